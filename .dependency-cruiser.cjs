@@ -1,0 +1,144 @@
+// Which folder may import which: the architecture, executable.
+//
+//   contract ← core ← (agents, process, store, queue) ← engine ← server ← daemon
+//   contract ← client ← cli, web
+//
+// Read by `npm run check:imports`. A type-only import counts like any other: a type is a dependency too.
+// dependency-cruiser reads TypeScript through the API of TypeScript 6 (package `typescript`);
+// type checking is done by TypeScript 7 (package `@typescript/native`), which has no such API.
+
+// Every folder of src, and the other folders it may import from. A folder that is missing here may import nothing.
+const mayImport = {
+  // What crosses a boundary. Depends on nothing of ours.
+  contract: [],
+  // Pure decisions, in terms of the contract.
+  core: ['contract'],
+  // Four siblings that do the I/O. They do not know each other; the engine brings them together.
+  agents: ['contract', 'core'],
+  process: ['contract', 'core'],
+  store: ['contract', 'core'],
+  queue: ['contract', 'core'],
+  // Drives the one path.
+  engine: ['contract', 'core', 'agents', 'process', 'store', 'queue'],
+  // Shows the engine over HTTP. Never reaches around it to the store or the processes.
+  server: ['contract', 'core', 'engine'],
+  // Settings: read by the daemon and the CLI, which hand plain values to everything else.
+  config: ['contract'],
+  // A stand-in for the vendors, so it may know nothing of the product but the contract.
+  simulator: ['contract'],
+  // Speaks HTTP to the server and knows it only by the contract.
+  client: ['contract'],
+  // Talks to the daemon through the client (for four files more is allowed, below).
+  cli: ['contract', 'client', 'config'],
+  // Composition root: the only place that knows all concrete parts.
+  daemon: [
+    'contract',
+    'core',
+    'agents',
+    'process',
+    'store',
+    'queue',
+    'engine',
+    'server',
+    'config',
+    'simulator',
+  ],
+}
+
+// The commands that start something in this very process, or look into it: they may also import daemon and simulator.
+const startingCommands = '^src/cli/(up|daemon[^/]*|simulate|doctor)[.]ts$'
+
+const oneOf = (folders) => `^src/(${folders.join('|')})/`
+
+const allowOnly = (folder, allowed, from = {}) => ({
+  name: `${from.name ?? folder}-imports`,
+  comment: `src/${folder} may import from ${allowed.join(', ') || 'no other folder of src'}.`,
+  severity: 'error',
+  from: { path: from.path ?? `^src/${folder}/`, ...(from.pathNot && { pathNot: from.pathNot }) },
+  to: { path: '^src/', pathNot: oneOf([folder, ...allowed]) },
+})
+
+const { cli, ...others } = mayImport
+
+module.exports = {
+  forbidden: [
+    ...Object.entries(others).map(([folder, allowed]) => allowOnly(folder, allowed)),
+    allowOnly('cli', cli, { pathNot: startingCommands }),
+    allowOnly('cli', [...cli, 'daemon', 'simulator'], { name: 'cli-starting', path: startingCommands }),
+    {
+      name: 'known-folders',
+      comment: 'A new folder in src needs a line in mayImport (.dependency-cruiser.cjs) first.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: oneOf(Object.keys(mayImport)) },
+      to: {},
+    },
+    {
+      name: 'web-imports',
+      comment: 'The dashboard uses client and contract only, like any other user of the API.',
+      severity: 'error',
+      from: { path: '^web/' },
+      to: { path: '^src/', pathNot: oneOf(['contract', 'client']) },
+    },
+    {
+      name: 'runs-in-a-browser',
+      comment: 'contract, client and web run in a browser: no Node builtins, not even their types.',
+      severity: 'error',
+      from: { path: '^(src/(contract|client)|web)/', pathNot: '[.]test[.]tsx?$|^web/[^/]+[.]config[.]ts$' },
+      to: { dependencyTypes: ['core'] },
+    },
+    {
+      name: 'core-is-pure',
+      comment:
+        'core decides and does nothing else: no files, processes, network or clock, hence no Node builtins.',
+      severity: 'error',
+      from: { path: '^src/core/', pathNot: '[.]test[.]ts$' },
+      to: { dependencyTypes: ['core'] },
+    },
+    {
+      name: 'product-without-tests',
+      comment: 'src never imports from test or bench.',
+      severity: 'error',
+      from: { path: '^(src|web)/' },
+      to: { path: '^(test|bench)/' },
+    },
+    {
+      name: 'product-without-dev-dependencies',
+      comment: 'What src imports must be in "dependencies", or an installed Reprise does not start.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '[.]test[.]ts$' },
+      to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'], dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'no-cycles',
+      comment: 'Two modules that import each other are one module, or miss a third.',
+      severity: 'error',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'no-orphans',
+      comment: 'A module that nothing imports and that imports nothing does nothing.',
+      severity: 'error',
+      from: { orphan: true, path: '^src/', pathNot: '[.]d[.]ts$' },
+      to: {},
+    },
+    {
+      name: 'resolvable',
+      comment: 'The imported file or package does not exist.',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true },
+    },
+  ],
+  options: {
+    exclude: { path: '^([.][a-z]|coverage/|dist/)' },
+    doNotFollow: { path: 'node_modules' },
+    parser: 'tsc',
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['types', 'node', 'import', 'default'],
+    },
+  },
+}
