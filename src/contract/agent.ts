@@ -1,0 +1,28 @@
+import { z } from 'zod'
+
+export const Capabilities = z.object({
+  resume: z.boolean(),
+  sessionId: z.boolean(),
+  fork: z.boolean(),
+  partialMessages: z.boolean(),
+  permissionPrompt: z.boolean(),
+  budget: z.boolean(),
+  structuredOutput: z.boolean(),
+})
+export type Capabilities = z.infer<typeof Capabilities>
+
+export const Agent = z.object({
+  name: z.string(),
+  adapter: z.string(),
+  command: z.string(),
+  available: z.boolean(),
+  /** Why not, if not. */
+  problem: z.string().nullable(),
+  path: z.string().nullable(),
+  version: z.string().nullable(),
+  runtimeId: z.string().nullable(),
+  capabilities: Capabilities.nullable(),
+  loggedIn: z.boolean().nullable(),
+  simulated: z.boolean(),
+})
+export type Agent = z.infer<typeof Agent>

@@ -1,0 +1,32 @@
+/** What crosses HTTP besides the things themselves: health, pages, the daemon's own file. */
+import { z } from 'zod'
+
+export const Health = z.object({
+  status: z.literal('ok'),
+  version: z.string(),
+  pid: z.number().int(),
+  startedAt: z.iso.datetime(),
+})
+export type Health = z.infer<typeof Health>
+
+export const Status = Health.extend({
+  home: z.string(),
+  url: z.string(),
+  simulator: z.string().nullable(),
+  runs: z.object({ queued: z.number().int(), running: z.number().int(), settled: z.number().int() }),
+  memoryBytes: z.number(),
+})
+export type Status = z.infer<typeof Status>
+
+export const PageQuery = z.object({
+  limit: z.coerce.number().int().min(1).max(200).default(50),
+  cursor: z.string().max(256).optional(),
+})
+
+export const page = <T extends z.ZodType>(item: T) =>
+  z.object({ items: z.array(item), nextCursor: z.string().nullable() })
+export type Page<T> = { items: T[]; nextCursor: string | null }
+
+/** `$REPRISE_HOME/daemon.json`: how others find the daemon. */
+export const DaemonFile = z.object({ pid: z.number().int(), url: z.string(), startedAt: z.iso.datetime() })
+export type DaemonFile = z.infer<typeof DaemonFile>

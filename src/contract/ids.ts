@@ -1,0 +1,36 @@
+/**
+ * Ids are prefixed, sortable by creation time, and parsed where they enter the system: `RunId.parse('job_1')`
+ * says which prefix it expected. The brand keeps a run's id from being passed where an attempt's is meant.
+ */
+import { monotonicFactory } from 'ulid'
+import { z } from 'zod'
+
+const BODY = /^[0-9A-HJKMNP-TV-Z]{26}$/
+const nextUlid = monotonicFactory()
+
+export type Id<Prefix extends string> = `${Prefix}_${string}`
+
+function idKind<Prefix extends string>(prefix: Prefix, noun: string) {
+  const fits = (text: string): text is Id<Prefix> =>
+    text.startsWith(`${prefix}_`) && BODY.test(text.slice(prefix.length + 1))
+  const schema = z
+    .string()
+    .refine(fits, { error: `expected ${noun} id like ${prefix}_01J…` }) as unknown as z.ZodType<
+    Id<Prefix>,
+    string
+  >
+  return {
+    prefix,
+    schema,
+    is: fits,
+    create: (at: Date): Id<Prefix> => `${prefix}_${nextUlid(at.getTime())}`,
+  }
+}
+
+export const RunId = idKind('run', 'a run')
+export const AttemptId = idKind('att', 'an attempt')
+export const SessionId = idKind('ses', 'a session')
+
+export type RunId = Id<'run'>
+export type AttemptId = Id<'att'>
+export type SessionId = Id<'ses'>

@@ -1,0 +1,151 @@
+/** A run as callers see it. The names are part of the public surface: extend, do not rename. */
+import { z } from 'zod'
+import { QuestionItem } from './events.ts'
+import { AttemptId, RunId, SessionId } from './ids.ts'
+import { Outcome, OutcomeName, Usage } from './outcome.ts'
+
+export const PERMISSION_MODES = ['ask-all', 'ask', 'edits', 'allow'] as const
+/**
+ * Who decides when the agent wants to use a tool. `ask-all`: a person, for every tool call. `ask`: a person, where
+ * the agent would ask. `edits`: as `ask`, but file edits in the work directory are allowed. `allow`: everything is.
+ */
+export const PermissionMode = z.enum(PERMISSION_MODES)
+export type PermissionMode = z.infer<typeof PermissionMode>
+
+export const FRESH_REASONS = [
+  'first-run',
+  'forced',
+  'no-prior-turn',
+  'no-resume-capability',
+  'other-agent',
+  'history-changed',
+  'other-work-dir',
+  'other-runtime',
+  'expired',
+  'poisoned',
+  'too-many-resumes',
+  'context-full',
+  'transcript-missing',
+  'transcript-unreadable',
+  'session-leased',
+  'session-in-use',
+  'refused',
+] as const
+export const FreshReason = z.enum(FRESH_REASONS)
+export type FreshReason = z.infer<typeof FreshReason>
+
+export const CARRIES = ['none', 'transcript', 'handoff'] as const
+export const Carry = z.enum(CARRIES)
+export type Carry = z.infer<typeof Carry>
+
+const text = (max: number) => z.string().max(max)
+
+export const CreateRun = z.strictObject({
+  prompt: z.string().refine((p) => p.trim() !== '', { error: 'expected a prompt that is not empty' }),
+  agent: text(64).optional(),
+  model: z
+    .string()
+    .regex(/^[A-Za-z0-9][\w.:@/[\]-]{0,127}$/, {
+      error: 'expected a model name: letters, digits and . : @ / [ ] - _',
+    })
+    .optional(),
+  workDir: text(4096).refine((p) => !p.includes('\0'), { error: 'expected a path without NUL' }),
+  /** Continue this session, if that is safe. */
+  sessionId: SessionId.schema.optional(),
+  forceFreshSession: z.boolean().optional(),
+  permissions: PermissionMode.optional(),
+  maxDurationMs: z
+    .number()
+    .int()
+    .min(1000)
+    .max(30 * 86_400_000)
+    .optional(),
+  maxResumes: z.number().int().min(0).max(100).optional(),
+  maxTurns: z.number().int().min(1).max(10_000).optional(),
+  maxBudgetUsd: z.number().positive().max(1_000_000).optional(),
+})
+export type CreateRun = z.infer<typeof CreateRun>
+
+export const PendingQuestion = z.object({
+  toolUseId: z.string(),
+  kind: z.enum(['question', 'permission']),
+  askedAt: z.iso.datetime(),
+  tool: z.string().optional(),
+  input: z.unknown().optional(),
+  questions: z.array(QuestionItem).optional(),
+})
+export type PendingQuestion = z.infer<typeof PendingQuestion>
+
+export const Attempt = z.object({
+  id: AttemptId.schema,
+  number: z.number().int(),
+  state: z.enum(['planned', 'running', 'ended']),
+  agentSessionId: z.string(),
+  resumed: z.boolean(),
+  freshReason: FreshReason.nullable(),
+  carry: Carry,
+  pid: z.number().int().nullable(),
+  exitCode: z.number().int().nullable(),
+  outcome: Outcome.nullable(),
+  costUsd: z.number().nullable(),
+  startedAt: z.iso.datetime(),
+  endedAt: z.iso.datetime().nullable(),
+})
+export type Attempt = z.infer<typeof Attempt>
+
+export const Run = z.object({
+  id: RunId.schema,
+  agent: z.string(),
+  model: z.string().nullable(),
+  workDir: z.string(),
+  prompt: z.string(),
+  permissions: PermissionMode,
+  state: z.enum(['queued', 'running', 'settled']),
+  outcome: OutcomeName.nullable(),
+  /** What is to be said about the outcome, or about why a queued run waits. */
+  message: z.string().nullable(),
+  resultText: z.string().nullable(),
+  /** The agent's own id of the session. */
+  sessionId: z.string().nullable(),
+  /** Our id of the session, to continue it with. */
+  session: SessionId.schema.nullable(),
+  resumed: z.boolean().nullable(),
+  freshReason: FreshReason.nullable(),
+  carry: Carry.nullable(),
+  parentRunId: RunId.schema.nullable(),
+  tier: z.number().int().nullable(),
+  attemptCount: z.number().int(),
+  createdAt: z.iso.datetime(),
+  startedAt: z.iso.datetime().nullable(),
+  endedAt: z.iso.datetime().nullable(),
+  notBefore: z.iso.datetime().nullable(),
+  durationMs: z.number().nullable(),
+  usage: Usage,
+  costUsd: z.number().nullable(),
+  /** Part of the cost was computed by us because a process died before it could report it. */
+  costEstimated: z.boolean(),
+  contextTokens: z.number().nullable(),
+  contextWindow: z.number().nullable(),
+  pending: z.array(PendingQuestion),
+  conversationId: z.string().nullable(),
+  jobId: z.string().nullable(),
+  cycleId: z.string().nullable(),
+})
+export type Run = z.infer<typeof Run>
+
+export const RunDetail = Run.extend({ attempts: z.array(Attempt) })
+export type RunDetail = z.infer<typeof RunDetail>
+
+export const ToolResult = z
+  .strictObject({
+    toolUseId: z.string().min(1).max(256),
+    /** By question text: the label chosen, or text of one's own. */
+    answers: z.record(z.string(), z.string()).optional(),
+    decision: z.enum(['allow', 'deny']).optional(),
+    /** Told to the agent with a refusal. */
+    message: z.string().max(10_000).optional(),
+  })
+  .refine((r) => (r.answers === undefined) !== (r.decision === undefined), {
+    error: 'expected either answers (to a question) or decision (to a permission request)',
+  })
+export type ToolResult = z.infer<typeof ToolResult>

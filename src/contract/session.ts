@@ -1,0 +1,38 @@
+import { z } from 'zod'
+import { SessionId } from './ids.ts'
+
+/**
+ * created: an id is assigned, nothing ran yet · active: used within the idle time · paused: idle longer ·
+ * expired: too old to resume · poisoned: the agent refused it, or resuming it cannot work.
+ */
+export const SESSION_STATES = ['created', 'active', 'paused', 'expired', 'poisoned'] as const
+
+export const Session = z.object({
+  id: SessionId.schema,
+  agent: z.string(),
+  /** The agent's own id of it. */
+  agentSessionId: z.string(),
+  workDir: z.string(),
+  runtimeId: z.string(),
+  state: z.enum(SESSION_STATES),
+  poison: z.string().nullable(),
+  turns: z.number().int(),
+  resumes: z.number().int(),
+  contextTokens: z.number().nullable(),
+  contextWindow: z.number().nullable(),
+  costUsd: z.number(),
+  createdAt: z.iso.datetime(),
+  lastUsedAt: z.iso.datetime(),
+})
+export type Session = z.infer<typeof Session>
+
+export const SessionDetail = Session.extend({
+  transcript: z.object({
+    state: z.enum(['present', 'missing', 'unreadable']),
+    path: z.string().nullable(),
+    bytes: z.number().nullable(),
+  }),
+  runIds: z.array(z.string()),
+  heldBy: z.string().nullable(),
+})
+export type SessionDetail = z.infer<typeof SessionDetail>
