@@ -1,0 +1,4 @@
+/** The time, as whoever needs it gets it. Only the composition root has one that reads the machine's. */
+export interface Clock {
+  now: () => Date
+}

@@ -1,0 +1,113 @@
+/**
+ * What an attempt used and spent, from its stored events.
+ *
+ * The Claude CLI's cost figures are cumulative over the session, restored on resume, and lost when the process is
+ * killed. So none of its totals is used: a process reports what it spent since its last `turn-end`, and those
+ * reports add up. Model calls that no `turn-end` covers (the process died first) are counted from the calls
+ * themselves, each message once, and priced at the rate the agent itself last reported for that model.
+ */
+import { NO_USAGE, type Usage } from '../../contract/outcome.ts'
+
+export interface ModelSpend {
+  model: string
+  usage: Usage
+  costUsd: number
+  contextWindow?: number | undefined
+}
+
+/** One element per event that matters, in order. */
+export type SpendEvent =
+  | {
+      type: 'model-call'
+      messageId: string
+      model?: string | undefined
+      usage: Partial<Usage>
+      nested: boolean
+    }
+  | { type: 'turn-end'; usage?: Usage | undefined; models?: readonly ModelSpend[] | undefined }
+
+export interface Spend {
+  usage: Usage
+  costUsd: number | null
+  /** Some of the cost is our own computation. */
+  estimated: boolean
+  /** The context the next call would start from: all of the last call of the main conversation. */
+  contextTokens: number | null
+  contextWindow: number | null
+  rates: Rates
+}
+
+/** USD per input token by model, as learned from the agent's own reports. */
+export type Rates = Readonly<Record<string, number>>
+
+export function computeSpend(events: readonly SpendEvent[], known: Rates = {}): Spend {
+  let usage = NO_USAGE
+  let costUsd = 0
+  let contextTokens: number | null = null
+  let contextWindow: number | null = null
+  const rates: Record<string, number> = { ...known }
+  const uncovered = new Map<string, { model: string; usage: Usage }>()
+  let mainModel = ''
+
+  for (const event of events) {
+    if (event.type === 'model-call') {
+      const earlier = uncovered.get(event.messageId)
+      const call = {
+        model: event.model ?? earlier?.model ?? '',
+        usage: { ...NO_USAGE, ...earlier?.usage, ...event.usage },
+      }
+      uncovered.set(event.messageId, call)
+      if (!event.nested) {
+        contextTokens = totalTokens(call.usage)
+        mainModel = call.model
+      }
+      continue
+    }
+    uncovered.clear()
+    for (const spend of event.models ?? []) {
+      usage = addUsage(usage, spend.usage)
+      costUsd += spend.costUsd
+      const weight = priceWeight(spend.usage)
+      if (weight > 0 && spend.costUsd > 0) rates[spend.model] = spend.costUsd / weight
+      if (spend.contextWindow && spend.model === (mainModel || spend.model))
+        contextWindow = spend.contextWindow
+    }
+    if (!event.models && event.usage) usage = addUsage(usage, event.usage)
+  }
+
+  let priced = true
+  for (const call of uncovered.values()) {
+    usage = addUsage(usage, call.usage)
+    const rate = rates[call.model]
+    if (rate === undefined) priced = false
+    else costUsd += rate * priceWeight(call.usage)
+  }
+  const estimated = uncovered.size > 0
+  return {
+    usage,
+    costUsd: estimated && !priced ? null : costUsd,
+    estimated,
+    contextTokens,
+    contextWindow,
+    rates,
+  }
+}
+
+export function addUsage(a: Usage, b: Usage): Usage {
+  return {
+    inputTokens: a.inputTokens + b.inputTokens,
+    outputTokens: a.outputTokens + b.outputTokens,
+    cacheReadTokens: a.cacheReadTokens + b.cacheReadTokens,
+    cacheWriteTokens: a.cacheWriteTokens + b.cacheWriteTokens,
+  }
+}
+
+const totalTokens = (u: Usage) => u.inputTokens + u.outputTokens + u.cacheReadTokens + u.cacheWriteTokens
+
+/**
+ * A call's price in units of one input token. The vendor's price lists keep these proportions for every model:
+ * output 5 ×, cache write 1.25 × (five-minute), cache read 0.1 ×.
+ */
+function priceWeight(u: Usage): number {
+  return u.inputTokens + 5 * u.outputTokens + 1.25 * u.cacheWriteTokens + 0.1 * u.cacheReadTokens
+}

@@ -1,0 +1,15 @@
+/**
+ * Who answers when the agent wants to use a tool. A question to the user always waits for a person: no policy can
+ * know the answer.
+ */
+import type { EventOf } from '../../contract/events.ts'
+import type { PermissionMode } from '../../contract/run.ts'
+
+export type Ask = EventOf<'permission-ask'> | EventOf<'question-ask'>
+
+export type AskDecision = { kind: 'allow'; reason: string } | { kind: 'wait' }
+
+export function decideAsk(mode: PermissionMode, ask: Ask): AskDecision {
+  if (ask.type === 'question-ask') return { kind: 'wait' }
+  return mode === 'allow' ? { kind: 'allow', reason: 'permissions: allow' } : { kind: 'wait' }
+}

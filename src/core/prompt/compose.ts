@@ -1,0 +1,101 @@
+/**
+ * The text an attempt is given. It follows from the resume decision and nothing else: a resumed session gets only
+ * what is new; a fresh one gets the past its decision says it must carry.
+ *
+ * Text that Reprise adds is set apart in <reprise> tags, so that neither the model nor a reader takes it for the
+ * user's own words.
+ */
+import type { ResumeDecision } from '../resume/decide.ts'
+
+export interface PastTurn {
+  prompt: string
+  /** The agent's final words; null if the turn did not get that far. */
+  answer: string | null
+  /** How the turn ended, if not well. */
+  ending?: string
+}
+
+export interface ToolCall {
+  name: string
+  input: unknown
+  /** null: it was running when the agent vanished. */
+  ending: 'ok' | 'error' | null
+}
+
+/** What happened to the earlier attempts at this run. */
+export interface Interruption {
+  how: string
+  tools: readonly ToolCall[]
+  /** The agent's session already holds this run's prompt. */
+  promptRecorded: boolean
+}
+
+export interface ComposeInput {
+  decision: ResumeDecision
+  prompt: string
+  turns: readonly PastTurn[]
+  interruption: Interruption | null
+}
+
+export function composePrompt({ decision, prompt, turns, interruption }: ComposeInput): string {
+  if (decision.kind === 'resume') {
+    return interruption?.promptRecorded ? aside(resumedAfter(interruption)) : prompt
+  }
+  const parts: string[] = []
+  if (decision.carry !== 'none' && turns.length > 0) parts.push(transcript(turns))
+  if (decision.carry === 'handoff' && interruption) parts.push(aside(handoff(interruption)))
+  return [...parts, prompt].join('\n\n')
+}
+
+const aside = (text: string) => `<reprise>\n${text}\n</reprise>`
+
+function resumedAfter(interruption: Interruption): string {
+  const unknown = interruption.tools.filter((tool) => tool.ending === null)
+  return [
+    `You were interrupted: ${interruption.how}. This is the same task, going on from where you were.`,
+    ...unknown.map(
+      (tool) =>
+        `The outcome of your last tool call is unknown: ${describeTool(tool)}. It may have run in part or in full.`,
+    ),
+    unknown.length > 0
+      ? 'Look at the actual state before you run it again, then go on with the task.'
+      : 'Do not start over: go on with the task.',
+  ].join('\n')
+}
+
+function handoff(interruption: Interruption): string {
+  const lines = interruption.tools.map((tool) => `- ${describeTool(tool)}: ${describeEnding(tool.ending)}`)
+  return [
+    `An earlier attempt at the task below was interrupted (${interruption.how}) and its session cannot be resumed.`,
+    lines.length > 0
+      ? `Tools had already run in it; look at the actual state before repeating any of this:\n${lines.join('\n')}`
+      : 'It had not run any tools.',
+  ].join('\n')
+}
+
+const describeEnding = (ending: ToolCall['ending']) =>
+  ending === null ? 'outcome unknown' : ending === 'ok' ? 'done' : 'failed'
+
+const TOOL_INPUT_CHARS = 500
+
+function describeTool(tool: ToolCall): string {
+  const input = typeof tool.input === 'string' ? tool.input : JSON.stringify(tool.input)
+  return `${tool.name} ${clip(input ?? '', TOOL_INPUT_CHARS)}`
+}
+
+function transcript(turns: readonly PastTurn[]): string {
+  const body = turns.map((turn) =>
+    [
+      `<user>\n${turn.prompt}\n</user>`,
+      turn.answer === null ? '' : `<assistant>\n${turn.answer}\n</assistant>`,
+      turn.ending ? `(${turn.ending})` : '',
+    ]
+      .filter(Boolean)
+      .join('\n'),
+  )
+  return `<reprise>\nThe conversation so far, for your information. Answer only the message after it.\n\n${body.join('\n\n')}\n</reprise>`
+}
+
+function clip(text: string, max: number): string {
+  return text.length <= max ? text : `${text.slice(0, max)}… (${text.length - max} more characters)`
+}

@@ -1,0 +1,35 @@
+/**
+ * The guards, in the order in which they are asked. Each one names a reason why the session must not be resumed.
+ * The order matters only for which reason is reported: the cause a person can act on comes before its symptoms.
+ */
+import type { FreshReason } from '../../contract/run.ts'
+import type { Pin, ResumeFacts } from './facts.ts'
+
+export interface Guard {
+  reason: FreshReason
+  refuses: (facts: ResumeFacts & { pin: Pin }, now: Date) => boolean
+}
+
+export const GUARDS: readonly Guard[] = [
+  { reason: 'no-resume-capability', refuses: (f) => !f.canResume },
+  { reason: 'forced', refuses: (f) => f.forceFresh },
+  { reason: 'other-agent', refuses: (f) => f.pin.agent !== f.agent },
+  { reason: 'refused', refuses: (f) => f.pin.poison?.refused === true },
+  { reason: 'poisoned', refuses: (f) => f.pin.poison !== null },
+  { reason: 'no-prior-turn', refuses: (f) => f.pin.turns === 0 },
+  { reason: 'history-changed', refuses: (f) => f.pin.epoch !== f.epoch },
+  { reason: 'other-work-dir', refuses: (f) => f.pin.workDir !== f.workDir },
+  { reason: 'other-runtime', refuses: (f) => f.pin.runtimeId !== f.runtimeId },
+  { reason: 'expired', refuses: (f, now) => now.getTime() - f.pin.lastUsedAt.getTime() > f.limits.maxAgeMs },
+  { reason: 'too-many-resumes', refuses: (f) => f.resumesUsed >= f.limits.maxResumes },
+  { reason: 'context-full', refuses: (f) => fillOf(f.pin) > f.limits.contextThreshold },
+  { reason: 'transcript-missing', refuses: (f) => f.pin.transcript === 'missing' },
+  { reason: 'transcript-unreadable', refuses: (f) => f.pin.transcript === 'unreadable' },
+  { reason: 'session-leased', refuses: (f) => f.pin.holder?.kind === 'lease' },
+  { reason: 'session-in-use', refuses: (f) => f.pin.holder?.kind === 'process' },
+]
+
+/** Unknown fill counts as empty: the agent then says so itself, and that outcome is handled. */
+function fillOf(pin: Pin): number {
+  return pin.contextTokens === null || !pin.contextWindow ? 0 : pin.contextTokens / pin.contextWindow
+}
