@@ -1,0 +1,30 @@
+/** What a newcomer meets: any prompt gets an answer, and asking to look at something shows a real tool call. */
+import { defineScenario } from './scenario.ts'
+
+export const defaultScenario = defineScenario({
+  name: 'default',
+  rules: [
+    {
+      name: 'look around',
+      when: /^\s*(please\s+)?run\b|\bls\b|\b(list|show|look|which)\b.*\b(files?|folders?|director(y|ies)|here|around)\b/is,
+      reply: [
+        {
+          text: 'I am the Reprise simulator, a scripted stand-in for a model. I will look at the directory with a real tool call.',
+        },
+        { tool: 'Bash', input: { command: 'ls', description: 'List the files here' } },
+        { await: 'results' },
+        {
+          text: 'The directory holds:\n\n${toolResult}\n\nThe tool call was real; only my words are scripted.',
+        },
+      ],
+    },
+    {
+      name: 'answer',
+      reply: [
+        {
+          text: 'I am the Reprise simulator, a scripted stand-in for a model. You said: "${user}"\n\nAsk me to list the files to see a tool call, or give me a scenario of your own (docs/simulator.md).',
+        },
+      ],
+    },
+  ],
+})
