@@ -1,0 +1,104 @@
+/**
+ * What Reprise must know about one coding CLI. Adapters are thin and pure where they can be: `plan`, `parseLine`,
+ * `classify`, `answer` and `farewell` neither read nor write anything. Only `probe` and the transcript look-ups touch the machine,
+ * and they only read. Starting, feeding, watching and ending processes is done once for all of them, in process/.
+ */
+import type { Capabilities } from '../contract/agent.ts'
+import type { EventBody, EventOf } from '../contract/events.ts'
+import type { Outcome } from '../contract/outcome.ts'
+import type { PermissionMode, ToolResult } from '../contract/run.ts'
+import type { ResumeDecision } from '../core/resume/decide.ts'
+
+export type Env = Readonly<Record<string, string>>
+
+/** An agent's resolved executable. `runtimeId` is its fingerprint: another executable, another id. */
+export interface Runtime {
+  path: string
+  version: string
+  runtimeId: string
+  capabilities: Capabilities
+}
+
+export interface PlanInput {
+  runtime: Runtime
+  decision: ResumeDecision
+  /** The id of the session: pre-assigned for a fresh one, the one to resume otherwise. */
+  agentSessionId: string
+  /** A UUID of ours for the prompt, by which it can be found in the transcript. */
+  promptId: string
+  prompt: string
+  model: string | null
+  permissions: PermissionMode
+  maxTurns: number | null
+  maxBudgetUsd: number | null
+  extraArgs: readonly string[]
+}
+
+/** How to start the agent. Nothing a user wrote is in `args`; it goes through stdin. */
+export interface Plan {
+  args: readonly string[]
+  /** Lines for stdin, in order. The process gets them whether or not we are still alive. */
+  input: readonly Message[]
+}
+
+/** One message to a running agent. The id makes delivery idempotent. */
+export interface Message {
+  id: string
+  line: string
+}
+
+/** What is known about how a process ended, in the order in which it should be believed. */
+export interface Exit {
+  /** Why we ended it, if we did. */
+  stopCause: StopCause | null
+  /** The last `turn-end` of the process. */
+  turnEnd: EventOf<'turn-end'> | null
+  /** When the limit it ran into resets, if it said so. */
+  resetsAt: string | null
+  exitCode: number | null
+  /** The end of its stderr. */
+  stderr: string
+}
+
+export type StopCause =
+  | 'cancelled'
+  | 'timed-out'
+  | 'silent'
+  | 'output-limit'
+  | 'question-timeout'
+  | 'hung-after-result'
+
+export interface TranscriptFacts {
+  state: 'present' | 'missing' | 'unreadable'
+  path: string | null
+  bytes: number | null
+  /** The message with the given id is in it. */
+  hasMessage: boolean
+}
+
+export interface AgentAdapter {
+  name: string
+  /** Names to look for on PATH when none is configured. */
+  commands: readonly string[]
+  /** Environment variables, by prefix, that are the vendor's and may be passed on. */
+  envPrefixes: readonly string[]
+  /** Variables an outer agent of the same kind leaves behind; never passed on. */
+  envStripped: readonly string[]
+  /** Variables set for every process. */
+  envFixed: Env
+  probe: (path: string, env: Env) => Promise<Runtime>
+  hasCredentials: (env: Env) => Promise<boolean>
+  plan: (input: PlanInput) => Plan
+  parseLine: (line: string) => EventBody[]
+  classify: (exit: Exit) => Outcome
+  /** The message that answers what the agent asked. */
+  answer: (
+    ask: EventOf<'permission-ask'> | EventOf<'question-ask'>,
+    answer: Omit<ToolResult, 'toolUseId'>,
+  ) => Message
+  /** What to say to the agent before it is ended: after its turn (`done`), or instead of going on. */
+  farewell: (cause: StopCause | 'done') => { messages: readonly Message[]; closeInput: boolean }
+  inspectTranscript: (agentSessionId: string, env: Env, messageId: string | null) => Promise<TranscriptFacts>
+  /** A live process, not ours, that has the session open. */
+  findHolder: (agentSessionId: string, env: Env) => Promise<number | null>
+}

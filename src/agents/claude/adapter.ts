@@ -1,0 +1,24 @@
+import type { AgentAdapter } from '../adapter.ts'
+import { answerClaude, farewellClaude } from './answer.ts'
+import { classifyClaude } from './classify.ts'
+import { findClaudeHolder, hasClaudeCredentials, inspectClaudeTranscript } from './files.ts'
+import { parseClaudeLine } from './parse.ts'
+import { planClaude } from './plan.ts'
+import { probeClaude } from './probe.ts'
+
+export const claudeAdapter: AgentAdapter = {
+  name: 'claude',
+  commands: ['claude'],
+  envPrefixes: ['ANTHROPIC_', 'CLAUDE_'],
+  envStripped: ['CLAUDECODE', 'CLAUDE_CODE_ENTRYPOINT', 'CLAUDE_CODE_CHILD_SESSION', 'CLAUDE_CODE_SSE_PORT'],
+  envFixed: { DISABLE_AUTOUPDATER: '1', CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' },
+  probe: probeClaude,
+  hasCredentials: hasClaudeCredentials,
+  plan: planClaude,
+  parseLine: parseClaudeLine,
+  classify: classifyClaude,
+  answer: answerClaude,
+  farewell: farewellClaude,
+  inspectTranscript: inspectClaudeTranscript,
+  findHolder: findClaudeHolder,
+}

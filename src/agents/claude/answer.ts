@@ -1,0 +1,50 @@
+/** Answers to what the CLI asks over its control protocol, and the words that end a process. */
+import type { EventOf } from '../../contract/events.ts'
+import type { ToolResult } from '../../contract/run.ts'
+import type { Message, StopCause } from '../adapter.ts'
+import { controlRequest } from './plan.ts'
+
+type Ask = EventOf<'permission-ask'> | EventOf<'question-ask'>
+
+const DENIED = 'The person supervising this run refused this tool call.'
+
+export function answerClaude(ask: Ask, answer: Omit<ToolResult, 'toolUseId'>): Message {
+  const response = {
+    type: 'control_response',
+    response: { subtype: 'success', request_id: ask.requestId, response: replyTo(ask, answer) },
+  }
+  return { id: `answer-${ask.requestId}`, line: JSON.stringify(response) }
+}
+
+function replyTo(ask: Ask, answer: Omit<ToolResult, 'toolUseId'>): object {
+  const allowed = answer.decision !== 'deny'
+  const message = answer.message || DENIED
+  if (ask.type === 'question-ask') {
+    // The CLI wants its own input back, with the answers by question text.
+    if (!allowed) return { behavior: 'deny', message }
+    return { behavior: 'allow', updatedInput: { questions: ask.questions, answers: answer.answers ?? {} } }
+  }
+  if (ask.via === 'hook') {
+    return {
+      hookSpecificOutput: {
+        hookEventName: 'PreToolUse',
+        permissionDecision: allowed ? 'allow' : 'deny',
+        permissionDecisionReason: allowed ? 'allowed through Reprise' : message,
+      },
+    }
+  }
+  return allowed ? { behavior: 'allow', updatedInput: ask.input } : { behavior: 'deny', message }
+}
+
+/**
+ * After its turn the process waits for more until it is told to end. A cancelled one is interrupted, which leaves a
+ * session that says so. For every other cause nothing is said and stdin stays open: a closed stdin makes the CLI
+ * refuse what it is waiting for in the user's name, go on, and report success.
+ */
+export function farewellClaude(cause: StopCause | 'done') {
+  const end = { id: 'end', line: controlRequest('reprise-end', { subtype: 'end_session' }) }
+  if (cause === 'done' || cause === 'hung-after-result') return { messages: [end], closeInput: true }
+  if (cause !== 'cancelled') return { messages: [], closeInput: false }
+  const interrupt = { id: 'interrupt', line: controlRequest('reprise-interrupt', { subtype: 'interrupt' }) }
+  return { messages: [interrupt, end], closeInput: false }
+}

@@ -1,0 +1,101 @@
+/**
+ * How a Claude Code process ended. Structure first: what we did, the result line's fields, the exit code. Text is
+ * looked at last and only where the CLI says a thing in no other way; it drifts, and gets translated.
+ */
+import type { Outcome, OutcomeName } from '../../contract/outcome.ts'
+import type { Exit, StopCause } from '../adapter.ts'
+
+/** Causes of ours that say how the attempt ended. After its result a process that hangs has still finished. */
+const STOPPED: Record<Exclude<StopCause, 'hung-after-result'>, Outcome> = {
+  cancelled: { name: 'cancelled', message: 'cancelled' },
+  'timed-out': { name: 'timed-out', message: 'ran longer than its maximum duration' },
+  silent: { name: 'timed-out', message: 'printed nothing for longer than its idle timeout' },
+  'output-limit': { name: 'output-limit', message: 'printed more than its output limit' },
+  'question-timeout': { name: 'question-timeout', message: 'nobody answered its question in time' },
+}
+
+export function classifyClaude(exit: Exit): Outcome {
+  const { stopCause, turnEnd } = exit
+  if (stopCause !== null && stopCause !== 'hung-after-result') return STOPPED[stopCause]
+  if (turnEnd) {
+    return turnEnd.outcome.name === 'rate-limited' && exit.resetsAt
+      ? { ...turnEnd.outcome, resetsAt: exit.resetsAt }
+      : turnEnd.outcome
+  }
+  return withoutResult(exit)
+}
+
+/** No result line: the process died, never started properly, or refused its arguments. */
+function withoutResult({ exitCode, stderr }: Exit): Outcome {
+  const said = lastLine(stderr)
+  if (exitCode === 1 && /session id .* is already in use/i.test(stderr)) {
+    return { name: 'session-busy', message: said }
+  }
+  if (exitCode === 1 && /no conversation found|--resume/i.test(stderr))
+    return { name: 'session-missing', message: said }
+  if (exitCode === 127 || exitCode === 126) {
+    return {
+      name: 'crashed',
+      message: `the agent could not be started (exit ${exitCode})${said ? `: ${said}` : ''}`,
+    }
+  }
+  const how =
+    exitCode === null
+      ? 'the agent was killed'
+      : exitCode > 128
+        ? `the agent was ended by signal ${exitCode - 128}`
+        : `the agent exited with ${exitCode} without a result`
+  return { name: 'crashed', message: said ? `${how}: ${said}` : how }
+}
+
+const lastLine = (text: string) => text.trim().split('\n').at(-1)?.slice(0, 500) ?? ''
+
+/** The result line of the CLI, as far as it tells the outcome. */
+export interface ResultFields {
+  subtype?: string
+  is_error?: boolean
+  terminal_reason?: string | null
+  api_error_status?: number | null
+  num_turns?: number
+  duration_api_ms?: number
+  errors?: unknown
+  result?: unknown
+}
+
+/**
+ * `subtype` alone does not tell: an overflow, a refused login and a rate limit all say "success" with `is_error`
+ * set, and `terminal_reason` and `api_error_status` tell them apart.
+ */
+export function classifyResult(result: ResultFields): Outcome {
+  const message = resultMessage(result)
+  const status = result.api_error_status ?? undefined
+  const outcome = (name: OutcomeName): Outcome => ({
+    name,
+    message,
+    ...(status === undefined ? {} : { apiStatus: status }),
+  })
+  switch (result.subtype) {
+    case 'error_max_turns':
+      return outcome('turn-limit')
+    case 'error_max_budget_usd':
+      return outcome('budget')
+    case 'error_during_execution':
+      return outcome(neverReachedModel(result) ? 'session-missing' : 'api-error')
+  }
+  if (result.is_error !== true) return { name: 'completed', message: 'completed' }
+  if (result.terminal_reason === 'prompt_too_long') return outcome('context-overflow')
+  if (status === 401 || status === 403) return outcome('auth')
+  if (status === 429 || status === 529) return outcome('rate-limited')
+  return outcome('api-error')
+}
+
+/** The CLI found no session: it failed before any turn and any request, without a terminal reason. */
+function neverReachedModel(result: ResultFields): boolean {
+  return result.num_turns === 0 && result.duration_api_ms === 0 && !result.terminal_reason
+}
+
+function resultMessage(result: ResultFields): string {
+  const errors = Array.isArray(result.errors) ? result.errors.filter((e) => typeof e === 'string') : []
+  const text = errors.length > 0 ? errors.join('; ') : typeof result.result === 'string' ? result.result : ''
+  return text.slice(0, 2000) || result.terminal_reason || result.subtype || 'unknown'
+}

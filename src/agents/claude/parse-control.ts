@@ -1,0 +1,36 @@
+/** What the CLI asks us: may this tool run, and questions to the user. */
+import { type EventBody, QuestionItem } from '../../contract/events.ts'
+import { isRecord, type Json } from './wire.ts'
+
+export function parseControlRequest(value: Json): EventBody[] | undefined {
+  const { request } = value
+  if (!isRecord(request) || typeof value.request_id !== 'string') return undefined
+  const requestId = value.request_id
+  if (request.subtype === 'can_use_tool' && typeof request.tool_name === 'string') {
+    const toolUseId = typeof request.tool_use_id === 'string' ? request.tool_use_id : requestId
+    const questions = request.tool_name === 'AskUserQuestion' ? readQuestions(request.input) : undefined
+    if (questions) return [{ type: 'question-ask', requestId, toolUseId, questions }]
+    return [
+      {
+        type: 'permission-ask',
+        requestId,
+        toolUseId,
+        tool: request.tool_name,
+        input: request.input,
+        via: 'prompt',
+      },
+    ]
+  }
+  if (request.subtype === 'hook_callback' && isRecord(request.input)) {
+    const { tool_name: tool, tool_input: input, tool_use_id } = request.input
+    if (typeof tool !== 'string') return undefined
+    const toolUseId = typeof tool_use_id === 'string' ? tool_use_id : requestId
+    return [{ type: 'permission-ask', requestId, toolUseId, tool, input, via: 'hook' }]
+  }
+  return undefined
+}
+
+function readQuestions(input: unknown): QuestionItem[] | undefined {
+  const parsed = QuestionItem.array().safeParse(isRecord(input) ? input.questions : undefined)
+  return parsed.success ? parsed.data : undefined
+}

@@ -1,0 +1,40 @@
+/**
+ * The `result` line. `total_cost_usd` and `modelUsage` are cumulative over the session; what this process spent since
+ * its last result is in `model_usage_since_last_result`. CLIs without that field get no cost from us, only tokens:
+ * better no figure than one that counts a session's past again.
+ */
+import type { EventOf } from '../../contract/events.ts'
+import { NO_USAGE } from '../../contract/outcome.ts'
+import { classifyResult } from './classify.ts'
+import { isRecord, type Json, optionalNumber, optionalString, readUsage } from './wire.ts'
+
+export function parseResult(value: Json): EventOf<'turn-end'> {
+  const models = readModels(value.model_usage_since_last_result)
+  return {
+    type: 'turn-end',
+    outcome: classifyResult(value),
+    ...optionalString('text', value.result),
+    ...(value.structured_output === undefined ? {} : { structured: value.structured_output }),
+    ...optionalNumber('turns', value.num_turns),
+    ...(isRecord(value.usage) ? { usage: { ...NO_USAGE, ...readUsage(value.usage) } } : {}),
+    ...(models ? { models } : {}),
+    ...(Array.isArray(value.permission_denials)
+      ? { permissionDenials: value.permission_denials.length }
+      : {}),
+  }
+}
+
+function readModels(byModel: unknown): EventOf<'turn-end'>['models'] | undefined {
+  if (!isRecord(byModel)) return undefined
+  return Object.entries(byModel).flatMap(([model, spent]) => {
+    if (!isRecord(spent) || typeof spent.costUSD !== 'number') return []
+    const usage = {
+      ...NO_USAGE,
+      ...optionalNumber('inputTokens', spent.inputTokens),
+      ...optionalNumber('outputTokens', spent.outputTokens),
+      ...optionalNumber('cacheReadTokens', spent.cacheReadInputTokens),
+      ...optionalNumber('cacheWriteTokens', spent.cacheCreationInputTokens),
+    }
+    return [{ model, usage, costUsd: spent.costUSD, ...optionalNumber('contextWindow', spent.contextWindow) }]
+  })
+}

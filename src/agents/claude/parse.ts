@@ -1,0 +1,205 @@
+/**
+ * One line of Claude Code's stream-json into neutral events. A function of the line alone, so that reading may stop
+ * and go on at any line, in another process too. Never throws: JSON of an unknown kind becomes `native`, anything
+ * else `raw-line`.
+ *
+ * `assistant` lines repeat what the partial messages already said, without the final token counts; from them come the
+ * complete texts and the tool calls. Token counts come from the partial messages (`message_start`, then
+ * `message_delta`), or from `assistant` lines where the CLI sends no partial ones; a later `model-call` with the same
+ * message id replaces the earlier one.
+ */
+import type { EventBody } from '../../contract/events.ts'
+import { parseControlRequest } from './parse-control.ts'
+import { parseResult } from './parse-result.ts'
+import {
+  isRecord,
+  type Json,
+  optionalNumber,
+  optionalString,
+  parentOf,
+  readInstant,
+  readUsage,
+} from './wire.ts'
+
+export function parseClaudeLine(line: string): EventBody[] {
+  let value: unknown
+  try {
+    value = JSON.parse(line)
+  } catch {
+    return [{ type: 'raw-line', text: line }]
+  }
+  if (!isRecord(value)) return [{ type: 'raw-line', text: line }]
+  return parseMessage(value) ?? [native(value)]
+}
+
+function native(value: Json): EventBody {
+  const name = [value.type, value.subtype].filter((part) => typeof part === 'string').join('/')
+  return { type: 'native', name: name || 'unknown', line: value }
+}
+
+/** undefined: no word of ours for it. */
+function parseMessage(value: Json): EventBody[] | undefined {
+  switch (value.type) {
+    case 'stream_event':
+      return isRecord(value.event) ? parseStreamEvent(value.event, value) : undefined
+    case 'assistant':
+      return isRecord(value.message) ? parseAssistant(value.message, value) : undefined
+    case 'user':
+      return isRecord(value.message) ? parseToolResults(value.message, value) : undefined
+    case 'result':
+      return [parseResult(value)]
+    case 'system':
+      return parseSystem(value)
+    case 'control_request':
+      return parseControlRequest(value)
+    case 'control_cancel_request':
+      return typeof value.request_id === 'string'
+        ? [{ type: 'question-cancel', requestId: value.request_id }]
+        : undefined
+    case 'command_lifecycle':
+      return value.state === 'started' && typeof value.command_uuid === 'string'
+        ? [{ type: 'prompt-accept', messageId: value.command_uuid }]
+        : undefined
+    case 'rate_limit_event':
+      return parseRateLimit(value)
+    default:
+      return undefined
+  }
+}
+
+function parseStreamEvent(event: Json, value: Json): EventBody[] | undefined {
+  switch (event.type) {
+    case 'content_block_delta':
+      return isRecord(event.delta) ? parseDelta(event.delta, value) : undefined
+    case 'message_start':
+      return isRecord(event.message) ? modelCall(event.message, value) : undefined
+    case 'message_delta':
+      return typeof value.api_message_id === 'string' && isRecord(event.usage)
+        ? [
+            {
+              type: 'model-call',
+              messageId: value.api_message_id,
+              usage: readUsage(event.usage),
+              ...parentOf(value),
+            },
+          ]
+        : undefined
+    default:
+      return undefined
+  }
+}
+
+function parseDelta(delta: Json, value: Json): EventBody[] | undefined {
+  if (typeof delta.text === 'string') return [{ type: 'text-delta', text: delta.text, ...parentOf(value) }]
+  if (typeof delta.partial_json === 'string') {
+    return [{ type: 'tool-input-delta', text: delta.partial_json, ...parentOf(value) }]
+  }
+  if (typeof delta.thinking === 'string') {
+    return [{ type: 'thinking-delta', text: delta.thinking, ...parentOf(value) }]
+  }
+  return undefined
+}
+
+function modelCall(message: Json, value: Json): EventBody[] | undefined {
+  if (typeof message.id !== 'string' || !isRecord(message.usage)) return undefined
+  return [
+    {
+      type: 'model-call',
+      messageId: message.id,
+      ...optionalString('model', message.model),
+      usage: readUsage(message.usage),
+      ...parentOf(value),
+    },
+  ]
+}
+
+function parseAssistant(message: Json, value: Json): EventBody[] | undefined {
+  // What the CLI says itself (an API error, for instance) comes as a message of the model "<synthetic>".
+  const events = message.model === '<synthetic>' ? [] : (modelCall(message, value) ?? [])
+  const blocks = Array.isArray(message.content) ? message.content : []
+  for (const block of blocks) {
+    if (!isRecord(block)) continue
+    if (block.type === 'text' && typeof block.text === 'string') {
+      events.push({
+        type: 'text-end',
+        text: block.text,
+        ...optionalString('messageId', message.id),
+        ...parentOf(value),
+      })
+    } else if (block.type === 'thinking' && typeof block.thinking === 'string') {
+      events.push({ type: 'thinking-end', text: block.thinking, ...parentOf(value) })
+    } else if (block.type === 'tool_use' && typeof block.id === 'string' && typeof block.name === 'string') {
+      events.push({
+        type: 'tool-start',
+        toolUseId: block.id,
+        name: block.name,
+        input: block.input,
+        ...parentOf(value),
+      })
+    }
+  }
+  return events.length > 0 ? events : undefined
+}
+
+function parseToolResults(message: Json, value: Json): EventBody[] | undefined {
+  const events: EventBody[] = []
+  for (const block of Array.isArray(message.content) ? message.content : []) {
+    if (!isRecord(block) || block.type !== 'tool_result' || typeof block.tool_use_id !== 'string') continue
+    events.push({
+      type: 'tool-end',
+      toolUseId: block.tool_use_id,
+      isError: block.is_error === true,
+      content: block.content,
+      ...parentOf(value),
+    })
+  }
+  return events.length > 0 ? events : undefined
+}
+
+function parseSystem(value: Json): EventBody[] | undefined {
+  if (value.subtype === 'init' && typeof value.session_id === 'string') {
+    const tools = Array.isArray(value.tools)
+      ? value.tools.filter((tool) => typeof tool === 'string')
+      : undefined
+    return [
+      {
+        type: 'session-start',
+        agentSessionId: value.session_id,
+        ...optionalString('model', value.model),
+        ...optionalString('version', value.claude_code_version),
+        ...(tools ? { tools } : {}),
+      },
+    ]
+  }
+  if (value.subtype === 'api_retry' && typeof value.attempt === 'number') {
+    return [
+      {
+        type: 'retry-wait',
+        number: value.attempt,
+        ...optionalNumber('maxRetries', value.max_retries),
+        ...optionalNumber('delayMs', value.retry_delay_ms),
+        ...optionalNumber('apiStatus', value.error_status),
+        ...optionalString('message', value.error),
+      },
+    ]
+  }
+  if (value.subtype === 'compact_boundary') {
+    const meta = isRecord(value.compact_metadata) ? value.compact_metadata : value
+    return [
+      {
+        type: 'compaction',
+        ...optionalNumber('preTokens', meta.pre_tokens),
+        ...optionalNumber('postTokens', meta.post_tokens),
+      },
+    ]
+  }
+  return undefined
+}
+
+function parseRateLimit(value: Json): EventBody[] | undefined {
+  const info = isRecord(value.rate_limit_info) ? value.rate_limit_info : value
+  const resetsAt = readInstant(info.resetsAt ?? info.resets_at)
+  return typeof info.status === 'string'
+    ? [{ type: 'rate-limit', status: info.status, ...(resetsAt ? { resetsAt } : {}) }]
+    : undefined
+}

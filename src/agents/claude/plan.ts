@@ -1,0 +1,59 @@
+/**
+ * Claude Code's command line. Ids and values are written as one token (`--resume=<id>`): in two-token form a value
+ * that begins with a dash is parsed as a flag. The prompt is the first line on stdin.
+ */
+import type { Message, Plan, PlanInput } from '../adapter.ts'
+
+const PERMISSION_MODE = {
+  'ask-all': 'default',
+  ask: 'default',
+  edits: 'acceptEdits',
+  allow: 'acceptEdits',
+} as const
+
+export function planClaude(input: PlanInput): Plan {
+  const { runtime, decision, permissions } = input
+  const args = [
+    '-p',
+    '--input-format=stream-json',
+    '--output-format=stream-json',
+    '--verbose',
+    `--permission-mode=${PERMISSION_MODE[permissions]}`,
+  ]
+  // Not in --help, but there since stream-json input is; without it AskUserQuestion is not offered.
+  if (runtime.capabilities.permissionPrompt) args.push('--permission-prompt-tool=stdio')
+  if (runtime.capabilities.partialMessages) args.push('--include-partial-messages')
+  if (decision.kind === 'resume') args.push(`--resume=${input.agentSessionId}`)
+  else if (runtime.capabilities.sessionId) args.push(`--session-id=${input.agentSessionId}`)
+  if (input.model) args.push(`--model=${input.model}`)
+  if (input.maxTurns !== null) args.push(`--max-turns=${input.maxTurns}`)
+  if (input.maxBudgetUsd !== null && runtime.capabilities.budget)
+    args.push(`--max-budget-usd=${input.maxBudgetUsd}`)
+  args.push(...input.extraArgs)
+
+  const messages = [userMessage(input.promptId, input.prompt)]
+  if (permissions === 'ask-all') messages.unshift(gateEveryTool())
+  return { args, input: messages }
+}
+
+/**
+ * The CLI keeps our uuid as the message's own, in its transcript too, and does not take a message with the same
+ * uuid into a session twice.
+ */
+function userMessage(id: string, text: string): Message {
+  const line = { type: 'user', uuid: id, message: { role: 'user', content: text } }
+  return { id: `prompt-${id}`, line: JSON.stringify(line) }
+}
+
+/** Makes the CLI call back before each tool, also those it would have allowed by itself. */
+function gateEveryTool(): Message {
+  const request = {
+    subtype: 'initialize',
+    hooks: { PreToolUse: [{ matcher: '*', hookCallbackIds: ['gate'] }] },
+  }
+  return { id: 'initialize', line: controlRequest('reprise-initialize', request) }
+}
+
+export function controlRequest(requestId: string, request: object): string {
+  return JSON.stringify({ type: 'control_request', request_id: requestId, request })
+}

@@ -1,0 +1,64 @@
+/**
+ * What an executable that calls itself Claude Code can do: its version, and its flags by its own --help. A flag that
+ * is not there is never sent. The probe does not cache; see agents/runtimes.ts.
+ */
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { promisify } from 'node:util'
+import { RepriseError } from '../../contract/errors.ts'
+import type { Env, Runtime } from '../adapter.ts'
+
+const run = promisify(execFile)
+const TIMEOUT_MS = 20_000
+
+export async function probeClaude(path: string, env: Env): Promise<Runtime> {
+  const [version, help] = await Promise.all([ask(path, '--version', env), ask(path, '--help', env)])
+  const has = (flag: string) => new RegExp(`(^|[\\s,])${flag}(?![\\w-])`, 'm').test(help)
+  const streaming = has('--input-format') && has('--output-format')
+  if (!streaming) {
+    throw new RepriseError(
+      'agent-unavailable',
+      `${path} does not look like Claude Code: no --input-format in its help`,
+      {
+        hint: 'Set agents.<name>.command to a Claude Code executable (npm install -g @anthropic-ai/claude-code).',
+      },
+    )
+  }
+  const capabilities = {
+    resume: has('--resume'),
+    sessionId: has('--session-id'),
+    fork: has('--fork-session'),
+    partialMessages: has('--include-partial-messages'),
+    // The flag itself is undocumented; it came with the control protocol that stream-json input speaks.
+    permissionPrompt: streaming,
+    budget: has('--max-budget-usd'),
+    structuredOutput: has('--json-schema'),
+  }
+  const number = /\d+\.\d+\.\d+\S*/.exec(version)?.[0] ?? version.trim().slice(0, 40)
+  return {
+    path,
+    version: number,
+    capabilities,
+    runtimeId: fingerprint(path, number, JSON.stringify(capabilities)),
+  }
+}
+
+function fingerprint(...parts: string[]): string {
+  return createHash('sha256').update(parts.join('\0')).digest('hex').slice(0, 16)
+}
+
+async function ask(path: string, flag: string, env: Env): Promise<string> {
+  try {
+    const { stdout } = await run(path, [flag], { env, timeout: TIMEOUT_MS, maxBuffer: 4 << 20 })
+    return stdout
+  } catch (cause) {
+    throw new RepriseError(
+      'agent-unavailable',
+      `${path} ${flag} failed: ${(cause as Error).message.split('\n')[0]}`,
+      {
+        hint: 'Run that command by hand to see why; reinstall the agent if it is broken.',
+        cause,
+      },
+    )
+  }
+}

@@ -1,0 +1,130 @@
+/**
+ * The agents that are configured, and the runtime each one resolves to now. Probing starts the executable twice, so
+ * its result is kept per executable: real path, size, time of change. A changed file is probed anew.
+ */
+import { createHash } from 'node:crypto'
+import { constants } from 'node:fs'
+import { access, realpath, stat } from 'node:fs/promises'
+import { delimiter, isAbsolute, join, resolve } from 'node:path'
+import type { Agent } from '../contract/agent.ts'
+import { RepriseError } from '../contract/errors.ts'
+import type { AgentAdapter, Env, Runtime } from './adapter.ts'
+
+export interface ConfiguredAgent {
+  name: string
+  adapter: AgentAdapter
+  /** null: look for the adapter's usual names. */
+  command: string | null
+  env: Env
+  model: string | null
+  args: readonly string[]
+  simulated: boolean
+}
+
+export interface ProbeCache {
+  get: (key: string) => Promise<string | null>
+  put: (key: string, value: string) => Promise<void>
+}
+
+export class AgentRegistry {
+  readonly #agents: ReadonlyMap<string, ConfiguredAgent>
+  readonly #cache: ProbeCache
+  readonly #fallbackDirs: readonly string[]
+  readonly #probing = new Map<string, Promise<Runtime>>()
+
+  /** `fallbackDirs` are searched after PATH: the executables a checkout brings along. */
+  constructor(agents: readonly ConfiguredAgent[], cache: ProbeCache, fallbackDirs: readonly string[]) {
+    this.#agents = new Map(agents.map((agent) => [agent.name, agent]))
+    this.#cache = cache
+    this.#fallbackDirs = fallbackDirs
+  }
+
+  names(): string[] {
+    return [...this.#agents.keys()]
+  }
+
+  get(name: string): ConfiguredAgent {
+    const agent = this.#agents.get(name)
+    if (agent) return agent
+    throw new RepriseError('agent-unknown', `there is no agent named ${JSON.stringify(name)}`, {
+      hint: `Configured agents: ${this.names().join(', ')}. Add others under agents: in config.yaml.`,
+    })
+  }
+
+  async runtime(name: string): Promise<Runtime> {
+    const agent = this.get(name)
+    const path = await this.#find(agent)
+    const { size, mtimeMs, ino } = await stat(path)
+    const key = `probe:${agent.adapter.name}:${createHash('sha256').update(`${path}:${size}:${mtimeMs}:${ino}`).digest('hex')}`
+    const known = await this.#cache.get(key)
+    if (known) return JSON.parse(known) as Runtime
+    let probing = this.#probing.get(key)
+    if (!probing) {
+      probing = agent.adapter.probe(path, agent.env).finally(() => this.#probing.delete(key))
+      this.#probing.set(key, probing)
+    }
+    const runtime = await probing
+    await this.#cache.put(key, JSON.stringify(runtime))
+    return runtime
+  }
+
+  async describe(): Promise<Agent[]> {
+    return Promise.all([...this.#agents.values()].map((agent) => this.#describe(agent)))
+  }
+
+  async #describe(agent: ConfiguredAgent): Promise<Agent> {
+    const base = {
+      name: agent.name,
+      adapter: agent.adapter.name,
+      command: agent.command ?? agent.adapter.commands.join(', '),
+      loggedIn: await agent.adapter.hasCredentials(agent.env),
+      simulated: agent.simulated,
+    }
+    try {
+      const { path, version, runtimeId, capabilities } = await this.runtime(agent.name)
+      return { ...base, available: true, problem: null, path, version, runtimeId, capabilities }
+    } catch (error) {
+      const problem = (error as Error).message
+      return {
+        ...base,
+        available: false,
+        problem,
+        path: null,
+        version: null,
+        runtimeId: null,
+        capabilities: null,
+      }
+    }
+  }
+
+  async #find(agent: ConfiguredAgent): Promise<string> {
+    const candidates = agent.command === null ? agent.adapter.commands : [agent.command]
+    const dirs = [...(agent.env.PATH ?? '').split(delimiter).filter(Boolean), ...this.#fallbackDirs]
+    for (const command of candidates) {
+      const paths =
+        isAbsolute(command) || command.includes('/')
+          ? [resolve(command)]
+          : dirs.map((dir) => join(dir, command))
+      for (const path of paths) if (await isExecutable(path)) return realpath(path)
+    }
+    throw new RepriseError(
+      'agent-unavailable',
+      `${agent.name}: no executable ${candidates.join(' or ')} found`,
+      {
+        hint:
+          agent.command === null
+            ? 'Install Claude Code (npm install -g @anthropic-ai/claude-code), or set agents.claude.command.'
+            : `Correct agents.${agent.name}.command in config.yaml.`,
+      },
+    )
+  }
+}
+
+async function isExecutable(path: string): Promise<boolean> {
+  try {
+    await access(path, constants.X_OK)
+    return (await stat(path)).isFile()
+  } catch {
+    return false
+  }
+}
