@@ -1,0 +1,112 @@
+/**
+ * The folder of one attempt, `spool/<attempt id>/`: everything the keeper and a daemon say to each other. See
+ * keeper.sh for what is in it. The daemon that prepares it, the one that reads it and the one that recovers it may be
+ * three different processes.
+ */
+import { randomUUID } from 'node:crypto'
+import { constants } from 'node:fs'
+import { mkdir, open, readdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+export interface StdinMessage {
+  /** Delivered once per attempt, however often it is given. */
+  id: string
+  line: string
+}
+
+export interface AttemptDir {
+  path: string
+  out: string
+  err: string
+}
+
+export function attemptDir(spool: string, attemptId: string): AttemptDir {
+  const path = join(spool, attemptId)
+  return { path, out: join(path, 'out'), err: join(path, 'err') }
+}
+
+/** Makes the folder with the first messages in it. Must come before the keeper is started. */
+export async function prepare(dir: AttemptDir, messages: readonly StdinMessage[]): Promise<void> {
+  await mkdir(dir.path, { recursive: true, mode: 0o700 })
+  await mkdir(join(dir.path, 'q'), { recursive: true })
+  await mkdir(join(dir.path, 'sent'), { recursive: true })
+  await (await open(dir.out, 'a', 0o600)).close()
+  for (const message of messages) await enqueue(dir, message)
+}
+
+/** Resolves when the message is on its way: the feeder will deliver it even if this process dies now. */
+export async function deliver(dir: AttemptDir, message: StdinMessage): Promise<void> {
+  await enqueue(dir, message)
+  await poke(dir)
+}
+
+/** Ends the agent's stdin once everything before has been fed to it. */
+export async function closeInput(dir: AttemptDir): Promise<void> {
+  await writeQueued(dir, 'stdin.close', '')
+  await poke(dir)
+}
+
+/** Wakes the feeder. Harmless at any time; needed after a daemon died between writing a message and waking it. */
+export async function poke(dir: AttemptDir): Promise<void> {
+  // Read-write, so that opening neither blocks nor fails while nobody reads.
+  const fifo = await open(join(dir.path, 'poke'), constants.O_RDWR | constants.O_NONBLOCK).catch(() => null)
+  if (fifo === null) return
+  try {
+    await fifo.write('\n')
+  } finally {
+    await fifo.close()
+  }
+}
+
+async function enqueue(dir: AttemptDir, message: StdinMessage): Promise<void> {
+  const suffix = `-${message.id.replace(/[^\w-]/g, '_')}`
+  const known = [...(await names(dir, 'q')), ...(await names(dir, 'sent'))]
+  if (known.some((name) => name.slice(6) === suffix)) return
+  const number = String(known.length + 1).padStart(6, '0')
+  await writeQueued(dir, `${number}${suffix}`, `${message.line}\n`)
+}
+
+async function writeQueued(dir: AttemptDir, name: string, text: string): Promise<void> {
+  const draft = join(dir.path, `draft-${randomUUID()}`)
+  await writeFile(draft, text, { mode: 0o600 })
+  await rename(draft, join(dir.path, 'q', name))
+}
+
+const names = (dir: AttemptDir, folder: string) => readdir(join(dir.path, folder)).catch(() => [])
+
+export async function readExitCode(dir: AttemptDir): Promise<number | null> {
+  const text = await readFile(join(dir.path, 'exit'), 'utf8').catch(() => '')
+  return /^\d+\n?$/.test(text) ? Number(text) : null
+}
+
+export async function readKeeperPid(dir: AttemptDir): Promise<number | null> {
+  const text = await readFile(join(dir.path, 'keeper'), 'utf8').catch(() => '')
+  return /^\d+\n$/.test(text) ? Number(text) : null
+}
+
+/** True if the agent was never started and now never will be; false if its keeper came first. */
+export async function revoke(dir: AttemptDir): Promise<boolean> {
+  await mkdir(dir.path, { recursive: true, mode: 0o700 })
+  return mkdir(join(dir.path, 'started')).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EEXIST') return false
+      throw error
+    },
+  )
+}
+
+const STDERR_TAIL = 8192
+
+export async function readStderrTail(dir: AttemptDir): Promise<string> {
+  const file = await open(dir.err, 'r').catch(() => null)
+  if (file === null) return ''
+  try {
+    const { size } = await file.stat()
+    const length = Math.min(size, STDERR_TAIL)
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, size - length)
+    return buffer.toString('utf8', 0, bytesRead)
+  } finally {
+    await file.close()
+  }
+}

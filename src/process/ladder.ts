@@ -1,0 +1,61 @@
+/**
+ * Ends an attempt's processes, politely first: say goodbye → SIGTERM to the group → SIGKILL to the group → SIGKILL to
+ * whatever left the group (setsid, re-parented), found by its marker. Each step is taken only if something is left.
+ * Resolves when nothing of the attempt is alive, or tells what would not die.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import { findProcesses, isAlive, type ProcessIdentity, signal } from './proc.ts'
+
+export interface LadderInput {
+  attemptId: string
+  keeper: ProcessIdentity | null
+  /** What to do before the first signal, and how long to wait for its effect. */
+  farewell: () => Promise<void>
+  farewellMs: number
+  termMs: number
+  killMs: number
+}
+
+export interface LadderResult {
+  /** Processes outside the group that had to be killed one by one. */
+  strays: number
+  survivors: number[]
+}
+
+export async function endAttempt(input: LadderInput): Promise<LadderResult> {
+  const { keeper } = input
+  if (keeper && isAlive(keeper)) {
+    await input.farewell()
+    if (!(await goneWithin([keeper], input.farewellMs))) {
+      signal(-keeper.pid, 'SIGTERM')
+      if (!(await goneWithin([keeper], input.termMs))) {
+        signal(-keeper.pid, 'SIGKILL')
+        await goneWithin([keeper], input.killMs)
+      }
+    }
+  }
+  return endStrays(input.attemptId, input.killMs)
+}
+
+/** A process may start another while we look: look again until none is found. */
+export async function endStrays(attemptId: string, killMs: number): Promise<LadderResult> {
+  let strays = 0
+  for (let round = 0; round < 20; round++) {
+    const left = findProcesses(attemptId)
+    if (left.length === 0) return { strays, survivors: [] }
+    strays += left.length
+    for (const { pid } of left) signal(pid, 'SIGKILL')
+    await goneWithin(left, killMs)
+  }
+  return { strays, survivors: findProcesses(attemptId).map(({ pid }) => pid) }
+}
+
+const POLL_MS = 10
+
+async function goneWithin(processes: readonly ProcessIdentity[], ms: number): Promise<boolean> {
+  for (let waited = 0; ; waited += POLL_MS) {
+    if (!processes.some(isAlive)) return true
+    if (waited >= ms) return false
+    await delay(POLL_MS)
+  }
+}

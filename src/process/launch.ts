@@ -1,0 +1,49 @@
+/** Starts an agent under its keeper, in a process session of its own. Nothing of it is tied to this process. */
+import { spawn } from 'node:child_process'
+import { closeSync, openSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { RepriseError } from '../contract/errors.ts'
+import type { AttemptDir } from './attempt-dir.ts'
+import { identify, MARKER, type ProcessIdentity } from './proc.ts'
+
+const KEEPER = fileURLToPath(new URL('keeper.sh', import.meta.url))
+
+export interface LaunchInput {
+  attemptId: string
+  dir: AttemptDir
+  program: string
+  args: readonly string[]
+  env: Readonly<Record<string, string>>
+  workDir: string
+}
+
+/** The keeper's identity. Its pid is also the process group and session of the agent. */
+export async function launch(input: LaunchInput): Promise<ProcessIdentity> {
+  const log = openSync(join(input.dir.path, 'keeper.log'), 'a', 0o600)
+  try {
+    const child = spawn('/bin/sh', [KEEPER, input.dir.path, input.program, ...input.args], {
+      cwd: input.workDir,
+      env: { ...input.env, [MARKER]: input.attemptId },
+      detached: true,
+      stdio: ['ignore', 'ignore', log],
+    })
+    await new Promise<void>((resolve, reject) => {
+      child.once('spawn', resolve)
+      child.once('error', (cause) => {
+        reject(
+          new RepriseError('agent-unavailable', `could not start ${input.program}: ${cause.message}`, {
+            cause,
+          }),
+        )
+      })
+    })
+    child.unref()
+    const { pid } = child
+    const identity = pid === undefined ? null : identify(pid)
+    // Over already: whoever watches the folder finds its exit code there.
+    return identity ?? { pid: pid ?? 0, startTicks: '', bootId: '' }
+  } finally {
+    closeSync(log)
+  }
+}

@@ -1,0 +1,87 @@
+/**
+ * The kernel's view of processes, from /proc. A pid alone names nobody: it is reused. A process is named by pid,
+ * start time and boot; what belongs to an attempt carries its marker in the environment, wherever it has gone.
+ */
+import { readdirSync, readFileSync } from 'node:fs'
+
+export const MARKER = 'REPRISE_ATTEMPT'
+
+export interface ProcessIdentity {
+  pid: number
+  /** Clock ticks after boot, as the kernel counts them. */
+  startTicks: string
+  bootId: string
+}
+
+export function readBootId(): string {
+  return read('/proc/sys/kernel/random/boot_id')?.trim() ?? 'unknown'
+}
+
+export function identify(pid: number): ProcessIdentity | null {
+  const stat = readStat(pid)
+  return stat && stat.state !== 'Z' ? { pid, startTicks: stat.startTicks, bootId: readBootId() } : null
+}
+
+export function isAlive(identity: ProcessIdentity): boolean {
+  const now = identify(identity.pid)
+  return now !== null && now.startTicks === identity.startTicks && now.bootId === identity.bootId
+}
+
+/** Everything that belongs to the attempt: what carries its marker, and all descendants of that. */
+export function findProcesses(attemptId: string): ProcessIdentity[] {
+  const bootId = readBootId()
+  const all = listStats()
+  const found = new Map<number, ProcessIdentity>()
+  const add = (stat: ProcStat) => {
+    if (found.has(stat.pid)) return
+    found.set(stat.pid, { pid: stat.pid, startTicks: stat.startTicks, bootId })
+    for (const child of all) if (child.parent === stat.pid) add(child)
+  }
+  for (const stat of all) if (hasMarker(stat.pid, attemptId)) add(stat)
+  return [...found.values()]
+}
+
+export function hasMarker(pid: number, attemptId: string): boolean {
+  const environ = read(`/proc/${pid}/environ`)
+  return environ !== null && `\0${environ}\0`.includes(`\0${MARKER}=${attemptId}\0`)
+}
+
+export function signal(target: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(target, name)
+  } catch {
+    // Gone already, or not ours: both mean there is nothing to signal.
+  }
+}
+
+interface ProcStat {
+  pid: number
+  parent: number
+  state: string
+  startTicks: string
+}
+
+function listStats(): ProcStat[] {
+  const self = process.pid
+  return readdirSync('/proc').flatMap((name) => {
+    const pid = Number(name)
+    const stat = Number.isInteger(pid) && pid !== self ? readStat(pid) : null
+    return stat && stat.state !== 'Z' ? [stat] : []
+  })
+}
+
+/** The command name in /proc/<pid>/stat may hold spaces and brackets: fields count from its last bracket. */
+function readStat(pid: number): ProcStat | null {
+  const text = read(`/proc/${pid}/stat`)
+  if (text === null) return null
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  return { pid, state: fields[0] ?? '', parent: Number(fields[1]), startTicks: fields[19] ?? '' }
+}
+
+function read(path: string): string | null {
+  try {
+    return readFileSync(path, 'latin1')
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,91 @@
+/**
+ * Follows an attempt's output file and its exit. Whoever reads sets the pace: nothing is read ahead, so a slow reader
+ * neither slows the agent (it writes to a file) nor grows memory.
+ *
+ * A change notice is only a hint to look sooner; looking happens at least every `POLL_MS` anyway.
+ */
+import { type FSWatcher, watch } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
+import { type AttemptDir, readExitCode } from './attempt-dir.ts'
+import { isAlive, type ProcessIdentity } from './proc.ts'
+
+const CHUNK = 256 * 1024
+const POLL_MS = 500
+
+/** `exited`: the keeper wrote the exit code. `lost`: the keeper died without doing so. */
+export type TailEnd = { kind: 'exited'; code: number } | { kind: 'lost' }
+
+export class Tail {
+  readonly #dir: AttemptDir
+  readonly #keeper: ProcessIdentity
+  readonly #watcher: FSWatcher | null
+  #file: FileHandle | null = null
+  #offset: number
+  #wake: (() => void) | null = null
+  #hinted = false
+
+  constructor(dir: AttemptDir, keeper: ProcessIdentity, offset: number) {
+    this.#dir = dir
+    this.#keeper = keeper
+    this.#offset = offset
+    this.#watcher = watchQuietly(dir.path, () => this.nudge())
+  }
+
+  /** Look again now. */
+  nudge(): void {
+    this.#hinted = true
+    this.#wake?.()
+  }
+
+  /** The next bytes, or null if there are none now. The buffer is the caller's to keep. */
+  async read(): Promise<Buffer | null> {
+    this.#file ??= await open(this.#dir.out, 'r')
+    const { buffer, bytesRead } = await this.#file.read(Buffer.allocUnsafe(CHUNK), 0, CHUNK, this.#offset)
+    this.#offset += bytesRead
+    if (bytesRead === 0) return null
+    const bytes = buffer.subarray(0, bytesRead)
+    // Whoever keeps a few bytes of an unfinished line must not keep a whole chunk with them.
+    return bytesRead < CHUNK / 2 ? Buffer.from(bytes) : bytes
+  }
+
+  /** To be asked before a read that may then be the last: what is read after the end was seen is all there is. */
+  async end(): Promise<TailEnd | null> {
+    const code = await readExitCode(this.#dir)
+    if (code !== null) return { kind: 'exited', code }
+    if (isAlive(this.#keeper)) return null
+    const late = await readExitCode(this.#dir)
+    return late === null ? { kind: 'lost' } : { kind: 'exited', code: late }
+  }
+
+  /** Resolves on the next hint, or after `maxMs` at the latest. */
+  async wait(maxMs: number): Promise<void> {
+    if (!this.#hinted) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, Math.min(maxMs, POLL_MS))
+        this.#wake = () => {
+          clearTimeout(timer)
+          resolve()
+        }
+      })
+      this.#wake = null
+    }
+    this.#hinted = false
+  }
+
+  async close(): Promise<void> {
+    this.#watcher?.close()
+    await this.#file?.close()
+    this.#file = null
+  }
+}
+
+/** Watching can fail (too many watches, odd file systems); polling goes on without it. */
+function watchQuietly(path: string, onChange: () => void): FSWatcher | null {
+  try {
+    const watcher = watch(path, { persistent: false }, onChange)
+    watcher.on('error', () => watcher.close())
+    return watcher
+  } catch {
+    return null
+  }
+}
