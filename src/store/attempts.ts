@@ -1,0 +1,323 @@
+/**
+ * Attempts and the lease on their session. planned → running → ended; every step is guarded by state and fence, so a
+ * daemon that lost an attempt to another one cannot touch it any more.
+ */
+import type { Kysely } from 'kysely'
+import type { EventBody } from '../contract/events.ts'
+import type { AttemptId, RunId } from '../contract/ids.ts'
+import { appendEvents } from './events.ts'
+import {
+  type AttemptEnding,
+  type AttemptRecord,
+  type NewAttempt,
+  OwnershipLost,
+  type SessionRecord,
+} from './records.ts'
+import { toAttempt } from './rows.ts'
+import type { Tables } from './schema.ts'
+import { updateSession } from './sessions.ts'
+import type { Tx } from './writer.ts'
+
+export interface StartInput {
+  attempt: NewAttempt
+  /** Made with the attempt if it is a fresh one. */
+  newSession: SessionRecord | null
+  events: (number: number) => readonly EventBody[]
+}
+
+/** The planned attempt, or null if the run is no longer queued or its session is leased: leave it then. */
+export async function startAttempt(
+  tx: Tx,
+  { attempt, newSession, events }: StartInput,
+): Promise<AttemptRecord | null> {
+  const at = attempt.startedAt.getTime()
+  const held = await tx
+    .selectFrom('leases')
+    .select('run_id')
+    .where('session_id', '=', attempt.sessionId)
+    .where('attempt_id', 'is not', null)
+    .executeTakeFirst()
+  if (held) return null
+  const run = await tx
+    .updateTable('runs')
+    .set((eb) => ({
+      state: 'running',
+      not_before: null,
+      message: null,
+      lane: attempt.sessionId,
+      session_id: attempt.sessionId,
+      resumed: attempt.resumed ? 1 : 0,
+      fresh_reason: attempt.freshReason,
+      carry: attempt.carry,
+      attempt_count: eb('attempt_count', '+', 1),
+      resume_count: eb('resume_count', '+', attempt.resumed ? 1 : 0),
+      started_at: eb.fn.coalesce('started_at', eb.val(at)),
+    }))
+    .where('id', '=', attempt.runId)
+    .where('state', '=', 'queued')
+    .returning('attempt_count')
+    .executeTakeFirst()
+  if (!run) return null
+  if (newSession) await insertSession(tx, newSession)
+  else
+    await tx
+      .updateTable('sessions')
+      .set((eb) => ({ resumes: eb('resumes', '+', 1), last_used_at: at }))
+      .where('id', '=', attempt.sessionId)
+      .execute()
+  const { fence } = await tx
+    .insertInto('leases')
+    .values({
+      session_id: attempt.sessionId,
+      attempt_id: attempt.id,
+      run_id: attempt.runId,
+      fence: 1,
+      acquired_at: at,
+    })
+    .onConflict((oc) =>
+      oc.column('session_id').doUpdateSet((eb) => ({
+        attempt_id: attempt.id,
+        run_id: attempt.runId,
+        fence: eb('leases.fence', '+', 1),
+        acquired_at: at,
+      })),
+    )
+    .returning('fence')
+    .executeTakeFirstOrThrow()
+  const row = await tx
+    .insertInto('attempts')
+    .values({
+      id: attempt.id,
+      run_id: attempt.runId,
+      number: run.attempt_count,
+      state: 'planned',
+      session_id: attempt.sessionId,
+      agent_session_id: attempt.agentSessionId,
+      resumed: attempt.resumed ? 1 : 0,
+      fresh_reason: attempt.freshReason,
+      carry: attempt.carry,
+      prompt_id: attempt.promptId,
+      fence,
+      spool_offset: 0,
+      started_at: at,
+    } as Tables['attempts'])
+    .returningAll()
+    .executeTakeFirstOrThrow()
+  await appendEvents(tx, attempt.runId, attempt.id, events(run.attempt_count), attempt.startedAt)
+  return toAttempt(row)
+}
+
+async function insertSession(tx: Tx, session: SessionRecord): Promise<void> {
+  await tx
+    .insertInto('sessions')
+    .values({
+      id: session.id,
+      agent: session.agent,
+      agent_session_id: session.agentSessionId,
+      work_dir: session.workDir,
+      runtime_id: session.runtimeId,
+      epoch: session.epoch,
+      continues: session.continues,
+      turns: 0,
+      resumes: 0,
+      cost_usd: 0,
+      created_at: session.createdAt.getTime(),
+      last_used_at: session.lastUsedAt.getTime(),
+    } as Tables['sessions'])
+    .execute()
+}
+
+/** The process exists. */
+export async function markLaunched(
+  tx: Tx,
+  { id, fence }: Pick<AttemptRecord, 'id' | 'fence'>,
+  process: { pid: number; startTicks: string; bootId: string },
+): Promise<void> {
+  const { numUpdatedRows } = await tx
+    .updateTable('attempts')
+    .set({ state: 'running', pid: process.pid, start_ticks: process.startTicks, boot_id: process.bootId })
+    .where('id', '=', id)
+    .where('fence', '=', fence)
+    .where('state', '<>', 'ended')
+    .executeTakeFirst()
+  if (numUpdatedRows === 0n) throw new OwnershipLost(`attempt ${id}`)
+}
+
+/** Events and how far the spool has been read belong together: either both are stored or neither. */
+export async function advanceAttempt(
+  tx: Tx,
+  { id, runId, fence }: Pick<AttemptRecord, 'id' | 'runId' | 'fence'>,
+  bodies: readonly EventBody[],
+  spoolOffset: number,
+  at: Date,
+): Promise<number> {
+  const { numUpdatedRows } = await tx
+    .updateTable('attempts')
+    .set({ spool_offset: spoolOffset })
+    .where('id', '=', id)
+    .where('fence', '=', fence)
+    .where('state', '<>', 'ended')
+    .executeTakeFirst()
+  if (numUpdatedRows === 0n) throw new OwnershipLost(`attempt ${id}`)
+  const seq = await appendEvents(tx, runId, id, bodies, at)
+  await trackQuestions(tx, id, runId, bodies, at)
+  return seq
+}
+
+async function trackQuestions(
+  tx: Tx,
+  attemptId: AttemptId,
+  runId: RunId,
+  bodies: readonly EventBody[],
+  at: Date,
+): Promise<void> {
+  for (const body of bodies) {
+    if (body.type === 'question-ask' || body.type === 'permission-ask') {
+      await tx
+        .insertInto('questions')
+        .values({
+          attempt_id: attemptId,
+          request_id: body.requestId,
+          run_id: runId,
+          tool_use_id: body.toolUseId,
+          ask: JSON.stringify(body),
+          asked_at: at.getTime(),
+          answer: null,
+          answered_at: null,
+          closed_at: null,
+        })
+        .onConflict((oc) => oc.doNothing())
+        .execute()
+    } else if (body.type === 'question-cancel' || body.type === 'tool-end') {
+      await tx
+        .updateTable('questions')
+        .set({ closed_at: at.getTime() })
+        .where('attempt_id', '=', attemptId)
+        .where('closed_at', 'is', null)
+        .where((eb) =>
+          body.type === 'tool-end'
+            ? eb('tool_use_id', '=', body.toolUseId)
+            : eb('request_id', '=', body.requestId),
+        )
+        .execute()
+    }
+  }
+}
+
+/** The first cause of death wins: false if there is one already. */
+export async function setStopCause(
+  tx: Tx,
+  attempt: AttemptRecord,
+  cause: string,
+  message: string,
+  at: Date,
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('attempts')
+    .set({ stop_cause: cause })
+    .where('id', '=', attempt.id)
+    .where('fence', '=', attempt.fence)
+    .where('stop_cause', 'is', null)
+    .where('state', '<>', 'ended')
+    .executeTakeFirst()
+  if (numUpdatedRows === 0n) return false
+  await appendEvents(tx, attempt.runId, attempt.id, [{ type: 'stop-request', cause, message }], at)
+  return true
+}
+
+export async function endAttempt(tx: Tx, ending: AttemptEnding): Promise<void> {
+  const { attempt, at, next, spend } = ending
+  const { numUpdatedRows } = await tx
+    .updateTable('attempts')
+    .set({
+      state: 'ended',
+      exit_code: ending.exitCode,
+      outcome: JSON.stringify(ending.outcome),
+      cost_usd: ending.costUsd,
+      ended_at: at.getTime(),
+    })
+    .where('id', '=', attempt.id)
+    .where('fence', '=', attempt.fence)
+    .where('state', '<>', 'ended')
+    .executeTakeFirst()
+  if (numUpdatedRows === 0n) throw new OwnershipLost(`attempt ${attempt.id}`)
+  await tx
+    .updateTable('leases')
+    .set({ attempt_id: null, run_id: null })
+    .where('session_id', '=', attempt.sessionId)
+    .where('fence', '=', attempt.fence)
+    .execute()
+  await tx
+    .updateTable('questions')
+    .set({ closed_at: at.getTime() })
+    .where('attempt_id', '=', attempt.id)
+    .where('closed_at', 'is', null)
+    .execute()
+  await updateSession(tx, attempt.sessionId, ending.session, at)
+  await tx
+    .updateTable('runs')
+    .set((eb) => ({
+      ...(next.kind === 'settle'
+        ? {
+            state: 'settled',
+            outcome: JSON.stringify(next.outcome),
+            message: next.outcome.message,
+            ended_at: at.getTime(),
+          }
+        : { state: 'queued', not_before: next.notBefore.getTime(), message: next.why }),
+      crash_count: eb('crash_count', '+', ending.crashed ? 1 : 0),
+      result_text: ending.resultText,
+      input_tokens: spend.usage.inputTokens,
+      output_tokens: spend.usage.outputTokens,
+      cache_read_tokens: spend.usage.cacheReadTokens,
+      cache_write_tokens: spend.usage.cacheWriteTokens,
+      cost_usd: spend.costUsd,
+      cost_estimated: spend.estimated ? 1 : 0,
+      context_tokens: spend.contextTokens,
+      context_window: spend.contextWindow,
+    }))
+    .where('id', '=', attempt.runId)
+    .where('state', '=', 'running')
+    .execute()
+  await appendEvents(tx, attempt.runId, attempt.id, ending.events, at)
+}
+
+export async function listAttempts(db: Kysely<Tables>, runId: RunId): Promise<AttemptRecord[]> {
+  const rows = await db
+    .selectFrom('attempts')
+    .selectAll()
+    .where('run_id', '=', runId)
+    .orderBy('number')
+    .execute()
+  return rows.map(toAttempt)
+}
+
+export async function listOpenAttempts(db: Kysely<Tables>): Promise<AttemptRecord[]> {
+  const rows = await db
+    .selectFrom('attempts')
+    .selectAll()
+    .where('state', '<>', 'ended')
+    .orderBy('id')
+    .execute()
+  return rows.map(toAttempt)
+}
+
+/** Makes the caller the owner: a new fence, which shuts out whoever held the old one. */
+export async function takeOver(tx: Tx, attempt: AttemptRecord, at: Date): Promise<AttemptRecord> {
+  const { fence } = await tx
+    .updateTable('leases')
+    .set((eb) => ({ fence: eb('fence', '+', 1), acquired_at: at.getTime() }))
+    .where('session_id', '=', attempt.sessionId)
+    .where('attempt_id', '=', attempt.id)
+    .returning('fence')
+    .executeTakeFirstOrThrow()
+  const row = await tx
+    .updateTable('attempts')
+    .set({ fence })
+    .where('id', '=', attempt.id)
+    .where('state', '<>', 'ended')
+    .returningAll()
+    .executeTakeFirst()
+  if (!row) throw new OwnershipLost(`attempt ${attempt.id}`)
+  return toAttempt(row)
+}

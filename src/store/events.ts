@@ -1,0 +1,80 @@
+/**
+ * A run's events: numbered from 1 without holes, only ever appended. The number is taken from the run's row in the
+ * same transaction, so it cannot be given twice.
+ */
+import { CompiledQuery, type Kysely } from 'kysely'
+import type { EventBody, EventType } from '../contract/events.ts'
+import type { AttemptId, RunId } from '../contract/ids.ts'
+import type { StoredEvent } from './records.ts'
+import { toEvent } from './rows.ts'
+import type { EventsTable, Tables } from './schema.ts'
+import type { Tx } from './writer.ts'
+
+/** Returns the number of the last event appended. */
+export async function appendEvents(
+  tx: Tx,
+  runId: RunId,
+  attemptId: AttemptId | null,
+  bodies: readonly EventBody[],
+  at: Date,
+): Promise<number> {
+  const { last_seq } = await tx
+    .updateTable('runs')
+    .set((eb) => ({ last_seq: eb('last_seq', '+', bodies.length) }))
+    .where('id', '=', runId)
+    .returning('last_seq')
+    .executeTakeFirstOrThrow()
+  const rows = bodies.map(({ type, ...body }, index) => [
+    runId,
+    Number(last_seq) - bodies.length + index + 1,
+    attemptId,
+    at.getTime(),
+    type,
+    JSON.stringify(body),
+  ])
+  for (let from = 0; from < rows.length; ) {
+    const size = rows.length - from >= BATCH ? BATCH : 1
+    const { sql } = insertOf(tx, size)
+    await tx.executeQuery(CompiledQuery.raw(sql, rows.slice(from, from + size).flat()))
+    from += size
+  }
+  return Number(last_seq)
+}
+
+/** Building a query costs more than running it: the two sizes of insert are built once per database. */
+const BATCH = 32
+const inserts = new Map<string, CompiledQuery>()
+
+function insertOf(tx: Tx, size: number): CompiledQuery {
+  const key = `${tx.getExecutor().adapter.constructor.name} ${size}`
+  const known = inserts.get(key)
+  if (known) return known
+  const row: EventsTable = { run_id: 'run_', seq: 0, attempt_id: null, at: 0, type: '', body: '' }
+  const compiled = tx
+    .insertInto('events')
+    .columns(['run_id', 'seq', 'attempt_id', 'at', 'type', 'body'])
+    .values(Array.from({ length: size }, () => ({ ...row, attempt_id: 'att_' as AttemptId })))
+    .compile()
+  inserts.set(key, compiled)
+  return compiled
+}
+
+export interface EventQuery {
+  afterSeq?: number
+  limit?: number
+  attemptId?: AttemptId
+  types?: readonly EventType[]
+}
+
+export async function listEvents(
+  db: Kysely<Tables>,
+  runId: RunId,
+  query: EventQuery = {},
+): Promise<StoredEvent[]> {
+  let select = db.selectFrom('events').selectAll().where('run_id', '=', runId).orderBy('seq')
+  if (query.afterSeq !== undefined) select = select.where('seq', '>', query.afterSeq)
+  if (query.attemptId) select = select.where('attempt_id', '=', query.attemptId)
+  if (query.types) select = select.where('type', 'in', [...query.types])
+  if (query.limit !== undefined) select = select.limit(query.limit)
+  return (await select.execute()).map(toEvent)
+}

@@ -1,0 +1,46 @@
+/**
+ * Numbered, additive migrations, applied in order at start, each in a transaction of its own. A database that has
+ * been to a higher number belongs to a newer Reprise: it is refused untouched.
+ */
+import type { Kysely } from 'kysely'
+import { RepriseError } from '../../contract/errors.ts'
+import { base } from './0001-base.ts'
+
+export interface Migration {
+  number: number
+  name: string
+  up: (db: Kysely<unknown>) => Promise<void>
+}
+
+export const MIGRATIONS: readonly Migration[] = [base]
+
+interface MigrationsTable {
+  reprise_migrations: { number: number; name: string; applied_at: number }
+}
+
+export async function migrate(db: Kysely<unknown>, now: Date, migrations = MIGRATIONS): Promise<void> {
+  const tracked = db as Kysely<MigrationsTable>
+  await tracked.schema
+    .createTable('reprise_migrations')
+    .ifNotExists()
+    .addColumn('number', 'integer', (c) => c.primaryKey())
+    .addColumn('name', 'text', (c) => c.notNull())
+    .addColumn('applied_at', 'bigint', (c) => c.notNull())
+    .execute()
+  const rows = await tracked.selectFrom('reprise_migrations').select('number').execute()
+  const at = Math.max(0, ...rows.map((row) => Number(row.number)))
+  const newest = migrations.at(-1)?.number ?? 0
+  if (at > newest) {
+    throw new RepriseError(
+      'database-newer',
+      `the database is at schema ${at}, this Reprise knows schemas up to ${newest}`,
+      { hint: 'Start the newer version of Reprise that made it, or use another REPRISE_HOME.' },
+    )
+  }
+  for (const { number, name, up } of migrations.filter((m) => m.number > at)) {
+    await tracked.transaction().execute(async (tx) => {
+      await up(tx as unknown as Kysely<unknown>)
+      await tx.insertInto('reprise_migrations').values({ number, name, applied_at: now.getTime() }).execute()
+    })
+  }
+}

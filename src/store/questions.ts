@@ -1,0 +1,95 @@
+/** What agents ask, and the one answer each question gets. */
+import type { Kysely } from 'kysely'
+import { RepriseError } from '../contract/errors.ts'
+import type { AttemptId, RunId } from '../contract/ids.ts'
+import type { ToolResult } from '../contract/run.ts'
+import { appendEvents } from './events.ts'
+import type { QuestionRecord } from './records.ts'
+import { toQuestion } from './rows.ts'
+import type { Tables } from './schema.ts'
+import type { Tx } from './writer.ts'
+
+export async function listPending(db: Kysely<Tables>, runId: RunId): Promise<QuestionRecord[]> {
+  const rows = await db
+    .selectFrom('questions')
+    .selectAll()
+    .where('run_id', '=', runId)
+    .where('answer', 'is', null)
+    .where('closed_at', 'is', null)
+    .orderBy('asked_at')
+    .execute()
+  return rows.map(toQuestion)
+}
+
+export async function listQuestions(db: Kysely<Tables>, attemptId: AttemptId): Promise<QuestionRecord[]> {
+  const rows = await db
+    .selectFrom('questions')
+    .selectAll()
+    .where('attempt_id', '=', attemptId)
+    .orderBy('asked_at')
+    .execute()
+  return rows.map(toQuestion)
+}
+
+/** Stores the answer, once. Delivering it is the caller's next step, and may be repeated. */
+export async function answerQuestion(
+  tx: Tx,
+  runId: RunId,
+  { toolUseId, ...answer }: ToolResult,
+  by: 'person' | 'policy',
+  at: Date,
+): Promise<QuestionRecord> {
+  const rows = await tx
+    .selectFrom('questions')
+    .selectAll()
+    .where('run_id', '=', runId)
+    .where('tool_use_id', '=', toolUseId)
+    .orderBy('asked_at', 'desc')
+    .execute()
+  if (rows.length === 0) {
+    throw new RepriseError('question-unknown', `run ${runId} has asked nothing with the id ${toolUseId}`, {
+      hint: `GET /api/runs/${runId} lists what is pending.`,
+    })
+  }
+  // A hook and a prompt may both ask about one tool call, one after the other.
+  const row = rows.find((r) => r.answer === null && r.closed_at === null)
+  if (!row) {
+    const closed = rows[0]?.answer === null
+    throw closed
+      ? new RepriseError(
+          'run-settled',
+          `question ${toolUseId} no longer stands: the agent went on or has ended`,
+        )
+      : new RepriseError('question-answered', `question ${toolUseId} has been answered already`)
+  }
+  const question = toQuestion(row)
+  const wanted = question.ask.type === 'question-ask' ? 'answers' : 'decision'
+  if (wanted === 'decision' && answer.decision === undefined) {
+    throw new RepriseError(
+      'bad-request',
+      `${toolUseId} is a permission request: expected decision "allow" or "deny"`,
+    )
+  }
+  await tx
+    .updateTable('questions')
+    .set({ answer: JSON.stringify(answer), answered_at: at.getTime() })
+    .where('attempt_id', '=', row.attempt_id)
+    .where('request_id', '=', row.request_id)
+    .execute()
+  await appendEvents(
+    tx,
+    runId,
+    row.attempt_id,
+    [
+      {
+        type: 'question-answer',
+        toolUseId,
+        decision: answer.decision ?? 'answer',
+        by,
+        ...(answer.message ? { reason: answer.message } : {}),
+      },
+    ],
+    at,
+  )
+  return { ...question, answer }
+}

@@ -1,0 +1,177 @@
+/** What the store gives and takes. A state carries only its own fields; nullable columns stay below. */
+import type { EventBody, EventOf } from '../contract/events.ts'
+import type { AttemptId, RunId, SessionId } from '../contract/ids.ts'
+import type { Outcome, Usage } from '../contract/outcome.ts'
+import type { Carry, FreshReason, PermissionMode, ToolResult } from '../contract/run.ts'
+
+export interface RunRequest {
+  permissions: PermissionMode
+  forceFreshSession: boolean
+  maxDurationMs: number | null
+  maxResumes: number | null
+  maxTurns: number | null
+  maxBudgetUsd: number | null
+}
+
+export type RunState =
+  | { at: 'queued'; notBefore: Date | null; why: string | null }
+  | { at: 'running' }
+  | { at: 'settled'; outcome: Outcome; endedAt: Date }
+
+export interface RunRecord {
+  id: RunId
+  agent: string
+  model: string | null
+  workDir: string
+  prompt: string
+  /** The UUID under which the prompt is given to the agent, the same for every attempt. */
+  promptId: string
+  request: RunRequest
+  state: RunState
+  sessionId: SessionId | null
+  cancelRequested: boolean
+  /** Of the newest attempt. */
+  decision: { resumed: boolean; freshReason: FreshReason | null; carry: Carry } | null
+  attemptCount: number
+  crashCount: number
+  resumeCount: number
+  resultText: string | null
+  spend: RunSpend
+  links: {
+    parentRunId: RunId | null
+    tier: number | null
+    conversationId: string | null
+    jobId: string | null
+    cycleId: string | null
+  }
+  createdAt: Date
+  startedAt: Date | null
+}
+
+export interface RunSpend {
+  usage: Usage
+  costUsd: number | null
+  estimated: boolean
+  contextTokens: number | null
+  contextWindow: number | null
+}
+
+export interface NewRun {
+  id: RunId
+  idempotencyKey: string | null
+  agent: string
+  model: string | null
+  workDir: string
+  prompt: string
+  promptId: string
+  request: RunRequest
+  sessionId: SessionId | null
+  createdAt: Date
+}
+
+export interface AttemptRecord {
+  id: AttemptId
+  runId: RunId
+  number: number
+  state: 'planned' | 'running' | 'ended'
+  sessionId: SessionId
+  agentSessionId: string
+  resumed: boolean
+  freshReason: FreshReason | null
+  carry: Carry
+  promptId: string
+  fence: number
+  process: { pid: number; startTicks: string; bootId: string } | null
+  spoolOffset: number
+  stopCause: string | null
+  exitCode: number | null
+  outcome: Outcome | null
+  costUsd: number | null
+  startedAt: Date
+  endedAt: Date | null
+}
+
+export type NewAttempt = Pick<
+  AttemptRecord,
+  | 'id'
+  | 'runId'
+  | 'agentSessionId'
+  | 'resumed'
+  | 'freshReason'
+  | 'carry'
+  | 'promptId'
+  | 'sessionId'
+  | 'startedAt'
+>
+
+export interface SessionRecord {
+  id: SessionId
+  agent: string
+  agentSessionId: string
+  workDir: string
+  runtimeId: string
+  epoch: number
+  /** The session whose history this one was started with. */
+  continues: SessionId | null
+  poison: { refused: boolean; message: string } | null
+  turns: number
+  resumes: number
+  contextTokens: number | null
+  contextWindow: number | null
+  costUsd: number
+  createdAt: Date
+  lastUsedAt: Date
+}
+
+/** What an ended attempt changes about its session. */
+export interface SessionUpdate {
+  /** The id the agent itself reported, where it is another one than we assigned. */
+  agentSessionId: string | null
+  turns: number
+  poison: SessionRecord['poison']
+  contextTokens: number | null
+  contextWindow: number | null
+  costUsd: number
+}
+
+export interface AttemptEnding {
+  attempt: AttemptRecord
+  outcome: Outcome
+  exitCode: number | null
+  costUsd: number | null
+  session: SessionUpdate
+  /** The run's totals, this attempt included. */
+  spend: RunSpend
+  resultText: string | null
+  crashed: boolean
+  next: { kind: 'settle'; outcome: Outcome } | { kind: 'retry'; notBefore: Date; why: string }
+  events: readonly EventBody[]
+  at: Date
+}
+
+export interface QuestionRecord {
+  attemptId: AttemptId
+  runId: RunId
+  ask: EventOf<'question-ask'> | EventOf<'permission-ask'>
+  askedAt: Date
+  answer: Omit<ToolResult, 'toolUseId'> | null
+  answeredAt: Date | null
+  /** When it no longer stood: the tool ended, the agent withdrew it, or the attempt was over. */
+  closedAt: Date | null
+}
+
+export interface StoredEvent {
+  runId: RunId
+  seq: number
+  attemptId: AttemptId | null
+  at: Date
+  body: EventBody
+}
+
+/** A guarded write found that someone else owns the row now: stop, it is theirs. */
+export class OwnershipLost extends Error {
+  override readonly name = 'OwnershipLost'
+  constructor(what: string) {
+    super(`${what} is owned by someone else now`)
+  }
+}

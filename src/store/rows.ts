@@ -1,0 +1,145 @@
+/** Rows to records and back. The only place that knows both. */
+import type { EventBody } from '../contract/events.ts'
+import type { Outcome, OutcomeName } from '../contract/outcome.ts'
+import type { Carry, FreshReason } from '../contract/run.ts'
+import type {
+  AttemptRecord,
+  QuestionRecord,
+  RunRecord,
+  RunState,
+  SessionRecord,
+  StoredEvent,
+} from './records.ts'
+import type { AttemptsTable, EventsTable, QuestionsTable, RunsTable, SessionsTable } from './schema.ts'
+
+const date = (ms: number | null) => (ms === null ? null : new Date(Number(ms)))
+const json = <T>(text: string | null): T | null => (text === null ? null : (JSON.parse(text) as T))
+const number = (value: number | null) => (value === null ? null : Number(value))
+
+export function toRun(row: RunsTable): RunRecord {
+  return {
+    id: row.id,
+    agent: row.agent,
+    model: row.model,
+    workDir: row.work_dir,
+    prompt: row.prompt,
+    promptId: row.prompt_id,
+    request: JSON.parse(row.request),
+    state: toState(row),
+    sessionId: row.session_id,
+    cancelRequested: row.cancel_requested_at !== null,
+    decision:
+      row.carry === null
+        ? null
+        : {
+            resumed: row.resumed === 1,
+            freshReason: row.fresh_reason as FreshReason | null,
+            carry: row.carry as Carry,
+          },
+    attemptCount: row.attempt_count,
+    crashCount: row.crash_count,
+    resumeCount: row.resume_count,
+    resultText: row.result_text,
+    spend: {
+      usage: {
+        inputTokens: Number(row.input_tokens),
+        outputTokens: Number(row.output_tokens),
+        cacheReadTokens: Number(row.cache_read_tokens),
+        cacheWriteTokens: Number(row.cache_write_tokens),
+      },
+      costUsd: row.cost_usd,
+      estimated: row.cost_estimated === 1,
+      contextTokens: number(row.context_tokens),
+      contextWindow: number(row.context_window),
+    },
+    links: {
+      parentRunId: row.parent_run_id,
+      tier: row.tier,
+      conversationId: row.conversation_id,
+      jobId: row.job_id,
+      cycleId: row.cycle_id,
+    },
+    createdAt: new Date(Number(row.created_at)),
+    startedAt: date(row.started_at),
+  }
+}
+
+function toState(row: RunsTable): RunState {
+  if (row.state === 'queued') return { at: 'queued', notBefore: date(row.not_before), why: row.message }
+  if (row.state === 'running') return { at: 'running' }
+  return {
+    at: 'settled',
+    outcome: json<Outcome>(row.outcome) ?? { name: 'crashed' as OutcomeName, message: 'unknown' },
+    endedAt: new Date(Number(row.ended_at)),
+  }
+}
+
+export function toAttempt(row: AttemptsTable): AttemptRecord {
+  return {
+    id: row.id,
+    runId: row.run_id,
+    number: row.number,
+    state: row.state,
+    sessionId: row.session_id,
+    agentSessionId: row.agent_session_id,
+    resumed: row.resumed === 1,
+    freshReason: row.fresh_reason as FreshReason | null,
+    carry: row.carry as Carry,
+    promptId: row.prompt_id,
+    fence: Number(row.fence),
+    process:
+      row.pid === null
+        ? null
+        : { pid: row.pid, startTicks: row.start_ticks ?? '', bootId: row.boot_id ?? '' },
+    spoolOffset: Number(row.spool_offset),
+    stopCause: row.stop_cause,
+    exitCode: row.exit_code,
+    outcome: json<Outcome>(row.outcome),
+    costUsd: row.cost_usd,
+    startedAt: new Date(Number(row.started_at)),
+    endedAt: date(row.ended_at),
+  }
+}
+
+export function toSession(row: SessionsTable): SessionRecord {
+  return {
+    id: row.id,
+    agent: row.agent,
+    agentSessionId: row.agent_session_id,
+    workDir: row.work_dir,
+    runtimeId: row.runtime_id,
+    epoch: row.epoch,
+    continues: row.continues,
+    poison: json(row.poison),
+    turns: row.turns,
+    resumes: row.resumes,
+    contextTokens: number(row.context_tokens),
+    contextWindow: number(row.context_window),
+    costUsd: row.cost_usd,
+    createdAt: new Date(Number(row.created_at)),
+    lastUsedAt: new Date(Number(row.last_used_at)),
+  }
+}
+
+export function toEvent(row: EventsTable): StoredEvent {
+  const body = { type: row.type, ...JSON.parse(row.body) } as EventBody
+  return {
+    runId: row.run_id,
+    seq: Number(row.seq),
+    attemptId: row.attempt_id,
+    at: new Date(Number(row.at)),
+    body,
+  }
+}
+
+export function toQuestion(row: QuestionsTable): QuestionRecord {
+  return {
+    attemptId: row.attempt_id,
+    runId: row.run_id,
+    ask: JSON.parse(row.ask),
+    askedAt: new Date(Number(row.asked_at)),
+    answer: json(row.answer),
+    answeredAt: date(row.answered_at),
+    closedAt: date(row.closed_at),
+  }
+}

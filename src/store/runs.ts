@@ -1,0 +1,191 @@
+/** Runs: admitted once per idempotency key, listed by cursor, found for dispatch. */
+import type { Kysely } from 'kysely'
+import { RepriseError } from '../contract/errors.ts'
+import type { EventBody } from '../contract/events.ts'
+import type { Page } from '../contract/http.ts'
+import { RunId, type SessionId } from '../contract/ids.ts'
+import type { Outcome } from '../contract/outcome.ts'
+import { appendEvents } from './events.ts'
+import type { NewRun, RunRecord } from './records.ts'
+import { toRun } from './rows.ts'
+import type { Tables } from './schema.ts'
+import type { Tx } from './writer.ts'
+
+export async function admitRun(tx: Tx, run: NewRun): Promise<{ run: RunRecord; created: boolean }> {
+  const request = JSON.stringify(run.request)
+  if (run.idempotencyKey !== null) {
+    const known = await tx
+      .selectFrom('runs')
+      .selectAll()
+      .where('idempotency_key', '=', run.idempotencyKey)
+      .executeTakeFirst()
+    if (known) {
+      const same = known.prompt === run.prompt && known.work_dir === run.workDir && known.agent === run.agent
+      if (!same || known.request !== request) {
+        throw new RepriseError(
+          'conflict',
+          `Idempotency-Key ${run.idempotencyKey} was used for another request`,
+          {
+            hint: 'Use a new key for a new request.',
+            details: { runId: known.id },
+          },
+        )
+      }
+      return { run: toRun(known), created: false }
+    }
+  }
+  const row = await tx
+    .insertInto('runs')
+    .values({
+      id: run.id,
+      idempotency_key: run.idempotencyKey,
+      agent: run.agent,
+      model: run.model,
+      work_dir: run.workDir,
+      prompt: run.prompt,
+      prompt_id: run.promptId,
+      request,
+      state: 'queued',
+      lane: run.sessionId,
+      session_id: run.sessionId,
+      attempt_count: 0,
+      crash_count: 0,
+      resume_count: 0,
+      last_seq: 0,
+      input_tokens: 0,
+      output_tokens: 0,
+      cache_read_tokens: 0,
+      cache_write_tokens: 0,
+      cost_estimated: 0,
+      created_at: run.createdAt.getTime(),
+    } as Tables['runs'])
+    .returningAll()
+    .executeTakeFirstOrThrow()
+  return { run: toRun(row), created: true }
+}
+
+export async function getRun(db: Kysely<Tables>, id: RunId): Promise<RunRecord | null> {
+  const row = await db.selectFrom('runs').selectAll().where('id', '=', id).executeTakeFirst()
+  return row ? toRun(row) : null
+}
+
+export interface RunQuery {
+  limit: number
+  cursor?: string | undefined
+  state?: 'queued' | 'running' | 'settled' | undefined
+  sessionId?: SessionId | undefined
+}
+
+/** Newest first. The cursor is the last id of the page before. */
+export async function listRuns(db: Kysely<Tables>, query: RunQuery): Promise<Page<RunRecord>> {
+  let select = db
+    .selectFrom('runs')
+    .selectAll()
+    .orderBy('id', 'desc')
+    .limit(query.limit + 1)
+  if (query.cursor !== undefined) {
+    if (!RunId.is(query.cursor))
+      throw new RepriseError('bad-request', 'cursor: expected one that a list returned')
+    select = select.where('id', '<', query.cursor)
+  }
+  if (query.state) select = select.where('state', '=', query.state)
+  if (query.sessionId) select = select.where('session_id', '=', query.sessionId)
+  const rows = await select.execute()
+  const items = rows.slice(0, query.limit).map(toRun)
+  return { items, nextCursor: rows.length > query.limit ? (items.at(-1)?.id ?? null) : null }
+}
+
+/**
+ * Queued runs that may start now, oldest first: due, and the first of their lane with nobody of it running. A lane
+ * stays in order even while its first run waits for a later time.
+ */
+export async function listStartable(db: Kysely<Tables>, now: Date, limit: number): Promise<RunRecord[]> {
+  const rows = await db
+    .selectFrom('runs as r')
+    .selectAll('r')
+    .where('r.state', '=', 'queued')
+    .where((eb) => eb.or([eb('r.not_before', 'is', null), eb('r.not_before', '<=', now.getTime())]))
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('runs as o')
+            .select('o.id')
+            .whereRef('o.lane', '=', 'r.lane')
+            .where('o.state', '<>', 'settled')
+            .where((eb) => eb.or([eb('o.state', '=', 'running'), eb('o.id', '<', eb.ref('r.id'))])),
+        ),
+      ),
+    )
+    .orderBy('r.id')
+    .limit(limit)
+    .execute()
+  return rows.map(toRun)
+}
+
+/** When the next queued run becomes due, if all that wait do so for a time. */
+export async function nextDueAt(db: Kysely<Tables>): Promise<Date | null> {
+  const row = await db
+    .selectFrom('runs')
+    .select((eb) => eb.fn.min('not_before').as('at'))
+    .where('state', '=', 'queued')
+    .executeTakeFirst()
+  return row?.at == null ? null : new Date(Number(row.at))
+}
+
+export async function countRuns(
+  db: Kysely<Tables>,
+): Promise<{ queued: number; running: number; settled: number }> {
+  const open = await db
+    .selectFrom('runs')
+    .select(['state', (eb) => eb.fn.countAll<number>().as('n')])
+    .where('state', '<>', 'settled')
+    .groupBy('state')
+    .execute()
+  const all = await db
+    .selectFrom('runs')
+    .select((eb) => eb.fn.countAll<number>().as('n'))
+    .executeTakeFirstOrThrow()
+  const of = (state: string) => Number(open.find((row) => row.state === state)?.n ?? 0)
+  const [queued, running] = [of('queued'), of('running')]
+  return { queued, running, settled: Number(all.n) - queued - running }
+}
+
+/** Settles a run that has no attempt under way. False if it has one, or is settled already. */
+export async function settleQueued(tx: Tx, id: RunId, outcome: Outcome, at: Date): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('runs')
+    .set({
+      state: 'settled',
+      outcome: JSON.stringify(outcome),
+      message: outcome.message,
+      ended_at: at.getTime(),
+      not_before: null,
+    })
+    .where('id', '=', id)
+    .where('state', '=', 'queued')
+    .executeTakeFirst()
+  if (numUpdatedRows === 0n) return false
+  const end: EventBody = { type: 'run-end', outcome }
+  await appendEvents(tx, id, null, [end], at)
+  return true
+}
+
+export async function markCancelRequested(tx: Tx, id: RunId, at: Date): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('runs')
+    .set((eb) => ({ cancel_requested_at: eb.fn.coalesce('cancel_requested_at', eb.val(at.getTime())) }))
+    .where('id', '=', id)
+    .where('state', '=', 'running')
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+/** Leaves a queued run for later. */
+export async function postponeRun(tx: Tx, id: RunId, until: Date, why: string): Promise<void> {
+  await tx
+    .updateTable('runs')
+    .set({ not_before: until.getTime(), message: why })
+    .where('id', '=', id)
+    .where('state', '=', 'queued')
+    .execute()
+}

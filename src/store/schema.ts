@@ -1,0 +1,138 @@
+/** The tables, as the queries see them. Instants are milliseconds since 1970, JSON is text: the same on every database. */
+import type { AttemptId, RunId, SessionId } from '../contract/ids.ts'
+
+export interface Tables {
+  runs: RunsTable
+  attempts: AttemptsTable
+  sessions: SessionsTable
+  leases: LeasesTable
+  events: EventsTable
+  questions: QuestionsTable
+  facts: FactsTable
+}
+
+export interface RunsTable {
+  id: RunId
+  idempotency_key: string | null
+  agent: string
+  model: string | null
+  work_dir: string
+  prompt: string
+  prompt_id: string
+  /** Everything else the caller asked for. */
+  request: string
+  state: 'queued' | 'running' | 'settled'
+  /** Runs of one lane are started one at a time, in order. The session they use, once that is known. */
+  lane: string | null
+  /** The session a continued attempt would use. */
+  session_id: SessionId | null
+  not_before: number | null
+  cancel_requested_at: number | null
+  outcome: string | null
+  message: string | null
+  result_text: string | null
+  resumed: number | null
+  fresh_reason: string | null
+  carry: string | null
+  attempt_count: number
+  crash_count: number
+  resume_count: number
+  last_seq: number
+  input_tokens: number
+  output_tokens: number
+  cache_read_tokens: number
+  cache_write_tokens: number
+  cost_usd: number | null
+  cost_estimated: number
+  context_tokens: number | null
+  context_window: number | null
+  parent_run_id: RunId | null
+  tier: number | null
+  conversation_id: string | null
+  job_id: string | null
+  cycle_id: string | null
+  created_at: number
+  started_at: number | null
+  ended_at: number | null
+}
+
+export interface AttemptsTable {
+  id: AttemptId
+  run_id: RunId
+  number: number
+  state: 'planned' | 'running' | 'ended'
+  session_id: SessionId
+  agent_session_id: string
+  resumed: number
+  fresh_reason: string | null
+  carry: string
+  prompt_id: string
+  fence: number
+  pid: number | null
+  start_ticks: string | null
+  boot_id: string | null
+  /** Bytes of the spool that are represented by stored events. */
+  spool_offset: number
+  stop_cause: string | null
+  exit_code: number | null
+  outcome: string | null
+  cost_usd: number | null
+  started_at: number
+  ended_at: number | null
+}
+
+export interface SessionsTable {
+  id: SessionId
+  agent: string
+  agent_session_id: string
+  work_dir: string
+  runtime_id: string
+  epoch: number
+  /** The session whose history this one was started with, when that one could not be resumed. */
+  continues: SessionId | null
+  poison: string | null
+  turns: number
+  resumes: number
+  context_tokens: number | null
+  context_window: number | null
+  cost_usd: number
+  created_at: number
+  last_used_at: number
+}
+
+/** One row per session ever leased; `attempt_id` is null while nobody holds it. `fence` only ever grows. */
+export interface LeasesTable {
+  session_id: SessionId
+  attempt_id: AttemptId | null
+  run_id: RunId | null
+  fence: number
+  acquired_at: number
+}
+
+export interface EventsTable {
+  run_id: RunId
+  seq: number
+  attempt_id: AttemptId | null
+  at: number
+  type: string
+  body: string
+}
+
+/** What agents asked. `answer` is set once; `closed_at` when the question no longer stands, answered or not. */
+export interface QuestionsTable {
+  attempt_id: AttemptId
+  request_id: string
+  run_id: RunId
+  tool_use_id: string
+  ask: string
+  asked_at: number
+  answer: string | null
+  answered_at: number | null
+  closed_at: number | null
+}
+
+/** Small things worth remembering across restarts, by key: probe results, learned prices. */
+export interface FactsTable {
+  key: string
+  value: string
+}

@@ -1,0 +1,69 @@
+import type { Kysely } from 'kysely'
+import { RepriseError } from '../contract/errors.ts'
+import type { Page } from '../contract/http.ts'
+import { type RunId, SessionId } from '../contract/ids.ts'
+import type { SessionRecord, SessionUpdate } from './records.ts'
+import { toSession } from './rows.ts'
+import type { Tables } from './schema.ts'
+import type { Tx } from './writer.ts'
+
+export async function getSession(db: Kysely<Tables>, id: SessionId): Promise<SessionRecord | null> {
+  const row = await db.selectFrom('sessions').selectAll().where('id', '=', id).executeTakeFirst()
+  return row ? toSession(row) : null
+}
+
+/** By the agent's own id: what people find in the agent's files and output. */
+export async function findSession(db: Kysely<Tables>, agentSessionId: string): Promise<SessionRecord | null> {
+  const row = await db
+    .selectFrom('sessions')
+    .selectAll()
+    .where('agent_session_id', '=', agentSessionId)
+    .orderBy('id', 'desc')
+    .executeTakeFirst()
+  return row ? toSession(row) : null
+}
+
+export async function listSessions(
+  db: Kysely<Tables>,
+  query: { limit: number; cursor?: string | undefined },
+): Promise<Page<SessionRecord>> {
+  let select = db
+    .selectFrom('sessions')
+    .selectAll()
+    .orderBy('id', 'desc')
+    .limit(query.limit + 1)
+  if (query.cursor !== undefined) {
+    if (!SessionId.is(query.cursor))
+      throw new RepriseError('bad-request', 'cursor: expected one that a list returned')
+    select = select.where('id', '<', query.cursor)
+  }
+  const rows = await select.execute()
+  const items = rows.slice(0, query.limit).map(toSession)
+  return { items, nextCursor: rows.length > query.limit ? (items.at(-1)?.id ?? null) : null }
+}
+
+export async function findLeaseHolder(db: Kysely<Tables>, id: SessionId): Promise<RunId | null> {
+  const row = await db
+    .selectFrom('leases')
+    .select('run_id')
+    .where('session_id', '=', id)
+    .where('attempt_id', 'is not', null)
+    .executeTakeFirst()
+  return row?.run_id ?? null
+}
+
+export async function updateSession(tx: Tx, id: SessionId, update: SessionUpdate, at: Date): Promise<void> {
+  await tx
+    .updateTable('sessions')
+    .set((eb) => ({
+      ...(update.agentSessionId === null ? {} : { agent_session_id: update.agentSessionId }),
+      ...(update.poison === null ? {} : { poison: JSON.stringify(update.poison) }),
+      ...(update.contextTokens === null ? {} : { context_tokens: update.contextTokens }),
+      ...(update.contextWindow === null ? {} : { context_window: update.contextWindow }),
+      turns: eb('turns', '+', update.turns),
+      cost_usd: eb('cost_usd', '+', update.costUsd),
+      last_used_at: at.getTime(),
+    }))
+    .where('id', '=', id)
+    .execute()
+}

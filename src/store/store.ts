@@ -1,0 +1,138 @@
+/**
+ * The store as the engine sees it: asynchronous, and silent about which database is below. Everything that writes is
+ * one atomic piece; when its promise resolves, it is on disk.
+ */
+import type { Kysely } from 'kysely'
+import type { EventBody } from '../contract/events.ts'
+import type { Page } from '../contract/http.ts'
+import type { AttemptId, RunId, SessionId } from '../contract/ids.ts'
+import type { Outcome } from '../contract/outcome.ts'
+import type { ToolResult } from '../contract/run.ts'
+import * as attempts from './attempts.ts'
+import * as events from './events.ts'
+import * as questions from './questions.ts'
+import type {
+  AttemptEnding,
+  AttemptRecord,
+  NewRun,
+  QuestionRecord,
+  RunRecord,
+  SessionRecord,
+  StoredEvent,
+} from './records.ts'
+import * as runs from './runs.ts'
+import type { Tables } from './schema.ts'
+import * as sessions from './sessions.ts'
+import { GroupWriter } from './writer.ts'
+
+export interface Store {
+  admitRun: (run: NewRun) => Promise<{ run: RunRecord; created: boolean }>
+  getRun: (id: RunId) => Promise<RunRecord | null>
+  listRuns: (query: runs.RunQuery) => Promise<Page<RunRecord>>
+  listStartable: (now: Date, limit: number) => Promise<RunRecord[]>
+  nextDueAt: () => Promise<Date | null>
+  countRuns: () => Promise<{ queued: number; running: number; settled: number }>
+  settleQueued: (id: RunId, outcome: Outcome, at: Date) => Promise<boolean>
+  markCancelRequested: (id: RunId, at: Date) => Promise<boolean>
+  postponeRun: (id: RunId, until: Date, why: string) => Promise<void>
+
+  startAttempt: (input: attempts.StartInput) => Promise<AttemptRecord | null>
+  markLaunched: (
+    attempt: AttemptRecord,
+    process: { pid: number; startTicks: string; bootId: string },
+  ) => Promise<void>
+  advanceAttempt: (
+    attempt: AttemptRecord,
+    bodies: readonly EventBody[],
+    spoolOffset: number,
+    at: Date,
+  ) => Promise<number>
+  setStopCause: (attempt: AttemptRecord, cause: string, message: string, at: Date) => Promise<boolean>
+  endAttempt: (ending: AttemptEnding) => Promise<void>
+  takeOver: (attempt: AttemptRecord, at: Date) => Promise<AttemptRecord>
+  listAttempts: (runId: RunId) => Promise<AttemptRecord[]>
+  listOpenAttempts: () => Promise<AttemptRecord[]>
+
+  listEvents: (runId: RunId, query?: events.EventQuery) => Promise<StoredEvent[]>
+
+  listPending: (runId: RunId) => Promise<QuestionRecord[]>
+  /** All that the attempt asked, in order. */
+  listQuestions: (attemptId: AttemptId) => Promise<QuestionRecord[]>
+  answerQuestion: (
+    runId: RunId,
+    answer: ToolResult,
+    by: 'person' | 'policy',
+    at: Date,
+  ) => Promise<QuestionRecord>
+
+  getSession: (id: SessionId) => Promise<SessionRecord | null>
+  findSession: (agentSessionId: string) => Promise<SessionRecord | null>
+  listSessions: (query: { limit: number; cursor?: string | undefined }) => Promise<Page<SessionRecord>>
+  findLeaseHolder: (id: SessionId) => Promise<RunId | null>
+
+  getFact: (key: string) => Promise<string | null>
+  putFact: (key: string, value: string) => Promise<void>
+
+  close: () => Promise<void>
+}
+
+export interface Connections {
+  reader: Kysely<Tables>
+  writer: Kysely<Tables>
+}
+
+export function createStore({ reader, writer }: Connections, windowMs: number): Store {
+  const group = new GroupWriter(writer, windowMs)
+  return {
+    admitRun: (run) => group.write((tx) => runs.admitRun(tx, run)),
+    getRun: (id) => runs.getRun(reader, id),
+    listRuns: (query) => runs.listRuns(reader, query),
+    listStartable: (now, limit) => runs.listStartable(reader, now, limit),
+    nextDueAt: () => runs.nextDueAt(reader),
+    countRuns: () => runs.countRuns(reader),
+    settleQueued: (id, outcome, at) => group.write((tx) => runs.settleQueued(tx, id, outcome, at)),
+    markCancelRequested: (id, at) => group.write((tx) => runs.markCancelRequested(tx, id, at)),
+    postponeRun: (id, until, why) => group.write((tx) => runs.postponeRun(tx, id, until, why)),
+
+    startAttempt: (input) => group.write((tx) => attempts.startAttempt(tx, input)),
+    markLaunched: (attempt, process) => group.write((tx) => attempts.markLaunched(tx, attempt, process)),
+    advanceAttempt: (attempt, bodies, offset, at) =>
+      group.write((tx) => attempts.advanceAttempt(tx, attempt, bodies, offset, at)),
+    setStopCause: (attempt, cause, message, at) =>
+      group.write((tx) => attempts.setStopCause(tx, attempt, cause, message, at)),
+    endAttempt: (ending) => group.write((tx) => attempts.endAttempt(tx, ending)),
+    takeOver: (attempt, at) => group.write((tx) => attempts.takeOver(tx, attempt, at)),
+    listAttempts: (runId) => attempts.listAttempts(reader, runId),
+    listOpenAttempts: () => attempts.listOpenAttempts(reader),
+
+    listEvents: (runId, query) => events.listEvents(reader, runId, query),
+
+    listPending: (runId) => questions.listPending(reader, runId),
+    listQuestions: (attemptId) => questions.listQuestions(reader, attemptId),
+    answerQuestion: (runId, answer, by, at) =>
+      group.write((tx) => questions.answerQuestion(tx, runId, answer, by, at)),
+
+    getSession: (id) => sessions.getSession(reader, id),
+    findSession: (id) => sessions.findSession(reader, id),
+    listSessions: (query) => sessions.listSessions(reader, query),
+    findLeaseHolder: (id) => sessions.findLeaseHolder(reader, id),
+
+    getFact: async (key) =>
+      (await reader.selectFrom('facts').select('value').where('key', '=', key).executeTakeFirst())?.value ??
+      null,
+    putFact: (key, value) =>
+      group.write(async (tx) => {
+        await tx
+          .insertInto('facts')
+          .values({ key, value })
+          .onConflict((oc) => oc.column('key').doUpdateSet({ value }))
+          .execute()
+      }),
+
+    close: async () => {
+      await group.idle()
+      await reader.destroy()
+      await writer.destroy()
+    },
+  }
+}

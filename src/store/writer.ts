@@ -1,0 +1,76 @@
+/**
+ * Group commit. Each piece of work is atomic by itself (a savepoint), but pieces that come within one window share
+ * one transaction and so one flush to disk. A piece's promise resolves only after that commit: what a caller has
+ * been told is on disk.
+ *
+ * The first piece after a quiet time is committed at once; under load the window fills.
+ */
+import { type Kysely, sql, type Transaction } from 'kysely'
+import type { Tables } from './schema.ts'
+
+export type Tx = Transaction<Tables>
+
+interface Piece {
+  work: (tx: Tx) => Promise<unknown>
+  resolve: (value: unknown) => void
+  reject: (error: unknown) => void
+}
+
+export class GroupWriter {
+  readonly #db: Kysely<Tables>
+  readonly #windowMs: number
+  #pieces: Piece[] = []
+  #running: Promise<void> | null = null
+  #lastCommitAt = Number.NEGATIVE_INFINITY
+
+  constructor(db: Kysely<Tables>, windowMs: number) {
+    this.#db = db
+    this.#windowMs = windowMs
+  }
+
+  write<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#pieces.push({ work, resolve: resolve as (value: unknown) => void, reject })
+      this.#running ??= this.#drain()
+    })
+  }
+
+  /** Resolves when everything given so far is committed. */
+  async idle(): Promise<void> {
+    while (this.#running) await this.#running
+  }
+
+  async #drain(): Promise<void> {
+    while (this.#pieces.length > 0) {
+      const wait = this.#lastCommitAt + this.#windowMs - performance.now()
+      if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait))
+      const batch = this.#pieces
+      this.#pieces = []
+      await this.#commit(batch)
+      this.#lastCommitAt = performance.now()
+    }
+    this.#running = null
+  }
+
+  async #commit(batch: readonly Piece[]): Promise<void> {
+    const settle: (() => void)[] = []
+    try {
+      await this.#db.transaction().execute(async (tx) => {
+        for (const { work, resolve, reject } of batch) {
+          await sql`savepoint piece`.execute(tx)
+          try {
+            const value = await work(tx)
+            settle.push(() => resolve(value))
+          } catch (error) {
+            await sql`rollback to piece`.execute(tx)
+            settle.push(() => reject(error))
+          }
+          await sql`release piece`.execute(tx)
+        }
+      })
+      for (const done of settle) done()
+    } catch (error) {
+      for (const { reject } of batch) reject(error)
+    }
+  }
+}
