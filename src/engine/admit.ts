@@ -1,0 +1,73 @@
+/** Step 1 of the one path: check what was asked for, then store it. After that it will be done. */
+import { randomUUID } from 'node:crypto'
+import { constants } from 'node:fs'
+import { access, stat } from 'node:fs/promises'
+import { isAbsolute } from 'node:path'
+import { RepriseError } from '../contract/errors.ts'
+import { RunId } from '../contract/ids.ts'
+import type { CreateRun } from '../contract/run.ts'
+import type { RunRecord } from '../store/records.ts'
+import type { EngineParts } from './parts.ts'
+import { realWorkDir } from './prepare.ts'
+
+export async function admitRun(
+  parts: EngineParts,
+  request: CreateRun,
+  idempotencyKey: string | null,
+): Promise<{ run: RunRecord; created: boolean }> {
+  const { store, agents, clock, settings } = parts
+  const session = request.sessionId ? await store.getSession(request.sessionId) : null
+  if (request.sessionId && !session) {
+    throw new RepriseError('not-found', `there is no session ${request.sessionId}`, {
+      hint: '`reprise sessions` lists them.',
+    })
+  }
+  const agent = request.agent ?? session?.agent ?? agents.names()[0] ?? 'claude'
+  await agents.runtime(agent)
+  await checkWorkDir(request.workDir)
+  const now = clock.now()
+  return store.admitRun({
+    id: RunId.create(now),
+    idempotencyKey,
+    agent,
+    model: request.model ?? null,
+    workDir: request.workDir,
+    prompt: request.prompt,
+    promptId: randomUUID(),
+    request: {
+      permissions: request.permissions ?? settings.permissions,
+      forceFreshSession: request.forceFreshSession ?? false,
+      maxDurationMs: request.maxDurationMs ?? null,
+      maxResumes: request.maxResumes ?? null,
+      maxTurns: request.maxTurns ?? null,
+      maxBudgetUsd: request.maxBudgetUsd ?? null,
+    },
+    sessionId: session?.id ?? null,
+    createdAt: now,
+  })
+}
+
+async function checkWorkDir(path: string): Promise<void> {
+  if (!isAbsolute(path)) {
+    throw new RepriseError(
+      'work-dir-unusable',
+      `workDir: expected an absolute path, got ${JSON.stringify(path)}`,
+    )
+  }
+  const real = await realWorkDir(path)
+  const usable =
+    (await stat(real)).isDirectory() &&
+    (await access(real, constants.R_OK | constants.X_OK).then(
+      () => true,
+      () => false,
+    ))
+  if (!usable) {
+    throw new RepriseError(
+      'work-dir-unusable',
+      `${path} is not a directory that this user may read and enter`,
+      {
+        hint: 'Give an existing directory.',
+      },
+    )
+  }
+}

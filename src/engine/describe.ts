@@ -1,0 +1,122 @@
+/** Records as the outside sees them. */
+import type { RunEvent } from '../contract/events.ts'
+import type { Attempt, PendingQuestion, Run } from '../contract/run.ts'
+import type { Session } from '../contract/session.ts'
+import type {
+  AttemptRecord,
+  QuestionRecord,
+  RunRecord,
+  SessionRecord,
+  StoredEvent,
+} from '../store/records.ts'
+
+const iso = (at: Date | null) => at?.toISOString() ?? null
+
+export function describeRun(
+  run: RunRecord,
+  session: SessionRecord | null,
+  pending: readonly QuestionRecord[],
+): Run {
+  const { state, spend, links } = run
+  const endedAt = state.at === 'settled' ? state.endedAt : null
+  return {
+    id: run.id,
+    agent: run.agent,
+    model: run.model,
+    workDir: run.workDir,
+    prompt: run.prompt,
+    permissions: run.request.permissions,
+    state: state.at,
+    outcome: state.at === 'settled' ? state.outcome.name : null,
+    message: state.at === 'settled' ? state.outcome.message : state.at === 'queued' ? state.why : null,
+    resultText: run.resultText,
+    sessionId: session?.agentSessionId ?? null,
+    session: run.sessionId,
+    resumed: run.decision?.resumed ?? null,
+    freshReason: run.decision?.freshReason ?? null,
+    carry: run.decision?.carry ?? null,
+    parentRunId: links.parentRunId,
+    tier: links.tier,
+    attemptCount: run.attemptCount,
+    createdAt: run.createdAt.toISOString(),
+    startedAt: iso(run.startedAt),
+    endedAt: iso(endedAt),
+    notBefore: state.at === 'queued' ? iso(state.notBefore) : null,
+    durationMs: run.startedAt && endedAt ? endedAt.getTime() - run.startedAt.getTime() : null,
+    usage: spend.usage,
+    costUsd: spend.costUsd,
+    costEstimated: spend.estimated,
+    contextTokens: spend.contextTokens,
+    contextWindow: spend.contextWindow,
+    pending: pending.map(describeQuestion),
+    conversationId: links.conversationId,
+    jobId: links.jobId,
+    cycleId: links.cycleId,
+  }
+}
+
+function describeQuestion({ ask, askedAt }: QuestionRecord): PendingQuestion {
+  const base = { toolUseId: ask.toolUseId, askedAt: askedAt.toISOString() }
+  return ask.type === 'question-ask'
+    ? { ...base, kind: 'question', questions: ask.questions }
+    : { ...base, kind: 'permission', tool: ask.tool, input: ask.input }
+}
+
+export function describeAttempt(attempt: AttemptRecord): Attempt {
+  return {
+    id: attempt.id,
+    number: attempt.number,
+    state: attempt.state,
+    agentSessionId: attempt.agentSessionId,
+    resumed: attempt.resumed,
+    freshReason: attempt.freshReason,
+    carry: attempt.carry,
+    pid: attempt.process?.pid ?? null,
+    exitCode: attempt.exitCode,
+    outcome: attempt.outcome,
+    costUsd: attempt.costUsd,
+    startedAt: attempt.startedAt.toISOString(),
+    endedAt: iso(attempt.endedAt),
+  }
+}
+
+export interface SessionAges {
+  idleMs: number
+  maxAgeMs: number
+}
+
+export function describeSession(session: SessionRecord, ages: SessionAges, now: Date): Session {
+  return {
+    id: session.id,
+    agent: session.agent,
+    agentSessionId: session.agentSessionId,
+    workDir: session.workDir,
+    runtimeId: session.runtimeId,
+    state: sessionState(session, ages, now),
+    poison: session.poison?.message ?? null,
+    turns: session.turns,
+    resumes: session.resumes,
+    contextTokens: session.contextTokens,
+    contextWindow: session.contextWindow,
+    costUsd: session.costUsd,
+    createdAt: session.createdAt.toISOString(),
+    lastUsedAt: session.lastUsedAt.toISOString(),
+  }
+}
+
+/** Follows from what is stored and the time; nothing has to run for a session to expire. */
+function sessionState(
+  session: SessionRecord,
+  { idleMs, maxAgeMs }: SessionAges,
+  now: Date,
+): Session['state'] {
+  if (session.poison) return 'poisoned'
+  const age = now.getTime() - session.lastUsedAt.getTime()
+  if (age > maxAgeMs) return 'expired'
+  if (session.turns === 0) return 'created'
+  return age > idleMs ? 'paused' : 'active'
+}
+
+export function describeEvent({ runId, seq, attemptId, at, body }: StoredEvent): RunEvent {
+  return { runId, seq, attemptId, at: at.toISOString(), ...body }
+}

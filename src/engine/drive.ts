@@ -1,0 +1,207 @@
+/**
+ * One run, one attempt, from queued to the attempt's end. What follows (settled, or queued again) is in the store
+ * afterwards; the dispatcher finds it there.
+ */
+import { toRepriseError } from '../contract/errors.ts'
+import type { EventBody } from '../contract/events.ts'
+import type { RunId } from '../contract/ids.ts'
+import { attemptDir, prepare, readKeeperPid, revoke } from '../process/attempt-dir.ts'
+import { endStrays } from '../process/ladder.ts'
+import { launch } from '../process/launch.ts'
+import { hasMarker, identify, type ProcessIdentity } from '../process/proc.ts'
+import { type AttemptEnding, type AttemptRecord, OwnershipLost, type RunRecord } from '../store/records.ts'
+import type { EngineParts } from './parts.ts'
+import { persist } from './persist.ts'
+import { prepareAttempt } from './prepare.ts'
+import { settleAttempt } from './settle.ts'
+import { Supervision, type SupervisionInput } from './supervision.ts'
+
+export type Supervisions = Map<RunId, Supervision>
+
+/** Never rejects. */
+export async function driveRun(parts: EngineParts, live: Supervisions, run: RunRecord): Promise<void> {
+  try {
+    const prepared = await prepareAttempt(parts, run)
+    if (prepared === 'busy') return await waitForSession(parts, run)
+    const { agent, runtime, plan, workDir, newSession } = prepared
+    const attempt = await parts.store.startAttempt({
+      attempt: prepared.attempt,
+      newSession,
+      events: (number) => [startEvent(number, prepared.attempt)],
+    })
+    if (attempt === null) return await waitForSession(parts, run)
+    parts.bus.publish(run.id)
+    const dir = attemptDir(parts.spool, attempt.id)
+    await prepare(dir, plan.input)
+    const keeper = await launch({
+      attemptId: attempt.id,
+      dir,
+      program: runtime.path,
+      args: plan.args,
+      env: agent.env,
+      workDir,
+    })
+    await persist(parts, () => parts.store.markLaunched(attempt, keeper))
+    await supervise(parts, live, { run, attempt, agent, dir, keeper })
+  } catch (error) {
+    await giveUp(parts, run, error)
+  }
+}
+
+function startEvent(
+  number: number,
+  attempt: Parameters<EngineParts['store']['startAttempt']>[0]['attempt'],
+): EventBody {
+  const { agentSessionId, resumed, freshReason, carry } = attempt
+  return {
+    type: 'attempt-start',
+    number,
+    agentSessionId,
+    resumed,
+    carry,
+    ...(freshReason ? { freshReason } : {}),
+  }
+}
+
+async function supervise(parts: EngineParts, live: Supervisions, input: SupervisionInput): Promise<void> {
+  const supervision = new Supervision(parts, input)
+  live.set(input.run.id, supervision)
+  try {
+    // A cancel may have come before there was anything to stop.
+    const now = await parts.store.getRun(input.run.id)
+    if (now?.cancelRequested) await supervision.stop('cancelled', 'cancelled')
+    const end = await supervision.run()
+    if (end) await settleAttempt(parts, { ...input, end })
+  } finally {
+    live.delete(input.run.id)
+  }
+}
+
+/** Takes over an attempt that another daemon left open. Never rejects. */
+export async function adoptAttempt(
+  parts: EngineParts,
+  live: Supervisions,
+  left: AttemptRecord,
+): Promise<void> {
+  const run = await parts.store.getRun(left.runId)
+  if (!run) return
+  try {
+    const attempt = await persist(parts, () => parts.store.takeOver(left, parts.clock.now()))
+    const dir = attemptDir(parts.spool, attempt.id)
+    if (await revoke(dir)) return await withdraw(parts, run, attempt)
+    const agent = parts.agents.get(run.agent)
+    const keeper = attempt.process ?? (await findKeeper(dir, attempt.id)) ?? GONE
+    if (attempt.process === null) await persist(parts, () => parts.store.markLaunched(attempt, keeper))
+    parts.log.info({ run: run.id, attempt: attempt.id, pid: keeper.pid }, 'adopted an attempt')
+    await supervise(parts, live, { run, attempt, agent, dir, keeper })
+  } catch (error) {
+    await giveUp(parts, run, error)
+  }
+}
+
+const GONE: ProcessIdentity = { pid: 0, startTicks: '', bootId: '' }
+const KEEPER_WAIT_MS = 2000
+
+/** The keeper claims its folder before it writes its pid: between the two it may have to be waited for. */
+async function findKeeper(
+  dir: ReturnType<typeof attemptDir>,
+  attemptId: string,
+): Promise<ProcessIdentity | null> {
+  for (let waited = 0; waited < KEEPER_WAIT_MS; waited += 20) {
+    const pid = await readKeeperPid(dir)
+    if (pid !== null) return hasMarker(pid, attemptId) ? identify(pid) : null
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  return null
+}
+
+const BUSY_WAIT_MS = 250
+
+async function waitForSession({ store, clock }: EngineParts, run: RunRecord): Promise<void> {
+  const until = new Date(clock.now().getTime() + BUSY_WAIT_MS)
+  await store.postponeRun(run.id, until, 'another run is using the session')
+}
+
+/** The daemon died before the agent was started: nothing happened, so nothing counts. */
+async function withdraw(parts: EngineParts, run: RunRecord, attempt: AttemptRecord): Promise<void> {
+  const why = 'Reprise was stopped before the agent was started'
+  await endUnseen(parts, run, attempt, {
+    outcome: { name: 'crashed', message: why },
+    strays: 0,
+    crashed: false,
+    next: run.cancelRequested
+      ? { kind: 'settle', outcome: { name: 'cancelled', message: 'cancelled' } }
+      : { kind: 'retry', notBefore: parts.clock.now(), why },
+  })
+}
+
+/**
+ * Something of ours failed: the run must still settle, and nothing of it may go on running. A lost owner is no
+ * failure: whoever has the attempt now sees to it.
+ */
+async function giveUp(parts: EngineParts, run: RunRecord, error: unknown): Promise<void> {
+  if (error instanceof OwnershipLost) {
+    parts.log.warn({ run: run.id }, error.message)
+    return
+  }
+  const { code, message } = toRepriseError(error)
+  parts.log.error(
+    { run: run.id, error: code === 'internal' ? String((error as Error)?.stack) : code },
+    message,
+  )
+  const outcome = { name: 'crashed', message } as const
+  try {
+    if (await persist(parts, () => parts.store.settleQueued(run.id, outcome, parts.clock.now()))) return
+    for (const attempt of await parts.store.listAttempts(run.id)) {
+      if (attempt.state === 'ended') continue
+      const { strays } = await endStrays(attempt.id, parts.settings.killAfterMs)
+      await endUnseen(parts, run, attempt, {
+        outcome,
+        strays,
+        crashed: true,
+        next: { kind: 'settle', outcome },
+      })
+    }
+  } catch (failure) {
+    parts.log.error({ run: run.id, error: String(failure) }, 'could not settle the run')
+  } finally {
+    parts.bus.publish(run.id)
+  }
+}
+
+/** Ends an attempt about whose process nothing is known beyond that it is gone. */
+async function endUnseen(
+  parts: EngineParts,
+  run: RunRecord,
+  attempt: AttemptRecord,
+  { strays, ...ending }: Pick<AttemptEnding, 'outcome' | 'crashed' | 'next'> & { strays: number },
+): Promise<void> {
+  const { outcome, next } = ending
+  const at = parts.clock.now()
+  await persist(parts, () =>
+    parts.store.endAttempt({
+      ...ending,
+      attempt,
+      exitCode: null,
+      costUsd: null,
+      session: {
+        agentSessionId: null,
+        turns: 0,
+        poison: null,
+        contextTokens: null,
+        contextWindow: null,
+        costUsd: 0,
+      },
+      spend: run.spend,
+      resultText: run.resultText,
+      events: [
+        { type: 'attempt-end', number: attempt.number, outcome, exitCode: null, strays },
+        next.kind === 'settle'
+          ? { type: 'run-end', outcome: next.outcome }
+          : { type: 'note', text: next.why },
+      ],
+      at,
+    }),
+  )
+  parts.bus.publish(run.id)
+}

@@ -1,0 +1,137 @@
+/** Drives the one path: admits runs, dispatches them, recovers what a daemon before left open. */
+import { RepriseError } from '../contract/errors.ts'
+import { type RunId, SessionId } from '../contract/ids.ts'
+import type { Run } from '../contract/run.ts'
+import { Dispatcher } from '../queue/dispatcher.ts'
+import type { RunRecord, SessionRecord } from '../store/records.ts'
+import { admitRun } from './admit.ts'
+import type { Engine } from './api.ts'
+import { describeAttempt, describeEvent, describeRun, describeSession } from './describe.ts'
+import { adoptAttempt, driveRun, type Supervisions } from './drive.ts'
+import type { EngineParts } from './parts.ts'
+
+export interface RunningEngine extends Engine {
+  /** Takes over what is open, then starts what is queued. */
+  open: () => Promise<{ adopted: number }>
+  /** Lets go of everything: agents go on by themselves until someone adopts them. */
+  close: () => Promise<void>
+}
+
+export function createEngine(parts: EngineParts): RunningEngine {
+  const { store, bus, clock, settings } = parts
+  const live: Supervisions = new Map()
+  const driving = new Set<Promise<void>>()
+  const track = (work: Promise<void>) => {
+    driving.add(work)
+    return work.finally(() => driving.delete(work))
+  }
+  const dispatcher = new Dispatcher<RunRecord>({
+    clock,
+    concurrency: settings.concurrency,
+    listStartable: store.listStartable,
+    nextDueAt: store.nextDueAt,
+    start: (run) => track(driveRun(parts, live, run)),
+    onError: (error) => parts.log.error({ error: String(error) }, 'dispatch failed'),
+  })
+  const ages = { idleMs: settings.sessionIdleMs, maxAgeMs: settings.resume.maxAgeMs }
+
+  const requireRun = async (id: RunId): Promise<RunRecord> => {
+    const run = await store.getRun(id)
+    if (run) return run
+    throw new RepriseError('not-found', `there is no run ${id}`, { hint: '`reprise runs` lists them.' })
+  }
+  const describe = async (run: RunRecord): Promise<Run> => {
+    const session = run.sessionId === null ? null : await store.getSession(run.sessionId)
+    return describeRun(run, session, run.state.at === 'running' ? await store.listPending(run.id) : [])
+  }
+  const requireSession = async (id: string): Promise<SessionRecord> => {
+    const session = SessionId.is(id) ? await store.getSession(id) : await store.findSession(id)
+    if (session) return session
+    throw new RepriseError('not-found', `there is no session ${JSON.stringify(id)}`, {
+      hint: '`reprise sessions` lists them.',
+    })
+  }
+  const settled = (run: RunRecord) =>
+    new RepriseError('run-settled', `run ${run.id} has ended already`, { details: { state: run.state } })
+
+  return {
+    open: async () => {
+      const left = await store.listOpenAttempts()
+      for (const attempt of left) dispatcher.adopt(attempt.runId, track(adoptAttempt(parts, live, attempt)))
+      dispatcher.open()
+      return { adopted: left.length }
+    },
+
+    close: async () => {
+      await dispatcher.close()
+      for (const supervision of live.values()) supervision.detach()
+      await Promise.allSettled(driving)
+    },
+
+    admit: async (request, idempotencyKey) => {
+      const { run, created } = await admitRun(parts, request, idempotencyKey)
+      dispatcher.wake()
+      return { run: await describe(run), created }
+    },
+
+    cancel: async (id) => {
+      const run = await requireRun(id)
+      const at = clock.now()
+      const gone = await store.settleQueued(
+        id,
+        { name: 'cancelled', message: 'cancelled before it started' },
+        at,
+      )
+      if (!gone && !(await store.markCancelRequested(id, at))) throw settled(run)
+      await live.get(id)?.stop('cancelled', 'cancelled')
+      bus.publish(id)
+      dispatcher.wake()
+      return describe(await requireRun(id))
+    },
+
+    answer: async (id, answer) => {
+      const run = await requireRun(id)
+      if (run.state.at === 'settled') throw settled(run)
+      const question = await store.answerQuestion(id, answer, 'person', clock.now())
+      bus.publish(id)
+      // Stored is enough: if nobody supervises the attempt right now, whoever adopts it delivers the answer.
+      await live.get(id)?.deliverAnswer(question)
+      return describe(await requireRun(id))
+    },
+
+    getRun: async (id) => {
+      const run = await requireRun(id)
+      return { ...(await describe(run)), attempts: (await store.listAttempts(id)).map(describeAttempt) }
+    },
+    listRuns: async (query) => {
+      const { items, nextCursor } = await store.listRuns(query)
+      return { items: await Promise.all(items.map(describe)), nextCursor }
+    },
+    countRuns: store.countRuns,
+
+    listEvents: async (id, afterSeq, limit) => {
+      await requireRun(id)
+      return (await store.listEvents(id, { afterSeq, limit })).map(describeEvent)
+    },
+    onProgress: (id, listener) => bus.subscribe(id, listener),
+
+    listSessions: async (query) => {
+      const { items, nextCursor } = await store.listSessions(query)
+      return { items: items.map((session) => describeSession(session, ages, clock.now())), nextCursor }
+    },
+    getSession: async (id) => {
+      const session = await requireSession(id)
+      const { adapter, env } = parts.agents.get(session.agent)
+      const { state, path, bytes } = await adapter.inspectTranscript(session.agentSessionId, env, null)
+      const { items } = await store.listRuns({ limit: 200, sessionId: session.id })
+      return {
+        ...describeSession(session, ages, clock.now()),
+        transcript: { state, path, bytes },
+        runIds: items.map((run) => run.id),
+        heldBy: await store.findLeaseHolder(session.id),
+      }
+    },
+
+    listAgents: () => parts.agents.describe(),
+  }
+}

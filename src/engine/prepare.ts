@@ -1,0 +1,160 @@
+/**
+ * Steps 2 and 4 of the one path: gather the facts, decide, and plan. Reads much, changes nothing. What comes out is
+ * everything an attempt needs, derived from one decision.
+ */
+import { randomUUID } from 'node:crypto'
+import { realpath } from 'node:fs/promises'
+import type { Plan, Runtime } from '../agents/adapter.ts'
+import type { ConfiguredAgent } from '../agents/registry.ts'
+import { RepriseError } from '../contract/errors.ts'
+import { AttemptId, SessionId } from '../contract/ids.ts'
+import { composePrompt } from '../core/prompt/compose.ts'
+import { decideResume, type ResumeDecision } from '../core/resume/decide.ts'
+import type { Holder, Pin } from '../core/resume/facts.ts'
+import type { NewAttempt, RunRecord, SessionRecord } from '../store/records.ts'
+import { type EarlierAttempts, readEarlierAttempts, readPastTurns, toInterruption } from './history.ts'
+import type { EngineParts } from './parts.ts'
+
+export interface Prepared {
+  agent: ConfiguredAgent
+  runtime: Runtime
+  workDir: string
+  plan: Plan
+  attempt: NewAttempt
+  newSession: SessionRecord | null
+}
+
+/** `busy`: another run of ours writes the session now; this one's turn comes when that has ended. */
+export async function prepareAttempt(parts: EngineParts, run: RunRecord): Promise<Prepared | 'busy'> {
+  const { store, agents, clock } = parts
+  const agent = agents.get(run.agent)
+  const runtime = await agents.runtime(run.agent)
+  const workDir = await realWorkDir(run.workDir)
+  const session = run.sessionId === null ? null : await store.getSession(run.sessionId)
+  const pinned = session && (await readPin(parts, run, session))
+  if (pinned?.pin.holder?.kind === 'lease') return 'busy'
+
+  const earlier = await readEarlierAttempts(store, run)
+  const turns = await readPastTurns(store, run.sessionId, run)
+  const now = clock.now()
+  const decision = decideResume(
+    {
+      agent: run.agent,
+      runtimeId: runtime.runtimeId,
+      workDir,
+      canResume: runtime.capabilities.resume,
+      // A forced fresh start is about the session the caller named, not about this run's own later attempts.
+      forceFresh: run.request.forceFreshSession && run.attemptCount === 0,
+      epoch: session?.epoch ?? 0,
+      resumesUsed: run.crashCount,
+      pin: pinned?.pin ?? null,
+      limits: {
+        ...parts.settings.resume,
+        maxResumes: run.request.maxResumes ?? parts.settings.resume.maxResumes,
+      },
+      past: { turns: turns.length > 0, unfinishedWork: hasWork(earlier) },
+    },
+    now,
+  )
+  const promptRecorded = decision.kind === 'resume' && pinned !== null && pinned.promptRecorded
+  const prompt = composePrompt({
+    decision,
+    prompt: run.prompt,
+    turns,
+    interruption: toInterruption(earlier, promptRecorded),
+  })
+  const newSession = decision.kind === 'resume' ? null : createSession(run, runtime, workDir, session, now)
+  const used = newSession ?? session
+  if (!used) throw new Error('a resumed attempt without a session')
+  const attempt = createAttempt(run, decision, used, promptRecorded ? randomUUID() : run.promptId, now)
+  const plan = agent.adapter.plan({
+    runtime,
+    decision,
+    agentSessionId: used.agentSessionId,
+    promptId: attempt.promptId,
+    prompt,
+    model: run.model ?? agent.model,
+    permissions: run.request.permissions,
+    maxTurns: run.request.maxTurns,
+    maxBudgetUsd: run.request.maxBudgetUsd,
+    extraArgs: agent.args,
+  })
+  return { agent, runtime, workDir, plan, attempt, newSession }
+}
+
+const hasWork = (earlier: EarlierAttempts) => earlier.tools.length > 0 || earlier.saidSomething
+
+async function readPin(
+  { store, agents }: EngineParts,
+  run: RunRecord,
+  session: SessionRecord,
+): Promise<{ pin: Pin; promptRecorded: boolean }> {
+  const { adapter, env } = agents.get(session.agent)
+  const transcript = await adapter.inspectTranscript(session.agentSessionId, env, run.promptId)
+  const leasedBy = await store.findLeaseHolder(session.id)
+  const pid = leasedBy === null ? await adapter.findHolder(session.agentSessionId, env) : null
+  const holder: Holder | null =
+    leasedBy !== null ? { kind: 'lease', runId: leasedBy } : pid !== null ? { kind: 'process', pid } : null
+  return { pin: { ...session, transcript: transcript.state, holder }, promptRecorded: transcript.hasMessage }
+}
+
+export async function realWorkDir(path: string): Promise<string> {
+  try {
+    return await realpath(path)
+  } catch (cause) {
+    throw new RepriseError(
+      'work-dir-unusable',
+      `the work directory ${path} cannot be used: ${(cause as Error).message}`,
+      {
+        hint: 'Give an existing directory that this user may read and enter.',
+        cause,
+      },
+    )
+  }
+}
+
+function createSession(
+  run: RunRecord,
+  runtime: Runtime,
+  workDir: string,
+  before: SessionRecord | null,
+  now: Date,
+): SessionRecord {
+  return {
+    id: SessionId.create(now),
+    agent: run.agent,
+    agentSessionId: randomUUID(),
+    workDir,
+    runtimeId: runtime.runtimeId,
+    epoch: before?.epoch ?? 0,
+    continues: before?.id ?? null,
+    poison: null,
+    turns: 0,
+    resumes: 0,
+    contextTokens: null,
+    contextWindow: null,
+    costUsd: 0,
+    createdAt: now,
+    lastUsedAt: now,
+  }
+}
+
+function createAttempt(
+  run: RunRecord,
+  decision: ResumeDecision,
+  session: SessionRecord,
+  promptId: string,
+  now: Date,
+): NewAttempt {
+  return {
+    id: AttemptId.create(now),
+    runId: run.id,
+    sessionId: session.id,
+    agentSessionId: session.agentSessionId,
+    resumed: decision.kind === 'resume',
+    freshReason: decision.kind === 'fresh' ? decision.reason : null,
+    carry: decision.carry,
+    promptId,
+    startedAt: now,
+  }
+}

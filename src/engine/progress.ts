@@ -1,0 +1,23 @@
+/** Tells listeners that a run may have new events. Carries nothing: losing a notice costs latency, never an event. */
+export class ProgressBus {
+  readonly #listeners = new Map<string, Set<() => void>>()
+
+  publish(runId: string): void {
+    for (const listener of this.#listeners.get(runId) ?? []) {
+      try {
+        listener()
+      } catch {
+        // A listener's trouble is its own: it must not reach the run it listens to.
+      }
+    }
+  }
+
+  subscribe(runId: string, listener: () => void): () => void {
+    const listeners = this.#listeners.get(runId) ?? new Set()
+    this.#listeners.set(runId, listeners.add(listener))
+    return () => {
+      listeners.delete(listener)
+      if (listeners.size === 0 && this.#listeners.get(runId) === listeners) this.#listeners.delete(runId)
+    }
+  }
+}

@@ -1,0 +1,207 @@
+/**
+ * Step 6 and 7 of the one path: the process is gone; say how it ended, what it used, what follows. Written in one
+ * transaction. May be repeated by another daemon after a crash at any point before that, with the same result.
+ */
+import type { Exit, StopCause } from '../agents/adapter.ts'
+import type { ConfiguredAgent } from '../agents/registry.ts'
+import type { EventBody, EventOf, EventType } from '../contract/events.ts'
+import type { Outcome } from '../contract/outcome.ts'
+import { NO_USAGE } from '../contract/outcome.ts'
+import { decideNext } from '../core/continue/decide.ts'
+import { addUsage, computeSpend, type Rates, type Spend, type SpendEvent } from '../core/cost/usage.ts'
+import { type AttemptDir, readStderrTail } from '../process/attempt-dir.ts'
+import { endStrays } from '../process/ladder.ts'
+import type { TailEnd } from '../process/tail.ts'
+import type { AttemptRecord, QuestionRecord, RunRecord, RunSpend, StoredEvent } from '../store/records.ts'
+import type { EngineParts } from './parts.ts'
+import { persist } from './persist.ts'
+
+const RELEVANT: readonly EventType[] = [
+  'session-start',
+  'prompt-accept',
+  'model-call',
+  'turn-end',
+  'rate-limit',
+  'tool-start',
+  'tool-end',
+]
+
+export interface SettleInput {
+  run: RunRecord
+  attempt: AttemptRecord
+  agent: ConfiguredAgent
+  dir: AttemptDir
+  end: TailEnd
+}
+
+export async function settleAttempt(parts: EngineParts, input: SettleInput): Promise<void> {
+  const { store, settings, clock } = parts
+  const { attempt, agent, dir, end } = input
+  const { strays, survivors } = await endStrays(attempt.id, settings.killAfterMs)
+  if (survivors.length > 0) parts.log.error({ attempt: attempt.id, survivors }, 'processes would not die')
+
+  // Read anew: a cancel or a stop cause may have been stored since.
+  const run = (await store.getRun(attempt.runId)) ?? input.run
+  const attempts = await store.listAttempts(run.id)
+  const current = attempts.find((a) => a.id === attempt.id) ?? attempt
+  const events = await store.listEvents(run.id, { types: RELEVANT })
+  const own = events.filter((event) => event.attemptId === attempt.id)
+
+  const exitCode = end.kind === 'exited' ? end.code : null
+  const outcome = classify(agent, own, await store.listQuestions(attempt.id), {
+    stopCause: current.stopCause as StopCause | null,
+    exitCode,
+    stderr: await readStderrTail(dir),
+  })
+  const crashed = outcome.name === 'crashed'
+  const rates = JSON.parse((await store.getFact(RATES_KEY)) ?? '{}') as Rates
+  const spends = computeSpends(attempts, events, rates)
+  const spend = totalOf([...spends.values()])
+  const ownSpend = spends.get(attempt.id)
+  const next = decideNext({
+    outcome,
+    resumed: attempt.resumed,
+    cancelRequested: run.cancelRequested,
+    crashes: run.crashCount + (crashed ? 1 : 0),
+    progressed: own.some(({ body }) => body.type === 'model-call' || body.type === 'tool-start'),
+    maxResumes: run.request.maxResumes ?? settings.resume.maxResumes,
+    jitter: parts.random(),
+  })
+  const at = clock.now()
+  await persist(parts, () =>
+    store.endAttempt({
+      attempt,
+      outcome,
+      exitCode,
+      costUsd: ownSpend?.costUsd ?? null,
+      session: {
+        agentSessionId: reportedSession(own, attempt),
+        turns: own.some(({ body }) => body.type === 'prompt-accept' || body.type === 'model-call') ? 1 : 0,
+        poison: poisonOf(outcome, attempt),
+        contextTokens: ownSpend?.contextTokens ?? null,
+        contextWindow: ownSpend?.contextWindow ?? null,
+        costUsd: (spend.costUsd ?? 0) - (run.spend.costUsd ?? 0),
+      },
+      spend,
+      resultText: lastTurn(own)?.text ?? run.resultText,
+      crashed,
+      next:
+        next.kind === 'settle'
+          ? next
+          : { kind: 'retry', notBefore: new Date(at.getTime() + next.afterMs), why: next.why },
+      events: endEvents(attempt, outcome, exitCode, strays, next),
+      at,
+    }),
+  )
+  if (ownSpend && JSON.stringify(ownSpend.rates) !== JSON.stringify(rates)) {
+    await store.putFact(RATES_KEY, JSON.stringify(ownSpend.rates))
+  }
+  parts.bus.publish(run.id)
+}
+
+const RATES_KEY = 'rates'
+
+function endEvents(
+  attempt: AttemptRecord,
+  outcome: Outcome,
+  exitCode: number | null,
+  strays: number,
+  next: ReturnType<typeof decideNext>,
+): EventBody[] {
+  const last: EventBody =
+    next.kind === 'settle' ? { type: 'run-end', outcome: next.outcome } : { type: 'note', text: next.why }
+  return [{ type: 'attempt-end', number: attempt.number, outcome, exitCode, strays }, last]
+}
+
+function classify(
+  agent: ConfiguredAgent,
+  events: readonly StoredEvent[],
+  questions: readonly QuestionRecord[],
+  exit: Pick<Exit, 'stopCause' | 'exitCode' | 'stderr'>,
+): Outcome {
+  const turnEnd = lastTurn(events)
+  const outcome = agent.adapter.classify({ ...exit, turnEnd, resetsAt: resetOf(events) })
+  if (outcome.name !== 'completed') return outcome
+  const ended = new Set(events.flatMap(({ body }) => (body.type === 'tool-end' ? [body.toolUseId] : [])))
+  const refusedByNobody = questions.find((q) => q.answer === null && ended.has(q.ask.toolUseId))
+  if (!refusedByNobody) return outcome
+  // A CLI that loses its stdin takes its own question for refused, stops, and reports success.
+  return {
+    name: 'crashed',
+    message:
+      'the agent lost its input while it waited for an answer, and took that for a refusal; nobody refused',
+  }
+}
+
+function lastTurn(events: readonly StoredEvent[]): EventOf<'turn-end'> | null {
+  return events.flatMap(({ body }) => (body.type === 'turn-end' ? [body] : [])).at(-1) ?? null
+}
+
+function resetOf(events: readonly StoredEvent[]): string | null {
+  return (
+    events
+      .flatMap(({ body }) => (body.type === 'rate-limit' && body.resetsAt ? [body.resetsAt] : []))
+      .at(-1) ?? null
+  )
+}
+
+/**
+ * The newest id the agent's own start message gave: older CLIs mint a new one at each resume. An id in an error is
+ * not believed; it may be the very one that was refused.
+ */
+function reportedSession(events: readonly StoredEvent[], attempt: AttemptRecord): string | null {
+  const id = events.flatMap(({ body }) => (body.type === 'session-start' ? [body.agentSessionId] : [])).at(-1)
+  return id && id !== attempt.agentSessionId ? id : null
+}
+
+/** A 400 that is no overflow says that the stored history itself is not accepted; resuming again will not cure it. */
+function poisonOf(outcome: Outcome, attempt: AttemptRecord): { refused: boolean; message: string } | null {
+  if (outcome.name === 'session-missing') return { refused: true, message: outcome.message }
+  if (outcome.name === 'api-error' && outcome.apiStatus === 400 && attempt.resumed) {
+    return { refused: false, message: outcome.message }
+  }
+  return null
+}
+
+/** Newest first, so that an attempt that died before it could report is priced at what a later one reported. */
+function computeSpends(attempts: readonly AttemptRecord[], events: readonly StoredEvent[], known: Rates) {
+  const spends = new Map<string, Spend>()
+  let rates = known
+  for (const { id } of attempts.toReversed()) {
+    const spend = computeSpend(events.filter((e) => e.attemptId === id).flatMap(toSpendEvent), rates)
+    rates = spend.rates
+    spends.set(id, spend)
+  }
+  return spends
+}
+
+function toSpendEvent({ body }: StoredEvent): SpendEvent[] {
+  if (body.type === 'turn-end') return [{ type: 'turn-end', usage: body.usage, models: body.models }]
+  if (body.type !== 'model-call') return []
+  const { messageId, model, usage, parentToolUseId } = body
+  return [
+    {
+      type: 'model-call',
+      messageId,
+      model,
+      usage: definedOnly(usage),
+      nested: parentToolUseId !== undefined,
+    },
+  ]
+}
+
+const definedOnly = <T extends object>(value: T) =>
+  Object.fromEntries(Object.entries(value).filter(([, v]) => v !== undefined)) as {
+    [K in keyof T]: Exclude<T[K], undefined>
+  }
+
+function totalOf(spends: readonly Spend[]): RunSpend {
+  const known = spends.every((spend) => spend.costUsd !== null)
+  return {
+    usage: spends.reduce((sum, spend) => addUsage(sum, spend.usage), NO_USAGE),
+    costUsd: known ? spends.reduce((sum, spend) => sum + (spend.costUsd ?? 0), 0) : null,
+    estimated: spends.some((spend) => spend.estimated),
+    contextTokens: spends.find((spend) => spend.contextTokens !== null)?.contextTokens ?? null,
+    contextWindow: spends.find((spend) => spend.contextWindow !== null)?.contextWindow ?? null,
+  }
+}

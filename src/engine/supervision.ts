@@ -1,0 +1,277 @@
+/**
+ * Step 5 of the one path, for one attempt: read what the agent prints, store it, answer it, watch over it, until its
+ * process is gone. Works the same for a process just started and for one adopted from a daemon that died: all that
+ * must be remembered is in the store and in the attempt's folder.
+ *
+ * reading → (turn over: farewell said) → (stop requested: ladder running) → gone. Reading goes on through all of
+ * them; only the end of the process ends it.
+ *
+ * Invariants: events and spool offset are stored together (I2, each line once); a stop has one cause, the first; an
+ * answer is stored before it is delivered, and may be delivered again.
+ */
+import type { StopCause } from '../agents/adapter.ts'
+import type { ConfiguredAgent } from '../agents/registry.ts'
+import type { EventBody } from '../contract/events.ts'
+import type { ToolResult } from '../contract/run.ts'
+import { decideAsk } from '../core/permission/decide.ts'
+import { type WatchFacts, watch } from '../core/watchdog.ts'
+import { type AttemptDir, closeInput, deliver, poke } from '../process/attempt-dir.ts'
+import { endAttempt } from '../process/ladder.ts'
+import { LineSplitter, type Piece } from '../process/line-splitter.ts'
+import type { ProcessIdentity } from '../process/proc.ts'
+import { Tail, type TailEnd } from '../process/tail.ts'
+import type { AttemptRecord, QuestionRecord, RunRecord } from '../store/records.ts'
+import type { EngineParts } from './parts.ts'
+import { persist } from './persist.ts'
+
+export interface SupervisionInput {
+  run: RunRecord
+  attempt: AttemptRecord
+  agent: ConfiguredAgent
+  dir: AttemptDir
+  keeper: ProcessIdentity
+}
+
+/** How much is read before it is stored. Bounds memory and the size of a transaction. */
+const BATCH_BYTES = 1 << 20
+
+export class Supervision {
+  readonly #parts: EngineParts
+  readonly #in: SupervisionInput
+  readonly #tail: Tail
+  readonly #splitter: LineSplitter
+  #watch: WatchFacts
+  #open: QuestionRecord[] = []
+  #ladder: Promise<unknown> | null = null
+  #detached = false
+
+  constructor(parts: EngineParts, input: SupervisionInput) {
+    const { attempt, dir, keeper } = input
+    this.#parts = parts
+    this.#in = input
+    this.#tail = new Tail(dir, keeper, attempt.spoolOffset)
+    this.#splitter = new LineSplitter(parts.settings.maxLineBytes, attempt.spoolOffset)
+    this.#watch = {
+      startedAt: attempt.startedAt,
+      lastOutputAt: parts.clock.now(),
+      outputBytes: attempt.spoolOffset,
+      turnEndedAt: null,
+      waitingSince: null,
+      waitedMs: 0,
+    }
+  }
+
+  /** Resolves when the process is gone and everything it printed is stored; null if detached before that. */
+  async run(): Promise<TailEnd | null> {
+    try {
+      await this.#catchUp()
+      while (!this.#detached) {
+        const end = await this.#tail.end()
+        const drained = await this.#ingest(end !== null)
+        if (drained && end) return end
+        if (drained) await this.#watchAndWait()
+      }
+      return null
+    } finally {
+      await this.#ladder
+      await this.#tail.close()
+    }
+  }
+
+  /** Stops watching and leaves the process to whoever adopts it. */
+  detach(): void {
+    this.#detached = true
+    this.#tail.nudge()
+  }
+
+  /** False if it is being stopped already: the first cause wins. */
+  async stop(cause: StopCause, message: string): Promise<boolean> {
+    const { attempt } = this.#in
+    const first = await persist(this.#parts, () =>
+      this.#parts.store.setStopCause(attempt, cause, message, this.#parts.clock.now()),
+    )
+    if (first) {
+      this.#parts.bus.publish(attempt.runId)
+      this.#climb(cause)
+    }
+    return first
+  }
+
+  /** Hands a stored answer to the agent. */
+  async deliverAnswer(question: QuestionRecord): Promise<void> {
+    if (question.answer === null) return
+    const { agent, dir } = this.#in
+    await deliver(dir, agent.adapter.answer(question.ask, question.answer))
+    this.#open = this.#open.map((q) => (q.ask.requestId === question.ask.requestId ? question : q))
+    this.#noteWaiting()
+  }
+
+  /** What a daemon before us may have left half-done: unfed messages, undelivered answers, an unfinished stop. */
+  async #catchUp(): Promise<void> {
+    const { attempt, dir } = this.#in
+    const { store } = this.#parts
+    await poke(dir)
+    const ends = await store.listEvents(attempt.runId, { attemptId: attempt.id, types: ['turn-end'] })
+    const asked = await store.listQuestions(attempt.id)
+    this.#watch.waitedMs = asked.reduce(
+      (ms, q) => ms + ((q.answeredAt ?? q.askedAt).getTime() - q.askedAt.getTime()),
+      0,
+    )
+    this.#open = asked.filter((question) => question.closedAt === null)
+    for (const question of [...this.#open]) {
+      if (question.answer === null) await this.#consider(question)
+      else await this.deliverAnswer(question)
+    }
+    this.#noteWaiting()
+    const lastEnd = ends.at(-1)
+    if (lastEnd) await this.#sayGoodbye(lastEnd.at)
+    if (attempt.stopCause) this.#climb(attempt.stopCause as StopCause)
+  }
+
+  /** Reads up to a batch and stores it. True if there was nothing more to read. */
+  async #ingest(last: boolean): Promise<boolean> {
+    const pieces: Piece[] = []
+    let bytes = 0
+    let drained = false
+    while (bytes < BATCH_BYTES) {
+      const chunk = await this.#tail.read()
+      if (chunk === null) {
+        drained = true
+        break
+      }
+      bytes += chunk.length
+      pieces.push(...this.#splitter.push(chunk))
+    }
+    if (drained && last) pieces.push(...this.#splitter.flush())
+    this.#watch.outputBytes += bytes
+    if (bytes > 0) this.#watch.lastOutputAt = this.#parts.clock.now()
+    const end = pieces.at(-1)
+    if (end)
+      await this.#store(
+        pieces.flatMap((piece) => this.#parse(piece)),
+        end.end,
+      )
+    return drained
+  }
+
+  #parse(piece: Piece): EventBody[] {
+    if (piece.kind === 'gap')
+      return [{ type: 'gap', from: piece.from, to: piece.end, reason: 'line-too-long' }]
+    try {
+      return this.#in.agent.adapter.parseLine(piece.text)
+    } catch (error) {
+      this.#parts.log.error({ error, attempt: this.#in.attempt.id }, 'the parser failed on a line')
+      const from = piece.end - Buffer.byteLength(piece.text) - 1
+      return [{ type: 'gap', from, to: piece.end, reason: 'parser-failed' }]
+    }
+  }
+
+  async #store(events: EventBody[], offset: number): Promise<void> {
+    const { attempt } = this.#in
+    const { store, clock, bus } = this.#parts
+    const at = clock.now()
+    await persist(this.#parts, () => store.advanceAttempt(attempt, events, offset, at))
+    bus.publish(attempt.runId)
+    for (const event of events) await this.#react(event, at)
+  }
+
+  async #react(event: EventBody, at: Date): Promise<void> {
+    switch (event.type) {
+      case 'question-ask':
+      case 'permission-ask': {
+        const { id: attemptId, runId } = this.#in.attempt
+        const question = {
+          attemptId,
+          runId,
+          ask: event,
+          askedAt: at,
+          answer: null,
+          answeredAt: null,
+          closedAt: null,
+        }
+        this.#open.push(question)
+        await this.#consider(question)
+        return this.#noteWaiting()
+      }
+      case 'question-cancel':
+        this.#open = this.#open.filter((q) => q.ask.requestId !== event.requestId)
+        return this.#noteWaiting()
+      case 'tool-end':
+        this.#open = this.#open.filter((q) => q.ask.toolUseId !== event.toolUseId)
+        return this.#noteWaiting()
+      case 'turn-end':
+        return this.#sayGoodbye(at)
+    }
+  }
+
+  /** Answers by policy what policy may answer; the rest waits for a person. */
+  async #consider({ ask }: QuestionRecord): Promise<void> {
+    const decision = decideAsk(this.#in.run.request.permissions, ask)
+    if (decision.kind === 'wait') return
+    await this.answer(
+      { toolUseId: ask.toolUseId, decision: decision.kind, message: decision.reason },
+      'policy',
+    )
+  }
+
+  async answer(result: ToolResult, by: 'person' | 'policy'): Promise<void> {
+    const { attempt } = this.#in
+    const { store, clock, bus } = this.#parts
+    const question = await store.answerQuestion(attempt.runId, result, by, clock.now())
+    bus.publish(attempt.runId)
+    await this.deliverAnswer(question)
+  }
+
+  #noteWaiting(): void {
+    const waiting = this.#open.filter((question) => question.answer === null)
+    const since = waiting[0]?.askedAt ?? null
+    if (this.#watch.waitingSince && since === null) {
+      const now = this.#parts.clock.now()
+      this.#watch.waitedMs += now.getTime() - this.#watch.waitingSince.getTime()
+      this.#watch.lastOutputAt = now
+    }
+    this.#watch.waitingSince = since
+    this.#tail.nudge()
+  }
+
+  async #sayGoodbye(at: Date): Promise<void> {
+    if (this.#watch.turnEndedAt || this.#ladder) return
+    this.#watch.turnEndedAt = at
+    await this.#farewell('done')
+  }
+
+  async #farewell(cause: StopCause | 'done'): Promise<void> {
+    const { agent, dir } = this.#in
+    const { messages, closeInput: close } = agent.adapter.farewell(cause)
+    for (const message of messages) await deliver(dir, message)
+    if (close) await closeInput(dir)
+  }
+
+  #climb(cause: StopCause): void {
+    const { attempt, keeper, agent } = this.#in
+    const { termAfterMs, killAfterMs } = this.#parts.settings
+    const speaks = agent.adapter.farewell(cause).messages.length > 0
+    this.#ladder ??= endAttempt({
+      attemptId: attempt.id,
+      keeper,
+      farewell: () => this.#farewell(cause),
+      farewellMs: speaks ? termAfterMs : 0,
+      termMs: termAfterMs,
+      killMs: killAfterMs,
+    }).then(() => this.#tail.nudge())
+  }
+
+  async #watchAndWait(): Promise<void> {
+    const { clock, settings } = this.#parts
+    const { run } = this.#in
+    let waitMs = Number.POSITIVE_INFINITY
+    if (!this.#ladder) {
+      const now = clock.now()
+      const limits = { ...settings, maxDurationMs: run.request.maxDurationMs ?? settings.maxDurationMs }
+      const verdict = watch(this.#watch, limits, now)
+      if (verdict.kind === 'stop') await this.stop(verdict.cause, verdict.message)
+      else waitMs = Math.max(1, verdict.untilMs - now.getTime())
+    }
+    if (!this.#detached) await this.#tail.wait(waitMs)
+  }
+}
