@@ -1,0 +1,68 @@
+/** The directory that holds all state of one Reprise: where it is, and that it can be used, by this user only. */
+import { chmodSync, closeSync, mkdirSync, openSync, rmSync, statSync, writeSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { RepriseError } from '../contract/errors.ts'
+import type { Environment } from './environment.ts'
+
+/** Absolute path of the home: `REPRISE_HOME`, else `~/.reprise`. Touches nothing. */
+export function resolveHome({ env, cwd }: { env: Environment; cwd: string }): string {
+  const userHome = env.HOME || homedir()
+  const asked = env.REPRISE_HOME?.trim()
+  if (!asked) return join(userHome, '.reprise')
+  if (asked === '~' || asked.startsWith('~/')) return join(userHome, asked.slice(1))
+  return resolve(cwd, asked)
+}
+
+/** Makes the home usable or throws `home-unusable`. Returns notes on what had to be repaired. */
+export function ensureHome(home: string): string[] {
+  try {
+    mkdirSync(home, { recursive: true, mode: 0o700 })
+    const notes = closeToOthers(home)
+    tryWriting(home)
+    return notes
+  } catch (error) {
+    throw unusable(home, error as NodeJS.ErrnoException)
+  }
+}
+
+function closeToOthers(home: string): string[] {
+  const mode = statSync(home).mode & 0o777
+  if ((mode & 0o077) === 0) return []
+  chmodSync(home, 0o700)
+  return [`${home} was open to other users (mode ${mode.toString(8)}); now it is not (mode 700).`]
+}
+
+/** Permission bits do not tell about a read-only or full disk; a written byte does. */
+function tryWriting(home: string): void {
+  const probe = join(home, `.write-test-${process.pid}`)
+  const file = openSync(probe, 'w', 0o600)
+  try {
+    writeSync(file, '.')
+  } finally {
+    closeSync(file)
+    rmSync(probe, { force: true })
+  }
+}
+
+const ELSEWHERE = 'or set REPRISE_HOME to another directory'
+
+const EXPLANATIONS: Readonly<Record<string, { says: string; hint: string }>> = {
+  EACCES: { says: 'this user may not write there', hint: `Give this user access, ${ELSEWHERE}.` },
+  EPERM: { says: 'it belongs to another user', hint: `Run as its owner, ${ELSEWHERE}.` },
+  EROFS: { says: 'the file system is read-only', hint: `Mount it writable, ${ELSEWHERE}.` },
+  ENOSPC: { says: 'the disk is full', hint: `Free some space, ${ELSEWHERE}.` },
+  EDQUOT: { says: 'your disk quota is used up', hint: `Free some space, ${ELSEWHERE}.` },
+  EEXIST: { says: 'it is not a directory', hint: `Move that file away, ${ELSEWHERE}.` },
+  ENOTDIR: { says: 'a part of the path is not a directory', hint: `Correct the path, ${ELSEWHERE}.` },
+  ENAMETOOLONG: { says: 'the path is too long', hint: 'Set REPRISE_HOME to a shorter path.' },
+}
+
+function unusable(home: string, cause: NodeJS.ErrnoException): RepriseError {
+  const known = EXPLANATIONS[cause.code ?? '']
+  return new RepriseError('home-unusable', `Cannot use ${home} as home: ${known?.says ?? cause.message}.`, {
+    hint: known?.hint ?? `Check that path, ${ELSEWHERE}.`,
+    details: { home, cause: cause.code ?? cause.message },
+    cause,
+  })
+}

@@ -1,0 +1,66 @@
+/**
+ * The settings in force: the home's config.yaml, overlaid by ./reprise.yaml, overlaid by the environment.
+ * Either all sources are right, or one `config-invalid` error lists everything that is wrong with any of them.
+ */
+import { join } from 'node:path'
+import { checkSource } from './check-source.ts'
+import type { Environment } from './environment.ts'
+import { readEnvironmentSource } from './environment-source.ts'
+import { type ConfigProblem, configError } from './problem.ts'
+import { checkProjectLimits } from './project-limits.ts'
+import { type Config, configSchema } from './schema.ts'
+import type { Source } from './source.ts'
+import { readYamlSource } from './yaml-source.ts'
+
+export type LoadedConfig = {
+  config: Config
+  /** Where settings came from, in the order they were laid over each other. */
+  sources: string[]
+}
+
+/** `home` and `cwd` are absolute paths. */
+export function loadConfig({
+  home,
+  cwd,
+  env,
+}: {
+  home: string
+  cwd: string
+  env: Environment
+}): LoadedConfig {
+  const homeFile = join(home, 'config.yaml')
+  const problems: ConfigProblem[] = []
+  const accept = (read: Source | ConfigProblem[] | undefined): Source[] => {
+    const found = Array.isArray(read) ? read : read ? checkSource(read) : []
+    problems.push(...found)
+    return found.length > 0 || !read || Array.isArray(read) ? [] : [read]
+  }
+
+  const user = accept(readYamlSource(homeFile))
+  const project = accept(readYamlSource(join(cwd, 'reprise.yaml')))
+  const environment = accept(readEnvironmentSource(env))
+
+  const withoutProject = overlay(user)
+  for (const source of project) problems.push(...checkProjectLimits(source, withoutProject, homeFile))
+  if (problems.length > 0) throw configError(problems)
+
+  const sources = [...user, ...project, ...environment]
+  return { config: overlay(sources), sources: sources.filter(isUsed).map(({ name }) => name) }
+}
+
+const isUsed = ({ value }: Source) => Object.keys(value as object).length > 0
+
+function overlay(sources: readonly Source[]): Config {
+  return configSchema.parse(sources.map(({ value }) => value).reduce(merge, {}))
+}
+
+/** Mappings are merged key by key; lists and single values replace what was there. */
+function merge(below: unknown, above: unknown): unknown {
+  if (!isMapping(below) || !isMapping(above)) return above
+  const merged = Object.entries(above).map(([key, value]) => [key, merge(below[key], value)] as const)
+  return { ...below, ...Object.fromEntries(merged) }
+}
+
+function isMapping(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,39 @@
+/** What is wrong with the configuration, in a form that a person can act on and a program can read. */
+import { RepriseError } from '../contract/errors.ts'
+
+/** Keys from the root to a setting. */
+export type SettingPath = readonly PropertyKey[]
+
+export type ConfigProblem = {
+  /** The file, or the environment variable. */
+  source: string
+  line?: number
+  column?: number
+  /** Path of the setting, `server.port`; empty for the file as a whole. */
+  key: string
+  message: string
+}
+
+export function showPath(path: SettingPath): string {
+  return path.map(String).join('.')
+}
+
+export function configError(problems: readonly ConfigProblem[]): RepriseError {
+  const heading =
+    problems.length === 1
+      ? 'The configuration has a problem:'
+      : `The configuration has ${problems.length} problems:`
+  return new RepriseError(
+    'config-invalid',
+    [heading, ...problems.map((problem) => `  ${showProblem(problem)}`)].join('\n'),
+    {
+      hint: 'Correct what is listed and start again. Nothing was started with a part of the settings.',
+      details: { problems },
+    },
+  )
+}
+
+function showProblem({ source, line, column, key, message }: ConfigProblem): string {
+  const place = line === undefined ? source : `${source}:${line}:${column ?? 1}`
+  return key ? `${place} ${key}: ${message}` : `${place} ${message}`
+}

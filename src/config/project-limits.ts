@@ -1,0 +1,55 @@
+/**
+ * What `./reprise.yaml` may not do. It lies in a directory that a stranger may have written (a cloned repository), and
+ * it is read merely because someone works there. So it cannot name anything that is executed, nor where Reprise
+ * listens or stores; and it can only narrow what agents may do, never widen it.
+ */
+import { PERMISSION_MODES } from '../contract/run.ts'
+import type { ConfigProblem } from './problem.ts'
+import { type Config, configSchema } from './schema.ts'
+import { problemAt, type Source } from './source.ts'
+
+const HOME_ONLY = [
+  ['server', 'host'],
+  ['store', 'url'],
+  ['agents', '*', 'command'],
+  ['agents', '*', 'args'],
+  ['agents', '*', 'env'],
+] as const
+
+/** Expects a source that fits the schema, and the settings as they are without it. */
+export function checkProjectLimits(source: Source, without: Config, homeFile: string): ConfigProblem[] {
+  const refused = HOME_ONLY.flatMap((pattern) => pathsMatching(source.value, pattern)).map((path) =>
+    problemAt(source, path, `cannot be set for a directory, only for you: move it to ${homeFile}`),
+  )
+  const widened = widenedSettings(configSchema.parse(source.value), source.value, without).map(
+    ({ path, limit }) =>
+      problemAt(
+        source,
+        path,
+        `can only be made stricter for a directory (yours is ${limit}): change it in ${homeFile}`,
+      ),
+  )
+  return [...refused, ...widened]
+}
+
+function widenedSettings(asked: Config, raw: unknown, without: Config): { path: string[]; limit: unknown }[] {
+  const strictness = (config: Config) => PERMISSION_MODES.indexOf(config.run.permissions)
+  return [
+    {
+      path: ['run', 'permissions'],
+      limit: without.run.permissions,
+      wider: strictness(asked) > strictness(without),
+    },
+    { path: ['dryRun'], limit: without.dryRun, wider: without.dryRun && !asked.dryRun },
+    { path: ['maxTier'], limit: without.maxTier, wider: asked.maxTier > without.maxTier },
+  ].filter(({ path, wider }) => wider && pathsMatching(raw, path).length > 0)
+}
+
+function pathsMatching(value: unknown, [first, ...rest]: readonly string[]): string[][] {
+  if (first === undefined) return [[]]
+  if (typeof value !== 'object' || value === null) return []
+  const keys = first === '*' ? Object.keys(value) : Object.hasOwn(value, first) ? [first] : []
+  return keys.flatMap((key) =>
+    pathsMatching((value as Record<string, unknown>)[key], rest).map((path) => [key, ...path]),
+  )
+}

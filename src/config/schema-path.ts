@@ -1,0 +1,59 @@
+/** What the schema says about a place in the settings: the keys known there, and what the value should be. */
+import type { z } from 'zod'
+import type { SettingPath } from './problem.ts'
+import { configSchema } from './schema.ts'
+import { expectationOf } from './setting.ts'
+
+type Def = {
+  type: string
+  innerType?: z.core.$ZodType
+  shape?: Record<string, z.core.$ZodType>
+  valueType?: z.core.$ZodType
+  element?: z.core.$ZodType
+}
+
+export function knownKeysAt(path: SettingPath): string[] {
+  return Object.keys(shapeOf(schemaAt(path)) ?? {})
+}
+
+/** Completes "expected …". */
+export function expectedAt(path: SettingPath): string | undefined {
+  const schema = schemaAt(path)
+  if (!schema) return undefined
+  return (
+    expectationOf(schema) ??
+    (shapeOf(schema) ? `a mapping with the keys ${knownKeysAt(path).join(', ')}` : undefined)
+  )
+}
+
+/** Full paths of every setting, `server.port`; agents are left out, their names are the user's. */
+export function settingPaths(schema: z.core.$ZodType = configSchema, prefix = ''): string[] {
+  return Object.entries(shapeOf(schema) ?? {}).flatMap(([key, inner]) => {
+    const path = prefix + key
+    const bare = unwrap(inner)
+    return shapeOf(bare) ? settingPaths(bare, `${path}.`) : [path]
+  })
+}
+
+function schemaAt(path: SettingPath): z.core.$ZodType | undefined {
+  let schema: z.core.$ZodType | undefined = configSchema
+  for (const part of path) {
+    if (!schema) return undefined
+    const { valueType, element } = defOf(schema)
+    const inner: z.core.$ZodType | undefined = shapeOf(schema)?.[String(part)] ?? valueType ?? element
+    schema = inner && unwrap(inner)
+  }
+  return schema
+}
+
+/** The schema below `.prefault()` and `.optional()`. */
+function unwrap(schema: z.core.$ZodType): z.core.$ZodType {
+  const { innerType } = defOf(schema)
+  return innerType ? unwrap(innerType) : schema
+}
+
+const defOf = (schema: z.core.$ZodType): Def => schema._zod.def as Def
+
+function shapeOf(schema: z.core.$ZodType | undefined): Record<string, z.core.$ZodType> | undefined {
+  return schema && defOf(schema).shape
+}

@@ -1,0 +1,106 @@
+/**
+ * Every setting: its form, its default, what it is for. Nothing is required, so that each source can be checked
+ * alone, before they are laid over each other.
+ *
+ * In the parsed `Config` all durations are milliseconds and all sizes are bytes.
+ */
+import { z } from 'zod'
+import { PERMISSION_MODES } from '../contract/run.ts'
+import { duration, setting, size, text, wholeNumber } from './setting.ts'
+
+const server = z.strictObject({
+  host: text('Address the daemon listens on.').prefault('127.0.0.1'),
+  port: wholeNumber('Port the daemon listens on; 0 takes any free one.', { min: 0, max: 65_535 }).prefault(
+    7717,
+  ),
+})
+
+const store = z.strictObject({
+  url: setting(
+    z.string().regex(/^(sqlite|file|postgres|postgresql):./),
+    'an address that starts with sqlite:, file: or postgres:',
+    'Database. Without it: SQLite in the home.',
+  ).optional(),
+})
+
+const resume = z.strictObject({
+  contextThreshold: setting(
+    z.number().gt(0).max(1),
+    'a number above 0 and up to 1',
+    'A session whose context is filled beyond this fraction is not resumed.',
+  ).prefault(0.8),
+  maxAge: duration('A session older than this is not resumed.', { max: '3650d' }).prefault('7d'),
+  maxResumes: wholeNumber('How often one job is continued.', { min: 0, max: 1000 }).prefault(5),
+})
+
+const session = z.strictObject({
+  idleTimeout: duration('Unused for so long, a session is paused, then expires.', { max: '3650d' }).prefault(
+    '30m',
+  ),
+})
+
+const run = z.strictObject({
+  maxDuration: duration('A run that takes longer is stopped.').prefault('30m'),
+  idleTimeout: duration('A run without output for so long is stopped.').prefault('10m'),
+  hangAfterResult: duration('How long an agent may stay after it gave its result.', { min: '0ms' }).prefault(
+    '10s',
+  ),
+  termAfter: duration('From asking an agent to stop, to SIGTERM.', { min: '0ms' }).prefault('5s'),
+  killAfter: duration('From SIGTERM to SIGKILL.', { min: '0ms' }).prefault('5s'),
+  maxOutput: size('A run that writes more is stopped.').prefault('1GiB'),
+  maxLine: size('A longer line of output is replaced by a gap record.').prefault('8MiB'),
+  permissions: setting(
+    z.enum(PERMISSION_MODES),
+    `one of ${PERMISSION_MODES.join(', ')}`,
+    'Who decides when an agent wants to use a tool.',
+  ).prefault('edits'),
+  questionTimeout: duration('How long a run waits for an answer of yours.').prefault('24h'),
+  concurrency: wholeNumber('How many runs go on at the same time.', { min: 1, max: 1000 }).prefault(4),
+})
+
+const agent = z.strictObject({
+  command: text('Executable: a path, or a name to look up on PATH.').optional(),
+  args: setting(
+    z.array(setting(z.string(), 'a text', 'One argument.')),
+    'a list of texts',
+    'Arguments that precede those of Reprise.',
+  ).optional(),
+  adapter: text('Which agent it behaves like; by default the one of the same name.').optional(),
+  model: text('Model to use when the request names none.').optional(),
+  env: setting(
+    z.record(
+      z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/),
+      setting(
+        z.union([z.string(), z.number(), z.boolean()]).transform(String),
+        'a text',
+        'Value of the variable.',
+      ),
+    ),
+    'names of variables (letters, digits, _) with their values',
+    'Variables to add to the environment of the agent.',
+  ).optional(),
+})
+
+export const configSchema = z.strictObject({
+  server: server.prefault({}),
+  store: store.prefault({}),
+  resume: resume.prefault({}),
+  session: session.prefault({}),
+  run: run.prefault({}),
+  dryRun: setting(z.boolean(), 'true or false', 'Record what would be run, without running it.').prefault(
+    false,
+  ),
+  maxTier: wholeNumber('The highest tier an escalation may reach.', { min: 1, max: 3 }).prefault(3),
+  agents: setting(
+    z.record(z.string().regex(/^[a-z0-9][a-z0-9._-]*$/), agent),
+    'names of agents (small letters, digits, . _ -) with their settings',
+    'Agents by name. Several names may share an adapter.',
+  ).prefault({}),
+})
+
+export type Config = z.output<typeof configSchema>
+
+/** For editors: the form of config.yaml and reprise.yaml. */
+export function configJsonSchema(): Record<string, unknown> {
+  return { title: 'Reprise configuration', ...z.toJSONSchema(configSchema, { io: 'input' }) }
+}

@@ -1,0 +1,59 @@
+/**
+ * Building blocks of the schema. Each setting says once what it expects; error messages, and the descriptions that
+ * an editor shows, come from that.
+ */
+import { z } from 'zod'
+import { parseDurationMs, parseSizeBytes } from './quantity.ts'
+
+const expectations = z.registry<{ expected: string }>()
+
+/** What a setting expects, in words that complete "expected …". */
+export function expectationOf(schema: z.core.$ZodType): string | undefined {
+  return expectations.get(schema)?.expected
+}
+
+export function setting<S extends z.ZodType>(schema: S, expected: string, description: string): S {
+  const described = schema.describe(description)
+  expectations.add(described, { expected })
+  return described
+}
+
+type Bounds = { min?: string; max?: string }
+
+/** Longer than this, `setTimeout` fires at once. */
+export const LONGEST_TIMER = '24d'
+
+export function duration(description: string, { min = '1ms', max = LONGEST_TIMER }: Bounds = {}) {
+  const expected = `a duration such as 500ms, 30s, 10m, 24h or 7d (or a number of milliseconds), from ${min} to ${max}`
+  return quantity(parseDurationMs, { min, max }, expected, description)
+}
+
+export function size(description: string, { min = '1KiB', max = '1024GiB' }: Bounds = {}) {
+  const expected = `a size such as 512KiB, 8MiB or 1GiB (or a number of bytes), from ${min} to ${max}`
+  return quantity(parseSizeBytes, { min, max }, expected, description)
+}
+
+function quantity(
+  parse: (text: string) => number | undefined,
+  bounds: Required<Bounds>,
+  expected: string,
+  description: string,
+) {
+  const min = parse(bounds.min) ?? 0
+  const max = parse(bounds.max) ?? Number.POSITIVE_INFINITY
+  const schema = z.union([z.string(), z.number()]).transform((value, context) => {
+    const amount = typeof value === 'number' ? Math.round(value) : parse(value)
+    if (amount !== undefined && amount >= min && amount <= max) return amount
+    context.addIssue({ code: 'custom', message: expected })
+    return z.NEVER
+  })
+  return setting(schema, expected, description)
+}
+
+export function wholeNumber(description: string, { min, max }: { min: number; max: number }) {
+  return setting(z.int().min(min).max(max), `a whole number from ${min} to ${max}`, description)
+}
+
+export function text(description: string) {
+  return setting(z.string().trim().min(1), 'a text that is not empty', description)
+}

@@ -1,0 +1,71 @@
+/** Reads a settings file. A file that does not exist is no source; one that cannot be read or parsed is a problem. */
+import { readFileSync, statSync } from 'node:fs'
+import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml'
+import type { ConfigProblem, SettingPath } from './problem.ts'
+import type { Place, Source } from './source.ts'
+
+const LARGEST_BYTES = 1024 * 1024
+
+export function readYamlSource(file: string): Source | ConfigProblem[] | undefined {
+  const text = readText(file)
+  if (typeof text !== 'string') return text
+
+  const lines = new LineCounter()
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
+  const at = (offset: number): Place => {
+    const { line, col } = lines.linePos(offset)
+    return { source: file, line, column: col }
+  }
+  if (document.errors.length > 0) {
+    return document.errors.map(({ pos, message }) => ({
+      ...at(pos[0]),
+      key: '',
+      message: `is not valid YAML: ${message}`,
+    }))
+  }
+  try {
+    const value = withoutNulls(document.toJS()) ?? {}
+    return { name: file, value, locate: (path) => placeOf(document, path, at) ?? { source: file } }
+  } catch (error) {
+    // Too many aliases: a small file that unfolds to gigabytes.
+    return [{ source: file, key: '', message: `cannot be used: ${(error as Error).message}` }]
+  }
+}
+
+function readText(file: string): string | ConfigProblem[] | undefined {
+  const problem = (message: string): ConfigProblem[] => [{ source: file, key: '', message }]
+  try {
+    const stats = statSync(file, { throwIfNoEntry: false })
+    if (!stats) return undefined
+    // A pipe would be waited for, a device would never end.
+    if (!stats.isFile()) return problem('is not a file')
+    if (stats.size > LARGEST_BYTES)
+      return problem(`is larger than a settings file can sensibly be (${LARGEST_BYTES} bytes)`)
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    return code === 'ENOTDIR' ? undefined : problem(`cannot be read: ${message}`)
+  }
+}
+
+/** A key without a value counts as not set: so a section whose lines are all commented out does no harm. */
+function withoutNulls(value: unknown): unknown {
+  if (value === null) return undefined
+  if (Array.isArray(value) || typeof value !== 'object') return value
+  return Object.fromEntries(
+    Object.entries(value as object)
+      .map(([key, inner]) => [key, withoutNulls(inner)] as const)
+      .filter(([, inner]) => inner !== undefined),
+  )
+}
+
+/** Where the key of the setting stands, else the key of what encloses it. */
+function placeOf(document: Document, path: SettingPath, at: (offset: number) => Place): Place | undefined {
+  for (let depth = path.length; depth > 0; depth--) {
+    const parent = depth === 1 ? document.contents : document.getIn(path.slice(0, depth - 1), true)
+    const name = String(path[depth - 1])
+    const pair = isMap(parent) && parent.items.find(({ key }) => isScalar(key) && String(key.value) === name)
+    if (pair && isNode(pair.key) && pair.key.range) return at(pair.key.range[0])
+  }
+  return isNode(document.contents) && document.contents.range ? at(document.contents.range[0]) : undefined
+}

@@ -1,0 +1,249 @@
+import { execFileSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import type { Environment } from '../../src/config/environment.ts'
+import { loadConfig } from '../../src/config/load.ts'
+import type { ConfigProblem } from '../../src/config/problem.ts'
+import { RepriseError } from '../../src/contract/errors.ts'
+import { temporaryDirs } from './temporary-dirs.ts'
+
+type Given = { home?: string; project?: string; env?: Environment }
+
+function load({ env = {}, ...files }: Given = {}) {
+  const { home, cwd } = temporaryDirs(files)
+  return loadConfig({ home, cwd, env }).config
+}
+
+/** The problems, and the whole error; paths are shortened to the file name. */
+function refusal({ env = {}, ...files }: Given) {
+  const { home, cwd } = temporaryDirs(files)
+  return refusalIn({ home, cwd, env })
+}
+
+function refusalIn(where: { home: string; cwd: string; env: Environment }) {
+  try {
+    loadConfig(where)
+  } catch (error) {
+    if (!(error instanceof RepriseError)) throw error
+    expect(error.code).toBe('config-invalid')
+    const { problems } = error.details as { problems: ConfigProblem[] }
+    const shown = problems.map(({ source, line, column, key, message }) => {
+      const file = source.split('/').at(-1)
+      return `${line === undefined ? file : `${file}:${line}:${column}`} ${key}: ${message}`
+    })
+    return { shown, text: error.message }
+  }
+  throw new Error('the configuration was accepted')
+}
+
+describe('defaults and overlay', () => {
+  test('without any source, the documented defaults', () => {
+    expect(load()).toEqual({
+      server: { host: '127.0.0.1', port: 7717 },
+      store: {},
+      resume: { contextThreshold: 0.8, maxAge: 604_800_000, maxResumes: 5 },
+      session: { idleTimeout: 1_800_000 },
+      run: {
+        maxDuration: 1_800_000,
+        idleTimeout: 600_000,
+        hangAfterResult: 10_000,
+        termAfter: 5000,
+        killAfter: 5000,
+        maxOutput: 1024 ** 3,
+        maxLine: 8 * 1024 ** 2,
+        permissions: 'edits',
+        questionTimeout: 86_400_000,
+        concurrency: 4,
+      },
+      dryRun: false,
+      maxTier: 3,
+      agents: {},
+    })
+  })
+
+  test('the directory overlays the home, the environment overlays both, key by key', () => {
+    const config = load({
+      home: 'run: { maxDuration: 1h, idleTimeout: 1m, concurrency: 2 }\nagents: { claude: { command: /opt/claude, model: opus } }',
+      project: 'run: { maxDuration: 2h, idleTimeout: 2m }\nagents: { claude: { model: sonnet } }',
+      env: { REPRISE_MAX_SESSION_DURATION: '3h' },
+    })
+    expect(config.run).toMatchObject({ maxDuration: 10_800_000, idleTimeout: 120_000, concurrency: 2 })
+    expect(config.agents).toEqual({ claude: { command: '/opt/claude', model: 'sonnet' } })
+  })
+
+  test('every variable', () => {
+    const config = load({
+      env: {
+        REPRISE_HOST: '0.0.0.0',
+        REPRISE_PORT: '8080',
+        REPRISE_DATABASE_URL: 'postgres://db/reprise',
+        REPRISE_RESUME_CONTEXT_THRESHOLD: '0.5',
+        REPRISE_RESUME_MAX_AGE: '2d',
+        REPRISE_MAX_SESSION_DURATION: '60000',
+        REPRISE_DRY_RUN: '1',
+        REPRISE_MAX_TIER: '2',
+      },
+    })
+    expect(config).toMatchObject({
+      server: { host: '0.0.0.0', port: 8080 },
+      store: { url: 'postgres://db/reprise' },
+      resume: { contextThreshold: 0.5, maxAge: 172_800_000 },
+      run: { maxDuration: 60_000 },
+      dryRun: true,
+      maxTier: 2,
+    })
+  })
+
+  test('says which sources were used', () => {
+    const { home, cwd, homeFile } = temporaryDirs({ home: 'maxTier: 2', project: '# nothing yet\n' })
+    expect(loadConfig({ home, cwd, env: {} }).sources).toEqual([homeFile])
+    expect(loadConfig({ home, cwd, env: { REPRISE_PORT: '1' } }).sources).toEqual([homeFile, 'environment'])
+  })
+
+  test.each(['', '# only a comment', 'server:\nrun:\n  # maxDuration: 1h\n', '---\n'])(
+    'empty: %j',
+    (home) => {
+      expect(load({ home })).toEqual(load())
+    },
+  )
+
+  test('an empty variable counts as not set', () => {
+    expect(load({ env: { REPRISE_PORT: '', REPRISE_HOST: ' ' } }).server).toEqual({
+      host: '127.0.0.1',
+      port: 7717,
+    })
+  })
+
+  test('an alias is shared, and variables of an agent may be written as numbers', () => {
+    const { agents } = load({
+      home: 'agents:\n  a: &a { adapter: claude, env: { DEBUG: 1, ON: true } }\n  b: *a\n',
+    })
+    expect(agents.b).toEqual({ adapter: 'claude', env: { DEBUG: '1', ON: 'true' } })
+  })
+})
+
+describe('refusals', () => {
+  test('all problems of all sources at once, with file, line and column', () => {
+    const { shown, text } = refusal({
+      home: 'server:\n  prot: 80\n  port: high\nrun:\n  maxDuration: forever\n',
+      project: 'resume:\n  maxResumes: -1\n',
+      env: { REPRISE_MAX_TIER: 'all' },
+    })
+    expect(shown).toEqual([
+      'config.yaml:3:3 server.port: expected a whole number from 0 to 65535; got "high"',
+      'config.yaml:2:3 server.prot: unknown key; did you mean server.port?',
+      expect.stringMatching(
+        /^config.yaml:5:3 run.maxDuration: expected a duration such as 500ms, .*; got "forever"$/,
+      ),
+      'reprise.yaml:2:3 resume.maxResumes: expected a whole number from 0 to 1000; got -1',
+      'REPRISE_MAX_TIER maxTier: expected a whole number from 1 to 3; got "all"',
+    ])
+    expect(text).toMatch(/^The configuration has 5 problems:\n {2}\/.*\/config\.yaml:3:3 server\.port: /)
+  })
+
+  test.each([
+    ['run: { max_duration: 1h }', 'did you mean run.maxDuration?'],
+    ['agent: {}', 'did you mean agents?'],
+    ['port: 80', 'did you mean server.port?'],
+    ['idleTimeout: 1m', 'did you mean session.idleTimeout or run.idleTimeout?'],
+    ['agents: { claude: { comand: x } }', 'did you mean agents.claude.command?'],
+    ['tiers: {}', 'known here: server, store, resume, session, run, dryRun, maxTier, agents'],
+    ['watches: {}', 'known here: server,'],
+    ['__proto__: { dryRun: true }', 'known here: server,'],
+  ])('unknown key in %s', (home, message) => {
+    expect(refusal({ home }).shown).toEqual([expect.stringContaining(`unknown key; ${message}`)])
+  })
+
+  test.each([
+    ['run: { permissions: alow }', 'one of ask-all, ask, edits, allow; got "alow"'],
+    ['run: { maxLine: 8mb }', 'a size such as 512KiB, 8MiB or 1GiB'],
+    ['run: { maxDuration: 30d }', 'from 1ms to 24d; got "30d"'],
+    ['run: { idleTimeout: 0 }', 'got 0'],
+    ['run: { maxDuration: true }', 'a duration such as'],
+    ['resume: { contextThreshold: 80 }', 'a number above 0 and up to 1; got 80'],
+    ['server: [1]', 'a mapping with the keys host, port; got a list'],
+    ['- 1', 'a mapping with the keys server, store'],
+    ['agents: { claude: { args: [1] } }', 'expected a text; got 1'],
+    ['agents: { claude: { env: { "A=B": x } } }', 'is not a fitting name; expected names of variables'],
+    ['agents: { "../x": {} }', 'is not a fitting name; expected names of agents'],
+    ['dryRun: maybe', 'true or false; got "maybe"'],
+  ])('%s', (home, message) => expect(refusal({ home }).shown).toEqual([expect.stringContaining(message)]))
+
+  test('a secret is not repeated in the message', () => {
+    const { text } = refusal({
+      home: 'store: { url: "mysql://user:s3cret@db" }\nagents: { claude: { env: { TOKEN: [s3cret] } } }',
+    })
+    expect(text).toContain('store.url: expected an address')
+    expect(text).not.toContain('s3cret')
+  })
+
+  test.each([
+    ['server: { port: 80', /^config.yaml:\d+:\d+ : is not valid YAML: /],
+    ['server:\n  port: 1\n  port: 2\n', /^config.yaml:3:3 : is not valid YAML: Map keys must be unique/],
+    ['a: 1\n---\nb: 2\n', /^config.yaml:\d+:\d+ : is not valid YAML: /],
+    ['\tserver:', /^config.yaml:1:1 : is not valid YAML: /],
+  ])('bad YAML: %j', (home, message) => expect(refusal({ home }).shown[0]).toMatch(message))
+
+  test('a file that unfolds without end', () => {
+    const levels = Array.from({ length: 12 }, (_, i) => `l${i + 1}: &l${i + 1} [${`*l${i},`.repeat(9)}]`)
+    expect(refusal({ project: ['l0: &l0 [x]', ...levels].join('\n') }).shown[0]).toContain('cannot be used')
+  })
+
+  test('something that is not a file, and something far too large', () => {
+    const pipe = temporaryDirs()
+    execFileSync('mkfifo', [pipe.projectFile])
+    expect(refusalIn({ ...pipe, env: {} }).shown).toEqual(['reprise.yaml : is not a file'])
+    const large = temporaryDirs()
+    writeFileSync(large.projectFile, Buffer.alloc(1024 * 1024 + 1, '#'))
+    expect(refusalIn({ ...large, env: {} }).shown[0]).toContain('is larger than')
+  })
+})
+
+describe('a settings file in a directory that a stranger may have written', () => {
+  test.each([
+    ['agents: { claude: { command: ./evil } }', 'agents.claude.command'],
+    ['agents: { claude: { args: [--evil] } }', 'agents.claude.args'],
+    ['agents: { claude: { env: { LD_PRELOAD: ./evil.so } } }', 'agents.claude.env'],
+    ['server: { host: 0.0.0.0 }', 'server.host'],
+    ['store: { url: "postgres://evil" }', 'store.url'],
+    ['x: &x { command: ./evil }\nagents: { claude: *x }', 'x'],
+  ])('cannot set %s', (project, key) => {
+    const { shown, text } = refusal({ project })
+    expect(shown).toEqual([expect.stringContaining(` ${key}: `)])
+    if (key !== 'x') expect(text).toContain('/config.yaml')
+  })
+
+  test.each([
+    [
+      'run: { permissions: allow }',
+      'run.permissions: can only be made stricter for a directory (yours is edits)',
+    ],
+    ['maxTier: 3', 'maxTier: can only be made stricter for a directory (yours is 2)'],
+    ['dryRun: false', 'dryRun: can only be made stricter for a directory (yours is true)'],
+  ])('cannot widen: %s', (project, message) => {
+    const { shown } = refusal({ home: 'maxTier: 2\ndryRun: true\n', project })
+    expect(shown).toEqual([expect.stringContaining(message)])
+  })
+
+  test('can narrow, and can set the rest', () => {
+    const project =
+      'run: { permissions: ask, maxDuration: 5m }\nmaxTier: 1\ndryRun: true\nagents: { claude: { model: haiku } }'
+    expect(load({ project })).toMatchObject({
+      run: { permissions: 'ask', maxDuration: 300_000 },
+      maxTier: 1,
+      dryRun: true,
+      agents: { claude: { model: 'haiku' } },
+    })
+  })
+
+  test('what is refused there is accepted in the home', () => {
+    const home =
+      'agents: { fork: { command: ./fork, adapter: claude, args: [-x], env: { A: b } } }\nrun: { permissions: allow }'
+    expect(load({ home }).agents.fork).toEqual({
+      command: './fork',
+      adapter: 'claude',
+      args: ['-x'],
+      env: { A: 'b' },
+    })
+  })
+})

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest'
+import { configJsonSchema } from '../../src/config/schema.ts'
+
+test('the JSON Schema describes what a file may contain, with defaults as they are written', () => {
+  const schema = configJsonSchema()
+  expect(schema).toMatchObject({
+    title: 'Reprise configuration',
+    additionalProperties: false,
+    properties: {
+      server: {
+        additionalProperties: false,
+        properties: { port: { type: 'integer', default: 7717, maximum: 65_535 } },
+      },
+      run: {
+        properties: {
+          maxDuration: { default: '30m', anyOf: [{ type: 'string' }, { type: 'number' }] },
+          permissions: { enum: ['ask-all', 'ask', 'edits', 'allow'], default: 'edits' },
+        },
+      },
+      agents: { additionalProperties: { properties: { command: { type: 'string' } } } },
+    },
+  })
+  expect(schema).not.toHaveProperty('required')
+  expect(JSON.parse(JSON.stringify(schema))).toEqual(schema)
+})
