@@ -1,0 +1,101 @@
+/** The composition root: the only place that knows all concrete parts, and puts them together. */
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { AgentRegistry, type ConfiguredAgent } from '../agents/registry.ts'
+import { ensureHome } from '../config/home.ts'
+import { loadConfig } from '../config/load.ts'
+import type { Config } from '../config/schema.ts'
+import { RepriseError } from '../contract/errors.ts'
+import { createEngine, type RunningEngine } from '../engine/engine.ts'
+import type { Log } from '../engine/parts.ts'
+import { ProgressBus } from '../engine/progress.ts'
+import { openSqliteStore } from '../store/sqlite/open.ts'
+import { bundledCommands, configureAgents, type MachineEnv, needsSimulator, simulate } from './agents.ts'
+import { systemClock } from './clock.ts'
+import { lockHome } from './lock.ts'
+import { engineSettings } from './settings.ts'
+import { openSimulator } from './simulated.ts'
+
+export interface ComposeInput {
+  home: string
+  cwd: string
+  env: MachineEnv
+  log: Log
+}
+
+export interface Composition {
+  config: Config
+  engine: RunningEngine
+  /** The simulator's address, if some agent needs it. */
+  simulatorUrl: string | null
+  /** For the person who starts it. */
+  notices: string[]
+  close: () => Promise<void>
+}
+
+/** Everything but the network. The engine is not open yet: nothing runs until it is. */
+export async function compose({ home, cwd, env, log }: ComposeInput): Promise<Composition> {
+  const { config } = loadConfig({ home, cwd, env })
+  const notices = ensureHome(home)
+  const closers: (() => unknown)[] = []
+  const close = async () => {
+    for (const closer of closers.splice(0).reverse()) await closer()
+  }
+  try {
+    const lock = lockHome(home)
+    closers.push(lock.release)
+    const store = await openSqliteStore(databasePath(config, home), systemClock.now())
+    closers.push(store.close)
+    const spool = join(home, 'spool')
+    mkdirSync(spool, { recursive: true, mode: 0o700 })
+
+    const { agents, simulatorUrl } = await withSimulator(configureAgents(config, env), home, closers)
+    const simulated = agents.filter((agent) => agent.simulated).map((agent) => agent.name)
+    if (simulatorUrl) {
+      notices.push(
+        `No Claude credentials found: ${simulated.join(', ')} talks to the built-in simulator (${simulatorUrl}). Run \`claude\` once to log in, or set ANTHROPIC_API_KEY, then restart.`,
+      )
+    }
+    const engine = createEngine({
+      store,
+      agents: new AgentRegistry(agents, { get: store.getFact, put: store.putFact }, bundledCommands()),
+      clock: systemClock,
+      bus: new ProgressBus(),
+      random: Math.random,
+      log,
+      spool,
+      settings: engineSettings(config),
+    })
+    closers.push(engine.close)
+    return { config, engine, simulatorUrl, notices, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+async function withSimulator(agents: ConfiguredAgent[], home: string, closers: (() => unknown)[]) {
+  const needy = await Promise.all(agents.map(needsSimulator))
+  if (!needy.includes(true)) return { agents, simulatorUrl: null }
+  const simulator = await openSimulator(home)
+  closers.push(() => simulator.close())
+  const simulatorUrl = simulator.url
+  return {
+    agents: agents.map((agent, index) => (needy[index] ? simulate(agent, simulatorUrl, home) : agent)),
+    simulatorUrl,
+  }
+}
+
+function databasePath(config: Config, home: string): string {
+  const { url } = config.store
+  if (url === undefined) return join(home, 'reprise.db')
+  const path = /^(?:sqlite|file):(?:\/\/)?(.+)$/.exec(url)?.[1]
+  if (path) return path
+  throw new RepriseError(
+    'config-invalid',
+    `store.url: ${new URL(url).protocol} databases are not supported yet`,
+    {
+      hint: 'Use sqlite:/path/to/file.db, or leave store.url out.',
+    },
+  )
+}

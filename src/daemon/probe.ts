@@ -1,0 +1,14 @@
+/** What `doctor` can find out about the agents while no daemon runs. */
+import { AgentRegistry } from '../agents/registry.ts'
+import { loadConfig } from '../config/load.ts'
+import type { Agent } from '../contract/agent.ts'
+import { bundledCommands, configureAgents, type MachineEnv, needsSimulator } from './agents.ts'
+
+export async function probeAgents(input: { home: string; cwd: string; env: MachineEnv }): Promise<Agent[]> {
+  const configured = configureAgents(loadConfig(input).config, input.env)
+  const agents = await Promise.all(
+    configured.map(async (agent) => ({ ...agent, simulated: await needsSimulator(agent) })),
+  )
+  const noCache = { get: async () => null, put: async () => {} }
+  return new AgentRegistry(agents, noCache, bundledCommands()).describe()
+}

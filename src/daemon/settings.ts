@@ -1,0 +1,23 @@
+import type { Config } from '../config/schema.ts'
+import type { EngineSettings } from '../engine/parts.ts'
+
+export function engineSettings({ run, resume, session }: Config): EngineSettings {
+  return {
+    concurrency: run.concurrency,
+    resume: {
+      maxAgeMs: resume.maxAge,
+      maxResumes: resume.maxResumes,
+      contextThreshold: resume.contextThreshold,
+    },
+    sessionIdleMs: session.idleTimeout,
+    permissions: run.permissions,
+    maxDurationMs: run.maxDuration,
+    idleTimeoutMs: run.idleTimeout,
+    hangAfterResultMs: run.hangAfterResult,
+    questionTimeoutMs: run.questionTimeout,
+    termAfterMs: run.termAfter,
+    killAfterMs: run.killAfter,
+    maxOutputBytes: run.maxOutput,
+    maxLineBytes: run.maxLine,
+  }
+}

@@ -1,0 +1,26 @@
+/**
+ * The simulator inside the daemon. It keeps its port from one start to the next: an agent that outlived a daemon
+ * still has the old address, finds nobody there for a while, and tries again.
+ */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Simulator } from '../simulator/server.ts'
+
+export async function openSimulator(home: string): Promise<Simulator> {
+  const { startSimulator } = await import('../simulator/server.ts')
+  const folder = join(home, 'simulated')
+  const file = join(folder, 'port')
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const simulator = await startSimulator({ port: readPort(file) }).catch(() => startSimulator({ port: 0 }))
+  writeFileSync(file, `${simulator.port}\n`)
+  return simulator
+}
+
+function readPort(file: string): number {
+  try {
+    const port = Number(readFileSync(file, 'utf8'))
+    return Number.isInteger(port) && port > 0 && port < 65_536 ? port : 0
+  } catch {
+    return 0
+  }
+}

@@ -1,0 +1,80 @@
+/**
+ * Starts the daemon: lock, store, engine, server, in that order; then `daemon.json`, which tells others it is there;
+ * then recovery, so that being reachable does not wait for it.
+ */
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { DaemonFile } from '../contract/http.ts'
+import { createApp } from '../server/app.ts'
+import { listen } from '../server/listen.ts'
+import { systemClock } from './clock.ts'
+import { type ComposeInput, compose } from './compose.ts'
+import { readDaemonFile } from './lock.ts'
+import { ensureToken } from './token.ts'
+
+export interface Daemon {
+  url: string
+  pid: number
+  simulator: string | null
+  notices: string[]
+  close: () => Promise<void>
+  /** Resolves when the daemon has been closed, by whomever. */
+  closed: Promise<void>
+}
+
+export async function startDaemon(input: ComposeInput): Promise<Daemon> {
+  const { home, log } = input
+  const startedAt = systemClock.now().toISOString()
+  const { config, engine, simulatorUrl, notices, close: closeParts } = await compose(input)
+  const { promise: closed, resolve: setClosed } = Promise.withResolvers<void>()
+  try {
+    const { host, port } = config.server
+    let url = ''
+    const app = createApp({
+      engine,
+      token: ensureToken(home),
+      version: readVersion(),
+      startedAt,
+      pid: process.pid,
+      home,
+      url: () => url,
+      simulatorUrl,
+      allowedHosts: [host],
+      log,
+      onShutdown: () => void close(),
+    })
+    const server = await listen(app, { host, port })
+    url = server.url
+    let closing: Promise<void> | null = null
+    const close = () => {
+      closing ??= (async () => {
+        if (readDaemonFile(home)?.pid === process.pid) rmSync(join(home, 'daemon.json'), { force: true })
+        await server.close()
+        await closeParts()
+        setClosed()
+      })()
+      return closing
+    }
+    publish(home, { pid: process.pid, url, startedAt })
+    const { adopted } = await engine.open()
+    if (adopted > 0) log.info({ adopted }, 'took over attempts that were left open')
+    return { url, pid: process.pid, simulator: simulatorUrl, notices, close, closed }
+  } catch (error) {
+    await closeParts()
+    throw error
+  }
+}
+
+/** Whoever sees the file sees all of it. */
+function publish(home: string, file: DaemonFile): void {
+  const path = join(home, 'daemon.json')
+  writeFileSync(`${path}.new`, `${JSON.stringify(file)}\n`, { mode: 0o600 })
+  renameSync(`${path}.new`, path)
+}
+
+function readVersion(): string {
+  const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+    version: string
+  }
+  return manifest.version
+}
