@@ -1,0 +1,217 @@
+/**
+ * A world of its own for a test: a simulator, a home, a work directory, and daemons that are real processes. Nothing
+ * of the machine's own configuration or credentials is seen, nothing but loopback is talked to. `close` fails if
+ * anything that was started in this world is still alive.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import type { RunEvent } from '../../src/contract/events.ts'
+import type { CreateRun, Run, RunDetail } from '../../src/contract/run.ts'
+import type { ScenarioInput } from '../../src/simulator/scenario-types.ts'
+import { type Simulator, startSimulator } from '../../src/simulator/server.ts'
+
+const ROOT = resolve(import.meta.dirname, '../..')
+export const REPRISE = join(ROOT, 'bin', 'reprise')
+
+export class World {
+  readonly dir: string
+  readonly home: string
+  readonly workDir: string
+  readonly configDir: string
+  readonly simulator: Simulator
+  readonly env: Record<string, string>
+  #daemon: ChildProcess | null = null
+
+  private constructor(dir: string, simulator: Simulator) {
+    this.dir = dir
+    this.home = join(dir, 'reprise')
+    this.workDir = join(dir, 'work')
+    this.configDir = join(dir, 'claude')
+    this.simulator = simulator
+    this.env = {
+      PATH: process.env.PATH ?? '',
+      HOME: dir,
+      REPRISE_HOME: this.home,
+      REPRISE_PORT: '0',
+      CLAUDE_CONFIG_DIR: this.configDir,
+      ANTHROPIC_API_KEY: 'made-up',
+      ANTHROPIC_BASE_URL: simulator.url,
+      // A failing request is tried again only once or twice, so that outcomes come in seconds.
+      CLAUDE_CODE_MAX_RETRIES: '1',
+      NO_PROXY: '127.0.0.1',
+    }
+  }
+
+  static async create(scenario: ScenarioInput, config: object = {}): Promise<World> {
+    const dir = await realpath(await mkdtemp(join(tmpdir(), 'reprise-')))
+    const world = new World(dir, await startSimulator({ scenario }))
+    await mkdir(world.home, { mode: 0o700 })
+    await mkdir(world.workDir)
+    await world.configure(config)
+    return world
+  }
+
+  /** JSON is YAML too. */
+  async configure(config: object): Promise<void> {
+    const merged = {
+      agents: { claude: { model: 'haiku' } },
+      run: { termAfter: '1s', killAfter: '1s' },
+      ...config,
+    }
+    await writeFile(join(this.home, 'config.yaml'), JSON.stringify(merged))
+  }
+
+  /** Resolves when the daemon answers. */
+  async startDaemon(): Promise<void> {
+    const child = spawn(REPRISE, ['up', '--foreground'], {
+      cwd: this.dir,
+      env: this.env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    this.#daemon = child
+    let said = ''
+    child.stderr.on('data', (chunk) => {
+      said += chunk
+    })
+    await new Promise<void>((ready, fail) => {
+      child.stdout.on('data', (chunk) => {
+        said += chunk
+        if (/https?:\/\//.test(said)) ready()
+      })
+      child.once('exit', (code) => fail(new Error(`the daemon ended with ${code}:\n${said}`)))
+    })
+    this.log = () => said
+  }
+
+  /** What the daemon has printed. */
+  log: () => string = () => ''
+
+  get daemonPid(): number {
+    return this.#daemon?.pid ?? 0
+  }
+
+  async killDaemon(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    const child = this.#daemon
+    this.#daemon = null
+    if (!child || child.exitCode !== null || child.signalCode !== null) return
+    const exited = once(child, 'exit')
+    child.kill(signal)
+    await exited
+  }
+
+  async request(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Response> {
+    const { url } = JSON.parse(readFileSync(join(this.home, 'daemon.json'), 'utf8')) as { url: string }
+    const token = readFileSync(join(this.home, 'token'), 'utf8').trim()
+    return fetch(`${url}${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+  }
+
+  async api<T>(method: string, path: string, body?: unknown): Promise<T> {
+    const response = await this.request(method, path, body)
+    const text = await response.text()
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`)
+    return JSON.parse(text) as T
+  }
+
+  createRun(request: Partial<CreateRun> & { prompt: string }): Promise<Run> {
+    return this.api('POST', '/api/runs', { workDir: this.workDir, ...request })
+  }
+
+  getRun(id: string): Promise<RunDetail> {
+    return this.api('GET', `/api/runs/${id}`)
+  }
+
+  /** Follows the run's events up to the first that fits. */
+  async waitForEvent(id: string, fits: (event: RunEvent) => boolean): Promise<RunEvent> {
+    const response = await this.request('GET', `/api/runs/${id}/events`, undefined, {
+      accept: 'application/x-ndjson',
+    })
+    let rest = ''
+    const decoder = new TextDecoder()
+    for await (const chunk of response.body ?? []) {
+      const lines = (rest + decoder.decode(chunk as Uint8Array, { stream: true })).split('\n')
+      rest = lines.pop() ?? ''
+      for (const line of lines) {
+        const event = line === '' ? null : (JSON.parse(line) as RunEvent)
+        if (event && fits(event)) return event
+      }
+    }
+    throw new Error(`run ${id} ended without the event that was waited for`)
+  }
+
+  async settled(id: string): Promise<RunDetail> {
+    await this.waitForEvent(id, (event) => event.type === 'run-end')
+    return this.getRun(id)
+  }
+
+  async run(request: Partial<CreateRun> & { prompt: string }): Promise<RunDetail> {
+    return this.settled((await this.createRun(request)).id)
+  }
+
+  async events(id: string): Promise<RunEvent[]> {
+    const response = await this.request('GET', `/api/runs/${id}/events?follow=false`, undefined, {
+      accept: 'application/x-ndjson',
+    })
+    const text = await response.text()
+    return text
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as RunEvent)
+  }
+
+  /** Processes, other than the daemon, that were started in this world and live. */
+  processes(): { pid: number; command: string }[] {
+    return readdirSync('/proc').flatMap((name) => {
+      const pid = Number(name)
+      if (!Number.isInteger(pid) || pid === process.pid || pid === this.#daemon?.pid) return []
+      try {
+        const environ = readFileSync(`/proc/${pid}/environ`, 'latin1')
+        if (!`\0${environ}\0`.includes(`\0HOME=${this.dir}\0`)) return []
+        return [{ pid, command: readFileSync(`/proc/${pid}/cmdline`, 'latin1').replaceAll('\0', ' ') }]
+      } catch {
+        return []
+      }
+    })
+  }
+
+  async close(): Promise<void> {
+    await this.killDaemon('SIGTERM')
+    const left = this.processes()
+    for (const { pid } of left) process.kill(pid, 'SIGKILL')
+    await this.simulator.close()
+    await rm(this.dir, { recursive: true, force: true })
+    if (left.length > 0)
+      throw new Error(`left running: ${left.map((p) => `${p.pid} ${p.command}`).join('\n')}`)
+  }
+}
+
+/** Polls what gives no signal of its own (a file, the process table). */
+export async function until<T>(
+  look: () => T | Promise<T>,
+  what: string,
+  timeoutMs = 20_000,
+): Promise<NonNullable<T>> {
+  const deadline = performance.now() + timeoutMs
+  for (;;) {
+    const found = await look()
+    if (found) return found
+    if (performance.now() > deadline) throw new Error(`waited in vain for ${what}`)
+    await new Promise((next) => setTimeout(next, 20))
+  }
+}
