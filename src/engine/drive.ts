@@ -4,22 +4,20 @@
  */
 import { toRepriseError } from '../contract/errors.ts'
 import type { EventBody } from '../contract/events.ts'
-import type { RunId } from '../contract/ids.ts'
 import { attemptDir, prepare, readKeeperPid, revoke } from '../process/attempt-dir.ts'
 import { endStrays } from '../process/ladder.ts'
 import { launch } from '../process/launch.ts'
 import { hasMarker, identify, type ProcessIdentity } from '../process/proc.ts'
 import { type AttemptEnding, type AttemptRecord, OwnershipLost, type RunRecord } from '../store/records.ts'
+import type { LiveRuns } from './live-runs.ts'
 import type { EngineParts } from './parts.ts'
 import { persist } from './persist.ts'
 import { prepareAttempt } from './prepare.ts'
 import { settleAttempt } from './settle.ts'
 import { Supervision, type SupervisionInput } from './supervision.ts'
 
-export type Supervisions = Map<RunId, Supervision>
-
 /** Never rejects. */
-export async function driveRun(parts: EngineParts, live: Supervisions, run: RunRecord): Promise<void> {
+export async function driveRun(parts: EngineParts, live: LiveRuns, run: RunRecord): Promise<void> {
   try {
     const prepared = await prepareAttempt(parts, run)
     if (prepared === 'busy') return await waitForSession(parts, run)
@@ -63,9 +61,9 @@ function startEvent(
   }
 }
 
-async function supervise(parts: EngineParts, live: Supervisions, input: SupervisionInput): Promise<void> {
+async function supervise(parts: EngineParts, live: LiveRuns, input: SupervisionInput): Promise<void> {
   const supervision = new Supervision(parts, input)
-  live.set(input.run.id, supervision)
+  live.add(input.run.id, supervision)
   try {
     // A cancel may have come before there was anything to stop.
     const now = await parts.store.getRun(input.run.id)
@@ -73,16 +71,12 @@ async function supervise(parts: EngineParts, live: Supervisions, input: Supervis
     const end = await supervision.run()
     if (end) await settleAttempt(parts, { ...input, end })
   } finally {
-    live.delete(input.run.id)
+    live.remove(input.run.id)
   }
 }
 
 /** Takes over an attempt that another daemon left open. Never rejects. */
-export async function adoptAttempt(
-  parts: EngineParts,
-  live: Supervisions,
-  left: AttemptRecord,
-): Promise<void> {
+export async function adoptAttempt(parts: EngineParts, live: LiveRuns, left: AttemptRecord): Promise<void> {
   const run = await parts.store.getRun(left.runId)
   if (!run) return
   try {

@@ -7,7 +7,8 @@ import type { RunRecord, SessionRecord } from '../store/records.ts'
 import { admitRun } from './admit.ts'
 import type { Engine } from './api.ts'
 import { describeAttempt, describeEvent, describeRun, describeSession } from './describe.ts'
-import { adoptAttempt, driveRun, type Supervisions } from './drive.ts'
+import { adoptAttempt, driveRun } from './drive.ts'
+import { LiveRuns } from './live-runs.ts'
 import type { EngineParts } from './parts.ts'
 
 export interface RunningEngine extends Engine {
@@ -19,7 +20,7 @@ export interface RunningEngine extends Engine {
 
 export function createEngine(parts: EngineParts): RunningEngine {
   const { store, bus, clock, settings } = parts
-  const live: Supervisions = new Map()
+  const live = new LiveRuns()
   const driving = new Set<Promise<void>>()
   const track = (work: Promise<void>) => {
     driving.add(work)
@@ -64,7 +65,7 @@ export function createEngine(parts: EngineParts): RunningEngine {
 
     close: async () => {
       await dispatcher.close()
-      for (const supervision of live.values()) supervision.detach()
+      live.detachAll()
       await Promise.allSettled(driving)
     },
 
@@ -77,11 +78,7 @@ export function createEngine(parts: EngineParts): RunningEngine {
     cancel: async (id) => {
       const run = await requireRun(id)
       const at = clock.now()
-      const gone = await store.settleQueued(
-        id,
-        { name: 'cancelled', message: 'cancelled before it started' },
-        at,
-      )
+      const gone = await store.settleQueued(id, { name: 'cancelled', message: 'cancelled' }, at)
       if (!gone && !(await store.markCancelRequested(id, at))) throw settled(run)
       await live.get(id)?.stop('cancelled', 'cancelled')
       bus.publish(id)

@@ -89,6 +89,10 @@ async function readPin(
   run: RunRecord,
   session: SessionRecord,
 ): Promise<{ pin: Pin; promptRecorded: boolean }> {
+  // Another agent's session is not looked into: it may not even be configured any more.
+  if (session.agent !== run.agent) {
+    return { pin: { ...session, transcript: 'missing', holder: null }, promptRecorded: false }
+  }
   const { adapter, env } = agents.get(session.agent)
   const transcript = await adapter.inspectTranscript(session.agentSessionId, env, run.promptId)
   const leasedBy = await store.findLeaseHolder(session.id)

@@ -34,6 +34,7 @@ export interface SupervisionInput {
 
 /** How much is read before it is stored. Bounds memory and the size of a transaction. */
 const BATCH_BYTES = 1 << 20
+const UNAUTHORIZED_RETRIES = 3
 
 export class Supervision {
   readonly #parts: EngineParts
@@ -201,6 +202,11 @@ export class Supervision {
         return this.#noteWaiting()
       case 'turn-end':
         return this.#sayGoodbye(at)
+      case 'retry-wait':
+        // The CLI tries a refused login ten times, which takes minutes; once or twice may be a token being renewed.
+        if (event.apiStatus === 401 && event.number >= UNAUTHORIZED_RETRIES) {
+          await this.stop('unauthorized', 'the model refuses the credentials')
+        }
     }
   }
 

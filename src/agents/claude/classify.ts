@@ -4,10 +4,12 @@
  */
 import type { Outcome, OutcomeName } from '../../contract/outcome.ts'
 import type { Exit, StopCause } from '../adapter.ts'
+import { type Json, optionalInteger } from './wire.ts'
 
 /** Causes of ours that say how the attempt ended. After its result a process that hangs has still finished. */
 const STOPPED: Record<Exclude<StopCause, 'hung-after-result'>, Outcome> = {
   cancelled: { name: 'cancelled', message: 'cancelled' },
+  unauthorized: { name: 'auth', message: 'the model refused the credentials, again and again' },
   'timed-out': { name: 'timed-out', message: 'ran longer than its maximum duration' },
   silent: { name: 'timed-out', message: 'printed nothing for longer than its idle timeout' },
   'output-limit': { name: 'output-limit', message: 'printed more than its output limit' },
@@ -50,30 +52,15 @@ function withoutResult({ exitCode, stderr }: Exit): Outcome {
 
 const lastLine = (text: string) => text.trim().split('\n').at(-1)?.slice(0, 500) ?? ''
 
-/** The result line of the CLI, as far as it tells the outcome. */
-export interface ResultFields {
-  subtype?: string
-  is_error?: boolean
-  terminal_reason?: string | null
-  api_error_status?: number | null
-  num_turns?: number
-  duration_api_ms?: number
-  errors?: unknown
-  result?: unknown
-}
-
 /**
- * `subtype` alone does not tell: an overflow, a refused login and a rate limit all say "success" with `is_error`
- * set, and `terminal_reason` and `api_error_status` tell them apart.
+ * The result line of the CLI. `subtype` alone does not tell: an overflow, a refused login and a rate limit all say
+ * "success" with `is_error` set, and `terminal_reason` and `api_error_status` tell them apart. A `subtype` that is new
+ * to us is no success.
  */
-export function classifyResult(result: ResultFields): Outcome {
+export function classifyResult(result: Json): Outcome {
   const message = resultMessage(result)
-  const status = result.api_error_status ?? undefined
-  const outcome = (name: OutcomeName): Outcome => ({
-    name,
-    message,
-    ...(status === undefined ? {} : { apiStatus: status }),
-  })
+  const status = result.api_error_status
+  const outcome = (name: OutcomeName): Outcome => ({ name, message, ...optionalInteger('apiStatus', status) })
   switch (result.subtype) {
     case 'error_max_turns':
       return outcome('turn-limit')
@@ -82,7 +69,8 @@ export function classifyResult(result: ResultFields): Outcome {
     case 'error_during_execution':
       return outcome(neverReachedModel(result) ? 'session-missing' : 'api-error')
   }
-  if (result.is_error !== true) return { name: 'completed', message: 'completed' }
+  if (result.is_error !== true && result.subtype === 'success')
+    return { name: 'completed', message: 'completed' }
   if (result.terminal_reason === 'prompt_too_long') return outcome('context-overflow')
   if (status === 401 || status === 403) return outcome('auth')
   if (status === 429 || status === 529) return outcome('rate-limited')
@@ -90,12 +78,13 @@ export function classifyResult(result: ResultFields): Outcome {
 }
 
 /** The CLI found no session: it failed before any turn and any request, without a terminal reason. */
-function neverReachedModel(result: ResultFields): boolean {
+function neverReachedModel(result: Json): boolean {
   return result.num_turns === 0 && result.duration_api_ms === 0 && !result.terminal_reason
 }
 
-function resultMessage(result: ResultFields): string {
+function resultMessage(result: Json): string {
   const errors = Array.isArray(result.errors) ? result.errors.filter((e) => typeof e === 'string') : []
   const text = errors.length > 0 ? errors.join('; ') : typeof result.result === 'string' ? result.result : ''
-  return text.slice(0, 2000) || result.terminal_reason || result.subtype || 'unknown'
+  const words = [text.slice(0, 2000), result.terminal_reason, result.subtype]
+  return words.find((word): word is string => typeof word === 'string' && word !== '') ?? 'unknown'
 }

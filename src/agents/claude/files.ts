@@ -61,17 +61,20 @@ async function scan(
   messageId: string | null,
 ): Promise<{ hasTurn: boolean; hasMessage: boolean }> {
   const found = { hasTurn: false, hasMessage: false }
+  const look = (line: string) => {
+    if (!found.hasTurn && isMessage(line)) found.hasTurn = true
+    if (messageId && !found.hasMessage && isMessage(line, messageId)) found.hasMessage = true
+  }
   let rest = ''
   const stream = createReadStream(path, { encoding: 'utf8', highWaterMark: 1 << 18 })
   for await (const chunk of stream) {
     const lines = (rest + chunk).split('\n')
     rest = lines.pop() ?? ''
-    for (const line of lines) {
-      if (!found.hasTurn && isMessage(line)) found.hasTurn = true
-      if (messageId && !found.hasMessage && isMessage(line, messageId)) found.hasMessage = true
-    }
+    for (const line of lines) look(line)
     if (found.hasTurn && (messageId === null || found.hasMessage)) return found
   }
+  // A killed CLI may leave its last line without a newline; the next one reads it nevertheless.
+  look(rest)
   return found
 }
 
@@ -104,8 +107,9 @@ export async function findClaudeHolder(sessionId: string, env: Env): Promise<num
 async function isSameProcess(pid: number, procStart: unknown): Promise<boolean> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null)
   if (stat === null) return false
-  const startTicks = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
-  return typeof procStart !== 'string' || procStart === startTicks
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  // A zombie writes nothing any more, and where nobody reaps it, it stays for good.
+  return fields[0] !== 'Z' && (typeof procStart !== 'string' || procStart === fields[19])
 }
 
 /** Something the CLI could log in with. Whether it is accepted only a request tells. */

@@ -6,7 +6,7 @@
 import type { EventOf } from '../../contract/events.ts'
 import { NO_USAGE } from '../../contract/outcome.ts'
 import { classifyResult } from './classify.ts'
-import { isRecord, type Json, optionalNumber, optionalString, readUsage } from './wire.ts'
+import { isRecord, type Json, optionalInteger, optionalNumber, optionalString, readUsage } from './wire.ts'
 
 export function parseResult(value: Json): EventOf<'turn-end'> {
   const models = readModels(value.model_usage_since_last_result)
@@ -15,7 +15,7 @@ export function parseResult(value: Json): EventOf<'turn-end'> {
     outcome: classifyResult(value),
     ...optionalString('text', value.result),
     ...(value.structured_output === undefined ? {} : { structured: value.structured_output }),
-    ...optionalNumber('turns', value.num_turns),
+    ...optionalInteger('turns', value.num_turns),
     ...(isRecord(value.usage) ? { usage: { ...NO_USAGE, ...readUsage(value.usage) } } : {}),
     ...(models ? { models } : {}),
     ...(Array.isArray(value.permission_denials)

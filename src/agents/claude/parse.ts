@@ -14,6 +14,7 @@ import { parseResult } from './parse-result.ts'
 import {
   isRecord,
   type Json,
+  optionalInteger,
   optionalNumber,
   optionalString,
   parentOf,
@@ -171,14 +172,14 @@ function parseSystem(value: Json): EventBody[] | undefined {
       },
     ]
   }
-  if (value.subtype === 'api_retry' && typeof value.attempt === 'number') {
+  if (value.subtype === 'api_retry' && Number.isSafeInteger(value.attempt)) {
     return [
       {
         type: 'retry-wait',
-        number: value.attempt,
-        ...optionalNumber('maxRetries', value.max_retries),
+        number: Number(value.attempt),
+        ...optionalInteger('maxRetries', value.max_retries),
         ...optionalNumber('delayMs', value.retry_delay_ms),
-        ...optionalNumber('apiStatus', value.error_status),
+        ...optionalInteger('apiStatus', value.error_status),
         ...optionalString('message', value.error),
       },
     ]

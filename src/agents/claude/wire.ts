@@ -13,6 +13,9 @@ export const optionalString = <K extends string>(key: K, value: unknown): { [P i
 export const optionalNumber = <K extends string>(key: K, value: unknown): { [P in K]?: number } =>
   (typeof value === 'number' && Number.isFinite(value) ? { [key]: value } : {}) as { [P in K]?: number }
 
+export const optionalInteger = <K extends string>(key: K, value: unknown): { [P in K]?: number } =>
+  Number.isSafeInteger(value) ? optionalNumber(key, value) : {}
+
 export const parentOf = (value: Json) => optionalString('parentToolUseId', value.parent_tool_use_id)
 
 /** Only the figures that are there; a `message_delta` has just some of them. */
@@ -33,5 +36,6 @@ export function readInstant(value: unknown): string | undefined {
       : typeof value === 'string'
         ? new Date(value)
         : undefined
-  return at && !Number.isNaN(at.getTime()) ? at.toISOString() : undefined
+  // Outside of these years a date is no sensible one, and its text no ISO date any more.
+  return at && at.getTime() >= 0 && at.getUTCFullYear() <= 9999 ? at.toISOString() : undefined
 }

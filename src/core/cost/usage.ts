@@ -78,7 +78,7 @@ export function computeSpend(events: readonly SpendEvent[], known: Rates = {}): 
   let priced = true
   for (const call of uncovered.values()) {
     usage = addUsage(usage, call.usage)
-    const rate = rates[call.model]
+    const rate = Object.hasOwn(rates, call.model) ? rates[call.model] : undefined
     if (rate === undefined) priced = false
     else costUsd += rate * priceWeight(call.usage)
   }

@@ -83,17 +83,32 @@ function describeTool(tool: ToolCall): string {
   return `${tool.name} ${clip(input ?? '', TOOL_INPUT_CHARS)}`
 }
 
+/** About 100,000 tokens: a history that fills the window of the model it is for helps nobody. */
+const TRANSCRIPT_CHARS = 400_000
+
+/** The newest turns are kept whole; if not all fit, it is said how many were left out. */
 function transcript(turns: readonly PastTurn[]): string {
-  const body = turns.map((turn) =>
-    [
-      `<user>\n${turn.prompt}\n</user>`,
-      turn.answer === null ? '' : `<assistant>\n${turn.answer}\n</assistant>`,
-      turn.ending ? `(${turn.ending})` : '',
-    ]
-      .filter(Boolean)
-      .join('\n'),
-  )
+  const body: string[] = []
+  let room = TRANSCRIPT_CHARS
+  for (const turn of turns.toReversed()) {
+    const text = turnText(turn)
+    if (text.length > room && body.length > 0) break
+    body.unshift(clip(text, room))
+    room -= text.length
+  }
+  const left = turns.length - body.length
+  if (left > 0) body.unshift(`(${left} earlier ${left === 1 ? 'turn was' : 'turns were'} left out.)`)
   return `<reprise>\nThe conversation so far, for your information. Answer only the message after it.\n\n${body.join('\n\n')}\n</reprise>`
+}
+
+function turnText(turn: PastTurn): string {
+  return [
+    `<user>\n${turn.prompt}\n</user>`,
+    turn.answer === null ? '' : `<assistant>\n${turn.answer}\n</assistant>`,
+    turn.ending ? `(${turn.ending})` : '',
+  ]
+    .filter(Boolean)
+    .join('\n')
 }
 
 function clip(text: string, max: number): string {

@@ -13,6 +13,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely'
+import { RepriseError } from '../../contract/errors.ts'
 
 export function nodeSqliteDialect(database: DatabaseSync): Dialect {
   return {
@@ -67,6 +68,20 @@ class NodeSqliteDriver implements Driver {
   }
 }
 
+/** SQLite's result codes for a disk that is full, read-only or failing. */
+const DISK_TROUBLE: Readonly<Record<number, string>> = {
+  8: 'the database cannot be written (read-only)',
+  10: 'the disk failed or a file-size limit was reached',
+  13: 'the disk is full',
+}
+
+function asDiskTrouble(error: unknown): RepriseError | null {
+  const what = DISK_TROUBLE[((error as { errcode?: number }).errcode ?? 0) & 0xff]
+  if (!what) return null
+  const hint = 'Make room, or make the home writable again. What agents print meanwhile is kept in its spool.'
+  return new RepriseError('home-unusable', `cannot store: ${what}`, { hint, cause: error })
+}
+
 const MAX_STATEMENTS = 300
 
 class NodeSqliteConnection implements DatabaseConnection {
@@ -78,11 +93,15 @@ class NodeSqliteConnection implements DatabaseConnection {
   }
 
   async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-    const { statement, returnsRows } = this.#prepare(sql)
-    const values = parameters as SQLInputValue[]
-    if (returnsRows) return { rows: statement.all(...values) as R[] }
-    const { changes, lastInsertRowid } = statement.run(...values)
-    return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) }
+    try {
+      const { statement, returnsRows } = this.#prepare(sql)
+      const values = parameters as SQLInputValue[]
+      if (returnsRows) return { rows: statement.all(...values) as R[] }
+      const { changes, lastInsertRowid } = statement.run(...values)
+      return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) }
+    } catch (error) {
+      throw asDiskTrouble(error) ?? error
+    }
   }
 
   #prepare(sql: string) {
