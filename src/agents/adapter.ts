@@ -61,6 +61,7 @@ export interface Exit {
 }
 
 export type StopCause =
+  | 'unauthorized'
   | 'cancelled'
   | 'timed-out'
   | 'silent'

@@ -1,7 +1,7 @@
 /** The directory that holds all state of one Reprise: where it is, and that it can be used, by this user only. */
 import { chmodSync, closeSync, mkdirSync, openSync, rmSync, statSync, writeSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { RepriseError } from '../contract/errors.ts'
 import type { Environment } from './environment.ts'
 
@@ -17,12 +17,25 @@ export function resolveHome({ env, cwd }: { env: Environment; cwd: string }): st
 /** Makes the home usable or throws `home-unusable`. Returns notes on what had to be repaired. */
 export function ensureHome(home: string): string[] {
   try {
-    mkdirSync(home, { recursive: true, mode: 0o700 })
+    makeDirectory(home)
     const notes = closeToOthers(home)
     tryWriting(home)
     return notes
   } catch (error) {
     throw unusable(home, error as NodeJS.ErrnoException)
+  }
+}
+
+/** Not `recursive` of Node: where nothing can be created and the system says ENOENT (as in /proc), that never returns. */
+function makeDirectory(path: string): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return
+  if (dirname(path) !== path) makeDirectory(dirname(path))
+  try {
+    mkdirSync(path, 0o700)
+  } catch (error) {
+    // Another process may have been faster.
+    const made = (error as NodeJS.ErrnoException).code === 'EEXIST' && statSync(path).isDirectory()
+    if (!made) throw error
   }
 }
 
@@ -53,7 +66,8 @@ const EXPLANATIONS: Readonly<Record<string, { says: string; hint: string }>> = {
   EROFS: { says: 'the file system is read-only', hint: `Mount it writable, ${ELSEWHERE}.` },
   ENOSPC: { says: 'the disk is full', hint: `Free some space, ${ELSEWHERE}.` },
   EDQUOT: { says: 'your disk quota is used up', hint: `Free some space, ${ELSEWHERE}.` },
-  EEXIST: { says: 'it is not a directory', hint: `Move that file away, ${ELSEWHERE}.` },
+  ENOENT: { says: 'it cannot be created there', hint: `Correct the path, ${ELSEWHERE}.` },
+  EEXIST: { says: 'a file is in its way', hint: `Move that file away, ${ELSEWHERE}.` },
   ENOTDIR: { says: 'a part of the path is not a directory', hint: `Correct the path, ${ELSEWHERE}.` },
   ENAMETOOLONG: { says: 'the path is too long', hint: 'Set REPRISE_HOME to a shorter path.' },
 }

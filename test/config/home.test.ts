@@ -52,16 +52,16 @@ describe('making it usable', () => {
     expect(() => ensureHome(file)).toThrow(
       expect.objectContaining({
         code: 'home-unusable',
-        message: `Cannot use ${file} as home: it is not a directory.`,
+        message: `Cannot use ${file} as home: a file is in its way.`,
       }),
     )
     expect(() => ensureHome(join(file, 'below'))).toThrow(
-      expect.objectContaining({ message: expect.stringContaining('a part of the path is not a directory') }),
+      expect.objectContaining({ message: expect.stringContaining('a file is in its way') }),
     )
   })
 
-  test('a file system without room for it', () => {
-    // No directory can be made in /proc, whoever asks.
+  test('where no directory can be made, it says so at once', () => {
+    // In /proc, whoever asks.
     if (!existsSync('/proc/self')) return
     expect(() => ensureHome('/proc/reprise')).toThrow(
       expect.objectContaining({ code: 'home-unusable', hint: expect.stringContaining('REPRISE_HOME') }),

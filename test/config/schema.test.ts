@@ -13,7 +13,7 @@ test('the JSON Schema describes what a file may contain, with defaults as they a
       },
       run: {
         properties: {
-          maxDuration: { default: '30m', anyOf: [{ type: 'string' }, { type: 'number' }] },
+          maxDuration: { default: '30m', type: ['string', 'number'] },
           permissions: { enum: ['ask-all', 'ask', 'edits', 'allow'], default: 'edits' },
         },
       },
