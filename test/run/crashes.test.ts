@@ -309,6 +309,23 @@ describe('the agent is killed', () => {
   })
 })
 
+it('loses its input while it waits for an answer: its "success" is not believed', async () => {
+  await begin({
+    when: '/^begin the work$/',
+    times: 1,
+    reply: [bash('touch made'), { await: 'results' }, { text: 'Stopped.' }],
+  })
+  const { id } = await world.createRun({ prompt: PROMPT, permissions: 'ask' })
+  await world.waitForEvent(id, (e) => e.type === 'permission-ask')
+  const [keeper, feeder] = world.processes().filter((p) => p.command.includes('keeper.sh'))
+  process.kill(Math.max(keeper!.pid, feeder!.pid), 'SIGKILL')
+  const run = await world.settled(id)
+  expect(run.attempts.map((a) => a.outcome?.name)).toEqual(['crashed', 'completed'])
+  expect(run).toMatchObject({ outcome: 'completed', resumed: true })
+  expect(promptsSent().at(-1)).toContain('nobody refused')
+  await checkInvariants(run)
+})
+
 it('daemon and agent are killed together, mid-tool: resumed after the restart', async () => {
   await begin(waitsForFile('mark'))
   const { id } = await world.createRun({ prompt: PROMPT, permissions: 'allow' })
