@@ -53,6 +53,9 @@ export async function poke(dir: AttemptDir): Promise<void> {
   if (fifo === null) return
   try {
     await fifo.write('\n')
+  } catch (error) {
+    // Full: the feeder is busy, and will look again when it is not.
+    if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error
   } finally {
     await fifo.close()
   }

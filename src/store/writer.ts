@@ -62,7 +62,10 @@ export class GroupWriter {
             const value = await work(tx)
             settle.push(() => resolve(value))
           } catch (error) {
-            await sql`rollback to piece`.execute(tx)
+            // Gone with the whole transaction if the disk is in trouble: then nobody's work is stored.
+            await sql`rollback to piece`.execute(tx).catch(() => {
+              throw error
+            })
             settle.push(() => reject(error))
           }
           await sql`release piece`.execute(tx)

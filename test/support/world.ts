@@ -66,8 +66,11 @@ export class World {
   }
 
   /** Resolves when the daemon answers. */
-  async startDaemon(): Promise<void> {
-    const child = spawn(REPRISE, ['up', '--foreground'], {
+  async startDaemon({ fileSizeLimit }: { fileSizeLimit?: number } = {}): Promise<void> {
+    // A limit on file sizes is the one way to a disk that refuses writes that needs neither root nor a real full disk.
+    const limited = `trap '' XFSZ; ulimit -f ${Math.ceil((fileSizeLimit ?? 0) / 512)}; exec "$0" "$@"`
+    const argv = [REPRISE, 'up', '--foreground']
+    const child = spawn('/bin/sh', ['-c', fileSizeLimit ? limited : 'exec "$0" "$@"', ...argv], {
       cwd: this.dir,
       env: this.env,
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -59,7 +59,9 @@ class NodeSqliteDriver implements Driver {
     await connection.executeQuery(CompiledQuery.raw('commit'))
   }
 
+  /** SQLite itself rolls back when the disk is full or fails; there is nothing left to do then. */
   async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    if (!this.#database.isTransaction) return
     await connection.executeQuery(CompiledQuery.raw('rollback'))
   }
 

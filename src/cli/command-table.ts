@@ -1,0 +1,26 @@
+/** Every command: what the overview says of it, and where it is. Only the one that is asked for gets loaded. */
+import type { Command } from 'commander'
+import type { CliContext } from './context.ts'
+
+export interface CommandModule {
+  /** Adds arguments, options, help and action. */
+  define: (command: Command, context: CliContext) => void
+}
+
+interface CommandEntry {
+  name: string
+  summary: string
+  load: () => Promise<CommandModule>
+}
+
+export const COMMANDS: readonly CommandEntry[] = [
+  { name: 'up', summary: 'start the daemon', load: () => import('./up.ts') },
+  { name: 'down', summary: 'stop the daemon; agents go on', load: () => import('./down.ts') },
+  { name: 'status', summary: 'show what the daemon is doing', load: () => import('./status.ts') },
+  { name: 'doctor', summary: 'look for what keeps Reprise from working', load: () => import('./doctor.ts') },
+  { name: 'run', summary: 'give a prompt to an agent and follow it', load: () => import('./run.ts') },
+  { name: 'runs', summary: 'list, show, follow, cancel and answer runs', load: () => import('./runs.ts') },
+  { name: 'sessions', summary: "list and show the agents' sessions", load: () => import('./sessions.ts') },
+  { name: 'agents', summary: 'list the agents found on this machine', load: () => import('./agents.ts') },
+  { name: 'simulate', summary: 'serve a scripted model to real agents', load: () => import('./simulate.ts') },
+]

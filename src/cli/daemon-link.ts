@@ -1,0 +1,83 @@
+/** Finds the daemon of a home, or starts it. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Client, createClient } from '../client/client.ts'
+import { resolveHome } from '../config/home.ts'
+import { RepriseError } from '../contract/errors.ts'
+import type { DaemonFile } from '../contract/http.ts'
+import { type CliContext, notify } from './context.ts'
+import { styleFor } from './terminal.ts'
+
+export interface DaemonLink {
+  client: Client
+  url: string
+  pid: number
+}
+
+const HEALTH_TIMEOUT_MS = 5000
+
+export function homeOf(context: CliContext): string {
+  return resolveHome(context)
+}
+
+/** The daemon that runs on this home, or null. One that takes the call but does not answer is an error. */
+export async function findDaemon(home: string): Promise<DaemonLink | null> {
+  const found = locateDaemon(home)
+  if (!found || !isAlive(found.pid)) return null
+  const { url, token, pid } = found
+  const client = createClient({ url, token, locate: async () => locateDaemon(home) })
+  const patience = AbortSignal.timeout(HEALTH_TIMEOUT_MS)
+  const health = await client.health({ signal: patience }).catch(() => null)
+  // The token is shown only to the process that the home names, not to whoever has its port or its pid now.
+  if (health?.pid === pid) return { client, url, pid }
+  // Refused at once: whoever has that pid now is not the daemon.
+  if (health || !patience.aborted) return null
+  throw new RepriseError('daemon-unreachable', `the daemon (pid ${pid}) does not answer at ${url}`, {
+    hint: `\`reprise doctor\` says more. If it hangs, end it with: kill ${pid}`,
+  })
+}
+
+/** The daemon; started in the background if none runs. */
+export async function connect(context: CliContext): Promise<DaemonLink> {
+  const home = homeOf(context)
+  const running = await findDaemon(home)
+  if (running) return running
+  const { startInBackground } = await import('./daemon-process.ts')
+  const { link, notices } = await startInBackground(context, home)
+  const { dim } = styleFor(context.stderr, context.env)
+  for (const line of [`Started the daemon at ${link.url} (pid ${link.pid}).`, ...notices]) {
+    notify(context, dim(line))
+  }
+  return link
+}
+
+export function locateDaemon(home: string): (DaemonFile & { token: string }) | null {
+  try {
+    const file = JSON.parse(readFileSync(join(home, 'daemon.json'), 'utf8')) as Partial<DaemonFile>
+    const { pid, url, startedAt } = file
+    if (!Number.isInteger(pid) || typeof url !== 'string' || typeof startedAt !== 'string') return null
+    const token = readFileSync(join(home, 'token'), 'utf8').trim()
+    return { pid: pid as number, url, startedAt, token }
+  } catch {
+    return null
+  }
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+  return !isZombie(pid)
+}
+
+/** Ended, but not yet collected by its parent; in a container that may be never. */
+function isZombie(pid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    return stat.slice(stat.lastIndexOf(')') + 2).startsWith('Z')
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,33 @@
+/** Entry point: the only file of the CLI that touches the process it runs in. */
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { processEnvironment } from '../config/environment.ts'
+import type { CliContext } from './context.ts'
+import { EXIT } from './exit-code.ts'
+import { runCli } from './program.ts'
+
+const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  version: string
+}
+
+const context: CliContext = {
+  env: processEnvironment(),
+  cwd: process.cwd(),
+  version: manifest.version,
+  entry: process.argv[1] ?? fileURLToPath(import.meta.url),
+  stdin: process.stdin,
+  stdout: process.stdout,
+  stderr: process.stderr,
+  json: false,
+  exitCode: EXIT.done,
+  interrupt: () => process.exit(EXIT.interrupted),
+}
+
+process.on('SIGINT', () => context.interrupt())
+// Whoever read our output has seen enough, as in `reprise runs | head -1`.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  process.exit(error.code === 'EPIPE' ? EXIT.done : EXIT.failed)
+})
+
+// Not process.exit: what is still to be written to a pipe would be lost.
+process.exitCode = await runCli(process.argv.slice(2), context)

@@ -1,0 +1,59 @@
+/** One run, as a page. */
+import type { Client } from '../client/client.ts'
+import type { RunDetail } from '../contract/run.ts'
+import { formatCost, formatDuration, formatTokens } from './amounts.ts'
+import { type CliContext, printJson, printLine } from './context.ts'
+import { stateOf } from './run-table.ts'
+import { firstLine, styleFor } from './terminal.ts'
+import { toolLine } from './tool-line.ts'
+
+export async function showRun(client: Client, id: string, context: CliContext): Promise<void> {
+  const run = await client.getRun(id)
+  if (context.json) return printJson(context, run)
+  const style = styleFor(context.stdout, context.env)
+  for (const line of describeRun(run)) await printLine(context, style.safe(line))
+}
+
+function describeRun(run: RunDetail): string[] {
+  const { usage } = run
+  const session = run.session ? `${run.session} (${run.sessionId})` : '–'
+  const start =
+    run.resumed === null ? '–' : run.resumed ? 'resumed' : `fresh: ${run.freshReason}, carry ${run.carry}`
+  const context =
+    run.contextTokens === null
+      ? '–'
+      : `${formatTokens(run.contextTokens)} of ${formatTokens(run.contextWindow ?? 0)} tokens`
+  const fields: [string, string][] = [
+    ['run', run.id],
+    ['state', `${stateOf(run)}${run.message ? `: ${run.message}` : ''}`],
+    ['agent', `${run.agent}${run.model ? ` (${run.model})` : ''}`],
+    ['directory', run.workDir],
+    ['session', session],
+    ['start', start],
+    ['created', run.createdAt],
+    ['took', formatDuration(run.durationMs)],
+    [
+      'tokens',
+      `${formatTokens(usage.inputTokens)} in, ${formatTokens(usage.outputTokens)} out, cache ${formatTokens(usage.cacheReadTokens)} read, ${formatTokens(usage.cacheWriteTokens)} written`,
+    ],
+    ['cost', formatCost(run.costUsd, run.costEstimated)],
+    ['context', context],
+    ['prompt', firstLine(run.prompt, 400)],
+  ]
+  return [
+    ...fields.map(([name, value]) => `${name.padEnd(10)} ${value}`),
+    ...run.attempts.map((attempt) => {
+      const end = attempt.outcome
+        ? `${attempt.outcome.name}: ${firstLine(attempt.outcome.message, 200)}`
+        : attempt.state
+      return `attempt ${attempt.number}  ${attempt.resumed ? 'resumed' : `fresh (${attempt.freshReason})`}, ${end}`
+    }),
+    ...run.pending.flatMap((question) => [
+      question.kind === 'permission'
+        ? `asks       may it use ${toolLine(question.tool ?? 'a tool', question.input, 300)}?`
+        : `asks       ${(question.questions ?? []).map((item) => item.question).join(' / ')}`,
+      `           reprise runs answer ${run.id} ${question.toolUseId} …`,
+    ]),
+    ...(run.resultText ? ['', run.resultText] : []),
+  ]
+}

@@ -1,0 +1,100 @@
+/**
+ * A run as it happens: what the agent says on stdout, what it does and what happens to it on stderr, a line each.
+ * stdout carries nothing but the agent's words, so it can be piped.
+ */
+import type { RunEvent } from '../contract/events.ts'
+import { formatDuration } from './amounts.ts'
+import { type CliContext, print } from './context.ts'
+import { styleFor } from './terminal.ts'
+import { contentLine, toolLine } from './tool-line.ts'
+
+export interface RunView {
+  show: (event: RunEvent) => Promise<void>
+  /** A line of our own. */
+  note: (line: string) => void
+  end: () => Promise<void>
+}
+
+export function createRunView(context: CliContext): RunView {
+  const words = styleFor(context.stdout, context.env)
+  const asides = styleFor(context.stderr, context.env)
+  const sameScreen = context.stdout.isTTY === true && context.stderr.isTTY === true
+  let midLine = false
+  let hasDeltas = false
+
+  const say = async (text: string) => {
+    if (text === '') return
+    await print(context.stdout, words.safe(text))
+    midLine = !text.endsWith('\n')
+  }
+  const endLine = async () => {
+    if (midLine) await say('\n')
+  }
+  const note = (line: string) => {
+    if (midLine && sameScreen) {
+      context.stdout.write('\n')
+      midLine = false
+    }
+    context.stderr.write(`${asides.dim(asides.safe(line))}\n`)
+  }
+
+  const show = async (event: RunEvent): Promise<void> => {
+    // What a sub-agent says is its parent's business; what it does is shown.
+    const nested = 'parentToolUseId' in event && event.parentToolUseId !== undefined
+    if (event.type === 'text-delta' && !nested) {
+      hasDeltas = true
+      return say(event.text)
+    }
+    if (event.type === 'text-end' && !nested) {
+      if (!hasDeltas) await say(event.text)
+      hasDeltas = false
+      return endLine()
+    }
+    const line = asideOf(event)
+    if (line !== null) note(nested ? `  ${line}` : line)
+  }
+
+  return { show, note, end: endLine }
+}
+
+const ANSWERED = { allow: 'allowed', deny: 'denied', answer: 'answered' } as const
+
+/** The line for an event that is not the agent's words, or null if it is not worth one. */
+function asideOf(event: RunEvent): string | null {
+  switch (event.type) {
+    case 'attempt-start': {
+      if (event.number === 1 && !event.resumed) return null
+      const how = event.resumed ? 'resuming the session' : `fresh session (${event.freshReason ?? 'new'})`
+      return `attempt ${event.number}: ${how}`
+    }
+    case 'attempt-end':
+      return event.outcome.name === 'completed'
+        ? null
+        : `attempt ${event.number} ended: ${event.outcome.name}: ${event.outcome.message}`
+    case 'tool-start':
+      return `· ${toolLine(event.name, event.input)}`
+    case 'tool-end':
+      return event.isError ? `  failed: ${contentLine(event.content)}` : null
+    case 'retry-wait': {
+      const why = event.message ?? (event.apiStatus ? `status ${event.apiStatus}` : 'no answer')
+      const when = event.delayMs === undefined ? '' : ` in ${formatDuration(event.delayMs)}`
+      return `the model's API: ${why}; try ${event.number}${event.maxRetries ? ` of ${event.maxRetries}` : ''}${when}`
+    }
+    case 'rate-limit':
+      return event.status === 'allowed'
+        ? null
+        : `rate limit: ${event.status}${event.resetsAt ? `, resets at ${event.resetsAt}` : ''}`
+    case 'compaction':
+      return 'the agent compacted its context'
+    case 'question-answer':
+      return event.by === 'policy' ? null : `  ${ANSWERED[event.decision]}`
+    case 'gap':
+      return `output is missing here: ${event.reason}`
+    case 'note':
+      return event.text
+    case 'stop-request':
+      return `stopping: ${event.message}`
+    default:
+      return null
+  }
+}

@@ -1,0 +1,3 @@
+export { RepriseError } from '../contract/errors.ts'
+export { type Client, type ClientOptions, createClient, type PageOptions } from './client.ts'
+export type { FollowOptions } from './follow.ts'

@@ -1,0 +1,73 @@
+/**
+ * Who may talk to the daemon. Being on loopback protects from nobody: any web page can send requests there, and DNS
+ * rebinding makes them look local. So the Host must be a name of this machine, an Origin must be our own, and every
+ * call but the health check shows the token.
+ */
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { MiddlewareHandler } from 'hono'
+import { RepriseError } from '../contract/errors.ts'
+
+export function guardHost(allowedHosts: readonly string[]): MiddlewareHandler {
+  const allowed = new Set(allowedHosts.map((host) => host.toLowerCase()))
+  return async (c, next) => {
+    const host = c.req.header('host') ?? ''
+    const name = hostName(host)
+    if (name === null || !(isLoopback(name) || allowed.has(name))) {
+      throw new RepriseError(
+        'forbidden-origin',
+        `Host ${JSON.stringify(host)} is not a name of this daemon`,
+        {
+          hint: 'Use http://127.0.0.1 or http://localhost with the port, or set server.host to the name you use.',
+        },
+      )
+    }
+    await next()
+  }
+}
+
+export function guardOrigin(): MiddlewareHandler {
+  return async (c, next) => {
+    const origin = c.req.header('origin')
+    const own = `http://${c.req.header('host')}`.toLowerCase()
+    // Browsers leave Origin out of plain GETs, and say here where those come from.
+    const crossSite = c.req.header('sec-fetch-site') === 'cross-site'
+    if (crossSite || (origin !== undefined && origin.toLowerCase() !== own)) {
+      throw new RepriseError('forbidden-origin', `requests from ${origin ?? 'other sites'} are refused`, {
+        hint: 'Only pages that the daemon itself serves may call it.',
+      })
+    }
+    await next()
+  }
+}
+
+export function guardToken(token: string, isOpen: (path: string) => boolean): MiddlewareHandler {
+  const expected = digest(token)
+  return async (c, next) => {
+    if (!isOpen(c.req.path)) {
+      const [, shown] = /^Bearer +(\S+) *$/i.exec(c.req.header('authorization') ?? '') ?? []
+      if (shown === undefined || !timingSafeEqual(digest(shown), expected)) {
+        c.header('WWW-Authenticate', 'Bearer realm="reprise"')
+        throw new RepriseError(
+          'unauthorized',
+          shown === undefined ? 'the token is missing' : 'the token is wrong',
+          {
+            hint: 'Send "Authorization: Bearer <token>"; the token is in the file `token` in the home (~/.reprise).',
+          },
+        )
+      }
+    }
+    await next()
+  }
+}
+
+/** Of equal length whatever the input, so that comparing takes equally long. */
+const digest = (text: string) => createHash('sha256').update(text).digest()
+
+function hostName(host: string): string | null {
+  const [, bracketed, plain] = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::\d{1,5})?$/i.exec(host) ?? []
+  return (bracketed ?? plain)?.toLowerCase() ?? null
+}
+
+function isLoopback(name: string): boolean {
+  return name === 'localhost' || name === '::1' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(name)
+}

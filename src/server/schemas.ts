@@ -1,0 +1,60 @@
+/** The contract's schemas under the names they have in the OpenAPI document, and what only HTTP adds to them. */
+import { z } from '@hono/zod-openapi'
+import * as agent from '../contract/agent.ts'
+import * as errors from '../contract/errors.ts'
+import * as events from '../contract/events.ts'
+import * as http from '../contract/http.ts'
+import { RunId, SessionId } from '../contract/ids.ts'
+import * as run from '../contract/run.ts'
+import * as session from '../contract/session.ts'
+
+/** A copy, because only schemas made after @hono/zod-openapi was loaded have its method. */
+const named = <T extends z.ZodType>(name: string, schema: T): T => schema.clone().openapi(name)
+
+export const Health = named('Health', http.Health)
+export const Status = named('Status', http.Status)
+export const Run = named('Run', run.Run)
+export const RunDetail = named('RunDetail', run.RunDetail)
+export const CreateRun = named('CreateRun', run.CreateRun)
+export const ToolResult = named('ToolResult', run.ToolResult)
+export const Session = named('Session', session.Session)
+export const SessionDetail = named('SessionDetail', session.SessionDetail)
+export const Agent = named('Agent', agent.Agent)
+export const RunEvent = named('RunEvent', z.intersection(events.EventEnvelope, events.EventBody))
+const ErrorBody = named('Error', errors.ErrorBody)
+
+export const PageQuery = z.strictObject(http.PageQuery.shape)
+export const RunsQuery = z.strictObject({ ...http.PageQuery.shape, state: run.Run.shape.state.optional() })
+export const page = http.page
+
+export const RunPath = z.object({ id: RunId.schema })
+
+/** One of our other ids here is a slip that deserves a better answer than "there is none". */
+const OWN_ID = /^[a-z]{3}_[0-9A-HJKMNP-TV-Z]{26}$/
+const AGENT_ID = /^[A-Za-z0-9][\w.:-]{0,127}$/
+export const SessionPath = z.object({
+  id: z.string().refine((id) => SessionId.is(id) || (AGENT_ID.test(id) && !OWN_ID.test(id)), {
+    error: "expected a session id like ses_01J…, or the agent's own id of the session",
+  }),
+})
+
+const seq = z.string().regex(/^\d{1,15}$/, { error: 'expected the number of an event' })
+export const EventsQuery = z.strictObject({
+  after: seq.optional(),
+  follow: z.enum(['true', 'false'], { error: 'expected true or false' }).optional(),
+})
+export const EventsHeaders = z.object({ 'last-event-id': seq.optional() })
+
+export const IdempotencyHeaders = z.object({
+  'idempotency-key': z
+    .string()
+    .regex(/^[\x21-\x7e]{1,255}$/, { error: 'expected 1 to 255 visible ASCII characters' })
+    .optional(),
+})
+
+export const json = <T extends z.ZodType>(description: string, schema: T) => ({
+  description,
+  content: { 'application/json': { schema } },
+})
+
+export const failure = json('What went wrong, with a stable code and where possible a hint', ErrorBody)

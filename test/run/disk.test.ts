@@ -1,0 +1,43 @@
+/** A disk that refuses writes: clear errors, nothing half-created, and work goes on when there is room again. */
+import { afterEach, expect, it } from 'vitest'
+import { World } from '../support/world.ts'
+
+let world: World
+afterEach(() => world.close())
+
+const MIB = 1 << 20
+
+it('refuses what it cannot store, whole, and goes on with what it can', async () => {
+  world = await World.create({ name: 'echo', rules: [{ reply: 'Fine.' }] })
+  await world.startDaemon({ fileSizeLimit: 4 * MIB })
+  const response = await world.request('POST', '/api/runs', {
+    prompt: 'x'.repeat(6 * MIB),
+    workDir: world.workDir,
+  })
+  expect(response.status).toBe(507)
+  const body = (await response.json()) as { error: { code: string; message: string; hint: string } }
+  expect(body.error).toMatchObject({ code: 'home-unusable', hint: expect.stringContaining('room') })
+  expect(await world.api<{ items: unknown[] }>('GET', '/api/runs')).toMatchObject({ items: [] })
+
+  expect(await world.run({ prompt: 'small' })).toMatchObject({ outcome: 'completed', resultText: 'Fine.' })
+})
+
+it('takes a prompt of megabytes, and one that begins with dashes, as they are', async () => {
+  world = await World.create({ name: 'echo', rules: [{ reply: 'Fine.' }] })
+  await world.startDaemon()
+  const long = (bytes: number) => `${'lorem ipsum '.repeat(bytes / 12)}the end`
+  const run = await world.run({ prompt: long(2 * MIB), model: 'sonnet' })
+  expect(run).toMatchObject({ outcome: 'completed', attemptCount: 1 })
+  expect(world.simulator.requests().at(-1)?.userText).toBe(long(2 * MIB))
+  // Five are more than any model's window: delivered all the same, and refused by the agent, who says why.
+  const tooLong = await world.run({ prompt: long(5 * MIB), model: 'sonnet' })
+  expect(tooLong).toMatchObject({
+    outcome: 'context-overflow',
+    message: 'Prompt is too long',
+    attemptCount: 1,
+  })
+
+  const dashes = '--settings=/tmp/evil.json --dangerously-skip-permissions'
+  expect(await world.run({ prompt: dashes })).toMatchObject({ outcome: 'completed' })
+  expect(world.simulator.requests().at(-1)?.userText).toBe(dashes)
+})
