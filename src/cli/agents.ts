@@ -1,7 +1,7 @@
 /** `reprise agents`: which agents there are, and what they can do. */
 import type { Command } from 'commander'
 import { type CliContext, printJson, printLine } from './context.ts'
-import { connect } from './daemon-link.ts'
+import { connect } from './daemon-connect.ts'
 import { EXIT } from './exit-code.ts'
 import { formatTable } from './table.ts'
 import { styleFor, widthOf } from './terminal.ts'

@@ -1,12 +1,11 @@
-/** Finds the daemon of a home, or starts it. */
+/** Finds the daemon of a home. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Client, createClient } from '../client/client.ts'
 import { resolveHome } from '../config/home.ts'
 import { RepriseError } from '../contract/errors.ts'
 import type { DaemonFile } from '../contract/http.ts'
-import { type CliContext, notify } from './context.ts'
-import { styleFor } from './terminal.ts'
+import type { CliContext } from './context.ts'
 
 export interface DaemonLink {
   client: Client
@@ -37,21 +36,7 @@ export async function findDaemon(home: string): Promise<DaemonLink | null> {
   })
 }
 
-/** The daemon; started in the background if none runs. */
-export async function connect(context: CliContext): Promise<DaemonLink> {
-  const home = homeOf(context)
-  const running = await findDaemon(home)
-  if (running) return running
-  const { startInBackground } = await import('./daemon-process.ts')
-  const { link, notices } = await startInBackground(context, home)
-  const { dim } = styleFor(context.stderr, context.env)
-  for (const line of [`Started the daemon at ${link.url} (pid ${link.pid}).`, ...notices]) {
-    notify(context, dim(line))
-  }
-  return link
-}
-
-export function locateDaemon(home: string): (DaemonFile & { token: string }) | null {
+function locateDaemon(home: string): (DaemonFile & { token: string }) | null {
   try {
     const file = JSON.parse(readFileSync(join(home, 'daemon.json'), 'utf8')) as Partial<DaemonFile>
     const { pid, url, startedAt } = file

@@ -6,7 +6,7 @@ import { type CliContext, notify, printJson } from './context.ts'
 import { EXIT } from './exit-code.ts'
 import { createQuestions } from './run-questions.ts'
 import { summarize } from './run-summary.ts'
-import { createRunView, type RunView } from './run-view.ts'
+import { createRunView } from './run-view.ts'
 import { styleFor } from './terminal.ts'
 
 /** How long a daemon may be away before we give up following; the agent goes on anyway. */
@@ -15,7 +15,11 @@ const AWAY_MS = 60_000
 export async function followRun(client: Client, run: Run, context: CliContext): Promise<void> {
   const view = createRunView(context)
   const questions = createQuestions(client, run.id, context, view)
-  const interrupted = cancelOnInterrupt(client, run, context, view)
+  const interrupted = cancelOnInterrupt(client, run, context, (line) => {
+    // A question that is still on the screen would take the next Enter for an answer.
+    questions.close()
+    view.note(line)
+  })
   let away = false
   const onRetry = () => {
     if (!away)
@@ -47,16 +51,19 @@ export async function followRun(client: Client, run: Run, context: CliContext): 
   context.exitCode = interrupted() ? EXIT.interrupted : code
 }
 
-function cancelOnInterrupt(client: Client, run: Run, context: CliContext, view: RunView): () => boolean {
+function cancelOnInterrupt(
+  client: Client,
+  run: Run,
+  context: CliContext,
+  note: (line: string) => void,
+): () => boolean {
   let times = 0
   context.interrupt = () => {
     times++
     if (times > 1) process.exit(EXIT.interrupted)
-    view.note(
-      'cancelling the run … (Ctrl-C again leaves at once; the run is then cancelled in the background)',
-    )
+    note('cancelling the run … (Ctrl-C again leaves at once; the run is then cancelled in the background)')
     client.cancelRun(run.id).catch((error: unknown) => {
-      view.note(`could not cancel: ${error instanceof Error ? error.message : error}`)
+      note(`could not cancel: ${error instanceof Error ? error.message : error}`)
     })
   }
   return () => times > 0

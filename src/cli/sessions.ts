@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import { formatAge, formatBytes, formatCost, formatTokens } from './amounts.ts'
 import { type CliContext, notify, printJson, printLine } from './context.ts'
-import { connect } from './daemon-link.ts'
+import { connect } from './daemon-connect.ts'
 import { wholeNumber } from './run-options.ts'
 import { refuseWords } from './subcommand.ts'
 import { formatTable } from './table.ts'

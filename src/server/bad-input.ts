@@ -44,7 +44,10 @@ function wordOf(issue: z.core.$ZodIssue): string {
   const message = issue.message
     .replace(/^Invalid (input|option|string): /, '')
     .replace(/received undefined$/, 'got nothing')
-  return message.charAt(0).toLowerCase() + message.slice(1).replace(', received ', ', got ')
+  return (
+    message.charAt(0).toLowerCase() +
+    message.slice(1).replace(', received NaN', '').replace(', received ', ', got ')
+  )
 }
 
 /** A key is the caller's text: it may be a megabyte long. */

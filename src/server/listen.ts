@@ -40,9 +40,11 @@ function answerBadRequest(error: unknown): Response {
 async function closeServer(server: Server, app: App): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
   app.endStreams()
-  server.closeIdleConnections()
+  // A connection that has just had its answer is kept for the next request; nothing tells us when it is idle.
+  const tidying = setInterval(() => server.closeIdleConnections(), 5)
   const impatience = setTimeout(() => server.closeAllConnections(), GRACE_MS)
   await closed
+  clearInterval(tidying)
   clearTimeout(impatience)
 }
 

@@ -1,0 +1,113 @@
+import { PassThrough } from 'node:stream'
+import { describe, expect, test } from 'vitest'
+import { formatAge, formatBytes, formatCost, formatDuration, formatTokens } from '../../src/cli/amounts.ts'
+import { checkAgents } from '../../src/cli/check-agents.ts'
+import { toRequest } from '../../src/cli/run-options.ts'
+import { formatTable } from '../../src/cli/table.ts'
+import { firstLine, styleFor } from '../../src/cli/terminal.ts'
+import { contentLine, toolLine } from '../../src/cli/tool-line.ts'
+import type { Agent } from '../../src/contract/agent.ts'
+
+test('durations, ages, money, tokens, sizes', () => {
+  expect([null, 12, 1500, 61_000, 3_600_000, 90_000_000].map(formatDuration)).toEqual([
+    '–',
+    '12ms',
+    '1.5s',
+    '1m 1s',
+    '1h',
+    '1d 1h',
+  ])
+  const now = new Date('2026-01-02T00:00:00Z')
+  expect(
+    ['2026-01-02T00:00:01Z', '2026-01-01T23:59:30Z', '2026-01-01T00:00:00Z'].map((at) => formatAge(at, now)),
+  ).toEqual(['0s', '30s', '1d'])
+  expect([formatCost(null), formatCost(0), formatCost(0.0123), formatCost(12.345, true)]).toEqual([
+    '–',
+    '$0.00',
+    '$0.0123',
+    '~$12.35',
+  ])
+  expect([999, 12_345, 1_234_567].map(formatTokens)).toEqual(['999', '12.3k', '1.2M'])
+  expect([5 * 2 ** 20, 3 * 2 ** 30].map(formatBytes)).toEqual(['5 MiB', '3.0 GiB'])
+})
+
+test('tables are as wide as the terminal', () => {
+  expect(formatTable(['A', 'LAST'], [['xxx', 'a rather long text']], 18)).toEqual([
+    'A    LAST',
+    'xxx  a rather lon…',
+  ])
+})
+
+describe('terminals', () => {
+  const terminal = Object.assign(new PassThrough(), { isTTY: true })
+  const evil = 'a\u001b]52;c;ZXZpbA==\u0007b\u001b[2Jc\rd\u009be\tf\ng'
+
+  test('never get the control characters of others', () => {
+    const safe = styleFor(terminal, {}).safe(evil)
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: that is the point
+    expect(safe).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/)
+    expect(safe).toContain('\tf\ng')
+  })
+
+  test('a file gets them as they are, without colours', () => {
+    const style = styleFor(new PassThrough(), {})
+    expect([style.safe(evil), style.red('x')]).toEqual([evil, 'x'])
+  })
+
+  test('NO_COLOR is respected', () => {
+    expect(styleFor(terminal, {}).red('x')).toBe('\u001b[31mx\u001b[39m')
+    expect(styleFor(terminal, { NO_COLOR: '1' }).red('x')).toBe('x')
+    expect(styleFor(terminal, { TERM: 'dumb' }).red('x')).toBe('x')
+  })
+})
+
+test('tool calls and their answers on one line', () => {
+  expect(toolLine('Bash', { description: 'd', command: 'ls\n-la' })).toBe('Bash ls -la')
+  expect(toolLine('Odd', { a: { b: 1 } })).toBe('Odd {"a":{"b":1}}')
+  expect(toolLine('None', null)).toBe('None')
+  expect(contentLine([{ type: 'image' }, { type: 'text', text: 'found\nit' }])).toBe('found it')
+  expect(contentLine('x'.repeat(10_000_000), 5)).toBe('xxxx…')
+  expect(firstLine('  a \n b  ', 10)).toBe('a b')
+})
+
+test('only what was asked for goes into a request', () => {
+  const request = toRequest('p', { cwd: 'sub', timeout: 1000 }, { cwd: '/work', sessionId: undefined })
+  expect(request).toEqual({ prompt: 'p', workDir: '/work/sub', maxDurationMs: 1000 })
+})
+
+describe('agents', () => {
+  const agent: Agent = {
+    name: 'claude',
+    adapter: 'claude',
+    command: 'claude',
+    available: true,
+    problem: null,
+    path: '/bin/claude',
+    version: '2.1.0',
+    runtimeId: 'r',
+    capabilities: {
+      resume: true,
+      sessionId: true,
+      fork: true,
+      partialMessages: true,
+      permissionPrompt: true,
+      budget: true,
+      structuredOutput: true,
+    },
+    loggedIn: true,
+    simulated: false,
+  }
+  const statusOf = (...agents: Agent[]) => checkAgents(agents).map((check) => check.status)
+
+  test('missing, old, logged out, simulated', () => {
+    const missing = { ...agent, available: false, problem: 'not found' }
+    expect(statusOf()).toEqual(['fail'])
+    expect(statusOf(agent)).toEqual(['ok'])
+    expect(statusOf(missing)).toEqual(['fail'])
+    expect(statusOf(missing, agent)).toEqual(['warn', 'ok'])
+    expect(statusOf({ ...agent, loggedIn: false })).toEqual(['warn'])
+    expect(statusOf({ ...agent, simulated: true })).toEqual(['warn'])
+    const [old] = checkAgents([{ ...agent, capabilities: { ...agent.capabilities!, resume: false } }])
+    expect(old).toMatchObject({ status: 'warn', message: expect.stringContaining('it cannot resume') })
+  })
+})

@@ -1,0 +1,208 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { createCli } from './cli.ts'
+
+const cli = createCli()
+afterAll(() => cli.close())
+
+const COMMANDS = ['up', 'down', 'status', 'doctor', 'run', 'runs', 'sessions', 'agents', 'simulate']
+
+describe('help', () => {
+  test('names every command, the exit codes and examples', async () => {
+    const { code, stdout } = await cli.run(['--help'])
+    expect(code).toBe(0)
+    for (const command of COMMANDS) expect(stdout).toMatch(new RegExp(`^  ${command} `, 'm'))
+    expect(stdout).toContain('Exit codes: 0 done')
+    expect(stdout).toContain('Examples:')
+  })
+
+  test.each(COMMANDS)('%s has its own, with examples', async (command) => {
+    const { code, stdout, stderr } = await cli.run([command, '--help'])
+    expect([code, stderr]).toEqual([0, ''])
+    expect(stdout).toContain(`Usage: reprise ${command}`)
+    expect(stdout).toContain('Examples:')
+    expect(stdout).toContain('--json')
+  })
+
+  test('without a command it goes to stderr', async () => {
+    const { code, stdout, stderr } = await cli.run([])
+    expect([code, stdout]).toEqual([2, ''])
+    expect(stderr).toContain('Usage: reprise')
+  })
+
+  test('the version', async () => {
+    const { code, stdout } = await cli.run(['--version'])
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^\d+\.\d+\.\d+\n$/)])
+  })
+})
+
+describe('wrong usage exits with 2, says why, and starts nothing', () => {
+  test.each([
+    [['rnu'], "unknown command 'rnu'", 'Did you mean'],
+    [['runs', 'shw'], 'unknown command "runs shw"', 'Did you mean runs show?'],
+    [['sessions', 'frobnicate'], 'unknown command "sessions frobnicate"', 'Expected one of: list, show'],
+    [['run', '--modle', 'x', 'y'], "unknown option '--modle'", 'Did you mean --model?'],
+    [['status', 'extra'], 'too many arguments', '--help'],
+    [['run', '--timeout', 'soon', 'x'], 'Expected a duration such as 90s, 30m or 2h.', '--help'],
+    [['run', '--permissions', 'all', 'x'], 'Allowed choices are ask-all, ask, edits, allow.', '--help'],
+    [['run', '--max-turns', '-1', 'x'], 'Expected a whole number.', '--help'],
+    [['run', '--max-budget-usd', '0', 'x'], 'Expected an amount above 0', '--help'],
+    [['run', '--model'], "option '--model <name>' argument missing", '--help'],
+    [['runs', 'show'], "missing required argument 'id'", '--help'],
+    [['runs', 'show', 'job_1'], 'Expected an id like run_01J…', '--help'],
+    [['runs', 'show', '../../etc'], 'Expected an id like run_01J…', '--help'],
+    [['sessions', 'show', '..'], 'is not the id of a session', ''],
+    [['run', ''], 'the prompt is empty', ''],
+    [['run', '-'], 'the prompt on stdin is empty', ''],
+  ])('%j', async (args, message, hint) => {
+    const { code, stdout, stderr } = await cli.run(args)
+    expect([code, stdout]).toEqual([2, ''])
+    expect(stderr).toContain('error: ')
+    expect(stderr).toContain(message)
+    if (hint) expect(stderr).toMatch(new RegExp(`hint: .*${hint.replaceAll(/[?]/g, '\\?')}`))
+
+    const asJson = await cli.run([...args, '--json'])
+    expect([asJson.code, asJson.stderr]).toEqual([2, ''])
+    expect(asJson.json()).toMatchObject({
+      error: { code: 'usage', message: expect.stringContaining(message) },
+    })
+    expect(existsSync(cli.home)).toBe(false)
+  })
+
+  test('a prompt that is not text', async () => {
+    const running = cli.start(['run', '-'], { stdin: Buffer.from([0x68, 0xff, 0xfe]) as unknown as string })
+    expect(await running.result).toMatchObject({ code: 2, stderr: expect.stringContaining('not UTF-8') })
+  })
+})
+
+describe('no daemon', () => {
+  test('status exits with 3 and does not start one', async () => {
+    const { code, stderr } = await cli.run(['status'])
+    expect(code).toBe(3)
+    expect(stderr).toContain('`reprise up` starts it')
+    expect((await cli.run(['status', '--json'])).json()).toMatchObject({
+      error: { code: 'daemon-unreachable' },
+    })
+  })
+
+  test('down has nothing to do', async () => {
+    expect((await cli.run(['down', '--json'])).json()).toEqual({ wasRunning: false })
+  })
+
+  test('a daemon.json that nobody stands behind does not count', async () => {
+    const other = createCli()
+    mkdirSync(other.home, { recursive: true })
+    const closedPort = await new Promise<number>((resolve) => {
+      const server = createServer().listen(0, '127.0.0.1', () => {
+        const { port } = server.address() as { port: number }
+        server.close(() => resolve(port))
+      })
+    })
+    writeFileSync(join(other.home, 'token'), 'x')
+    for (const file of [
+      '',
+      '{}',
+      '{"pid":"1; rm -rf /","url":"x"}',
+      // A pid that someone else has now.
+      JSON.stringify({
+        pid: process.pid,
+        url: `http://127.0.0.1:${closedPort}`,
+        startedAt: new Date().toISOString(),
+      }),
+    ]) {
+      writeFileSync(join(other.home, 'daemon.json'), file)
+      expect((await other.run(['status'])).code).toBe(3)
+    }
+    await other.close()
+  })
+})
+
+describe('what keeps the daemon from starting is said by whoever started it', () => {
+  test('a broken configuration', async () => {
+    const broken = createCli()
+    mkdirSync(broken.home, { recursive: true, mode: 0o700 })
+    writeFileSync(join(broken.home, 'config.yaml'), 'server:\n  prot: 1\n')
+    const { code, stderr } = await broken.run(['up'])
+    expect(code).toBe(1)
+    expect(stderr).toContain('config.yaml:2')
+    expect(stderr).toContain('server.prot')
+    expect((await broken.run(['runs', '--json'])).json()).toMatchObject({ error: { code: 'config-invalid' } })
+    await broken.close()
+  })
+
+  test('a taken port', async () => {
+    const holder = createServer()
+    const port = await new Promise<number>((resolve) =>
+      holder.listen(0, '127.0.0.1', () => resolve((holder.address() as { port: number }).port)),
+    )
+    const { code, stderr } = await cli.run(['up'], { env: { REPRISE_PORT: String(port) } })
+    expect(code).toBe(1)
+    expect(stderr).toContain(`127.0.0.1:${port} is taken`)
+    expect(stderr).toContain('hint: ')
+    const doctor = await cli.run(['doctor'], { env: { REPRISE_PORT: String(port) } })
+    expect(doctor.code).toBe(1)
+    expect(doctor.stdout).toMatch(/^fail port .*is taken by another program/m)
+    holder.close()
+  })
+
+  test('a home that is a file', async () => {
+    const file = join(cli.workDir, 'file')
+    writeFileSync(file, '')
+    const env = { REPRISE_HOME: file }
+    expect(await cli.run(['up'], { env })).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('Move that file away'),
+    })
+    expect((await cli.run(['doctor'], { env })).stdout).toMatch(/^fail home .*is not a directory/m)
+  })
+})
+
+describe('doctor', () => {
+  test('says what is well and changes nothing', async () => {
+    const fresh = createCli()
+    const { code, stdout } = await fresh.run(['doctor'])
+    expect(code).toBe(0)
+    for (const name of ['node', 'git', 'proc', 'sh', 'mkfifo', 'home', 'disk', 'config', 'daemon', 'port']) {
+      expect(stdout).toMatch(new RegExp(`^ok {3}${name} `, 'm'))
+    }
+    expect(stdout).toMatch(/^warn agent claude .*simulator/m)
+    expect(existsSync(fresh.home)).toBe(false)
+    await fresh.close()
+  })
+
+  test('exits with 4 if there is no agent', async () => {
+    const without = createCli()
+    mkdirSync(without.home, { recursive: true, mode: 0o700 })
+    writeFileSync(join(without.home, 'config.yaml'), 'agents:\n  claude:\n    command: /nowhere/claude\n')
+    const { code, stdout } = await without.run(['doctor', '--json'])
+    expect(code).toBe(4)
+    expect(JSON.parse(stdout)).toMatchObject({
+      ok: false,
+      checks: expect.arrayContaining([expect.objectContaining({ name: 'agent claude', status: 'fail' })]),
+    })
+    await without.close()
+  })
+})
+
+describe('simulate', () => {
+  test('serves, says where, and stops on Ctrl-C', async () => {
+    const running = cli.start(['simulate', '--json'])
+    await running.says('\n')
+    running.kill('SIGINT')
+    const { code, stdout } = await running.result
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({ url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/) })
+  })
+
+  test('names what is wrong with a scenario', async () => {
+    const file = join(cli.workDir, 'bad.yaml')
+    writeFileSync(file, 'rules:\n  - wen: hello\n    reply: hi\n')
+    const { code, stderr } = await cli.run(['simulate', '--scenario', file])
+    expect(code).toBe(1)
+    expect(stderr).toContain('bad.yaml:2')
+    const missing = await cli.run(['simulate', '--scenario', 'nowhere.yaml', '--json'])
+    expect(missing.json()).toMatchObject({ error: { code: 'scenario-invalid' } })
+  })
+})

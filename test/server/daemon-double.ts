@@ -1,0 +1,64 @@
+/** The real app on a real socket, in front of the engine double. */
+import type { ErrorBody } from '../../src/contract/errors.ts'
+import { createApp } from '../../src/server/app.ts'
+import type { AppOptions } from '../../src/server/app-options.ts'
+import { type Listening, listen } from '../../src/server/listen.ts'
+import { createEngineDouble, type EngineDouble } from './engine-double.ts'
+
+export const TOKEN = 'a-token-of-at-least-thirty-two-characters'
+
+export interface ServerUnderTest extends Listening {
+  engine: EngineDouble
+  logged: { fields: object; message: string }[]
+  /** With the token, JSON in, JSON out. */
+  call: <T = ErrorBody>(
+    path: string,
+    init?: RequestInit & { json?: unknown },
+  ) => Promise<{ status: number; body: T; headers: Headers }>
+}
+
+export async function startServer(
+  change: Partial<AppOptions> = {},
+  { port = 0, engine = createEngineDouble() }: { port?: number; engine?: EngineDouble } = {},
+): Promise<ServerUnderTest> {
+  const logged: ServerUnderTest['logged'] = []
+  let url = ''
+  const app = createApp({
+    engine,
+    token: TOKEN,
+    version: '0.0.0-test',
+    startedAt: new Date().toISOString(),
+    pid: process.pid,
+    home: '/nowhere',
+    url: () => url,
+    simulatorUrl: null,
+    allowedHosts: ['reprise.internal'],
+    log: { error: (fields, message) => logged.push({ fields, message }) },
+    onShutdown: () => {},
+    ...change,
+  })
+  const server = await listen(app, { host: '127.0.0.1', port })
+  url = server.url
+  return {
+    ...server,
+    engine,
+    logged,
+    call: async (path, { json, ...init } = {}) => {
+      const response = await fetch(new URL(path, server.url), {
+        ...init,
+        headers: {
+          authorization: `Bearer ${TOKEN}`,
+          ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+          ...(init.headers as Record<string, string> | undefined),
+        },
+        ...(json === undefined ? {} : { method: init.method ?? 'POST', body: JSON.stringify(json) }),
+      })
+      const text = await response.text()
+      return {
+        status: response.status,
+        body: text === '' ? null : JSON.parse(text),
+        headers: response.headers,
+      }
+    },
+  }
+}

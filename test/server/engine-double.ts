@@ -1,0 +1,156 @@
+/** An engine in memory, for what is about HTTP only: routing, guards, bad input, streams. */
+import { RepriseError } from '../../src/contract/errors.ts'
+import type { EventBody, RunEvent } from '../../src/contract/events.ts'
+import { RunId, SessionId } from '../../src/contract/ids.ts'
+import { NO_USAGE } from '../../src/contract/outcome.ts'
+import type { CreateRun, RunDetail, ToolResult } from '../../src/contract/run.ts'
+import type { SessionDetail } from '../../src/contract/session.ts'
+import type { Engine } from '../../src/engine/api.ts'
+
+export interface EngineDouble extends Engine {
+  addRun: (change?: Partial<RunDetail>) => RunDetail
+  emit: (id: RunId, ...bodies: EventBody[]) => void
+  settle: (id: RunId) => void
+  listeners: (id: RunId) => number
+  answers: { id: RunId; answer: ToolResult }[]
+  session: SessionDetail
+}
+
+export function createEngineDouble(): EngineDouble {
+  const runs = new Map<RunId, RunDetail>()
+  const events = new Map<RunId, RunEvent[]>()
+  const keys = new Map<string, RunId>()
+  const listeners = new Map<RunId, Set<() => void>>()
+  const answers: EngineDouble['answers'] = []
+  const session = newSession()
+
+  const get = (id: RunId): RunDetail => {
+    const run = runs.get(id)
+    if (!run) throw new RepriseError('not-found', `there is no run ${id}`)
+    return run
+  }
+  const addRun = (change: Partial<RunDetail> = {}) => {
+    const run = { ...newRun(), ...change }
+    runs.set(run.id, run)
+    events.set(run.id, [])
+    return run
+  }
+  const emit = (id: RunId, ...bodies: EventBody[]) => {
+    const known = events.get(id) ?? []
+    for (const body of bodies) {
+      known.push({ ...body, runId: id, seq: known.length + 1, attemptId: null, at: new Date().toISOString() })
+    }
+    for (const listener of listeners.get(id) ?? []) listener()
+  }
+
+  return {
+    addRun,
+    emit,
+    settle: (id) => {
+      runs.set(id, { ...get(id), state: 'settled', outcome: 'completed' })
+      emit(id, { type: 'run-end', outcome: { name: 'completed', message: 'done' } })
+    },
+    listeners: (id) => listeners.get(id)?.size ?? 0,
+    answers,
+    session,
+
+    admit: async (request: CreateRun, key) => {
+      const earlier = key === null ? undefined : keys.get(key)
+      if (earlier) return { run: get(earlier), created: false }
+      if (request.agent === 'nobody') throw new RepriseError('agent-unknown', 'there is no agent nobody')
+      if (request.agent === 'broken') throw new Error('secret insides')
+      const run = addRun({ prompt: request.prompt, workDir: request.workDir })
+      if (key !== null) keys.set(key, run.id)
+      return { run, created: true }
+    },
+    cancel: async (id) => {
+      const run = get(id)
+      if (run.state === 'settled') throw new RepriseError('run-settled', `run ${id} has ended already`)
+      return run
+    },
+    answer: async (id, answer) => {
+      answers.push({ id, answer })
+      return get(id)
+    },
+    getRun: async (id) => get(id),
+    listRuns: async ({ limit, state }) => {
+      const items = [...runs.values()].filter((run) => state === undefined || run.state === state)
+      return { items: items.slice(0, limit), nextCursor: items.length > limit ? 'more' : null }
+    },
+    countRuns: async () => ({ queued: 0, running: runs.size, settled: 0 }),
+    listEvents: async (id, after, limit) => (events.get(get(id).id) ?? []).slice(after, after + limit),
+    onProgress: (id, listener) => {
+      const set = listeners.get(id) ?? new Set()
+      listeners.set(id, set.add(listener))
+      return () => void set.delete(listener)
+    },
+    listSessions: async () => ({ items: [session], nextCursor: null }),
+    getSession: async (id) => {
+      if (id === session.id || id === session.agentSessionId) return session
+      throw new RepriseError('not-found', `there is no session ${id}`)
+    },
+    listAgents: async () => [],
+  }
+}
+
+function newRun(): RunDetail {
+  const now = new Date()
+  return {
+    id: RunId.create(now),
+    agent: 'claude',
+    model: null,
+    workDir: '/tmp',
+    prompt: 'hello',
+    permissions: 'edits',
+    state: 'running',
+    outcome: null,
+    message: null,
+    resultText: null,
+    sessionId: null,
+    session: null,
+    resumed: null,
+    freshReason: null,
+    carry: null,
+    parentRunId: null,
+    tier: null,
+    attemptCount: 0,
+    createdAt: now.toISOString(),
+    startedAt: null,
+    endedAt: null,
+    notBefore: null,
+    durationMs: null,
+    usage: NO_USAGE,
+    costUsd: null,
+    costEstimated: false,
+    contextTokens: null,
+    contextWindow: null,
+    pending: [],
+    conversationId: null,
+    jobId: null,
+    cycleId: null,
+    attempts: [],
+  }
+}
+
+function newSession(): SessionDetail {
+  const now = new Date()
+  return {
+    id: SessionId.create(now),
+    agent: 'claude',
+    agentSessionId: '3f0c1e52-5f5e-4c1f-9a56-0a4c2f3f8a11',
+    workDir: '/tmp',
+    runtimeId: 'rt',
+    state: 'active',
+    poison: null,
+    turns: 1,
+    resumes: 0,
+    contextTokens: null,
+    contextWindow: null,
+    costUsd: 0,
+    createdAt: now.toISOString(),
+    lastUsedAt: now.toISOString(),
+    transcript: { state: 'present', path: '/tmp/x.jsonl', bytes: 1 },
+    runIds: [],
+    heldBy: null,
+  }
+}
