@@ -31,6 +31,11 @@ export const RunId = idKind('run', 'a run')
 export const AttemptId = idKind('att', 'an attempt')
 export const SessionId = idKind('ses', 'a session')
 
+export const ConversationId = idKind('cnv', 'a conversation')
+export const MessageId = idKind('msg', 'a message')
+
 export type RunId = Id<'run'>
 export type AttemptId = Id<'att'>
 export type SessionId = Id<'ses'>
+export type ConversationId = Id<'cnv'>
+export type MessageId = Id<'msg'>

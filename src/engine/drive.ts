@@ -25,6 +25,7 @@ export async function driveRun(parts: EngineParts, live: LiveRuns, run: RunRecor
     const attempt = await parts.store.startAttempt({
       attempt: prepared.attempt,
       newSession,
+      sent: prepared.sent,
       events: (number) => [startEvent(number, prepared.attempt)],
     })
     if (attempt === null) return await waitForSession(parts, run)

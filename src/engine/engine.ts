@@ -18,6 +18,8 @@ export interface RunningEngine extends Engine {
   close: () => Promise<void>
 }
 
+const LISTED_PROMPT_CHARS = 500
+
 export function createEngine(parts: EngineParts): RunningEngine {
   const { store, bus, clock, settings } = parts
   const live = new LiveRuns()
@@ -102,7 +104,9 @@ export function createEngine(parts: EngineParts): RunningEngine {
     },
     listRuns: async (query) => {
       const { items, nextCursor } = await store.listRuns(query)
-      return { items: await Promise.all(items.map(describe)), nextCursor }
+      // A page of long prompts must not be a gigabyte; the run itself has all of it.
+      const short = items.map((run) => ({ ...run, prompt: run.prompt.slice(0, LISTED_PROMPT_CHARS) }))
+      return { items: await Promise.all(short.map(describe)), nextCursor }
     },
     countRuns: store.countRuns,
 

@@ -12,7 +12,8 @@ import { composePrompt } from '../core/prompt/compose.ts'
 import { decideResume, type ResumeDecision } from '../core/resume/decide.ts'
 import type { Holder, Pin } from '../core/resume/facts.ts'
 import type { NewAttempt, RunRecord, SessionRecord } from '../store/records.ts'
-import { type EarlierAttempts, readEarlierAttempts, readPastTurns, toInterruption } from './history.ts'
+import { readContext } from './context.ts'
+import { type EarlierAttempts, readEarlierAttempts, toInterruption } from './history.ts'
 import type { EngineParts } from './parts.ts'
 
 export interface Prepared {
@@ -22,6 +23,7 @@ export interface Prepared {
   plan: Plan
   attempt: NewAttempt
   newSession: SessionRecord | null
+  sent: { promptChars: number; transcriptChars: number }
 }
 
 /** `busy`: another run of ours writes the session now; this one's turn comes when that has ended. */
@@ -30,12 +32,12 @@ export async function prepareAttempt(parts: EngineParts, run: RunRecord): Promis
   const agent = agents.get(run.agent)
   const runtime = await agents.runtime(run.agent)
   const workDir = await realWorkDir(run.workDir)
-  const session = run.sessionId === null ? null : await store.getSession(run.sessionId)
-  const pinned = session && (await readPin(parts, run, session))
+  const context = await readContext(store, run)
+  const { session, turns, chat } = context
+  const pinned = session && (await readPin(parts, run, session, context.sessionEpoch))
   if (pinned?.pin.holder?.kind === 'lease') return 'busy'
 
   const earlier = await readEarlierAttempts(store, run)
-  const turns = await readPastTurns(store, run.sessionId, run)
   const now = clock.now()
   const decision = decideResume(
     {
@@ -45,7 +47,7 @@ export async function prepareAttempt(parts: EngineParts, run: RunRecord): Promis
       canResume: runtime.capabilities.resume,
       // A forced fresh start is about the session the caller named, not about this run's own later attempts.
       forceFresh: run.request.forceFreshSession && run.attemptCount === 0,
-      epoch: session?.epoch ?? 0,
+      epoch: context.epoch,
       resumesUsed: run.crashCount,
       pin: pinned?.pin ?? null,
       limits: {
@@ -57,16 +59,17 @@ export async function prepareAttempt(parts: EngineParts, run: RunRecord): Promis
     now,
   )
   const promptRecorded = decision.kind === 'resume' && pinned !== null && pinned.promptRecorded
-  const prompt = composePrompt({
-    decision,
-    prompt: run.prompt,
-    turns,
-    interruption: toInterruption(earlier, promptRecorded),
-  })
+  const text = { prompt: run.prompt, turns, interruption: toInterruption(earlier, promptRecorded), chat }
+  const prompt = composePrompt({ decision, ...text })
+  const whole = composePrompt({ decision: { kind: 'fresh', reason: 'forced', carry: 'transcript' }, ...text })
   const newSession = decision.kind === 'resume' ? null : createSession(run, runtime, workDir, session, now)
   const used = newSession ?? session
   if (!used) throw new Error('a resumed attempt without a session')
-  const attempt = createAttempt(run, decision, used, promptRecorded ? randomUUID() : run.promptId, now)
+  const attempt = {
+    ...createAttempt(run, decision, used, promptRecorded ? randomUUID() : run.promptId, now),
+    epoch: context.epoch,
+    instructionsHash: context.instructionsHash,
+  }
   const plan = agent.adapter.plan({
     runtime,
     decision,
@@ -79,7 +82,15 @@ export async function prepareAttempt(parts: EngineParts, run: RunRecord): Promis
     maxBudgetUsd: run.request.maxBudgetUsd,
     extraArgs: agent.args,
   })
-  return { agent, runtime, workDir, plan, attempt, newSession }
+  return {
+    agent,
+    runtime,
+    workDir,
+    plan,
+    attempt,
+    newSession,
+    sent: { promptChars: prompt.length, transcriptChars: whole.length },
+  }
 }
 
 const hasWork = (earlier: EarlierAttempts) => earlier.tools.length > 0 || earlier.saidSomething
@@ -88,10 +99,11 @@ async function readPin(
   { store, agents }: EngineParts,
   run: RunRecord,
   session: SessionRecord,
+  epoch: number,
 ): Promise<{ pin: Pin; promptRecorded: boolean }> {
   // Another agent's session is not looked into: it may not even be configured any more.
   if (session.agent !== run.agent) {
-    return { pin: { ...session, transcript: 'missing', holder: null }, promptRecorded: false }
+    return { pin: { ...session, epoch, transcript: 'missing', holder: null }, promptRecorded: false }
   }
   const { adapter, env } = agents.get(session.agent)
   const transcript = await adapter.inspectTranscript(session.agentSessionId, env, run.promptId)
@@ -99,7 +111,10 @@ async function readPin(
   const pid = leasedBy === null ? await adapter.findHolder(session.agentSessionId, env) : null
   const holder: Holder | null =
     leasedBy !== null ? { kind: 'lease', runId: leasedBy } : pid !== null ? { kind: 'process', pid } : null
-  return { pin: { ...session, transcript: transcript.state, holder }, promptRecorded: transcript.hasMessage }
+  return {
+    pin: { ...session, epoch, transcript: transcript.state, holder },
+    promptRecorded: transcript.hasMessage,
+  }
 }
 
 export async function realWorkDir(path: string): Promise<string> {

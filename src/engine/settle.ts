@@ -15,6 +15,7 @@ import type { TailEnd } from '../process/tail.ts'
 import type { AttemptRecord, QuestionRecord, RunRecord, RunSpend, StoredEvent } from '../store/records.ts'
 import type { EngineParts } from './parts.ts'
 import { persist } from './persist.ts'
+import { endingOfTurn } from './turn-ending.ts'
 
 const RELEVANT: readonly EventType[] = [
   'session-start',
@@ -67,6 +68,8 @@ export async function settleAttempt(parts: EngineParts, input: SettleInput): Pro
     maxResumes: run.request.maxResumes ?? settings.resume.maxResumes,
     jitter: parts.random(),
   })
+  const tookPrompt = own.some(({ body }) => body.type === 'prompt-accept' || body.type === 'model-call')
+  const turn = await endingOfTurn(parts, { run, attempt, outcome, next, tookPrompt })
   const at = clock.now()
   await persist(parts, () =>
     store.endAttempt({
@@ -76,7 +79,7 @@ export async function settleAttempt(parts: EngineParts, input: SettleInput): Pro
       costUsd: ownSpend?.costUsd ?? null,
       session: {
         agentSessionId: reportedSession(own, attempt),
-        turns: own.some(({ body }) => body.type === 'prompt-accept' || body.type === 'model-call') ? 1 : 0,
+        turns: tookPrompt ? 1 : 0,
         poison: poisonOf(outcome, attempt),
         contextTokens: ownSpend?.contextTokens ?? null,
         contextWindow: ownSpend?.contextWindow ?? null,
@@ -90,6 +93,7 @@ export async function settleAttempt(parts: EngineParts, input: SettleInput): Pro
           ? next
           : { kind: 'retry', notBefore: new Date(at.getTime() + next.afterMs), why: next.why },
       events: endEvents(attempt, outcome, exitCode, strays, next),
+      turn,
       at,
     }),
   )

@@ -5,6 +5,7 @@
 import type { Kysely } from 'kysely'
 import type { EventBody } from '../contract/events.ts'
 import type { AttemptId, RunId } from '../contract/ids.ts'
+import { endTurn } from './conversations.ts'
 import { appendEvents } from './events.ts'
 import {
   type AttemptEnding,
@@ -22,13 +23,15 @@ export interface StartInput {
   attempt: NewAttempt
   /** Made with the attempt if it is a fresh one. */
   newSession: SessionRecord | null
+  /** How long the text is, and how long it would be with the whole history. */
+  sent?: { promptChars: number; transcriptChars: number }
   events: (number: number) => readonly EventBody[]
 }
 
 /** The planned attempt, or null if the run is no longer queued or its session is leased: leave it then. */
 export async function startAttempt(
   tx: Tx,
-  { attempt, newSession, events }: StartInput,
+  { attempt, newSession, sent, events }: StartInput,
 ): Promise<AttemptRecord | null> {
   const at = attempt.startedAt.getTime()
   const held = await tx
@@ -44,7 +47,9 @@ export async function startAttempt(
       state: 'running',
       not_before: null,
       message: null,
-      lane: attempt.sessionId,
+      lane: eb.fn.coalesce('conversation_id', eb.val(attempt.sessionId)),
+      prompt_chars: sent?.promptChars ?? null,
+      transcript_chars: sent?.transcriptChars ?? null,
       session_id: attempt.sessionId,
       resumed: attempt.resumed ? 1 : 0,
       fresh_reason: attempt.freshReason,
@@ -97,6 +102,9 @@ export async function startAttempt(
       fresh_reason: attempt.freshReason,
       carry: attempt.carry,
       prompt_id: attempt.promptId,
+      epoch: attempt.epoch ?? null,
+      instructions_hash: attempt.instructionsHash ?? null,
+      kind: attempt.kind ?? 'turn',
       fence,
       spool_offset: 0,
       started_at: at,
@@ -279,6 +287,7 @@ export async function endAttempt(tx: Tx, ending: AttemptEnding): Promise<void> {
     .where('id', '=', attempt.runId)
     .where('state', '=', 'running')
     .execute()
+  if (ending.turn) await endTurn(tx, ending.turn, at)
   await appendEvents(tx, attempt.runId, attempt.id, ending.events, at)
 }
 
@@ -304,16 +313,17 @@ export async function listOpenAttempts(db: Kysely<Tables>): Promise<AttemptRecor
 
 /** Makes the caller the owner: a new fence, which shuts out whoever held the old one. */
 export async function takeOver(tx: Tx, attempt: AttemptRecord, at: Date): Promise<AttemptRecord> {
-  const { fence } = await tx
+  const lease = await tx
     .updateTable('leases')
     .set((eb) => ({ fence: eb('fence', '+', 1), acquired_at: at.getTime() }))
     .where('session_id', '=', attempt.sessionId)
     .where('attempt_id', '=', attempt.id)
     .returning('fence')
-    .executeTakeFirstOrThrow()
+    .executeTakeFirst()
+  if (!lease) throw new OwnershipLost(`attempt ${attempt.id}`)
   const row = await tx
     .updateTable('attempts')
-    .set({ fence })
+    .set({ fence: lease.fence })
     .where('id', '=', attempt.id)
     .where('state', '<>', 'ended')
     .returningAll()

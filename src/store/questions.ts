@@ -91,5 +91,5 @@ export async function answerQuestion(
     ],
     at,
   )
-  return { ...question, answer }
+  return { ...question, answer, answeredAt: at }
 }

@@ -1,6 +1,8 @@
 /** What the store gives and takes. A state carries only its own fields; nullable columns stay below. */
+
+import type { ContentBlock, HistoryScope } from '../contract/conversation.ts'
 import type { EventBody, EventOf } from '../contract/events.ts'
-import type { AttemptId, RunId, SessionId } from '../contract/ids.ts'
+import type { AttemptId, ConversationId, MessageId, RunId, SessionId } from '../contract/ids.ts'
 import type { Outcome, Usage } from '../contract/outcome.ts'
 import type { Carry, FreshReason, PermissionMode, ToolResult } from '../contract/run.ts'
 
@@ -40,7 +42,9 @@ export interface RunRecord {
   links: {
     parentRunId: RunId | null
     tier: number | null
-    conversationId: string | null
+    conversationId: ConversationId | null
+    /** The turn of the conversation. */
+    turn: number | null
     jobId: string | null
     cycleId: string | null
   }
@@ -66,6 +70,8 @@ export interface NewRun {
   promptId: string
   request: RunRequest
   sessionId: SessionId | null
+  /** The turn it is to answer. */
+  conversation?: { id: ConversationId; turn: number }
   createdAt: Date
 }
 
@@ -80,6 +86,11 @@ export interface AttemptRecord {
   freshReason: FreshReason | null
   carry: Carry
   promptId: string
+  /** A conversation's: the epoch of the history it was given, and the instructions. */
+  epoch: number | null
+  instructionsHash: string | null
+  /** `compact`: it only made room in the session. */
+  kind: 'turn' | 'compact'
   fence: number
   process: { pid: number; startTicks: string; bootId: string } | null
   spoolOffset: number
@@ -102,7 +113,8 @@ export type NewAttempt = Pick<
   | 'promptId'
   | 'sessionId'
   | 'startedAt'
->
+> &
+  Partial<Pick<AttemptRecord, 'epoch' | 'instructionsHash' | 'kind'>>
 
 export interface SessionRecord {
   id: SessionId
@@ -146,6 +158,8 @@ export interface AttemptEnding {
   crashed: boolean
   next: { kind: 'settle'; outcome: Outcome } | { kind: 'retry'; notBefore: Date; why: string }
   events: readonly EventBody[]
+  /** What a conversation keeps of it. */
+  turn?: TurnEnding | null
   at: Date
 }
 
@@ -174,4 +188,53 @@ export class OwnershipLost extends Error {
   constructor(what: string) {
     super(`${what} is owned by someone else now`)
   }
+}
+
+export interface ConversationRecord {
+  id: ConversationId
+  title: string
+  agent: string
+  workDir: string
+  instructions: string | null
+  historyScope: HistoryScope
+  turnCount: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export type NewConversation = Omit<ConversationRecord, 'turnCount' | 'updatedAt'>
+
+export interface MessageRecord {
+  id: MessageId
+  conversationId: ConversationId
+  turn: number
+  role: 'user' | 'assistant'
+  agent: string
+  blocks: ContentBlock[]
+  state: 'complete' | 'cancelled' | 'failed'
+  revision: number
+  runId: RunId | null
+  createdAt: Date
+  editedAt: Date | null
+}
+
+export interface PinRecord {
+  conversationId: ConversationId
+  agent: string
+  epoch: number
+  sessionId: SessionId | null
+  sessionEpoch: number | null
+  seenTurn: number | null
+  instructionsHash: string | null
+}
+
+/** What a turn that has ended leaves in its conversation. */
+export interface TurnEnding {
+  conversationId: ConversationId
+  turn: number
+  agent: string
+  runId: RunId
+  answer: Pick<MessageRecord, 'id' | 'blocks' | 'state'> | null
+  /** null: the session did not take the turn in; the pin stays as it is. */
+  pin: Pick<PinRecord, 'sessionId' | 'sessionEpoch' | 'instructionsHash'> | null
 }

@@ -4,19 +4,33 @@ import type { Outcome, OutcomeName } from '../contract/outcome.ts'
 import type { Carry, FreshReason } from '../contract/run.ts'
 import type {
   AttemptRecord,
+  ConversationRecord,
+  MessageRecord,
+  PinRecord,
   QuestionRecord,
   RunRecord,
+  RunRequest,
   RunState,
   SessionRecord,
   StoredEvent,
 } from './records.ts'
-import type { AttemptsTable, EventsTable, QuestionsTable, RunsTable, SessionsTable } from './schema.ts'
+import type {
+  AttemptsTable,
+  ConversationsTable,
+  EventsTable,
+  MessagesTable,
+  PinsTable,
+  QuestionsTable,
+  RunsTable,
+  SessionsTable,
+} from './schema.ts'
 
 const date = (ms: number | null) => (ms === null ? null : new Date(Number(ms)))
 const json = <T>(text: string | null): T | null => (text === null ? null : (JSON.parse(text) as T))
 const number = (value: number | null) => (value === null ? null : Number(value))
 
 export function toRun(row: RunsTable): RunRecord {
+  const { sessionId: _, ...request } = JSON.parse(row.request) as RunRequest & { sessionId?: unknown }
   return {
     id: row.id,
     agent: row.agent,
@@ -24,7 +38,7 @@ export function toRun(row: RunsTable): RunRecord {
     workDir: row.work_dir,
     prompt: row.prompt,
     promptId: row.prompt_id,
-    request: JSON.parse(row.request),
+    request,
     state: toState(row),
     sessionId: row.session_id,
     cancelRequested: row.cancel_requested_at !== null,
@@ -56,6 +70,7 @@ export function toRun(row: RunsTable): RunRecord {
       parentRunId: row.parent_run_id,
       tier: row.tier,
       conversationId: row.conversation_id,
+      turn: row.turn,
       jobId: row.job_id,
       cycleId: row.cycle_id,
     },
@@ -86,6 +101,9 @@ export function toAttempt(row: AttemptsTable): AttemptRecord {
     freshReason: row.fresh_reason as FreshReason | null,
     carry: row.carry as Carry,
     promptId: row.prompt_id,
+    epoch: row.epoch,
+    instructionsHash: row.instructions_hash,
+    kind: row.kind,
     fence: Number(row.fence),
     process:
       row.pid === null
@@ -141,5 +159,47 @@ export function toQuestion(row: QuestionsTable): QuestionRecord {
     answer: json(row.answer),
     answeredAt: date(row.answered_at),
     closedAt: date(row.closed_at),
+  }
+}
+
+export function toConversation(row: ConversationsTable): ConversationRecord {
+  return {
+    id: row.id,
+    title: row.title,
+    agent: row.agent,
+    workDir: row.work_dir,
+    instructions: row.instructions,
+    historyScope: row.history_scope,
+    turnCount: row.turn_count,
+    createdAt: new Date(Number(row.created_at)),
+    updatedAt: new Date(Number(row.updated_at)),
+  }
+}
+
+export function toMessage(row: MessagesTable): MessageRecord {
+  return {
+    id: row.id,
+    conversationId: row.conversation_id,
+    turn: row.turn,
+    role: row.role,
+    agent: row.agent,
+    blocks: JSON.parse(row.blocks),
+    state: row.state,
+    revision: row.revision,
+    runId: row.run_id,
+    createdAt: new Date(Number(row.created_at)),
+    editedAt: date(row.edited_at),
+  }
+}
+
+export function toPin(row: PinsTable): PinRecord {
+  return {
+    conversationId: row.conversation_id,
+    agent: row.agent,
+    epoch: row.epoch,
+    sessionId: row.session_id,
+    sessionEpoch: row.session_epoch,
+    seenTurn: row.seen_turn,
+    instructionsHash: row.instructions_hash,
   }
 }

@@ -12,27 +12,22 @@ import type { Tables } from './schema.ts'
 import type { Tx } from './writer.ts'
 
 export async function admitRun(tx: Tx, run: NewRun): Promise<{ run: RunRecord; created: boolean }> {
-  const request = JSON.stringify(run.request)
-  if (run.idempotencyKey !== null) {
-    const known = await tx
-      .selectFrom('runs')
-      .selectAll()
-      .where('idempotency_key', '=', run.idempotencyKey)
-      .executeTakeFirst()
-    if (known) {
-      const same = known.prompt === run.prompt && known.work_dir === run.workDir && known.agent === run.agent
-      if (!same || known.request !== request) {
-        throw new RepriseError(
-          'conflict',
-          `Idempotency-Key ${run.idempotencyKey} was used for another request`,
-          {
-            hint: 'Use a new key for a new request.',
-            details: { runId: known.id },
-          },
-        )
-      }
-      return { run: toRun(known), created: false }
-    }
+  // With the session that was asked for: the row's own changes when the run gets another one.
+  const request = JSON.stringify({ ...run.request, sessionId: run.sessionId })
+  const known = await findRow(tx, run.idempotencyKey)
+  if (known) {
+    const same =
+      known.prompt === run.prompt &&
+      known.work_dir === run.workDir &&
+      known.agent === run.agent &&
+      known.model === run.model &&
+      known.conversation_id === (run.conversation?.id ?? null) &&
+      known.request === request
+    if (same) return { run: toRun(known), created: false }
+    throw new RepriseError('conflict', `Idempotency-Key ${run.idempotencyKey} was used for another request`, {
+      hint: 'Use a new key for a new request.',
+      details: { runId: known.id },
+    })
   }
   const row = await tx
     .insertInto('runs')
@@ -46,8 +41,10 @@ export async function admitRun(tx: Tx, run: NewRun): Promise<{ run: RunRecord; c
       prompt_id: run.promptId,
       request,
       state: 'queued',
-      lane: run.sessionId,
+      lane: run.conversation?.id ?? run.sessionId,
       session_id: run.sessionId,
+      conversation_id: run.conversation?.id ?? null,
+      turn: run.conversation?.turn ?? null,
       attempt_count: 0,
       crash_count: 0,
       resume_count: 0,
@@ -62,6 +59,16 @@ export async function admitRun(tx: Tx, run: NewRun): Promise<{ run: RunRecord; c
     .returningAll()
     .executeTakeFirstOrThrow()
   return { run: toRun(row), created: true }
+}
+
+async function findRow(tx: Tx, idempotencyKey: string | null) {
+  if (idempotencyKey === null) return undefined
+  return tx.selectFrom('runs').selectAll().where('idempotency_key', '=', idempotencyKey).executeTakeFirst()
+}
+
+export async function findByKey(tx: Tx, idempotencyKey: string | null): Promise<RunRecord | null> {
+  const row = await findRow(tx, idempotencyKey)
+  return row ? toRun(row) : null
 }
 
 export async function getRun(db: Kysely<Tables>, id: RunId): Promise<RunRecord | null> {

@@ -1,5 +1,5 @@
 /** The tables, as the queries see them. Instants are milliseconds since 1970, JSON is text: the same on every database. */
-import type { AttemptId, RunId, SessionId } from '../contract/ids.ts'
+import type { AttemptId, ConversationId, MessageId, RunId, SessionId } from '../contract/ids.ts'
 
 export interface Tables {
   runs: RunsTable
@@ -9,6 +9,9 @@ export interface Tables {
   events: EventsTable
   questions: QuestionsTable
   facts: FactsTable
+  conversations: ConversationsTable
+  messages: MessagesTable
+  pins: PinsTable
 }
 
 export interface RunsTable {
@@ -48,7 +51,12 @@ export interface RunsTable {
   context_window: number | null
   parent_run_id: RunId | null
   tier: number | null
-  conversation_id: string | null
+  conversation_id: ConversationId | null
+  /** Which turn of the conversation it answers. */
+  turn: number | null
+  /** How long the text sent was, and how long it would have been with the whole history. */
+  prompt_chars: number | null
+  transcript_chars: number | null
   job_id: string | null
   cycle_id: string | null
   created_at: number
@@ -67,6 +75,10 @@ export interface AttemptsTable {
   fresh_reason: string | null
   carry: string
   prompt_id: string
+  /** Of the history it was given, in a conversation. */
+  epoch: number | null
+  instructions_hash: string | null
+  kind: 'turn' | 'compact'
   fence: number
   pid: number | null
   start_ticks: string | null
@@ -135,4 +147,46 @@ export interface QuestionsTable {
 export interface FactsTable {
   key: string
   value: string
+}
+
+export interface ConversationsTable {
+  id: ConversationId
+  title: string
+  agent: string
+  work_dir: string
+  instructions: string | null
+  history_scope: 'shared' | 'agent'
+  turn_count: number
+  created_at: number
+  updated_at: number
+}
+
+/** At most one question and one answer a turn. `run_id` of a question is the run that is to answer it. */
+export interface MessagesTable {
+  id: MessageId
+  conversation_id: ConversationId
+  turn: number
+  role: 'user' | 'assistant'
+  agent: string
+  blocks: string
+  state: 'complete' | 'cancelled' | 'failed'
+  /** Counts the changes of the content. */
+  revision: number
+  run_id: RunId | null
+  created_at: number
+  edited_at: number | null
+}
+
+/**
+ * An agent's place in a conversation. `epoch` counts the changes to the history it was given; its session is of use
+ * only while `session_epoch` is the same.
+ */
+export interface PinsTable {
+  conversation_id: ConversationId
+  agent: string
+  epoch: number
+  session_id: SessionId | null
+  session_epoch: number | null
+  seen_turn: number | null
+  instructions_hash: string | null
 }

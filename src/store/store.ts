@@ -5,16 +5,21 @@
 import type { Kysely } from 'kysely'
 import type { EventBody } from '../contract/events.ts'
 import type { Page } from '../contract/http.ts'
-import type { AttemptId, RunId, SessionId } from '../contract/ids.ts'
+import type { AttemptId, ConversationId, MessageId, RunId, SessionId } from '../contract/ids.ts'
 import type { Outcome } from '../contract/outcome.ts'
 import type { ToolResult } from '../contract/run.ts'
 import * as attempts from './attempts.ts'
+import * as conversations from './conversations.ts'
 import * as events from './events.ts'
 import * as questions from './questions.ts'
 import type {
   AttemptEnding,
   AttemptRecord,
+  ConversationRecord,
+  MessageRecord,
+  NewConversation,
   NewRun,
+  PinRecord,
   QuestionRecord,
   RunRecord,
   SessionRecord,
@@ -70,6 +75,34 @@ export interface Store {
   listSessions: (query: { limit: number; cursor?: string | undefined }) => Promise<Page<SessionRecord>>
   findLeaseHolder: (id: SessionId) => Promise<RunId | null>
 
+  createConversation: (conversation: NewConversation) => Promise<ConversationRecord>
+  getConversation: (id: ConversationId) => Promise<ConversationRecord | null>
+  listConversations: (query: {
+    limit: number
+    cursor?: string | undefined
+  }) => Promise<Page<ConversationRecord>>
+  updateConversation: (
+    id: ConversationId,
+    change: { title?: string | undefined; instructions?: string | null | undefined },
+    at: Date,
+  ) => Promise<void>
+  deleteConversation: (id: ConversationId) => Promise<RunId[]>
+  listMessages: (id: ConversationId, beforeTurn?: number) => Promise<MessageRecord[]>
+  getPin: (id: ConversationId, agent: string) => Promise<PinRecord | null>
+  listPins: (id: ConversationId) => Promise<PinRecord[]>
+  admitTurn: (turn: conversations.NewTurn) => Promise<{ run: RunRecord; created: boolean }>
+  editMessage: (id: ConversationId, message: MessageId, text: string, at: Date) => Promise<MessageRecord>
+  truncate: (
+    id: ConversationId,
+    message: MessageId,
+    at: Date,
+  ) => Promise<{ removed: number; orphaned: RunId[] }>
+  retryFrom: (
+    id: ConversationId,
+    message: MessageId,
+    createRun: (question: MessageRecord) => NewRun,
+  ) => Promise<{ run: RunRecord; created: boolean; orphaned: RunId[] }>
+
   getFact: (key: string) => Promise<string | null>
   putFact: (key: string, value: string) => Promise<void>
 
@@ -116,6 +149,23 @@ export function createStore({ reader, writer }: Connections, windowMs: number): 
     findSession: (id) => sessions.findSession(reader, id),
     listSessions: (query) => sessions.listSessions(reader, query),
     findLeaseHolder: (id) => sessions.findLeaseHolder(reader, id),
+
+    createConversation: (conversation) =>
+      group.write((tx) => conversations.createConversation(tx, conversation)),
+    getConversation: (id) => conversations.getConversation(reader, id),
+    listConversations: (query) => conversations.listConversations(reader, query),
+    updateConversation: (id, change, at) =>
+      group.write((tx) => conversations.updateConversation(tx, id, change, at)),
+    deleteConversation: (id) => group.write((tx) => conversations.deleteConversation(tx, id)),
+    listMessages: (id, beforeTurn) => conversations.listMessages(reader, id, beforeTurn),
+    getPin: (id, agent) => conversations.getPin(reader, id, agent),
+    listPins: (id) => conversations.listPins(reader, id),
+    admitTurn: (turn) => group.write((tx) => conversations.admitTurn(tx, turn)),
+    editMessage: (id, message, text, at) =>
+      group.write((tx) => conversations.editMessage(tx, id, message, text, at)),
+    truncate: (id, message, at) => group.write((tx) => conversations.truncate(tx, id, message, at)),
+    retryFrom: (id, message, createRun) =>
+      group.write((tx) => conversations.retryFrom(tx, id, message, createRun)),
 
     getFact: async (key) =>
       (await reader.selectFrom('facts').select('value').where('key', '=', key).executeTakeFirst())?.value ??

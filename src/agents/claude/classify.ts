@@ -71,14 +71,14 @@ export function classifyResult(result: Json): Outcome {
   }
   if (result.is_error !== true && result.subtype === 'success')
     return { name: 'completed', message: 'completed' }
-  if (OVERFLOWS.includes(result.terminal_reason ?? '')) return outcome('context-overflow')
+  if (OVERFLOWS.includes(result.terminal_reason)) return outcome('context-overflow')
   if (status === 401 || status === 403) return outcome('auth')
   if (status === 429 || status === 529) return outcome('rate-limited')
   return outcome('api-error')
 }
 
 /** Said by the model, and said by the CLI itself when it does not even try. */
-const OVERFLOWS = ['prompt_too_long', 'blocking_limit']
+const OVERFLOWS: readonly unknown[] = ['prompt_too_long', 'blocking_limit']
 
 /** The CLI found no session: it failed before any turn and any request, without a terminal reason. */
 function neverReachedModel(result: Json): boolean {

@@ -13,6 +13,8 @@ export interface PastTurn {
   answer: string | null
   /** How the turn ended, if not well. */
   ending?: string
+  /** Who answered, where several agents take part. */
+  agent?: string
 }
 
 export interface ToolCall {
@@ -35,17 +37,49 @@ export interface ComposeInput {
   prompt: string
   turns: readonly PastTurn[]
   interruption: Interruption | null
+  chat?: ChatContext | null
 }
 
-export function composePrompt({ decision, prompt, turns, interruption }: ComposeInput): string {
+/** What a conversation adds. */
+export interface ChatContext {
+  /** Its instructions, and whether the session that would be resumed has them as they are now. */
+  instructions: string | null
+  instructionsKnown: boolean
+  /** What others said since that session last took part. */
+  catchUp: readonly PastTurn[]
+}
+
+export function composePrompt({ decision, prompt, turns, interruption, chat }: ComposeInput): string {
   if (decision.kind === 'resume') {
-    return interruption?.promptRecorded ? aside(resumedAfter(interruption)) : prompt
+    if (interruption?.promptRecorded) return aside(resumedAfter(interruption))
+    return chat ? [...resumedChat(chat), prompt].join('\n\n') : prompt
   }
   const parts: string[] = []
-  if (decision.carry !== 'none' && turns.length > 0) parts.push(transcript(turns))
+  if (chat?.instructions) parts.push(instructed(chat.instructions))
+  if (decision.carry !== 'none' && turns.length > 0) parts.push(transcript(SO_FAR, turns))
   if (decision.carry === 'handoff' && interruption) parts.push(aside(handoff(interruption)))
   return [...parts, prompt].join('\n\n')
 }
+
+const SO_FAR = 'The conversation so far, for your information. Answer only the message after it.'
+const MEANWHILE = 'Since your last turn, this was said in the conversation, for your information.'
+/** A resumed model tends to answer what it asked itself, or to say that it is done because it was. */
+const ATTEND = 'Earlier questions in this conversation have been answered. Attend to the message below.'
+
+function resumedChat(chat: ChatContext): string[] {
+  const parts: string[] = []
+  if (!chat.instructionsKnown) {
+    parts.push(
+      chat.instructions
+        ? instructed(chat.instructions)
+        : aside('The instructions given earlier no longer apply.'),
+    )
+  }
+  if (chat.catchUp.length > 0) parts.push(transcript(MEANWHILE, chat.catchUp))
+  return [...parts, aside(ATTEND)]
+}
+
+const instructed = (text: string) => `<instructions>\n${text}\n</instructions>`
 
 const aside = (text: string) => `<reprise>\n${text}\n</reprise>`
 
@@ -87,7 +121,7 @@ function describeTool(tool: ToolCall): string {
 const TRANSCRIPT_CHARS = 400_000
 
 /** The newest turns are kept whole; if not all fit, it is said how many were left out. */
-function transcript(turns: readonly PastTurn[]): string {
+function transcript(heading: string, turns: readonly PastTurn[]): string {
   const body: string[] = []
   let room = TRANSCRIPT_CHARS
   for (const turn of turns.toReversed()) {
@@ -98,13 +132,15 @@ function transcript(turns: readonly PastTurn[]): string {
   }
   const left = turns.length - body.length
   if (left > 0) body.unshift(`(${left} earlier ${left === 1 ? 'turn was' : 'turns were'} left out.)`)
-  return `<reprise>\nThe conversation so far, for your information. Answer only the message after it.\n\n${body.join('\n\n')}\n</reprise>`
+  return aside(`${heading}\n\n${body.join('\n\n')}`)
 }
 
 function turnText(turn: PastTurn): string {
   return [
-    `<user>\n${turn.prompt}\n</user>`,
-    turn.answer === null ? '' : `<assistant>\n${turn.answer}\n</assistant>`,
+    turn.prompt === '' ? '' : `<user>\n${turn.prompt}\n</user>`,
+    turn.answer === null
+      ? ''
+      : `<assistant${turn.agent ? ` agent="${turn.agent}"` : ''}>\n${turn.answer}\n</assistant>`,
     turn.ending ? `(${turn.ending})` : '',
   ]
     .filter(Boolean)

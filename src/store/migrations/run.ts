@@ -5,6 +5,7 @@
 import type { Kysely } from 'kysely'
 import { RepriseError } from '../../contract/errors.ts'
 import { base } from './0001-base.ts'
+import { conversations } from './0002-conversations.ts'
 
 export interface Migration {
   number: number
@@ -12,7 +13,7 @@ export interface Migration {
   up: (db: Kysely<unknown>) => Promise<void>
 }
 
-export const MIGRATIONS: readonly Migration[] = [base]
+export const MIGRATIONS: readonly Migration[] = [base, conversations]
 
 interface MigrationsTable {
   reprise_migrations: { number: number; name: string; applied_at: number }

@@ -13,12 +13,33 @@ import { nodeSqliteDialect } from './driver.ts'
 const COMMIT_WINDOW_MS = 15
 const BUSY_TIMEOUT_MS = 5000
 
+const PRAGMAS = `
+  pragma journal_mode = wal;
+  pragma synchronous = full;
+  pragma busy_timeout = ${BUSY_TIMEOUT_MS};
+  pragma foreign_keys = on;
+  pragma cache_size = -8000;
+`
+
 export async function openSqliteStore(path: string, now: Date): Promise<Store> {
+  const opened: DatabaseSync[] = []
+  const connect = () => {
+    const database = new DatabaseSync(path)
+    opened.push(database)
+    database.exec(PRAGMAS)
+    return new Kysely<Tables>({ dialect: nodeSqliteDialect(database) })
+  }
+  // Kysely closes neither a connection that was never used, nor those of a store that could not be made.
+  const disconnect = () => {
+    for (const database of opened) if (database.isOpen) database.close()
+  }
   try {
-    const writer = connect(path)
+    const writer = connect()
     await migrate(writer as unknown as Kysely<unknown>, now)
-    return createStore({ writer, reader: connect(path) }, COMMIT_WINDOW_MS)
+    const store = createStore({ writer, reader: connect() }, COMMIT_WINDOW_MS)
+    return { ...store, close: () => store.close().finally(disconnect) }
   } catch (cause) {
+    disconnect()
     if (cause instanceof RepriseError) throw cause
     throw new RepriseError(
       'database-unusable',
@@ -29,16 +50,4 @@ export async function openSqliteStore(path: string, now: Date): Promise<Store> {
       },
     )
   }
-}
-
-function connect(path: string): Kysely<Tables> {
-  const database = new DatabaseSync(path)
-  database.exec(`
-    pragma journal_mode = wal;
-    pragma synchronous = full;
-    pragma busy_timeout = ${BUSY_TIMEOUT_MS};
-    pragma foreign_keys = on;
-    pragma cache_size = -8000;
-  `)
-  return new Kysely<Tables>({ dialect: nodeSqliteDialect(database) })
 }

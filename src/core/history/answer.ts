@@ -1,0 +1,51 @@
+/**
+ * The answer of a run as content blocks, from its events: complete texts and tool calls in order, and, if the run was
+ * cut off in the middle of a text, what there was of it. What sub-agents said among themselves is not part of it.
+ */
+import type { ContentBlock } from '../../contract/conversation.ts'
+import type { EventBody, EventType } from '../../contract/events.ts'
+
+export const ANSWER_EVENTS: readonly EventType[] = [
+  'text-delta',
+  'text-end',
+  'tool-start',
+  'tool-end',
+  'attempt-end',
+]
+
+export function composeAnswer(events: readonly EventBody[]): ContentBlock[] {
+  const blocks: ContentBlock[] = []
+  let unfinished = ''
+  const flush = () => {
+    if (unfinished.trim() !== '') blocks.push({ type: 'text', text: unfinished })
+    unfinished = ''
+  }
+  for (const event of events) {
+    if ('parentToolUseId' in event && event.parentToolUseId !== undefined) continue
+    switch (event.type) {
+      case 'text-delta':
+        unfinished += event.text
+        break
+      case 'text-end':
+        unfinished = ''
+        blocks.push({ type: 'text', text: event.text })
+        break
+      case 'tool-start':
+        blocks.push({ type: 'tool-use', toolUseId: event.toolUseId, name: event.name, input: event.input })
+        break
+      case 'tool-end':
+        blocks.push({
+          type: 'tool-result',
+          toolUseId: event.toolUseId,
+          isError: event.isError,
+          content: event.content ?? null,
+        })
+        break
+      case 'attempt-end':
+        flush()
+        break
+    }
+  }
+  flush()
+  return blocks
+}

@@ -1,0 +1,65 @@
+/**
+ * What a run goes on from: the session that would be resumed, and the past a fresh one would have to be given. For a
+ * turn of a conversation both come from the conversation; for any other run, from the session it names.
+ */
+import { createHash } from 'node:crypto'
+import type { ConversationId } from '../contract/ids.ts'
+import { toPastTurns } from '../core/history/render.ts'
+import { catchUpFor, viewFor } from '../core/history/view.ts'
+import type { ChatContext, PastTurn } from '../core/prompt/compose.ts'
+import type { RunRecord, SessionRecord } from '../store/records.ts'
+import type { Store } from '../store/store.ts'
+import { readPastTurns } from './history.ts'
+
+export interface RunContext {
+  session: SessionRecord | null
+  /** Of the history that session was given, and of the one there is now. */
+  sessionEpoch: number
+  epoch: number
+  turns: PastTurn[]
+  chat: ChatContext | null
+  instructionsHash: string | null
+}
+
+export async function readContext(store: Store, run: RunRecord): Promise<RunContext> {
+  const { conversationId, turn } = run.links
+  if (conversationId !== null && turn !== null) return readTurnContext(store, run, conversationId, turn)
+  const session = run.sessionId === null ? null : await store.getSession(run.sessionId)
+  const epoch = session?.epoch ?? 0
+  const turns = await readPastTurns(store, run.sessionId, run)
+  return { session, sessionEpoch: epoch, epoch, turns, chat: null, instructionsHash: null }
+}
+
+async function readTurnContext(
+  store: Store,
+  run: RunRecord,
+  conversationId: ConversationId,
+  turn: number,
+): Promise<RunContext> {
+  const conversation = await store.getConversation(conversationId)
+  const scope = conversation?.historyScope ?? 'shared'
+  const instructions = conversation?.instructions || null
+  const instructionsHash = instructions === null ? null : hashOf(instructions)
+  const messages = await store.listMessages(conversationId, turn)
+  const pin = await store.getPin(conversationId, run.agent)
+  // An earlier attempt at this very turn goes on in its own session, not in the one pinned before.
+  const lastAttempt = (await store.listAttempts(run.id)).at(-1)
+  const sessionId = lastAttempt?.sessionId ?? pin?.sessionId ?? null
+  const isPinned = sessionId !== null && sessionId === pin?.sessionId
+  return {
+    session: sessionId === null ? null : await store.getSession(sessionId),
+    sessionEpoch: (lastAttempt ? lastAttempt.epoch : pin?.sessionEpoch) ?? 0,
+    epoch: pin?.epoch ?? 0,
+    turns: toPastTurns(viewFor(run.agent, messages, scope)),
+    chat: {
+      instructions,
+      instructionsKnown:
+        (lastAttempt && !isPinned ? lastAttempt.instructionsHash : pin?.instructionsHash) ===
+        instructionsHash,
+      catchUp: isPinned ? toPastTurns(catchUpFor(messages, scope, pin?.seenTurn ?? 0)) : [],
+    },
+    instructionsHash,
+  }
+}
+
+const hashOf = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 16)
