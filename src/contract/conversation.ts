@@ -112,5 +112,8 @@ export const CreateTurn = z.strictObject({
 })
 export type CreateTurn = z.infer<typeof CreateTurn>
 
+export const RetryTurn = CreateTurn.omit({ text: true })
+export type RetryTurn = z.infer<typeof RetryTurn>
+
 export const EditMessage = z.strictObject({ text: words(16_000_000) })
 export type EditMessage = z.infer<typeof EditMessage>

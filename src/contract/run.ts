@@ -1,7 +1,7 @@
 /** A run as callers see it. The names are part of the public surface: extend, do not rename. */
 import { z } from 'zod'
 import { QuestionItem } from './events.ts'
-import { AttemptId, RunId, SessionId } from './ids.ts'
+import { AttemptId, ConversationId, RunId, SessionId } from './ids.ts'
 import { Outcome, OutcomeName, Usage } from './outcome.ts'
 
 export const PERMISSION_MODES = ['ask-all', 'ask', 'edits', 'allow'] as const
@@ -127,7 +127,12 @@ export const Run = z.object({
   contextTokens: z.number().nullable(),
   contextWindow: z.number().nullable(),
   pending: z.array(PendingQuestion),
-  conversationId: z.string().nullable(),
+  /** Of the text that was sent, and of what it would have been with the whole history; four characters a token. */
+  promptTokens: z.number().nullable(),
+  transcriptTokens: z.number().nullable(),
+  conversationId: ConversationId.schema.nullable(),
+  /** Which turn of the conversation it answers. */
+  turn: z.number().int().nullable(),
   jobId: z.string().nullable(),
   cycleId: z.string().nullable(),
 })

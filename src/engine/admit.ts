@@ -47,7 +47,7 @@ export async function admitRun(
   })
 }
 
-async function checkWorkDir(path: string): Promise<void> {
+export async function checkWorkDir(path: string): Promise<void> {
   if (!isAbsolute(path)) {
     throw new RepriseError(
       'work-dir-unusable',

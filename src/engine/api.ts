@@ -1,10 +1,20 @@
 /** What the outside may ask of the engine. The server, and whoever embeds Reprise, see nothing else of it. */
 import type { Agent } from '../contract/agent.ts'
+import type {
+  Conversation,
+  ConversationDetail,
+  CreateConversation,
+  CreateTurn,
+  Message,
+  RetryTurn,
+  UpdateConversation,
+} from '../contract/conversation.ts'
 import type { RunEvent } from '../contract/events.ts'
 import type { Page } from '../contract/http.ts'
-import type { RunId } from '../contract/ids.ts'
+import type { ConversationId, MessageId, RunId } from '../contract/ids.ts'
 import type { CreateRun, Run, RunDetail, ToolResult } from '../contract/run.ts'
 import type { Session, SessionDetail } from '../contract/session.ts'
+import type { Stats } from '../contract/stats.ts'
 
 export interface ListQuery {
   limit: number
@@ -32,4 +42,27 @@ export interface Engine {
   getSession: (id: string) => Promise<SessionDetail>
 
   listAgents: () => Promise<Agent[]>
+  readStats: () => Promise<Stats>
+
+  createConversation: (request: CreateConversation) => Promise<Conversation>
+  listConversations: (query: ListQuery) => Promise<Page<Conversation>>
+  getConversation: (id: ConversationId) => Promise<ConversationDetail>
+  updateConversation: (id: ConversationId, change: UpdateConversation) => Promise<ConversationDetail>
+  /** Open runs of it are cancelled; settled ones stay as records. */
+  deleteConversation: (id: ConversationId) => Promise<void>
+  createTurn: (
+    id: ConversationId,
+    request: CreateTurn,
+    idempotencyKey: string | null,
+  ) => Promise<{ run: Run; created: boolean }>
+  editMessage: (id: ConversationId, message: MessageId, text: string) => Promise<Message>
+  /** Takes away the message and everything after it; runs that were to answer it are cancelled. */
+  truncate: (id: ConversationId, message: MessageId) => Promise<{ removed: number }>
+  /** Asks the question of that message's turn again, as if nothing had come after it. */
+  retryFrom: (
+    id: ConversationId,
+    message: MessageId,
+    request: RetryTurn,
+    idempotencyKey: string | null,
+  ) => Promise<{ run: Run; created: boolean }>
 }

@@ -1,14 +1,22 @@
 /** Records as the outside sees them. */
+
+import type { Conversation, ConversationDetail, Message } from '../contract/conversation.ts'
 import type { RunEvent } from '../contract/events.ts'
 import type { Attempt, PendingQuestion, Run } from '../contract/run.ts'
 import type { Session } from '../contract/session.ts'
 import type {
   AttemptRecord,
+  ConversationRecord,
+  MessageRecord,
+  PinRecord,
   QuestionRecord,
   RunRecord,
   SessionRecord,
   StoredEvent,
 } from '../store/records.ts'
+
+/** As good as any estimate without the model's own tokenizer. */
+const tokensOf = (chars: number) => Math.round(chars / 4)
 
 const iso = (at: Date | null) => at?.toISOString() ?? null
 
@@ -49,7 +57,10 @@ export function describeRun(
     contextTokens: spend.contextTokens,
     contextWindow: spend.contextWindow,
     pending: pending.map(describeQuestion),
+    promptTokens: run.sent && tokensOf(run.sent.promptChars),
+    transcriptTokens: run.sent && tokensOf(run.sent.transcriptChars),
     conversationId: links.conversationId,
+    turn: links.turn,
     jobId: links.jobId,
     cycleId: links.cycleId,
   }
@@ -119,4 +130,30 @@ function sessionState(
 
 export function describeEvent({ runId, seq, attemptId, at, body }: StoredEvent): RunEvent {
   return { runId, seq, attemptId, at: at.toISOString(), ...body }
+}
+
+export function describeConversation(conversation: ConversationRecord): Conversation {
+  const { createdAt, updatedAt, ...rest } = conversation
+  return { ...rest, createdAt: createdAt.toISOString(), updatedAt: updatedAt.toISOString() }
+}
+
+export function describeConversationDetail(
+  conversation: ConversationRecord,
+  pins: readonly PinRecord[],
+  messages: readonly MessageRecord[],
+): ConversationDetail {
+  return {
+    ...describeConversation(conversation),
+    agents: pins.map(({ agent, epoch, sessionId, seenTurn }) => ({
+      agent,
+      epoch,
+      session: sessionId,
+      seenTurn,
+    })),
+    messages: messages.map(describeMessage),
+  }
+}
+
+export function describeMessage({ revision: _, createdAt, editedAt, ...message }: MessageRecord): Message {
+  return { ...message, createdAt: createdAt.toISOString(), editedAt: iso(editedAt) }
 }

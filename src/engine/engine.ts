@@ -6,6 +6,7 @@ import { Dispatcher } from '../queue/dispatcher.ts'
 import type { RunRecord, SessionRecord } from '../store/records.ts'
 import { admitRun } from './admit.ts'
 import type { Engine } from './api.ts'
+import { createConversations } from './conversations.ts'
 import { describeAttempt, describeEvent, describeRun, describeSession } from './describe.ts'
 import { adoptAttempt, driveRun } from './drive.ts'
 import { LiveRuns } from './live-runs.ts'
@@ -57,7 +58,20 @@ export function createEngine(parts: EngineParts): RunningEngine {
   const settled = (run: RunRecord) =>
     new RepriseError('run-settled', `run ${run.id} has ended already`, { details: { state: run.state } })
 
+  const cancel = async (id: RunId): Promise<Run> => {
+    const run = await requireRun(id)
+    const at = clock.now()
+    const gone = await store.settleQueued(id, { name: 'cancelled', message: 'cancelled' }, at)
+    if (!gone && !(await store.markCancelRequested(id, at))) throw settled(run)
+    await live.get(id)?.stop('cancelled', 'cancelled')
+    bus.publish(id)
+    dispatcher.wake()
+    return describe(await requireRun(id))
+  }
+
   return {
+    ...createConversations(parts, { describe, cancel, wake: () => dispatcher.wake() }),
+
     open: async () => {
       const left = await store.listOpenAttempts()
       for (const attempt of left) dispatcher.adopt(attempt.runId, track(adoptAttempt(parts, live, attempt)))
@@ -77,16 +91,7 @@ export function createEngine(parts: EngineParts): RunningEngine {
       return { run: await describe(run), created }
     },
 
-    cancel: async (id) => {
-      const run = await requireRun(id)
-      const at = clock.now()
-      const gone = await store.settleQueued(id, { name: 'cancelled', message: 'cancelled' }, at)
-      if (!gone && !(await store.markCancelRequested(id, at))) throw settled(run)
-      await live.get(id)?.stop('cancelled', 'cancelled')
-      bus.publish(id)
-      dispatcher.wake()
-      return describe(await requireRun(id))
-    },
+    cancel,
 
     answer: async (id, answer) => {
       const run = await requireRun(id)
@@ -134,5 +139,6 @@ export function createEngine(parts: EngineParts): RunningEngine {
     },
 
     listAgents: () => parts.agents.describe(),
+    readStats: store.readStats,
   }
 }

@@ -269,6 +269,7 @@ export async function endAttempt(tx: Tx, ending: AttemptEnding): Promise<void> {
         ? {
             state: 'settled',
             outcome: JSON.stringify(next.outcome),
+            outcome_name: next.outcome.name,
             message: next.outcome.message,
             ended_at: at.getTime(),
           }

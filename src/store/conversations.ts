@@ -167,11 +167,11 @@ export async function admitTurn(tx: Tx, turn: NewTurn): Promise<{ run: RunRecord
   }
   await requireConversation(tx, conversationId)
   const at = run.createdAt.getTime()
-  const { turn_count } = await tx
+  const { turn_count, title } = await tx
     .updateTable('conversations')
     .set((eb) => ({ turn_count: eb('turn_count', '+', 1), updated_at: at }))
     .where('id', '=', conversationId)
-    .returning('turn_count')
+    .returning(['turn_count', 'title'])
     .executeTakeFirstOrThrow()
   await tx
     .insertInto('messages')
@@ -189,9 +189,16 @@ export async function admitTurn(tx: Tx, turn: NewTurn): Promise<{ run: RunRecord
       edited_at: null,
     })
     .execute()
+  if (title === '') {
+    const words = run.prompt.trim().split('\n')[0]?.slice(0, TITLE_CHARS) ?? ''
+    await tx.updateTable('conversations').set({ title: words }).where('id', '=', conversationId).execute()
+  }
   await ensurePin(tx, conversationId, run.agent)
   return admitRun(tx, { ...run, conversation: { id: conversationId, turn: turn_count } })
 }
+
+/** An untitled conversation is called by its first words. */
+const TITLE_CHARS = 80
 
 async function ensurePin(tx: Tx, conversationId: ConversationId, agent: string): Promise<void> {
   await tx

@@ -38,6 +38,8 @@ export interface RunRecord {
   crashCount: number
   resumeCount: number
   resultText: string | null
+  /** Of the newest attempt's text, and of what it would have been with the whole history. */
+  sent: { promptChars: number; transcriptChars: number } | null
   spend: RunSpend
   links: {
     parentRunId: RunId | null

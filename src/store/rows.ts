@@ -54,6 +54,10 @@ export function toRun(row: RunsTable): RunRecord {
     crashCount: row.crash_count,
     resumeCount: row.resume_count,
     resultText: row.result_text,
+    sent:
+      row.prompt_chars === null
+        ? null
+        : { promptChars: Number(row.prompt_chars), transcriptChars: Number(row.transcript_chars) },
     spend: {
       usage: {
         inputTokens: Number(row.input_tokens),

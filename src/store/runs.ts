@@ -164,6 +164,7 @@ export async function settleQueued(tx: Tx, id: RunId, outcome: Outcome, at: Date
     .set({
       state: 'settled',
       outcome: JSON.stringify(outcome),
+      outcome_name: outcome.name,
       message: outcome.message,
       ended_at: at.getTime(),
       not_before: null,

@@ -32,6 +32,7 @@ export interface RunsTable {
   not_before: number | null
   cancel_requested_at: number | null
   outcome: string | null
+  outcome_name: string | null
   message: string | null
   result_text: string | null
   resumed: number | null

@@ -8,6 +8,7 @@ import type { Page } from '../contract/http.ts'
 import type { AttemptId, ConversationId, MessageId, RunId, SessionId } from '../contract/ids.ts'
 import type { Outcome } from '../contract/outcome.ts'
 import type { ToolResult } from '../contract/run.ts'
+import type { Stats } from '../contract/stats.ts'
 import * as attempts from './attempts.ts'
 import * as conversations from './conversations.ts'
 import * as events from './events.ts'
@@ -28,6 +29,7 @@ import type {
 import * as runs from './runs.ts'
 import type { Tables } from './schema.ts'
 import * as sessions from './sessions.ts'
+import { readStats } from './stats.ts'
 import { GroupWriter } from './writer.ts'
 
 export interface Store {
@@ -103,6 +105,8 @@ export interface Store {
     createRun: (question: MessageRecord) => NewRun,
   ) => Promise<{ run: RunRecord; created: boolean; orphaned: RunId[] }>
 
+  readStats: () => Promise<Stats>
+
   getFact: (key: string) => Promise<string | null>
   putFact: (key: string, value: string) => Promise<void>
 
@@ -166,6 +170,8 @@ export function createStore({ reader, writer }: Connections, windowMs: number): 
     truncate: (id, message, at) => group.write((tx) => conversations.truncate(tx, id, message, at)),
     retryFrom: (id, message, createRun) =>
       group.write((tx) => conversations.retryFrom(tx, id, message, createRun)),
+
+    readStats: () => readStats(reader),
 
     getFact: async (key) =>
       (await reader.selectFrom('facts').select('value').where('key', '=', key).executeTakeFirst())?.value ??

@@ -46,6 +46,7 @@ export const conversations = {
       .addPrimaryKeyConstraint('pins_pk', ['conversation_id', 'agent'])
       .execute()
 
+    await schema.alterTable('runs').addColumn('outcome_name', 'text').execute()
     await schema.alterTable('runs').addColumn('turn', 'integer').execute()
     await schema.alterTable('runs').addColumn('prompt_chars', 'bigint').execute()
     await schema.alterTable('runs').addColumn('transcript_chars', 'bigint').execute()

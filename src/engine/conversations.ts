@@ -1,0 +1,144 @@
+/** Conversations: what may be asked of them, turned into stored changes and runs. */
+import { randomUUID } from 'node:crypto'
+import type { RetryTurn } from '../contract/conversation.ts'
+import { RepriseError } from '../contract/errors.ts'
+import { ConversationId, MessageId, RunId } from '../contract/ids.ts'
+import type { Run } from '../contract/run.ts'
+import { renderBlocks } from '../core/history/render.ts'
+import type { ConversationRecord, NewRun, RunRecord } from '../store/records.ts'
+import { checkWorkDir } from './admit.ts'
+import type { Engine } from './api.ts'
+import { describeConversation, describeConversationDetail, describeMessage } from './describe.ts'
+import type { EngineParts } from './parts.ts'
+
+type Conversations = Pick<
+  Engine,
+  | 'createConversation'
+  | 'listConversations'
+  | 'getConversation'
+  | 'updateConversation'
+  | 'deleteConversation'
+  | 'createTurn'
+  | 'editMessage'
+  | 'truncate'
+  | 'retryFrom'
+>
+
+export interface ConversationHooks {
+  describe: (run: RunRecord) => Promise<Run>
+  wake: () => void
+  cancel: (id: RunId) => Promise<unknown>
+}
+
+export function createConversations(
+  parts: EngineParts,
+  { describe, wake, cancel }: ConversationHooks,
+): Conversations {
+  const { store, agents, clock, settings, log } = parts
+
+  const require = async (id: ConversationId): Promise<ConversationRecord> => {
+    const conversation = await store.getConversation(id)
+    if (conversation) return conversation
+    throw new RepriseError('not-found', `there is no conversation ${id}`, {
+      hint: 'GET /api/conversations lists them.',
+    })
+  }
+  const detail = async (conversation: ConversationRecord) =>
+    describeConversationDetail(
+      conversation,
+      await store.listPins(conversation.id),
+      await store.listMessages(conversation.id),
+    )
+  /** One that has settled meanwhile needs no cancelling. */
+  const cancelAll = async (ids: readonly RunId[]) => {
+    for (const id of ids)
+      await cancel(id).catch((error) => log.warn({ run: id, error: String(error) }, 'not cancelled'))
+  }
+  const newRun = (
+    conversation: ConversationRecord,
+    agent: string,
+    prompt: string,
+    request: RetryTurn,
+    idempotencyKey: string | null,
+  ): NewRun => {
+    const now = clock.now()
+    return {
+      id: RunId.create(now),
+      idempotencyKey,
+      agent,
+      model: request.model ?? null,
+      workDir: conversation.workDir,
+      prompt,
+      promptId: randomUUID(),
+      request: {
+        permissions: request.permissions ?? settings.permissions,
+        forceFreshSession: request.forceFreshSession ?? false,
+        maxDurationMs: request.maxDurationMs ?? null,
+        maxResumes: null,
+        maxTurns: null,
+        maxBudgetUsd: null,
+      },
+      sessionId: null,
+      createdAt: now,
+    }
+  }
+
+  return {
+    createConversation: async (request) => {
+      const agent = request.agent ?? agents.names()[0] ?? 'claude'
+      await agents.runtime(agent)
+      await checkWorkDir(request.workDir)
+      const now = clock.now()
+      const conversation = await store.createConversation({
+        id: ConversationId.create(now),
+        title: request.title ?? '',
+        agent,
+        workDir: request.workDir,
+        instructions: request.instructions || null,
+        historyScope: request.historyScope ?? 'shared',
+        createdAt: now,
+      })
+      return describeConversation(conversation)
+    },
+    listConversations: async (query) => {
+      const { items, nextCursor } = await store.listConversations(query)
+      return { items: items.map(describeConversation), nextCursor }
+    },
+    getConversation: async (id) => detail(await require(id)),
+    updateConversation: async (id, change) => {
+      await store.updateConversation(id, change, clock.now())
+      return detail(await require(id))
+    },
+    deleteConversation: async (id) => {
+      await cancelAll(await store.deleteConversation(id))
+    },
+
+    createTurn: async (id, { text, agent: asked, ...request }, idempotencyKey) => {
+      const conversation = await require(id)
+      const agent = asked ?? conversation.agent
+      await agents.runtime(agent)
+      const run = newRun(conversation, agent, text, request, idempotencyKey)
+      const messageId = MessageId.create(run.createdAt)
+      const admitted = await store.admitTurn({ messageId, conversationId: id, run })
+      wake()
+      return { run: await describe(admitted.run), created: admitted.created }
+    },
+    editMessage: async (id, message, text) =>
+      describeMessage(await store.editMessage(id, message, text, clock.now())),
+    truncate: async (id, message) => {
+      const { removed, orphaned } = await store.truncate(id, message, clock.now())
+      await cancelAll(orphaned)
+      return { removed }
+    },
+    retryFrom: async (id, message, { agent: asked, ...request }, idempotencyKey) => {
+      const conversation = await require(id)
+      if (asked !== undefined) await agents.runtime(asked)
+      const { run, created, orphaned } = await store.retryFrom(id, message, (question) =>
+        newRun(conversation, asked ?? question.agent, renderBlocks(question.blocks), request, idempotencyKey),
+      )
+      await cancelAll(orphaned)
+      wake()
+      return { run: await describe(run), created }
+    },
+  }
+}
