@@ -5,8 +5,19 @@ import type { RunEvent } from '../contract/events.ts'
 import type { Health, Page, Status } from '../contract/http.ts'
 import type { CreateRun, Run, RunDetail, ToolResult } from '../contract/run.ts'
 import type { Session, SessionDetail } from '../contract/session.ts'
+import type { Stats } from '../contract/stats.ts'
+import { type ConversationCalls, conversationCalls } from './conversations.ts'
 import { type FollowOptions, followEvents } from './follow.ts'
-import { type Call, type Endpoint, type Fetch, receive, send } from './request.ts'
+import {
+  type Call,
+  type Endpoint,
+  type Fetch,
+  type KeyOptions,
+  keyed,
+  type PageOptions,
+  receive,
+  send,
+} from './request.ts'
 
 export interface ClientOptions extends Endpoint {
   fetch?: Fetch
@@ -14,16 +25,11 @@ export interface ClientOptions extends Endpoint {
   locate?: () => Promise<Endpoint | null>
 }
 
-export interface PageOptions {
-  limit?: number | undefined
-  cursor?: string | undefined
-}
-
-export interface Client {
+export interface Client extends ConversationCalls {
   health: (options?: { signal?: AbortSignal }) => Promise<Health>
   status: () => Promise<Status>
   shutdown: () => Promise<{ pid: number }>
-  createRun: (request: CreateRun, options?: { idempotencyKey?: string }) => Promise<Run>
+  createRun: (request: CreateRun, options?: KeyOptions) => Promise<Run>
   listRuns: (options?: PageOptions & { state?: Run['state'] | undefined }) => Promise<Page<Run>>
   getRun: (id: string) => Promise<RunDetail>
   cancelRun: (id: string) => Promise<Run>
@@ -36,6 +42,7 @@ export interface Client {
   /** By our id (`ses_…`) or the agent's own. */
   getSession: (id: string) => Promise<SessionDetail>
   listAgents: () => Promise<Agent[]>
+  stats: () => Promise<Stats>
 }
 
 const LATER_THAN_ANY_EVENT = 999_999_999_999_999
@@ -43,6 +50,10 @@ const LATER_THAN_ANY_EVENT = 999_999_999_999_999
 export function createClient({ url, token, fetch = globalThis.fetch, locate }: ClientOptions): Client {
   let endpoint: Endpoint = { url, token }
   const call = async <T>(request: Call): Promise<T> => receive<T>(await send(fetch, endpoint, request))
+
+  const tell = async (request: Call): Promise<void> => {
+    await send(fetch, endpoint, request)
+  }
 
   const openEvents = (id: string, follow: boolean) => async (after: number, signal: AbortSignal) => {
     const request: Call = {
@@ -65,16 +76,11 @@ export function createClient({ url, token, fetch = globalThis.fetch, locate }: C
   const run = (id: string, action = '') => `/api/runs/${encodeURIComponent(id)}${action}`
 
   return {
+    ...conversationCalls({ call, tell }),
     health: (options) => call({ path: '/api/health', signal: options?.signal }),
     status: () => call({ path: '/api/status' }),
     shutdown: () => call({ method: 'POST', path: '/api/shutdown' }),
-    createRun: (request, { idempotencyKey } = {}) =>
-      call({
-        method: 'POST',
-        path: '/api/runs',
-        body: request,
-        ...(idempotencyKey ? { headers: { 'idempotency-key': idempotencyKey } } : {}),
-      }),
+    createRun: (body, options) => call({ method: 'POST', path: '/api/runs', body, ...keyed(options) }),
     listRuns: (options) => call({ path: '/api/runs', query: { ...options } }),
     getRun: (id) => call({ path: run(id) }),
     cancelRun: (id) => call({ method: 'POST', path: run(id, '/cancel') }),
@@ -87,5 +93,6 @@ export function createClient({ url, token, fetch = globalThis.fetch, locate }: C
     listSessions: (options) => call({ path: '/api/sessions', query: { ...options } }),
     getSession: (id) => call({ path: `/api/sessions/${encodeURIComponent(id)}` }),
     listAgents: async () => (await call<Page<Agent>>({ path: '/api/agents' })).items,
+    stats: () => call({ path: '/api/stats' }),
   }
 }

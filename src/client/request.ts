@@ -7,13 +7,26 @@ export interface Endpoint {
 }
 
 export interface Call {
-  method?: 'GET' | 'POST'
+  method?: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   path: string
   query?: Readonly<Record<string, string | number | undefined>>
   body?: unknown
   headers?: Readonly<Record<string, string>>
   signal?: AbortSignal | undefined
 }
+
+export interface PageOptions {
+  limit?: number | undefined
+  cursor?: string | undefined
+}
+
+/** A request with a key that was seen before is not done again; its first answer is given again. */
+export interface KeyOptions {
+  idempotencyKey?: string
+}
+
+export const keyed = ({ idempotencyKey }: KeyOptions = {}): Pick<Call, 'headers'> =>
+  idempotencyKey ? { headers: { 'idempotency-key': idempotencyKey } } : {}
 
 export type Fetch = typeof globalThis.fetch
 

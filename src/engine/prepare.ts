@@ -11,7 +11,8 @@ import { AttemptId, SessionId } from '../contract/ids.ts'
 import { composePrompt } from '../core/prompt/compose.ts'
 import { decideResume, type ResumeDecision } from '../core/resume/decide.ts'
 import type { Holder, Pin } from '../core/resume/facts.ts'
-import type { NewAttempt, RunRecord, SessionRecord } from '../store/records.ts'
+import { decideRoom } from '../core/room/decide.ts'
+import type { AttemptRecord, NewAttempt, RunRecord, SessionRecord } from '../store/records.ts'
 import { readContext } from './context.ts'
 import { type EarlierAttempts, readEarlierAttempts, toInterruption } from './history.ts'
 import type { EngineParts } from './parts.ts'
@@ -38,35 +39,61 @@ export async function prepareAttempt(parts: EngineParts, run: RunRecord): Promis
   if (pinned?.pin.holder?.kind === 'lease') return 'busy'
 
   const earlier = await readEarlierAttempts(store, run)
+  const room = decideRoom((await store.listAttempts(run.id)).map(toPastAttempt))
   const now = clock.now()
-  const decision = decideResume(
-    {
-      agent: run.agent,
-      runtimeId: runtime.runtimeId,
-      workDir,
-      canResume: runtime.capabilities.resume,
-      // A forced fresh start is about the session the caller named, not about this run's own later attempts.
-      forceFresh: run.request.forceFreshSession && run.attemptCount === 0,
-      epoch: context.epoch,
-      resumesUsed: run.crashCount,
-      pin: pinned?.pin ?? null,
-      limits: {
-        ...parts.settings.resume,
-        maxResumes: run.request.maxResumes ?? parts.settings.resume.maxResumes,
+  const decide = (pin: Pin | null) =>
+    decideResume(
+      {
+        agent: run.agent,
+        runtimeId: runtime.runtimeId,
+        workDir,
+        canResume: runtime.capabilities.resume,
+        // A forced fresh start is about the session the caller named, not about this run's own later attempts.
+        forceFresh: run.request.forceFreshSession && run.attemptCount === 0,
+        epoch: context.epoch,
+        resumesUsed: run.crashCount,
+        pin,
+        limits: {
+          ...parts.settings.resume,
+          maxResumes: run.request.maxResumes ?? parts.settings.resume.maxResumes,
+        },
+        past: { turns: turns.length > 0, unfinishedWork: hasWork(earlier) },
       },
-      past: { turns: turns.length > 0, unfinishedWork: hasWork(earlier) },
-    },
-    now,
-  )
+      now,
+    )
+  const pin = pinned && { ...pinned.pin, full: room.kind === 'full' }
+  let decision = decide(pin)
+  // Too full, by its figures or because it overflowed, and room not made yet: that comes first, if all else allows.
+  const tooFull =
+    room.kind === 'overflowed' ||
+    (room.kind === 'open' && decision.kind === 'fresh' && decision.reason === 'context-full')
+  const emptied = tooFull ? decide(pin && { ...pin, contextTokens: null }) : null
+  const kind = emptied?.kind === 'resume' ? ('compact' as const) : ('turn' as const)
+  if (emptied?.kind === 'resume') decision = emptied
+
+  const roomMade = room.kind === 'made' && decision.kind === 'resume'
   const promptRecorded = decision.kind === 'resume' && pinned !== null && pinned.promptRecorded
-  const text = { prompt: run.prompt, turns, interruption: toInterruption(earlier, promptRecorded), chat }
-  const prompt = composePrompt({ decision, ...text })
+  const text = {
+    prompt: run.prompt,
+    turns,
+    interruption: toInterruption(earlier, promptRecorded),
+    roomMade: roomMade && promptRecorded,
+    chat,
+  }
+  const prompt = kind === 'compact' ? COMPACT : composePrompt({ decision, ...text })
   const whole = composePrompt({ decision: { kind: 'fresh', reason: 'forced', carry: 'transcript' }, ...text })
   const newSession = decision.kind === 'resume' ? null : createSession(run, runtime, workDir, session, now)
   const used = newSession ?? session
   if (!used) throw new Error('a resumed attempt without a session')
   const attempt = {
-    ...createAttempt(run, decision, used, promptRecorded ? randomUUID() : run.promptId, now),
+    ...createAttempt(
+      run,
+      decision,
+      used,
+      promptRecorded || kind === 'compact' ? randomUUID() : run.promptId,
+      now,
+    ),
+    kind,
     epoch: context.epoch,
     instructionsHash: context.instructionsHash,
   }
@@ -93,6 +120,15 @@ export async function prepareAttempt(parts: EngineParts, run: RunRecord): Promis
   }
 }
 
+/** What the CLI takes for a command of its own, as a user's message. */
+const COMPACT = '/compact'
+
+const toPastAttempt = ({ kind, resumed, outcome }: AttemptRecord) => ({
+  kind,
+  resumed,
+  outcome: outcome?.name ?? null,
+})
+
 const hasWork = (earlier: EarlierAttempts) => earlier.tools.length > 0 || earlier.saidSomething
 
 async function readPin(
@@ -103,7 +139,10 @@ async function readPin(
 ): Promise<{ pin: Pin; promptRecorded: boolean }> {
   // Another agent's session is not looked into: it may not even be configured any more.
   if (session.agent !== run.agent) {
-    return { pin: { ...session, epoch, transcript: 'missing', holder: null }, promptRecorded: false }
+    return {
+      pin: { ...session, epoch, full: false, transcript: 'missing', holder: null },
+      promptRecorded: false,
+    }
   }
   const { adapter, env } = agents.get(session.agent)
   const transcript = await adapter.inspectTranscript(session.agentSessionId, env, run.promptId)
@@ -112,7 +151,7 @@ async function readPin(
   const holder: Holder | null =
     leasedBy !== null ? { kind: 'lease', runId: leasedBy } : pid !== null ? { kind: 'process', pid } : null
   return {
-    pin: { ...session, epoch, transcript: transcript.state, holder },
+    pin: { ...session, epoch, full: false, transcript: transcript.state, holder },
     promptRecorded: transcript.hasMessage,
   }
 }

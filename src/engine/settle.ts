@@ -23,6 +23,7 @@ const RELEVANT: readonly EventType[] = [
   'model-call',
   'turn-end',
   'rate-limit',
+  'compaction',
   'tool-start',
   'tool-end',
 ]
@@ -61,14 +62,20 @@ export async function settleAttempt(parts: EngineParts, input: SettleInput): Pro
   const ownSpend = spends.get(attempt.id)
   const next = decideNext({
     outcome,
+    kind: attempt.kind,
     resumed: attempt.resumed,
     cancelRequested: run.cancelRequested,
     crashes: run.crashCount + (crashed ? 1 : 0),
+    overflows: [...attempts.filter((a) => a.id !== attempt.id).map((a) => a.outcome), outcome].filter(
+      (o) => o?.name === 'context-overflow',
+    ).length,
     progressed: own.some(({ body }) => body.type === 'model-call' || body.type === 'tool-start'),
     maxResumes: run.request.maxResumes ?? settings.resume.maxResumes,
     jitter: parts.random(),
   })
-  const tookPrompt = own.some(({ body }) => body.type === 'prompt-accept' || body.type === 'model-call')
+  const tookPrompt =
+    attempt.kind === 'turn' &&
+    own.some(({ body }) => body.type === 'prompt-accept' || body.type === 'model-call')
   const turn = await endingOfTurn(parts, { run, attempt, outcome, next, tookPrompt })
   const at = clock.now()
   await persist(parts, () =>
@@ -86,7 +93,7 @@ export async function settleAttempt(parts: EngineParts, input: SettleInput): Pro
         costUsd: (spend.costUsd ?? 0) - (run.spend.costUsd ?? 0),
       },
       spend,
-      resultText: lastTurn(own)?.text ?? run.resultText,
+      resultText: (attempt.kind === 'turn' ? lastTurn(own)?.text : null) ?? run.resultText,
       crashed,
       next:
         next.kind === 'settle'
@@ -181,6 +188,7 @@ function computeSpends(attempts: readonly AttemptRecord[], events: readonly Stor
 
 function toSpendEvent({ body }: StoredEvent): SpendEvent[] {
   if (body.type === 'turn-end') return [{ type: 'turn-end', usage: body.usage, models: body.models }]
+  if (body.type === 'compaction') return [{ type: 'compaction', postTokens: body.postTokens }]
   if (body.type !== 'model-call') return []
   const { messageId, model, usage, parentToolUseId } = body
   return [

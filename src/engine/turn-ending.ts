@@ -21,8 +21,10 @@ export async function endingOfTurn(
 ): Promise<TurnEnding | null> {
   const { conversationId, turn } = run.links
   if (conversationId === null || turn === null || next.kind !== 'settle') return null
+  const compactions = (await store.listAttempts(run.id)).filter((a) => a.kind === 'compact').map((a) => a.id)
   const events = await store.listEvents(run.id, { types: ANSWER_EVENTS })
-  const blocks = composeAnswer(events.map(({ body }) => body))
+  const said = events.filter((event) => event.attemptId === null || !compactions.includes(event.attemptId))
+  const blocks = composeAnswer(said.map(({ body }) => body))
   const answer =
     blocks.length > 0 || next.outcome.name === 'completed'
       ? { id: MessageId.create(clock.now()), blocks, state: stateOf(next.outcome) }

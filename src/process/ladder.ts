@@ -37,12 +37,17 @@ export async function endAttempt(input: LadderInput): Promise<LadderResult> {
   return endStrays(input.attemptId, input.killMs)
 }
 
-/** A process may start another while we look: look again until none is found. */
+/**
+ * A process may start another while we look: look again until none is found. Where there were some, finding none once
+ * is no proof: a child may have taken its parent's place while we went through the list.
+ */
 export async function endStrays(attemptId: string, killMs: number): Promise<LadderResult> {
   let strays = 0
+  let empty = 0
   for (let round = 0; round < 20; round++) {
     const left = findProcesses(attemptId)
-    if (left.length === 0) return { strays, survivors: [] }
+    empty = left.length === 0 ? empty + 1 : 0
+    if (empty > 0 && (strays === 0 || empty > 1)) return { strays, survivors: [] }
     strays += left.length
     for (const { pid } of left) signal(pid, 'SIGKILL')
     await goneWithin(left, killMs)

@@ -7,11 +7,15 @@ import { badInput } from './bad-input.ts'
 import { answerError, answerUnknownRoute } from './error-response.ts'
 import { guardHost, guardOrigin, guardToken } from './guards.ts'
 import { addAgentRoutes } from './routes/agents.ts'
+import { addConversationRoutes } from './routes/conversations.ts'
 import { addEventRoutes } from './routes/events.ts'
+import { addMessageRoutes } from './routes/messages.ts'
 import { addOpenApiRoute } from './routes/openapi.ts'
 import { addRunRoutes } from './routes/runs.ts'
 import { addSessionRoutes } from './routes/sessions.ts'
+import { addStatsRoute } from './routes/stats.ts'
 import { addSystemRoutes } from './routes/system.ts'
+import { addTurnRoutes } from './routes/turns.ts'
 
 export interface App {
   fetch: OpenAPIHono['fetch']
@@ -61,8 +65,12 @@ export function createApp(options: AppOptions): App {
     heartbeatMs: options.heartbeatMs ?? HEARTBEAT_MS,
     signal: streams.signal,
   })
+  addConversationRoutes(app, options.engine)
+  addTurnRoutes(app, options.engine)
+  addMessageRoutes(app, options.engine)
   addSessionRoutes(app, options.engine)
   addAgentRoutes(app, options.engine)
+  addStatsRoute(app, options.engine)
   addOpenApiRoute(app, options.version)
 
   return { fetch: app.fetch, endStreams: () => streams.abort() }

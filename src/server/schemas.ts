@@ -1,12 +1,14 @@
 /** The contract's schemas under the names they have in the OpenAPI document, and what only HTTP adds to them. */
 import { z } from '@hono/zod-openapi'
 import * as agent from '../contract/agent.ts'
+import * as conversation from '../contract/conversation.ts'
 import * as errors from '../contract/errors.ts'
 import * as events from '../contract/events.ts'
 import * as http from '../contract/http.ts'
-import { RunId, SessionId } from '../contract/ids.ts'
+import { ConversationId, MessageId, RunId, SessionId } from '../contract/ids.ts'
 import * as run from '../contract/run.ts'
 import * as session from '../contract/session.ts'
+import * as stats from '../contract/stats.ts'
 
 /** A copy, because only schemas made after @hono/zod-openapi was loaded have its method. */
 const named = <T extends z.ZodType>(name: string, schema: T): T => schema.clone().openapi(name)
@@ -21,6 +23,15 @@ export const Session = named('Session', session.Session)
 export const SessionDetail = named('SessionDetail', session.SessionDetail)
 export const Agent = named('Agent', agent.Agent)
 export const RunEvent = named('RunEvent', z.intersection(events.EventEnvelope, events.EventBody))
+export const Conversation = named('Conversation', conversation.Conversation)
+export const ConversationDetail = named('ConversationDetail', conversation.ConversationDetail)
+export const Message = named('Message', conversation.Message)
+export const CreateConversation = named('CreateConversation', conversation.CreateConversation)
+export const UpdateConversation = named('UpdateConversation', conversation.UpdateConversation)
+export const CreateTurn = named('CreateTurn', conversation.CreateTurn)
+export const RetryTurn = named('RetryTurn', conversation.RetryTurn)
+export const EditMessage = named('EditMessage', conversation.EditMessage)
+export const Stats = named('Stats', stats.Stats)
 const ErrorBody = named('Error', errors.ErrorBody)
 
 export const PageQuery = z.strictObject(http.PageQuery.shape)
@@ -28,6 +39,8 @@ export const RunsQuery = z.strictObject({ ...http.PageQuery.shape, state: run.Ru
 export const page = http.page
 
 export const RunPath = z.object({ id: RunId.schema })
+export const ConversationPath = z.object({ id: ConversationId.schema })
+export const MessagePath = z.object({ id: ConversationId.schema, mid: MessageId.schema })
 
 /** One of our other ids here is a slip that deserves a better answer than "there is none". */
 const OWN_ID = /^[a-z]{3}_[0-9A-HJKMNP-TV-Z]{26}$/

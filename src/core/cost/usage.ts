@@ -24,6 +24,7 @@ export type SpendEvent =
       usage: Partial<Usage>
       nested: boolean
     }
+  | { type: 'compaction'; postTokens?: number | undefined }
   | { type: 'turn-end'; usage?: Usage | undefined; models?: readonly ModelSpend[] | undefined }
 
 export interface Spend {
@@ -50,6 +51,10 @@ export function computeSpend(events: readonly SpendEvent[], known: Rates = {}): 
   let mainModel = ''
 
   for (const event of events) {
+    if (event.type === 'compaction') {
+      contextTokens = event.postTokens ?? null
+      continue
+    }
     if (event.type === 'model-call') {
       const earlier = uncovered.get(event.messageId)
       const call = {

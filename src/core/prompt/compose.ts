@@ -37,6 +37,8 @@ export interface ComposeInput {
   prompt: string
   turns: readonly PastTurn[]
   interruption: Interruption | null
+  /** The session has just been compacted because this prompt did not fit. */
+  roomMade?: boolean
   chat?: ChatContext | null
 }
 
@@ -49,8 +51,16 @@ export interface ChatContext {
   catchUp: readonly PastTurn[]
 }
 
-export function composePrompt({ decision, prompt, turns, interruption, chat }: ComposeInput): string {
+export function composePrompt({
+  decision,
+  prompt,
+  turns,
+  interruption,
+  roomMade,
+  chat,
+}: ComposeInput): string {
   if (decision.kind === 'resume') {
+    if (roomMade) return `${aside(ROOM_MADE)}\n\n${prompt}`
     if (interruption?.promptRecorded) return aside(resumedAfter(interruption))
     return chat ? [...resumedChat(chat), prompt].join('\n\n') : prompt
   }
@@ -61,6 +71,8 @@ export function composePrompt({ decision, prompt, turns, interruption, chat }: C
   return [...parts, prompt].join('\n\n')
 }
 
+const ROOM_MADE =
+  'Your context was full and has been compacted. This is the message that did not fit; if you had begun with it, go on from there.'
 const SO_FAR = 'The conversation so far, for your information. Answer only the message after it.'
 const MEANWHILE = 'Since your last turn, this was said in the conversation, for your information.'
 /** A resumed model tends to answer what it asked itself, or to say that it is done because it was. */

@@ -31,6 +31,8 @@ export interface Pin {
   poison: { refused: boolean; message: string } | null
   contextTokens: number | null
   contextWindow: number | null
+  /** It overflowed and making room did not help, whatever the figures say. */
+  full: boolean
   transcript: 'present' | 'missing' | 'unreadable'
   holder: Holder | null
 }

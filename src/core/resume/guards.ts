@@ -22,7 +22,7 @@ export const GUARDS: readonly Guard[] = [
   { reason: 'other-runtime', refuses: (f) => f.pin.runtimeId !== f.runtimeId },
   { reason: 'expired', refuses: (f, now) => now.getTime() - f.pin.lastUsedAt.getTime() > f.limits.maxAgeMs },
   { reason: 'too-many-resumes', refuses: (f) => f.resumesUsed > 0 && f.resumesUsed >= f.limits.maxResumes },
-  { reason: 'context-full', refuses: (f) => fillOf(f.pin) > f.limits.contextThreshold },
+  { reason: 'context-full', refuses: (f) => f.pin.full || fillOf(f.pin) > f.limits.contextThreshold },
   { reason: 'transcript-missing', refuses: (f) => f.pin.transcript === 'missing' },
   { reason: 'transcript-unreadable', refuses: (f) => f.pin.transcript === 'unreadable' },
   { reason: 'session-leased', refuses: (f) => f.pin.holder?.kind === 'lease' },

@@ -1,0 +1,183 @@
+/** The text the model is given. */
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type ComposeInput, composePrompt, type Interruption } from '../../src/core/prompt/compose.ts'
+import { decideResume, type ResumeDecision } from '../../src/core/resume/decide.ts'
+import { checkProperty } from './random.ts'
+import { factsArbitrary, NOW } from './resume-facts.ts'
+
+const resume: ResumeDecision = { kind: 'resume', agentSessionId: 'x', carry: 'none' }
+const fresh = (carry: 'none' | 'transcript' | 'handoff'): ResumeDecision => ({
+  kind: 'fresh',
+  reason: 'expired',
+  carry,
+})
+
+const TURNS = [
+  { prompt: 'what is the plover', answer: 'a wading bird' },
+  { prompt: 'and the dunlin', answer: null, ending: 'ran longer than its maximum duration' },
+]
+
+const interrupted = (change: Partial<Interruption> = {}): Interruption => ({
+  how: 'the agent was ended by signal 9',
+  tools: [
+    { name: 'Bash', input: { command: 'make build' }, ending: 'ok' },
+    { name: 'Bash', input: { command: 'make test' }, ending: 'error' },
+    { name: 'Bash', input: { command: 'make deploy' }, ending: null },
+  ],
+  promptRecorded: true,
+  ...change,
+})
+
+const compose = (input: Partial<ComposeInput>) =>
+  composePrompt({ decision: resume, prompt: 'go on with it', turns: [], interruption: null, ...input })
+
+/** What is in the asides of Reprise, and the text with them taken out. */
+function split(text: string): { asides: string; own: string } {
+  const asides = text.match(/<reprise>\n[\s\S]*?\n<\/reprise>/g) ?? []
+  return {
+    asides: asides.join('\n'),
+    own: asides.reduce((rest, aside) => rest.replace(aside, ''), text).trim(),
+  }
+}
+
+describe('a resumed session', () => {
+  it('is given the prompt as the user wrote it, and nothing else', () => {
+    expect(compose({ turns: TURNS })).toBe('go on with it')
+  })
+
+  it('is not given a prompt that it has already, but told what happened', () => {
+    const text = compose({ interruption: interrupted() })
+    expect(text).not.toContain('go on with it')
+    const { asides, own } = split(text)
+    expect(own).toBe('')
+    expect(asides).toContain('ended by signal 9')
+    expect(asides).toMatch(/outcome .* unknown: Bash .*make deploy/)
+    expect(asides).toMatch(/look at the actual state before/i)
+    expect(asides).not.toContain('make build')
+    expect(asides).not.toContain('make test')
+  })
+
+  it('is told not to start over when no tool was left open', () => {
+    const text = compose({ interruption: interrupted({ tools: [] }) })
+    expect(text).toContain('Do not start over')
+    expect(text).not.toMatch(/unknown/)
+  })
+
+  it('is given the prompt after a crash that came before it was taken', () => {
+    expect(compose({ interruption: interrupted({ promptRecorded: false, tools: [] }) })).toBe('go on with it')
+  })
+})
+
+describe('a fresh session', () => {
+  it('without a past is given the prompt alone', () => {
+    expect(compose({ decision: fresh('none') })).toBe('go on with it')
+  })
+
+  it('is given the past, set apart from the prompt, which comes last', () => {
+    const text = compose({ decision: fresh('transcript'), turns: TURNS })
+    const { asides, own } = split(text)
+    expect(own).toBe('go on with it')
+    expect(text.endsWith('go on with it')).toBe(true)
+    for (const part of ['what is the plover', 'a wading bird', 'and the dunlin', 'ran longer than']) {
+      expect(asides).toContain(part)
+    }
+    expect(asides.indexOf('the plover')).toBeLessThan(asides.indexOf('the dunlin'))
+    expect(asides).not.toContain('null')
+  })
+
+  it('is told what an interrupted attempt did, with what is unknown marked as such', () => {
+    const { asides, own } = split(
+      compose({ decision: fresh('handoff'), turns: TURNS, interruption: interrupted() }),
+    )
+    expect(own).toBe('go on with it')
+    expect(asides).toContain('a wading bird')
+    expect(asides).toContain('ended by signal 9')
+    expect(asides).toMatch(/make build.*: done/)
+    expect(asides).toMatch(/make test.*: failed/)
+    expect(asides).toMatch(/make deploy.*: outcome unknown/)
+    expect(asides).toMatch(/look at the actual state before/i)
+  })
+
+  it('is told when the interrupted attempt had run no tool', () => {
+    const text = compose({ decision: fresh('handoff'), interruption: interrupted({ tools: [] }) })
+    expect(text).toContain('had not run any tools')
+    expect(text).not.toMatch(/look at the actual state/i)
+  })
+
+  it('is given the beginning of a huge tool input, and told how much is missing', () => {
+    const input = { content: 'y'.repeat(100_000) }
+    const text = compose({
+      decision: fresh('handoff'),
+      interruption: interrupted({ tools: [{ name: 'Write', input, ending: null }] }),
+    })
+    expect(text.length).toBeLessThan(2000)
+    expect(text).toContain('yyyy')
+    expect(text).toMatch(/9\d{4} more characters/)
+  })
+
+  it('is told of a tool whose input is missing', () => {
+    const tools = [{ name: 'Odd', input: undefined, ending: null }]
+    expect(compose({ decision: fresh('handoff'), interruption: interrupted({ tools }) })).toContain('Odd')
+  })
+})
+
+describe('with any facts and texts', () => {
+  /** Tagged, so that none of the texts can be found in another one. */
+  const tagged = (tag: string) =>
+    fc.string({ maxLength: 30 }).map((text) => `${text.replace(/[[\]]/g, '')}[${tag}]`)
+  const several = <T>(max: number, item: (index: number) => fc.Arbitrary<T>) =>
+    fc.nat({ max }).chain((count) => fc.tuple(...Array.from({ length: count }, (_, index) => item(index))))
+  const past = fc.record({
+    prompt: tagged('prompt'),
+    turns: several(5, (i) =>
+      fc.record({ prompt: tagged(`asked ${i}`), answer: fc.option(tagged(`answered ${i}`)) }),
+    ),
+    interruption: fc.option(
+      fc.record({
+        how: tagged('how'),
+        promptRecorded: fc.boolean(),
+        tools: several(4, (i) =>
+          fc.record({
+            name: fc.constant('Bash'),
+            input: tagged(`input ${i}`),
+            ending: fc.constantFrom('ok', 'error', null),
+          }),
+        ),
+      }),
+    ),
+  })
+
+  it('the past is in the text exactly if the session does not have it', () => {
+    const seen = { resumed: 0, fresh: 0 }
+    checkProperty(
+      fc.property(factsArbitrary, past, (facts, { turns, prompt, interruption }) => {
+        const said = turns.flatMap((turn) => [turn.prompt, ...(turn.answer === null ? [] : [turn.answer])])
+        const tools = interruption?.tools ?? []
+        const unknown = tools.filter((tool) => tool.ending === null)
+        const decision = decideResume(
+          { ...facts, past: { turns: turns.length > 0, unfinishedWork: tools.length > 0 } },
+          NOW,
+        )
+        const text = composePrompt({ decision, prompt, turns, interruption })
+        if (decision.kind === 'resume') {
+          seen.resumed++
+          for (const part of said) expect(text).not.toContain(part)
+          expect(text.includes(prompt)).toBe(interruption?.promptRecorded !== true)
+          if (interruption?.promptRecorded) {
+            for (const tool of unknown) expect(text).toContain(tool.input)
+            expect(/outcome of your last tool call is unknown/.test(text)).toBe(unknown.length > 0)
+          }
+        } else {
+          seen.fresh++
+          for (const part of [...said, ...tools.map((tool) => tool.input)]) expect(text).toContain(part)
+          expect(text.split(': outcome unknown')).toHaveLength(unknown.length + 1)
+          expect(text.endsWith(prompt)).toBe(true)
+          expect(text.split(prompt)).toHaveLength(2)
+        }
+      }),
+      1500,
+    )
+    expect(Math.min(seen.resumed, seen.fresh)).toBeGreaterThan(50)
+  })
+})

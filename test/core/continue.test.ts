@@ -1,0 +1,147 @@
+/** What follows an attempt. */
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { OUTCOMES, type OutcomeName } from '../../src/contract/outcome.ts'
+import { type AttemptEnd, decideNext } from '../../src/core/continue/decide.ts'
+import { checkProperty } from './random.ts'
+
+const ended = (name: OutcomeName, change: Partial<AttemptEnd> = {}): AttemptEnd => ({
+  outcome: { name, message: `said ${name}` },
+  kind: 'turn',
+  resumed: false,
+  cancelRequested: false,
+  crashes: name === 'crashed' ? 1 : 0,
+  overflows: name === 'context-overflow' ? 1 : 0,
+  progressed: true,
+  maxResumes: 3,
+  jitter: 0,
+  ...change,
+})
+
+const FINAL = OUTCOMES.filter((name) => name !== 'crashed' && name !== 'session-missing')
+
+describe('the run settles', () => {
+  it.each(FINAL)('with the outcome of its attempt: %s', (name) => {
+    // A resumed session that overflowed is given room first.
+    for (const resumed of name === 'context-overflow' ? [false] : [true, false]) {
+      for (const crashes of [0, 1, 9]) {
+        const next = decideNext(ended(name, { resumed, crashes }))
+        expect(next).toEqual({ kind: 'settle', outcome: { name, message: `said ${name}` } })
+      }
+    }
+  })
+
+  it('when a fresh session is said to be missing: that cannot be cured by another fresh one', () => {
+    expect(decideNext(ended('session-missing'))).toMatchObject({ kind: 'settle' })
+  })
+
+  it('when the agent crashed once more than it may', () => {
+    expect(decideNext(ended('crashed', { crashes: 3 }))).toMatchObject({ kind: 'retry' })
+    expect(decideNext(ended('crashed', { crashes: 4 }))).toMatchObject({
+      kind: 'settle',
+      outcome: { name: 'crashed', message: 'said crashed' },
+    })
+    expect(decideNext(ended('crashed', { crashes: 1, maxResumes: 0 }))).toMatchObject({ kind: 'settle' })
+  })
+
+  it.each(OUTCOMES)('once it was cancelled, whatever its last attempt says: %s', (name) => {
+    for (const resumed of [true, false]) {
+      const next = decideNext(ended(name, { cancelRequested: true, resumed, crashes: 1 }))
+      const said = name === 'crashed' ? 'cancelled' : name
+      expect(next).toMatchObject({ kind: 'settle', outcome: { name: said } })
+    }
+  })
+})
+
+describe('the run is tried again', () => {
+  it('at once and without counting, when the agent refused to resume', () => {
+    const next = decideNext(ended('session-missing', { resumed: true, crashes: 99, maxResumes: 0 }))
+    expect(next).toMatchObject({ kind: 'retry', afterMs: 0 })
+    expect(next).toHaveProperty('why', expect.stringContaining('fresh with the history'))
+  })
+
+  it('after a crash, saying why and how often', () => {
+    const next = decideNext(ended('crashed', { crashes: 2 }))
+    expect(next).toHaveProperty('why', 'said crashed; trying again (2 of 3)')
+  })
+
+  it('at once after a first crash in the middle of work, later and later after more, a minute at most', () => {
+    const wait = (crashes: number, progressed = true, jitter = 0) => {
+      const next = decideNext(ended('crashed', { crashes, progressed, jitter, maxResumes: 100 }))
+      return next.kind === 'retry' ? next.afterMs : Number.NaN
+    }
+    expect([1, 2, 3, 4, 5].map((crashes) => wait(crashes))).toEqual([0, 1000, 2000, 4000, 8000])
+    expect(wait(1, false)).toBe(1000)
+    expect(wait(50)).toBe(60_000)
+    expect(wait(100)).toBe(60_000)
+    expect(wait(2, true, 0.5)).toBe(1250)
+    expect(wait(50, true, 0.999)).toBeLessThan(90_001)
+  })
+})
+
+describe('whatever the agent does, the run settles', () => {
+  interface Life {
+    outcomes: OutcomeName[]
+    maxResumes: number
+    resumes: boolean
+  }
+  const life: fc.Arbitrary<Life> = fc.record({
+    // Mostly the two that are tried again: these are the ones that could go on for ever.
+    outcomes: fc.array(fc.constantFrom<OutcomeName>('crashed', 'crashed', 'session-missing', ...OUTCOMES), {
+      minLength: 60,
+      maxLength: 60,
+    }),
+    maxResumes: fc.integer({ min: 0, max: 12 }),
+    resumes: fc.boolean(),
+  })
+
+  /** Plays a run: what is refused is not resumed again; `mayResume` says whether a crashed attempt's session is. */
+  function attemptsOf({ outcomes, maxResumes, resumes }: Life, mayResume: boolean): number {
+    let crashes = 0
+    let overflows = 0
+    let resumed = resumes
+    for (const [index, name] of outcomes.entries()) {
+      if (name === 'crashed') crashes++
+      if (name === 'context-overflow') overflows++
+      const next = decideNext(ended(name, { resumed, crashes, overflows, maxResumes }))
+      if (next.kind === 'settle') return index + 1
+      resumed = name === 'session-missing' ? false : mayResume && crashes < maxResumes
+    }
+    return Number.POSITIVE_INFINITY
+  }
+
+  it('within the resumes it may use, one refused resume, one overflow and the last attempt', () => {
+    checkProperty(
+      fc.property(life, (l) => {
+        expect(attemptsOf(l, false)).toBeLessThanOrEqual(l.maxResumes + 3)
+      }),
+      2000,
+    )
+  })
+
+  it('within twice as many when every session it makes is refused as well', () => {
+    checkProperty(
+      fc.property(life, (l) => {
+        expect(attemptsOf(l, true)).toBeLessThanOrEqual(2 * l.maxResumes + 4)
+      }),
+      2000,
+    )
+  })
+
+  it('given room at most twice', () => {
+    const end = (overflows: number, kind: 'turn' | 'compact' = 'turn') =>
+      decideNext(ended('context-overflow', { resumed: true, overflows, kind }))
+    expect([1, 2, 3].map((n) => end(n).kind)).toEqual(['retry', 'retry', 'settle'])
+    expect(decideNext(ended('context-overflow', { resumed: false }))).toMatchObject({ kind: 'settle' })
+  })
+
+  it.each([
+    ['completed', 'retry'],
+    ['turn-limit', 'retry'],
+    ['auth', 'settle'],
+    ['rate-limited', 'settle'],
+    ['cancelled', 'settle'],
+  ] as const)('after an attempt to make room that ended %s: %s', (name, kind) => {
+    expect(decideNext(ended(name, { resumed: true, kind: 'compact' })).kind).toBe(kind)
+  })
+})

@@ -1,0 +1,14 @@
+/** Random tests: the seed is printed at the start, so that a run that hangs or dies can be repeated as well. */
+import fc from 'fast-check'
+
+export function checkProperty<T>(property: fc.IProperty<T>, numRuns = 500): void {
+  const seed = announceSeed()
+  fc.assert(property, { seed, numRuns })
+}
+
+/** Set REPRISE_TEST_SEED to repeat a run. */
+function announceSeed(): number {
+  const seed = Number(process.env.REPRISE_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31))
+  process.stdout.write(`fast-check seed ${seed}\n`)
+  return seed
+}

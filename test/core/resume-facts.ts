@@ -1,0 +1,86 @@
+import fc from 'fast-check'
+import type { Pin, ResumeFacts } from '../../src/core/resume/facts.ts'
+
+export const NOW = new Date('2026-03-01T12:00:00Z')
+
+export const goodPin: Pin = {
+  agentSessionId: '11111111-2222-4333-8444-555555555555',
+  agent: 'claude',
+  runtimeId: 'runtime-a',
+  workDir: '/srv/project',
+  epoch: 3,
+  lastUsedAt: new Date(NOW.getTime() - 60_000),
+  turns: 2,
+  poison: null,
+  contextTokens: 10_000,
+  contextWindow: 200_000,
+  full: false,
+  transcript: 'present',
+  holder: null,
+}
+
+/** Facts under which nothing speaks against resuming. */
+export const goodFacts: ResumeFacts & { pin: Pin } = {
+  agent: 'claude',
+  runtimeId: 'runtime-a',
+  workDir: '/srv/project',
+  canResume: true,
+  forceFresh: false,
+  epoch: 3,
+  resumesUsed: 0,
+  pin: goodPin,
+  limits: { maxAgeMs: 3_600_000, maxResumes: 3, contextThreshold: 0.8 },
+  past: { turns: true, unfinishedWork: false },
+}
+
+export const withPin = (pin: Partial<Pin>): ResumeFacts => ({ ...goodFacts, pin: { ...goodPin, ...pin } })
+
+/** Mostly what speaks for resuming, so that a good part of random facts has nothing against it, or one thing only. */
+const mostly = <T>(good: readonly T[], bad: readonly T[]): fc.Arbitrary<T> =>
+  fc.oneof(
+    { arbitrary: fc.constantFrom(...good), weight: 12 },
+    { arbitrary: fc.constantFrom(...bad), weight: 1 },
+  )
+
+const ago = (ms: number) => new Date(NOW.getTime() - ms)
+
+const pinArbitrary: fc.Arbitrary<Pin> = fc.record({
+  agentSessionId: fc.uuid(),
+  agent: mostly(['claude'], ['codex']),
+  runtimeId: mostly(['runtime-a'], ['runtime-b']),
+  workDir: mostly(['/srv/project'], ['/srv/other', '/srv/project/']),
+  epoch: mostly([3], [2, 4]),
+  lastUsedAt: mostly([ago(0), ago(60_000), ago(3_600_000), ago(-1)], [ago(3_600_001), ago(10_000_000)]),
+  turns: mostly([1, 2, 50], [0]),
+  poison: mostly<Pin['poison']>(
+    [null],
+    [
+      { refused: true, message: 'x' },
+      { refused: false, message: 'y' },
+    ],
+  ),
+  contextTokens: mostly<number | null>([null, 0, 100_000, 160_000], [160_001, 250_000]),
+  contextWindow: fc.constantFrom(null, 0, 200_000, 1_000_000),
+  full: mostly([false], [true]),
+  transcript: mostly<Pin['transcript']>(['present'], ['missing', 'unreadable']),
+  holder: mostly<Pin['holder']>(
+    [null],
+    [
+      { kind: 'lease', runId: 'run_x' },
+      { kind: 'process', pid: 7 },
+    ],
+  ),
+})
+
+export const factsArbitrary: fc.Arbitrary<ResumeFacts> = fc.record({
+  agent: mostly(['claude'], ['codex']),
+  runtimeId: mostly(['runtime-a'], ['runtime-b']),
+  workDir: mostly(['/srv/project'], ['/srv/other']),
+  canResume: mostly([true], [false]),
+  forceFresh: mostly([false], [true]),
+  epoch: mostly([3], [4]),
+  resumesUsed: mostly([0, 1, 2], [3, 4]),
+  pin: fc.option(pinArbitrary, { freq: 12 }),
+  limits: mostly([goodFacts.limits], [{ ...goodFacts.limits, maxResumes: 0 }]),
+  past: fc.record({ turns: fc.boolean(), unfinishedWork: fc.boolean() }),
+})

@@ -1,0 +1,154 @@
+/** Resume or fresh. What is checked is what a run's owner sees: the reason, and what is carried. */
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { FreshReason } from '../../src/contract/run.ts'
+import { decideResume } from '../../src/core/resume/decide.ts'
+import type { ResumeFacts } from '../../src/core/resume/facts.ts'
+import { checkProperty } from './random.ts'
+import { factsArbitrary, goodFacts, goodPin, NOW, withPin } from './resume-facts.ts'
+
+const ago = (ms: number) => new Date(NOW.getTime() - ms)
+
+/** One bad fact each, in the order in which the reasons are to be reported when several hold. */
+const REFUSALS: [FreshReason, string, (facts: ResumeFacts) => ResumeFacts][] = [
+  ['no-resume-capability', 'the agent cannot resume', (f) => ({ ...f, canResume: false })],
+  ['forced', 'the caller wants a fresh one', (f) => ({ ...f, forceFresh: true })],
+  ['other-agent', 'the session is of another agent', (f) => pinned(f, { agent: 'codex' })],
+  [
+    'refused',
+    'the agent refused it before',
+    (f) => pinned(f, { poison: { refused: true, message: 'gone' } }),
+  ],
+  ['poisoned', 'it is poisoned', (f) => pinned(f, { poison: { refused: false, message: 'signature' } })],
+  ['no-prior-turn', 'nobody has spoken in it', (f) => pinned(f, { turns: 0 })],
+  ['history-changed', 'the history was edited since', (f) => pinned(f, { epoch: 2 })],
+  ['other-work-dir', 'it belongs to another directory', (f) => pinned(f, { workDir: '/srv/other' })],
+  ['other-runtime', 'the executable is another one', (f) => pinned(f, { runtimeId: 'runtime-b' })],
+  ['expired', 'it is too old', (f) => pinned(f, { lastUsedAt: ago(3_600_001) })],
+  ['too-many-resumes', 'the run has resumed often enough', (f) => ({ ...f, resumesUsed: 3 })],
+  ['context-full', 'its context is too full', (f) => pinned(f, { contextTokens: 160_001 })],
+  ['transcript-missing', 'its transcript is gone', (f) => pinned(f, { transcript: 'missing' })],
+  ['transcript-unreadable', 'its transcript is damaged', (f) => pinned(f, { transcript: 'unreadable' })],
+  [
+    'session-leased',
+    'another run of ours writes it',
+    (f) => pinned(f, { holder: { kind: 'lease', runId: 'r' } }),
+  ],
+  [
+    'session-in-use',
+    'a process not ours writes it',
+    (f) => pinned(f, { holder: { kind: 'process', pid: 7 } }),
+  ],
+]
+
+function pinned(facts: ResumeFacts, change: Partial<typeof goodPin>): ResumeFacts {
+  return { ...facts, pin: { ...goodPin, ...facts.pin, ...change } }
+}
+
+describe('a session is resumed', () => {
+  it('when nothing speaks against it, and nothing of the past is carried then', () => {
+    expect(decideResume(goodFacts, NOW)).toEqual({
+      kind: 'resume',
+      agentSessionId: goodPin.agentSessionId,
+      carry: 'none',
+    })
+  })
+
+  it.each([
+    ['its age is exactly the limit', withPin({ lastUsedAt: ago(3_600_000) })],
+    ['it was used later than now (a clock was set back)', withPin({ lastUsedAt: ago(-5000) })],
+    ['its context is filled exactly to the threshold', withPin({ contextTokens: 160_000 })],
+    ['nobody knows how full it is', withPin({ contextTokens: null })],
+    ['nobody knows how large its window is', withPin({ contextTokens: 900_000, contextWindow: null })],
+    ['one resume is left', { ...goodFacts, resumesUsed: 2 }],
+    [
+      'it is a new turn, of a run that may not be resumed',
+      { ...goodFacts, limits: { ...goodFacts.limits, maxResumes: 0 } },
+    ],
+    [
+      'an attempt of this very run did something in it',
+      { ...goodFacts, past: { turns: false, unfinishedWork: true } },
+    ],
+  ])('also when %s', (_, facts) => {
+    expect(decideResume(facts, NOW).kind).toBe('resume')
+  })
+})
+
+describe('a fresh session is started', () => {
+  it.each(REFUSALS)('%s: %s', (reason, _, spoil) => {
+    expect(decideResume(spoil(goodFacts), NOW)).toEqual({ kind: 'fresh', reason, carry: 'transcript' })
+  })
+
+  it('for the first run, which has no session yet', () => {
+    const facts = { ...goodFacts, pin: null, past: { turns: false, unfinishedWork: false } }
+    expect(decideResume(facts, NOW)).toEqual({ kind: 'fresh', reason: 'first-run', carry: 'none' })
+    expect(decideResume({ ...facts, forceFresh: true }, NOW)).toMatchObject({ reason: 'forced' })
+  })
+
+  it('never by a later reason while an earlier one holds as well', () => {
+    const combined = REFUSALS.flatMap(([earlier, , spoilEarlier], i) =>
+      REFUSALS.slice(i + 1).map(([later, , spoilLater]) => ({
+        earlier,
+        later,
+        got: decideResume(spoilEarlier(spoilLater(goodFacts)), NOW),
+      })),
+    )
+    const wrong = combined.filter(({ earlier, got }) => got.kind !== 'fresh' || got.reason !== earlier)
+    expect(wrong).toEqual([])
+  })
+
+  it.each([
+    [{ turns: false, unfinishedWork: false }, 'none'],
+    [{ turns: true, unfinishedWork: false }, 'transcript'],
+    [{ turns: false, unfinishedWork: true }, 'handoff'],
+    [{ turns: true, unfinishedWork: true }, 'handoff'],
+  ] as const)('and carries what there is: %o → %s', (past, carry) => {
+    for (const [, , spoil] of REFUSALS) {
+      expect(decideResume({ ...spoil(goodFacts), past }, NOW)).toMatchObject({ kind: 'fresh', carry })
+    }
+  })
+})
+
+describe('with any facts', () => {
+  /** Written from the list of guards, not from the guards themselves. */
+  function speaksAgainst(f: ResumeFacts): boolean {
+    const { pin } = f
+    if (pin === null || !f.canResume || f.forceFresh) return true
+    // The limit is on resuming again after a crash; a new turn may always go on with its session.
+    if (f.resumesUsed > 0 && f.resumesUsed >= f.limits.maxResumes) return true
+    const full = pin.contextTokens !== null && pin.contextWindow ? pin.contextTokens / pin.contextWindow : 0
+    return (
+      pin.agent !== f.agent ||
+      pin.runtimeId !== f.runtimeId ||
+      pin.workDir !== f.workDir ||
+      pin.epoch !== f.epoch ||
+      pin.turns < 1 ||
+      pin.poison !== null ||
+      NOW.getTime() - pin.lastUsedAt.getTime() > f.limits.maxAgeMs ||
+      pin.full ||
+      full > f.limits.contextThreshold ||
+      pin.transcript !== 'present' ||
+      pin.holder !== null
+    )
+  }
+
+  it('resume and carry never disagree', () => {
+    let resumed = 0
+    checkProperty(
+      fc.property(factsArbitrary, (facts) => {
+        const decision = decideResume(facts, NOW)
+        expect(decision.kind).toBe(speaksAgainst(facts) ? 'fresh' : 'resume')
+        if (decision.kind === 'resume') {
+          resumed++
+          expect(decision.carry).toBe('none')
+          expect(decision.agentSessionId).toBe(facts.pin?.agentSessionId)
+        } else {
+          expect(decision.carry === 'none').toBe(!facts.past.turns && !facts.past.unfinishedWork)
+          expect(decision.carry === 'handoff').toBe(facts.past.unfinishedWork)
+        }
+      }),
+      3000,
+    )
+    expect(resumed).toBeGreaterThan(100)
+  })
+})
