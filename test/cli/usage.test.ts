@@ -7,7 +7,20 @@ import { createCli } from './cli.ts'
 const cli = createCli()
 afterAll(() => cli.close())
 
-const COMMANDS = ['up', 'down', 'status', 'doctor', 'run', 'runs', 'sessions', 'agents', 'simulate']
+const COMMANDS = [
+  'up',
+  'down',
+  'status',
+  'doctor',
+  'run',
+  'chat',
+  'conversations',
+  'runs',
+  'sessions',
+  'agents',
+  'stats',
+  'simulate',
+]
 
 describe('help', () => {
   test('names every command, the exit codes and examples', async () => {
@@ -56,6 +69,14 @@ describe('wrong usage exits with 2, says why, and starts nothing', () => {
     [['sessions', 'show', '..'], 'is not the id of a session', ''],
     [['run', ''], 'the prompt is empty', ''],
     [['run', '-'], 'the prompt on stdin is empty', ''],
+    [['chat'], 'the prompt on stdin is empty', ''],
+    [['chat', 'hello'], 'Expected an id like cnv_01J…, or last. A message goes behind -m.', '--help'],
+    [['chat', '-m', ' '], 'the message is empty', ''],
+    [['chat', 'last', '--cwd', '/tmp', '-m', 'x'], 'keeps its directory', 'Leave out --cwd'],
+    [['chat', '--scope', 'all', '-m', 'x'], 'Allowed choices are shared, agent.', '--help'],
+    [['chat', '--instructions', 'nowhere.md', '-m', 'x'], 'cannot read the instructions: ENOENT', ''],
+    [['conversations', 'show', 'run_1'], 'Expected an id like cnv_01J…', '--help'],
+    [['conversations', 'remove', 'x'], 'unknown command "conversations remove"', 'Expected one of'],
   ])('%j', async (args, message, hint) => {
     const { code, stdout, stderr } = await cli.run(args)
     expect([code, stdout]).toEqual([2, ''])

@@ -6,8 +6,9 @@ import { NO_USAGE } from '../../src/contract/outcome.ts'
 import type { CreateRun, RunDetail, ToolResult } from '../../src/contract/run.ts'
 import type { SessionDetail } from '../../src/contract/session.ts'
 import type { Engine } from '../../src/engine/api.ts'
+import { type ConversationDoubles, createConversationDoubles } from './conversation-doubles.ts'
 
-export interface EngineDouble extends Engine {
+export interface EngineDouble extends Engine, Pick<ConversationDoubles, 'addConversation'> {
   addRun: (change?: Partial<RunDetail>) => RunDetail
   emit: (id: RunId, ...bodies: EventBody[]) => void
   settle: (id: RunId) => void
@@ -43,7 +44,17 @@ export function createEngineDouble(): EngineDouble {
     for (const listener of listeners.get(id) ?? []) listener()
   }
 
+  /** One run per key, whatever asks for it. */
+  const once = (key: string | null, create: () => RunDetail) => {
+    const earlier = key === null ? undefined : keys.get(key)
+    if (earlier) return { run: get(earlier), created: false }
+    const run = create()
+    if (key !== null) keys.set(key, run.id)
+    return { run, created: true }
+  }
+
   return {
+    ...createConversationDoubles((change, key) => once(key, () => addRun(change))),
     addRun,
     emit,
     settle: (id) => {
@@ -55,13 +66,9 @@ export function createEngineDouble(): EngineDouble {
     session,
 
     admit: async (request: CreateRun, key) => {
-      const earlier = key === null ? undefined : keys.get(key)
-      if (earlier) return { run: get(earlier), created: false }
       if (request.agent === 'nobody') throw new RepriseError('agent-unknown', 'there is no agent nobody')
       if (request.agent === 'broken') throw new Error('secret insides')
-      const run = addRun({ prompt: request.prompt, workDir: request.workDir })
-      if (key !== null) keys.set(key, run.id)
-      return { run, created: true }
+      return once(key, () => addRun({ prompt: request.prompt, workDir: request.workDir }))
     },
     cancel: async (id) => {
       const run = get(id)
@@ -90,6 +97,19 @@ export function createEngineDouble(): EngineDouble {
       throw new RepriseError('not-found', `there is no session ${id}`)
     },
     listAgents: async () => [],
+    readStats: async () => ({
+      runs: runs.size,
+      attempts: 0,
+      conversations: 0,
+      resumedRuns: 0,
+      outcomes: {},
+      freshReasons: {},
+      usage: NO_USAGE,
+      costUsd: 0,
+      promptTokensSent: 0,
+      promptTokensOfTranscripts: 0,
+      promptTokensSaved: 0,
+    }),
   }
 }
 
@@ -125,7 +145,10 @@ function newRun(): RunDetail {
     contextTokens: null,
     contextWindow: null,
     pending: [],
+    promptTokens: null,
+    transcriptTokens: null,
     conversationId: null,
+    turn: null,
     jobId: null,
     cycleId: null,
     attempts: [],

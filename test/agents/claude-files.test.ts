@@ -1,0 +1,202 @@
+/** Transcripts and live processes of the CLI, as they lie on disk. */
+import { spawn } from 'node:child_process'
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import {
+  configDirOf,
+  findClaudeHolder,
+  hasClaudeCredentials,
+  inspectClaudeTranscript,
+} from '../../src/agents/claude/files.ts'
+import { temporaryDir } from './temporary-dir.ts'
+
+const ID = '11111111-2222-4333-8444-555555555555'
+const MESSAGE = '99999999-8888-4777-8666-555555555555'
+const user = (uuid = 'u') => JSON.stringify({ type: 'user', message: { role: 'user', content: 'hi' }, uuid })
+const other = '{"type":"queue-operation","operation":"enqueue"}'
+
+function withTranscript(text: string | null, name = `${ID}.jsonl`, slug = '-srv-project') {
+  const dir = temporaryDir()
+  const path = join(dir, 'projects', slug, name)
+  mkdirSync(dirname(path), { recursive: true })
+  if (text !== null) writeFileSync(path, text)
+  const env = { CLAUDE_CONFIG_DIR: dir }
+  return {
+    dir,
+    path,
+    env,
+    inspect: (messageId: string | null = null) => inspectClaudeTranscript(ID, env, messageId),
+  }
+}
+
+describe('a transcript', () => {
+  it('is present when there is a message in it, and says where and how large it is', async () => {
+    const { path, inspect } = withTranscript(`${other}\n${user()}\n`)
+    expect(await inspect()).toEqual({
+      state: 'present',
+      path,
+      bytes: readFileSync(path).length,
+      hasMessage: false,
+    })
+  })
+
+  it.each([
+    ['an empty one', ''],
+    ['garbage', 'not json\n\u0000\u0001\n'],
+    ['one in which nobody has spoken', `${other}\n`],
+    ['one whose only message is torn', user().slice(0, -5)],
+    ['one that only looks like it', '{"type":"user","message":"text"}\n"\\"type\\":\\"user\\""\n'],
+  ])('is unreadable: %s', async (_, text) => {
+    expect(await withTranscript(text).inspect()).toMatchObject({ state: 'unreadable' })
+  })
+
+  it('with a torn last line is present: the CLI skips that line', async () => {
+    const { inspect } = withTranscript(`${user()}\n${user(MESSAGE).slice(0, -5)}`)
+    expect(await inspect(MESSAGE)).toMatchObject({ state: 'present', hasMessage: false })
+  })
+
+  it('with a whole last line that lacks its newline is read to its end, as the CLI does', async () => {
+    expect(await withTranscript(user(MESSAGE)).inspect(MESSAGE)).toMatchObject({
+      state: 'present',
+      hasMessage: true,
+    })
+  })
+
+  it('that is not there is missing', async () => {
+    const missing = { state: 'missing', path: null, bytes: null, hasMessage: false }
+    expect(await withTranscript(null).inspect()).toEqual(missing)
+    expect(await inspectClaudeTranscript(ID, { CLAUDE_CONFIG_DIR: '/nowhere' }, null)).toEqual(missing)
+  })
+
+  it('that is a folder is missing', async () => {
+    const { path, inspect } = withTranscript(null)
+    mkdirSync(path)
+    expect(await inspect()).toMatchObject({ state: 'missing' })
+  })
+
+  it('is found whatever directory it was made in', async () => {
+    expect(await withTranscript(`${user()}\n`, `${ID}.jsonl`, '-some-where-else').inspect()).toMatchObject({
+      state: 'present',
+    })
+  })
+
+  it('tells whether a message is in it, by its own id', async () => {
+    const nested = JSON.stringify({ type: 'assistant', message: {}, uuid: MESSAGE, parentUuid: 'x' })
+    const mentioned = JSON.stringify({
+      type: 'user',
+      message: { content: MESSAGE },
+      uuid: 'u',
+      parentUuid: MESSAGE,
+    })
+    const lines = Array.from({ length: 3000 }, (_, i) => user(`u${i}`.padEnd(300, '.')))
+    const without = withTranscript([user(), nested, mentioned, ...lines, ''].join('\n'))
+    expect(await without.inspect(MESSAGE)).toMatchObject({ state: 'present', hasMessage: false })
+    const withIt = withTranscript([user(), ...lines, user(MESSAGE), ''].join('\n'))
+    expect(await withIt.inspect(MESSAGE)).toMatchObject({ hasMessage: true })
+  })
+
+  it.each([
+    '../../secret',
+    '..',
+    '*',
+    `${ID}/../x`,
+    '',
+    'title of a session',
+    `${ID}\n`,
+    `-${ID.slice(1)}\0`,
+  ])('is never looked for by an id that is none: %j', async (id) => {
+    const { dir, env } = withTranscript(`${user()}\n`)
+    writeFileSync(join(dir, 'secret.jsonl'), `${user()}\n`)
+    mkdirSync(join(dir, 'projects', 'p'))
+    writeFileSync(join(dir, 'projects', 'p', `${id.replace(/[^\w]/g, '_')}.jsonl`), `${user()}\n`)
+    expect(await inspectClaudeTranscript(id, env, null)).toMatchObject({ state: 'missing', path: null })
+  })
+
+  it('lies where the environment says', () => {
+    expect(configDirOf({ CLAUDE_CONFIG_DIR: '/a', HOME: '/h' })).toBe('/a')
+    expect(configDirOf({ HOME: '/h' })).toBe('/h/.claude')
+  })
+})
+
+describe('who holds a session', () => {
+  const startOf = (pid: number) => {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''
+  }
+
+  async function sleeper(): Promise<number> {
+    const child = spawn('sleep', ['60'], { stdio: 'ignore' })
+    onTestFinished(() => {
+      child.kill('SIGKILL')
+    })
+    await new Promise((resolve) => child.once('spawn', resolve))
+    return child.pid ?? 0
+  }
+
+  function registered(...records: (object | string)[]) {
+    const dir = temporaryDir()
+    mkdirSync(join(dir, 'sessions'))
+    for (const [i, record] of records.entries()) {
+      const text = typeof record === 'string' ? record : JSON.stringify(record)
+      writeFileSync(join(dir, 'sessions', `${i}.json`), text)
+    }
+    writeFileSync(join(dir, 'sessions', '1.abc.key'), JSON.stringify({ sessionId: ID, pid: process.pid }))
+    return findClaudeHolder(ID, { CLAUDE_CONFIG_DIR: dir })
+  }
+
+  it('a live process that registered itself, among records of others and broken ones', async () => {
+    const pid = await sleeper()
+    const others = [{ sessionId: 'other', pid: process.pid }, 'torn {', '[]', { sessionId: ID, pid: 'x' }]
+    expect(await registered(...others, { sessionId: ID, pid, procStart: startOf(pid) })).toBe(pid)
+    expect(await registered({ sessionId: ID, pid })).toBe(pid)
+  })
+
+  it('nobody, when the process is gone', async () => {
+    const child = spawn('true')
+    await new Promise((resolve) => child.once('exit', resolve))
+    expect(await registered({ sessionId: ID, pid: child.pid, procStart: '1' })).toBeNull()
+    expect(await registered({ sessionId: ID, pid: child.pid })).toBeNull()
+  })
+
+  it('nobody, when another process has got the pid since', async () => {
+    const pid = await sleeper()
+    expect(await registered({ sessionId: ID, pid, procStart: String(Number(startOf(pid)) - 1) })).toBeNull()
+  })
+
+  it('nobody, when the process is dead and only not reaped yet', async () => {
+    // A shell that never waits for its child: it becomes a zombie.
+    const shell = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 60'], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    onTestFinished(() => {
+      shell.kill('SIGKILL')
+    })
+    const pid = await new Promise<number>((resolve) => shell.stdout.once('data', (d) => resolve(Number(d))))
+    await expect.poll(() => readFileSync(`/proc/${pid}/stat`, 'utf8')).toContain(') Z ')
+    expect(await registered({ sessionId: ID, pid, procStart: startOf(pid) })).toBeNull()
+  })
+
+  it('nobody, when there are no records', async () => {
+    expect(await findClaudeHolder(ID, { CLAUDE_CONFIG_DIR: '/nowhere' })).toBeNull()
+  })
+})
+
+describe('credentials', () => {
+  it('are a key in the environment, a login on disk or a helper', async () => {
+    const dir = temporaryDir()
+    const env = { CLAUDE_CONFIG_DIR: dir }
+    expect(await hasClaudeCredentials(env)).toBe(false)
+    for (const name of ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN']) {
+      expect(await hasClaudeCredentials({ ...env, [name]: 'x' })).toBe(true)
+      expect(await hasClaudeCredentials({ ...env, [name]: '' })).toBe(false)
+    }
+    writeFileSync(join(dir, 'settings.json'), '{ broken')
+    expect(await hasClaudeCredentials(env)).toBe(false)
+    writeFileSync(join(dir, 'settings.json'), '{"apiKeyHelper":"/bin/key"}')
+    expect(await hasClaudeCredentials(env)).toBe(true)
+    const loggedIn = temporaryDir()
+    symlinkSync('/dev/null', join(loggedIn, '.credentials.json'))
+    expect(await hasClaudeCredentials({ CLAUDE_CONFIG_DIR: loggedIn })).toBe(true)
+  })
+})

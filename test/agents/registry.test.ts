@@ -1,0 +1,258 @@
+/** Which executable an agent is, what it can do, and what it gets to see of our environment. */
+import { chmodSync, mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { claudeAdapter } from '../../src/agents/claude/adapter.ts'
+import { probeClaude } from '../../src/agents/claude/probe.ts'
+import { buildEnvironment } from '../../src/agents/environment.ts'
+import { AgentRegistry, type ConfiguredAgent } from '../../src/agents/registry.ts'
+import { RepriseError } from '../../src/contract/errors.ts'
+import { temporaryDir } from './temporary-dir.ts'
+
+const FLAGS = [
+  '--input-format',
+  '--output-format',
+  '--resume',
+  '--session-id',
+  '--fork-session',
+  '--include-partial-messages',
+  '--max-budget-usd',
+  '--json-schema',
+]
+
+/** A script that answers --version and --help, and notes each time it is run. */
+function fakeClaude(
+  dir: string,
+  { flags = FLAGS, version = '2.1.0 (Claude Code)', name = 'claude', tail = '' } = {},
+) {
+  const path = join(dir, name)
+  const help = flags.map((flag) => `  ${flag} <value>  does things`).join('\n')
+  const script = `#!/bin/sh
+echo "$1" >>${dir}/invocations
+case $1 in
+  --version) echo '${version}' ;;
+  --help) cat <<'END'
+${help}
+END
+  ;;
+esac
+${tail}
+`
+  writeFileSync(path, script, { mode: 0o755 })
+  return realpathSync(path)
+}
+
+const env = { PATH: '/usr/bin:/bin' }
+
+async function failureOf(promise: Promise<unknown>): Promise<RepriseError> {
+  const error = await promise.catch((e: unknown) => e)
+  expect(error).toBeInstanceOf(RepriseError)
+  return error as RepriseError
+}
+
+describe('the probe', () => {
+  it('finds version and capabilities of the real CLI', async () => {
+    const path = join(import.meta.dirname, '../../node_modules/.bin/claude')
+    const runtime = await probeClaude(path, { PATH: process.env.PATH ?? '', HOME: temporaryDir() })
+    expect(runtime.version).toMatch(/^\d+\.\d+\.\d+$/)
+    expect(Object.values(runtime.capabilities)).toEqual(Array(7).fill(true))
+    expect(runtime.runtimeId).toMatch(/^[0-9a-f]{16}$/)
+  })
+
+  it.each([
+    ['--resume', 'resume'],
+    ['--session-id', 'sessionId'],
+    ['--fork-session', 'fork'],
+    ['--include-partial-messages', 'partialMessages'],
+    ['--max-budget-usd', 'budget'],
+    ['--json-schema', 'structuredOutput'],
+  ] as const)('without %s in the help: cannot %s, and all else it can', async (flag, capability) => {
+    const path = fakeClaude(temporaryDir(), { flags: FLAGS.filter((f) => f !== flag) })
+    const { capabilities } = await probeClaude(path, env)
+    expect(Object.entries(capabilities).filter(([, can]) => !can)).toEqual([[capability, false]])
+  })
+
+  it('is not taken in by a flag that only begins the same', async () => {
+    const flags = ['--input-format', '--output-format', '--resume-session-at', '--no-session-id']
+    const { capabilities } = await probeClaude(fakeClaude(temporaryDir(), { flags }), env)
+    expect(capabilities).toMatchObject({ resume: false, sessionId: false })
+  })
+
+  it('gives another runtime id to another version, other flags or another place', async () => {
+    const dirs = [temporaryDir(), temporaryDir(), temporaryDir()] as const
+    const ids = await Promise.all([
+      probeClaude(fakeClaude(dirs[0]), env),
+      probeClaude(fakeClaude(dirs[0], { name: 'again', version: '2.1.1' }), env),
+      probeClaude(fakeClaude(dirs[1]), env),
+      probeClaude(fakeClaude(dirs[2], { flags: FLAGS.slice(0, 3) }), env),
+    ])
+    expect(new Set(ids.map(({ runtimeId }) => runtimeId)).size).toBe(4)
+    const again = await probeClaude(fakeClaude(dirs[0]), env)
+    expect(again.runtimeId).toBe(ids[0].runtimeId)
+  })
+
+  it.each([
+    ['exits with an error', '#!/bin/sh\necho broken >&2\nexit 3\n'],
+    ['is no program', 'no shebang, \0 no elf'],
+    ['names an interpreter that is not there', '#!/nowhere/node\n'],
+  ])('of an executable that %s says which one and what to do', async (_, content) => {
+    const path = join(temporaryDir(), 'claude')
+    writeFileSync(path, content, { mode: 0o755 })
+    const error = await failureOf(probeClaude(path, env))
+    expect(error.code).toBe('agent-unavailable')
+    expect(error.message).toContain(path)
+    expect(error.hint).toBeTruthy()
+  })
+
+  it('of something that is no Claude Code says so', async () => {
+    const error = await failureOf(probeClaude(fakeClaude(temporaryDir(), { flags: ['--color'] }), env))
+    expect(error).toMatchObject({ code: 'agent-unavailable' })
+    expect(error.message).toContain('does not look like Claude Code')
+  })
+})
+
+describe('the registry', () => {
+  function registryOf(agent: Partial<ConfiguredAgent>, fallbackDirs: string[] = []) {
+    const stored = new Map<string, string>()
+    const cache = {
+      get: async (key: string) => stored.get(key) ?? null,
+      put: async (key: string, value: string) => void stored.set(key, value),
+    }
+    const configured: ConfiguredAgent = {
+      name: 'claude',
+      adapter: claudeAdapter,
+      command: null,
+      env,
+      model: null,
+      args: [],
+      simulated: false,
+      ...agent,
+    }
+    return { registry: new AgentRegistry([configured], cache, fallbackDirs), cache, configured }
+  }
+
+  const invocations = (dir: string) =>
+    readFileSync(join(dir, 'invocations'), 'utf8').trim().split('\n').toSorted()
+
+  it('probes an executable once, also when asked many times at once and by the next daemon', async () => {
+    const dir = temporaryDir()
+    const command = fakeClaude(dir)
+    const { registry, cache, configured } = registryOf({ command })
+    const runtimes = await Promise.all([1, 2, 3].map(() => registry.runtime('claude')))
+    expect(new Set(runtimes.map(({ runtimeId }) => runtimeId)).size).toBe(1)
+    await registry.runtime('claude')
+    const next = new AgentRegistry([configured], cache, [])
+    expect(await next.runtime('claude')).toEqual(runtimes[0])
+    expect(invocations(dir)).toEqual(['--help', '--version'])
+  })
+
+  it('probes it anew when the file has changed', async () => {
+    const dir = temporaryDir()
+    const command = fakeClaude(dir)
+    const { registry } = registryOf({ command })
+    const before = await registry.runtime('claude')
+    fakeClaude(dir, { version: '3.0.0 (Claude Code)', flags: FLAGS.filter((flag) => flag !== '--resume') })
+    const after = await registry.runtime('claude')
+    expect(after).toMatchObject({ version: '3.0.0', capabilities: { resume: false } })
+    expect(after.runtimeId).not.toBe(before.runtimeId)
+    expect(invocations(dir)).toHaveLength(4)
+  })
+
+  it('asks a broken executable again: it may have been repaired', async () => {
+    const dir = temporaryDir()
+    const command = fakeClaude(dir, { tail: `[ -e ${dir}/repaired ]` })
+    const { registry } = registryOf({ command })
+    expect((await failureOf(registry.runtime('claude'))).code).toBe('agent-unavailable')
+    writeFileSync(join(dir, 'repaired'), '')
+    expect(await registry.runtime('claude')).toMatchObject({ version: '2.1.0' })
+  })
+
+  it("looks on the agent's PATH first, then where a checkout brings it along, through links", async () => {
+    const [onPath, bundled, home] = [temporaryDir(), temporaryDir(), temporaryDir()]
+    const real = fakeClaude(home, { name: 'claude-2.js' })
+    symlinkSync(real, join(bundled, 'claude'))
+    const { registry } = registryOf({ env: { PATH: `${onPath}:/usr/bin:/bin` } }, [bundled])
+    expect((await registry.runtime('claude')).path).toBe(real)
+    const nearer = fakeClaude(onPath)
+    expect((await registry.runtime('claude')).path).toBe(nearer)
+  })
+
+  it('passes over folders and files that are not executable', async () => {
+    const [a, b, c] = [temporaryDir(), temporaryDir(), temporaryDir()]
+    mkdirSync(join(a, 'claude'))
+    chmodSync(fakeClaude(b), 0o644)
+    const usable = fakeClaude(c)
+    const { registry } = registryOf({ env: { PATH: `${a}:${b}:${c}:/usr/bin:/bin` } })
+    expect((await registry.runtime('claude')).path).toBe(usable)
+  })
+
+  it('says what it looked for when there is nothing, and how to get it', async () => {
+    const none = registryOf({ env: { PATH: temporaryDir() } }).registry
+    const error = await failureOf(none.runtime('claude'))
+    expect(error).toMatchObject({ code: 'agent-unavailable', hint: expect.stringContaining('npm install') })
+    const wrong = registryOf({ command: '/nowhere/claude' }).registry
+    expect(await failureOf(wrong.runtime('claude'))).toMatchObject({
+      message: expect.stringContaining('/nowhere/claude'),
+      hint: expect.stringContaining('agents.claude.command'),
+    })
+  })
+
+  it('names the agents there are when asked for one that is not', async () => {
+    const error = await failureOf(registryOf({}).registry.runtime('gpt'))
+    expect(error).toMatchObject({ code: 'agent-unknown', hint: expect.stringContaining('claude') })
+  })
+
+  it('describes what is there and what is wrong with the rest', async () => {
+    const home = temporaryDir()
+    const good = registryOf({ command: fakeClaude(home), env: { ...env, CLAUDE_CONFIG_DIR: home } }).registry
+    expect(await good.describe()).toMatchObject([
+      { name: 'claude', available: true, problem: null, version: '2.1.0', loggedIn: false },
+    ])
+    const bad = registryOf({ command: '/nowhere', env: { ...env, ANTHROPIC_API_KEY: 'k' } }).registry
+    expect(await bad.describe()).toMatchObject([
+      { available: false, problem: expect.stringContaining('/nowhere'), version: null, loggedIn: true },
+    ])
+  })
+})
+
+describe('the environment of an agent', () => {
+  const machine = {
+    PATH: '/bin',
+    HOME: '/h',
+    LC_ALL: 'C',
+    HTTPS_PROXY: 'p',
+    ANTHROPIC_API_KEY: 'k',
+    CLAUDE_CONFIG_DIR: '/c',
+    CLAUDECODE: '1',
+    CLAUDE_CODE_ENTRYPOINT: 'cli',
+    CLAUDE_CODE_CHILD_SESSION: '1',
+    AWS_SECRET_ACCESS_KEY: 'secret',
+    REPRISE_TOKEN: 'secret',
+    NODE_OPTIONS: '--inspect',
+    LD_PRELOAD: '/evil.so',
+    REPRISE_ATTEMPT: 'att_outer',
+    UNSET: undefined,
+  }
+
+  it('is what any program needs and what is its vendor’s, nothing else', () => {
+    expect(buildEnvironment(claudeAdapter, machine, {})).toEqual({
+      PATH: '/bin',
+      HOME: '/h',
+      LC_ALL: 'C',
+      HTTPS_PROXY: 'p',
+      ANTHROPIC_API_KEY: 'k',
+      CLAUDE_CONFIG_DIR: '/c',
+      DISABLE_AUTOUPDATER: '1',
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+    })
+  })
+
+  it('has what was configured, which counts most', () => {
+    const built = buildEnvironment(claudeAdapter, machine, {
+      HOME: '/other',
+      AWS_REGION: 'eu',
+      DISABLE_AUTOUPDATER: '0',
+    })
+    expect(built).toMatchObject({ HOME: '/other', AWS_REGION: 'eu', DISABLE_AUTOUPDATER: '0' })
+  })
+})

@@ -1,0 +1,190 @@
+/**
+ * Follow-up turns on the real CLI: resumed with only what is new, or fresh with the whole history. Both halves are
+ * looked at each time: the flag in argv, and the text the model was sent.
+ */
+import { readdir, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import type { RunDetail } from '../../src/contract/run.ts'
+import { type LoggingAgent, loggingAgent } from '../support/agents.ts'
+import { Chat } from '../support/chat.ts'
+import { World } from '../support/world.ts'
+
+let world: World
+let agent: LoggingAgent
+afterEach(() => world.close())
+beforeEach(async () => {
+  world = await World.create({ name: 'echo', rules: [{ reply: 'Noted: ${user}' }] })
+  agent = await loggingAgent(world)
+  await configure({})
+})
+
+const configure = (config: object) =>
+  world.configure({ agents: { claude: { command: agent.command, model: 'haiku' } }, ...config })
+
+/** The newest user message as the model got it, and everything before it. */
+function sent(): { text: string; before: string } {
+  const request = world.simulator.requests().at(-1)!
+  const index = request.messages.findLastIndex((message) => (message as { role: string }).role === 'user')
+  return { text: request.userText, before: JSON.stringify(request.messages.slice(0, index)) }
+}
+
+function expectResumed(run: RunDetail, past: string): void {
+  expect(run).toMatchObject({ outcome: 'completed', resumed: true, freshReason: null, carry: 'none' })
+  expect(agent.resumed()).toBe(`--resume=${run.sessionId}`)
+  expect(sent().text).not.toContain(past)
+  expect(sent().before).toContain(past)
+}
+
+function expectFresh(run: RunDetail, reason: string, past: string): void {
+  expect(run).toMatchObject({
+    outcome: 'completed',
+    resumed: false,
+    freshReason: reason,
+    carry: 'transcript',
+  })
+  expect(agent.resumed()).toBeUndefined()
+  expect(sent().text).toContain(past)
+  expect(sent().text).toContain(`Noted: ${past}`)
+  expect(sent().before).not.toContain(past)
+}
+
+it('a follow-up turn resumes and sends only the new text, with a word that earlier questions are answered', async () => {
+  await world.startDaemon()
+  const chat = await Chat.create(world)
+  const first = await chat.say('remember heliotrope')
+  expect(first).toMatchObject({ resumed: false, freshReason: 'first-run', carry: 'none' })
+  const second = await chat.say('and now something else')
+  expectResumed(second, 'heliotrope')
+  expect(sent().text).toMatch(/^<reprise>[^<]*answered[^<]*<\/reprise>\s+and now something else$/)
+  expect(second.sessionId).toBe(first.sessionId)
+  expect(second.usage.cacheReadTokens).toBeGreaterThan(0)
+  expect(second.transcriptTokens!).toBeGreaterThan(first.transcriptTokens!)
+  expect(await chat.texts()).toEqual([
+    'user: remember heliotrope',
+    'claude: Noted: remember heliotrope',
+    'user: and now something else',
+    expect.stringContaining('claude: Noted: '),
+  ])
+})
+
+it('forced fresh', async () => {
+  await world.startDaemon()
+  const chat = await Chat.create(world)
+  await chat.say('remember heliotrope')
+  expectFresh(await chat.say('again', { forceFreshSession: true }), 'forced', 'remember heliotrope')
+  expectResumed(await chat.say('and on'), 'remember heliotrope')
+})
+
+it('edited history', async () => {
+  await world.startDaemon()
+  const chat = await Chat.create(world)
+  await chat.say('remember heliotrope')
+  await chat.edit(0, 'remember obsidian')
+  const run = await chat.say('which word?')
+  expect(run).toMatchObject({ resumed: false, freshReason: 'history-changed', carry: 'transcript' })
+  expect(sent().text).toContain('remember obsidian')
+  expect(sent().text).not.toContain('<user>\nremember heliotrope')
+  expectResumed(await chat.say('and on'), 'remember obsidian')
+})
+
+it('truncated history: what was taken away is not sent', async () => {
+  await world.startDaemon()
+  const chat = await Chat.create(world)
+  await chat.say('remember heliotrope')
+  await chat.say('remember obsidian')
+  await chat.drop(2)
+  expect(await chat.texts()).toHaveLength(2)
+  expectFresh(await chat.say('which words?'), 'history-changed', 'remember heliotrope')
+  expect(sent().text).not.toContain('obsidian')
+})
+
+it('retry from a message: the answer is replaced, in a session that never heard the first try', async () => {
+  await world.startDaemon()
+  const chat = await Chat.create(world)
+  await chat.say('remember heliotrope')
+  await chat.say('remember obsidian')
+  await chat.say('a third')
+  const again = await chat.retry(2)
+  expectFresh(again, 'history-changed', 'remember heliotrope')
+  expect(sent().text.match(/obsidian/g)).toHaveLength(1)
+  expect(sent().text).not.toContain('a third')
+  expect((await chat.texts()).map((text) => text.split(':')[0])).toEqual(['user', 'claude', 'user', 'claude'])
+})
+
+it('another work directory; the same one by another name resumes', async () => {
+  await world.startDaemon()
+  const link = join(world.dir, 'link')
+  await symlink(world.workDir, link)
+  const chat = await Chat.create(world, { workDir: link })
+  await chat.say('remember heliotrope')
+  await unlink(link)
+  await symlink(join(world.dir, 'work', '..', 'work'), link)
+  expectResumed(await chat.say('by another name'), 'remember heliotrope')
+  await unlink(link)
+  await symlink(world.dir, link)
+  expectFresh(await chat.say('elsewhere'), 'other-work-dir', 'remember heliotrope')
+})
+
+it('the executable replaced between turns', async () => {
+  await world.startDaemon()
+  const chat = await Chat.create(world)
+  await chat.say('remember heliotrope')
+  const other = await loggingAgent(world, 'other', 's/--fork-session/--fork-elsewhere/')
+  await rename(other.command, agent.command)
+  const run = await chat.say('with another')
+  agent = { ...agent, resumed: other.resumed }
+  expectFresh(run, 'other-runtime', 'remember heliotrope')
+})
+
+it('a claude that cannot resume is never asked to, and gets the whole history each turn', async () => {
+  agent = await loggingAgent(world, 'old', 's/--resume/--reprise/g')
+  await configure({})
+  await world.startDaemon()
+  const chat = await Chat.create(world)
+  await chat.say('remember heliotrope')
+  expectFresh(await chat.say('two'), 'no-resume-capability', 'remember heliotrope')
+  expectFresh(await chat.say('three'), 'no-resume-capability', 'remember heliotrope')
+  expect(sent().text).toContain('two')
+  expect(agent.starts().flat().join(' ')).not.toContain('--resume')
+})
+
+it('a session that is too old', async () => {
+  await configure({ resume: { maxAge: '1ms' } })
+  await world.startDaemon()
+  const chat = await Chat.create(world)
+  await chat.say('remember heliotrope')
+  expectFresh(await chat.say('later'), 'expired', 'remember heliotrope')
+})
+
+it('a transcript that is gone', async () => {
+  await world.startDaemon()
+  const chat = await Chat.create(world)
+  await chat.say('remember heliotrope')
+  await rm(join(world.configDir, 'projects'), { recursive: true })
+  expectFresh(await chat.say('later'), 'transcript-missing', 'remember heliotrope')
+})
+
+it('a resume that the CLI refuses: the same turn, once more, fresh with the history', async () => {
+  await world.startDaemon()
+  const chat = await Chat.create(world)
+  const { sessionId } = await chat.say('remember heliotrope')
+  const projects = join(world.configDir, 'projects')
+  const [slug] = await readdir(projects)
+  const unusable = {
+    type: 'user',
+    message: { role: 'user', content: 'x' },
+    isSidechain: true,
+    uuid: 'not-a-uuid',
+  }
+  await writeFile(join(projects, slug!, `${sessionId}.jsonl`), `${JSON.stringify(unusable)}\n`)
+  const run = await chat.say('later')
+  expectFresh(run, 'refused', 'remember heliotrope')
+  expect(run.attemptCount).toBe(2)
+  expect(agent.starts().map((argv) => argv.some((arg) => arg.startsWith('--resume=')))).toEqual([
+    false,
+    true,
+    false,
+  ])
+  expectResumed(await chat.say('and on'), 'remember heliotrope')
+})

@@ -1,0 +1,327 @@
+/** The keeper: what an agent gets on stdin, and what is known of its end, whatever happens to us. */
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { constants } from 'node:fs'
+import { mkdir, open, readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it, vi } from 'vitest'
+import {
+  attemptDir,
+  closeInput,
+  deliver,
+  poke,
+  prepare,
+  readExitCode,
+  readKeeperPid,
+  readStderrTail,
+  revoke,
+} from '../../src/process/attempt-dir.ts'
+import { endStrays } from '../../src/process/ladder.ts'
+import { launch } from '../../src/process/launch.ts'
+import type { ProcessIdentity } from '../../src/process/proc.ts'
+import {
+  ended,
+  exists,
+  fixture,
+  isRunning,
+  marked,
+  newAttempt,
+  output,
+  printed,
+  start,
+  temporarySpool,
+} from './attempts.ts'
+
+const message = (text: string) => ({ id: text, line: text })
+
+describe('stdin', () => {
+  it('is fed in order, each message once however often it is given, and then closed', async () => {
+    const attempt = await start('echoes-stdin.sh', { messages: [message('b'), message('a')] })
+    await printed(attempt, 'got a\n')
+    for (let i = 0; i < 30; i++) await deliver(attempt.dir, message(`number-${i}`))
+    for (const text of ['b', 'number-7', 'number-29']) await deliver(attempt.dir, message(text))
+    await closeInput(attempt.dir)
+    expect(await ended(attempt)).toEqual({ kind: 'exited', code: 0 })
+    const numbers = Array.from({ length: 30 }, (_, i) => `got number-${i}\n`)
+    expect(output(attempt)).toBe(`got b\ngot a\n${numbers.join('')}end of input\n`)
+  })
+
+  it('gets a message that is given twice before it is fed, once', async () => {
+    const attempt = newAttempt()
+    await prepare(attempt.dir, [message('a'), message('a'), message('b')])
+    await prepare(attempt.dir, [message('b'), message('c')])
+    const { keeper } = await start('echoes-stdin.sh', { attempt })
+    await closeInput(attempt.dir)
+    await ended({ ...attempt, keeper })
+    expect(output(attempt)).toBe('got a\ngot b\ngot c\nend of input\n')
+  })
+
+  it('takes a message far larger than a pipe, and goes on with the next', async () => {
+    const line = 'z'.repeat(5 << 20)
+    const { dir, keeper } = await start('echoes-stdin.sh', {
+      program: '/bin/cat',
+      messages: [{ id: 'large', line }, message('small')],
+    })
+    await closeInput(dir)
+    expect(await ended({ dir, keeper })).toEqual({ kind: 'exited', code: 0 })
+    const digest = (text: string | Buffer) => createHash('sha256').update(text).digest('hex')
+    expect(digest(await readFile(dir.out))).toBe(digest(`${line}\nsmall\n`))
+  })
+
+  it('is neither closed nor lost when the process that started the agent is killed', async () => {
+    const attempt = newAttempt()
+    const launcher = fixture('launches-and-is-killed.mjs')
+    const args = [launcher, attempt.spool, attempt.id, fixture('echoes-stdin.sh')]
+    const { stdout, signal } = await new Promise<{ stdout: string; signal: string | null | undefined }>(
+      (resolve) => {
+        execFile(process.execPath, args, (error, out) =>
+          resolve({ stdout: out, signal: (error as { signal?: string } | null)?.signal }),
+        )
+      },
+    )
+    expect(signal).toBe('SIGKILL')
+    const keeper = JSON.parse(stdout) as ProcessIdentity
+    await printed(attempt, 'got second\n')
+    await deliver(attempt.dir, message('from another process'))
+    expect(await printed(attempt, 'got from another process\n')).not.toContain('end of input')
+    await closeInput(attempt.dir)
+    expect(await ended({ ...attempt, keeper })).toEqual({ kind: 'exited', code: 0 })
+    expect(output(attempt)).toBe('got first\ngot second\ngot from another process\nend of input\n')
+  })
+
+  it('gets a message that was written but not announced, at the next poke', async () => {
+    const attempt = await start('echoes-stdin.sh')
+    await deliver(attempt.dir, message('one'))
+    await printed(attempt, 'got one\n')
+    await prepare(attempt.dir, [message('two')])
+    await poke(attempt.dir)
+    await printed(attempt, 'got two\n')
+    await closeInput(attempt.dir)
+    await ended(attempt)
+  })
+
+  it('stays open when the whole group is asked to end: the agent would take its end for a refusal', async () => {
+    const attempt = await start('outlives-sigterm.mjs')
+    await printed(attempt, 'ready')
+    process.kill(-attempt.keeper.pid, 'SIGTERM')
+    await printed(attempt, 'got SIGTERM\n')
+    await deliver(attempt.dir, message('after it'))
+    expect(await printed(attempt, 'got after it\n')).not.toContain('end of input')
+    await closeInput(attempt.dir)
+    expect(await ended(attempt)).toEqual({ kind: 'exited', code: 0 })
+    expect(output(attempt)).toBe('ready\ngot SIGTERM\ngot after it\nend of input\n')
+  })
+
+  it('that the agent never reads blocks nobody, and nothing is left when the agent is gone', async () => {
+    const attempt = await start('obeys-sigterm.sh', {
+      messages: [{ id: 'large', line: 'z'.repeat(1 << 20) }],
+    })
+    await printed(attempt, 'ready')
+    await deliver(attempt.dir, message('more'))
+    await vi.waitFor(() => expect(marked(attempt.id).length).toBeGreaterThanOrEqual(4))
+    process.kill(-attempt.keeper.pid, 'SIGTERM')
+    expect(await ended(attempt)).toEqual({ kind: 'exited', code: 143 })
+    await vi.waitFor(() => expect(marked(attempt.id)).toEqual([]))
+  })
+
+  it('takes ids with any characters without leaving its folder', async () => {
+    const attempt = await start('echoes-stdin.sh')
+    await deliver(attempt.dir, { id: '../../x y\n$(touch z)/*', line: 'odd' })
+    await deliver(attempt.dir, { id: 'stdin.close', line: 'no end' })
+    await deliver(attempt.dir, { id: '*.close', line: 'still none' })
+    await printed(attempt, 'got still none\n')
+    await closeInput(attempt.dir)
+    await ended(attempt)
+    expect(output(attempt)).toBe('got odd\ngot no end\ngot still none\nend of input\n')
+    expect(await readdir(attempt.spool)).toEqual([attempt.id])
+  })
+})
+
+describe('a poke', () => {
+  it('is harmless where there is nobody to wake', async () => {
+    await expect(poke(attemptDir(temporarySpool(), 'att_nobody'))).resolves.toBeUndefined()
+  })
+
+  it('is harmless when nobody has listened to very many of them', async () => {
+    const attempt = await start('obeys-sigterm.sh', {
+      messages: [{ id: 'large', line: 'z'.repeat(1 << 20) }],
+    })
+    await printed(attempt, 'ready')
+    // The feeder is stuck on the large message, so that the pipe fills.
+    const fifo = await open(join(attempt.dir.path, 'poke'), constants.O_RDWR | constants.O_NONBLOCK)
+    const full = Buffer.alloc(1 << 20, '\n')
+    await fifo.write(full).catch(() => {})
+    await fifo.write(full).catch(() => {})
+    await fifo.close()
+    await expect(deliver(attempt.dir, message('more'))).resolves.toBeUndefined()
+    process.kill(-attempt.keeper.pid, 'SIGTERM')
+    await ended(attempt)
+    await endStrays(attempt.id, 1000)
+  })
+})
+
+describe('the end of the agent', () => {
+  it.each([0, 1, 7, 255])('with code %i is known by that code', async (code) => {
+    const attempt = await start('exits-when-told.sh', { messages: [message(String(code))] })
+    expect(await ended(attempt)).toEqual({ kind: 'exited', code })
+    expect(await readExitCode(attempt.dir)).toBe(code)
+  })
+
+  it.each([
+    ['SIGKILL', 137],
+    ['SIGTERM', 143],
+    ['SIGSEGV', 139],
+  ] as const)('by %s is known as %i', async (signal, code) => {
+    const attempt = await start('obeys-sigterm.sh')
+    await printed(attempt, 'ready')
+    process.kill(await agentOf(attempt.keeper.pid), signal)
+    expect(await ended(attempt)).toEqual({ kind: 'exited', code })
+  })
+
+  it('by a signal to the whole group is known too: the keeper stays until it has written it down', async () => {
+    const attempt = await start('obeys-sigterm.sh')
+    await printed(attempt, 'ready')
+    for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.kill(attempt.keeper.pid, signal)
+    process.kill(-attempt.keeper.pid, 'SIGTERM')
+    expect(await ended(attempt)).toEqual({ kind: 'exited', code: 143 })
+  })
+
+  it.each([
+    ['is not there', '/nowhere/agent', 127],
+    ['may not be executed', import.meta.filename, 126],
+  ])('that %s is known by the code of the shell, with its words on stderr', async (_, program, code) => {
+    const attempt = await start('', { program })
+    expect(await ended(attempt)).toEqual({ kind: 'exited', code })
+    expect(await readStderrTail(attempt.dir)).toContain(program)
+  })
+
+  it('leaves the last of its stderr, not all of it', async () => {
+    const attempt = await start('fails-loudly.sh')
+    expect(await ended(attempt)).toEqual({ kind: 'exited', code: 3 })
+    const tail = await readStderrTail(attempt.dir)
+    expect(tail.endsWith('noise 499\nError: the last word\n')).toBe(true)
+    expect(tail.length).toBe(8192)
+    expect(await readStderrTail(attemptDir(attempt.spool, 'att_none'))).toBe('')
+  })
+
+  it('is not known before it is written whole', async () => {
+    const { dir } = newAttempt()
+    await prepare(dir, [])
+    for (const text of ['', '\n', 'x', '1 2\n', '-1\n']) {
+      await writeFile(join(dir.path, 'exit'), text)
+      expect(await readExitCode(dir)).toBeNull()
+    }
+  })
+
+  /** The keeper's children are the feeder, a shell like itself, and the agent. */
+  async function agentOf(keeper: number): Promise<number> {
+    const children = (await readFile(`/proc/${keeper}/task/${keeper}/children`, 'utf8')).trim().split(' ')
+    for (const pid of children) {
+      if ((await readFile(`/proc/${pid}/comm`, 'utf8')) === 'sleep\n') return Number(pid)
+    }
+    throw new Error(`no agent among ${children.join(', ')}`)
+  }
+})
+
+describe('starting', () => {
+  it('gives the agent its directory, its environment and its arguments, word for word', async () => {
+    const args = ['two words', '--flag=*', '$HOME', '', "it's"]
+    const attempt = await start('tells-its-surroundings.sh', { args, env: { PATH: '/bin', EXTRA: 'yes' } })
+    await ended(attempt)
+    expect(output(attempt).split('\n')).toEqual([
+      attempt.spool,
+      `marker=${attempt.id}`,
+      'extra=yes',
+      'home=',
+      ...args.map((arg) => `arg=${arg}`),
+      '',
+    ])
+  })
+
+  it('puts it into a process group of its own, led by the keeper, whose pid is on disk', async () => {
+    const attempt = await start('obeys-sigterm.sh')
+    await printed(attempt, 'ready')
+    expect(await readKeeperPid(attempt.dir)).toBe(attempt.keeper.pid)
+    const groups = marked(attempt.id).map(async (pid) => {
+      const stat = await readFile(`/proc/${pid}/stat`, 'latin1')
+      const [, , group, session] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+      return [group, session]
+    })
+    const own = String(attempt.keeper.pid)
+    for (const ids of await Promise.all(groups)) expect(ids).toEqual([own, own])
+    process.kill(-attempt.keeper.pid, 'SIGTERM')
+    await ended(attempt)
+  })
+
+  it('in a directory that is not there is refused, and nothing is started', async () => {
+    const attempt = newAttempt()
+    await expect(start('obeys-sigterm.sh', { attempt, workDir: '/nowhere' })).rejects.toMatchObject({
+      code: 'agent-unavailable',
+    })
+    expect(marked(attempt.id)).toEqual([])
+    expect(exists(join(attempt.dir.path, 'started'))).toBe(false)
+  })
+
+  it('keeps what the agent reads and prints from other users', async () => {
+    const attempt = await start('echoes-stdin.sh', { messages: [message('secret')] })
+    await closeInput(attempt.dir)
+    await ended(attempt)
+    const { statSync } = await import('node:fs')
+    expect(statSync(attempt.dir.path).mode & 0o077).toBe(0)
+  })
+})
+
+describe('revoking', () => {
+  it('before the keeper came means that the agent never runs', async () => {
+    const attempt = newAttempt()
+    expect(await revoke(attempt.dir)).toBe(true)
+    const { keeper } = await start('tells-its-surroundings.sh', { attempt })
+    await vi.waitFor(() => expect(isRunning(keeper.pid)).toBe(false))
+    expect(output(attempt)).toBe('')
+    expect(await readExitCode(attempt.dir)).toBeNull()
+    expect(await revoke(attempt.dir)).toBe(false)
+  })
+
+  it('after the keeper came is too late', async () => {
+    const attempt = await start('exits-when-told.sh')
+    await printed(attempt, 'ready')
+    expect(await revoke(attempt.dir)).toBe(false)
+    await deliver(attempt.dir, message('0'))
+    expect(await ended(attempt)).toEqual({ kind: 'exited', code: 0 })
+  })
+
+  it('at the same moment: exactly one of the two wins, every time', async () => {
+    const spool = temporarySpool()
+    const wins = { revoked: 0, ran: 0 }
+    for (let round = 0; round < 60; round++) {
+      const attempt = newAttempt(spool)
+      await prepare(attempt.dir, [])
+      const launched = launch({
+        attemptId: attempt.id,
+        dir: attempt.dir,
+        program: '/bin/echo',
+        args: ['ran'],
+        env: {},
+        workDir: spool,
+      })
+      // Spread over the time a keeper takes to come up, so that both happen.
+      const until = performance.now() + (round % 20) / 6
+      while (performance.now() < until) await new Promise((resolve) => setImmediate(resolve))
+      const revoked = await revoke(attempt.dir)
+      const keeper = await launched
+      await vi.waitFor(() => expect(isRunning(keeper.pid)).toBe(false), { interval: 2 })
+      expect(output(attempt)).toBe(revoked ? '' : 'ran\n')
+      expect(await readExitCode(attempt.dir)).toBe(revoked ? null : 0)
+      wins[revoked ? 'revoked' : 'ran']++
+    }
+    process.stdout.write(`revoke race: ${JSON.stringify(wins)}\n`)
+    expect(wins.revoked).toBeGreaterThan(0)
+  })
+
+  it('two daemons at once: one of them', async () => {
+    const { dir } = newAttempt()
+    await mkdir(dir.path)
+    const answers = await Promise.all(Array.from({ length: 8 }, () => revoke(dir)))
+    expect(answers.filter(Boolean)).toHaveLength(1)
+  })
+})

@@ -1,0 +1,157 @@
+/** Ending an attempt: politely first, completely in the end, and nobody else. */
+import { spawn } from 'node:child_process'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { deliver, readExitCode } from '../../src/process/attempt-dir.ts'
+import { endAttempt, endStrays, type LadderInput } from '../../src/process/ladder.ts'
+import {
+  type Attempt,
+  ended,
+  escaped,
+  isRunning,
+  marked,
+  newAttempt,
+  output,
+  printed,
+  start,
+} from './attempts.ts'
+
+const LONG = 20_000
+
+async function climb(attempt: Attempt, change: Partial<LadderInput> = {}) {
+  const farewell = vi.fn(async () => {})
+  const { id: attemptId, keeper } = attempt
+  const result = await endAttempt({
+    attemptId,
+    keeper,
+    farewell,
+    farewellMs: 0,
+    termMs: LONG,
+    killMs: LONG,
+    ...change,
+  })
+  expect(marked(attempt.id)).toEqual([])
+  return { ...result, farewell }
+}
+
+async function bystander(): Promise<number> {
+  const child = spawn('sleep', ['1000'], { stdio: 'ignore', env: { REPRISE_ATTEMPT: 'att_of_another_run' } })
+  onTestFinished(() => {
+    child.kill('SIGKILL')
+  })
+  await new Promise((resolve) => child.once('spawn', resolve))
+  return child.pid ?? 0
+}
+
+describe('the ladder', () => {
+  it('ends with the farewell for an agent that listens: no signal is sent', async () => {
+    const attempt = await start('exits-when-told.sh')
+    await printed(attempt, 'ready')
+    const { strays, survivors } = await climb(attempt, {
+      farewell: () => deliver(attempt.dir, { id: 'end', line: '4' }),
+      farewellMs: LONG,
+    })
+    expect({ strays, survivors }).toEqual({ strays: 0, survivors: [] })
+    expect(await readExitCode(attempt.dir)).toBe(4)
+    expect(output(attempt)).toBe('ready\n')
+  })
+
+  it('goes on to SIGTERM for one that does not, and its exit is known', async () => {
+    const attempt = await start('obeys-sigterm.sh')
+    await printed(attempt, 'ready')
+    const { strays, farewell } = await climb(attempt, { farewellMs: 50 })
+    expect(farewell).toHaveBeenCalledOnce()
+    expect(strays).toBe(0)
+    expect(await readExitCode(attempt.dir)).toBe(143)
+  })
+
+  it('goes on to SIGKILL for one that ignores that', async () => {
+    const attempt = await start('ignores-sigterm.sh')
+    await printed(attempt, 'ready')
+    const all = marked(attempt.id)
+    const from = performance.now()
+    const { survivors } = await climb(attempt, { termMs: 100 })
+    expect(survivors).toEqual([])
+    expect(performance.now() - from, 'the group is killed, and needs no waiting for').toBeLessThan(LONG / 2)
+    expect(all.filter(isRunning)).toEqual([])
+    expect(await ended(attempt)).toEqual({ kind: 'lost' })
+  })
+
+  it('gives each step its time', async () => {
+    const attempt = await start('ignores-sigterm.sh')
+    await printed(attempt, 'ready')
+    const from = performance.now()
+    await climb(attempt, { farewellMs: 150, termMs: 150 })
+    expect(performance.now() - from).toBeGreaterThanOrEqual(290)
+  })
+
+  it('finds what left the group by setsid', async () => {
+    const attempt = await start('escapes-by-setsid.mjs')
+    const pid = await escaped(attempt)
+    expect(await climb(attempt)).toMatchObject({ strays: 1, survivors: [] })
+    expect(isRunning(pid)).toBe(false)
+  })
+
+  it('finds what has none of our variables, but a parent that has', async () => {
+    const attempt = await start('forgets-its-environment.sh')
+    const pid = await escaped(attempt)
+    await vi.waitFor(() => expect(marked(attempt.id)).not.toContain(pid))
+    expect(await endStrays(attempt.id, LONG)).toMatchObject({ survivors: [] })
+    expect(isRunning(pid)).toBe(false)
+  })
+
+  it('finds what was adopted by init after its parents were gone', async () => {
+    const attempt = await start('double-forks.mjs')
+    const pid = await escaped(attempt)
+    expect(await ended(attempt)).toEqual({ kind: 'exited', code: 0 })
+    expect(isRunning(pid)).toBe(true)
+    expect(await climb(attempt)).toMatchObject({ strays: 1, survivors: [] })
+    expect(isRunning(pid)).toBe(false)
+  })
+
+  it('finds what is started while it is at work', async () => {
+    const attempt = await start('spawns-while-dying.mjs')
+    await printed(attempt, 'ready')
+    const { survivors, strays } = await climb(attempt)
+    expect(survivors).toEqual([])
+    expect(strays).toBeGreaterThanOrEqual(3)
+  })
+
+  it('looks again until there is nobody left, while they multiply', async () => {
+    const attempt = await start('keeps-multiplying.sh')
+    await ended(attempt)
+    expect(await endStrays(attempt.id, LONG)).toMatchObject({ survivors: [] })
+    expect(marked(attempt.id)).toEqual([])
+  })
+
+  it('touches nobody else: other attempts, processes of no attempt, ids that begin the same', async () => {
+    const strangers = [await bystander(), await bystander()]
+    const attempt = newAttempt()
+    const longer = await start('obeys-sigterm.sh', { attempt: newAttempt(attempt.spool, `${attempt.id}2`) })
+    const own = await start('ignores-sigterm.sh', { attempt })
+    await printed(own, 'ready')
+    await printed(longer, 'ready')
+    const theirs = marked(longer.id)
+    await climb(own, { termMs: 50 })
+    expect(strangers.every(isRunning)).toBe(true)
+    expect(marked(longer.id)).toEqual(theirs)
+    await climb(longer)
+  })
+
+  it('does nothing to an attempt that is over', async () => {
+    const attempt = await start('prints-no-newline.sh')
+    await ended(attempt)
+    await vi.waitFor(() => expect(isRunning(attempt.keeper.pid)).toBe(false))
+    const { farewell, ...result } = await climb(attempt)
+    expect(farewell).not.toHaveBeenCalled()
+    expect(result).toEqual({ strays: 0, survivors: [] })
+    expect(await climb({ ...attempt, keeper: null as never })).toMatchObject({ strays: 0 })
+  })
+
+  it("does nothing to a process that has got the keeper's pid since", async () => {
+    const pid = await bystander()
+    const attempt = { ...newAttempt(), keeper: { pid, startTicks: '1', bootId: 'x' } }
+    const { farewell } = await climb(attempt)
+    expect(farewell).not.toHaveBeenCalled()
+    expect(isRunning(pid)).toBe(true)
+  })
+})

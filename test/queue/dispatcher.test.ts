@@ -1,0 +1,264 @@
+/** When queued runs start. The store, the runs and the time are under the test's control. */
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { Dispatcher } from '../../src/queue/dispatcher.ts'
+
+interface FakeRun {
+  id: string
+  notBefore: number
+  /** Held back by its lane: due, but not offered. */
+  blocked?: true
+}
+
+const T0 = Date.parse('2026-03-01T12:00:00Z')
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: T0, toFake: ['setTimeout', 'clearTimeout', 'Date'] })
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+/** A store with queued runs, and runs that end when told. */
+function stage(concurrency: number) {
+  const queued: FakeRun[] = []
+  const running = new Map<string, () => void>()
+  const started: string[] = []
+  const errors: unknown[] = []
+  const looks: number[] = []
+  let failing = 0
+  let most = 0
+  let gate: Promise<void> | null = null
+  const dispatcher = new Dispatcher<FakeRun>({
+    clock: { now: () => new Date() },
+    concurrency,
+    listStartable: async (now, limit) => {
+      looks.push(limit)
+      await gate
+      if (failing > 0) {
+        failing--
+        throw new Error('database is away')
+      }
+      return queued.filter((run) => !run.blocked && run.notBefore <= now.getTime()).slice(0, limit)
+    },
+    nextDueAt: async () => {
+      const due = queued.map((run) => run.notBefore).filter((ms) => ms > 0)
+      return due.length > 0 ? new Date(Math.min(...due)) : null
+    },
+    start: (run) => {
+      started.push(run.id)
+      queued.splice(queued.indexOf(run), 1)
+      return new Promise((resolve) => {
+        running.set(run.id, () => {
+          running.delete(run.id)
+          resolve()
+        })
+        most = Math.max(most, running.size)
+      })
+    },
+    onError: (error) => errors.push(error),
+  })
+  onTestFinished(() => dispatcher.close())
+  return {
+    dispatcher,
+    queued,
+    running,
+    started,
+    errors,
+    looks,
+    most: () => most,
+    fail: (times: number) => {
+      failing = times
+    },
+    /** Holds the answers of the store until the function it returns is called. */
+    holdAnswers: () => {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      gate = promise
+      return () => {
+        gate = null
+        resolve()
+      }
+    },
+    add: (...ids: string[]) => queued.push(...ids.map((id) => ({ id, notBefore: 0 }))),
+    finish: (id: string) => running.get(id)?.(),
+  }
+}
+
+/** Lets everything that is ready happen, without time passing. */
+const settle = () => vi.advanceTimersByTimeAsync(0)
+
+describe('runs are started', () => {
+  it('in the order the store offers them, as many as the limit allows, the next when one ends', async () => {
+    const s = stage(2)
+    s.add('a', 'b', 'c', 'd')
+    s.dispatcher.open()
+    await settle()
+    expect(s.started).toEqual(['a', 'b'])
+    s.finish('a')
+    await settle()
+    expect(s.started).toEqual(['a', 'b', 'c'])
+    s.finish('b')
+    s.finish('c')
+    await settle()
+    expect(s.started).toEqual(['a', 'b', 'c', 'd'])
+    expect(s.most()).toBe(2)
+  })
+
+  it('not before it is opened, nor after it is closed', async () => {
+    const s = stage(2)
+    s.add('a')
+    s.dispatcher.wake()
+    await settle()
+    expect(s.started).toEqual([])
+    s.dispatcher.open()
+    await settle()
+    await s.dispatcher.close()
+    expect(vi.getTimerCount()).toBe(0)
+    s.add('b')
+    s.dispatcher.wake()
+    s.finish('a')
+    await vi.advanceTimersByTimeAsync(120_000)
+    expect(s.started).toEqual(['a'])
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  it('not when it is closed while the store is answering; closing waits for that', async () => {
+    const s = stage(2)
+    s.add('a')
+    const answer = s.holdAnswers()
+    s.dispatcher.open()
+    await settle()
+    let closed = false
+    const closing = s.dispatcher.close().then(() => {
+      closed = true
+    })
+    await settle()
+    expect(closed).toBe(false)
+    answer()
+    await closing
+    expect(s.started).toEqual([])
+  })
+
+  it('once, also if the store still offers one that has not got going', async () => {
+    const s = stage(3)
+    const keep = { id: 'a', notBefore: 0 }
+    s.queued.push(keep)
+    s.dispatcher.open()
+    await settle()
+    s.queued.unshift(keep)
+    s.add('b')
+    s.dispatcher.wake()
+    await settle()
+    expect(s.started).toEqual(['a', 'b'])
+  })
+
+  it('counting those that were adopted from before', async () => {
+    const s = stage(2)
+    const { promise, resolve } = Promise.withResolvers<void>()
+    s.dispatcher.adopt('recovered', promise)
+    s.add('a', 'b')
+    s.dispatcher.open()
+    await settle()
+    expect(s.started).toEqual(['a'])
+    resolve()
+    await settle()
+    expect(s.started).toEqual(['a', 'b'])
+  })
+})
+
+describe('a wake', () => {
+  it('makes it look at once', async () => {
+    const s = stage(2)
+    s.dispatcher.open()
+    await settle()
+    s.add('a')
+    s.dispatcher.wake()
+    await settle()
+    expect(s.started).toEqual(['a'])
+  })
+
+  it('during a look is one more look, however many there were', async () => {
+    const s = stage(2)
+    const answer = s.holdAnswers()
+    s.dispatcher.open()
+    await settle()
+    for (let i = 0; i < 50; i++) s.dispatcher.wake()
+    answer()
+    await settle()
+    expect(s.looks).toHaveLength(2)
+  })
+
+  it('that is lost costs at most a minute', async () => {
+    const s = stage(2)
+    s.dispatcher.open()
+    await settle()
+    s.add('a')
+    await vi.advanceTimersByTimeAsync(59_000)
+    expect(s.started).toEqual([])
+    await vi.advanceTimersByTimeAsync(1000)
+    expect(s.started).toEqual(['a'])
+  })
+})
+
+describe('a run that waits for a time', () => {
+  it('starts at that time', async () => {
+    const s = stage(2)
+    s.queued.push({ id: 'later', notBefore: T0 + 7000 })
+    s.dispatcher.open()
+    await vi.advanceTimersByTimeAsync(6999)
+    expect(s.started).toEqual([])
+    await vi.advanceTimersByTimeAsync(1)
+    expect(s.started).toEqual(['later'])
+  })
+
+  it('starts at that time also if it is days away, or another one is nearer', async () => {
+    const s = stage(5)
+    s.queued.push({ id: 'days', notBefore: T0 + 3 * 86_400_000 }, { id: 'soon', notBefore: T0 + 90_000 })
+    s.dispatcher.open()
+    await vi.advanceTimersByTimeAsync(90_000)
+    expect(s.started).toEqual(['soon'])
+    await vi.advanceTimersByTimeAsync(3 * 86_400_000 - 90_001)
+    expect(s.started).toEqual(['soon'])
+    await vi.advanceTimersByTimeAsync(1)
+    expect(s.started).toEqual(['soon', 'days'])
+  })
+
+  it('and is due but held back makes no busy loop', async () => {
+    const s = stage(2)
+    s.queued.push({ id: 'blocked', notBefore: T0 - 5000, blocked: true })
+    s.dispatcher.open()
+    await vi.advanceTimersByTimeAsync(1000)
+    expect(s.looks.length).toBeGreaterThan(2)
+    expect(s.looks.length).toBeLessThanOrEqual(21)
+    expect(s.started).toEqual([])
+  })
+})
+
+describe('when the store fails', () => {
+  it('it says so, tries again after a while, and goes on', async () => {
+    const s = stage(2)
+    s.add('a')
+    s.fail(2)
+    s.dispatcher.open()
+    await settle()
+    expect(s.errors).toHaveLength(1)
+    expect(s.started).toEqual([])
+    await vi.advanceTimersByTimeAsync(1000)
+    expect(s.errors).toHaveLength(2)
+    await vi.advanceTimersByTimeAsync(1000)
+    expect(s.started).toEqual(['a'])
+    expect(s.errors).toMatchObject([{ message: 'database is away' }, { message: 'database is away' }])
+  })
+
+  it('it loses no wake that came meanwhile', async () => {
+    const s = stage(2)
+    const answer = s.holdAnswers()
+    s.fail(1)
+    s.dispatcher.open()
+    await settle()
+    s.add('a')
+    s.dispatcher.wake()
+    answer()
+    await settle()
+    expect(s.started).toEqual(['a'])
+  })
+})

@@ -1,0 +1,145 @@
+/** Runs, sessions, attempts and endings as the engine would make them. */
+import { randomUUID } from 'node:crypto'
+import type { EventBody } from '../../src/contract/events.ts'
+import { AttemptId, RunId, SessionId } from '../../src/contract/ids.ts'
+import { NO_USAGE } from '../../src/contract/outcome.ts'
+import type { StartInput } from '../../src/store/attempts.ts'
+import type {
+  AttemptEnding,
+  AttemptRecord,
+  NewAttempt,
+  NewRun,
+  RunRecord,
+  SessionRecord,
+} from '../../src/store/records.ts'
+import type { Store } from '../../src/store/store.ts'
+
+export const T0 = new Date('2026-03-01T12:00:00Z')
+export const at = (seconds: number) => new Date(T0.getTime() + seconds * 1000)
+
+export const newRun = (change: Partial<NewRun> = {}): NewRun => ({
+  id: RunId.create(T0),
+  idempotencyKey: null,
+  agent: 'claude',
+  model: null,
+  workDir: '/srv/project',
+  prompt: 'do it',
+  promptId: randomUUID(),
+  request: {
+    permissions: 'ask',
+    forceFreshSession: false,
+    maxDurationMs: null,
+    maxResumes: null,
+    maxTurns: null,
+    maxBudgetUsd: null,
+  },
+  sessionId: null,
+  createdAt: T0,
+  ...change,
+})
+
+export const newSession = (change: Partial<SessionRecord> = {}): SessionRecord => ({
+  id: SessionId.create(T0),
+  agent: 'claude',
+  agentSessionId: randomUUID(),
+  workDir: '/srv/project',
+  runtimeId: 'runtime-a',
+  epoch: 0,
+  continues: null,
+  poison: null,
+  turns: 0,
+  resumes: 0,
+  contextTokens: null,
+  contextWindow: null,
+  costUsd: 0,
+  createdAt: T0,
+  lastUsedAt: T0,
+  ...change,
+})
+
+export const newAttempt = (
+  run: Pick<RunRecord, 'id' | 'promptId'>,
+  session: Pick<SessionRecord, 'id' | 'agentSessionId'>,
+  change: Partial<NewAttempt> = {},
+): NewAttempt => ({
+  id: AttemptId.create(T0),
+  runId: run.id,
+  sessionId: session.id,
+  agentSessionId: session.agentSessionId,
+  resumed: false,
+  freshReason: 'first-run',
+  carry: 'none',
+  promptId: run.promptId,
+  epoch: null,
+  instructionsHash: null,
+  kind: 'turn',
+  startedAt: at(1),
+  ...change,
+})
+
+export const note = (text: string): EventBody => ({ type: 'note', text })
+
+export const COMPLETED = { name: 'completed', message: 'completed' } as const
+
+export const ending = (attempt: AttemptRecord, change: Partial<AttemptEnding> = {}): AttemptEnding => ({
+  attempt,
+  outcome: COMPLETED,
+  exitCode: 0,
+  costUsd: 0.5,
+  session: {
+    agentSessionId: null,
+    turns: 1,
+    poison: null,
+    contextTokens: 1000,
+    contextWindow: 200_000,
+    costUsd: 0.5,
+  },
+  spend: {
+    usage: { ...NO_USAGE, inputTokens: 10, outputTokens: 4 },
+    costUsd: 0.5,
+    estimated: false,
+    contextTokens: 1000,
+    contextWindow: 200_000,
+  },
+  resultText: 'done',
+  crashed: false,
+  next: { kind: 'settle', outcome: COMPLETED },
+  events: [{ type: 'run-end', outcome: COMPLETED }],
+  turn: null,
+  at: at(9),
+  ...change,
+})
+
+export async function admitted(store: Store, change: Partial<NewRun> = {}): Promise<RunRecord> {
+  return (await store.admitRun(newRun(change))).run
+}
+
+export function startAttempt(
+  store: Store,
+  input: Pick<StartInput, 'attempt' | 'newSession' | 'events'>,
+): Promise<AttemptRecord | null> {
+  return store.startAttempt({ sent: { promptChars: 5, transcriptChars: 50 }, ...input })
+}
+
+/** A run with an attempt under way, in a new session. */
+export async function running(store: Store, change: Partial<NewRun> = {}) {
+  const run = await admitted(store, change)
+  const session = newSession()
+  const attempt = await startAttempt(store, {
+    attempt: newAttempt(run, session),
+    newSession: session,
+    events: (number) => [note(`attempt ${number}`)],
+  })
+  if (!attempt) throw new Error('expected the attempt to start')
+  return { run, session, attempt }
+}
+
+/** Everything that can be seen of a run. */
+export async function everythingOf(store: Store, runId: RunId) {
+  return {
+    run: await store.getRun(runId),
+    attempts: await store.listAttempts(runId),
+    events: await store.listEvents(runId),
+    pending: await store.listPending(runId),
+  }
+}

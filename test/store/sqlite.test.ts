@@ -1,0 +1,254 @@
+/** What is particular to SQLite: the file, its versions, its durability. */
+import { execFile, spawn } from 'node:child_process'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { promisify } from 'node:util'
+import { type Kysely, sql } from 'kysely'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { RepriseError } from '../../src/contract/errors.ts'
+import { RunId } from '../../src/contract/ids.ts'
+import { MIGRATIONS, type Migration, migrate } from '../../src/store/migrations/run.ts'
+import { nodeSqliteDialect } from '../../src/store/sqlite/driver.ts'
+import { openSqliteStore } from '../../src/store/sqlite/open.ts'
+import type { Store } from '../../src/store/store.ts'
+import { admitted, at, newRun, note, running, T0 } from './records.ts'
+
+function temporaryDir(): string {
+  const dir = mkdtempSync(join(tmpdir(), 'reprise-sqlite-'))
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
+  return dir
+}
+
+async function open(path: string): Promise<Store> {
+  const store = await openSqliteStore(path, T0)
+  onTestFinished(() => store.close().catch(() => {}))
+  return store
+}
+
+async function refusal(path: string): Promise<RepriseError> {
+  const error = await openSqliteStore(path, T0).catch((e: unknown) => e)
+  expect(error).toBeInstanceOf(RepriseError)
+  return error as RepriseError
+}
+
+/** Looks into the file with another connection. */
+function look<T>(path: string, query: string): T[] {
+  const database = new DatabaseSync(path)
+  try {
+    return database.prepare(query).all() as T[]
+  } finally {
+    database.close()
+  }
+}
+
+describe('migrations', () => {
+  it('run once: a second start finds them done, and the data where it was', async () => {
+    const path = join(temporaryDir(), 'db')
+    const first = await openSqliteStore(path, T0)
+    const run = await admitted(first)
+    await first.close()
+    const second = await openSqliteStore(path, at(99))
+    expect(await second.getRun(run.id)).toEqual(run)
+    await second.close()
+    expect(readdirSync(dirname(path)), 'a closed store leaves one file').toEqual(['db'])
+    expect(look(path, 'select number, name, applied_at from reprise_migrations')).toEqual(
+      MIGRATIONS.map(({ number, name }) => ({ number, name, applied_at: T0.getTime() })),
+    )
+  })
+
+  it('are numbered in order, each number once', () => {
+    expect(MIGRATIONS.map(({ number }) => number)).toEqual(MIGRATIONS.map((_, i) => i + 1))
+  })
+
+  it('of a newer Reprise: the database is refused with words that help, and not touched', async () => {
+    const dir = temporaryDir()
+    const path = join(dir, 'db')
+    await (await openSqliteStore(path, T0)).close()
+    look(
+      path,
+      `insert into reprise_migrations values (${MIGRATIONS.length + 6}, 'future', 1) returning number`,
+    )
+    expect(readdirSync(dir), 'a store that was never read from is closed too').toEqual(['db'])
+    const before = { bytes: readFileSync(path), files: readdirSync(dir) }
+    const error = await refusal(path)
+    expect(error.code).toBe('database-newer')
+    expect(error.message).toContain(`schema ${MIGRATIONS.length + 6}`)
+    expect(error.message).toContain(`up to ${MIGRATIONS.length}`)
+    expect(error.hint).toMatch(/newer version of Reprise/)
+    expect({ bytes: readFileSync(path), files: readdirSync(dir) }).toEqual(before)
+  })
+
+  it('are all or nothing, each by itself: a failing one leaves the ones before it, and can be run again', async () => {
+    const path = join(temporaryDir(), 'db')
+    const database = new DatabaseSync(path)
+    const { Kysely: KyselyClass } = await import('kysely')
+    const db = new KyselyClass<unknown>({ dialect: nodeSqliteDialect(database) })
+    onTestFinished(() => db.destroy())
+    const step = (number: number, up: Migration['up']): Migration => ({ number, name: `step ${number}`, up })
+    const make = (table: string) => (k: Kysely<unknown>) =>
+      sql`create table ${sql.table(table)} (x)`.execute(k).then(() => {})
+    const breaks = step(2, async (k) => {
+      await make('two')(k)
+      throw new Error('power cut')
+    })
+    await expect(migrate(db, T0, [step(1, make('one')), breaks])).rejects.toThrow('power cut')
+    const tables = () =>
+      look<{ name: string }>(path, "select name from sqlite_master where type = 'table'").map((t) => t.name)
+    expect(tables()).toEqual(['reprise_migrations', 'one'])
+    await migrate(db, T0, [step(1, make('one')), step(2, make('two'))])
+    expect(tables()).toEqual(['reprise_migrations', 'one', 'two'])
+  })
+})
+
+describe('a path that cannot be used', () => {
+  it('because the file is no database: refused, and the file is as it was', async () => {
+    const dir = temporaryDir()
+    const path = join(dir, 'db')
+    const text = 'These are my notes, not a database.\n'.repeat(100)
+    writeFileSync(path, text)
+    const error = await refusal(path)
+    expect(error).toMatchObject({ code: 'database-unusable' })
+    expect(error.message).toContain(path)
+    expect(error.hint).toMatch(/Check that the file is a Reprise database/)
+    expect(readFileSync(path, 'utf8')).toBe(text)
+    expect(readdirSync(dir)).toEqual(['db'])
+  })
+
+  it.each<[string, (dir: string) => string]>([
+    [
+      'because it leads through a file',
+      (dir) => {
+        writeFileSync(join(dir, 'file'), '')
+        return join(dir, 'file', 'db')
+      },
+    ],
+    ['because its folder is not there', (dir) => join(dir, 'nowhere', 'db')],
+    [
+      'because it is a folder',
+      (dir) => {
+        mkdirSync(join(dir, 'folder'))
+        return join(dir, 'folder')
+      },
+    ],
+    [
+      'because it points nowhere',
+      (dir) => {
+        symlinkSync('/nowhere/at/all', join(dir, 'link'))
+        return join(dir, 'link')
+      },
+    ],
+  ])('%s', async (_, make) => {
+    const path = make(temporaryDir())
+    const error = await refusal(path)
+    expect(error).toMatchObject({ code: 'database-unusable' })
+    expect(error.message).toContain(path)
+  })
+
+  it('is let go of: the file can be removed and made anew', async () => {
+    const path = join(temporaryDir(), 'db')
+    writeFileSync(path, 'x'.repeat(5000))
+    await refusal(path)
+    const open_ = readdirSync('/proc/self/fd').filter((fd) => {
+      try {
+        return statSync(`/proc/self/fd/${fd}`).ino === statSync(path).ino
+      } catch {
+        return false
+      }
+    })
+    expect(open_).toEqual([])
+  })
+})
+
+describe('durability', () => {
+  it('what was reported as stored is there after kill -9, and only whole', async () => {
+    const path = join(temporaryDir(), 'db')
+    const script = join(import.meta.dirname, 'fixtures', 'writes-until-killed.mjs')
+    const child = spawn(process.execPath, [script, path], { stdio: ['ignore', 'pipe', 'inherit'] })
+    let told = ''
+    await new Promise<void>((resolve, reject) => {
+      child.once('error', reject)
+      child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+        told += chunk
+        // In the midst of its work.
+        if (told.split('\n').length > 40) child.kill('SIGKILL')
+      })
+      child.once('close', (_, signal) =>
+        signal === 'SIGKILL' ? resolve() : reject(new Error(`ended by ${signal}`)),
+      )
+    })
+    const ids = told.split('\n').filter((line) => RunId.is(line))
+    expect(ids.length).toBeGreaterThanOrEqual(40)
+    const store = await open(path)
+    for (const id of ids) expect(await store.getRun(id as RunId)).toMatchObject({ state: { at: 'queued' } })
+    expect(look(path, 'pragma integrity_check')).toEqual([{ integrity_check: 'ok' }])
+    await store.admitRun(newRun())
+  })
+
+  it('is asked of SQLite: write-ahead log, flushed at each commit', async () => {
+    const path = join(temporaryDir(), 'db')
+    const store = await open(path)
+    await admitted(store)
+    expect(look(path, 'pragma journal_mode')).toEqual([{ journal_mode: 'wal' }])
+  })
+
+  it('what is read is what is committed, at once', async () => {
+    const path = join(temporaryDir(), 'db')
+    const store = await open(path)
+    const { run, attempt } = await running(store)
+    await store.advanceAttempt(attempt, [note('x')], 1, at(2))
+    expect(look(path, `select count(*) as n from events where run_id = '${run.id}'`)).toEqual([{ n: 2 }])
+  })
+})
+
+describe('group commit', () => {
+  it('many writes at once share commits, yet each is atomic by itself', async () => {
+    const path = join(temporaryDir(), 'db')
+    const store = await open(path)
+    await admitted(store)
+    const walBefore = statSync(`${path}-wal`).size
+    await Promise.all(Array.from({ length: 200 }, (_, i) => store.putFact(`k${i}`, 'v')))
+    const pages = (statSync(`${path}-wal`).size - walBefore) / 4096
+    // One commit per write would append at least one page per write.
+    expect(pages).toBeLessThan(100)
+    expect(look(path, 'select count(*) as n from facts')).toEqual([{ n: 200 }])
+  })
+
+  it('goes on after a piece that fails in the midst of its work', async () => {
+    const store = await open(join(temporaryDir(), 'db'))
+    const run = await admitted(store)
+    const results = await Promise.allSettled([
+      store.putFact('a', '1'),
+      store.admitRun(newRun({ id: run.id })),
+      store.putFact('b', null as unknown as string),
+      store.putFact('c', '1'),
+    ])
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled'])
+    expect([await store.getFact('a'), await store.getFact('b'), await store.getFact('c')]).toEqual([
+      '1',
+      null,
+      '1',
+    ])
+    await expect(store.putFact('d', '1')).resolves.toBeUndefined()
+  })
+
+  it('two processes that write at once wait for each other: no write fails, no key is used twice', async () => {
+    const path = join(temporaryDir(), 'db')
+    await (await openSqliteStore(path, T0)).close()
+    const script = join(import.meta.dirname, 'fixtures', 'admits-keys.mjs')
+    const admit = () => promisify(execFile)(process.execPath, [script, path, '150'])
+    const told = await Promise.all([admit(), admit(), admit()])
+    expect(told.reduce((sum, { stdout }) => sum + Number(stdout), 0)).toBe(150)
+    expect(look(path, 'select count(*) as n from runs')).toEqual([{ n: 150 }])
+  })
+})
