@@ -19,8 +19,15 @@ export const COMMANDS: readonly CommandEntry[] = [
   { name: 'status', summary: 'show what the daemon is doing', load: () => import('./status.ts') },
   { name: 'doctor', summary: 'look for what keeps Reprise from working', load: () => import('./doctor.ts') },
   { name: 'run', summary: 'give a prompt to an agent and follow it', load: () => import('./run.ts') },
+  { name: 'chat', summary: 'chat with an agent', load: () => import('./chat.ts') },
+  {
+    name: 'conversations',
+    summary: 'list, show and delete conversations',
+    load: () => import('./conversations.ts'),
+  },
   { name: 'runs', summary: 'list, show, follow, cancel and answer runs', load: () => import('./runs.ts') },
   { name: 'sessions', summary: "list and show the agents' sessions", load: () => import('./sessions.ts') },
   { name: 'agents', summary: 'list the agents found on this machine', load: () => import('./agents.ts') },
+  { name: 'stats', summary: 'show totals and what resuming saved', load: () => import('./stats.ts') },
   { name: 'simulate', summary: 'serve a scripted model to real agents', load: () => import('./simulate.ts') },
 ]

@@ -27,17 +27,19 @@ export function addRunOptions(command: Command): Command {
     .option('--cwd <dir>', 'work directory (default: this one)')
     .option('--session <id>', 'go on in this session, if that is safe')
     .option('--fresh-session', 'start a new session even if one could be continued')
-    .addOption(
-      new Option(
-        '--permissions <mode>',
-        'who decides about tool calls: ask-all, ask, edits or allow',
-      ).choices(MODES),
-    )
+    .addOption(permissionsOption())
     .option('--timeout <duration>', 'stop the run after this time, such as 30m or 2h', duration)
     .option('--max-resumes <n>', 'how often to continue after a crash', wholeNumber)
     .option('--max-turns <n>', 'how many turns the agent may take', wholeNumber)
     .option('--max-budget-usd <amount>', 'how much the agent may spend', amount)
     .option('--detach', 'print the id of the run and leave it to the daemon')
+}
+
+export function permissionsOption(): Option {
+  return new Option(
+    '--permissions <mode>',
+    'who decides about tool calls: ask-all, ask, edits or allow',
+  ).choices(MODES)
 }
 
 export function toRequest(

@@ -1,4 +1,4 @@
-/** The last line of a run: how it ended, whether it was resumed, what it took, and how to go on. */
+/** The last line of a run or of a turn: how it ended, whether it was resumed, what it took, and how to go on. */
 import type { RunDetail } from '../contract/run.ts'
 import { formatCost, formatDuration, formatTokens } from './amounts.ts'
 import type { Style } from './terminal.ts'
@@ -13,10 +13,31 @@ export function summarize(run: RunDetail, style: Style): string[] {
     formatCost(run.costUsd, run.costEstimated),
     formatDuration(run.durationMs),
   ]
-  const failed = run.outcome !== 'completed' && run.message ? [style.safe(run.message)] : []
+  const failed = sayWhy(run) ? [style.safe(run.message ?? '')] : []
   const goOn = run.session ? [style.dim(`go on with: reprise run --session ${run.session} "…"`)] : []
   return [parts.join(' · '), ...failed, ...goOn]
 }
+
+/** One line, and another if something went wrong. What is not read from the cache was paid for in full. */
+export function summarizeTurn(run: RunDetail, style: Style): string[] {
+  const { usage } = run
+  const done = run.outcome === 'completed'
+  const parts = [
+    ...(done ? [] : [run.outcome ?? run.state]),
+    sessionPart(run),
+    ...(run.attemptCount > 1 ? [`${run.attemptCount} attempts`] : []),
+    `in ${formatTokens(usage.inputTokens + usage.cacheWriteTokens)} uncached, ${formatTokens(usage.cacheReadTokens)} cached`,
+    `out ${formatTokens(usage.outputTokens)}`,
+    formatCost(run.costUsd, run.costEstimated),
+    formatDuration(run.durationMs),
+  ]
+  const failed = sayWhy(run) ? [style.red(style.safe(run.message ?? ''))] : []
+  return [...failed, style.dim(parts.join(' · '))]
+}
+
+/** `cancelled: cancelled` says nothing. */
+const sayWhy = ({ outcome, message }: RunDetail) =>
+  outcome !== 'completed' && message !== null && message !== '' && message !== outcome
 
 function sessionPart({ resumed, freshReason, carry }: RunDetail): string {
   if (resumed === null) return 'not started'

@@ -15,7 +15,12 @@ export interface RunView {
   end: () => Promise<void>
 }
 
-export function createRunView(context: CliContext): RunView {
+export interface RunViewOptions {
+  /** Say that the first attempt resumes a session. Where every turn does, its summary is enough. */
+  announceResume: boolean
+}
+
+export function createRunView(context: CliContext, { announceResume }: RunViewOptions): RunView {
   const words = styleFor(context.stdout, context.env)
   const asides = styleFor(context.stderr, context.env)
   const sameScreen = context.stdout.isTTY === true && context.stderr.isTTY === true
@@ -50,7 +55,7 @@ export function createRunView(context: CliContext): RunView {
       hasDeltas = false
       return endLine()
     }
-    const line = asideOf(event)
+    const line = asideOf(event, announceResume)
     if (line !== null) note(nested ? `  ${line}` : line)
   }
 
@@ -60,15 +65,16 @@ export function createRunView(context: CliContext): RunView {
 const ANSWERED = { allow: 'allowed', deny: 'denied', answer: 'answered' } as const
 
 /** The line for an event that is not the agent's words, or null if it is not worth one. */
-function asideOf(event: RunEvent): string | null {
+function asideOf(event: RunEvent, announceResume: boolean): string | null {
   switch (event.type) {
     case 'attempt-start': {
-      if (event.number === 1 && !event.resumed) return null
+      if (event.number === 1 && !(event.resumed && announceResume)) return null
       const how = event.resumed ? 'resuming the session' : `fresh session (${event.freshReason ?? 'new'})`
       return `attempt ${event.number}: ${how}`
     }
     case 'attempt-end':
-      return event.outcome.name === 'completed'
+      // Why it was stopped has been said before, and the summary says that it was.
+      return event.outcome.name === 'completed' || event.outcome.name === 'cancelled'
         ? null
         : `attempt ${event.number} ended: ${event.outcome.name}: ${event.outcome.message}`
     case 'tool-start':

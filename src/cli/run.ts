@@ -1,12 +1,8 @@
 /** `reprise run`: gives a prompt to an agent and follows the run to its end. */
 import { randomUUID } from 'node:crypto'
 import type { Command } from 'commander'
-import type { Client } from '../client/client.ts'
-import { RepriseError } from '../contract/errors.ts'
-import type { SessionId } from '../contract/ids.ts'
-import type { CreateRun, Run } from '../contract/run.ts'
 import { type CliContext, notify, printJson, printLine } from './context.ts'
-import { connect } from './daemon-connect.ts'
+import { connectLastingly } from './daemon-connect.ts'
 import { followRun } from './follow-run.ts'
 import { readPrompt } from './prompt-input.ts'
 import { addRunOptions, type RunOptions, toRequest } from './run-options.ts'
@@ -35,29 +31,18 @@ export function define(command: Command, context: CliContext): void {
 
 async function startRun(words: string[], options: RunOptions, context: CliContext): Promise<void> {
   const prompt = await readPrompt(words, context)
-  const { client } = await connect(context)
-  const sessionId = options.session === undefined ? undefined : await ourSessionId(client, options.session)
+  const ask = await connectLastingly(context)
+  // People also know sessions by the agent's own id.
+  const { session } = options
+  const sessionId = session === undefined ? undefined : (await ask((client) => client.getSession(session))).id
   const request = toRequest(prompt, options, { cwd: context.cwd, sessionId })
-  const run = await create(client, request, context)
+  const idempotencyKey = randomUUID()
+  const { client, run } = await ask(async (client) => ({
+    client,
+    run: await client.createRun(request, { idempotencyKey }),
+  }))
   if (!options.detach) return followRun(client, run, context)
   if (context.json) return printJson(context, run)
   await printLine(context, run.id)
   notify(context, `Follow it with: reprise runs events --follow ${run.id}`)
-}
-
-/** People also know sessions by the agent's own id. */
-async function ourSessionId(client: Client, id: string): Promise<SessionId> {
-  return (await client.getSession(id)).id
-}
-
-/** A daemon that dies just now may or may not have taken the run; the key makes asking again safe. */
-async function create(client: Client, request: CreateRun, context: CliContext): Promise<Run> {
-  const idempotencyKey = randomUUID()
-  try {
-    return await client.createRun(request, { idempotencyKey })
-  } catch (error) {
-    if (!(error instanceof RepriseError) || error.code !== 'daemon-unreachable') throw error
-    const again = await connect(context)
-    return again.client.createRun(request, { idempotencyKey })
-  }
 }

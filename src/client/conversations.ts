@@ -10,7 +10,7 @@ import type {
 } from '../contract/conversation.ts'
 import type { Page } from '../contract/http.ts'
 import type { Run } from '../contract/run.ts'
-import { type Call, keyed, type KeyOptions, type PageOptions } from './request.ts'
+import { type Call, type KeyOptions, keyed, type PageOptions } from './request.ts'
 
 export interface ConversationCalls {
   createConversation: (request: CreateConversation) => Promise<Conversation>
@@ -37,7 +37,8 @@ export interface Calls {
 export function conversationCalls({ call, tell }: Calls): ConversationCalls {
   const all = '/api/conversations'
   const one = (id: string, rest = '') => `${all}/${encodeURIComponent(id)}${rest}`
-  const message = (id: string, mid: string, rest = '') => one(id, `/messages/${encodeURIComponent(mid)}${rest}`)
+  const message = (id: string, mid: string, rest = '') =>
+    one(id, `/messages/${encodeURIComponent(mid)}${rest}`)
   const turn = async (request: Call, options?: KeyOptions): Promise<Run> =>
     (await call<{ run: Run }>({ ...request, method: 'POST', ...keyed(options) })).run
 

@@ -199,9 +199,10 @@ describe('troubles of the CLI', () => {
     expect(lost).not.toHaveProperty('apiStatus')
   })
 
-  it('its own words about an API error are text, and no model call', () => {
+  it('its own words about an API error are a note: no answer, and no model call', () => {
     const events = capturedEvents('overloaded')
-    expect(only(events, 'text-end')).toMatchObject([{ text: expect.stringContaining('529 Overloaded') }])
+    expect(only(events, 'note')).toMatchObject([{ text: expect.stringContaining('529 Overloaded') }])
+    expect(only(events, 'text-end')).toEqual([])
     expect(only(events, 'model-call')).toEqual([])
   })
 

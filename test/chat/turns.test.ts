@@ -60,22 +60,22 @@ it('an Idempotency-Key makes a repeated turn the same turn', async () => {
 
 it('a cancelled turn keeps what was said, marked, and the next turn has the context', async () => {
   const chat = await begin({
-    when: '/long/',
+    when: '/a long one$/',
     reply: [{ text: 'The beginning of an answer' }, { hold: 'never' }, { text: ' and its end' }],
   })
   await chat.say('hello')
   const { id } = await chat.post('a long one')
-  await world.waitForEvent(id, (e) => e.type === 'text-delta' && e.text.includes('answer'))
+  await world.waitForEvent(id, (e) => e.type === 'text-delta')
   await world.api('POST', `/api/runs/${id}/cancel`)
   expect((await world.settled(id)).outcome).toBe('cancelled')
   const answer = await chat.message(3)
   expect(answer).toMatchObject({ role: 'assistant', state: 'cancelled', turn: 2 })
-  expect(JSON.stringify(answer.blocks)).toContain('The beginning of an answer')
+  expect(JSON.stringify(answer.blocks)).toContain('The beginning')
   expect(JSON.stringify(answer.blocks)).not.toContain('and its end')
   expect(await chat.say('go on')).toMatchObject({ outcome: 'completed', resumed: true })
   expect(everything()).toContain('a long one')
   await chat.say('and fresh', { forceFreshSession: true })
-  expect(sent()).toContain('The beginning of an answer')
+  expect(sent()).toContain('The beginning')
   expect(sent()).toContain('cancelled here')
 })
 
@@ -110,7 +110,7 @@ it('a question is answered under resume, and appears as answered in a later tran
     ],
   }
   const chat = await begin({
-    when: '/paint/',
+    when: '/paint it$/',
     reply: [
       { tool: 'AskUserQuestion', input: { questions: [question] } },
       { await: 'results' },
@@ -133,7 +133,7 @@ it('a question is answered under resume, and appears as answered in a later tran
 })
 
 it('an edit while a turn runs: the answer stays, the session is not used again', async () => {
-  const chat = await begin({ when: '/second/', reply: [{ hold: 'gate' }, { text: 'Second answer.' }] })
+  const chat = await begin({ when: '/second$/', reply: [{ hold: 'gate' }, { text: 'Second answer.' }] })
   await chat.say('first words')
   const { id } = await chat.post('second')
   await world.simulator.waitForHold('gate')
@@ -148,7 +148,7 @@ it('an edit while a turn runs: the answer stays, the session is not used again',
 
 it('truncating a turn that runs cancels it; its answer is not kept', async () => {
   const chat = await begin({
-    when: '/second/',
+    when: '/second$/',
     reply: [{ text: 'Beginning' }, { hold: 'never' }, { text: 'x' }],
   })
   await chat.say('first')
@@ -174,8 +174,9 @@ it('editing a turn that still waits changes what is asked', async () => {
 
 it('a message that does not fit: the session is compacted in place and the message asked again', async () => {
   const chat = await begin({
-    when: '/too much/',
-    reply: [{ overflow: { times: 6 } }, { text: 'It fits now.' }],
+    when: '/too much$/',
+    // Once for the CLI, which compacts by itself and tries again; once more for us.
+    reply: [{ overflow: { times: 2 } }, { text: 'It fits now.' }],
   })
   const first = await chat.say('hello')
   await chat.say('how are you')

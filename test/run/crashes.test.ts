@@ -10,6 +10,7 @@ import { join, resolve } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { RunDetail } from '../../src/contract/run.ts'
 import type { RuleInput } from '../../src/simulator/scenario-types.ts'
+import { pauseAt } from '../support/pause.ts'
 import { until, World } from '../support/world.ts'
 
 let world: World
@@ -180,7 +181,7 @@ describe('the daemon is killed', () => {
     ['after', 'endAttempt'],
   ] as const)('%s %s is stored', async (when, method) => {
     world = await World.create({ name: 'pause', rules: [{ when: '/^begin the work$/', reply: 'Done.' }] })
-    const id = await pauseAt(when, method, { run: { prompt: PROMPT, workDir: world.workDir } })
+    const id = await pauseAt(world, when, method, { run: { prompt: PROMPT, workDir: world.workDir } })
     await world.startDaemon()
     const run = await world.settled(id)
     expect(run).toMatchObject({ outcome: 'completed', resultText: 'Done.' })
@@ -195,7 +196,7 @@ describe('the daemon is killed', () => {
         { when: '/^begin the work$/', reply: [bash('touch made'), { await: 'results' }, { text: 'Made.' }] },
       ],
     })
-    const id = await pauseAt('after', 'answerQuestion', {
+    const id = await pauseAt(world, 'after', 'answerQuestion', {
       run: { prompt: PROMPT, workDir: world.workDir, permissions: 'ask' },
       answerAll: true,
     })
@@ -205,23 +206,6 @@ describe('the daemon is killed', () => {
     await checkInvariants(run)
   })
 })
-
-/** Runs a daemon up to that point and kills it there. */
-async function pauseAt(when: string, method: string, input: object): Promise<string> {
-  const node = resolve(import.meta.dirname, '../../node_modules/.bin/node')
-  const script = resolve(import.meta.dirname, '../support/pausing-daemon.ts')
-  const child = spawn(node, [script, when, method], { env: world.env, stdio: ['pipe', 'pipe', 'inherit'] })
-  child.stdin.end(JSON.stringify(input))
-  let said = ''
-  child.stdout.on('data', (chunk) => {
-    said += chunk
-  })
-  await until(() => said.includes('paused') && said.includes('run_'), 'the pause')
-  const exited = once(child, 'exit')
-  child.kill('SIGKILL')
-  await exited
-  return /run_\w+/.exec(said)![0]
-}
 
 async function spoolOf(): Promise<string | undefined> {
   return (await readdir(join(world.home, 'spool')))[0]

@@ -1,6 +1,7 @@
 /**
  * A daemon without a server that stops dead at a named point of the store, so that it can be killed exactly there.
- * Usage: pausing-daemon.ts before|after METHOD. Reads a CreateRun from stdin, prints "paused" when it is there.
+ * Usage: pausing-daemon.ts before|after METHOD. Reads from stdin what to do: `{run: CreateRun}`, or `{turn:
+ * {conversationId, request: CreateTurn}}`; `answerAll` allows whatever is asked. Prints "paused" when it is there.
  */
 import { text } from 'node:stream/consumers'
 import { AgentRegistry } from '../../src/agents/registry.ts'
@@ -46,8 +47,10 @@ const engine = createEngine({
   settings: engineSettings(config),
 })
 await engine.open()
-const { run, answerAll } = JSON.parse(await text(process.stdin))
-const admitted = await engine.admit(run, null)
+const { run, turn, answerAll } = JSON.parse(await text(process.stdin))
+const admitted = turn
+  ? await engine.createTurn(turn.conversationId, turn.request, null)
+  : await engine.admit(run, null)
 process.stdout.write(`${admitted.run.id}\n`)
 if (answerAll) {
   const id = admitted.run.id

@@ -115,12 +115,15 @@ function modelCall(message: Json, value: Json): EventBody[] | undefined {
 }
 
 function parseAssistant(message: Json, value: Json): EventBody[] | undefined {
-  // What the CLI says itself (an API error, for instance) comes as a message of the model "<synthetic>".
-  const events = message.model === '<synthetic>' ? [] : (modelCall(message, value) ?? [])
+  // What the CLI says itself (an API error, for instance) comes as a message of the model "<synthetic>": no answer.
+  const synthetic = message.model === '<synthetic>'
+  const events = synthetic ? [] : (modelCall(message, value) ?? [])
   const blocks = Array.isArray(message.content) ? message.content : []
   for (const block of blocks) {
     if (!isRecord(block)) continue
-    if (block.type === 'text' && typeof block.text === 'string') {
+    if (block.type === 'text' && typeof block.text === 'string' && synthetic) {
+      events.push({ type: 'note', text: block.text })
+    } else if (block.type === 'text' && typeof block.text === 'string') {
       events.push({
         type: 'text-end',
         text: block.text,

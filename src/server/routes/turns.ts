@@ -3,7 +3,7 @@ import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import type { Run as RunValue } from '../../contract/run.ts'
 import type { Engine } from '../../engine/api.ts'
-import { optionalJsonBody } from '../optional-body.ts'
+import { optionalBody } from '../optional-body.ts'
 import {
   ConversationPath,
   CreateTurn,
@@ -38,7 +38,7 @@ const retry = createRoute({
   method: 'post',
   path: '/api/conversations/{id}/messages/{mid}/retry',
   summary: "Asks the question of that message's turn again, as if nothing had come after it",
-  middleware: [optionalJsonBody] as const,
+  middleware: [optionalBody] as const,
   request: {
     params: MessagePath,
     headers: IdempotencyHeaders,

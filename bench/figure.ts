@@ -1,0 +1,48 @@
+/** One measured figure: what it is, its spread, and the goal it was measured for, if it has one. */
+import { type Spread, spreadOf } from './measure.ts'
+
+export interface Goal {
+  most?: number
+  least?: number
+  /** Set by us; the others come from the issue. */
+  own?: true
+}
+
+export interface Figure {
+  name: string
+  unit: '×' | 'ms' | 'MB' | 'lines/s' | 'rows/s'
+  spread: Spread
+  goal: Goal | null
+}
+
+export function figure(
+  name: string,
+  unit: Figure['unit'],
+  samples: readonly number[],
+  goal: Goal | null = null,
+): Figure {
+  return { name, unit, spread: spreadOf(samples), goal }
+}
+
+/** The median decides; the spread is there for the reader to doubt it. */
+export function isMet({ spread, goal }: Figure): boolean | null {
+  if (!goal) return null
+  return spread.median <= (goal.most ?? Number.POSITIVE_INFINITY) && spread.median >= (goal.least ?? 0)
+}
+
+export function describeGoal(goal: Goal | null): string {
+  if (!goal) return ''
+  const bound = goal.most !== undefined ? `≤ ${goal.most}` : `≥ ${goal.least}`
+  return goal.own ? `${bound} (ours)` : bound
+}
+
+export function describeValue(value: number, unit: Figure['unit']): string {
+  if (unit === '×') return value.toFixed(3)
+  if (unit === 'MB') return value.toFixed(1)
+  return Math.round(value).toLocaleString('en')
+}
+
+export function describeSpread({ spread, unit }: Figure): string {
+  const show = (value: number) => describeValue(value, unit)
+  return spread.n === 1 ? 'one sample' : `${show(spread.p10)} – ${show(spread.p90)}, n = ${spread.n}`
+}

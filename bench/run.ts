@@ -1,0 +1,44 @@
+/**
+ * `npm run bench -- [--short] [--only NAME] [--write]`: ratios, both sides interleaved in one run. `--short` only
+ * shows that the benchmarks work. `--write` puts the figures into bench/RESULTS.md, goals missed included.
+ */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import type { Benchmark } from './benchmark.ts'
+import { ingest } from './cases/ingest.ts'
+import { parser } from './cases/parser.ts'
+import { slowReader } from './cases/slow-reader.ts'
+import { start } from './cases/start.ts'
+import { turn } from './cases/turn.ts'
+import { describeMachine } from './machine.ts'
+import { type Measured, toMarkdown, toText } from './report.ts'
+
+const BENCHMARKS: readonly Benchmark[] = [turn, parser, ingest, start, slowReader]
+
+const { values: options } = parseArgs({
+  options: {
+    short: { type: 'boolean', default: false },
+    only: { type: 'string' },
+    write: { type: 'boolean', default: false },
+  },
+})
+
+const chosen = BENCHMARKS.filter(({ name }) => options.only === undefined || name === options.only)
+if (chosen.length === 0 || (options.write && (options.short || options.only))) {
+  const names = BENCHMARKS.map(({ name }) => name).join(', ')
+  process.stderr.write(`--only takes one of: ${names}. --write goes with the whole, long form only.\n`)
+  process.exit(2)
+}
+
+const machine = describeMachine()
+process.stdout.write(`${machine.join(' · ')}\n`)
+const measured: Measured[] = []
+for (const benchmark of chosen) {
+  const figures = await benchmark.run({ short: options.short })
+  measured.push({ benchmark, figures })
+  process.stdout.write(`\n${toText({ benchmark, figures }, options.short)}`)
+}
+if (options.write) {
+  writeFileSync(join(import.meta.dirname, 'RESULTS.md'), toMarkdown(measured, machine, new Date()))
+}

@@ -1,0 +1,120 @@
+/**
+ * `npm run soak -- --minutes 5 --seed 7`: runs on the real CLI while agents and daemon are killed at random; then
+ * everything that must hold is checked. Works in rounds of at most a minute, each in a world of its own, so that a
+ * long soak neither grows nor hides an early violation behind hours of later work.
+ *
+ * The seed decides what is drawn (which runs, which kills, how long the pauses are), not how fast the machine is: a
+ * seed makes a violation likely to come again, not certain. What a violating round left is kept for a look.
+ */
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import type { World } from '../test/support/world.ts'
+import { checkRound, type RoundReport } from './soak/check.ts'
+import type { Kills, Target } from './soak/killer.ts'
+import { createRandom } from './soak/random.ts'
+import { playRound, type RoundInput } from './soak/round.ts'
+
+export interface SoakInput {
+  seconds: number
+  seed: number
+  /** Not killed by themselves: to look past a violation that is known. */
+  spare?: readonly Target[]
+  log?: (line: string) => void
+}
+
+export interface SoakReport {
+  seed: number
+  rounds: (Omit<RoundReport, 'violations'> & { kills: Kills })[]
+}
+
+const ROUND_SECONDS = 60
+
+/** Rejects, naming every violation, after the first round that has any. */
+export async function soak({ seconds, seed, spare = [], log = () => {} }: SoakInput): Promise<SoakReport> {
+  const report: SoakReport = { seed, rounds: [] }
+  const random = createRandom(seed)
+  const count = Math.max(1, Math.ceil(seconds / ROUND_SECONDS))
+  for (let number = 1; number <= count; number++) {
+    const name = `seed ${seed}, round ${number} of ${count}`
+    log(name)
+    const { kills, violations, ...rest } = await oneRound(
+      { seconds: seconds / count, random: random.fork(), spare, log },
+      name,
+    )
+    report.rounds.push({ ...rest, kills })
+    log(JSON.stringify(report.rounds.at(-1)))
+    if (violations.length > 0) throw new Error(`${name}:\n${violations.map((v) => `- ${v}`).join('\n')}`)
+  }
+  return report
+}
+
+async function oneRound(input: RoundInput, name: string): Promise<RoundReport & { kills: Kills }> {
+  let world: World | undefined
+  try {
+    const round = await playRound(input)
+    world = round.world
+    const report = await checkRound(round)
+    if (report.violations.length > 0) {
+      report.violations.push(`(what this round left is in ${keep(round.world, name, report.violations)})`)
+    }
+    return { ...report, kills: round.kills }
+  } catch (error) {
+    world ??= (error as { world?: World }).world
+    if (world) (error as Error).message += ` (what this round left is in ${keep(world, name, [])})`
+    throw error
+  } finally {
+    // What it complains about, processes left running, is among the violations already.
+    await world?.close().catch(() => {})
+  }
+}
+
+function keep(world: World, name: string, violations: readonly string[]): string {
+  const dir = join(tmpdir(), `reprise-soak-${name.replaceAll(/\W+/g, '-')}-${Date.now()}`)
+  mkdirSync(dir, { mode: 0o700 })
+  const regular = (path: string) => !/\/(in|poke)$/.test(path)
+  for (const part of [world.home, world.workDir, join(world.configDir, 'projects')]) {
+    try {
+      cpSync(part, join(dir, part.slice(world.dir.length)), { recursive: true, filter: regular })
+    } catch (error) {
+      violations = [...violations, `not kept: ${error}`]
+    }
+  }
+  const requests = world.simulator.requests().map(({ messages, system: _, tools: __, ...rest }) => ({
+    ...rest,
+    messages: messages.length,
+    last: messages.slice(-2),
+  }))
+  writeFileSync(join(dir, 'requests.json'), JSON.stringify(requests, null, 1))
+  writeFileSync(join(dir, 'violations.txt'), violations.join('\n'))
+  writeFileSync(join(dir, 'daemon.log'), world.log())
+  return dir
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({
+    options: {
+      minutes: { type: 'string' },
+      seconds: { type: 'string' },
+      seed: { type: 'string' },
+      spare: { type: 'string', multiple: true },
+    },
+  })
+  const seconds = values.seconds ? Number(values.seconds) : Number(values.minutes ?? 2) * 60
+  const seed = Number(values.seed ?? Math.floor(Math.random() * 1e6))
+  if (!(seconds > 0) || !Number.isSafeInteger(seed)) {
+    process.stderr.write(
+      'usage: npm run soak -- [--minutes N | --seconds N] [--seed WHOLE-NUMBER] [--spare agent|keeper|feeder|group]...\n',
+    )
+    process.exit(2)
+  }
+  try {
+    const spare = (values.spare ?? []) as Target[]
+    await soak({ seconds, seed, spare, log: (line) => process.stdout.write(`${line}\n`) })
+    process.stdout.write('no violation\n')
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n`)
+    process.exitCode = 1
+  }
+}

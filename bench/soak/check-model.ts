@@ -1,0 +1,114 @@
+/** What the model was sent, and what it cost, as the simulator saw it. */
+import type { RequestRecord } from '../../src/simulator/request-record.ts'
+import { FALLBACK_RULE, PROMPT_RULE, promptsIn } from './scenario.ts'
+import type { Settled, Tell } from './settled.ts'
+
+/** Returns how many prompts were given to a session again. */
+export function checkRequests(
+  requests: readonly RequestRecord[],
+  settled: readonly Settled[],
+  tell: Tell,
+): number {
+  for (const request of requests) {
+    const where = `request ${request.n} of session ${request.sessionId}`
+    if (request.rule === FALLBACK_RULE)
+      tell(`${where}: the scenario has no answer to ${quote(request.userText)}`)
+    // I5: a history that holds a prompt twice was resumed and given that prompt again.
+    const prompts = promptsIn(userTexts(request))
+    const twice = prompts.filter((tag, index) => prompts.indexOf(tag) !== index)
+    if (twice.length > 0) tell(`${where} holds ${[...new Set(twice)].join(', ')} more than once`)
+  }
+  return settled.reduce((sum, one) => sum + checkRepeats(requests, one, tell), 0)
+}
+
+/**
+ * A prompt is given to a session again only if the session had not recorded it: then its process was killed before
+ * the model's answer was there. Once something of the answer was stored, the prompt must not be given again.
+ */
+function checkRepeats(requests: readonly RequestRecord[], { tag, run, events }: Settled, tell: Tell): number {
+  const starts = requests.filter((r) => r.rule === PROMPT_RULE && promptsIn(r.userText).at(-1) === tag)
+  let repeated = 0
+  for (const [index, start] of starts.entries()) {
+    const before = starts.slice(0, index).findLast((earlier) => earlier.sessionId === start.sessionId)
+    if (!before) continue
+    repeated++
+    const attempt = attemptAt(run, before)
+    const answered = events.some(
+      (event) =>
+        event.attemptId === attempt?.id && (event.type === 'tool-start' || event.type === 'text-end'),
+    )
+    if (answered) {
+      tell(
+        `${tag} (${run.id}): the prompt was given again (request ${start.n}) though attempt ${attempt?.id} had answered it (request ${before.n})`,
+      )
+    }
+  }
+  return repeated
+}
+
+/**
+ * I7, for output tokens. An attempt that reported its turn's end must have counted every request of it. One that was
+ * killed can have missed only its last request: the CLI prints all of an answer before it asks again. One that was
+ * cancelled too: an interrupted CLI drops the answer that is on its way and reports nothing of it. So a run's figure
+ * lies between the sum without, and the sum with, the last request of each such attempt. A last answer that only
+ * began counts as the one token that its beginning announces.
+ */
+export function checkMoney(
+  requests: readonly RequestRecord[],
+  settled: readonly Settled[],
+  tell: Tell,
+): void {
+  const charged = requests.filter((request) => request.usage !== undefined)
+  const claimed = new Set<RequestRecord>()
+  for (const { tag, run, events } of settled) {
+    let [atLeast, atMost] = [0, 0]
+    for (const attempt of run.attempts) {
+      const own = charged.filter((request) => attemptAt(run, request)?.id === attempt.id)
+      for (const request of own) claimed.add(request)
+      const sum = own.reduce((tokens, request) => tokens + outputOf(request), 0)
+      const reported =
+        attempt.outcome?.name !== 'cancelled' &&
+        events.some((event) => event.attemptId === attempt.id && event.type === 'turn-end')
+      const last = reported ? 0 : outputOf(own.at(-1))
+      atLeast += sum - last
+      atMost += sum - last + (reported || own.length === 0 ? 0 : Math.max(last, 1))
+    }
+    const { outputTokens } = run.usage
+    if (outputTokens < atLeast || outputTokens > atMost) {
+      const range = atLeast === atMost ? `${atMost}` : `${atLeast} to ${atMost}`
+      tell(`${tag} (${run.id}) counts ${outputTokens} output tokens; the simulator ${range}`)
+    }
+  }
+  for (const request of requests) {
+    if (claimed.has(request) || request.usage === undefined) continue
+    tell(`request ${request.n} of session ${request.sessionId} was made outside of any attempt`)
+  }
+}
+
+const outputOf = (request: RequestRecord | undefined) => request?.usage?.output_tokens ?? 0
+
+/** Sessions have one writer at a time, so session and time name the attempt. */
+function attemptAt(run: Settled['run'], request: RequestRecord) {
+  const at = request.at.toISOString()
+  return run.attempts.find(
+    (attempt) =>
+      attempt.agentSessionId === request.sessionId &&
+      attempt.startedAt <= at &&
+      at <= (attempt.endedAt ?? at),
+  )
+}
+
+function userTexts(request: RequestRecord): string {
+  return request.messages
+    .filter((message) => message.role === 'user')
+    .flatMap(({ content }) =>
+      typeof content === 'string'
+        ? [content]
+        : content.flatMap((block) =>
+            block.type === 'text' && typeof block.text === 'string' ? [block.text] : [],
+          ),
+    )
+    .join('\n')
+}
+
+const quote = (text: string) => JSON.stringify(text.slice(0, 160))

@@ -1,0 +1,76 @@
+/** What is on disk after a round: the database, and the spool files that its events must agree with. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { claudeAdapter } from '../../src/agents/claude/adapter.ts'
+import type { EventType, RunEvent } from '../../src/contract/events.ts'
+import type { Settled, Tell } from './settled.ts'
+
+export function checkDatabase(path: string, settled: readonly Settled[], tell: Tell): void {
+  const database = new DatabaseSync(path, { readOnly: true })
+  const count = (sql: string) => Number(Object.values(database.prepare(sql).get() ?? {})[0])
+  try {
+    const verdict = database.prepare('pragma integrity_check').all()
+    if (verdict.length !== 1 || verdict[0]?.integrity_check !== 'ok')
+      tell(`database: ${JSON.stringify(verdict)}`)
+    const held = count('select count(*) from leases where attempt_id is not null or run_id is not null')
+    if (held > 0) tell(`database: ${held} leases are still held`)
+    const open = count("select count(*) from attempts where state <> 'ended'")
+    if (open > 0) tell(`database: ${open} attempts have not ended`)
+    const asking = count('select count(*) from questions where closed_at is null')
+    if (asking > 0) tell(`database: ${asking} questions are still open`)
+    const events = count('select count(*) from events')
+    const seen = settled.reduce((sum, one) => sum + one.events.length, 0)
+    if (events !== seen) tell(`database: ${events} events are stored, the API told ${seen}`)
+  } finally {
+    database.close()
+  }
+}
+
+/** Events that are Reprise's own words; all others come from the agent's output. */
+const OWN: ReadonlySet<EventType> = new Set([
+  'attempt-start',
+  'attempt-end',
+  'run-end',
+  'note',
+  'stop-request',
+  'question-answer',
+] as const)
+
+/** I2: every line that the agent printed is stored, once and in order. */
+export function checkSpool(spool: string, { tag, run, events }: Settled, tell: Tell): void {
+  for (const attempt of run.attempts) {
+    const stored = events
+      .filter((event) => event.attemptId === attempt.id && !OWN.has(event.type))
+      .map(bodyOf)
+    const printed = readLines(join(spool, attempt.id, 'out'))
+      .flatMap((line) => claudeAdapter.parseLine(line))
+      .map((body) => JSON.stringify(sorted(body)))
+    const at = printed.findIndex((body, index) => body !== stored[index])
+    if (at === -1 && stored.length === printed.length) continue
+    tell(
+      `${tag} (${run.id}), attempt ${attempt.id}: ${stored.length} events are stored of ${printed.length} printed; they differ from number ${at === -1 ? printed.length : at}: ${printed[at]?.slice(0, 120)} / ${stored[at === -1 ? printed.length : at]?.slice(0, 120)}`,
+    )
+  }
+}
+
+function bodyOf({ runId: _run, seq: _seq, attemptId: _attempt, at: _at, ...body }: RunEvent): string {
+  return JSON.stringify(sorted(body))
+}
+
+/** Keys in one order, so that texts can be compared. Undefined ones are not there once stored. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
+  return Object.fromEntries(entries.map(([key, inner]) => [key, sorted(inner)]))
+}
+
+/** No file: the attempt was withdrawn before the agent was started. */
+function readLines(path: string): string[] {
+  try {
+    return readFileSync(path, 'utf8').split('\n').filter(Boolean)
+  } catch {
+    return []
+  }
+}

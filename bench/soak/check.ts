@@ -1,0 +1,146 @@
+/** What must hold after a round, whatever was killed. Every violation is told; none stops the others from being looked for. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Page } from '../../src/contract/http.ts'
+import type { Run } from '../../src/contract/run.ts'
+import { until } from '../../test/support/world.ts'
+import { checkMoney, checkRequests } from './check-model.ts'
+import { checkDatabase, checkSpool } from './check-store.ts'
+import type { Round } from './round.ts'
+import { resultOf } from './scenario.ts'
+import type { Settled, Tell } from './settled.ts'
+
+export interface RoundReport {
+  runs: number
+  attempts: number
+  outcomes: Record<string, number>
+  /** Why attempts after a run's first were fresh. */
+  freshAgain: Record<string, number>
+  resumedAttempts: number
+  modelRequests: number
+  /** Prompts that a session was given again, because it had not recorded them when its process was killed. */
+  promptsRepeated: number
+  violations: string[]
+}
+
+export async function checkRound(round: Round): Promise<RoundReport> {
+  const { world } = round
+  const violations: string[] = []
+  const tell: Tell = (violation) => violations.push(violation)
+
+  const settled: Settled[] = []
+  for (const { tag, id, cancelled } of round.admitted) {
+    settled.push({ tag, cancelled, run: await world.getRun(id), events: await world.events(id) })
+  }
+  await checkAdmitted(round, tell)
+  for (const one of settled) {
+    checkRun(one, tell)
+    checkEvents(one, tell)
+  }
+  checkNotes(round, settled, tell)
+  const promptsRepeated = checkRequests(world.simulator.requests(), settled, tell)
+  checkMoney(world.simulator.requests(), settled, tell)
+
+  await world.killDaemon('SIGTERM')
+  await until(() => world.processes().length === 0, 'processes to end', 5000).catch(() => {
+    for (const { pid, command } of world.processes()) tell(`left running: ${pid} ${command.slice(0, 200)}`)
+  })
+  checkDatabase(join(world.home, 'reprise.db'), settled, tell)
+  for (const one of settled) checkSpool(join(world.home, 'spool'), one, tell)
+
+  const attempts = settled.flatMap(({ run }) => run.attempts)
+  const again = attempts.filter((attempt) => attempt.number > 1)
+  return {
+    runs: settled.length,
+    attempts: attempts.length,
+    outcomes: countBy(settled.map(({ run }) => run.outcome ?? 'none')),
+    freshAgain: countBy(again.flatMap((attempt) => attempt.freshReason ?? [])),
+    resumedAttempts: again.filter((attempt) => attempt.resumed).length,
+    modelRequests: world.simulator.requests().length,
+    promptsRepeated,
+    violations,
+  }
+}
+
+/** I1: what was admitted exists once, and nothing else does. */
+async function checkAdmitted({ world, admitted }: Round, tell: Tell): Promise<void> {
+  const ids: string[] = []
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const query: string = cursor ? `&cursor=${cursor}` : ''
+    const page: Page<Run> = await world.api('GET', `/api/runs?limit=200${query}`)
+    ids.push(...page.items.map((run) => run.id))
+    cursor = page.nextCursor
+  }
+  const known = new Set(admitted.map(({ id }) => id))
+  if (known.size !== admitted.length) tell('two idempotency keys got the same run')
+  for (const id of ids) if (!known.delete(id)) tell(`run ${id} was never asked for, or is listed twice`)
+  for (const id of known) tell(`run ${id} was admitted and is gone`)
+}
+
+function checkRun({ tag, cancelled, run }: Settled, tell: Tell): void {
+  const where = `${tag} (${run.id})`
+  if (run.state !== 'settled') tell(`${where} is ${run.state}`)
+  const expected = cancelled ? ['completed', 'cancelled', 'crashed'] : ['completed', 'crashed']
+  if (!expected.includes(run.outcome ?? '')) tell(`${where} ended as ${run.outcome}: ${run.message}`)
+  if (run.outcome === 'completed' && !run.resultText?.includes(resultOf(tag))) {
+    tell(`${where} completed with ${JSON.stringify(run.resultText)}`)
+  }
+  // The limit on attempts is the only reason to give up, and only being killed uses them up.
+  const crashes = run.attempts.filter((attempt) => attempt.outcome?.name === 'crashed').length
+  if (run.outcome === 'crashed' && crashes <= 4) {
+    tell(`${where} was given up after ${crashes} crashes: ${run.message}`)
+  }
+  for (const attempt of run.attempts) {
+    if (attempt.state !== 'ended' || !attempt.outcome)
+      tell(`${where}: attempt ${attempt.id} is ${attempt.state}`)
+    else if (!['completed', 'crashed', 'cancelled'].includes(attempt.outcome.name)) {
+      tell(`${where}: attempt ${attempt.id} ended as ${attempt.outcome.name}: ${attempt.outcome.message}`)
+    }
+  }
+}
+
+function checkEvents({ tag, run, events }: Settled, tell: Tell): void {
+  const where = `${tag} (${run.id})`
+  const hole = events.findIndex((event, index) => event.seq !== index + 1)
+  if (hole !== -1) tell(`${where}: event ${hole + 1} has the number ${events[hole]?.seq}`)
+  const ends = events.filter((event) => event.type === 'run-end').length
+  if (ends !== 1 || events.at(-1)?.type !== 'run-end') {
+    tell(`${where}: ${ends} run-end events, the last event is ${events.at(-1)?.type}`)
+  }
+  for (const type of ['tool-start', 'tool-end'] as const) {
+    const ids = events.flatMap((event) => (event.type === type ? [event.toolUseId] : []))
+    const twice = ids.filter((id, index) => ids.indexOf(id) !== index)
+    if (twice.length > 0) tell(`${where}: more than one ${type} of ${[...new Set(twice)].join(', ')}`)
+  }
+  const starts = events.filter((event) => event.type === 'attempt-start').length
+  const attemptEnds = events.filter((event) => event.type === 'attempt-end').length
+  if (starts !== run.attempts.length || attemptEnds !== run.attempts.length) {
+    tell(`${where}: ${run.attempts.length} attempts, ${starts} attempt-start, ${attemptEnds} attempt-end`)
+  }
+}
+
+/** The work was done once; where it was not finished, at most once. */
+function checkNotes({ world }: Round, settled: readonly Settled[], tell: Tell): void {
+  const lines = readNotes(join(world.workDir, 'notes'))
+  for (const { tag, run } of settled) {
+    if (!tag.endsWith('-note')) continue
+    const count = lines.filter((line) => line === tag).length
+    if (count > 1 || (count === 0 && run.outcome === 'completed')) {
+      tell(`${tag} (${run.id}): ${run.outcome}, its line was written ${count} times`)
+    }
+  }
+}
+
+function readNotes(path: string): string[] {
+  try {
+    return readFileSync(path, 'utf8').split('\n')
+  } catch {
+    return []
+  }
+}
+
+function countBy(words: readonly string[]): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const word of words) counts[word] = (counts[word] ?? 0) + 1
+  return counts
+}

@@ -1,0 +1,96 @@
+/** Kills, with SIGKILL and at random moments, what belongs to one world: by process id, found by the world itself. */
+import { readFileSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { World } from '../../test/support/world.ts'
+import type { Random } from './random.ts'
+
+export interface Kills {
+  agent: number
+  keeper: number
+  feeder: number
+  group: number
+  daemon: number
+  /** Daemons killed before they had said that they were ready. */
+  startingDaemon: number
+}
+
+/** What is killed by itself; `group` is keeper, feeder, agent and its tools at once. */
+export type Target = 'agent' | 'keeper' | 'feeder' | 'group'
+
+export const NO_KILLS: Kills = { agent: 0, keeper: 0, feeder: 0, group: 0, daemon: 0, startingDaemon: 0 }
+
+export interface Chaos {
+  world: World
+  kills: Kills
+  /** Not killed by themselves. */
+  spare: readonly Target[]
+}
+
+type Part = 'agent' | 'keeper' | 'feeder'
+
+interface Victim {
+  pid: number
+  part: Part
+}
+
+/** The processes of attempts. The feeder is a fork of the keeper's shell; the keeper leads the group. */
+function victims(world: World): Victim[] {
+  return world.processes().flatMap(({ pid, command }): Victim[] => {
+    if (command.includes('keeper.sh')) return [{ pid, part: groupOf(pid) === pid ? 'keeper' : 'feeder' }]
+    return /claude.* -p /.test(command) ? [{ pid, part: 'agent' }] : []
+  })
+}
+
+function groupOf(pid: number): number {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[2])
+  } catch {
+    return 0
+  }
+}
+
+function kill(target: number): boolean {
+  try {
+    process.kill(target, 'SIGKILL')
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Mostly the agent itself; sometimes its keeper or feeder, or all of them at once. */
+function drawTarget(random: Random): Target {
+  const draw = random.next()
+  return draw < 0.6 ? 'agent' : draw < 0.7 ? 'keeper' : draw < 0.8 ? 'feeder' : 'group'
+}
+
+export function killSomeAgent(
+  { world, kills, spare }: Chaos,
+  random: Random,
+  what: Target = drawTarget(random),
+): string | null {
+  if (spare.includes(what)) return null
+  const part: Part = what === 'group' ? 'keeper' : what
+  const victim = random.pick(victims(world).filter((v) => v.part === part))
+  if (!victim || !kill(what === 'group' ? -victim.pid : victim.pid)) return null
+  kills[what]++
+  return `${what} ${victim.pid}`
+}
+
+/** Kills the daemon and starts it again, at times more than once, at times with an agent killed in between. */
+export async function bounceDaemon(chaos: Chaos, random: Random): Promise<void> {
+  const { world, kills } = chaos
+  await world.killDaemon()
+  kills.daemon++
+  if (random.chance(0.3)) killSomeAgent(chaos, random)
+  await delay(random.chance(0.5) ? 0 : random.between(0, 1500))
+  if (random.chance(0.3)) {
+    const start = world.startDaemon().catch(() => {})
+    await delay(random.between(50, 700))
+    await world.killDaemon()
+    kills.startingDaemon++
+    await start
+  }
+  await world.startDaemon()
+}

@@ -1,0 +1,12 @@
+import type { RunEvent } from '../../src/contract/events.ts'
+import type { RunDetail } from '../../src/contract/run.ts'
+
+/** A run of a round, with all that the API tells of it. */
+export interface Settled {
+  tag: string
+  cancelled: boolean
+  run: RunDetail
+  events: RunEvent[]
+}
+
+export type Tell = (violation: string) => void

@@ -1,0 +1,125 @@
+/**
+ * An attempt whose process has run and gone, and whose output nobody has read yet: what a daemon finds that starts
+ * after a long sleep. The store, the folder and the supervision are the real ones.
+ */
+import { randomUUID } from 'node:crypto'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { claudeAdapter } from '../src/agents/claude/adapter.ts'
+import { AgentRegistry, type ConfiguredAgent } from '../src/agents/registry.ts'
+import { configSchema } from '../src/config/schema.ts'
+import { AttemptId, RunId, SessionId } from '../src/contract/ids.ts'
+import { systemClock } from '../src/daemon/clock.ts'
+import { engineSettings } from '../src/daemon/settings.ts'
+import type { EngineParts } from '../src/engine/parts.ts'
+import { ProgressBus } from '../src/engine/progress.ts'
+import { Supervision } from '../src/engine/supervision.ts'
+import { attemptDir, prepare } from '../src/process/attempt-dir.ts'
+import { openSqliteStore } from '../src/store/sqlite/open.ts'
+
+export interface Spooled {
+  database: string
+  /** Reads, parses, stores and publishes all of the output. */
+  supervise: () => Promise<void>
+  close: () => Promise<void>
+}
+
+const GONE = { pid: 0, startTicks: '', bootId: '' }
+const quiet = () => {}
+
+export async function spoolAttempt(folder: string, output: string): Promise<Spooled> {
+  const database = join(folder, 'reprise.db')
+  const store = await openSqliteStore(database, systemClock.now())
+  const spool = join(folder, 'spool')
+  mkdirSync(spool)
+  const agent: ConfiguredAgent = {
+    name: 'claude',
+    adapter: claudeAdapter,
+    command: null,
+    env: {},
+    model: null,
+    args: [],
+    simulated: false,
+  }
+  const bus = new ProgressBus()
+  const parts: EngineParts = {
+    store,
+    agents: new AgentRegistry([agent], { get: async () => null, put: async () => {} }, []),
+    clock: systemClock,
+    bus,
+    random: Math.random,
+    log: { info: quiet, warn: quiet, error: (fields, message) => console.error(message, fields) },
+    spool,
+    settings: engineSettings(configSchema.parse({})),
+  }
+  const at = systemClock.now()
+  const { run } = await store.admitRun({
+    id: RunId.create(at),
+    idempotencyKey: null,
+    agent: agent.name,
+    model: null,
+    workDir: folder,
+    prompt: 'prompt',
+    promptId: randomUUID(),
+    request: {
+      permissions: 'edits',
+      forceFreshSession: false,
+      maxDurationMs: null,
+      maxResumes: null,
+      maxTurns: null,
+      maxBudgetUsd: null,
+    },
+    sessionId: null,
+    createdAt: at,
+  })
+  const session = {
+    id: SessionId.create(at),
+    agent: agent.name,
+    agentSessionId: randomUUID(),
+    workDir: folder,
+    runtimeId: 'bench',
+    epoch: 0,
+    continues: null,
+    poison: null,
+    turns: 0,
+    resumes: 0,
+    contextTokens: null,
+    contextWindow: null,
+    costUsd: 0,
+    createdAt: at,
+    lastUsedAt: at,
+  }
+  const attempt = await store.startAttempt({
+    attempt: {
+      id: AttemptId.create(at),
+      runId: run.id,
+      sessionId: session.id,
+      agentSessionId: session.agentSessionId,
+      resumed: false,
+      freshReason: 'first-run',
+      carry: 'none',
+      promptId: run.promptId,
+      epoch: 0,
+      instructionsHash: null,
+      kind: 'turn',
+      startedAt: at,
+    },
+    newSession: session,
+    events: () => [],
+  })
+  if (!attempt) throw new Error('the attempt did not start')
+  await store.markLaunched(attempt, GONE)
+  const dir = attemptDir(spool, attempt.id)
+  await prepare(dir, [])
+  writeFileSync(dir.out, output)
+  writeFileSync(join(dir.path, 'exit'), '0\n')
+  bus.subscribe(run.id, quiet)
+  return {
+    database,
+    supervise: async () => {
+      const end = await new Supervision(parts, { run, attempt, agent, dir, keeper: GONE }).run()
+      if (end?.kind !== 'exited') throw new Error(`supervision ended with ${JSON.stringify(end)}`)
+    },
+    close: store.close,
+  }
+}

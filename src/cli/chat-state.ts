@@ -1,0 +1,25 @@
+/** A chat under way: which conversation, and what the next turn is asked with. */
+import type { Conversation, RetryTurn } from '../contract/conversation.ts'
+import type { AskDaemon } from './daemon-connect.ts'
+
+export interface Chat {
+  ask: AskDaemon
+  conversation: Conversation
+  /** The conversation was made for this chat. */
+  isNew: boolean
+  /** Something was said or set. */
+  isUsed: boolean
+  agent: string | undefined
+  model: string | undefined
+  permissions: RetryTurn['permissions']
+  freshNext: boolean
+}
+
+export function nextTurn({ agent, model, permissions, freshNext }: Chat): RetryTurn {
+  return {
+    ...(agent === undefined ? {} : { agent }),
+    ...(model === undefined ? {} : { model }),
+    ...(permissions === undefined ? {} : { permissions }),
+    ...(freshNext ? { forceFreshSession: true } : {}),
+  }
+}
