@@ -43,9 +43,17 @@ export function createQuestions(
     if (!interactive) return tellHow(question)
     const lines = createInterface({ input: context.stdin, output: context.stderr as NodeJS.WritableStream })
     lines.on('SIGINT', () => context.interrupt())
+    // By Ctrl-D: the user does not want to answer here and now.
+    const declined = new AbortController()
+    lines.on('close', () => declined.abort())
+    const signal = AbortSignal.any([taken, declined.signal])
     try {
-      const answer = await composeAnswer(question, (text) => lines.question(text, { signal: taken }), view)
+      const answer = await composeAnswer(question, (text) => lines.question(text, { signal }), view)
       await client.answer(runId, answer)
+    } catch (error) {
+      if (!declined.signal.aborted || taken.aborted) throw error
+      view.note('')
+      tellHow(question)
     } finally {
       lines.close()
     }

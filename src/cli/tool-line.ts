@@ -23,6 +23,9 @@ function aboutOf(input: unknown, maxChars: number): string {
   const fields = input as Record<string, unknown>
   const telling = TELLING.map((key) => fields[key]).find((value) => typeof value === 'string')
   if (typeof telling === 'string') return telling
+  const asked: unknown[] = Array.isArray(fields.questions) ? fields.questions : []
+  const questions = asked.map((item) => (item as { question?: unknown } | null)?.question)
+  if (questions.length > 0 && questions.every((item) => typeof item === 'string')) return questions.join(' ')
   return Object.keys(fields).length === 0 ? '' : JSON.stringify(input).slice(0, maxChars * 4)
 }
 

@@ -11,10 +11,10 @@ import { decideNext } from '../core/continue/decide.ts'
 import { addUsage, computeSpend, type Rates, type Spend, type SpendEvent } from '../core/cost/usage.ts'
 import { type AttemptDir, readStderrTail } from '../process/attempt-dir.ts'
 import { endStrays } from '../process/ladder.ts'
-import type { TailEnd } from '../process/tail.ts'
 import type { AttemptRecord, QuestionRecord, RunRecord, RunSpend, StoredEvent } from '../store/records.ts'
 import type { EngineParts } from './parts.ts'
 import { persist } from './persist.ts'
+import type { SupervisionEnd } from './supervision.ts'
 import { endingOfTurn } from './turn-ending.ts'
 
 const RELEVANT: readonly EventType[] = [
@@ -33,13 +33,14 @@ export interface SettleInput {
   attempt: AttemptRecord
   agent: ConfiguredAgent
   dir: AttemptDir
-  end: TailEnd
+  end: SupervisionEnd
 }
 
 export async function settleAttempt(parts: EngineParts, input: SettleInput): Promise<void> {
   const { store, settings, clock } = parts
   const { attempt, agent, dir, end } = input
-  const { strays, survivors } = await endStrays(attempt.id, settings.killAfterMs)
+  const { strays: late, survivors } = await endStrays(attempt.id, settings.killAfterMs)
+  const strays = end.strays + late
   if (survivors.length > 0) parts.log.error({ attempt: attempt.id, survivors }, 'processes would not die')
 
   // Read anew: a cancel or a stop cause may have been stored since.

@@ -16,7 +16,7 @@ import type { ToolResult } from '../contract/run.ts'
 import { decideAsk } from '../core/permission/decide.ts'
 import { type WatchFacts, watch } from '../core/watchdog.ts'
 import { type AttemptDir, closeInput, deliver, poke } from '../process/attempt-dir.ts'
-import { endAttempt } from '../process/ladder.ts'
+import { endAttempt, endStrays } from '../process/ladder.ts'
 import { LineSplitter, type Piece } from '../process/line-splitter.ts'
 import type { ProcessIdentity } from '../process/proc.ts'
 import { Tail, type TailEnd } from '../process/tail.ts'
@@ -32,6 +32,8 @@ export interface SupervisionInput {
   keeper: ProcessIdentity
 }
 
+export type SupervisionEnd = TailEnd & { strays: number }
+
 /** How much is read before it is stored. Bounds memory and the size of a transaction. */
 const BATCH_BYTES = 1 << 20
 const UNAUTHORIZED_RETRIES = 3
@@ -45,6 +47,7 @@ export class Supervision {
   #open: QuestionRecord[] = []
   #ladder: Promise<unknown> | null = null
   #detached = false
+  #strays = 0
 
   constructor(parts: EngineParts, input: SupervisionInput) {
     const { attempt, dir, keeper } = input
@@ -63,13 +66,17 @@ export class Supervision {
   }
 
   /** Resolves when the process is gone and everything it printed is stored; null if detached before that. */
-  async run(): Promise<TailEnd | null> {
+  async run(): Promise<SupervisionEnd | null> {
+    const { attempt } = this.#in
+    const { settings } = this.#parts
     try {
       await this.#catchUp()
       while (!this.#detached) {
         const end = await this.#tail.end()
+        // What outlives its keeper goes on printing, and acting: it is over only when that is.
+        if (end?.kind === 'lost') this.#strays += (await endStrays(attempt.id, settings.killAfterMs)).strays
         const drained = await this.#ingest(end !== null)
-        if (drained && end) return end
+        if (drained && end) return { ...end, strays: this.#strays }
         if (drained) await this.#watchAndWait()
       }
       return null

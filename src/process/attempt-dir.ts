@@ -40,10 +40,18 @@ export async function deliver(dir: AttemptDir, message: StdinMessage): Promise<v
   await poke(dir)
 }
 
+const CLOSE = 'stdin.close'
+
 /** Ends the agent's stdin once everything before has been fed to it. */
 export async function closeInput(dir: AttemptDir): Promise<void> {
-  await writeQueued(dir, 'stdin.close', '')
+  await writeQueued(dir, CLOSE, '')
   await poke(dir)
+}
+
+/** That its stdin is no longer fed is as it should be: we closed it, or the agent has ended. */
+export async function isInputOver(dir: AttemptDir): Promise<boolean> {
+  if ((await readdir(dir.path).catch((): string[] => [])).includes('ended')) return true
+  return (await names(dir, 'q')).includes(CLOSE) || (await names(dir, 'sent')).includes(CLOSE)
 }
 
 /** Wakes the feeder. Harmless at any time; needed after a daemon died between writing a message and waking it. */
@@ -75,15 +83,19 @@ async function writeQueued(dir: AttemptDir, name: string, text: string): Promise
   await rename(draft, join(dir.path, 'q', name))
 }
 
-const names = (dir: AttemptDir, folder: string) => readdir(join(dir.path, folder)).catch(() => [])
+const names = (dir: AttemptDir, folder: string): Promise<string[]> =>
+  readdir(join(dir.path, folder)).catch(() => [])
 
 export async function readExitCode(dir: AttemptDir): Promise<number | null> {
   const text = await readFile(join(dir.path, 'exit'), 'utf8').catch(() => '')
   return /^\d+\n?$/.test(text) ? Number(text) : null
 }
 
-export async function readKeeperPid(dir: AttemptDir): Promise<number | null> {
-  const text = await readFile(join(dir.path, 'keeper'), 'utf8').catch(() => '')
+export const readKeeperPid = (dir: AttemptDir) => readPid(dir, 'keeper')
+export const readFeederPid = (dir: AttemptDir) => readPid(dir, 'feeder')
+
+async function readPid(dir: AttemptDir, name: string): Promise<number | null> {
+  const text = await readFile(join(dir.path, name), 'utf8').catch(() => '')
   return /^\d+\n$/.test(text) ? Number(text) : null
 }
 

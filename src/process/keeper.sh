@@ -10,26 +10,42 @@
 #   DIR/out, err   what the agent printed
 #   DIR/exit       its exit code; written last, all at once
 #
-# stdin stays open as long as the feeder lives, whatever happens to the daemon: an agent whose stdin closes while it
-# waits for an answer takes that for a refusal. Messages are files so that a writer that dies halfway leaves nothing
-# half-written in the pipe.
+#   DIR/feeder     the feeder's pid
+#   DIR/ended      the agent has ended: the feeder is gone on purpose
+#   DIR/hold       FIFO: a line on it lets the holder go
+#
+# stdin must stay open whatever happens to the daemon: an agent whose stdin closes while it waits for an answer, or
+# before it asks, takes that for a refusal by the user. So two processes hold it: the feeder, which feeds it, and the
+# holder, which does nothing else. If the feeder dies the agent waits, and a daemon sees that it is gone. Messages are
+# files so that a writer that dies halfway leaves nothing half-written in the pipe.
 dir=$1
 shift
 mkdir "$dir/started" 2>/dev/null || exit 0
 echo $$ >"$dir/keeper"
-mkfifo -m 600 "$dir/in" "$dir/poke" || exit 125
+mkfifo -m 600 "$dir/in" "$dir/poke" "$dir/hold" || exit 125
 
-# A handler, not "ignore": ignored signals would stay ignored in the agent.
+# A handler, not "ignore": ignored signals would stay ignored in the agent. Feeder and holder do ignore them: they
+# must not die before the agent when the whole group is asked to end.
 trap : TERM INT HUP
 
 (
-  # The feeder must not die before the agent when the whole group is asked to end: that would close stdin.
+  trap '' TERM INT HUP
+  exec 4<>"$dir/hold" 3>"$dir/in"
+  read -r _ <&4
+) &
+holder=$!
+
+(
   trap '' TERM INT HUP
   exec 4<>"$dir/poke" 3>"$dir/in"
   while :; do
     for message in "$dir"/q/*; do
       case $message in
-        *.close) exit 0 ;;
+        *.close)
+          mv "$message" "$dir/sent/"
+          echo 1<>"$dir/hold"
+          exit 0
+          ;;
         *"/q/*") break ;;
       esac
       cat "$message" >&3 || exit 1
@@ -39,8 +55,10 @@ trap : TERM INT HUP
   done
 ) &
 feeder=$!
+echo "$feeder" >"$dir/feeder"
 
 "$@" <"$dir/in" >>"$dir/out" 2>>"$dir/err"
 code=$?
-kill -9 "$feeder" 2>/dev/null
+: >"$dir/ended"
+kill -9 "$feeder" "$holder" 2>/dev/null
 echo "$code" >"$dir/exit.new" && mv "$dir/exit.new" "$dir/exit"

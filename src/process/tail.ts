@@ -6,13 +6,16 @@
  */
 import { type FSWatcher, watch } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
-import { type AttemptDir, readExitCode } from './attempt-dir.ts'
-import { isAlive, type ProcessIdentity } from './proc.ts'
+import { type AttemptDir, isInputOver, readExitCode, readFeederPid } from './attempt-dir.ts'
+import { identify, isAlive, type ProcessIdentity } from './proc.ts'
 
 const CHUNK = 256 * 1024
 const POLL_MS = 500
 
-/** `exited`: the keeper wrote the exit code. `lost`: the keeper died without doing so. */
+/**
+ * `exited`: the keeper wrote the exit code. `lost`: the keeper died without doing so, or the feeder is gone and the
+ * agent will never be told anything again; processes of the attempt may still be alive then.
+ */
 export type TailEnd = { kind: 'exited'; code: number } | { kind: 'lost' }
 
 export class Tail {
@@ -21,6 +24,7 @@ export class Tail {
   readonly #watcher: FSWatcher | null
   #file: FileHandle | null = null
   #offset: number
+  #feeder: number | null = null
   #wake: (() => void) | null = null
   #hinted = false
 
@@ -52,9 +56,16 @@ export class Tail {
   async end(): Promise<TailEnd | null> {
     const code = await readExitCode(this.#dir)
     if (code !== null) return { kind: 'exited', code }
-    if (isAlive(this.#keeper)) return null
+    if (isAlive(this.#keeper) && (await this.#isFed())) return null
     const late = await readExitCode(this.#dir)
     return late === null ? { kind: 'lost' } : { kind: 'exited', code: late }
+  }
+
+  async #isFed(): Promise<boolean> {
+    this.#feeder ??= await readFeederPid(this.#dir)
+    // Not started yet, or alive. A dead one stays a zombie while its keeper lives, so its pid is nobody else's.
+    if (this.#feeder === null || identify(this.#feeder) !== null) return true
+    return isInputOver(this.#dir)
   }
 
   /** Resolves on the next hint, or after `maxMs` at the latest. */

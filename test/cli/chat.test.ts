@@ -13,7 +13,11 @@ import { KEYS, openChat } from './terminal-double.ts'
 const QUESTION = {
   question: 'Which colour?',
   header: 'Colour',
-  options: [{ label: 'Red' }, { label: 'Blue' }],
+  multiSelect: false,
+  options: [
+    { label: 'Red', description: 'warm' },
+    { label: 'Blue', description: 'cold' },
+  ],
 }
 
 let world: World
@@ -34,7 +38,7 @@ beforeAll(async () => {
         {
           when: /COLOUR$/,
           reply: [
-            { tool: 'AskUserQuestion', input: { questions: [{ ...QUESTION, multiSelect: false }] } },
+            { tool: 'AskUserQuestion', input: { questions: [QUESTION] } },
             { await: 'results' },
             { text: 'Result: ${toolResult}' },
           ],
@@ -260,6 +264,16 @@ describe('on a terminal', () => {
     type(`not now${KEYS.enter}`)
     await shows('Result: ')
     expect(await shows('claude › ')).toContain('not now')
+
+    // Ctrl-D leaves the question to someone else, and the chat goes on when it is answered.
+    type(`TOOL${KEYS.enter}`)
+    await shows('allow?')
+    type(KEYS.ctrlD)
+    await shows('answer with: reprise runs answer run_')
+    const [run] = (await cli.run(['runs', '--json', '--limit', '1'])).json<Page<Run>>().items
+    expect((await cli.run(['runs', 'answer', run!.id, '--deny', '--message', 'from elsewhere'])).code).toBe(0)
+    await shows('Result: ')
+    expect(await shows('claude › ')).toContain('from elsewhere')
     type(`/quit${KEYS.enter}`)
     expect(await code).toBe(0)
   })

@@ -16,6 +16,8 @@ export interface TerminalDouble {
   screen: () => string
 }
 
+const PATIENCE_MS = 30_000
+
 export const KEYS = { enter: '\r', ctrlC: '\u0003', ctrlD: '\u0004' }
 
 export function createTerminal(env: Record<string, string>, cwd: string): TerminalDouble {
@@ -51,11 +53,16 @@ export function createTerminal(env: Record<string, string>, cwd: string): Termin
     type: (keys) => stdin.write(keys),
     screen,
     shows: (text) =>
-      new Promise((resolve) => {
+      new Promise((resolve, reject) => {
+        const impatience = setTimeout(() => {
+          watchers.delete(look)
+          reject(new Error(`waited in vain for ${JSON.stringify(text)} on:\n${screen()}`))
+        }, PATIENCE_MS)
         const look = () => {
           const at = screen().indexOf(text, seen)
           if (at === -1) return
           watchers.delete(look)
+          clearTimeout(impatience)
           const before = screen().slice(seen, at)
           seen = at + text.length
           resolve(before)

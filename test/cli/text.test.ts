@@ -65,6 +65,10 @@ test('tool calls and their answers on one line', () => {
   expect(toolLine('Bash', { description: 'd', command: 'ls\n-la' })).toBe('Bash ls -la')
   expect(toolLine('Odd', { a: { b: 1 } })).toBe('Odd {"a":{"b":1}}')
   expect(toolLine('None', null)).toBe('None')
+  expect(toolLine('Ask', { questions: [{ question: 'Which?' }, { question: 'Why?' }] })).toBe(
+    'Ask Which? Why?',
+  )
+  expect(toolLine('Odd', { questions: [null] })).toBe('Odd {"questions":[null]}')
   expect(contentLine([{ type: 'image' }, { type: 'text', text: 'found\nit' }])).toBe('found it')
   expect(contentLine('x'.repeat(10_000_000), 5)).toBe('xxxx…')
   expect(firstLine('  a \n b  ', 10)).toBe('a b')

@@ -196,7 +196,11 @@ export class World {
   async close(): Promise<void> {
     await this.killDaemon('SIGTERM')
     const left = this.processes()
-    for (const { pid } of left) process.kill(pid, 'SIGKILL')
+    for (const { pid } of left) {
+      try {
+        process.kill(pid, 'SIGKILL')
+      } catch {}
+    }
     await this.simulator.close()
     await rm(this.dir, { recursive: true, force: true })
     if (left.length > 0)

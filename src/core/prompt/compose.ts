@@ -95,22 +95,30 @@ const instructed = (text: string) => `<instructions>\n${text}\n</instructions>`
 
 const aside = (text: string) => `<reprise>\n${text}\n</reprise>`
 
+const LAST_TOOLS = 10
+
+/** The CLI writes its transcript later than its output: the end of what we saw may be missing in its own history. */
 function resumedAfter(interruption: Interruption): string {
-  const unknown = interruption.tools.filter((tool) => tool.ending === null)
+  const last = interruption.tools.slice(-LAST_TOOLS)
+  const unknown = last.some((tool) => tool.ending === null)
   return [
     `You were interrupted: ${interruption.how}. This is the same task, going on from where you were.`,
-    ...unknown.map(
-      (tool) =>
-        `The outcome of your last tool call is unknown: ${describeTool(tool)}. It may have run in part or in full.`,
-    ),
-    unknown.length > 0
-      ? 'Look at the actual state before you run it again, then go on with the task.'
-      : 'Do not start over: go on with the task.',
+    ...(last.length > 0
+      ? [
+          'Your last tool calls, as Reprise saw them; your own history may lack the end of this:',
+          ...last.map(toolLine),
+        ]
+      : []),
+    unknown
+      ? 'Where the outcome is unknown, it may have run in part or in full: look at the actual state before you run it again. Then go on with the task.'
+      : 'Do not start over, and do not repeat what is done: go on with the task.',
   ].join('\n')
 }
 
+const toolLine = (tool: ToolCall) => `- ${describeTool(tool)}: ${describeEnding(tool.ending)}`
+
 function handoff(interruption: Interruption): string {
-  const lines = interruption.tools.map((tool) => `- ${describeTool(tool)}: ${describeEnding(tool.ending)}`)
+  const lines = interruption.tools.map(toolLine)
   return [
     `An earlier attempt at the task below was interrupted (${interruption.how}) and its session cannot be resumed.`,
     lines.length > 0
