@@ -6,6 +6,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Benchmark } from './benchmark.ts'
+import { chat } from './cases/chat.ts'
 import { ingest } from './cases/ingest.ts'
 import { parser } from './cases/parser.ts'
 import { slowReader } from './cases/slow-reader.ts'
@@ -14,7 +15,7 @@ import { turn } from './cases/turn.ts'
 import { describeMachine } from './machine.ts'
 import { type Measured, toMarkdown, toText } from './report.ts'
 
-const BENCHMARKS: readonly Benchmark[] = [turn, parser, ingest, start, slowReader]
+const BENCHMARKS: readonly Benchmark[] = [turn, parser, ingest, start, slowReader, chat]
 
 const { values: options } = parseArgs({
   options: {

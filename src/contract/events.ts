@@ -106,6 +106,9 @@ export const EventBody = z.discriminatedUnion('type', [
     to: z.number(),
     reason: z.enum(['line-too-long', 'spool-missing', 'parser-failed']),
   }),
+  /** What the agent's program says itself, not the model: an API error in words, for instance. */
+  kind('notice', { text: z.string() }),
+  /** Reprise's own words. */
   kind('note', { text: z.string() }),
   kind('stop-request', { cause: z.string(), message: z.string() }),
   kind('attempt-end', {

@@ -40,7 +40,7 @@ export function createConversations(
     const conversation = await store.getConversation(id)
     if (conversation) return conversation
     throw new RepriseError('not-found', `there is no conversation ${id}`, {
-      hint: 'GET /api/conversations lists them.',
+      hint: '`reprise conversations` lists them.',
     })
   }
   const detail = async (conversation: ConversationRecord) =>

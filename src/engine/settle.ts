@@ -55,6 +55,7 @@ export async function settleAttempt(parts: EngineParts, input: SettleInput): Pro
     stopCause: current.stopCause as StopCause | null,
     exitCode,
     stderr: await readStderrTail(dir),
+    starved: end.kind === 'exited' && end.starved,
   })
   const crashed = outcome.name === 'crashed'
   const rates = JSON.parse((await store.getFact(RATES_KEY)) ?? '{}') as Rates
@@ -129,19 +130,18 @@ function classify(
   agent: ConfiguredAgent,
   events: readonly StoredEvent[],
   questions: readonly QuestionRecord[],
-  exit: Pick<Exit, 'stopCause' | 'exitCode' | 'stderr'>,
+  { starved, ...exit }: Pick<Exit, 'stopCause' | 'exitCode' | 'stderr'> & { starved: boolean },
 ): Outcome {
   const turnEnd = lastTurn(events)
   const outcome = agent.adapter.classify({ ...exit, turnEnd, resetsAt: resetOf(events) })
   if (outcome.name !== 'completed') return outcome
   const ended = new Set(events.flatMap(({ body }) => (body.type === 'tool-end' ? [body.toolUseId] : [])))
   const refusedByNobody = questions.find((q) => q.answer === null && ended.has(q.ask.toolUseId))
-  if (!refusedByNobody) return outcome
+  if (!refusedByNobody && !starved) return outcome
   // A CLI that loses its stdin takes its own question for refused, stops, and reports success.
   return {
     name: 'crashed',
-    message:
-      'the agent lost its input while it waited for an answer, and took that for a refusal; nobody refused',
+    message: 'the agent lost its input; if it was refused a tool, nobody refused it',
   }
 }
 

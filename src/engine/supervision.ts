@@ -11,6 +11,7 @@
  */
 import type { StopCause } from '../agents/adapter.ts'
 import type { ConfiguredAgent } from '../agents/registry.ts'
+import { RepriseError } from '../contract/errors.ts'
 import type { EventBody } from '../contract/events.ts'
 import type { ToolResult } from '../contract/run.ts'
 import { decideAsk } from '../core/permission/decide.ts'
@@ -35,8 +36,18 @@ export interface SupervisionInput {
 export type SupervisionEnd = TailEnd & { strays: number }
 
 /** How much is read before it is stored. Bounds memory and the size of a transaction. */
-const BATCH_BYTES = 1 << 20
+const BATCH_BYTES = 2 << 20
 const UNAUTHORIZED_RETRIES = 3
+const SETTLED_QUESTION: readonly string[] = ['run-settled', 'question-answered']
+/** What is done something about; most events are only stored. */
+const REACTIONS: ReadonlySet<EventBody['type']> = new Set([
+  'question-ask',
+  'permission-ask',
+  'question-cancel',
+  'tool-end',
+  'turn-end',
+  'retry-wait',
+])
 
 export class Supervision {
   readonly #parts: EngineParts
@@ -180,7 +191,7 @@ export class Supervision {
     const at = clock.now()
     await persist(this.#parts, () => store.advanceAttempt(attempt, events, offset, at))
     bus.publish(attempt.runId)
-    for (const event of events) await this.#react(event, at)
+    for (const event of events) if (REACTIONS.has(event.type)) await this.#react(event, at)
   }
 
   async #react(event: EventBody, at: Date): Promise<void> {
@@ -221,10 +232,13 @@ export class Supervision {
   async #consider({ ask }: QuestionRecord): Promise<void> {
     const decision = decideAsk(this.#in.run.request.permissions, ask)
     if (decision.kind === 'wait') return
-    await this.answer(
-      { toolUseId: ask.toolUseId, decision: decision.kind, message: decision.reason },
-      'policy',
-    )
+    const answer = { toolUseId: ask.toolUseId, decision: decision.kind, message: decision.reason }
+    try {
+      await this.answer(answer, 'policy')
+    } catch (error) {
+      // The agent may have gone on meanwhile, or a person been quicker: then there is nothing left to answer.
+      if (!(error instanceof RepriseError) || !SETTLED_QUESTION.includes(error.code)) throw error
+    }
   }
 
   async answer(result: ToolResult, by: 'person' | 'policy'): Promise<void> {

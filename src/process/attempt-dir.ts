@@ -86,9 +86,16 @@ async function writeQueued(dir: AttemptDir, name: string, text: string): Promise
 const names = (dir: AttemptDir, folder: string): Promise<string[]> =>
   readdir(join(dir.path, folder)).catch(() => [])
 
-export async function readExitCode(dir: AttemptDir): Promise<number | null> {
+export interface ExitRecord {
+  code: number
+  /** Its stdin was no longer fed, and nobody had closed it: what it took for answers may have been none. */
+  starved: boolean
+}
+
+export async function readExit(dir: AttemptDir): Promise<ExitRecord | null> {
   const text = await readFile(join(dir.path, 'exit'), 'utf8').catch(() => '')
-  return /^\d+\n?$/.test(text) ? Number(text) : null
+  const [, code, starved] = /^(\d+)( starved)?\n?$/.exec(text) ?? []
+  return code === undefined ? null : { code: Number(code), starved: starved !== undefined }
 }
 
 export const readKeeperPid = (dir: AttemptDir) => readPid(dir, 'keeper')

@@ -8,7 +8,7 @@
 #                  the message named *.close ends stdin
 #   DIR/poke       FIFO: a line on it means "look into q again"
 #   DIR/out, err   what the agent printed
-#   DIR/exit       its exit code; written last, all at once
+#   DIR/exit       its exit code, and "starved" if its stdin was lost; written last, all at once
 #
 #   DIR/feeder     the feeder's pid
 #   DIR/ended      the agent has ended: the feeder is gone on purpose
@@ -59,6 +59,9 @@ echo "$feeder" >"$dir/feeder"
 
 "$@" <"$dir/in" >>"$dir/out" 2>>"$dir/err"
 code=$?
+# A feeder that died stays a zombie until now. If nobody closed stdin, the agent may have lost it.
+read -r _ _ state _ <"/proc/$feeder/stat"
+[ "$state" = Z ] && [ ! -e "$dir/sent/stdin.close" ] && code="$code starved"
 : >"$dir/ended"
 kill -9 "$feeder" "$holder" 2>/dev/null
 echo "$code" >"$dir/exit.new" && mv "$dir/exit.new" "$dir/exit"

@@ -6,7 +6,7 @@
  */
 import { type FSWatcher, watch } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
-import { type AttemptDir, isInputOver, readExitCode, readFeederPid } from './attempt-dir.ts'
+import { type AttemptDir, type ExitRecord, isInputOver, readExit, readFeederPid } from './attempt-dir.ts'
 import { identify, isAlive, type ProcessIdentity } from './proc.ts'
 
 const CHUNK = 256 * 1024
@@ -16,7 +16,7 @@ const POLL_MS = 500
  * `exited`: the keeper wrote the exit code. `lost`: the keeper died without doing so, or the feeder is gone and the
  * agent will never be told anything again; processes of the attempt may still be alive then.
  */
-export type TailEnd = { kind: 'exited'; code: number } | { kind: 'lost' }
+export type TailEnd = ({ kind: 'exited' } & ExitRecord) | { kind: 'lost' }
 
 export class Tail {
   readonly #dir: AttemptDir
@@ -54,11 +54,11 @@ export class Tail {
 
   /** To be asked before a read that may then be the last: what is read after the end was seen is all there is. */
   async end(): Promise<TailEnd | null> {
-    const code = await readExitCode(this.#dir)
-    if (code !== null) return { kind: 'exited', code }
+    const exit = await readExit(this.#dir)
+    if (exit) return { kind: 'exited', ...exit }
     if (isAlive(this.#keeper) && (await this.#isFed())) return null
-    const late = await readExitCode(this.#dir)
-    return late === null ? { kind: 'lost' } : { kind: 'exited', code: late }
+    const late = await readExit(this.#dir)
+    return late ? { kind: 'exited', ...late } : { kind: 'lost' }
   }
 
   async #isFed(): Promise<boolean> {

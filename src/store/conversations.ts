@@ -56,7 +56,7 @@ async function requireConversation(db: Db, id: ConversationId): Promise<Conversa
   const conversation = await getConversation(db, id)
   if (conversation) return conversation
   throw new RepriseError('not-found', `there is no conversation ${id}`, {
-    hint: 'GET /api/conversations lists them.',
+    hint: '`reprise conversations` lists them.',
   })
 }
 

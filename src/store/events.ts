@@ -24,25 +24,22 @@ export async function appendEvents(
     .where('id', '=', runId)
     .returning('last_seq')
     .executeTakeFirstOrThrow()
-  const rows = bodies.map(({ type, ...body }, index) => [
-    runId,
-    Number(last_seq) - bodies.length + index + 1,
-    attemptId,
-    at.getTime(),
-    type,
-    JSON.stringify(body),
-  ])
-  for (let from = 0; from < rows.length; ) {
-    const size = rows.length - from >= BATCH ? BATCH : 1
-    const { sql } = insertOf(tx, size)
-    await tx.executeQuery(CompiledQuery.raw(sql, rows.slice(from, from + size).flat()))
+  const firstSeq = Number(last_seq) - bodies.length + 1
+  for (let from = 0; from < bodies.length; ) {
+    const size = bodies.length - from >= BATCH ? BATCH : 1
+    const values: unknown[] = []
+    for (let index = from; index < from + size; index++) {
+      const body = bodies[index] as EventBody
+      values.push(runId, firstSeq + index, attemptId, at.getTime(), body.type, JSON.stringify(body))
+    }
+    await tx.executeQuery(CompiledQuery.raw(insertOf(tx, size).sql, values))
     from += size
   }
   return Number(last_seq)
 }
 
 /** Building a query costs more than running it: the two sizes of insert are built once per database. */
-const BATCH = 32
+const BATCH = 64
 const inserts = new Map<string, CompiledQuery>()
 
 function insertOf(tx: Tx, size: number): CompiledQuery {

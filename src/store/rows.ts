@@ -144,13 +144,12 @@ export function toSession(row: SessionsTable): SessionRecord {
 }
 
 export function toEvent(row: EventsTable): StoredEvent {
-  const body = { type: row.type, ...JSON.parse(row.body) } as EventBody
   return {
     runId: row.run_id,
     seq: Number(row.seq),
     attemptId: row.attempt_id,
     at: new Date(Number(row.at)),
-    body,
+    body: JSON.parse(row.body) as EventBody,
   }
 }
 

@@ -127,6 +127,7 @@ export interface EventsTable {
   seq: number
   attempt_id: AttemptId | null
   at: number
+  /** For queries; the body has it too. */
   type: string
   body: string
 }

@@ -42,7 +42,7 @@ export async function readStats(db: Kysely<Tables>): Promise<Stats> {
     costUsd: n(totals.cost),
     promptTokensSent: tokensOf(n(totals.prompt)),
     promptTokensOfTranscripts: tokensOf(n(totals.transcript)),
-    promptTokensSaved: tokensOf(n(totals.transcript) - n(totals.prompt)),
+    promptTokensSaved: tokensOf(n(totals.transcript)) - tokensOf(n(totals.prompt)),
   }
 }
 

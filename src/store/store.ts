@@ -118,6 +118,8 @@ export interface Connections {
   writer: Kysely<Tables>
 }
 
+const LARGE_BATCH = 500
+
 export function createStore({ reader, writer }: Connections, windowMs: number): Store {
   const group = new GroupWriter(writer, windowMs)
   return {
@@ -134,7 +136,9 @@ export function createStore({ reader, writer }: Connections, windowMs: number): 
     startAttempt: (input) => group.write((tx) => attempts.startAttempt(tx, input)),
     markLaunched: (attempt, process) => group.write((tx) => attempts.markLaunched(tx, attempt, process)),
     advanceAttempt: (attempt, bodies, offset, at) =>
-      group.write((tx) => attempts.advanceAttempt(tx, attempt, bodies, offset, at)),
+      group.write((tx) => attempts.advanceAttempt(tx, attempt, bodies, offset, at), {
+        large: bodies.length >= LARGE_BATCH,
+      }),
     setStopCause: (attempt, cause, message, at) =>
       group.write((tx) => attempts.setStopCause(tx, attempt, cause, message, at)),
     endAttempt: (ending) => group.write((tx) => attempts.endAttempt(tx, ending)),

@@ -22,14 +22,18 @@ export class GroupWriter {
   #pieces: Piece[] = []
   #running: Promise<void> | null = null
   #lastCommitAt = Number.NEGATIVE_INFINITY
+  #hurried = false
+  #wake: () => void = () => {}
 
   constructor(db: Kysely<Tables>, windowMs: number) {
     this.#db = db
     this.#windowMs = windowMs
   }
 
-  write<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+  /** A `large` piece is worth a commit of its own: it does not wait for company. */
+  write<T>(work: (tx: Tx) => Promise<T>, { large = false } = {}): Promise<T> {
     return new Promise<T>((resolve, reject) => {
+      if (large) this.#hurry()
       this.#pieces.push({ work, resolve: resolve as (value: unknown) => void, reject })
       this.#running ??= this.#drain()
     })
@@ -43,13 +47,29 @@ export class GroupWriter {
   async #drain(): Promise<void> {
     while (this.#pieces.length > 0) {
       const wait = this.#lastCommitAt + this.#windowMs - performance.now()
-      if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait))
+      if (wait > 0 && !this.#hurried) await this.#waitFor(wait)
+      this.#hurried = false
       const batch = this.#pieces
       this.#pieces = []
       await this.#commit(batch)
       this.#lastCommitAt = performance.now()
     }
     this.#running = null
+  }
+
+  #hurry(): void {
+    this.#hurried = true
+    this.#wake()
+  }
+
+  #waitFor(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms)
+      this.#wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
   }
 
   async #commit(batch: readonly Piece[]): Promise<void> {

@@ -199,9 +199,9 @@ describe('troubles of the CLI', () => {
     expect(lost).not.toHaveProperty('apiStatus')
   })
 
-  it('its own words about an API error are a note: no answer, and no model call', () => {
+  it('its own words about an API error are a notice: no answer, and no model call', () => {
     const events = capturedEvents('overloaded')
-    expect(only(events, 'note')).toMatchObject([{ text: expect.stringContaining('529 Overloaded') }])
+    expect(only(events, 'notice')).toMatchObject([{ text: expect.stringContaining('529 Overloaded') }])
     expect(only(events, 'text-end')).toEqual([])
     expect(only(events, 'model-call')).toEqual([])
   })

@@ -29,6 +29,32 @@ const spent = (used: Usage, costUsd: number, model = 'haiku', contextWindow?: nu
 
 const turnEnd = (...models: ModelSpend[]): SpendEvent => ({ type: 'turn-end', models })
 
+describe('a call that was cut off in the middle', () => {
+  const finished = (messageId: string, used: Usage): SpendEvent[] => [
+    call(messageId, { ...used, outputTokens: 1 }),
+    { type: 'model-call', messageId, usage: { outputTokens: used.outputTokens }, nested: false },
+  ]
+
+  it('is left out of the report of its turn, and counted all the same, as estimated', () => {
+    const spend = computeSpend([
+      ...finished('a', usage(100, 10)),
+      call('b', usage(200, 1)),
+      turnEnd(spent(usage(100, 10), 0.15)),
+    ])
+    expect(spend).toMatchObject({ usage: usage(300, 11), estimated: true })
+    expect(spend.costUsd).toBeCloseTo(0.15 + 0.001 * 205, 6)
+  })
+
+  it('is not counted again when the report has it', () => {
+    const spend = computeSpend([
+      ...finished('a', usage(100, 10)),
+      call('b', usage(200, 1)),
+      turnEnd(spent(usage(300, 11), 1)),
+    ])
+    expect(spend).toMatchObject({ usage: usage(300, 11), estimated: false, costUsd: 1 })
+  })
+})
+
 describe('tokens', () => {
   it('of nothing are none, at no cost', () => {
     expect(computeSpend([])).toMatchObject({
@@ -183,7 +209,7 @@ describe('with any events', () => {
 
   it('a turn-end covers exactly the calls before it', () => {
     checkProperty(
-      fc.property(calls, calls, usages, (before, after, reported) => {
+      fc.property(calls, calls, usages, (before, after, more) => {
         const asEvents = (list: typeof before, prefix: string) =>
           list.map(
             (c): SpendEvent => ({
@@ -193,6 +219,9 @@ describe('with any events', () => {
               messageId: prefix + c.messageId,
             }),
           )
+        const { inputTokens, cacheReadTokens, cacheWriteTokens } = computeSpend(asEvents(before, 'x')).usage
+        const called = inputTokens + cacheReadTokens + cacheWriteTokens
+        const reported = { ...more, inputTokens: more.inputTokens + called }
         const whole = computeSpend([
           ...asEvents(before, 'x'),
           turnEnd(spent(reported, 1)),

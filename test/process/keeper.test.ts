@@ -11,7 +11,7 @@ import {
   deliver,
   poke,
   prepare,
-  readExitCode,
+  readExit,
   readKeeperPid,
   readStderrTail,
   revoke,
@@ -41,7 +41,7 @@ describe('stdin', () => {
     for (let i = 0; i < 30; i++) await deliver(attempt.dir, message(`number-${i}`))
     for (const text of ['b', 'number-7', 'number-29']) await deliver(attempt.dir, message(text))
     await closeInput(attempt.dir)
-    expect(await ended(attempt)).toEqual({ kind: 'exited', code: 0 })
+    expect(await ended(attempt)).toEqual({ kind: 'exited', code: 0, starved: false })
     const numbers = Array.from({ length: 30 }, (_, i) => `got number-${i}\n`)
     expect(output(attempt)).toBe(`got b\ngot a\n${numbers.join('')}end of input\n`)
   })
@@ -63,7 +63,7 @@ describe('stdin', () => {
       messages: [{ id: 'large', line }, message('small')],
     })
     await closeInput(dir)
-    expect(await ended({ dir, keeper })).toEqual({ kind: 'exited', code: 0 })
+    expect(await ended({ dir, keeper })).toEqual({ kind: 'exited', code: 0, starved: false })
     const digest = (text: string | Buffer) => createHash('sha256').update(text).digest('hex')
     expect(digest(await readFile(dir.out))).toBe(digest(`${line}\nsmall\n`))
   })
@@ -85,7 +85,7 @@ describe('stdin', () => {
     await deliver(attempt.dir, message('from another process'))
     expect(await printed(attempt, 'got from another process\n')).not.toContain('end of input')
     await closeInput(attempt.dir)
-    expect(await ended({ ...attempt, keeper })).toEqual({ kind: 'exited', code: 0 })
+    expect(await ended({ ...attempt, keeper })).toEqual({ kind: 'exited', code: 0, starved: false })
     expect(output(attempt)).toBe('got first\ngot second\ngot from another process\nend of input\n')
   })
 
@@ -108,7 +108,7 @@ describe('stdin', () => {
     await deliver(attempt.dir, message('after it'))
     expect(await printed(attempt, 'got after it\n')).not.toContain('end of input')
     await closeInput(attempt.dir)
-    expect(await ended(attempt)).toEqual({ kind: 'exited', code: 0 })
+    expect(await ended(attempt)).toEqual({ kind: 'exited', code: 0, starved: false })
     expect(output(attempt)).toBe('ready\ngot SIGTERM\ngot after it\nend of input\n')
   })
 
@@ -120,7 +120,7 @@ describe('stdin', () => {
     await deliver(attempt.dir, message('more'))
     await vi.waitFor(() => expect(marked(attempt.id).length).toBeGreaterThanOrEqual(4))
     process.kill(-attempt.keeper.pid, 'SIGTERM')
-    expect(await ended(attempt)).toEqual({ kind: 'exited', code: 143 })
+    expect(await ended(attempt)).toEqual({ kind: 'exited', code: 143, starved: false })
     await vi.waitFor(() => expect(marked(attempt.id)).toEqual([]))
   })
 
@@ -163,8 +163,8 @@ describe('a poke', () => {
 describe('the end of the agent', () => {
   it.each([0, 1, 7, 255])('with code %i is known by that code', async (code) => {
     const attempt = await start('exits-when-told.sh', { messages: [message(String(code))] })
-    expect(await ended(attempt)).toEqual({ kind: 'exited', code })
-    expect(await readExitCode(attempt.dir)).toBe(code)
+    expect(await ended(attempt)).toEqual({ kind: 'exited', code, starved: false })
+    expect(await readExit(attempt.dir)).toEqual({ code, starved: false })
   })
 
   it.each([
@@ -175,7 +175,7 @@ describe('the end of the agent', () => {
     const attempt = await start('obeys-sigterm.sh')
     await printed(attempt, 'ready')
     process.kill(await agentOf(attempt.keeper.pid), signal)
-    expect(await ended(attempt)).toEqual({ kind: 'exited', code })
+    expect(await ended(attempt)).toEqual({ kind: 'exited', code, starved: false })
   })
 
   it('by a signal to the whole group is known too: the keeper stays until it has written it down', async () => {
@@ -183,7 +183,7 @@ describe('the end of the agent', () => {
     await printed(attempt, 'ready')
     for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.kill(attempt.keeper.pid, signal)
     process.kill(-attempt.keeper.pid, 'SIGTERM')
-    expect(await ended(attempt)).toEqual({ kind: 'exited', code: 143 })
+    expect(await ended(attempt)).toEqual({ kind: 'exited', code: 143, starved: false })
   })
 
   it.each([
@@ -191,13 +191,13 @@ describe('the end of the agent', () => {
     ['may not be executed', import.meta.filename, 126],
   ])('that %s is known by the code of the shell, with its words on stderr', async (_, program, code) => {
     const attempt = await start('', { program })
-    expect(await ended(attempt)).toEqual({ kind: 'exited', code })
+    expect(await ended(attempt)).toEqual({ kind: 'exited', code, starved: false })
     expect(await readStderrTail(attempt.dir)).toContain(program)
   })
 
   it('leaves the last of its stderr, not all of it', async () => {
     const attempt = await start('fails-loudly.sh')
-    expect(await ended(attempt)).toEqual({ kind: 'exited', code: 3 })
+    expect(await ended(attempt)).toEqual({ kind: 'exited', code: 3, starved: false })
     const tail = await readStderrTail(attempt.dir)
     expect(tail.endsWith('noise 499\nError: the last word\n')).toBe(true)
     expect(tail.length).toBe(8192)
@@ -209,7 +209,7 @@ describe('the end of the agent', () => {
     await prepare(dir, [])
     for (const text of ['', '\n', 'x', '1 2\n', '-1\n']) {
       await writeFile(join(dir.path, 'exit'), text)
-      expect(await readExitCode(dir)).toBeNull()
+      expect(await readExit(dir)).toBeNull()
     }
   })
 
@@ -278,7 +278,7 @@ describe('revoking', () => {
     const { keeper } = await start('tells-its-surroundings.sh', { attempt })
     await vi.waitFor(() => expect(isRunning(keeper.pid)).toBe(false))
     expect(output(attempt)).toBe('')
-    expect(await readExitCode(attempt.dir)).toBeNull()
+    expect(await readExit(attempt.dir)).toBeNull()
     expect(await revoke(attempt.dir)).toBe(false)
   })
 
@@ -287,7 +287,7 @@ describe('revoking', () => {
     await printed(attempt, 'ready')
     expect(await revoke(attempt.dir)).toBe(false)
     await deliver(attempt.dir, message('0'))
-    expect(await ended(attempt)).toEqual({ kind: 'exited', code: 0 })
+    expect(await ended(attempt)).toEqual({ kind: 'exited', code: 0, starved: false })
   })
 
   it('at the same moment: exactly one of the two wins, every time', async () => {
@@ -311,7 +311,7 @@ describe('revoking', () => {
       const keeper = await launched
       await vi.waitFor(() => expect(isRunning(keeper.pid)).toBe(false), { interval: 2 })
       expect(output(attempt)).toBe(revoked ? '' : 'ran\n')
-      expect(await readExitCode(attempt.dir)).toBe(revoked ? null : 0)
+      expect((await readExit(attempt.dir))?.code ?? null).toBe(revoked ? null : 0)
       wins[revoked ? 'revoked' : 'ran']++
     }
     process.stdout.write(`revoke race: ${JSON.stringify(wins)}\n`)

@@ -1,7 +1,7 @@
 /** Ending an attempt: politely first, completely in the end, and nobody else. */
 import { spawn } from 'node:child_process'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { deliver, readExitCode } from '../../src/process/attempt-dir.ts'
+import { deliver, readExit } from '../../src/process/attempt-dir.ts'
 import { endAttempt, endStrays, type LadderInput } from '../../src/process/ladder.ts'
 import {
   type Attempt,
@@ -51,7 +51,7 @@ describe('the ladder', () => {
       farewellMs: LONG,
     })
     expect({ strays, survivors }).toEqual({ strays: 0, survivors: [] })
-    expect(await readExitCode(attempt.dir)).toBe(4)
+    expect(await readExit(attempt.dir)).toMatchObject({ code: 4 })
     expect(output(attempt)).toBe('ready\n')
   })
 
@@ -61,7 +61,7 @@ describe('the ladder', () => {
     const { strays, farewell } = await climb(attempt, { farewellMs: 50 })
     expect(farewell).toHaveBeenCalledOnce()
     expect(strays).toBe(0)
-    expect(await readExitCode(attempt.dir)).toBe(143)
+    expect(await readExit(attempt.dir)).toMatchObject({ code: 143 })
   })
 
   it('goes on to SIGKILL for one that ignores that', async () => {
@@ -102,7 +102,7 @@ describe('the ladder', () => {
   it('finds what was adopted by init after its parents were gone', async () => {
     const attempt = await start('double-forks.mjs')
     const pid = await escaped(attempt)
-    expect(await ended(attempt)).toEqual({ kind: 'exited', code: 0 })
+    expect(await ended(attempt)).toMatchObject({ kind: 'exited', code: 0 })
     expect(isRunning(pid)).toBe(true)
     expect(await climb(attempt)).toMatchObject({ strays: 1, survivors: [] })
     expect(isRunning(pid)).toBe(false)

@@ -41,7 +41,7 @@ async function readAll(
 describe('output', () => {
   it('of a process that is killed in the middle of a line is there to the last byte', async () => {
     const attempt = await start('dies-mid-line.sh')
-    expect(await ended(attempt)).toEqual({ kind: 'exited', code: 137 })
+    expect(await ended(attempt)).toEqual({ kind: 'exited', code: 137, starved: false })
     expect(await readAll(attempt)).toEqual([
       { kind: 'line', text: 'whole', end: 6 },
       { kind: 'line', text: '{"torn":', end: 14 },
@@ -60,7 +60,7 @@ describe('output', () => {
     const lines = 40_000
     const attempt = await start('floods-stdout.mjs', { args: [String(lines)] })
     // Nobody has read a byte, and yet it came to its end.
-    expect(await ended(attempt)).toEqual({ kind: 'exited', code: 0 })
+    expect(await ended(attempt)).toEqual({ kind: 'exited', code: 0, starved: false })
     const pieces = await readAll(attempt)
     expect(pieces).toHaveLength(lines)
     const wrong = pieces.findIndex(
@@ -207,7 +207,7 @@ describe('the end', () => {
     const tail = new Tail(dir, { ...stranger, startTicks: '1' }, 0)
     expect(await tail.end()).toEqual({ kind: 'lost' })
     writeFileSync(join(dir.path, 'exit'), '5\n')
-    expect(await tail.end()).toEqual({ kind: 'exited', code: 5 })
+    expect(await tail.end()).toEqual({ kind: 'exited', code: 5, starved: false })
     await tail.close()
   })
 

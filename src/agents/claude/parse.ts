@@ -122,7 +122,7 @@ function parseAssistant(message: Json, value: Json): EventBody[] | undefined {
   for (const block of blocks) {
     if (!isRecord(block)) continue
     if (block.type === 'text' && typeof block.text === 'string' && synthetic) {
-      events.push({ type: 'note', text: block.text })
+      events.push({ type: 'notice', text: block.text })
     } else if (block.type === 'text' && typeof block.text === 'string') {
       events.push({
         type: 'text-end',

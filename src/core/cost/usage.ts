@@ -47,7 +47,7 @@ export function computeSpend(events: readonly SpendEvent[], known: Rates = {}): 
   let contextTokens: number | null = null
   let contextWindow: number | null = null
   const rates: Record<string, number> = { ...known }
-  const uncovered = new Map<string, { model: string; usage: Usage }>()
+  const uncovered = new Map<string, Call>()
   let mainModel = ''
 
   for (const event of events) {
@@ -60,6 +60,8 @@ export function computeSpend(events: readonly SpendEvent[], known: Rates = {}): 
       const call = {
         model: event.model ?? earlier?.model ?? '',
         usage: { ...NO_USAGE, ...earlier?.usage, ...event.usage },
+        // Only the last word about a call comes without the model's name.
+        finished: earlier !== undefined && event.model === undefined,
       }
       uncovered.set(event.messageId, call)
       if (!event.nested) {
@@ -68,7 +70,7 @@ export function computeSpend(events: readonly SpendEvent[], known: Rates = {}): 
       }
       continue
     }
-    uncovered.clear()
+    dropCovered(uncovered, event)
     for (const spend of event.models ?? []) {
       usage = addUsage(usage, spend.usage)
       costUsd += spend.costUsd
@@ -96,6 +98,29 @@ export function computeSpend(events: readonly SpendEvent[], known: Rates = {}): 
     contextWindow,
     rates,
   }
+}
+
+interface Call {
+  model: string
+  usage: Usage
+  finished: boolean
+}
+
+/**
+ * A turn's end covers the calls before it. But the CLI leaves out a call that was cut off in the middle, although it
+ * is paid for: if it reports less than the calls themselves did, the unfinished ones are still to be counted.
+ */
+function dropCovered(
+  calls: Map<string, Call>,
+  { models, usage }: Extract<SpendEvent, { type: 'turn-end' }>,
+): void {
+  const input = (u: Usage) => u.inputTokens + u.cacheReadTokens + u.cacheWriteTokens
+  const reported = (models?.map((spend) => spend.usage) ?? (usage ? [usage] : [])).reduce(
+    (n, u) => n + input(u),
+    0,
+  )
+  const called = [...calls.values()].reduce((n, call) => n + input(call.usage), 0)
+  for (const [id, call] of calls) if (reported >= called || call.finished) calls.delete(id)
 }
 
 export function addUsage(a: Usage, b: Usage): Usage {
