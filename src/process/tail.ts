@@ -9,7 +9,8 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { type AttemptDir, type ExitRecord, isInputOver, readExit, readFeederPid } from './attempt-dir.ts'
 import { identify, isAlive, type ProcessIdentity } from './proc.ts'
 
-const CHUNK = 256 * 1024
+const MIN_CHUNK = 64 * 1024
+const MAX_CHUNK = 1024 * 1024
 const POLL_MS = 500
 
 /**
@@ -24,6 +25,7 @@ export class Tail {
   readonly #watcher: FSWatcher | null
   #file: FileHandle | null = null
   #offset: number
+  #chunk = MIN_CHUNK
   #feeder: number | null = null
   #wake: (() => void) | null = null
   #hinted = false
@@ -44,12 +46,15 @@ export class Tail {
   /** The next bytes, or null if there are none now. The buffer is the caller's to keep. */
   async read(): Promise<Buffer | null> {
     this.#file ??= await open(this.#dir.out, 'r')
-    const { buffer, bytesRead } = await this.#file.read(Buffer.allocUnsafe(CHUNK), 0, CHUNK, this.#offset)
+    const size = this.#chunk
+    const { buffer, bytesRead } = await this.#file.read(Buffer.allocUnsafe(size), 0, size, this.#offset)
     this.#offset += bytesRead
+    // Large reads where there is much to read, small ones otherwise.
+    this.#chunk = bytesRead === size ? Math.min(size * 2, MAX_CHUNK) : MIN_CHUNK
     if (bytesRead === 0) return null
     const bytes = buffer.subarray(0, bytesRead)
     // Whoever keeps a few bytes of an unfinished line must not keep a whole chunk with them.
-    return bytesRead < CHUNK / 2 ? Buffer.from(bytes) : bytes
+    return bytesRead < size / 2 ? Buffer.from(bytes) : bytes
   }
 
   /** To be asked before a read that may then be the last: what is read after the end was seen is all there is. */

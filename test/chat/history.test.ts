@@ -37,7 +37,7 @@ let dir: string
 let store: Store
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'history-'))
-  store = await openSqliteStore(join(dir, 'test.db'), new Date())
+  store = await openSqliteStore(join(dir, 'test.db'), new Date(), { commitWindowMs: 0 })
 })
 afterEach(async () => {
   await store.close()

@@ -21,7 +21,11 @@ const PRAGMAS = `
   pragma cache_size = -8000;
 `
 
-export async function openSqliteStore(path: string, now: Date): Promise<Store> {
+export async function openSqliteStore(
+  path: string,
+  now: Date,
+  { commitWindowMs = COMMIT_WINDOW_MS } = {},
+): Promise<Store> {
   const opened: DatabaseSync[] = []
   const connect = () => {
     const database = new DatabaseSync(path)
@@ -36,7 +40,7 @@ export async function openSqliteStore(path: string, now: Date): Promise<Store> {
   try {
     const writer = connect()
     await migrate(writer as unknown as Kysely<unknown>, now)
-    const store = createStore({ writer, reader: connect() }, COMMIT_WINDOW_MS)
+    const store = createStore({ writer, reader: connect() }, commitWindowMs)
     return { ...store, close: () => store.close().finally(disconnect) }
   } catch (cause) {
     disconnect()
