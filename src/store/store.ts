@@ -30,7 +30,7 @@ import * as runs from './runs.ts'
 import type { Tables } from './schema.ts'
 import * as sessions from './sessions.ts'
 import { readStats } from './stats.ts'
-import { GroupWriter } from './writer.ts'
+import { GroupWriter, type Tx } from './writer.ts'
 
 export interface Store {
   admitRun: (run: NewRun) => Promise<{ run: RunRecord; created: boolean }>
@@ -118,31 +118,39 @@ export interface Connections {
   writer: Kysely<Tables>
 }
 
+/** What is streamed may wait a little for company; these may not: somebody acts on them. */
+const AWAITED: ReadonlySet<EventBody['type']> = new Set([
+  'turn-end',
+  'question-ask',
+  'permission-ask',
+  'tool-end',
+])
 const LARGE_BATCH = 500
 
 export function createStore({ reader, writer }: Connections, windowMs: number): Store {
   const group = new GroupWriter(writer, windowMs)
+  const write = <T>(work: (tx: Tx) => Promise<T>) => group.write(work, { urgent: true })
   return {
-    admitRun: (run) => group.write((tx) => runs.admitRun(tx, run)),
+    admitRun: (run) => write((tx) => runs.admitRun(tx, run)),
     getRun: (id) => runs.getRun(reader, id),
     listRuns: (query) => runs.listRuns(reader, query),
     listStartable: (now, limit) => runs.listStartable(reader, now, limit),
     nextDueAt: () => runs.nextDueAt(reader),
     countRuns: () => runs.countRuns(reader),
-    settleQueued: (id, outcome, at) => group.write((tx) => runs.settleQueued(tx, id, outcome, at)),
-    markCancelRequested: (id, at) => group.write((tx) => runs.markCancelRequested(tx, id, at)),
-    postponeRun: (id, until, why) => group.write((tx) => runs.postponeRun(tx, id, until, why)),
+    settleQueued: (id, outcome, at) => write((tx) => runs.settleQueued(tx, id, outcome, at)),
+    markCancelRequested: (id, at) => write((tx) => runs.markCancelRequested(tx, id, at)),
+    postponeRun: (id, until, why) => write((tx) => runs.postponeRun(tx, id, until, why)),
 
-    startAttempt: (input) => group.write((tx) => attempts.startAttempt(tx, input)),
-    markLaunched: (attempt, process) => group.write((tx) => attempts.markLaunched(tx, attempt, process)),
+    startAttempt: (input) => write((tx) => attempts.startAttempt(tx, input)),
+    markLaunched: (attempt, process) => write((tx) => attempts.markLaunched(tx, attempt, process)),
     advanceAttempt: (attempt, bodies, offset, at) =>
       group.write((tx) => attempts.advanceAttempt(tx, attempt, bodies, offset, at), {
-        large: bodies.length >= LARGE_BATCH,
+        urgent: bodies.length >= LARGE_BATCH || bodies.some((body) => AWAITED.has(body.type)),
       }),
     setStopCause: (attempt, cause, message, at) =>
-      group.write((tx) => attempts.setStopCause(tx, attempt, cause, message, at)),
-    endAttempt: (ending) => group.write((tx) => attempts.endAttempt(tx, ending)),
-    takeOver: (attempt, at) => group.write((tx) => attempts.takeOver(tx, attempt, at)),
+      write((tx) => attempts.setStopCause(tx, attempt, cause, message, at)),
+    endAttempt: (ending) => write((tx) => attempts.endAttempt(tx, ending)),
+    takeOver: (attempt, at) => write((tx) => attempts.takeOver(tx, attempt, at)),
     listAttempts: (runId) => attempts.listAttempts(reader, runId),
     listOpenAttempts: () => attempts.listOpenAttempts(reader),
 
@@ -151,29 +159,27 @@ export function createStore({ reader, writer }: Connections, windowMs: number): 
     listPending: (runId) => questions.listPending(reader, runId),
     listQuestions: (attemptId) => questions.listQuestions(reader, attemptId),
     answerQuestion: (runId, answer, by, at) =>
-      group.write((tx) => questions.answerQuestion(tx, runId, answer, by, at)),
+      write((tx) => questions.answerQuestion(tx, runId, answer, by, at)),
 
     getSession: (id) => sessions.getSession(reader, id),
     findSession: (id) => sessions.findSession(reader, id),
     listSessions: (query) => sessions.listSessions(reader, query),
     findLeaseHolder: (id) => sessions.findLeaseHolder(reader, id),
 
-    createConversation: (conversation) =>
-      group.write((tx) => conversations.createConversation(tx, conversation)),
+    createConversation: (conversation) => write((tx) => conversations.createConversation(tx, conversation)),
     getConversation: (id) => conversations.getConversation(reader, id),
     listConversations: (query) => conversations.listConversations(reader, query),
     updateConversation: (id, change, at) =>
-      group.write((tx) => conversations.updateConversation(tx, id, change, at)),
-    deleteConversation: (id) => group.write((tx) => conversations.deleteConversation(tx, id)),
+      write((tx) => conversations.updateConversation(tx, id, change, at)),
+    deleteConversation: (id) => write((tx) => conversations.deleteConversation(tx, id)),
     listMessages: (id, beforeTurn) => conversations.listMessages(reader, id, beforeTurn),
     getPin: (id, agent) => conversations.getPin(reader, id, agent),
     listPins: (id) => conversations.listPins(reader, id),
-    admitTurn: (turn) => group.write((tx) => conversations.admitTurn(tx, turn)),
+    admitTurn: (turn) => write((tx) => conversations.admitTurn(tx, turn)),
     editMessage: (id, message, text, at) =>
-      group.write((tx) => conversations.editMessage(tx, id, message, text, at)),
-    truncate: (id, message, at) => group.write((tx) => conversations.truncate(tx, id, message, at)),
-    retryFrom: (id, message, createRun) =>
-      group.write((tx) => conversations.retryFrom(tx, id, message, createRun)),
+      write((tx) => conversations.editMessage(tx, id, message, text, at)),
+    truncate: (id, message, at) => write((tx) => conversations.truncate(tx, id, message, at)),
+    retryFrom: (id, message, createRun) => write((tx) => conversations.retryFrom(tx, id, message, createRun)),
 
     readStats: () => readStats(reader),
 
@@ -181,7 +187,7 @@ export function createStore({ reader, writer }: Connections, windowMs: number): 
       (await reader.selectFrom('facts').select('value').where('key', '=', key).executeTakeFirst())?.value ??
       null,
     putFact: (key, value) =>
-      group.write(async (tx) => {
+      write(async (tx) => {
         await tx
           .insertInto('facts')
           .values({ key, value })

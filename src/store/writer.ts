@@ -3,7 +3,8 @@
  * one transaction and so one flush to disk. A piece's promise resolves only after that commit: what a caller has
  * been told is on disk.
  *
- * The first piece after a quiet time is committed at once; under load the window fills.
+ * The window is for what an agent streams. What somebody waits for is committed at once, and so is the first piece
+ * after a quiet time; while one commit is under way the next one fills by itself.
  */
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Tables } from './schema.ts'
@@ -30,10 +31,10 @@ export class GroupWriter {
     this.#windowMs = windowMs
   }
 
-  /** A `large` piece is worth a commit of its own: it does not wait for company. */
-  write<T>(work: (tx: Tx) => Promise<T>, { large = false } = {}): Promise<T> {
+  /** Somebody waits for an `urgent` piece: it, and all that is there by then, is committed at once. */
+  write<T>(work: (tx: Tx) => Promise<T>, { urgent = false } = {}): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      if (large) this.#hurry()
+      if (urgent) this.#hurry()
       this.#pieces.push({ work, resolve: resolve as (value: unknown) => void, reject })
       this.#running ??= this.#drain()
     })
