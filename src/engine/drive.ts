@@ -149,7 +149,7 @@ async function giveUp(parts: EngineParts, run: RunRecord, error: unknown): Promi
     if (await persist(parts, () => parts.store.settleQueued(run.id, outcome, parts.clock.now()))) return
     for (const attempt of await parts.store.listAttempts(run.id)) {
       if (attempt.state === 'ended') continue
-      const { strays } = await endStrays(attempt.id, parts.settings.killAfterMs)
+      const { strays } = await endStrays(attempt.id, attempt.process, parts.settings.killAfterMs)
       await endUnseen(parts, run, attempt, {
         outcome,
         strays,

@@ -11,6 +11,7 @@ import { decideNext } from '../core/continue/decide.ts'
 import { addUsage, computeSpend, type Rates, type Spend, type SpendEvent } from '../core/cost/usage.ts'
 import { type AttemptDir, readStderrTail } from '../process/attempt-dir.ts'
 import { endStrays } from '../process/ladder.ts'
+import type { ProcessIdentity } from '../process/proc.ts'
 import type { AttemptRecord, QuestionRecord, RunRecord, RunSpend, StoredEvent } from '../store/records.ts'
 import type { EngineParts } from './parts.ts'
 import { persist } from './persist.ts'
@@ -33,13 +34,14 @@ export interface SettleInput {
   attempt: AttemptRecord
   agent: ConfiguredAgent
   dir: AttemptDir
+  keeper: ProcessIdentity
   end: SupervisionEnd
 }
 
 export async function settleAttempt(parts: EngineParts, input: SettleInput): Promise<void> {
   const { store, settings, clock } = parts
   const { attempt, agent, dir, end } = input
-  const { strays: late, survivors } = await endStrays(attempt.id, settings.killAfterMs)
+  const { strays: late, survivors } = await endStrays(attempt.id, input.keeper, settings.killAfterMs)
   const strays = end.strays + late
   if (survivors.length > 0) parts.log.error({ attempt: attempt.id, survivors }, 'processes would not die')
 

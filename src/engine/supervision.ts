@@ -78,14 +78,16 @@ export class Supervision {
 
   /** Resolves when the process is gone and everything it printed is stored; null if detached before that. */
   async run(): Promise<SupervisionEnd | null> {
-    const { attempt } = this.#in
+    const { attempt, keeper } = this.#in
     const { settings } = this.#parts
     try {
       await this.#catchUp()
       while (!this.#detached) {
         const end = await this.#tail.end()
         // What outlives its keeper goes on printing, and acting: it is over only when that is.
-        if (end?.kind === 'lost') this.#strays += (await endStrays(attempt.id, settings.killAfterMs)).strays
+        if (end?.kind === 'lost') {
+          this.#strays += (await endStrays(attempt.id, keeper, settings.killAfterMs)).strays
+        }
         const drained = await this.#ingest(end !== null)
         if (drained && end) return { ...end, strays: this.#strays }
         if (drained) await this.#watchAndWait()

@@ -34,25 +34,29 @@ export async function endAttempt(input: LadderInput): Promise<LadderResult> {
       }
     }
   }
-  return endStrays(input.attemptId, input.killMs)
+  return endStrays(input.attemptId, keeper, input.killMs)
 }
 
 /**
  * A process may start another while we look: look again until none is found. Where there were some, finding none once
  * is no proof: a child may have taken its parent's place while we went through the list.
  */
-export async function endStrays(attemptId: string, killMs: number): Promise<LadderResult> {
+export async function endStrays(
+  attemptId: string,
+  keeper: ProcessIdentity | null,
+  killMs: number,
+): Promise<LadderResult> {
   let strays = 0
   let empty = 0
   for (let round = 0; round < 20; round++) {
-    const left = findProcesses(attemptId)
+    const left = findProcesses(attemptId, keeper)
     empty = left.length === 0 ? empty + 1 : 0
     if (empty > 0 && (strays === 0 || empty > 1)) return { strays, survivors: [] }
     strays += left.length
     for (const { pid } of left) signal(pid, 'SIGKILL')
     await goneWithin(left, killMs)
   }
-  return { strays, survivors: findProcesses(attemptId).map(({ pid }) => pid) }
+  return { strays, survivors: findProcesses(attemptId, keeper).map(({ pid }) => pid) }
 }
 
 const POLL_MS = 10

@@ -27,10 +27,14 @@ export function isAlive(identity: ProcessIdentity): boolean {
   return now !== null && now.startTicks === identity.startTicks && now.bootId === identity.bootId
 }
 
-/** Everything that belongs to the attempt: what carries its marker, and all descendants of that. */
-export function findProcesses(attemptId: string): ProcessIdentity[] {
+/**
+ * Everything that belongs to the attempt: what carries its marker, and all descendants of that. Nothing older than its
+ * keeper can, which spares looking into most of a machine's processes.
+ */
+export function findProcesses(attemptId: string, keeper: ProcessIdentity | null = null): ProcessIdentity[] {
   const bootId = readBootId()
-  const all = listStats()
+  const oldest = keeper?.bootId === bootId ? Number(keeper.startTicks) : 0
+  const all = listStats().filter((stat) => Number(stat.startTicks) >= oldest)
   const found = new Map<number, ProcessIdentity>()
   const add = (stat: ProcStat) => {
     if (found.has(stat.pid)) return

@@ -156,7 +156,7 @@ describe('a poke', () => {
     await expect(deliver(attempt.dir, message('more'))).resolves.toBeUndefined()
     process.kill(-attempt.keeper.pid, 'SIGTERM')
     await ended(attempt)
-    await endStrays(attempt.id, 1000)
+    await endStrays(attempt.id, attempt.keeper, 1000)
   })
 })
 

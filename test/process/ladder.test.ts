@@ -95,7 +95,7 @@ describe('the ladder', () => {
     const attempt = await start('forgets-its-environment.sh')
     const pid = await escaped(attempt)
     await vi.waitFor(() => expect(marked(attempt.id)).not.toContain(pid))
-    expect(await endStrays(attempt.id, LONG)).toMatchObject({ survivors: [] })
+    expect(await endStrays(attempt.id, attempt.keeper, LONG)).toMatchObject({ survivors: [] })
     expect(isRunning(pid)).toBe(false)
   })
 
@@ -119,7 +119,7 @@ describe('the ladder', () => {
   it('looks again until there is nobody left, while they multiply', async () => {
     const attempt = await start('keeps-multiplying.sh')
     await ended(attempt)
-    expect(await endStrays(attempt.id, LONG)).toMatchObject({ survivors: [] })
+    expect(await endStrays(attempt.id, attempt.keeper, LONG)).toMatchObject({ survivors: [] })
     expect(marked(attempt.id)).toEqual([])
   })
 

@@ -193,7 +193,7 @@ describe('the end', () => {
     expect(await ended(attempt)).toEqual({ kind: 'lost' })
     const left = marked(attempt.id)
     expect(left.length).toBeGreaterThanOrEqual(2)
-    const { strays, survivors } = await endStrays(attempt.id, 5000)
+    const { strays, survivors } = await endStrays(attempt.id, attempt.keeper, 5000)
     expect(strays).toBeGreaterThanOrEqual(left.length)
     expect(survivors).toEqual([])
     expect(left.filter(isRunning)).toEqual([])
