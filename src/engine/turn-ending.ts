@@ -1,9 +1,11 @@
 /** What a conversation keeps of an attempt: the answer, once the run is settled, and the session to go on in. */
+import type { ContentBlock } from '../contract/conversation.ts'
 import { MessageId } from '../contract/ids.ts'
 import type { Outcome } from '../contract/outcome.ts'
 import type { Next } from '../core/continue/decide.ts'
 import { ANSWER_EVENTS, composeAnswer } from '../core/history/answer.ts'
-import type { AttemptRecord, MessageRecord, RunRecord, TurnEnding } from '../store/records.ts'
+import type { AttemptRecord, MessageRecord, RunRecord, StoredEvent, TurnEnding } from '../store/records.ts'
+import type { Store } from '../store/store.ts'
 import type { EngineParts } from './parts.ts'
 
 export interface TurnEndingInput {
@@ -21,10 +23,7 @@ export async function endingOfTurn(
 ): Promise<TurnEnding | null> {
   const { conversationId, turn } = run.links
   if (conversationId === null || turn === null || next.kind !== 'settle') return null
-  const compactions = (await store.listAttempts(run.id)).filter((a) => a.kind === 'compact').map((a) => a.id)
-  const events = await store.listEvents(run.id, { types: ANSWER_EVENTS })
-  const said = events.filter((event) => event.attemptId === null || !compactions.includes(event.attemptId))
-  const blocks = composeAnswer(said.map(({ body }) => body))
+  const blocks = await readAnswer(store, run)
   const answer =
     blocks.length > 0 || next.outcome.name === 'completed'
       ? { id: MessageId.create(clock.now()), blocks, state: stateOf(next.outcome) }
@@ -39,6 +38,19 @@ export async function endingOfTurn(
     answer,
     pin: usable ? { sessionId, sessionEpoch: epoch, instructionsHash } : null,
   }
+}
+
+async function readAnswer(store: Store, run: RunRecord): Promise<ContentBlock[]> {
+  const said: StoredEvent[] = []
+  for (const attempt of await store.listAttempts(run.id)) {
+    if (attempt.kind === 'compact') continue
+    const events = await store.listEvents(run.id, { attemptId: attempt.id, types: ANSWER_EVENTS })
+    // A text that is complete is in one event; pieces matter only of the one that never was.
+    const afterSeq = events.findLast(({ body }) => body.type === 'text-end')?.seq ?? 0
+    const pieces = await store.listEvents(run.id, { attemptId: attempt.id, types: ['text-delta'], afterSeq })
+    said.push(...[...events, ...pieces].sort((a, b) => a.seq - b.seq))
+  }
+  return composeAnswer(said.map(({ body }) => body))
 }
 
 function stateOf(outcome: Outcome): MessageRecord['state'] {

@@ -5,13 +5,7 @@
 import type { ContentBlock } from '../../contract/conversation.ts'
 import type { EventBody, EventType } from '../../contract/events.ts'
 
-export const ANSWER_EVENTS: readonly EventType[] = [
-  'text-delta',
-  'text-end',
-  'tool-start',
-  'tool-end',
-  'attempt-end',
-]
+export const ANSWER_EVENTS: readonly EventType[] = ['text-end', 'tool-start', 'tool-end', 'attempt-end']
 
 export function composeAnswer(events: readonly EventBody[]): ContentBlock[] {
   const blocks: ContentBlock[] = []

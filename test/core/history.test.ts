@@ -1,0 +1,161 @@
+/** Conversations: what an agent is given, what becomes of an answer, how it reads later. */
+import { describe, expect, it } from 'vitest'
+import type { ContentBlock } from '../../src/contract/conversation.ts'
+import type { EventBody } from '../../src/contract/events.ts'
+import { composeAnswer } from '../../src/core/history/answer.ts'
+import { renderBlocks, toPastTurns } from '../../src/core/history/render.ts'
+import { catchUpFor, type HistoryMessage, isHistoryChanged, viewFor } from '../../src/core/history/view.ts'
+import { composePrompt } from '../../src/core/prompt/compose.ts'
+import { decideRoom } from '../../src/core/room/decide.ts'
+
+const message = (
+  turn: number,
+  role: 'user' | 'assistant',
+  agent: string,
+  text: string,
+  revision = 1,
+): HistoryMessage => ({
+  id: `${turn}${role}`,
+  turn,
+  role,
+  agent,
+  blocks: [{ type: 'text', text }],
+  state: 'complete',
+  revision,
+})
+
+const TALK = [
+  message(1, 'user', 'a', 'u1'),
+  message(1, 'assistant', 'a', 'a1'),
+  message(2, 'user', 'b', 'u2'),
+  message(2, 'assistant', 'b', 'b2'),
+  message(3, 'user', 'a', 'u3'),
+  message(3, 'assistant', 'a', 'a3'),
+]
+const texts = (messages: readonly HistoryMessage[]) => messages.map((m) => renderBlocks(m.blocks))
+
+describe('the view of an agent', () => {
+  it('is everything when the history is shared', () => {
+    expect(texts(viewFor('b', TALK, 'shared'))).toEqual(['u1', 'a1', 'u2', 'b2', 'u3', 'a3'])
+  })
+
+  it('begins after the latest answer of another agent otherwise', () => {
+    expect(texts(viewFor('a', TALK, 'agent'))).toEqual(['u3', 'a3'])
+    expect(texts(viewFor('b', TALK, 'agent'))).toEqual([])
+    expect(texts(viewFor('a', TALK.slice(0, 2), 'agent'))).toEqual(['u1', 'a1'])
+  })
+
+  it('is completed, when shared, by what came since its session took part', () => {
+    expect(texts(catchUpFor(TALK, 'shared', 1))).toEqual(['u2', 'b2', 'u3', 'a3'])
+    expect(catchUpFor(TALK, 'agent', 1)).toEqual([])
+  })
+})
+
+describe('a change of the history', () => {
+  const edited = (id: string) => TALK.map((m) => (m.id === id ? { ...m, revision: 2 } : m))
+
+  it.each([
+    ['a', 'shared', 3, '1user', true],
+    ['a', 'shared', 1, '2user', false],
+    ['a', 'agent', 3, '2assistant', false],
+    ['a', 'agent', 3, '3user', true],
+    ['b', 'agent', 2, '1assistant', false],
+    ['b', 'agent', 2, '2user', true],
+  ] as const)('agent %s, %s, seen up to turn %i, %s edited: stale %s', (agent, scope, seen, id, stale) => {
+    expect(isHistoryChanged(agent, scope, seen, TALK, edited(id))).toBe(stale)
+  })
+
+  it('at the boundary another agent set: gone, it moves what the agent was given', () => {
+    expect(isHistoryChanged('a', 'agent', 3, TALK, TALK.slice(0, 3))).toBe(true)
+  })
+})
+
+describe('an answer', () => {
+  it('is the texts and tools in order, without what sub-agents said, and with what there was of an unfinished text', () => {
+    const events: EventBody[] = [
+      { type: 'text-delta', text: 'Hel' },
+      { type: 'text-end', text: 'Hello.' },
+      { type: 'tool-start', toolUseId: 't', name: 'Bash', input: { command: 'ls' } },
+      { type: 'text-end', text: 'inner', parentToolUseId: 't' },
+      { type: 'tool-end', toolUseId: 't', isError: false, content: 'a' },
+      { type: 'text-delta', text: 'And th' },
+    ]
+    expect(composeAnswer(events)).toEqual([
+      { type: 'text', text: 'Hello.' },
+      { type: 'tool-use', toolUseId: 't', name: 'Bash', input: { command: 'ls' } },
+      { type: 'tool-result', toolUseId: 't', isError: false, content: 'a' },
+      { type: 'text', text: 'And th' },
+    ])
+  })
+})
+
+describe('a later reader', () => {
+  const ask: ContentBlock = {
+    type: 'tool-use',
+    toolUseId: 'q',
+    name: 'AskUserQuestion',
+    input: { questions: [{ question: 'Red?' }] },
+  }
+
+  it('sees questions with their answers, and none that looks open', () => {
+    expect(renderBlocks([ask, { type: 'tool-result', toolUseId: 'q', isError: false, content: 'yes' }])).toBe(
+      '[asked: Red? — answered: yes]',
+    )
+    expect(renderBlocks([ask])).toContain('no longer open')
+  })
+
+  it('sees what tools did, shortened', () => {
+    const tool: ContentBlock = { type: 'tool-use', toolUseId: 't', name: 'Bash', input: { command: 'make' } }
+    const failed: ContentBlock = {
+      type: 'tool-result',
+      toolUseId: 't',
+      isError: true,
+      content: [{ type: 'text', text: 'x'.repeat(5000) }],
+    }
+    const line = renderBlocks([tool, failed])
+    expect(line).toMatch(/^\[used Bash \{"command":"make"\} → failed: xxx/)
+    expect(line.length).toBeLessThan(1500)
+    expect(renderBlocks([tool])).toContain('outcome unknown')
+  })
+
+  it('sees who answered, and where it was cut off', () => {
+    const [turn] = toPastTurns([
+      message(1, 'user', 'a', 'u'),
+      { ...message(1, 'assistant', 'b', 'half'), state: 'cancelled' },
+    ])
+    const text = composePrompt({
+      decision: { kind: 'fresh', reason: 'forced', carry: 'transcript' },
+      prompt: 'now',
+      turns: [turn!],
+      interruption: null,
+    })
+    expect(text).toContain('<assistant agent="b">\nhalf')
+    expect(text).toContain('cancelled here')
+  })
+})
+
+describe('room in a session', () => {
+  const turn = (outcome: 'context-overflow' | 'completed' | 'crashed', resumed = true) => ({
+    kind: 'turn' as const,
+    resumed,
+    outcome,
+  })
+  const compact = (outcome: 'completed' | 'api-error') => ({
+    kind: 'compact' as const,
+    resumed: true,
+    outcome,
+  })
+
+  it.each([
+    ['open', []],
+    ['open', [turn('crashed')]],
+    ['open', [turn('context-overflow', false)]],
+    ['overflowed', [turn('context-overflow')]],
+    ['made', [turn('context-overflow'), compact('completed')]],
+    ['full', [turn('context-overflow'), compact('api-error')]],
+    ['full', [turn('context-overflow'), compact('completed'), turn('context-overflow')]],
+    ['used', [compact('completed'), turn('crashed')]],
+  ] as const)('%s after %j', (kind, attempts) => {
+    expect(decideRoom(attempts)).toEqual({ kind })
+  })
+})
