@@ -1,7 +1,7 @@
 /** Chats that Reprise owns. The messages are the history; which session an agent uses for it is only a cache. */
 import { z } from 'zod'
 import { ConversationId, MessageId, RunId, SessionId } from './ids.ts'
-import { PermissionMode } from './run.ts'
+import { MaxDurationMs, ModelName, PermissionMode, WorkDir } from './run.ts'
 
 export const ContentBlock = z.discriminatedUnion('type', [
   z.object({ type: z.literal('text'), text: z.string() }),
@@ -75,10 +75,7 @@ const words = (max: number) =>
 
 export const CreateConversation = z.strictObject({
   agent: z.string().max(64).optional(),
-  workDir: z
-    .string()
-    .max(4096)
-    .refine((path) => !path.includes('\0'), { error: 'expected a path without NUL' }),
+  workDir: WorkDir,
   title: words(200).optional(),
   instructions: z.string().max(1_000_000).optional(),
   historyScope: HistoryScope.optional(),
@@ -95,20 +92,10 @@ export type UpdateConversation = z.infer<typeof UpdateConversation>
 export const CreateTurn = z.strictObject({
   text: z.string().refine((text) => text.trim() !== '', { error: 'expected a text that is not empty' }),
   agent: z.string().max(64).optional(),
-  model: z
-    .string()
-    .regex(/^[A-Za-z0-9][\w.:@/[\]-]{0,127}$/, {
-      error: 'expected a model name: letters, digits and . : @ / [ ] - _',
-    })
-    .optional(),
+  model: ModelName.optional(),
   forceFreshSession: z.boolean().optional(),
   permissions: PermissionMode.optional(),
-  maxDurationMs: z
-    .number()
-    .int()
-    .min(1000)
-    .max(30 * 86_400_000)
-    .optional(),
+  maxDurationMs: MaxDurationMs.optional(),
 })
 export type CreateTurn = z.infer<typeof CreateTurn>
 

@@ -38,28 +38,32 @@ export const CARRIES = ['none', 'transcript', 'handoff'] as const
 export const Carry = z.enum(CARRIES)
 export type Carry = z.infer<typeof Carry>
 
-const text = (max: number) => z.string().max(max)
+export const ModelName = z.string().regex(/^[A-Za-z0-9][\w.:@/[\]-]{0,127}$/, {
+  error: 'expected a model name: letters, digits and . : @ / [ ] - _',
+})
+
+/** Up to 24 days: what a timer can hold. */
+export const MaxDurationMs = z
+  .number()
+  .int()
+  .min(1000)
+  .max(24 * 86_400_000)
+
+export const WorkDir = z
+  .string()
+  .max(4096)
+  .refine((path) => !path.includes('\0'), { error: 'expected a path without NUL' })
 
 export const CreateRun = z.strictObject({
   prompt: z.string().refine((p) => p.trim() !== '', { error: 'expected a prompt that is not empty' }),
-  agent: text(64).optional(),
-  model: z
-    .string()
-    .regex(/^[A-Za-z0-9][\w.:@/[\]-]{0,127}$/, {
-      error: 'expected a model name: letters, digits and . : @ / [ ] - _',
-    })
-    .optional(),
-  workDir: text(4096).refine((p) => !p.includes('\0'), { error: 'expected a path without NUL' }),
+  agent: z.string().max(64).optional(),
+  model: ModelName.optional(),
+  workDir: WorkDir,
   /** Continue this session, if that is safe. */
   sessionId: SessionId.schema.optional(),
   forceFreshSession: z.boolean().optional(),
   permissions: PermissionMode.optional(),
-  maxDurationMs: z
-    .number()
-    .int()
-    .min(1000)
-    .max(30 * 86_400_000)
-    .optional(),
+  maxDurationMs: MaxDurationMs.optional(),
   maxResumes: z.number().int().min(0).max(100).optional(),
   maxTurns: z.number().int().min(1).max(10_000).optional(),
   maxBudgetUsd: z.number().positive().max(1_000_000).optional(),

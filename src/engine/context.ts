@@ -56,7 +56,7 @@ async function readTurnContext(
       instructionsKnown:
         (lastAttempt && !isPinned ? lastAttempt.instructionsHash : pin?.instructionsHash) ===
         instructionsHash,
-      catchUp: isPinned ? toPastTurns(catchUpFor(messages, scope, pin?.seenTurn ?? 0)) : [],
+      catchUp: isPinned ? toPastTurns(catchUpFor(run.agent, messages, scope, pin?.seenTurn ?? 0)) : [],
     },
     instructionsHash,
   }

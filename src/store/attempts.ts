@@ -5,7 +5,6 @@
 import type { Kysely } from 'kysely'
 import type { EventBody } from '../contract/events.ts'
 import type { AttemptId, RunId } from '../contract/ids.ts'
-import { endTurn } from './conversations.ts'
 import { appendEvents } from './events.ts'
 import {
   type AttemptEnding,
@@ -17,6 +16,7 @@ import {
 import { toAttempt } from './rows.ts'
 import type { Tables } from './schema.ts'
 import { updateSession } from './sessions.ts'
+import { endTurn } from './turns.ts'
 import type { Tx } from './writer.ts'
 
 export interface StartInput {

@@ -226,6 +226,7 @@ export interface PinRecord {
   epoch: number
   sessionId: SessionId | null
   sessionEpoch: number | null
+  sinceTurn: number | null
   seenTurn: number | null
   instructionsHash: string | null
 }

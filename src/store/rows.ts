@@ -202,6 +202,7 @@ export function toPin(row: PinsTable): PinRecord {
     epoch: row.epoch,
     sessionId: row.session_id,
     sessionEpoch: row.session_epoch,
+    sinceTurn: row.since_turn,
     seenTurn: row.seen_turn,
     instructionsHash: row.instructions_hash,
   }

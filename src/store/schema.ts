@@ -189,6 +189,8 @@ export interface PinsTable {
   epoch: number
   session_id: SessionId | null
   session_epoch: number | null
+  /** The turns with which its session began, and up to which it has seen the conversation. */
+  since_turn: number | null
   seen_turn: number | null
   instructions_hash: string | null
 }

@@ -12,6 +12,7 @@ import type { Stats } from '../contract/stats.ts'
 import * as attempts from './attempts.ts'
 import * as conversations from './conversations.ts'
 import * as events from './events.ts'
+import * as changes from './history-changes.ts'
 import * as questions from './questions.ts'
 import type {
   AttemptEnding,
@@ -30,6 +31,7 @@ import * as runs from './runs.ts'
 import type { Tables } from './schema.ts'
 import * as sessions from './sessions.ts'
 import { readStats } from './stats.ts'
+import * as turns from './turns.ts'
 import { GroupWriter, type Tx } from './writer.ts'
 
 export interface Store {
@@ -92,7 +94,7 @@ export interface Store {
   listMessages: (id: ConversationId, beforeTurn?: number) => Promise<MessageRecord[]>
   getPin: (id: ConversationId, agent: string) => Promise<PinRecord | null>
   listPins: (id: ConversationId) => Promise<PinRecord[]>
-  admitTurn: (turn: conversations.NewTurn) => Promise<{ run: RunRecord; created: boolean }>
+  admitTurn: (turn: turns.NewTurn) => Promise<{ run: RunRecord; created: boolean }>
   editMessage: (id: ConversationId, message: MessageId, text: string, at: Date) => Promise<MessageRecord>
   truncate: (
     id: ConversationId,
@@ -172,14 +174,13 @@ export function createStore({ reader, writer }: Connections, windowMs: number): 
     updateConversation: (id, change, at) =>
       write((tx) => conversations.updateConversation(tx, id, change, at)),
     deleteConversation: (id) => write((tx) => conversations.deleteConversation(tx, id)),
-    listMessages: (id, beforeTurn) => conversations.listMessages(reader, id, beforeTurn),
-    getPin: (id, agent) => conversations.getPin(reader, id, agent),
-    listPins: (id) => conversations.listPins(reader, id),
-    admitTurn: (turn) => write((tx) => conversations.admitTurn(tx, turn)),
-    editMessage: (id, message, text, at) =>
-      write((tx) => conversations.editMessage(tx, id, message, text, at)),
-    truncate: (id, message, at) => write((tx) => conversations.truncate(tx, id, message, at)),
-    retryFrom: (id, message, createRun) => write((tx) => conversations.retryFrom(tx, id, message, createRun)),
+    listMessages: (id, beforeTurn) => turns.listMessages(reader, id, beforeTurn),
+    getPin: (id, agent) => turns.getPin(reader, id, agent),
+    listPins: (id) => turns.listPins(reader, id),
+    admitTurn: (turn) => write((tx) => turns.admitTurn(tx, turn)),
+    editMessage: (id, message, text, at) => write((tx) => changes.editMessage(tx, id, message, text, at)),
+    truncate: (id, message, at) => write((tx) => changes.truncate(tx, id, message, at)),
+    retryFrom: (id, message, createRun) => write((tx) => changes.retryFrom(tx, id, message, createRun)),
 
     readStats: () => readStats(reader),
 

@@ -247,7 +247,7 @@ it.each(['shared', 'agent'] as const)('scope %s', async (scope) => {
       for (const s of steps) await play.step(s)
       resumed += (await store.listRuns({ limit: 200 })).items.filter((run) => run.decision?.resumed).length
     }),
-    { seed, numRuns: 60 },
+    { seed, numRuns: 150 },
   )
   expect(resumed).toBeGreaterThan(0)
 })

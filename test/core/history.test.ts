@@ -45,9 +45,11 @@ describe('the view of an agent', () => {
     expect(texts(viewFor('a', TALK.slice(0, 2), 'agent'))).toEqual(['u1', 'a1'])
   })
 
-  it('is completed, when shared, by what came since its session took part', () => {
-    expect(texts(catchUpFor(TALK, 'shared', 1))).toEqual(['u2', 'b2', 'u3', 'a3'])
-    expect(catchUpFor(TALK, 'agent', 1)).toEqual([])
+  it('is completed by what came into it since its session took part', () => {
+    expect(texts(catchUpFor('a', TALK, 'shared', 1))).toEqual(['u2', 'b2', 'u3', 'a3'])
+    expect(texts(catchUpFor('a', TALK.slice(0, 4), 'agent', 1))).toEqual([])
+    // A question that another agent never answered is no boundary.
+    expect(texts(catchUpFor('a', TALK.slice(0, 3), 'agent', 1))).toEqual(['u2'])
   })
 })
 
@@ -59,14 +61,20 @@ describe('a change of the history', () => {
     ['a', 'shared', 1, '2user', false],
     ['a', 'agent', 3, '2assistant', false],
     ['a', 'agent', 3, '3user', true],
+    ['a', 'agent', 3, '1user', true],
     ['b', 'agent', 2, '1assistant', false],
     ['b', 'agent', 2, '2user', true],
   ] as const)('agent %s, %s, seen up to turn %i, %s edited: stale %s', (agent, scope, seen, id, stale) => {
-    expect(isHistoryChanged(agent, scope, seen, TALK, edited(id))).toBe(stale)
+    expect(isHistoryChanged(agent, scope, { since: 1, upTo: seen }, TALK, edited(id))).toBe(stale)
+  })
+
+  it('of what a session began after leaves it alone', () => {
+    expect(isHistoryChanged('a', 'agent', { since: 3, upTo: 3 }, TALK, edited('1user'))).toBe(false)
+    expect(isHistoryChanged('a', 'shared', { since: 3, upTo: 3 }, TALK, edited('1user'))).toBe(true)
   })
 
   it('at the boundary another agent set: gone, it moves what the agent was given', () => {
-    expect(isHistoryChanged('a', 'agent', 3, TALK, TALK.slice(0, 3))).toBe(true)
+    expect(isHistoryChanged('a', 'agent', { since: 3, upTo: 3 }, TALK, TALK.slice(0, 3))).toBe(true)
   })
 })
 

@@ -1,8 +1,8 @@
 /**
  * What an agent is given of a conversation, and whether a change to the conversation changes that.
  *
- * In scope `agent` the view begins after the latest answer of another agent; in scope `shared` it is everything. An
- * agent's session knows the view up to the last turn it took part in; only what it was really given can become stale.
+ * In scope `agent` the view begins after the latest answer of another agent; in scope `shared` it is everything. Only
+ * what an agent's session was really given can become stale.
  */
 import type { ContentBlock, HistoryScope } from '../../contract/conversation.ts'
 
@@ -30,37 +30,53 @@ export function viewFor<M extends HistoryMessage>(
   return messages.slice(boundary + 1)
 }
 
-/** What the agent was given when its session last took part, in turn `seenTurn`. */
+/** The turns in which an agent's session took part, from the one it began with. */
+export interface Seen {
+  since: number
+  upTo: number
+}
+
+/**
+ * What the agent's session was told: its view when it began; in each further turn of its own what had come into its
+ * view since; and these turns themselves. That may be more than its view is now: other answers may have come between.
+ */
 function givenTo(
   agent: string,
   messages: readonly HistoryMessage[],
   scope: HistoryScope,
-  seenTurn: number,
+  seen: Seen,
 ): string {
-  const given = viewFor(
-    agent,
-    messages.filter((message) => message.turn <= seenTurn),
-    scope,
-  )
+  const given: HistoryMessage[] = []
+  let told = 0
+  for (const { turn, role, agent: asked } of messages) {
+    if (role !== 'user' || asked !== agent || turn < seen.since || turn > seen.upTo) continue
+    const before = messages.filter((message) => message.turn < turn)
+    given.push(
+      ...catchUpFor(agent, before, scope, told),
+      ...messages.filter((message) => message.turn === turn),
+    )
+    told = turn
+  }
   return JSON.stringify(given.map(({ id, revision }) => [id, revision]))
 }
 
-/** True if the session of the agent, which has seen the conversation up to `seenTurn`, now knows something else. */
+/** True if the session of the agent now knows something else than it would be told again. */
 export function isHistoryChanged(
   agent: string,
   scope: HistoryScope,
-  seenTurn: number,
+  seen: Seen,
   before: readonly HistoryMessage[],
   after: readonly HistoryMessage[],
 ): boolean {
-  return givenTo(agent, before, scope, seenTurn) !== givenTo(agent, after, scope, seenTurn)
+  return givenTo(agent, before, scope, seen) !== givenTo(agent, after, scope, seen)
 }
 
-/** What others said since the agent's session last took part. Only in a shared history is it told. */
+/** What has come into the agent's view since its session last took part. */
 export function catchUpFor<M extends HistoryMessage>(
+  agent: string,
   messages: readonly M[],
   scope: HistoryScope,
   seenTurn: number,
 ): M[] {
-  return scope === 'shared' ? messages.filter((message) => message.turn > seenTurn) : []
+  return viewFor(agent, messages, scope).filter((message) => message.turn > seenTurn)
 }

@@ -41,6 +41,7 @@ export const conversations = {
       .addColumn('epoch', 'integer', (c) => c.notNull().defaultTo(0))
       .addColumn('session_id', 'text')
       .addColumn('session_epoch', 'integer')
+      .addColumn('since_turn', 'integer')
       .addColumn('seen_turn', 'integer')
       .addColumn('instructions_hash', 'text')
       .addPrimaryKeyConstraint('pins_pk', ['conversation_id', 'agent'])

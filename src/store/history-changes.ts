@@ -1,0 +1,153 @@
+/**
+ * Changing what has been said: edit, truncate, retry. In the same transaction the epoch is bumped of exactly those
+ * agents that were given something else before. Whether they were is decided by `isHistoryChanged`, on what each
+ * one's session has seen, or is seeing now.
+ */
+import type { ContentBlock } from '../contract/conversation.ts'
+import { RepriseError } from '../contract/errors.ts'
+import type { ConversationId, MessageId, RunId } from '../contract/ids.ts'
+import { isHistoryChanged } from '../core/history/view.ts'
+import { listOpenRuns, requireConversation } from './conversations.ts'
+import type { MessageRecord, NewRun, RunRecord } from './records.ts'
+import { toMessage } from './rows.ts'
+import { admitRun, findByKey } from './runs.ts'
+import { ensurePin, listMessages, listPins } from './turns.ts'
+import type { Tx } from './writer.ts'
+
+async function requireMessage(tx: Tx, conversationId: ConversationId, id: MessageId): Promise<MessageRecord> {
+  const row = await tx
+    .selectFrom('messages')
+    .selectAll()
+    .where('id', '=', id)
+    .where('conversation_id', '=', conversationId)
+    .executeTakeFirst()
+  if (row) return toMessage(row)
+  throw new RepriseError('not-found', `conversation ${conversationId} has no message ${id}`)
+}
+
+/** Applies the change and bumps the epochs of those whose given history it changes. */
+async function changeHistory<T>(tx: Tx, id: ConversationId, at: Date, change: () => Promise<T>): Promise<T> {
+  const { historyScope } = await requireConversation(tx, id)
+  const before = await listMessages(tx, id)
+  const result = await change()
+  const after = await listMessages(tx, id)
+  const running = (await listOpenRuns(tx, id)).filter((run) => run.state === 'running')
+  const lastTurn = after.at(-1)?.turn ?? 0
+  for (const pin of await listPins(tx, id)) {
+    const seeing = running.filter((run) => run.agent === pin.agent).map((run) => run.turn ?? 0)
+    const seen = {
+      since: pin.sinceTurn ?? Math.min(...seeing),
+      upTo: Math.max(pin.seenTurn ?? 0, ...seeing),
+    }
+    const changed = isHistoryChanged(pin.agent, historyScope, seen, before, after)
+    await tx
+      .updateTable('pins')
+      .set({
+        epoch: pin.epoch + (changed ? 1 : 0),
+        seen_turn: pin.seenTurn === null ? null : Math.min(pin.seenTurn, lastTurn),
+      })
+      .where('conversation_id', '=', id)
+      .where('agent', '=', pin.agent)
+      .execute()
+  }
+  await tx
+    .updateTable('conversations')
+    .set({ updated_at: at.getTime(), turn_count: lastTurn })
+    .where('id', '=', id)
+    .execute()
+  return result
+}
+
+/** A turn that is still waiting is asked with the new text. */
+export async function editMessage(
+  tx: Tx,
+  conversationId: ConversationId,
+  id: MessageId,
+  text: string,
+  at: Date,
+): Promise<MessageRecord> {
+  const message = await requireMessage(tx, conversationId, id)
+  const blocks: ContentBlock[] = [{ type: 'text', text }]
+  await changeHistory(tx, conversationId, at, async () => {
+    await tx
+      .updateTable('messages')
+      .set((eb) => ({
+        blocks: JSON.stringify(blocks),
+        revision: eb('revision', '+', 1),
+        edited_at: at.getTime(),
+      }))
+      .where('id', '=', id)
+      .execute()
+  })
+  if (message.role === 'user' && message.runId) {
+    await tx
+      .updateTable('runs')
+      .set({ prompt: text })
+      .where('id', '=', message.runId)
+      .where('state', '=', 'queued')
+      .where('attempt_count', '=', 0)
+      .execute()
+  }
+  return requireMessage(tx, conversationId, id)
+}
+
+/** Takes away the message and all after it. Returns the runs that were to answer what is gone. */
+export async function truncate(
+  tx: Tx,
+  conversationId: ConversationId,
+  id: MessageId,
+  at: Date,
+): Promise<{ removed: number; orphaned: RunId[] }> {
+  const message = await requireMessage(tx, conversationId, id)
+  const removed = await changeHistory(tx, conversationId, at, () => removeFrom(tx, message))
+  return { removed, orphaned: await listOrphaned(tx, conversationId) }
+}
+
+async function removeFrom(tx: Tx, { conversationId, turn, role }: MessageRecord): Promise<number> {
+  const { numDeletedRows } = await tx
+    .deleteFrom('messages')
+    .where('conversation_id', '=', conversationId)
+    .where((eb) =>
+      role === 'user'
+        ? eb('turn', '>=', turn)
+        : eb.or([eb('turn', '>', turn), eb.and([eb('turn', '=', turn), eb('role', '=', 'assistant')])]),
+    )
+    .executeTakeFirst()
+  return Number(numDeletedRows)
+}
+
+/** Open runs that no question waits for any more. */
+async function listOrphaned(tx: Tx, conversationId: ConversationId): Promise<RunId[]> {
+  const open = await listOpenRuns(tx, conversationId)
+  const awaited = new Set(
+    (await listMessages(tx, conversationId)).flatMap((m) => (m.role === 'user' ? [m.runId] : [])),
+  )
+  return open.map((run) => run.id).filter((id) => !awaited.has(id))
+}
+
+/** Asks the question of that turn again, as if nothing had come after it. */
+export async function retryFrom(
+  tx: Tx,
+  conversationId: ConversationId,
+  id: MessageId,
+  createRun: (question: MessageRecord) => NewRun,
+): Promise<{ run: RunRecord; created: boolean; orphaned: RunId[] }> {
+  const { turn } = await requireMessage(tx, conversationId, id)
+  const question = (await listMessages(tx, conversationId)).find((m) => m.turn === turn && m.role === 'user')
+  if (!question) throw new RepriseError('conflict', `there is no question before message ${id} to ask again`)
+  const run = createRun(question)
+  const known = await findByKey(tx, run.idempotencyKey)
+  if (known) return { run: known, created: false, orphaned: [] }
+  await changeHistory(tx, conversationId, run.createdAt, async () => {
+    await removeFrom(tx, { ...question, role: 'assistant' })
+    // Asking again is a change for a session that has heard the question, even if it never answered.
+    await tx
+      .updateTable('messages')
+      .set((eb) => ({ run_id: run.id, agent: run.agent, revision: eb('revision', '+', 1) }))
+      .where('id', '=', question.id)
+      .execute()
+  })
+  await ensurePin(tx, conversationId, run.agent)
+  const admitted = await admitRun(tx, { ...run, conversation: { id: conversationId, turn } })
+  return { ...admitted, orphaned: await listOrphaned(tx, conversationId) }
+}
