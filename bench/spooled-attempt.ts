@@ -50,6 +50,7 @@ export async function spoolAttempt(folder: string, output: string): Promise<Spoo
     random: Math.random,
     log: { info: quiet, warn: quiet, error: (fields, message) => console.error(message, fields) },
     spool,
+    closing: new AbortController().signal,
     settings: engineSettings(configSchema.parse({})),
   }
   const at = systemClock.now()
@@ -117,7 +118,14 @@ export async function spoolAttempt(folder: string, output: string): Promise<Spoo
   return {
     database,
     supervise: async () => {
-      const end = await new Supervision(parts, { run, attempt, agent, dir, keeper: GONE }).run()
+      const end = await new Supervision(parts, {
+        run,
+        attempt,
+        agent,
+        dir,
+        keeper: GONE,
+        onWaiting: () => {},
+      }).run()
       if (end?.kind !== 'exited') throw new Error(`supervision ended with ${JSON.stringify(end)}`)
     },
     close: store.close,

@@ -49,6 +49,10 @@ const run = z.strictObject({
   killAfter: duration('From SIGTERM to SIGKILL.', { min: '0ms' }).prefault('5s'),
   maxOutput: size('A run that writes more is stopped.').prefault('1GiB'),
   maxLine: size('A longer line of output is replaced by a gap record.').prefault('8MiB'),
+  keepOutput: duration('How long the raw output of an ended attempt is kept; its events stay.', {
+    min: '0ms',
+    max: '3650d',
+  }).prefault('7d'),
   permissions: setting(
     z.enum(PERMISSION_MODES),
     `one of ${PERMISSION_MODES.join(', ')}`,
@@ -63,7 +67,7 @@ const agent = z.strictObject({
   args: setting(
     z.array(setting(z.string(), 'a text', 'One argument.')),
     'a list of texts',
-    'Arguments that precede those of Reprise.',
+    'Arguments added to those of Reprise.',
   ).optional(),
   adapter: text('Which agent it behaves like; by default the one of the same name.').optional(),
   model: text('Model to use when the request names none.').optional(),

@@ -36,6 +36,11 @@ export interface Composition {
 /** Everything but the network. The engine is not open yet: nothing runs until it is. */
 export async function compose({ home, cwd, env, log }: ComposeInput): Promise<Composition> {
   const { config } = loadConfig({ home, cwd, env })
+  if (config.dryRun) {
+    throw new RepriseError('config-invalid', 'dryRun is not supported yet: agents would act all the same', {
+      hint: 'Leave dryRun (REPRISE_DRY_RUN) out. `permissions: ask-all` asks before every tool call.',
+    })
+  }
   const notices = ensureHome(home)
   const closers: (() => unknown)[] = []
   const close = async () => {

@@ -19,5 +19,6 @@ export function engineSettings({ run, resume, session }: Config): EngineSettings
     killAfterMs: run.killAfter,
     maxOutputBytes: run.maxOutput,
     maxLineBytes: run.maxLine,
+    keepSpoolMs: run.keepOutput,
   }
 }

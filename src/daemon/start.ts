@@ -56,7 +56,10 @@ export async function startDaemon(input: ComposeInput): Promise<Daemon> {
       return closing
     }
     publish(home, { pid: process.pid, url, startedAt })
-    const { adopted } = await engine.open()
+    const { adopted } = await engine.open().catch(async (error: unknown) => {
+      await close()
+      throw error
+    })
     if (adopted > 0) log.info({ adopted }, 'took over attempts that were left open')
     return { url, pid: process.pid, simulator: simulatorUrl, notices, close, closed }
   } catch (error) {

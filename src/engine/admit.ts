@@ -22,6 +22,12 @@ export async function admitRun(
       hint: '`reprise sessions` lists them.',
     })
   }
+  const conversation = session && (await store.findConversationOf(session.id))
+  if (conversation) {
+    throw new RepriseError('conflict', `session ${session.id} belongs to the conversation ${conversation}`, {
+      hint: `Say it there: reprise chat ${conversation} (POST /api/conversations/${conversation}/turns).`,
+    })
+  }
   const agent = request.agent ?? session?.agent ?? agents.names()[0] ?? 'claude'
   await agents.runtime(agent)
   await checkWorkDir(request.workDir)

@@ -12,6 +12,10 @@ import type { Store } from '../store/store.ts'
 import { readPastTurns } from './history.ts'
 
 export interface RunContext {
+  /** As it is now: a turn may have been edited since it was queued. */
+  run: RunRecord
+  /** Of the conversation. Read before anything else of it, so that what is read later is at least as new. */
+  revision: number | null
   session: SessionRecord | null
   /** Of the history that session was given, and of the one there is now. */
   sessionEpoch: number
@@ -27,16 +31,26 @@ export async function readContext(store: Store, run: RunRecord): Promise<RunCont
   const session = run.sessionId === null ? null : await store.getSession(run.sessionId)
   const epoch = session?.epoch ?? 0
   const turns = await readPastTurns(store, run.sessionId, run)
-  return { session, sessionEpoch: epoch, epoch, turns, chat: null, instructionsHash: null }
+  return {
+    run,
+    revision: null,
+    session,
+    sessionEpoch: epoch,
+    epoch,
+    turns,
+    chat: null,
+    instructionsHash: null,
+  }
 }
 
 async function readTurnContext(
   store: Store,
-  run: RunRecord,
+  queued: RunRecord,
   conversationId: ConversationId,
   turn: number,
 ): Promise<RunContext> {
   const conversation = await store.getConversation(conversationId)
+  const run = (await store.getRun(queued.id)) ?? queued
   const scope = conversation?.historyScope ?? 'shared'
   const instructions = conversation?.instructions || null
   const instructionsHash = instructions === null ? null : hashOf(instructions)
@@ -47,6 +61,8 @@ async function readTurnContext(
   const sessionId = lastAttempt?.sessionId ?? pin?.sessionId ?? null
   const isPinned = sessionId !== null && sessionId === pin?.sessionId
   return {
+    run,
+    revision: conversation?.revision ?? null,
     session: sessionId === null ? null : await store.getSession(sessionId),
     sessionEpoch: (lastAttempt ? lastAttempt.epoch : pin?.sessionEpoch) ?? 0,
     epoch: pin?.epoch ?? 0,

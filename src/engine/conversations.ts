@@ -27,14 +27,15 @@ type Conversations = Pick<
 export interface ConversationHooks {
   describe: (run: RunRecord) => Promise<Run>
   wake: () => void
-  cancel: (id: RunId) => Promise<unknown>
+  /** Ends the process of a run that has been cancelled, if there is one. */
+  stop: (id: RunId) => Promise<void>
 }
 
 export function createConversations(
   parts: EngineParts,
-  { describe, wake, cancel }: ConversationHooks,
+  { describe, wake, stop }: ConversationHooks,
 ): Conversations {
-  const { store, agents, clock, settings, log } = parts
+  const { store, agents, clock, settings } = parts
 
   const require = async (id: ConversationId): Promise<ConversationRecord> => {
     const conversation = await store.getConversation(id)
@@ -49,10 +50,8 @@ export function createConversations(
       await store.listPins(conversation.id),
       await store.listMessages(conversation.id),
     )
-  /** One that has settled meanwhile needs no cancelling. */
-  const cancelAll = async (ids: readonly RunId[]) => {
-    for (const id of ids)
-      await cancel(id).catch((error) => log.warn({ run: id, error: String(error) }, 'not cancelled'))
+  const stopAll = async (ids: readonly RunId[]) => {
+    for (const id of ids) await stop(id)
   }
   const newRun = (
     conversation: ConversationRecord,
@@ -110,13 +109,14 @@ export function createConversations(
       return detail(await require(id))
     },
     deleteConversation: async (id) => {
-      await cancelAll(await store.deleteConversation(id))
+      await stopAll(await store.deleteConversation(id, clock.now()))
     },
 
     createTurn: async (id, { text, agent: asked, ...request }, idempotencyKey) => {
       const conversation = await require(id)
       const agent = asked ?? conversation.agent
       await agents.runtime(agent)
+      await checkWorkDir(conversation.workDir)
       const run = newRun(conversation, agent, text, request, idempotencyKey)
       const messageId = MessageId.create(run.createdAt)
       const admitted = await store.admitTurn({ messageId, conversationId: id, run })
@@ -127,16 +127,17 @@ export function createConversations(
       describeMessage(await store.editMessage(id, message, text, clock.now())),
     truncate: async (id, message) => {
       const { removed, orphaned } = await store.truncate(id, message, clock.now())
-      await cancelAll(orphaned)
+      await stopAll(orphaned)
       return { removed }
     },
     retryFrom: async (id, message, { agent: asked, ...request }, idempotencyKey) => {
       const conversation = await require(id)
       if (asked !== undefined) await agents.runtime(asked)
+      await checkWorkDir(conversation.workDir)
       const { run, created, orphaned } = await store.retryFrom(id, message, (question) =>
         newRun(conversation, asked ?? question.agent, renderBlocks(question.blocks), request, idempotencyKey),
       )
-      await cancelAll(orphaned)
+      await stopAll(orphaned)
       wake()
       return { run: await describe(run), created }
     },

@@ -11,10 +11,11 @@ import { hasMarker, identify, type ProcessIdentity } from '../process/proc.ts'
 import { type AttemptEnding, type AttemptRecord, OwnershipLost, type RunRecord } from '../store/records.ts'
 import type { LiveRuns } from './live-runs.ts'
 import type { EngineParts } from './parts.ts'
-import { persist } from './persist.ts'
+import { Detached, persist } from './persist.ts'
 import { prepareAttempt } from './prepare.ts'
 import { settleAttempt } from './settle.ts'
 import { Supervision, type SupervisionInput } from './supervision.ts'
+import { endingOfTurn } from './turn-ending.ts'
 
 /** Never rejects. */
 export async function driveRun(parts: EngineParts, live: LiveRuns, run: RunRecord): Promise<void> {
@@ -25,9 +26,11 @@ export async function driveRun(parts: EngineParts, live: LiveRuns, run: RunRecor
     const attempt = await parts.store.startAttempt({
       attempt: prepared.attempt,
       newSession,
+      revision: prepared.revision,
       sent: prepared.sent,
       events: (number) => [startEvent(number, prepared.attempt)],
     })
+    // Not now: its session is taken, or the conversation has changed meanwhile. It is prepared anew.
     if (attempt === null) return await waitForSession(parts, run)
     parts.bus.publish(run.id)
     const dir = attemptDir(parts.spool, attempt.id)
@@ -62,8 +65,13 @@ function startEvent(
   }
 }
 
-async function supervise(parts: EngineParts, live: LiveRuns, input: SupervisionInput): Promise<void> {
-  const supervision = new Supervision(parts, input)
+async function supervise(
+  parts: EngineParts,
+  live: LiveRuns,
+  input: Omit<SupervisionInput, 'onWaiting'>,
+): Promise<void> {
+  const onWaiting = (waiting: boolean) => live.noteWaiting(input.run.id, waiting)
+  const supervision = new Supervision(parts, { ...input, onWaiting })
   live.add(input.run.id, supervision)
   try {
     // A cancel may have come before there was anything to stop.
@@ -135,7 +143,7 @@ async function withdraw(parts: EngineParts, run: RunRecord, attempt: AttemptReco
  * failure: whoever has the attempt now sees to it.
  */
 async function giveUp(parts: EngineParts, run: RunRecord, error: unknown): Promise<void> {
-  if (error instanceof OwnershipLost) {
+  if (error instanceof OwnershipLost || error instanceof Detached) {
     parts.log.warn({ run: run.id }, error.message)
     return
   }
@@ -146,7 +154,8 @@ async function giveUp(parts: EngineParts, run: RunRecord, error: unknown): Promi
   )
   const outcome = { name: 'crashed', message } as const
   try {
-    if (await persist(parts, () => parts.store.settleQueued(run.id, outcome, parts.clock.now()))) return
+    const turn = await endingOfTurn(parts, { run, settled: outcome, took: null })
+    if (await persist(parts, () => parts.store.settleQueued(run.id, outcome, parts.clock.now(), turn))) return
     for (const attempt of await parts.store.listAttempts(run.id)) {
       if (attempt.state === 'ended') continue
       const { strays } = await endStrays(attempt.id, attempt.process, parts.settings.killAfterMs)
@@ -172,6 +181,8 @@ async function endUnseen(
   { strays, ...ending }: Pick<AttemptEnding, 'outcome' | 'crashed' | 'next'> & { strays: number },
 ): Promise<void> {
   const { outcome, next } = ending
+  const turn =
+    next.kind === 'settle' ? await endingOfTurn(parts, { run, settled: next.outcome, took: null }) : null
   const at = parts.clock.now()
   await persist(parts, () =>
     parts.store.endAttempt({
@@ -189,6 +200,7 @@ async function endUnseen(
       },
       spend: run.spend,
       resultText: run.resultText,
+      turn,
       events: [
         { type: 'attempt-end', number: attempt.number, outcome, exitCode: null, strays },
         next.kind === 'settle'

@@ -11,6 +11,8 @@ import { describeAttempt, describeEvent, describeRun, describeSession } from './
 import { adoptAttempt, driveRun } from './drive.ts'
 import { LiveRuns } from './live-runs.ts'
 import type { EngineParts } from './parts.ts'
+import { sweepSpool } from './sweep.ts'
+import { endingOfTurn } from './turn-ending.ts'
 
 export interface RunningEngine extends Engine {
   /** Takes over what is open, then starts what is queued. */
@@ -20,10 +22,13 @@ export interface RunningEngine extends Engine {
 }
 
 const LISTED_PROMPT_CHARS = 500
+const SWEEP_EVERY_MS = 3_600_000
 
-export function createEngine(parts: EngineParts): RunningEngine {
+export function createEngine(given: Omit<EngineParts, 'closing'>): RunningEngine {
+  const closing = new AbortController()
+  const parts: EngineParts = { ...given, closing: closing.signal }
   const { store, bus, clock, settings } = parts
-  const live = new LiveRuns()
+  const live = new LiveRuns((id, waiting) => dispatcher.park(id, waiting))
   const driving = new Set<Promise<void>>()
   const track = (work: Promise<void>) => {
     driving.add(work)
@@ -38,6 +43,12 @@ export function createEngine(parts: EngineParts): RunningEngine {
     onError: (error) => parts.log.error({ error: String(error) }, 'dispatch failed'),
   })
   const ages = { idleMs: settings.sessionIdleMs, maxAgeMs: settings.resume.maxAgeMs }
+
+  const sweep = () => {
+    sweepSpool(parts).catch((error) => parts.log.warn({ error: String(error) }, 'sweeping failed'))
+  }
+  const sweeping = setInterval(sweep, SWEEP_EVERY_MS)
+  sweeping.unref()
 
   const requireRun = async (id: RunId): Promise<RunRecord> => {
     const run = await store.getRun(id)
@@ -61,7 +72,9 @@ export function createEngine(parts: EngineParts): RunningEngine {
   const cancel = async (id: RunId): Promise<Run> => {
     const run = await requireRun(id)
     const at = clock.now()
-    const gone = await store.settleQueued(id, { name: 'cancelled', message: 'cancelled' }, at)
+    const outcome = { name: 'cancelled', message: 'cancelled' } as const
+    const turn = await endingOfTurn(parts, { run, settled: outcome, took: null })
+    const gone = await store.settleQueued(id, outcome, at, turn)
     if (!gone && !(await store.markCancelRequested(id, at))) throw settled(run)
     await live.get(id)?.stop('cancelled', 'cancelled')
     bus.publish(id)
@@ -70,18 +83,28 @@ export function createEngine(parts: EngineParts): RunningEngine {
   }
 
   return {
-    ...createConversations(parts, { describe, cancel, wake: () => dispatcher.wake() }),
+    ...createConversations(parts, {
+      describe,
+      wake: () => dispatcher.wake(),
+      stop: async (id) => {
+        await live.get(id)?.stop('cancelled', 'cancelled')
+        bus.publish(id)
+      },
+    }),
 
     open: async () => {
       const left = await store.listOpenAttempts()
       for (const attempt of left) dispatcher.adopt(attempt.runId, track(adoptAttempt(parts, live, attempt)))
       dispatcher.open()
+      sweep()
       return { adopted: left.length }
     },
 
     close: async () => {
+      clearInterval(sweeping)
       await dispatcher.close()
       live.detachAll()
+      closing.abort()
       await Promise.allSettled(driving)
     },
 

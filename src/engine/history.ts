@@ -1,8 +1,10 @@
 /** The past of a run, from the store: the turns before it, and what earlier attempts at it did. */
+import type { EventType } from '../contract/events.ts'
 import type { SessionId } from '../contract/ids.ts'
 import type { Interruption, PastTurn, ToolCall } from '../core/prompt/compose.ts'
-import type { RunRecord, StoredEvent } from '../store/records.ts'
+import type { RunRecord } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
+import { scanEvents } from './events.ts'
 
 const MAX_TURNS = 200
 
@@ -40,29 +42,25 @@ export interface EarlierAttempts {
 }
 
 export async function readEarlierAttempts(store: Store, run: RunRecord): Promise<EarlierAttempts> {
-  if (run.attemptCount === 0) return { how: null, tools: [], saidSomething: false }
-  const events = await store.listEvents(run.id, {
-    types: ['attempt-end', 'tool-start', 'tool-end', 'text-end'],
+  const earlier: EarlierAttempts = { how: null, tools: [], saidSomething: false }
+  if (run.attemptCount === 0) return earlier
+  earlier.how = 'the agent was interrupted'
+  const byId = new Map<string, ToolCall>()
+  await scanEvents(store, run.id, { types: EARLIER }, ({ body }) => {
+    if (body.type === 'attempt-end') earlier.how = body.outcome.message
+    else if (body.type === 'text-end') earlier.saidSomething = true
+    else if (body.type === 'tool-start')
+      byId.set(body.toolUseId, { name: body.name, input: body.input, ending: null })
+    else if (body.type === 'tool-end') {
+      const tool = byId.get(body.toolUseId)
+      if (tool) tool.ending = body.isError ? 'error' : 'ok'
+    }
   })
-  const ends = events.flatMap(({ body }) => (body.type === 'attempt-end' ? [body] : []))
-  return {
-    how: ends.at(-1)?.outcome.message ?? 'the agent was interrupted',
-    tools: readTools(events),
-    saidSomething: events.some(({ body }) => body.type === 'text-end'),
-  }
+  earlier.tools = [...byId.values()]
+  return earlier
 }
 
-export function readTools(events: readonly StoredEvent[]): ToolCall[] {
-  const endings = new Map<string, 'ok' | 'error'>()
-  for (const { body } of events) {
-    if (body.type === 'tool-end') endings.set(body.toolUseId, body.isError ? 'error' : 'ok')
-  }
-  return events.flatMap(({ body }) =>
-    body.type === 'tool-start'
-      ? [{ name: body.name, input: body.input, ending: endings.get(body.toolUseId) ?? null }]
-      : [],
-  )
-}
+const EARLIER: readonly EventType[] = ['attempt-end', 'tool-start', 'tool-end', 'text-end']
 
 export function toInterruption(earlier: EarlierAttempts, promptRecorded: boolean): Interruption | null {
   return earlier.how === null ? null : { how: earlier.how, tools: earlier.tools, promptRecorded }

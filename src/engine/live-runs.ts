@@ -4,7 +4,17 @@ import type { Supervision } from './supervision.ts'
 
 export class LiveRuns {
   readonly #byRun = new Map<RunId, Supervision>()
+  readonly #onWaiting: (id: RunId, waiting: boolean) => void
   #detached = false
+
+  /** `onWaiting` is told when a run begins, and ceases, to wait for a person. */
+  constructor(onWaiting: (id: RunId, waiting: boolean) => void) {
+    this.#onWaiting = onWaiting
+  }
+
+  noteWaiting(id: RunId, waiting: boolean): void {
+    this.#onWaiting(id, waiting)
+  }
 
   get(id: RunId): Supervision | undefined {
     return this.#byRun.get(id)

@@ -14,6 +14,8 @@ export interface EngineParts {
   /** In [0, 1). */
   random: () => number
   log: Log
+  /** Aborted when the engine lets go of everything. */
+  closing: AbortSignal
   /** The folder that holds one folder per attempt. */
   spool: string
   settings: EngineSettings
@@ -38,4 +40,6 @@ export interface EngineSettings {
   killAfterMs: number
   maxOutputBytes: number
   maxLineBytes: number
+  /** How long an ended attempt's raw output is kept. */
+  keepSpoolMs: number
 }

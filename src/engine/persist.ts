@@ -1,22 +1,42 @@
 /**
- * A write that must not be given up: the disk may be full for a while, the database busy. Tried again until it works;
- * only an owner that has changed ends it. The agent does not notice: it writes to its spool meanwhile.
+ * A write that must not be given up because of the disk: it may be full for a while, or the database busy. Tried
+ * again until it works, until another owner is found, or until this daemon is closing. The agent does not notice: it
+ * writes to its spool meanwhile. An error that is not about the disk is not cured by trying again, and thrown.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import { OwnershipLost } from '../store/records.ts'
+import { RepriseError } from '../contract/errors.ts'
 import type { EngineParts } from './parts.ts'
 
 const FIRST_WAIT_MS = 100
 const MAX_WAIT_MS = 5000
 
-export async function persist<T>({ log }: Pick<EngineParts, 'log'>, write: () => Promise<T>): Promise<T> {
+/** This daemon is closing; whoever comes next goes on from what is stored. */
+export class Detached extends Error {
+  override readonly name = 'Detached'
+}
+
+export async function persist<T>(
+  { log, closing }: Pick<EngineParts, 'log' | 'closing'>,
+  write: () => Promise<T>,
+): Promise<T> {
   for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, MAX_WAIT_MS)) {
     try {
       return await write()
     } catch (error) {
-      if (error instanceof OwnershipLost) throw error
+      if (!isDiskTrouble(error)) throw error
       log.error({ error: String(error), retryInMs: waitMs }, 'could not store; trying again')
-      await delay(waitMs)
+      await delay(waitMs, undefined, { signal: closing }).catch(() => {
+        throw new Detached('closing while the disk refuses writes')
+      })
     }
   }
+}
+
+const DISK_ERRORS: readonly unknown[] = ['ENOSPC', 'EDQUOT', 'EIO', 'EROFS', 'EFBIG', 'EMFILE', 'ENFILE']
+const SQLITE_BUSY = 5
+
+function isDiskTrouble(error: unknown): boolean {
+  if (error instanceof RepriseError) return error.code === 'home-unusable'
+  const { code, errcode } = (error ?? {}) as { code?: unknown; errcode?: unknown }
+  return DISK_ERRORS.includes(code) || errcode === SQLITE_BUSY
 }

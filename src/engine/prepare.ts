@@ -25,15 +25,18 @@ export interface Prepared {
   attempt: NewAttempt
   newSession: SessionRecord | null
   sent: { promptChars: number; transcriptChars: number }
+  /** Of the conversation it was prepared for. */
+  revision: number | null
 }
 
 /** `busy`: another run of ours writes the session now; this one's turn comes when that has ended. */
-export async function prepareAttempt(parts: EngineParts, run: RunRecord): Promise<Prepared | 'busy'> {
+export async function prepareAttempt(parts: EngineParts, queued: RunRecord): Promise<Prepared | 'busy'> {
   const { store, agents, clock } = parts
+  const context = await readContext(store, queued)
+  const { run } = context
   const agent = agents.get(run.agent)
   const runtime = await agents.runtime(run.agent)
   const workDir = await realWorkDir(run.workDir)
-  const context = await readContext(store, run)
   const { session, turns, chat } = context
   const pinned = session && (await readPin(parts, run, session, context.sessionEpoch))
   if (pinned?.pin.holder?.kind === 'lease') return 'busy'
@@ -116,6 +119,7 @@ export async function prepareAttempt(parts: EngineParts, run: RunRecord): Promis
     plan,
     attempt,
     newSession,
+    revision: context.revision,
     sent: { promptChars: prompt.length, transcriptChars: whole.length },
   }
 }

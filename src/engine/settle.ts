@@ -25,8 +25,7 @@ const RELEVANT: readonly EventType[] = [
   'turn-end',
   'rate-limit',
   'compaction',
-  'tool-start',
-  'tool-end',
+  'question-cancel',
 ]
 
 export interface SettleInput {
@@ -73,14 +72,18 @@ export async function settleAttempt(parts: EngineParts, input: SettleInput): Pro
     overflows: [...attempts.filter((a) => a.id !== attempt.id).map((a) => a.outcome), outcome].filter(
       (o) => o?.name === 'context-overflow',
     ).length,
-    progressed: own.some(({ body }) => body.type === 'model-call' || body.type === 'tool-start'),
+    progressed: own.some(({ body }) => body.type === 'model-call'),
     maxResumes: run.request.maxResumes ?? settings.resume.maxResumes,
     jitter: parts.random(),
   })
   const tookPrompt =
     attempt.kind === 'turn' &&
     own.some(({ body }) => body.type === 'prompt-accept' || body.type === 'model-call')
-  const turn = await endingOfTurn(parts, { run, attempt, outcome, next, tookPrompt })
+  const turn = await endingOfTurn(parts, {
+    run,
+    settled: next.kind === 'settle' ? next.outcome : null,
+    took: tookPrompt && outcome.name !== 'session-missing' ? attempt : null,
+  })
   const at = clock.now()
   await persist(parts, () =>
     store.endAttempt({
@@ -94,7 +97,7 @@ export async function settleAttempt(parts: EngineParts, input: SettleInput): Pro
         poison: poisonOf(outcome, attempt),
         contextTokens: ownSpend?.contextTokens ?? null,
         contextWindow: ownSpend?.contextWindow ?? null,
-        costUsd: (spend.costUsd ?? 0) - (run.spend.costUsd ?? 0),
+        costUsd: ownSpend?.costUsd ?? 0,
       },
       spend,
       resultText: (attempt.kind === 'turn' ? lastTurn(own)?.text : null) ?? run.resultText,
@@ -137,8 +140,13 @@ function classify(
   const turnEnd = lastTurn(events)
   const outcome = agent.adapter.classify({ ...exit, turnEnd, resetsAt: resetOf(events) })
   if (outcome.name !== 'completed') return outcome
-  const ended = new Set(events.flatMap(({ body }) => (body.type === 'tool-end' ? [body.toolUseId] : [])))
-  const refusedByNobody = questions.find((q) => q.answer === null && ended.has(q.ask.toolUseId))
+  const withdrawn = new Set(
+    events.flatMap(({ body }) => (body.type === 'question-cancel' ? [body.requestId] : [])),
+  )
+  // Its tool ended without an answer of ours, and the agent had not withdrawn the question.
+  const refusedByNobody = questions.some(
+    (q) => q.answer === null && q.closedAt && !withdrawn.has(q.ask.requestId),
+  )
   if (!refusedByNobody && !starved) return outcome
   // A CLI that loses its stdin takes its own question for refused, stops, and reports success.
   return {

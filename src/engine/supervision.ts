@@ -31,6 +31,8 @@ export interface SupervisionInput {
   agent: ConfiguredAgent
   dir: AttemptDir
   keeper: ProcessIdentity
+  /** Told when the agent begins, and ceases, to wait for a person. */
+  onWaiting: (waiting: boolean) => void
 }
 
 export type SupervisionEnd = TailEnd & { strays: number }
@@ -122,7 +124,8 @@ export class Supervision {
   async deliverAnswer(question: QuestionRecord): Promise<void> {
     if (question.answer === null) return
     const { agent, dir } = this.#in
-    await deliver(dir, agent.adapter.answer(question.ask, question.answer))
+    const message = agent.adapter.answer(question.ask, question.answer)
+    await persist(this.#parts, () => deliver(dir, message))
     this.#open = this.#open.map((q) => (q.ask.requestId === question.ask.requestId ? question : q))
     this.#noteWaiting()
   }
@@ -259,6 +262,7 @@ export class Supervision {
       this.#watch.waitedMs += now.getTime() - this.#watch.waitingSince.getTime()
       this.#watch.lastOutputAt = now
     }
+    if ((this.#watch.waitingSince === null) !== (since === null)) this.#in.onWaiting(since !== null)
     this.#watch.waitingSince = since
     this.#tail.nudge()
   }

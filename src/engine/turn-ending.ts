@@ -1,56 +1,76 @@
-/** What a conversation keeps of an attempt: the answer, once the run is settled, and the session to go on in. */
+/** What a conversation keeps of a run: the answer, once it is settled, and the session to go on in. */
 import type { ContentBlock } from '../contract/conversation.ts'
 import { MessageId } from '../contract/ids.ts'
 import type { Outcome } from '../contract/outcome.ts'
-import type { Next } from '../core/continue/decide.ts'
 import { ANSWER_EVENTS, composeAnswer } from '../core/history/answer.ts'
-import type { AttemptRecord, MessageRecord, RunRecord, StoredEvent, TurnEnding } from '../store/records.ts'
-import type { Store } from '../store/store.ts'
+import type { AttemptRecord, MessageRecord, RunRecord, TurnEnding } from '../store/records.ts'
+import { scanEvents } from './events.ts'
 import type { EngineParts } from './parts.ts'
 
 export interface TurnEndingInput {
   run: RunRecord
-  attempt: AttemptRecord
-  outcome: Outcome
-  next: Next
-  /** The session holds the question now. */
-  tookPrompt: boolean
+  /** null: the run goes on with another attempt. */
+  settled: Outcome | null
+  /** The attempt whose session holds the question now, if that can be gone on with. */
+  took: AttemptRecord | null
 }
 
 export async function endingOfTurn(
-  { store, clock }: EngineParts,
-  { run, attempt, outcome, next, tookPrompt }: TurnEndingInput,
+  parts: EngineParts,
+  { run, settled, took }: TurnEndingInput,
 ): Promise<TurnEnding | null> {
   const { conversationId, turn } = run.links
-  if (conversationId === null || turn === null || next.kind !== 'settle') return null
-  const blocks = await readAnswer(store, run)
-  const answer =
-    blocks.length > 0 || next.outcome.name === 'completed'
-      ? { id: MessageId.create(clock.now()), blocks, state: stateOf(next.outcome) }
-      : null
-  const usable = tookPrompt && outcome.name !== 'session-missing'
-  const { sessionId, epoch, instructionsHash } = attempt
+  if (conversationId === null || turn === null) return null
   return {
     conversationId,
     turn,
     agent: run.agent,
     runId: run.id,
-    answer,
-    pin: usable ? { sessionId, sessionEpoch: epoch, instructionsHash } : null,
+    goesOn: settled === null,
+    answer: settled && (await readAnswer(parts, run, settled)),
+    pin: took && {
+      sessionId: took.sessionId,
+      sessionEpoch: took.epoch,
+      instructionsHash: took.instructionsHash,
+    },
   }
 }
 
-async function readAnswer(store: Store, run: RunRecord): Promise<ContentBlock[]> {
-  const said: StoredEvent[] = []
-  for (const attempt of await store.listAttempts(run.id)) {
-    if (attempt.kind === 'compact') continue
-    const events = await store.listEvents(run.id, { attemptId: attempt.id, types: ANSWER_EVENTS })
-    // A text that is complete is in one event; pieces matter only of the one that never was.
-    const afterSeq = events.findLast(({ body }) => body.type === 'text-end')?.seq ?? 0
-    const pieces = await store.listEvents(run.id, { attemptId: attempt.id, types: ['text-delta'], afterSeq })
-    said.push(...[...events, ...pieces].sort((a, b) => a.seq - b.seq))
+async function readAnswer(
+  parts: EngineParts,
+  run: RunRecord,
+  outcome: Outcome,
+): Promise<TurnEnding['answer']> {
+  const blocks: ContentBlock[] = []
+  for (const attempt of await parts.store.listAttempts(run.id)) {
+    if (attempt.kind === 'turn') blocks.push(...(await answerOf(parts, attempt)))
   }
-  return composeAnswer(said.map(({ body }) => body))
+  if (blocks.length === 0 && outcome.name !== 'completed') return null
+  return { id: MessageId.create(parts.clock.now()), blocks, state: stateOf(outcome) }
+}
+
+/** A text that is complete is in one event; pieces matter only of the one that never was. */
+async function answerOf({ store }: EngineParts, { id, runId }: AttemptRecord): Promise<ContentBlock[]> {
+  let lastText = 0
+  const whole: { seq: number; blocks: ContentBlock[] }[] = []
+  await scanEvents(store, runId, { attemptId: id, types: ANSWER_EVENTS }, ({ seq, body }) => {
+    if (body.type === 'text-end') lastText = seq
+    whole.push({ seq, blocks: composeAnswer([body]) })
+  })
+  let unfinished = ''
+  let from = Number.POSITIVE_INFINITY
+  await scanEvents(
+    store,
+    runId,
+    { attemptId: id, types: ['text-delta'], afterSeq: lastText },
+    ({ seq, body }) => {
+      if (body.type !== 'text-delta' || body.parentToolUseId !== undefined) return
+      unfinished += body.text
+      from = Math.min(from, seq)
+    },
+  )
+  if (unfinished.trim() !== '') whole.push({ seq: from, blocks: [{ type: 'text', text: unfinished }] })
+  return whole.sort((a, b) => a.seq - b.seq).flatMap(({ blocks }) => blocks)
 }
 
 function stateOf(outcome: Outcome): MessageRecord['state'] {

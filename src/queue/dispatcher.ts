@@ -20,6 +20,7 @@ const ERROR_SLEEP_MS = 1000
 export class Dispatcher<Run extends { id: string }> {
   readonly #parts: DispatcherParts<Run>
   readonly #active = new Map<string, Promise<void>>()
+  readonly #parked = new Set<string>()
   #looking: Promise<void> | null = null
   #again = false
   #stopped = true
@@ -46,8 +47,20 @@ export class Dispatcher<Run extends { id: string }> {
     this.#active.set(runId, done)
     void done.finally(() => {
       this.#active.delete(runId)
+      this.#parked.delete(runId)
       this.wake()
     })
+  }
+
+  /** A run that only waits for a person gives up its place meanwhile. */
+  park(runId: string, waiting: boolean): void {
+    if (waiting) this.#parked.add(runId)
+    else this.#parked.delete(runId)
+    this.wake()
+  }
+
+  get #taken(): number {
+    return [...this.#active.keys()].filter((id) => !this.#parked.has(id)).length
   }
 
   wake(): void {
@@ -69,10 +82,10 @@ export class Dispatcher<Run extends { id: string }> {
     clearTimeout(this.#timer)
     const { clock, concurrency } = this.#parts
     try {
-      const free = concurrency - this.#active.size
+      const free = concurrency - this.#taken
       const runs = free > 0 ? await this.#parts.listStartable(clock.now(), free + this.#active.size) : []
       for (const run of runs) {
-        if (this.#stopped || this.#active.size >= concurrency) break
+        if (this.#stopped || this.#taken >= concurrency) break
         if (!this.#active.has(run.id)) this.adopt(run.id, this.#parts.start(run))
       }
       const dueAt = await this.#parts.nextDueAt()

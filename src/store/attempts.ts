@@ -5,6 +5,7 @@
 import type { Kysely } from 'kysely'
 import type { EventBody } from '../contract/events.ts'
 import type { AttemptId, RunId } from '../contract/ids.ts'
+import { endTurn } from './end-turn.ts'
 import { appendEvents } from './events.ts'
 import {
   type AttemptEnding,
@@ -16,7 +17,6 @@ import {
 import { toAttempt } from './rows.ts'
 import type { Tables } from './schema.ts'
 import { updateSession } from './sessions.ts'
-import { endTurn } from './turns.ts'
 import type { Tx } from './writer.ts'
 
 export interface StartInput {
@@ -24,14 +24,19 @@ export interface StartInput {
   /** Made with the attempt if it is a fresh one. */
   newSession: SessionRecord | null
   /** How long the text is, and how long it would be with the whole history. */
+  /** Of the conversation it was prepared for. */
+  revision?: number | null
   sent?: { promptChars: number; transcriptChars: number }
   events: (number: number) => readonly EventBody[]
 }
 
-/** The planned attempt, or null if the run is no longer queued or its session is leased: leave it then. */
+/**
+ * The planned attempt, or null if it must not start: the run is no longer queued, its session is leased, or the
+ * conversation has changed since it was prepared.
+ */
 export async function startAttempt(
   tx: Tx,
-  { attempt, newSession, sent, events }: StartInput,
+  { attempt, newSession, revision, sent, events }: StartInput,
 ): Promise<AttemptRecord | null> {
   const at = attempt.startedAt.getTime()
   const held = await tx
@@ -41,6 +46,7 @@ export async function startAttempt(
     .where('attempt_id', 'is not', null)
     .executeTakeFirst()
   if (held) return null
+  if (revision != null && (await hasMoved(tx, attempt.runId, revision))) return null
   const run = await tx
     .updateTable('runs')
     .set((eb) => ({
@@ -113,6 +119,16 @@ export async function startAttempt(
     .executeTakeFirstOrThrow()
   await appendEvents(tx, attempt.runId, attempt.id, events(run.attempt_count), attempt.startedAt)
   return toAttempt(row)
+}
+
+async function hasMoved(tx: Tx, runId: RunId, revision: number): Promise<boolean> {
+  const row = await tx
+    .selectFrom('runs')
+    .innerJoin('conversations', 'conversations.id', 'runs.conversation_id')
+    .select('conversations.revision')
+    .where('runs.id', '=', runId)
+    .executeTakeFirst()
+  return row !== undefined && row.revision !== revision
 }
 
 async function insertSession(tx: Tx, session: SessionRecord): Promise<void> {
@@ -310,6 +326,11 @@ export async function listOpenAttempts(db: Kysely<Tables>): Promise<AttemptRecor
     .orderBy('id')
     .execute()
   return rows.map(toAttempt)
+}
+
+export async function findAttemptEnd(db: Kysely<Tables>, id: AttemptId): Promise<Date | null> {
+  const row = await db.selectFrom('attempts').select('ended_at').where('id', '=', id).executeTakeFirst()
+  return row?.ended_at == null ? null : new Date(Number(row.ended_at))
 }
 
 /** Makes the caller the owner: a new fence, which shuts out whoever held the old one. */

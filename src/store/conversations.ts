@@ -5,6 +5,7 @@ import type { Page } from '../contract/http.ts'
 import { ConversationId, type RunId } from '../contract/ids.ts'
 import type { ConversationRecord, NewConversation } from './records.ts'
 import { toConversation } from './rows.ts'
+import { cancelRuns } from './runs.ts'
 import type { Tables } from './schema.ts'
 import type { Tx } from './writer.ts'
 
@@ -22,6 +23,7 @@ export async function createConversation(tx: Tx, conversation: NewConversation):
       instructions: conversation.instructions,
       history_scope: conversation.historyScope,
       turn_count: 0,
+      revision: 0,
       created_at: at,
       updated_at: at,
     })
@@ -81,20 +83,22 @@ export async function updateConversation(
     .execute()
 }
 
-/** Its runs stay as records of what was done. Returns those that are not settled, for the caller to end. */
-export async function deleteConversation(tx: Tx, id: ConversationId): Promise<RunId[]> {
+/** Its runs stay as records of what was done; those that are not settled are cancelled. */
+export async function deleteConversation(tx: Tx, id: ConversationId, at: Date): Promise<RunId[]> {
   await requireConversation(tx, id)
   const open = await listOpenRuns(tx, id)
   await tx.deleteFrom('messages').where('conversation_id', '=', id).execute()
   await tx.deleteFrom('pins').where('conversation_id', '=', id).execute()
   await tx.deleteFrom('conversations').where('id', '=', id).execute()
-  return open.map((run) => run.id)
+  const ids = open.map((run) => run.id)
+  await cancelRuns(tx, ids, at)
+  return ids
 }
 
 export async function listOpenRuns(db: Db, id: ConversationId) {
   return db
     .selectFrom('runs')
-    .select(['id', 'turn', 'agent', 'state'])
+    .select(['id', 'turn', 'agent', 'state', 'attempt_count'])
     .where('conversation_id', '=', id)
     .where('state', '<>', 'settled')
     .execute()

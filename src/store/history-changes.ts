@@ -3,6 +3,7 @@
  * agents that were given something else before. Whether they were is decided by `isHistoryChanged`, on what each
  * one's session has seen, or is seeing now.
  */
+import { randomUUID } from 'node:crypto'
 import type { ContentBlock } from '../contract/conversation.ts'
 import { RepriseError } from '../contract/errors.ts'
 import type { ConversationId, MessageId, RunId } from '../contract/ids.ts'
@@ -10,7 +11,7 @@ import { isHistoryChanged } from '../core/history/view.ts'
 import { listOpenRuns, requireConversation } from './conversations.ts'
 import type { MessageRecord, NewRun, RunRecord } from './records.ts'
 import { toMessage } from './rows.ts'
-import { admitRun, findByKey } from './runs.ts'
+import { admitRun, cancelRuns, findByKey } from './runs.ts'
 import { ensurePin, listMessages, listPins } from './turns.ts'
 import type { Tx } from './writer.ts'
 
@@ -31,7 +32,10 @@ async function changeHistory<T>(tx: Tx, id: ConversationId, at: Date, change: ()
   const before = await listMessages(tx, id)
   const result = await change()
   const after = await listMessages(tx, id)
-  const running = (await listOpenRuns(tx, id)).filter((run) => run.state === 'running')
+  // Started once, a run's session may have heard the question, also while it waits for another attempt.
+  const running = (await listOpenRuns(tx, id)).filter(
+    (run) => run.state === 'running' || run.attempt_count > 0,
+  )
   const lastTurn = after.at(-1)?.turn ?? 0
   for (const pin of await listPins(tx, id)) {
     const seeing = running.filter((run) => run.agent === pin.agent).map((run) => run.turn ?? 0)
@@ -52,13 +56,13 @@ async function changeHistory<T>(tx: Tx, id: ConversationId, at: Date, change: ()
   }
   await tx
     .updateTable('conversations')
-    .set({ updated_at: at.getTime(), turn_count: lastTurn })
+    .set((eb) => ({ updated_at: at.getTime(), turn_count: lastTurn, revision: eb('revision', '+', 1) }))
     .where('id', '=', id)
     .execute()
   return result
 }
 
-/** A turn that is still waiting is asked with the new text. */
+/** A turn that is not answered yet is asked with the new text: at once if it waits, with its next attempt if it runs. */
 export async function editMessage(
   tx: Tx,
   conversationId: ConversationId,
@@ -82,10 +86,10 @@ export async function editMessage(
   if (message.role === 'user' && message.runId) {
     await tx
       .updateTable('runs')
-      .set({ prompt: text })
+      // Another text is another message: its id must not be taken for the old one's.
+      .set({ prompt: text, prompt_id: randomUUID() })
       .where('id', '=', message.runId)
-      .where('state', '=', 'queued')
-      .where('attempt_count', '=', 0)
+      .where('state', '<>', 'settled')
       .execute()
   }
   return requireMessage(tx, conversationId, id)
@@ -100,7 +104,7 @@ export async function truncate(
 ): Promise<{ removed: number; orphaned: RunId[] }> {
   const message = await requireMessage(tx, conversationId, id)
   const removed = await changeHistory(tx, conversationId, at, () => removeFrom(tx, message))
-  return { removed, orphaned: await listOrphaned(tx, conversationId) }
+  return { removed, orphaned: await cancelOrphaned(tx, conversationId, at) }
 }
 
 async function removeFrom(tx: Tx, { conversationId, turn, role }: MessageRecord): Promise<number> {
@@ -116,13 +120,15 @@ async function removeFrom(tx: Tx, { conversationId, turn, role }: MessageRecord)
   return Number(numDeletedRows)
 }
 
-/** Open runs that no question waits for any more. */
-async function listOrphaned(tx: Tx, conversationId: ConversationId): Promise<RunId[]> {
+/** Open runs that no question waits for any more. In the same transaction, or a crash would let them run. */
+async function cancelOrphaned(tx: Tx, conversationId: ConversationId, at: Date): Promise<RunId[]> {
   const open = await listOpenRuns(tx, conversationId)
   const awaited = new Set(
     (await listMessages(tx, conversationId)).flatMap((m) => (m.role === 'user' ? [m.runId] : [])),
   )
-  return open.map((run) => run.id).filter((id) => !awaited.has(id))
+  const orphaned = open.map((run) => run.id).filter((id) => !awaited.has(id))
+  await cancelRuns(tx, orphaned, at)
+  return orphaned
 }
 
 /** Asks the question of that turn again, as if nothing had come after it. */
@@ -136,8 +142,9 @@ export async function retryFrom(
   const question = (await listMessages(tx, conversationId)).find((m) => m.turn === turn && m.role === 'user')
   if (!question) throw new RepriseError('conflict', `there is no question before message ${id} to ask again`)
   const run = createRun(question)
-  const known = await findByKey(tx, run.idempotencyKey)
-  if (known) return { run: known, created: false, orphaned: [] }
+  if (await findByKey(tx, run.idempotencyKey)) {
+    return { ...(await admitRun(tx, { ...run, conversation: { id: conversationId, turn } })), orphaned: [] }
+  }
   await changeHistory(tx, conversationId, run.createdAt, async () => {
     await removeFrom(tx, { ...question, role: 'assistant' })
     // Asking again is a change for a session that has heard the question, even if it never answered.
@@ -149,5 +156,5 @@ export async function retryFrom(
   })
   await ensurePin(tx, conversationId, run.agent)
   const admitted = await admitRun(tx, { ...run, conversation: { id: conversationId, turn } })
-  return { ...admitted, orphaned: await listOrphaned(tx, conversationId) }
+  return { ...admitted, orphaned: await cancelOrphaned(tx, conversationId, run.createdAt) }
 }

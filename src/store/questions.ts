@@ -63,13 +63,7 @@ export async function answerQuestion(
       : new RepriseError('question-answered', `question ${toolUseId} has been answered already`)
   }
   const question = toQuestion(row)
-  const wanted = question.ask.type === 'question-ask' ? 'answers' : 'decision'
-  if (wanted === 'decision' && answer.decision === undefined) {
-    throw new RepriseError(
-      'bad-request',
-      `${toolUseId} is a permission request: expected decision "allow" or "deny"`,
-    )
-  }
+  checkFits(question.ask, answer)
   await tx
     .updateTable('questions')
     .set({ answer: JSON.stringify(answer), answered_at: at.getTime() })
@@ -92,4 +86,32 @@ export async function answerQuestion(
     at,
   )
   return { ...question, answer, answeredAt: at }
+}
+
+/** An answer is given once: one that says nothing to what was asked must not use it up. */
+function checkFits(ask: QuestionRecord['ask'], answer: Omit<ToolResult, 'toolUseId'>): void {
+  if (ask.type === 'permission-ask') {
+    if (answer.decision !== undefined) return
+    throw new RepriseError(
+      'bad-request',
+      `${ask.toolUseId} is a permission request: expected decision "allow" or "deny"`,
+    )
+  }
+  if (answer.decision === 'deny') return
+  const asked = ask.questions.map(({ question }) => question)
+  const given = Object.keys(answer.answers ?? {})
+  if (
+    given.length > 0 &&
+    given.every((text) => asked.includes(text)) &&
+    asked.every((text) => given.includes(text))
+  )
+    return
+  throw new RepriseError(
+    'bad-request',
+    `${ask.toolUseId} is a question: expected answers to each of its questions, by their text`,
+    {
+      hint: `Asked: ${asked.map((text) => JSON.stringify(text)).join(', ')}. Or decision "deny" to refuse to answer.`,
+      details: { asked },
+    },
+  )
 }

@@ -200,11 +200,13 @@ export interface ConversationRecord {
   instructions: string | null
   historyScope: HistoryScope
   turnCount: number
+  /** Counts the changes to what has been said. */
+  revision: number
   createdAt: Date
   updatedAt: Date
 }
 
-export type NewConversation = Omit<ConversationRecord, 'turnCount' | 'updatedAt'>
+export type NewConversation = Omit<ConversationRecord, 'turnCount' | 'revision' | 'updatedAt'>
 
 export interface MessageRecord {
   id: MessageId
@@ -238,6 +240,8 @@ export interface TurnEnding {
   agent: string
   runId: RunId
   answer: Pick<MessageRecord, 'id' | 'blocks' | 'state'> | null
+  /** The run goes on with another attempt: only what a pinned session has seen is noted. */
+  goesOn: boolean
   /** null: the session did not take the turn in; the pin stays as it is. */
   pin: Pick<PinRecord, 'sessionId' | 'sessionEpoch' | 'instructionsHash'> | null
 }

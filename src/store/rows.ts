@@ -174,6 +174,7 @@ export function toConversation(row: ConversationsTable): ConversationRecord {
     instructions: row.instructions,
     historyScope: row.history_scope,
     turnCount: row.turn_count,
+    revision: row.revision,
     createdAt: new Date(Number(row.created_at)),
     updatedAt: new Date(Number(row.updated_at)),
   }

@@ -1,23 +1,25 @@
 /** Runs: admitted once per idempotency key, listed by cursor, found for dispatch. */
+import { createHash } from 'node:crypto'
 import type { Kysely } from 'kysely'
 import { RepriseError } from '../contract/errors.ts'
 import type { EventBody } from '../contract/events.ts'
 import type { Page } from '../contract/http.ts'
 import { RunId, type SessionId } from '../contract/ids.ts'
 import type { Outcome } from '../contract/outcome.ts'
+import { endTurn } from './end-turn.ts'
 import { appendEvents } from './events.ts'
-import type { NewRun, RunRecord } from './records.ts'
+import type { NewRun, RunRecord, TurnEnding } from './records.ts'
 import { toRun } from './rows.ts'
 import type { Tables } from './schema.ts'
 import type { Tx } from './writer.ts'
 
 export async function admitRun(tx: Tx, run: NewRun): Promise<{ run: RunRecord; created: boolean }> {
-  // With the session that was asked for: the row's own changes when the run gets another one.
-  const request = JSON.stringify({ ...run.request, sessionId: run.sessionId })
+  // With the session and the prompt that were asked for: the row's own may change later.
+  const promptHash = createHash('sha256').update(run.prompt).digest('hex').slice(0, 16)
+  const request = JSON.stringify({ ...run.request, sessionId: run.sessionId, promptHash })
   const known = await findRow(tx, run.idempotencyKey)
   if (known) {
     const same =
-      known.prompt === run.prompt &&
       known.work_dir === run.workDir &&
       known.agent === run.agent &&
       known.model === run.model &&
@@ -158,7 +160,13 @@ export async function countRuns(
 }
 
 /** Settles a run that has no attempt under way. False if it has one, or is settled already. */
-export async function settleQueued(tx: Tx, id: RunId, outcome: Outcome, at: Date): Promise<boolean> {
+export async function settleQueued(
+  tx: Tx,
+  id: RunId,
+  outcome: Outcome,
+  at: Date,
+  turn: TurnEnding | null = null,
+): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('runs')
     .set({
@@ -175,6 +183,7 @@ export async function settleQueued(tx: Tx, id: RunId, outcome: Outcome, at: Date
   if (numUpdatedRows === 0n) return false
   const end: EventBody = { type: 'run-end', outcome }
   await appendEvents(tx, id, null, [end], at)
+  if (turn) await endTurn(tx, turn, at)
   return true
 }
 
@@ -186,6 +195,14 @@ export async function markCancelRequested(tx: Tx, id: RunId, at: Date): Promise<
     .where('state', '=', 'running')
     .executeTakeFirst()
   return numUpdatedRows > 0n
+}
+
+/** In the transaction that takes away what they were for. Whoever supervises one that is running stops it then. */
+export async function cancelRuns(tx: Tx, ids: readonly RunId[], at: Date): Promise<void> {
+  for (const id of ids) {
+    if (await settleQueued(tx, id, { name: 'cancelled', message: 'cancelled' }, at)) continue
+    await markCancelRequested(tx, id, at)
+  }
 }
 
 /** Leaves a queued run for later. */

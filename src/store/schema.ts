@@ -159,6 +159,8 @@ export interface ConversationsTable {
   instructions: string | null
   history_scope: 'shared' | 'agent'
   turn_count: number
+  /** Counts the changes to what has been said. An attempt that was prepared for another one must not start. */
+  revision: number
   created_at: number
   updated_at: number
 }

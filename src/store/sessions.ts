@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { RepriseError } from '../contract/errors.ts'
 import type { Page } from '../contract/http.ts'
-import { type RunId, SessionId } from '../contract/ids.ts'
+import { type ConversationId, type RunId, SessionId } from '../contract/ids.ts'
 import type { SessionRecord, SessionUpdate } from './records.ts'
 import { toSession } from './rows.ts'
 import type { Tables } from './schema.ts'
@@ -50,6 +50,15 @@ export async function findLeaseHolder(db: Kysely<Tables>, id: SessionId): Promis
     .where('attempt_id', 'is not', null)
     .executeTakeFirst()
   return row?.run_id ?? null
+}
+
+export async function findConversationOf(db: Kysely<Tables>, id: SessionId): Promise<ConversationId | null> {
+  const row = await db
+    .selectFrom('pins')
+    .select('conversation_id')
+    .where('session_id', '=', id)
+    .executeTakeFirst()
+  return row?.conversation_id ?? null
 }
 
 export async function updateSession(tx: Tx, id: SessionId, update: SessionUpdate, at: Date): Promise<void> {

@@ -26,6 +26,7 @@ import type {
   RunRecord,
   SessionRecord,
   StoredEvent,
+  TurnEnding,
 } from './records.ts'
 import * as runs from './runs.ts'
 import type { Tables } from './schema.ts'
@@ -41,7 +42,7 @@ export interface Store {
   listStartable: (now: Date, limit: number) => Promise<RunRecord[]>
   nextDueAt: () => Promise<Date | null>
   countRuns: () => Promise<{ queued: number; running: number; settled: number }>
-  settleQueued: (id: RunId, outcome: Outcome, at: Date) => Promise<boolean>
+  settleQueued: (id: RunId, outcome: Outcome, at: Date, turn?: TurnEnding | null) => Promise<boolean>
   markCancelRequested: (id: RunId, at: Date) => Promise<boolean>
   postponeRun: (id: RunId, until: Date, why: string) => Promise<void>
 
@@ -61,6 +62,8 @@ export interface Store {
   takeOver: (attempt: AttemptRecord, at: Date) => Promise<AttemptRecord>
   listAttempts: (runId: RunId) => Promise<AttemptRecord[]>
   listOpenAttempts: () => Promise<AttemptRecord[]>
+  /** null: it has not ended, or there is no such attempt. */
+  findAttemptEnd: (id: AttemptId) => Promise<Date | null>
 
   listEvents: (runId: RunId, query?: events.EventQuery) => Promise<StoredEvent[]>
 
@@ -78,6 +81,8 @@ export interface Store {
   findSession: (agentSessionId: string) => Promise<SessionRecord | null>
   listSessions: (query: { limit: number; cursor?: string | undefined }) => Promise<Page<SessionRecord>>
   findLeaseHolder: (id: SessionId) => Promise<RunId | null>
+  /** The conversation that goes on in the session. */
+  findConversationOf: (id: SessionId) => Promise<ConversationId | null>
 
   createConversation: (conversation: NewConversation) => Promise<ConversationRecord>
   getConversation: (id: ConversationId) => Promise<ConversationRecord | null>
@@ -90,7 +95,8 @@ export interface Store {
     change: { title?: string | undefined; instructions?: string | null | undefined },
     at: Date,
   ) => Promise<void>
-  deleteConversation: (id: ConversationId) => Promise<RunId[]>
+  /** Returns the runs that were cancelled with it. */
+  deleteConversation: (id: ConversationId, at: Date) => Promise<RunId[]>
   listMessages: (id: ConversationId, beforeTurn?: number) => Promise<MessageRecord[]>
   getPin: (id: ConversationId, agent: string) => Promise<PinRecord | null>
   listPins: (id: ConversationId) => Promise<PinRecord[]>
@@ -139,7 +145,7 @@ export function createStore({ reader, writer }: Connections, windowMs: number): 
     listStartable: (now, limit) => runs.listStartable(reader, now, limit),
     nextDueAt: () => runs.nextDueAt(reader),
     countRuns: () => runs.countRuns(reader),
-    settleQueued: (id, outcome, at) => write((tx) => runs.settleQueued(tx, id, outcome, at)),
+    settleQueued: (id, outcome, at, turn) => write((tx) => runs.settleQueued(tx, id, outcome, at, turn)),
     markCancelRequested: (id, at) => write((tx) => runs.markCancelRequested(tx, id, at)),
     postponeRun: (id, until, why) => write((tx) => runs.postponeRun(tx, id, until, why)),
 
@@ -155,6 +161,7 @@ export function createStore({ reader, writer }: Connections, windowMs: number): 
     takeOver: (attempt, at) => write((tx) => attempts.takeOver(tx, attempt, at)),
     listAttempts: (runId) => attempts.listAttempts(reader, runId),
     listOpenAttempts: () => attempts.listOpenAttempts(reader),
+    findAttemptEnd: (id) => attempts.findAttemptEnd(reader, id),
 
     listEvents: (runId, query) => events.listEvents(reader, runId, query),
 
@@ -167,13 +174,14 @@ export function createStore({ reader, writer }: Connections, windowMs: number): 
     findSession: (id) => sessions.findSession(reader, id),
     listSessions: (query) => sessions.listSessions(reader, query),
     findLeaseHolder: (id) => sessions.findLeaseHolder(reader, id),
+    findConversationOf: (id) => sessions.findConversationOf(reader, id),
 
     createConversation: (conversation) => write((tx) => conversations.createConversation(tx, conversation)),
     getConversation: (id) => conversations.getConversation(reader, id),
     listConversations: (query) => conversations.listConversations(reader, query),
     updateConversation: (id, change, at) =>
       write((tx) => conversations.updateConversation(tx, id, change, at)),
-    deleteConversation: (id) => write((tx) => conversations.deleteConversation(tx, id)),
+    deleteConversation: (id, at) => write((tx) => conversations.deleteConversation(tx, id, at)),
     listMessages: (id, beforeTurn) => turns.listMessages(reader, id, beforeTurn),
     getPin: (id, agent) => turns.getPin(reader, id, agent),
     listPins: (id) => turns.listPins(reader, id),

@@ -5,7 +5,7 @@
 import type { Kysely } from 'kysely'
 import type { ConversationId, MessageId } from '../contract/ids.ts'
 import { requireConversation } from './conversations.ts'
-import type { MessageRecord, NewRun, PinRecord, RunRecord, TurnEnding } from './records.ts'
+import type { MessageRecord, NewRun, PinRecord, RunRecord } from './records.ts'
 import { toMessage, toPin } from './rows.ts'
 import { admitRun, findByKey } from './runs.ts'
 import type { Tables } from './schema.ts'
@@ -111,56 +111,4 @@ export async function ensurePin(tx: Tx, conversationId: ConversationId, agent: s
     })
     .onConflict((oc) => oc.doNothing())
     .execute()
-}
-
-/** Stores the answer and the pin, unless the question has been taken away or is being asked again. */
-export async function endTurn(tx: Tx, ending: TurnEnding, at: Date): Promise<void> {
-  const { conversationId, turn, agent, runId, answer, pin } = ending
-  const question = await tx
-    .selectFrom('messages')
-    .select('id')
-    .where('conversation_id', '=', conversationId)
-    .where('turn', '=', turn)
-    .where('role', '=', 'user')
-    .where('run_id', '=', runId)
-    .executeTakeFirst()
-  if (!question) return
-  if (answer) {
-    await tx
-      .insertInto('messages')
-      .values({
-        id: answer.id,
-        conversation_id: conversationId,
-        turn,
-        role: 'assistant',
-        agent,
-        blocks: JSON.stringify(answer.blocks),
-        state: answer.state,
-        revision: 1,
-        run_id: runId,
-        created_at: at.getTime(),
-        edited_at: null,
-      })
-      .execute()
-    await tx
-      .updateTable('conversations')
-      .set({ updated_at: at.getTime() })
-      .where('id', '=', conversationId)
-      .execute()
-  }
-  if (pin) {
-    const before = await getPin(tx, conversationId, agent)
-    await tx
-      .updateTable('pins')
-      .set({
-        ...(before?.sessionId === pin.sessionId ? {} : { since_turn: turn }),
-        session_id: pin.sessionId,
-        session_epoch: pin.sessionEpoch,
-        seen_turn: turn,
-        instructions_hash: pin.instructionsHash,
-      })
-      .where('conversation_id', '=', conversationId)
-      .where('agent', '=', agent)
-      .execute()
-  }
 }

@@ -190,6 +190,7 @@ class Play {
         turn: run.links.turn!,
         agent: run.agent,
         runId: run.id,
+        goesOn: false,
         answer: { id: MessageId.create(now), blocks: [{ type: 'text', text: said }], state: 'complete' },
         pin: { sessionId: used.id, sessionEpoch: context.epoch, instructionsHash: null },
       },

@@ -75,7 +75,8 @@ function parseStreamEvent(event: Json, value: Json): EventBody[] | undefined {
     case 'message_start':
       return isRecord(event.message) ? modelCall(event.message, value) : undefined
     case 'message_delta':
-      return typeof value.api_message_id === 'string' && isRecord(event.usage)
+      // Interrupted, the CLI writes one of its own, without a stop reason and with figures that are none.
+      return typeof value.api_message_id === 'string' && isRecord(event.usage) && hasStopReason(event.delta)
         ? [
             {
               type: 'model-call',
@@ -89,6 +90,8 @@ function parseStreamEvent(event: Json, value: Json): EventBody[] | undefined {
       return undefined
   }
 }
+
+const hasStopReason = (delta: unknown) => isRecord(delta) && typeof delta.stop_reason === 'string'
 
 function parseDelta(delta: Json, value: Json): EventBody[] | undefined {
   if (typeof delta.text === 'string') return [{ type: 'text-delta', text: delta.text, ...parentOf(value) }]

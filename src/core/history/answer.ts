@@ -32,7 +32,7 @@ export function composeAnswer(events: readonly EventBody[]): ContentBlock[] {
           type: 'tool-result',
           toolUseId: event.toolUseId,
           isError: event.isError,
-          content: event.content ?? null,
+          content: clipContent(event.content ?? null),
         })
         break
       case 'attempt-end':
@@ -42,4 +42,14 @@ export function composeAnswer(events: readonly EventBody[]): ContentBlock[] {
   }
   flush()
   return blocks
+}
+
+const MAX_RESULT_CHARS = 16_000
+
+/** A conversation keeps what a tool said in short; all of it is in the run's events. */
+function clipContent(content: unknown): unknown {
+  const text = typeof content === 'string' ? content : JSON.stringify(content)
+  return text.length <= MAX_RESULT_CHARS
+    ? content
+    : `${text.slice(0, MAX_RESULT_CHARS)}… (${text.length - MAX_RESULT_CHARS} more characters)`
 }

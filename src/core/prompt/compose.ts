@@ -95,7 +95,11 @@ const instructed = (text: string) => `<instructions>\n${text}\n</instructions>`
 
 const aside = (text: string) => `<reprise>\n${text}\n</reprise>`
 
+/** What somebody said must not be able to end the part in which it is quoted. */
+const quoted = (text: string) => text.replace(/<(?=\/?(?:reprise|user|assistant|instructions)\b)/g, '&lt;')
+
 const LAST_TOOLS = 10
+const HANDOFF_TOOLS = 100
 
 /** The CLI writes its transcript later than its output: the end of what we saw may be missing in its own history. */
 function resumedAfter(interruption: Interruption): string {
@@ -118,7 +122,9 @@ function resumedAfter(interruption: Interruption): string {
 const toolLine = (tool: ToolCall) => `- ${describeTool(tool)}: ${describeEnding(tool.ending)}`
 
 function handoff(interruption: Interruption): string {
-  const lines = interruption.tools.map(toolLine)
+  const last = interruption.tools.slice(-HANDOFF_TOOLS)
+  const left = interruption.tools.length - last.length
+  const lines = [...(left > 0 ? [`(${left} earlier tool calls are left out.)`] : []), ...last.map(toolLine)]
   return [
     `An earlier attempt at the task below was interrupted (${interruption.how}) and its session cannot be resumed.`,
     lines.length > 0
@@ -157,10 +163,10 @@ function transcript(heading: string, turns: readonly PastTurn[]): string {
 
 function turnText(turn: PastTurn): string {
   return [
-    turn.prompt === '' ? '' : `<user>\n${turn.prompt}\n</user>`,
+    turn.prompt === '' ? '' : `<user>\n${quoted(turn.prompt)}\n</user>`,
     turn.answer === null
       ? ''
-      : `<assistant${turn.agent ? ` agent="${turn.agent}"` : ''}>\n${turn.answer}\n</assistant>`,
+      : `<assistant${turn.agent ? ` agent="${turn.agent}"` : ''}>\n${quoted(turn.answer)}\n</assistant>`,
     turn.ending ? `(${turn.ending})` : '',
   ]
     .filter(Boolean)

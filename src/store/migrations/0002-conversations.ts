@@ -14,6 +14,7 @@ export const conversations = {
       .addColumn('instructions', 'text')
       .addColumn('history_scope', 'text', (c) => c.notNull())
       .addColumn('turn_count', 'integer', (c) => c.notNull().defaultTo(0))
+      .addColumn('revision', 'integer', (c) => c.notNull().defaultTo(0))
       .addColumn('created_at', 'bigint', (c) => c.notNull())
       .addColumn('updated_at', 'bigint', (c) => c.notNull())
       .execute()
@@ -47,6 +48,7 @@ export const conversations = {
       .addPrimaryKeyConstraint('pins_pk', ['conversation_id', 'agent'])
       .execute()
 
+    await schema.createIndex('pins_session').on('pins').column('session_id').execute()
     await schema.alterTable('runs').addColumn('outcome_name', 'text').execute()
     await schema.alterTable('runs').addColumn('turn', 'integer').execute()
     await schema.alterTable('runs').addColumn('prompt_chars', 'bigint').execute()

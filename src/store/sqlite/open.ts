@@ -2,6 +2,7 @@
  * Opens the SQLite database. Two connections: one writes, in group commits; one reads, and sees only what is
  * committed. WAL with synchronous=FULL: a commit that was reported survives a power cut.
  */
+import { chmodSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { Kysely } from 'kysely'
 import { RepriseError } from '../../contract/errors.ts'
@@ -29,6 +30,8 @@ export async function openSqliteStore(
   const opened: DatabaseSync[] = []
   const connect = () => {
     const database = new DatabaseSync(path)
+    // Prompts and output are in it, wherever it was put.
+    chmodSync(path, 0o600)
     opened.push(database)
     database.exec(PRAGMAS)
     return new Kysely<Tables>({ dialect: nodeSqliteDialect(database) })
