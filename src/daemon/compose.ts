@@ -10,6 +10,7 @@ import { createEngine, type RunningEngine } from '../engine/engine.ts'
 import type { Log } from '../engine/parts.ts'
 import { ProgressBus } from '../engine/progress.ts'
 import { openSqliteStore } from '../store/sqlite/open.ts'
+import type { Store } from '../store/store.ts'
 import { bundledCommands, configureAgents, type MachineEnv, needsSimulator, simulate } from './agents.ts'
 import { systemClock } from './clock.ts'
 import { lockHome } from './lock.ts'
@@ -51,6 +52,7 @@ export async function compose({ home, cwd, env, log }: ComposeInput): Promise<Co
     closers.push(lock.release)
     const store = await openSqliteStore(databasePath(config, home), systemClock.now())
     closers.push(store.close)
+    if (config.store.url !== undefined) await claimDatabase(store, home)
     const spool = join(home, 'spool')
     mkdirSync(spool, { recursive: true, mode: 0o700 })
 
@@ -77,6 +79,16 @@ export async function compose({ home, cwd, env, log }: ComposeInput): Promise<Co
     await close()
     throw error
   }
+}
+
+/** A database elsewhere still belongs to one home: the spools of its attempts are there, and so is the lock. */
+async function claimDatabase(store: Store, home: string): Promise<void> {
+  const owner = await store.getFact('home')
+  if (owner === null) return store.putFact('home', home)
+  if (owner === home) return
+  throw new RepriseError('home-locked', `the database belongs to the home ${owner}, not to ${home}`, {
+    hint: `Set REPRISE_HOME=${owner}, or leave store.url out to get a database of its own.`,
+  })
 }
 
 async function withSimulator(agents: ConfiguredAgent[], home: string, closers: (() => unknown)[]) {

@@ -51,6 +51,7 @@ describe('defaults and overlay', () => {
         killAfter: 5000,
         maxOutput: 1024 ** 3,
         maxLine: 8 * 1024 ** 2,
+        keepOutput: 7 * 86_400_000,
         permissions: 'edits',
         questionTimeout: 86_400_000,
         concurrency: 4,

@@ -1,0 +1,29 @@
+/** A home and its database belong together. */
+import { join } from 'node:path'
+import { afterEach, expect, it } from 'vitest'
+import { World } from '../support/world.ts'
+
+let world: World
+afterEach(() => world.close())
+
+it('a database elsewhere is used by one home only', async () => {
+  world = await World.create({ name: 'echo', rules: [{ reply: 'Fine.' }] })
+  const store = { url: `sqlite:${join(world.dir, 'shared.db')}` }
+  await world.configure({ store })
+  await world.startDaemon()
+  expect(await world.run({ prompt: 'hello' })).toMatchObject({ outcome: 'completed' })
+
+  const other = await World.create({ name: 'echo', rules: [{ reply: 'Fine.' }] })
+  try {
+    await other.configure({ store })
+    await expect(other.startDaemon()).rejects.toThrow(world.home)
+  } finally {
+    await other.close()
+  }
+})
+
+it('a dry run is refused as long as it would be none', async () => {
+  world = await World.create({ name: 'echo', rules: [{ reply: 'Fine.' }] })
+  await world.configure({ dryRun: true })
+  await expect(world.startDaemon()).rejects.toThrow('dryRun')
+})
