@@ -111,7 +111,7 @@ export async function spoolAttempt(folder: string, output: string): Promise<Spoo
   if (!attempt) throw new Error('the attempt did not start')
   await store.markLaunched(attempt, GONE)
   const dir = attemptDir(spool, attempt.id)
-  await prepare(dir, [])
+  prepare(dir, [])
   writeFileSync(dir.out, output)
   writeFileSync(join(dir.path, 'exit'), '0\n')
   bus.subscribe(run.id, quiet)

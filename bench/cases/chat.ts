@@ -27,6 +27,14 @@ const SHAPES: readonly Shape[] = [
     answer: 'The connection is reset because the upstream closes idle connections first. '.repeat(8),
   },
   {
+    name: 'pasted files (12 kB), short answers',
+    question:
+      'export function handle(request: Request): Response { return route(request) } // as it is now\n'.repeat(
+        130,
+      ),
+    answer: 'The handler should close over the router instead of looking it up each time. '.repeat(8),
+  },
+  {
     name: 'short questions, long answers',
     question: 'Please look into this part of the code as well and tell me what you think of it. '.repeat(4),
     answer: 'Here is what I found in that part, and why I think it should be changed in this way. '.repeat(

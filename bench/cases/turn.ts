@@ -37,7 +37,7 @@ export const turn: Benchmark = {
           supervised: () => timeMs(() => supervisedTurn(world)),
           text: () => timeMs(() => textTurn(world, runtime, env)),
         },
-        short ? 2 : 20,
+        short ? 2 : 40,
       )
       const memory = residentMb(world.daemonPid)
       return [

@@ -3,8 +3,8 @@
  * its result is kept per executable: real path, size, time of change. A changed file is probed anew.
  */
 import { createHash } from 'node:crypto'
-import { constants } from 'node:fs'
-import { access, realpath, stat } from 'node:fs/promises'
+import { accessSync, constants, statSync } from 'node:fs'
+import { realpath, stat } from 'node:fs/promises'
 import { delimiter, isAbsolute, join, resolve } from 'node:path'
 import type { Agent } from '../contract/agent.ts'
 import { RepriseError } from '../contract/errors.ts'
@@ -105,7 +105,7 @@ export class AgentRegistry {
         isAbsolute(command) || command.includes('/')
           ? [resolve(command)]
           : dirs.map((dir) => join(dir, command))
-      for (const path of paths) if (await isExecutable(path)) return realpath(path)
+      for (const path of paths) if (isExecutable(path)) return realpath(path)
     }
     throw new RepriseError(
       'agent-unavailable',
@@ -120,10 +120,11 @@ export class AgentRegistry {
   }
 }
 
-async function isExecutable(path: string): Promise<boolean> {
+/** Synchronous: asked for every folder of PATH before each run, and quicker than handing it over. */
+function isExecutable(path: string): boolean {
   try {
-    await access(path, constants.X_OK)
-    return (await stat(path)).isFile()
+    accessSync(path, constants.X_OK)
+    return statSync(path).isFile()
   } catch {
     return false
   }

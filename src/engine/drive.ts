@@ -34,7 +34,7 @@ export async function driveRun(parts: EngineParts, live: LiveRuns, run: RunRecor
     if (attempt === null) return await waitForSession(parts, run)
     parts.bus.publish(run.id)
     const dir = attemptDir(parts.spool, attempt.id)
-    await prepare(dir, plan.input)
+    prepare(dir, plan.input)
     const keeper = await launch({
       attemptId: attempt.id,
       dir,

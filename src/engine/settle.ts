@@ -10,7 +10,7 @@ import { NO_USAGE } from '../contract/outcome.ts'
 import { decideNext } from '../core/continue/decide.ts'
 import { addUsage, computeSpend, type Rates, type Spend, type SpendEvent } from '../core/cost/usage.ts'
 import { type AttemptDir, readStderrTail } from '../process/attempt-dir.ts'
-import { endStrays } from '../process/ladder.ts'
+import { endStrays, goneWithin } from '../process/ladder.ts'
 import type { ProcessIdentity } from '../process/proc.ts'
 import type { AttemptRecord, QuestionRecord, RunRecord, RunSpend, StoredEvent } from '../store/records.ts'
 import type { EngineParts } from './parts.ts'
@@ -40,6 +40,8 @@ export interface SettleInput {
 export async function settleAttempt(parts: EngineParts, input: SettleInput): Promise<void> {
   const { store, settings, clock } = parts
   const { attempt, agent, dir, end } = input
+  // A keeper that has written the exit code needs a moment to be gone itself: it is no stray.
+  if (end.kind === 'exited') await goneWithin([input.keeper], settings.killAfterMs)
   const { strays: late, survivors } = await endStrays(attempt.id, input.keeper, settings.killAfterMs)
   const strays = end.strays + late
   if (survivors.length > 0) parts.log.error({ attempt: attempt.id, survivors }, 'processes would not die')

@@ -47,7 +47,6 @@ const REACTIONS: ReadonlySet<EventBody['type']> = new Set([
   'permission-ask',
   'question-cancel',
   'tool-end',
-  'turn-end',
   'retry-wait',
 ])
 
@@ -164,7 +163,8 @@ export class Supervision {
         break
       }
       bytes += chunk.length
-      pieces.push(...this.#splitter.push(chunk))
+      // Not by spreading: a chunk of tiny lines has more of them than a call may have arguments.
+      for (const piece of this.#splitter.push(chunk)) pieces.push(piece)
     }
     if (drained && last) pieces.push(...this.#splitter.flush())
     this.#watch.outputBytes += bytes
@@ -194,7 +194,11 @@ export class Supervision {
     const { attempt } = this.#in
     const { store, clock, bus } = this.#parts
     const at = clock.now()
-    await persist(this.#parts, () => store.advanceAttempt(attempt, events, offset, at))
+    // The agent may be told to end while its end is being stored: if that gets lost, it is told again.
+    if (events.some((event) => event.type === 'turn-end')) await this.#sayGoodbye(at)
+    // Once its turn is over, somebody waits for whatever still comes.
+    const urgent = this.#watch.turnEndedAt !== null
+    await persist(this.#parts, () => store.advanceAttempt(attempt, events, offset, at, { urgent }))
     bus.publish(attempt.runId)
     for (const event of events) if (REACTIONS.has(event.type)) await this.#react(event, at)
   }
@@ -223,8 +227,6 @@ export class Supervision {
       case 'tool-end':
         this.#open = this.#open.filter((q) => q.ask.toolUseId !== event.toolUseId)
         return this.#noteWaiting()
-      case 'turn-end':
-        return this.#sayGoodbye(at)
       case 'retry-wait':
         // The CLI tries a refused login ten times, which takes minutes; once or twice may be a token being renewed.
         if (event.apiStatus === 401 && event.number >= UNAUTHORIZED_RETRIES) {

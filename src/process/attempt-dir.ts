@@ -4,7 +4,7 @@
  * three different processes.
  */
 import { randomUUID } from 'node:crypto'
-import { constants } from 'node:fs'
+import { closeSync, constants, mkdirSync, openSync, writeFileSync } from 'node:fs'
 import { mkdir, open, readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
@@ -26,12 +26,13 @@ export function attemptDir(spool: string, attemptId: string): AttemptDir {
 }
 
 /** Makes the folder with the first messages in it. Must come before the keeper is started. */
-export async function prepare(dir: AttemptDir, messages: readonly StdinMessage[]): Promise<void> {
-  await mkdir(dir.path, { recursive: true, mode: 0o700 })
-  await mkdir(join(dir.path, 'q'), { recursive: true })
-  await mkdir(join(dir.path, 'sent'), { recursive: true })
-  await (await open(dir.out, 'a', 0o600)).close()
-  for (const message of messages) await enqueue(dir, message)
+export function prepare(dir: AttemptDir, messages: readonly StdinMessage[]): void {
+  // Synchronous: a dozen small calls, each of which would take longer to hand over than to make.
+  for (const folder of ['', 'q', 'sent']) mkdirSync(join(dir.path, folder), { recursive: true, mode: 0o700 })
+  closeSync(openSync(dir.out, 'a', 0o600))
+  for (const [index, message] of messages.entries()) {
+    writeFileSync(join(dir.path, 'q', queuedName(index + 1, message)), `${message.line}\n`, { mode: 0o600 })
+  }
 }
 
 /** Resolves when the message is on its way: the feeder will deliver it even if this process dies now. */
@@ -48,9 +49,10 @@ export async function closeInput(dir: AttemptDir): Promise<void> {
   await poke(dir)
 }
 
-/** That its stdin is no longer fed is as it should be: we closed it, or the agent has ended. */
+/** That its stdin is no longer fed is as it should be: we closed it, or the agent reads no more, or has ended. */
 export async function isInputOver(dir: AttemptDir): Promise<boolean> {
-  if ((await readdir(dir.path).catch((): string[] => [])).includes('ended')) return true
+  const marks = await names(dir, '')
+  if (marks.includes('ended') || marks.includes('unread')) return true
   return (await names(dir, 'q')).includes(CLOSE) || (await names(dir, 'sent')).includes(CLOSE)
 }
 
@@ -70,11 +72,17 @@ export async function poke(dir: AttemptDir): Promise<void> {
 }
 
 async function enqueue(dir: AttemptDir, message: StdinMessage): Promise<void> {
-  const suffix = `-${message.id.replace(/[^\w-]/g, '_')}`
+  const suffix = queuedName(0, message).slice(DIGITS)
   const known = [...(await names(dir, 'q')), ...(await names(dir, 'sent'))]
-  if (known.some((name) => name.slice(6) === suffix)) return
-  const number = String(known.length + 1).padStart(6, '0')
-  await writeQueued(dir, `${number}${suffix}`, `${message.line}\n`)
+  if (known.some((name) => name.slice(DIGITS) === suffix)) return
+  await writeQueued(dir, queuedName(known.length + 1, message), `${message.line}\n`)
+}
+
+const DIGITS = 6
+
+/** In the order of their names messages are fed; by what follows the number they are told apart. */
+function queuedName(number: number, { id }: StdinMessage): string {
+  return `${String(number).padStart(DIGITS, '0')}-${id.replace(/[^\w-]/g, '_')}`
 }
 
 async function writeQueued(dir: AttemptDir, name: string, text: string): Promise<void> {

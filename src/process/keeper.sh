@@ -12,6 +12,7 @@
 #
 #   DIR/feeder     the feeder's pid
 #   DIR/ended      the agent has ended: the feeder is gone on purpose
+#   DIR/unread     the agent itself reads no more, or is gone: the feeder had nobody left to feed
 #   DIR/hold       FIFO: a line on it lets the holder go
 #
 # stdin must stay open whatever happens to the daemon: an agent whose stdin closes while it waits for an answer, or
@@ -48,7 +49,10 @@ holder=$!
           ;;
         *"/q/*") break ;;
       esac
-      cat "$message" >&3 || exit 1
+      cat "$message" >&3 || {
+        : >"$dir/unread"
+        exit 1
+      }
       mv "$message" "$dir/sent/" || exit 1
     done
     read -r _ <&4 || exit 1
@@ -61,7 +65,7 @@ echo "$feeder" >"$dir/feeder"
 code=$?
 # A feeder that died stays a zombie until now. If nobody closed stdin, the agent may have lost it.
 read -r _ _ state _ <"/proc/$feeder/stat"
-[ "$state" = Z ] && [ ! -e "$dir/sent/stdin.close" ] && code="$code starved"
+[ "$state" = Z ] && [ ! -e "$dir/sent/stdin.close" ] && [ ! -e "$dir/unread" ] && code="$code starved"
 : >"$dir/ended"
 kill -9 "$feeder" "$holder" 2>/dev/null
 echo "$code" >"$dir/exit.new" && mv "$dir/exit.new" "$dir/exit"

@@ -61,10 +61,11 @@ export async function endStrays(
 
 const POLL_MS = 10
 
-async function goneWithin(processes: readonly ProcessIdentity[], ms: number): Promise<boolean> {
-  for (let waited = 0; ; waited += POLL_MS) {
+/** Looks often at first: what has been told to end mostly does so within a millisecond or two. */
+export async function goneWithin(processes: readonly ProcessIdentity[], ms: number): Promise<boolean> {
+  for (let waited = 0, step = 1; ; waited += step, step = Math.min(step * 2, POLL_MS)) {
     if (!processes.some(isAlive)) return true
     if (waited >= ms) return false
-    await delay(POLL_MS)
+    await delay(step)
   }
 }

@@ -56,6 +56,7 @@ export interface Store {
     bodies: readonly EventBody[],
     spoolOffset: number,
     at: Date,
+    options?: { urgent?: boolean },
   ) => Promise<number>
   setStopCause: (attempt: AttemptRecord, cause: string, message: string, at: Date) => Promise<boolean>
   endAttempt: (ending: AttemptEnding) => Promise<void>
@@ -127,12 +128,7 @@ export interface Connections {
 }
 
 /** What is streamed may wait a little for company; these may not: somebody acts on them. */
-const AWAITED: ReadonlySet<EventBody['type']> = new Set([
-  'turn-end',
-  'question-ask',
-  'permission-ask',
-  'tool-end',
-])
+const AWAITED: ReadonlySet<EventBody['type']> = new Set(['question-ask', 'permission-ask', 'tool-end'])
 const LARGE_BATCH = 500
 
 export function createStore({ reader, writer }: Connections, windowMs: number): Store {
@@ -151,9 +147,9 @@ export function createStore({ reader, writer }: Connections, windowMs: number): 
 
     startAttempt: (input) => write((tx) => attempts.startAttempt(tx, input)),
     markLaunched: (attempt, process) => write((tx) => attempts.markLaunched(tx, attempt, process)),
-    advanceAttempt: (attempt, bodies, offset, at) =>
+    advanceAttempt: (attempt, bodies, offset, at, { urgent = false } = {}) =>
       group.write((tx) => attempts.advanceAttempt(tx, attempt, bodies, offset, at), {
-        urgent: bodies.length >= LARGE_BATCH || bodies.some((body) => AWAITED.has(body.type)),
+        urgent: urgent || bodies.length >= LARGE_BATCH || bodies.some((body) => AWAITED.has(body.type)),
       }),
     setStopCause: (attempt, cause, message, at) =>
       write((tx) => attempts.setStopCause(tx, attempt, cause, message, at)),

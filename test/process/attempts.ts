@@ -46,7 +46,7 @@ export async function start(
 ): Promise<Attempt> {
   const attempt = options.attempt ?? newAttempt()
   const { dir, id } = attempt
-  await prepare(dir, options.messages ?? [])
+  prepare(dir, options.messages ?? [])
   const byNode = script.endsWith('.mjs')
   const keeper = await launch({
     attemptId: id,

@@ -48,8 +48,8 @@ describe('stdin', () => {
 
   it('gets a message that is given twice before it is fed, once', async () => {
     const attempt = newAttempt()
-    await prepare(attempt.dir, [message('a'), message('a'), message('b')])
-    await prepare(attempt.dir, [message('b'), message('c')])
+    prepare(attempt.dir, [message('a')])
+    for (const id of ['a', 'b', 'b', 'c', 'a']) await deliver(attempt.dir, message(id))
     const { keeper } = await start('echoes-stdin.sh', { attempt })
     await closeInput(attempt.dir)
     await ended({ ...attempt, keeper })
@@ -93,7 +93,7 @@ describe('stdin', () => {
     const attempt = await start('echoes-stdin.sh')
     await deliver(attempt.dir, message('one'))
     await printed(attempt, 'got one\n')
-    await prepare(attempt.dir, [message('two')])
+    prepare(attempt.dir, [message('two')])
     await poke(attempt.dir)
     await printed(attempt, 'got two\n')
     await closeInput(attempt.dir)
@@ -206,7 +206,7 @@ describe('the end of the agent', () => {
 
   it('is not known before it is written whole', async () => {
     const { dir } = newAttempt()
-    await prepare(dir, [])
+    prepare(dir, [])
     for (const text of ['', '\n', 'x', '1 2\n', '-1\n']) {
       await writeFile(join(dir.path, 'exit'), text)
       expect(await readExit(dir)).toBeNull()
@@ -295,7 +295,7 @@ describe('revoking', () => {
     const wins = { revoked: 0, ran: 0 }
     for (let round = 0; round < 60; round++) {
       const attempt = newAttempt(spool)
-      await prepare(attempt.dir, [])
+      prepare(attempt.dir, [])
       const launched = launch({
         attemptId: attempt.id,
         dir: attempt.dir,

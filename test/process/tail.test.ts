@@ -107,7 +107,7 @@ describe('output', () => {
 
   it('of an unfinished short line does not keep the large buffer it came in', async () => {
     const { dir } = newAttempt()
-    await prepare(dir, [])
+    prepare(dir, [])
     const keeper = identify(process.pid) as ProcessIdentity
     const tail = new Tail(dir, keeper, 0)
     onTestFinished(() => tail.close())
@@ -124,7 +124,7 @@ describe('output', () => {
 describe('waiting', () => {
   async function quietTail() {
     const { dir } = newAttempt()
-    await prepare(dir, [])
+    prepare(dir, [])
     const tail = new Tail(dir, identify(process.pid) as ProcessIdentity, 0)
     onTestFinished(() => tail.close())
     return { dir, tail }
@@ -202,7 +202,7 @@ describe('the end', () => {
 
   it('is the code on disk, also if the keeper is long gone and its pid is of another process', async () => {
     const { dir } = newAttempt()
-    await prepare(dir, [])
+    prepare(dir, [])
     const stranger = identify(process.pid) as ProcessIdentity
     const tail = new Tail(dir, { ...stranger, startTicks: '1' }, 0)
     expect(await tail.end()).toEqual({ kind: 'lost' })
