@@ -20,9 +20,11 @@ export const defaultScenario = defineScenario({
     },
     {
       name: 'answer',
+      // What Reprise adds to a message in <reprise> tags is not what the newcomer said.
+      when: /(?:[\s\S]*<\/reprise>\s*)?(?<said>[\s\S]*)$/,
       reply: [
         {
-          text: 'I am the Reprise simulator, a scripted stand-in for a model. You said: "${user}"\n\nAsk me to list the files to see a tool call, or give me a scenario of your own (docs/simulator.md).',
+          text: 'I am the Reprise simulator, a scripted stand-in for a model. You said: "${said}"\n\nAsk me to list the files to see a tool call, or give me a scenario of your own (docs/simulator.md).',
         },
       ],
     },
