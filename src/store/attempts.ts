@@ -7,6 +7,7 @@ import type { EventBody } from '../contract/events.ts'
 import type { AttemptId, RunId } from '../contract/ids.ts'
 import { endTurn } from './end-turn.ts'
 import { appendEvents } from './events.ts'
+import { trackQuestions } from './questions.ts'
 import {
   type AttemptEnding,
   type AttemptRecord,
@@ -186,46 +187,6 @@ export async function advanceAttempt(
   const seq = await appendEvents(tx, runId, id, bodies, at)
   await trackQuestions(tx, id, runId, bodies, at)
   return seq
-}
-
-async function trackQuestions(
-  tx: Tx,
-  attemptId: AttemptId,
-  runId: RunId,
-  bodies: readonly EventBody[],
-  at: Date,
-): Promise<void> {
-  for (const body of bodies) {
-    if (body.type === 'question-ask' || body.type === 'permission-ask') {
-      await tx
-        .insertInto('questions')
-        .values({
-          attempt_id: attemptId,
-          request_id: body.requestId,
-          run_id: runId,
-          tool_use_id: body.toolUseId,
-          ask: JSON.stringify(body),
-          asked_at: at.getTime(),
-          answer: null,
-          answered_at: null,
-          closed_at: null,
-        })
-        .onConflict((oc) => oc.doNothing())
-        .execute()
-    } else if (body.type === 'question-cancel' || body.type === 'tool-end') {
-      await tx
-        .updateTable('questions')
-        .set({ closed_at: at.getTime() })
-        .where('attempt_id', '=', attemptId)
-        .where('closed_at', 'is', null)
-        .where((eb) =>
-          body.type === 'tool-end'
-            ? eb('tool_use_id', '=', body.toolUseId)
-            : eb('request_id', '=', body.requestId),
-        )
-        .execute()
-    }
-  }
 }
 
 /** The first cause of death wins: false if there is one already. */

@@ -1,6 +1,7 @@
 /** What agents ask, and the one answer each question gets. */
 import type { Kysely } from 'kysely'
 import { RepriseError } from '../contract/errors.ts'
+import type { EventBody } from '../contract/events.ts'
 import type { AttemptId, RunId } from '../contract/ids.ts'
 import type { ToolResult } from '../contract/run.ts'
 import { appendEvents } from './events.ts'
@@ -114,4 +115,45 @@ function checkFits(ask: QuestionRecord['ask'], answer: Omit<ToolResult, 'toolUse
       details: { asked },
     },
   )
+}
+
+/** Questions come and go with the events that say so, in the same transaction. */
+export async function trackQuestions(
+  tx: Tx,
+  attemptId: AttemptId,
+  runId: RunId,
+  bodies: readonly EventBody[],
+  at: Date,
+): Promise<void> {
+  for (const body of bodies) {
+    if (body.type === 'question-ask' || body.type === 'permission-ask') {
+      await tx
+        .insertInto('questions')
+        .values({
+          attempt_id: attemptId,
+          request_id: body.requestId,
+          run_id: runId,
+          tool_use_id: body.toolUseId,
+          ask: JSON.stringify(body),
+          asked_at: at.getTime(),
+          answer: null,
+          answered_at: null,
+          closed_at: null,
+        })
+        .onConflict((oc) => oc.doNothing())
+        .execute()
+    } else if (body.type === 'question-cancel' || body.type === 'tool-end') {
+      await tx
+        .updateTable('questions')
+        .set({ closed_at: at.getTime() })
+        .where('attempt_id', '=', attemptId)
+        .where('closed_at', 'is', null)
+        .where((eb) =>
+          body.type === 'tool-end'
+            ? eb('tool_use_id', '=', body.toolUseId)
+            : eb('request_id', '=', body.requestId),
+        )
+        .execute()
+    }
+  }
 }
