@@ -97,6 +97,19 @@ describe('an answer', () => {
   })
 })
 
+describe('an answer with very much tool output', () => {
+  it('keeps each result in short, so that the message can be stored', () => {
+    const content = [{ type: 'text', text: 'x'.repeat(1_000_000) }]
+    const events: EventBody[] = [{ type: 'tool-end', toolUseId: 't', isError: false, content }]
+    const stored = JSON.stringify(composeAnswer(events))
+    expect(stored.length).toBeLessThan(20_000)
+    expect(stored).toContain('more characters')
+    expect(composeAnswer([{ ...events[0]!, content: 'short' } as EventBody])[0]).toMatchObject({
+      content: 'short',
+    })
+  })
+})
+
 describe('a later reader', () => {
   const ask: ContentBlock = {
     type: 'tool-use',
