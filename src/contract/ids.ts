@@ -33,9 +33,11 @@ export const SessionId = idKind('ses', 'a session')
 
 export const ConversationId = idKind('cnv', 'a conversation')
 export const MessageId = idKind('msg', 'a message')
+export const JobId = idKind('job', 'a job')
 
 export type RunId = Id<'run'>
 export type AttemptId = Id<'att'>
 export type SessionId = Id<'ses'>
 export type ConversationId = Id<'cnv'>
 export type MessageId = Id<'msg'>
+export type JobId = Id<'job'>

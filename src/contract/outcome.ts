@@ -15,6 +15,7 @@ export const OUTCOMES = [
   'timed-out',
   'output-limit',
   'question-timeout',
+  'work-dir-changed',
   'cancelled',
 ] as const
 

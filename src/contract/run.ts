@@ -1,7 +1,7 @@
 /** A run as callers see it. The names are part of the public surface: extend, do not rename. */
 import { z } from 'zod'
 import { QuestionItem } from './events.ts'
-import { AttemptId, ConversationId, RunId, SessionId } from './ids.ts'
+import { AttemptId, ConversationId, JobId, RunId, SessionId } from './ids.ts'
 import { Outcome, OutcomeName, Usage } from './outcome.ts'
 
 export const PERMISSION_MODES = ['ask-all', 'ask', 'edits', 'allow'] as const
@@ -137,7 +137,7 @@ export const Run = z.object({
   conversationId: ConversationId.schema.nullable(),
   /** Which turn of the conversation it answers. */
   turn: z.number().int().nullable(),
-  jobId: z.string().nullable(),
+  jobId: JobId.schema.nullable(),
   cycleId: z.string().nullable(),
 })
 export type Run = z.infer<typeof Run>

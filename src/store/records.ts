@@ -2,7 +2,7 @@
 
 import type { ContentBlock, HistoryScope } from '../contract/conversation.ts'
 import type { EventBody, EventOf } from '../contract/events.ts'
-import type { AttemptId, ConversationId, MessageId, RunId, SessionId } from '../contract/ids.ts'
+import type { AttemptId, ConversationId, JobId, MessageId, RunId, SessionId } from '../contract/ids.ts'
 import type { Outcome, Usage } from '../contract/outcome.ts'
 import type { Carry, FreshReason, PermissionMode, ToolResult } from '../contract/run.ts'
 
@@ -47,7 +47,7 @@ export interface RunRecord {
     conversationId: ConversationId | null
     /** The turn of the conversation. */
     turn: number | null
-    jobId: string | null
+    jobId: JobId | null
     cycleId: string | null
   }
   createdAt: Date

@@ -1,5 +1,5 @@
 /** The tables, as the queries see them. Instants are milliseconds since 1970, JSON is text: the same on every database. */
-import type { AttemptId, ConversationId, MessageId, RunId, SessionId } from '../contract/ids.ts'
+import type { AttemptId, ConversationId, JobId, MessageId, RunId, SessionId } from '../contract/ids.ts'
 
 export interface Tables {
   runs: RunsTable
@@ -58,7 +58,7 @@ export interface RunsTable {
   /** How long the text sent was, and how long it would have been with the whole history. */
   prompt_chars: number | null
   transcript_chars: number | null
-  job_id: string | null
+  job_id: JobId | null
   cycle_id: string | null
   created_at: number
   started_at: number | null
