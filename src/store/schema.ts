@@ -1,5 +1,7 @@
 /** The tables, as the queries see them. Instants are milliseconds since 1970, JSON is text: the same on every database. */
+
 import type { AttemptId, ConversationId, JobId, MessageId, RunId, SessionId } from '../contract/ids.ts'
+import type { Attention, CheckpointKind, JobState } from '../contract/job.ts'
 
 export interface Tables {
   runs: RunsTable
@@ -12,6 +14,8 @@ export interface Tables {
   conversations: ConversationsTable
   messages: MessagesTable
   pins: PinsTable
+  jobs: JobsTable
+  checkpoints: CheckpointsTable
 }
 
 export interface RunsTable {
@@ -39,6 +43,7 @@ export interface RunsTable {
   fresh_reason: string | null
   carry: string | null
   attempt_count: number
+  /** What its interrupted attempts count, see core/continue. */
   crash_count: number
   resume_count: number
   last_seq: number
@@ -60,6 +65,12 @@ export interface RunsTable {
   transcript_chars: number | null
   job_id: JobId | null
   cycle_id: string | null
+  /** Higher ones start first. */
+  priority: number
+  /** The directory it must not share with more runs than the limit says. */
+  place: string | null
+  model_calls: number
+  tool_calls: number
   created_at: number
   started_at: number | null
   ended_at: number | null
@@ -195,4 +206,33 @@ export interface PinsTable {
   since_turn: number | null
   seen_turn: number | null
   instructions_hash: string | null
+}
+
+/** `state` and `attention` follow from the run, and change with it. */
+export interface JobsTable {
+  id: JobId
+  idempotency_key: string | null
+  request_hash: string
+  /** The run that works on it, or did last. */
+  run_id: RunId
+  state: JobState
+  attention: Attention | null
+  options: string
+  priority: number
+  max_budget_usd: number | null
+  max_budget_tokens: number | null
+  created_at: number
+  updated_at: number
+}
+
+export interface CheckpointsTable {
+  job_id: JobId
+  number: number
+  kind: CheckpointKind
+  ref: string
+  commit_id: string
+  tree: string
+  head: string | null
+  attempt_id: AttemptId | null
+  created_at: number
 }
