@@ -53,22 +53,24 @@ export async function readEarlierAttempts(store: Store, run: RunRecord): Promise
   if (runs.every(({ attemptCount }) => attemptCount === 0)) return earlier
   earlier.how = 'the agent was interrupted'
   const byId = new Map<string, ToolCall>()
-  const visit = ({ body }: StoredEvent) => {
+  let stopped: string | null | undefined
+  const visit = ({ attemptId, body }: StoredEvent) => {
     if (body.type === 'attempt-end') earlier.how = body.outcome.message
     else if (body.type === 'text-end') earlier.saidSomething = true
     else if (body.type === 'tool-start')
       byId.set(body.toolUseId, { name: body.name, input: body.input, ending: null })
     else if (body.type === 'tool-end') {
       const tool = byId.get(body.toolUseId)
-      if (tool) tool.ending = body.isError ? 'error' : 'ok'
-    }
+      // What ended because we ended the agent was cut off: it may have run in part.
+      if (tool && attemptId !== stopped) tool.ending = body.isError ? 'error' : 'ok'
+    } else if (body.type === 'stop-request') stopped = attemptId
   }
   for (const { id } of runs) await scanEvents(store, id, { types: EARLIER }, visit)
   earlier.tools = [...byId.values()]
   return earlier
 }
 
-const EARLIER: readonly EventType[] = ['attempt-end', 'tool-start', 'tool-end', 'text-end']
+const EARLIER: readonly EventType[] = ['attempt-end', 'stop-request', 'tool-start', 'tool-end', 'text-end']
 
 export function toInterruption(earlier: EarlierAttempts, promptRecorded: boolean): Interruption | null {
   return earlier.how === null ? null : { how: earlier.how, tools: earlier.tools, promptRecorded }
