@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Benchmark } from './benchmark.ts'
 import { chat } from './cases/chat.ts'
+import { history } from './cases/history.ts'
 import { ingest } from './cases/ingest.ts'
 import { parser } from './cases/parser.ts'
 import { queue } from './cases/queue.ts'
@@ -17,7 +18,17 @@ import { turn } from './cases/turn.ts'
 import { describeMachine } from './machine.ts'
 import { type Measured, toMarkdown, toText } from './report.ts'
 
-const BENCHMARKS: readonly Benchmark[] = [turn, parser, ingest, start, slowReader, chat, queue, recovery]
+const BENCHMARKS: readonly Benchmark[] = [
+  turn,
+  parser,
+  ingest,
+  start,
+  slowReader,
+  chat,
+  queue,
+  recovery,
+  history,
+]
 
 const { values: options } = parseArgs({
   options: {
