@@ -13,6 +13,7 @@ import { lockHome } from '../../src/daemon/lock.ts'
 import { engineSettings } from '../../src/daemon/settings.ts'
 import { createEngine } from '../../src/engine/engine.ts'
 import { ProgressBus } from '../../src/engine/progress.ts'
+import { openGit } from '../../src/process/git/run.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import type { Store } from '../../src/store/store.ts'
 
@@ -40,6 +41,7 @@ const engine = createEngine({
     bundledCommands(),
   ),
   clock: systemClock,
+  git: openGit({ env: process.env }),
   bus: new ProgressBus(),
   random: Math.random,
   log: { info: () => {}, warn: console.error, error: console.error },
