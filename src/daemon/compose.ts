@@ -9,6 +9,7 @@ import { RepriseError } from '../contract/errors.ts'
 import { createEngine, type RunningEngine } from '../engine/engine.ts'
 import type { Log } from '../engine/parts.ts'
 import { ProgressBus } from '../engine/progress.ts'
+import { openGit } from '../process/git/run.ts'
 import { openSqliteStore } from '../store/sqlite/open.ts'
 import type { Store } from '../store/store.ts'
 import { bundledCommands, configureAgents, type MachineEnv, needsSimulator, simulate } from './agents.ts'
@@ -67,6 +68,7 @@ export async function compose({ home, cwd, env, log }: ComposeInput): Promise<Co
       store,
       agents: new AgentRegistry(agents, { get: store.getFact, put: store.putFact }, bundledCommands()),
       clock: systemClock,
+      git: openGit({ env }),
       bus: new ProgressBus(),
       random: Math.random,
       log,

@@ -28,7 +28,12 @@ export async function driveRun(parts: EngineParts, live: LiveRuns, run: RunRecor
       await endQueued(parts, run, { name: 'budget', message: over })
       return
     }
-    const prepared = await prepareAttempt(parts, run)
+    const outset = await parts.checkpoints.beforeAttempt(run)
+    if (outset.kind === 'stop') {
+      await endQueued(parts, run, { name: 'work-dir-changed', message: outset.why })
+      return
+    }
+    const prepared = await prepareAttempt(parts, run, outset.note)
     if (prepared === 'busy') return await waitForSession(parts, run)
     const { agent, runtime, plan, workDir, newSession } = prepared
     const attempt = await parts.store.startAttempt({
@@ -36,7 +41,10 @@ export async function driveRun(parts: EngineParts, live: LiveRuns, run: RunRecor
       newSession,
       revision: prepared.revision,
       sent: prepared.sent,
-      events: (number) => [startEvent(number, prepared.attempt)],
+      events: (number) => [
+        startEvent(number, prepared.attempt),
+        ...(outset.said === null ? [] : [{ type: 'note' as const, text: outset.said }]),
+      ],
     })
     // Not now: its session is taken, or the conversation has changed meanwhile. It is prepared anew.
     if (attempt === null) return await waitForSession(parts, run)
@@ -98,7 +106,8 @@ async function supervise(
     // A cancel may have come before there was anything to stop.
     const now = await parts.store.getRun(input.run.id)
     if (now?.cancelRequested) await supervision.stop('cancelled', 'cancelled')
-    const end = await supervision.run()
+    const stopKeeping = await parts.checkpoints.every(input.run, input.attempt.id)
+    const end = await supervision.run().finally(stopKeeping)
     if (end) await settleAttempt(parts, { ...input, end })
   } finally {
     live.remove(input.run.id)

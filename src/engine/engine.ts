@@ -6,6 +6,7 @@ import { Dispatcher } from '../queue/dispatcher.ts'
 import type { RunRecord, SessionRecord } from '../store/records.ts'
 import { admitRun } from './admit.ts'
 import type { Engine } from './api.ts'
+import { Checkpoints } from './checkpoints.ts'
 import { createConversations } from './conversations.ts'
 import { describeAttempt, describeEvent, describeRun, describeSession } from './describe.ts'
 import { adoptAttempt, driveRun } from './drive.ts'
@@ -25,9 +26,9 @@ export interface RunningEngine extends Engine {
 const LISTED_PROMPT_CHARS = 500
 const SWEEP_EVERY_MS = 3_600_000
 
-export function createEngine(given: Omit<EngineParts, 'closing'>): RunningEngine {
+export function createEngine(given: Omit<EngineParts, 'closing' | 'checkpoints'>): RunningEngine {
   const closing = new AbortController()
-  const parts: EngineParts = { ...given, closing: closing.signal }
+  const parts: EngineParts = { ...given, closing: closing.signal, checkpoints: new Checkpoints(given) }
   const { store, bus, clock, settings } = parts
   const live = new LiveRuns((id, waiting) => dispatcher.park(id, waiting))
   const driving = new Set<Promise<void>>()

@@ -2,16 +2,17 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { RepriseError } from '../contract/errors.ts'
 import { JobId, RunId } from '../contract/ids.ts'
-import type { CreateJob, Job, JobDetail } from '../contract/job.ts'
+import type { CheckpointPolicy, CreateJob, Job, JobDetail } from '../contract/job.ts'
 import { overBudget } from '../core/job/budget.ts'
 import type { JobRecord, NewRun, RunRecord } from '../store/records.ts'
 import { checkRequest } from './admit.ts'
 import { spentBy } from './allowance.ts'
+import { findTop } from './checkpoints.ts'
 import { describeAttempt, describeQuestion } from './describe.ts'
 import { describeCheckpoint, describeJob } from './describe-job.ts'
 import type { JobEngine } from './job-api.ts'
 import type { LiveRuns } from './live-runs.ts'
-import type { EngineParts } from './parts.ts'
+import type { EngineParts, JobSettings } from './parts.ts'
 
 export interface JobDeps {
   live: LiveRuns
@@ -72,6 +73,8 @@ export function createJobs(parts: EngineParts, { live, wake, cancelRun }: JobDep
   return {
     createJob: async (request, idempotencyKey) => {
       const { agent, session, place } = await checkRequest(parts, request)
+      const checkpoints = checkpointPolicyOf(request, settings.jobs)
+      const workTree = checkpoints && (await findTop(parts.git, place, request.checkpoints !== undefined))
       const now = clock.now()
       const id = JobId.create(now)
       const priority = request.priority ?? 0
@@ -80,7 +83,11 @@ export function createJobs(parts: EngineParts, { live, wake, cancelRun }: JobDep
           id,
           idempotencyKey,
           requestHash: hashOf(request),
-          options: { checkpoints: null, workTree: null, webhook: request.webhook ?? null },
+          options: {
+            checkpoints: workTree === null ? null : checkpoints,
+            workTree,
+            webhook: request.webhook ?? null,
+          },
           priority,
           maxBudgetUsd: request.maxBudgetUsd ?? null,
           maxBudgetTokens: request.maxBudgetTokens ?? null,
@@ -103,7 +110,8 @@ export function createJobs(parts: EngineParts, { live, wake, cancelRun }: JobDep
             maxBudgetUsd: null,
           },
           sessionId: session,
-          job: { id, priority, place },
+          // Two jobs in different folders of one work tree would be in each other's checkpoints.
+          job: { id, priority, place: workTree ?? place },
           createdAt: now,
         },
       })
@@ -176,15 +184,34 @@ export function createJobs(parts: EngineParts, { live, wake, cancelRun }: JobDep
       return show(id)
     },
 
-    diffCheckpoints: async () => {
-      throw new RepriseError('not-found', 'there are no checkpoints')
-    },
-    restoreCheckpoint: async () => {
-      throw new RepriseError('not-found', 'there are no checkpoints')
+    diffCheckpoints: async (id, range) => parts.checkpoints.diff(await requireJob(id), range),
+    restoreCheckpoint: async (id, checkpoint) => {
+      const job = await requireJob(id)
+      const run = await store.getRun(job.runId)
+      const open = run !== null && run.state.at !== 'settled'
+      if (open || (run?.place != null && (await store.isPlaceTaken(run.place)))) {
+        throw new RepriseError(
+          'conflict',
+          `${open ? `job ${id}` : 'another job'} is at work in that directory`,
+          {
+            hint: 'Wait for its end, or cancel it first.',
+          },
+        )
+      }
+      return parts.checkpoints.restore(job, checkpoint)
     },
     readTranscript: async () => {
       throw new RepriseError('not-found', 'there is no transcript')
     },
+  }
+}
+
+function checkpointPolicyOf({ checkpoints }: CreateJob, settings: JobSettings): CheckpointPolicy | null {
+  if (!(checkpoints ?? settings.checkpoints)) return null
+  const wish = typeof checkpoints === 'object' ? checkpoints : {}
+  return {
+    everyMs: wish.everyMs ?? settings.checkpointPolicy.everyMs,
+    onChange: wish.onChange ?? settings.checkpointPolicy.onChange,
   }
 }
 

@@ -4,13 +4,17 @@ import type { CheckpointPolicy } from '../contract/job.ts'
 import type { PermissionMode } from '../contract/run.ts'
 import type { Clock } from '../core/clock.ts'
 import type { ResumeLimits } from '../core/resume/facts.ts'
+import type { Git } from '../process/git/run.ts'
 import type { Store } from '../store/store.ts'
+import type { Checkpoints } from './checkpoints.ts'
 import type { ProgressBus } from './progress.ts'
 
 export interface EngineParts {
   store: Store
   agents: AgentRegistry
   clock: Clock
+  git: Git
+  checkpoints: Checkpoints
   bus: ProgressBus
   /** In [0, 1). */
   random: () => number

@@ -30,7 +30,11 @@ export interface Prepared {
 }
 
 /** `busy`: another run of ours writes the session now; this one's turn comes when that has ended. */
-export async function prepareAttempt(parts: EngineParts, queued: RunRecord): Promise<Prepared | 'busy'> {
+export async function prepareAttempt(
+  parts: EngineParts,
+  queued: RunRecord,
+  workTree: string | null,
+): Promise<Prepared | 'busy'> {
   const { store, agents, clock } = parts
   const context = await readContext(store, queued)
   const { run } = context
@@ -82,6 +86,7 @@ export async function prepareAttempt(parts: EngineParts, queued: RunRecord): Pro
     interruption: toInterruption(earlier, promptRecorded),
     roomMade: roomMade && promptRecorded,
     chat,
+    workTree,
   }
   const prompt = kind === 'compact' ? COMPACT : composePrompt({ decision, ...text })
   const whole = composePrompt({ decision: { kind: 'fresh', reason: 'forced', carry: 'transcript' }, ...text })

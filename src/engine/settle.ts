@@ -93,6 +93,8 @@ export async function settleAttempt(parts: EngineParts, input: SettleInput): Pro
   const tookPrompt =
     attempt.kind === 'turn' &&
     own.some(({ body }) => body.type === 'prompt-accept' || body.type === 'model-call')
+  // Not of one that never got its prompt: it knows nothing of what others did to the files.
+  const unkept = tookPrompt ? await parts.checkpoints.keepWork(run, attempt.id) : null
   const turn = await endingOfTurn(parts, {
     run,
     settled: next.kind === 'settle' ? next.outcome : null,
@@ -125,7 +127,10 @@ export async function settleAttempt(parts: EngineParts, input: SettleInput): Pro
         next.kind === 'settle'
           ? next
           : { kind: 'retry', notBefore: new Date(at.getTime() + next.afterMs), why: next.why },
-      events: endEvents(attempt, outcome, exitCode, strays, next),
+      events: [
+        ...(unkept === null ? [] : [{ type: 'note' as const, text: unkept }]),
+        ...endEvents(attempt, outcome, exitCode, strays, next),
+      ],
       turn,
       at,
     }),

@@ -207,3 +207,35 @@ export async function listCheckpoints(db: Kysely<Tables>, id: JobId): Promise<Ch
     .execute()
   return rows.map(toCheckpoint)
 }
+
+export async function deleteCheckpoints(tx: Tx, id: JobId): Promise<void> {
+  await tx.deleteFrom('checkpoints').where('job_id', '=', id).execute()
+}
+
+const ENDED: readonly JobState[] = ['completed', 'failed', 'cancelled']
+
+export async function listJobsWithOldCheckpoints(
+  db: Kysely<Tables>,
+  endedBefore: Date,
+  limit: number,
+): Promise<JobRecord[]> {
+  const rows = await db
+    .selectFrom('jobs')
+    .selectAll()
+    .where('id', 'in', (eb) => eb.selectFrom('checkpoints').select('job_id').distinct())
+    .where('state', 'in', ENDED)
+    .where('updated_at', '<', endedBefore.getTime())
+    .limit(limit)
+    .execute()
+  return rows.map(toJob)
+}
+
+export async function isPlaceTaken(db: Kysely<Tables>, place: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('runs')
+    .select('id')
+    .where('state', '=', 'running')
+    .where('place', '=', place)
+    .executeTakeFirst()
+  return row !== undefined
+}

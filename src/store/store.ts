@@ -137,6 +137,10 @@ export interface Store {
   countJobs: () => Promise<Partial<Record<JobState, number>>>
   addCheckpoint: (checkpoint: CheckpointRecord) => Promise<void>
   listCheckpoints: (id: JobId) => Promise<CheckpointRecord[]>
+  listJobsWithOldCheckpoints: (endedBefore: Date, limit: number) => Promise<JobRecord[]>
+  deleteCheckpoints: (id: JobId) => Promise<void>
+  /** A run works there now. */
+  isPlaceTaken: (place: string) => Promise<boolean>
 
   readStats: () => Promise<Stats>
 
@@ -221,6 +225,9 @@ export function createStore({ reader, writer }: Connections, windowMs: number): 
     countJobs: () => jobs.countJobs(reader),
     addCheckpoint: (checkpoint) => write((tx) => jobs.addCheckpoint(tx, checkpoint)),
     listCheckpoints: (id) => jobs.listCheckpoints(reader, id),
+    listJobsWithOldCheckpoints: (before, limit) => jobs.listJobsWithOldCheckpoints(reader, before, limit),
+    deleteCheckpoints: (id) => write((tx) => jobs.deleteCheckpoints(tx, id)),
+    isPlaceTaken: (place) => jobs.isPlaceTaken(reader, place),
 
     readStats: () => readStats(reader),
 

@@ -7,7 +7,7 @@ export function checkProperty<T>(property: fc.IProperty<T>, numRuns = 500): void
 }
 
 /** Set REPRISE_TEST_SEED to repeat a run. */
-function announceSeed(): number {
+export function announceSeed(): number {
   const seed = Number(process.env.REPRISE_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31))
   process.stdout.write(`fast-check seed ${seed}\n`)
   return seed

@@ -1,7 +1,7 @@
 /**
  * A daemon without a server that stops dead at a named point of the store, so that it can be killed exactly there.
- * Usage: pausing-daemon.ts before|after METHOD. Reads from stdin what to do: `{run: CreateRun}`, or `{turn:
- * {conversationId, request: CreateTurn}}`; `answerAll` allows whatever is asked. Prints "paused" when it is there.
+ * Usage: pausing-daemon.ts before|after METHOD. Reads from stdin what to do: `{run: CreateRun}`, `{job: CreateJob}`, or
+ * `{turn: {conversationId, request: CreateTurn}}`; `answerAll` allows whatever is asked. Prints "paused" when it is there.
  */
 import { text } from 'node:stream/consumers'
 import { AgentRegistry } from '../../src/agents/registry.ts'
@@ -13,6 +13,7 @@ import { lockHome } from '../../src/daemon/lock.ts'
 import { engineSettings } from '../../src/daemon/settings.ts'
 import { createEngine } from '../../src/engine/engine.ts'
 import { ProgressBus } from '../../src/engine/progress.ts'
+import { openGit } from '../../src/process/git/run.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import type { Store } from '../../src/store/store.ts'
 
@@ -40,20 +41,23 @@ const engine = createEngine({
     bundledCommands(),
   ),
   clock: systemClock,
+  git: openGit({ env: process.env }),
   bus: new ProgressBus(),
   random: Math.random,
   log: { info: () => {}, warn: console.error, error: console.error },
   spool: `${home}/spool`,
   settings: engineSettings(config),
 })
+setInterval(() => {}, 1000)
 await engine.open()
-const { run, turn, answerAll } = JSON.parse(await text(process.stdin))
-const admitted = turn
-  ? await engine.createTurn(turn.conversationId, turn.request, null)
-  : await engine.admit(run, null)
-process.stdout.write(`${admitted.run.id}\n`)
+const { run, job, turn, answerAll } = JSON.parse(await text(process.stdin))
+const id = job
+  ? (await engine.createJob(job, null)).job.runId
+  : turn
+    ? (await engine.createTurn(turn.conversationId, turn.request, null)).run.id
+    : (await engine.admit(run, null)).run.id
+process.stdout.write(`${id}\n`)
 if (answerAll) {
-  const id = admitted.run.id
   if (!RunId.is(id)) throw new Error(id)
   engine.onProgress(id, async () => {
     const { pending } = await engine.getRun(id)
@@ -61,4 +65,3 @@ if (answerAll) {
       await engine.answer(id, { toolUseId, decision: 'allow' }).catch(() => {})
   })
 }
-setInterval(() => {}, 1000)

@@ -40,6 +40,8 @@ export interface ComposeInput {
   /** The session has just been compacted because this prompt did not fit. */
   roomMade?: boolean
   chat?: ChatContext | null
+  /** What was found in the work tree that the agent does not know of. */
+  workTree?: string | null
 }
 
 /** What a conversation adds. */
@@ -51,14 +53,13 @@ export interface ChatContext {
   catchUp: readonly PastTurn[]
 }
 
-export function composePrompt({
-  decision,
-  prompt,
-  turns,
-  interruption,
-  roomMade,
-  chat,
-}: ComposeInput): string {
+/** What the agent must know about its files comes last: it concerns what it does next. */
+export function composePrompt(input: ComposeInput): string {
+  const text = composeTask(input)
+  return input.workTree ? `${text}\n\n${aside(input.workTree)}` : text
+}
+
+function composeTask({ decision, prompt, turns, interruption, roomMade, chat }: ComposeInput): string {
   if (decision.kind === 'resume') {
     if (roomMade) return `${aside(ROOM_MADE)}\n\n${prompt}`
     if (interruption?.promptRecorded) return aside(resumedAfter(interruption))

@@ -1,0 +1,128 @@
+/**
+ * What to do when an agent is about to go on in a work tree that is not as it left it.
+ *
+ * - `continue`: it goes on, and is told exactly what it will find.
+ * - `restore`: files that changed are put back first. An unfinished git operation cannot be put back: stop. Where only HEAD
+ *   moved, or there are conflicts but no changes, there is nothing to put back: it goes on, and is told.
+ * - `stop`: a person has to look.
+ *
+ * A person who asked for the retry has looked: then it always goes on, told what it will find.
+ *
+ * Paths are data from the disk. In a note they are quoted so that no name can pass for text of Reprise's.
+ */
+import type { ChangedPath, Findings } from './findings.ts'
+
+export type WorkTreePolicy = 'continue' | 'restore' | 'stop'
+
+export type WorkTreeDecision =
+  | { kind: 'go'; note: string | null }
+  | { kind: 'restore'; note: string }
+  | { kind: 'stop'; why: string }
+
+export function decideWorkTree(
+  policy: WorkTreePolicy,
+  findings: Findings,
+  { byPerson }: { byPerson: boolean },
+): WorkTreeDecision {
+  if (isEmpty(findings)) return { kind: 'go', note: null }
+  if (policy === 'continue' || byPerson) return { kind: 'go', note: describeFor(findings) }
+  if (policy === 'stop') return { kind: 'stop', why: summarize(findings) }
+  if (findings.unfinished !== null) {
+    return {
+      kind: 'stop',
+      why: `${summarize(findings)}; files cannot be put back while ${operation(findings)} is unfinished`,
+    }
+  }
+  if (findings.changedTotal === 0) return { kind: 'go', note: describeFor(findings) }
+  return { kind: 'restore', note: describeRestored(findings) }
+}
+
+const isEmpty = ({ unfinished, conflicted, changedTotal, headMoved }: Findings) =>
+  unfinished === null && conflicted.length === 0 && changedTotal === 0 && headMoved === null
+
+const MAX_LINES = 100
+
+/** For the agent. */
+function describeFor(findings: Findings): string {
+  return [
+    'The work tree has changed since you last worked in it.',
+    ...stateOf(findings),
+    ...conflictsOf(findings),
+    ...changesOf(findings, 'Changed since then'),
+    'These changes were not made by you. Look at them before you go on, and do not undo them.',
+  ].join('\n')
+}
+
+function describeRestored(findings: Findings): string {
+  return [
+    'The files in the work tree had been changed since you last worked in it, by somebody else. They have been put back to what you left; what they were is saved.',
+    ...changesOf(findings, 'Put back'),
+    ...stateOf(findings),
+  ].join('\n')
+}
+
+function stateOf({ unfinished, headMoved }: Findings): string[] {
+  return [
+    ...(unfinished === null ? [] : [`A git ${unfinished} is unfinished.`]),
+    ...(headMoved === null
+      ? []
+      : [`HEAD has moved from ${commit(headMoved.from)} to ${commit(headMoved.to)}.`]),
+  ]
+}
+
+const conflictsOf = ({ conflicted }: Findings) =>
+  conflicted.length === 0
+    ? []
+    : ['Files with conflicts:', ...capped(conflicted.map(quoted), conflicted.length)]
+
+const changesOf = ({ changed, changedTotal }: Findings, heading: string) =>
+  changedTotal === 0 ? [] : [`${heading}:`, ...capped(changed.map(line), changedTotal)]
+
+const line = ({ status, path }: ChangedPath) => `${status} ${quoted(path)}`
+
+function capped(lines: readonly string[], total: number): string[] {
+  const shown = lines.slice(0, MAX_LINES)
+  return [
+    ...shown.map((text) => `- ${text}`),
+    ...(total > shown.length ? [`- and ${total - shown.length} more`] : []),
+  ]
+}
+
+const commit = (id: string | null) => id ?? 'no commit'
+
+/** No line break of any kind, no tag, however the file is named. */
+function quoted(path: string): string {
+  return JSON.stringify(path).replace(/[<>\u007f-\u009f\u2028\u2029]/g, (character) => {
+    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+  })
+}
+
+/** For a person, in one line. */
+function summarize(findings: Findings): string {
+  const { conflicted, changed, changedTotal, headMoved, unfinished } = findings
+  const parts = [
+    ...(unfinished === null ? [] : [`${operation(findings)} is unfinished`]),
+    ...(conflicted.length === 0 ? [] : [`there are conflicts in ${named(conflicted, conflicted.length)}`]),
+    ...(changedTotal === 0
+      ? []
+      : [
+          `changed: ${named(
+            changed.map(({ path }) => path),
+            changedTotal,
+          )}`,
+        ]),
+    ...(headMoved === null ? [] : [`HEAD moved from ${commit(headMoved.from)} to ${commit(headMoved.to)}`]),
+  ]
+  return `the work tree is not as the agent left it: ${parts.join('; ')}`
+}
+
+const MAX_NAMED = 5
+
+function named(paths: readonly string[], total: number): string {
+  const shown = paths.slice(0, MAX_NAMED)
+  const more = total > shown.length ? ` and ${total - shown.length} more` : ''
+  return shown.map(quoted).join(', ') + more
+}
+
+const operation = ({ unfinished }: Findings) =>
+  unfinished === null ? 'nothing' : `${unfinished === 'am' ? 'an' : 'a'} ${unfinished}`

@@ -1,0 +1,251 @@
+/**
+ * A job's checkpoints: one before its agent begins, one of what each attempt left, some in between, and one of whatever
+ * a restore is about to overwrite.
+ *
+ * Before an attempt goes on, the work tree is compared with the newest checkpoint of what the agent itself left; what
+ * differs was changed by others. An attempt that never took its prompt leaves no such checkpoint: its agent has not
+ * been told of the changes yet, and the next one must still be.
+ *
+ * Git that fails is no reason for a job to fail: it is said in the run's events, and the job goes on without.
+ */
+import { RepriseError } from '../contract/errors.ts'
+import type { AttemptId, JobId } from '../contract/ids.ts'
+import type { CheckpointDiff, CheckpointKind } from '../contract/job.ts'
+import { decideWorkTree } from '../core/checkpoint/decide.ts'
+import { captureTree } from '../process/git/capture.ts'
+import { type Checkpoint, commitCheckpoint, deleteCheckpoints } from '../process/git/checkpoints.ts'
+import { diff } from '../process/git/diff.ts'
+import { GitError } from '../process/git/error.ts'
+import { inspect } from '../process/git/inspect.ts'
+import { restore } from '../process/git/restore.ts'
+import type { Git } from '../process/git/run.ts'
+import { findWorkTree, type WorkTree } from '../process/git/work-tree.ts'
+import type { CheckpointRecord, JobRecord, RunRecord } from '../store/records.ts'
+import { KeyedLock } from './keyed-lock.ts'
+import type { EngineParts } from './parts.ts'
+
+export type Outset = { kind: 'go'; note: string | null; said: string | null } | { kind: 'stop'; why: string }
+
+type Parts = Pick<EngineParts, 'store' | 'clock' | 'log' | 'git'>
+
+export class Checkpoints {
+  readonly #parts: Parts
+  /** By work tree: two must not capture or restore at the same time. */
+  readonly #lock = new KeyedLock()
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** Before an attempt at a job's run: what the agent must be told of, or why it must not go on. */
+  async beforeAttempt(run: RunRecord): Promise<Outset> {
+    const job = await this.#jobOf(run)
+    if (!job?.options.checkpoints) return NOTHING
+    const { onChange } = job.options.checkpoints
+    return this.#within(job, async (workTree): Promise<Outset> => {
+      const base = await this.#agentsLast(job.id)
+      if (base === null) {
+        await this.#take(job, workTree, 'start', null)
+        return NOTHING
+      }
+      if (base.kind === 'start') return NOTHING
+      const findings = await inspect(workTree, base)
+      // A job's later run was asked for by somebody who has looked.
+      const byPerson = run.attemptCount === 0
+      const decision = decideWorkTree(onChange, findings, { byPerson })
+      if (decision.kind === 'stop') return decision
+      if (decision.kind === 'go') return { ...decision, said: decision.note && 'the work tree has changed' }
+      const { saved } = await restore(workTree, {
+        commit: base.commit,
+        saveAs: { jobId: job.id, message: `before checkpoint ${base.number} was restored` },
+      })
+      if (saved) await this.#record(job.id, saved, 'saved', null)
+      const where = saved ? `; what was there is checkpoint ${saved.number}` : ''
+      return {
+        kind: 'go',
+        note: decision.note,
+        said: `the work tree was put back to checkpoint ${base.number}${where}`,
+      }
+    }).catch((error: unknown): Outset => {
+      if (!(error instanceof GitError)) throw error
+      if (onChange !== 'continue') return { kind: 'stop', why: error.message }
+      return { kind: 'go', note: null, said: error.message }
+    })
+  }
+
+  /** What the agent has made so far. Returns what to say if that could not be kept. */
+  async keepWork(run: RunRecord, attemptId: AttemptId): Promise<string | null> {
+    const job = await this.#jobOf(run)
+    if (!job?.options.checkpoints) return null
+    try {
+      await this.#within(job, (workTree) => this.#take(job, workTree, 'agent', attemptId))
+      return null
+    } catch (error) {
+      if (!(error instanceof GitError)) throw error
+      this.#parts.log.warn({ job: job.id, error: error.message }, 'no checkpoint')
+      return error.message
+    }
+  }
+
+  /** Keeps the work now and then while the attempt goes on. Returns how to end that. */
+  async every(run: RunRecord, attemptId: AttemptId): Promise<() => void> {
+    const everyMs = (await this.#jobOf(run))?.options.checkpoints?.everyMs
+    if (everyMs === undefined) return () => {}
+    const timer = setInterval(() => {
+      this.keepWork(run, attemptId).catch((error) =>
+        this.#parts.log.error({ run: run.id, error: String(error) }, 'no checkpoint'),
+      )
+    }, everyMs)
+    timer.unref()
+    return () => clearInterval(timer)
+  }
+
+  async diff(
+    job: JobRecord,
+    range: { from?: number | undefined; to?: number | undefined },
+  ): Promise<CheckpointDiff> {
+    const known = await this.#parts.store.listCheckpoints(job.id)
+    const from = pick(job, known, range.from ?? known[0]?.number)
+    const to = range.to === undefined ? null : pick(job, known, range.to)
+    return explained(() =>
+      this.#within(job, async (workTree) => {
+        const { files, patch, truncated } = await diff(workTree, from.commit, to?.commit ?? 'work-tree')
+        return {
+          from: from.number,
+          to: to?.number ?? null,
+          files: files.map(({ status, path }) => ({ status, path })),
+          patch,
+          truncated,
+        }
+      }),
+    )
+  }
+
+  async restore(job: JobRecord, number: number): Promise<{ restored: number; saved: number | null }> {
+    const target = pick(job, await this.#parts.store.listCheckpoints(job.id), number)
+    return explained(() =>
+      this.#within(job, async (workTree) => {
+        const { saved } = await restore(workTree, {
+          commit: target.commit,
+          saveAs: { jobId: job.id, message: `before checkpoint ${number} was restored` },
+        })
+        if (saved) await this.#record(job.id, saved, 'saved', null)
+        return { restored: number, saved: saved?.number ?? null }
+      }),
+    )
+  }
+
+  /** Those of jobs that ended before then. */
+  async sweep(before: Date): Promise<void> {
+    const { store, log } = this.#parts
+    for (const job of await store.listJobsWithOldCheckpoints(before, SWEEP_LIMIT)) {
+      try {
+        await this.#within(job, (workTree) => deleteCheckpoints(workTree, job.id))
+      } catch (error) {
+        // Gone with its repository, most likely: what cannot be found need not be remembered.
+        log.info({ job: job.id, error: String(error) }, 'old checkpoints could not be deleted')
+      }
+      await store.deleteCheckpoints(job.id)
+    }
+  }
+
+  async #jobOf(run: RunRecord): Promise<JobRecord | null> {
+    return run.links.jobId === null ? null : this.#parts.store.getJob(run.links.jobId)
+  }
+
+  /** The newest that shows the work tree as the agent knows it; before its first attempt, as it was at the start. */
+  async #agentsLast(jobId: JobId): Promise<CheckpointRecord | null> {
+    const known = await this.#parts.store.listCheckpoints(jobId)
+    return (
+      known.findLast(({ kind }) => kind === 'agent') ?? known.find(({ kind }) => kind === 'start') ?? null
+    )
+  }
+
+  async #take(
+    job: JobRecord,
+    workTree: WorkTree,
+    kind: CheckpointKind,
+    attemptId: AttemptId | null,
+  ): Promise<void> {
+    const last = await this.#agentsLast(job.id)
+    const tree = await captureTree(workTree)
+    if (last?.kind === kind && last.tree === tree) return
+    const made = await commitCheckpoint(workTree, {
+      jobId: job.id,
+      tree,
+      message: kind === 'start' ? 'before the agent began' : `by ${attemptId}`,
+      previous: last?.commit ?? null,
+    })
+    await this.#record(job.id, made, kind, attemptId)
+  }
+
+  #record(jobId: JobId, made: Checkpoint, kind: CheckpointKind, attemptId: AttemptId | null): Promise<void> {
+    const { number, ref, commit, tree, head } = made
+    const createdAt = this.#parts.clock.now()
+    return this.#parts.store.addCheckpoint({
+      jobId,
+      number,
+      kind,
+      ref,
+      commit,
+      tree,
+      head,
+      attemptId,
+      createdAt,
+    })
+  }
+
+  #within<T>(job: JobRecord, work: (workTree: WorkTree) => Promise<T>): Promise<T> {
+    const top = job.options.workTree ?? ''
+    return this.#lock.run(top, async () => {
+      const found = await findWorkTree(this.#parts.git, top)
+      if (found.kind === 'work-tree') return work(found.workTree)
+      throw new GitError('failed', `${top} is no git work tree any more`)
+    })
+  }
+}
+
+const NOTHING: Outset = { kind: 'go', note: null, said: null }
+const SWEEP_LIMIT = 100
+
+/** The top of the work tree, for a job that wants checkpoints; null if it may do without. */
+export async function findTop(git: Git, dir: string, required: boolean): Promise<string | null> {
+  const found = await explained(() => findWorkTree(git, dir))
+  if (found.kind === 'work-tree') return found.workTree.top
+  if (!required) return null
+  const why = found.kind === 'git-missing' ? 'git is not installed' : `${dir} is not in a git repository`
+  throw new RepriseError('work-dir-unusable', `checkpoints are kept in git, and ${why}`, {
+    hint:
+      found.kind === 'git-missing'
+        ? 'Install git, or leave checkpoints out.'
+        : 'Run `git init` there, or leave checkpoints out.',
+  })
+}
+
+function pick(
+  job: JobRecord,
+  known: readonly CheckpointRecord[],
+  number: number | undefined,
+): CheckpointRecord {
+  const found = known.find((checkpoint) => checkpoint.number === number)
+  if (found) return found
+  const which = number === undefined ? 'checkpoints' : `checkpoint ${number}`
+  throw new RepriseError('not-found', `job ${job.id} has no ${which}`, {
+    hint: job.options.checkpoints
+      ? `\`reprise jobs show ${job.id}\` lists them.`
+      : 'Jobs have checkpoints if they are started with them (--checkpoints).',
+  })
+}
+
+/** Git's own failures, for somebody who asked for something. */
+async function explained<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error
+    throw new RepriseError('work-dir-unusable', error.message, {
+      ...(error.hint ? { hint: error.hint } : {}),
+      cause: error,
+    })
+  }
+}

@@ -1,0 +1,61 @@
+/**
+ * What stands where a checkpoint's files must go and is not part of what was captured: ignored files, which can be saved
+ * first, and repositories, which cannot.
+ */
+import { readdir } from 'node:fs/promises'
+import { ancestors, look, onDisk, type RawPath } from './paths.ts'
+import { type Change, isGitlink } from './tree-diff.ts'
+
+export interface InTheWay {
+  files: RawPath[]
+  repositories: RawPath[]
+}
+
+/** `changes` lead from what was captured to the checkpoint. */
+export async function findInTheWay(top: string, changes: readonly Change[]): Promise<InTheWay> {
+  const captured = new Set(changes.filter(({ before }) => before !== null).map(({ path }) => path))
+  const found = { files: new Set<RawPath>(), repositories: new Set<RawPath>() }
+  const clear = new Set<RawPath>()
+
+  /** False if nothing can be beyond it. */
+  const enter = async (folder: RawPath): Promise<boolean> => {
+    if (clear.has(folder)) return true
+    const stats = await look(top, folder)
+    if (stats === null) return false
+    if (!stats.isDirectory()) {
+      if (!captured.has(folder)) found.files.add(folder)
+      return false
+    }
+    if ((await look(top, `${folder}/.git`)) !== null) {
+      found.repositories.add(folder)
+      return false
+    }
+    clear.add(folder)
+    return true
+  }
+
+  /** The path itself, or all that is in the folder of that name. */
+  const take = async (path: RawPath): Promise<void> => {
+    const stats = await look(top, path)
+    if (stats === null) return
+    if (!stats.isDirectory()) {
+      if (!captured.has(path)) found.files.add(path)
+      return
+    }
+    if (!(await enter(path))) return
+    for (const name of await readdir(onDisk(top, path), 'buffer')) {
+      await take(`${path}/${name.toString('latin1')}`)
+    }
+  }
+
+  for (const { path, before, after } of changes) {
+    if (after === null || isGitlink(after)) continue
+    if (isGitlink(before)) found.repositories.add(path)
+    else if (before === null) {
+      let reachable = true
+      for (const folder of ancestors(path)) reachable &&= await enter(folder)
+      if (reachable) await take(path)
+    }
+  }
+  return { files: [...found.files], repositories: [...found.repositories] }
+}

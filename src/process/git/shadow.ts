@@ -1,0 +1,88 @@
+/**
+ * A git directory of our own, for as long as one operation takes: it has the user's work tree and object store, but its own
+ * index, HEAD and attributes. What git does in it cannot touch the user's index or wait for its lock.
+ *
+ * Its attributes switch off every conversion (line ends, filters such as LFS or nbstripout, keywords, encodings), in both
+ * directions: a checkpoint holds the bytes that were on the disk. Some conversions lose what they leave out.
+ */
+import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { GitCall, GitOutput } from './run.ts'
+import { inRepository, type WorkTree } from './work-tree.ts'
+
+export interface Shadow {
+  workTree: WorkTree
+  index: string
+  /** An empty folder for the operation's own use. */
+  scratch: string
+  run(call: GitCall): Promise<GitOutput>
+}
+
+export async function withShadow<T>(workTree: WorkTree, use: (shadow: Shadow) => Promise<T>): Promise<T> {
+  const dir = await mkdtemp(join(tmpdir(), 'reprise-git-'))
+  try {
+    return await use(await prepare(workTree, dir))
+  } finally {
+    await rm(dir, { recursive: true, force: true })
+  }
+}
+
+const NO_CONVERSION = '* -text !eol !crlf !filter !ident !working-tree-encoding\n'
+
+async function prepare(workTree: WorkTree, dir: string): Promise<Shadow> {
+  const [index, scratch] = [join(dir, 'index'), join(dir, 'scratch')]
+  for (const folder of ['info', 'refs', 'scratch']) await mkdir(join(dir, folder))
+  await writeFile(join(dir, 'HEAD'), 'ref: refs/heads/none\n')
+  await writeFile(join(dir, 'config'), config(workTree))
+  await writeFile(join(dir, 'info/attributes'), NO_CONVERSION)
+  await copyFile(join(workTree.commonDir, 'info/exclude'), join(dir, 'info/exclude')).catch(() => {})
+  const excludes = await readExcludesFile(workTree)
+  const env = {
+    GIT_DIR: dir,
+    GIT_WORK_TREE: workTree.top,
+    GIT_INDEX_FILE: index,
+    GIT_OBJECT_DIRECTORY: join(workTree.commonDir, 'objects'),
+  }
+  return {
+    workTree,
+    index,
+    scratch,
+    run: (call) =>
+      workTree.git.run({
+        cwd: workTree.top,
+        timeoutMs: TIMEOUT_MS,
+        ...call,
+        args: [...(excludes === null ? [] : ['-c', `core.excludesFile=${excludes}`]), ...call.args],
+        env: { ...env, ...call.env },
+      }),
+  }
+}
+
+/** The first look at a large work tree reads every file. */
+const TIMEOUT_MS = 600_000
+
+const config = ({ objectFormat }: WorkTree) =>
+  [
+    '[core]',
+    'repositoryFormatVersion = 1',
+    'bare = false',
+    'fileMode = true',
+    'symlinks = true',
+    'ignoreCase = false',
+    'trustCtime = true',
+    'checkStat = default',
+    'sparseCheckout = false',
+    ...(objectFormat === 'sha256' ? ['[extensions]', 'objectFormat = sha256'] : []),
+    '',
+  ].join('\n')
+
+/** The repository's own setting; the user's is read by git anyway. */
+async function readExcludesFile(workTree: WorkTree): Promise<string | null> {
+  const { code, stdout } = await inRepository(workTree, {
+    args: ['config', '--type=path', '--get', 'core.excludesFile'],
+    what: 'could not read the settings of the repository',
+    answers: [1],
+  })
+  return code === 0 ? stdout.toString().replace(/\n$/, '') : null
+}

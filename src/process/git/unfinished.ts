@@ -1,0 +1,32 @@
+/** Which operation of git is under way: each leaves its mark in the git directory. */
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Unfinished } from '../../core/checkpoint/findings.ts'
+import type { WorkTree } from './work-tree.ts'
+
+export type { Unfinished }
+
+/** The outer ones first: a rebase picks, and a pick may merge. */
+const MARKS: readonly (readonly [string, Unfinished])[] = [
+  ['rebase-merge', 'rebase'],
+  ['rebase-apply/applying', 'am'],
+  ['rebase-apply', 'rebase'],
+  ['CHERRY_PICK_HEAD', 'cherry-pick'],
+  ['REVERT_HEAD', 'revert'],
+  ['MERGE_HEAD', 'merge'],
+  ['BISECT_LOG', 'bisect'],
+]
+
+export function readUnfinished({ gitDir }: WorkTree): Unfinished | null {
+  return MARKS.find(([mark]) => existsSync(join(gitDir, mark)))?.[1] ?? readSequence(gitDir)
+}
+
+/** Between two steps of a sequence of picks or reverts there is only the list of what is still to do. */
+function readSequence(gitDir: string): Unfinished | null {
+  try {
+    const todo = readFileSync(join(gitDir, 'sequencer/todo'), 'utf8')
+    return todo.startsWith('revert') ? 'revert' : 'cherry-pick'
+  } catch {
+    return null
+  }
+}
