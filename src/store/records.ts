@@ -2,9 +2,18 @@
 
 import type { ContentBlock, HistoryScope } from '../contract/conversation.ts'
 import type { EventBody, EventOf } from '../contract/events.ts'
-import type { AttemptId, ConversationId, JobId, MessageId, RunId, SessionId } from '../contract/ids.ts'
+import type {
+  AttemptId,
+  ConversationId,
+  JobId,
+  MessageId,
+  NotificationId,
+  RunId,
+  SessionId,
+} from '../contract/ids.ts'
 import type { Outcome, Usage } from '../contract/outcome.ts'
 import type { Carry, FreshReason, PermissionMode, ToolResult } from '../contract/run.ts'
+import type { PlannedNotification } from '../core/notify/plan.ts'
 
 export interface RunRequest {
   permissions: PermissionMode
@@ -244,4 +253,16 @@ export interface TurnEnding {
   goesOn: boolean
   /** null: the session did not take the turn in; the pin stays as it is. */
   pin: Pick<PinRecord, 'sessionId' | 'sessionEpoch' | 'instructionsHash'> | null
+}
+
+export interface NotificationRecord extends PlannedNotification {
+  id: NotificationId
+  state:
+    | { at: 'pending'; notBefore: Date }
+    | { at: 'delivered'; deliveredAt: Date }
+    | { at: 'given-up'; givenUpAt: Date }
+  tries: number
+  /** Of the last try that failed. */
+  lastError: string | null
+  createdAt: Date
 }

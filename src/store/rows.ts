@@ -6,6 +6,7 @@ import type {
   AttemptRecord,
   ConversationRecord,
   MessageRecord,
+  NotificationRecord,
   PinRecord,
   QuestionRecord,
   RunRecord,
@@ -19,6 +20,7 @@ import type {
   ConversationsTable,
   EventsTable,
   MessagesTable,
+  NotificationsTable,
   PinsTable,
   QuestionsTable,
   RunsTable,
@@ -207,4 +209,27 @@ export function toPin(row: PinsTable): PinRecord {
     seenTurn: row.seen_turn,
     instructionsHash: row.instructions_hash,
   }
+}
+
+export function toNotification(row: NotificationsTable): NotificationRecord {
+  return {
+    id: row.id,
+    event: row.event,
+    subject: { kind: row.subject_kind, id: row.subject_id },
+    occurrence: row.occurrence,
+    target: JSON.parse(row.target),
+    payload: JSON.parse(row.payload),
+    state: toNotificationState(row),
+    tries: row.tries,
+    lastError: row.last_error,
+    createdAt: new Date(Number(row.created_at)),
+  }
+}
+
+function toNotificationState(row: NotificationsTable): NotificationRecord['state'] {
+  if (row.state === 'pending') return { at: 'pending', notBefore: new Date(Number(row.not_before)) }
+  const endedAt = new Date(Number(row.ended_at))
+  return row.state === 'delivered'
+    ? { at: 'delivered', deliveredAt: endedAt }
+    : { at: 'given-up', givenUpAt: endedAt }
 }

@@ -1,5 +1,14 @@
 /** The tables, as the queries see them. Instants are milliseconds since 1970, JSON is text: the same on every database. */
-import type { AttemptId, ConversationId, JobId, MessageId, RunId, SessionId } from '../contract/ids.ts'
+import type {
+  AttemptId,
+  ConversationId,
+  JobId,
+  MessageId,
+  NotificationId,
+  RunId,
+  SessionId,
+} from '../contract/ids.ts'
+import type { NotifyEvent } from '../contract/notification.ts'
 
 export interface Tables {
   runs: RunsTable
@@ -12,6 +21,7 @@ export interface Tables {
   conversations: ConversationsTable
   messages: MessagesTable
   pins: PinsTable
+  notifications: NotificationsTable
 }
 
 export interface RunsTable {
@@ -195,4 +205,24 @@ export interface PinsTable {
   since_turn: number | null
   seen_turn: number | null
   instructions_hash: string | null
+}
+
+/** What is to be told, and to whom. Once for each subject, event, occurrence and target. */
+export interface NotificationsTable {
+  id: NotificationId
+  event: NotifyEvent
+  subject_kind: 'job'
+  subject_id: JobId
+  occurrence: string
+  /** A configured target's name, or an address. */
+  target: string
+  /** The subject as it was. */
+  payload: string
+  state: 'pending' | 'delivered' | 'given-up'
+  tries: number
+  /** Of a pending one. */
+  not_before: number | null
+  last_error: string | null
+  created_at: number
+  ended_at: number | null
 }

@@ -9,10 +9,12 @@ import type { AttemptId, ConversationId, MessageId, RunId, SessionId } from '../
 import type { Outcome } from '../contract/outcome.ts'
 import type { ToolResult } from '../contract/run.ts'
 import type { Stats } from '../contract/stats.ts'
+import type { Notice, PlannedNotification } from '../core/notify/plan.ts'
 import * as attempts from './attempts.ts'
 import * as conversations from './conversations.ts'
 import * as events from './events.ts'
 import * as changes from './history-changes.ts'
+import * as notifications from './notifications.ts'
 import * as questions from './questions.ts'
 import type {
   AttemptEnding,
@@ -21,6 +23,7 @@ import type {
   MessageRecord,
   NewConversation,
   NewRun,
+  NotificationRecord,
   PinRecord,
   QuestionRecord,
   RunRecord,
@@ -114,6 +117,21 @@ export interface Store {
     createRun: (question: MessageRecord) => NewRun,
   ) => Promise<{ run: RunRecord; created: boolean; orphaned: RunId[] }>
 
+  /** Returns how many are new. What happens in a transaction of its own is noted in that one instead. */
+  enqueueNotifications: (items: readonly PlannedNotification[], at: Date) => Promise<number>
+  listDueNotifications: (now: Date, limit: number) => Promise<NotificationRecord[]>
+  nextNotificationAt: (now: Date) => Promise<Date | null>
+  markDelivered: (notification: NotificationRecord, at: Date) => Promise<boolean>
+  /** `notBefore` null: given up. */
+  markFailedTry: (
+    notification: NotificationRecord,
+    error: string,
+    notBefore: Date | null,
+    at: Date,
+  ) => Promise<boolean>
+  listNotifications: (subject: Notice['subject']) => Promise<NotificationRecord[]>
+  deleteEndedNotifications: (before: Date) => Promise<number>
+
   readStats: () => Promise<Stats>
 
   getFact: (key: string) => Promise<string | null>
@@ -185,6 +203,15 @@ export function createStore({ reader, writer }: Connections, windowMs: number): 
     editMessage: (id, message, text, at) => write((tx) => changes.editMessage(tx, id, message, text, at)),
     truncate: (id, message, at) => write((tx) => changes.truncate(tx, id, message, at)),
     retryFrom: (id, message, createRun) => write((tx) => changes.retryFrom(tx, id, message, createRun)),
+
+    enqueueNotifications: (items, at) => write((tx) => notifications.enqueueNotifications(tx, items, at)),
+    listDueNotifications: (now, limit) => notifications.listDueNotifications(reader, now, limit),
+    nextNotificationAt: (now) => notifications.nextNotificationAt(reader, now),
+    markDelivered: (notification, at) => write((tx) => notifications.markDelivered(tx, notification, at)),
+    markFailedTry: (notification, error, notBefore, at) =>
+      write((tx) => notifications.markFailedTry(tx, notification, error, notBefore, at)),
+    listNotifications: (subject) => notifications.listNotifications(reader, subject),
+    deleteEndedNotifications: (before) => write((tx) => notifications.deleteEndedNotifications(tx, before)),
 
     readStats: () => readStats(reader),
 

@@ -6,6 +6,7 @@ import type { Kysely } from 'kysely'
 import { RepriseError } from '../../contract/errors.ts'
 import { base } from './0001-base.ts'
 import { conversations } from './0002-conversations.ts'
+import { notifications } from './0004-notifications.ts'
 
 export interface Migration {
   number: number
@@ -13,7 +14,7 @@ export interface Migration {
   up: (db: Kysely<unknown>) => Promise<void>
 }
 
-export const MIGRATIONS: readonly Migration[] = [base, conversations]
+export const MIGRATIONS: readonly Migration[] = [base, conversations, notifications]
 
 interface MigrationsTable {
   reprise_migrations: { number: number; name: string; applied_at: number }
