@@ -14,6 +14,7 @@ import type { Store } from '../store/store.ts'
 import { bundledCommands, configureAgents, type MachineEnv, needsSimulator, simulate } from './agents.ts'
 import { systemClock } from './clock.ts'
 import { lockHome } from './lock.ts'
+import { createNotifier } from './notifier.ts'
 import { engineSettings } from './settings.ts'
 import { openSimulator } from './simulated.ts'
 
@@ -68,6 +69,7 @@ export async function compose({ home, cwd, env, log }: ComposeInput): Promise<Co
       agents: new AgentRegistry(agents, { get: store.getFact, put: store.putFact }, bundledCommands()),
       clock: systemClock,
       bus: new ProgressBus(),
+      notifications: createNotifier({ config, store, home, env, log }),
       random: Math.random,
       log,
       spool,

@@ -27,7 +27,7 @@ const SWEEP_EVERY_MS = 3_600_000
 export function createEngine(given: Omit<EngineParts, 'closing'>): RunningEngine {
   const closing = new AbortController()
   const parts: EngineParts = { ...given, closing: closing.signal }
-  const { store, bus, clock, settings } = parts
+  const { store, bus, clock, settings, notifications } = parts
   const live = new LiveRuns((id, waiting) => dispatcher.park(id, waiting))
   const driving = new Set<Promise<void>>()
   const track = (work: Promise<void>) => {
@@ -45,7 +45,9 @@ export function createEngine(given: Omit<EngineParts, 'closing'>): RunningEngine
   const ages = { idleMs: settings.sessionIdleMs, maxAgeMs: settings.resume.maxAgeMs }
 
   const sweep = () => {
-    sweepSpool(parts).catch((error) => parts.log.warn({ error: String(error) }, 'sweeping failed'))
+    Promise.all([sweepSpool(parts), notifications.sweep()]).catch((error) =>
+      parts.log.warn({ error: String(error) }, 'sweeping failed'),
+    )
   }
   const sweeping = setInterval(sweep, SWEEP_EVERY_MS)
   sweeping.unref()
@@ -96,13 +98,14 @@ export function createEngine(given: Omit<EngineParts, 'closing'>): RunningEngine
       const left = await store.listOpenAttempts()
       for (const attempt of left) dispatcher.adopt(attempt.runId, track(adoptAttempt(parts, live, attempt)))
       dispatcher.open()
+      notifications.open()
       sweep()
       return { adopted: left.length }
     },
 
     close: async () => {
       clearInterval(sweeping)
-      await dispatcher.close()
+      await Promise.all([dispatcher.close(), notifications.close()])
       live.detachAll()
       closing.abort()
       await Promise.allSettled(driving)
