@@ -68,6 +68,8 @@ export type StopCause =
   | 'output-limit'
   | 'question-timeout'
   | 'hung-after-result'
+  | 'budget'
+  | 'rate-limited'
 
 export interface TranscriptFacts {
   state: 'present' | 'missing' | 'unreadable'

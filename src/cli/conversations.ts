@@ -1,14 +1,13 @@
 /** `reprise conversations`: what was talked about, and with whom. */
 import type { Command } from 'commander'
+import type { Conversation } from '../contract/conversation.ts'
 import { formatAge } from './amounts.ts'
-import { type CliContext, notify, printJson, printLine } from './context.ts'
+import { type CliContext, printJson, printLine } from './context.ts'
 import { conversationLines, messageLines, titleOf } from './conversation-text.ts'
 import { connect } from './daemon-connect.ts'
 import { idArgument } from './id-argument.ts'
-import { wholeNumber } from './run-options.ts'
-import { refuseWords } from './subcommand.ts'
-import { formatTable } from './table.ts'
-import { styleFor, widthOf } from './terminal.ts'
+import { addListCommand } from './list-command.ts'
+import { styleFor } from './terminal.ts'
 
 const EXAMPLES = `
 Examples:
@@ -17,26 +16,21 @@ Examples:
   reprise conversations rm cnv_…
   reprise chat cnv_…                   go on with one`
 
-interface ListOptions {
-  limit?: number
-  cursor?: string
-}
-
 export function define(command: Command, context: CliContext): void {
   const id = ['<id>', 'id of a conversation, like cnv_01J…', idArgument('cnv')] as const
   command
     .description('Lists conversations, newest first, shows one or deletes it.')
     .addHelpText('after', EXAMPLES)
-  command
-    .command('list', { isDefault: true })
-    .summary('list conversations, newest first')
-    .option('--limit <n>', 'how many (1 to 200, default 20)', wholeNumber)
-    .option('--cursor <cursor>', 'go on where a list ended (its nextCursor)')
-    .allowExcessArguments(true)
-    .action((options: ListOptions, self: Command) => {
-      refuseWords(self)
-      return list(options, context)
-    })
+  addListCommand(
+    command,
+    {
+      what: 'conversations, newest first',
+      read: (client, request) => client.listConversations(request),
+      none: 'No conversations yet. Start one with: reprise chat',
+      table: conversationRows,
+    },
+    context,
+  )
   command
     .command('show')
     .summary('show one with all its messages')
@@ -49,26 +43,17 @@ export function define(command: Command, context: CliContext): void {
     .action((conversationId: string) => remove(conversationId, context))
 }
 
-async function list(options: ListOptions, context: CliContext): Promise<void> {
-  const { client } = await connect(context)
-  const page = await client.listConversations({ ...options, limit: options.limit ?? 20 })
-  if (context.json) return printJson(context, page)
-  if (page.items.length === 0) return notify(context, 'No conversations yet. Start one with: reprise chat')
-  const now = new Date()
-  const style = styleFor(context.stdout, context.env)
-  const headings = ['ID', 'AGENT', 'TURNS', 'CHANGED', 'TITLE']
-  const rows = page.items.map((item) => [
-    item.id,
-    item.agent,
-    String(item.turnCount),
-    formatAge(item.updatedAt, now),
-    titleOf(item),
-  ])
-  const [heading = '', ...lines] = formatTable(headings, rows, widthOf(context.stdout))
-  await printLine(context, style.dim(heading))
-  for (const line of lines) await printLine(context, style.safe(line))
-  if (page.nextCursor)
-    notify(context, style.dim(`More: reprise conversations list --cursor ${page.nextCursor}`))
+function conversationRows(conversations: readonly Conversation[], now: Date) {
+  return {
+    headings: ['ID', 'AGENT', 'TURNS', 'CHANGED', 'TITLE'],
+    rows: conversations.map((item) => [
+      item.id,
+      item.agent,
+      String(item.turnCount),
+      formatAge(item.updatedAt, now),
+      titleOf(item),
+    ]),
+  }
 }
 
 async function show(id: string, context: CliContext): Promise<void> {

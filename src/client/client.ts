@@ -8,6 +8,7 @@ import type { Session, SessionDetail } from '../contract/session.ts'
 import type { Stats } from '../contract/stats.ts'
 import { type ConversationCalls, conversationCalls } from './conversations.ts'
 import { type FollowOptions, followEvents } from './follow.ts'
+import { type JobCalls, jobCalls } from './jobs.ts'
 import {
   type Call,
   type Endpoint,
@@ -17,6 +18,7 @@ import {
   type PageOptions,
   receive,
   send,
+  unreachable,
 } from './request.ts'
 
 export interface ClientOptions extends Endpoint {
@@ -25,7 +27,7 @@ export interface ClientOptions extends Endpoint {
   locate?: () => Promise<Endpoint | null>
 }
 
-export interface Client extends ConversationCalls {
+export interface Client extends ConversationCalls, JobCalls {
   health: (options?: { signal?: AbortSignal }) => Promise<Health>
   status: () => Promise<Status>
   shutdown: () => Promise<{ pid: number }>
@@ -55,6 +57,12 @@ export function createClient({ url, token, fetch = globalThis.fetch, locate }: C
     await send(fetch, endpoint, request)
   }
 
+  const open = async (request: Call) => {
+    const { body } = await send(fetch, endpoint, request)
+    if (!body) throw unreachable(endpoint.url)
+    return body
+  }
+
   const openEvents = (id: string, follow: boolean) => async (after: number, signal: AbortSignal) => {
     const request: Call = {
       path: `/api/runs/${encodeURIComponent(id)}/events`,
@@ -75,8 +83,14 @@ export function createClient({ url, token, fetch = globalThis.fetch, locate }: C
     followEvents(openEvents(id, options.follow !== false), endpoint.url, options)
   const run = (id: string, action = '') => `/api/runs/${encodeURIComponent(id)}${action}`
 
+  const whenSettled: Client['whenSettled'] = async (id, options) => {
+    for await (const _ of events(id, { ...options, after: LATER_THAN_ANY_EVENT }));
+    return call({ path: run(id) })
+  }
+
   return {
     ...conversationCalls({ call, tell }),
+    ...jobCalls({ call, open, events, whenSettled }),
     health: (options) => call({ path: '/api/health', signal: options?.signal }),
     status: () => call({ path: '/api/status' }),
     shutdown: () => call({ method: 'POST', path: '/api/shutdown' }),
@@ -86,10 +100,7 @@ export function createClient({ url, token, fetch = globalThis.fetch, locate }: C
     cancelRun: (id) => call({ method: 'POST', path: run(id, '/cancel') }),
     answer: (id, body) => call({ method: 'POST', path: run(id, '/tool-result'), body }),
     events,
-    whenSettled: async (id, options) => {
-      for await (const _ of events(id, { ...options, after: LATER_THAN_ANY_EVENT }));
-      return call({ path: run(id) })
-    },
+    whenSettled,
     listSessions: (options) => call({ path: '/api/sessions', query: { ...options } }),
     getSession: (id) => call({ path: `/api/sessions/${encodeURIComponent(id)}` }),
     listAgents: async () => (await call<Page<Agent>>({ path: '/api/agents' })).items,

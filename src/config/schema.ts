@@ -5,6 +5,7 @@
  * In the parsed `Config` all durations are milliseconds and all sizes are bytes.
  */
 import { z } from 'zod'
+import { CHANGE_POLICIES } from '../contract/job.ts'
 import { PERMISSION_MODES } from '../contract/run.ts'
 import { notify } from './notify-schema.ts'
 import { duration, setting, size, text, wholeNumber } from './setting.ts'
@@ -63,6 +64,40 @@ const run = z.strictObject({
   concurrency: wholeNumber('How many runs go on at the same time.', { min: 1, max: 1000 }).prefault(4),
 })
 
+const jobs = z.strictObject({
+  perWorkDir: wholeNumber('How many jobs work in one directory at the same time.', {
+    min: 1,
+    max: 1000,
+  }).prefault(1),
+  backoff: duration('The first pause after a lost connection or a rate limit that names no time.', {
+    min: '100ms',
+    max: '30m',
+  }).prefault('30s'),
+  holdLimit: duration('An agent that would wait longer for a limit to reset is ended; its job waits.', {
+    min: '0ms',
+    max: '1d',
+  }).prefault('1m'),
+  checkpoints: setting(
+    z.boolean(),
+    'true or false',
+    'Keep checkpoints of the work tree of every job in a git repository.',
+  ).prefault(false),
+  checkpointEvery: duration('How often, while an agent works.', { min: '1s', max: '1d' }).prefault('5m'),
+  onChange: setting(
+    z.enum(CHANGE_POLICIES),
+    `one of ${CHANGE_POLICIES.join(', ')}`,
+    'What to do if the work tree is not as the agent left it.',
+  ).prefault('continue'),
+  keepCheckpoints: duration('How long the checkpoints of an ended job are kept.', {
+    min: '0ms',
+    max: '3650d',
+  }).prefault('30d'),
+  keepTranscripts: duration('How long the archived transcripts of an ended job are kept.', {
+    min: '0ms',
+    max: '3650d',
+  }).prefault('90d'),
+})
+
 const agent = z.strictObject({
   command: text('Executable: a path, or a name to look up on PATH.').optional(),
   args: setting(
@@ -72,6 +107,10 @@ const agent = z.strictObject({
   ).optional(),
   adapter: text('Which agent it behaves like; by default the one of the same name.').optional(),
   model: text('Model to use when the request names none.').optional(),
+  concurrency: wholeNumber('How many runs of this agent go on at the same time.', {
+    min: 1,
+    max: 1000,
+  }).optional(),
   env: setting(
     z.record(
       z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/),
@@ -92,6 +131,7 @@ export const configSchema = z.strictObject({
   resume: resume.prefault({}),
   session: session.prefault({}),
   run: run.prefault({}),
+  jobs: jobs.prefault({}),
   dryRun: setting(z.boolean(), 'true or false', 'Record what would be run, without running it.').prefault(
     false,
   ),

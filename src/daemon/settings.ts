@@ -1,7 +1,7 @@
 import type { Config } from '../config/schema.ts'
 import type { EngineSettings } from '../engine/parts.ts'
 
-export function engineSettings({ run, resume, session }: Config): EngineSettings {
+export function engineSettings({ run, resume, session, jobs, agents }: Config): EngineSettings {
   return {
     concurrency: run.concurrency,
     resume: {
@@ -20,5 +20,17 @@ export function engineSettings({ run, resume, session }: Config): EngineSettings
     maxOutputBytes: run.maxOutput,
     maxLineBytes: run.maxLine,
     keepSpoolMs: run.keepOutput,
+    agentConcurrency: Object.fromEntries(
+      Object.entries(agents).flatMap(([name, { concurrency }]) => (concurrency ? [[name, concurrency]] : [])),
+    ),
+    jobs: {
+      backoffMs: jobs.backoff,
+      holdMs: jobs.holdLimit,
+      perWorkDir: jobs.perWorkDir,
+      checkpoints: jobs.checkpoints,
+      checkpointPolicy: { everyMs: jobs.checkpointEvery, onChange: jobs.onChange },
+      keepArchiveMs: jobs.keepTranscripts,
+      keepCheckpointsMs: jobs.keepCheckpoints,
+    },
   }
 }

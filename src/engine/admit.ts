@@ -4,7 +4,7 @@ import { constants } from 'node:fs'
 import { access, stat } from 'node:fs/promises'
 import { isAbsolute } from 'node:path'
 import { RepriseError } from '../contract/errors.ts'
-import { RunId } from '../contract/ids.ts'
+import { RunId, type SessionId } from '../contract/ids.ts'
 import type { CreateRun } from '../contract/run.ts'
 import type { RunRecord } from '../store/records.ts'
 import type { EngineParts } from './parts.ts'
@@ -15,22 +15,8 @@ export async function admitRun(
   request: CreateRun,
   idempotencyKey: string | null,
 ): Promise<{ run: RunRecord; created: boolean }> {
-  const { store, agents, clock, settings } = parts
-  const session = request.sessionId ? await store.getSession(request.sessionId) : null
-  if (request.sessionId && !session) {
-    throw new RepriseError('not-found', `there is no session ${request.sessionId}`, {
-      hint: '`reprise sessions` lists them.',
-    })
-  }
-  const conversation = session && (await store.findConversationOf(session.id))
-  if (conversation) {
-    throw new RepriseError('conflict', `session ${session.id} belongs to the conversation ${conversation}`, {
-      hint: `Say it there: reprise chat ${conversation} (POST /api/conversations/${conversation}/turns).`,
-    })
-  }
-  const agent = request.agent ?? session?.agent ?? agents.names()[0] ?? 'claude'
-  await agents.runtime(agent)
-  await checkWorkDir(request.workDir)
+  const { store, clock, settings } = parts
+  const { agent, session } = await checkRequest(parts, request)
   const now = clock.now()
   return store.admitRun({
     id: RunId.create(now),
@@ -48,12 +34,35 @@ export async function admitRun(
       maxTurns: request.maxTurns ?? null,
       maxBudgetUsd: request.maxBudgetUsd ?? null,
     },
-    sessionId: session?.id ?? null,
+    sessionId: session,
     createdAt: now,
   })
 }
 
-export async function checkWorkDir(path: string): Promise<void> {
+/** Whether what was asked for can be done at all: the session, the agent and the directory are there. */
+export async function checkRequest(
+  { store, agents }: EngineParts,
+  request: Pick<CreateRun, 'agent' | 'sessionId' | 'workDir'>,
+): Promise<{ agent: string; session: SessionId | null; place: string }> {
+  const session = request.sessionId ? await store.getSession(request.sessionId) : null
+  if (request.sessionId && !session) {
+    throw new RepriseError('not-found', `there is no session ${request.sessionId}`, {
+      hint: '`reprise sessions` lists them.',
+    })
+  }
+  const conversation = session && (await store.findConversationOf(session.id))
+  if (conversation) {
+    throw new RepriseError('conflict', `session ${session.id} belongs to the conversation ${conversation}`, {
+      hint: `Say it there: reprise chat ${conversation} (POST /api/conversations/${conversation}/turns).`,
+    })
+  }
+  const agent = request.agent ?? session?.agent ?? agents.names()[0] ?? 'claude'
+  await agents.runtime(agent)
+  return { agent, session: session?.id ?? null, place: await checkWorkDir(request.workDir) }
+}
+
+/** Returns its real path. */
+export async function checkWorkDir(path: string): Promise<string> {
   if (!isAbsolute(path)) {
     throw new RepriseError(
       'work-dir-unusable',
@@ -76,4 +85,5 @@ export async function checkWorkDir(path: string): Promise<void> {
       },
     )
   }
+  return real
 }

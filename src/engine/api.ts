@@ -15,13 +15,14 @@ import type { ConversationId, MessageId, RunId } from '../contract/ids.ts'
 import type { CreateRun, Run, RunDetail, ToolResult } from '../contract/run.ts'
 import type { Session, SessionDetail } from '../contract/session.ts'
 import type { Stats } from '../contract/stats.ts'
+import type { JobEngine } from './job-api.ts'
 
 export interface ListQuery {
   limit: number
   cursor?: string | undefined
 }
 
-export interface Engine {
+export interface Engine extends JobEngine {
   /** Stores the intent. `created` is false if the key was seen before; the run is then the earlier one. */
   admit: (request: CreateRun, idempotencyKey: string | null) => Promise<{ run: Run; created: boolean }>
   /** Resolves when the wish is stored; the run settles soon after. Cancelling a settled run is an error. */

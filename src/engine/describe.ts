@@ -66,7 +66,7 @@ export function describeRun(
   }
 }
 
-function describeQuestion({ ask, askedAt }: QuestionRecord): PendingQuestion {
+export function describeQuestion({ ask, askedAt }: QuestionRecord): PendingQuestion {
   const base = { toolUseId: ask.toolUseId, askedAt: askedAt.toISOString() }
   return ask.type === 'question-ask'
     ? { ...base, kind: 'question', questions: ask.questions }

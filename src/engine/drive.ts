@@ -4,11 +4,14 @@
  */
 import { toRepriseError } from '../contract/errors.ts'
 import type { EventBody } from '../contract/events.ts'
+import type { Outcome } from '../contract/outcome.ts'
+import { overBudget } from '../core/job/budget.ts'
 import { attemptDir, prepare, readKeeperPid, revoke } from '../process/attempt-dir.ts'
 import { endStrays } from '../process/ladder.ts'
 import { launch } from '../process/launch.ts'
 import { hasMarker, identify, type ProcessIdentity } from '../process/proc.ts'
 import { type AttemptEnding, type AttemptRecord, OwnershipLost, type RunRecord } from '../store/records.ts'
+import { readAllowance } from './allowance.ts'
 import type { LiveRuns } from './live-runs.ts'
 import type { EngineParts } from './parts.ts'
 import { Detached, persist } from './persist.ts'
@@ -20,6 +23,11 @@ import { endingOfTurn } from './turn-ending.ts'
 /** Never rejects. */
 export async function driveRun(parts: EngineParts, live: LiveRuns, run: RunRecord): Promise<void> {
   try {
+    const over = await readOverspending(parts, run)
+    if (over !== null) {
+      await endQueued(parts, run, { name: 'budget', message: over })
+      return
+    }
     const prepared = await prepareAttempt(parts, run)
     if (prepared === 'busy') return await waitForSession(parts, run)
     const { agent, runtime, plan, workDir, newSession } = prepared
@@ -48,6 +56,19 @@ export async function driveRun(parts: EngineParts, live: LiveRuns, run: RunRecor
   } catch (error) {
     await giveUp(parts, run, error)
   }
+}
+
+async function readOverspending({ store }: EngineParts, run: RunRecord): Promise<string | null> {
+  const allowance = await readAllowance(store, run)
+  return allowance && overBudget(allowance.budget, allowance.before)
+}
+
+/** Settles a run that has no attempt under way. False if it has one. */
+async function endQueued(parts: EngineParts, run: RunRecord, outcome: Outcome): Promise<boolean> {
+  const turn = await endingOfTurn(parts, { run, settled: outcome, took: null })
+  const done = await persist(parts, () => parts.store.settleQueued(run.id, outcome, parts.clock.now(), turn))
+  parts.bus.publish(run.id)
+  return done
 }
 
 function startEvent(
@@ -85,9 +106,12 @@ async function supervise(
 }
 
 /** Takes over an attempt that another daemon left open. Never rejects. */
-export async function adoptAttempt(parts: EngineParts, live: LiveRuns, left: AttemptRecord): Promise<void> {
-  const run = await parts.store.getRun(left.runId)
-  if (!run) return
+export async function adoptAttempt(
+  parts: EngineParts,
+  live: LiveRuns,
+  run: RunRecord,
+  left: AttemptRecord,
+): Promise<void> {
   try {
     const attempt = await persist(parts, () => parts.store.takeOver(left, parts.clock.now()))
     const dir = attemptDir(parts.spool, attempt.id)
@@ -131,7 +155,7 @@ async function withdraw(parts: EngineParts, run: RunRecord, attempt: AttemptReco
   await endUnseen(parts, run, attempt, {
     outcome: { name: 'crashed', message: why },
     strays: 0,
-    crashed: false,
+    strikes: 0,
     next: run.cancelRequested
       ? { kind: 'settle', outcome: { name: 'cancelled', message: 'cancelled' } }
       : { kind: 'retry', notBefore: parts.clock.now(), why },
@@ -154,15 +178,14 @@ async function giveUp(parts: EngineParts, run: RunRecord, error: unknown): Promi
   )
   const outcome = { name: 'crashed', message } as const
   try {
-    const turn = await endingOfTurn(parts, { run, settled: outcome, took: null })
-    if (await persist(parts, () => parts.store.settleQueued(run.id, outcome, parts.clock.now(), turn))) return
+    if (await endQueued(parts, run, outcome)) return
     for (const attempt of await parts.store.listAttempts(run.id)) {
       if (attempt.state === 'ended') continue
       const { strays } = await endStrays(attempt.id, attempt.process, parts.settings.killAfterMs)
       await endUnseen(parts, run, attempt, {
         outcome,
         strays,
-        crashed: true,
+        strikes: 1,
         next: { kind: 'settle', outcome },
       })
     }
@@ -178,7 +201,7 @@ async function endUnseen(
   parts: EngineParts,
   run: RunRecord,
   attempt: AttemptRecord,
-  { strays, ...ending }: Pick<AttemptEnding, 'outcome' | 'crashed' | 'next'> & { strays: number },
+  { strays, ...ending }: Pick<AttemptEnding, 'outcome' | 'strikes' | 'next'> & { strays: number },
 ): Promise<void> {
   const { outcome, next } = ending
   const turn =
@@ -199,6 +222,7 @@ async function endUnseen(
         costUsd: 0,
       },
       spend: run.spend,
+      done: run.done,
       resultText: run.resultText,
       turn,
       events: [

@@ -9,6 +9,7 @@ import type { Engine } from './api.ts'
 import { createConversations } from './conversations.ts'
 import { describeAttempt, describeEvent, describeRun, describeSession } from './describe.ts'
 import { adoptAttempt, driveRun } from './drive.ts'
+import { createJobs } from './jobs.ts'
 import { LiveRuns } from './live-runs.ts'
 import type { EngineParts } from './parts.ts'
 import { sweepSpool } from './sweep.ts'
@@ -36,7 +37,11 @@ export function createEngine(given: Omit<EngineParts, 'closing'>): RunningEngine
   }
   const dispatcher = new Dispatcher<RunRecord>({
     clock,
-    concurrency: settings.concurrency,
+    limits: {
+      concurrency: settings.concurrency,
+      perAgent: settings.agentConcurrency,
+      perPlace: settings.jobs.perWorkDir,
+    },
     listStartable: store.listStartable,
     nextDueAt: store.nextDueAt,
     start: (run) => track(driveRun(parts, live, run)),
@@ -94,9 +99,14 @@ export function createEngine(given: Omit<EngineParts, 'closing'>): RunningEngine
       },
     }),
 
+    ...createJobs(parts, { live, wake: () => dispatcher.wake(), cancelRun: cancel }),
+
     open: async () => {
       const left = await store.listOpenAttempts()
-      for (const attempt of left) dispatcher.adopt(attempt.runId, track(adoptAttempt(parts, live, attempt)))
+      for (const attempt of left) {
+        const run = await store.getRun(attempt.runId)
+        if (run) dispatcher.adopt(run, track(adoptAttempt(parts, live, run, attempt)))
+      }
       dispatcher.open()
       notifications.open()
       sweep()

@@ -2,7 +2,7 @@
 import type { EventType } from '../contract/events.ts'
 import type { SessionId } from '../contract/ids.ts'
 import type { Interruption, PastTurn, ToolCall } from '../core/prompt/compose.ts'
-import type { RunRecord } from '../store/records.ts'
+import type { RunRecord, StoredEvent } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
 import { scanEvents } from './events.ts'
 
@@ -22,11 +22,16 @@ export async function readPastTurns(
   for (let id = sessionId; id !== null && !seen.has(id) && turns.length < MAX_TURNS; ) {
     seen.add(id)
     const { items } = await store.listRuns({ limit: MAX_TURNS, sessionId: id })
-    for (const past of items) if (past.id < run.id && past.attemptCount > 0) turns.unshift(toTurn(past))
+    for (const past of items) {
+      if (past.id < run.id && past.attemptCount > 0 && !isSameJob(past, run)) turns.unshift(toTurn(past))
+    }
     id = (await store.getSession(id))?.continues ?? null
   }
   return turns
 }
+
+/** What a job did in earlier runs is no turn before it: it is the same task. */
+const isSameJob = (a: RunRecord, b: RunRecord) => a.links.jobId !== null && a.links.jobId === b.links.jobId
 
 function toTurn(run: RunRecord): PastTurn {
   const ending =
@@ -35,7 +40,7 @@ function toTurn(run: RunRecord): PastTurn {
 }
 
 export interface EarlierAttempts {
-  /** The newest one's end; null if this is the first attempt. */
+  /** The newest one's end; null if this is the first attempt. Of a job: at any of its runs. */
   how: string | null
   tools: ToolCall[]
   saidSomething: boolean
@@ -43,24 +48,29 @@ export interface EarlierAttempts {
 
 export async function readEarlierAttempts(store: Store, run: RunRecord): Promise<EarlierAttempts> {
   const earlier: EarlierAttempts = { how: null, tools: [], saidSomething: false }
-  if (run.attemptCount === 0) return earlier
+  const { jobId } = run.links
+  const runs = jobId === null ? [run] : await store.listRunsOfJobs([jobId])
+  if (runs.every(({ attemptCount }) => attemptCount === 0)) return earlier
   earlier.how = 'the agent was interrupted'
   const byId = new Map<string, ToolCall>()
-  await scanEvents(store, run.id, { types: EARLIER }, ({ body }) => {
+  let stopped: string | null | undefined
+  const visit = ({ attemptId, body }: StoredEvent) => {
     if (body.type === 'attempt-end') earlier.how = body.outcome.message
     else if (body.type === 'text-end') earlier.saidSomething = true
     else if (body.type === 'tool-start')
       byId.set(body.toolUseId, { name: body.name, input: body.input, ending: null })
     else if (body.type === 'tool-end') {
       const tool = byId.get(body.toolUseId)
-      if (tool) tool.ending = body.isError ? 'error' : 'ok'
-    }
-  })
+      // What ended because we ended the agent was cut off: it may have run in part.
+      if (tool && attemptId !== stopped) tool.ending = body.isError ? 'error' : 'ok'
+    } else if (body.type === 'stop-request') stopped = attemptId
+  }
+  for (const { id } of runs) await scanEvents(store, id, { types: EARLIER }, visit)
   earlier.tools = [...byId.values()]
   return earlier
 }
 
-const EARLIER: readonly EventType[] = ['attempt-end', 'tool-start', 'tool-end', 'text-end']
+const EARLIER: readonly EventType[] = ['attempt-end', 'stop-request', 'tool-start', 'tool-end', 'text-end']
 
 export function toInterruption(earlier: EarlierAttempts, promptRecorded: boolean): Interruption | null {
   return earlier.how === null ? null : { how: earlier.how, tools: earlier.tools, promptRecorded }

@@ -9,9 +9,15 @@ import type { Clock } from '../core/clock.ts'
 import { composeBody, composeVariables } from '../core/notify/message.ts'
 import { type Notice, type PlannedNotification, planNotifications } from '../core/notify/plan.ts'
 import { decideAfterTry, type TryResult } from '../core/notify/retry.ts'
-import { type Command, type NotifyTarget, resolveTarget, showTarget } from '../core/notify/target.ts'
+import {
+  type Command,
+  type NotifyTarget,
+  resolveTarget,
+  showTarget,
+  targetKey,
+} from '../core/notify/target.ts'
 import { type CommandEnd, runCommand } from '../process/command.ts'
-import { Dispatcher } from '../queue/dispatcher.ts'
+import { Dispatcher, type Startable } from '../queue/dispatcher.ts'
 import type { NotificationRecord } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
 import type { Log, Notifications } from './parts.ts'
@@ -39,6 +45,8 @@ export interface NotifierParts {
 }
 
 const PARALLEL = 4
+/** So one that hangs does not take all places. */
+const PER_TARGET = 3
 const WEBHOOK_TIMEOUT_MS = 10_000
 const COMMAND_TIMEOUT_MS = 30_000
 const CLOSE_MS = 1000
@@ -51,21 +59,23 @@ export class Notifier implements Notifications {
   readonly #sending = new Set<Promise<void>>()
   /** Tried, but not marked yet: they are not to be tried again for that. */
   readonly #unmarked = new Map<NotificationId, TryResult>()
-  readonly #dispatcher: Dispatcher<NotificationRecord>
+  readonly #dispatcher: Dispatcher<NotificationRecord & Startable>
 
   constructor(parts: NotifierParts) {
     this.#parts = parts
     const { store, clock, log } = parts
-    let lookedAt = clock.now()
-    this.#dispatcher = new Dispatcher({
+    this.#dispatcher = new Dispatcher<NotificationRecord & Startable>({
       clock,
-      concurrency: PARALLEL,
-      listStartable: (now, limit) => {
-        lookedAt = now
-        return store.listDueNotifications(now, limit)
+      limits: { concurrency: PARALLEL, perAgent: {}, perPlace: PER_TARGET },
+      listStartable: async (now, limit, { places }) => {
+        const due = await store.listDueNotifications(now, limit, places)
+        return due.map((notification) => ({
+          ...notification,
+          agent: '',
+          place: targetKey(notification.target),
+        }))
       },
-      // Those that were due then are being sent, or wait for one that is.
-      nextDueAt: () => store.nextNotificationAt(lookedAt),
+      nextDueAt: store.nextNotificationAt,
       start: (notification) => this.#track(this.#attend(notification)),
       onError: (error) => log.error({ error: String(error) }, 'could not look for notifications'),
     })

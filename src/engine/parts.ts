@@ -1,5 +1,6 @@
 /** What the engine is made of. Everything concrete is handed in by the composition root. */
 import type { AgentRegistry } from '../agents/registry.ts'
+import type { CheckpointPolicy } from '../contract/job.ts'
 import type { PermissionMode } from '../contract/run.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Notice, PlannedNotification } from '../core/notify/plan.ts'
@@ -43,6 +44,8 @@ export interface Log {
 
 export interface EngineSettings {
   concurrency: number
+  /** For agents that have a limit of their own. */
+  agentConcurrency: Readonly<Record<string, number>>
   resume: ResumeLimits
   sessionIdleMs: number
   permissions: PermissionMode
@@ -56,4 +59,19 @@ export interface EngineSettings {
   maxLineBytes: number
   /** How long an ended attempt's raw output is kept. */
   keepSpoolMs: number
+  jobs: JobSettings
+}
+
+export interface JobSettings {
+  /** The first pause after what only time cures. */
+  backoffMs: number
+  /** How long an agent may wait by itself for a limit to reset, before it is ended and the job waits instead. */
+  holdMs: number
+  /** How many jobs may work in one directory at the same time. */
+  perWorkDir: number
+  /** For jobs that do not say. */
+  checkpoints: boolean
+  checkpointPolicy: CheckpointPolicy
+  keepArchiveMs: number
+  keepCheckpointsMs: number
 }

@@ -54,7 +54,7 @@ export async function prepareAttempt(parts: EngineParts, queued: RunRecord): Pro
         // A forced fresh start is about the session the caller named, not about this run's own later attempts.
         forceFresh: run.request.forceFreshSession && run.attemptCount === 0,
         epoch: context.epoch,
-        resumesUsed: run.crashCount,
+        resumesUsed: run.strikes,
         pin,
         limits: {
           ...parts.settings.resume,

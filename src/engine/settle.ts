@@ -7,14 +7,16 @@ import type { ConfiguredAgent } from '../agents/registry.ts'
 import type { EventBody, EventOf, EventType } from '../contract/events.ts'
 import type { Outcome } from '../contract/outcome.ts'
 import { NO_USAGE } from '../contract/outcome.ts'
-import { decideNext } from '../core/continue/decide.ts'
-import { addUsage, computeSpend, type Rates, type Spend, type SpendEvent } from '../core/cost/usage.ts'
+import { decideNext, strikesOf } from '../core/continue/decide.ts'
+import { addUsage, computeSpend, type Rates, type Spend } from '../core/cost/usage.ts'
 import { type AttemptDir, readStderrTail } from '../process/attempt-dir.ts'
 import { endStrays, goneWithin } from '../process/ladder.ts'
 import type { ProcessIdentity } from '../process/proc.ts'
 import type { AttemptRecord, QuestionRecord, RunRecord, RunSpend, StoredEvent } from '../store/records.ts'
+import { toSpendEvent } from './meter.ts'
 import type { EngineParts } from './parts.ts'
 import { persist } from './persist.ts'
+import { noteRates, readRates } from './rates.ts'
 import type { SupervisionEnd } from './supervision.ts'
 import { endingOfTurn } from './turn-ending.ts'
 
@@ -24,6 +26,7 @@ const RELEVANT: readonly EventType[] = [
   'model-call',
   'turn-end',
   'rate-limit',
+  'retry-wait',
   'compaction',
   'question-cancel',
 ]
@@ -60,22 +63,31 @@ export async function settleAttempt(parts: EngineParts, input: SettleInput): Pro
     stderr: await readStderrTail(dir),
     starved: end.kind === 'exited' && end.starved,
   })
-  const crashed = outcome.name === 'crashed'
-  const rates = JSON.parse((await store.getFact(RATES_KEY)) ?? '{}') as Rates
+  const rates = await readRates(store)
   const spends = computeSpends(attempts, events, rates)
   const spend = totalOf([...spends.values()])
   const ownSpend = spends.get(attempt.id)
+  const progressed = new Set(events.filter(addsSomething).map((event) => event.attemptId))
+  const unattended = run.links.jobId !== null
+  const strikes = strikesOf(outcome, {
+    unattended,
+    resumed: attempt.resumed,
+    progressed: progressed.has(attempt.id),
+  })
   const next = decideNext({
     outcome,
     kind: attempt.kind,
     resumed: attempt.resumed,
     cancelRequested: run.cancelRequested,
-    crashes: run.crashCount + (crashed ? 1 : 0),
+    unattended,
+    strikes: run.strikes + strikes,
+    fruitless: fruitlessOf(attempts, progressed, attempt),
     overflows: [...attempts.filter((a) => a.id !== attempt.id).map((a) => a.outcome), outcome].filter(
       (o) => o?.name === 'context-overflow',
     ).length,
-    progressed: own.some(({ body }) => body.type === 'model-call'),
     maxResumes: run.request.maxResumes ?? settings.resume.maxResumes,
+    backoffMs: settings.jobs.backoffMs,
+    now: clock.now(),
     jitter: parts.random(),
   })
   const tookPrompt =
@@ -86,6 +98,10 @@ export async function settleAttempt(parts: EngineParts, input: SettleInput): Pro
     settled: next.kind === 'settle' ? next.outcome : null,
     took: tookPrompt && outcome.name !== 'session-missing' ? attempt : null,
   })
+  const done = {
+    modelCalls: new Set(events.flatMap(callOf)).size,
+    toolCalls: await store.countEvents(run.id, 'tool-start'),
+  }
   const at = clock.now()
   await persist(parts, () =>
     store.endAttempt({
@@ -103,7 +119,8 @@ export async function settleAttempt(parts: EngineParts, input: SettleInput): Pro
       },
       spend,
       resultText: (attempt.kind === 'turn' ? lastTurn(own)?.text : null) ?? run.resultText,
-      crashed,
+      done,
+      strikes,
       next:
         next.kind === 'settle'
           ? next
@@ -113,13 +130,25 @@ export async function settleAttempt(parts: EngineParts, input: SettleInput): Pro
       at,
     }),
   )
-  if (ownSpend && JSON.stringify(ownSpend.rates) !== JSON.stringify(rates)) {
-    await store.putFact(RATES_KEY, JSON.stringify(ownSpend.rates))
-  }
+  if (ownSpend) await noteRates(store, rates, ownSpend.rates)
   parts.bus.publish(run.id)
 }
 
-const RATES_KEY = 'rates'
+const addsSomething = ({ body }: StoredEvent) =>
+  body.type === 'model-call' && (body.usage.outputTokens ?? 0) > 0
+
+const callOf = ({ body }: StoredEvent) => (body.type === 'model-call' ? [body.messageId] : [])
+
+/** How many of the newest attempts in a row added nothing. */
+function fruitlessOf(
+  attempts: readonly AttemptRecord[],
+  progressed: ReadonlySet<string | null>,
+  newest: AttemptRecord,
+): number {
+  const upTo = attempts.filter((a) => a.number <= newest.number).toReversed()
+  const first = upTo.findIndex((a) => progressed.has(a.id))
+  return first === -1 ? upTo.length : first
+}
 
 function endEvents(
   attempt: AttemptRecord,
@@ -140,7 +169,7 @@ function classify(
   { starved, ...exit }: Pick<Exit, 'stopCause' | 'exitCode' | 'stderr'> & { starved: boolean },
 ): Outcome {
   const turnEnd = lastTurn(events)
-  const outcome = agent.adapter.classify({ ...exit, turnEnd, resetsAt: resetOf(events) })
+  const outcome = agent.adapter.classify({ ...exit, turnEnd, resetsAt: resetOf(events, exit.stopCause) })
   if (outcome.name !== 'completed') return outcome
   const withdrawn = new Set(
     events.flatMap(({ body }) => (body.type === 'question-cancel' ? [body.requestId] : [])),
@@ -161,12 +190,19 @@ function lastTurn(events: readonly StoredEvent[]): EventOf<'turn-end'> | null {
   return events.flatMap(({ body }) => (body.type === 'turn-end' ? [body] : [])).at(-1) ?? null
 }
 
-function resetOf(events: readonly StoredEvent[]): string | null {
-  return (
-    events
-      .flatMap(({ body }) => (body.type === 'rate-limit' && body.resetsAt ? [body.resetsAt] : []))
-      .at(-1) ?? null
+/**
+ * When the limit resets: what the agent said, or until when it was about to wait when it was ended for that. It also
+ * says when limits reset that it has not reached.
+ */
+function resetOf(events: readonly StoredEvent[], stopCause: StopCause | null): string | null {
+  const told = events.flatMap(({ body }) =>
+    body.type === 'rate-limit' && body.resetsAt && !body.status.startsWith('allowed') ? [body.resetsAt] : [],
   )
+  if (stopCause !== 'rate-limited') return told.at(-1) ?? null
+  const waits = events.flatMap(({ at, body }) =>
+    body.type === 'retry-wait' && body.delayMs ? [new Date(at.getTime() + body.delayMs).toISOString()] : [],
+  )
+  return waits.at(-1) ?? told.at(-1) ?? null
 }
 
 /**
@@ -192,33 +228,15 @@ function computeSpends(attempts: readonly AttemptRecord[], events: readonly Stor
   const spends = new Map<string, Spend>()
   let rates = known
   for (const { id } of attempts.toReversed()) {
-    const spend = computeSpend(events.filter((e) => e.attemptId === id).flatMap(toSpendEvent), rates)
+    const spend = computeSpend(
+      events.filter((e) => e.attemptId === id).flatMap(({ body }) => toSpendEvent(body) ?? []),
+      rates,
+    )
     rates = spend.rates
     spends.set(id, spend)
   }
   return spends
 }
-
-function toSpendEvent({ body }: StoredEvent): SpendEvent[] {
-  if (body.type === 'turn-end') return [{ type: 'turn-end', usage: body.usage, models: body.models }]
-  if (body.type === 'compaction') return [{ type: 'compaction', postTokens: body.postTokens }]
-  if (body.type !== 'model-call') return []
-  const { messageId, model, usage, parentToolUseId } = body
-  return [
-    {
-      type: 'model-call',
-      messageId,
-      model,
-      usage: definedOnly(usage),
-      nested: parentToolUseId !== undefined,
-    },
-  ]
-}
-
-const definedOnly = <T extends object>(value: T) =>
-  Object.fromEntries(Object.entries(value).filter(([, v]) => v !== undefined)) as {
-    [K in keyof T]: Exclude<T[K], undefined>
-  }
 
 function totalOf(spends: readonly Spend[]): RunSpend {
   const known = spends.every((spend) => spend.costUsd !== null)

@@ -14,6 +14,7 @@ import type { ConfiguredAgent } from '../agents/registry.ts'
 import { RepriseError } from '../contract/errors.ts'
 import type { EventBody } from '../contract/events.ts'
 import type { ToolResult } from '../contract/run.ts'
+import { overBudget } from '../core/job/budget.ts'
 import { decideAsk } from '../core/permission/decide.ts'
 import { type WatchFacts, watch } from '../core/watchdog.ts'
 import { type AttemptDir, closeInput, deliver, poke } from '../process/attempt-dir.ts'
@@ -22,8 +23,12 @@ import { LineSplitter, type Piece } from '../process/line-splitter.ts'
 import type { ProcessIdentity } from '../process/proc.ts'
 import { Tail, type TailEnd } from '../process/tail.ts'
 import type { AttemptRecord, QuestionRecord, RunRecord } from '../store/records.ts'
+import { readAllowance } from './allowance.ts'
+import { scanEvents } from './events.ts'
+import { METERED, Meter, type Reading } from './meter.ts'
 import type { EngineParts } from './parts.ts'
 import { persist } from './persist.ts'
+import { readRates } from './rates.ts'
 
 export interface SupervisionInput {
   run: RunRecord
@@ -60,6 +65,8 @@ export class Supervision {
   #ladder: Promise<unknown> | null = null
   #detached = false
   #strays = 0
+  /** Of a job's run only: nobody looks at those of others. */
+  #meter: Meter | null = null
 
   constructor(parts: EngineParts, input: SupervisionInput) {
     const { attempt, dir, keeper } = input
@@ -100,6 +107,33 @@ export class Supervision {
     }
   }
 
+  /** Of a job's run: what the attempt has done so far. */
+  read(): Reading | null {
+    return this.#meter?.read() ?? null
+  }
+
+  /** What is spent cannot be taken back: the call that reaches the limit is the last. */
+  async #holdToBudget(): Promise<void> {
+    const reading = this.#meter?.read()
+    const allowance = reading && (await readAllowance(this.#parts.store, this.#in.run))
+    if (!allowance || this.#watch.turnEndedAt) return
+    const { budget, before } = allowance
+    const usd = reading.costUsd === null ? null : (before.usd ?? 0) + reading.costUsd
+    const over = overBudget(budget, { usd, tokens: before.tokens + reading.tokens })
+    if (over !== null) await this.stop('budget', over)
+  }
+
+  async #openMeter(): Promise<void> {
+    const { run, attempt } = this.#in
+    const { store } = this.#parts
+    if (run.links.jobId === null) return
+    const meter = new Meter(await readRates(store))
+    await scanEvents(store, run.id, { attemptId: attempt.id, types: METERED }, ({ body, at }) =>
+      meter.note(body, at),
+    )
+    this.#meter = meter
+  }
+
   /** Stops watching and leaves the process to whoever adopts it. */
   detach(): void {
     this.#detached = true
@@ -134,6 +168,7 @@ export class Supervision {
     const { attempt, dir } = this.#in
     const { store } = this.#parts
     await poke(dir)
+    await this.#openMeter()
     const ends = await store.listEvents(attempt.runId, { attemptId: attempt.id, types: ['turn-end'] })
     const asked = await store.listQuestions(attempt.id)
     this.#watch.waitedMs = asked.reduce(
@@ -200,7 +235,11 @@ export class Supervision {
     const urgent = this.#watch.turnEndedAt !== null
     await persist(this.#parts, () => store.advanceAttempt(attempt, events, offset, at, { urgent }))
     bus.publish(attempt.runId)
-    for (const event of events) if (REACTIONS.has(event.type)) await this.#react(event, at)
+    for (const event of events) {
+      this.#meter?.note(event, at)
+      if (REACTIONS.has(event.type)) await this.#react(event, at)
+    }
+    if (events.some((event) => event.type === 'model-call')) await this.#holdToBudget()
   }
 
   async #react(event: EventBody, at: Date): Promise<void> {
@@ -231,6 +270,10 @@ export class Supervision {
         // The CLI tries a refused login ten times, which takes minutes; once or twice may be a token being renewed.
         if (event.apiStatus === 401 && event.number >= UNAUTHORIZED_RETRIES) {
           await this.stop('unauthorized', 'the model refuses the credentials')
+        }
+        // To wait is cheaper without a process.
+        if (this.#meter && (event.delayMs ?? 0) > this.#parts.settings.jobs.holdMs) {
+          await this.stop('rate-limited', `the agent would wait ${event.delayMs} ms for the model`)
         }
     }
   }

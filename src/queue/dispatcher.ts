@@ -1,14 +1,37 @@
 /**
- * Decides when queued runs start: as many as the limit allows, in the order the store offers them. It keeps no state
- * of its own that matters: a wake only makes it look sooner, and what it looks at is in the store.
+ * Decides when queued runs start: as many as the limits allow (in all, of one agent, in one place), in the order the
+ * store offers them. It keeps no state of its own that matters: a wake only makes it look sooner, and what it looks at
+ * is in the store.
  */
 import type { Clock } from '../core/clock.ts'
 
-export interface DispatcherParts<Run extends { id: string }> {
-  clock: Clock
+export interface Startable {
+  id: string
+  agent: string
+  /** What it must not share with more runs than `perPlace`; null: it may be anywhere. */
+  place: string | null
+}
+
+export interface Limits {
   concurrency: number
-  listStartable: (now: Date, limit: number) => Promise<Run[]>
-  nextDueAt: () => Promise<Date | null>
+  /** For agents that have a limit of their own. */
+  perAgent: Readonly<Record<string, number>>
+  perPlace: number
+}
+
+/** Where nothing more may start at present. */
+export interface Busy {
+  agents: string[]
+  places: string[]
+}
+
+export interface DispatcherParts<Run extends Startable> {
+  clock: Clock
+  limits: Limits
+  /** In the order in which they are to be started. */
+  listStartable: (now: Date, limit: number, busy: Busy) => Promise<Run[]>
+  /** When the next run becomes due that is not yet. */
+  nextDueAt: (now: Date) => Promise<Date | null>
   /** Resolves when the run no longer needs its place. Never rejects. */
   start: (run: Run) => Promise<void>
   onError: (error: unknown) => void
@@ -17,9 +40,9 @@ export interface DispatcherParts<Run extends { id: string }> {
 const MAX_SLEEP_MS = 60_000
 const ERROR_SLEEP_MS = 1000
 
-export class Dispatcher<Run extends { id: string }> {
+export class Dispatcher<Run extends Startable> {
   readonly #parts: DispatcherParts<Run>
-  readonly #active = new Map<string, Promise<void>>()
+  readonly #active = new Map<string, Startable>()
   readonly #parked = new Set<string>()
   #looking: Promise<void> | null = null
   #again = false
@@ -43,24 +66,37 @@ export class Dispatcher<Run extends { id: string }> {
   }
 
   /** Counts a run that was started elsewhere (a recovered one) against the limit. */
-  adopt(runId: string, done: Promise<void>): void {
-    this.#active.set(runId, done)
+  adopt(run: Startable, done: Promise<void>): void {
+    this.#active.set(run.id, run)
     void done.finally(() => {
-      this.#active.delete(runId)
-      this.#parked.delete(runId)
+      this.#active.delete(run.id)
+      this.#parked.delete(run.id)
       this.wake()
     })
   }
 
-  /** A run that only waits for a person gives up its place meanwhile. */
+  /** A run that only waits for a person lets another one run meanwhile, but nobody into its directory. */
   park(runId: string, waiting: boolean): void {
     if (waiting) this.#parked.add(runId)
     else this.#parked.delete(runId)
     this.wake()
   }
 
-  get #taken(): number {
-    return [...this.#active.keys()].filter((id) => !this.#parked.has(id)).length
+  get #working(): Startable[] {
+    return [...this.#active.values()].filter(({ id }) => !this.#parked.has(id))
+  }
+
+  /** What is at its limit. */
+  #busy(): Busy {
+    const { perAgent, perPlace } = this.#parts.limits
+    const agents = countBy(this.#working, ({ agent }) => agent)
+    const places = countBy([...this.#active.values()], ({ place }) => place)
+    return {
+      agents: [...agents].flatMap(([agent, n]) =>
+        n >= (perAgent[agent] ?? Number.POSITIVE_INFINITY) ? [agent] : [],
+      ),
+      places: [...places].flatMap(([place, n]) => (n >= perPlace ? [place] : [])),
+    }
   }
 
   wake(): void {
@@ -80,15 +116,24 @@ export class Dispatcher<Run extends { id: string }> {
 
   async #look(): Promise<void> {
     clearTimeout(this.#timer)
-    const { clock, concurrency } = this.#parts
+    const { clock, limits, listStartable } = this.#parts
     try {
-      const free = concurrency - this.#taken
-      const runs = free > 0 ? await this.#parts.listStartable(clock.now(), free + this.#active.size) : []
+      const free = limits.concurrency - this.#working.length
+      let busy = this.#busy()
+      const now = clock.now()
+      const runs = free > 0 ? await listStartable(now, free + this.#active.size, busy) : []
       for (const run of runs) {
-        if (this.#stopped || this.#taken >= concurrency) break
-        if (!this.#active.has(run.id)) this.adopt(run.id, this.#parts.start(run))
+        if (this.#stopped || this.#working.length >= limits.concurrency) break
+        if (this.#active.has(run.id)) continue
+        // Those before it in this very list may have filled up its agent or its place: others may be behind them.
+        if (busy.agents.includes(run.agent) || (run.place !== null && busy.places.includes(run.place))) {
+          this.#again = true
+          continue
+        }
+        this.adopt(run, this.#parts.start(run))
+        busy = this.#busy()
       }
-      const dueAt = await this.#parts.nextDueAt()
+      const dueAt = await this.#parts.nextDueAt(now)
       const sleepMs = dueAt ? Math.max(0, dueAt.getTime() - clock.now().getTime()) : MAX_SLEEP_MS
       if (free > 0) this.#sleep(sleepMs)
     } catch (error) {
@@ -103,4 +148,13 @@ export class Dispatcher<Run extends { id: string }> {
     this.#timer = setTimeout(() => this.wake(), Math.min(Math.max(ms, 50), MAX_SLEEP_MS))
     this.#timer.unref()
   }
+}
+
+function countBy<T>(items: readonly T[], keyOf: (item: T) => string | null): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const item of items) {
+    const key = keyOf(item)
+    if (key !== null) counts.set(key, (counts.get(key) ?? 0) + 1)
+  }
+  return counts
 }

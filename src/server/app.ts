@@ -7,8 +7,10 @@ import { badInput } from './bad-input.ts'
 import { answerError, answerUnknownRoute } from './error-response.ts'
 import { guardHost, guardOrigin, guardToken } from './guards.ts'
 import { addAgentRoutes } from './routes/agents.ts'
+import { addCheckpointRoutes } from './routes/checkpoints.ts'
 import { addConversationRoutes } from './routes/conversations.ts'
 import { addEventRoutes } from './routes/events.ts'
+import { addJobRoutes } from './routes/jobs.ts'
 import { addMessageRoutes } from './routes/messages.ts'
 import { addOpenApiRoute } from './routes/openapi.ts'
 import { addRunRoutes } from './routes/runs.ts'
@@ -65,6 +67,8 @@ export function createApp(options: AppOptions): App {
     heartbeatMs: options.heartbeatMs ?? HEARTBEAT_MS,
     signal: streams.signal,
   })
+  addJobRoutes(app, options.engine)
+  addCheckpointRoutes(app, options.engine)
   addConversationRoutes(app, options.engine)
   addTurnRoutes(app, options.engine)
   addMessageRoutes(app, options.engine)

@@ -36,6 +36,17 @@ function problemsOf(issue: z.core.$ZodIssue, target: Target): Problem[] {
       message: 'unknown, expected no such field',
     }))
   }
+  if (issue.code === 'invalid_union') {
+    // A form whose kind fits says what is wrong inside; if none does, say what kinds there are.
+    const inside = issue.errors.find((form) => form.every((problem) => problem.path.length > 0))
+    if (inside) {
+      return inside.flatMap((problem) =>
+        problemsOf({ ...problem, path: [...issue.path, ...problem.path] }, target),
+      )
+    }
+    const kinds = issue.errors.flatMap((form) => form.slice(0, 1).map(wordOf))
+    if (kinds.length > 0) return [{ field: shorten(field), message: kinds.join('; or ') }]
+  }
   return [{ field: shorten(field), message: wordOf(issue) }]
 }
 

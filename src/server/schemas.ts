@@ -5,7 +5,8 @@ import * as conversation from '../contract/conversation.ts'
 import * as errors from '../contract/errors.ts'
 import * as events from '../contract/events.ts'
 import * as http from '../contract/http.ts'
-import { ConversationId, MessageId, RunId, SessionId } from '../contract/ids.ts'
+import { ConversationId, JobId, MessageId, RunId, SessionId } from '../contract/ids.ts'
+import * as job from '../contract/job.ts'
 import * as run from '../contract/run.ts'
 import * as session from '../contract/session.ts'
 import * as stats from '../contract/stats.ts'
@@ -31,14 +32,21 @@ export const UpdateConversation = named('UpdateConversation', conversation.Updat
 export const CreateTurn = named('CreateTurn', conversation.CreateTurn)
 export const RetryTurn = named('RetryTurn', conversation.RetryTurn)
 export const EditMessage = named('EditMessage', conversation.EditMessage)
+export const Job = named('Job', job.Job)
+export const JobDetail = named('JobDetail', job.JobDetail)
+export const CreateJob = named('CreateJob', job.CreateJob)
+export const UpdateJob = named('UpdateJob', job.UpdateJob)
+export const CheckpointDiff = named('CheckpointDiff', job.CheckpointDiff)
 export const Stats = named('Stats', stats.Stats)
 const ErrorBody = named('Error', errors.ErrorBody)
 
 export const PageQuery = z.strictObject(http.PageQuery.shape)
 export const RunsQuery = z.strictObject({ ...http.PageQuery.shape, state: run.Run.shape.state.optional() })
+export const JobsQuery = z.strictObject({ ...http.PageQuery.shape, state: job.JobState.optional() })
 export const page = http.page
 
 export const RunPath = z.object({ id: RunId.schema })
+export const JobPath = z.object({ id: JobId.schema })
 export const ConversationPath = z.object({ id: ConversationId.schema })
 export const MessagePath = z.object({ id: ConversationId.schema, mid: MessageId.schema })
 
@@ -51,12 +59,32 @@ export const SessionPath = z.object({
   }),
 })
 
+const YesOrNo = z.enum(['true', 'false'], {
+  error: ({ input }) => `expected true or false, got ${JSON.stringify(input).slice(0, 80)}`,
+})
+
 const seq = z.string().regex(/^\d{1,15}$/, { error: 'expected the number of an event' })
 export const EventsQuery = z.strictObject({
   after: seq.optional(),
-  follow: z.enum(['true', 'false'], { error: 'expected true or false' }).optional(),
+  follow: YesOrNo.optional(),
 })
 export const EventsHeaders = z.object({ 'last-event-id': seq.optional() })
+
+export const RetryJobQuery = z.strictObject({ resume: YesOrNo.optional() })
+
+const checkpoint = z
+  .string()
+  .regex(/^\d{1,9}$/, { error: 'expected the number of a checkpoint' })
+  .transform(Number)
+export const DiffQuery = z.strictObject({ from: checkpoint.optional(), to: checkpoint.optional() })
+export const RestoreCheckpoint = named(
+  'RestoreCheckpoint',
+  z.strictObject({ checkpoint: z.number().int().min(0).max(999_999_999) }),
+)
+export const RestoredCheckpoint = named(
+  'RestoredCheckpoint',
+  z.object({ restored: z.number().int(), saved: z.number().int().nullable() }),
+)
 
 export const IdempotencyHeaders = z.object({
   'idempotency-key': z

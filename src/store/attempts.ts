@@ -7,6 +7,7 @@ import type { EventBody } from '../contract/events.ts'
 import type { AttemptId, RunId } from '../contract/ids.ts'
 import { endTurn } from './end-turn.ts'
 import { appendEvents } from './events.ts'
+import { followRun } from './job-state.ts'
 import { trackQuestions } from './questions.ts'
 import {
   type AttemptEnding,
@@ -70,6 +71,7 @@ export async function startAttempt(
     .returning('attempt_count')
     .executeTakeFirst()
   if (!run) return null
+  await followRun(tx, attempt.runId, attempt.startedAt)
   if (newSession) await insertSession(tx, newSession)
   else
     await tx
@@ -251,7 +253,9 @@ export async function endAttempt(tx: Tx, ending: AttemptEnding): Promise<void> {
             ended_at: at.getTime(),
           }
         : { state: 'queued', not_before: next.notBefore.getTime(), message: next.why }),
-      crash_count: eb('crash_count', '+', ending.crashed ? 1 : 0),
+      crash_count: eb('crash_count', '+', ending.strikes),
+      model_calls: ending.done.modelCalls,
+      tool_calls: ending.done.toolCalls,
       result_text: ending.resultText,
       input_tokens: spend.usage.inputTokens,
       output_tokens: spend.usage.outputTokens,
@@ -265,6 +269,7 @@ export async function endAttempt(tx: Tx, ending: AttemptEnding): Promise<void> {
     .where('id', '=', attempt.runId)
     .where('state', '=', 'running')
     .execute()
+  await followRun(tx, attempt.runId, at)
   if (ending.turn) await endTurn(tx, ending.turn, at)
   await appendEvents(tx, attempt.runId, attempt.id, ending.events, at)
 }

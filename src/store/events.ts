@@ -75,3 +75,13 @@ export async function listEvents(
   if (query.limit !== undefined) select = select.limit(query.limit)
   return (await select.execute()).map(toEvent)
 }
+
+export async function countEvents(db: Kysely<Tables>, runId: RunId, type: EventType): Promise<number> {
+  const { n } = await db
+    .selectFrom('events')
+    .select((eb) => eb.fn.countAll<number>().as('n'))
+    .where('run_id', '=', runId)
+    .where('type', '=', type)
+    .executeTakeFirstOrThrow()
+  return Number(n)
+}

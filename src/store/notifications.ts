@@ -6,6 +6,7 @@
 import { type Kysely, sql } from 'kysely'
 import { NotificationId } from '../contract/ids.ts'
 import type { Notice, PlannedNotification } from '../core/notify/plan.ts'
+import { targetKey } from '../core/notify/target.ts'
 import type { NotificationRecord } from './records.ts'
 import { toNotification } from './rows.ts'
 import type { Tables } from './schema.ts'
@@ -27,7 +28,7 @@ export async function enqueueNotifications(
         subject_kind: item.subject.kind,
         subject_id: item.subject.id,
         occurrence: item.occurrence,
-        target: JSON.stringify(item.target),
+        target: targetKey(item.target),
         payload: JSON.stringify(item.payload),
         state: 'pending',
         tries: 0,
@@ -43,15 +44,17 @@ export async function enqueueNotifications(
   return added
 }
 
-/** Longest due first. */
+/** Longest due first. `busy`: keys of targets that are not to be told more at present. */
 export async function listDueNotifications(
   db: Kysely<Tables>,
   now: Date,
   limit: number,
+  busy: readonly string[] = [],
 ): Promise<NotificationRecord[]> {
   const rows = await db
     .selectFrom('notifications as n')
     .selectAll()
+    .$if(busy.length > 0, (query) => query.where('target', 'not in', busy))
     .where('state', '=', sql.lit('pending'))
     .where('not_before', '<=', now.getTime())
     .where(({ not, exists, selectFrom }) =>

@@ -11,6 +11,7 @@ import type {
   RunId,
   SessionId,
 } from '../contract/ids.ts'
+import type { Attention, CheckpointKind, CheckpointPolicy, JobState } from '../contract/job.ts'
 import type { Outcome, Usage } from '../contract/outcome.ts'
 import type { Carry, FreshReason, PermissionMode, ToolResult } from '../contract/run.ts'
 import type { PlannedNotification } from '../core/notify/plan.ts'
@@ -44,12 +45,17 @@ export interface RunRecord {
   /** Of the newest attempt. */
   decision: { resumed: boolean; freshReason: FreshReason | null; carry: Carry } | null
   attemptCount: number
-  crashCount: number
+  /** What its interrupted attempts count, see core/continue. */
+  strikes: number
   resumeCount: number
   resultText: string | null
   /** Of the newest attempt's text, and of what it would have been with the whole history. */
   sent: { promptChars: number; transcriptChars: number } | null
   spend: RunSpend
+  /** Of its ended attempts. */
+  done: Done
+  priority: number
+  place: string | null
   links: {
     parentRunId: RunId | null
     tier: number | null
@@ -61,6 +67,11 @@ export interface RunRecord {
   }
   createdAt: Date
   startedAt: Date | null
+}
+
+export interface Done {
+  modelCalls: number
+  toolCalls: number
 }
 
 export interface RunSpend {
@@ -83,6 +94,8 @@ export interface NewRun {
   sessionId: SessionId | null
   /** The turn it is to answer. */
   conversation?: { id: ConversationId; turn: number }
+  /** The job it works on. */
+  job?: { id: JobId; priority: number; place: string }
   createdAt: Date
 }
 
@@ -165,8 +178,10 @@ export interface AttemptEnding {
   session: SessionUpdate
   /** The run's totals, this attempt included. */
   spend: RunSpend
+  done: Done
   resultText: string | null
-  crashed: boolean
+  /** What it counts against the run's resumes. */
+  strikes: number
   next: { kind: 'settle'; outcome: Outcome } | { kind: 'retry'; notBefore: Date; why: string }
   events: readonly EventBody[]
   /** What a conversation keeps of it. */
@@ -253,6 +268,43 @@ export interface TurnEnding {
   goesOn: boolean
   /** null: the session did not take the turn in; the pin stays as it is. */
   pin: Pick<PinRecord, 'sessionId' | 'sessionEpoch' | 'instructionsHash'> | null
+}
+
+export interface JobOptions {
+  checkpoints: CheckpointPolicy | null
+  /** The top of the work tree that is checkpointed. */
+  workTree: string | null
+  webhook: string | null
+}
+
+export interface JobRecord {
+  id: JobId
+  runId: RunId
+  state: JobState
+  attention: Attention | null
+  options: JobOptions
+  priority: number
+  maxBudgetUsd: number | null
+  maxBudgetTokens: number | null
+  createdAt: Date
+  updatedAt: Date
+}
+
+export type NewJob = Pick<
+  JobRecord,
+  'id' | 'options' | 'priority' | 'maxBudgetUsd' | 'maxBudgetTokens' | 'createdAt'
+> & { idempotencyKey: string | null; requestHash: string }
+
+export interface CheckpointRecord {
+  jobId: JobId
+  number: number
+  kind: CheckpointKind
+  ref: string
+  commit: string
+  tree: string
+  head: string | null
+  attemptId: AttemptId | null
+  createdAt: Date
 }
 
 export interface NotificationRecord extends PlannedNotification {

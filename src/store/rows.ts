@@ -4,7 +4,10 @@ import type { Outcome, OutcomeName } from '../contract/outcome.ts'
 import type { Carry, FreshReason } from '../contract/run.ts'
 import type {
   AttemptRecord,
+  CheckpointRecord,
   ConversationRecord,
+  JobOptions,
+  JobRecord,
   MessageRecord,
   NotificationRecord,
   PinRecord,
@@ -17,8 +20,10 @@ import type {
 } from './records.ts'
 import type {
   AttemptsTable,
+  CheckpointsTable,
   ConversationsTable,
   EventsTable,
+  JobsTable,
   MessagesTable,
   NotificationsTable,
   PinsTable,
@@ -53,7 +58,7 @@ export function toRun(row: RunsTable): RunRecord {
             carry: row.carry as Carry,
           },
     attemptCount: row.attempt_count,
-    crashCount: row.crash_count,
+    strikes: row.crash_count,
     resumeCount: row.resume_count,
     resultText: row.result_text,
     sent:
@@ -72,6 +77,9 @@ export function toRun(row: RunsTable): RunRecord {
       contextTokens: number(row.context_tokens),
       contextWindow: number(row.context_window),
     },
+    done: { modelCalls: row.model_calls, toolCalls: row.tool_calls },
+    priority: row.priority,
+    place: row.place,
     links: {
       parentRunId: row.parent_run_id,
       tier: row.tier,
@@ -208,6 +216,35 @@ export function toPin(row: PinsTable): PinRecord {
     sinceTurn: row.since_turn,
     seenTurn: row.seen_turn,
     instructionsHash: row.instructions_hash,
+  }
+}
+
+export function toJob(row: JobsTable): JobRecord {
+  return {
+    id: row.id,
+    runId: row.run_id,
+    state: row.state,
+    attention: row.attention,
+    options: JSON.parse(row.options) as JobOptions,
+    priority: row.priority,
+    maxBudgetUsd: row.max_budget_usd,
+    maxBudgetTokens: number(row.max_budget_tokens),
+    createdAt: new Date(Number(row.created_at)),
+    updatedAt: new Date(Number(row.updated_at)),
+  }
+}
+
+export function toCheckpoint(row: CheckpointsTable): CheckpointRecord {
+  return {
+    jobId: row.job_id,
+    number: row.number,
+    kind: row.kind,
+    ref: row.ref,
+    commit: row.commit_id,
+    tree: row.tree,
+    head: row.head,
+    attemptId: row.attempt_id,
+    createdAt: new Date(Number(row.created_at)),
   }
 }
 

@@ -8,6 +8,7 @@ import { RunId, type SessionId } from '../contract/ids.ts'
 import type { Outcome } from '../contract/outcome.ts'
 import { endTurn } from './end-turn.ts'
 import { appendEvents } from './events.ts'
+import { followRun } from './job-state.ts'
 import type { NewRun, RunRecord, TurnEnding } from './records.ts'
 import { toRun } from './rows.ts'
 import type { Tables } from './schema.ts'
@@ -47,6 +48,9 @@ export async function admitRun(tx: Tx, run: NewRun): Promise<{ run: RunRecord; c
       session_id: run.sessionId,
       conversation_id: run.conversation?.id ?? null,
       turn: run.conversation?.turn ?? null,
+      job_id: run.job?.id ?? null,
+      priority: run.job?.priority ?? 0,
+      place: run.job?.place ?? null,
       attempt_count: 0,
       crash_count: 0,
       resume_count: 0,
@@ -104,12 +108,23 @@ export async function listRuns(db: Kysely<Tables>, query: RunQuery): Promise<Pag
   return { items, nextCursor: rows.length > query.limit ? (items.at(-1)?.id ?? null) : null }
 }
 
+/** Where nothing more may start at present. */
+export interface Busy {
+  agents: readonly string[]
+  places: readonly string[]
+}
+
 /**
- * Queued runs that may start now, oldest first: due, and the first of their lane with nobody of it running. A lane
+ * Queued runs that may start now, by priority, then oldest first: due, and the first of their lane with nobody of it running. A lane
  * stays in order even while its first run waits for a later time.
  */
-export async function listStartable(db: Kysely<Tables>, now: Date, limit: number): Promise<RunRecord[]> {
-  const rows = await db
+export async function listStartable(
+  db: Kysely<Tables>,
+  now: Date,
+  limit: number,
+  busy: Busy = { agents: [], places: [] },
+): Promise<RunRecord[]> {
+  let select = db
     .selectFrom('runs as r')
     .selectAll('r')
     .where('r.state', '=', 'queued')
@@ -125,18 +140,23 @@ export async function listStartable(db: Kysely<Tables>, now: Date, limit: number
         ),
       ),
     )
+    .orderBy('r.priority', 'desc')
     .orderBy('r.id')
     .limit(limit)
-    .execute()
-  return rows.map(toRun)
+  if (busy.agents.length > 0) select = select.where('r.agent', 'not in', busy.agents)
+  if (busy.places.length > 0) {
+    select = select.where((eb) => eb.or([eb('r.place', 'is', null), eb('r.place', 'not in', busy.places)]))
+  }
+  return (await select.execute()).map(toRun)
 }
 
-/** When the next queued run becomes due, if all that wait do so for a time. */
-export async function nextDueAt(db: Kysely<Tables>): Promise<Date | null> {
+/** When the next queued run becomes due that is not due yet. */
+export async function nextDueAt(db: Kysely<Tables>, now: Date): Promise<Date | null> {
   const row = await db
     .selectFrom('runs')
     .select((eb) => eb.fn.min('not_before').as('at'))
     .where('state', '=', 'queued')
+    .where('not_before', '>', now.getTime())
     .executeTakeFirst()
   return row?.at == null ? null : new Date(Number(row.at))
 }
@@ -181,6 +201,7 @@ export async function settleQueued(
     .where('state', '=', 'queued')
     .executeTakeFirst()
   if (numUpdatedRows === 0n) return false
+  await followRun(tx, id, at)
   const end: EventBody = { type: 'run-end', outcome }
   await appendEvents(tx, id, null, [end], at)
   if (turn) await endTurn(tx, turn, at)

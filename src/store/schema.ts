@@ -1,4 +1,5 @@
 /** The tables, as the queries see them. Instants are milliseconds since 1970, JSON is text: the same on every database. */
+
 import type {
   AttemptId,
   ConversationId,
@@ -8,6 +9,7 @@ import type {
   RunId,
   SessionId,
 } from '../contract/ids.ts'
+import type { Attention, CheckpointKind, JobState } from '../contract/job.ts'
 import type { NotifyEvent } from '../contract/notification.ts'
 
 export interface Tables {
@@ -21,6 +23,8 @@ export interface Tables {
   conversations: ConversationsTable
   messages: MessagesTable
   pins: PinsTable
+  jobs: JobsTable
+  checkpoints: CheckpointsTable
   notifications: NotificationsTable
 }
 
@@ -49,6 +53,7 @@ export interface RunsTable {
   fresh_reason: string | null
   carry: string | null
   attempt_count: number
+  /** What its interrupted attempts count, see core/continue. */
   crash_count: number
   resume_count: number
   last_seq: number
@@ -70,6 +75,12 @@ export interface RunsTable {
   transcript_chars: number | null
   job_id: JobId | null
   cycle_id: string | null
+  /** Higher ones start first. */
+  priority: number
+  /** The directory it must not share with more runs than the limit says. */
+  place: string | null
+  model_calls: number
+  tool_calls: number
   created_at: number
   started_at: number | null
   ended_at: number | null
@@ -205,6 +216,35 @@ export interface PinsTable {
   since_turn: number | null
   seen_turn: number | null
   instructions_hash: string | null
+}
+
+/** `state` and `attention` follow from the run, and change with it. */
+export interface JobsTable {
+  id: JobId
+  idempotency_key: string | null
+  request_hash: string
+  /** The run that works on it, or did last. */
+  run_id: RunId
+  state: JobState
+  attention: Attention | null
+  options: string
+  priority: number
+  max_budget_usd: number | null
+  max_budget_tokens: number | null
+  created_at: number
+  updated_at: number
+}
+
+export interface CheckpointsTable {
+  job_id: JobId
+  number: number
+  kind: CheckpointKind
+  ref: string
+  commit_id: string
+  tree: string
+  head: string | null
+  attempt_id: AttemptId | null
+  created_at: number
 }
 
 /** What is to be told, and to whom. Once for each subject, event, occurrence and target. */

@@ -3,9 +3,10 @@
  * one atomic piece; when its promise resolves, it is on disk.
  */
 import type { Kysely } from 'kysely'
-import type { EventBody } from '../contract/events.ts'
+import type { EventBody, EventType } from '../contract/events.ts'
 import type { Page } from '../contract/http.ts'
-import type { AttemptId, ConversationId, MessageId, RunId, SessionId } from '../contract/ids.ts'
+import type { AttemptId, ConversationId, JobId, MessageId, RunId, SessionId } from '../contract/ids.ts'
+import type { JobState, UpdateJob } from '../contract/job.ts'
 import type { Outcome } from '../contract/outcome.ts'
 import type { ToolResult } from '../contract/run.ts'
 import type { Stats } from '../contract/stats.ts'
@@ -14,14 +15,18 @@ import * as attempts from './attempts.ts'
 import * as conversations from './conversations.ts'
 import * as events from './events.ts'
 import * as changes from './history-changes.ts'
+import * as jobs from './jobs.ts'
 import * as notifications from './notifications.ts'
 import * as questions from './questions.ts'
 import type {
   AttemptEnding,
   AttemptRecord,
+  CheckpointRecord,
   ConversationRecord,
+  JobRecord,
   MessageRecord,
   NewConversation,
+  NewJob,
   NewRun,
   NotificationRecord,
   PinRecord,
@@ -42,8 +47,8 @@ export interface Store {
   admitRun: (run: NewRun) => Promise<{ run: RunRecord; created: boolean }>
   getRun: (id: RunId) => Promise<RunRecord | null>
   listRuns: (query: runs.RunQuery) => Promise<Page<RunRecord>>
-  listStartable: (now: Date, limit: number) => Promise<RunRecord[]>
-  nextDueAt: () => Promise<Date | null>
+  listStartable: (now: Date, limit: number, busy?: runs.Busy) => Promise<RunRecord[]>
+  nextDueAt: (now: Date) => Promise<Date | null>
   countRuns: () => Promise<{ queued: number; running: number; settled: number }>
   settleQueued: (id: RunId, outcome: Outcome, at: Date, turn?: TurnEnding | null) => Promise<boolean>
   markCancelRequested: (id: RunId, at: Date) => Promise<boolean>
@@ -70,6 +75,7 @@ export interface Store {
   findAttemptEnd: (id: AttemptId) => Promise<Date | null>
 
   listEvents: (runId: RunId, query?: events.EventQuery) => Promise<StoredEvent[]>
+  countEvents: (runId: RunId, type: EventType) => Promise<number>
 
   listPending: (runId: RunId) => Promise<QuestionRecord[]>
   /** All that the attempt asked, in order. */
@@ -117,9 +123,31 @@ export interface Store {
     createRun: (question: MessageRecord) => NewRun,
   ) => Promise<{ run: RunRecord; created: boolean; orphaned: RunId[] }>
 
+  admitJob: (input: { job: NewJob; run: NewRun }) => Promise<{ job: JobRecord; created: boolean }>
+  /** Gives the job another run. null: it is not in a state to go on from, or no longer where `after` left it. */
+  continueJob: (id: JobId, after: RunId, run: NewRun, at: Date) => Promise<JobRecord | null>
+  /** With `goOn`, a job that is paused for its budget gets that run. */
+  updateJob: (
+    id: JobId,
+    change: UpdateJob,
+    goOn: { after: RunId; run: NewRun } | null,
+    at: Date,
+  ) => Promise<JobRecord | null>
+  hastenRun: (id: RunId, at: Date) => Promise<boolean>
+  getJob: (id: JobId) => Promise<JobRecord | null>
+  listJobs: (query: jobs.JobQuery) => Promise<Page<JobRecord>>
+  listRunsOfJobs: (ids: readonly JobId[]) => Promise<RunRecord[]>
+  countJobs: () => Promise<Partial<Record<JobState, number>>>
+  addCheckpoint: (checkpoint: CheckpointRecord) => Promise<void>
+  listCheckpoints: (id: JobId) => Promise<CheckpointRecord[]>
+
   /** Returns how many are new. What happens in a transaction of its own is noted in that one instead. */
   enqueueNotifications: (items: readonly PlannedNotification[], at: Date) => Promise<number>
-  listDueNotifications: (now: Date, limit: number) => Promise<NotificationRecord[]>
+  listDueNotifications: (
+    now: Date,
+    limit: number,
+    busyTargets?: readonly string[],
+  ) => Promise<NotificationRecord[]>
   nextNotificationAt: (now: Date) => Promise<Date | null>
   markDelivered: (notification: NotificationRecord, at: Date) => Promise<boolean>
   /** `notBefore` null: given up. */
@@ -156,8 +184,8 @@ export function createStore({ reader, writer }: Connections, windowMs: number): 
     admitRun: (run) => write((tx) => runs.admitRun(tx, run)),
     getRun: (id) => runs.getRun(reader, id),
     listRuns: (query) => runs.listRuns(reader, query),
-    listStartable: (now, limit) => runs.listStartable(reader, now, limit),
-    nextDueAt: () => runs.nextDueAt(reader),
+    listStartable: (now, limit, busy) => runs.listStartable(reader, now, limit, busy),
+    nextDueAt: (now) => runs.nextDueAt(reader, now),
     countRuns: () => runs.countRuns(reader),
     settleQueued: (id, outcome, at, turn) => write((tx) => runs.settleQueued(tx, id, outcome, at, turn)),
     markCancelRequested: (id, at) => write((tx) => runs.markCancelRequested(tx, id, at)),
@@ -178,6 +206,7 @@ export function createStore({ reader, writer }: Connections, windowMs: number): 
     findAttemptEnd: (id) => attempts.findAttemptEnd(reader, id),
 
     listEvents: (runId, query) => events.listEvents(reader, runId, query),
+    countEvents: (runId, type) => events.countEvents(reader, runId, type),
 
     listPending: (runId) => questions.listPending(reader, runId),
     listQuestions: (attemptId) => questions.listQuestions(reader, attemptId),
@@ -204,8 +233,19 @@ export function createStore({ reader, writer }: Connections, windowMs: number): 
     truncate: (id, message, at) => write((tx) => changes.truncate(tx, id, message, at)),
     retryFrom: (id, message, createRun) => write((tx) => changes.retryFrom(tx, id, message, createRun)),
 
+    admitJob: (input) => write((tx) => jobs.admitJob(tx, input)),
+    continueJob: (id, after, run, at) => write((tx) => jobs.continueJob(tx, id, after, run, at)),
+    updateJob: (id, change, goOn, at) => write((tx) => jobs.updateJob(tx, id, change, goOn, at)),
+    hastenRun: (id, at) => write((tx) => jobs.hastenRun(tx, id, at)),
+    getJob: (id) => jobs.getJob(reader, id),
+    listJobs: (query) => jobs.listJobs(reader, query),
+    listRunsOfJobs: (ids) => jobs.listRunsOfJobs(reader, ids),
+    countJobs: () => jobs.countJobs(reader),
+    addCheckpoint: (checkpoint) => write((tx) => jobs.addCheckpoint(tx, checkpoint)),
+    listCheckpoints: (id) => jobs.listCheckpoints(reader, id),
+
     enqueueNotifications: (items, at) => write((tx) => notifications.enqueueNotifications(tx, items, at)),
-    listDueNotifications: (now, limit) => notifications.listDueNotifications(reader, now, limit),
+    listDueNotifications: (now, limit, busy) => notifications.listDueNotifications(reader, now, limit, busy),
     nextNotificationAt: (now) => notifications.nextNotificationAt(reader, now),
     markDelivered: (notification, at) => write((tx) => notifications.markDelivered(tx, notification, at)),
     markFailedTry: (notification, error, notBefore, at) =>

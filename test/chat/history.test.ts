@@ -182,7 +182,8 @@ class Play {
       },
       spend: run.spend,
       resultText: said,
-      crashed: false,
+      strikes: 0,
+      done: { modelCalls: 0, toolCalls: 0 },
       next: { kind: 'settle', outcome: { name: 'completed', message: '' } },
       events: [],
       turn: {

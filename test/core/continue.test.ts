@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { OUTCOMES, type OutcomeName } from '../../src/contract/outcome.ts'
-import { type AttemptEnd, decideNext } from '../../src/core/continue/decide.ts'
+import { type AttemptEnd, decideNext, strikesOf } from '../../src/core/continue/decide.ts'
 import { checkProperty } from './random.ts'
 
 const ended = (name: OutcomeName, change: Partial<AttemptEnd> = {}): AttemptEnd => ({
@@ -10,10 +10,13 @@ const ended = (name: OutcomeName, change: Partial<AttemptEnd> = {}): AttemptEnd 
   kind: 'turn',
   resumed: false,
   cancelRequested: false,
-  crashes: name === 'crashed' ? 1 : 0,
+  unattended: false,
+  strikes: name === 'crashed' ? 1 : 0,
+  fruitless: 0,
   overflows: name === 'context-overflow' ? 1 : 0,
-  progressed: true,
   maxResumes: 3,
+  backoffMs: 30_000,
+  now: new Date('2026-03-01T12:00:00Z'),
   jitter: 0,
   ...change,
 })
@@ -24,8 +27,8 @@ describe('the run settles', () => {
   it.each(FINAL)('with the outcome of its attempt: %s', (name) => {
     // A resumed session that overflowed is given room first.
     for (const resumed of name === 'context-overflow' ? [false] : [true, false]) {
-      for (const crashes of [0, 1, 9]) {
-        const next = decideNext(ended(name, { resumed, crashes }))
+      for (const strikes of [0, 1, 9]) {
+        const next = decideNext(ended(name, { resumed, strikes }))
         expect(next).toEqual({ kind: 'settle', outcome: { name, message: `said ${name}` } })
       }
     }
@@ -36,17 +39,17 @@ describe('the run settles', () => {
   })
 
   it('when the agent crashed once more than it may', () => {
-    expect(decideNext(ended('crashed', { crashes: 3 }))).toMatchObject({ kind: 'retry' })
-    expect(decideNext(ended('crashed', { crashes: 4 }))).toMatchObject({
+    expect(decideNext(ended('crashed', { strikes: 3 }))).toMatchObject({ kind: 'retry' })
+    expect(decideNext(ended('crashed', { strikes: 4 }))).toMatchObject({
       kind: 'settle',
       outcome: { name: 'crashed', message: 'said crashed' },
     })
-    expect(decideNext(ended('crashed', { crashes: 1, maxResumes: 0 }))).toMatchObject({ kind: 'settle' })
+    expect(decideNext(ended('crashed', { strikes: 1, maxResumes: 0 }))).toMatchObject({ kind: 'settle' })
   })
 
   it.each(OUTCOMES)('once it was cancelled, whatever its last attempt says: %s', (name) => {
     for (const resumed of [true, false]) {
-      const next = decideNext(ended(name, { cancelRequested: true, resumed, crashes: 1 }))
+      const next = decideNext(ended(name, { cancelRequested: true, resumed, strikes: 1 }))
       const said = name === 'crashed' ? 'cancelled' : name
       expect(next).toMatchObject({ kind: 'settle', outcome: { name: said } })
     }
@@ -55,27 +58,26 @@ describe('the run settles', () => {
 
 describe('the run is tried again', () => {
   it('at once and without counting, when the agent refused to resume', () => {
-    const next = decideNext(ended('session-missing', { resumed: true, crashes: 99, maxResumes: 0 }))
+    const next = decideNext(ended('session-missing', { resumed: true, strikes: 99, maxResumes: 0 }))
     expect(next).toMatchObject({ kind: 'retry', afterMs: 0 })
     expect(next).toHaveProperty('why', expect.stringContaining('fresh with the history'))
   })
 
   it('after a crash, saying why and how often', () => {
-    const next = decideNext(ended('crashed', { crashes: 2 }))
+    const next = decideNext(ended('crashed', { strikes: 2 }))
     expect(next).toHaveProperty('why', 'said crashed; trying again (2 of 3)')
   })
 
   it('at once after a first crash in the middle of work, later and later after more, a minute at most', () => {
-    const wait = (crashes: number, progressed = true, jitter = 0) => {
-      const next = decideNext(ended('crashed', { crashes, progressed, jitter, maxResumes: 100 }))
+    const wait = (strikes: number, jitter = 0) => {
+      const next = decideNext(ended('crashed', { strikes, jitter, maxResumes: 100 }))
       return next.kind === 'retry' ? next.afterMs : Number.NaN
     }
-    expect([1, 2, 3, 4, 5].map((crashes) => wait(crashes))).toEqual([0, 1000, 2000, 4000, 8000])
-    expect(wait(1, false)).toBe(1000)
+    expect([1, 2, 3, 4, 5].map((strikes) => wait(strikes))).toEqual([0, 1000, 2000, 4000, 8000])
     expect(wait(50)).toBe(60_000)
     expect(wait(100)).toBe(60_000)
-    expect(wait(2, true, 0.5)).toBe(1250)
-    expect(wait(50, true, 0.999)).toBeLessThan(90_001)
+    expect(wait(2, 0.5)).toBe(1250)
+    expect(wait(50, 0.999)).toBeLessThan(90_001)
   })
 })
 
@@ -97,15 +99,15 @@ describe('whatever the agent does, the run settles', () => {
 
   /** Plays a run: what is refused is not resumed again; `mayResume` says whether a crashed attempt's session is. */
   function attemptsOf({ outcomes, maxResumes, resumes }: Life, mayResume: boolean): number {
-    let crashes = 0
+    let strikes = 0
     let overflows = 0
     let resumed = resumes
     for (const [index, name] of outcomes.entries()) {
-      if (name === 'crashed') crashes++
+      if (name === 'crashed') strikes++
       if (name === 'context-overflow') overflows++
-      const next = decideNext(ended(name, { resumed, crashes, overflows, maxResumes }))
+      const next = decideNext(ended(name, { resumed, strikes, overflows, maxResumes }))
       if (next.kind === 'settle') return index + 1
-      resumed = name === 'session-missing' ? false : mayResume && crashes < maxResumes
+      resumed = name === 'session-missing' ? false : mayResume && strikes < maxResumes
     }
     return Number.POSITIVE_INFINITY
   }
@@ -143,5 +145,87 @@ describe('whatever the agent does, the run settles', () => {
     ['cancelled', 'settle'],
   ] as const)('after an attempt to make room that ended %s: %s', (name, kind) => {
     expect(decideNext(ended(name, { resumed: true, kind: 'compact' })).kind).toBe(kind)
+  })
+})
+
+describe('with nobody watching', () => {
+  const job = (
+    name: OutcomeName,
+    change: Partial<AttemptEnd> & { apiStatus?: number; resetsAt?: string } = {},
+  ) => {
+    const { apiStatus, resetsAt, ...rest } = change
+    const outcome = {
+      name,
+      message: `said ${name}`,
+      ...(apiStatus ? { apiStatus } : {}),
+      ...(resetsAt ? { resetsAt } : {}),
+    }
+    return ended(name, { unattended: true, strikes: 1, fruitless: 1, outcome, ...rest })
+  }
+  const strikes = (name: OutcomeName, progressed: boolean, apiStatus?: number) =>
+    strikesOf(
+      { name, message: '', ...(apiStatus ? { apiStatus } : {}) },
+      { unattended: true, resumed: false, progressed },
+    )
+
+  it.each([
+    ['timed-out', undefined],
+    ['api-error', undefined],
+    ['api-error', 500],
+    ['rate-limited', 529],
+    ['session-busy', undefined],
+  ] as const)('an interruption is tried again, and counts: %s %s', (name, apiStatus) => {
+    const change = apiStatus ? { apiStatus } : {}
+    expect(decideNext(job(name, { ...change, strikes: 3 })).kind).toBe('retry')
+    expect(decideNext(job(name, { ...change, strikes: 4 }))).toMatchObject({
+      kind: 'settle',
+      outcome: { name, message: expect.stringContaining('given up') },
+    })
+    expect([strikes(name, true, apiStatus), strikes(name, false, apiStatus)]).toEqual([1, 2])
+  })
+
+  it.each([
+    ['api-error', 404],
+    ['auth', 401],
+    ['budget', undefined],
+    ['turn-limit', undefined],
+    ['output-limit', undefined],
+  ] as const)('what will not pass by itself settles: %s %s', (name, apiStatus) => {
+    expect(decideNext(job(name, apiStatus ? { apiStatus } : {})).kind).toBe('settle')
+    expect(strikes(name, false, apiStatus)).toBe(0)
+  })
+
+  it('a session the model refuses is tried again, because the next attempt is fresh', () => {
+    expect(decideNext(job('api-error', { apiStatus: 400, resumed: true })).kind).toBe('retry')
+  })
+
+  it('a limit is waited for until it resets, and does not count', () => {
+    const next = decideNext(job('rate-limited', { apiStatus: 429, resetsAt: '2026-03-01T15:00:00Z' }))
+    expect(next).toMatchObject({ kind: 'retry', afterMs: 3 * 3_600_000 + 500 })
+    expect(strikes('rate-limited', false, 429)).toBe(0)
+  })
+
+  it('a reset that has passed is tried at once, but not again and again', () => {
+    const past = { apiStatus: 429, resetsAt: '2026-03-01T11:00:00Z' }
+    const wait = (fruitless: number) => {
+      const next = decideNext(job('rate-limited', { ...past, fruitless }))
+      return next.kind === 'retry' ? next.afterMs : Number.NaN
+    }
+    expect([1, 2, 3, 20].map(wait)).toEqual([500, 30_000, 60_000, 1_800_000])
+    expect(wait(51)).toBeNaN()
+  })
+
+  it('a limit that names no time is waited for longer and longer, for about a day', () => {
+    const wait = (fruitless: number) => {
+      const next = decideNext(job('rate-limited', { apiStatus: 429, fruitless }))
+      return next.kind === 'retry' ? next.afterMs : Number.NaN
+    }
+    expect([1, 2, 3, 7, 50].map(wait)).toEqual([30_000, 60_000, 120_000, 1_800_000, 1_800_000])
+    expect(wait(51)).toBeNaN()
+  })
+
+  it('a reset next month is not waited for', () => {
+    const next = decideNext(job('rate-limited', { apiStatus: 429, resetsAt: '2026-04-01T12:00:00Z' }))
+    expect(next.kind).toBe('settle')
   })
 })

@@ -56,15 +56,14 @@ it('what a killed daemon was sending is sent by the next, under the same id', as
   expect(world.log()).not.toContain('s3cret')
 })
 
-it('a daemon ends at once while an endpoint hangs', async () => {
+it('a daemon that is told to end does not wait for an endpoint that hangs: it breaks off', async () => {
   const receiver = await startReceiver(['hang'])
   await world.configure({ notify: { chat: { webhook: receiver.url } } })
-  await note()
+  const noted = await note()
   await world.startDaemon()
   await receiver.received(1)
-  const before = performance.now()
   await world.killDaemon('SIGTERM')
-  expect(performance.now() - before).toBeLessThan(5000)
+  expect(await inStore((store) => store.listNotifications(noted.subject))).toEqual([noted])
 })
 
 it('a command that a killed daemon left running is ended before it is run again', async () => {

@@ -188,9 +188,9 @@ test('an answer that is neither a decision nor answers, or both', async () => {
 })
 
 test('unknown routes and methods', async () => {
-  expect((await server.call('/api/jobs')).body.error).toMatchObject({
+  expect((await server.call('/api/jbos')).body.error).toMatchObject({
     code: 'not-found',
-    message: 'there is nothing at /api/jobs',
+    message: 'there is nothing at /api/jbos',
   })
   const { status, body, headers } = await server.call('/api/runs', { method: 'DELETE' })
   expect([status, headers.get('allow')]).toEqual([405, 'POST, GET'])

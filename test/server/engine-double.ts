@@ -7,8 +7,12 @@ import type { CreateRun, RunDetail, ToolResult } from '../../src/contract/run.ts
 import type { SessionDetail } from '../../src/contract/session.ts'
 import type { Engine } from '../../src/engine/api.ts'
 import { type ConversationDoubles, createConversationDoubles } from './conversation-doubles.ts'
+import { createJobDoubles, type JobDoubles } from './job-doubles.ts'
 
-export interface EngineDouble extends Engine, Pick<ConversationDoubles, 'addConversation'> {
+export interface EngineDouble
+  extends Engine,
+    Pick<ConversationDoubles, 'addConversation'>,
+    Pick<JobDoubles, 'addJob' | 'asked'> {
   addRun: (change?: Partial<RunDetail>) => RunDetail
   emit: (id: RunId, ...bodies: EventBody[]) => void
   settle: (id: RunId) => void
@@ -55,6 +59,7 @@ export function createEngineDouble(): EngineDouble {
 
   return {
     ...createConversationDoubles((change, key) => once(key, () => addRun(change))),
+    ...createJobDoubles(addRun),
     addRun,
     emit,
     settle: (id) => {

@@ -314,7 +314,7 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
       expect(await store.getRun(run.id)).toMatchObject({
         state: { at: 'settled', outcome: COMPLETED, endedAt: at(9) },
         resultText: 'done',
-        crashCount: 0,
+        strikes: 0,
         spend: ending(attempt).spend,
       })
       expect(await store.listAttempts(run.id)).toMatchObject([
@@ -380,7 +380,7 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
           outcome: { name: 'crashed', message: 'gone' },
           exitCode: null,
           costUsd: null,
-          crashed: true,
+          strikes: 1,
           resultText: null,
           next: { kind: 'retry', notBefore: at(30), why: 'trying again' },
           events: [note('again')],
@@ -388,7 +388,7 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
       )
       expect(await store.getRun(run.id)).toMatchObject({
         state: { at: 'queued', notBefore: at(30), why: 'trying again' },
-        crashCount: 1,
+        strikes: 1,
         sessionId: session.id,
       })
       expect(await store.findLeaseHolder(session.id)).toBeNull()
@@ -441,15 +441,17 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
 
     it('is due at the earliest time that a queued run waits for', async () => {
       const store = await open()
-      expect(await store.nextDueAt()).toBeNull()
+      expect(await store.nextDueAt(at(2))).toBeNull()
       const [a, b] = [await admitted(store), await admitted(store)]
-      expect(await store.nextDueAt()).toBeNull()
+      expect(await store.nextDueAt(at(2))).toBeNull()
       await store.postponeRun(a.id, at(20), 'x')
       await store.postponeRun(b.id, at(10), 'y')
-      expect(await store.nextDueAt()).toEqual(at(10))
+      expect(await store.nextDueAt(at(2))).toEqual(at(10))
       expect(await store.getRun(b.id)).toMatchObject({ state: { at: 'queued', notBefore: at(10), why: 'y' } })
       await store.settleQueued(b.id, COMPLETED, at(1))
-      expect(await store.nextDueAt()).toEqual(at(20))
+      expect(await store.nextDueAt(at(2))).toEqual(at(20))
+      // What is due already is startable, not awaited.
+      expect(await store.nextDueAt(at(20))).toBeNull()
     })
   })
 

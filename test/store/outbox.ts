@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { JobId } from '../../src/contract/ids.ts'
 import type { PlannedNotification } from '../../src/core/notify/plan.ts'
+import { targetKey } from '../../src/core/notify/target.ts'
 import type { NotificationRecord } from '../../src/store/records.ts'
 import type { Store } from '../../src/store/store.ts'
 import { at, T0 } from './records.ts'
@@ -111,6 +112,8 @@ export function describeOutbox(open: () => Promise<Store>): void {
       await store.markDelivered({ ...first, tries: 1 }, at(100))
       expect(await due(store, 100)).toEqual([second.id, elsewhere.id, another.id])
       expect(await due(store, 100, 1)).toEqual([second.id])
+      const notBusy = await store.listDueNotifications(at(100), 9, [targetKey({ name: 'chat' })])
+      expect(notBusy.map(({ id }) => id)).toEqual([elsewhere.id])
     })
 
     it('forgets what ended long ago, and nothing else', async () => {

@@ -14,17 +14,17 @@ const STOPPED: Record<Exclude<StopCause, 'hung-after-result'>, Outcome> = {
   silent: { name: 'timed-out', message: 'printed nothing for longer than its idle timeout' },
   'output-limit': { name: 'output-limit', message: 'printed more than its output limit' },
   'question-timeout': { name: 'question-timeout', message: 'nobody answered its question in time' },
+  budget: { name: 'budget', message: 'its budget is used up' },
+  'rate-limited': { name: 'rate-limited', message: 'the model takes no more requests for a while' },
 }
 
 export function classifyClaude(exit: Exit): Outcome {
   const { stopCause, turnEnd } = exit
-  if (stopCause !== null && stopCause !== 'hung-after-result') return STOPPED[stopCause]
-  if (turnEnd) {
-    return turnEnd.outcome.name === 'rate-limited' && exit.resetsAt
-      ? { ...turnEnd.outcome, resetsAt: exit.resetsAt }
-      : turnEnd.outcome
-  }
-  return withoutResult(exit)
+  const outcome =
+    stopCause !== null && stopCause !== 'hung-after-result'
+      ? STOPPED[stopCause]
+      : (turnEnd?.outcome ?? withoutResult(exit))
+  return outcome.name === 'rate-limited' && exit.resetsAt ? { ...outcome, resetsAt: exit.resetsAt } : outcome
 }
 
 /** No result line: the process died, never started properly, or refused its arguments. */

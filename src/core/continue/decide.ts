@@ -3,12 +3,17 @@
  *
  * - The agent refused to resume: exactly one further attempt, now. It will be fresh, because the refused session is
  *   poisoned by then and the resume decision sees that; and a fresh attempt cannot be refused again.
- * - The agent vanished (killed, crashed, lost with the machine): another attempt after a pause, as long as the run
- *   has resumes left. Whether that attempt resumes is again the resume decision's business.
+ * - It was interrupted: another attempt after a pause, as long as the run has resumes left. For every run that is a
+ *   vanished agent (killed, crashed, lost with the machine); for an unattended one also a timeout, a lost connection,
+ *   an overloaded model. Whether that attempt resumes is again the resume decision's business.
+ * - An unattended run that ran into a limit of use waits until it resets, or longer each time if nobody says when.
  * - The session overflowed: another attempt, now. The first time it makes room in the session, then the turn is asked
  *   again, and if that was not enough, in a fresh session (see core/room). A fresh one that overflows settles the run.
  * - A cancelled run settles, whatever its last attempt's end looked like.
  * - Everything else settles the run. A person or a rule above may start another run in the session.
+ *
+ * No loop is endless: interruptions are bounded by `maxResumes`, those that added nothing counting double; waits that
+ * added nothing by `MAX_FRUITLESS`.
  */
 import type { Outcome, OutcomeName } from '../../contract/outcome.ts'
 
@@ -18,13 +23,18 @@ export interface AttemptEnd {
   kind: 'turn' | 'compact'
   resumed: boolean
   cancelRequested: boolean
-  /** Attempts at this run so far, this one included, that ended because the agent vanished. */
-  crashes: number
+  /** Nobody watches: what passes by itself is waited for. */
+  unattended: boolean
+  /** What the interruptions of this run count so far, this one included. */
+  strikes: number
+  /** The newest attempts in a row, this one included, that added nothing. */
+  fruitless: number
   /** Attempts at this run so far, this one included, that did not fit into the context. */
   overflows: number
-  /** This attempt added something: model output or tool calls. */
-  progressed: boolean
   maxResumes: number
+  /** The first pause after what only time cures. */
+  backoffMs: number
+  now: Date
   /** In [0, 1): spreads retries. */
   jitter: number
 }
@@ -46,13 +56,12 @@ export function decideNext(end: AttemptEnd): Next {
       why: 'the agent could not resume its session; starting fresh with the history',
     }
   }
-  if (outcome.name === 'crashed' && end.crashes <= end.maxResumes) {
-    return {
-      kind: 'retry',
-      afterMs: backoffMs(end.progressed ? end.crashes : end.crashes + 1, end.jitter),
-      why: `${outcome.message}; trying again (${end.crashes} of ${end.maxResumes})`,
-    }
+  if (isInterruption(outcome, end)) {
+    return end.strikes <= end.maxResumes
+      ? { kind: 'retry', afterMs: pauseMs(end), why: `${outcome.message}; ${triesLeft(end)}` }
+      : { kind: 'settle', outcome: { ...outcome, message: `${outcome.message}${givenUp(end)}` } }
   }
+  if (isLimit(outcome) && end.unattended) return waitForReset(end)
   if (end.kind === 'compact' && !NOT_ABOUT_ROOM.includes(outcome.name)) {
     const why =
       outcome.name === 'completed'
@@ -66,15 +75,74 @@ export function decideNext(end: AttemptEnd): Next {
   return { kind: 'settle', outcome }
 }
 
+/** What an attempt that ended so counts against the resumes of its run. */
+export function strikesOf(
+  outcome: Outcome,
+  { unattended, resumed, progressed }: { unattended: boolean; resumed: boolean; progressed: boolean },
+): number {
+  if (!isInterruption(outcome, { unattended, resumed })) return 0
+  return progressed ? 1 : 2
+}
+
+function isInterruption(
+  { name, apiStatus }: Outcome,
+  { unattended, resumed }: { unattended: boolean; resumed: boolean },
+): boolean {
+  if (name === 'crashed') return true
+  if (!unattended) return false
+  if (name === 'timed-out' || name === 'session-busy') return true
+  if (name === 'rate-limited') return apiStatus === OVERLOADED
+  // Without a status the model was not reached. A session that the model refuses to take is poisoned: fresh, then.
+  return name === 'api-error' && (apiStatus === undefined || apiStatus >= 500 || resumed)
+}
+
+const OVERLOADED = 529
+const isLimit = ({ name, apiStatus }: Outcome) => name === 'rate-limited' && apiStatus !== OVERLOADED
+
+/** Half a minute doubled up to half an hour: about a day. */
+const MAX_FRUITLESS = 50
+const MAX_BACKOFF_MS = 30 * 60_000
+const MAX_RESET_MS = 8 * 86_400_000
+/** The clock that said when may not be ours. */
+const RESET_MARGIN_MS = 500
+
+function waitForReset(end: AttemptEnd): Next {
+  const { outcome } = end
+  const resetMs =
+    outcome.resetsAt === undefined ? null : Math.max(0, Date.parse(outcome.resetsAt) - end.now.getTime())
+  if (end.fruitless > MAX_FRUITLESS || (resetMs ?? 0) > MAX_RESET_MS) return { kind: 'settle', outcome }
+  if (resetMs === null) {
+    const afterMs = spread(doubled(end.backoffMs, end.fruitless), end.jitter)
+    return { kind: 'retry', afterMs, why: `rate limit, nobody said until when: ${outcome.message}` }
+  }
+  // A reset that did not help is not believed a second time without a pause.
+  const atLeast = end.fruitless > 1 ? spread(doubled(end.backoffMs, end.fruitless - 1), end.jitter) : 0
+  return {
+    kind: 'retry',
+    afterMs: Math.max(resetMs + RESET_MARGIN_MS + Math.round(1000 * end.jitter), atLeast),
+    why: `rate limit: ${outcome.message}`,
+  }
+}
+
 /** Before room was made, and after. */
 const MAX_OVERFLOWS = 2
 
 /** Ends of an attempt that a fresh session would only meet again, or that somebody wanted. */
 const NOT_ABOUT_ROOM: readonly OutcomeName[] = ['crashed', 'cancelled', 'auth', 'rate-limited', 'budget']
 
-/** The first crash is retried at once if work was under way; then 1 s, 2 s, 4 s … up to a minute, plus up to half. */
-function backoffMs(crashes: number, jitter: number): number {
-  if (crashes <= 1) return 0
-  const base = Math.min(60_000, 1000 * 2 ** (crashes - 2))
-  return Math.round(base * (1 + jitter / 2))
+/** The first time at once if work was under way; then 1 s, 2 s, 4 s … up to a minute, plus up to half. */
+function pauseMs({ outcome, strikes, backoffMs, jitter }: AttemptEnd): number {
+  const ours = outcome.name === 'crashed' || outcome.name === 'timed-out'
+  if (!ours) return spread(doubled(backoffMs, strikes), jitter)
+  return strikes <= 1 ? 0 : spread(Math.min(60_000, 1000 * 2 ** (strikes - 2)), jitter)
 }
+
+/** `n` counts from 1. */
+const doubled = (ms: number, n: number) => Math.min(MAX_BACKOFF_MS, ms * 2 ** Math.min(n - 1, 30))
+const spread = (ms: number, jitter: number) => Math.round(ms * (1 + jitter / 2))
+
+const triesLeft = ({ strikes, maxResumes }: AttemptEnd) => `trying again (${strikes} of ${maxResumes})`
+const givenUp = ({ unattended, strikes, maxResumes }: AttemptEnd) =>
+  unattended && maxResumes > 0
+    ? `; given up, its interruptions count ${strikes} and ${maxResumes} are allowed`
+    : ''

@@ -27,6 +27,11 @@ export interface NotifyTarget {
  */
 export type TargetRef = { name: string } | { webhook: string }
 
+/** The same for the same target, and for no other. */
+export function targetKey(ref: TargetRef): string {
+  return JSON.stringify('name' in ref ? { name: ref.name } : { webhook: ref.webhook })
+}
+
 /** null: it is no longer configured. */
 export function resolveTarget(ref: TargetRef, targets: readonly NotifyTarget[]): Webhook | Command | null {
   if ('webhook' in ref) return { kind: 'webhook', url: ref.webhook, headers: {}, secret: null }

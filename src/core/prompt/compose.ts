@@ -106,7 +106,7 @@ function resumedAfter(interruption: Interruption): string {
   const last = interruption.tools.slice(-LAST_TOOLS)
   const unknown = last.some((tool) => tool.ending === null)
   return [
-    `You were interrupted: ${interruption.how}. This is the same task, going on from where you were.`,
+    `You were interrupted: ${sentence(interruption.how)} This is the same task, going on from where you were.`,
     ...(last.length > 0
       ? [
           'Your last tool calls, as Reprise saw them; your own history may lack the end of this:',
@@ -118,6 +118,9 @@ function resumedAfter(interruption: Interruption): string {
       : 'Do not start over, and do not repeat what is done: go on with the task.',
   ].join('\n')
 }
+
+/** What others said may end with a full stop, or not. */
+const sentence = (text: string) => `${text.replace(/[.\s]+$/, '')}.`
 
 const toolLine = (tool: ToolCall) => `- ${describeTool(tool)}: ${describeEnding(tool.ending)}`
 

@@ -6,6 +6,7 @@ import type { Kysely } from 'kysely'
 import { RepriseError } from '../../contract/errors.ts'
 import { base } from './0001-base.ts'
 import { conversations } from './0002-conversations.ts'
+import { jobs } from './0003-jobs.ts'
 import { notifications } from './0004-notifications.ts'
 
 export interface Migration {
@@ -14,7 +15,7 @@ export interface Migration {
   up: (db: Kysely<unknown>) => Promise<void>
 }
 
-export const MIGRATIONS: readonly Migration[] = [base, conversations, notifications]
+export const MIGRATIONS: readonly Migration[] = [base, conversations, jobs, notifications]
 
 interface MigrationsTable {
   reprise_migrations: { number: number; name: string; applied_at: number }

@@ -1,0 +1,93 @@
+/** A job as the outside sees it: its own row, and what all its runs add up to. */
+import type { Checkpoint, Job, JobProgress } from '../contract/job.ts'
+import { NO_USAGE } from '../contract/outcome.ts'
+import { addUsage } from '../core/cost/usage.ts'
+import type {
+  CheckpointRecord,
+  JobRecord,
+  QuestionRecord,
+  RunRecord,
+  SessionRecord,
+} from '../store/records.ts'
+import { spentBy } from './allowance.ts'
+import type { Reading } from './meter.ts'
+
+export interface JobFacts {
+  job: JobRecord
+  /** Oldest first, at least one. */
+  runs: readonly RunRecord[]
+  session: SessionRecord | null
+  pending: readonly QuestionRecord[]
+  /** Of the attempt that is running. */
+  live: Reading | null
+  maxResumes: number
+  now: Date
+}
+
+export function describeJob({ job, runs, session, pending, live, maxResumes, now }: JobFacts): Job {
+  const run = runs.find(({ id }) => id === job.runId) ?? runs.at(-1)
+  if (!run) throw new Error(`job ${job.id} has no run`)
+  const { state } = run
+  const startedAt = runs.find((r) => r.startedAt !== null)?.startedAt ?? null
+  const endedAt = state.at === 'settled' ? state.endedAt : null
+  const waitingUntil = state.at === 'queued' && state.notBefore !== null && state.notBefore > now
+  const isAsking = job.state === 'running' && pending.length > 0
+  return {
+    id: job.id,
+    // A wait that is over is a wait for a place.
+    state: job.state === 'waiting' && !waitingUntil ? 'queued' : job.state,
+    attention: isAsking ? 'question' : job.attention,
+    message: state.at === 'settled' ? state.outcome.message : state.at === 'queued' ? state.why : null,
+    waitingUntil: waitingUntil ? (state.notBefore?.toISOString() ?? null) : null,
+    agent: run.agent,
+    model: run.model,
+    workDir: run.workDir,
+    prompt: run.prompt,
+    permissions: run.request.permissions,
+    priority: job.priority,
+    runId: run.id,
+    outcome: state.at === 'settled' ? state.outcome.name : null,
+    resultText: run.resultText,
+    sessionId: session?.agentSessionId ?? null,
+    sessionSavedAt: session?.createdAt.toISOString() ?? null,
+    session: session?.id ?? null,
+    attemptCount: sum(runs, (r) => r.attemptCount),
+    resumeCount: sum(runs, (r) => r.resumeCount),
+    timeoutMs: run.request.maxDurationMs,
+    maxResumes: run.request.maxResumes ?? maxResumes,
+    maxBudgetUsd: job.maxBudgetUsd,
+    maxBudgetTokens: job.maxBudgetTokens,
+    usage: runs.reduce((total, r) => addUsage(total, r.spend.usage), NO_USAGE),
+    costUsd: runs.some((r) => r.spend.costUsd === null) ? null : spentBy(runs).usd,
+    costEstimated: runs.some((r) => r.spend.estimated),
+    progress: progressOf(runs, live, (startedAt && (endedAt ?? now).getTime() - startedAt.getTime()) ?? null),
+    checkpointPolicy: job.options.checkpoints,
+    createdAt: job.createdAt.toISOString(),
+    startedAt: startedAt?.toISOString() ?? null,
+    endedAt: endedAt?.toISOString() ?? null,
+  }
+}
+
+function progressOf(runs: readonly RunRecord[], live: Reading | null, elapsedMs: number | null): JobProgress {
+  const spent = spentBy(runs)
+  const known = live?.costUsd !== null
+  const settled = runs.flatMap(({ state }) => (state.at === 'settled' ? [state.endedAt] : []))
+  const lastActivityAt = live?.lastActivityAt ?? settled.at(-1) ?? null
+  return {
+    modelCalls: sum(runs, (run) => run.done.modelCalls) + (live?.modelCalls ?? 0),
+    toolCalls: sum(runs, (run) => run.done.toolCalls) + (live?.toolCalls ?? 0),
+    tokens: spent.tokens + (live?.tokens ?? 0),
+    costUsd: known ? spent.usd + (live?.costUsd ?? 0) : null,
+    elapsedMs,
+    lastActivityAt: lastActivityAt?.toISOString() ?? null,
+    tool: live?.tool ?? null,
+  }
+}
+
+const sum = (runs: readonly RunRecord[], of: (run: RunRecord) => number) =>
+  runs.reduce((total, run) => total + of(run), 0)
+
+export function describeCheckpoint(checkpoint: CheckpointRecord): Checkpoint {
+  const { jobId: _, tree: __, createdAt, ...rest } = checkpoint
+  return { ...rest, createdAt: createdAt.toISOString() }
+}

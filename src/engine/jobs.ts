@@ -1,0 +1,218 @@
+/** Jobs, as the outside asks for them. What happens to one once it is queued is the one path, as for every run. */
+import { createHash, randomUUID } from 'node:crypto'
+import { RepriseError } from '../contract/errors.ts'
+import { JobId, RunId } from '../contract/ids.ts'
+import type { CreateJob, Job, JobDetail } from '../contract/job.ts'
+import { overBudget } from '../core/job/budget.ts'
+import type { JobRecord, NewRun, RunRecord } from '../store/records.ts'
+import { checkRequest } from './admit.ts'
+import { spentBy } from './allowance.ts'
+import { describeAttempt, describeQuestion } from './describe.ts'
+import { describeCheckpoint, describeJob } from './describe-job.ts'
+import type { JobEngine } from './job-api.ts'
+import type { LiveRuns } from './live-runs.ts'
+import type { EngineParts } from './parts.ts'
+
+export interface JobDeps {
+  live: LiveRuns
+  wake: () => void
+  cancelRun: (id: RunId) => Promise<unknown>
+}
+
+const LISTED_CHARS = 500
+
+export function createJobs(parts: EngineParts, { live, wake, cancelRun }: JobDeps): JobEngine {
+  const { store, clock, settings, bus } = parts
+
+  const requireJob = async (id: JobId): Promise<JobRecord> => {
+    const job = await store.getJob(id)
+    if (job) return job
+    throw new RepriseError('not-found', `there is no job ${id}`, { hint: '`reprise jobs` lists them.' })
+  }
+  const describe = async (job: JobRecord, runs: readonly RunRecord[]): Promise<Job> => {
+    const run = runs.find(({ id }) => id === job.runId) ?? runs.at(-1)
+    return describeJob({
+      job,
+      runs,
+      session: run?.sessionId ? await store.getSession(run.sessionId) : null,
+      pending: run?.state.at === 'running' ? await store.listPending(run.id) : [],
+      live: live.get(job.runId)?.read() ?? null,
+      maxResumes: settings.resume.maxResumes,
+      now: clock.now(),
+    })
+  }
+  const show = async (id: JobId): Promise<Job> => {
+    const job = await requireJob(id)
+    return describe(job, await store.listRunsOfJobs([id]))
+  }
+
+  /** The run with which the job goes on: the same request and prompt, in the session of the run before it. */
+  const nextRun = async (job: JobRecord, resume: boolean): Promise<{ after: RunId; run: NewRun }> => {
+    const last = await store.getRun(job.runId)
+    if (!last) throw new Error(`job ${job.id} has no run`)
+    const now = clock.now()
+    return {
+      after: last.id,
+      run: {
+        id: RunId.create(now),
+        idempotencyKey: null,
+        agent: last.agent,
+        model: last.model,
+        workDir: last.workDir,
+        prompt: last.prompt,
+        promptId: last.promptId,
+        request: { ...last.request, forceFreshSession: !resume },
+        sessionId: last.sessionId,
+        job: { id: job.id, priority: job.priority, place: last.place ?? last.workDir },
+        createdAt: now,
+      },
+    }
+  }
+
+  return {
+    createJob: async (request, idempotencyKey) => {
+      const { agent, session, place } = await checkRequest(parts, request)
+      const now = clock.now()
+      const id = JobId.create(now)
+      const priority = request.priority ?? 0
+      const { job, created } = await store.admitJob({
+        job: {
+          id,
+          idempotencyKey,
+          requestHash: hashOf(request),
+          options: { checkpoints: null, workTree: null, webhook: request.webhook ?? null },
+          priority,
+          maxBudgetUsd: request.maxBudgetUsd ?? null,
+          maxBudgetTokens: request.maxBudgetTokens ?? null,
+          createdAt: now,
+        },
+        run: {
+          id: RunId.create(now),
+          idempotencyKey: null,
+          agent,
+          model: request.model ?? null,
+          workDir: request.workDir,
+          prompt: request.prompt,
+          promptId: randomUUID(),
+          request: {
+            permissions: request.permissions ?? settings.permissions,
+            forceFreshSession: request.forceFreshSession ?? false,
+            maxDurationMs: request.timeoutMs ?? null,
+            maxResumes: request.maxResumes ?? null,
+            maxTurns: request.maxTurns ?? null,
+            maxBudgetUsd: null,
+          },
+          sessionId: session,
+          job: { id, priority, place },
+          createdAt: now,
+        },
+      })
+      wake()
+      return { job: await show(job.id), created }
+    },
+
+    listJobs: async (query) => {
+      const { items, nextCursor } = await store.listJobs(query)
+      const runs = Map.groupBy(await store.listRunsOfJobs(items.map(({ id }) => id)), (r) => r.links.jobId)
+      const jobs = await Promise.all(items.map((job) => describe(job, runs.get(job.id) ?? [])))
+      return { items: jobs.map(shorten), nextCursor }
+    },
+
+    getJob: async (id): Promise<JobDetail> => {
+      const job = await requireJob(id)
+      const runs = await store.listRunsOfJobs([id])
+      const attempts = await Promise.all(
+        runs.map(async (run) =>
+          (await store.listAttempts(run.id)).map((a) => ({ ...describeAttempt(a), runId: run.id })),
+        ),
+      )
+      const pending = await store.listPending(job.runId)
+      return {
+        ...(await describe(job, runs)),
+        runIds: runs.map((run) => run.id),
+        attempts: attempts.flat(),
+        checkpoints: (await store.listCheckpoints(id)).map(describeCheckpoint),
+        pending: pending.map(describeQuestion),
+        archived: [],
+      }
+    },
+
+    updateJob: async (id, change) => {
+      const job = await requireJob(id)
+      const budget = {
+        usd: change.maxBudgetUsd === undefined ? job.maxBudgetUsd : change.maxBudgetUsd,
+        tokens: change.maxBudgetTokens === undefined ? job.maxBudgetTokens : change.maxBudgetTokens,
+      }
+      const left = overBudget(budget, spentBy(await store.listRunsOfJobs([id]))) === null
+      const goOn = job.attention === 'budget' && left ? await nextRun(job, true) : null
+      await store.updateJob(id, change, goOn, clock.now())
+      wake()
+      return show(id)
+    },
+
+    retryJob: async (id, { resume }) => {
+      const job = await requireJob(id)
+      if (job.state === 'waiting' && resume && (await store.hastenRun(job.runId, clock.now()))) {
+        bus.publish(job.runId)
+        wake()
+        return show(id)
+      }
+      const { after, run } = await nextRun(job, resume)
+      if (!(await store.continueJob(id, after, run, clock.now()))) throw cannotRetry(await requireJob(id))
+      wake()
+      return show(id)
+    },
+
+    cancelJob: async (id) => {
+      const job = await requireJob(id)
+      // A paused job has no run to cancel: it is told apart so that the message is about the job.
+      const run = await store.getRun(job.runId)
+      if (run?.state.at === 'settled') {
+        throw new RepriseError('run-settled', `job ${id} is ${job.state}: there is nothing to cancel`, {
+          details: { state: job.state },
+        })
+      }
+      await cancelRun(job.runId)
+      return show(id)
+    },
+
+    diffCheckpoints: async () => {
+      throw new RepriseError('not-found', 'there are no checkpoints')
+    },
+    restoreCheckpoint: async () => {
+      throw new RepriseError('not-found', 'there are no checkpoints')
+    },
+    readTranscript: async () => {
+      throw new RepriseError('not-found', 'there is no transcript')
+    },
+  }
+}
+
+function cannotRetry({ id, state }: JobRecord): RepriseError {
+  if (state === 'completed') {
+    return new RepriseError('conflict', `job ${id} has completed: there is nothing to retry`, {
+      hint: 'Start a new job; with sessionId (--session) it goes on where this one ended.',
+      details: { state },
+    })
+  }
+  return new RepriseError('conflict', `job ${id} is ${state}: it cannot be retried now`, {
+    hint: 'Wait for its end, or cancel it first.',
+    details: { state },
+  })
+}
+
+/** A page of long prompts and answers must not be a gigabyte; the job itself has all of it. */
+function shorten(job: Job): Job {
+  return {
+    ...job,
+    prompt: job.prompt.slice(0, LISTED_CHARS),
+    resultText: job.resultText?.slice(0, LISTED_CHARS) ?? null,
+  }
+}
+
+const hashOf = (request: CreateJob) => {
+  const sorted = Object.entries(request)
+    .filter(([, value]) => value !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+  return createHash('sha256').update(JSON.stringify(sorted)).digest('hex').slice(0, 32)
+}

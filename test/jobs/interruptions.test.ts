@@ -1,0 +1,173 @@
+/**
+ * What interrupts a job on the real CLI, and how it goes on by itself: with the work kept, the prompt asked once, and
+ * the agent told what happened to it.
+ */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, expect, it } from 'vitest'
+import type { RuleInput } from '../../src/simulator/scenario-types.ts'
+import { createJob, getJob, jobEnds, jobIs, retryJob, runJob } from '../support/jobs.ts'
+import { World } from '../support/world.ts'
+
+let world: World
+afterEach(() => world.close())
+
+const JOBS = { backoff: '100ms' }
+const bash = (command: string) => ({ tool: 'Bash', input: { command, description: 'work' } })
+const otherwise: RuleInput = { reply: 'You said: ${user}' }
+
+async function begin(rules: RuleInput[], config: object = {}): Promise<void> {
+  world = await World.create({ name: 'jobs', rules: [...rules, otherwise] }, { jobs: JOBS, ...config })
+  await world.startDaemon()
+}
+
+/** What the model was asked, request by request: the newest text of the user's side. */
+const asked = () => world.simulator.requests().flatMap((r) => (r.userText ? [r.userText] : []))
+
+it('a timeout in the middle of a tool: resumed by itself, the work kept, the outcome said to be unknown', async () => {
+  await begin([
+    {
+      when: '/^write the file$/',
+      reply: [bash('echo first >> log; until [ -e go ]; do sleep 0.05; done'), { await: 'results' }, 'never'],
+    },
+    { when: 'You were interrupted', reply: [bash('cat log'), { await: 'results' }, 'It has ${toolResult}'] },
+  ])
+  const job = await runJob(world, { prompt: 'write the file', permissions: 'allow', timeoutMs: 4000 })
+  expect(job).toMatchObject({
+    state: 'completed',
+    attemptCount: 2,
+    resumeCount: 1,
+    resultText: expect.stringContaining('It has first'),
+  })
+  expect(job.attempts.map((a) => [a.resumed, a.outcome?.name])).toEqual([
+    [false, 'timed-out'],
+    [true, 'completed'],
+  ])
+  expect(await readFile(join(world.workDir, 'log'), 'utf8')).toBe('first\n')
+  const told = asked().find((text) => text.includes('You were interrupted')) ?? ''
+  expect(told).toContain('ran longer than its maximum duration')
+  expect(told).toContain('outcome unknown')
+  expect(told).not.toContain('write the file')
+  expect(asked().filter((text) => text === 'write the file')).toHaveLength(1)
+  expect(job.attempts.map((a) => a.agentSessionId)).toEqual([job.sessionId, job.sessionId])
+})
+
+it('a lost connection and an overloaded model: tried again after a pause, the prompt asked once', async () => {
+  await begin([
+    { when: '/^lose it$/', reply: [{ cut: { times: 4 } }, 'found'] },
+    { when: '/^too much$/', reply: [{ error: { status: 529, type: 'overloaded_error', times: 4 } }, 'room'] },
+  ])
+  for (const prompt of ['lose it', 'too much']) {
+    const job = await runJob(world, { prompt })
+    expect(job.state).toBe('completed')
+    expect(job.attemptCount).toBeGreaterThan(1)
+    expect(job.costUsd).toBeGreaterThan(0)
+  }
+})
+
+it('a rate limit that resets in three seconds: waits, says until when, and goes on by itself', async () => {
+  await begin([{ when: 'be quick', reply: [{ rateLimit: { resetsIn: '3s', times: 2 } }, 'done'] }], {
+    jobs: { ...JOBS, backoff: '3s' },
+  })
+  const { id } = await createJob(world, { prompt: 'be quick' })
+  const waiting = await jobIs(world, id, (job) => job.state === 'waiting')
+  expect(waiting.message).toContain('rate limit')
+  const limitedAt = Date.parse(waiting.attempts[0]?.endedAt ?? '')
+  expect(Date.parse(waiting.waitingUntil ?? '')).toBeGreaterThan(limitedAt + 1500)
+  expect(world.processes()).toEqual([])
+  const job = await jobEnds(world, id)
+  expect(job).toMatchObject({ state: 'completed', resultText: 'done' })
+  const last = world.simulator.requests().at(-1)
+  expect(last?.userText?.match(/be quick/g)).toHaveLength(1)
+  expect(Date.parse(job.attempts[1]?.startedAt ?? '')).toBeGreaterThanOrEqual(
+    Date.parse(waiting.waitingUntil ?? ''),
+  )
+})
+
+it('a job that waits starts at once when a person says so', async () => {
+  await begin([{ when: 'be quick', reply: [{ rateLimit: { resetsIn: '3s', times: 2 } }, 'done'] }], {
+    jobs: { ...JOBS, backoff: '20m' },
+  })
+  const { id } = await createJob(world, { prompt: 'be quick' })
+  await jobIs(world, id, (job) => job.state === 'waiting')
+  await retryJob(world, id)
+  expect(await jobEnds(world, id)).toMatchObject({ state: 'completed' })
+})
+
+it('a job that fails for ever stops, and says why each attempt ended', async () => {
+  await begin([{ when: 'never', reply: [{ error: { status: 500, times: 1000 } }] }])
+  const job = await runJob(world, { prompt: 'never', maxResumes: 3 })
+  // Each added nothing, so each counts double.
+  expect(job).toMatchObject({ state: 'failed', outcome: 'api-error', attemptCount: 2, costUsd: 0 })
+  expect(job.message).toContain('given up')
+  expect(job.attempts.map((a) => a.outcome?.name)).toEqual(['api-error', 'api-error'])
+})
+
+it('a budget that is used up pauses the job; raised, it goes on in the same session and finishes', async () => {
+  await begin([
+    {
+      when: '/^spend$/',
+      reply: [bash('echo one'), { await: 'results' }, bash('echo two'), { await: 'results' }, 'All spent.'],
+    },
+    { when: 'You were interrupted', reply: [bash('echo three'), { await: 'results' }, 'Finished.'] },
+  ])
+  // The price is known once some run has reported it.
+  await runJob(world, { prompt: 'hello' })
+  const paused = await runJob(world, { prompt: 'spend', permissions: 'allow', maxBudgetUsd: 0.000001 })
+  expect(paused).toMatchObject({ state: 'paused', attention: 'budget', outcome: 'budget' })
+  expect(paused.costUsd).toBeGreaterThan(0.000001)
+
+  // Not enough to go on with: it stays where it is.
+  await world.api('PATCH', `/api/jobs/${paused.id}`, { maxBudgetUsd: 0.000002 })
+  expect(await getJob(world, paused.id)).toMatchObject({ state: 'paused', attention: 'budget' })
+
+  const raised = await world.api<{ runId: string }>('PATCH', `/api/jobs/${paused.id}`, { maxBudgetUsd: 5 })
+  expect(raised.runId).not.toBe(paused.runId)
+  const job = await jobEnds(world, paused.id)
+  expect(job).toMatchObject({ state: 'completed', resultText: 'Finished.', sessionId: paused.sessionId })
+  expect(job.attempts.at(-1)).toMatchObject({ resumed: true })
+  expect(job.costUsd).toBeGreaterThan(paused.costUsd ?? 0)
+  expect(asked().filter((text) => text === 'spend')).toHaveLength(1)
+})
+
+it('a budget in tokens holds over all attempts together', async () => {
+  await begin([
+    { when: '/^spend$/', reply: [bash('echo one'), { await: 'results' }, bash('echo two'), 'never'] },
+  ])
+  const job = await runJob(world, { prompt: 'spend', permissions: 'allow', maxBudgetTokens: 100 })
+  expect(job).toMatchObject({ state: 'paused', attention: 'budget' })
+  expect(job.progress.tokens).toBeGreaterThanOrEqual(100)
+  // A retry without more budget ends at once, and costs nothing.
+  await retryJob(world, job.id)
+  const again = await jobEnds(world, job.id)
+  expect(again).toMatchObject({ state: 'paused', attention: 'budget', costUsd: job.costUsd })
+  expect(again.attemptCount).toBe(job.attemptCount)
+})
+
+it('an expired session is not resumed: fresh, with the prompt and what was done', async () => {
+  await begin(
+    [
+      {
+        when: '/^write the file$/',
+        reply: [bash('echo first > log'), { await: 'results' }, { hold: 'gate' }, 'never'],
+      },
+      { when: 'session cannot be resumed', reply: 'Going on.' },
+    ],
+    { resume: { maxAge: '1s' }, jobs: { ...JOBS, backoff: '2s' } },
+  )
+  const { id, runId } = await createJob(world, { prompt: 'write the file', permissions: 'allow' })
+  await world.simulator.waitForHold('gate')
+  await world.waitForEvent(runId, (e) => e.type === 'tool-end')
+  await world.api('POST', `/api/jobs/${id}/cancel`)
+  const cancelled = await jobEnds(world, id)
+  expect(cancelled.state).toBe('cancelled')
+  await jobIs(world, id, (job) => Date.parse(job.endedAt ?? '') + 1500 < Date.now())
+  await retryJob(world, id)
+  const job = await jobEnds(world, id)
+  expect(job).toMatchObject({ state: 'completed', resultText: 'Going on.' })
+  expect(job.attempts.at(-1)).toMatchObject({ resumed: false, freshReason: 'expired', carry: 'handoff' })
+  expect(job.sessionId).not.toBe(cancelled.sessionId)
+  const last = asked().at(-1) ?? ''
+  expect(last).toContain('echo first > log')
+  expect(last).toContain('write the file')
+})
