@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { JobId, NotificationId, RunId } from '../../src/contract/ids.ts'
 import { type JobNotice, NotificationBody } from '../../src/contract/notification.ts'
-import { composeBody, composeVariables, describeJobNotice } from '../../src/core/notify/message.ts'
+import { describeJobNotice, noticeOfJob } from '../../src/core/notify/job.ts'
+import { composeBody, composeVariables } from '../../src/core/notify/message.ts'
 import { type Notice, planNotifications } from '../../src/core/notify/plan.ts'
 import { decideAfterTry, MAX_TRIES } from '../../src/core/notify/retry.ts'
 import { type NotifyTarget, resolveTarget, showTarget } from '../../src/core/notify/target.ts'
@@ -82,6 +83,26 @@ describe('who is told', () => {
       headers: {},
       secret: null,
     })
+  })
+})
+
+describe('what there is to tell of a job', () => {
+  it.each([
+    ['completed', 'done'],
+    ['failed', 'failed'],
+    ['paused', 'attention'],
+  ] as const)('that is %s: %s, once for a run', (state, event) => {
+    const given = job({ state })
+    expect(noticeOfJob(given)).toEqual({
+      event,
+      subject: { kind: 'job', id: given.id },
+      occurrence: given.runId,
+      payload: given,
+    })
+  })
+
+  it.each(['queued', 'running', 'waiting', 'cancelled'] as const)('that is %s: nothing', (state) => {
+    expect(noticeOfJob(job({ state }))).toBeNull()
   })
 })
 

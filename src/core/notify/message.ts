@@ -1,6 +1,5 @@
 /** What is sent: one text, the same for every try, and what a command is told besides. */
 import type { NotificationId } from '../../contract/ids.ts'
-import { JobNotice } from '../../contract/notification.ts'
 import type { Notice } from './plan.ts'
 
 export type Sendable = Pick<Notice, 'event' | 'subject' | 'payload'> & { id: NotificationId; createdAt: Date }
@@ -29,18 +28,6 @@ export function composeVariables({ id, event, subject, payload }: Sendable): Rec
   )
 }
 
-const MAX_CHARS: Readonly<Record<string, number>> = { prompt: 500, message: 2000, resultText: 4000 }
-
-/** What is told of a job, from anything that has these fields. */
-export function describeJobNotice(job: JobNotice): JobNotice {
-  const fields = Object.keys(JobNotice.shape).map((field) => {
-    const value = job[field as keyof JobNotice]
-    const limit = MAX_CHARS[field]
-    return [field, typeof value === 'string' && limit ? cut(value, limit) : value] as const
-  })
-  return Object.fromEntries(fields) as JobNotice
-}
-
-function cut(text: string, chars: number): string {
+export function cut(text: string, chars: number): string {
   return text.length <= chars ? text : `${text.slice(0, chars - 1).toWellFormed()}…`
 }
