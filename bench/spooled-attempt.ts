@@ -10,11 +10,14 @@ import { AgentRegistry, type ConfiguredAgent } from '../src/agents/registry.ts'
 import { configSchema } from '../src/config/schema.ts'
 import { AttemptId, RunId, SessionId } from '../src/contract/ids.ts'
 import { systemClock } from '../src/daemon/clock.ts'
+import { createNotifier } from '../src/daemon/notifier.ts'
 import { engineSettings } from '../src/daemon/settings.ts'
+import { Checkpoints } from '../src/engine/checkpoints.ts'
 import type { EngineParts } from '../src/engine/parts.ts'
 import { ProgressBus } from '../src/engine/progress.ts'
 import { Supervision } from '../src/engine/supervision.ts'
 import { attemptDir, prepare } from '../src/process/attempt-dir.ts'
+import { openGit } from '../src/process/git/run.ts'
 import { openSqliteStore } from '../src/store/sqlite/open.ts'
 
 export interface Spooled {
@@ -42,16 +45,26 @@ export async function spoolAttempt(folder: string, output: string): Promise<Spoo
     simulated: false,
   }
   const bus = new ProgressBus()
+  const log = {
+    info: quiet,
+    warn: quiet,
+    error: (fields: object, message: string) => console.error(message, fields),
+  }
+  const config = configSchema.parse({})
+  const git = openGit({ env: {} })
   const parts: EngineParts = {
     store,
     agents: new AgentRegistry([agent], { get: async () => null, put: async () => {} }, []),
     clock: systemClock,
+    git,
+    checkpoints: new Checkpoints({ store, clock: systemClock, log, git }),
     bus,
+    notifications: createNotifier({ config, store, home: folder, env: {}, log }),
     random: Math.random,
-    log: { info: quiet, warn: quiet, error: (fields, message) => console.error(message, fields) },
+    log,
     spool,
     closing: new AbortController().signal,
-    settings: engineSettings(configSchema.parse({})),
+    settings: engineSettings(config),
   }
   const at = systemClock.now()
   const { run } = await store.admitRun({

@@ -38,14 +38,28 @@ export function buildEnvironment(
   machine: Readonly<Record<string, string | undefined>>,
   configured: Env,
 ): Env {
+  const own = (name: string) => adapter.envPrefixes.some((prefix) => name.startsWith(prefix))
+  const env = pick(
+    machine,
+    (name) => !adapter.envStripped.includes(name) && (isForEveryProgram(name) || own(name)),
+  )
+  return { ...env, ...adapter.envFixed, ...configured }
+}
+
+/** What any program needs, for those that are no agents. */
+export function commonEnvironment(machine: Readonly<Record<string, string | undefined>>): Env {
+  return pick(machine, isForEveryProgram)
+}
+
+const isForEveryProgram = (name: string) => PASSED.includes(name) || name.startsWith('LC_')
+
+function pick(
+  machine: Readonly<Record<string, string | undefined>>,
+  passes: (name: string) => boolean,
+): Record<string, string> {
   const env: Record<string, string> = {}
   for (const [name, value] of Object.entries(machine)) {
-    if (value === undefined || adapter.envStripped.includes(name)) continue
-    const passed =
-      PASSED.includes(name) ||
-      name.startsWith('LC_') ||
-      adapter.envPrefixes.some((prefix) => name.startsWith(prefix))
-    if (passed) env[name] = value
+    if (value !== undefined && passes(name)) env[name] = value
   }
-  return { ...env, ...adapter.envFixed, ...configured }
+  return env
 }

@@ -19,6 +19,8 @@ function problemsOf(issue: z.core.$ZodIssue, source: Source): ConfigProblem[] {
     const parent = issue.path.slice(0, -1)
     return [problemAt(source, issue.path, `is not a fitting name; expected ${expectedAt(parent)}`)]
   }
+  // Several settings that do not fit together: what it says is more than what any one of them expects.
+  if (issue.code === 'custom' && issue.params?.says) return [problemAt(source, issue.path, issue.message)]
   const expected = expectedAt(issue.path) ?? issue.message
   return [problemAt(source, issue.path, `expected ${expected}; got ${showValue(source.value, issue.path)}`)]
 }
@@ -31,6 +33,11 @@ function unknownKey(parent: SettingPath, key: string): string {
   return `unknown key; known here: ${knownKeysAt(parent).join(', ')}`
 }
 
+/** An address may hold a password, a header or a command a token. */
+function isPrivate([section, , key]: SettingPath): boolean {
+  return section === 'store' || key === 'env' || (section === 'notify' && key !== 'on')
+}
+
 /** Short, and never a value that may hold a password. */
 function showValue(root: unknown, path: SettingPath): string {
   const value = path.reduce<unknown>(
@@ -39,7 +46,7 @@ function showValue(root: unknown, path: SettingPath): string {
   )
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object') return 'a mapping'
-  if (path[0] === 'store' || path[2] === 'env') return `a ${typeof value} (not shown)`
+  if (isPrivate(path)) return `a ${typeof value} (not shown)`
   const shown = JSON.stringify(value) ?? 'nothing'
   return shown.length > 60 ? `${shown.slice(0, 57)}…` : shown
 }

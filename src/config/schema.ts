@@ -7,6 +7,7 @@
 import { z } from 'zod'
 import { CHANGE_POLICIES } from '../contract/job.ts'
 import { PERMISSION_MODES } from '../contract/run.ts'
+import { notify } from './notify-schema.ts'
 import { duration, setting, size, text, wholeNumber } from './setting.ts'
 
 const server = z.strictObject({
@@ -140,6 +141,7 @@ export const configSchema = z.strictObject({
     'names of agents (small letters, digits, . _ -) with their settings',
     'Agents by name. Several names may share an adapter.',
   ).prefault({}),
+  notify: notify.prefault({}),
 })
 
 export type Config = z.output<typeof configSchema>

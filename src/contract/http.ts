@@ -23,6 +23,12 @@ export const PageQuery = z.object({
   cursor: z.string().max(256).optional(),
 })
 
+/** What a list is asked for, besides what is its own. */
+export interface ListQuery {
+  limit: number
+  cursor?: string | undefined
+}
+
 export const page = <T extends z.ZodType>(item: T) =>
   z.object({ items: z.array(item), nextCursor: z.string().nullable() })
 export type Page<T> = { items: T[]; nextCursor: string | null }

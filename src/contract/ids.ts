@@ -34,6 +34,7 @@ export const SessionId = idKind('ses', 'a session')
 export const ConversationId = idKind('cnv', 'a conversation')
 export const MessageId = idKind('msg', 'a message')
 export const JobId = idKind('job', 'a job')
+export const NotificationId = idKind('ntf', 'a notification')
 
 export type RunId = Id<'run'>
 export type AttemptId = Id<'att'>
@@ -41,3 +42,4 @@ export type SessionId = Id<'ses'>
 export type ConversationId = Id<'cnv'>
 export type MessageId = Id<'msg'>
 export type JobId = Id<'job'>
+export type NotificationId = Id<'ntf'>

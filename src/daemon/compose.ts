@@ -15,6 +15,7 @@ import type { Store } from '../store/store.ts'
 import { bundledCommands, configureAgents, type MachineEnv, needsSimulator, simulate } from './agents.ts'
 import { systemClock } from './clock.ts'
 import { lockHome } from './lock.ts'
+import { createNotifier } from './notifier.ts'
 import { engineSettings } from './settings.ts'
 import { openSimulator } from './simulated.ts'
 
@@ -70,6 +71,7 @@ export async function compose({ home, cwd, env, log }: ComposeInput): Promise<Co
       clock: systemClock,
       git: openGit({ env }),
       bus: new ProgressBus(),
+      notifications: createNotifier({ config, store, home, env, log }),
       random: Math.random,
       log,
       spool,

@@ -2,7 +2,7 @@
  * Starts the daemon: lock, store, engine, server, in that order; then `daemon.json`, which tells others it is there;
  * then recovery, so that being reachable does not wait for it.
  */
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DaemonFile } from '../contract/http.ts'
 import { createApp } from '../server/app.ts'
@@ -11,6 +11,7 @@ import { systemClock } from './clock.ts'
 import { type ComposeInput, compose } from './compose.ts'
 import { readDaemonFile } from './lock.ts'
 import { ensureToken } from './token.ts'
+import { readVersion } from './version.ts'
 
 export interface Daemon {
   url: string
@@ -73,11 +74,4 @@ function publish(home: string, file: DaemonFile): void {
   const path = join(home, 'daemon.json')
   writeFileSync(`${path}.new`, `${JSON.stringify(file)}\n`, { mode: 0o600 })
   renameSync(`${path}.new`, path)
-}
-
-function readVersion(): string {
-  const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-    version: string
-  }
-  return manifest.version
 }

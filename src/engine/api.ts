@@ -10,17 +10,12 @@ import type {
   UpdateConversation,
 } from '../contract/conversation.ts'
 import type { RunEvent } from '../contract/events.ts'
-import type { Page } from '../contract/http.ts'
+import type { ListQuery, Page } from '../contract/http.ts'
 import type { ConversationId, MessageId, RunId } from '../contract/ids.ts'
 import type { CreateRun, Run, RunDetail, ToolResult } from '../contract/run.ts'
 import type { Session, SessionDetail } from '../contract/session.ts'
 import type { Stats } from '../contract/stats.ts'
 import type { JobEngine } from './job-api.ts'
-
-export interface ListQuery {
-  limit: number
-  cursor?: string | undefined
-}
 
 export interface Engine extends JobEngine {
   /** Stores the intent. `created` is false if the key was seen before; the run is then the earlier one. */

@@ -18,6 +18,7 @@ import { Detached, persist } from './persist.ts'
 import { prepareAttempt } from './prepare.ts'
 import { settleAttempt } from './settle.ts'
 import { Supervision, type SupervisionInput } from './supervision.ts'
+import { noticesOfEnd } from './tell.ts'
 import { endingOfTurn } from './turn-ending.ts'
 
 /** Never rejects. */
@@ -74,8 +75,12 @@ async function readOverspending({ store }: EngineParts, run: RunRecord): Promise
 /** Settles a run that has no attempt under way. False if it has one. */
 async function endQueued(parts: EngineParts, run: RunRecord, outcome: Outcome): Promise<boolean> {
   const turn = await endingOfTurn(parts, { run, settled: outcome, took: null })
-  const done = await persist(parts, () => parts.store.settleQueued(run.id, outcome, parts.clock.now(), turn))
+  const notices = await noticesOfEnd(parts, run, outcome)
+  const done = await persist(parts, () =>
+    parts.store.settleQueued(run.id, outcome, parts.clock.now(), { turn, notices }),
+  )
   parts.bus.publish(run.id)
+  parts.notifications.wake()
   return done
 }
 
@@ -215,6 +220,7 @@ async function endUnseen(
   const { outcome, next } = ending
   const turn =
     next.kind === 'settle' ? await endingOfTurn(parts, { run, settled: next.outcome, took: null }) : null
+  const notices = next.kind === 'settle' ? await noticesOfEnd(parts, run, next.outcome) : []
   const at = parts.clock.now()
   await persist(parts, () =>
     parts.store.endAttempt({
@@ -234,6 +240,7 @@ async function endUnseen(
       done: run.done,
       resultText: run.resultText,
       turn,
+      notices,
       events: [
         { type: 'attempt-end', number: attempt.number, outcome, exitCode: null, strays },
         next.kind === 'settle'

@@ -29,7 +29,7 @@ const SWEEP_EVERY_MS = 3_600_000
 export function createEngine(given: Omit<EngineParts, 'closing' | 'checkpoints'>): RunningEngine {
   const closing = new AbortController()
   const parts: EngineParts = { ...given, closing: closing.signal, checkpoints: new Checkpoints(given) }
-  const { store, bus, clock, settings } = parts
+  const { store, bus, clock, settings, notifications } = parts
   const live = new LiveRuns((id, waiting) => dispatcher.park(id, waiting))
   const driving = new Set<Promise<void>>()
   const track = (work: Promise<void>) => {
@@ -51,7 +51,9 @@ export function createEngine(given: Omit<EngineParts, 'closing' | 'checkpoints'>
   const ages = { idleMs: settings.sessionIdleMs, maxAgeMs: settings.resume.maxAgeMs }
 
   const sweep = () => {
-    sweepSpool(parts).catch((error) => parts.log.warn({ error: String(error) }, 'sweeping failed'))
+    Promise.all([sweepSpool(parts), notifications.sweep()]).catch((error) =>
+      parts.log.warn({ error: String(error) }, 'sweeping failed'),
+    )
   }
   const sweeping = setInterval(sweep, SWEEP_EVERY_MS)
   sweeping.unref()
@@ -80,7 +82,7 @@ export function createEngine(given: Omit<EngineParts, 'closing' | 'checkpoints'>
     const at = clock.now()
     const outcome = { name: 'cancelled', message: 'cancelled' } as const
     const turn = await endingOfTurn(parts, { run, settled: outcome, took: null })
-    const gone = await store.settleQueued(id, outcome, at, turn)
+    const gone = await store.settleQueued(id, outcome, at, { turn, notices: [] })
     if (!gone && !(await store.markCancelRequested(id, at))) throw settled(run)
     await live.get(id)?.stop('cancelled', 'cancelled')
     bus.publish(id)
@@ -107,13 +109,14 @@ export function createEngine(given: Omit<EngineParts, 'closing' | 'checkpoints'>
         if (run) dispatcher.adopt(run, track(adoptAttempt(parts, live, run, attempt)))
       }
       dispatcher.open()
+      notifications.open()
       sweep()
       return { adopted: left.length }
     },
 
     close: async () => {
       clearInterval(sweeping)
-      await dispatcher.close()
+      await Promise.all([dispatcher.close(), notifications.close()])
       live.detachAll()
       closing.abort()
       await Promise.allSettled(driving)

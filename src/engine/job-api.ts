@@ -1,9 +1,8 @@
 /** What the outside may ask of jobs. */
 
-import type { Page } from '../contract/http.ts'
+import type { ListQuery, Page } from '../contract/http.ts'
 import type { JobId } from '../contract/ids.ts'
 import type { CheckpointDiff, CreateJob, Job, JobDetail, JobState, UpdateJob } from '../contract/job.ts'
-import type { ListQuery } from './api.ts'
 
 export interface JobEngine {
   /** Stores the intent. `created` is false if the key was seen before; the job is then the earlier one. */

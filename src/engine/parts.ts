@@ -3,6 +3,7 @@ import type { AgentRegistry } from '../agents/registry.ts'
 import type { CheckpointPolicy } from '../contract/job.ts'
 import type { PermissionMode } from '../contract/run.ts'
 import type { Clock } from '../core/clock.ts'
+import type { Notice, PlannedNotification } from '../core/notify/plan.ts'
 import type { ResumeLimits } from '../core/resume/facts.ts'
 import type { Git } from '../process/git/run.ts'
 import type { Store } from '../store/store.ts'
@@ -16,6 +17,7 @@ export interface EngineParts {
   git: Git
   checkpoints: Checkpoints
   bus: ProgressBus
+  notifications: Notifications
   /** In [0, 1). */
   random: () => number
   log: Log
@@ -24,6 +26,18 @@ export interface EngineParts {
   /** The folder that holds one folder per attempt. */
   spool: string
   settings: EngineSettings
+}
+
+/** Tells people what happened: plan, store the plan in the transaction in which it happens, then wake. */
+export interface Notifications {
+  /** `webhook` is the subject's own. */
+  plan: (notice: Notice, webhook: string | null) => PlannedNotification[]
+  wake: () => void
+  open: () => void
+  /** What is being sent is broken off and stays pending. */
+  close: () => Promise<void>
+  /** Forgets what was sent, or given up, long ago. */
+  sweep: () => Promise<void>
 }
 
 export interface Log {

@@ -18,6 +18,7 @@ import type { EngineParts } from './parts.ts'
 import { persist } from './persist.ts'
 import { noteRates, readRates } from './rates.ts'
 import type { SupervisionEnd } from './supervision.ts'
+import { noticesOfEnd } from './tell.ts'
 import { endingOfTurn } from './turn-ending.ts'
 
 const RELEVANT: readonly EventType[] = [
@@ -104,6 +105,9 @@ export async function settleAttempt(parts: EngineParts, input: SettleInput): Pro
     modelCalls: new Set(events.flatMap(callOf)).size,
     toolCalls: await store.countEvents(run.id, 'tool-start'),
   }
+  const resultText = (attempt.kind === 'turn' ? lastTurn(own)?.text : null) ?? run.resultText
+  const notices =
+    next.kind === 'settle' ? await noticesOfEnd(parts, { ...run, spend, done, resultText }, next.outcome) : []
   const at = clock.now()
   await persist(parts, () =>
     store.endAttempt({
@@ -120,7 +124,7 @@ export async function settleAttempt(parts: EngineParts, input: SettleInput): Pro
         costUsd: ownSpend?.costUsd ?? 0,
       },
       spend,
-      resultText: (attempt.kind === 'turn' ? lastTurn(own)?.text : null) ?? run.resultText,
+      resultText,
       done,
       strikes,
       next:
@@ -132,11 +136,13 @@ export async function settleAttempt(parts: EngineParts, input: SettleInput): Pro
         ...endEvents(attempt, outcome, exitCode, strays, next),
       ],
       turn,
+      notices,
       at,
     }),
   )
   if (ownSpend) await noteRates(store, rates, ownSpend.rates)
   parts.bus.publish(run.id)
+  if (notices.length > 0) parts.notifications.wake()
 }
 
 const addsSomething = ({ body }: StoredEvent) =>

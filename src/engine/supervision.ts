@@ -29,6 +29,7 @@ import { METERED, Meter, type Reading } from './meter.ts'
 import type { EngineParts } from './parts.ts'
 import { persist } from './persist.ts'
 import { readRates } from './rates.ts'
+import { tellOfQuestion } from './tell.ts'
 
 export interface SupervisionInput {
   run: RunRecord
@@ -281,7 +282,7 @@ export class Supervision {
   /** Answers by policy what policy may answer; the rest waits for a person. */
   async #consider({ ask }: QuestionRecord): Promise<void> {
     const decision = decideAsk(this.#in.run.request.permissions, ask)
-    if (decision.kind === 'wait') return
+    if (decision.kind === 'wait') return await tellOfQuestion(this.#parts, this.#in.run, ask)
     const answer = { toolUseId: ask.toolUseId, decision: decision.kind, message: decision.reason }
     try {
       await this.answer(answer, 'policy')

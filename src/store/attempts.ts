@@ -8,6 +8,7 @@ import type { AttemptId, RunId } from '../contract/ids.ts'
 import { endTurn } from './end-turn.ts'
 import { appendEvents } from './events.ts'
 import { followRun } from './job-state.ts'
+import { enqueueNotifications } from './notifications.ts'
 import { trackQuestions } from './questions.ts'
 import {
   type AttemptEnding,
@@ -271,6 +272,7 @@ export async function endAttempt(tx: Tx, ending: AttemptEnding): Promise<void> {
     .execute()
   await followRun(tx, attempt.runId, at)
   if (ending.turn) await endTurn(tx, ending.turn, at)
+  await enqueueNotifications(tx, ending.notices ?? [], at)
   await appendEvents(tx, attempt.runId, attempt.id, ending.events, at)
 }
 

@@ -2,10 +2,19 @@
 
 import type { ContentBlock, HistoryScope } from '../contract/conversation.ts'
 import type { EventBody, EventOf } from '../contract/events.ts'
-import type { AttemptId, ConversationId, JobId, MessageId, RunId, SessionId } from '../contract/ids.ts'
+import type {
+  AttemptId,
+  ConversationId,
+  JobId,
+  MessageId,
+  NotificationId,
+  RunId,
+  SessionId,
+} from '../contract/ids.ts'
 import type { Attention, CheckpointKind, CheckpointPolicy, JobState } from '../contract/job.ts'
 import type { Outcome, Usage } from '../contract/outcome.ts'
 import type { Carry, FreshReason, PermissionMode, ToolResult } from '../contract/run.ts'
+import type { PlannedNotification } from '../core/notify/plan.ts'
 
 export interface RunRequest {
   permissions: PermissionMode
@@ -175,9 +184,16 @@ export interface AttemptEnding {
   strikes: number
   next: { kind: 'settle'; outcome: Outcome } | { kind: 'retry'; notBefore: Date; why: string }
   events: readonly EventBody[]
-  /** What a conversation keeps of it. */
+  /** What a conversation keeps of it, and who is to be told. */
   turn?: TurnEnding | null
+  notices?: readonly PlannedNotification[]
   at: Date
+}
+
+/** What follows from a run that settles without an attempt. */
+export interface RunEnding {
+  turn: TurnEnding | null
+  notices: readonly PlannedNotification[]
 }
 
 export interface QuestionRecord {
@@ -295,5 +311,17 @@ export interface CheckpointRecord {
   tree: string
   head: string | null
   attemptId: AttemptId | null
+  createdAt: Date
+}
+
+export interface NotificationRecord extends PlannedNotification {
+  id: NotificationId
+  state:
+    | { at: 'pending'; notBefore: Date }
+    | { at: 'delivered'; deliveredAt: Date }
+    | { at: 'given-up'; givenUpAt: Date }
+  tries: number
+  /** Of the last try that failed. */
+  lastError: string | null
   createdAt: Date
 }

@@ -9,6 +9,7 @@ import type {
   JobOptions,
   JobRecord,
   MessageRecord,
+  NotificationRecord,
   PinRecord,
   QuestionRecord,
   RunRecord,
@@ -24,6 +25,7 @@ import type {
   EventsTable,
   JobsTable,
   MessagesTable,
+  NotificationsTable,
   PinsTable,
   QuestionsTable,
   RunsTable,
@@ -244,4 +246,27 @@ export function toCheckpoint(row: CheckpointsTable): CheckpointRecord {
     attemptId: row.attempt_id,
     createdAt: new Date(Number(row.created_at)),
   }
+}
+
+export function toNotification(row: NotificationsTable): NotificationRecord {
+  return {
+    id: row.id,
+    event: row.event,
+    subject: { kind: row.subject_kind, id: row.subject_id },
+    occurrence: row.occurrence,
+    target: JSON.parse(row.target),
+    payload: JSON.parse(row.payload),
+    state: toNotificationState(row),
+    tries: row.tries,
+    lastError: row.last_error,
+    createdAt: new Date(Number(row.created_at)),
+  }
+}
+
+function toNotificationState(row: NotificationsTable): NotificationRecord['state'] {
+  if (row.state === 'pending') return { at: 'pending', notBefore: new Date(Number(row.not_before)) }
+  const endedAt = new Date(Number(row.ended_at))
+  return row.state === 'delivered'
+    ? { at: 'delivered', deliveredAt: endedAt }
+    : { at: 'given-up', givenUpAt: endedAt }
 }

@@ -9,7 +9,8 @@ import type { Outcome } from '../contract/outcome.ts'
 import { endTurn } from './end-turn.ts'
 import { appendEvents } from './events.ts'
 import { followRun } from './job-state.ts'
-import type { NewRun, RunRecord, TurnEnding } from './records.ts'
+import { enqueueNotifications } from './notifications.ts'
+import type { NewRun, RunEnding, RunRecord } from './records.ts'
 import { toRun } from './rows.ts'
 import type { Tables } from './schema.ts'
 import type { Tx } from './writer.ts'
@@ -179,13 +180,15 @@ export async function countRuns(
   return { queued, running, settled: Number(all.n) - queued - running }
 }
 
+const NOTHING: RunEnding = { turn: null, notices: [] }
+
 /** Settles a run that has no attempt under way. False if it has one, or is settled already. */
 export async function settleQueued(
   tx: Tx,
   id: RunId,
   outcome: Outcome,
   at: Date,
-  turn: TurnEnding | null = null,
+  { turn, notices }: RunEnding = NOTHING,
 ): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('runs')
@@ -205,6 +208,7 @@ export async function settleQueued(
   const end: EventBody = { type: 'run-end', outcome }
   await appendEvents(tx, id, null, [end], at)
   if (turn) await endTurn(tx, turn, at)
+  await enqueueNotifications(tx, notices, at)
   return true
 }
 

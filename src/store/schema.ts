@@ -1,7 +1,16 @@
 /** The tables, as the queries see them. Instants are milliseconds since 1970, JSON is text: the same on every database. */
 
-import type { AttemptId, ConversationId, JobId, MessageId, RunId, SessionId } from '../contract/ids.ts'
+import type {
+  AttemptId,
+  ConversationId,
+  JobId,
+  MessageId,
+  NotificationId,
+  RunId,
+  SessionId,
+} from '../contract/ids.ts'
 import type { Attention, CheckpointKind, JobState } from '../contract/job.ts'
+import type { NotifyEvent } from '../contract/notification.ts'
 
 export interface Tables {
   runs: RunsTable
@@ -16,6 +25,7 @@ export interface Tables {
   pins: PinsTable
   jobs: JobsTable
   checkpoints: CheckpointsTable
+  notifications: NotificationsTable
 }
 
 export interface RunsTable {
@@ -235,4 +245,24 @@ export interface CheckpointsTable {
   head: string | null
   attempt_id: AttemptId | null
   created_at: number
+}
+
+/** What is to be told, and to whom. Once for each subject, event, occurrence and target. */
+export interface NotificationsTable {
+  id: NotificationId
+  event: NotifyEvent
+  subject_kind: 'job'
+  subject_id: JobId
+  occurrence: string
+  /** A configured target's name, or an address. */
+  target: string
+  /** The subject as it was. */
+  payload: string
+  state: 'pending' | 'delivered' | 'given-up'
+  tries: number
+  /** Of a pending one. */
+  not_before: number | null
+  last_error: string | null
+  created_at: number
+  ended_at: number | null
 }

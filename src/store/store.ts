@@ -10,11 +10,13 @@ import type { JobState, UpdateJob } from '../contract/job.ts'
 import type { Outcome } from '../contract/outcome.ts'
 import type { ToolResult } from '../contract/run.ts'
 import type { Stats } from '../contract/stats.ts'
+import type { Notice, PlannedNotification } from '../core/notify/plan.ts'
 import * as attempts from './attempts.ts'
 import * as conversations from './conversations.ts'
 import * as events from './events.ts'
 import * as changes from './history-changes.ts'
 import * as jobs from './jobs.ts'
+import * as notifications from './notifications.ts'
 import * as questions from './questions.ts'
 import type {
   AttemptEnding,
@@ -26,12 +28,13 @@ import type {
   NewConversation,
   NewJob,
   NewRun,
+  NotificationRecord,
   PinRecord,
   QuestionRecord,
+  RunEnding,
   RunRecord,
   SessionRecord,
   StoredEvent,
-  TurnEnding,
 } from './records.ts'
 import * as runs from './runs.ts'
 import type { Tables } from './schema.ts'
@@ -47,7 +50,7 @@ export interface Store {
   listStartable: (now: Date, limit: number, busy?: runs.Busy) => Promise<RunRecord[]>
   nextDueAt: (now: Date) => Promise<Date | null>
   countRuns: () => Promise<{ queued: number; running: number; settled: number }>
-  settleQueued: (id: RunId, outcome: Outcome, at: Date, turn?: TurnEnding | null) => Promise<boolean>
+  settleQueued: (id: RunId, outcome: Outcome, at: Date, ending?: RunEnding) => Promise<boolean>
   markCancelRequested: (id: RunId, at: Date) => Promise<boolean>
   postponeRun: (id: RunId, until: Date, why: string) => Promise<void>
 
@@ -142,6 +145,25 @@ export interface Store {
   /** A run works there now. */
   isPlaceTaken: (place: string) => Promise<boolean>
 
+  /** Returns how many are new. What happens in a transaction of its own is noted in that one instead. */
+  enqueueNotifications: (items: readonly PlannedNotification[], at: Date) => Promise<number>
+  listDueNotifications: (
+    now: Date,
+    limit: number,
+    busyTargets?: readonly string[],
+  ) => Promise<NotificationRecord[]>
+  nextNotificationAt: (now: Date) => Promise<Date | null>
+  markDelivered: (notification: NotificationRecord, at: Date) => Promise<boolean>
+  /** `notBefore` null: given up. */
+  markFailedTry: (
+    notification: NotificationRecord,
+    error: string,
+    notBefore: Date | null,
+    at: Date,
+  ) => Promise<boolean>
+  listNotifications: (subject: Notice['subject']) => Promise<NotificationRecord[]>
+  deleteEndedNotifications: (before: Date) => Promise<number>
+
   readStats: () => Promise<Stats>
 
   getFact: (key: string) => Promise<string | null>
@@ -169,7 +191,7 @@ export function createStore({ reader, writer }: Connections, windowMs: number): 
     listStartable: (now, limit, busy) => runs.listStartable(reader, now, limit, busy),
     nextDueAt: (now) => runs.nextDueAt(reader, now),
     countRuns: () => runs.countRuns(reader),
-    settleQueued: (id, outcome, at, turn) => write((tx) => runs.settleQueued(tx, id, outcome, at, turn)),
+    settleQueued: (id, outcome, at, ending) => write((tx) => runs.settleQueued(tx, id, outcome, at, ending)),
     markCancelRequested: (id, at) => write((tx) => runs.markCancelRequested(tx, id, at)),
     postponeRun: (id, until, why) => write((tx) => runs.postponeRun(tx, id, until, why)),
 
@@ -228,6 +250,15 @@ export function createStore({ reader, writer }: Connections, windowMs: number): 
     listJobsWithOldCheckpoints: (before, limit) => jobs.listJobsWithOldCheckpoints(reader, before, limit),
     deleteCheckpoints: (id) => write((tx) => jobs.deleteCheckpoints(tx, id)),
     isPlaceTaken: (place) => jobs.isPlaceTaken(reader, place),
+
+    enqueueNotifications: (items, at) => write((tx) => notifications.enqueueNotifications(tx, items, at)),
+    listDueNotifications: (now, limit, busy) => notifications.listDueNotifications(reader, now, limit, busy),
+    nextNotificationAt: (now) => notifications.nextNotificationAt(reader, now),
+    markDelivered: (notification, at) => write((tx) => notifications.markDelivered(tx, notification, at)),
+    markFailedTry: (notification, error, notBefore, at) =>
+      write((tx) => notifications.markFailedTry(tx, notification, error, notBefore, at)),
+    listNotifications: (subject) => notifications.listNotifications(reader, subject),
+    deleteEndedNotifications: (before) => write((tx) => notifications.deleteEndedNotifications(tx, before)),
 
     readStats: () => readStats(reader),
 

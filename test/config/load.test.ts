@@ -59,6 +59,7 @@ describe('defaults and overlay', () => {
       dryRun: false,
       maxTier: 3,
       agents: {},
+      notify: {},
     })
   })
 
@@ -123,6 +124,28 @@ describe('defaults and overlay', () => {
   })
 })
 
+describe('whom to tell', () => {
+  test('everything by default, else what is listed', () => {
+    const home = `
+notify:
+  chat:
+    webhook: https://chat.example/hook?key=1
+    headers: { X-Team: core, X-Number: 7 }
+    secret: ' s '
+  phone: { command: 'notify-send "$REPRISE_MESSAGE"', on: [failed, attention] }
+`
+    expect(load({ home }).notify).toEqual({
+      chat: {
+        on: ['done', 'failed', 'attention'],
+        webhook: 'https://chat.example/hook?key=1',
+        headers: { 'X-Team': 'core', 'X-Number': '7' },
+        secret: ' s ',
+      },
+      phone: { on: ['failed', 'attention'], command: 'notify-send "$REPRISE_MESSAGE"' },
+    })
+  })
+})
+
 describe('refusals', () => {
   test('all problems of all sources at once, with file, line and column', () => {
     const { shown, text } = refusal({
@@ -148,6 +171,7 @@ describe('refusals', () => {
     ['port: 80', 'did you mean server.port?'],
     ['idleTimeout: 1m', 'did you mean session.idleTimeout or run.idleTimeout?'],
     ['agents: { claude: { comand: x } }', 'did you mean agents.claude.command?'],
+    ['notify: { me: { command: x, secrt: y } }', 'did you mean notify.me.secret?'],
     ['tiers: {}', 'known here: server, store, resume, session, run, dryRun, maxTier, agents'],
     ['watches: {}', 'known here: server,'],
     ['__proto__: { dryRun: true }', 'known here: server,'],
@@ -168,11 +192,38 @@ describe('refusals', () => {
     ['agents: { claude: { env: { "A=B": x } } }', 'is not a fitting name; expected names of variables'],
     ['agents: { "../x": {} }', 'is not a fitting name; expected names of agents'],
     ['dryRun: maybe', 'true or false; got "maybe"'],
+    ['notify: { me: {} }', 'notify.me: needs a webhook or a command'],
+    [
+      'notify: { me: { webhook: "https://x", command: "true" } }',
+      'notify.me: has both a webhook and a command',
+    ],
+    ['notify: { me: { command: "true", secret: s } }', 'notify.me.secret: is for a webhook'],
+    ['notify: { me: { command: "true", headers: { a: b } } }', 'notify.me.headers: is for a webhook'],
+    ['notify: { me: { webhook: "ftp://x" } }', 'notify.me.webhook: expected an http or https address'],
+    ['notify: { me: { command: "true", on: [done, lost] } }', 'one of done, failed, attention; got "lost"'],
+    ['notify: { me: { command: "true", on: [] } }', 'a list of at least one of done, failed, attention'],
+    ['notify: { "My Phone": { command: "true" } }', 'is not a fitting name; expected names (small'],
+    [
+      'notify: { me: { webhook: "https://x", headers: { Content-Length: 1 } } }',
+      'notify.me.headers.Content-Length: is not a fitting name; expected names of headers',
+    ],
+    [
+      'notify: { me: { webhook: "https://x", headers: { a: "b\\nc" } } }',
+      'notify.me.headers.a: expected a text on one line',
+    ],
+    [
+      'notify: { me: 1 }',
+      'notify.me: expected a mapping with the keys on, webhook, headers, secret, command',
+    ],
   ])('%s', (home, message) => expect(refusal({ home }).shown).toEqual([expect.stringContaining(message)]))
 
   test('a secret is not repeated in the message', () => {
     const { text } = refusal({
-      home: 'store: { url: "mysql://user:s3cret@db" }\nagents: { claude: { env: { TOKEN: [s3cret] } } }',
+      home: [
+        'store: { url: "mysql://user:s3cret@db" }',
+        'agents: { claude: { env: { TOKEN: [s3cret] } } }',
+        'notify: { a: { webhook: "htp://s3cret", headers: { token: "s3cret\\n" } } }',
+      ].join('\n'),
     })
     expect(text).toContain('store.url: expected an address')
     expect(text).not.toContain('s3cret')
@@ -208,6 +259,9 @@ describe('a settings file in a directory that a stranger may have written', () =
     ['server: { host: 0.0.0.0 }', 'server.host'],
     ['store: { url: "postgres://evil" }', 'store.url'],
     ['x: &x { command: ./evil }\nagents: { claude: *x }', 'x'],
+    ['notify: { me: { command: ./evil } }', 'notify'],
+    ['notify: { me: { webhook: "https://evil" } }', 'notify'],
+    ['notify: {}', 'notify'],
   ])('cannot set %s', (project, key) => {
     const { shown, text } = refusal({ project })
     expect(shown).toEqual([expect.stringContaining(` ${key}: `)])
@@ -235,6 +289,12 @@ describe('a settings file in a directory that a stranger may have written', () =
       dryRun: true,
       agents: { claude: { model: 'haiku' } },
     })
+  })
+
+  test('cannot bend what you have set up to be told', () => {
+    const home = 'notify: { me: { webhook: "https://mine" } }'
+    const { shown } = refusal({ home, project: 'notify: { me: { webhook: "https://evil" } }' })
+    expect(shown).toEqual([expect.stringContaining('reprise.yaml:1:1 notify: cannot be set for a directory')])
   })
 
   test('what is refused there is accepted in the home', () => {

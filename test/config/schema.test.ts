@@ -18,6 +18,16 @@ test('the JSON Schema describes what a file may contain, with defaults as they a
         },
       },
       agents: { additionalProperties: { properties: { command: { type: 'string' } } } },
+      notify: {
+        additionalProperties: {
+          additionalProperties: false,
+          properties: {
+            on: { items: { enum: ['done', 'failed', 'attention'] } },
+            webhook: { type: 'string', format: 'uri' },
+            command: { type: 'string' },
+          },
+        },
+      },
     },
   })
   expect(schema).not.toHaveProperty('required')

@@ -4,6 +4,7 @@ import type { EventBody } from '../../src/contract/events.ts'
 import { RunId, SessionId } from '../../src/contract/ids.ts'
 import { OwnershipLost } from '../../src/store/records.ts'
 import type { Store } from '../../src/store/store.ts'
+import { describeOutbox } from './outbox.ts'
 import {
   admitted,
   at,
@@ -28,6 +29,8 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
   const times = <T>(count: number, make: (index: number) => T) =>
     Array.from({ length: count }, (_, i) => make(i))
   const ids = (items: readonly { id: string }[]) => items.map(({ id }) => id)
+
+  describeOutbox(open)
 
   describe('admitting a run', () => {
     it('gives it back as it was given, queued and untouched', async () => {

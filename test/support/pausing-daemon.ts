@@ -10,6 +10,7 @@ import { RunId } from '../../src/contract/ids.ts'
 import { bundledCommands, configureAgents } from '../../src/daemon/agents.ts'
 import { systemClock } from '../../src/daemon/clock.ts'
 import { lockHome } from '../../src/daemon/lock.ts'
+import { createNotifier } from '../../src/daemon/notifier.ts'
 import { engineSettings } from '../../src/daemon/settings.ts'
 import { createEngine } from '../../src/engine/engine.ts'
 import { ProgressBus } from '../../src/engine/progress.ts'
@@ -33,6 +34,7 @@ const paused: Store = {
   },
 }
 
+const log = { info: () => {}, warn: console.error, error: console.error }
 const engine = createEngine({
   store: paused,
   agents: new AgentRegistry(
@@ -43,8 +45,9 @@ const engine = createEngine({
   clock: systemClock,
   git: openGit({ env: process.env }),
   bus: new ProgressBus(),
+  notifications: createNotifier({ config, store: paused, home, env: process.env, log }),
   random: Math.random,
-  log: { info: () => {}, warn: console.error, error: console.error },
+  log,
   spool: `${home}/spool`,
   settings: engineSettings(config),
 })

@@ -7,6 +7,7 @@ import { RepriseError } from '../../contract/errors.ts'
 import { base } from './0001-base.ts'
 import { conversations } from './0002-conversations.ts'
 import { jobs } from './0003-jobs.ts'
+import { notifications } from './0004-notifications.ts'
 
 export interface Migration {
   number: number
@@ -14,7 +15,7 @@ export interface Migration {
   up: (db: Kysely<unknown>) => Promise<void>
 }
 
-export const MIGRATIONS: readonly Migration[] = [base, conversations, jobs]
+export const MIGRATIONS: readonly Migration[] = [base, conversations, jobs, notifications]
 
 interface MigrationsTable {
   reprise_migrations: { number: number; name: string; applied_at: number }

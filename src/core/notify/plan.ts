@@ -1,0 +1,40 @@
+/** Who is to be told of an event. */
+import type { JobId } from '../../contract/ids.ts'
+import type { NotifyEvent } from '../../contract/notification.ts'
+import type { NotifyTarget, TargetRef } from './target.ts'
+
+export interface Notice {
+  event: NotifyEvent
+  /** What it is about. The kind is also the key under which the body has the payload. */
+  subject: { kind: 'job'; id: JobId }
+  /**
+   * Tells one happening of the event from another: noted twice with the same one, it is sent once. What a repetition of
+   * the same settling would say again, and a later one would not: the run that ended, the question that was asked.
+   */
+  occurrence: string
+  payload: NoticePayload
+}
+
+/** The subject as it is at that moment. The named fields are also told to commands, as variables. */
+export interface NoticePayload {
+  readonly state: string
+  readonly message: string | null
+  readonly [field: string]: unknown
+}
+
+export interface PlannedNotification extends Notice {
+  target: TargetRef
+}
+
+/** `webhook` is the subject's own, told of everything; no address is told twice. */
+export function planNotifications(
+  notice: Notice,
+  targets: readonly NotifyTarget[],
+  webhook: string | null,
+): PlannedNotification[] {
+  const interested = targets.filter(({ on }) => on.includes(notice.event))
+  const known = interested.some(({ how }) => how.kind === 'webhook' && how.url === webhook)
+  const refs: TargetRef[] = interested.map(({ name }) => ({ name }))
+  if (webhook !== null && !known) refs.push({ webhook })
+  return refs.map((target) => ({ ...notice, target }))
+}

@@ -1,0 +1,43 @@
+/** From configuration to whom to tell. */
+import { commonEnvironment } from '../agents/environment.ts'
+import type { Config } from '../config/schema.ts'
+import type { NotifyTarget } from '../core/notify/target.ts'
+import { Notifier } from '../engine/notifications.ts'
+import type { Log } from '../engine/parts.ts'
+import type { Store } from '../store/store.ts'
+import type { MachineEnv } from './agents.ts'
+import { systemClock } from './clock.ts'
+import { readVersion } from './version.ts'
+
+export function createNotifier(input: {
+  config: Config
+  store: Store
+  home: string
+  env: MachineEnv
+  log: Log
+}): Notifier {
+  const { config, store, home, env, log } = input
+  return new Notifier({
+    store,
+    clock: systemClock,
+    random: Math.random,
+    log,
+    settings: {
+      targets: Object.entries(config.notify).map(([name, target]) => toTarget(name, target)),
+      fetch,
+      userAgent: `reprise/${readVersion()}`,
+      env: commonEnvironment(env),
+      workDir: home,
+    },
+  })
+}
+
+/** The schema has seen to it that there is either a webhook or a command. */
+function toTarget(name: string, { on, ...target }: Config['notify'][string]): NotifyTarget {
+  const { webhook, headers = {}, secret = null, command = '' } = target
+  const how =
+    webhook === undefined
+      ? ({ kind: 'command', command } as const)
+      : ({ kind: 'webhook', url: webhook, headers, secret } as const)
+  return { name, on, how }
+}

@@ -1,0 +1,190 @@
+import { describe, expect, it } from 'vitest'
+import { JobId, NotificationId, RunId } from '../../src/contract/ids.ts'
+import { type JobNotice, NotificationBody } from '../../src/contract/notification.ts'
+import { describeJobNotice, noticeOfJob } from '../../src/core/notify/job.ts'
+import { composeBody, composeVariables } from '../../src/core/notify/message.ts'
+import { type Notice, planNotifications } from '../../src/core/notify/plan.ts'
+import { decideAfterTry, MAX_TRIES } from '../../src/core/notify/retry.ts'
+import { type NotifyTarget, resolveTarget, showTarget } from '../../src/core/notify/target.ts'
+
+const T0 = new Date('2026-03-01T12:00:00Z')
+
+const job = (change: Partial<JobNotice> = {}): JobNotice => ({
+  id: JobId.create(T0),
+  state: 'completed',
+  attention: null,
+  message: 'completed',
+  outcome: 'completed',
+  resultText: 'Done.',
+  prompt: 'Do it.',
+  agent: 'claude',
+  model: null,
+  workDir: '/srv/project',
+  runId: RunId.create(T0),
+  sessionId: null,
+  attemptCount: 1,
+  costUsd: 0.5,
+  createdAt: T0.toISOString(),
+  startedAt: null,
+  endedAt: null,
+  ...change,
+})
+
+const notice = (change: Partial<Notice> = {}): Notice => ({
+  event: 'done',
+  subject: { kind: 'job', id: JobId.create(T0) },
+  occurrence: 'run_1',
+  payload: job(),
+  ...change,
+})
+
+const HOOK = 'https://chat.example/hook'
+const TARGETS: NotifyTarget[] = [
+  {
+    name: 'chat',
+    on: ['done', 'failed'],
+    how: { kind: 'webhook', url: HOOK, headers: { a: 'b' }, secret: 's3cret' },
+  },
+  { name: 'phone', on: ['attention'], how: { kind: 'command', command: 'ring' } },
+]
+
+describe('who is told', () => {
+  it.each([
+    ['done', null, [{ name: 'chat' }]],
+    ['failed', null, [{ name: 'chat' }]],
+    ['attention', null, [{ name: 'phone' }]],
+    ['attention', 'https://own', [{ name: 'phone' }, { webhook: 'https://own' }]],
+    ['attention', HOOK, [{ name: 'phone' }, { webhook: HOOK }]],
+    ['done', HOOK, [{ name: 'chat' }]],
+  ] as const)('of %s, with the webhook %s', (event, webhook, targets) => {
+    const given = notice({ event })
+    expect(planNotifications(given, TARGETS, webhook)).toEqual(
+      targets.map((target) => ({ ...given, target })),
+    )
+  })
+
+  it('nobody, where nobody is configured', () => {
+    expect(planNotifications(notice(), [], null)).toEqual([])
+  })
+
+  it('neither secret nor header is part of what is stored or shown', () => {
+    const [item] = planNotifications(notice(), TARGETS, null)
+    expect(JSON.stringify(item)).not.toContain('s3cret')
+    expect(showTarget({ name: 'chat' })).toBe('notify.chat')
+    expect(showTarget({ webhook: 'https://x/s3cret' })).not.toContain('s3cret')
+  })
+
+  it('is looked up when it is sent: a name that is no longer configured is nobody', () => {
+    expect(resolveTarget({ name: 'phone' }, TARGETS)).toEqual({ kind: 'command', command: 'ring' })
+    expect(resolveTarget({ name: 'phone' }, [])).toBeNull()
+    expect(resolveTarget({ webhook: HOOK }, TARGETS)).toEqual({
+      kind: 'webhook',
+      url: HOOK,
+      headers: {},
+      secret: null,
+    })
+  })
+})
+
+describe('what there is to tell of a job', () => {
+  it.each([
+    ['completed', 'done'],
+    ['failed', 'failed'],
+    ['paused', 'attention'],
+  ] as const)('that is %s: %s, once for a run', (state, event) => {
+    const given = job({ state })
+    expect(noticeOfJob(given)).toEqual({
+      event,
+      subject: { kind: 'job', id: given.id },
+      occurrence: given.runId,
+      payload: given,
+    })
+  })
+
+  it.each(['queued', 'running', 'waiting', 'cancelled'] as const)('that is %s: nothing', (state) => {
+    expect(noticeOfJob(job({ state }))).toBeNull()
+  })
+})
+
+describe('after a try', () => {
+  const failed = { kind: 'failed', reason: 'answered 500' } as const
+
+  it('delivered is delivered; refused is given up at once', () => {
+    expect(decideAfterTry({ kind: 'delivered' }, 3, T0, 0)).toEqual({ kind: 'delivered' })
+    expect(decideAfterTry({ kind: 'refused', reason: 'gone' }, 1, T0, 0)).toEqual({ kind: 'give-up' })
+  })
+
+  it('waits grow from seconds to hours, about a day in all, and then it is given up', () => {
+    const waits = (random: number) =>
+      Array.from({ length: MAX_TRIES - 1 }, (_, i) => {
+        const after = decideAfterTry(failed, i + 1, T0, random)
+        return after.kind === 'retry' ? after.notBefore.getTime() - T0.getTime() : 0
+      })
+    const hours = (random: number) => waits(random).reduce((sum, ms) => sum + ms) / 3_600_000
+    expect(waits(0)[0]).toBe(10_000)
+    expect(waits(0)).toEqual([...waits(0)].sort((a, b) => a - b))
+    expect(hours(0)).toBeLessThan(28)
+    expect(hours(0.999)).toBeGreaterThan(20)
+    expect(decideAfterTry(failed, MAX_TRIES, T0, 0)).toEqual({ kind: 'give-up' })
+  })
+
+  it('two that failed together do not come back together', () => {
+    expect(decideAfterTry(failed, 5, T0, 0.1)).not.toEqual(decideAfterTry(failed, 5, T0, 0.9))
+  })
+})
+
+describe('what is sent', () => {
+  const sendable = (change: Partial<Notice> = {}) => ({
+    ...notice(change),
+    id: NotificationId.create(T0),
+    createdAt: T0,
+  })
+
+  it('fits the contract, and is the same text each time', () => {
+    const given = sendable()
+    const body = composeBody(given)
+    expect(NotificationBody.parse(JSON.parse(body))).toEqual({
+      id: given.id,
+      event: 'done',
+      at: T0.toISOString(),
+      job: given.payload,
+    })
+    expect(composeBody(JSON.parse(JSON.stringify(given), revive))).toBe(body)
+  })
+
+  it('tells a command the most important by variables that any system takes', () => {
+    const given = sendable({
+      event: 'attention',
+      payload: { state: 'paused', message: `$(reboot) \0${'x'.repeat(1e6)}` },
+    })
+    const variables = composeVariables(given)
+    expect(variables).toEqual({
+      REPRISE_EVENT: 'attention',
+      REPRISE_DELIVERY: given.id,
+      REPRISE_JOB_ID: given.subject.id,
+      REPRISE_JOB_STATE: 'paused',
+      REPRISE_MESSAGE: expect.stringMatching(/^\$\(reboot\) x+…$/),
+    })
+    expect(variables.REPRISE_MESSAGE?.length).toBe(2000)
+    expect(composeVariables(sendable({ payload: { state: 'completed', message: null } }))).toMatchObject({
+      REPRISE_MESSAGE: '',
+    })
+  })
+
+  it('of a job, has its fields and no others, and cuts what is long', () => {
+    const long = '😀'.repeat(100_000)
+    const shown = describeJobNotice({
+      ...job({ prompt: long, resultText: long, message: long }),
+      webhook: 'https://x/s3cret',
+    } as JobNotice)
+    expect(Object.keys(shown).sort()).toEqual(Object.keys(job()).sort())
+    expect(JSON.stringify(shown).length).toBeLessThan(20_000)
+    expect(shown.prompt.isWellFormed()).toBe(true)
+    expect(describeJobNotice(job({ id: shown.id, runId: shown.runId }))).toEqual(
+      job({ id: shown.id, runId: shown.runId }),
+    )
+  })
+})
+
+const revive = (key: string, value: unknown) =>
+  key === 'createdAt' && value === T0.toISOString() ? T0 : value
