@@ -29,6 +29,7 @@ export function addPastJobs(path: string, count: number): void {
     const originals = createOriginals(database)
     createIds(database, count)
     for (const [table, key, part] of TABLES) copyRows(database, table, key, part, originals)
+    multiplyTotals(database, (count + originals) / originals)
     database.exec('commit; pragma journal_mode = wal')
   } finally {
     database.close()
@@ -52,11 +53,19 @@ function createIds(database: DatabaseSync, count: number): void {
   }
 }
 
-function copyRows(database: DatabaseSync, table: string, key: string, part: string, originals: number): void {
-  const columns = database
+const columnsOf = (database: DatabaseSync, table: string) =>
+  database
     .prepare(`select name from pragma_table_info('${table}')`)
     .all()
     .map(({ name }) => String(name))
+
+function multiplyTotals(database: DatabaseSync, times: number): void {
+  const sums = columnsOf(database, 'totals').filter((column) => !/^(outcome|fresh_reason)$/.test(column))
+  database.exec(`update totals set ${sums.map((sum) => `${sum} = ${sum} * ${times}`).join(', ')}`)
+}
+
+function copyRows(database: DatabaseSync, table: string, key: string, part: string, originals: number): void {
+  const columns = columnsOf(database, table)
   const values = columns.map((column) => {
     if (/^(id|lane|(run|job|session|attempt)_id)$/.test(column)) return `substr(t.${column}, 1, 4) || i.ulid`
     if (column === 'agent_session_id') return 'i.uuid'
