@@ -97,7 +97,7 @@ async function oneRound(input: RoundInput, name: string): Promise<RoundReport & 
 function keep(world: World, name: string, violations: readonly string[]): string {
   const dir = join(tmpdir(), `reprise-soak-${name.replaceAll(/\W+/g, '-')}-${Date.now()}`)
   mkdirSync(dir, { mode: 0o700 })
-  const regular = (path: string) => !/\/(in|poke)$/.test(path)
+  const regular = (path: string) => !/\/(in|poke|hold)$/.test(path)
   for (const part of [world.home, world.workDir, join(world.configDir, 'projects')]) {
     try {
       cpSync(part, join(dir, part.slice(world.dir.length)), { recursive: true, filter: regular })

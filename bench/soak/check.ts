@@ -10,7 +10,7 @@ import { checkMoney, checkRequests } from './check-model.ts'
 import { checkDatabase, checkSpool } from './check-store.ts'
 import { isTask, resultOf } from './scenario.ts'
 import type { Settled, Tell } from './settled.ts'
-import { notesOf } from './work.ts'
+import { MAX_RESUMES, notesOf } from './work.ts'
 
 export interface RoundReport {
   /** Those of jobs too. */
@@ -121,9 +121,9 @@ function checkRun({ cancelled }: Admitted, { tag, run }: Settled, tell: Tell): v
   if (run.outcome === 'completed' && !run.resultText?.includes(resultOf(tag))) {
     tell(`${where} completed with ${JSON.stringify(run.resultText)}`)
   }
-  // The limit on attempts is the only reason to give up, and only being killed uses them up.
+  // The limit on attempts is the only reason to give up, and only being killed uses them up, twice if it added nothing.
   const crashes = run.attempts.filter((attempt) => attempt.outcome?.name === 'crashed').length
-  if (run.outcome === 'crashed' && crashes <= 4) {
+  if (run.outcome === 'crashed' && 2 * crashes <= MAX_RESUMES) {
     tell(`${where} was given up after ${crashes} crashes: ${run.message}`)
   }
   for (const attempt of run.attempts) {

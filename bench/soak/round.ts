@@ -10,7 +10,7 @@ import { bounceDaemon, type Chaos, killSomeAgent, NO_KILLS } from './killer.ts'
 import { attend, cancelJob } from './person.ts'
 import type { Random } from './random.ts'
 import { soakScenario } from './scenario.ts'
-import { drawWork, JOB_DIRS, jobDir, notesOf, type Work } from './work.ts'
+import { drawWork, JOB_DIRS, jobDir, MAX_RESUMES, notesOf, type Work } from './work.ts'
 
 export interface RoundInput extends Pick<Chaos, 'spare'> {
   seconds: number
@@ -29,7 +29,7 @@ const SETTLE_MS = 180_000
 
 const CONFIG = {
   run: { termAfter: '2s', killAfter: '2s', concurrency: 3, hangAfterResult: '5s', maxDuration: '2m' },
-  resume: { maxResumes: 4 },
+  resume: { maxResumes: MAX_RESUMES },
   jobs: { backoff: '200ms' },
 }
 
@@ -54,7 +54,7 @@ export async function playRound(input: RoundInput): Promise<Round> {
     const playtime: Playtime = { endAt: performance.now() + input.seconds * 1000 }
     await Promise.all([
       askForWork(round, work, input.maxJobs, creator, playtime),
-      repeat(playtime, agentKiller, [300, 1800], async () => {
+      repeat(playtime, agentKiller, [400, 2500], async () => {
         const killed = killSomeAgent(round, agentKiller)
         if (killed) log(`killed ${killed}`)
       }),

@@ -40,7 +40,8 @@ const forTag = (step: typeof blind, tag: string) =>
   JSON.parse(JSON.stringify(step).replaceAll('$1', tag)) as typeof blind
 
 const NOTING = '(soak-\\d+-(?:note|slow|limit))'
-const INTERRUPTED = '^<reprise>\\s*You were interrupted'
+// A prompt that got no answer stands before it, in the same message.
+const INTERRUPTED = '(?:^|\\n)<reprise>\\s*You were interrupted'
 /** The CLI itself tries a refused request once more. */
 const LIMIT = { rateLimit: { resetsIn: '1s', times: 2 } }
 

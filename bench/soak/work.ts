@@ -34,6 +34,8 @@ export interface JobWork {
 export type Work = RunWork | JobWork
 
 export const JOB_DIRS = 4
+/** Of runs, and of jobs that do not say. */
+export const MAX_RESUMES = 4
 export const jobDir = (world: World, dir: number) => `${world.workDir}/${dir}`
 /** Wherever tasks write their lines. */
 export const notesOf = (world: World) => [
@@ -68,7 +70,7 @@ function drawJob(random: Random, number: number): JobWork {
     permissions: random.pick(['allow', 'allow', 'allow', 'ask'] as const)!,
     dir: Math.floor(random.between(0, JOB_DIRS)),
     priority: Math.floor(random.between(-5, 6)),
-    maxResumes: random.pick([4, 6] as const)!,
+    maxResumes: random.pick([MAX_RESUMES, 6] as const)!,
     timeoutMs: task === 'slow' ? TIMEOUT_MS : null,
     maxBudgetTokens: random.chance(0.15) ? random.pick([100, 20_000] as const)! : null,
     cancelAfterMs: random.chance(0.12) ? random.between(0, 4000) : null,
