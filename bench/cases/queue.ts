@@ -28,7 +28,7 @@ const LONG = {
     [8, 80],
     [50, 200],
   ],
-  pairs: 10,
+  pairs: 5,
 } as const
 const SHORT = {
   sizes: [
