@@ -8,11 +8,13 @@ import type { Plan, Runtime } from '../agents/adapter.ts'
 import type { ConfiguredAgent } from '../agents/registry.ts'
 import { RepriseError } from '../contract/errors.ts'
 import { AttemptId, SessionId } from '../contract/ids.ts'
+import { remainingOf } from '../core/job/budget.ts'
 import { composePrompt } from '../core/prompt/compose.ts'
 import { decideResume, type ResumeDecision } from '../core/resume/decide.ts'
 import type { Holder, Pin } from '../core/resume/facts.ts'
 import { decideRoom } from '../core/room/decide.ts'
 import type { AttemptRecord, NewAttempt, RunRecord, SessionRecord } from '../store/records.ts'
+import { readAllowance } from './allowance.ts'
 import { readContext } from './context.ts'
 import { type EarlierAttempts, readEarlierAttempts, toInterruption } from './history.ts'
 import type { EngineParts } from './parts.ts'
@@ -114,7 +116,7 @@ export async function prepareAttempt(
     model: run.model ?? agent.model,
     permissions: run.request.permissions,
     maxTurns: run.request.maxTurns,
-    maxBudgetUsd: run.request.maxBudgetUsd,
+    maxBudgetUsd: run.request.maxBudgetUsd ?? (await readBudgetLeft(parts, run)),
     extraArgs: agent.args,
   })
   return {
@@ -127,6 +129,15 @@ export async function prepareAttempt(
     revision: context.revision,
     sent: { promptChars: prompt.length, transcriptChars: whole.length },
   }
+}
+
+/**
+ * What is left of the job's budget, for agents that can watch it themselves. We do too, but only where a price is known;
+ * a new model's is not until it has been used.
+ */
+async function readBudgetLeft({ store }: EngineParts, run: RunRecord): Promise<number | null> {
+  const allowance = await readAllowance(store, run)
+  return allowance && remainingOf(allowance.budget, allowance.before).usd
 }
 
 /** What the CLI takes for a command of its own, as a user's message. */
