@@ -161,12 +161,12 @@ function lastTurn(events: readonly StoredEvent[]): EventOf<'turn-end'> | null {
   return events.flatMap(({ body }) => (body.type === 'turn-end' ? [body] : [])).at(-1) ?? null
 }
 
+/** While requests are let through the agent also tells when its limit resets: that is nothing to wait for. */
 function resetOf(events: readonly StoredEvent[]): string | null {
-  return (
-    events
-      .flatMap(({ body }) => (body.type === 'rate-limit' && body.resetsAt ? [body.resetsAt] : []))
-      .at(-1) ?? null
+  const rejected = events.flatMap(({ body }) =>
+    body.type === 'rate-limit' && body.status === 'rejected' ? [body] : [],
   )
+  return rejected.at(-1)?.resetsAt ?? null
 }
 
 /**
