@@ -50,6 +50,7 @@ export async function spoolAttempt(folder: string, output: string): Promise<Spoo
     random: Math.random,
     log: { info: quiet, warn: quiet, error: (fields, message) => console.error(message, fields) },
     spool,
+    damaged: join(folder, 'damaged'),
     closing: new AbortController().signal,
     settings: engineSettings(configSchema.parse({})),
   }

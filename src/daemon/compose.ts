@@ -71,6 +71,7 @@ export async function compose({ home, cwd, env, log }: ComposeInput): Promise<Co
       random: Math.random,
       log,
       spool,
+      damaged: join(home, 'damaged'),
       settings: engineSettings(config),
     })
     closers.push(engine.close)

@@ -151,7 +151,10 @@ export function createEngine(given: Omit<EngineParts, 'closing'>): RunningEngine
     getSession: async (id) => {
       const session = await requireSession(id)
       const { adapter, env } = parts.agents.get(session.agent)
-      const { state, path, bytes } = await adapter.inspectTranscript(session.agentSessionId, env, null)
+      const { state, path, bytes } = await adapter.inspectTranscript(session.agentSessionId, env, {
+        workDir: session.workDir,
+        answeredId: await store.findAnsweredPrompt(session),
+      })
       const { items } = await store.listRuns({ limit: 200, sessionId: session.id })
       return {
         ...describeSession(session, ages, clock.now()),

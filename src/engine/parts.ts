@@ -18,6 +18,8 @@ export interface EngineParts {
   closing: AbortSignal
   /** The folder that holds one folder per attempt. */
   spool: string
+  /** The folder that keeps transcripts as they were before they were mended. */
+  damaged: string
   settings: EngineSettings
 }
 

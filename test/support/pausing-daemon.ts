@@ -44,6 +44,7 @@ const engine = createEngine({
   random: Math.random,
   log: { info: () => {}, warn: console.error, error: console.error },
   spool: `${home}/spool`,
+  damaged: `${home}/damaged`,
   settings: engineSettings(config),
 })
 await engine.open()
