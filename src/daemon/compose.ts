@@ -75,6 +75,8 @@ export async function compose({ home, cwd, env, log }: ComposeInput): Promise<Co
       random: Math.random,
       log,
       spool,
+      damaged: join(home, 'damaged'),
+      archive: join(home, 'archive'),
       settings: engineSettings(config),
     })
     closers.push(engine.close)

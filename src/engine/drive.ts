@@ -13,6 +13,7 @@ import { hasMarker, identify, type ProcessIdentity } from '../process/proc.ts'
 import { type AttemptEnding, type AttemptRecord, OwnershipLost, type RunRecord } from '../store/records.ts'
 import { readAllowance } from './allowance.ts'
 import type { LiveRuns } from './live-runs.ts'
+import { mendTranscript } from './mend.ts'
 import type { EngineParts } from './parts.ts'
 import { Detached, persist } from './persist.ts'
 import { prepareAttempt } from './prepare.ts'
@@ -50,6 +51,7 @@ export async function driveRun(parts: EngineParts, live: LiveRuns, run: RunRecor
     // Not now: its session is taken, or the conversation has changed meanwhile. It is prepared anew.
     if (attempt === null) return await waitForSession(parts, run)
     parts.bus.publish(run.id)
+    if (prepared.tornTranscript) await mendTranscript(parts, agent, attempt, prepared.tornTranscript)
     const dir = attemptDir(parts.spool, attempt.id)
     prepare(dir, plan.input)
     const keeper = await launch({

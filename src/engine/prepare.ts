@@ -26,6 +26,8 @@ export interface Prepared {
   plan: Plan
   attempt: NewAttempt
   newSession: SessionRecord | null
+  /** The transcript to mend before the agent resumes it. */
+  tornTranscript: string | null
   sent: { promptChars: number; transcriptChars: number }
   /** Of the conversation it was prepared for. */
   revision: number | null
@@ -126,6 +128,7 @@ export async function prepareAttempt(
     plan,
     attempt,
     newSession,
+    tornTranscript: decision.kind === 'resume' ? (pinned?.tornTranscript ?? null) : null,
     revision: context.revision,
     sent: { promptChars: prompt.length, transcriptChars: whole.length },
   }
@@ -156,16 +159,21 @@ async function readPin(
   run: RunRecord,
   session: SessionRecord,
   epoch: number,
-): Promise<{ pin: Pin; promptRecorded: boolean }> {
+): Promise<{ pin: Pin; promptRecorded: boolean; tornTranscript: string | null }> {
   // Another agent's session is not looked into: it may not even be configured any more.
   if (session.agent !== run.agent) {
     return {
       pin: { ...session, epoch, full: false, transcript: 'missing', holder: null },
       promptRecorded: false,
+      tornTranscript: null,
     }
   }
   const { adapter, env } = agents.get(session.agent)
-  const transcript = await adapter.inspectTranscript(session.agentSessionId, env, run.promptId)
+  const transcript = await adapter.inspectTranscript(session.agentSessionId, env, {
+    workDir: session.workDir,
+    messageId: run.promptId,
+    answeredId: await store.findAnsweredPrompt(session),
+  })
   const leasedBy = await store.findLeaseHolder(session.id)
   const pid = leasedBy === null ? await adapter.findHolder(session.agentSessionId, env) : null
   const holder: Holder | null =
@@ -173,6 +181,7 @@ async function readPin(
   return {
     pin: { ...session, epoch, full: false, transcript: transcript.state, holder },
     promptRecorded: transcript.hasMessage,
+    tornTranscript: transcript.state === 'torn' ? transcript.path : null,
   }
 }
 

@@ -13,6 +13,7 @@ import { type AttemptDir, readStderrTail } from '../process/attempt-dir.ts'
 import { endStrays, goneWithin } from '../process/ladder.ts'
 import type { ProcessIdentity } from '../process/proc.ts'
 import type { AttemptRecord, QuestionRecord, RunRecord, RunSpend, StoredEvent } from '../store/records.ts'
+import { archiveSession } from './archive.ts'
 import { toSpendEvent } from './meter.ts'
 import type { EngineParts } from './parts.ts'
 import { persist } from './persist.ts'
@@ -96,6 +97,7 @@ export async function settleAttempt(parts: EngineParts, input: SettleInput): Pro
     own.some(({ body }) => body.type === 'prompt-accept' || body.type === 'model-call')
   // Not of one that never got its prompt: it knows nothing of what others did to the files.
   const unkept = tookPrompt ? await parts.checkpoints.keepWork(run, attempt.id) : null
+  await archive(parts, run, agent, attempt)
   const turn = await endingOfTurn(parts, {
     run,
     settled: next.kind === 'settle' ? next.outcome : null,
@@ -161,6 +163,23 @@ function fruitlessOf(
   return first === -1 ? upTo.length : first
 }
 
+/** A job's transcripts are kept; that one cannot be is no reason not to settle. */
+async function archive(
+  parts: EngineParts,
+  run: RunRecord,
+  { adapter, env }: ConfiguredAgent,
+  { sessionId }: AttemptRecord,
+): Promise<void> {
+  const { jobId } = run.links
+  const session = jobId && (await parts.store.getSession(sessionId))
+  if (!session) return
+  try {
+    await archiveSession({ archiveDir: parts.archive, adapter, env }, { jobId, ...session })
+  } catch (error) {
+    parts.log.error({ job: jobId, error: String(error) }, 'could not archive a transcript')
+  }
+}
+
 function endEvents(
   attempt: AttemptRecord,
   outcome: Outcome,
@@ -207,7 +226,7 @@ function lastTurn(events: readonly StoredEvent[]): EventOf<'turn-end'> | null {
  */
 function resetOf(events: readonly StoredEvent[], stopCause: StopCause | null): string | null {
   const told = events.flatMap(({ body }) =>
-    body.type === 'rate-limit' && body.resetsAt && !body.status.startsWith('allowed') ? [body.resetsAt] : [],
+    body.type === 'rate-limit' && body.resetsAt && body.status === 'rejected' ? [body.resetsAt] : [],
   )
   if (stopCause !== 'rate-limited') return told.at(-1) ?? null
   const waits = events.flatMap(({ at, body }) =>

@@ -91,6 +91,8 @@ export interface Store {
   findSession: (agentSessionId: string) => Promise<SessionRecord | null>
   listSessions: (query: { limit: number; cursor?: string | undefined }) => Promise<Page<SessionRecord>>
   findLeaseHolder: (id: SessionId) => Promise<RunId | null>
+  /** The prompt of the newest attempt that completed in the session under this id of the agent's. */
+  findAnsweredPrompt: (session: Pick<SessionRecord, 'id' | 'agentSessionId'>) => Promise<string | null>
   /** The conversation that goes on in the session. */
   findConversationOf: (id: SessionId) => Promise<ConversationId | null>
 
@@ -221,6 +223,7 @@ export function createStore({ reader, writer }: Connections, windowMs: number): 
     findSession: (id) => sessions.findSession(reader, id),
     listSessions: (query) => sessions.listSessions(reader, query),
     findLeaseHolder: (id) => sessions.findLeaseHolder(reader, id),
+    findAnsweredPrompt: (session) => sessions.findAnsweredPrompt(reader, session),
     findConversationOf: (id) => sessions.findConversationOf(reader, id),
 
     createConversation: (conversation) => write((tx) => conversations.createConversation(tx, conversation)),

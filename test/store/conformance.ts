@@ -306,6 +306,35 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
     })
   })
 
+  describe('the last answer in a session', () => {
+    it('is that of the newest attempt that completed, for money, as a turn, under the same id', async () => {
+      const store = await open()
+      const { session, attempt } = await running(store)
+      const answered = () => store.findAnsweredPrompt(session)
+      expect(await answered()).toBeNull()
+      await store.endAttempt(ending(attempt))
+      expect(await answered()).toBe(attempt.promptId)
+      const crashed = { name: 'crashed', message: 'x' } as const
+      for (const [started, ended, counts] of [
+        [{}, { outcome: crashed }, false],
+        [{}, { costUsd: 0 }, false],
+        [{ kind: 'compact' }, {}, false],
+        [{ agentSessionId: 'another' }, {}, false],
+        [{}, {}, true],
+      ] as const) {
+        const run = await admitted(store, { sessionId: session.id })
+        const next = await startAttempt(store, {
+          attempt: { ...newAttempt(run, session), ...started },
+          newSession: null,
+          events: () => [],
+        })
+        const before = await answered()
+        await store.endAttempt(ending(next!, ended))
+        expect(await answered()).toBe(counts ? next!.promptId : before)
+      }
+    })
+  })
+
   describe('the end of an attempt', () => {
     it('settles the run, frees the session and keeps what was spent', async () => {
       const store = await open()
