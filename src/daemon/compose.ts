@@ -11,7 +11,14 @@ import type { Log } from '../engine/parts.ts'
 import { ProgressBus } from '../engine/progress.ts'
 import { openSqliteStore } from '../store/sqlite/open.ts'
 import type { Store } from '../store/store.ts'
-import { bundledCommands, configureAgents, type MachineEnv, needsSimulator, simulate } from './agents.ts'
+import {
+  ALL_ADAPTERS,
+  bundledCommands,
+  configureAgents,
+  type MachineEnv,
+  needsSimulator,
+  simulate,
+} from './agents.ts'
 import { systemClock } from './clock.ts'
 import { lockHome } from './lock.ts'
 import { engineSettings } from './settings.ts'
@@ -65,7 +72,12 @@ export async function compose({ home, cwd, env, log }: ComposeInput): Promise<Co
     }
     const engine = createEngine({
       store,
-      agents: new AgentRegistry(agents, { get: store.getFact, put: store.putFact }, bundledCommands()),
+      agents: new AgentRegistry(
+        agents,
+        { get: store.getFact, put: store.putFact },
+        bundledCommands(),
+        ALL_ADAPTERS,
+      ),
       clock: systemClock,
       bus: new ProgressBus(),
       random: Math.random,

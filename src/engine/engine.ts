@@ -2,6 +2,7 @@
 import { RepriseError } from '../contract/errors.ts'
 import { type RunId, SessionId } from '../contract/ids.ts'
 import type { Run } from '../contract/run.ts'
+import type { SessionDetail } from '../contract/session.ts'
 import { Dispatcher } from '../queue/dispatcher.ts'
 import type { RunRecord, SessionRecord } from '../store/records.ts'
 import { admitRun } from './admit.ts'
@@ -150,12 +151,11 @@ export function createEngine(given: Omit<EngineParts, 'closing'>): RunningEngine
     },
     getSession: async (id) => {
       const session = await requireSession(id)
-      const { adapter, env } = parts.agents.get(session.agent)
-      const { state, path, bytes } = await adapter.inspectTranscript(session.agentSessionId, env, null)
+      const transcript = await inspectTranscript(parts, session)
       const { items } = await store.listRuns({ limit: 200, sessionId: session.id })
       return {
         ...describeSession(session, ages, clock.now()),
-        transcript: { state, path, bytes },
+        transcript,
         runIds: items.map((run) => run.id),
         heldBy: await store.findLeaseHolder(session.id),
       }
@@ -164,4 +164,15 @@ export function createEngine(given: Omit<EngineParts, 'closing'>): RunningEngine
     listAgents: () => parts.agents.describe(),
     readStats: store.readStats,
   }
+}
+
+async function inspectTranscript(
+  { agents }: EngineParts,
+  { agent, agentSessionId }: SessionRecord,
+): Promise<SessionDetail['transcript']> {
+  const configured = agents.find(agent)
+  if (!configured) return { state: 'unknown', path: null, bytes: null }
+  const { adapter, env } = configured
+  const { state, path, bytes } = await adapter.inspectTranscript(agentSessionId, env, null)
+  return { state, path, bytes }
 }

@@ -2,8 +2,7 @@
  * Step 6 and 7 of the one path: the process is gone; say how it ended, what it used, what follows. Written in one
  * transaction. May be repeated by another daemon after a crash at any point before that, with the same result.
  */
-import type { Exit, StopCause } from '../agents/adapter.ts'
-import type { ConfiguredAgent } from '../agents/registry.ts'
+import type { AgentAdapter, Exit, StopCause } from '../agents/adapter.ts'
 import type { EventBody, EventOf, EventType } from '../contract/events.ts'
 import type { Outcome } from '../contract/outcome.ts'
 import { NO_USAGE } from '../contract/outcome.ts'
@@ -31,7 +30,7 @@ const RELEVANT: readonly EventType[] = [
 export interface SettleInput {
   run: RunRecord
   attempt: AttemptRecord
-  agent: ConfiguredAgent
+  adapter: AgentAdapter
   dir: AttemptDir
   keeper: ProcessIdentity
   end: SupervisionEnd
@@ -39,7 +38,7 @@ export interface SettleInput {
 
 export async function settleAttempt(parts: EngineParts, input: SettleInput): Promise<void> {
   const { store, settings, clock } = parts
-  const { attempt, agent, dir, end } = input
+  const { attempt, adapter, dir, end } = input
   // A keeper that has written the exit code needs a moment to be gone itself: it is no stray.
   if (end.kind === 'exited') await goneWithin([input.keeper], settings.killAfterMs)
   const { strays: late, survivors } = await endStrays(attempt.id, input.keeper, settings.killAfterMs)
@@ -54,7 +53,7 @@ export async function settleAttempt(parts: EngineParts, input: SettleInput): Pro
   const own = events.filter((event) => event.attemptId === attempt.id)
 
   const exitCode = end.kind === 'exited' ? end.code : null
-  const outcome = classify(agent, own, await store.listQuestions(attempt.id), {
+  const outcome = classify(adapter, own, await store.listQuestions(attempt.id), {
     stopCause: current.stopCause as StopCause | null,
     exitCode,
     stderr: await readStderrTail(dir),
@@ -134,13 +133,13 @@ function endEvents(
 }
 
 function classify(
-  agent: ConfiguredAgent,
+  adapter: AgentAdapter,
   events: readonly StoredEvent[],
   questions: readonly QuestionRecord[],
   { starved, ...exit }: Pick<Exit, 'stopCause' | 'exitCode' | 'stderr'> & { starved: boolean },
 ): Outcome {
   const turnEnd = lastTurn(events)
-  const outcome = agent.adapter.classify({ ...exit, turnEnd, resetsAt: resetOf(events) })
+  const outcome = adapter.classify({ ...exit, turnEnd, resetsAt: resetOf(events) })
   if (outcome.name !== 'completed') return outcome
   const withdrawn = new Set(
     events.flatMap(({ body }) => (body.type === 'question-cancel' ? [body.requestId] : [])),
