@@ -136,7 +136,7 @@ export async function spoolAttempt(folder: string, output: string): Promise<Spoo
       const end = await new Supervision(parts, {
         run,
         attempt,
-        agent,
+        adapter: claudeAdapter,
         dir,
         keeper: GONE,
         onWaiting: () => {},

@@ -105,7 +105,7 @@ export const EventBody = z.discriminatedUnion('type', [
   kind('gap', {
     from: z.number(),
     to: z.number(),
-    reason: z.enum(['line-too-long', 'spool-missing', 'parser-failed']),
+    reason: z.enum(['line-too-long', 'spool-missing', 'parser-failed', 'not-read']),
   }),
   /** What the agent's program says itself, not the model: an API error in words, for instance. */
   kind('notice', { text: z.string() }),

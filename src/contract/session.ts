@@ -44,7 +44,8 @@ export type Session = z.infer<typeof Session>
 
 export const SessionDetail = Session.extend({
   transcript: z.object({
-    state: z.enum(TRANSCRIPT_STATES),
+    /** unknown: the agent is not configured any more, and with it where its files are. */
+    state: z.enum([...TRANSCRIPT_STATES, 'unknown']),
     path: z.string().nullable(),
     bytes: z.number().nullable(),
   }),

@@ -2,6 +2,7 @@
 import { RepriseError } from '../contract/errors.ts'
 import { type RunId, SessionId } from '../contract/ids.ts'
 import type { Run } from '../contract/run.ts'
+import type { SessionDetail } from '../contract/session.ts'
 import { Dispatcher } from '../queue/dispatcher.ts'
 import type { RunRecord, SessionRecord } from '../store/records.ts'
 import { admitRun } from './admit.ts'
@@ -169,15 +170,11 @@ export function createEngine(given: Omit<EngineParts, 'closing' | 'checkpoints'>
     },
     getSession: async (id) => {
       const session = await requireSession(id)
-      const { adapter, env } = parts.agents.get(session.agent)
-      const { state, path, bytes } = await adapter.inspectTranscript(session.agentSessionId, env, {
-        workDir: session.workDir,
-        answeredId: await store.findAnsweredPrompt(session),
-      })
+      const transcript = await inspectTranscript(parts, session)
       const { items } = await store.listRuns({ limit: 200, sessionId: session.id })
       return {
         ...describeSession(session, ages, clock.now()),
-        transcript: { state, path, bytes },
+        transcript,
         runIds: items.map((run) => run.id),
         heldBy: await store.findLeaseHolder(session.id),
       }
@@ -186,4 +183,18 @@ export function createEngine(given: Omit<EngineParts, 'closing' | 'checkpoints'>
     listAgents: () => parts.agents.describe(),
     readStats: store.readStats,
   }
+}
+
+async function inspectTranscript(
+  { agents, store }: EngineParts,
+  session: SessionRecord,
+): Promise<SessionDetail['transcript']> {
+  const configured = agents.find(session.agent)
+  if (!configured) return { state: 'unknown', path: null, bytes: null }
+  const { adapter, env } = configured
+  const { state, path, bytes } = await adapter.inspectTranscript(session.agentSessionId, env, {
+    workDir: session.workDir,
+    answeredId: await store.findAnsweredPrompt(session),
+  })
+  return { state, path, bytes }
 }

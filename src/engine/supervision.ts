@@ -9,8 +9,7 @@
  * Invariants: events and spool offset are stored together (I2, each line once); a stop has one cause, the first; an
  * answer is stored before it is delivered, and may be delivered again.
  */
-import type { StopCause } from '../agents/adapter.ts'
-import type { ConfiguredAgent } from '../agents/registry.ts'
+import type { AgentAdapter, StopCause } from '../agents/adapter.ts'
 import { RepriseError } from '../contract/errors.ts'
 import type { EventBody } from '../contract/events.ts'
 import type { ToolResult } from '../contract/run.ts'
@@ -34,7 +33,8 @@ import { tellOfQuestion } from './tell.ts'
 export interface SupervisionInput {
   run: RunRecord
   attempt: AttemptRecord
-  agent: ConfiguredAgent
+  /** Of the runtime that was started; the agent itself may be configured otherwise by now, or no more. */
+  adapter: AgentAdapter
   dir: AttemptDir
   keeper: ProcessIdentity
   /** Told when the agent begins, and ceases, to wait for a person. */
@@ -157,8 +157,8 @@ export class Supervision {
   /** Hands a stored answer to the agent. */
   async deliverAnswer(question: QuestionRecord): Promise<void> {
     if (question.answer === null) return
-    const { agent, dir } = this.#in
-    const message = agent.adapter.answer(question.ask, question.answer)
+    const { adapter, dir } = this.#in
+    const message = adapter.answer(question.ask, question.answer)
     await persist(this.#parts, () => deliver(dir, message))
     this.#open = this.#open.map((q) => (q.ask.requestId === question.ask.requestId ? question : q))
     this.#noteWaiting()
@@ -218,7 +218,7 @@ export class Supervision {
     if (piece.kind === 'gap')
       return [{ type: 'gap', from: piece.from, to: piece.end, reason: 'line-too-long' }]
     try {
-      return this.#in.agent.adapter.parseLine(piece.text)
+      return this.#in.adapter.parseLine(piece.text)
     } catch (error) {
       this.#parts.log.error({ error, attempt: this.#in.attempt.id }, 'the parser failed on a line')
       const from = piece.end - Buffer.byteLength(piece.text) - 1
@@ -320,16 +320,16 @@ export class Supervision {
   }
 
   async #farewell(cause: StopCause | 'done'): Promise<void> {
-    const { agent, dir } = this.#in
-    const { messages, closeInput: close } = agent.adapter.farewell(cause)
+    const { adapter, dir } = this.#in
+    const { messages, closeInput: close } = adapter.farewell(cause)
     for (const message of messages) await deliver(dir, message)
     if (close) await closeInput(dir)
   }
 
   #climb(cause: StopCause): void {
-    const { attempt, keeper, agent } = this.#in
+    const { attempt, keeper, adapter } = this.#in
     const { termAfterMs, killAfterMs } = this.#parts.settings
-    const speaks = agent.adapter.farewell(cause).messages.length > 0
+    const speaks = adapter.farewell(cause).messages.length > 0
     this.#ladder ??= endAttempt({
       attemptId: attempt.id,
       keeper,
