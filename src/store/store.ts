@@ -11,6 +11,7 @@ import type { ToolResult } from '../contract/run.ts'
 import type { Stats } from '../contract/stats.ts'
 import * as attempts from './attempts.ts'
 import * as conversations from './conversations.ts'
+import type { EventBatch } from './event-batch.ts'
 import * as events from './events.ts'
 import * as changes from './history-changes.ts'
 import * as questions from './questions.ts'
@@ -53,7 +54,7 @@ export interface Store {
   ) => Promise<void>
   advanceAttempt: (
     attempt: AttemptRecord,
-    bodies: readonly EventBody[],
+    events: EventBatch,
     spoolOffset: number,
     at: Date,
     options?: { urgent?: boolean },
@@ -147,9 +148,9 @@ export function createStore({ reader, writer }: Connections, windowMs: number): 
 
     startAttempt: (input) => write((tx) => attempts.startAttempt(tx, input)),
     markLaunched: (attempt, process) => write((tx) => attempts.markLaunched(tx, attempt, process)),
-    advanceAttempt: (attempt, bodies, offset, at, { urgent = false } = {}) =>
-      group.write((tx) => attempts.advanceAttempt(tx, attempt, bodies, offset, at), {
-        urgent: urgent || bodies.length >= LARGE_BATCH || bodies.some((body) => AWAITED.has(body.type)),
+    advanceAttempt: (attempt, batch, offset, at, { urgent = false } = {}) =>
+      group.write((tx) => attempts.advanceAttempt(tx, attempt, batch, offset, at), {
+        urgent: urgent || batch.size >= LARGE_BATCH || batch.actedOn.some((event) => AWAITED.has(event.type)),
       }),
     setStopCause: (attempt, cause, message, at) =>
       write((tx) => attempts.setStopCause(tx, attempt, cause, message, at)),
