@@ -113,6 +113,7 @@ export interface AgentAdapter {
   probe: (path: string, env: Env) => Promise<Runtime>
   hasCredentials: (env: Env) => Promise<boolean>
   plan: (input: PlanInput) => Plan
+  /** Of a line it has no word for it makes one `native` event, and leaves out nothing: `line` is all that it said. */
   parseLine: (line: string) => EventBody[]
   classify: (exit: Exit) => Outcome
   /** The message that answers what the agent asked. */

@@ -13,6 +13,7 @@ import type { Stats } from '../contract/stats.ts'
 import type { Notice, PlannedNotification } from '../core/notify/plan.ts'
 import * as attempts from './attempts.ts'
 import * as conversations from './conversations.ts'
+import type { EventBatch } from './event-batch.ts'
 import * as events from './events.ts'
 import * as changes from './history-changes.ts'
 import * as jobs from './jobs.ts'
@@ -61,7 +62,7 @@ export interface Store {
   ) => Promise<void>
   advanceAttempt: (
     attempt: AttemptRecord,
-    bodies: readonly EventBody[],
+    events: EventBatch,
     spoolOffset: number,
     at: Date,
     options?: { urgent?: boolean },
@@ -199,9 +200,9 @@ export function createStore({ reader, writer }: Connections, windowMs: number): 
 
     startAttempt: (input) => write((tx) => attempts.startAttempt(tx, input)),
     markLaunched: (attempt, process) => write((tx) => attempts.markLaunched(tx, attempt, process)),
-    advanceAttempt: (attempt, bodies, offset, at, { urgent = false } = {}) =>
-      group.write((tx) => attempts.advanceAttempt(tx, attempt, bodies, offset, at), {
-        urgent: urgent || bodies.length >= LARGE_BATCH || bodies.some((body) => AWAITED.has(body.type)),
+    advanceAttempt: (attempt, batch, offset, at, { urgent = false } = {}) =>
+      group.write((tx) => attempts.advanceAttempt(tx, attempt, batch, offset, at), {
+        urgent: urgent || batch.size >= LARGE_BATCH || batch.actedOn.some((event) => AWAITED.has(event.type)),
       }),
     setStopCause: (attempt, cause, message, at) =>
       write((tx) => attempts.setStopCause(tx, attempt, cause, message, at)),
