@@ -5,6 +5,7 @@
  */
 import { join } from 'node:path'
 import type { ConfiguredAgent } from '../agents/registry.ts'
+import { EventBatch } from '../store/event-batch.ts'
 import type { AttemptRecord } from '../store/records.ts'
 import type { EngineParts } from './parts.ts'
 import { persist } from './persist.ts'
@@ -21,9 +22,8 @@ export async function mendTranscript(
   })
   if (note === null) return
   const at = parts.clock.now()
-  await persist(parts, () =>
-    parts.store.advanceAttempt(attempt, [{ type: 'note', text: note }], attempt.spoolOffset, at),
-  )
+  const said = EventBatch.of([{ type: 'note', text: note }])
+  await persist(parts, () => parts.store.advanceAttempt(attempt, said, attempt.spoolOffset, at))
   parts.bus.publish(attempt.runId)
 }
 

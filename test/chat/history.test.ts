@@ -20,6 +20,7 @@ import { readContext } from '../../src/engine/context.ts'
 import { readEarlierAttempts, toInterruption } from '../../src/engine/history.ts'
 import type { EngineParts } from '../../src/engine/parts.ts'
 import { endingOfTurn } from '../../src/engine/turn-ending.ts'
+import { EventBatch } from '../../src/store/event-batch.ts'
 import type { AttemptRecord, NewRun, RunRecord } from '../../src/store/records.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -308,7 +309,7 @@ class Play {
       { type: 'prompt-accept', messageId: attempt.promptId },
       { type: 'text-end', text: said },
     ]
-    await store.advanceAttempt(attempt, events, 1, new Date(), { urgent: true })
+    await store.advanceAttempt(attempt, EventBatch.of(events), 1, new Date(), { urgent: true })
   }
 
   #newSession(agent: string, now: Date) {
