@@ -108,7 +108,9 @@ it('a rate limit of which nobody says when it resets: waits a while, then goes o
 })
 
 it('an agent that would wait long for the model is ended; its job waits without a process', async () => {
-  await begin([{ when: 'be quick', reply: [{ error: { status: 429, retryAfter: 40, times: 1 } }, 'done'] }])
+  await begin([
+    { when: { contains: 'be quick' }, reply: [{ error: { status: 429, retryAfter: 40, times: 1 } }, 'done'] },
+  ])
   const { id } = await createJob(world, { prompt: 'be quick' })
   const waiting = await jobIs(world, id, (job) => job.state === 'waiting')
   expect(waiting.attempts[0]).toMatchObject({ outcome: { name: 'rate-limited' } })
