@@ -63,6 +63,8 @@ export async function spoolAttempt(folder: string, output: string): Promise<Spoo
     random: Math.random,
     log,
     spool,
+    archive: join(folder, 'archive'),
+    damaged: join(folder, 'damaged'),
     closing: new AbortController().signal,
     settings: engineSettings(config),
   }
@@ -134,7 +136,7 @@ export async function spoolAttempt(folder: string, output: string): Promise<Spoo
       const end = await new Supervision(parts, {
         run,
         attempt,
-        agent,
+        adapter: claudeAdapter,
         dir,
         keeper: GONE,
         onWaiting: () => {},

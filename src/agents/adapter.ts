@@ -1,12 +1,13 @@
 /**
  * What Reprise must know about one coding CLI. Adapters are thin and pure where they can be: `plan`, `parseLine`,
- * `classify`, `answer` and `farewell` neither read nor write anything. Only `probe` and the transcript look-ups touch the machine,
- * and they only read. Starting, feeding, watching and ending processes is done once for all of them, in process/.
+ * `classify`, `answer` and `farewell` neither read nor write anything. Only `probe` and what is about the session's files touch
+ * the machine, and but for `mendTranscript` they only read. Starting, feeding, watching and ending processes is done once for all of them, in process/.
  */
 import type { Capabilities } from '../contract/agent.ts'
 import type { EventBody, EventOf } from '../contract/events.ts'
 import type { Outcome } from '../contract/outcome.ts'
 import type { PermissionMode, ToolResult } from '../contract/run.ts'
+import type { TranscriptState } from '../contract/session.ts'
 import type { ResumeDecision } from '../core/resume/decide.ts'
 
 export type Env = Readonly<Record<string, string>>
@@ -71,12 +72,32 @@ export type StopCause =
   | 'budget'
   | 'rate-limited'
 
+export interface SessionFiles {
+  transcript: string
+  /** What belongs to the session beside its transcript, if anything. */
+  folder: string | null
+}
+
+export interface TranscriptQuery {
+  /** Where the session is to go on: of several files with its id, the agent takes that directory's. */
+  workDir: string
+  /** Is this message in it? */
+  messageId?: string | null
+  /** A question that was asked and answered in this session, the newest one: without it the file is an older one. */
+  answeredId?: string | null
+}
+
 export interface TranscriptFacts {
-  state: 'present' | 'missing' | 'unreadable'
+  state: TranscriptState
   path: string | null
   bytes: number | null
   /** The message with the given id is in it. */
   hasMessage: boolean
+}
+
+export interface Mended {
+  keptAs: string
+  removedBytes: number
 }
 
 export interface AgentAdapter {
@@ -92,6 +113,7 @@ export interface AgentAdapter {
   probe: (path: string, env: Env) => Promise<Runtime>
   hasCredentials: (env: Env) => Promise<boolean>
   plan: (input: PlanInput) => Plan
+  /** Of a line it has no word for it makes one `native` event, and leaves out nothing: `line` is all that it said. */
   parseLine: (line: string) => EventBody[]
   classify: (exit: Exit) => Outcome
   /** The message that answers what the agent asked. */
@@ -101,7 +123,13 @@ export interface AgentAdapter {
   ) => Message
   /** What to say to the agent before it is ended: after its turn (`done`), or instead of going on. */
   farewell: (cause: StopCause | 'done') => { messages: readonly Message[]; closeInput: boolean }
-  inspectTranscript: (agentSessionId: string, env: Env, messageId: string | null) => Promise<TranscriptFacts>
+  locateSession: (agentSessionId: string, env: Env, workDir: string) => Promise<SessionFiles | null>
+  inspectTranscript: (agentSessionId: string, env: Env, query: TranscriptQuery) => Promise<TranscriptFacts>
+  /**
+   * Cuts off a torn end. Only for who has the session's lease, while nobody else holds it. The file as it was is
+   * kept under `keepAs` first. null: nothing to mend.
+   */
+  mendTranscript: (path: string, keepAs: string) => Promise<Mended | null>
   /** A live process, not ours, that has the session open. */
   findHolder: (agentSessionId: string, env: Env) => Promise<number | null>
 }

@@ -1,6 +1,9 @@
 /**
  * The agents that are configured, and the runtime each one resolves to now. Probing starts the executable twice, so
  * its result is kept per executable: real path, size, time of change. A changed file is probed anew.
+ *
+ * Which adapter drove a runtime is kept for good. What an agent was started with outlives its configuration: its
+ * processes may still run, its output may still have to be read.
  */
 import { createHash } from 'node:crypto'
 import { accessSync, constants, statSync } from 'node:fs'
@@ -28,13 +31,24 @@ export interface ProbeCache {
 
 export class AgentRegistry {
   readonly #agents: ReadonlyMap<string, ConfiguredAgent>
+  readonly #adapters: ReadonlyMap<string, AgentAdapter>
   readonly #cache: ProbeCache
   readonly #fallbackDirs: readonly string[]
   readonly #probing = new Map<string, Promise<Runtime>>()
 
-  /** `fallbackDirs` are searched after PATH: the executables a checkout brings along. */
-  constructor(agents: readonly ConfiguredAgent[], cache: ProbeCache, fallbackDirs: readonly string[]) {
+  /**
+   * `fallbackDirs` are searched after PATH: the executables a checkout brings along. `adapters` are those that agents
+   * of the past may have used; those of the configured ones need not be among them.
+   */
+  constructor(
+    agents: readonly ConfiguredAgent[],
+    cache: ProbeCache,
+    fallbackDirs: readonly string[],
+    adapters: readonly AgentAdapter[] = [],
+  ) {
     this.#agents = new Map(agents.map((agent) => [agent.name, agent]))
+    const known = [...adapters, ...agents.map((agent) => agent.adapter)]
+    this.#adapters = new Map(known.map((adapter) => [adapter.name, adapter]))
     this.#cache = cache
     this.#fallbackDirs = fallbackDirs
   }
@@ -43,19 +57,29 @@ export class AgentRegistry {
     return [...this.#agents.keys()]
   }
 
+  find(name: string): ConfiguredAgent | null {
+    return this.#agents.get(name) ?? null
+  }
+
   get(name: string): ConfiguredAgent {
-    const agent = this.#agents.get(name)
+    const agent = this.find(name)
     if (agent) return agent
     throw new RepriseError('agent-unknown', `there is no agent named ${JSON.stringify(name)}`, {
       hint: `Configured agents: ${this.names().join(', ')}. Add others under agents: in config.yaml.`,
     })
   }
 
+  /** The adapter that drove this runtime, whether or not the agent is configured any more, or in the same way. */
+  async adapterOf(name: string, runtimeId: string): Promise<AgentAdapter> {
+    const driver = await this.#cache.get(driverKey(runtimeId))
+    return (driver === null ? null : this.#adapters.get(driver)) ?? this.get(name).adapter
+  }
+
   async runtime(name: string): Promise<Runtime> {
     const agent = this.get(name)
     const path = await this.#find(agent)
     const { size, mtimeMs, ino } = await stat(path)
-    const key = `probe:${agent.adapter.name}:${createHash('sha256').update(`${path}:${size}:${mtimeMs}:${ino}`).digest('hex')}`
+    const key = `runtime:${agent.adapter.name}:${createHash('sha256').update(`${path}:${size}:${mtimeMs}:${ino}`).digest('hex')}`
     const known = await this.#cache.get(key)
     if (known) return JSON.parse(known) as Runtime
     let probing = this.#probing.get(key)
@@ -64,6 +88,8 @@ export class AgentRegistry {
       this.#probing.set(key, probing)
     }
     const runtime = await probing
+    // In this order: a runtime that is known has a known adapter.
+    await this.#cache.put(driverKey(runtime.runtimeId), agent.adapter.name)
     await this.#cache.put(key, JSON.stringify(runtime))
     return runtime
   }
@@ -119,6 +145,8 @@ export class AgentRegistry {
     )
   }
 }
+
+const driverKey = (runtimeId: string) => `adapter:${runtimeId}`
 
 /** Synchronous: asked for every folder of PATH before each run, and quicker than handing it over. */
 function isExecutable(path: string): boolean {

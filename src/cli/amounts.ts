@@ -39,6 +39,12 @@ export function formatBytes(bytes: number): string {
   return gib >= 1 ? `${gib.toFixed(1)} GiB` : `${Math.round(bytes / 2 ** 20)} MiB`
 }
 
+/** Of a file: from a byte to gigabytes. */
+export function formatSize(bytes: number): string {
+  if (bytes < 2 ** 10) return `${bytes} B`
+  return bytes < 2 ** 20 ? `${Math.round(bytes / 2 ** 10)} KiB` : formatBytes(bytes)
+}
+
 /** `1 run`, `2 runs`. */
 export function count(amount: number, noun: string): string {
   return `${amount} ${noun}${amount === 1 ? '' : 's'}`

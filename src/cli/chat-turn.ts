@@ -64,7 +64,13 @@ async function takeTurn(
     const { client, run } = await chat.ask(async (client) => ({ client, run: await start(client, key) }))
     chat.isUsed = true
     chat.freshNext = false
-    const end = followToEnd(client, run, context, { ...options, announceResume: false })
+    const followed = {
+      runId: run.id,
+      noun: 'run',
+      cancel: () => client.cancelRun(run.id),
+      command: `reprise runs events --follow ${run.id}`,
+    } as const
+    const end = followToEnd(client, followed, context, { ...options, announceResume: false })
     if (isEarly) context.interrupt()
     return await end
   } finally {

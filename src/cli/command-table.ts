@@ -18,7 +18,8 @@ export const COMMANDS: readonly CommandEntry[] = [
   { name: 'down', summary: 'stop the daemon; agents go on', load: () => import('./down.ts') },
   { name: 'status', summary: 'show what the daemon is doing', load: () => import('./status.ts') },
   { name: 'doctor', summary: 'look for what keeps Reprise from working', load: () => import('./doctor.ts') },
-  { name: 'run', summary: 'give a prompt to an agent and follow it', load: () => import('./run.ts') },
+  { name: 'run', summary: 'give an agent a prompt to finish, and follow it', load: () => import('./run.ts') },
+  { name: 'jobs', summary: 'list, show, retry, cancel jobs and more', load: () => import('./jobs.ts') },
   { name: 'chat', summary: 'chat with an agent', load: () => import('./chat.ts') },
   {
     name: 'conversations',

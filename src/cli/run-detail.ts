@@ -1,6 +1,6 @@
 /** One run, as a page. */
 import type { Client } from '../client/client.ts'
-import type { RunDetail } from '../contract/run.ts'
+import type { PendingQuestion, RunDetail } from '../contract/run.ts'
 import { formatCost, formatDuration, formatTokens } from './amounts.ts'
 import { type CliContext, printJson, printLine } from './context.ts'
 import { stateOf } from './run-table.ts'
@@ -48,12 +48,17 @@ function describeRun(run: RunDetail): string[] {
         : attempt.state
       return `attempt ${attempt.number}  ${attempt.resumed ? 'resumed' : `fresh (${attempt.freshReason})`}, ${end}`
     }),
-    ...run.pending.flatMap((question) => [
-      question.kind === 'permission'
-        ? `asks       may it use ${toolLine(question.tool ?? 'a tool', question.input, 300)}?`
-        : `asks       ${(question.questions ?? []).map((item) => item.question).join(' / ')}`,
-      `           reprise runs answer ${run.id} ${question.toolUseId} …`,
-    ]),
+    ...pendingLines(run.id, run.pending),
     ...(run.resultText ? ['', run.resultText] : []),
   ]
+}
+
+/** What is asked, and how to answer. */
+export function pendingLines(runId: string, pending: readonly PendingQuestion[]): string[] {
+  return pending.flatMap((question) => [
+    question.kind === 'permission'
+      ? `asks       may it use ${toolLine(question.tool ?? 'a tool', question.input, 300)}?`
+      : `asks       ${(question.questions ?? []).map((item) => item.question).join(' / ')}`,
+    `           reprise runs answer ${runId} ${question.toolUseId} …`,
+  ])
 }

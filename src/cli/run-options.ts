@@ -2,7 +2,8 @@
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { parseDurationMs } from '../config/quantity.ts'
-import type { CreateRun, PermissionMode } from '../contract/run.ts'
+import type { ChangePolicy, CreateJob } from '../contract/job.ts'
+import type { PermissionMode } from '../contract/run.ts'
 
 export interface RunOptions {
   agent?: string
@@ -15,10 +16,17 @@ export interface RunOptions {
   maxResumes?: number
   maxTurns?: number
   maxBudgetUsd?: number
+  maxBudgetTokens?: number
+  priority?: number
+  checkpoints?: boolean
+  checkpointEvery?: number
+  onChange?: ChangePolicy
+  webhook?: string
   detach?: boolean
 }
 
 const MODES: readonly PermissionMode[] = ['ask-all', 'ask', 'edits', 'allow']
+const POLICIES: readonly ChangePolicy[] = ['continue', 'restore', 'stop']
 
 export function addRunOptions(command: Command): Command {
   return command
@@ -28,11 +36,23 @@ export function addRunOptions(command: Command): Command {
     .option('--session <id>', 'go on in this session, if that is safe')
     .option('--fresh-session', 'start a new session even if one could be continued')
     .addOption(permissionsOption())
-    .option('--timeout <duration>', 'stop the run after this time, such as 30m or 2h', duration)
-    .option('--max-resumes <n>', 'how often to continue after a crash', wholeNumber)
+    .option('--timeout <duration>', 'interrupt an attempt after this time, such as 30m or 2h', duration)
+    .option('--max-resumes <n>', 'how often to go on after an interruption', wholeNumber)
     .option('--max-turns <n>', 'how many turns the agent may take', wholeNumber)
-    .option('--max-budget-usd <amount>', 'how much the agent may spend', amount)
-    .option('--detach', 'print the id of the run and leave it to the daemon')
+    .option('--max-budget-usd <amount>', 'pause when this much is spent', amount)
+    .option('--max-budget-tokens <n>', 'pause when this many tokens are used', wholeNumber)
+    .option('--priority <n>', 'higher ones start first (-100 to 100, default 0)', priority)
+    .option('--checkpoints', 'keep the state of the git work tree at the end of each attempt')
+    .option('--no-checkpoints', 'do not, even if the configuration says so')
+    .option('--checkpoint-every <duration>', 'and this often in between, such as 5m', duration)
+    .addOption(
+      new Option(
+        '--on-change <policy>',
+        'if the work tree was changed before it goes on: tell the agent (continue), put it back (restore) or pause (stop)',
+      ).choices(POLICIES),
+    )
+    .option('--webhook <url>', 'told when the job is done, has failed or needs you')
+    .option('--detach', 'print the id of the job and leave it to the daemon')
 }
 
 export function permissionsOption(): Option {
@@ -45,9 +65,9 @@ export function permissionsOption(): Option {
 export function toRequest(
   prompt: string,
   options: RunOptions,
-  { cwd, sessionId }: { cwd: string; sessionId: CreateRun['sessionId'] },
-): CreateRun {
-  const request: { [K in keyof CreateRun]: CreateRun[K] | undefined } = {
+  { cwd, sessionId }: { cwd: string; sessionId: CreateJob['sessionId'] },
+): CreateJob {
+  const request: { [K in keyof CreateJob]: CreateJob[K] | undefined } = {
     prompt,
     workDir: resolve(cwd, options.cwd ?? '.'),
     agent: options.agent,
@@ -55,12 +75,25 @@ export function toRequest(
     sessionId,
     forceFreshSession: options.freshSession,
     permissions: options.permissions,
-    maxDurationMs: options.timeout,
+    timeoutMs: options.timeout,
     maxResumes: options.maxResumes,
     maxTurns: options.maxTurns,
     maxBudgetUsd: options.maxBudgetUsd,
+    maxBudgetTokens: options.maxBudgetTokens,
+    priority: options.priority,
+    checkpoints: checkpointsOf(options),
+    webhook: options.webhook,
   }
-  return Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined)) as CreateRun
+  return Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined)) as CreateJob
+}
+
+/** To say how they are to be made is to ask for them. */
+function checkpointsOf({ checkpoints, checkpointEvery, onChange }: RunOptions): CreateJob['checkpoints'] {
+  if (checkpointEvery === undefined && onChange === undefined) return checkpoints
+  return {
+    ...(checkpointEvery === undefined ? {} : { everyMs: checkpointEvery }),
+    ...(onChange === undefined ? {} : { onChange }),
+  }
 }
 
 function duration(text: string): number {
@@ -74,9 +107,14 @@ export function wholeNumber(text: string): number {
   return Number(text)
 }
 
-function amount(text: string): number {
+export function priority(text: string): number {
+  if (!/^-?\d{1,3}$/.test(text)) throw new InvalidArgumentError('Expected a whole number from -100 to 100.')
+  return Number(text)
+}
+
+export function amount(text: string): number {
   const value = Number(text)
-  if (text.trim() === '' || !(value > 0))
+  if (text.trim() === '' || !(value > 0) || !Number.isFinite(value))
     throw new InvalidArgumentError('Expected an amount above 0, such as 2.50.')
   return value
 }

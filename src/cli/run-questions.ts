@@ -41,6 +41,7 @@ export function createQuestions(
     const question = pending.find((item) => item.toolUseId === toolUseId)
     if (!question || taken.aborted) return
     if (!interactive) return tellHow(question)
+    const takeBackScreen = view.giveWay()
     const lines = createInterface({ input: context.stdin, output: context.stderr as NodeJS.WritableStream })
     lines.on('SIGINT', () => context.interrupt())
     // By Ctrl-D: the user does not want to answer here and now.
@@ -56,6 +57,7 @@ export function createQuestions(
       tellHow(question)
     } finally {
       lines.close()
+      takeBackScreen()
     }
   }
 

@@ -1,22 +1,7 @@
-/** The last line of a run or of a turn: how it ended, whether it was resumed, what it took, and how to go on. */
+/** The last line of a turn: how it ended, whether it was resumed, what it took. */
 import type { RunDetail } from '../contract/run.ts'
 import { formatCost, formatDuration, formatTokens } from './amounts.ts'
 import type { Style } from './terminal.ts'
-
-export function summarize(run: RunDetail, style: Style): string[] {
-  const { usage } = run
-  const parts = [
-    run.outcome === 'completed' ? style.green('completed') : style.red(run.outcome ?? run.state),
-    sessionPart(run),
-    ...(run.attemptCount > 1 ? [`${run.attemptCount} attempts`] : []),
-    `${formatTokens(usage.inputTokens)} in, ${formatTokens(usage.outputTokens)} out, cache ${formatTokens(usage.cacheReadTokens)} read, ${formatTokens(usage.cacheWriteTokens)} written`,
-    formatCost(run.costUsd, run.costEstimated),
-    formatDuration(run.durationMs),
-  ]
-  const failed = sayWhy(run) ? [style.safe(run.message ?? '')] : []
-  const goOn = run.session ? [style.dim(`go on with: reprise run --session ${run.session} "…"`)] : []
-  return [parts.join(' · '), ...failed, ...goOn]
-}
 
 /** One line, and another if something went wrong. What is not read from the cache was paid for in full. */
 export function summarizeTurn(run: RunDetail, style: Style): string[] {
@@ -39,7 +24,8 @@ export function summarizeTurn(run: RunDetail, style: Style): string[] {
 const sayWhy = ({ outcome, message }: RunDetail) =>
   outcome !== 'completed' && message !== null && message !== '' && message !== outcome
 
-function sessionPart({ resumed, freshReason, carry }: RunDetail): string {
+/** How its newest attempt started. */
+export function sessionPart({ resumed, freshReason, carry }: RunDetail): string {
   if (resumed === null) return 'not started'
   if (resumed) return 'resumed'
   const carried = carry === null || carry === 'none' ? '' : `, with ${carry}`

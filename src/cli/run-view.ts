@@ -1,10 +1,12 @@
 /**
  * A run as it happens: what the agent says on stdout, what it does and what happens to it on stderr, a line each.
- * stdout carries nothing but the agent's words, so it can be piped.
+ * stdout carries nothing but the agent's words, so it can be piped. On a terminal, a line beneath says how far it is.
  */
 import type { RunEvent } from '../contract/events.ts'
 import { formatDuration } from './amounts.ts'
 import { type CliContext, print } from './context.ts'
+import { advance, type Before, formatProgress, startProgress } from './progress.ts'
+import { createStatusLine } from './status-line.ts'
 import { styleFor } from './terminal.ts'
 import { contentLine, toolLine } from './tool-line.ts'
 
@@ -12,38 +14,53 @@ export interface RunView {
   show: (event: RunEvent) => Promise<void>
   /** A line of our own. */
   note: (line: string) => void
+  /** Leaves the screen to something else, such as a question, until the function it returns is called. */
+  giveWay: () => () => void
   end: () => Promise<void>
 }
 
 export interface RunViewOptions {
   /** Say that the first attempt resumes a session. Where every turn does, its summary is enough. */
   announceResume: boolean
+  /** What was done before the first event that will be shown. */
+  before?: Before
 }
 
-export function createRunView(context: CliContext, { announceResume }: RunViewOptions): RunView {
+export function createRunView(context: CliContext, { announceResume, before }: RunViewOptions): RunView {
   const words = styleFor(context.stdout, context.env)
   const asides = styleFor(context.stderr, context.env)
   const sameScreen = context.stdout.isTTY === true && context.stderr.isTTY === true
   let midLine = false
   let hasDeltas = false
+  let progress = startProgress(before)
+  const status = createStatusLine(context, () => formatProgress(progress, new Date()))
 
   const say = async (text: string) => {
     if (text === '') return
-    await print(context.stdout, words.safe(text))
+    const shown = words.safe(text)
+    status.makeWay(shown, false)
+    const printed = print(context.stdout, shown)
     midLine = !text.endsWith('\n')
+    status.wrote(shown, false)
+    await printed
   }
   const endLine = async () => {
     if (midLine) await say('\n')
   }
   const note = (line: string) => {
+    status.makeWay(line, true)
     if (midLine && sameScreen) {
       context.stdout.write('\n')
       midLine = false
     }
     context.stderr.write(`${asides.dim(asides.safe(line))}\n`)
+    status.wrote(line, true)
   }
 
   const show = async (event: RunEvent): Promise<void> => {
+    const advanced = advance(progress, event)
+    if (advanced !== progress) status.refresh()
+    progress = advanced
     // What a sub-agent says is its parent's business; what it does is shown.
     const nested = 'parentToolUseId' in event && event.parentToolUseId !== undefined
     if (event.type === 'text-delta' && !nested) {
@@ -59,7 +76,18 @@ export function createRunView(context: CliContext, { announceResume }: RunViewOp
     if (line !== null) note(nested ? `  ${line}` : line)
   }
 
-  return { show, note, end: endLine }
+  return {
+    show,
+    note,
+    giveWay: () => {
+      status.hold()
+      return status.release
+    },
+    end: async () => {
+      status.close()
+      await endLine()
+    },
+  }
 }
 
 const ANSWERED = { allow: 'allowed', deny: 'denied', answer: 'answered' } as const

@@ -1,35 +1,41 @@
-/** `reprise run`: gives a prompt to an agent and follows the run to its end. */
+/** `reprise run`: gives an agent a prompt to finish, as a job, and follows it to its end. */
 import { randomUUID } from 'node:crypto'
 import type { Command } from 'commander'
 import { type CliContext, notify, printJson, printLine } from './context.ts'
 import { connectLastingly } from './daemon-connect.ts'
-import { followRun } from './follow-run.ts'
+import { followJob } from './follow-job.ts'
 import { readPrompt } from './prompt-input.ts'
 import { addRunOptions, type RunOptions, toRequest } from './run-options.ts'
 
 const EXAMPLES = `
-The agent's words go to stdout, everything else to stderr. Ctrl-C cancels the run, a second one leaves at once.
+What interrupts the agent (a crash, a timeout, a lost connection, a rate limit) is waited for and tried again, in the
+same session. What needs you pauses the job and ends this command with exit code 1; it says how to go on.
+
+The agent's words go to stdout, everything else to stderr. Ctrl-C cancels the job, a second one leaves at once.
 
 Examples:
   reprise run "Fix the failing test"
   reprise run --session ses_… "Now update the changelog"
   reprise run --permissions ask --timeout 2h --max-budget-usd 5 "Upgrade the dependencies"
+  reprise run --checkpoints --on-change restore "Rename it everywhere"
   reprise run - < prompt.md
   reprise run -- --this is a prompt too
   reprise run --json "Say hi" | jq -r 'select(.type == "text-end").text'
-  reprise run --detach "Long work"; reprise runs events --follow run_…`
+  reprise run --detach "Long work"; reprise jobs logs --follow job_…`
 
 export function define(command: Command, context: CliContext): void {
   addRunOptions(
     command
-      .description('Gives a prompt to an agent, streams what it says, and ends when the run has ended.')
+      .description(
+        'Gives an agent a prompt to finish, streams what it says, and ends when the job has ended or needs you.',
+      )
       .argument('[prompt...]', 'what to do; `-` or nothing reads it from stdin'),
   )
     .addHelpText('after', EXAMPLES)
-    .action((words: string[], options: RunOptions) => startRun(words, options, context))
+    .action((words: string[], options: RunOptions) => startJob(words, options, context))
 }
 
-async function startRun(words: string[], options: RunOptions, context: CliContext): Promise<void> {
+async function startJob(words: string[], options: RunOptions, context: CliContext): Promise<void> {
   const prompt = await readPrompt(words, context)
   const ask = await connectLastingly(context)
   // People also know sessions by the agent's own id.
@@ -37,12 +43,12 @@ async function startRun(words: string[], options: RunOptions, context: CliContex
   const sessionId = session === undefined ? undefined : (await ask((client) => client.getSession(session))).id
   const request = toRequest(prompt, options, { cwd: context.cwd, sessionId })
   const idempotencyKey = randomUUID()
-  const { client, run } = await ask(async (client) => ({
+  const { client, job } = await ask(async (client) => ({
     client,
-    run: await client.createRun(request, { idempotencyKey }),
+    job: await client.createJob(request, { idempotencyKey }),
   }))
-  if (!options.detach) return followRun(client, run, context)
-  if (context.json) return printJson(context, run)
-  await printLine(context, run.id)
-  notify(context, `Follow it with: reprise runs events --follow ${run.id}`)
+  if (!options.detach) return followJob(client, job, context)
+  if (context.json) return printJson(context, job)
+  await printLine(context, job.id)
+  notify(context, `Follow it with: reprise jobs logs --follow ${job.id}`)
 }

@@ -1,7 +1,9 @@
 /** `reprise status`: one screen on what the daemon is doing. Does not start it. */
 import type { Command } from 'commander'
 import { RepriseError } from '../contract/errors.ts'
-import { formatAge, formatBytes } from './amounts.ts'
+import type { Page } from '../contract/http.ts'
+import type { Job } from '../contract/job.ts'
+import { count, formatAge, formatBytes } from './amounts.ts'
 import { type CliContext, printJson, printLine } from './context.ts'
 import { findDaemon, homeOf } from './daemon-link.ts'
 import { runRows } from './run-table.ts'
@@ -24,12 +26,15 @@ async function showStatus(context: CliContext): Promise<void> {
     })
   }
   const { client } = daemon
-  const [status, agents, running] = await Promise.all([
+  const [status, agents, running, paused] = await Promise.all([
     client.status(),
     client.listAgents(),
     client.listRuns({ state: 'running', limit: 10 }),
+    client.listJobs({ state: 'paused', limit: 10 }),
   ])
-  if (context.json) return printJson(context, { ...status, agents, running: running.items })
+  if (context.json) {
+    return printJson(context, { ...status, agents, running: running.items, paused: paused.items })
+  }
 
   const now = new Date()
   const style = styleFor(context.stdout, context.env)
@@ -39,6 +44,7 @@ async function showStatus(context: CliContext): Promise<void> {
     `up for    ${formatAge(status.startedAt, now)} (pid ${status.pid}, ${formatBytes(status.memoryBytes)})`,
     `home      ${status.home}`,
     `runs      ${active} running, ${queued} queued, ${settled} settled`,
+    ...needsYou(paused).map((line) => style.yellow(line)),
     ...agents.map(
       (agent) =>
         `agent     ${agent.name} ${agent.available ? (agent.version ?? '') : style.red(`not available: ${agent.problem}`)}${agent.simulated ? style.yellow(' (simulated)') : ''}`,
@@ -50,4 +56,12 @@ async function showStatus(context: CliContext): Promise<void> {
     lines.push('', ...formatTable(headings, rows, widthOf(context.stdout)).map(style.safe))
   }
   for (const line of lines) await printLine(context, line)
+}
+
+function needsYou({ items, nextCursor }: Page<Job>): string[] {
+  if (items.length === 0) return []
+  const many = nextCursor
+    ? `more than ${items.length} jobs need`
+    : `${count(items.length, 'job')} need${items.length === 1 ? 's' : ''}`
+  return [`jobs      ${many} you: reprise jobs list --state paused`]
 }

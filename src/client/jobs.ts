@@ -43,7 +43,7 @@ export interface JobParts {
 
 /** States that a job leaves by itself. */
 const ACTIVE: readonly JobState[] = ['queued', 'running', 'waiting']
-export const isActive = ({ state }: Pick<Job, 'state'>): boolean => ACTIVE.includes(state)
+const isActive = ({ state }: Pick<Job, 'state'>): boolean => ACTIVE.includes(state)
 
 export function jobCalls({ call, open, events, whenSettled }: JobParts): JobCalls {
   const all = '/api/jobs'

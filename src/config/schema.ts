@@ -76,7 +76,7 @@ const jobs = z.strictObject({
   holdLimit: duration('An agent that would wait longer for a limit to reset is ended; its job waits.', {
     min: '0ms',
     max: '1d',
-  }).prefault('1m'),
+  }).prefault('30s'),
   checkpoints: setting(
     z.boolean(),
     'true or false',

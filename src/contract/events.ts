@@ -76,6 +76,7 @@ export const EventBody = z.discriminatedUnion('type', [
     apiStatus: z.number().int().optional(),
     message: z.string().optional(),
   }),
+  /** `status`: `allowed`, `allowed_warning` or `rejected`; only with the last one there is something to wait for. */
   kind('rate-limit', { status: z.string(), resetsAt: z.iso.datetime().optional() }),
   kind('compaction', { preTokens: z.number().optional(), postTokens: z.number().optional() }),
   /** The agent says its turn is over. `outcome` is its own word for it; the attempt's is in `attempt-end`. */
@@ -104,7 +105,7 @@ export const EventBody = z.discriminatedUnion('type', [
   kind('gap', {
     from: z.number(),
     to: z.number(),
-    reason: z.enum(['line-too-long', 'spool-missing', 'parser-failed']),
+    reason: z.enum(['line-too-long', 'spool-missing', 'parser-failed', 'not-read']),
   }),
   /** What the agent's program says itself, not the model: an API error in words, for instance. */
   kind('notice', { text: z.string() }),

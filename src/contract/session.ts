@@ -7,6 +7,22 @@ import { SessionId } from './ids.ts'
  */
 export const SESSION_STATES = ['created', 'active', 'paused', 'expired', 'poisoned'] as const
 
+/**
+ * The agent's file of a session. missing: there is none · unreadable: no message in it · foreign: another session's ·
+ * behind: it lacks the last answer, as an older copy does · broken: messages in the middle are missing, and with them
+ * all before · torn: the last record is cut off, which can be mended · present: none of these.
+ */
+export const TRANSCRIPT_STATES = [
+  'present',
+  'torn',
+  'missing',
+  'unreadable',
+  'foreign',
+  'behind',
+  'broken',
+] as const
+export type TranscriptState = (typeof TRANSCRIPT_STATES)[number]
+
 export const Session = z.object({
   id: SessionId.schema,
   agent: z.string(),
@@ -28,7 +44,8 @@ export type Session = z.infer<typeof Session>
 
 export const SessionDetail = Session.extend({
   transcript: z.object({
-    state: z.enum(['present', 'missing', 'unreadable']),
+    /** unknown: the agent is not configured any more, and with it where its files are. */
+    state: z.enum([...TRANSCRIPT_STATES, 'unknown']),
     path: z.string().nullable(),
     bytes: z.number().nullable(),
   }),

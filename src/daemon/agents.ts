@@ -13,6 +13,7 @@ import type { Config } from '../config/schema.ts'
 import { RepriseError } from '../contract/errors.ts'
 
 const ADAPTERS: Readonly<Record<string, AgentAdapter>> = { claude: claudeAdapter }
+export const ALL_ADAPTERS: readonly AgentAdapter[] = Object.values(ADAPTERS)
 
 export type MachineEnv = Readonly<Record<string, string | undefined>>
 

@@ -12,7 +12,14 @@ import { ProgressBus } from '../engine/progress.ts'
 import { openGit } from '../process/git/run.ts'
 import { openSqliteStore } from '../store/sqlite/open.ts'
 import type { Store } from '../store/store.ts'
-import { bundledCommands, configureAgents, type MachineEnv, needsSimulator, simulate } from './agents.ts'
+import {
+  ALL_ADAPTERS,
+  bundledCommands,
+  configureAgents,
+  type MachineEnv,
+  needsSimulator,
+  simulate,
+} from './agents.ts'
 import { systemClock } from './clock.ts'
 import { lockHome } from './lock.ts'
 import { createNotifier } from './notifier.ts'
@@ -67,7 +74,12 @@ export async function compose({ home, cwd, env, log }: ComposeInput): Promise<Co
     }
     const engine = createEngine({
       store,
-      agents: new AgentRegistry(agents, { get: store.getFact, put: store.putFact }, bundledCommands()),
+      agents: new AgentRegistry(
+        agents,
+        { get: store.getFact, put: store.putFact },
+        bundledCommands(),
+        ALL_ADAPTERS,
+      ),
       clock: systemClock,
       git: openGit({ env }),
       bus: new ProgressBus(),
@@ -75,6 +87,8 @@ export async function compose({ home, cwd, env, log }: ComposeInput): Promise<Co
       random: Math.random,
       log,
       spool,
+      damaged: join(home, 'damaged'),
+      archive: join(home, 'archive'),
       settings: engineSettings(config),
     })
     closers.push(engine.close)

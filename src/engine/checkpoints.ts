@@ -19,7 +19,7 @@ import { GitError } from '../process/git/error.ts'
 import { inspect } from '../process/git/inspect.ts'
 import { restore } from '../process/git/restore.ts'
 import type { Git } from '../process/git/run.ts'
-import { findWorkTree, type WorkTree } from '../process/git/work-tree.ts'
+import { findWorkTree, readHead, type WorkTree } from '../process/git/work-tree.ts'
 import type { CheckpointRecord, JobRecord, RunRecord } from '../store/records.ts'
 import { KeyedLock } from './keyed-lock.ts'
 import type { EngineParts } from './parts.ts'
@@ -48,7 +48,7 @@ export class Checkpoints {
         await this.#take(job, workTree, 'start', null)
         return NOTHING
       }
-      if (base.kind === 'start') return NOTHING
+      if (!(await this.#hasBegun(job.id))) return NOTHING
       const findings = await inspect(workTree, base)
       // A job's later run was asked for by somebody who has looked.
       const byPerson = run.attemptCount === 0
@@ -153,6 +153,11 @@ export class Checkpoints {
     return run.links.jobId === null ? null : this.#parts.store.getJob(run.links.jobId)
   }
 
+  async #hasBegun(jobId: JobId): Promise<boolean> {
+    const runs = await this.#parts.store.listRunsOfJobs([jobId])
+    return runs.some(({ attemptCount }) => attemptCount > 0)
+  }
+
   /** The newest that shows the work tree as the agent knows it; before its first attempt, as it was at the start. */
   async #agentsLast(jobId: JobId): Promise<CheckpointRecord | null> {
     const known = await this.#parts.store.listCheckpoints(jobId)
@@ -169,7 +174,8 @@ export class Checkpoints {
   ): Promise<void> {
     const last = await this.#agentsLast(job.id)
     const tree = await captureTree(workTree)
-    if (last?.kind === kind && last.tree === tree) return
+    // A commit leaves the files as they are.
+    if (last?.tree === tree && last.head === (await readHead(workTree))) return
     const made = await commitCheckpoint(workTree, {
       jobId: job.id,
       tree,

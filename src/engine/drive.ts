@@ -6,13 +6,14 @@ import { toRepriseError } from '../contract/errors.ts'
 import type { EventBody } from '../contract/events.ts'
 import type { Outcome } from '../contract/outcome.ts'
 import { overBudget } from '../core/job/budget.ts'
-import { attemptDir, prepare, readKeeperPid, revoke } from '../process/attempt-dir.ts'
+import { attemptDir, prepare, readKeeperPid, revoke, sizeOf } from '../process/attempt-dir.ts'
 import { endStrays } from '../process/ladder.ts'
 import { launch } from '../process/launch.ts'
 import { hasMarker, identify, type ProcessIdentity } from '../process/proc.ts'
 import { type AttemptEnding, type AttemptRecord, OwnershipLost, type RunRecord } from '../store/records.ts'
 import { readAllowance } from './allowance.ts'
 import type { LiveRuns } from './live-runs.ts'
+import { mendTranscript } from './mend.ts'
 import type { EngineParts } from './parts.ts'
 import { Detached, persist } from './persist.ts'
 import { prepareAttempt } from './prepare.ts'
@@ -50,6 +51,7 @@ export async function driveRun(parts: EngineParts, live: LiveRuns, run: RunRecor
     // Not now: its session is taken, or the conversation has changed meanwhile. It is prepared anew.
     if (attempt === null) return await waitForSession(parts, run)
     parts.bus.publish(run.id)
+    if (prepared.tornTranscript) await mendTranscript(parts, agent, attempt, prepared.tornTranscript)
     const dir = attemptDir(parts.spool, attempt.id)
     prepare(dir, plan.input)
     const keeper = await launch({
@@ -61,7 +63,7 @@ export async function driveRun(parts: EngineParts, live: LiveRuns, run: RunRecor
       workDir,
     })
     await persist(parts, () => parts.store.markLaunched(attempt, keeper))
-    await supervise(parts, live, { run, attempt, agent, dir, keeper })
+    await supervise(parts, live, { run, attempt, adapter: agent.adapter, dir, keeper })
   } catch (error) {
     await giveUp(parts, run, error)
   }
@@ -130,11 +132,12 @@ export async function adoptAttempt(
     const attempt = await persist(parts, () => parts.store.takeOver(left, parts.clock.now()))
     const dir = attemptDir(parts.spool, attempt.id)
     if (await revoke(dir)) return await withdraw(parts, run, attempt)
-    const agent = parts.agents.get(run.agent)
+    const session = await parts.store.getSession(attempt.sessionId)
+    const adapter = await parts.agents.adapterOf(run.agent, session?.runtimeId ?? '')
     const keeper = attempt.process ?? (await findKeeper(dir, attempt.id)) ?? GONE
     if (attempt.process === null) await persist(parts, () => parts.store.markLaunched(attempt, keeper))
     parts.log.info({ run: run.id, attempt: attempt.id, pid: keeper.pid }, 'adopted an attempt')
-    await supervise(parts, live, { run, attempt, agent, dir, keeper })
+    await supervise(parts, live, { run, attempt, adapter, dir, keeper })
   } catch (error) {
     await giveUp(parts, run, error)
   }
@@ -185,7 +188,8 @@ async function giveUp(parts: EngineParts, run: RunRecord, error: unknown): Promi
     parts.log.warn({ run: run.id }, error.message)
     return
   }
-  const { code, message } = toRepriseError(error)
+  const { code, message: what, hint } = toRepriseError(error)
+  const message = hint ? `${what}. ${hint}` : what
   parts.log.error(
     { run: run.id, error: code === 'internal' ? String((error as Error)?.stack) : code },
     message,
@@ -197,6 +201,7 @@ async function giveUp(parts: EngineParts, run: RunRecord, error: unknown): Promi
       if (attempt.state === 'ended') continue
       const { strays } = await endStrays(attempt.id, attempt.process, parts.settings.killAfterMs)
       await endUnseen(parts, run, attempt, {
+        unread: await sizeOf(attemptDir(parts.spool, attempt.id)),
         outcome,
         strays,
         strikes: 1,
@@ -210,17 +215,25 @@ async function giveUp(parts: EngineParts, run: RunRecord, error: unknown): Promi
   }
 }
 
+interface UnseenEnding extends Pick<AttemptEnding, 'outcome' | 'strikes' | 'next'> {
+  strays: number
+  /** How much it printed, where it may not all have been read. */
+  unread?: number
+}
+
 /** Ends an attempt about whose process nothing is known beyond that it is gone. */
 async function endUnseen(
   parts: EngineParts,
   run: RunRecord,
   attempt: AttemptRecord,
-  { strays, ...ending }: Pick<AttemptEnding, 'outcome' | 'strikes' | 'next'> & { strays: number },
+  { strays, unread = 0, ...ending }: UnseenEnding,
 ): Promise<void> {
   const { outcome, next } = ending
   const turn =
     next.kind === 'settle' ? await endingOfTurn(parts, { run, settled: next.outcome, took: null }) : null
   const notices = next.kind === 'settle' ? await noticesOfEnd(parts, run, next.outcome) : []
+  const from = attempt.spoolOffset
+  const missing: EventBody[] = unread > from ? [{ type: 'gap', from, to: unread, reason: 'not-read' }] : []
   const at = parts.clock.now()
   await persist(parts, () =>
     parts.store.endAttempt({
@@ -242,6 +255,7 @@ async function endUnseen(
       turn,
       notices,
       events: [
+        ...missing,
         { type: 'attempt-end', number: attempt.number, outcome, exitCode: null, strays },
         next.kind === 'settle'
           ? { type: 'run-end', outcome: next.outcome }

@@ -2,10 +2,12 @@
 import { RepriseError } from '../contract/errors.ts'
 import { type RunId, SessionId } from '../contract/ids.ts'
 import type { Run } from '../contract/run.ts'
+import type { SessionDetail } from '../contract/session.ts'
 import { Dispatcher } from '../queue/dispatcher.ts'
 import type { RunRecord, SessionRecord } from '../store/records.ts'
 import { admitRun } from './admit.ts'
 import type { Engine } from './api.ts'
+import { sweepArchive } from './archive.ts'
 import { Checkpoints } from './checkpoints.ts'
 import { createConversations } from './conversations.ts'
 import { describeAttempt, describeEvent, describeRun, describeSession } from './describe.ts'
@@ -51,9 +53,13 @@ export function createEngine(given: Omit<EngineParts, 'closing' | 'checkpoints'>
   const ages = { idleMs: settings.sessionIdleMs, maxAgeMs: settings.resume.maxAgeMs }
 
   const sweep = () => {
-    Promise.all([sweepSpool(parts), notifications.sweep()]).catch((error) =>
-      parts.log.warn({ error: String(error) }, 'sweeping failed'),
-    )
+    const before = new Date(clock.now().getTime() - settings.jobs.keepCheckpointsMs)
+    Promise.all([
+      sweepSpool(parts),
+      notifications.sweep(),
+      parts.checkpoints.sweep(before),
+      sweepArchive(parts.archive, settings.jobs.keepArchiveMs, clock.now()),
+    ]).catch((error) => parts.log.warn({ error: String(error) }, 'sweeping failed'))
   }
   const sweeping = setInterval(sweep, SWEEP_EVERY_MS)
   sweeping.unref()
@@ -164,12 +170,11 @@ export function createEngine(given: Omit<EngineParts, 'closing' | 'checkpoints'>
     },
     getSession: async (id) => {
       const session = await requireSession(id)
-      const { adapter, env } = parts.agents.get(session.agent)
-      const { state, path, bytes } = await adapter.inspectTranscript(session.agentSessionId, env, null)
+      const transcript = await inspectTranscript(parts, session)
       const { items } = await store.listRuns({ limit: 200, sessionId: session.id })
       return {
         ...describeSession(session, ages, clock.now()),
-        transcript: { state, path, bytes },
+        transcript,
         runIds: items.map((run) => run.id),
         heldBy: await store.findLeaseHolder(session.id),
       }
@@ -178,4 +183,18 @@ export function createEngine(given: Omit<EngineParts, 'closing' | 'checkpoints'>
     listAgents: () => parts.agents.describe(),
     readStats: store.readStats,
   }
+}
+
+async function inspectTranscript(
+  { agents, store }: EngineParts,
+  session: SessionRecord,
+): Promise<SessionDetail['transcript']> {
+  const configured = agents.find(session.agent)
+  if (!configured) return { state: 'unknown', path: null, bytes: null }
+  const { adapter, env } = configured
+  const { state, path, bytes } = await adapter.inspectTranscript(session.agentSessionId, env, {
+    workDir: session.workDir,
+    answeredId: await store.findAnsweredPrompt(session),
+  })
+  return { state, path, bytes }
 }

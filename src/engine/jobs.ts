@@ -1,12 +1,14 @@
 /** Jobs, as the outside asks for them. What happens to one once it is queued is the one path, as for every run. */
 import { createHash, randomUUID } from 'node:crypto'
+import { createReadStream } from 'node:fs'
 import { RepriseError } from '../contract/errors.ts'
 import { JobId, RunId } from '../contract/ids.ts'
 import type { CheckpointPolicy, CreateJob, Job, JobDetail } from '../contract/job.ts'
 import { overBudget } from '../core/job/budget.ts'
-import type { JobRecord, NewRun, RunRecord } from '../store/records.ts'
+import type { JobRecord, NewRun, RunRecord, SessionRecord } from '../store/records.ts'
 import { checkRequest } from './admit.ts'
 import { spentBy } from './allowance.ts'
+import { listArchive, readArchive } from './archive.ts'
 import { findTop } from './checkpoints.ts'
 import { describeAttempt, describeQuestion } from './describe.ts'
 import { describeCheckpoint, describeJob } from './describe-job.ts'
@@ -141,7 +143,7 @@ export function createJobs(parts: EngineParts, { live, wake, cancelRun }: JobDep
         attempts: attempts.flat(),
         checkpoints: (await store.listCheckpoints(id)).map(describeCheckpoint),
         pending: pending.map(describeQuestion),
-        archived: [],
+        archived: await listArchive(parts.archive, id),
       }
     },
 
@@ -200,10 +202,30 @@ export function createJobs(parts: EngineParts, { live, wake, cancelRun }: JobDep
       }
       return parts.checkpoints.restore(job, checkpoint)
     },
-    readTranscript: async () => {
-      throw new RepriseError('not-found', 'there is no transcript')
+    readTranscript: async (id) => {
+      const job = await requireJob(id)
+      const run = await store.getRun(job.runId)
+      const session = run?.sessionId ? await store.getSession(run.sessionId) : null
+      const transcript = session && (await openTranscript(parts, job, session))
+      if (transcript) return transcript
+      throw new RepriseError('not-found', `there is no transcript of job ${id}`, {
+        hint: 'It may not have begun, or its transcript is older than jobs.keepTranscripts.',
+      })
     },
   }
+}
+
+/** Of a job at work, the agent's own file is the newer one. */
+async function openTranscript(
+  { archive, agents }: EngineParts,
+  { id: jobId, state }: JobRecord,
+  { agent, agentSessionId, workDir }: SessionRecord,
+): Promise<AsyncIterable<Uint8Array> | null> {
+  const kept = state === 'running' ? null : await readArchive(archive, { jobId, agentSessionId })
+  if (kept) return kept
+  const { adapter, env } = agents.get(agent)
+  const files = await adapter.locateSession(agentSessionId, env, workDir)
+  return files && createReadStream(files.transcript)
 }
 
 function checkpointPolicyOf({ checkpoints }: CreateJob, settings: JobSettings): CheckpointPolicy | null {

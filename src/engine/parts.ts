@@ -25,6 +25,10 @@ export interface EngineParts {
   closing: AbortSignal
   /** The folder that holds one folder per attempt. */
   spool: string
+  /** The folder that keeps transcripts as they were before they were mended. */
+  damaged: string
+  /** The folder that keeps the transcripts of jobs. */
+  archive: string
   settings: EngineSettings
 }
 

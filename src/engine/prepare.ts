@@ -8,11 +8,13 @@ import type { Plan, Runtime } from '../agents/adapter.ts'
 import type { ConfiguredAgent } from '../agents/registry.ts'
 import { RepriseError } from '../contract/errors.ts'
 import { AttemptId, SessionId } from '../contract/ids.ts'
+import { remainingOf } from '../core/job/budget.ts'
 import { composePrompt } from '../core/prompt/compose.ts'
 import { decideResume, type ResumeDecision } from '../core/resume/decide.ts'
 import type { Holder, Pin } from '../core/resume/facts.ts'
 import { decideRoom } from '../core/room/decide.ts'
 import type { AttemptRecord, NewAttempt, RunRecord, SessionRecord } from '../store/records.ts'
+import { readAllowance } from './allowance.ts'
 import { readContext } from './context.ts'
 import { type EarlierAttempts, readEarlierAttempts, toInterruption } from './history.ts'
 import type { EngineParts } from './parts.ts'
@@ -24,6 +26,8 @@ export interface Prepared {
   plan: Plan
   attempt: NewAttempt
   newSession: SessionRecord | null
+  /** The transcript to mend before the agent resumes it. */
+  tornTranscript: string | null
   sent: { promptChars: number; transcriptChars: number }
   /** Of the conversation it was prepared for. */
   revision: number | null
@@ -114,7 +118,7 @@ export async function prepareAttempt(
     model: run.model ?? agent.model,
     permissions: run.request.permissions,
     maxTurns: run.request.maxTurns,
-    maxBudgetUsd: run.request.maxBudgetUsd,
+    maxBudgetUsd: run.request.maxBudgetUsd ?? (await readBudgetLeft(parts, run)),
     extraArgs: agent.args,
   })
   return {
@@ -124,9 +128,19 @@ export async function prepareAttempt(
     plan,
     attempt,
     newSession,
+    tornTranscript: decision.kind === 'resume' ? (pinned?.tornTranscript ?? null) : null,
     revision: context.revision,
     sent: { promptChars: prompt.length, transcriptChars: whole.length },
   }
+}
+
+/**
+ * What is left of the job's budget, for agents that can watch it themselves. We do too, but only where a price is known;
+ * a new model's is not until it has been used.
+ */
+async function readBudgetLeft({ store }: EngineParts, run: RunRecord): Promise<number | null> {
+  const allowance = await readAllowance(store, run)
+  return allowance && remainingOf(allowance.budget, allowance.before).usd
 }
 
 /** What the CLI takes for a command of its own, as a user's message. */
@@ -145,16 +159,21 @@ async function readPin(
   run: RunRecord,
   session: SessionRecord,
   epoch: number,
-): Promise<{ pin: Pin; promptRecorded: boolean }> {
+): Promise<{ pin: Pin; promptRecorded: boolean; tornTranscript: string | null }> {
   // Another agent's session is not looked into: it may not even be configured any more.
   if (session.agent !== run.agent) {
     return {
       pin: { ...session, epoch, full: false, transcript: 'missing', holder: null },
       promptRecorded: false,
+      tornTranscript: null,
     }
   }
   const { adapter, env } = agents.get(session.agent)
-  const transcript = await adapter.inspectTranscript(session.agentSessionId, env, run.promptId)
+  const transcript = await adapter.inspectTranscript(session.agentSessionId, env, {
+    workDir: session.workDir,
+    messageId: run.promptId,
+    answeredId: await store.findAnsweredPrompt(session),
+  })
   const leasedBy = await store.findLeaseHolder(session.id)
   const pid = leasedBy === null ? await adapter.findHolder(session.agentSessionId, env) : null
   const holder: Holder | null =
@@ -162,6 +181,7 @@ async function readPin(
   return {
     pin: { ...session, epoch, full: false, transcript: transcript.state, holder },
     promptRecorded: transcript.hasMessage,
+    tornTranscript: transcript.state === 'torn' ? transcript.path : null,
   }
 }
 

@@ -2,8 +2,7 @@
  * Step 6 and 7 of the one path: the process is gone; say how it ended, what it used, what follows. Written in one
  * transaction. May be repeated by another daemon after a crash at any point before that, with the same result.
  */
-import type { Exit, StopCause } from '../agents/adapter.ts'
-import type { ConfiguredAgent } from '../agents/registry.ts'
+import type { AgentAdapter, Exit, StopCause } from '../agents/adapter.ts'
 import type { EventBody, EventOf, EventType } from '../contract/events.ts'
 import type { Outcome } from '../contract/outcome.ts'
 import { NO_USAGE } from '../contract/outcome.ts'
@@ -13,6 +12,7 @@ import { type AttemptDir, readStderrTail } from '../process/attempt-dir.ts'
 import { endStrays, goneWithin } from '../process/ladder.ts'
 import type { ProcessIdentity } from '../process/proc.ts'
 import type { AttemptRecord, QuestionRecord, RunRecord, RunSpend, StoredEvent } from '../store/records.ts'
+import { archiveSession } from './archive.ts'
 import { toSpendEvent } from './meter.ts'
 import type { EngineParts } from './parts.ts'
 import { persist } from './persist.ts'
@@ -35,7 +35,7 @@ const RELEVANT: readonly EventType[] = [
 export interface SettleInput {
   run: RunRecord
   attempt: AttemptRecord
-  agent: ConfiguredAgent
+  adapter: AgentAdapter
   dir: AttemptDir
   keeper: ProcessIdentity
   end: SupervisionEnd
@@ -43,7 +43,7 @@ export interface SettleInput {
 
 export async function settleAttempt(parts: EngineParts, input: SettleInput): Promise<void> {
   const { store, settings, clock } = parts
-  const { attempt, agent, dir, end } = input
+  const { attempt, adapter, dir, end } = input
   // A keeper that has written the exit code needs a moment to be gone itself: it is no stray.
   if (end.kind === 'exited') await goneWithin([input.keeper], settings.killAfterMs)
   const { strays: late, survivors } = await endStrays(attempt.id, input.keeper, settings.killAfterMs)
@@ -58,7 +58,7 @@ export async function settleAttempt(parts: EngineParts, input: SettleInput): Pro
   const own = events.filter((event) => event.attemptId === attempt.id)
 
   const exitCode = end.kind === 'exited' ? end.code : null
-  const outcome = classify(agent, own, await store.listQuestions(attempt.id), {
+  const outcome = classify(adapter, own, await store.listQuestions(attempt.id), {
     stopCause: current.stopCause as StopCause | null,
     exitCode,
     stderr: await readStderrTail(dir),
@@ -96,6 +96,7 @@ export async function settleAttempt(parts: EngineParts, input: SettleInput): Pro
     own.some(({ body }) => body.type === 'prompt-accept' || body.type === 'model-call')
   // Not of one that never got its prompt: it knows nothing of what others did to the files.
   const unkept = tookPrompt ? await parts.checkpoints.keepWork(run, attempt.id) : null
+  await archive(parts, run, attempt)
   const turn = await endingOfTurn(parts, {
     run,
     settled: next.kind === 'settle' ? next.outcome : null,
@@ -161,6 +162,21 @@ function fruitlessOf(
   return first === -1 ? upTo.length : first
 }
 
+/** A job's transcripts are kept; that one cannot be is no reason not to settle. */
+async function archive(parts: EngineParts, run: RunRecord, { sessionId }: AttemptRecord): Promise<void> {
+  const { jobId } = run.links
+  const session = jobId && (await parts.store.getSession(sessionId))
+  // Of an agent that is configured no more, nobody knows where its files are.
+  const agent = parts.agents.find(run.agent)
+  if (!session || !agent) return
+  try {
+    const { adapter, env } = agent
+    await archiveSession({ archiveDir: parts.archive, adapter, env }, { jobId, ...session })
+  } catch (error) {
+    parts.log.error({ job: jobId, error: String(error) }, 'could not archive a transcript')
+  }
+}
+
 function endEvents(
   attempt: AttemptRecord,
   outcome: Outcome,
@@ -174,13 +190,13 @@ function endEvents(
 }
 
 function classify(
-  agent: ConfiguredAgent,
+  adapter: AgentAdapter,
   events: readonly StoredEvent[],
   questions: readonly QuestionRecord[],
   { starved, ...exit }: Pick<Exit, 'stopCause' | 'exitCode' | 'stderr'> & { starved: boolean },
 ): Outcome {
   const turnEnd = lastTurn(events)
-  const outcome = agent.adapter.classify({ ...exit, turnEnd, resetsAt: resetOf(events, exit.stopCause) })
+  const outcome = adapter.classify({ ...exit, turnEnd, resetsAt: resetOf(events, exit.stopCause) })
   if (outcome.name !== 'completed') return outcome
   const withdrawn = new Set(
     events.flatMap(({ body }) => (body.type === 'question-cancel' ? [body.requestId] : [])),
@@ -207,7 +223,7 @@ function lastTurn(events: readonly StoredEvent[]): EventOf<'turn-end'> | null {
  */
 function resetOf(events: readonly StoredEvent[], stopCause: StopCause | null): string | null {
   const told = events.flatMap(({ body }) =>
-    body.type === 'rate-limit' && body.resetsAt && !body.status.startsWith('allowed') ? [body.resetsAt] : [],
+    body.type === 'rate-limit' && body.resetsAt && body.status === 'rejected' ? [body.resetsAt] : [],
   )
   if (stopCause !== 'rate-limited') return told.at(-1) ?? null
   const waits = events.flatMap(({ at, body }) =>

@@ -9,8 +9,7 @@
  * Invariants: events and spool offset are stored together (I2, each line once); a stop has one cause, the first; an
  * answer is stored before it is delivered, and may be delivered again.
  */
-import type { StopCause } from '../agents/adapter.ts'
-import type { ConfiguredAgent } from '../agents/registry.ts'
+import type { AgentAdapter, StopCause } from '../agents/adapter.ts'
 import { RepriseError } from '../contract/errors.ts'
 import type { EventBody } from '../contract/events.ts'
 import type { ToolResult } from '../contract/run.ts'
@@ -22,6 +21,7 @@ import { endAttempt, endStrays } from '../process/ladder.ts'
 import { LineSplitter, type Piece } from '../process/line-splitter.ts'
 import type { ProcessIdentity } from '../process/proc.ts'
 import { Tail, type TailEnd } from '../process/tail.ts'
+import { EventBatch } from '../store/event-batch.ts'
 import type { AttemptRecord, QuestionRecord, RunRecord } from '../store/records.ts'
 import { readAllowance } from './allowance.ts'
 import { scanEvents } from './events.ts'
@@ -34,7 +34,8 @@ import { tellOfQuestion } from './tell.ts'
 export interface SupervisionInput {
   run: RunRecord
   attempt: AttemptRecord
-  agent: ConfiguredAgent
+  /** Of the runtime that was started; the agent itself may be configured otherwise by now, or no more. */
+  adapter: AgentAdapter
   dir: AttemptDir
   keeper: ProcessIdentity
   /** Told when the agent begins, and ceases, to wait for a person. */
@@ -47,14 +48,6 @@ export type SupervisionEnd = TailEnd & { strays: number }
 const BATCH_BYTES = 2 << 20
 const UNAUTHORIZED_RETRIES = 3
 const SETTLED_QUESTION: readonly string[] = ['run-settled', 'question-answered']
-/** What is done something about; most events are only stored. */
-const REACTIONS: ReadonlySet<EventBody['type']> = new Set([
-  'question-ask',
-  'permission-ask',
-  'question-cancel',
-  'tool-end',
-  'retry-wait',
-])
 
 export class Supervision {
   readonly #parts: EngineParts
@@ -157,8 +150,8 @@ export class Supervision {
   /** Hands a stored answer to the agent. */
   async deliverAnswer(question: QuestionRecord): Promise<void> {
     if (question.answer === null) return
-    const { agent, dir } = this.#in
-    const message = agent.adapter.answer(question.ask, question.answer)
+    const { adapter, dir } = this.#in
+    const message = adapter.answer(question.ask, question.answer)
     await persist(this.#parts, () => deliver(dir, message))
     this.#open = this.#open.map((q) => (q.ask.requestId === question.ask.requestId ? question : q))
     this.#noteWaiting()
@@ -189,7 +182,7 @@ export class Supervision {
 
   /** Reads up to a batch and stores it. True if there was nothing more to read. */
   async #ingest(last: boolean): Promise<boolean> {
-    const pieces: Piece[] = []
+    const batch = new EventBatch()
     let bytes = 0
     let drained = false
     while (bytes < BATCH_BYTES) {
@@ -199,48 +192,44 @@ export class Supervision {
         break
       }
       bytes += chunk.length
-      // Not by spreading: a chunk of tiny lines has more of them than a call may have arguments.
-      for (const piece of this.#splitter.push(chunk)) pieces.push(piece)
+      for (const piece of this.#splitter.push(chunk)) this.#parse(piece, batch)
     }
-    if (drained && last) pieces.push(...this.#splitter.flush())
+    if (drained && last) for (const piece of this.#splitter.flush()) this.#parse(piece, batch)
     this.#watch.outputBytes += bytes
     if (bytes > 0) this.#watch.lastOutputAt = this.#parts.clock.now()
-    const end = pieces.at(-1)
-    if (end)
-      await this.#store(
-        pieces.flatMap((piece) => this.#parse(piece)),
-        end.end,
-      )
+    if (batch.size > 0) await this.#store(batch, this.#splitter.position)
     return drained
   }
 
-  #parse(piece: Piece): EventBody[] {
-    if (piece.kind === 'gap')
-      return [{ type: 'gap', from: piece.from, to: piece.end, reason: 'line-too-long' }]
+  #parse(piece: Piece, batch: EventBatch): void {
+    if (piece.kind === 'gap') {
+      batch.add([{ type: 'gap', from: piece.from, to: piece.end, reason: 'line-too-long' }])
+      return
+    }
     try {
-      return this.#in.agent.adapter.parseLine(piece.text)
+      batch.add(this.#in.adapter.parseLine(piece.text), piece.text)
     } catch (error) {
       this.#parts.log.error({ error, attempt: this.#in.attempt.id }, 'the parser failed on a line')
       const from = piece.end - Buffer.byteLength(piece.text) - 1
-      return [{ type: 'gap', from, to: piece.end, reason: 'parser-failed' }]
+      batch.add([{ type: 'gap', from, to: piece.end, reason: 'parser-failed' }])
     }
   }
 
-  async #store(events: EventBody[], offset: number): Promise<void> {
+  async #store(batch: EventBatch, offset: number): Promise<void> {
     const { attempt } = this.#in
     const { store, clock, bus } = this.#parts
     const at = clock.now()
     // The agent may be told to end while its end is being stored: if that gets lost, it is told again.
-    if (events.some((event) => event.type === 'turn-end')) await this.#sayGoodbye(at)
+    if (batch.actedOn.some((event) => event.type === 'turn-end')) await this.#sayGoodbye(at)
     // Once its turn is over, somebody waits for whatever still comes.
     const urgent = this.#watch.turnEndedAt !== null
-    await persist(this.#parts, () => store.advanceAttempt(attempt, events, offset, at, { urgent }))
+    await persist(this.#parts, () => store.advanceAttempt(attempt, batch, offset, at, { urgent }))
     bus.publish(attempt.runId)
-    for (const event of events) {
+    for (const event of batch.actedOn) {
       this.#meter?.note(event, at)
-      if (REACTIONS.has(event.type)) await this.#react(event, at)
+      await this.#react(event, at)
     }
-    if (events.some((event) => event.type === 'model-call')) await this.#holdToBudget()
+    if (batch.actedOn.some((event) => event.type === 'model-call')) await this.#holdToBudget()
   }
 
   async #react(event: EventBody, at: Date): Promise<void> {
@@ -320,16 +309,16 @@ export class Supervision {
   }
 
   async #farewell(cause: StopCause | 'done'): Promise<void> {
-    const { agent, dir } = this.#in
-    const { messages, closeInput: close } = agent.adapter.farewell(cause)
+    const { adapter, dir } = this.#in
+    const { messages, closeInput: close } = adapter.farewell(cause)
     for (const message of messages) await deliver(dir, message)
     if (close) await closeInput(dir)
   }
 
   #climb(cause: StopCause): void {
-    const { attempt, keeper, agent } = this.#in
+    const { attempt, keeper, adapter } = this.#in
     const { termAfterMs, killAfterMs } = this.#parts.settings
-    const speaks = agent.adapter.farewell(cause).messages.length > 0
+    const speaks = adapter.farewell(cause).messages.length > 0
     this.#ladder ??= endAttempt({
       attemptId: attempt.id,
       keeper,

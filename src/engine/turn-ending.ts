@@ -1,8 +1,8 @@
 /** What a conversation keeps of a run: the answer, once it is settled, and the session to go on in. */
 import type { ContentBlock } from '../contract/conversation.ts'
-import { MessageId } from '../contract/ids.ts'
+import { MessageId, type SessionId } from '../contract/ids.ts'
 import type { Outcome } from '../contract/outcome.ts'
-import { ANSWER_EVENTS, composeAnswer } from '../core/history/answer.ts'
+import { ANSWER_EVENTS, composeAnswer, createClip } from '../core/history/answer.ts'
 import type { AttemptRecord, MessageRecord, RunRecord, TurnEnding } from '../store/records.ts'
 import { scanEvents } from './events.ts'
 import type { EngineParts } from './parts.ts'
@@ -41,21 +41,34 @@ async function readAnswer(
   run: RunRecord,
   outcome: Outcome,
 ): Promise<TurnEnding['answer']> {
-  const blocks: ContentBlock[] = []
+  const said: { sessionId: SessionId; blocks: ContentBlock[] }[] = []
+  const clip = createClip()
   for (const attempt of await parts.store.listAttempts(run.id)) {
-    if (attempt.kind === 'turn') blocks.push(...(await answerOf(parts, attempt)))
+    if (attempt.kind !== 'turn') continue
+    const blocks = await answerOf(parts, attempt, clip)
+    if (blocks.length > 0) said.push({ sessionId: attempt.sessionId, blocks })
   }
+  // What was said in a session that was given up, the one gone on in does not know: it is no part of the answer. What
+  // was done there it has been told, and it stays done.
+  const kept = said.at(-1)?.sessionId
+  const blocks = said.flatMap(({ sessionId, blocks }) =>
+    sessionId === kept ? blocks : blocks.filter((block) => block.type !== 'text'),
+  )
   if (blocks.length === 0 && outcome.name !== 'completed') return null
   return { id: MessageId.create(parts.clock.now()), blocks, state: stateOf(outcome) }
 }
 
 /** A text that is complete is in one event; pieces matter only of the one that never was. */
-async function answerOf({ store }: EngineParts, { id, runId }: AttemptRecord): Promise<ContentBlock[]> {
+async function answerOf(
+  { store }: EngineParts,
+  { id, runId }: AttemptRecord,
+  clip: ReturnType<typeof createClip>,
+): Promise<ContentBlock[]> {
   let lastText = 0
   const whole: { seq: number; blocks: ContentBlock[] }[] = []
   await scanEvents(store, runId, { attemptId: id, types: ANSWER_EVENTS }, ({ seq, body }) => {
     if (body.type === 'text-end') lastText = seq
-    whole.push({ seq, blocks: composeAnswer([body]) })
+    whole.push({ seq, blocks: composeAnswer([body], clip) })
   })
   let unfinished = ''
   let from = Number.POSITIVE_INFINITY

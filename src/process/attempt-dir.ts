@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { closeSync, constants, mkdirSync, openSync, writeFileSync } from 'node:fs'
-import { mkdir, open, readdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { mkdir, open, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 export interface StdinMessage {
@@ -113,6 +113,13 @@ async function readPid(dir: AttemptDir, name: string): Promise<number | null> {
   const text = await readFile(join(dir.path, name), 'utf8').catch(() => '')
   return /^\d+\n$/.test(text) ? Number(text) : null
 }
+
+/** How many bytes the agent has printed. */
+export const sizeOf = (dir: AttemptDir): Promise<number> =>
+  stat(dir.out).then(
+    ({ size }) => size,
+    () => 0,
+  )
 
 /** True if the agent was never started and now never will be; false if its keeper came first. */
 export async function revoke(dir: AttemptDir): Promise<boolean> {

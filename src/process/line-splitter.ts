@@ -7,10 +7,10 @@ export type Piece = { kind: 'line'; text: string; end: number } | { kind: 'gap';
 
 const NEWLINE = 0x0a
 const RETURN = 0x0d
+const NOTHING = Buffer.alloc(0)
 
 export class LineSplitter {
   readonly #maxLine: number
-  /** Where the unfinished line began. */
   #start: number
   #held: Buffer[] = []
   #heldBytes = 0
@@ -25,17 +25,22 @@ export class LineSplitter {
     const pieces: Piece[] = []
     let from = 0
     for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, from)) {
-      this.#hold(chunk, from, at)
-      pieces.push(this.#finish(1))
+      const piece = this.#finish(chunk, from, at, 1)
+      if (piece.kind === 'gap' || piece.text !== '') pieces.push(piece)
       from = at + 1
     }
     this.#hold(chunk, from, chunk.length)
-    return pieces.filter((piece) => piece.kind === 'gap' || piece.text !== '')
+    return pieces
+  }
+
+  /** Everything before it has been given out: where the unfinished line begins. */
+  get position(): number {
+    return this.#start
   }
 
   /** What came after the last newline. Only to be called when no more will come. */
   flush(): Piece[] {
-    return this.#heldBytes === 0 ? [] : [this.#finish(0)]
+    return this.#heldBytes === 0 ? [] : [this.#finish(NOTHING, 0, 0, 0)]
   }
 
   #hold(chunk: Buffer, from: number, to: number): void {
@@ -45,21 +50,30 @@ export class LineSplitter {
     else this.#held.push(chunk.subarray(from, to))
   }
 
-  #finish(newlineBytes: number): Piece {
-    const from = this.#start
-    const end = from + this.#heldBytes + newlineBytes
+  /** The line that ends with these bytes. Nearly always they are all of it, and are decoded where they lie. */
+  #finish(chunk: Buffer, from: number, to: number, newlineBytes: number): Piece {
+    const whole = this.#heldBytes === 0
+    if (!whole) this.#hold(chunk, from, to)
+    const bytes = whole ? to - from : this.#heldBytes
+    const start = this.#start
+    const end = start + bytes + newlineBytes
     const piece: Piece =
-      this.#heldBytes > this.#maxLine ? { kind: 'gap', from, end } : { kind: 'line', text: this.#text(), end }
+      bytes > this.#maxLine
+        ? { kind: 'gap', from: start, end }
+        : { kind: 'line', text: whole ? textOf(chunk, from, to) : this.#heldText(), end }
     this.#start = end
     this.#held = []
     this.#heldBytes = 0
     return piece
   }
 
-  #text(): string {
-    const [only] = this.#held
-    const bytes = this.#held.length === 1 && only ? only : Buffer.concat(this.#held)
-    const length = bytes.at(-1) === RETURN ? bytes.length - 1 : bytes.length
-    return bytes.toString('utf8', 0, length)
+  #heldText(): string {
+    const bytes = Buffer.concat(this.#held)
+    return textOf(bytes, 0, bytes.length)
   }
+}
+
+function textOf(bytes: Buffer, from: number, to: number): string {
+  const end = to > from && bytes[to - 1] === RETURN ? to - 1 : to
+  return bytes.toString('utf8', from, end)
 }

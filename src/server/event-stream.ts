@@ -5,8 +5,8 @@
  */
 import type { RunEvent } from '../contract/events.ts'
 import type { RunId } from '../contract/ids.ts'
+import { nextPageSize, START_PAGE } from '../core/page-size.ts'
 import type { Engine } from '../engine/api.ts'
-import { nextPageSize, START_PAGE } from './page-size.ts'
 
 type EventEngine = Pick<Engine, 'listEvents' | 'onProgress' | 'getRun'>
 

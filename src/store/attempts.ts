@@ -6,7 +6,8 @@ import type { Kysely } from 'kysely'
 import type { EventBody } from '../contract/events.ts'
 import type { AttemptId, RunId } from '../contract/ids.ts'
 import { endTurn } from './end-turn.ts'
-import { appendEvents } from './events.ts'
+import type { EventBatch } from './event-batch.ts'
+import { appendBatch, appendEvents } from './events.ts'
 import { followRun } from './job-state.ts'
 import { enqueueNotifications } from './notifications.ts'
 import { trackQuestions } from './questions.ts'
@@ -176,7 +177,7 @@ export async function markLaunched(
 export async function advanceAttempt(
   tx: Tx,
   { id, runId, fence }: Pick<AttemptRecord, 'id' | 'runId' | 'fence'>,
-  bodies: readonly EventBody[],
+  events: EventBatch,
   spoolOffset: number,
   at: Date,
 ): Promise<number> {
@@ -188,8 +189,8 @@ export async function advanceAttempt(
     .where('state', '<>', 'ended')
     .executeTakeFirst()
   if (numUpdatedRows === 0n) throw new OwnershipLost(`attempt ${id}`)
-  const seq = await appendEvents(tx, runId, id, bodies, at)
-  await trackQuestions(tx, id, runId, bodies, at)
+  const seq = await appendBatch(tx, runId, id, events, at)
+  await trackQuestions(tx, id, runId, events.actedOn, at)
   return seq
 }
 

@@ -5,32 +5,42 @@
 import { CompiledQuery, type Kysely } from 'kysely'
 import type { EventBody, EventType } from '../contract/events.ts'
 import type { AttemptId, RunId } from '../contract/ids.ts'
+import { EventBatch } from './event-batch.ts'
 import type { StoredEvent } from './records.ts'
 import { toEvent } from './rows.ts'
 import type { EventsTable, Tables } from './schema.ts'
 import type { Tx } from './writer.ts'
 
 /** Returns the number of the last event appended. */
-export async function appendEvents(
+export function appendEvents(
   tx: Tx,
   runId: RunId,
   attemptId: AttemptId | null,
   bodies: readonly EventBody[],
   at: Date,
 ): Promise<number> {
+  return appendBatch(tx, runId, attemptId, EventBatch.of(bodies), at)
+}
+
+export async function appendBatch(
+  tx: Tx,
+  runId: RunId,
+  attemptId: AttemptId | null,
+  { types, texts, size: count }: EventBatch,
+  at: Date,
+): Promise<number> {
   const { last_seq } = await tx
     .updateTable('runs')
-    .set((eb) => ({ last_seq: eb('last_seq', '+', bodies.length) }))
+    .set((eb) => ({ last_seq: eb('last_seq', '+', count) }))
     .where('id', '=', runId)
     .returning('last_seq')
     .executeTakeFirstOrThrow()
-  const firstSeq = Number(last_seq) - bodies.length + 1
-  for (let from = 0; from < bodies.length; ) {
-    const size = bodies.length - from >= BATCH ? BATCH : 1
+  const firstSeq = Number(last_seq) - count + 1
+  for (let from = 0; from < count; ) {
+    const size = count - from >= BATCH ? BATCH : 1
     const values: unknown[] = []
     for (let index = from; index < from + size; index++) {
-      const body = bodies[index] as EventBody
-      values.push(runId, firstSeq + index, attemptId, at.getTime(), body.type, JSON.stringify(body))
+      values.push(runId, firstSeq + index, attemptId, at.getTime(), types[index], texts[index])
     }
     await tx.executeQuery(CompiledQuery.raw(insertOf(tx, size).sql, values))
     from += size

@@ -213,6 +213,8 @@ export interface StoredEvent {
   attemptId: AttemptId | null
   at: Date
   body: EventBody
+  /** How long the body is, as stored. */
+  chars: number
 }
 
 /** A guarded write found that someone else owns the row now: stop, it is theirs. */

@@ -160,6 +160,7 @@ export function toEvent(row: EventsTable): StoredEvent {
     attemptId: row.attempt_id,
     at: new Date(Number(row.at)),
     body: JSON.parse(row.body) as EventBody,
+    chars: row.body.length,
   }
 }
 

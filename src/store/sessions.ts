@@ -52,6 +52,30 @@ export async function findLeaseHolder(db: Kysely<Tables>, id: SessionId): Promis
   return row?.run_id ?? null
 }
 
+const RECENT_ATTEMPTS = 50
+
+/** Only of an attempt that the model was paid for: what an agent did by itself it may not have written down. */
+export async function findAnsweredPrompt(
+  db: Kysely<Tables>,
+  { id, agentSessionId }: Pick<SessionRecord, 'id' | 'agentSessionId'>,
+): Promise<string | null> {
+  const rows = await db
+    .selectFrom('runs')
+    .innerJoin('attempts', 'attempts.run_id', 'runs.id')
+    .select(['attempts.prompt_id', 'attempts.outcome'])
+    .where('runs.session_id', '=', id)
+    .where('attempts.agent_session_id', '=', agentSessionId)
+    .where('attempts.kind', '=', 'turn')
+    .where('attempts.state', '=', 'ended')
+    .where('attempts.cost_usd', '>', 0)
+    .orderBy('runs.id', 'desc')
+    .orderBy('attempts.number', 'desc')
+    .limit(RECENT_ATTEMPTS)
+    .execute()
+  const completed = rows.find((row) => row.outcome && JSON.parse(row.outcome).name === 'completed')
+  return completed?.prompt_id ?? null
+}
+
 export async function findConversationOf(db: Kysely<Tables>, id: SessionId): Promise<ConversationId | null> {
   const row = await db
     .selectFrom('pins')

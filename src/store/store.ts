@@ -13,6 +13,7 @@ import type { Stats } from '../contract/stats.ts'
 import type { Notice, PlannedNotification } from '../core/notify/plan.ts'
 import * as attempts from './attempts.ts'
 import * as conversations from './conversations.ts'
+import type { EventBatch } from './event-batch.ts'
 import * as events from './events.ts'
 import * as changes from './history-changes.ts'
 import * as jobs from './jobs.ts'
@@ -61,7 +62,7 @@ export interface Store {
   ) => Promise<void>
   advanceAttempt: (
     attempt: AttemptRecord,
-    bodies: readonly EventBody[],
+    events: EventBatch,
     spoolOffset: number,
     at: Date,
     options?: { urgent?: boolean },
@@ -91,6 +92,8 @@ export interface Store {
   findSession: (agentSessionId: string) => Promise<SessionRecord | null>
   listSessions: (query: { limit: number; cursor?: string | undefined }) => Promise<Page<SessionRecord>>
   findLeaseHolder: (id: SessionId) => Promise<RunId | null>
+  /** The prompt of the newest attempt that completed in the session under this id of the agent's. */
+  findAnsweredPrompt: (session: Pick<SessionRecord, 'id' | 'agentSessionId'>) => Promise<string | null>
   /** The conversation that goes on in the session. */
   findConversationOf: (id: SessionId) => Promise<ConversationId | null>
 
@@ -197,9 +200,9 @@ export function createStore({ reader, writer }: Connections, windowMs: number): 
 
     startAttempt: (input) => write((tx) => attempts.startAttempt(tx, input)),
     markLaunched: (attempt, process) => write((tx) => attempts.markLaunched(tx, attempt, process)),
-    advanceAttempt: (attempt, bodies, offset, at, { urgent = false } = {}) =>
-      group.write((tx) => attempts.advanceAttempt(tx, attempt, bodies, offset, at), {
-        urgent: urgent || bodies.length >= LARGE_BATCH || bodies.some((body) => AWAITED.has(body.type)),
+    advanceAttempt: (attempt, batch, offset, at, { urgent = false } = {}) =>
+      group.write((tx) => attempts.advanceAttempt(tx, attempt, batch, offset, at), {
+        urgent: urgent || batch.size >= LARGE_BATCH || batch.actedOn.some((event) => AWAITED.has(event.type)),
       }),
     setStopCause: (attempt, cause, message, at) =>
       write((tx) => attempts.setStopCause(tx, attempt, cause, message, at)),
@@ -221,6 +224,7 @@ export function createStore({ reader, writer }: Connections, windowMs: number): 
     findSession: (id) => sessions.findSession(reader, id),
     listSessions: (query) => sessions.listSessions(reader, query),
     findLeaseHolder: (id) => sessions.findLeaseHolder(reader, id),
+    findAnsweredPrompt: (session) => sessions.findAnsweredPrompt(reader, session),
     findConversationOf: (id) => sessions.findConversationOf(reader, id),
 
     createConversation: (conversation) => write((tx) => conversations.createConversation(tx, conversation)),

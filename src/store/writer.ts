@@ -1,6 +1,6 @@
 /**
- * Group commit. Each piece of work is atomic by itself (a savepoint), but pieces that come within one window share
- * one transaction and so one flush to disk. A piece's promise resolves only after that commit: what a caller has
+ * Group commit. Each piece of work is atomic by itself, but pieces that come within one window share one
+ * transaction and so one flush to disk. A piece's promise resolves only after that commit: what a caller has
  * been told is on disk.
  *
  * The window is for what an agent streams. What somebody waits for is committed at once, and so is the first piece
@@ -74,27 +74,38 @@ export class GroupWriter {
   }
 
   async #commit(batch: readonly Piece[]): Promise<void> {
+    const carryOut = batch.length === 1 ? alone : besideOthers
     const settle: (() => void)[] = []
     try {
       await this.#db.transaction().execute(async (tx) => {
-        for (const { work, resolve, reject } of batch) {
-          await sql`savepoint piece`.execute(tx)
-          try {
-            const value = await work(tx)
-            settle.push(() => resolve(value))
-          } catch (error) {
-            // Gone with the whole transaction if the disk is in trouble: then nobody's work is stored.
-            await sql`rollback to piece`.execute(tx).catch(() => {
-              throw error
-            })
-            settle.push(() => reject(error))
-          }
-          await sql`release piece`.execute(tx)
-        }
+        for (const piece of batch) settle.push(await carryOut(tx, piece))
       })
       for (const done of settle) done()
     } catch (error) {
       for (const { reject } of batch) reject(error)
     }
   }
+}
+
+/** The transaction is guard enough. Under a savepoint, SQLite copies every page that changes to a file. */
+async function alone(tx: Tx, { work, resolve }: Piece): Promise<() => void> {
+  const value = await work(tx)
+  return () => resolve(value)
+}
+
+async function besideOthers(tx: Tx, { work, resolve, reject }: Piece): Promise<() => void> {
+  await sql`savepoint piece`.execute(tx)
+  let settle: () => void
+  try {
+    const value = await work(tx)
+    settle = () => resolve(value)
+  } catch (error) {
+    // Gone with the whole transaction if the disk is in trouble: then nobody's work is stored.
+    await sql`rollback to piece`.execute(tx).catch(() => {
+      throw error
+    })
+    settle = () => reject(error)
+  }
+  await sql`release piece`.execute(tx)
+  return settle
 }

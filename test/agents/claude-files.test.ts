@@ -3,14 +3,13 @@ import { spawn } from 'node:child_process'
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import {
-  configDirOf,
-  findClaudeHolder,
-  hasClaudeCredentials,
-  inspectClaudeTranscript,
-} from '../../src/agents/claude/files.ts'
+import { configDirOf } from '../../src/agents/claude/config-dir.ts'
+import { hasClaudeCredentials } from '../../src/agents/claude/credentials.ts'
+import { findClaudeHolder } from '../../src/agents/claude/holder.ts'
+import { inspectClaudeTranscript } from '../../src/agents/claude/transcript.ts'
 import { temporaryDir } from './temporary-dir.ts'
 
+const WORK_DIR = '/srv/project'
 const ID = '11111111-2222-4333-8444-555555555555'
 const MESSAGE = '99999999-8888-4777-8666-555555555555'
 const user = (uuid = 'u') => JSON.stringify({ type: 'user', message: { role: 'user', content: 'hi' }, uuid })
@@ -26,7 +25,8 @@ function withTranscript(text: string | null, name = `${ID}.jsonl`, slug = '-srv-
     dir,
     path,
     env,
-    inspect: (messageId: string | null = null) => inspectClaudeTranscript(ID, env, messageId),
+    inspect: (messageId: string | null = null) =>
+      inspectClaudeTranscript(ID, env, { workDir: WORK_DIR, messageId }),
   }
 }
 
@@ -51,9 +51,9 @@ describe('a transcript', () => {
     expect(await withTranscript(text).inspect()).toMatchObject({ state: 'unreadable' })
   })
 
-  it('with a torn last line is present: the CLI skips that line', async () => {
+  it('with a torn last line is torn: the CLI skips that line', async () => {
     const { inspect } = withTranscript(`${user()}\n${user(MESSAGE).slice(0, -5)}`)
-    expect(await inspect(MESSAGE)).toMatchObject({ state: 'present', hasMessage: false })
+    expect(await inspect(MESSAGE)).toMatchObject({ state: 'torn', hasMessage: false })
   })
 
   it('with a whole last line that lacks its newline is read to its end, as the CLI does', async () => {
@@ -66,7 +66,9 @@ describe('a transcript', () => {
   it('that is not there is missing', async () => {
     const missing = { state: 'missing', path: null, bytes: null, hasMessage: false }
     expect(await withTranscript(null).inspect()).toEqual(missing)
-    expect(await inspectClaudeTranscript(ID, { CLAUDE_CONFIG_DIR: '/nowhere' }, null)).toEqual(missing)
+    expect(
+      await inspectClaudeTranscript(ID, { CLAUDE_CONFIG_DIR: '/nowhere' }, { workDir: WORK_DIR }),
+    ).toEqual(missing)
   })
 
   it('that is a folder is missing', async () => {
@@ -110,7 +112,10 @@ describe('a transcript', () => {
     writeFileSync(join(dir, 'secret.jsonl'), `${user()}\n`)
     mkdirSync(join(dir, 'projects', 'p'))
     writeFileSync(join(dir, 'projects', 'p', `${id.replace(/[^\w]/g, '_')}.jsonl`), `${user()}\n`)
-    expect(await inspectClaudeTranscript(id, env, null)).toMatchObject({ state: 'missing', path: null })
+    expect(await inspectClaudeTranscript(id, env, { workDir: WORK_DIR })).toMatchObject({
+      state: 'missing',
+      path: null,
+    })
   })
 
   it('lies where the environment says', () => {

@@ -37,6 +37,7 @@ describe('the outcome of a turn', () => {
     ['context-overflow', 'context-overflow', 400],
     ['auth-refused', 'auth', 403],
     ['rate-limited', 'rate-limited', 429],
+    ['usage-limit', 'rate-limited', 429],
     ['overloaded', 'rate-limited', 529],
     ['connection-lost', 'api-error', undefined],
     ['unknown-session', 'session-missing', undefined],
@@ -55,6 +56,13 @@ describe('the outcome of a turn', () => {
     expect(classifyClaude({ ...exit, stopCause: null }).name).not.toBe('completed')
     expect(classifyClaude({ ...exit, stopCause: null }).name).not.toBe('session-missing')
     expect(classifyClaude({ ...exit, stopCause: 'cancelled' }).name).toBe('cancelled')
+  })
+
+  it('of a subscription that is used up comes with the time when it is not any more', () => {
+    const [limit, ...more] = only(capturedEvents('usage-limit'), 'rate-limit')
+    expect(limit).toEqual({ type: 'rate-limit', status: 'rejected', resetsAt: expect.any(String) })
+    expect(more).toEqual([])
+    expect(only(capturedEvents('usage-limit'), 'retry-wait')).toEqual([])
   })
 
   it('says in words what the CLI said', () => {

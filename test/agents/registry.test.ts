@@ -146,6 +146,18 @@ describe('the registry', () => {
     expect(invocations(dir)).toEqual(['--help', '--version'])
   })
 
+  it('knows the adapter of a runtime also when its agent is gone, or is another one now', async () => {
+    const { registry, cache, configured } = registryOf({ name: 'old', command: fakeClaude(temporaryDir()) })
+    const { runtimeId } = await registry.runtime('old')
+    const other = { ...claudeAdapter, name: 'other' }
+    const gone = new AgentRegistry([], cache, [], [other, claudeAdapter])
+    expect(await gone.adapterOf('old', runtimeId)).toBe(claudeAdapter)
+    expect(await failureOf(gone.adapterOf('old', 'never seen'))).toMatchObject({ code: 'agent-unknown' })
+    const changed = new AgentRegistry([{ ...configured, adapter: other }], cache, [], [claudeAdapter])
+    expect(await changed.adapterOf('old', runtimeId)).toBe(claudeAdapter)
+    expect(await changed.adapterOf('old', 'never seen')).toBe(other)
+  })
+
   it('probes it anew when the file has changed', async () => {
     const dir = temporaryDir()
     const command = fakeClaude(dir)

@@ -2,12 +2,13 @@
  * Follow-up turns on the real CLI: resumed with only what is new, or fresh with the whole history. Both halves are
  * looked at each time: the flag in argv, and the text the model was sent.
  */
-import { readdir, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises'
+import { rename, rm, symlink, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { RunDetail } from '../../src/contract/run.ts'
 import { type LoggingAgent, loggingAgent } from '../support/agents.ts'
 import { Chat } from '../support/chat.ts'
+import { makeUnusable, transcriptOf } from '../support/transcripts.ts'
 import { World } from '../support/world.ts'
 
 let world: World
@@ -169,15 +170,7 @@ it('a resume that the CLI refuses: the same turn, once more, fresh with the hist
   await world.startDaemon()
   const chat = await Chat.create(world)
   const { sessionId } = await chat.say('remember heliotrope')
-  const projects = join(world.configDir, 'projects')
-  const [slug] = await readdir(projects)
-  const unusable = {
-    type: 'user',
-    message: { role: 'user', content: 'x' },
-    isSidechain: true,
-    uuid: 'not-a-uuid',
-  }
-  await writeFile(join(projects, slug!, `${sessionId}.jsonl`), `${JSON.stringify(unusable)}\n`)
+  makeUnusable(transcriptOf(world.configDir, sessionId!))
   const run = await chat.say('later')
   expectFresh(run, 'refused', 'remember heliotrope')
   expect(run.attemptCount).toBe(2)

@@ -1,42 +1,73 @@
 /**
  * Any sequence of turns, edits, truncations, retries and agent switches leaves every agent with exactly the history it
- * should have been given. The real store, view, decision and prompt; in place of the CLI, sessions that only remember
- * what they were sent.
+ * should have been given, also when they come while turns wait, run, or have crashed and are to be tried again. The
+ * real store, view, decision and prompt; in place of the CLI, sessions that only remember what they were sent.
  */
 import { randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { HistoryScope } from '../../src/contract/conversation.ts'
+import type { EventBody } from '../../src/contract/events.ts'
 import { AttemptId, ConversationId, MessageId, RunId, SessionId } from '../../src/contract/ids.ts'
+import type { Outcome } from '../../src/contract/outcome.ts'
 import { composePrompt } from '../../src/core/prompt/compose.ts'
 import { decideResume } from '../../src/core/resume/decide.ts'
 import { readContext } from '../../src/engine/context.ts'
-import type { NewRun, RunRecord } from '../../src/store/records.ts'
+import { readEarlierAttempts, toInterruption } from '../../src/engine/history.ts'
+import type { EngineParts } from '../../src/engine/parts.ts'
+import { endingOfTurn } from '../../src/engine/turn-ending.ts'
+import { EventBatch } from '../../src/store/event-batch.ts'
+import type { AttemptRecord, NewRun, RunRecord } from '../../src/store/records.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import type { Store } from '../../src/store/store.ts'
 
 const AGENTS = ['claude', 'other', 'third'] as const
-type Step = { do: 'say'; agent: number } | { do: 'edit' | 'drop' | 'retry'; at: number; agent: number }
+type Step =
+  | { do: 'say'; agent: number }
+  /** `raced`: something is edited between preparing and starting. */
+  | { do: 'start'; raced: boolean; at: number }
+  | { do: 'finish' | 'settle' }
+  /** `took`: the session has the question. `again`: there is to be another attempt. */
+  | { do: 'crash'; took: boolean; again: boolean }
+  | { do: 'edit' | 'drop' | 'retry'; at: number; agent: number }
 
 const step: fc.Arbitrary<Step> = fc.oneof(
-  { arbitrary: fc.record({ do: fc.constant('say' as const), agent: fc.nat(2) }), weight: 3 },
+  { arbitrary: fc.record({ do: fc.constant('say' as const), agent: fc.nat(2) }), weight: 4 },
+  {
+    arbitrary: fc.record({
+      do: fc.constant('start' as const),
+      raced: fc.integer({ min: 0, max: 3 }).map((n) => n === 0),
+      at: fc.nat(20),
+    }),
+    weight: 3,
+  },
+  {
+    arbitrary: fc.record({ do: fc.constantFrom('finish' as const, 'settle' as const) }),
+    weight: 3,
+  },
+  {
+    arbitrary: fc.record({ do: fc.constant('crash' as const), took: fc.boolean(), again: fc.boolean() }),
+    weight: 2,
+  },
   {
     arbitrary: fc.record({
       do: fc.constantFrom('edit' as const, 'drop' as const, 'retry' as const),
       at: fc.nat(20),
       agent: fc.nat(2),
     }),
-    weight: 2,
+    weight: 3,
   },
 )
 
 let dir: string
 let store: Store
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'history-'))
+  // In memory: thousands of small transactions, and no crash of the machine to survive.
+  dir = await mkdtemp(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'history-'))
   store = await openSqliteStore(join(dir, 'test.db'), new Date(), { commitWindowMs: 0 })
 })
 afterEach(async () => {
@@ -44,11 +75,25 @@ afterEach(async () => {
   await rm(dir, { recursive: true })
 })
 
+/** What an agent's session would have heard, and who runs in it. */
+interface Running {
+  run: RunRecord
+  attempt: AttemptRecord
+  heard: string
+}
+
+const completed: Outcome = { name: 'completed', message: '' }
+
 /** Words that say where they come from: w7 is the seventh thing anybody said or changed. */
 class Play {
   readonly #scope: HistoryScope
+  /** What each session remembers, and the ids of the questions in it. */
   readonly #sessions = new Map<string, string>()
+  readonly #recorded = new Map<string, Set<string>>()
+  /** What was said in attempts of a run so far. */
+  readonly #said = new Map<string, string[]>()
   readonly id = ConversationId.create(new Date())
+  #running: Running | null = null
   #words = 0
 
   constructor(scope: HistoryScope) {
@@ -70,26 +115,64 @@ class Play {
   }
 
   async step(s: Step): Promise<void> {
-    const agent = AGENTS[s.agent]!
-    if (s.do === 'say') {
-      const { run } = await store.admitTurn({
-        messageId: MessageId.create(new Date()),
-        conversationId: this.id,
-        run: this.#run(agent, this.#word()),
-      })
-      return this.#answer(run)
+    switch (s.do) {
+      case 'say':
+        await store.admitTurn({
+          messageId: MessageId.create(new Date()),
+          conversationId: this.id,
+          run: this.#run(AGENTS[s.agent]!, this.#word()),
+        })
+        return
+      case 'start':
+        await this.#start(s.raced ? () => this.#edit(s.at) : null)
+        return
+      case 'finish':
+        return this.#end({ took: true, outcome: completed, again: false })
+      case 'crash':
+        return this.#end({ ...s, outcome: { name: 'crashed', message: 'the agent was killed' } })
+      case 'settle':
+        return this.settle()
+      case 'edit':
+        await this.#edit(s.at)
+        return
+      default:
+        return this.#change(s.do, s.at, AGENTS[s.agent]!)
     }
+  }
+
+  /** Until nothing waits any more. */
+  async settle(): Promise<void> {
+    do await this.#end({ took: true, outcome: completed, again: false })
+    while (await this.#start(null))
     const messages = await store.listMessages(this.id)
-    const message = messages[s.at % Math.max(1, messages.length)]
+    const slots = messages.map(({ turn, role }) => `${turn} ${role}`)
+    expect(new Set(slots).size).toBe(slots.length)
+    const { items } = await store.listRuns({ limit: 200 })
+    const own = items.filter((run) => run.links.conversationId === this.id)
+    expect(own.filter((run) => run.state.at !== 'settled').map((run) => run.id)).toEqual([])
+  }
+
+  async #messageAt(at: number) {
+    const messages = await store.listMessages(this.id)
+    return messages[at % Math.max(1, messages.length)]
+  }
+
+  async #edit(at: number): Promise<boolean> {
+    const message = await this.#messageAt(at)
+    if (message) await store.editMessage(this.id, message.id, this.#word(), new Date())
+    return message !== undefined
+  }
+
+  /** What is cancelled by it while it runs goes on a little: until the next step that ends it. */
+  async #change(kind: 'drop' | 'retry', at: number, agent: string): Promise<void> {
+    const message = await this.#messageAt(at)
     if (!message) return
-    if (s.do === 'edit') await store.editMessage(this.id, message.id, this.#word(), new Date())
-    else if (s.do === 'drop') await store.truncate(this.id, message.id, new Date())
+    if (kind === 'drop') await store.truncate(this.id, message.id, new Date())
     else {
-      const { run } = await store.retryFrom(this.id, message.id, (question) => {
+      await store.retryFrom(this.id, message.id, (question) => {
         const [block] = question.blocks
         return this.#run(agent, block?.type === 'text' ? block.text : '')
       })
-      await this.#answer(run)
     }
   }
 
@@ -117,11 +200,16 @@ class Play {
     }
   }
 
-  /** What the engine does, with a session that only remembers. */
-  async #answer(run: RunRecord): Promise<void> {
+  /** What the engine does, with a session that only remembers. False if there is nothing to start. */
+  async #start(meanwhile: (() => Promise<boolean>) | null): Promise<boolean> {
+    const startable = await store.listStartable(new Date(), 200)
+    const queued = startable.find((run) => run.links.conversationId === this.id)
+    if (!queued) return false
+    expect(this.#running).toBeNull()
     const now = new Date()
-    const context = await readContext(store, run)
-    const { session, chat, turns } = context
+    const context = await readContext(store, queued)
+    const { run, session, chat, turns } = context
+    const earlier = await readEarlierAttempts(store, run)
     const decision = decideResume(
       {
         agent: run.agent,
@@ -130,73 +218,98 @@ class Play {
         canResume: true,
         forceFresh: false,
         epoch: context.epoch,
-        resumesUsed: 0,
+        resumesUsed: run.strikes,
         pin: session && {
           ...session,
           epoch: context.sessionEpoch,
           full: false,
-          transcript: 'present',
+          transcript: this.#sessions.has(session.id) ? 'present' : 'missing',
           holder: null,
         },
         limits: { maxAgeMs: 1e9, maxResumes: 5, contextThreshold: 0.8 },
-        past: { turns: turns.length > 0, unfinishedWork: false },
+        past: { turns: turns.length > 0, unfinishedWork: earlier.saidSomething },
       },
       now,
     )
-    const sent = composePrompt({ decision, prompt: run.prompt, turns, interruption: null, chat })
-    const used = decision.kind === 'resume' && session ? session : this.#newSession(run.agent, now)
-    const heard = decision.kind === 'resume' ? `${this.#sessions.get(used.id)}\n${sent}` : sent
-    await this.#check(run, heard)
+    const resumed = decision.kind === 'resume' && session ? session : null
+    const promptRecorded = resumed !== null && this.#recorded.get(resumed.id)?.has(run.promptId) === true
+    const interruption = toInterruption(earlier, promptRecorded)
+    const sent = composePrompt({ decision, prompt: run.prompt, turns, interruption, chat })
+    const used = resumed ?? this.#newSession(run.agent, now)
+    const heard = resumed ? `${this.#sessions.get(used.id)}\n${sent}` : sent
 
-    const said = this.#word()
-    this.#sessions.set(used.id, `${heard}\n${said}`)
+    const changed = meanwhile !== null && (await meanwhile())
     const attempt = await store.startAttempt({
       attempt: {
         id: AttemptId.create(now),
         runId: run.id,
         sessionId: used.id,
         agentSessionId: used.agentSessionId,
-        resumed: decision.kind === 'resume',
+        resumed: resumed !== null,
         freshReason: decision.kind === 'fresh' ? decision.reason : null,
         carry: decision.carry,
-        promptId: run.promptId,
+        promptId: promptRecorded ? randomUUID() : run.promptId,
         epoch: context.epoch,
         instructionsHash: null,
         startedAt: now,
       },
-      newSession: decision.kind === 'resume' ? null : used,
+      newSession: resumed ? null : used,
+      revision: context.revision,
       events: () => [],
     })
+    expect(attempt === null).toBe(changed)
+    if (attempt === null) return this.#start(null)
+    await this.#check(run, heard)
+    this.#running = { run, attempt, heard }
+    return true
+  }
+
+  /** What follows a process that is gone. One that was cancelled meanwhile has not completed. */
+  async #end({ took, outcome, again }: { took: boolean; outcome: Outcome; again: boolean }): Promise<void> {
+    if (!this.#running) return
+    const { attempt, heard } = this.#running
+    this.#running = null
+    if (took) await this.#speak(attempt, heard)
+    const run = (await store.getRun(attempt.runId))!
+    const ended: Outcome = run.cancelRequested ? { name: 'cancelled', message: '' } : outcome
+    const goesOn = again && !run.cancelRequested
+    const at = new Date()
+    const parts = { store, clock: { now: () => at } } as EngineParts
     await store.endAttempt({
-      attempt: attempt!,
-      outcome: { name: 'completed', message: '' },
+      attempt,
+      outcome: ended,
       exitCode: 0,
       costUsd: 0,
       session: {
         agentSessionId: null,
-        turns: 1,
+        turns: took ? 1 : 0,
         poison: null,
         contextTokens: null,
         contextWindow: null,
         costUsd: 0,
       },
       spend: run.spend,
-      resultText: said,
-      strikes: 0,
+      resultText: null,
+      strikes: ended.name === 'crashed' ? 1 : 0,
       done: { modelCalls: 0, toolCalls: 0 },
-      next: { kind: 'settle', outcome: { name: 'completed', message: '' } },
+      next: goesOn ? { kind: 'retry', notBefore: at, why: '' } : { kind: 'settle', outcome: ended },
       events: [],
-      turn: {
-        conversationId: this.id,
-        turn: run.links.turn!,
-        agent: run.agent,
-        runId: run.id,
-        goesOn: false,
-        answer: { id: MessageId.create(now), blocks: [{ type: 'text', text: said }], state: 'complete' },
-        pin: { sessionId: used.id, sessionEpoch: context.epoch, instructionsHash: null },
-      },
-      at: now,
+      turn: await endingOfTurn(parts, { run, settled: goesOn ? null : ended, took: took ? attempt : null }),
+      at,
     })
+  }
+
+  async #speak(attempt: AttemptRecord, heard: string): Promise<void> {
+    const said = this.#word()
+    this.#said.set(attempt.runId, [...(this.#said.get(attempt.runId) ?? []), said])
+    this.#sessions.set(attempt.sessionId, `${heard}\n${said}`)
+    const recorded = this.#recorded.get(attempt.sessionId) ?? new Set()
+    this.#recorded.set(attempt.sessionId, recorded.add(attempt.promptId))
+    const events: EventBody[] = [
+      { type: 'prompt-accept', messageId: attempt.promptId },
+      { type: 'text-end', text: said },
+    ]
+    await store.advanceAttempt(attempt, EventBatch.of(events), 1, new Date(), { urgent: true })
   }
 
   #newSession(agent: string, now: Date) {
@@ -232,8 +345,10 @@ class Play {
     const expected = [...words(due), run.prompt]
     expect(inFront.filter((word) => expected.includes(word))).toEqual(expected)
     // Nothing is there that the conversation no longer says. (In scope `agent` a resumed session may still know its
-    // own earlier turns, from before the boundary: they are part of the conversation.)
-    const allowed = this.#scope === 'shared' ? expected : [...words(before), run.prompt]
+    // own earlier turns, from before the boundary: they are part of the conversation.) What earlier attempts at the
+    // same question said will be part of its answer.
+    const own = this.#said.get(run.id) ?? []
+    const allowed = [...(this.#scope === 'shared' ? expected : [...words(before), run.prompt]), ...own]
     expect(inFront.filter((word) => !allowed.includes(word))).toEqual([])
   }
 }
@@ -243,13 +358,14 @@ it.each(['shared', 'agent'] as const)('scope %s', async (scope) => {
   console.log(`fast-check seed ${seed}`)
   let resumed = 0
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 14 }), async (steps) => {
+    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 20 }), async (steps) => {
       const play = new Play(scope)
       await play.begin()
       for (const s of steps) await play.step(s)
+      await play.settle()
       resumed += (await store.listRuns({ limit: 200 })).items.filter((run) => run.decision?.resumed).length
     }),
-    { seed, numRuns: 150 },
+    { seed, numRuns: 80 },
   )
   expect(resumed).toBeGreaterThan(0)
 })

@@ -74,21 +74,22 @@ describe('run', () => {
     )
   })
 
-  test('--json: events, then the run, and nothing else', async () => {
+  test('--json: events, then the job, and nothing else', async () => {
     const { code, stdout } = await cli.run(['run', '--json', 'hello'])
     expect(code).toBe(0)
     const lines = stdout
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line) as { type: string; seq?: number })
-    const run = lines.pop()
+    const job = lines.pop()
     expect(lines.map((event) => event.seq)).toEqual(lines.map((_, index) => index + 1))
     expect(lines.at(-1)?.type).toBe('run-end')
-    expect(run).toMatchObject({
-      type: 'run',
-      state: 'settled',
+    expect(job).toMatchObject({
+      type: 'job',
+      state: 'completed',
       outcome: 'completed',
       resultText: 'You said: hello',
+      attempts: [{ number: 1, outcome: { name: 'completed' } }],
     })
   })
 
@@ -100,7 +101,7 @@ describe('run', () => {
     expect((await cli.run(['run', '--model', '--help', 'x'])).code).toBe(2)
   })
 
-  test('Ctrl-C cancels the run and exits with 130', async () => {
+  test('Ctrl-C cancels the job and exits with 130', async () => {
     const running = cli.start(['run', 'wait'])
     await running.says('Waiting.')
     running.kill('SIGINT')
@@ -114,12 +115,12 @@ describe('run', () => {
     const running = cli.start(['run', 'wait'])
     await running.says('Waiting.')
     running.kill('SIGINT')
-    await running.says('cancelling the run')
+    await running.says('cancelling the job')
     running.kill('SIGINT')
     expect((await running.result).code).toBe(130)
   })
 
-  test('kill -9 of the daemon: the run is followed to its end on the next one', async () => {
+  test('kill -9 of the daemon: the job is followed to its end on the next one', async () => {
     const running = cli.start(['run', 'wait'])
     await running.says('Waiting.')
     process.kill(cli.daemonPid(), 'SIGKILL')
@@ -174,12 +175,15 @@ describe('down', () => {
     const down = await cli.run(['down'])
     expect(down.stdout).toContain('1 run at work will go on')
     expect((await cli.run(['status'])).code).toBe(3)
-    expect((await cli.run(['runs', 'show', id, '--json'])).json()).toMatchObject({ state: 'running' })
+    expect((await cli.run(['jobs', 'show', id, '--json'])).json()).toMatchObject({ state: 'running' })
     expect((await cli.run(['down', '--cancel', '--json'])).json()).toMatchObject({
       cancelled: 1,
       runs: { running: 0 },
     })
-    expect((await cli.run(['runs', 'show', id, '--json'])).json()).toMatchObject({ outcome: 'cancelled' })
+    expect((await cli.run(['jobs', 'show', id, '--json'])).json()).toMatchObject({
+      state: 'cancelled',
+      outcome: 'cancelled',
+    })
   })
 
   test.each(['SIGINT', 'SIGTERM'] as const)('a daemon in the foreground ends well on %s', async (signal) => {

@@ -1,8 +1,15 @@
 import { PassThrough } from 'node:stream'
 import { describe, expect, test } from 'vitest'
-import { formatAge, formatBytes, formatCost, formatDuration, formatTokens } from '../../src/cli/amounts.ts'
+import {
+  formatAge,
+  formatBytes,
+  formatCost,
+  formatDuration,
+  formatSize,
+  formatTokens,
+} from '../../src/cli/amounts.ts'
 import { checkAgents } from '../../src/cli/check-agents.ts'
-import { toRequest } from '../../src/cli/run-options.ts'
+import { type RunOptions, toRequest } from '../../src/cli/run-options.ts'
 import { formatTable } from '../../src/cli/table.ts'
 import { firstLine, styleFor } from '../../src/cli/terminal.ts'
 import { contentLine, toolLine } from '../../src/cli/tool-line.ts'
@@ -29,6 +36,7 @@ test('durations, ages, money, tokens, sizes', () => {
   ])
   expect([999, 12_345, 1_234_567].map(formatTokens)).toEqual(['999', '12.3k', '1.2M'])
   expect([5 * 2 ** 20, 3 * 2 ** 30].map(formatBytes)).toEqual(['5 MiB', '3.0 GiB'])
+  expect([12, 4096, 5 * 2 ** 20].map(formatSize)).toEqual(['12 B', '4 KiB', '5 MiB'])
 })
 
 test('tables are as wide as the terminal', () => {
@@ -76,7 +84,16 @@ test('tool calls and their answers on one line', () => {
 
 test('only what was asked for goes into a request', () => {
   const request = toRequest('p', { cwd: 'sub', timeout: 1000 }, { cwd: '/work', sessionId: undefined })
-  expect(request).toEqual({ prompt: 'p', workDir: '/work/sub', maxDurationMs: 1000 })
+  expect(request).toEqual({ prompt: 'p', workDir: '/work/sub', timeoutMs: 1000 })
+})
+
+test('to say how checkpoints are to be made is to ask for them', () => {
+  const checkpointsOf = (options: RunOptions) =>
+    toRequest('p', options, { cwd: '/work', sessionId: undefined }).checkpoints
+  expect(checkpointsOf({})).toBeUndefined()
+  expect(checkpointsOf({ checkpoints: true })).toBe(true)
+  expect(checkpointsOf({ checkpointEvery: 60_000 })).toEqual({ everyMs: 60_000 })
+  expect(checkpointsOf({ checkpoints: true, onChange: 'stop' })).toEqual({ onChange: 'stop' })
 })
 
 describe('agents', () => {

@@ -1,8 +1,10 @@
 /** Conversations: what an agent is given, what becomes of an answer, how it reads later. */
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import type { ContentBlock } from '../../src/contract/conversation.ts'
 import type { EventBody } from '../../src/contract/events.ts'
-import { composeAnswer } from '../../src/core/history/answer.ts'
+import { composeAnswer, createClip } from '../../src/core/history/answer.ts'
 import { renderBlocks, toPastTurns } from '../../src/core/history/render.ts'
 import { catchUpFor, type HistoryMessage, isHistoryChanged, viewFor } from '../../src/core/history/view.ts'
 import { composePrompt } from '../../src/core/prompt/compose.ts'
@@ -107,6 +109,34 @@ describe('an answer with very much tool output', () => {
     expect(composeAnswer([{ ...events[0]!, content: 'short' } as EventBody])[0]).toMatchObject({
       content: 'short',
     })
+  })
+})
+
+describe('an answer with very many tool results', () => {
+  const flood = (count: number, chars: number) => {
+    const clip = createClip()
+    return Array.from({ length: count }, (_, n) => {
+      const content = JSON.parse(JSON.stringify(`${n}`.padEnd(chars, 'x')))
+      return composeAnswer([{ type: 'tool-end', toolUseId: `t${n}`, isError: false, content }], clip)
+    }).flat()
+  }
+
+  it('keeps less of each once they are much together, and says how much it left out', () => {
+    const contents = flood(600, 20_000).map((block) => (block as { content: string }).content)
+    expect(contents[0]).toHaveLength(16_000 + '… (4000 more characters)'.length)
+    expect(contents[599]).toBe(`${'599'.padEnd(1000, 'x')}… (19000 more characters)`)
+    expect(contents.join('').length).toBeLessThan(2_000_000)
+  })
+
+  it('does not hold what it leaves out', () => {
+    setFlagsFromString('--expose-gc')
+    const collect = runInNewContext('gc') as () => void
+    collect()
+    const before = process.memoryUsage().heapUsed
+    const kept = flood(64, 1 << 20)
+    collect()
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(20 << 20)
+    expect(kept).toHaveLength(64)
   })
 })
 

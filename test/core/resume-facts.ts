@@ -62,7 +62,10 @@ const pinArbitrary: fc.Arbitrary<Pin> = fc.record({
   contextTokens: mostly<number | null>([null, 0, 100_000, 160_000], [160_001, 250_000]),
   contextWindow: fc.constantFrom(null, 0, 200_000, 1_000_000),
   full: mostly([false], [true]),
-  transcript: mostly<Pin['transcript']>(['present'], ['missing', 'unreadable']),
+  transcript: mostly<Pin['transcript']>(
+    ['present', 'torn'],
+    ['missing', 'unreadable', 'foreign', 'behind', 'broken'],
+  ),
   holder: mostly<Pin['holder']>(
     [null],
     [

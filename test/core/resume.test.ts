@@ -29,6 +29,9 @@ const REFUSALS: [FreshReason, string, (facts: ResumeFacts) => ResumeFacts][] = [
   ['context-full', 'its context is too full', (f) => pinned(f, { contextTokens: 160_001 })],
   ['transcript-missing', 'its transcript is gone', (f) => pinned(f, { transcript: 'missing' })],
   ['transcript-unreadable', 'its transcript is damaged', (f) => pinned(f, { transcript: 'unreadable' })],
+  ['transcript-foreign', "its transcript is another session's", (f) => pinned(f, { transcript: 'foreign' })],
+  ['transcript-behind', 'its transcript lacks the last turn', (f) => pinned(f, { transcript: 'behind' })],
+  ['transcript-broken', 'its transcript has a hole', (f) => pinned(f, { transcript: 'broken' })],
   [
     'session-leased',
     'another run of ours writes it',
@@ -61,6 +64,7 @@ describe('a session is resumed', () => {
     ['nobody knows how full it is', withPin({ contextTokens: null })],
     ['nobody knows how large its window is', withPin({ contextTokens: 900_000, contextWindow: null })],
     ['one resume is left', { ...goodFacts, resumesUsed: 2 }],
+    ['the end of its transcript is torn, which is mended', withPin({ transcript: 'torn' })],
     [
       'it is a new turn, of a run that may not be resumed',
       { ...goodFacts, limits: { ...goodFacts.limits, maxResumes: 0 } },
@@ -127,7 +131,7 @@ describe('with any facts', () => {
       NOW.getTime() - pin.lastUsedAt.getTime() > f.limits.maxAgeMs ||
       pin.full ||
       full > f.limits.contextThreshold ||
-      pin.transcript !== 'present' ||
+      (pin.transcript !== 'present' && pin.transcript !== 'torn') ||
       pin.holder !== null
     )
   }

@@ -65,33 +65,60 @@ it('a lost connection and an overloaded model: tried again after a pause, the pr
   }
 })
 
-it('a rate limit that resets in three seconds: waits, says until when, and goes on by itself', async () => {
-  await begin([{ when: 'be quick', reply: [{ rateLimit: { resetsIn: '3s', times: 2 } }, 'done'] }], {
-    jobs: { ...JOBS, backoff: '3s' },
-  })
+it('a usage limit that resets in three seconds: waits until then, says so, and goes on by itself', async () => {
+  world = await World.create(
+    {
+      name: 'limit',
+      rules: [{ when: 'be quick', reply: [{ rateLimit: { resetsIn: '3s', times: 1 } }, 'done'] }],
+    },
+    { jobs: { backoff: '20m' } },
+  )
+  // The CLI tells reset times to those who have a subscription.
+  delete world.env.ANTHROPIC_API_KEY
+  world.env.CLAUDE_CODE_OAUTH_TOKEN = 'made-up'
+  await world.startDaemon()
   const { id } = await createJob(world, { prompt: 'be quick' })
   const waiting = await jobIs(world, id, (job) => job.state === 'waiting')
   expect(waiting.message).toContain('rate limit')
-  const limitedAt = Date.parse(waiting.attempts[0]?.endedAt ?? '')
-  expect(Date.parse(waiting.waitingUntil ?? '')).toBeGreaterThan(limitedAt + 1500)
+  const resetsAt = waiting.attempts[0]?.outcome?.resetsAt ?? ''
+  expect(Date.parse(waiting.waitingUntil ?? '')).toBeGreaterThanOrEqual(Date.parse(resetsAt))
   expect(world.processes()).toEqual([])
   const job = await jobEnds(world, id)
-  expect(job).toMatchObject({ state: 'completed', resultText: 'done' })
-  const last = world.simulator.requests().at(-1)
-  expect(last?.userText?.match(/be quick/g)).toHaveLength(1)
-  expect(Date.parse(job.attempts[1]?.startedAt ?? '')).toBeGreaterThanOrEqual(
-    Date.parse(waiting.waitingUntil ?? ''),
-  )
+  expect(job).toMatchObject({ state: 'completed', resultText: 'done', attemptCount: 2, resumeCount: 1 })
+  expect(Date.parse(job.attempts[1]?.startedAt ?? '')).toBeGreaterThanOrEqual(Date.parse(resetsAt))
+  expect(
+    world.simulator
+      .requests()
+      .at(-1)
+      ?.userText?.match(/be quick/g),
+  ).toHaveLength(1)
 })
 
-it('a job that waits starts at once when a person says so', async () => {
-  await begin([{ when: 'be quick', reply: [{ rateLimit: { resetsIn: '3s', times: 2 } }, 'done'] }], {
-    jobs: { ...JOBS, backoff: '20m' },
-  })
+it('a rate limit of which nobody says when it resets: waits a while, then goes on by itself', async () => {
+  await begin(
+    [{ when: 'be quick', reply: [{ error: { status: 429, retryAfter: 100, times: 1 } }, 'done'] }],
+    {
+      jobs: { backoff: '1s' },
+    },
+  )
+  const job = await runJob(world, { prompt: 'be quick' })
+  expect(job).toMatchObject({ state: 'completed', resultText: 'done', attemptCount: 2 })
+  const [first, second] = job.attempts
+  expect(Date.parse(second?.startedAt ?? '') - Date.parse(first?.endedAt ?? '')).toBeGreaterThanOrEqual(1000)
+})
+
+it('an agent that would wait long for the model is ended; its job waits without a process', async () => {
+  await begin([
+    { when: { contains: 'be quick' }, reply: [{ error: { status: 429, retryAfter: 40, times: 1 } }, 'done'] },
+  ])
   const { id } = await createJob(world, { prompt: 'be quick' })
-  await jobIs(world, id, (job) => job.state === 'waiting')
+  const waiting = await jobIs(world, id, (job) => job.state === 'waiting')
+  expect(waiting.attempts[0]).toMatchObject({ outcome: { name: 'rate-limited' } })
+  const wait = Date.parse(waiting.waitingUntil ?? '') - Date.parse(waiting.attempts[0]?.startedAt ?? '')
+  expect(wait).toBeGreaterThan(39_000)
+  expect(world.processes()).toEqual([])
   await retryJob(world, id)
-  expect(await jobEnds(world, id)).toMatchObject({ state: 'completed' })
+  expect(await jobEnds(world, id)).toMatchObject({ state: 'completed', resultText: 'done' })
 })
 
 it('a job that fails for ever stops, and says why each attempt ended', async () => {

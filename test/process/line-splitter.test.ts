@@ -23,7 +23,9 @@ describe('lines', () => {
     const splitter = new LineSplitter(100)
     expect(splitter.push(Buffer.from('one\ntw'))).toEqual([line('one', 4)])
     expect(splitter.push(Buffer.from('o'))).toEqual([])
+    expect(splitter.position).toBe(4)
     expect(splitter.flush()).toEqual([line('two', 7)])
+    expect(splitter.position).toBe(7)
     expect(splitter.flush()).toEqual([])
   })
 

@@ -57,6 +57,21 @@ it('rate-limited', async () => {
   expect(run.attempts[0]?.outcome?.apiStatus).toBe(429)
 })
 
+it('rate-limited, with the time when the limit resets, for who has a subscription', async () => {
+  world = await World.create({ name: 'limit', rules: [{ reply: [{ rateLimit: { resetsIn: '2h' } }] }] })
+  delete world.env.ANTHROPIC_API_KEY
+  world.env.CLAUDE_CODE_OAUTH_TOKEN = 'made-up'
+  await world.startDaemon()
+  const before = Date.now()
+  const run = await world.run({ prompt: 'go' })
+  expect(run).toMatchObject({ outcome: 'rate-limited', attemptCount: 1 })
+  const resetsAt = Date.parse(run.attempts[0]?.outcome?.resetsAt ?? '')
+  expect(resetsAt).toBeGreaterThanOrEqual(before + 7_200_000)
+  expect(resetsAt).toBeLessThan(Date.now() + 7_201_000)
+  // The CLI does not try again by itself.
+  expect(world.simulator.requests()).toHaveLength(1)
+})
+
 it('api-error, when the connection is lost', async () => {
   await begin([{ reply: [{ cut: true }] }])
   expect(await world.run({ prompt: 'go' })).toMatchObject({ outcome: 'api-error' })

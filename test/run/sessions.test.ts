@@ -1,8 +1,9 @@
 /** Fresh, resumed, refused: what the model was sent, and what is stored, on the real CLI. */
 import { readFileSync } from 'node:fs'
-import { appendFile, mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
+import { makeUnusable, transcriptOf } from '../support/transcripts.ts'
 import { World } from '../support/world.ts'
 
 let world: World
@@ -105,58 +106,11 @@ it('forces fresh when asked to, with the history, and continues from the new ses
   expect(next).toMatchObject({ resumed: true, sessionId: forced.sessionId })
 })
 
-it.each([
-  ['deleted', (path: string) => rm(path), 'transcript-missing'],
-  ['emptied', (path: string) => writeFile(path, ''), 'transcript-unreadable'],
-  [
-    'garbage',
-    (path: string) => writeFile(path, '\0\0garbage\n{"not":"a message"}\n'),
-    'transcript-unreadable',
-  ],
-])(
-  'finds a transcript that was %s before it resumes, and starts fresh with the history',
-  async (_, damage, reason) => {
-    world = await World.create(ECHO)
-    await world.startDaemon()
-    const first = await world.run({ prompt: 'alpha' })
-    await damage(await transcriptOf(first.sessionId!))
-    const second = await world.run({ prompt: 'beta', sessionId: first.session! })
-    expect(second).toMatchObject({
-      outcome: 'completed',
-      resumed: false,
-      freshReason: reason,
-      carry: 'transcript',
-      attemptCount: 1,
-    })
-    expect(allText(world.simulator.requests().at(-1)!)).toContain('You said: alpha')
-  },
-)
-
-async function transcriptOf(sessionId: string): Promise<string> {
-  const projects = join(world.configDir, 'projects')
-  const [slug] = await readdir(projects)
-  return join(projects, slug!, `${sessionId}.jsonl`)
-}
-
-it('resumes a transcript with a torn last line', async () => {
-  world = await World.create(ECHO)
-  await world.startDaemon()
-  const first = await world.run({ prompt: 'alpha' })
-  await appendFile(await transcriptOf(first.sessionId!), '{"type":"user","mess')
-  const second = await world.run({ prompt: 'beta', sessionId: first.session! })
-  expect(second).toMatchObject({ outcome: 'completed', resumed: true })
-  expect(second.costUsd).toBeGreaterThan(0)
-})
-
 it('starts over once, fresh and with the history, when the CLI refuses to resume', async () => {
-  // It looks like a transcript, so only the CLI can tell that it is none: no message in it has a parent chain.
   world = await World.create(ECHO)
   await world.startDaemon()
   const first = await world.run({ prompt: 'alpha' })
-  await writeFile(
-    await transcriptOf(first.sessionId!),
-    `${JSON.stringify({ type: 'user', message: { role: 'user', content: 'x' }, isSidechain: true, uuid: 'not-a-uuid' })}\n`,
-  )
+  makeUnusable(transcriptOf(world.configDir, first.sessionId!))
   const second = await world.run({ prompt: 'beta', sessionId: first.session! })
   expect(second).toMatchObject({
     outcome: 'completed',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import { nextPageSize } from '../../src/core/page-size.ts'
 import { createApp } from '../../src/server/app.ts'
 import { listen } from '../../src/server/listen.ts'
-import { nextPageSize } from '../../src/server/page-size.ts'
 import { startServer } from './daemon-double.ts'
 import { createEngineDouble } from './engine-double.ts'
 

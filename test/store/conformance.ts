@@ -2,6 +2,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { EventBody } from '../../src/contract/events.ts'
 import { RunId, SessionId } from '../../src/contract/ids.ts'
+import { EventBatch } from '../../src/store/event-batch.ts'
 import { OwnershipLost } from '../../src/store/records.ts'
 import type { Store } from '../../src/store/store.ts'
 import { describeOutbox } from './outbox.ts'
@@ -105,7 +106,7 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
       const { run, attempt } = await running(store)
       const batches = times(40, (i) => times(i % 5, (j) => note(`${i}.${j}`)))
       const last = await Promise.all(
-        batches.map((bodies, i) => store.advanceAttempt(attempt, bodies, i, at(2))),
+        batches.map((bodies, i) => store.advanceAttempt(attempt, EventBatch.of(bodies), i, at(2))),
       )
       const events = await store.listEvents(run.id)
       expect(events.map(({ seq }) => seq)).toEqual(times(1 + batches.flat().length, (i) => i + 1))
@@ -122,7 +123,7 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
         { type: 'raw-line', text: '' },
       ]
       const bodies = [...times(333, (i) => note(String(i))), ...odd]
-      expect(await store.advanceAttempt(attempt, bodies, 1, at(2))).toBe(1 + bodies.length)
+      expect(await store.advanceAttempt(attempt, EventBatch.of(bodies), 1, at(2))).toBe(1 + bodies.length)
       const events = await store.listEvents(run.id, { afterSeq: 1 })
       expect(events.map(({ body }) => body)).toEqual(bodies)
       expect(events[0]).toMatchObject({ runId: run.id, attemptId: attempt.id, at: at(2) })
@@ -132,9 +133,9 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
       const store = await open()
       const { run, attempt } = await running(store)
       const other = await running(store)
-      await store.advanceAttempt(other.attempt, [note('of another run')], 1, at(2))
+      await store.advanceAttempt(other.attempt, EventBatch.of([note('of another run')]), 1, at(2))
       const text: EventBody = { type: 'text-delta', text: 'hi' }
-      await store.advanceAttempt(attempt, [note('a'), text, note('b')], 1, at(2))
+      await store.advanceAttempt(attempt, EventBatch.of([note('a'), text, note('b')]), 1, at(2))
       const seqs = async (query: Parameters<Store['listEvents']>[1]) =>
         (await store.listEvents(run.id, query)).map(({ seq }) => seq)
       expect(await seqs({ afterSeq: 2 })).toEqual([3, 4])
@@ -238,21 +239,21 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
     it('advances events and offset together', async () => {
       const store = await open()
       const { run, attempt } = await running(store)
-      await store.advanceAttempt(attempt, [note('a')], 100, at(2))
-      // A bad event in the middle: neither the events before it nor the offset may stay.
-      const circular: Record<string, unknown> = {}
-      circular.self = circular
-      const bad: EventBody = { type: 'native', name: 'x', line: circular }
-      await expect(store.advanceAttempt(attempt, [note('b'), bad], 200, at(3))).rejects.toThrow()
+      await store.advanceAttempt(attempt, EventBatch.of([note('a')]), 100, at(2))
+      // An event that cannot be stored: neither the events beside it nor the offset may stay.
+      const bad = { type: 'question-ask', requestId: null } as unknown as EventBody
+      await expect(
+        store.advanceAttempt(attempt, EventBatch.of([note('b'), bad]), 200, at(3)),
+      ).rejects.toThrow()
       expect(await store.listAttempts(run.id)).toMatchObject([{ spoolOffset: 100 }])
       expect((await store.listEvents(run.id)).map(({ body }) => body)).toEqual([note('attempt 1'), note('a')])
-      expect(await store.advanceAttempt(attempt, [note('c')], 300, at(4))).toBe(3)
+      expect(await store.advanceAttempt(attempt, EventBatch.of([note('c')]), 300, at(4))).toBe(3)
     })
 
     it('keeps offsets of spools beyond 4 GB', async () => {
       const store = await open()
       const { run, attempt } = await running(store)
-      await store.advanceAttempt(attempt, [], 5_000_000_000_000, at(2))
+      await store.advanceAttempt(attempt, EventBatch.of([]), 5_000_000_000_000, at(2))
       expect(await store.listAttempts(run.id)).toMatchObject([{ spoolOffset: 5_000_000_000_000 }])
     })
 
@@ -281,13 +282,15 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
       const before = await everythingOf(store, run.id)
 
       await expect(store.markLaunched(old, { ...PROCESS, pid: 1 })).rejects.toThrow(OwnershipLost)
-      await expect(store.advanceAttempt(old, [note('late')], 9, at(6))).rejects.toThrow(OwnershipLost)
+      await expect(store.advanceAttempt(old, EventBatch.of([note('late')]), 9, at(6))).rejects.toThrow(
+        OwnershipLost,
+      )
       await expect(store.endAttempt(ending(old))).rejects.toThrow(OwnershipLost)
       expect(await store.setStopCause(old, 'cancelled', 'late', at(6))).toBe(false)
       expect(await everythingOf(store, run.id)).toEqual(before)
       expect(await store.findLeaseHolder(old.sessionId)).toBe(run.id)
 
-      await store.advanceAttempt(now, [note('mine')], 10, at(7))
+      await store.advanceAttempt(now, EventBatch.of([note('mine')]), 10, at(7))
       await store.endAttempt(ending(now))
       expect(await store.getRun(run.id)).toMatchObject({ state: { at: 'settled' } })
     })
@@ -299,10 +302,41 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
       const before = await everythingOf(store, run.id)
       await expect(store.takeOver(attempt, at(10))).rejects.toThrow(OwnershipLost)
       await expect(store.endAttempt(ending(attempt))).rejects.toThrow(OwnershipLost)
-      await expect(store.advanceAttempt(attempt, [note('x')], 1, at(10))).rejects.toThrow(OwnershipLost)
+      await expect(store.advanceAttempt(attempt, EventBatch.of([note('x')]), 1, at(10))).rejects.toThrow(
+        OwnershipLost,
+      )
       await expect(store.markLaunched(attempt, PROCESS)).rejects.toThrow(OwnershipLost)
       expect(await store.setStopCause(attempt, 'cancelled', 'x', at(10))).toBe(false)
       expect(await everythingOf(store, run.id)).toEqual(before)
+    })
+  })
+
+  describe('the last answer in a session', () => {
+    it('is that of the newest attempt that completed, for money, as a turn, under the same id', async () => {
+      const store = await open()
+      const { session, attempt } = await running(store)
+      const answered = () => store.findAnsweredPrompt(session)
+      expect(await answered()).toBeNull()
+      await store.endAttempt(ending(attempt))
+      expect(await answered()).toBe(attempt.promptId)
+      const crashed = { name: 'crashed', message: 'x' } as const
+      for (const [started, ended, counts] of [
+        [{}, { outcome: crashed }, false],
+        [{}, { costUsd: 0 }, false],
+        [{ kind: 'compact' }, {}, false],
+        [{ agentSessionId: 'another' }, {}, false],
+        [{}, {}, true],
+      ] as const) {
+        const run = await admitted(store, { sessionId: session.id })
+        const next = await startAttempt(store, {
+          attempt: { ...newAttempt(run, session), ...started },
+          newSession: null,
+          events: () => [],
+        })
+        const before = await answered()
+        await store.endAttempt(ending(next!, ended))
+        expect(await answered()).toBe(counts ? next!.promptId : before)
+      }
     })
   })
 
@@ -511,8 +545,8 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
     it('are pending from the moment they are stored, until they are answered', async () => {
       const store = await open()
       const { run, attempt } = await running(store)
-      await store.advanceAttempt(attempt, [permission('p')], 1, at(2))
-      await store.advanceAttempt(attempt, [question], 2, at(3))
+      await store.advanceAttempt(attempt, EventBatch.of([permission('p')]), 1, at(2))
+      await store.advanceAttempt(attempt, EventBatch.of([question]), 2, at(3))
       expect(await store.listPending(run.id)).toMatchObject([
         { ask: permission('p'), askedAt: at(2), answer: null, answeredAt: null, closedAt: null },
         { ask: question, askedAt: at(3) },
@@ -539,7 +573,7 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
     it('are answered by one of many who try it at once', async () => {
       const store = await open()
       const { run, attempt } = await running(store)
-      await store.advanceAttempt(attempt, [permission('p')], 1, at(2))
+      await store.advanceAttempt(attempt, EventBatch.of([permission('p')]), 1, at(2))
       const answers = await Promise.allSettled(
         times(8, (i) =>
           store.answerQuestion(
@@ -561,7 +595,7 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
       const store = await open()
       const { run } = await running(store)
       const other = await running(store)
-      await store.advanceAttempt(other.attempt, [permission('p')], 1, at(2))
+      await store.advanceAttempt(other.attempt, EventBatch.of([permission('p')]), 1, at(2))
       const unknown = { code: 'question-unknown' }
       await expect(store.answerQuestion(run.id, allow('tool-p'), 'person', at(3))).rejects.toMatchObject(
         unknown,
@@ -580,8 +614,8 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
     ])('that were %s no longer stand', async (_, event) => {
       const store = await open()
       const { run, attempt } = await running(store)
-      await store.advanceAttempt(attempt, [permission('p'), permission('other')], 1, at(2))
-      await store.advanceAttempt(attempt, [event], 2, at(3))
+      await store.advanceAttempt(attempt, EventBatch.of([permission('p'), permission('other')]), 1, at(2))
+      await store.advanceAttempt(attempt, EventBatch.of([event]), 2, at(3))
       expect(await pending(store, run.id)).toEqual(['other'])
       await expect(store.answerQuestion(run.id, allow('tool-p'), 'person', at(4))).rejects.toMatchObject({
         code: 'run-settled',
@@ -591,7 +625,7 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
     it('of an attempt that is over no longer stand', async () => {
       const store = await open()
       const { run, attempt } = await running(store)
-      await store.advanceAttempt(attempt, [permission('p')], 1, at(2))
+      await store.advanceAttempt(attempt, EventBatch.of([permission('p')]), 1, at(2))
       await store.endAttempt(ending(attempt))
       expect(await pending(store, run.id)).toEqual([])
       await expect(store.answerQuestion(run.id, allow('tool-p'), 'person', at(10))).rejects.toMatchObject({
@@ -602,18 +636,18 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
     it('by hook and by prompt about one tool call are two, one after the other', async () => {
       const store = await open()
       const { run, attempt } = await running(store)
-      await store.advanceAttempt(attempt, [permission('hook', 't')], 1, at(2))
+      await store.advanceAttempt(attempt, EventBatch.of([permission('hook', 't')]), 1, at(2))
       await store.answerQuestion(run.id, allow('t'), 'person', at(3))
-      await store.advanceAttempt(attempt, [permission('prompt', 't')], 2, at(4))
+      await store.advanceAttempt(attempt, EventBatch.of([permission('prompt', 't')]), 2, at(4))
       expect((await store.answerQuestion(run.id, allow('t'), 'person', at(5))).ask.requestId).toBe('prompt')
     })
 
     it('that are read twice are stored once', async () => {
       const store = await open()
       const { run, attempt } = await running(store)
-      await store.advanceAttempt(attempt, [permission('p')], 1, at(2))
+      await store.advanceAttempt(attempt, EventBatch.of([permission('p')]), 1, at(2))
       await store.answerQuestion(run.id, allow('tool-p'), 'person', at(3))
-      await store.advanceAttempt(attempt, [permission('p')], 2, at(4))
+      await store.advanceAttempt(attempt, EventBatch.of([permission('p')]), 2, at(4))
       expect(await store.listQuestions(attempt.id)).toMatchObject([
         { askedAt: at(2), answer: { decision: 'allow' } },
       ])
@@ -622,7 +656,7 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
     it('about permission cannot be answered with words', async () => {
       const store = await open()
       const { run, attempt } = await running(store)
-      await store.advanceAttempt(attempt, [permission('p')], 1, at(2))
+      await store.advanceAttempt(attempt, EventBatch.of([permission('p')]), 1, at(2))
       const answer = store.answerQuestion(
         run.id,
         { toolUseId: 'tool-p', answers: { a: 'b' } },
@@ -736,8 +770,8 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
     const stale = { ...attempt, fence: attempt.fence + 1 }
     const results = await Promise.allSettled([
       store.putFact('before', '1'),
-      store.advanceAttempt(stale, [note('never')], 5, at(2)),
-      store.advanceAttempt(attempt, [note('kept')], 5, at(2)),
+      store.advanceAttempt(stale, EventBatch.of([note('never')]), 5, at(2)),
+      store.advanceAttempt(attempt, EventBatch.of([note('kept')]), 5, at(2)),
       store.admitRun(newRun({ id: attempt.runId })),
       store.putFact('after', '1'),
     ])

@@ -18,6 +18,7 @@ import { type Kysely, sql } from 'kysely'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { RepriseError } from '../../src/contract/errors.ts'
 import { RunId } from '../../src/contract/ids.ts'
+import { EventBatch } from '../../src/store/event-batch.ts'
 import { MIGRATIONS, type Migration, migrate } from '../../src/store/migrations/run.ts'
 import { nodeSqliteDialect } from '../../src/store/sqlite/driver.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
@@ -206,7 +207,7 @@ describe('durability', () => {
     const path = join(temporaryDir(), 'db')
     const store = await open(path)
     const { run, attempt } = await running(store)
-    await store.advanceAttempt(attempt, [note('x')], 1, at(2))
+    await store.advanceAttempt(attempt, EventBatch.of([note('x')]), 1, at(2))
     expect(look(path, `select count(*) as n from events where run_id = '${run.id}'`)).toEqual([{ n: 2 }])
   })
 })

@@ -45,3 +45,49 @@ exec "${REAL}" "$@"
         ?.find((arg) => arg.startsWith('--resume')),
   }
 }
+
+/**
+ * No CLI at all: speaks as much of its protocol as one turn takes, in which tools print far more than a simulator
+ * could be scripted to. Its lines are shaped as the CLI's own, which has each result twice.
+ */
+export async function floodingAgent(world: World, results: number, resultBytes: number): Promise<string> {
+  const command = join(world.dir, 'floods-with-tool-results')
+  const flags = [
+    '--input-format',
+    '--output-format',
+    '--resume',
+    '--session-id',
+    '--include-partial-messages',
+  ]
+  await writeFile(
+    command,
+    `#!${process.execPath}
+if (process.argv[2] === '--version') console.log('2.1.0 (Claude Code)')
+else if (process.argv[2] === '--help') console.log(${JSON.stringify(flags.map((f) => `  ${f} x`).join('\n'))})
+else require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+  const message = JSON.parse(line)
+  if (message.type === 'user') turn(message.uuid)
+  else if (message.request?.subtype === 'end_session') process.exitCode = 0
+})
+const session = process.argv.find((arg) => /^--(session-id|resume)=/.test(arg))?.split('=')[1]
+const print = (line) => require('node:fs').writeSync(1, JSON.stringify({ ...line, session_id: session }) + '\\n')
+function turn(uuid) {
+  print({ type: 'command_lifecycle', command_uuid: uuid, state: 'started' })
+  print({ type: 'system', subtype: 'init', tools: ['Bash'] })
+  const usage = { input_tokens: 1, output_tokens: 1, cache_read_input_tokens: 0, cache_creation_input_tokens: 0 }
+  for (let n = 0; n < ${results}; n++) {
+    const id = 'toolu_' + n
+    const output = ('line ' + n + ' of the output\\n').padEnd(${resultBytes}, 'x')
+    const call = { type: 'tool_use', id, name: 'Bash', input: { command: 'print ' + n } }
+    print({ type: 'assistant', message: { id: 'msg_' + n, model: 'm', content: [call], usage } })
+    const result = { type: 'tool_result', tool_use_id: id, content: output, is_error: false }
+    print({ type: 'user', message: { role: 'user', content: [result] }, tool_use_result: { stdout: output } })
+  }
+  print({ type: 'assistant', message: { id: 'msg_end', model: 'm', content: [{ type: 'text', text: 'All read.' }], usage } })
+  print({ type: 'result', subtype: 'success', is_error: false, num_turns: 1, result: 'All read.', usage })
+}
+`,
+  )
+  await chmod(command, 0o755)
+  return command
+}

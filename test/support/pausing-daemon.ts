@@ -49,6 +49,8 @@ const engine = createEngine({
   random: Math.random,
   log,
   spool: `${home}/spool`,
+  damaged: `${home}/damaged`,
+  archive: `${home}/archive`,
   settings: engineSettings(config),
 })
 setInterval(() => {}, 1000)

@@ -1,10 +1,14 @@
 import type { AgentAdapter } from '../adapter.ts'
 import { answerClaude, farewellClaude } from './answer.ts'
 import { classifyClaude } from './classify.ts'
-import { findClaudeHolder, hasClaudeCredentials, inspectClaudeTranscript } from './files.ts'
+import { hasClaudeCredentials } from './credentials.ts'
+import { findClaudeHolder } from './holder.ts'
+import { locateClaudeSession } from './locate.ts'
+import { mendClaudeTranscript } from './mend.ts'
 import { parseClaudeLine } from './parse.ts'
 import { planClaude } from './plan.ts'
 import { probeClaude } from './probe.ts'
+import { inspectClaudeTranscript } from './transcript.ts'
 
 export const claudeAdapter: AgentAdapter = {
   name: 'claude',
@@ -19,6 +23,8 @@ export const claudeAdapter: AgentAdapter = {
   classify: classifyClaude,
   answer: answerClaude,
   farewell: farewellClaude,
+  locateSession: locateClaudeSession,
   inspectTranscript: inspectClaudeTranscript,
+  mendTranscript: mendClaudeTranscript,
   findHolder: findClaudeHolder,
 }

@@ -17,9 +17,9 @@ import {
   optionalInteger,
   optionalNumber,
   optionalString,
-  parentOf,
   readInstant,
   readUsage,
+  withParent,
 } from './wire.ts'
 
 export function parseClaudeLine(line: string): EventBody[] {
@@ -34,8 +34,9 @@ export function parseClaudeLine(line: string): EventBody[] {
 }
 
 function native(value: Json): EventBody {
-  const name = [value.type, value.subtype].filter((part) => typeof part === 'string').join('/')
-  return { type: 'native', name: name || 'unknown', line: value }
+  const { type, subtype } = value
+  const name = typeof subtype !== 'string' ? type : typeof type === 'string' ? `${type}/${subtype}` : subtype
+  return { type: 'native', name: typeof name === 'string' && name ? name : 'unknown', line: value }
 }
 
 /** undefined: no word of ours for it. */
@@ -78,12 +79,10 @@ function parseStreamEvent(event: Json, value: Json): EventBody[] | undefined {
       // Interrupted, the CLI writes one of its own, without a stop reason and with figures that are none.
       return typeof value.api_message_id === 'string' && isRecord(event.usage) && hasStopReason(event.delta)
         ? [
-            {
-              type: 'model-call',
-              messageId: value.api_message_id,
-              usage: readUsage(event.usage),
-              ...parentOf(value),
-            },
+            withParent(
+              { type: 'model-call', messageId: value.api_message_id, usage: readUsage(event.usage) },
+              value,
+            ),
           ]
         : undefined
     default:
@@ -94,27 +93,22 @@ function parseStreamEvent(event: Json, value: Json): EventBody[] | undefined {
 const hasStopReason = (delta: unknown) => isRecord(delta) && typeof delta.stop_reason === 'string'
 
 function parseDelta(delta: Json, value: Json): EventBody[] | undefined {
-  if (typeof delta.text === 'string') return [{ type: 'text-delta', text: delta.text, ...parentOf(value) }]
+  if (typeof delta.text === 'string') return [withParent({ type: 'text-delta', text: delta.text }, value)]
   if (typeof delta.partial_json === 'string') {
-    return [{ type: 'tool-input-delta', text: delta.partial_json, ...parentOf(value) }]
+    return [withParent({ type: 'tool-input-delta', text: delta.partial_json }, value)]
   }
   if (typeof delta.thinking === 'string') {
-    return [{ type: 'thinking-delta', text: delta.thinking, ...parentOf(value) }]
+    return [withParent({ type: 'thinking-delta', text: delta.thinking }, value)]
   }
   return undefined
 }
 
 function modelCall(message: Json, value: Json): EventBody[] | undefined {
   if (typeof message.id !== 'string' || !isRecord(message.usage)) return undefined
-  return [
-    {
-      type: 'model-call',
-      messageId: message.id,
-      ...optionalString('model', message.model),
-      usage: readUsage(message.usage),
-      ...parentOf(value),
-    },
-  ]
+  const { id: messageId, model } = message
+  const usage = readUsage(message.usage)
+  const named = typeof model === 'string' ? { messageId, model, usage } : { messageId, usage }
+  return [withParent({ type: 'model-call', ...named }, value)]
 }
 
 function parseAssistant(message: Json, value: Json): EventBody[] | undefined {
@@ -127,22 +121,13 @@ function parseAssistant(message: Json, value: Json): EventBody[] | undefined {
     if (block.type === 'text' && typeof block.text === 'string' && synthetic) {
       events.push({ type: 'notice', text: block.text })
     } else if (block.type === 'text' && typeof block.text === 'string') {
-      events.push({
-        type: 'text-end',
-        text: block.text,
-        ...optionalString('messageId', message.id),
-        ...parentOf(value),
-      })
+      const messageId = optionalString('messageId', message.id)
+      events.push(withParent({ type: 'text-end', text: block.text, ...messageId }, value))
     } else if (block.type === 'thinking' && typeof block.thinking === 'string') {
-      events.push({ type: 'thinking-end', text: block.thinking, ...parentOf(value) })
+      events.push(withParent({ type: 'thinking-end', text: block.thinking }, value))
     } else if (block.type === 'tool_use' && typeof block.id === 'string' && typeof block.name === 'string') {
-      events.push({
-        type: 'tool-start',
-        toolUseId: block.id,
-        name: block.name,
-        input: block.input,
-        ...parentOf(value),
-      })
+      const { id: toolUseId, name, input } = block
+      events.push(withParent({ type: 'tool-start', toolUseId, name, input }, value))
     }
   }
   return events.length > 0 ? events : undefined
@@ -152,13 +137,8 @@ function parseToolResults(message: Json, value: Json): EventBody[] | undefined {
   const events: EventBody[] = []
   for (const block of Array.isArray(message.content) ? message.content : []) {
     if (!isRecord(block) || block.type !== 'tool_result' || typeof block.tool_use_id !== 'string') continue
-    events.push({
-      type: 'tool-end',
-      toolUseId: block.tool_use_id,
-      isError: block.is_error === true,
-      content: block.content,
-      ...parentOf(value),
-    })
+    const { tool_use_id: toolUseId, content } = block
+    events.push(withParent({ type: 'tool-end', toolUseId, isError: block.is_error === true, content }, value))
   }
   return events.length > 0 ? events : undefined
 }

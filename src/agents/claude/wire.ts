@@ -1,4 +1,5 @@
 /** Reading the CLI's JSON without trusting its shape. */
+import type { EventOf } from '../../contract/events.ts'
 import type { Usage } from '../../contract/outcome.ts'
 
 export type Json = Record<string, unknown>
@@ -6,26 +7,43 @@ export type Json = Record<string, unknown>
 export const isRecord = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
+const isFigure = (value: unknown): value is number => Number.isFinite(value)
+
 /** `{ [key]: value }` if the value is of that type, nothing otherwise: absent fields stay absent. */
 export const optionalString = <K extends string>(key: K, value: unknown): { [P in K]?: string } =>
   (typeof value === 'string' ? { [key]: value } : {}) as { [P in K]?: string }
 
 export const optionalNumber = <K extends string>(key: K, value: unknown): { [P in K]?: number } =>
-  (typeof value === 'number' && Number.isFinite(value) ? { [key]: value } : {}) as { [P in K]?: number }
+  (isFigure(value) ? { [key]: value } : {}) as { [P in K]?: number }
 
 export const optionalInteger = <K extends string>(key: K, value: unknown): { [P in K]?: number } =>
   Number.isSafeInteger(value) ? optionalNumber(key, value) : {}
 
-export const parentOf = (value: Json) => optionalString('parentToolUseId', value.parent_tool_use_id)
+type BySubAgent = EventOf<
+  | 'text-delta'
+  | 'thinking-delta'
+  | 'tool-input-delta'
+  | 'text-end'
+  | 'thinking-end'
+  | 'tool-start'
+  | 'tool-end'
+  | 'model-call'
+>
+
+/** Names the tool call whose sub-agent it came from, if it did. Most lines pass here: nothing is built on the way. */
+export function withParent(event: BySubAgent, value: Json): BySubAgent {
+  if (typeof value.parent_tool_use_id === 'string') event.parentToolUseId = value.parent_tool_use_id
+  return event
+}
 
 /** Only the figures that are there; a `message_delta` has just some of them. */
 export function readUsage(usage: Json): Partial<Usage> {
-  return {
-    ...optionalNumber('inputTokens', usage.input_tokens),
-    ...optionalNumber('outputTokens', usage.output_tokens),
-    ...optionalNumber('cacheReadTokens', usage.cache_read_input_tokens),
-    ...optionalNumber('cacheWriteTokens', usage.cache_creation_input_tokens),
-  }
+  const read: Partial<Usage> = {}
+  if (isFigure(usage.input_tokens)) read.inputTokens = usage.input_tokens
+  if (isFigure(usage.output_tokens)) read.outputTokens = usage.output_tokens
+  if (isFigure(usage.cache_read_input_tokens)) read.cacheReadTokens = usage.cache_read_input_tokens
+  if (isFigure(usage.cache_creation_input_tokens)) read.cacheWriteTokens = usage.cache_creation_input_tokens
+  return read
 }
 
 /** Seconds or milliseconds since 1970, or a date in text. */

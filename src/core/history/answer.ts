@@ -7,7 +7,7 @@ import type { EventBody, EventType } from '../../contract/events.ts'
 
 export const ANSWER_EVENTS: readonly EventType[] = ['text-end', 'tool-start', 'tool-end', 'attempt-end']
 
-export function composeAnswer(events: readonly EventBody[]): ContentBlock[] {
+export function composeAnswer(events: readonly EventBody[], clip = createClip()): ContentBlock[] {
   const blocks: ContentBlock[] = []
   let unfinished = ''
   const flush = () => {
@@ -32,7 +32,7 @@ export function composeAnswer(events: readonly EventBody[]): ContentBlock[] {
           type: 'tool-result',
           toolUseId: event.toolUseId,
           isError: event.isError,
-          content: clipContent(event.content ?? null),
+          content: clip(event.content ?? null),
         })
         break
       case 'attempt-end':
@@ -44,12 +44,25 @@ export function composeAnswer(events: readonly EventBody[]): ContentBlock[] {
   return blocks
 }
 
-const MAX_RESULT_CHARS = 16_000
+const RESULT_CHARS = 16_000
+const ALL_RESULTS_CHARS = 1_000_000
+const LATER_RESULT_CHARS = 1000
 
-/** A conversation keeps what a tool said in short; all of it is in the run's events. */
-function clipContent(content: unknown): unknown {
-  const text = typeof content === 'string' ? content : JSON.stringify(content)
-  return text.length <= MAX_RESULT_CHARS
-    ? content
-    : `${text.slice(0, MAX_RESULT_CHARS)}… (${text.length - MAX_RESULT_CHARS} more characters)`
+/**
+ * Shortens what tools said; all of it is in the run's events. Each result is clipped, and once those of an answer are
+ * much together, the further ones to about what a transcript shows of them. One clip serves one answer.
+ */
+export function createClip(): (content: unknown) => unknown {
+  let room = ALL_RESULTS_CHARS
+  return (content) => {
+    const text = typeof content === 'string' ? content : JSON.stringify(content)
+    const max = Math.min(RESULT_CHARS, Math.max(LATER_RESULT_CHARS, room))
+    room -= Math.min(text.length, max)
+    return text.length <= max
+      ? content
+      : `${copyOf(text.slice(0, max))}… (${text.length - max} more characters)`
+  }
 }
+
+/** A part of a string keeps all of it in memory, unless it is made anew. */
+const copyOf = (text: string): string => JSON.parse(JSON.stringify(text))

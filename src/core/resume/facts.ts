@@ -1,3 +1,5 @@
+import type { TranscriptState } from '../../contract/session.ts'
+
 /** What the resume decision is made from. Gathered by the engine at one moment, before the session is leased. */
 export interface ResumeFacts {
   /** The agent that is to run now, its executable's fingerprint, and where. */
@@ -33,7 +35,7 @@ export interface Pin {
   contextWindow: number | null
   /** It overflowed and making room did not help, whatever the figures say. */
   full: boolean
-  transcript: 'present' | 'missing' | 'unreadable'
+  transcript: TranscriptState
   holder: Holder | null
 }
 

@@ -25,6 +25,9 @@ export const GUARDS: readonly Guard[] = [
   { reason: 'context-full', refuses: (f) => f.pin.full || fillOf(f.pin) > f.limits.contextThreshold },
   { reason: 'transcript-missing', refuses: (f) => f.pin.transcript === 'missing' },
   { reason: 'transcript-unreadable', refuses: (f) => f.pin.transcript === 'unreadable' },
+  { reason: 'transcript-foreign', refuses: (f) => f.pin.transcript === 'foreign' },
+  { reason: 'transcript-behind', refuses: (f) => f.pin.transcript === 'behind' },
+  { reason: 'transcript-broken', refuses: (f) => f.pin.transcript === 'broken' },
   { reason: 'session-leased', refuses: (f) => f.pin.holder?.kind === 'lease' },
   { reason: 'session-in-use', refuses: (f) => f.pin.holder?.kind === 'process' },
 ]

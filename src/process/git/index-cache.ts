@@ -5,14 +5,14 @@
  * Git recognises a file that was changed in the same instant in which the index was written by comparing its time with that
  * of the index file. A copy must therefore not look newer than the original: it is made to look older, which is safe.
  */
+import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { copyFile, mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
+import { copyFile, open, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
+import { newDraft, ownDir } from './own-dir.ts'
 import { inRepository, type WorkTree } from './work-tree.ts'
 
 const PREFIX = 'index-'
-
-export const ownDir = (workTree: WorkTree) => join(workTree.gitDir, 'reprise')
 
 /** Leaves an index alone that is there already. */
 export async function seedIndex(workTree: WorkTree, index: string): Promise<void> {
@@ -21,45 +21,57 @@ export async function seedIndex(workTree: WorkTree, index: string): Promise<void
   if (names.length === 0) return
   const kept = await checkpointTrees(workTree)
   const name = names.find((candidate) => kept.has(candidate.slice(PREFIX.length)))
-  if (name !== undefined) await copyAged(join(ownDir(workTree), name), index)
+  if (name === undefined) return
+  try {
+    await copyAged(join(ownDir(workTree), name), index)
+    if (await isWhole(index, workTree)) return
+  } catch {
+    // Another capture may just have replaced it.
+  }
+  await rm(index, { force: true })
 }
 
 /** Best effort: without it the next capture is slower. */
 export async function keepIndex(workTree: WorkTree, index: string, tree: string): Promise<void> {
+  let draft: string | null = null
   try {
-    const dir = ownDir(workTree)
-    const kept = await checkpointTrees(workTree)
-    await mkdir(dir, { recursive: true })
-    const draft = join(dir, `draft-${process.pid}-${tree}`)
-    if (!(await copyAged(index, draft))) return
-    await rename(draft, join(dir, PREFIX + tree))
-    for (const name of await cached(workTree)) {
-      const of = name.slice(PREFIX.length)
-      if (of !== tree && !kept.has(of)) await rm(join(dir, name), { force: true })
-    }
-    await dropOldest(workTree, tree)
+    draft = await newDraft(workTree)
+    await copyAged(index, draft)
+    await rename(draft, join(ownDir(workTree), PREFIX + tree))
+    await dropOthers(workTree, tree)
   } catch {
     // A read-only repository, a full disk: the capture itself has succeeded.
+    if (draft !== null) await rm(draft, { force: true }).catch(() => {})
   }
 }
 
-async function dropOldest(workTree: WorkTree, newest: string): Promise<void> {
+/** Two stay: the newest, and the one in use until now, which stays so if no checkpoint comes of the newest. */
+async function dropOthers(workTree: WorkTree, newest: string): Promise<void> {
+  const kept = await checkpointTrees(workTree)
   const others = (await cached(workTree)).filter((name) => name !== PREFIX + newest)
-  // The newest, and one that was in use until now and stays so if no checkpoint comes of the newest.
-  for (const name of others.slice(1)) await rm(join(ownDir(workTree), name), { force: true })
+  const inUse = others.find((name) => kept.has(name.slice(PREFIX.length)))
+  for (const name of others) if (name !== inUse) await rm(join(ownDir(workTree), name), { force: true })
 }
 
-async function copyAged(from: string, to: string): Promise<boolean> {
+async function copyAged(from: string, to: string): Promise<void> {
+  const { mtimeMs } = await stat(from)
+  await copyFile(from, to)
+  const file = await open(to, 'r+')
   try {
-    const { mtimeMs } = await stat(from)
-    await copyFile(from, to)
-    const seconds = Math.floor(mtimeMs / 1000) - 1
-    await utimes(to, seconds, seconds)
-    return true
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
-    throw error
+    await file.sync()
+  } finally {
+    await file.close()
   }
+  const seconds = Math.floor(mtimeMs / 1000) - 1
+  await utimes(to, seconds, seconds)
+}
+
+/** Git itself does not look at the sum at its end, and would take half an index for a short one. */
+async function isWhole(path: string, { objectFormat }: WorkTree): Promise<boolean> {
+  const bytes = await readFile(path)
+  const length = objectFormat === 'sha256' ? 32 : 20
+  const sum = createHash(objectFormat).update(bytes.subarray(0, -length)).digest()
+  return bytes.length > length && sum.equals(bytes.subarray(-length))
 }
 
 /** Newest first. */

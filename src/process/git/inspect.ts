@@ -1,4 +1,5 @@
 /** What an agent that goes on would find: changes since the checkpoint, conflicts, an operation somebody left half done. */
+import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 import type { Findings } from '../../core/checkpoint/findings.ts'
 import { captureTree } from './capture.ts'
@@ -64,8 +65,11 @@ async function listUnmerged(workTree: WorkTree): Promise<RawPath[]> {
   return lines.map((line) => line.slice(line.indexOf('\t') + 1))
 }
 
+/** Neither follows a symlink nor waits for a pipe that has taken the file's place. */
+const HARMLESS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+
 async function readFileStart({ top }: WorkTree, path: RawPath): Promise<string> {
-  const file = await open(onDisk(top, path), 'r').catch(() => null)
+  const file = await open(onDisk(top, path), HARMLESS).catch(() => null)
   if (file === null) return ''
   try {
     const { size } = await file.stat()

@@ -4,6 +4,7 @@
  */
 import type { Stats } from 'node:fs'
 import { lstat } from 'node:fs/promises'
+import { GitError } from './error.ts'
 
 export type RawPath = string
 
@@ -34,7 +35,8 @@ export function ancestors(path: RawPath): RawPath[] {
 export async function look(top: string, path: RawPath): Promise<Stats | null> {
   return lstat(onDisk(top, path)).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null
-    throw error
+    const name = JSON.stringify(forPeople(path))
+    throw new GitError('unreadable', `could not look at ${name}: ${error.message}`, { cause: error })
   })
 }
 

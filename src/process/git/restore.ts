@@ -13,16 +13,15 @@
  * Left alone: repositories inside the work tree, and files that the checkpoint's own rules ignore, for it cannot know
  * whether they were there, unless they stand in the way.
  */
-import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { identify } from '../proc.ts'
 import { type Applied, applyChanges } from './apply.ts'
 import { captureIn } from './capture.ts'
 import { type Checkpoint, commitCheckpoint, readCheckpoint } from './checkpoints.ts'
 import { GitError } from './error.ts'
 import { findIgnoredThen } from './ignored-then.ts'
 import { findInTheWay } from './in-the-way.ts'
-import { ownDir } from './index-cache.ts'
+import { newDraft } from './own-dir.ts'
 import { ancestors, forPeople, joinNul, type RawPath } from './paths.ts'
 import { type Shadow, withShadow } from './shadow.ts'
 import { type Change, diffTrees, isGitlink } from './tree-diff.ts'
@@ -125,7 +124,8 @@ async function withStage<T>(
   use: (stage: string) => Promise<T>,
 ): Promise<T> {
   await requireObjects(workTree, changes)
-  const stage = await makeStage(ownDir(workTree))
+  const stage = await newDraft(workTree)
+  await mkdir(stage)
   try {
     const env = { GIT_INDEX_FILE: join(scratch, 'staged'), GIT_WORK_TREE: stage }
     const what = 'could not lay out the files of the checkpoint'
@@ -145,16 +145,6 @@ async function withStage<T>(
   } finally {
     await rm(stage, { recursive: true, force: true })
   }
-}
-
-/** Also takes away what a process that died in here has left. */
-async function makeStage(dir: string): Promise<string> {
-  await mkdir(dir, { recursive: true })
-  for (const name of await readdir(dir)) {
-    const [, pid] = /^restore-(\d+)-/.exec(name) ?? []
-    if (pid && !identify(Number(pid))) await rm(join(dir, name), { recursive: true, force: true })
-  }
-  return mkdtemp(join(dir, `restore-${process.pid}-`))
 }
 
 /** What is about to be overwritten is really saved. */

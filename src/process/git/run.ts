@@ -49,6 +49,7 @@ const SETTINGS = [
   'core.fsmonitor=false',
   'core.untrackedCache=false',
   'core.splitIndex=false',
+  'index.skipHash=false',
   'core.logAllRefUpdates=false',
   'core.quotePath=false',
   'core.fsync=committed',

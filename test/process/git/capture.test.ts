@@ -7,12 +7,13 @@ import {
   readFileSync,
   statSync,
   symlinkSync,
+  truncateSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { captureTree } from '../../../src/process/git/capture.ts'
 import { commitCheckpoint } from '../../../src/process/git/checkpoints.ts'
 import { Repository } from './repository.ts'
@@ -288,6 +289,24 @@ describe('an earlier capture is used again', () => {
     expect(repository.content(tree, 'new')).toBe('precious')
   })
 
+  it.each([0, 10, 60])('unless it is broken (%i bytes left of it)', async (bytes) => {
+    const repository = Repository.committed()
+    const workTree = await repository.workTree()
+    repository.write('new', 'n')
+    const tree = await captureTree(workTree)
+    await commitCheckpoint(workTree, { jobId: 'job_1', tree, message: 'm' })
+    truncateSync(repository.path(`.git/reprise/index-${tree}`), bytes)
+    expect(await captureTree(workTree)).toBe(tree)
+  })
+
+  it('also by several at once', async () => {
+    const repository = Repository.committed()
+    const workTree = await repository.workTree()
+    const trees = await Promise.all(Array.from({ length: 4 }, () => captureTree(workTree)))
+    expect(new Set(trees).size).toBe(1)
+    expect(readdirSync(repository.path('.git/reprise'))).toEqual([`index-${trees[0]}`])
+  })
+
   it('and few of them are kept', async () => {
     const repository = Repository.committed()
     const workTree = await repository.workTree()
@@ -310,6 +329,27 @@ it('a folder that has become a symlink out of the work tree is a symlink, and no
   repository.remove('dir')
   symlinkSync(outside, repository.path('dir'))
   expect((await capture(repository)).names).toEqual(['.gitignore', '120000 dir', 'file'])
+})
+
+describe.skipIf(process.getuid?.() === 0)('without the right to', () => {
+  it('read a file, which file is said', async () => {
+    const repository = Repository.committed()
+    const workTree = await repository.workTree()
+    repository.write('secret', 's', 0o000)
+    await expect(captureTree(workTree)).rejects.toMatchObject({
+      kind: 'unreadable',
+      message: expect.stringContaining('secret'),
+    })
+  })
+
+  it('write to the repository, that is said', async () => {
+    const repository = Repository.committed()
+    const workTree = await repository.workTree()
+    repository.write('new', 'n')
+    chmodSync(repository.path('.git/objects'), 0o555)
+    onTestFinished(() => chmodSync(repository.path('.git/objects'), 0o755))
+    await expect(captureTree(workTree)).rejects.toMatchObject({ kind: 'read-only' })
+  })
 })
 
 it('hooks do not run', async () => {

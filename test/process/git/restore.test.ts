@@ -68,9 +68,9 @@ describe('a restore', () => {
   it('leaves no folder of its own behind', async () => {
     const repository = Repository.committed()
     const then = await checkpoint(repository)
-    repository.write('.git/reprise/restore-999999999-dead/file', 'of a process that died')
+    repository.write('.git/reprise/draft-999999999-dead/file', 'of a process that died')
     await restoreTo(repository.write('file', '2'), then)
-    expect(readdirSync(repository.path('.git/reprise')).filter((name) => name.startsWith('restore'))).toEqual(
+    expect(readdirSync(repository.path('.git/reprise')).filter((name) => name.startsWith('draft'))).toEqual(
       [],
     )
     expect(readdirSync(repository.top).sort()).toEqual(['.git', 'file'])
@@ -308,7 +308,7 @@ describe('a restore that was killed in the middle', () => {
     expect(states.map(({ tree }) => tree)).toContain(now)
     await restoreTo(repository, then)
     expect(await captureTree(await repository.workTree())).toBe(then.tree)
-    expect(readdirSync(repository.path('.git/reprise')).filter((name) => name.startsWith('restore'))).toEqual(
+    expect(readdirSync(repository.path('.git/reprise')).filter((name) => name.startsWith('draft'))).toEqual(
       [],
     )
   })

@@ -1,0 +1,35 @@
+/** What can be told about a session's transcript before it is resumed. Only reads. */
+import { stat } from 'node:fs/promises'
+import type { Env, TranscriptFacts, TranscriptQuery } from '../adapter.ts'
+import { locateClaudeSession } from './locate.ts'
+import { scanTranscript, type TranscriptScan } from './transcript-scan.ts'
+
+const MISSING: TranscriptFacts = { state: 'missing', path: null, bytes: null, hasMessage: false }
+
+export async function inspectClaudeTranscript(
+  sessionId: string,
+  env: Env,
+  { workDir, messageId = null, answeredId = null }: TranscriptQuery,
+): Promise<TranscriptFacts> {
+  const path = (await locateClaudeSession(sessionId, env, workDir))?.transcript
+  if (path === undefined) return MISSING
+  try {
+    const { size: bytes } = await stat(path)
+    const scan = await scanTranscript(path, { sessionId, messageId, answeredId })
+    return { state: stateOf(scan, answeredId), path, bytes, hasMessage: scan.hasMessage }
+  } catch {
+    return { state: 'unreadable', path, bytes: null, hasMessage: false }
+  }
+}
+
+/**
+ * The CLI says so itself only where there is no message at all. A file of another session, an older copy and one with
+ * a hole it resumes without a word, and the model lacks what is missing.
+ */
+function stateOf(scan: TranscriptScan, answeredId: string | null): TranscriptFacts['state'] {
+  if (!scan.hasTurn) return 'unreadable'
+  if (scan.foreign) return 'foreign'
+  if (answeredId !== null && !scan.hasAnswer) return 'behind'
+  if (scan.broken) return 'broken'
+  return scan.torn ? 'torn' : 'present'
+}

@@ -1,0 +1,60 @@
+/**
+ * Events on their way into the store, as the text that will be stored. It is made as soon as an event is known, so
+ * that a batch holds little more than what it will write: of most events nothing else is needed. Those that somebody
+ * acts on are kept beside it.
+ */
+import type { EventBody, EventType } from '../contract/events.ts'
+
+const ACTED_ON: ReadonlySet<EventType> = new Set([
+  'question-ask',
+  'permission-ask',
+  'question-cancel',
+  'tool-end',
+  'retry-wait',
+  'turn-end',
+  // What an attempt has done and used is read off these as they come.
+  'tool-start',
+  'model-call',
+  'compaction',
+] as const)
+
+/** A longer one may be nested deeper than JSON.stringify goes, which must show when it is stored, not when it is read. */
+const MAX_VERBATIM = 4096
+
+export class EventBatch {
+  readonly types: EventType[] = []
+  readonly texts: string[] = []
+  readonly actedOn: EventBody[] = []
+
+  static of(bodies: readonly EventBody[]): EventBatch {
+    const batch = new EventBatch()
+    batch.add(bodies)
+    return batch
+  }
+
+  get size(): number {
+    return this.texts.length
+  }
+
+  /** All of them, or none if one has no text. `line` is the JSON that a `native` among them holds. */
+  add(bodies: readonly EventBody[], line?: string): void {
+    const before = this.texts.length
+    try {
+      for (const body of bodies) this.texts.push(textOf(body, line))
+    } catch (error) {
+      this.texts.length = before
+      throw error
+    }
+    for (const body of bodies) {
+      this.types.push(body.type)
+      if (ACTED_ON.has(body.type)) this.actedOn.push(body)
+    }
+  }
+}
+
+/** What is JSON already and said as it came need not be written again. */
+function textOf(body: EventBody, line: string | undefined): string {
+  return body.type === 'native' && line !== undefined && line.length <= MAX_VERBATIM
+    ? `{"type":"native","name":${JSON.stringify(body.name)},"line":${line}}`
+    : JSON.stringify(body)
+}

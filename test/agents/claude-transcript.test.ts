@@ -1,0 +1,208 @@
+/** What a transcript's look says, and how a torn one is mended. The chains are those of the real CLI, shortened. */
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import type { TranscriptQuery } from '../../src/agents/adapter.ts'
+import { locateClaudeSession } from '../../src/agents/claude/locate.ts'
+import { mendClaudeTranscript } from '../../src/agents/claude/mend.ts'
+import { inspectClaudeTranscript } from '../../src/agents/claude/transcript.ts'
+import { temporaryDir } from './temporary-dir.ts'
+
+const ID = '11111111-2222-4333-8444-555555555555'
+const OTHER = '66666666-2222-4333-8444-555555555555'
+const WORK_DIR = '/srv/project'
+
+const record = (type: string, uuid: string, parentUuid: string | null, more: object = {}) =>
+  JSON.stringify({ parentUuid, isSidechain: false, type, uuid, sessionId: ID, ...more })
+const user = (uuid: string, parent: string | null, more: object = {}) =>
+  record('user', uuid, parent, { message: { role: 'user', content: 'hi' }, ...more })
+const assistant = (uuid: string, parent: string | null, more: object = {}) =>
+  record('assistant', uuid, parent, { message: { role: 'assistant', model: 'haiku', content: [] }, ...more })
+const note = '{"type":"cost-state","sessionId":"x"}'
+const command = (uuid: string, parent: string) =>
+  user(uuid, parent, { message: { content: '<command-name>/compact</command-name>' } })
+
+const CHAIN = [
+  note,
+  user('u1', null),
+  record('attachment', 'x1', 'u1'),
+  assistant('a1', 'x1'),
+  note,
+  user('u2', 'a1'),
+  assistant('a2', 'u2'),
+  note,
+]
+
+function write(lines: readonly string[] | string, slug = '-srv-project', dir = temporaryDir()) {
+  const path = join(dir, 'projects', slug, `${ID}.jsonl`)
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, typeof lines === 'string' ? lines : `${lines.join('\n')}\n`)
+  const env = { CLAUDE_CONFIG_DIR: dir }
+  const inspect = (query: Partial<TranscriptQuery> = {}) =>
+    inspectClaudeTranscript(ID, env, { workDir: WORK_DIR, ...query })
+  return { dir, path, env, inspect }
+}
+
+const without = (...uuids: string[]) =>
+  CHAIN.filter((line) => !uuids.some((uuid) => line.includes(`"uuid":"${uuid}"`)))
+
+describe('a transcript is present', () => {
+  it.each<[string, readonly string[]]>([
+    ['with its whole chain', CHAIN],
+    ['with lines in between that are none', [...CHAIN.slice(0, 4), 'garbage \0', '', ...CHAIN.slice(4)]],
+    [
+      'after a compaction, whatever is missing before it',
+      [
+        ...without('u1', 'x1'),
+        record('system', 's', null, { subtype: 'compact_boundary', logicalParentUuid: 'a2' }),
+        user('u3', 's'),
+        assistant('a3', 'u3'),
+      ],
+    ],
+    ['with another branch that leads nowhere', [user('lost', 'nobody'), ...CHAIN]],
+    ['with a sub-agent in it', [...CHAIN, user('s1', 'elsewhere', { isSidechain: true })]],
+    ['with messages of the session it was forked from', [user('u0', null, { sessionId: OTHER }), ...CHAIN]],
+  ])('%s', async (_, lines) => {
+    expect(await write(lines).inspect()).toMatchObject({ state: 'present' })
+  })
+})
+
+describe('a transcript is broken', () => {
+  it.each<[string, readonly string[]]>([
+    ['without its beginning', without('u1')],
+    ['without a record in the middle', without('a1')],
+    ['without several', without('x1', 'a1', 'u2')],
+    [
+      'with a record that is damaged',
+      CHAIN.map((line) => (line.includes('"a1"') ? `${line.slice(0, 40)}\0` : line)),
+    ],
+    ['when it runs in a circle', [user('u1', 'a1'), assistant('a1', 'u1')]],
+  ])('%s', async (_, lines) => {
+    expect(await write(lines).inspect()).toMatchObject({ state: 'broken' })
+  })
+})
+
+it("is foreign when all of its messages are another session's", async () => {
+  const lines = CHAIN.map((line) => line.replaceAll(ID, OTHER))
+  expect(await write(lines).inspect()).toMatchObject({ state: 'foreign' })
+})
+
+describe('a transcript is behind', () => {
+  it.each<[string, readonly string[], string]>([
+    ['without the question that was answered', CHAIN.slice(0, 5), 'u2'],
+    ['without the answer', without('a2'), 'u2'],
+    [
+      'with nothing but words of the CLI itself after it',
+      [...without('a2'), assistant('s', 'u2', { message: { model: '<synthetic>' } })],
+      'u2',
+    ],
+  ])('%s', async (_, lines, answeredId) => {
+    expect(await write(lines).inspect({ answeredId })).toMatchObject({ state: 'behind' })
+    expect(await write(lines).inspect()).toMatchObject({ state: 'present' })
+  })
+
+  it('but not when the answer is there, or when the CLI had to do it by itself', async () => {
+    expect(await write(CHAIN).inspect({ answeredId: 'u2' })).toMatchObject({ state: 'present' })
+    expect(await write(CHAIN).inspect({ answeredId: 'u1' })).toMatchObject({ state: 'present' })
+    const compacted = [...CHAIN, command('c', 'a2')]
+    expect(await write(compacted).inspect({ answeredId: 'c' })).toMatchObject({ state: 'present' })
+  })
+})
+
+describe('of several files with one id', () => {
+  const find = (dir: string, workDir = WORK_DIR) =>
+    locateClaudeSession(ID, { CLAUDE_CONFIG_DIR: dir }, workDir)
+
+  it('that of the work directory counts; else the only one; else none, as with the CLI', async () => {
+    const { dir } = write(CHAIN, '-aaa')
+    expect((await find(dir))?.transcript).toContain('/-aaa/')
+    write(CHAIN, '-zzz', dir)
+    expect(await find(dir)).toBeNull()
+    const { path } = write(CHAIN, '-srv-project', dir)
+    expect(await find(dir)).toEqual({ transcript: path, folder: null })
+    mkdirSync(path.slice(0, -'.jsonl'.length))
+    expect((await find(dir))?.folder).toBe(path.slice(0, -'.jsonl'.length))
+  })
+
+  it('also when its name is too long for a slug, which then ends in a hash', async () => {
+    const workDir = `/srv/${'long_name/'.repeat(30)}end`
+    const slug = workDir.replace(/[^a-zA-Z0-9]/g, '-').slice(0, 200)
+    const { dir } = write(CHAIN, '-aaa')
+    write(CHAIN, `${slug}-x-hrjgye`, dir)
+    expect(await find(dir, workDir)).toBeNull()
+    const { path } = write(CHAIN, `${slug}-hrjgye`, dir)
+    mkdirSync(join(dir, 'projects', `${slug}-hrjgye`), { recursive: true })
+    writeFileSync(join(dir, 'projects', `${slug}-hrjgye`, `${ID}.jsonl`), readFileSync(path))
+    expect((await find(dir, workDir))?.transcript).toContain(`${slug}-hrjgye/`)
+  })
+})
+
+describe('mending', () => {
+  const whole = `${CHAIN.join('\n')}\n`
+
+  it.each<[string, string | Buffer]>([
+    ['a record that was begun', '{"type":"us'],
+    ['one larger than what is read at once', `{"type":"user","text":"${'x'.repeat(200_000)}`],
+    ['one cut within a character', Buffer.from('{"text":"é').subarray(0, -1)],
+    ['zeros', '\0'.repeat(5000)],
+    ['a value that is no record', '17'],
+  ])('cuts off %s, and keeps the file as it was', async (_, tail) => {
+    const { path, inspect, dir } = write(whole)
+    const torn = Buffer.concat([Buffer.from(whole), Buffer.from(tail)])
+    writeFileSync(path, torn)
+    chmodSync(path, 0o640)
+    expect(await inspect()).toMatchObject({ state: 'torn' })
+    const keepAs = join(dir, 'damaged', 'copy.jsonl')
+    expect(await mendClaudeTranscript(path, keepAs)).toEqual({
+      keptAs: keepAs,
+      removedBytes: torn.length - whole.length,
+    })
+    expect(readFileSync(path, 'utf8')).toBe(whole)
+    expect(statSync(path).mode & 0o777).toBe(0o640)
+    expect(readFileSync(keepAs).equals(torn)).toBe(true)
+    expect(statSync(keepAs).mode & 0o777).toBe(0o600)
+    expect(readdirSync(dirname(path))).toEqual([`${ID}.jsonl`])
+    expect(await inspect()).toMatchObject({ state: 'present' })
+  })
+
+  it.each([
+    ['whole', whole],
+    ['whole but for its newline', whole.trimEnd()],
+    ['empty', ''],
+    ['with garbage before its last newline', `${whole}garbage\n`],
+  ])('leaves alone what is %s', async (_, text) => {
+    const { path, dir } = write(text)
+    expect(await mendClaudeTranscript(path, join(dir, 'damaged', 'copy.jsonl'))).toBeNull()
+    expect(readFileSync(path, 'utf8')).toBe(text)
+    expect(existsSync(join(dir, 'damaged'))).toBe(false)
+  })
+
+  it('overwrites nothing that was kept before, and then changes nothing', async () => {
+    const { path, dir } = write(`${whole}{"torn`)
+    const keepAs = join(dir, 'copy.jsonl')
+    writeFileSync(keepAs, 'somebody’s work')
+    await expect(mendClaudeTranscript(path, keepAs)).rejects.toThrow(/EEXIST/)
+    expect(readFileSync(keepAs, 'utf8')).toBe('somebody’s work')
+    expect(readFileSync(path, 'utf8')).toBe(`${whole}{"torn`)
+  })
+
+  it('follows a link, and overwrites what a crash left of an earlier try', async () => {
+    const { path, dir } = write(`${whole}{"torn`)
+    writeFileSync(join(dirname(path), `.${ID}.jsonl.mending`), 'half')
+    const link = join(dir, 'link.jsonl')
+    symlinkSync(path, link)
+    expect(await mendClaudeTranscript(link, join(dir, 'copy.jsonl'))).not.toBeNull()
+    expect(readFileSync(path, 'utf8')).toBe(whole)
+    expect(readFileSync(link, 'utf8')).toBe(whole)
+    expect(readdirSync(dirname(path))).toEqual([`${ID}.jsonl`])
+  })
+})

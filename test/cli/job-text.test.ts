@@ -1,0 +1,143 @@
+import { describe, expect, test } from 'vitest'
+import { describeJob } from '../../src/cli/job-detail.ts'
+import { jobRows } from '../../src/cli/job-table.ts'
+import { explainState, formatTime, jobStateOf, whatNext } from '../../src/cli/job-text.ts'
+import type { JobDetail } from '../../src/contract/job.ts'
+import { createJobDoubles } from '../server/job-doubles.ts'
+
+const { addJob } = createJobDoubles((change) => ({ id: change.jobId }) as never)
+const job = (change: Partial<JobDetail>) => addJob({ id: 'job_X', ...change })
+
+describe('a state', () => {
+  const soon = new Date()
+  test.each<[Partial<JobDetail>, string, string]>([
+    [{ state: 'queued' }, 'queued', 'queued, waits for a place'],
+    [{ state: 'running' }, 'running', 'running, the agent is at work'],
+    [{ state: 'running', attention: 'question' }, 'asking you', 'asking you, the agent is at work'],
+    [
+      { state: 'waiting', waitingUntil: soon.toISOString(), message: 'rate limit: slow down' },
+      `waiting (${formatTime(soon.toISOString())})`,
+      `waiting (${formatTime(soon.toISOString())}), goes on by itself at ${formatTime(soon.toISOString())}: rate limit: slow down`,
+    ],
+    [{ state: 'completed', message: 'completed' }, 'completed', 'completed'],
+    [
+      { state: 'failed', outcome: 'crashed', message: 'killed' },
+      'failed (crashed)',
+      'failed (crashed), given up: killed',
+    ],
+    [{ state: 'cancelled', message: 'cancelled' }, 'cancelled', 'cancelled, stopped on request'],
+  ])('%j', (change, short, long) => {
+    expect(jobStateOf(job(change))).toBe(short)
+    expect(explainState(job(change))).toBe(long)
+    expect(jobRows([job(change)], soon).rows[0]?.[1]).toBe(short)
+  })
+
+  test('a time of another day has its date', () => {
+    const at = new Date(2026, 0, 2, 3, 4, 5)
+    expect(formatTime(at.toISOString(), at)).toBe('03:04:05')
+    expect(formatTime(at.toISOString(), new Date(2026, 0, 1))).toBe('2026-01-02 03:04:05')
+  })
+})
+
+describe('what to do', () => {
+  const paused = (change: Partial<JobDetail>) => whatNext(job({ state: 'paused', ...change }))
+  test('about a budget: twice as much of what ran out', () => {
+    expect(paused({ attention: 'budget', maxBudgetUsd: 0.15, costUsd: 0.2 })).toEqual({
+      needs: 'more budget',
+      commands: ['reprise jobs raise job_X --budget-usd 0.3'],
+    })
+    const both = { attention: 'budget', maxBudgetUsd: 1, maxBudgetTokens: 500 } as const
+    expect(paused({ ...both, costUsd: 0.1 }).commands).toEqual([
+      'reprise jobs raise job_X --budget-tokens 1000',
+    ])
+    expect(paused({ ...both, costUsd: 1 }).commands).toEqual(['reprise jobs raise job_X --budget-usd 2'])
+  })
+
+  test.each(['turn-limit', 'question', 'auth', 'work-dir'] as const)(
+    'about %s: something, then a retry',
+    (attention) => {
+      const { needs, commands } = paused({ attention })
+      expect(needs).not.toBeNull()
+      expect(commands.at(-1)).toBe('reprise jobs retry job_X')
+    },
+  )
+
+  test('about one that has ended, and nothing about one at work', () => {
+    expect(whatNext(job({ state: 'failed' })).commands).toEqual(['reprise jobs retry job_X'])
+    expect(whatNext(job({ state: 'cancelled' })).commands).toEqual(['reprise jobs retry job_X'])
+    expect(whatNext(job({ state: 'completed', session: 'ses_X' })).commands).toEqual([
+      'reprise run --session ses_X "…"',
+    ])
+    for (const state of ['queued', 'running'] as const) expect(whatNext(job({ state })).commands).toEqual([])
+  })
+})
+
+test('the page of a job has all there is', () => {
+  const now = new Date()
+  const at = now.toISOString()
+  const lines = describeJob(
+    job({
+      state: 'running',
+      model: 'haiku',
+      session: 'ses_X',
+      sessionId: 'abc',
+      sessionSavedAt: '2026-01-01T00:00:00.000Z',
+      resumeCount: 1,
+      timeoutMs: 60_000,
+      checkpointPolicy: { everyMs: 300_000, onChange: 'continue' },
+      progress: {
+        modelCalls: 2,
+        toolCalls: 1,
+        tokens: 1200,
+        costUsd: 0.5,
+        elapsedMs: 65_000,
+        lastActivityAt: at,
+        tool: 'Bash',
+      },
+      maxBudgetUsd: 2,
+      maxBudgetTokens: 5000,
+      attempts: [
+        {
+          resumed: false,
+          freshReason: 'first-run',
+          outcome: { name: 'crashed', message: 'killed' },
+          state: 'ended',
+        },
+        { resumed: true, freshReason: null, outcome: null, state: 'running' },
+      ] as JobDetail['attempts'],
+      checkpoints: [
+        {
+          number: 1,
+          kind: 'start',
+          ref: 'refs/reprise/x/1',
+          commit: 'f'.repeat(40),
+          head: null,
+          attemptId: null,
+          createdAt: at,
+        },
+      ],
+      archived: [{ sessionId: 'abc', bytes: 2048, path: '/archive/abc.jsonl' }],
+      pending: [
+        { toolUseId: 'toolu_1', kind: 'permission', askedAt: at, tool: 'Bash', input: { command: 'ls' } },
+      ],
+      resultText: 'So far.',
+    }),
+    now,
+  )
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      'agent       claude (haiku)',
+      'session     ses_X (abc), saved 2026-01-01T00:00:00.000Z, resumed 1 time',
+      'progress    2 model calls, 1 tool call, 1.2k tokens, 1m 5s, last activity 0s ago, now Bash',
+      'spent       $0.5000 of $2.00, 1.2k of 5.0k tokens',
+      'limits      timeout 1m for an attempt, 5 resumes, priority 0',
+      'checkpoints every 5m, on change continue',
+      'attempt 1  fresh (first-run), crashed: killed',
+      'attempt 2  resumed, running',
+      `checkpoint 1  start ffffffffffff ${at} refs/reprise/x/1`,
+      'transcript of abc, 2 KiB: /archive/abc.jsonl',
+      'asks       may it use Bash ls?',
+      'So far.',
+    ]),
+  )
+})

@@ -1,0 +1,151 @@
+/**
+ * An agent is taken out of the configuration while a run of it is open. What it was started with is still known: its
+ * output is read, it is answered and watched over to its end. Only what would have to start it anew cannot be done.
+ */
+import { readFileSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, expect, it } from 'vitest'
+import type { SessionDetail } from '../../src/contract/session.ts'
+import type { RuleInput } from '../../src/simulator/scenario-types.ts'
+import { Chat } from '../support/chat.ts'
+import { until, World } from '../support/world.ts'
+
+let world: World
+afterEach(() => world.close())
+
+const CLAUDE = { model: 'haiku' }
+const HELD: RuleInput = {
+  when: '/^begin the work$/',
+  reply: [{ text: 'Thinking.' }, { hold: 'gate' }, { text: ' Done.' }],
+}
+const ECHO: RuleInput = { reply: 'You said: ${user}' }
+
+async function begin(...rules: RuleInput[]): Promise<void> {
+  const agents = { claude: CLAUDE, second: { ...CLAUDE, adapter: 'claude' } }
+  world = await World.create({ name: 'removed', rules: [...rules, ECHO] }, { agents })
+  await world.startDaemon()
+}
+
+async function restartWithout(meanwhile: () => Promise<unknown> = async () => {}): Promise<void> {
+  await world.killDaemon()
+  await meanwhile()
+  await world.configure({ agents: { claude: CLAUDE } })
+  await world.startDaemon()
+}
+
+const agentOf = () =>
+  world.processes().find((p) => /claude.* -p /.test(p.command) && !/keeper/.test(p.command))
+
+async function readSpool(): Promise<string> {
+  const [attempt] = await readdir(join(world.home, 'spool'))
+  return readFileSync(join(world.home, 'spool', attempt ?? '', 'out'), 'utf8')
+}
+
+const ALL = { outcome: 'completed', attemptCount: 1, resultText: ' Done.', agent: 'second' }
+const UNKNOWN = { code: 'agent-unknown', message: expect.stringContaining('"second"') }
+
+it('and works on: it is adopted, and its run completes', async () => {
+  await begin(HELD)
+  const { id } = await world.createRun({ prompt: 'begin the work', agent: 'second' })
+  await world.simulator.waitForHold('gate')
+  const { pid } = agentOf()!
+  await restartWithout()
+  expect(agentOf()?.pid).toBe(pid)
+  world.simulator.release('gate')
+  const run = await world.settled(id)
+  expect(run).toMatchObject(ALL)
+  expect(run.costUsd).toBeGreaterThan(0)
+  expect(world.processes()).toEqual([])
+})
+
+it('and finishes before anybody looks: all that it printed is stored', async () => {
+  await begin(HELD)
+  const { id } = await world.createRun({ prompt: 'begin the work', agent: 'second' })
+  await world.simulator.waitForHold('gate')
+  await restartWithout(async () => {
+    world.simulator.release('gate')
+    await until(async () => (await readSpool()).includes('"type":"result"'), 'the result')
+  })
+  expect(await world.settled(id)).toMatchObject(ALL)
+  const events = await world.events(id)
+  expect(events.filter((e) => e.type === 'gap' || e.type === 'raw-line')).toEqual([])
+  expect(events.flatMap((e) => (e.type === 'text-end' ? [e.text] : [])).join('')).toBe('Thinking. Done.')
+})
+
+it('and asks: the answer reaches it', async () => {
+  const touch = { tool: 'Bash', input: { command: 'touch made', description: 'make' } }
+  await begin({ when: '/^begin the work$/', reply: [touch, { await: 'results' }, { text: ' Done.' }] })
+  const { id } = await world.createRun({ prompt: 'begin the work', agent: 'second', permissions: 'ask' })
+  await world.waitForEvent(id, (e) => e.type === 'permission-ask')
+  await restartWithout()
+  const [ask] = (await world.getRun(id)).pending
+  await world.api('POST', `/api/runs/${id}/tool-result`, { toolUseId: ask!.toolUseId, decision: 'allow' })
+  expect(await world.settled(id)).toMatchObject(ALL)
+})
+
+it('and is killed: what it said is stored, and the run says which agent is missing to go on', async () => {
+  await begin(HELD)
+  const { id } = await world.createRun({ prompt: 'begin the work', agent: 'second' })
+  await world.simulator.waitForHold('gate')
+  await until(async () => (await readSpool()).includes('Thinking.'), 'its first words')
+  await restartWithout(async () => process.kill(agentOf()!.pid, 'SIGKILL'))
+  const run = await world.settled(id)
+  expect(run).toMatchObject({ outcome: 'crashed', attemptCount: 1 })
+  expect(run.message).toContain('there is no agent named "second"')
+  expect(run.message).toContain('config.yaml')
+  expect(run.attempts[0]?.outcome?.message).toContain('ended by signal 9')
+  const events = await world.events(id)
+  expect(events.flatMap((e) => (e.type === 'text-delta' ? [e.text] : [])).join('')).toBe('Thinking.')
+})
+
+it('its sessions can still be looked at, though not gone on with', async () => {
+  await begin()
+  const { session } = await world.run({ prompt: 'hello', agent: 'second' })
+  await restartWithout()
+  const detail = await world.api<SessionDetail>('GET', `/api/sessions/${session}`)
+  expect(detail).toMatchObject({ agent: 'second', turns: 1, heldBy: null })
+  expect(detail.transcript).toEqual({ state: 'unknown', path: null, bytes: null })
+  const response = await world.request('POST', '/api/runs', {
+    prompt: 'and now?',
+    workDir: world.workDir,
+    sessionId: session,
+  })
+  expect(response.status).toBe(422)
+  expect(await response.json()).toMatchObject({ error: UNKNOWN })
+})
+
+it('a conversation keeps its answer, and another agent goes on', async () => {
+  await begin(HELD)
+  const chat = await Chat.create(world, { agent: 'second' })
+  const { id } = await chat.post('begin the work')
+  await world.simulator.waitForHold('gate')
+  await restartWithout()
+  world.simulator.release('gate')
+  expect(await world.settled(id)).toMatchObject(ALL)
+  expect(await chat.texts()).toEqual(['user: begin the work', 'second: Thinking. Done.'])
+  const next = await chat.say('what was done?', { agent: 'claude' })
+  expect(next).toMatchObject({ outcome: 'completed', carry: 'transcript' })
+})
+
+it('how to read it is not known any more: it is ended, and a gap says what was not read', async () => {
+  await begin(HELD)
+  const { id } = await world.createRun({ prompt: 'begin the work', agent: 'second' })
+  await world.simulator.waitForHold('gate')
+  let printed = 0
+  await restartWithout(async () => {
+    printed = Buffer.byteLength(await readSpool())
+    const database = new DatabaseSync(join(world.home, 'reprise.db'))
+    database.exec("delete from facts where key like 'adapter:%'")
+    database.exec('update attempts set spool_offset = 0')
+    database.close()
+  })
+  const run = await world.settled(id)
+  expect(run.outcome).toBe('crashed')
+  expect(run.message).toContain('there is no agent named "second"')
+  const gaps = (await world.events(id)).filter((e) => e.type === 'gap')
+  expect(gaps).toMatchObject([{ from: 0, reason: 'not-read' }])
+  expect(gaps[0]!.to).toBeGreaterThanOrEqual(printed)
+  expect(world.processes()).toEqual([])
+})

@@ -1,0 +1,16 @@
+/** The CLI's session files in a test's world. */
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+export function transcriptOf(configDir: string, sessionId: string): string {
+  const projects = join(configDir, 'projects')
+  const paths = readdirSync(projects).map((slug) => join(projects, slug, `${sessionId}.jsonl`))
+  const path = paths.find((candidate) => statSync(candidate, { throwIfNoEntry: false })?.isFile())
+  if (!path) throw new Error(`no transcript of ${sessionId}`)
+  return path
+}
+
+/** Whole, and yet nothing the CLI would resume: all of it is a sub-agent's. Only the CLI itself finds that out. */
+export function makeUnusable(path: string): void {
+  writeFileSync(path, readFileSync(path, 'utf8').replaceAll('"isSidechain":false', '"isSidechain":true'))
+}
