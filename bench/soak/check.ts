@@ -19,6 +19,7 @@ export interface RoundReport {
   jobStates: Record<string, number>
   attempts: number
   outcomes: Record<string, number>
+  attemptOutcomes: Record<string, number>
   /** Why attempts after a run's first were fresh. */
   freshAgain: Record<string, number>
   resumedAttempts: number
@@ -81,6 +82,7 @@ export async function checkRound(round: Round): Promise<RoundReport> {
     jobStates: countBy(jobs.map(({ job }) => job.state)),
     attempts: attempts.length,
     outcomes: countBy(settled.map(({ run }) => run.outcome ?? 'none')),
+    attemptOutcomes: countBy(attempts.map(({ outcome }) => outcome?.name ?? 'none')),
     freshAgain: countBy(again.flatMap((attempt) => attempt.freshReason ?? [])),
     resumedAttempts: again.filter((attempt) => attempt.resumed).length,
     modelRequests: world.simulator.requests().length,
