@@ -144,6 +144,21 @@ export function describeJobs(open: () => Promise<Store>): void {
       expect(await store.updateJob(JobId.create(T0), { priority: 1 }, null, at(20))).toBeNull()
     })
 
+    it('that is paused can be given up; others cannot be so', async () => {
+      const store = await open()
+      const paused = await settle(store, await admit(store), 'auth')
+      const run = runOf(paused)
+      expect(await store.dismissJob(paused.id, paused.runId, run, at(20))).toBe(true)
+      expect(await store.getJob(paused.id)).toMatchObject({
+        state: 'cancelled',
+        attention: null,
+        runId: run.id,
+      })
+      const failed = await settle(store, await admit(store), 'api-error')
+      expect(await store.dismissJob(failed.id, failed.runId, runOf(failed), at(20))).toBe(false)
+      expect((await store.listRunsOfJobs([failed.id])).length).toBe(1)
+    })
+
     it('that waits is due at once when it is hastened', async () => {
       const store = await open()
       const job = await admit(store)
