@@ -7,15 +7,28 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Benchmark } from './benchmark.ts'
 import { chat } from './cases/chat.ts'
+import { history } from './cases/history.ts'
 import { ingest } from './cases/ingest.ts'
 import { parser } from './cases/parser.ts'
+import { queue } from './cases/queue.ts'
+import { recovery } from './cases/recovery.ts'
 import { slowReader } from './cases/slow-reader.ts'
 import { start } from './cases/start.ts'
 import { turn } from './cases/turn.ts'
 import { describeMachine } from './machine.ts'
 import { type Measured, toMarkdown, toText } from './report.ts'
 
-const BENCHMARKS: readonly Benchmark[] = [turn, parser, ingest, start, slowReader, chat]
+const BENCHMARKS: readonly Benchmark[] = [
+  turn,
+  parser,
+  ingest,
+  start,
+  slowReader,
+  chat,
+  queue,
+  recovery,
+  history,
+]
 
 const { values: options } = parseArgs({
   options: {

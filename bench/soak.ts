@@ -1,6 +1,7 @@
 /**
- * `npm run soak -- --minutes 5 --seed 7`: runs on the real CLI while agents and daemon are killed at random; then
- * everything that must hold is checked. Works in rounds of at most a minute, each in a world of its own, so that a
+ * `npm run soak -- --minutes 5 --seed 7`: runs and jobs on the real CLI while agents and daemon are killed at random;
+ * then everything that must hold is checked. `--jobs 200` goes on until that many jobs were admitted, almost nothing else
+ * beside them. Works in rounds of at most a minute, each in a world of its own, so that a
  * long soak neither grows nor hides an early violation behind hours of later work.
  *
  * The seed decides what is drawn (which runs, which kills, how long the pauses are), not how fast the machine is: a
@@ -17,7 +18,9 @@ import { createRandom } from './soak/random.ts'
 import { playRound, type RoundInput } from './soak/round.ts'
 
 export interface SoakInput {
-  seconds: number
+  /** How long; or, instead, until how many jobs. */
+  seconds?: number
+  jobs?: number
   seed: number
   /** Not killed by themselves: to look past a violation that is known. */
   spare?: readonly Target[]
@@ -32,22 +35,43 @@ export interface SoakReport {
 const ROUND_SECONDS = 60
 
 /** Rejects, naming every violation, after the first round that has any. */
-export async function soak({ seconds, seed, spare = [], log = () => {} }: SoakInput): Promise<SoakReport> {
+export async function soak({
+  seconds,
+  jobs,
+  seed,
+  spare = [],
+  log = () => {},
+}: SoakInput): Promise<SoakReport> {
   const report: SoakReport = { seed, rounds: [] }
   const random = createRandom(seed)
-  const count = Math.max(1, Math.ceil(seconds / ROUND_SECONDS))
-  for (let number = 1; number <= count; number++) {
-    const name = `seed ${seed}, round ${number} of ${count}`
+  const length = planRounds(seconds ?? ROUND_SECONDS, jobs)
+  let left = jobs ?? Number.POSITIVE_INFINITY
+  for (let number = 1; number <= length.rounds && left > 0; number++) {
+    const name = `seed ${seed}, round ${number}${jobs === undefined ? ` of ${length.rounds}` : ''}`
     log(name)
     const { kills, violations, ...rest } = await oneRound(
-      { seconds: seconds / count, random: random.fork(), spare, log },
+      {
+        seconds: length.seconds,
+        jobShare: jobs === undefined ? 0.5 : 0.9,
+        maxJobs: left,
+        random: random.fork(),
+        spare,
+        log,
+      },
       name,
     )
+    left -= rest.jobs
     report.rounds.push({ ...rest, kills })
     log(JSON.stringify(report.rounds.at(-1)))
     if (violations.length > 0) throw new Error(`${name}:\n${violations.map((v) => `- ${v}`).join('\n')}`)
   }
   return report
+}
+
+function planRounds(seconds: number, jobs: number | undefined): { rounds: number; seconds: number } {
+  if (jobs !== undefined) return { rounds: Number.POSITIVE_INFINITY, seconds: ROUND_SECONDS }
+  const rounds = Math.max(1, Math.ceil(seconds / ROUND_SECONDS))
+  return { rounds, seconds: seconds / rounds }
 }
 
 async function oneRound(input: RoundInput, name: string): Promise<RoundReport & { kills: Kills }> {
@@ -73,7 +97,7 @@ async function oneRound(input: RoundInput, name: string): Promise<RoundReport & 
 function keep(world: World, name: string, violations: readonly string[]): string {
   const dir = join(tmpdir(), `reprise-soak-${name.replaceAll(/\W+/g, '-')}-${Date.now()}`)
   mkdirSync(dir, { mode: 0o700 })
-  const regular = (path: string) => !/\/(in|poke)$/.test(path)
+  const regular = (path: string) => !/\/(in|poke|hold)$/.test(path)
   for (const part of [world.home, world.workDir, join(world.configDir, 'projects')]) {
     try {
       cpSync(part, join(dir, part.slice(world.dir.length)), { recursive: true, filter: regular })
@@ -97,21 +121,24 @@ if (import.meta.main) {
     options: {
       minutes: { type: 'string' },
       seconds: { type: 'string' },
+      jobs: { type: 'string' },
       seed: { type: 'string' },
       spare: { type: 'string', multiple: true },
     },
   })
   const seconds = values.seconds ? Number(values.seconds) : Number(values.minutes ?? 2) * 60
   const seed = Number(values.seed ?? Math.floor(Math.random() * 1e6))
-  if (!(seconds > 0) || !Number.isSafeInteger(seed)) {
+  const jobs = values.jobs === undefined ? undefined : Number(values.jobs)
+  if (!(seconds > 0) || !((jobs ?? 1) > 0) || !Number.isSafeInteger(seed)) {
     process.stderr.write(
-      'usage: npm run soak -- [--minutes N | --seconds N] [--seed WHOLE-NUMBER] [--spare agent|keeper|feeder|group]...\n',
+      'usage: npm run soak -- [--minutes N | --seconds N | --jobs N] [--seed WHOLE-NUMBER] [--spare agent|keeper|feeder|group]...\n',
     )
     process.exit(2)
   }
   try {
     const spare = (values.spare ?? []) as Target[]
-    await soak({ seconds, seed, spare, log: (line) => process.stdout.write(`${line}\n`) })
+    const length = jobs === undefined ? { seconds } : { jobs }
+    await soak({ ...length, seed, spare, log: (line) => process.stdout.write(`${line}\n`) })
     process.stdout.write('no violation\n')
   } catch (error) {
     process.stderr.write(`${(error as Error).message}\n`)

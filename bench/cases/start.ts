@@ -4,16 +4,13 @@
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { REPRISE, World } from '../../test/support/world.ts'
+import { World } from '../../test/support/world.ts'
 import type { Benchmark } from '../benchmark.ts'
+import { timeStart } from '../daemon-start.ts'
 import { figure } from '../figure.ts'
 import { interleave, ratios, timeMs } from '../measure.ts'
 import { cpuMs, proportionalMb, residentMb } from '../process-facts.ts'
-
-const POLL_MS = 2
 
 export const start: Benchmark = {
   name: 'start',
@@ -22,19 +19,19 @@ export const start: Benchmark = {
   run: async ({ short }) => {
     const world = await World.create({ name: 'start', rules: [{ reply: 'unused' }] })
     try {
-      const first = await startOnce(world, async () => {})
+      const first = await timeStart(world)
       const cpu: number[] = []
       const { ready, node } = await interleave(
         {
           node: () => timeMs(startNode),
-          ready: () => startOnce(world, async (pid) => void cpu.push(cpuMs(pid))),
+          ready: () => timeStart(world, async (pid) => void cpu.push(cpuMs(pid))),
         },
         short ? 2 : 20,
       )
       const resident: number[] = []
       const proportional: number[] = []
       for (let count = short ? 1 : 3; count > 0; count--) {
-        await startOnce(world, async (pid) => {
+        await timeStart(world, async (pid) => {
           await delay(short ? 1000 : 5000)
           resident.push(residentMb(pid))
           proportional.push(proportionalMb(pid))
@@ -53,34 +50,6 @@ export const start: Benchmark = {
       await world.close()
     }
   },
-}
-
-/** Starts a daemon, lets `use` have it, ends it; the time until it answered. */
-async function startOnce(world: World, use: (pid: number) => Promise<void>): Promise<number> {
-  const from = performance.now()
-  const child = spawn(REPRISE, ['up', '--foreground'], { cwd: world.dir, env: world.env, stdio: 'ignore' })
-  const exited = once(child, 'exit')
-  try {
-    while (!(await isHealthy(world, child.pid))) {
-      if (child.exitCode !== null) throw new Error(`the daemon ended with ${child.exitCode}`)
-      await delay(POLL_MS)
-    }
-    const ms = performance.now() - from
-    await use(child.pid!)
-    return ms
-  } finally {
-    child.kill('SIGTERM')
-    await exited
-  }
-}
-
-async function isHealthy(world: World, pid: number | undefined): Promise<boolean> {
-  try {
-    const file = JSON.parse(readFileSync(join(world.home, 'daemon.json'), 'utf8')) as { pid: number }
-    return file.pid === pid && (await world.request('GET', '/api/health')).ok
-  } catch {
-    return false
-  }
 }
 
 async function startNode(): Promise<void> {

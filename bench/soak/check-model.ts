@@ -18,38 +18,49 @@ export function checkRequests(
     const twice = prompts.filter((tag, index) => prompts.indexOf(tag) !== index)
     if (twice.length > 0) tell(`${where} holds ${[...new Set(twice)].join(', ')} more than once`)
   }
-  return settled.reduce((sum, one) => sum + checkRepeats(requests, one, tell), 0)
+  const byTag = Map.groupBy(settled, ({ tag }) => tag)
+  return [...byTag].reduce((sum, [tag, runs]) => sum + checkRepeats(requests, tag, runs, tell), 0)
 }
 
 /**
  * A prompt is given to a session again only if the session had not recorded it: then its process was killed before
  * the model's answer was there. Once something of the answer was stored, the prompt must not be given again.
  */
-function checkRepeats(requests: readonly RequestRecord[], { tag, run, events }: Settled, tell: Tell): number {
-  const starts = requests.filter((r) => r.rule === PROMPT_RULE && promptsIn(r.userText).at(-1) === tag)
+function checkRepeats(
+  requests: readonly RequestRecord[],
+  tag: string,
+  runs: readonly Settled[],
+  tell: Tell,
+): number {
+  // A request that the model refused is none that it was asked.
+  const starts = requests.filter(
+    (r) => r.rule === PROMPT_RULE && r.outcome !== 'failed' && promptsIn(r.userText).at(-1) === tag,
+  )
   let repeated = 0
   for (const [index, start] of starts.entries()) {
     const before = starts.slice(0, index).findLast((earlier) => earlier.sessionId === start.sessionId)
     if (!before) continue
     repeated++
-    const attempt = attemptAt(run, before)
-    const answered = events.some(
-      (event) =>
-        event.attemptId === attempt?.id && (event.type === 'tool-start' || event.type === 'text-end'),
-    )
-    if (answered) {
-      tell(
-        `${tag} (${run.id}): the prompt was given again (request ${start.n}) though attempt ${attempt?.id} had answered it (request ${before.n})`,
+    for (const { run, events } of runs) {
+      const attempt = attemptAt(run, before)
+      const answered = events.some(
+        (event) =>
+          event.attemptId === attempt?.id && (event.type === 'tool-start' || event.type === 'text-end'),
       )
+      if (attempt && answered) {
+        tell(
+          `${tag} (${run.id}): the prompt was given again (request ${start.n}) though attempt ${attempt.id} had answered it (request ${before.n})`,
+        )
+      }
     }
   }
   return repeated
 }
 
 /**
- * I7, for output tokens. An attempt that reported its turn's end must have counted every request of it. One that was
+ * I7, for output tokens and for all tokens. An attempt that reported its turn's end must have counted every request of it. One that was
  * killed can have missed only its last request: the CLI prints all of an answer before it asks again. One that was
- * cancelled too: an interrupted CLI drops the answer that is on its way and reports nothing of it. So a run's figure
+ * stopped by us too: an interrupted CLI drops the answer that is on its way and reports nothing of it. So a run's figure
  * lies between the sum without, and the sum with, the last request of each such attempt. A last answer that only
  * began counts as the one token that its beginning announces.
  */
@@ -61,22 +72,35 @@ export function checkMoney(
   const charged = requests.filter((request) => request.usage !== undefined)
   const claimed = new Set<RequestRecord>()
   for (const { tag, run, events } of settled) {
-    let [atLeast, atMost] = [0, 0]
+    const ranges = { output: { atLeast: 0, atMost: 0 }, all: { atLeast: 0, atMost: 0 } }
     for (const attempt of run.attempts) {
       const own = charged.filter((request) => attemptAt(run, request)?.id === attempt.id)
       for (const request of own) claimed.add(request)
-      const sum = own.reduce((tokens, request) => tokens + outputOf(request), 0)
       const reported =
-        attempt.outcome?.name !== 'cancelled' &&
+        !STOPPED.includes(attempt.outcome?.name ?? '') &&
         events.some((event) => event.attemptId === attempt.id && event.type === 'turn-end')
-      const last = reported ? 0 : outputOf(own.at(-1))
-      atLeast += sum - last
-      atMost += sum - last + (reported || own.length === 0 ? 0 : Math.max(last, 1))
+      const sure = reported ? own : own.slice(0, -1)
+      const last = reported ? undefined : own.at(-1)
+      for (const [kind, of] of [
+        ['output', outputOf],
+        ['all', allOf],
+      ] as const) {
+        const sum = sure.reduce((tokens, request) => tokens + of(request), 0)
+        ranges[kind].atLeast += sum
+        // The beginning of an answer announces one token of output.
+        ranges[kind].atMost += sum + (last ? of(last) + (outputOf(last) === 0 ? 1 : 0) : 0)
+      }
     }
-    const { outputTokens } = run.usage
-    if (outputTokens < atLeast || outputTokens > atMost) {
+    const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = run.usage
+    const counted = {
+      output: outputTokens,
+      all: inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens,
+    }
+    for (const kind of ['output', 'all'] as const) {
+      const { atLeast, atMost } = ranges[kind]
+      if (counted[kind] >= atLeast && counted[kind] <= atMost) continue
       const range = atLeast === atMost ? `${atMost}` : `${atLeast} to ${atMost}`
-      tell(`${tag} (${run.id}) counts ${outputTokens} output tokens; the simulator ${range}`)
+      tell(`${tag} (${run.id}) counts ${counted[kind]} tokens (${kind}); the simulator ${range}`)
     }
   }
   for (const request of requests) {
@@ -85,7 +109,16 @@ export function checkMoney(
   }
 }
 
-const outputOf = (request: RequestRecord | undefined) => request?.usage?.output_tokens ?? 0
+const STOPPED: readonly string[] = ['cancelled', 'timed-out', 'budget']
+
+const outputOf = ({ usage }: RequestRecord) => usage?.output_tokens ?? 0
+const allOf = ({ usage }: RequestRecord) =>
+  usage
+    ? usage.input_tokens +
+      usage.cache_creation_input_tokens +
+      usage.cache_read_input_tokens +
+      usage.output_tokens
+    : 0
 
 /** Sessions have one writer at a time, so session and time name the attempt. */
 function attemptAt(run: Settled['run'], request: RequestRecord) {

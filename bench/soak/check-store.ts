@@ -17,6 +17,14 @@ export function checkDatabase(path: string, settled: readonly Settled[], tell: T
     if (held > 0) tell(`database: ${held} leases are still held`)
     const open = count("select count(*) from attempts where state <> 'ended'")
     if (open > 0) tell(`database: ${open} attempts have not ended`)
+    const unfinished = count("select count(*) from jobs where state in ('queued', 'running', 'waiting')")
+    if (unfinished > 0) tell(`database: ${unfinished} jobs are still open`)
+    const counted = count('select coalesce(sum(runs), 0) from totals')
+    if (counted !== settled.length) tell(`database: the totals are of ${counted} runs, not ${settled.length}`)
+    const spent = count(
+      'select coalesce((select sum(cost_usd) from totals), 0) - coalesce(sum(cost_usd), 0) from runs',
+    )
+    if (Math.abs(spent) > 1e-6) tell(`database: the totals and the runs differ by ${spent} USD`)
     const asking = count('select count(*) from questions where closed_at is null')
     if (asking > 0) tell(`database: ${asking} questions are still open`)
     const events = count('select count(*) from events')

@@ -2,16 +2,21 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from '../../src/contract/http.ts'
-import type { Run } from '../../src/contract/run.ts'
-import { until } from '../../test/support/world.ts'
+import { getJob } from '../../test/support/jobs.ts'
+import { until, type World } from '../../test/support/world.ts'
+import type { Admitted, Round } from './admitted.ts'
+import { checkJob, type SettledJob } from './check-jobs.ts'
 import { checkMoney, checkRequests } from './check-model.ts'
 import { checkDatabase, checkSpool } from './check-store.ts'
-import type { Round } from './round.ts'
-import { resultOf } from './scenario.ts'
+import { isTask, resultOf } from './scenario.ts'
 import type { Settled, Tell } from './settled.ts'
+import { MAX_RESUMES, notesOf } from './work.ts'
 
 export interface RoundReport {
+  /** Those of jobs too. */
   runs: number
+  jobs: number
+  jobStates: Record<string, number>
   attempts: number
   outcomes: Record<string, number>
   /** Why attempts after a run's first were fresh. */
@@ -27,16 +32,36 @@ export async function checkRound(round: Round): Promise<RoundReport> {
   const { world } = round
   const violations: string[] = []
   const tell: Tell = (violation) => violations.push(violation)
+  for (const violation of round.seen) tell(violation)
 
   const settled: Settled[] = []
-  for (const { tag, id, cancelled } of round.admitted) {
-    settled.push({ tag, cancelled, run: await world.getRun(id), events: await world.events(id) })
+  for (const entry of round.admitted) {
+    const one = await readRun(world, entry.tag, entry.id)
+    checkRun(entry, one, tell)
+    settled.push(one)
   }
-  await checkAdmitted(round, tell)
-  for (const one of settled) {
-    checkRun(one, tell)
-    checkEvents(one, tell)
+  const jobs: SettledJob[] = []
+  for (const entry of round.jobs) {
+    const job = await getJob(world, entry.id)
+    const runs: Settled[] = []
+    for (const id of job.runIds) runs.push(await readRun(world, entry.tag, id))
+    checkJob({ entry, job, runs }, tell)
+    jobs.push({ entry, job, runs })
+    settled.push(...runs)
   }
+  await checkListed(
+    world,
+    '/api/runs',
+    round.admitted.map(({ id }) => id).concat(jobs.flatMap(({ job }) => job.runIds)),
+    tell,
+  )
+  await checkListed(
+    world,
+    '/api/jobs',
+    round.jobs.map(({ id }) => id),
+    tell,
+  )
+  for (const one of settled) checkEvents(one, tell)
   checkNotes(round, settled, tell)
   const promptsRepeated = checkRequests(world.simulator.requests(), settled, tell)
   checkMoney(world.simulator.requests(), settled, tell)
@@ -52,6 +77,8 @@ export async function checkRound(round: Round): Promise<RoundReport> {
   const again = attempts.filter((attempt) => attempt.number > 1)
   return {
     runs: settled.length,
+    jobs: jobs.length,
+    jobStates: countBy(jobs.map(({ job }) => job.state)),
     attempts: attempts.length,
     outcomes: countBy(settled.map(({ run }) => run.outcome ?? 'none')),
     freshAgain: countBy(again.flatMap((attempt) => attempt.freshReason ?? [])),
@@ -62,22 +89,31 @@ export async function checkRound(round: Round): Promise<RoundReport> {
   }
 }
 
+async function readRun(world: World, tag: string, id: string): Promise<Settled> {
+  return { tag, run: await world.getRun(id), events: await world.events(id) }
+}
+
 /** I1: what was admitted exists once, and nothing else does. */
-async function checkAdmitted({ world, admitted }: Round, tell: Tell): Promise<void> {
+async function checkListed(
+  world: World,
+  path: string,
+  admitted: readonly string[],
+  tell: Tell,
+): Promise<void> {
   const ids: string[] = []
   for (let cursor: string | null = ''; cursor !== null; ) {
     const query: string = cursor ? `&cursor=${cursor}` : ''
-    const page: Page<Run> = await world.api('GET', `/api/runs?limit=200${query}`)
-    ids.push(...page.items.map((run) => run.id))
+    const page: Page<{ id: string }> = await world.api('GET', `${path}?limit=200${query}`)
+    ids.push(...page.items.map(({ id }) => id))
     cursor = page.nextCursor
   }
-  const known = new Set(admitted.map(({ id }) => id))
-  if (known.size !== admitted.length) tell('two idempotency keys got the same run')
-  for (const id of ids) if (!known.delete(id)) tell(`run ${id} was never asked for, or is listed twice`)
-  for (const id of known) tell(`run ${id} was admitted and is gone`)
+  const known = new Set(admitted)
+  if (known.size !== admitted.length) tell(`${path}: two idempotency keys got the same`)
+  for (const id of ids) if (!known.delete(id)) tell(`${id} was never asked for, or is listed twice`)
+  for (const id of known) tell(`${id} was admitted and is gone`)
 }
 
-function checkRun({ tag, cancelled, run }: Settled, tell: Tell): void {
+function checkRun({ cancelled }: Admitted, { tag, run }: Settled, tell: Tell): void {
   const where = `${tag} (${run.id})`
   if (run.state !== 'settled') tell(`${where} is ${run.state}`)
   const expected = cancelled ? ['completed', 'cancelled', 'crashed'] : ['completed', 'crashed']
@@ -85,9 +121,9 @@ function checkRun({ tag, cancelled, run }: Settled, tell: Tell): void {
   if (run.outcome === 'completed' && !run.resultText?.includes(resultOf(tag))) {
     tell(`${where} completed with ${JSON.stringify(run.resultText)}`)
   }
-  // The limit on attempts is the only reason to give up, and only being killed uses them up.
+  // The limit on attempts is the only reason to give up, and only being killed uses them up, twice if it added nothing.
   const crashes = run.attempts.filter((attempt) => attempt.outcome?.name === 'crashed').length
-  if (run.outcome === 'crashed' && crashes <= 4) {
+  if (run.outcome === 'crashed' && 2 * crashes <= MAX_RESUMES) {
     tell(`${where} was given up after ${crashes} crashes: ${run.message}`)
   }
   for (const attempt of run.attempts) {
@@ -121,12 +157,13 @@ function checkEvents({ tag, run, events }: Settled, tell: Tell): void {
 
 /** The work was done once; where it was not finished, at most once. */
 function checkNotes({ world }: Round, settled: readonly Settled[], tell: Tell): void {
-  const lines = readNotes(join(world.workDir, 'notes'))
-  for (const { tag, run } of settled) {
-    if (!tag.endsWith('-note')) continue
+  const lines = notesOf(world).flatMap(readNotes)
+  for (const [tag, runs] of Map.groupBy(settled, (one) => one.tag)) {
+    if (isTask(tag, 'say')) continue
+    const last = runs.at(-1)?.run
     const count = lines.filter((line) => line === tag).length
-    if (count > 1 || (count === 0 && run.outcome === 'completed')) {
-      tell(`${tag} (${run.id}): ${run.outcome}, its line was written ${count} times`)
+    if (count > 1 || (count === 0 && last?.outcome === 'completed')) {
+      tell(`${tag} (${last?.id}): ${last?.outcome}, its line was written ${count} times`)
     }
   }
 }

@@ -1,68 +1,70 @@
-/**
- * One round: a world of its own, runs of every sort, kills while they go on; then quiet, until all has settled.
- *
- * A run counts as admitted once a daemon has answered for it; until then it is asked for again and again with the
- * same idempotency key, whatever happened to the daemon meanwhile.
- */
-import { statSync } from 'node:fs'
-import { join } from 'node:path'
+/** One round: a world of its own, work of every sort, kills while it goes on; then quiet, until all has settled. */
+import { mkdirSync, statSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Page } from '../../src/contract/http.ts'
-import type { CreateRun, Run } from '../../src/contract/run.ts'
+import type { Job } from '../../src/contract/job.ts'
 import { until, World } from '../../test/support/world.ts'
+import { admitJob, admitRun, countOpen } from './admit.ts'
+import type { Round } from './admitted.ts'
 import { bounceDaemon, type Chaos, killSomeAgent, NO_KILLS } from './killer.ts'
+import { attend, cancelJob } from './person.ts'
 import type { Random } from './random.ts'
-import { promptOf, soakScenario, type Task, tagOf } from './scenario.ts'
-
-export interface Admitted {
-  tag: string
-  id: string
-  cancelled: boolean
-}
-
-export interface Round extends Chaos {
-  admitted: Admitted[]
-}
+import { soakScenario } from './scenario.ts'
+import { drawWork, JOB_DIRS, jobDir, MAX_RESUMES, notesOf, type Work } from './work.ts'
 
 export interface RoundInput extends Pick<Chaos, 'spare'> {
   seconds: number
+  /** How much of what is asked for is a job; and how many of them, at most. */
+  jobShare: number
+  maxJobs: number
   random: Random
   log: (line: string) => void
 }
 
-/** How many runs a round may make; its scenario knows them all beforehand. */
-const MAX_RUNS = 150
-const MAX_OPEN = 6
+/** How much a round may ask for. */
+const MAX_WORK = 150
+const MAX_OPEN = 10
 /** Longer than any pause between attempts that the configuration below allows. */
-const SETTLE_MS = 90_000
+const SETTLE_MS = 180_000
 
 const CONFIG = {
   run: { termAfter: '2s', killAfter: '2s', concurrency: 3, hangAfterResult: '5s', maxDuration: '2m' },
-  resume: { maxResumes: 4 },
+  resume: { maxResumes: MAX_RESUMES },
+  jobs: { backoff: '200ms' },
 }
 
-export async function playRound({ seconds, random, spare, log }: RoundInput): Promise<Round> {
-  const world = await World.create(soakScenario(MAX_RUNS), CONFIG)
-  const round: Round = { world, spare, admitted: [], kills: { ...NO_KILLS } }
+/** When the kills are to end. Earlier than planned if there is nothing more to ask for. */
+interface Playtime {
+  endAt: number
+}
+
+export async function playRound(input: RoundInput): Promise<Round> {
+  const { random, spare, log } = input
+  const work = drawWork(random.fork(), MAX_WORK, input.jobShare)
+  const world = await World.create(soakScenario(work.map(({ tag }) => tag)), CONFIG)
+  const round: Round = { world, spare, admitted: [], jobs: [], seen: [], kills: { ...NO_KILLS } }
   try {
+    for (let n = 0; n < JOB_DIRS; n++) mkdirSync(jobDir(world, n))
     await world.startDaemon()
     const quiet = new AbortController()
-    const answering = answerAll(world, quiet.signal)
-    const endAt = performance.now() + seconds * 1000
-    const [creator, agentKiller, toolKiller, daemonKiller] = [0, 1, 2, 3].map(() => random.fork()) as Randoms
+    const [creator, person, agentKiller, toolKiller, daemonKiller] = [0, 1, 2, 3, 4].map(() =>
+      random.fork(),
+    ) as Randoms
+    const attending = attend(round, person, quiet.signal)
+    const playtime: Playtime = { endAt: performance.now() + input.seconds * 1000 }
     await Promise.all([
-      createRuns(round, creator, endAt),
-      repeat(endAt, agentKiller, [300, 1800], async () => {
+      askForWork(round, work, input.maxJobs, creator, playtime),
+      repeat(playtime, agentKiller, [400, 2500], async () => {
         const killed = killSomeAgent(round, agentKiller)
         if (killed) log(`killed ${killed}`)
       }),
-      killAfterTools(round, toolKiller, endAt),
-      repeat(endAt, daemonKiller, [1500, 6000], () => bounceDaemon(round, daemonKiller)),
+      killAfterTools(round, toolKiller, playtime),
+      repeat(playtime, daemonKiller, [1500, 6000], () => bounceDaemon(round, daemonKiller)),
     ])
-    log(`${round.admitted.length} runs admitted; waiting for them to settle`)
+    log(`${round.admitted.length} runs and ${round.jobs.length} jobs admitted; waiting for them to settle`)
     await waitUntilSettled(world)
     quiet.abort()
-    await answering
+    await attending
     return round
   } catch (error) {
     await world.killDaemon()
@@ -70,13 +72,14 @@ export async function playRound({ seconds, random, spare, log }: RoundInput): Pr
   }
 }
 
-type Randoms = [Random, Random, Random, Random]
+type Randoms = [Random, Random, Random, Random, Random]
 
 /** The moments after a tool has done its work are short, and the ones in which it is forgotten most easily. */
-async function killAfterTools(round: Round, random: Random, endAt: number): Promise<void> {
-  const notes = join(round.world.workDir, 'notes')
-  const size = () => statSync(notes, { throwIfNoEntry: false })?.size ?? 0
-  for (let seen = size(); performance.now() < endAt; seen = size()) {
+async function killAfterTools(round: Round, random: Random, playtime: Playtime): Promise<void> {
+  const notes = notesOf(round.world)
+  const size = () =>
+    notes.reduce((sum, path) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0), 0)
+  for (let seen = size(); performance.now() < playtime.endAt; seen = size()) {
     await delay(10)
     if (size() === seen || !random.chance(0.4)) continue
     await delay(random.between(0, 400))
@@ -85,103 +88,51 @@ async function killAfterTools(round: Round, random: Random, endAt: number): Prom
 }
 
 async function repeat(
-  endAt: number,
+  playtime: Playtime,
   random: Random,
   [minMs, maxMs]: [number, number],
   act: () => Promise<void>,
 ): Promise<void> {
   for (;;) {
     const pauseMs = random.between(minMs, maxMs)
-    if (performance.now() + pauseMs > endAt) return
+    if (performance.now() + pauseMs > playtime.endAt) return
     await delay(pauseMs)
     await act()
   }
 }
 
-async function createRuns({ world, admitted }: Round, random: Random, endAt: number): Promise<void> {
-  for (let number = 1; number <= MAX_RUNS && performance.now() < endAt; number++) {
-    const task: Task = random.chance(0.35) ? 'say' : 'note'
-    const tag = tagOf(number, task)
-    const permissions = random.pick(['allow', 'allow', 'ask', 'ask-all'] as const)!
-    const session = random.chance(0.4) ? await sessionOf(world, random.pick(admitted)) : null
-    const request: CreateRun = {
-      prompt: promptOf(tag),
-      workDir: world.workDir,
-      permissions,
-      ...(session ? { sessionId: session as NonNullable<CreateRun['sessionId']> } : {}),
-    }
-    const run = await admit(world, request, tag)
-    const entry: Admitted = { tag, id: run.id, cancelled: false }
-    admitted.push(entry)
-    if (random.chance(0.05)) {
-      await delay(random.between(0, 1500))
-      entry.cancelled = true
-      await quietly(() => world.api('POST', `/api/runs/${run.id}/cancel`))
+/** Cancels go on beside; all of them are done when this is. */
+async function askForWork(
+  round: Round,
+  work: readonly Work[],
+  maxJobs: number,
+  random: Random,
+  playtime: Playtime,
+): Promise<void> {
+  const cancels: Promise<void>[] = []
+  for (const one of work) {
+    if (performance.now() >= playtime.endAt || round.jobs.length >= maxJobs) break
+    if (one.kind === 'run') await admitRun(round, one, random)
+    else {
+      const job = await admitJob(round, one)
+      if (one.cancelAfterMs !== null) cancels.push(cancelJob(round, job, one.cancelAfterMs))
     }
     await delay(random.between(50, 500))
-    while (performance.now() < endAt && (await countOpen(world)) >= MAX_OPEN) await delay(100)
+    while (performance.now() < playtime.endAt && ((await countOpen(round.world)) ?? MAX_OPEN) >= MAX_OPEN)
+      await delay(100)
   }
-}
-
-async function admit(world: World, request: CreateRun, key: string): Promise<Run> {
-  return until(
-    () =>
-      quietly(async () => {
-        const response = await world.request('POST', '/api/runs', request, { 'idempotency-key': key })
-        if (response.status >= 500) return null
-        if (!response.ok) throw new Refused(`POST /api/runs: ${response.status} ${await response.text()}`)
-        return (await response.json()) as Run
-      }),
-    `run ${key} to be admitted`,
-    60_000,
-  )
-}
-
-/** The daemon answered, and no restart will change what it said. */
-class Refused extends Error {}
-
-const sessionOf = (world: World, run: Admitted | undefined) =>
-  run ? quietly(async () => (await world.getRun(run.id)).session) : null
-
-async function countOpen(world: World): Promise<number> {
-  const status = await quietly(() =>
-    world.api<{ runs: { queued: number; running: number } }>('GET', '/api/status'),
-  )
-  return status ? status.runs.queued + status.runs.running : MAX_OPEN
-}
-
-/** Says yes to whatever is asked, as a person would who looks now and then. */
-async function answerAll(world: World, quiet: AbortSignal): Promise<void> {
-  while (!quiet.aborted) {
-    const page = await quietly(() => world.api<Page<Run>>('GET', '/api/runs?state=running&limit=50'))
-    for (const run of page?.items ?? []) {
-      for (const { toolUseId } of run.pending) {
-        await quietly(() =>
-          world.api('POST', `/api/runs/${run.id}/tool-result`, { toolUseId, decision: 'allow' }),
-        )
-      }
-    }
-    await delay(150)
-  }
+  if (round.jobs.length >= maxJobs) playtime.endAt = performance.now()
+  await Promise.all(cancels)
 }
 
 async function waitUntilSettled(world: World): Promise<void> {
   await until(
     async () => {
-      const { runs } = await world.api<{ runs: { queued: number; running: number } }>('GET', '/api/status')
-      return runs.queued + runs.running === 0
+      // Paused jobs first: one that a person lets go on meanwhile is open after that.
+      const paused = await world.api<Page<Job>>('GET', '/api/jobs?state=paused&limit=1')
+      return paused.items.length === 0 && (await countOpen(world)) === 0
     },
-    'all runs to settle',
+    'all work to settle',
     SETTLE_MS,
   )
-}
-
-/** A daemon that is down, or says no to what is no longer so, is part of the game. */
-async function quietly<T>(act: () => Promise<T>): Promise<T | null> {
-  try {
-    return await act()
-  } catch (error) {
-    if (error instanceof Refused) throw error
-    return null
-  }
 }

@@ -5,14 +5,16 @@
  */
 import type { RuleInput, ScenarioInput } from '../../src/simulator/scenario-types.ts'
 
-export type Task = 'say' | 'note'
+/** `slow`: its tool never ends by itself. `limit`: the model takes no request at first. All but `say` write a line. */
+export type Task = 'say' | 'note' | 'slow' | 'limit'
 
 export const tagOf = (number: number, task: Task) => `soak-${String(number).padStart(4, '0')}-${task}`
 export const promptOf = (tag: string) => `Please do ${tag}.`
 /** Every prompt of ours in a text, by its tag. */
 export const promptsIn = (text: string) => [...text.matchAll(/Please do (soak-\d+-\w+)\./g)].map((m) => m[1]!)
 
-export const resultOf = (tag: string) => (tag.endsWith('-say') ? `Said ${tag}.` : `Finished ${tag}.`)
+export const isTask = (tag: string, task: Task) => tag.endsWith(`-${task}`)
+export const resultOf = (tag: string) => (isTask(tag, 'say') ? `Said ${tag}.` : `Finished ${tag}.`)
 
 /** Rules that begin a turn with one of our prompts. */
 export const PROMPT_RULE = 'prompt'
@@ -32,49 +34,73 @@ const bash = (command: string) => ({
   },
 })
 const blind = bash('echo $1 >> notes')
+const endless = bash('echo $1 >> notes; until [ -e never ]; do sleep 0.1; done')
 const careful = bash('grep -qx $1 notes || echo $1 >> notes')
 const forTag = (step: typeof blind, tag: string) =>
   JSON.parse(JSON.stringify(step).replaceAll('$1', tag)) as typeof blind
 
-export function soakScenario(runs: number): ScenarioInput {
-  const interrupted = '/^<reprise>\\s*You were interrupted/'
+const NOTING = '(soak-\\d+-(?:note|slow|limit))'
+// A prompt that got no answer stands before it, in the same message.
+const INTERRUPTED = '(?:^|\\n)<reprise>\\s*You were interrupted'
+/** The CLI itself tries a refused request once more. */
+const LIMIT = { rateLimit: { resetsIn: '1s', times: 2 } }
+
+export function soakScenario(tags: readonly string[]): ScenarioInput {
+  const interrupted = `/${INTERRUPTED}/`
   const rules: RuleInput[] = [
     {
+      name: 'told that it is done',
+      when: { user: `/${INTERRUPTED}[^]*?${NOTING}[^\\n]*: done\\n/` },
+      reply: 'Finished $1.',
+    },
+    {
       name: 'told of an unknown outcome',
-      when: {
-        user: `${interrupted.slice(0, -1)}[^]*outcome of your last tool call is unknown[^]*?(soak-\\d+-note)/`,
-      },
+      when: { user: `/${INTERRUPTED}[^]*?${NOTING}[^\\n]*: (?:outcome unknown|failed)\\n/` },
       reply: [careful],
     },
   ]
   // The newest of our prompts in a session is the one under way.
-  for (let number = runs; number > 0; number--) {
-    const [say, note] = [tagOf(number, 'say'), tagOf(number, 'note')]
+  for (const tag of tags.toReversed()) {
+    if (isTask(tag, 'say')) {
+      rules.push({
+        name: 'told to go on',
+        when: { user: interrupted, contains: promptOf(tag) },
+        reply: resultOf(tag),
+      })
+      continue
+    }
     rules.push(
       {
         name: 'told to go on, result seen',
-        when: { user: interrupted, contains: [promptOf(note), `noted ${note}`] },
-        reply: resultOf(note),
+        when: { user: interrupted, contains: [promptOf(tag), `noted ${tag}`] },
+        reply: resultOf(tag),
       },
       {
         name: 'told by the CLI of an unknown outcome',
-        when: { user: interrupted, contains: [promptOf(note), CLI_UNKNOWN] },
-        reply: [forTag(careful, note)],
+        when: { user: interrupted, contains: [promptOf(tag), CLI_UNKNOWN] },
+        reply: [forTag(careful, tag)],
       },
       {
         name: 'told to go on, no result seen',
-        when: { user: interrupted, contains: promptOf(note) },
-        reply: [forTag(blind, note)],
+        when: { user: interrupted, contains: promptOf(tag) },
+        reply: [forTag(blind, tag)],
       },
-      { name: 'told to go on', when: { user: interrupted, contains: promptOf(say) }, reply: resultOf(say) },
     )
   }
+  rules.push({
+    name: 'handed over',
+    when: { user: `/Tools had already run in it[^]*Please do ${NOTING}\\.$/` },
+    reply: [careful],
+  })
+  for (const tag of tags.filter((one) => isTask(one, 'limit'))) {
+    rules.push({
+      name: PROMPT_RULE,
+      when: { user: `/Please do ${tag}\\.$/` },
+      reply: [LIMIT, forTag(blind, tag)],
+    })
+  }
   rules.push(
-    {
-      name: 'handed over',
-      when: { user: '/Tools had already run in it[^]*Please do (soak-\\d+-note)\\.$/' },
-      reply: [careful],
-    },
+    { name: PROMPT_RULE, when: { user: '/Please do (soak-\\d+-slow)\\.$/' }, reply: [endless] },
     { name: PROMPT_RULE, when: { user: '/Please do (soak-\\d+-note)\\.$/' }, reply: [blind] },
     {
       name: PROMPT_RULE,
@@ -83,7 +109,7 @@ export function soakScenario(runs: number): ScenarioInput {
     },
     {
       name: 'result',
-      when: { tool: 'Bash', toolResult: '/noted (soak-\\d+-note)/' },
+      when: { tool: 'Bash', toolResult: `/noted ${NOTING}/` },
       reply: [{ wait: 100 }, { text: 'Finished $1.' }],
     },
     { name: 'refused', when: { tool: 'Bash', toolResult: '/[^]*/' }, reply: 'It was refused: ${toolResult}' },

@@ -1,10 +1,9 @@
 import type { RunEvent } from '../../src/contract/events.ts'
 import type { RunDetail } from '../../src/contract/run.ts'
 
-/** A run of a round, with all that the API tells of it. */
+/** A run of a round, with all that the API tells of it. Those of one job share its tag. */
 export interface Settled {
   tag: string
-  cancelled: boolean
   run: RunDetail
   events: RunEvent[]
 }

@@ -21,6 +21,7 @@ import {
 import { toAttempt } from './rows.ts'
 import type { Tables } from './schema.ts'
 import { updateSession } from './sessions.ts'
+import { countSettled } from './totals.ts'
 import type { Tx } from './writer.ts'
 
 export interface StartInput {
@@ -243,7 +244,7 @@ export async function endAttempt(tx: Tx, ending: AttemptEnding): Promise<void> {
     .where('closed_at', 'is', null)
     .execute()
   await updateSession(tx, attempt.sessionId, ending.session, at)
-  await tx
+  const changed = await tx
     .updateTable('runs')
     .set((eb) => ({
       ...(next.kind === 'settle'
@@ -270,7 +271,8 @@ export async function endAttempt(tx: Tx, ending: AttemptEnding): Promise<void> {
     }))
     .where('id', '=', attempt.runId)
     .where('state', '=', 'running')
-    .execute()
+    .executeTakeFirst()
+  if (next.kind === 'settle' && changed.numUpdatedRows > 0n) await countSettled(tx, attempt.runId)
   await followRun(tx, attempt.runId, at)
   if (ending.turn) await endTurn(tx, ending.turn, at)
   await enqueueNotifications(tx, ending.notices ?? [], at)

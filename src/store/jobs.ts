@@ -120,17 +120,19 @@ export async function updateJob(
 
 /** A run that waits for a time is due now. False if it does not wait. */
 export async function hastenRun(tx: Tx, id: RunId, at: Date): Promise<boolean> {
-  const { numUpdatedRows } = await tx
+  const run = await tx
     .updateTable('runs')
     .set({ not_before: null })
     .where('id', '=', id)
     .where('state', '=', 'queued')
     .where('not_before', '>', at.getTime())
+    .returning('job_id')
     .executeTakeFirst()
-  if (numUpdatedRows === 0n) return false
+  if (!run) return false
   await tx
     .updateTable('jobs')
     .set({ state: 'queued', updated_at: at.getTime() })
+    .where('id', '=', run.job_id)
     .where('run_id', '=', id)
     .execute()
   return true
@@ -242,6 +244,8 @@ export async function isPlaceTaken(db: Kysely<Tables>, place: string): Promise<b
     .selectFrom('runs')
     .select('id')
     .where('state', '=', 'running')
+    // Said twice, so that the index of what is open is found.
+    .where('state', '<>', 'settled')
     .where('place', '=', place)
     .executeTakeFirst()
   return row !== undefined

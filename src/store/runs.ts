@@ -13,6 +13,7 @@ import { enqueueNotifications } from './notifications.ts'
 import type { NewRun, RunEnding, RunRecord } from './records.ts'
 import { toRun } from './rows.ts'
 import type { Tables } from './schema.ts'
+import { countSettled, readTotals } from './totals.ts'
 import type { Tx } from './writer.ts'
 
 export async function admitRun(tx: Tx, run: NewRun): Promise<{ run: RunRecord; created: boolean }> {
@@ -103,6 +104,8 @@ export async function listRuns(db: Kysely<Tables>, query: RunQuery): Promise<Pag
     select = select.where('id', '<', query.cursor)
   }
   if (query.state) select = select.where('state', '=', query.state)
+  // Said twice, so that the index of what is open is found: without it, all that is settled would be read.
+  if (query.state && query.state !== 'settled') select = select.where('state', '<>', 'settled')
   if (query.sessionId) select = select.where('session_id', '=', query.sessionId)
   const rows = await select.execute()
   const items = rows.slice(0, query.limit).map(toRun)
@@ -165,19 +168,11 @@ export async function nextDueAt(db: Kysely<Tables>, now: Date): Promise<Date | n
 export async function countRuns(
   db: Kysely<Tables>,
 ): Promise<{ queued: number; running: number; settled: number }> {
-  const open = await db
-    .selectFrom('runs')
-    .select(['state', (eb) => eb.fn.countAll<number>().as('n')])
-    .where('state', '<>', 'settled')
-    .groupBy('state')
-    .execute()
-  const all = await db
-    .selectFrom('runs')
-    .select((eb) => eb.fn.countAll<number>().as('n'))
-    .executeTakeFirstOrThrow()
-  const of = (state: string) => Number(open.find((row) => row.state === state)?.n ?? 0)
+  const totals = await readTotals(db)
+  const sum = (rows: typeof totals) => rows.reduce((n, { runs }) => n + runs, 0)
+  const of = (state: string) => sum(totals.filter(({ outcome }) => outcome === state))
   const [queued, running] = [of('queued'), of('running')]
-  return { queued, running, settled: Number(all.n) - queued - running }
+  return { queued, running, settled: sum(totals) - queued - running }
 }
 
 const NOTHING: RunEnding = { turn: null, notices: [] }
@@ -204,6 +199,7 @@ export async function settleQueued(
     .where('state', '=', 'queued')
     .executeTakeFirst()
   if (numUpdatedRows === 0n) return false
+  await countSettled(tx, id)
   await followRun(tx, id, at)
   const end: EventBody = { type: 'run-end', outcome }
   await appendEvents(tx, id, null, [end], at)

@@ -26,6 +26,7 @@ export interface Tables {
   jobs: JobsTable
   checkpoints: CheckpointsTable
   notifications: NotificationsTable
+  totals: TotalsTable
 }
 
 export interface RunsTable {
@@ -265,4 +266,21 @@ export interface NotificationsTable {
   last_error: string | null
   created_at: number
   ended_at: number | null
+}
+
+/** Sums over all settled runs with this end and this reason; see totals.ts. */
+export interface TotalsTable {
+  outcome: string
+  /** Empty: there is none, the run's newest attempt was resumed. */
+  fresh_reason: string
+  runs: number
+  attempts: number
+  resumed: number
+  input_tokens: number
+  output_tokens: number
+  cache_read_tokens: number
+  cache_write_tokens: number
+  cost_usd: number
+  prompt_chars: number
+  transcript_chars: number
 }

@@ -1,62 +1,48 @@
 /** Totals over all runs: what was done, what it cost, and what resuming saved. */
-import { type Kysely, sql } from 'kysely'
+import type { Kysely } from 'kysely'
 import type { Stats } from '../contract/stats.ts'
-import type { Tables } from './schema.ts'
+import type { Tables, TotalsTable } from './schema.ts'
+import { readTotals } from './totals.ts'
 
 export async function readStats(db: Kysely<Tables>): Promise<Stats> {
-  const totals = await db
-    .selectFrom('runs')
-    .select((eb) => [
-      eb.fn.countAll<number>().as('runs'),
-      eb.fn.sum<number>('attempt_count').as('attempts'),
-      eb.fn.sum<number>('resumed').as('resumed'),
-      eb.fn.sum<number>('input_tokens').as('input'),
-      eb.fn.sum<number>('output_tokens').as('output'),
-      eb.fn.sum<number>('cache_read_tokens').as('cacheRead'),
-      eb.fn.sum<number>('cache_write_tokens').as('cacheWrite'),
-      eb.fn.sum<number>('cost_usd').as('cost'),
-      eb.fn.sum<number>('prompt_chars').as('prompt'),
-      eb.fn.sum<number>('transcript_chars').as('transcript'),
-    ])
-    .executeTakeFirstOrThrow()
-  const outcomes = await countBy(db, sql<string>`coalesce(outcome_name, state)`)
-  const fresh = await countBy(db, sql<string>`fresh_reason`)
+  const totals = await readTotals(db)
   const conversations = await db
     .selectFrom('conversations')
     .select((eb) => eb.fn.countAll<number>().as('n'))
     .executeTakeFirstOrThrow()
-  const n = (value: number | null) => Number(value ?? 0)
+  const sum = (of: (row: TotalsTable) => number) => totals.reduce((n, row) => n + of(row), 0)
+  const prompt = tokensOf(sum((row) => row.prompt_chars))
+  const transcript = tokensOf(sum((row) => row.transcript_chars))
   return {
-    runs: n(totals.runs),
-    attempts: n(totals.attempts),
-    conversations: n(conversations.n),
-    resumedRuns: n(totals.resumed),
-    outcomes,
-    freshReasons: fresh,
+    runs: sum((row) => row.runs),
+    attempts: sum((row) => row.attempts),
+    conversations: Number(conversations.n),
+    resumedRuns: sum((row) => row.resumed),
+    outcomes: countBy(totals, (row) => row.outcome),
+    freshReasons: countBy(totals, (row) => row.fresh_reason),
     usage: {
-      inputTokens: n(totals.input),
-      outputTokens: n(totals.output),
-      cacheReadTokens: n(totals.cacheRead),
-      cacheWriteTokens: n(totals.cacheWrite),
+      inputTokens: sum((row) => row.input_tokens),
+      outputTokens: sum((row) => row.output_tokens),
+      cacheReadTokens: sum((row) => row.cache_read_tokens),
+      cacheWriteTokens: sum((row) => row.cache_write_tokens),
     },
-    costUsd: n(totals.cost),
-    promptTokensSent: tokensOf(n(totals.prompt)),
-    promptTokensOfTranscripts: tokensOf(n(totals.transcript)),
-    promptTokensSaved: tokensOf(n(totals.transcript)) - tokensOf(n(totals.prompt)),
+    costUsd: sum((row) => row.cost_usd),
+    promptTokensSent: prompt,
+    promptTokensOfTranscripts: transcript,
+    promptTokensSaved: transcript - prompt,
   }
 }
 
-async function countBy(
-  db: Kysely<Tables>,
-  key: ReturnType<typeof sql<string>>,
-): Promise<Record<string, number>> {
-  const rows = await db
-    .selectFrom('runs')
-    .select((eb) => [key.as('key'), eb.fn.countAll<number>().as('n')])
-    .where(key, 'is not', null)
-    .groupBy(key)
-    .execute()
-  return Object.fromEntries(rows.map((row) => [row.key, Number(row.n)]))
+function countBy(
+  totals: readonly TotalsTable[],
+  keyOf: (row: TotalsTable) => string,
+): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const row of totals) {
+    const key = keyOf(row)
+    if (key !== '') counts[key] = (counts[key] ?? 0) + row.runs
+  }
+  return counts
 }
 
 const tokensOf = (chars: number) => Math.round(chars / 4)

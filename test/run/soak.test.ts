@@ -12,10 +12,20 @@ it('random kills for twenty seconds violate nothing', { timeout: 180_000 }, asyn
   expect(report.rounds.map((round) => round.runs)).toEqual([expect.any(Number)])
 })
 
-it('the benchmarks run', { timeout: 180_000 }, async () => {
+it('the benchmarks run', { timeout: 300_000 }, async () => {
   const root = resolve(import.meta.dirname, '../..')
   const node = resolve(root, 'node_modules/.bin/node')
   const { stdout } = await promisify(execFile)(node, ['bench/run.ts', '--short'], { cwd: root })
-  for (const name of ['turn', 'parser', 'ingest', 'start', 'slow-reader', 'chat'])
+  for (const name of [
+    'turn',
+    'parser',
+    'ingest',
+    'start',
+    'slow-reader',
+    'chat',
+    'queue',
+    'recovery',
+    'history',
+  ])
     expect(stdout).toContain(`${name}:`)
 })

@@ -710,6 +710,30 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
       expect(await store.countRuns()).toEqual({ queued: 1, running: 1, settled: 1 })
     })
 
+    it('add up, settled ones and open ones alike, each once', async () => {
+      const store = await open()
+      const spend = { ...ending((await running(store)).attempt).spend, costUsd: 0.25 }
+      for (const next of [
+        { kind: 'settle', outcome: COMPLETED },
+        { kind: 'retry', notBefore: at(9), why: 'once more' },
+      ] as const) {
+        const { attempt } = await running(store)
+        await store.endAttempt(ending(attempt, { next, spend }))
+        await store.endAttempt(ending(attempt, { next, spend })).catch(() => {})
+      }
+      const cancelled = await admitted(store)
+      await store.settleQueued(cancelled.id, { name: 'cancelled', message: 'cancelled' }, at(1))
+      await store.settleQueued(cancelled.id, { name: 'cancelled', message: 'cancelled' }, at(1))
+      expect(await store.countRuns()).toEqual({ queued: 1, running: 1, settled: 2 })
+      expect(await store.readStats()).toMatchObject({
+        runs: 4,
+        attempts: 3,
+        outcomes: { completed: 1, cancelled: 1, queued: 1, running: 1 },
+        freshReasons: { 'first-run': 3 },
+        costUsd: 0.5,
+      })
+    })
+
     it('of sessions are newest first, in pages', async () => {
       const store = await open()
       const sessions = []

@@ -8,6 +8,7 @@ import { base } from './0001-base.ts'
 import { conversations } from './0002-conversations.ts'
 import { jobs } from './0003-jobs.ts'
 import { notifications } from './0004-notifications.ts'
+import { totals } from './0005-totals.ts'
 
 export interface Migration {
   number: number
@@ -15,7 +16,7 @@ export interface Migration {
   up: (db: Kysely<unknown>) => Promise<void>
 }
 
-export const MIGRATIONS: readonly Migration[] = [base, conversations, jobs, notifications]
+export const MIGRATIONS: readonly Migration[] = [base, conversations, jobs, notifications, totals]
 
 interface MigrationsTable {
   reprise_migrations: { number: number; name: string; applied_at: number }

@@ -1,0 +1,20 @@
+/** What a round has asked for so far, and got an answer for. */
+import type { Chaos } from './killer.ts'
+import type { JobWork } from './work.ts'
+
+export interface Admitted {
+  tag: string
+  id: string
+  cancelled: boolean
+}
+
+export interface AdmittedJob extends Admitted {
+  work: JobWork
+}
+
+export interface Round extends Chaos {
+  admitted: Admitted[]
+  jobs: AdmittedJob[]
+  /** What was seen to be wrong while it went on. */
+  seen: string[]
+}

@@ -1,0 +1,80 @@
+/** What a round asks for, drawn before it begins: the model's script knows all of it. */
+import type { PermissionMode } from '../../src/contract/run.ts'
+import type { World } from '../../test/support/world.ts'
+import type { Random } from './random.ts'
+import { type Task, tagOf } from './scenario.ts'
+
+export interface RunWork {
+  kind: 'run'
+  tag: string
+  permissions: PermissionMode
+  /** Go on in the session of an earlier run. */
+  inSession: boolean
+  cancelAfterMs: number | null
+}
+
+export interface JobWork {
+  kind: 'job'
+  tag: string
+  permissions: PermissionMode
+  /** One of the directories that jobs share. */
+  dir: number
+  priority: number
+  maxResumes: number
+  timeoutMs: number | null
+  /** Used up by the first call, or by the second; a person raises it then. */
+  maxBudgetTokens: number | null
+  cancelAfterMs: number | null
+  /** What a person does with it once it is cancelled. */
+  afterCancel: 'leave' | 'resume' | 'fresh'
+  /** Asked for once more with the same key. */
+  askTwice: boolean
+}
+
+export type Work = RunWork | JobWork
+
+export const JOB_DIRS = 4
+/** Of runs, and of jobs that do not say. */
+export const MAX_RESUMES = 4
+export const jobDir = (world: World, dir: number) => `${world.workDir}/${dir}`
+/** Wherever tasks write their lines. */
+export const notesOf = (world: World) => [
+  `${world.workDir}/notes`,
+  ...Array.from({ length: JOB_DIRS }, (_, dir) => `${jobDir(world, dir)}/notes`),
+]
+
+/** Longer than an undisturbed turn takes, shorter than a tool that never ends. */
+const TIMEOUT_MS = 7000
+
+export function drawWork(random: Random, count: number, jobShare: number): Work[] {
+  return Array.from({ length: count }, (_, index) =>
+    random.chance(jobShare) ? drawJob(random, index + 1) : drawRun(random, index + 1),
+  )
+}
+
+function drawRun(random: Random, number: number): RunWork {
+  return {
+    kind: 'run',
+    tag: tagOf(number, random.chance(0.35) ? 'say' : 'note'),
+    permissions: random.pick(['allow', 'allow', 'ask', 'ask-all'] as const)!,
+    inSession: random.chance(0.4),
+    cancelAfterMs: random.chance(0.05) ? random.between(0, 1500) : null,
+  }
+}
+
+function drawJob(random: Random, number: number): JobWork {
+  const task: Task = random.pick(['say', 'say', 'note', 'note', 'note', 'note', 'slow', 'limit'] as const)!
+  return {
+    kind: 'job',
+    tag: tagOf(number, task),
+    permissions: random.pick(['allow', 'allow', 'allow', 'ask'] as const)!,
+    dir: Math.floor(random.between(0, JOB_DIRS)),
+    priority: Math.floor(random.between(-5, 6)),
+    maxResumes: random.pick([MAX_RESUMES, 6] as const)!,
+    timeoutMs: task === 'slow' ? TIMEOUT_MS : null,
+    maxBudgetTokens: random.chance(0.15) ? random.pick([100, 20_000] as const)! : null,
+    cancelAfterMs: random.chance(0.12) ? random.between(0, 4000) : null,
+    afterCancel: random.pick(['leave', 'resume', 'resume', 'fresh'] as const)!,
+    askTwice: random.chance(0.1),
+  }
+}
