@@ -1,6 +1,6 @@
 /** One JSON line per entry on stderr. The daemon's stderr is its log, wherever that is sent. */
 import { pino } from 'pino'
-import type { Log } from '../engine/parts.ts'
+import type { Log } from '../engine/log.ts'
 
 export function createLog(): Log {
   return pino(

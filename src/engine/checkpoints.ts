@@ -12,6 +12,7 @@ import { RepriseError } from '../contract/errors.ts'
 import type { AttemptId, JobId } from '../contract/ids.ts'
 import type { CheckpointDiff, CheckpointKind } from '../contract/job.ts'
 import { decideWorkTree } from '../core/checkpoint/decide.ts'
+import type { Clock } from '../core/clock.ts'
 import { captureTree } from '../process/git/capture.ts'
 import { type Checkpoint, commitCheckpoint, deleteCheckpoints } from '../process/git/checkpoints.ts'
 import { diff } from '../process/git/diff.ts'
@@ -21,12 +22,18 @@ import { restore } from '../process/git/restore.ts'
 import type { Git } from '../process/git/run.ts'
 import { findWorkTree, readHead, type WorkTree } from '../process/git/work-tree.ts'
 import type { CheckpointRecord, JobRecord, RunRecord } from '../store/records.ts'
+import type { Store } from '../store/store.ts'
 import { KeyedLock } from './keyed-lock.ts'
-import type { EngineParts } from './parts.ts'
+import type { Log } from './log.ts'
 
 export type Outset = { kind: 'go'; note: string | null; said: string | null } | { kind: 'stop'; why: string }
 
-type Parts = Pick<EngineParts, 'store' | 'clock' | 'log' | 'git'>
+interface Parts {
+  store: Store
+  clock: Clock
+  log: Log
+  git: Git
+}
 
 export class Checkpoints {
   readonly #parts: Parts

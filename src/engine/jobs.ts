@@ -175,7 +175,10 @@ export function createJobs(parts: EngineParts, { live, wake, cancelRun }: JobDep
 
     cancelJob: async (id) => {
       const job = await requireJob(id)
-      // A paused job has no run to cancel: it is told apart so that the message is about the job.
+      if (job.state === 'paused') {
+        const { after, run } = await nextRun(job, true)
+        if (await store.dismissJob(id, after, run, clock.now())) return show(id)
+      }
       const run = await store.getRun(job.runId)
       if (run?.state.at === 'settled') {
         throw new RepriseError('run-settled', `job ${id} is ${job.state}: there is nothing to cancel`, {

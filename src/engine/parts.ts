@@ -8,6 +8,7 @@ import type { ResumeLimits } from '../core/resume/facts.ts'
 import type { Git } from '../process/git/run.ts'
 import type { Store } from '../store/store.ts'
 import type { Checkpoints } from './checkpoints.ts'
+import type { Log } from './log.ts'
 import type { ProgressBus } from './progress.ts'
 
 export interface EngineParts {
@@ -42,12 +43,6 @@ export interface Notifications {
   close: () => Promise<void>
   /** Forgets what was sent, or given up, long ago. */
   sweep: () => Promise<void>
-}
-
-export interface Log {
-  info: (fields: object, message: string) => void
-  warn: (fields: object, message: string) => void
-  error: (fields: object, message: string) => void
 }
 
 export interface EngineSettings {

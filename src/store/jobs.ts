@@ -9,7 +9,7 @@ import { JobId, type RunId } from '../contract/ids.ts'
 import type { JobState, UpdateJob } from '../contract/job.ts'
 import type { CheckpointRecord, JobRecord, NewJob, NewRun, RunRecord } from './records.ts'
 import { toCheckpoint, toJob, toRun } from './rows.ts'
-import { admitRun } from './runs.ts'
+import { admitRun, settleQueued } from './runs.ts'
 import type { Tables } from './schema.ts'
 import type { Tx } from './writer.ts'
 
@@ -76,6 +76,13 @@ export async function continueJob(
   if (!row) return null
   await admitRun(tx, run)
   return toJob(row)
+}
+
+/** A paused job is given up: one more run, cancelled before it could start. False if it is not paused. */
+export async function dismissJob(tx: Tx, id: JobId, after: RunId, run: NewRun, at: Date): Promise<boolean> {
+  const job = await tx.selectFrom('jobs').select('state').where('id', '=', id).executeTakeFirst()
+  if (job?.state !== 'paused' || !(await continueJob(tx, id, after, run, at))) return false
+  return settleQueued(tx, run.id, { name: 'cancelled', message: 'cancelled' }, at)
 }
 
 /**

@@ -129,6 +129,8 @@ export interface Store {
   admitJob: (input: { job: NewJob; run: NewRun }) => Promise<{ job: JobRecord; created: boolean }>
   /** Gives the job another run. null: it is not in a state to go on from, or no longer where `after` left it. */
   continueJob: (id: JobId, after: RunId, run: NewRun, at: Date) => Promise<JobRecord | null>
+  /** Gives up a paused job. False if it is not paused, or no longer where `after` left it. */
+  dismissJob: (id: JobId, after: RunId, run: NewRun, at: Date) => Promise<boolean>
   /** With `goOn`, a job that is paused for its budget gets that run. */
   updateJob: (
     id: JobId,
@@ -243,6 +245,7 @@ export function createStore({ reader, writer }: Connections, windowMs: number): 
 
     admitJob: (input) => write((tx) => jobs.admitJob(tx, input)),
     continueJob: (id, after, run, at) => write((tx) => jobs.continueJob(tx, id, after, run, at)),
+    dismissJob: (id, after, run, at) => write((tx) => jobs.dismissJob(tx, id, after, run, at)),
     updateJob: (id, change, goOn, at) => write((tx) => jobs.updateJob(tx, id, change, goOn, at)),
     hastenRun: (id, at) => write((tx) => jobs.hastenRun(tx, id, at)),
     getJob: (id) => jobs.getJob(reader, id),

@@ -5,6 +5,7 @@ import { RunId, SessionId } from '../../src/contract/ids.ts'
 import { EventBatch } from '../../src/store/event-batch.ts'
 import { OwnershipLost } from '../../src/store/records.ts'
 import type { Store } from '../../src/store/store.ts'
+import { describeJobs } from './jobs.ts'
 import { describeOutbox } from './outbox.ts'
 import {
   admitted,
@@ -31,6 +32,7 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
     Array.from({ length: count }, (_, i) => make(i))
   const ids = (items: readonly { id: string }[]) => items.map(({ id }) => id)
 
+  describeJobs(open)
   describeOutbox(open)
 
   describe('admitting a run', () => {

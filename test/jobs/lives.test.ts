@@ -1,0 +1,193 @@
+/** What else happens to jobs: damaged sessions, company in their directory, restarts while they wait, people to tell. */
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import type { JobDetail } from '../../src/contract/job.ts'
+import type { RuleInput } from '../../src/simulator/scenario-types.ts'
+import { startReceiver } from '../notify/receiver.ts'
+import { createJob, getJob, jobEnds, jobIs, retryJob, runJob } from '../support/jobs.ts'
+import { transcriptOf } from '../support/transcripts.ts'
+import { World } from '../support/world.ts'
+
+let world: World
+afterEach(() => world.close())
+
+const bash = (command: string) => ({ tool: 'Bash', input: { command, description: 'work' } })
+
+async function begin(rules: RuleInput[], config: object = {}): Promise<void> {
+  world = await World.create({ name: 'lives', rules }, { jobs: { backoff: '100ms' }, ...config })
+  await world.startDaemon()
+}
+
+const worksThenFails: RuleInput[] = [
+  {
+    when: '/^write the file$/',
+    reply: [bash('echo first >> log'), { await: 'results' }, { error: { status: 500, times: 2 } }, 'never'],
+  },
+  { when: 'You were interrupted', reply: 'Resumed.' },
+  { when: 'cannot be resumed', reply: 'Fresh.' },
+]
+
+/** A job that has done something and failed, with the file of its session. */
+async function failed(): Promise<{ job: JobDetail; transcript: string }> {
+  await begin(worksThenFails)
+  const job = await runJob(world, { prompt: 'write the file', permissions: 'allow', maxResumes: 0 })
+  expect(job.state).toBe('failed')
+  return { job, transcript: transcriptOf(world.configDir, job.sessionId ?? '') }
+}
+
+async function retried(id: string, resume = true): Promise<JobDetail> {
+  await retryJob(world, id, resume)
+  return jobEnds(world, id)
+}
+
+const lastAsked = () => world.simulator.requests().at(-1)?.userText ?? ''
+
+describe('a failed job is retried', () => {
+  it('in its session: told what happened, the prompt not sent again', async () => {
+    const { job } = await failed()
+    const again = await retried(job.id)
+    expect(again).toMatchObject({ state: 'completed', resultText: 'Resumed.', sessionId: job.sessionId })
+    expect(again.runIds).toHaveLength(2)
+    expect(lastAsked()).not.toContain('write the file')
+    expect(lastAsked()).toContain('echo first >> log')
+  })
+
+  it('in a fresh one, if that is wanted: with the prompt and what was done', async () => {
+    const { job } = await failed()
+    const again = await retried(job.id, false)
+    expect(again).toMatchObject({ state: 'completed', resultText: 'Fresh.' })
+    expect(again.attempts.at(-1)).toMatchObject({ resumed: false, freshReason: 'forced', carry: 'handoff' })
+    expect(lastAsked()).toMatch(/echo first >> log[\s\S]*write the file$/)
+  })
+
+  it.each([
+    ['deleted', 'transcript-missing', (path: string) => rmSync(path)],
+    ['empty', 'transcript-unreadable', (path: string) => writeFileSync(path, '')],
+    ['garbage', 'transcript-unreadable', (path: string) => writeFileSync(path, 'no\n\u0000session\n')],
+  ] as const)(
+    'whose session file is %s: found before it is resumed, fresh with a handoff',
+    async (_, reason, damage) => {
+      const { job, transcript } = await failed()
+      damage(transcript)
+      const again = await retried(job.id)
+      expect(again).toMatchObject({ state: 'completed', resultText: 'Fresh.' })
+      expect(again.attempts.at(-1)).toMatchObject({ resumed: false, freshReason: reason, carry: 'handoff' })
+      expect(lastAsked()).toMatch(/echo first >> log[\s\S]*write the file$/)
+      expect(readFileSync(join(world.workDir, 'log'), 'utf8')).toBe('first\n')
+    },
+  )
+
+  it('whose session file has a torn end: mended on a copy, and resumed', async () => {
+    const { job, transcript } = await failed()
+    const torn = `${readFileSync(transcript, 'utf8')}{"type":"assist`
+    writeFileSync(transcript, torn)
+    const again = await retried(job.id)
+    expect(again).toMatchObject({ state: 'completed', resultText: 'Resumed.' })
+    const note = (await world.events(again.runId)).find((e) => e.type === 'note' && /torn/.test(e.text))
+    const kept = /kept as it was in (\S+)/.exec(note?.type === 'note' ? note.text : '')?.[1] ?? ''
+    expect(readFileSync(kept, 'utf8')).toBe(torn)
+  })
+})
+
+it("the transcript is kept although the agent's own file is gone", async () => {
+  const { job, transcript } = await failed()
+  const before = readFileSync(transcript, 'utf8')
+  rmSync(transcript)
+  const response = await world.request('GET', `/api/jobs/${job.id}/transcript`)
+  expect(await response.text()).toBe(before)
+  expect(job.archived).toMatchObject([{ sessionId: job.sessionId, bytes: expect.any(Number) }])
+})
+
+it('jobs in one directory go one after the other, by priority; elsewhere meanwhile', async () => {
+  await begin([
+    { when: '/^hold/', reply: [{ hold: 'gate' }, 'done'] },
+    { when: '/^say/', reply: 'said' },
+  ])
+  const elsewhere = join(world.dir, 'elsewhere')
+  mkdirSync(elsewhere)
+  const holder = await createJob(world, { prompt: 'hold' })
+  await world.simulator.waitForHold('gate')
+  const later = await createJob(world, { prompt: 'say later' })
+  const first = await createJob(world, { prompt: 'say first', priority: 5 })
+  expect(await runJob(world, { prompt: 'say elsewhere', workDir: elsewhere })).toMatchObject({
+    state: 'completed',
+  })
+  expect([await getJob(world, later.id), await getJob(world, first.id)]).toMatchObject([
+    { state: 'queued', attemptCount: 0 },
+    { state: 'queued', attemptCount: 0 },
+  ])
+  world.simulator.release('gate')
+  const [a, b, c] = await Promise.all([holder, first, later].map(({ id }) => jobEnds(world, id)))
+  expect(Date.parse(b?.startedAt ?? '')).toBeGreaterThanOrEqual(Date.parse(a?.endedAt ?? ''))
+  expect(Date.parse(c?.startedAt ?? '')).toBeGreaterThanOrEqual(Date.parse(b?.endedAt ?? ''))
+})
+
+it('a job that waits goes on at its time although the daemon was away', async () => {
+  await begin(
+    [{ when: 'be quick', reply: [{ error: { status: 429, retryAfter: 100, times: 1 } }, 'done'] }],
+    {
+      jobs: { backoff: '3s' },
+    },
+  )
+  const { id } = await createJob(world, { prompt: 'be quick' })
+  const waiting = await jobIs(world, id, (job) => job.state === 'waiting')
+  await world.killDaemon()
+  await world.startDaemon()
+  const job = await jobEnds(world, id)
+  expect(job).toMatchObject({ state: 'completed', resultText: 'done', attemptCount: 2 })
+  expect(Date.parse(job.attempts[1]?.startedAt ?? '')).toBeGreaterThanOrEqual(
+    Date.parse(waiting.waitingUntil ?? ''),
+  )
+})
+
+it('people are told: of a question, of a pause, of the end, each once', async () => {
+  const receiver = await startReceiver()
+  await begin(
+    [
+      { when: '/^ask$/', reply: [bash('touch made'), { await: 'results' }, 'Made.'] },
+      { when: '/^spend$/', reply: [bash('echo one'), { await: 'results' }, 'never'] },
+    ],
+    { notify: { me: { webhook: receiver.url } } },
+  )
+  const { id, runId } = await createJob(world, { prompt: 'ask', permissions: 'ask' })
+  await receiver.received(1)
+  const asking = await getJob(world, id)
+  expect(asking).toMatchObject({ state: 'running', attention: 'question' })
+  await world.api('POST', `/api/runs/${runId}/tool-result`, {
+    toolUseId: asking.pending[0]?.toolUseId,
+    decision: 'allow',
+  })
+  await jobEnds(world, id)
+  await receiver.received(2)
+  await runJob(world, { prompt: 'spend', permissions: 'allow', maxBudgetTokens: 10 })
+  const told = (await receiver.received(3)).map(({ body }) => JSON.parse(body.toString()))
+  expect(told).toMatchObject([
+    { event: 'attention', job: { id, state: 'running', attention: 'question' } },
+    { event: 'done', job: { id, state: 'completed', resultText: 'Made.' } },
+    { event: 'attention', job: { state: 'paused', attention: 'budget' } },
+  ])
+})
+
+it('progress is shown while it works', async () => {
+  await begin([
+    {
+      when: '/^work$/',
+      reply: [
+        bash('echo one'),
+        { await: 'results' },
+        bash('until [ -e go ]; do sleep 0.05; done'),
+        { await: 'results' },
+        'Done.',
+      ],
+    },
+  ])
+  const { id } = await createJob(world, { prompt: 'work', permissions: 'allow' })
+  const { progress } = await jobIs(world, id, (job) => job.progress.toolCalls === 2)
+  expect(progress).toMatchObject({ modelCalls: 2, tool: 'Bash' })
+  expect(progress.tokens).toBeGreaterThan(0)
+  expect(progress.elapsedMs).toBeGreaterThan(0)
+  writeFileSync(join(world.workDir, 'go'), '')
+  const job = await jobEnds(world, id)
+  expect(job.progress).toMatchObject({ modelCalls: 3, toolCalls: 2, tool: null, costUsd: job.costUsd })
+})
