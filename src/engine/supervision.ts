@@ -47,6 +47,8 @@ export type SupervisionEnd = TailEnd & { strays: number }
 /** How much is read before it is stored. Bounds memory and the size of a transaction. */
 const BATCH_BYTES = 2 << 20
 const UNAUTHORIZED_RETRIES = 3
+/** Of which nothing follows but a higher count. */
+const COUNTED_ONLY: ReadonlySet<EventBody['type']> = new Set(['model-call', 'tool-start', 'compaction'])
 const SETTLED_QUESTION: readonly string[] = ['run-settled', 'question-answered']
 
 export class Supervision {
@@ -227,7 +229,7 @@ export class Supervision {
     bus.publish(attempt.runId)
     for (const event of batch.actedOn) {
       this.#meter?.note(event, at)
-      await this.#react(event, at)
+      if (!COUNTED_ONLY.has(event.type)) await this.#react(event, at)
     }
     if (batch.actedOn.some((event) => event.type === 'model-call')) await this.#holdToBudget()
   }

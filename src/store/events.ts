@@ -37,7 +37,7 @@ export async function appendBatch(
     .executeTakeFirstOrThrow()
   const firstSeq = Number(last_seq) - count + 1
   for (let from = 0; from < count; ) {
-    const size = count - from >= BATCH ? BATCH : 1
+    const size = SIZES.find((rows) => rows <= count - from) ?? 1
     const values: unknown[] = []
     for (let index = from; index < from + size; index++) {
       values.push(runId, firstSeq + index, attemptId, at.getTime(), types[index], texts[index])
@@ -48,8 +48,8 @@ export async function appendBatch(
   return Number(last_seq)
 }
 
-/** Building a query costs more than running it: the two sizes of insert are built once per database. */
-const BATCH = 64
+/** Building a query costs more than running it: the few sizes of insert are built once per database. */
+const SIZES = [64, 8, 1]
 const inserts = new Map<string, CompiledQuery>()
 
 function insertOf(tx: Tx, size: number): CompiledQuery {

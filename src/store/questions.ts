@@ -1,7 +1,7 @@
 /** What agents ask, and the one answer each question gets. */
 import type { Kysely } from 'kysely'
 import { RepriseError } from '../contract/errors.ts'
-import type { EventBody } from '../contract/events.ts'
+import type { EventBody, EventType } from '../contract/events.ts'
 import type { AttemptId, RunId } from '../contract/ids.ts'
 import type { ToolResult } from '../contract/run.ts'
 import { appendEvents } from './events.ts'
@@ -125,6 +125,9 @@ export async function trackQuestions(
   bodies: readonly EventBody[],
   at: Date,
 ): Promise<void> {
+  if (!bodies.some(({ type }) => OPENS.has(type) || CLOSES.has(type))) return
+  // Most tools end without ever having asked: one look instead of a write for each.
+  const open = await listOpen(tx, attemptId)
   for (const body of bodies) {
     if (body.type === 'question-ask' || body.type === 'permission-ask') {
       await tx
@@ -142,18 +145,36 @@ export async function trackQuestions(
         })
         .onConflict((oc) => oc.doNothing())
         .execute()
+      open.set(body.requestId, body.toolUseId)
     } else if (body.type === 'question-cancel' || body.type === 'tool-end') {
+      const over = [...open].flatMap(([requestId, toolUseId]) =>
+        (body.type === 'tool-end' ? toolUseId === body.toolUseId : requestId === body.requestId)
+          ? [requestId]
+          : [],
+      )
+      if (over.length === 0) continue
+      for (const requestId of over) open.delete(requestId)
       await tx
         .updateTable('questions')
         .set({ closed_at: at.getTime() })
         .where('attempt_id', '=', attemptId)
         .where('closed_at', 'is', null)
-        .where((eb) =>
-          body.type === 'tool-end'
-            ? eb('tool_use_id', '=', body.toolUseId)
-            : eb('request_id', '=', body.requestId),
-        )
+        .where('request_id', 'in', over)
         .execute()
     }
   }
+}
+
+const OPENS: ReadonlySet<EventType> = new Set(['question-ask', 'permission-ask'] as const)
+const CLOSES: ReadonlySet<EventType> = new Set(['question-cancel', 'tool-end'] as const)
+
+/** The tool calls of the questions that still stand, by request. */
+async function listOpen(tx: Tx, attemptId: AttemptId): Promise<Map<string, string>> {
+  const rows = await tx
+    .selectFrom('questions')
+    .select(['request_id', 'tool_use_id'])
+    .where('attempt_id', '=', attemptId)
+    .where('closed_at', 'is', null)
+    .execute()
+  return new Map(rows.map((row) => [row.request_id, row.tool_use_id]))
 }
