@@ -54,12 +54,13 @@ export function whatNext(job: Job): { needs: string | null; commands: string[] }
   return { needs, commands: [retry] }
 }
 
-/** Twice as much of what ran out. */
-function raiseCommand({ id, maxBudgetUsd, maxBudgetTokens, costUsd }: Job): string {
+/** Twice what was allowed or used of what ran out, whichever is more. */
+function raiseCommand({ id, maxBudgetUsd, maxBudgetTokens, costUsd, progress }: Job): string {
   const isMoney = maxBudgetTokens === null || (maxBudgetUsd !== null && (costUsd ?? 0) >= maxBudgetUsd)
+  const twice = (limit: number, used: number) => Number((Math.max(limit, used) * 2).toPrecision(2))
   const option = isMoney
-    ? `--budget-usd ${maxBudgetUsd === null ? 'AMOUNT' : Number((maxBudgetUsd * 2).toPrecision(6))}`
-    : `--budget-tokens ${maxBudgetTokens * 2}`
+    ? `--budget-usd ${maxBudgetUsd === null ? 'AMOUNT' : twice(maxBudgetUsd, costUsd ?? 0)}`
+    : `--budget-tokens ${twice(maxBudgetTokens, progress.tokens)}`
   return `reprise jobs raise ${id} ${option}`
 }
 

@@ -90,6 +90,9 @@ export function toRequest(
 /** To say how they are to be made is to ask for them. */
 function checkpointsOf({ checkpoints, checkpointEvery, onChange }: RunOptions): CreateJob['checkpoints'] {
   if (checkpointEvery === undefined && onChange === undefined) return checkpoints
+  if (checkpoints === false) {
+    throw new InvalidArgumentError('--no-checkpoints does not go with --checkpoint-every or --on-change')
+  }
   return {
     ...(checkpointEvery === undefined ? {} : { everyMs: checkpointEvery }),
     ...(onChange === undefined ? {} : { onChange }),

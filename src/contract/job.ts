@@ -148,10 +148,10 @@ export const Job = z.object({
 export type Job = z.infer<typeof Job>
 
 /**
- * `start`: before the agent began. `agent`: what an attempt left, or had made so far. `saved`: what a restore was about
- * to overwrite.
+ * `start`: before the agent began. `agent`: what an attempt left, or had made so far. `found`: what was there when
+ * Reprise came back after a time in which others may have changed it. `saved`: what a restore was about to overwrite.
  */
-export const CheckpointKind = z.enum(['start', 'agent', 'saved'])
+export const CheckpointKind = z.enum(['start', 'agent', 'found', 'saved'])
 export type CheckpointKind = z.infer<typeof CheckpointKind>
 
 export const Checkpoint = z.object({

@@ -1,6 +1,5 @@
 /** The budget of a run's job, and what its runs have spent of it before the attempt that is under way. */
-
-import type { Budget, Spent } from '../core/job/budget.ts'
+import { type Budget, costAtMost, type Spent } from '../core/job/budget.ts'
 import type { RunRecord } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
 
@@ -8,20 +7,23 @@ import type { Store } from '../store/store.ts'
 export async function readAllowance(
   store: Store,
   run: RunRecord,
-): Promise<{ budget: Budget; before: Spent } | null> {
+): Promise<{ budget: Budget; before: Spent & { usd: number } } | null> {
   const { jobId } = run.links
   const job = jobId && (await store.getJob(jobId))
   if (!job || (job.maxBudgetUsd === null && job.maxBudgetTokens === null)) return null
   return {
     budget: { usd: job.maxBudgetUsd, tokens: job.maxBudgetTokens },
-    before: spentBy(await store.listRunsOfJobs([job.id])),
+    before: spentBy(await store.listSpendOfJob(job.id)),
   }
 }
 
-export function spentBy(runs: readonly RunRecord[]): Spent & { usd: number } {
+/** What has no price yet counts as much as it can have cost. */
+export function spentBy(
+  spends: readonly Pick<RunRecord['spend'], 'usage' | 'costUsd'>[],
+): Spent & { usd: number } {
   return {
-    usd: runs.reduce((sum, run) => sum + (run.spend.costUsd ?? 0), 0),
-    tokens: runs.reduce((sum, { spend: { usage: u } }) => {
+    usd: spends.reduce((sum, { costUsd, usage }) => sum + (costUsd ?? costAtMost(usage)), 0),
+    tokens: spends.reduce((sum, { usage: u }) => {
       return sum + u.inputTokens + u.outputTokens + u.cacheReadTokens + u.cacheWriteTokens
     }, 0),
   }

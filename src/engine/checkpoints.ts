@@ -8,8 +8,10 @@
  *
  * Git that fails is no reason for a job to fail: it is said in the run's events, and the job goes on without.
  */
+import { lstat } from 'node:fs/promises'
+import { join } from 'node:path'
 import { RepriseError } from '../contract/errors.ts'
-import type { AttemptId, JobId } from '../contract/ids.ts'
+import type { AttemptId, JobId, RunId } from '../contract/ids.ts'
 import type { CheckpointDiff, CheckpointKind } from '../contract/job.ts'
 import { decideWorkTree } from '../core/checkpoint/decide.ts'
 import type { Clock } from '../core/clock.ts'
@@ -55,18 +57,23 @@ export class Checkpoints {
         await this.#take(job, workTree, 'start', null)
         return NOTHING
       }
-      if (!(await this.#hasBegun(job.id))) return NOTHING
+      const runs = await this.#parts.store.listRunsOfJobs([job.id])
+      const begun = await Promise.all(runs.map(({ id }) => this.#tookPrompt(id)))
+      if (!begun.includes(true)) return NOTHING
       const findings = await inspect(workTree, base)
-      // A job's later run was asked for by somebody who has looked.
-      const byPerson = run.attemptCount === 0
-      const decision = decideWorkTree(onChange, findings, { byPerson })
+      // A job's later run was asked for by somebody who has looked; until an agent has been told, that holds.
+      const byPerson = runs[0]?.id !== run.id && !begun[runs.findIndex(({ id }) => id === run.id)]
+      const unsure = (await this.#parts.store.listCheckpoints(job.id)).some(
+        ({ kind, number }) => kind === 'found' && number > base.number,
+      )
+      const decision = decideWorkTree(onChange, findings, { byPerson, unsure })
       if (decision.kind === 'stop') return decision
       if (decision.kind === 'go') return { ...decision, said: decision.note && 'the work tree has changed' }
       const { saved } = await restore(workTree, {
         commit: base.commit,
         saveAs: { jobId: job.id, message: `before checkpoint ${base.number} was restored` },
+        onSaved: (made) => this.#record(job.id, made, 'saved', null),
       })
-      if (saved) await this.#record(job.id, saved, 'saved', null)
       const where = saved ? `; what was there is checkpoint ${saved.number}` : ''
       return {
         kind: 'go',
@@ -74,37 +81,55 @@ export class Checkpoints {
         said: `the work tree was put back to checkpoint ${base.number}${where}`,
       }
     }).catch((error: unknown): Outset => {
-      if (!(error instanceof GitError)) throw error
-      if (onChange !== 'continue') return { kind: 'stop', why: error.message }
-      return { kind: 'go', note: null, said: error.message }
+      const why = this.#trouble(job, error)
+      return onChange === 'continue' ? { kind: 'go', note: null, said: why } : { kind: 'stop', why }
     })
   }
 
-  /** What the agent has made so far. Returns what to say if that could not be kept. */
-  async keepWork(run: RunRecord, attemptId: AttemptId): Promise<string | null> {
+  /**
+   * What the agent has made so far. Returns what to say if that could not be kept. `goneSince`: it was gone before we came;
+   * what is newer than that is not its work.
+   */
+  async keepWork(
+    run: RunRecord,
+    attemptId: AttemptId,
+    goneSince: Date | null = null,
+  ): Promise<string | null> {
     const job = await this.#jobOf(run)
     if (!job?.options.checkpoints) return null
     try {
-      await this.#within(job, (workTree) => this.#take(job, workTree, 'agent', attemptId))
+      await this.#within(job, async (workTree) => {
+        const unsure = goneSince !== null && (await this.#changedSince(job, workTree, goneSince))
+        await this.#take(job, workTree, unsure ? 'found' : 'agent', attemptId)
+      })
       return null
     } catch (error) {
-      if (!(error instanceof GitError)) throw error
-      this.#parts.log.warn({ job: job.id, error: error.message }, 'no checkpoint')
-      return error.message
+      return this.#trouble(job, error)
     }
+  }
+
+  /** In words. Whatever it is, a full disk as much as git: an attempt that has ended must still settle. */
+  #trouble(job: JobRecord, error: unknown): string {
+    this.#parts.log.warn({ job: job.id, error: String(error) }, 'no checkpoint')
+    return error instanceof GitError ? error.message : `no checkpoint: ${(error as Error).message}`
   }
 
   /** Keeps the work now and then while the attempt goes on. Returns how to end that. */
   async every(run: RunRecord, attemptId: AttemptId): Promise<() => void> {
     const everyMs = (await this.#jobOf(run))?.options.checkpoints?.everyMs
     if (everyMs === undefined) return () => {}
-    const timer = setInterval(() => {
-      this.keepWork(run, attemptId).catch((error) =>
-        this.#parts.log.error({ run: run.id, error: String(error) }, 'no checkpoint'),
-      )
-    }, everyMs)
-    timer.unref()
-    return () => clearInterval(timer)
+    // One at a time: where git is slow, they must not pile up before the attempt's end.
+    let timer: NodeJS.Timeout
+    const arm = () => {
+      timer = setTimeout(() => void this.keepWork(run, attemptId).finally(() => over || arm()), everyMs)
+      timer.unref()
+    }
+    let over = false
+    arm()
+    return () => {
+      over = true
+      clearTimeout(timer)
+    }
   }
 
   async diff(
@@ -135,8 +160,8 @@ export class Checkpoints {
         const { saved } = await restore(workTree, {
           commit: target.commit,
           saveAs: { jobId: job.id, message: `before checkpoint ${number} was restored` },
+          onSaved: (made) => this.#record(job.id, made, 'saved', null),
         })
-        if (saved) await this.#record(job.id, saved, 'saved', null)
         return { restored: number, saved: saved?.number ?? null }
       }),
     )
@@ -149,8 +174,9 @@ export class Checkpoints {
       try {
         await this.#within(job, (workTree) => deleteCheckpoints(workTree, job.id))
       } catch (error) {
-        // Gone with its repository, most likely: what cannot be found need not be remembered.
         log.info({ job: job.id, error: String(error) }, 'old checkpoints could not be deleted')
+        // What went with its repository need not be remembered; what could not be reached is tried again.
+        if (!(error instanceof GitError) || error.kind !== 'failed') continue
       }
       await store.deleteCheckpoints(job.id)
     }
@@ -160,9 +186,27 @@ export class Checkpoints {
     return run.links.jobId === null ? null : this.#parts.store.getJob(run.links.jobId)
   }
 
-  async #hasBegun(jobId: JobId): Promise<boolean> {
-    const runs = await this.#parts.store.listRunsOfJobs([jobId])
-    return runs.some(({ attemptCount }) => attemptCount > 0)
+  /** An agent knows of it. */
+  async #tookPrompt(runId: RunId): Promise<boolean> {
+    const { store } = this.#parts
+    return (
+      (await store.countEvents(runId, 'prompt-accept')) + (await store.countEvents(runId, 'model-call')) > 0
+    )
+  }
+
+  /** Something is not as it was kept last, and was changed after that moment; what is gone may have been. */
+  async #changedSince(job: JobRecord, workTree: WorkTree, moment: Date): Promise<boolean> {
+    const base = await this.#agentsLast(job.id)
+    const { changed } = await inspect(workTree, base)
+    const late = await Promise.all(
+      changed.map(({ path }) =>
+        lstat(join(workTree.top, path)).then(
+          ({ ctimeMs }) => ctimeMs > moment.getTime() + CLOCK_MARGIN_MS,
+          () => true,
+        ),
+      ),
+    )
+    return late.includes(true)
   }
 
   /** The newest that shows the work tree as the agent knows it; before its first attempt, as it was at the start. */
@@ -219,7 +263,9 @@ export class Checkpoints {
 }
 
 const NOTHING: Outset = { kind: 'go', note: null, said: null }
-const SWEEP_LIMIT = 100
+const SWEEP_LIMIT = 1000
+/** Clocks of file systems are coarse. */
+const CLOCK_MARGIN_MS = 50
 
 /** The top of the work tree, for a job that wants checkpoints; null if it may do without. */
 export async function findTop(git: Git, dir: string, required: boolean): Promise<string | null> {

@@ -28,6 +28,8 @@ export function describeJob({ job, runs, session, pending, live, maxResumes, now
   const run = runs.find(({ id }) => id === job.runId) ?? runs.at(-1)
   if (!run) throw new Error(`job ${job.id} has no run`)
   const { state } = run
+  // One that was never attempted has no price, and cost nothing.
+  const attempted = runs.filter(({ attemptCount }) => attemptCount > 0).map(({ spend }) => spend)
   const startedAt = runs.find((r) => r.startedAt !== null)?.startedAt ?? null
   const endedAt = state.at === 'settled' ? state.endedAt : null
   const waitingUntil = state.at === 'queued' && state.notBefore !== null && state.notBefore > now
@@ -58,9 +60,14 @@ export function describeJob({ job, runs, session, pending, live, maxResumes, now
     maxBudgetUsd: job.maxBudgetUsd,
     maxBudgetTokens: job.maxBudgetTokens,
     usage: runs.reduce((total, r) => addUsage(total, r.spend.usage), NO_USAGE),
-    costUsd: runs.some((r) => r.spend.costUsd === null) ? null : spentBy(runs).usd,
+    costUsd: attempted.some(({ costUsd }) => costUsd === null) ? null : spentBy(attempted).usd,
     costEstimated: runs.some((r) => r.spend.estimated),
-    progress: progressOf(runs, live, (startedAt && (endedAt ?? now).getTime() - startedAt.getTime()) ?? null),
+    progress: progressOf(
+      runs,
+      attempted,
+      live,
+      (startedAt && (endedAt ?? now).getTime() - startedAt.getTime()) ?? null,
+    ),
     checkpointPolicy: job.options.checkpoints,
     createdAt: job.createdAt.toISOString(),
     startedAt: startedAt?.toISOString() ?? null,
@@ -68,9 +75,14 @@ export function describeJob({ job, runs, session, pending, live, maxResumes, now
   }
 }
 
-function progressOf(runs: readonly RunRecord[], live: Reading | null, elapsedMs: number | null): JobProgress {
-  const spent = spentBy(runs)
-  const known = live?.costUsd !== null
+function progressOf(
+  runs: readonly RunRecord[],
+  attempted: readonly RunRecord['spend'][],
+  live: Reading | null,
+  elapsedMs: number | null,
+): JobProgress {
+  const spent = spentBy(attempted)
+  const known = live?.costUsd !== null && attempted.every(({ costUsd }) => costUsd !== null)
   const settled = runs.flatMap(({ state }) => (state.at === 'settled' ? [state.endedAt] : []))
   const lastActivityAt = live?.lastActivityAt ?? settled.at(-1) ?? null
   return {

@@ -6,10 +6,10 @@ import { toRepriseError } from '../contract/errors.ts'
 import type { EventBody } from '../contract/events.ts'
 import type { Outcome } from '../contract/outcome.ts'
 import { overBudget } from '../core/job/budget.ts'
-import { attemptDir, prepare, readKeeperPid, revoke, sizeOf } from '../process/attempt-dir.ts'
+import { attemptDir, lastWriteOf, prepare, readKeeperPid, revoke, sizeOf } from '../process/attempt-dir.ts'
 import { endStrays } from '../process/ladder.ts'
 import { launch } from '../process/launch.ts'
-import { hasMarker, identify, type ProcessIdentity } from '../process/proc.ts'
+import { hasMarker, identify, isAlive, type ProcessIdentity } from '../process/proc.ts'
 import { type AttemptEnding, type AttemptRecord, OwnershipLost, type RunRecord } from '../store/records.ts'
 import { readAllowance } from './allowance.ts'
 import type { LiveRuns } from './live-runs.ts'
@@ -17,7 +17,7 @@ import { mendTranscript } from './mend.ts'
 import type { EngineParts } from './parts.ts'
 import { Detached, persist } from './persist.ts'
 import { prepareAttempt } from './prepare.ts'
-import { settleAttempt } from './settle.ts'
+import { readSpend, settleAttempt } from './settle.ts'
 import { Supervision, type SupervisionInput } from './supervision.ts'
 import { noticesOfEnd } from './tell.ts'
 import { endingOfTurn } from './turn-ending.ts'
@@ -105,6 +105,7 @@ async function supervise(
   parts: EngineParts,
   live: LiveRuns,
   input: Omit<SupervisionInput, 'onWaiting'>,
+  goneSince: Date | null = null,
 ): Promise<void> {
   const onWaiting = (waiting: boolean) => live.noteWaiting(input.run.id, waiting)
   const supervision = new Supervision(parts, { ...input, onWaiting })
@@ -115,7 +116,7 @@ async function supervise(
     if (now?.cancelRequested) await supervision.stop('cancelled', 'cancelled')
     const stopKeeping = await parts.checkpoints.every(input.run, input.attempt.id)
     const end = await supervision.run().finally(stopKeeping)
-    if (end) await settleAttempt(parts, { ...input, end })
+    if (end) await settleAttempt(parts, { ...input, end, goneSince })
   } finally {
     live.remove(input.run.id)
   }
@@ -137,7 +138,8 @@ export async function adoptAttempt(
     const keeper = attempt.process ?? (await findKeeper(dir, attempt.id)) ?? GONE
     if (attempt.process === null) await persist(parts, () => parts.store.markLaunched(attempt, keeper))
     parts.log.info({ run: run.id, attempt: attempt.id, pid: keeper.pid }, 'adopted an attempt')
-    await supervise(parts, live, { run, attempt, adapter, dir, keeper })
+    const goneSince = isAlive(keeper) ? null : await lastWriteOf(dir)
+    await supervise(parts, live, { run, attempt, adapter, dir, keeper }, goneSince)
   } catch (error) {
     await giveUp(parts, run, error)
   }
@@ -234,6 +236,7 @@ async function endUnseen(
   const notices = next.kind === 'settle' ? await noticesOfEnd(parts, run, next.outcome) : []
   const from = attempt.spoolOffset
   const missing: EventBody[] = unread > from ? [{ type: 'gap', from, to: unread, reason: 'not-read' }] : []
+  const spend = await readSpend(parts, run)
   const at = parts.clock.now()
   await persist(parts, () =>
     parts.store.endAttempt({
@@ -249,7 +252,8 @@ async function endUnseen(
         contextWindow: null,
         costUsd: 0,
       },
-      spend: run.spend,
+      // What it did is lost, what it cost is not.
+      spend,
       done: run.done,
       resultText: run.resultText,
       turn,

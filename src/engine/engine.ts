@@ -14,6 +14,7 @@ import { describeAttempt, describeEvent, describeRun, describeSession } from './
 import { adoptAttempt, driveRun } from './drive.ts'
 import { createJobs } from './jobs.ts'
 import { LiveRuns } from './live-runs.ts'
+import { goOnIfAffordable } from './next-run.ts'
 import type { EngineParts } from './parts.ts'
 import { sweepSpool } from './sweep.ts'
 import { endingOfTurn } from './turn-ending.ts'
@@ -27,6 +28,7 @@ export interface RunningEngine extends Engine {
 
 const LISTED_PROMPT_CHARS = 500
 const SWEEP_EVERY_MS = 3_600_000
+const MAX_PAUSED = 1000
 
 export function createEngine(given: Omit<EngineParts, 'closing' | 'checkpoints'>): RunningEngine {
   const closing = new AbortController()
@@ -106,13 +108,21 @@ export function createEngine(given: Omit<EngineParts, 'closing' | 'checkpoints'>
       },
     }),
 
-    ...createJobs(parts, { live, wake: () => dispatcher.wake(), cancelRun: cancel }),
+    ...createJobs(parts, {
+      live,
+      wake: () => dispatcher.wake(),
+      cancelRun: cancel,
+      occupy: (place, work) => dispatcher.occupy(place, work),
+    }),
 
     open: async () => {
       const left = await store.listOpenAttempts()
       for (const attempt of left) {
         const run = await store.getRun(attempt.runId)
         if (run) dispatcher.adopt(run, track(adoptAttempt(parts, live, run, attempt)))
+      }
+      for (const job of (await store.listJobs({ limit: MAX_PAUSED, state: 'paused' })).items) {
+        await goOnIfAffordable(parts, job)
       }
       dispatcher.open()
       notifications.open()

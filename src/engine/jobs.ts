@@ -5,7 +5,7 @@ import { RepriseError } from '../contract/errors.ts'
 import { JobId, RunId } from '../contract/ids.ts'
 import type { CheckpointPolicy, CreateJob, Job, JobDetail } from '../contract/job.ts'
 import { overBudget } from '../core/job/budget.ts'
-import type { JobRecord, NewRun, RunRecord, SessionRecord } from '../store/records.ts'
+import type { JobRecord, RunRecord, SessionRecord } from '../store/records.ts'
 import { checkRequest } from './admit.ts'
 import { spentBy } from './allowance.ts'
 import { listArchive, readArchive } from './archive.ts'
@@ -14,17 +14,20 @@ import { describeAttempt, describeQuestion } from './describe.ts'
 import { describeCheckpoint, describeJob } from './describe-job.ts'
 import type { JobEngine } from './job-api.ts'
 import type { LiveRuns } from './live-runs.ts'
+import { holdsPlace, nextRun } from './next-run.ts'
 import type { EngineParts, JobSettings } from './parts.ts'
 
 export interface JobDeps {
   live: LiveRuns
   wake: () => void
   cancelRun: (id: RunId) => Promise<unknown>
+  /** Keeps jobs out of a place while something is done there; null if one is in it. */
+  occupy: <T>(place: string, work: () => Promise<T>) => Promise<T> | null
 }
 
 const LISTED_CHARS = 500
 
-export function createJobs(parts: EngineParts, { live, wake, cancelRun }: JobDeps): JobEngine {
+export function createJobs(parts: EngineParts, { live, wake, cancelRun, occupy }: JobDeps): JobEngine {
   const { store, clock, settings, bus } = parts
 
   const requireJob = async (id: JobId): Promise<JobRecord> => {
@@ -44,36 +47,22 @@ export function createJobs(parts: EngineParts, { live, wake, cancelRun }: JobDep
       now: clock.now(),
     })
   }
+  /** With the whole of the prompt and the answer. */
+  const runsOf = async (job: JobRecord): Promise<RunRecord[]> => {
+    const run = await store.getRun(job.runId)
+    return (await store.listRunsOfJobs([job.id])).map((short) => (run && short.id === run.id ? run : short))
+  }
   const show = async (id: JobId): Promise<Job> => {
     const job = await requireJob(id)
-    return describe(job, await store.listRunsOfJobs([id]))
-  }
-
-  /** The run with which the job goes on: the same request and prompt, in the session of the run before it. */
-  const nextRun = async (job: JobRecord, resume: boolean): Promise<{ after: RunId; run: NewRun }> => {
-    const last = await store.getRun(job.runId)
-    if (!last) throw new Error(`job ${job.id} has no run`)
-    const now = clock.now()
-    return {
-      after: last.id,
-      run: {
-        id: RunId.create(now),
-        idempotencyKey: null,
-        agent: last.agent,
-        model: last.model,
-        workDir: last.workDir,
-        prompt: last.prompt,
-        promptId: last.promptId,
-        request: { ...last.request, forceFreshSession: !resume },
-        sessionId: last.sessionId,
-        job: { id: job.id, priority: job.priority, place: last.place ?? last.workDir },
-        createdAt: now,
-      },
-    }
+    return describe(job, await runsOf(job))
   }
 
   return {
     createJob: async (request, idempotencyKey) => {
+      // Asked for again, it is there, whatever has become of its directory.
+      const requestHash = hashOf(request)
+      const known = idempotencyKey === null ? null : await store.findJobByKey(idempotencyKey, requestHash)
+      if (known) return { job: await show(known.id), created: false }
       const { agent, session, place } = await checkRequest(parts, request)
       const checkpoints = checkpointPolicyOf(request, settings.jobs)
       const workTree = checkpoints && (await findTop(parts.git, place, request.checkpoints !== undefined))
@@ -84,7 +73,7 @@ export function createJobs(parts: EngineParts, { live, wake, cancelRun }: JobDep
         job: {
           id,
           idempotencyKey,
-          requestHash: hashOf(request),
+          requestHash,
           options: {
             checkpoints: workTree === null ? null : checkpoints,
             workTree,
@@ -113,7 +102,7 @@ export function createJobs(parts: EngineParts, { live, wake, cancelRun }: JobDep
           },
           sessionId: session,
           // Two jobs in different folders of one work tree would be in each other's checkpoints.
-          job: { id, priority, place: workTree ?? place },
+          job: { id, priority, place: workTree ?? place, holdsPlace: holdsPlace({ checkpoints }) },
           createdAt: now,
         },
       })
@@ -130,7 +119,7 @@ export function createJobs(parts: EngineParts, { live, wake, cancelRun }: JobDep
 
     getJob: async (id): Promise<JobDetail> => {
       const job = await requireJob(id)
-      const runs = await store.listRunsOfJobs([id])
+      const runs = await runsOf(job)
       const attempts = await Promise.all(
         runs.map(async (run) =>
           (await store.listAttempts(run.id)).map((a) => ({ ...describeAttempt(a), runId: run.id })),
@@ -153,8 +142,8 @@ export function createJobs(parts: EngineParts, { live, wake, cancelRun }: JobDep
         usd: change.maxBudgetUsd === undefined ? job.maxBudgetUsd : change.maxBudgetUsd,
         tokens: change.maxBudgetTokens === undefined ? job.maxBudgetTokens : change.maxBudgetTokens,
       }
-      const left = overBudget(budget, spentBy(await store.listRunsOfJobs([id]))) === null
-      const goOn = job.attention === 'budget' && left ? await nextRun(job, true) : null
+      const left = overBudget(budget, spentBy(await store.listSpendOfJob(id))) === null
+      const goOn = job.attention === 'budget' && left ? await nextRun(parts, job, true) : null
       await store.updateJob(id, change, goOn, clock.now())
       wake()
       return show(id)
@@ -167,7 +156,7 @@ export function createJobs(parts: EngineParts, { live, wake, cancelRun }: JobDep
         wake()
         return show(id)
       }
-      const { after, run } = await nextRun(job, resume)
+      const { after, run } = await nextRun(parts, job, resume)
       if (!(await store.continueJob(id, after, run, clock.now()))) throw cannotRetry(await requireJob(id))
       wake()
       return show(id)
@@ -176,7 +165,7 @@ export function createJobs(parts: EngineParts, { live, wake, cancelRun }: JobDep
     cancelJob: async (id) => {
       const job = await requireJob(id)
       if (job.state === 'paused') {
-        const { after, run } = await nextRun(job, true)
+        const { after, run } = await nextRun(parts, job, true)
         if (await store.dismissJob(id, after, run, clock.now())) return show(id)
       }
       const run = await store.getRun(job.runId)
@@ -193,17 +182,17 @@ export function createJobs(parts: EngineParts, { live, wake, cancelRun }: JobDep
     restoreCheckpoint: async (id, checkpoint) => {
       const job = await requireJob(id)
       const run = await store.getRun(job.runId)
+      const work = () => parts.checkpoints.restore(job, checkpoint)
       const open = run !== null && run.state.at !== 'settled'
-      if (open || (run?.place != null && (await store.isPlaceTaken(run.place)))) {
-        throw new RepriseError(
-          'conflict',
-          `${open ? `job ${id}` : 'another job'} is at work in that directory`,
-          {
-            hint: 'Wait for its end, or cancel it first.',
-          },
-        )
-      }
-      return parts.checkpoints.restore(job, checkpoint)
+      const restored = open ? null : occupy(run?.place ?? job.id, work)
+      if (restored) return restored
+      throw new RepriseError(
+        'conflict',
+        `${open ? `job ${id}` : 'another job'} is at work in that directory`,
+        {
+          hint: 'Wait for its end, or cancel it first.',
+        },
+      )
     },
     readTranscript: async (id) => {
       const job = await requireJob(id)

@@ -8,12 +8,15 @@ import type { Outcome } from '../contract/outcome.ts'
 import { NO_USAGE } from '../contract/outcome.ts'
 import { decideNext, strikesOf } from '../core/continue/decide.ts'
 import { addUsage, computeSpend, type Rates, type Spend } from '../core/cost/usage.ts'
+import { isRaised } from '../core/job/budget.ts'
 import { type AttemptDir, readStderrTail } from '../process/attempt-dir.ts'
 import { endStrays, goneWithin } from '../process/ladder.ts'
 import type { ProcessIdentity } from '../process/proc.ts'
 import type { AttemptRecord, QuestionRecord, RunRecord, RunSpend, StoredEvent } from '../store/records.ts'
+import { readAllowance, spentBy } from './allowance.ts'
 import { archiveSession } from './archive.ts'
 import { toSpendEvent } from './meter.ts'
+import { goOnIfAffordable } from './next-run.ts'
 import type { EngineParts } from './parts.ts'
 import { persist } from './persist.ts'
 import { noteRates, readRates } from './rates.ts'
@@ -39,6 +42,8 @@ export interface SettleInput {
   dir: AttemptDir
   keeper: ProcessIdentity
   end: SupervisionEnd
+  /** Of an attempt whose process was gone already when it was adopted. */
+  goneSince?: Date | null
 }
 
 export async function settleAttempt(parts: EngineParts, input: SettleInput): Promise<void> {
@@ -75,7 +80,7 @@ export async function settleAttempt(parts: EngineParts, input: SettleInput): Pro
     resumed: attempt.resumed,
     progressed: progressed.has(attempt.id),
   })
-  const next = decideNext({
+  const decided = decideNext({
     outcome,
     kind: attempt.kind,
     resumed: attempt.resumed,
@@ -91,11 +96,19 @@ export async function settleAttempt(parts: EngineParts, input: SettleInput): Pro
     now: clock.now(),
     jitter: parts.random(),
   })
+  const raised =
+    outcome.name === 'budget' &&
+    progressed.has(attempt.id) &&
+    !run.cancelRequested &&
+    (await wasRaised(parts, run, spend))
+  const next: typeof decided = raised ? { kind: 'retry', afterMs: 0, why: 'the budget was raised' } : decided
   const tookPrompt =
     attempt.kind === 'turn' &&
     own.some(({ body }) => body.type === 'prompt-accept' || body.type === 'model-call')
   // Not of one that never got its prompt: it knows nothing of what others did to the files.
-  const unkept = tookPrompt ? await parts.checkpoints.keepWork(run, attempt.id) : null
+  const unkept = tookPrompt
+    ? await parts.checkpoints.keepWork(run, attempt.id, input.goneSince ?? null)
+    : null
   await archive(parts, run, attempt)
   const turn = await endingOfTurn(parts, {
     run,
@@ -107,6 +120,8 @@ export async function settleAttempt(parts: EngineParts, input: SettleInput): Pro
     toolCalls: await store.countEvents(run.id, 'tool-start'),
   }
   const resultText = (attempt.kind === 'turn' ? lastTurn(own)?.text : null) ?? run.resultText
+  // Before the end is stored: known twice is no harm, forgotten would leave budgets blind.
+  if (ownSpend) await noteRates(store, rates, ownSpend.rates)
   const notices =
     next.kind === 'settle' ? await noticesOfEnd(parts, { ...run, spend, done, resultText }, next.outcome) : []
   const at = clock.now()
@@ -141,9 +156,24 @@ export async function settleAttempt(parts: EngineParts, input: SettleInput): Pro
       at,
     }),
   )
-  if (ownSpend) await noteRates(store, rates, ownSpend.rates)
   parts.bus.publish(run.id)
   if (notices.length > 0) parts.notifications.wake()
+  if (next.kind === 'settle' && next.outcome.name === 'budget' && run.links.jobId) {
+    const job = await store.getJob(run.links.jobId)
+    if (job) await goOnIfAffordable(parts, job)
+  }
+}
+
+/** While the attempt ran, and was stopped by what it had been given at its start. */
+async function wasRaised({ store }: EngineParts, run: RunRecord, spend: RunSpend): Promise<boolean> {
+  const allowance = await readAllowance(store, run)
+  if (allowance === null) return run.links.jobId !== null
+  const [now, then] = [spentBy([spend]), spentBy(run.attemptCount > 0 ? [run.spend] : [])]
+  const { usd, tokens } = allowance.before
+  return isRaised(allowance.budget, {
+    usd: usd + now.usd - then.usd,
+    tokens: tokens + now.tokens - then.tokens,
+  })
 }
 
 const addsSomething = ({ body }: StoredEvent) =>
@@ -248,6 +278,14 @@ function poisonOf(outcome: Outcome, attempt: AttemptRecord): { refused: boolean;
     return { refused: false, message: outcome.message }
   }
   return null
+}
+
+/** What a run has spent, as far as its stored events tell. */
+export async function readSpend({ store }: EngineParts, run: RunRecord): Promise<RunSpend> {
+  const events = await store.listEvents(run.id, { types: RELEVANT })
+  return totalOf([
+    ...computeSpends(await store.listAttempts(run.id), events, await readRates(store)).values(),
+  ])
 }
 
 /** Newest first, so that an attempt that died before it could report is priced at what a later one reported. */

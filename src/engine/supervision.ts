@@ -263,8 +263,12 @@ export class Supervision {
         if (event.apiStatus === 401 && event.number >= UNAUTHORIZED_RETRIES) {
           await this.stop('unauthorized', 'the model refuses the credentials')
         }
-        // To wait is cheaper without a process.
-        if (this.#meter && (event.delayMs ?? 0) > this.#parts.settings.jobs.holdMs) {
+        // To wait is cheaper without a process. What fails for other reasons is the agent's to try again, and counts.
+        if (
+          this.#meter &&
+          event.apiStatus === 429 &&
+          (event.delayMs ?? 0) > this.#parts.settings.jobs.holdMs
+        ) {
           await this.stop('rate-limited', `the agent would wait ${event.delayMs} ms for the model`)
         }
     }
@@ -273,7 +277,15 @@ export class Supervision {
   /** Answers by policy what policy may answer; the rest waits for a person. */
   async #consider({ ask }: QuestionRecord): Promise<void> {
     const decision = decideAsk(this.#in.run.request.permissions, ask)
-    if (decision.kind === 'wait') return await tellOfQuestion(this.#parts, this.#in.run, ask)
+    if (decision.kind === 'wait') {
+      await tellOfQuestion(this.#parts, this.#in.run, ask).catch((error) =>
+        this.#parts.log.error(
+          { run: this.#in.run.id, error: String(error) },
+          'nobody was told of a question',
+        ),
+      )
+      return
+    }
     const answer = { toolUseId: ask.toolUseId, decision: decision.kind, message: decision.reason }
     try {
       await this.answer(answer, 'policy')

@@ -121,6 +121,20 @@ export const sizeOf = (dir: AttemptDir): Promise<number> =>
     () => 0,
   )
 
+/** When the attempt last wrote something: output, or how it ended. */
+export async function lastWriteOf(dir: AttemptDir): Promise<Date | null> {
+  const times = await Promise.all(
+    [dir.out, join(dir.path, 'exit')].map((path) =>
+      stat(path).then(
+        ({ mtimeMs }) => mtimeMs,
+        () => 0,
+      ),
+    ),
+  )
+  const last = Math.max(...times)
+  return last > 0 ? new Date(last) : null
+}
+
 /** True if the agent was never started and now never will be; false if its keeper came first. */
 export async function revoke(dir: AttemptDir): Promise<boolean> {
   await mkdir(dir.path, { recursive: true, mode: 0o700 })

@@ -48,6 +48,7 @@ export class Dispatcher<Run extends Startable> {
   #again = false
   #stopped = true
   #timer: NodeJS.Timeout | undefined
+  #occupied = 0
 
   constructor(parts: DispatcherParts<Run>) {
     this.#parts = parts
@@ -80,6 +81,19 @@ export class Dispatcher<Run extends Startable> {
     if (waiting) this.#parked.add(runId)
     else this.#parked.delete(runId)
     this.wake()
+  }
+
+  /**
+   * Does something in a place with no run in it, and lets none in meanwhile. Takes nobody's turn elsewhere. null: there
+   * is one.
+   */
+  occupy<T>(place: string, work: () => Promise<T>): Promise<T> | null {
+    if ([...this.#active.values()].some((run) => run.place === place)) return null
+    const id = `${place} (${++this.#occupied})`
+    const done = work()
+    this.#parked.add(id)
+    this.adopt({ id, agent: '', place }, done.then(ignore, ignore))
+    return done
   }
 
   get #working(): Startable[] {
@@ -149,6 +163,8 @@ export class Dispatcher<Run extends Startable> {
     this.#timer.unref()
   }
 }
+
+const ignore = () => {}
 
 function countBy<T>(items: readonly T[], keyOf: (item: T) => string | null): Map<string, number> {
   const counts = new Map<string, number>()

@@ -2,15 +2,15 @@
  * Jobs: admitted with their first run, given another run when a person wants them to go on. A job's `run_id` only
  * changes here, and only when the run before it has settled.
  */
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { RepriseError } from '../contract/errors.ts'
 import type { Page } from '../contract/http.ts'
 import { JobId, type RunId } from '../contract/ids.ts'
 import type { JobState, UpdateJob } from '../contract/job.ts'
-import type { CheckpointRecord, JobRecord, NewJob, NewRun, RunRecord } from './records.ts'
+import type { CheckpointRecord, JobRecord, NewJob, NewRun, RunRecord, RunSpend } from './records.ts'
 import { toCheckpoint, toJob, toRun } from './rows.ts'
 import { admitRun, settleQueued } from './runs.ts'
-import type { Tables } from './schema.ts'
+import type { RunsTable, Tables } from './schema.ts'
 import type { Tx } from './writer.ts'
 
 export async function admitJob(
@@ -18,20 +18,8 @@ export async function admitJob(
   { job, run }: { job: NewJob; run: NewRun },
 ): Promise<{ job: JobRecord; created: boolean }> {
   const known =
-    job.idempotencyKey === null
-      ? undefined
-      : await tx
-          .selectFrom('jobs')
-          .selectAll()
-          .where('idempotency_key', '=', job.idempotencyKey)
-          .executeTakeFirst()
-  if (known) {
-    if (known.request_hash === job.requestHash) return { job: toJob(known), created: false }
-    throw new RepriseError('conflict', `Idempotency-Key ${job.idempotencyKey} was used for another request`, {
-      hint: 'Use a new key for a new request.',
-      details: { jobId: known.id },
-    })
-  }
+    job.idempotencyKey === null ? null : await findJobByKey(tx, job.idempotencyKey, job.requestHash)
+  if (known) return { job: known, created: false }
   const at = job.createdAt.getTime()
   const row = await tx
     .insertInto('jobs')
@@ -167,17 +155,110 @@ export async function listJobs(db: Kysely<Tables>, query: JobQuery): Promise<Pag
   return { items, nextCursor: rows.length > query.limit ? (items.at(-1)?.id ?? null) : null }
 }
 
-/** Oldest first. */
+/** Oldest first. Of prompts and answers only the beginning is read: there may be many, and they may be long. */
 export async function listRunsOfJobs(db: Kysely<Tables>, ids: readonly JobId[]): Promise<RunRecord[]> {
   if (ids.length === 0) return []
   const rows = await db
     .selectFrom('runs')
-    .selectAll()
+    .select(SHORT_COLUMNS)
+    .select([
+      sql<string>`substr(prompt, 1, ${sql.lit(KEPT_CHARS)})`.as('prompt'),
+      sql<string | null>`substr(result_text, 1, ${sql.lit(KEPT_CHARS)})`.as('result_text'),
+    ])
     .where('job_id', 'in', ids)
     .where('job_id', 'is not', null)
     .orderBy('id')
     .execute()
-  return rows.map(toRun)
+  return rows.map((row) => toRun(row as RunsTable))
+}
+
+const KEPT_CHARS = 4000
+const SHORT_COLUMNS = [
+  'id',
+  'idempotency_key',
+  'agent',
+  'model',
+  'work_dir',
+  'prompt_id',
+  'request',
+  'state',
+  'lane',
+  'session_id',
+  'not_before',
+  'cancel_requested_at',
+  'outcome',
+  'outcome_name',
+  'message',
+  'resumed',
+  'fresh_reason',
+  'carry',
+  'attempt_count',
+  'crash_count',
+  'resume_count',
+  'last_seq',
+  'input_tokens',
+  'output_tokens',
+  'cache_read_tokens',
+  'cache_write_tokens',
+  'cost_usd',
+  'cost_estimated',
+  'context_tokens',
+  'context_window',
+  'parent_run_id',
+  'tier',
+  'conversation_id',
+  'turn',
+  'prompt_chars',
+  'transcript_chars',
+  'job_id',
+  'cycle_id',
+  'priority',
+  'place',
+  'model_calls',
+  'tool_calls',
+  'created_at',
+  'started_at',
+  'ended_at',
+] as const
+
+/** Of each run that was ever attempted. */
+export async function listSpendOfJob(
+  db: Kysely<Tables>,
+  id: JobId,
+): Promise<Pick<RunSpend, 'usage' | 'costUsd'>[]> {
+  const rows = await db
+    .selectFrom('runs')
+    .select(['input_tokens', 'output_tokens', 'cache_read_tokens', 'cache_write_tokens', 'cost_usd'])
+    .where('job_id', '=', id)
+    .where('attempt_count', '>', 0)
+    .execute()
+  return rows.map((row) => ({
+    usage: {
+      inputTokens: Number(row.input_tokens),
+      outputTokens: Number(row.output_tokens),
+      cacheReadTokens: Number(row.cache_read_tokens),
+      cacheWriteTokens: Number(row.cache_write_tokens),
+    },
+    costUsd: row.cost_usd,
+  }))
+}
+
+/** null: the key is new. With another request behind it, it is refused. */
+export async function findJobByKey(
+  db: Kysely<Tables>,
+  idempotencyKey: string,
+  requestHash: string,
+): Promise<JobRecord | null> {
+  const known = await db
+    .selectFrom('jobs')
+    .selectAll()
+    .where('idempotency_key', '=', idempotencyKey)
+    .executeTakeFirst()
+  if (!known || known.request_hash === requestHash) return known ? toJob(known) : null
+  throw new RepriseError('conflict', `Idempotency-Key ${idempotencyKey} was used for another request`, {
+    hint: 'Use a new key for a new request.',
+    details: { jobId: known.id },
+  })
 }
 
 export async function countJobs(db: Kysely<Tables>): Promise<Partial<Record<JobState, number>>> {
@@ -203,7 +284,17 @@ export async function addCheckpoint(tx: Tx, checkpoint: CheckpointRecord): Promi
       attempt_id: checkpoint.attemptId,
       created_at: checkpoint.createdAt.getTime(),
     })
-    .onConflict((oc) => oc.columns(['job_id', 'number']).doNothing())
+    // A repository that was cloned anew begins to count again: the newest of a number is the one there is.
+    .onConflict((oc) =>
+      oc.columns(['job_id', 'number']).doUpdateSet((eb) => ({
+        kind: eb.ref('excluded.kind'),
+        commit_id: eb.ref('excluded.commit_id'),
+        tree: eb.ref('excluded.tree'),
+        head: eb.ref('excluded.head'),
+        attempt_id: eb.ref('excluded.attempt_id'),
+        created_at: eb.ref('excluded.created_at'),
+      })),
+    )
     .execute()
 }
 
@@ -237,16 +328,4 @@ export async function listJobsWithOldCheckpoints(
     .limit(limit)
     .execute()
   return rows.map(toJob)
-}
-
-export async function isPlaceTaken(db: Kysely<Tables>, place: string): Promise<boolean> {
-  const row = await db
-    .selectFrom('runs')
-    .select('id')
-    .where('state', '=', 'running')
-    // Said twice, so that the index of what is open is found.
-    .where('state', '<>', 'settled')
-    .where('place', '=', place)
-    .executeTakeFirst()
-  return row !== undefined
 }

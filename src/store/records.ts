@@ -95,7 +95,7 @@ export interface NewRun {
   /** The turn it is to answer. */
   conversation?: { id: ConversationId; turn: number }
   /** The job it works on. */
-  job?: { id: JobId; priority: number; place: string }
+  job?: { id: JobId; priority: number; place: string; holdsPlace: boolean }
   createdAt: Date
 }
 

@@ -1,6 +1,6 @@
 /** Runs: admitted once per idempotency key, listed by cursor, found for dispatch. */
 import { createHash } from 'node:crypto'
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { RepriseError } from '../contract/errors.ts'
 import type { EventBody } from '../contract/events.ts'
 import type { Page } from '../contract/http.ts'
@@ -53,6 +53,7 @@ export async function admitRun(tx: Tx, run: NewRun): Promise<{ run: RunRecord; c
       job_id: run.job?.id ?? null,
       priority: run.job?.priority ?? 0,
       place: run.job?.place ?? null,
+      holds_place: run.job?.holdsPlace ? 1 : 0,
       attempt_count: 0,
       crash_count: 0,
       resume_count: 0,
@@ -130,8 +131,8 @@ export async function listStartable(
 ): Promise<RunRecord[]> {
   let select = db
     .selectFrom('runs as r')
-    .selectAll('r')
-    .where('r.state', '=', 'queued')
+    .select('r.id')
+    .where('r.state', '=', sql.lit('queued'))
     .where((eb) => eb.or([eb('r.not_before', 'is', null), eb('r.not_before', '<=', now.getTime())]))
     .where(({ not, exists, selectFrom }) =>
       not(
@@ -144,6 +145,19 @@ export async function listStartable(
         ),
       ),
     )
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('runs as h')
+            .select('h.id')
+            .whereRef('h.place', '=', 'r.place')
+            .where('h.state', '=', sql.lit('queued'))
+            .where('h.holds_place', '=', sql.lit(1))
+            .where('h.attempt_count', '>', 0)
+            .whereRef('h.id', '<>', 'r.id'),
+        ),
+      ),
+    )
     .orderBy('r.priority', 'desc')
     .orderBy('r.id')
     .limit(limit)
@@ -151,7 +165,11 @@ export async function listStartable(
   if (busy.places.length > 0) {
     select = select.where((eb) => eb.or([eb('r.place', 'is', null), eb('r.place', 'not in', busy.places)]))
   }
-  return (await select.execute()).map(toRun)
+  const ids = (await select.execute()).map(({ id }) => id)
+  if (ids.length === 0) return []
+  const rows = await db.selectFrom('runs').selectAll().where('id', 'in', ids).execute()
+  const byId = new Map(rows.map((row) => [row.id, toRun(row)]))
+  return ids.flatMap((id) => byId.get(id) ?? [])
 }
 
 /** When the next queued run becomes due that is not due yet. */

@@ -80,6 +80,8 @@ export interface RunsTable {
   priority: number
   /** The directory it must not share with more runs than the limit says. */
   place: string | null
+  /** Once begun, it keeps its place also while it waits. */
+  holds_place: number
   model_calls: number
   tool_calls: number
   created_at: number

@@ -34,6 +34,7 @@ import type {
   QuestionRecord,
   RunEnding,
   RunRecord,
+  RunSpend,
   SessionRecord,
   StoredEvent,
 } from './records.ts'
@@ -141,14 +142,15 @@ export interface Store {
   hastenRun: (id: RunId, at: Date) => Promise<boolean>
   getJob: (id: JobId) => Promise<JobRecord | null>
   listJobs: (query: jobs.JobQuery) => Promise<Page<JobRecord>>
+  /** Long texts are cut: there may be many. */
   listRunsOfJobs: (ids: readonly JobId[]) => Promise<RunRecord[]>
+  listSpendOfJob: (id: JobId) => Promise<Pick<RunSpend, 'usage' | 'costUsd'>[]>
+  findJobByKey: (idempotencyKey: string, requestHash: string) => Promise<JobRecord | null>
   countJobs: () => Promise<Partial<Record<JobState, number>>>
   addCheckpoint: (checkpoint: CheckpointRecord) => Promise<void>
   listCheckpoints: (id: JobId) => Promise<CheckpointRecord[]>
   listJobsWithOldCheckpoints: (endedBefore: Date, limit: number) => Promise<JobRecord[]>
   deleteCheckpoints: (id: JobId) => Promise<void>
-  /** A run works there now. */
-  isPlaceTaken: (place: string) => Promise<boolean>
 
   /** Returns how many are new. What happens in a transaction of its own is noted in that one instead. */
   enqueueNotifications: (items: readonly PlannedNotification[], at: Date) => Promise<number>
@@ -251,12 +253,13 @@ export function createStore({ reader, writer }: Connections, windowMs: number): 
     getJob: (id) => jobs.getJob(reader, id),
     listJobs: (query) => jobs.listJobs(reader, query),
     listRunsOfJobs: (ids) => jobs.listRunsOfJobs(reader, ids),
+    listSpendOfJob: (id) => jobs.listSpendOfJob(reader, id),
+    findJobByKey: (key, hash) => jobs.findJobByKey(reader, key, hash),
     countJobs: () => jobs.countJobs(reader),
     addCheckpoint: (checkpoint) => write((tx) => jobs.addCheckpoint(tx, checkpoint)),
     listCheckpoints: (id) => jobs.listCheckpoints(reader, id),
     listJobsWithOldCheckpoints: (before, limit) => jobs.listJobsWithOldCheckpoints(reader, before, limit),
     deleteCheckpoints: (id) => write((tx) => jobs.deleteCheckpoints(tx, id)),
-    isPlaceTaken: (place) => jobs.isPlaceTaken(reader, place),
 
     enqueueNotifications: (items, at) => write((tx) => notifications.enqueueNotifications(tx, items, at)),
     listDueNotifications: (now, limit, busy) => notifications.listDueNotifications(reader, now, limit, busy),

@@ -28,11 +28,27 @@ describe('the cause we stopped it for', () => {
     ['silent', 'timed-out'],
     ['output-limit', 'output-limit'],
     ['question-timeout', 'question-timeout'],
+    ['budget', 'budget'],
+    ['rate-limited', 'rate-limited'],
   ])('%s comes before what the CLI says and how it exits', (stopCause, name) => {
-    expect(nameOf({ stopCause, turnEnd: turnEnd('completed') })).toBe(name)
+    expect(nameOf({ stopCause, turnEnd: turnEnd('turn-limit') })).toBe(name)
     expect(nameOf({ stopCause, turnEnd: turnEnd('api-error'), exitCode: 143 })).toBe(name)
     expect(nameOf({ stopCause, exitCode: null, stderr: 'No conversation found' })).toBe(name)
   })
+
+  it.each(['timed-out', 'silent', 'budget', 'rate-limited'] as const)(
+    '%s comes too late for a turn that was finished: it is not to be done again',
+    (stopCause) => {
+      expect(nameOf({ stopCause, turnEnd: turnEnd('completed'), exitCode: 143 })).toBe('completed')
+    },
+  )
+
+  it.each(['cancelled', 'output-limit', 'question-timeout'] as const)(
+    '%s stands although the turn was finished',
+    (stopCause) => {
+      expect(nameOf({ stopCause, turnEnd: turnEnd('completed') })).toBe(stopCause)
+    },
+  )
 
   it('does not count when it hung after its result: that has been said', () => {
     expect(nameOf({ stopCause: 'hung-after-result', turnEnd: turnEnd('completed'), exitCode: 143 })).toBe(

@@ -44,7 +44,7 @@ describe('what to do', () => {
   test('about a budget: twice as much of what ran out', () => {
     expect(paused({ attention: 'budget', maxBudgetUsd: 0.15, costUsd: 0.2 })).toEqual({
       needs: 'more budget',
-      commands: ['reprise jobs raise job_X --budget-usd 0.3'],
+      commands: ['reprise jobs raise job_X --budget-usd 0.4'],
     })
     const both = { attention: 'budget', maxBudgetUsd: 1, maxBudgetTokens: 500 } as const
     expect(paused({ ...both, costUsd: 0.1 }).commands).toEqual([

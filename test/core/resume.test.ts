@@ -64,6 +64,10 @@ describe('a session is resumed', () => {
     ['nobody knows how full it is', withPin({ contextTokens: null })],
     ['nobody knows how large its window is', withPin({ contextTokens: 900_000, contextWindow: null })],
     ['one resume is left', { ...goodFacts, resumesUsed: 2 }],
+    [
+      'it was interrupted once, and that is all it may be',
+      { ...goodFacts, resumesUsed: 1, limits: { ...goodFacts.limits, maxResumes: 1 } },
+    ],
     ['the end of its transcript is torn, which is mended', withPin({ transcript: 'torn' })],
     [
       'it is a new turn, of a run that may not be resumed',
@@ -119,7 +123,7 @@ describe('with any facts', () => {
     const { pin } = f
     if (pin === null || !f.canResume || f.forceFresh) return true
     // The limit is on resuming again after a crash; a new turn may always go on with its session.
-    if (f.resumesUsed > 0 && f.resumesUsed >= f.limits.maxResumes) return true
+    if (f.resumesUsed >= 2 && f.resumesUsed >= f.limits.maxResumes) return true
     const full = pin.contextTokens !== null && pin.contextWindow ? pin.contextTokens / pin.contextWindow : 0
     return (
       pin.agent !== f.agent ||

@@ -6,7 +6,7 @@ import { afterEach, expect, it } from 'vitest'
 import type { CheckpointDiff, CreateJob, JobDetail } from '../../src/contract/job.ts'
 import type { RuleInput } from '../../src/simulator/scenario-types.ts'
 import { createJob, jobEnds, jobIs, retryJob, runJob } from '../support/jobs.ts'
-import { World } from '../support/world.ts'
+import { until, World } from '../support/world.ts'
 
 let world: World
 afterEach(() => world.close())
@@ -183,4 +183,56 @@ it('is taken every so often while the agent works', async () => {
   expect(job).toMatchObject({ state: 'running', checkpoints: [{ kind: 'start' }, { kind: 'agent' }] })
   world.simulator.release('gate')
   expect((await jobEnds(world, id)).checkpoints).toHaveLength(2)
+})
+
+it('what a person changed before a retry stays, whatever the policy', async () => {
+  await begin([
+    {
+      when: '/^write the file$/',
+      reply: [bash('echo agent > made'), { await: 'results' }, { hold: 'gate' }, 'never'],
+    },
+    { when: 'You were interrupted', reply: [bash('cat made'), { await: 'results' }, 'Found ${toolResult}'] },
+  ])
+  const { id } = await createJob(world, {
+    prompt: PROMPT,
+    permissions: 'allow',
+    checkpoints: { onChange: 'restore' },
+  })
+  await world.simulator.waitForHold('gate')
+  await world.api('POST', `/api/jobs/${id}/cancel`)
+  const cancelled = await jobEnds(world, id)
+  write('made', 'by hand\n')
+  await retryJob(world, id)
+  const job = await jobEnds(world, id)
+  expect(cancelled.state).toBe('cancelled')
+  expect(job).toMatchObject({ state: 'completed', resultText: expect.stringContaining('by hand') })
+  expect(read('made')).toBe('by hand\n')
+  expect(told()).toContain('"made"')
+})
+
+it("what others changed while everything was down is not taken for the agent's work", async () => {
+  await begin([
+    {
+      when: '/^write the file$/',
+      reply: [bash('echo agent > made'), { await: 'results' }, { hold: 'gate' }, 'never'],
+    },
+  ])
+  const { id, runId } = await createJob(world, {
+    prompt: PROMPT,
+    permissions: 'allow',
+    checkpoints: { onChange: 'stop' },
+  })
+  await world.simulator.waitForHold('gate')
+  await world.waitForEvent(runId, (e) => e.type === 'tool-end')
+  await world.killDaemon()
+  for (const { pid } of world.processes()) process.kill(pid, 'SIGKILL')
+  await until(() => world.processes().length === 0, 'all to be gone')
+  // File systems tell times in ticks of some milliseconds.
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  write('tracked', 'somebody else\n')
+  await world.startDaemon()
+  const job = await jobEnds(world, id)
+  expect(job).toMatchObject({ state: 'paused', attention: 'work-dir' })
+  expect(job.message).toContain('"tracked"')
+  expect(job.checkpoints.map(({ kind }) => kind)).toEqual(['start', 'found'])
 })

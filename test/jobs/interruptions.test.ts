@@ -2,6 +2,7 @@
  * What interrupts a job on the real CLI, and how it goes on by itself: with the work kept, the prompt asked once, and
  * the agent told what happened to it.
  */
+import { writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
@@ -155,6 +156,34 @@ it('a budget that is used up pauses the job; raised, it goes on in the same sess
   expect(job.attempts.at(-1)).toMatchObject({ resumed: true })
   expect(job.costUsd).toBeGreaterThan(paused.costUsd ?? 0)
   expect(asked().filter((text) => text === 'spend')).toHaveLength(1)
+})
+
+it('a budget that is raised while the agent works holds from then on', async () => {
+  await begin([
+    {
+      when: '/^spend$/',
+      reply: [
+        bash('until [ -e go ]; do sleep 0.05; done'),
+        { await: 'results' },
+        bash('echo two'),
+        { await: 'results' },
+        'All spent.',
+      ],
+    },
+    { when: 'You were interrupted', reply: 'Finished.' },
+  ])
+  await runJob(world, { prompt: 'hello' })
+  const { id } = await createJob(world, { prompt: 'spend', permissions: 'allow', maxBudgetUsd: 0.0018 })
+  await jobIs(world, id, (job) => job.progress.toolCalls === 1)
+  await world.api('PATCH', `/api/jobs/${id}`, { maxBudgetUsd: 100 })
+  writeFileSync(join(world.workDir, 'go'), '')
+  expect(await jobEnds(world, id)).toMatchObject({ state: 'completed', maxBudgetUsd: 100 })
+})
+
+it('a turn that is finished when its budget is found to be used up is finished', async () => {
+  await begin([])
+  const job = await runJob(world, { prompt: 'hello', maxBudgetTokens: 10 })
+  expect(job).toMatchObject({ state: 'completed', attemptCount: 1 })
 })
 
 it('a budget in tokens holds over all attempts together', async () => {

@@ -19,7 +19,7 @@ const newJob = (change: Partial<NewJob> = {}): NewJob => ({
 })
 
 const runOf = (job: Pick<NewJob, 'id' | 'priority'>, change: Partial<NewRun> = {}): NewRun =>
-  newRun({ job: { id: job.id, priority: job.priority, place: '/srv/project' }, ...change })
+  newRun({ job: { id: job.id, priority: job.priority, place: '/srv/project', holdsPlace: false }, ...change })
 
 async function admit(
   store: Store,
@@ -195,7 +195,10 @@ export function describeJobs(open: () => Promise<Store>): void {
       const there = (
         await store.admitJob({
           job,
-          run: runOf(job, { agent: 'other', job: { id: job.id, priority: 0, place: '/elsewhere' } }),
+          run: runOf(job, {
+            agent: 'other',
+            job: { id: job.id, priority: 0, place: '/elsewhere', holdsPlace: false },
+          }),
         })
       ).job
       const free = await store.admitRun(newRun())
@@ -204,6 +207,21 @@ export function describeJobs(open: () => Promise<Store>): void {
       expect(await offered({ agents: [], places: ['/srv/project'] })).toEqual([there.runId, free.run.id])
       expect(await offered({ agents: ['other'], places: [] })).toEqual([here.runId, free.run.id])
       expect(await offered({ agents: ['other'], places: ['/srv/project'] })).toEqual([free.run.id])
+    })
+
+    it('that hold their place keep others out while they wait, once they have begun', async () => {
+      const store = await open()
+      const job = newJob()
+      const run = runOf(job, { job: { id: job.id, priority: 0, place: '/srv/project', holdsPlace: true } })
+      const holder = (await store.admitJob({ job, run })).job
+      const other = await admit(store)
+      const offered = async () => (await store.listStartable(at(10), 10)).map(({ id }) => id)
+      expect(await offered()).toEqual([holder.runId, other.runId])
+      const next = { kind: 'retry', notBefore: at(600), why: '' } as const
+      await store.endAttempt(ending(await start(store, holder), { next, at: at(9) }))
+      expect(await offered()).toEqual([])
+      await store.settleQueued(holder.runId, { name: 'cancelled', message: '' }, at(11))
+      expect(await offered()).toEqual([other.runId])
     })
 
     it('are listed newest first, in pages, of one state if wished', async () => {
@@ -235,13 +253,16 @@ export function describeJobs(open: () => Promise<Store>): void {
       createdAt: at(number),
     })
 
-    it('are kept once each, and forgotten when their job ended long ago', async () => {
+    it('are kept by number, the newest of each, and forgotten when their job ended long ago', async () => {
       const store = await open()
       const job = await admit(store)
       await store.addCheckpoint(checkpoint(job.id, 1))
       await store.addCheckpoint(checkpoint(job.id, 2))
       await store.addCheckpoint({ ...checkpoint(job.id, 2), commit: 'other' })
-      expect(await store.listCheckpoints(job.id)).toEqual([checkpoint(job.id, 1), checkpoint(job.id, 2)])
+      expect(await store.listCheckpoints(job.id)).toEqual([
+        checkpoint(job.id, 1),
+        { ...checkpoint(job.id, 2), commit: 'other' },
+      ])
       expect(await store.listJobsWithOldCheckpoints(at(999), 10)).toEqual([])
       await settle(store, job, 'completed')
       expect(await store.listJobsWithOldCheckpoints(at(0), 10)).toEqual([])

@@ -18,10 +18,15 @@ const STOPPED: Record<Exclude<StopCause, 'hung-after-result'>, Outcome> = {
   'rate-limited': { name: 'rate-limited', message: 'the model takes no more requests for a while' },
 }
 
+/** Ends of ours after which the work would go on. */
+const GOES_ON: readonly (StopCause | null)[] = ['timed-out', 'silent', 'budget', 'rate-limited']
+
 export function classifyClaude(exit: Exit): Outcome {
   const { stopCause, turnEnd } = exit
+  // What was finished before our stop got through is finished, and must not be done and paid for again.
+  const finished = turnEnd?.outcome.name === 'completed' && GOES_ON.includes(stopCause)
   const outcome =
-    stopCause !== null && stopCause !== 'hung-after-result'
+    stopCause !== null && stopCause !== 'hung-after-result' && !finished
       ? STOPPED[stopCause]
       : (turnEnd?.outcome ?? withoutResult(exit))
   return outcome.name === 'rate-limited' && exit.resetsAt ? { ...outcome, resetsAt: exit.resetsAt } : outcome

@@ -6,6 +6,9 @@
  *   moved, or there are conflicts but no changes, there is nothing to put back: it goes on, and is told.
  * - `stop`: a person has to look.
  *
+ * `unsure`: some of the changes may be the agent's own, made after they were last kept. They cannot be told apart, so
+ * nothing is put back.
+ *
  * A person who asked for the retry has looked: then it always goes on, told what it will find.
  *
  * Paths are data from the disk. In a note they are quoted so that no name can pass for text of Reprise's.
@@ -22,10 +25,11 @@ export type WorkTreeDecision =
 export function decideWorkTree(
   policy: WorkTreePolicy,
   findings: Findings,
-  { byPerson }: { byPerson: boolean },
+  { byPerson, unsure = false }: { byPerson: boolean; unsure?: boolean },
 ): WorkTreeDecision {
   if (isEmpty(findings)) return { kind: 'go', note: null }
-  if (policy === 'continue' || byPerson) return { kind: 'go', note: describeFor(findings) }
+  if (policy === 'continue' || byPerson) return { kind: 'go', note: describeFor(findings, unsure) }
+  if (unsure) return { kind: 'stop', why: `${summarize(findings)}; some of it may be the agent's own` }
   if (policy === 'stop') return { kind: 'stop', why: summarize(findings) }
   if (findings.unfinished !== null) {
     return {
@@ -33,7 +37,7 @@ export function decideWorkTree(
       why: `${summarize(findings)}; files cannot be put back while ${operation(findings)} is unfinished`,
     }
   }
-  if (findings.changedTotal === 0) return { kind: 'go', note: describeFor(findings) }
+  if (findings.changedTotal === 0) return { kind: 'go', note: describeFor(findings, unsure) }
   return { kind: 'restore', note: describeRestored(findings) }
 }
 
@@ -43,7 +47,16 @@ const isEmpty = ({ unfinished, conflicted, changedTotal, headMoved }: Findings) 
 const MAX_LINES = 100
 
 /** For the agent. */
-function describeFor(findings: Findings): string {
+function describeFor(findings: Findings, unsure: boolean): string {
+  if (unsure) {
+    return [
+      'While you were interrupted somebody may have changed the work tree. This is all that changed since it was last kept, by you or by others:',
+      ...stateOf(findings),
+      ...conflictsOf(findings),
+      ...changesOf(findings, 'Changed since then'),
+      'Look at what is not as you left it before you go on, and do not undo it.',
+    ].join('\n')
+  }
   return [
     'The work tree has changed since you last worked in it.',
     ...stateOf(findings),

@@ -44,10 +44,9 @@ export type Next = { kind: 'settle'; outcome: Outcome } | { kind: 'retry'; after
 export function decideNext(end: AttemptEnd): Next {
   const { outcome } = end
   if (end.cancelRequested) {
-    return {
-      kind: 'settle',
-      outcome: outcome.name === 'crashed' ? { name: 'cancelled', message: 'cancelled' } : outcome,
-    }
+    // Nobody is to be asked to look after a job that was given up.
+    const gone = outcome.name === 'crashed' || (end.unattended && outcome.name !== 'completed')
+    return { kind: 'settle', outcome: gone ? { name: 'cancelled', message: 'cancelled' } : outcome }
   }
   if (outcome.name === 'session-missing' && end.resumed) {
     return {

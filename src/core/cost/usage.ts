@@ -138,6 +138,6 @@ const totalTokens = (u: Usage) => u.inputTokens + u.outputTokens + u.cacheReadTo
  * A call's price in units of one input token. The vendor's price lists keep these proportions for every model:
  * output 5 ×, cache write 1.25 × (five-minute), cache read 0.1 ×.
  */
-function priceWeight(u: Usage): number {
+export function priceWeight(u: Usage): number {
   return u.inputTokens + 5 * u.outputTokens + 1.25 * u.cacheWriteTokens + 0.1 * u.cacheReadTokens
 }

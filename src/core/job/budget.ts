@@ -1,4 +1,7 @@
 /** What a job may still spend, over all its attempts and retries. */
+import type { Usage } from '../../contract/outcome.ts'
+import { priceWeight } from '../cost/usage.ts'
+
 export interface Budget {
   usd: number | null
   tokens: number | null
@@ -9,6 +12,16 @@ export interface Spent {
   usd: number | null
   tokens: number
 }
+
+/**
+ * What tokens cost at most whose price nobody has told yet, because their agent died before it could: the dearest model
+ * there is, so that a budget is not blind to them.
+ */
+export function costAtMost(usage: Usage): number {
+  return DEAREST_USD_PER_TOKEN * priceWeight(usage)
+}
+
+const DEAREST_USD_PER_TOKEN = 15 / 1_000_000
 
 /** What is left of it. */
 export function remainingOf(budget: Budget, spent: Spent): Budget {
@@ -27,6 +40,16 @@ export function overBudget(budget: Budget, spent: Spent): string | null {
     return `the budget of ${budget.tokens} tokens is used up (${spent.tokens} used)`
   }
   return null
+}
+
+/**
+ * There is enough left to go on by itself after somebody said it was used up: it must have been raised. A little is not
+ * enough, for those who count differently would stop it again and again.
+ */
+export function isRaised(budget: Budget, spent: Spent): boolean {
+  const left = remainingOf(budget, spent)
+  const enough = (rest: number | null, of: number | null) => rest === null || of === null || rest > of / 10
+  return enough(left.usd, budget.usd) && enough(left.tokens, budget.tokens)
 }
 
 const dollars = (usd: number) => `$${usd < 0.01 ? usd.toPrecision(2) : usd.toFixed(2)}`

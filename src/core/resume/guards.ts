@@ -21,7 +21,8 @@ export const GUARDS: readonly Guard[] = [
   { reason: 'other-work-dir', refuses: (f) => f.pin.workDir !== f.workDir },
   { reason: 'other-runtime', refuses: (f) => f.pin.runtimeId !== f.runtimeId },
   { reason: 'expired', refuses: (f, now) => now.getTime() - f.pin.lastUsedAt.getTime() > f.limits.maxAgeMs },
-  { reason: 'too-many-resumes', refuses: (f) => f.resumesUsed > 0 && f.resumesUsed >= f.limits.maxResumes },
+  // The last of several chances is a fresh one: it may be the session that makes the agent fall.
+  { reason: 'too-many-resumes', refuses: (f) => f.resumesUsed >= Math.max(2, f.limits.maxResumes) },
   { reason: 'context-full', refuses: (f) => f.pin.full || fillOf(f.pin) > f.limits.contextThreshold },
   { reason: 'transcript-missing', refuses: (f) => f.pin.transcript === 'missing' },
   { reason: 'transcript-unreadable', refuses: (f) => f.pin.transcript === 'unreadable' },

@@ -33,6 +33,8 @@ export interface RestoreInput {
   commit: string
   /** Under which name the present state is saved. */
   saveAs: { jobId: string; number?: number; message: string }
+  /** Told of the checkpoint that holds the present state, before the first file is touched. */
+  onSaved?: (saved: Checkpoint) => Promise<void>
 }
 
 export interface Restored extends Applied {
@@ -42,7 +44,10 @@ export interface Restored extends Applied {
 
 const ROUNDS = 5
 
-export async function restore(workTree: WorkTree, { commit, saveAs }: RestoreInput): Promise<Restored> {
+export async function restore(
+  workTree: WorkTree,
+  { commit, saveAs, onSaved }: RestoreInput,
+): Promise<Restored> {
   const target = await readCheckpoint(workTree, commit)
   refuseUnfinished(workTree, target.unfinished)
   return withShadow(workTree, async (shadow) => {
@@ -52,6 +57,7 @@ export async function restore(workTree: WorkTree, { commit, saveAs }: RestoreInp
       if (plan.changes.length === 0) return { saved, written: 0, removed: 0 }
       if (saved?.tree !== plan.present) {
         saved = await commitCheckpoint(workTree, { ...saveAs, tree: plan.present, previous: commit })
+        await onSaved?.(saved)
       }
       const result = await withStage(shadow, plan.changes, async (stage) => {
         const again = await captureIn(shadow, plan.inTheWay)

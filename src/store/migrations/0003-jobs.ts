@@ -43,13 +43,23 @@ export const jobs = {
     await schema.alterTable('runs').addColumn('place', 'text').execute()
     await schema
       .alterTable('runs')
+      .addColumn('holds_place', 'integer', (c) => c.notNull().defaultTo(0))
+      .execute()
+    await schema
+      .alterTable('runs')
       .addColumn('model_calls', 'integer', (c) => c.notNull().defaultTo(0))
       .execute()
     await schema
       .alterTable('runs')
       .addColumn('tool_calls', 'integer', (c) => c.notNull().defaultTo(0))
       .execute()
-    await sql`create index runs_queue on runs (priority desc, id) where state = 'queued'`.execute(db)
+    // All that decides whether a run may start: a long prompt lies before the rest of its row.
+    await sql`create index runs_queue on runs (priority desc, id, not_before, agent, place, lane) where state = 'queued'`.execute(
+      db,
+    )
+    await sql`create index runs_holding on runs (place, attempt_count, id) where state = 'queued' and holds_place = 1`.execute(
+      db,
+    )
     await sql`create index runs_due on runs (not_before) where state = 'queued'`.execute(db)
     await sql`create index runs_job on runs (job_id, id) where job_id is not null`.execute(db)
   },
