@@ -115,6 +115,7 @@ export const Job = z.object({
   attention: Attention.nullable(),
   /** Why it waits, what it needs, or how it ended. */
   message: z.string().nullable(),
+  /** Of a waiting job. Once that has passed, it waits for a place. */
   waitingUntil: z.iso.datetime().nullable(),
   agent: z.string(),
   model: z.string().nullable(),

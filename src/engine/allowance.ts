@@ -1,6 +1,6 @@
 /** The budget of a run's job, and what its runs have spent of it before the attempt that is under way. */
-import { type Budget, costAtMost, type Spent } from '../core/job/budget.ts'
-import type { RunRecord } from '../store/records.ts'
+import { type Budget, costAtMost, isRaised, type Spent } from '../core/job/budget.ts'
+import type { RunRecord, RunSpend } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
 
 /** null: there is no limit. */
@@ -27,4 +27,16 @@ export function spentBy(
       return sum + u.inputTokens + u.outputTokens + u.cacheReadTokens + u.cacheWriteTokens
     }, 0),
   }
+}
+
+/** While an attempt ran that was stopped by what it had been given at its start. `spend`: of its run, all included. */
+export async function wasRaised(store: Store, run: RunRecord, spend: RunSpend): Promise<boolean> {
+  const allowance = await readAllowance(store, run)
+  if (allowance === null) return run.links.jobId !== null
+  const [now, then] = [spentBy([spend]), spentBy(run.attemptCount > 0 ? [run.spend] : [])]
+  const { usd, tokens } = allowance.before
+  return isRaised(allowance.budget, {
+    usd: usd + now.usd - then.usd,
+    tokens: tokens + now.tokens - then.tokens,
+  })
 }

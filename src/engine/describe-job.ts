@@ -32,15 +32,14 @@ export function describeJob({ job, runs, session, pending, live, maxResumes, now
   const attempted = runs.filter(({ attemptCount }) => attemptCount > 0).map(({ spend }) => spend)
   const startedAt = runs.find((r) => r.startedAt !== null)?.startedAt ?? null
   const endedAt = state.at === 'settled' ? state.endedAt : null
-  const waitingUntil = state.at === 'queued' && state.notBefore !== null && state.notBefore > now
+  const waitingUntil = job.state === 'waiting' && state.at === 'queued' ? state.notBefore : null
   const isAsking = job.state === 'running' && pending.length > 0
   return {
     id: job.id,
-    // A wait that is over is a wait for a place.
-    state: job.state === 'waiting' && !waitingUntil ? 'queued' : job.state,
+    state: job.state,
     attention: isAsking ? 'question' : job.attention,
     message: state.at === 'settled' ? state.outcome.message : state.at === 'queued' ? state.why : null,
-    waitingUntil: waitingUntil ? (state.notBefore?.toISOString() ?? null) : null,
+    waitingUntil: waitingUntil?.toISOString() ?? null,
     agent: run.agent,
     model: run.model,
     workDir: run.workDir,

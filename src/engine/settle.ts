@@ -5,21 +5,18 @@
 import type { AgentAdapter, Exit, StopCause } from '../agents/adapter.ts'
 import type { EventBody, EventOf, EventType } from '../contract/events.ts'
 import type { Outcome } from '../contract/outcome.ts'
-import { NO_USAGE } from '../contract/outcome.ts'
 import { decideNext, strikesOf } from '../core/continue/decide.ts'
-import { addUsage, computeSpend, type Rates, type Spend } from '../core/cost/usage.ts'
-import { isRaised } from '../core/job/budget.ts'
 import { type AttemptDir, readStderrTail } from '../process/attempt-dir.ts'
 import { endStrays, goneWithin } from '../process/ladder.ts'
 import type { ProcessIdentity } from '../process/proc.ts'
-import type { AttemptRecord, QuestionRecord, RunRecord, RunSpend, StoredEvent } from '../store/records.ts'
-import { readAllowance, spentBy } from './allowance.ts'
-import { archiveSession } from './archive.ts'
-import { toSpendEvent } from './meter.ts'
+import type { AttemptRecord, QuestionRecord, RunRecord, StoredEvent } from '../store/records.ts'
+import { wasRaised } from './allowance.ts'
+import { keepTranscript } from './keep-transcript.ts'
 import { goOnIfAffordable } from './next-run.ts'
 import type { EngineParts } from './parts.ts'
 import { persist } from './persist.ts'
 import { noteRates, readRates } from './rates.ts'
+import { computeSpends, totalOf } from './spend.ts'
 import type { SupervisionEnd } from './supervision.ts'
 import { noticesOfEnd } from './tell.ts'
 import { endingOfTurn } from './turn-ending.ts'
@@ -100,7 +97,7 @@ export async function settleAttempt(parts: EngineParts, input: SettleInput): Pro
     outcome.name === 'budget' &&
     progressed.has(attempt.id) &&
     !run.cancelRequested &&
-    (await wasRaised(parts, run, spend))
+    (await wasRaised(store, run, spend))
   const next: typeof decided = raised ? { kind: 'retry', afterMs: 0, why: 'the budget was raised' } : decided
   const tookPrompt =
     attempt.kind === 'turn' &&
@@ -109,7 +106,7 @@ export async function settleAttempt(parts: EngineParts, input: SettleInput): Pro
   const unkept = tookPrompt
     ? await parts.checkpoints.keepWork(run, attempt.id, input.goneSince ?? null)
     : null
-  await archive(parts, run, attempt)
+  await keepTranscript(parts, run, attempt, reportedSession(own, attempt))
   const turn = await endingOfTurn(parts, {
     run,
     settled: next.kind === 'settle' ? next.outcome : null,
@@ -164,18 +161,6 @@ export async function settleAttempt(parts: EngineParts, input: SettleInput): Pro
   }
 }
 
-/** While the attempt ran, and was stopped by what it had been given at its start. */
-async function wasRaised({ store }: EngineParts, run: RunRecord, spend: RunSpend): Promise<boolean> {
-  const allowance = await readAllowance(store, run)
-  if (allowance === null) return run.links.jobId !== null
-  const [now, then] = [spentBy([spend]), spentBy(run.attemptCount > 0 ? [run.spend] : [])]
-  const { usd, tokens } = allowance.before
-  return isRaised(allowance.budget, {
-    usd: usd + now.usd - then.usd,
-    tokens: tokens + now.tokens - then.tokens,
-  })
-}
-
 const addsSomething = ({ body }: StoredEvent) =>
   body.type === 'model-call' && (body.usage.outputTokens ?? 0) > 0
 
@@ -190,21 +175,6 @@ function fruitlessOf(
   const upTo = attempts.filter((a) => a.number <= newest.number).toReversed()
   const first = upTo.findIndex((a) => progressed.has(a.id))
   return first === -1 ? upTo.length : first
-}
-
-/** A job's transcripts are kept; that one cannot be is no reason not to settle. */
-async function archive(parts: EngineParts, run: RunRecord, { sessionId }: AttemptRecord): Promise<void> {
-  const { jobId } = run.links
-  const session = jobId && (await parts.store.getSession(sessionId))
-  // Of an agent that is configured no more, nobody knows where its files are.
-  const agent = parts.agents.find(run.agent)
-  if (!session || !agent) return
-  try {
-    const { adapter, env } = agent
-    await archiveSession({ archiveDir: parts.archive, adapter, env }, { jobId, ...session })
-  } catch (error) {
-    parts.log.error({ job: jobId, error: String(error) }, 'could not archive a transcript')
-  }
 }
 
 function endEvents(
@@ -278,38 +248,4 @@ function poisonOf(outcome: Outcome, attempt: AttemptRecord): { refused: boolean;
     return { refused: false, message: outcome.message }
   }
   return null
-}
-
-/** What a run has spent, as far as its stored events tell. */
-export async function readSpend({ store }: EngineParts, run: RunRecord): Promise<RunSpend> {
-  const events = await store.listEvents(run.id, { types: RELEVANT })
-  return totalOf([
-    ...computeSpends(await store.listAttempts(run.id), events, await readRates(store)).values(),
-  ])
-}
-
-/** Newest first, so that an attempt that died before it could report is priced at what a later one reported. */
-function computeSpends(attempts: readonly AttemptRecord[], events: readonly StoredEvent[], known: Rates) {
-  const spends = new Map<string, Spend>()
-  let rates = known
-  for (const { id } of attempts.toReversed()) {
-    const spend = computeSpend(
-      events.filter((e) => e.attemptId === id).flatMap(({ body }) => toSpendEvent(body) ?? []),
-      rates,
-    )
-    rates = spend.rates
-    spends.set(id, spend)
-  }
-  return spends
-}
-
-function totalOf(spends: readonly Spend[]): RunSpend {
-  const known = spends.every((spend) => spend.costUsd !== null)
-  return {
-    usage: spends.reduce((sum, spend) => addUsage(sum, spend.usage), NO_USAGE),
-    costUsd: known ? spends.reduce((sum, spend) => sum + (spend.costUsd ?? 0), 0) : null,
-    estimated: spends.some((spend) => spend.estimated),
-    contextTokens: spends.find((spend) => spend.contextTokens !== null)?.contextTokens ?? null,
-    contextWindow: spends.find((spend) => spend.contextWindow !== null)?.contextWindow ?? null,
-  }
 }

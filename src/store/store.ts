@@ -12,6 +12,7 @@ import type { ToolResult } from '../contract/run.ts'
 import type { Stats } from '../contract/stats.ts'
 import type { Notice, PlannedNotification } from '../core/notify/plan.ts'
 import * as attempts from './attempts.ts'
+import * as checkpoints from './checkpoints.ts'
 import * as conversations from './conversations.ts'
 import type { EventBatch } from './event-batch.ts'
 import * as events from './events.ts'
@@ -256,10 +257,11 @@ export function createStore({ reader, writer }: Connections, windowMs: number): 
     listSpendOfJob: (id) => jobs.listSpendOfJob(reader, id),
     findJobByKey: (key, hash) => jobs.findJobByKey(reader, key, hash),
     countJobs: () => jobs.countJobs(reader),
-    addCheckpoint: (checkpoint) => write((tx) => jobs.addCheckpoint(tx, checkpoint)),
-    listCheckpoints: (id) => jobs.listCheckpoints(reader, id),
-    listJobsWithOldCheckpoints: (before, limit) => jobs.listJobsWithOldCheckpoints(reader, before, limit),
-    deleteCheckpoints: (id) => write((tx) => jobs.deleteCheckpoints(tx, id)),
+    addCheckpoint: (checkpoint) => write((tx) => checkpoints.addCheckpoint(tx, checkpoint)),
+    listCheckpoints: (id) => checkpoints.listCheckpoints(reader, id),
+    listJobsWithOldCheckpoints: (before, limit) =>
+      checkpoints.listJobsWithOldCheckpoints(reader, before, limit),
+    deleteCheckpoints: (id) => write((tx) => checkpoints.deleteCheckpoints(tx, id)),
 
     enqueueNotifications: (items, at) => write((tx) => notifications.enqueueNotifications(tx, items, at)),
     listDueNotifications: (now, limit, busy) => notifications.listDueNotifications(reader, now, limit, busy),
