@@ -125,7 +125,7 @@ function checkRun({ cancelled }: Admitted, { tag, run }: Settled, tell: Tell): v
   }
   // The limit on attempts is the only reason to give up, and only being killed uses them up, twice if it added nothing.
   const crashes = run.attempts.filter((attempt) => attempt.outcome?.name === 'crashed').length
-  if (run.outcome === 'crashed' && 2 * crashes <= MAX_RESUMES) {
+  if (run.outcome === 'crashed' && crashes <= MAX_RESUMES) {
     tell(`${where} was given up after ${crashes} crashes: ${run.message}`)
   }
   for (const attempt of run.attempts) {

@@ -195,6 +195,11 @@ describe('with nobody watching', () => {
     expect(strikes(name, false, apiStatus)).toBe(0)
   })
 
+  it('counts one for every interruption where somebody watches', () => {
+    const watched = { unattended: false, resumed: false, progressed: false }
+    expect(strikesOf({ name: 'crashed', message: '' }, watched)).toBe(1)
+  })
+
   it('a session the model refuses is tried again, because the next attempt is fresh', () => {
     expect(decideNext(job('api-error', { apiStatus: 400, resumed: true })).kind).toBe('retry')
   })

@@ -12,8 +12,8 @@
  * - A cancelled run settles, whatever its last attempt's end looked like.
  * - Everything else settles the run. A person or a rule above may start another run in the session.
  *
- * No loop is endless: interruptions are bounded by `maxResumes`, those that added nothing counting double; waits that
- * added nothing by `MAX_FRUITLESS`.
+ * No loop is endless: interruptions are bounded by `maxResumes`, those of an unattended run that added nothing counting
+ * double; waits that added nothing by `MAX_FRUITLESS`.
  */
 import type { Outcome, OutcomeName } from '../../contract/outcome.ts'
 
@@ -80,7 +80,7 @@ export function strikesOf(
   { unattended, resumed, progressed }: { unattended: boolean; resumed: boolean; progressed: boolean },
 ): number {
   if (!isInterruption(outcome, { unattended, resumed })) return 0
-  return progressed ? 1 : 2
+  return unattended && !progressed ? 2 : 1
 }
 
 function isInterruption(
