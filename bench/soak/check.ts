@@ -123,7 +123,7 @@ function checkRun({ cancelled }: Admitted, { tag, run }: Settled, tell: Tell): v
   if (run.outcome === 'completed' && !run.resultText?.includes(resultOf(tag))) {
     tell(`${where} completed with ${JSON.stringify(run.resultText)}`)
   }
-  // The limit on attempts is the only reason to give up, and only being killed uses them up, twice if it added nothing.
+  // The limit on attempts is the only reason to give up, and only being killed uses them up.
   const crashes = run.attempts.filter((attempt) => attempt.outcome?.name === 'crashed').length
   if (run.outcome === 'crashed' && crashes <= MAX_RESUMES) {
     tell(`${where} was given up after ${crashes} crashes: ${run.message}`)
