@@ -120,8 +120,10 @@ export class Checkpoints {
     if (everyMs === undefined) return () => {}
     // One at a time: where git is slow, they must not pile up before the attempt's end.
     let timer: NodeJS.Timeout
+    const report = (error: unknown) =>
+      this.#parts.log.error({ run: run.id, error: String(error) }, 'no more checkpoints of this attempt')
     const arm = () => {
-      timer = setTimeout(() => void this.keepWork(run, attemptId).finally(() => over || arm()), everyMs)
+      timer = setTimeout(() => void this.keepWork(run, attemptId).then(() => over || arm(), report), everyMs)
       timer.unref()
     }
     let over = false
