@@ -6,7 +6,7 @@ import { isAbsolute } from 'node:path'
 import { RepriseError } from '../contract/errors.ts'
 import { RunId, type SessionId } from '../contract/ids.ts'
 import type { CreateRun } from '../contract/run.ts'
-import type { RunRecord } from '../store/records.ts'
+import type { NewRun, RunRecord } from '../store/records.ts'
 import type { EngineParts } from './parts.ts'
 import { realWorkDir } from './prepare.ts'
 
@@ -15,12 +15,27 @@ export async function admitRun(
   request: CreateRun,
   idempotencyKey: string | null,
 ): Promise<{ run: RunRecord; created: boolean }> {
-  const { store, clock, settings } = parts
-  const { agent, session } = await checkRequest(parts, request)
+  const checked = await checkRequest(parts, request)
+  return parts.store.admitRun({ ...newRun(parts, request, checked), idempotencyKey })
+}
+
+export interface Checked {
+  agent: string
+  session: SessionId | null
+  /** The work directory's real path. */
+  place: string
+}
+
+/** A run as it was asked for. Whose it is, is said by who admits it. */
+export function newRun(
+  { clock, settings }: EngineParts,
+  request: Omit<CreateRun, 'agent' | 'sessionId'>,
+  { agent, session }: Checked,
+): NewRun {
   const now = clock.now()
-  return store.admitRun({
+  return {
     id: RunId.create(now),
-    idempotencyKey,
+    idempotencyKey: null,
     agent,
     model: request.model ?? null,
     workDir: request.workDir,
@@ -36,14 +51,14 @@ export async function admitRun(
     },
     sessionId: session,
     createdAt: now,
-  })
+  }
 }
 
 /** Whether what was asked for can be done at all: the session, the agent and the directory are there. */
 export async function checkRequest(
   { store, agents }: EngineParts,
   request: Pick<CreateRun, 'agent' | 'sessionId' | 'workDir'>,
-): Promise<{ agent: string; session: SessionId | null; place: string }> {
+): Promise<Checked> {
   const session = request.sessionId ? await store.getSession(request.sessionId) : null
   if (request.sessionId && !session) {
     throw new RepriseError('not-found', `there is no session ${request.sessionId}`, {

@@ -1,12 +1,12 @@
 /** Jobs, as the outside asks for them. What happens to one once it is queued is the one path, as for every run. */
-import { createHash, randomUUID } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { RepriseError } from '../contract/errors.ts'
-import { JobId, RunId } from '../contract/ids.ts'
+import { JobId, type RunId } from '../contract/ids.ts'
 import type { CheckpointPolicy, CreateJob, Job, JobDetail } from '../contract/job.ts'
 import { overBudget } from '../core/job/budget.ts'
 import type { JobRecord, RunRecord, SessionRecord } from '../store/records.ts'
-import { checkRequest } from './admit.ts'
+import { checkRequest, newRun } from './admit.ts'
 import { spentBy } from './allowance.ts'
 import { listArchive, readArchive } from './archive.ts'
 import { findTop } from './checkpoints.ts'
@@ -63,48 +63,30 @@ export function createJobs(parts: EngineParts, { live, wake, cancelRun, occupy }
       const requestHash = hashOf(request)
       const known = idempotencyKey === null ? null : await store.findJobByKey(idempotencyKey, requestHash)
       if (known) return { job: await show(known.id), created: false }
-      const { agent, session, place } = await checkRequest(parts, request)
-      const checkpoints = checkpointPolicyOf(request, settings.jobs)
-      const workTree = checkpoints && (await findTop(parts.git, place, request.checkpoints !== undefined))
-      const now = clock.now()
-      const id = JobId.create(now)
+      const checked = await checkRequest(parts, request)
+      const policy = checkpointPolicyOf(request, settings.jobs)
+      const required = request.checkpoints !== undefined
+      const workTree = policy && (await findTop(parts.git, checked.place, required))
+      const checkpoints = workTree === null ? null : policy
+      const { prompt, workDir, model, permissions, forceFreshSession, maxResumes, maxTurns } = request
+      const wish = { prompt, workDir, model, permissions, forceFreshSession, maxResumes, maxTurns }
+      const run = newRun(parts, { ...wish, maxDurationMs: request.timeoutMs }, checked)
+      const id = JobId.create(run.createdAt)
       const priority = request.priority ?? 0
+      // Two jobs in different folders of one work tree would be in each other's checkpoints.
+      const place = workTree ?? checked.place
       const { job, created } = await store.admitJob({
         job: {
           id,
           idempotencyKey,
           requestHash,
-          options: {
-            checkpoints: workTree === null ? null : checkpoints,
-            workTree,
-            webhook: request.webhook ?? null,
-          },
+          options: { checkpoints, workTree, webhook: request.webhook ?? null },
           priority,
           maxBudgetUsd: request.maxBudgetUsd ?? null,
           maxBudgetTokens: request.maxBudgetTokens ?? null,
-          createdAt: now,
+          createdAt: run.createdAt,
         },
-        run: {
-          id: RunId.create(now),
-          idempotencyKey: null,
-          agent,
-          model: request.model ?? null,
-          workDir: request.workDir,
-          prompt: request.prompt,
-          promptId: randomUUID(),
-          request: {
-            permissions: request.permissions ?? settings.permissions,
-            forceFreshSession: request.forceFreshSession ?? false,
-            maxDurationMs: request.timeoutMs ?? null,
-            maxResumes: request.maxResumes ?? null,
-            maxTurns: request.maxTurns ?? null,
-            maxBudgetUsd: null,
-          },
-          sessionId: session,
-          // Two jobs in different folders of one work tree would be in each other's checkpoints.
-          job: { id, priority, place: workTree ?? place, holdsPlace: holdsPlace({ checkpoints }) },
-          createdAt: now,
-        },
+        run: { ...run, job: { id, priority, place, holdsPlace: holdsPlace({ checkpoints }) } },
       })
       wake()
       return { job: await show(job.id), created }
