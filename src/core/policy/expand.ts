@@ -281,7 +281,10 @@ function addValue(
 }
 
 function addText(builder: Builder, text: string, quoted: boolean): void {
-  if (quoted) return builder.add(text)
+  if (quoted) {
+    builder.add(text)
+    return
+  }
   for (const [index, piece] of text.split(/[ \t\n]+/).entries()) {
     if (index > 0) builder.break()
     if (piece) builder.add(piece, /[*?[]/.test(piece) ? { glob: true } : {})

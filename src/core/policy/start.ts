@@ -28,15 +28,22 @@ const STEERING =
 
 export function start(command: Started, scope: Scope, walker: Look, depth = 0): void {
   const [name, ...args] = command.words
-  if (!name) return walker.add({ ...command, words: [literal(':')] }, scope)
+  if (!name) {
+    walker.add({ ...command, words: [literal(':')] }, scope)
+    return
+  }
   const show = () => showCommand(command)
-  if (depth > DEEPEST) return walker.opaque('is nested too deeply', show())
+  if (depth > DEEPEST) {
+    walker.opaque('is nested too deeply', show())
+    return
+  }
   for (const variable of command.assigned) {
     if (STEERING.test(variable)) walker.opaque(`sets ${variable}, which changes what is started`, show())
   }
   if (name.unknown || name.glob) {
     walker.opaque('has a name that only the running shell knows', show())
-    return walker.add(command, scope)
+    walker.add(command, scope)
+    return
   }
   if (!name.text.includes('/')) {
     if (scope.functions.has(name.text) && depth === 0) {
@@ -61,9 +68,9 @@ export function start(command: Started, scope: Scope, walker: Look, depth = 0): 
   const done = () => walker.add(command, scope)
   const nested = (text: Field | undefined, positional: readonly Field[] | undefined) => {
     if (!text) return
-    if (text.unknown) return walker.opaque('gives a shell a text that is not known', show())
+    if (text.unknown) walker.opaque('gives a shell a text that is not known', show())
     walker.text(
-      text.text,
+      known(text.text),
       innerScope(scope, { positional, redirects: [...scope.redirects, ...command.redirects] }),
     )
   }
@@ -75,30 +82,38 @@ export function start(command: Started, scope: Scope, walker: Look, depth = 0): 
         args.find(({ text }) => !/^-[LPe@]*$/.test(text) || text === '-'),
         scope,
       )
-      return done()
+      done()
+      return
     case 'popd':
       walker.changeDirectory(literal('-'), scope)
-      return done()
+      done()
+      return
     case 'set':
       if (args.some(({ text }) => text === '--')) {
         scope.positional = args.slice(args.findIndex(({ text }) => text === '--') + 1)
       }
-      return done()
+      done()
+      return
     case 'shift':
       scope.positional = scope.positional?.slice(Number(args[0]?.text ?? 1) || 1)
-      return done()
+      done()
+      return
     case 'eval': {
       const text = args.map((arg) => arg.text).join(' ')
       if (args.some(({ unknown }) => unknown)) walker.opaque('evaluates a text that is not known', show())
-      else walker.text(text, { ...scope, depth: scope.depth + 1 })
-      return done()
+      const inside: Scope = { ...scope, depth: scope.depth + 1 }
+      walker.text(known(text), inside)
+      scope.cwds = inside.cwds
+      done()
+      return
     }
     case 'trap':
       nested(
         args.find(({ text }) => !isOption(text)),
         [],
       )
-      return done()
+      done()
+      return
     case 'alias':
       for (const { text, unknown } of args) {
         const [, key, value] = /^([^=]+)=(.*)$/s.exec(text) ?? []
@@ -107,63 +122,74 @@ export function start(command: Started, scope: Scope, walker: Look, depth = 0): 
         scope.aliases.set(key, value)
         walker.text(value, innerScope(scope))
       }
-      return done()
+      done()
+      return
     case 'hash':
       if (args.some(({ text }) => text === '-p')) walker.opaque('gives a program another name', show())
-      return done()
+      done()
+      return
     case 'xargs':
-      return xargs(args, scope, next, done)
+      xargs(args, scope, next, done)
+      return
     case 'find':
     case 'fd':
     case 'fdfind':
       findCommands(program, args, next)
-      return done()
+      done()
+      return
     case 'git':
-      return git(command, args, scope, walker, next)
+      git(command, args, scope, walker, next)
+      return
     case 'ansible':
       ansible(args, nested)
       walker.opaque('starts what its module says', show())
-      return done()
+      done()
+      return
   }
   if (READERS.has(program)) {
     for (const { text } of args)
       if (/^[A-Za-z_]\w*$/.test(text)) assign(scope, text, { texts: [], unknown: true })
-    return done()
+    done()
+    return
   }
-  if (SHELLS.has(program)) return shell(command, args, scope, walker, nested)
+  if (SHELLS.has(program)) {
+    shell(command, args, scope, walker, nested)
+    return
+  }
   if (interprets(program, args, scope)) {
     walker.opaque(`runs a program text (${program})`, withInput(show(), scope))
-    return done()
+    done()
+    return
   }
-  const wrapper = WRAPPERS[program]?.find(({ after }) => !after || startsWith(args, after))
+  const wrapper = WRAPPERS[program]?.find(({ after }) => !after || endOf(after, args) !== -1)
   if (wrapper && !(program === 'command' && args.some(({ text }) => /^-[vV]+$/.test(text)))) {
-    return unwrap(wrapper, command, args, scope, walker, next, nested)
+    unwrap(wrapper, command, args, scope, walker, next, nested)
+    return
   }
   if (STARTERS.has(program) && !onlyLooks(command)) {
-    walker.opaque(`${program} starts what is written elsewhere`, withInput(show(), scope))
+    walker.opaque(`starts what is written elsewhere (${program})`, withInput(show(), scope))
   } else if (name.text.includes('/') && !/^\/(usr\/(local\/)?)?s?bin\//.test(name.text)) {
     walker.opaque('is started by its path and may be anything', show())
   }
   done()
 }
 
-function startsWith(args: readonly Field[], words: readonly string[]): boolean {
-  // Options before the sub-command may have values: look for the words in order.
+const OTHER_VERBS = /^(restart|stop|start|logs|ps|inspect|rm|system|compose|build|pull|get|describe)$/
+
+/** Where the sub-command ends, or -1. Options before it may have values, so words in between do not count. */
+function endOf(words: readonly string[], args: readonly Field[]): number {
   let at = 0
-  for (const { text } of args) {
+  for (const [index, { text }] of args.entries()) {
     if (text === words[at]) at++
-    else if (at > 0 && !isOption(text) && words.length > at) return false
-    if (at === words.length) return true
-    if (
-      at === 0 &&
-      !isOption(text) &&
-      words.length === 1 &&
-      /^(restart|stop|start|logs|ps|inspect|rm|system|compose|build|pull|get|describe)$/.test(text)
-    )
-      return false
+    else if (isOption(text)) continue
+    else if (at === 0 && words.length === 1 && OTHER_VERBS.test(text)) return -1
+    if (at === words.length) return index + 1
   }
-  return false
+  return -1
 }
+
+/** What is not known becomes a variable that is not known. */
+const known = (text: string) => text.replaceAll(UNKNOWN, '$__unknown__')
 
 const quote = ({ text, unknown }: Field) =>
   unknown ? '"$__unknown__"' : `'${text.replaceAll("'", "'\\''")}'`
@@ -185,8 +211,10 @@ function shell(
   let wantsText = false
   for (; at < args.length; at++) {
     const arg = args[at]
-    if (!arg || arg.unknown === 'many')
-      return walker.opaque('gives a shell arguments that are not known', showCommand(command))
+    if (!arg || arg.unknown === 'many') {
+      walker.opaque('gives a shell arguments that are not known', showCommand(command))
+      return
+    }
     const { text } = arg
     if (text === '--' || text === '-') {
       at++
@@ -198,10 +226,14 @@ function shell(
     if (/^--(rcfile|init-file)$/.test(text) || /^[-+][a-zA-Z]*[oO]$/.test(text)) at++
   }
   const first = args[at]
-  if (wantsText) return nested(first, args.slice(at + 2))
+  if (wantsText) {
+    nested(first, args.slice(at + 2))
+    return
+  }
   const readsInput = args.some(({ text }) => /^-[a-z]*s[a-z]*$/.test(text))
   if (first && !readsInput && first.text !== '/dev/stdin') {
-    return walker.opaque('runs a script that cannot be seen', showCommand(command))
+    walker.opaque('runs a script that cannot be seen', showCommand(command))
+    return
   }
   const { input } = scope
   if (input.kind === 'text')
@@ -250,7 +282,10 @@ function xargs(args: readonly Field[], scope: Scope, next: Next, done: () => voi
     }
   }
   const words = args.slice(at)
-  if (words.length === 0) return done()
+  if (words.length === 0) {
+    done()
+    return
+  }
   const inside: Scope = { ...scope, input: { kind: 'unknown' } }
   const fromFile = args.some(({ text }) => /^(-a|--arg-file)/.test(text))
   const given: Field[] =
@@ -260,7 +295,10 @@ function xargs(args: readonly Field[], scope: Scope, next: Next, done: () => voi
           .filter(Boolean)
           .map((text) => literal(text.replaceAll(/['"\\]/g, '')))
       : [{ text: UNKNOWN, unknown: 'many' }]
-  if (replaced === undefined) return next([...words, ...given], {}, inside)
+  if (replaced === undefined) {
+    next([...words, ...given], {}, inside)
+    return
+  }
   const mark = replaced
   for (const line of input.kind === 'text' && !fromFile
     ? input.text.split('\n').filter(Boolean)
@@ -374,8 +412,10 @@ const KNOWN_GIT = new Set(
 )
 
 function aliasCommand(alias: string, rest: readonly Field[], scope: Scope, walker: Look, next: Next): void {
-  if (alias.startsWith('!'))
-    return walker.text(`${alias.slice(1)} ${rest.map(quote).join(' ')}`, innerScope(scope))
+  if (alias.startsWith('!')) {
+    walker.text(`${alias.slice(1)} ${rest.map(quote).join(' ')}`, innerScope(scope))
+    return
+  }
   next([literal('git'), ...alias.split(/\s+/).filter(Boolean).map(literal), ...rest])
 }
 
@@ -404,11 +444,13 @@ function unwrap(
   let skip = wrapper.skip ?? 0
   let at = 0
   let doubtful = false
-  if (wrapper.after)
-    at = args.findLastIndex(({ text }, index) => text === wrapper.after?.at(-1) && index < 8) + 1
+  if (wrapper.after) at = endOf(wrapper.after, args)
   if (wrapper.dashes) {
     const dashes = args.findIndex(({ text }) => text === '--')
-    if (dashes !== -1) return next(args.slice(dashes + 1))
+    if (dashes !== -1) {
+      next(args.slice(dashes + 1))
+      return
+    }
   }
   for (; at < args.length; at++) {
     const arg = args[at]
@@ -436,7 +478,8 @@ function unwrap(
         // `env -S 'docker system' prune`: further words follow the text.
         if (shellText === '-S' || shellText === '--split-string') {
           const split = (inline || (args[at]?.text ?? '')).split(/\s+/).filter(Boolean).map(literal)
-          return next([...split, ...args.slice(at + 1)])
+          next([...split, ...args.slice(at + 1)])
+          return
         }
         continue
       }
@@ -454,7 +497,7 @@ function unwrap(
       else if (!isKnownFlag(text)) doubtful = true
       continue
     }
-    if (wrapper.assignments && /^[A-Za-z_]\w*\+?=/.test(text)) {
+    if (!wrapper.shell && /^[A-Za-z_]\w*\+?=/.test(text)) {
       assigned.push(text.slice(0, text.search(/\+?=/)))
       continue
     }
@@ -473,11 +516,13 @@ function unwrap(
       walker.opaque('starts a shell that cannot be followed', showCommand(command))
     return
   }
-  if (wrapper.shell)
-    return nested(
+  if (wrapper.shell) {
+    nested(
       { text: textsOf(rest).join(' '), ...(rest.some(({ unknown }) => unknown) && { unknown: 'one' }) },
       [],
     )
+    return
+  }
   next(rest, { assigned })
   // The value of an option that is not known here may have been taken for the command.
   if (doubtful)

@@ -47,12 +47,12 @@ function echoOutput(texts: readonly string[]): string {
   for (; /^-[neE]+$/.test(texts[from] ?? ''); from++) escapes ||= texts[from]?.includes('e') ?? false
   const text = texts.slice(from).join(' ')
   // sh interprets escapes without being asked, bash does not.
-  return `${escapes || text.includes('\\') ? unescape(text) : text}\n`
+  return `${escapes || text.includes('\\') ? unescaped(text) : text}\n`
 }
 
 function printfOutput([format = '', ...values]: readonly string[]): string | undefined {
   if (format.startsWith('-')) return undefined
-  const text = unescape(format)
+  const text = unescaped(format)
   const places = text.match(/%[sb]/g)?.length ?? 0
   if (/%[^sb%]/.test(text)) return undefined
   if (places === 0) return text.replaceAll('%%', '%')
@@ -62,7 +62,7 @@ function printfOutput([format = '', ...values]: readonly string[]): string | und
     printed += text.replaceAll(/%([sb%])/g, (_, kind) => {
       if (kind === '%') return '%'
       const value = values[used++] ?? ''
-      return kind === 'b' ? unescape(value) : value
+      return kind === 'b' ? unescaped(value) : value
     })
   }
   return printed
@@ -80,7 +80,7 @@ const SINGLE: Record<string, string> = {
   e: '\x1b',
 }
 
-function unescape(text: string): string {
+function unescaped(text: string): string {
   return text.replaceAll(
     /\\(?:x([0-9a-fA-F]{1,2})|0?([0-7]{1,3})|u([0-9a-fA-F]{1,4})|([ntrabfv\\e]))/g,
     (_, hex, octal, code, single) =>

@@ -47,7 +47,10 @@ export class Walker {
   }
 
   text(source: string, scope: Scope): void {
-    if (scope.depth > DEEPEST) return this.opaque('is nested too deeply', source)
+    if (scope.depth > DEEPEST) {
+      this.opaque('is nested too deeply', source)
+      return
+    }
     this.script(parse(source), scope)
   }
 
@@ -91,19 +94,26 @@ export class Walker {
     }
     switch (node.type) {
       case 'Command':
-        return this.command(node, scope)
+        this.command(node, scope)
+        return
       case 'Pipeline':
-        return this.pipeline(node.commands, scope)
+        this.pipeline(node.commands, scope)
+        return
       case 'AndOr':
-        return this.andOr(node, scope)
+        this.andOr(node, scope)
+        return
       case 'Statement':
-        return this.node(node.command, scope)
+        this.node(node.command, scope)
+        return
       case 'CompoundList':
-        return this.statements(node.commands, scope)
+        this.statements(node.commands, scope)
+        return
       case 'BraceGroup':
-        return this.statements(node.body.commands, scope)
+        this.statements(node.body.commands, scope)
+        return
       case 'Subshell':
-        return this.statements(node.body.commands, innerScope(scope))
+        this.statements(node.body.commands, innerScope(scope))
+        return
       case 'Redirected': {
         const { redirects, input } = this.redirections(node.redirects, scope)
         const inside: Scope = {
@@ -126,12 +136,14 @@ export class Walker {
         return
       case 'While':
         this.node(node.clause, scope)
-        return this.maybe(scope, (inside) => this.node(node.body, inside), { loop: true })
+        this.maybe(scope, (inside) => this.node(node.body, inside), { loop: true })
+        return
       case 'For':
       case 'Select': {
         const values = node.wordlist ? this.values(node.wordlist, scope) : { texts: [], unknown: true }
         assign(scope, node.name.value, values)
-        return this.maybe(scope, (inside) => this.node(node.body, inside), { loop: true })
+        this.maybe(scope, (inside) => this.node(node.body, inside), { loop: true })
+        return
       }
       case 'ArithmeticFor':
         this.inspectChildren(node, scope)
@@ -148,7 +160,8 @@ export class Walker {
         this.defined.set(node.name.value, { body: node.body, scope })
         return
       case 'Coproc':
-        return this.node(node.body, innerScope(scope, { input: { kind: 'unknown' } }))
+        this.node(node.body, innerScope(scope, { input: { kind: 'unknown' } }))
+        return
       default:
         this.inspectChildren(node, scope)
     }
@@ -173,7 +186,10 @@ export class Walker {
     let input = scope.input
     for (const command of commands) {
       const output = command.type === 'Command' ? outputOf(command, this.expander(scope), input) : undefined
-      if (commands.length === 1) return this.node(command, scope)
+      if (commands.length === 1) {
+        this.node(command, scope)
+        return
+      }
       this.node(command, innerScope(scope, { input, depth: scope.depth }))
       input = output === undefined ? { kind: 'unknown' } : { kind: 'text', text: output }
     }
@@ -253,7 +269,8 @@ export class Walker {
   private assignment({ name, value, append, index }: Assignment, scope: Scope): void {
     if (value.type === 'ArrayValue') {
       this.inspect(value, scope)
-      return assign(scope, name, { texts: [], unknown: true })
+      assign(scope, name, { texts: [], unknown: true })
+      return
     }
     const fields = expandOne(value, this.expander(scope))
     const changing = scope.loop && value.parts?.some(({ type }) => /Expansion|DoubleQuoted/.test(type))

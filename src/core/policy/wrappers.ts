@@ -5,8 +5,6 @@ export interface Wrapper {
   values?: string
   /** Words between the options and the command: the duration of `timeout`, the host of `ssh`. */
   skip?: number
-  /** `VAR=value` words may come before the command. */
-  assignments?: true
   /** The words are joined and given to a shell. */
   shell?: true
   /** Options whose value is a text for a shell. */
@@ -24,11 +22,10 @@ export const WRAPPERS: Record<string, readonly Wrapper[]> = {
     {
       values:
         '-u -g -h -p -C -D -R -r -t -T -U --user --group --host --prompt --close-from --chdir --chroot --role --type --command-timeout --other-user',
-      assignments: true,
     },
   ],
   doas: [{ values: '-u -C' }],
-  env: [{ values: '-u -C --unset --chdir', assignments: true, text: ['-S', '--split-string'] }],
+  env: [{ values: '-u -C --unset --chdir', text: ['-S', '--split-string'] }],
   nohup: [{}],
   setsid: [{}],
   time: [{ values: '-f -o --format --output' }],

@@ -63,14 +63,12 @@ function targetsOf(
       const last = operands.at(-1)
       const targets = into.length > 0 ? into : last ? [last] : []
       const deep = recursive || program === 'rsync' || args.some(({ text }) => /^-[a-zA-Z]*a/.test(text))
-      const below = targets
-        .filter(isDirectory)
-        .flatMap((target) =>
-          (into.length > 0 ? operands : operands.slice(0, -1)).map((source) => ({
-            ...source,
-            text: `${target.text}/${baseName(source.text)}`,
-          })),
-        )
+      const below = targets.filter(isDirectory).flatMap((target) =>
+        (into.length > 0 ? operands : operands.slice(0, -1)).map((source) => ({
+          ...source,
+          text: `${target.text}/${baseName(source.text)}`,
+        })),
+      )
       const removed =
         program === 'rsync' && args.some(({ text }) => text.startsWith('--remove-s')) ? all(true) : []
       return [
