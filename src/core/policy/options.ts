@@ -114,10 +114,6 @@ export function valueOptions(program: string, words: readonly string[]): readonl
   return VALUE_OPTIONS[program] ?? []
 }
 
-export function knowsOptions(program: string): boolean {
-  return Object.hasOwn(VALUE_OPTIONS, program)
-}
-
 /** One option a word: `-rf` is `-r` and `-f`, the same option has one name, its value is cut off. */
 export function optionsOf(program: string, words: readonly string[]): Set<string> {
   const options = new Set<string>()
