@@ -131,3 +131,24 @@ test('no text makes it fail or take long', () => {
     { numRuns: 2000, verbose: true },
   )
 })
+
+test.each([
+  ['options', `docker ${'-a '.repeat(5000)}x`],
+  ['unknown words', `docker ${'$X '.repeat(2000)}`],
+  ['braces', `echo ${'{a,b}'.repeat(40)}`],
+  [
+    'alternatives',
+    `${Array.from({ length: 12 }, (_, i) => `for v${i} in a b c; do`).join(' ')} echo ${Array.from({ length: 12 }, (_, i) => `$v${i}`).join('')}; ${'done; '.repeat(12)}`,
+  ],
+  ['functions', 'f() { f; f; f; f; f; f; }; f'],
+  ['parentheses', `${'('.repeat(3000)}ls${')'.repeat(3000)}`],
+  ['substitutions', `${'echo $('.repeat(200)}ls${')'.repeat(200)}`],
+  ['quotes', `${"'".repeat(9999)}`],
+  ['commands', 'ls;'.repeat(20_000)],
+  ['paths', `rm ${'*/'.repeat(2000)}x ${'../'.repeat(3000)}y`],
+  ['a sed script', `sed '${'s/a/b/;'.repeat(5000)}' x`],
+])('a great many %s are answered soon', (_, text) => {
+  const from = performance.now()
+  ask(text, '2')
+  expect(performance.now() - from).toBeLessThan(2000)
+})

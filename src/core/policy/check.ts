@@ -42,17 +42,23 @@ export interface PolicyDecision {
 const LONGEST = 100_000
 
 export function checkCommand(text: string, policy: Policy, surroundings: Surroundings): PolicyDecision {
-  if (text.length > LONGEST) {
-    return {
-      decision: 'deny',
-      reason: `The command is longer than ${LONGEST} characters. Use shorter ones.`,
-      rule: 'unreadable',
-      commands: [],
-      opaque: [],
-    }
+  if (text.length > LONGEST) return unreadable(`it is longer than ${LONGEST} characters`)
+  try {
+    return decide(text, policy, surroundings)
+  } catch (error) {
+    // Whatever goes wrong here, it must not let anything through.
+    return unreadable(error instanceof Error ? error.message : 'it could not be checked')
   }
+}
+
+function unreadable(why: string): PolicyDecision {
+  const reason = `The command cannot be read as a whole (${why}). Correct it or split it up.`
+  return { decision: 'deny', reason, rule: 'unreadable', commands: [], opaque: [] }
+}
+
+function decide(text: string, policy: Policy, surroundings: Surroundings): PolicyDecision {
   const { commands, opaque, error } = extractCommands(text, surroundings)
-  const refusal = firstRefusal(commands, opaque, error, policy, surroundings)
+  const refusal = firstRefusal({ text, commands, opaque, error }, policy, surroundings)
   const listed = { commands: commands.map(showCommand), opaque }
   if (refusal) return { decision: 'deny', ...refusal, ...listed }
   const reason = opaque[0]
@@ -63,10 +69,15 @@ export function checkCommand(text: string, policy: Policy, surroundings: Surroun
 
 type Refusal = { reason: string; rule: string }
 
+interface Looked {
+  text: string
+  commands: readonly SimpleCommand[]
+  opaque: readonly Opaque[]
+  error: string | undefined
+}
+
 function firstRefusal(
-  commands: readonly SimpleCommand[],
-  opaque: readonly Opaque[],
-  error: string | undefined,
+  { text: source, commands, opaque, error }: Looked,
   policy: Policy,
   surroundings: Surroundings,
 ): Refusal | undefined {
@@ -75,15 +86,11 @@ function firstRefusal(
     if (refusal) return refusal
   }
   for (const { text, why } of opaque) {
-    const refusal = mentioned(text, why, policy)
+    const refusal = mentioned(text, source, why, policy)
     if (refusal) return refusal
   }
   // Read by the shell in another way than by us, it could start anything.
-  if (error)
-    return {
-      reason: `The command cannot be parsed (${error}). Correct it or split it up.`,
-      rule: 'unreadable',
-    }
+  if (error) return { reason: unreadable(error).reason, rule: 'unreadable' }
   if (!policy.restricts) return undefined
   const [first] = opaque
   if (first) {
@@ -93,7 +100,7 @@ function firstRefusal(
     }
   }
   for (const command of commands) {
-    const refusal = notAllowed(command, policy)
+    const refusal = notAllowed(command, policy, surroundings)
     if (refusal) return refusal
   }
   return undefined
@@ -189,17 +196,15 @@ function protectedWrite(
   return undefined
 }
 
-/** A program text cannot be followed, but one that speaks of what is forbidden is not run. */
-function mentioned(text: string, why: string, policy: Policy): Refusal | undefined {
+/**
+ * A program text cannot be followed, but what speaks of something forbidden is not run: the program itself, or what
+ * stands around it, which may have written it.
+ */
+function mentioned(text: string, source: string, why: string, policy: Policy): Refusal | undefined {
   for (const pattern of [...policy.never, ...policy.deny]) {
     const words = [pattern.program, ...pattern.operands.filter((word) => word !== '*'), ...pattern.options]
-    if (
-      words.length > 1 &&
-      inOrder(
-        text,
-        words.filter((word) => !/[*?]/.test(word)),
-      )
-    ) {
+    const written = words.filter((word) => !/[*?]/.test(word))
+    if (words.length > 1 && [text, source].some((spoken) => inOrder(spoken, written))) {
       return {
         reason: `This ${why} and speaks of \`${pattern.source}\`, which is forbidden. Run what is allowed directly.`,
         rule: pattern.source,
@@ -231,13 +236,15 @@ function inOrder(text: string, words: readonly string[]): boolean {
 
 const SCRATCH = /^\/(tmp|var\/tmp|dev\/shm)\/./
 
-function notAllowed(command: SimpleCommand, policy: Policy): Refusal | undefined {
+function notAllowed(command: SimpleCommand, policy: Policy, surroundings: Surroundings): Refusal | undefined {
+  const isScratch = (field: Field) =>
+    !field.unknown && pathsOf(field, command.cwds, surroundings).paths.every((path) => SCRATCH.test(path))
   const [name, ...args] = command.words
   if (!name) return undefined
   const shown = showCommand(command)
   const mayWrite = policy.tools.includes('Write') || policy.tools.includes('Edit')
   for (const { target } of mayWrite ? [] : writesOf({ ...command, words: [{ text: ':' }] }, () => false)) {
-    if (!SCRATCH.test(target.text) || target.text.includes('..')) {
+    if (!isScratch(target)) {
       return {
         reason: `\`${shown}\` writes to ${target.text.replaceAll(UNKNOWN, '…')}, and tier ${policy.tier} may not write files. Leave out the redirection, or write below /tmp.`,
         rule: 'write',
@@ -247,7 +254,7 @@ function notAllowed(command: SimpleCommand, policy: Policy): Refusal | undefined
   if (onlyLooks(command)) return undefined
   if (
     baseName(name.text) === 'tee' &&
-    (mayWrite || args.every(({ text }) => SCRATCH.test(text) || text.startsWith('-') || text === '/dev/null'))
+    (mayWrite || args.every((arg) => isScratch(arg) || arg.text.startsWith('-') || arg.text === '/dev/null'))
   )
     return undefined
   const subject = subjectOf(

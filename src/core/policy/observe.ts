@@ -98,7 +98,12 @@ const CATALOG: Record<string, Looks> = {
   uniq: atMost(1),
   xxd: both(without('-r'), atMost(1)),
   file: without('-C', '--compile'),
-  date: without('-s', '--set'),
+  date: dateLooks,
+  tree: without('-o'),
+  time: without('-o', '--output'),
+  strace: without('-o', '--output'),
+  ltrace: without('-o', '--output'),
+  script: (args) => args.at(-1) === '/dev/null',
   hostname: (args) =>
     args.every((arg) => /^-[fisdAI]+$|^--(fqdn|short|ip-address|all-ip-addresses)$/.test(arg)),
   mount: (args) => args.length === 0,
@@ -269,7 +274,7 @@ const CATALOG: Record<string, Looks> = {
 
 /** Wrappers, shells and `eval` count as looking: what they start is a command of its own. */
 const WRAPPING = new Set(
-  'ssh watch chroot unshare nsenter strace ltrace flock su runuser script setpriv prlimit chrt taskset numactl setarch gosu su-exec tini dumb-init unbuffer catchsegv eatmydata toybox'.split(
+  'ssh watch chroot unshare nsenter flock su runuser setpriv prlimit chrt taskset numactl setarch gosu su-exec tini dumb-init unbuffer catchsegv eatmydata toybox'.split(
     ' ',
   ),
 )
@@ -287,6 +292,14 @@ export function onlyLooks({ words }: Pick<SimpleCommand, 'words'>): boolean {
   // An option that is not known may be one that writes.
   if (looks !== always && fields.some(({ unknown, tame }) => unknown === 'many' && !tame)) return false
   return looks(args, fields)
+}
+
+/** A word that is no format sets the clock. */
+function dateLooks(args: readonly string[]): boolean {
+  const operands = args.filter(
+    (arg, index) => !isOption(arg) && !/^(-d|-r|-f|--date|--reference|--file)$/.test(args[index - 1] ?? ''),
+  )
+  return operands.every((arg) => arg.startsWith('+')) && without('-s', '--set')(args, [])
 }
 
 function gitLooks(args: readonly string[]): boolean {
@@ -382,6 +395,7 @@ function curlLooks(args: readonly string[], fields: readonly Field[]): boolean {
     if (/^(-o|--output)$/.test(arg) && next !== '/dev/null' && next !== '-') return false
     if (/^-[a-zA-Z]*o$/.test(arg) && !arg.startsWith('--') && next !== '/dev/null' && next !== '-')
       return false
+    if (/^-[a-zA-Z]*o./.test(arg) && !/o(\/dev\/null|-)$/.test(arg)) return false
     if (/^-[a-zA-Z]*[dFTKOJQct]/.test(arg) && !/^-[a-zA-Z]*[HAuewmx]/.test(arg)) return false
     if (
       /^--(data|form|upload|config|remote|output-dir|json|dump-header|cookie-jar|trace|stderr|quote|url-query|unix-socket|abstract|proto-redir|telnet|mail|engine|libcurl|hsts|alt-svc|etag-save|netrc-file)/.test(

@@ -103,50 +103,42 @@ export function mayMatch(
     const maybe = args.some(({ unknown, tame }) => unknown && !tame)
     for (const option of pattern.options) if (!hasOption(options, option) && !maybe) return false
   }
-  return follows(pattern.operands, 0, args, 0, pattern.open, forms)
+  return follows(pattern.operands, args, pattern.open, forms)
 }
 
 /** Other texts that a word may mean: the path it resolves to. */
 export type Forms = (field: Field) => readonly string[]
 
-function follows(
-  wanted: readonly string[],
-  at: number,
-  args: readonly Field[],
-  from: number,
-  open: boolean,
-  forms: Forms,
-): boolean {
-  const arg = args[from]
-  const word = wanted[at]
-  if (arg === undefined) return word === undefined
-  const next = () => follows(wanted, at, args, from + 1, open, forms)
-  if (arg.unknown === 'many') {
-    // It may be any number of the words that are looked for.
-    if (next()) return true
-    for (let taken = at + 1; taken <= wanted.length; taken++) {
-      if (follows(wanted, taken, args, from + 1, open, forms)) return true
+/** Whether the arguments from one place on can be the words looked for from another place on. */
+function follows(wanted: readonly string[], args: readonly Field[], open: boolean, forms: Forms): boolean {
+  // Each pair of places is looked at once: else a row of options would take for ever.
+  const failed = new Set<number>()
+  const from = (at: number, index: number): boolean => {
+    const key = at * (args.length + 2) + index
+    if (failed.has(key)) return false
+    const found = step(at, index)
+    if (!found) failed.add(key)
+    return found
+  }
+  const step = (at: number, index: number): boolean => {
+    const arg = args[index]
+    const word = wanted[at]
+    if (arg === undefined) return word === undefined
+    if (arg.unknown === 'many') {
+      // It may be any number of the words that are looked for.
+      for (let taken = at; taken <= wanted.length; taken++) if (from(taken, index + 1)) return true
+      return word === undefined && open
     }
-    return word === undefined && open
+    if (isOption(arg.text)) {
+      if (from(at, index + 1)) return true
+      // The next word may be the value of this option.
+      return args[index + 1] !== undefined && !arg.text.includes('=') && from(at, index + 2)
+    }
+    if (word === undefined) return open
+    if (word === '*') return from(at, index + 1) || from(at + 1, index) || from(at + 1, index + 1)
+    return wordMeets(word, arg, forms) && from(at + 1, index + 1)
   }
-  if (isOption(arg.text)) {
-    if (next()) return true
-    // The next word may be the value of this option.
-    return (
-      args[from + 1] !== undefined &&
-      !arg.text.includes('=') &&
-      follows(wanted, at, args, from + 2, open, forms)
-    )
-  }
-  if (word === undefined) return open
-  if (word === '*') {
-    return (
-      next() ||
-      follows(wanted, at + 1, args, from, open, forms) ||
-      follows(wanted, at + 1, args, from + 1, open, forms)
-    )
-  }
-  return wordMeets(word, arg, forms) && follows(wanted, at + 1, args, from + 1, open, forms)
+  return from(0, 0)
 }
 
 function wordMeets(word: string, arg: Field, forms: Forms): boolean {

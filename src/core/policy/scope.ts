@@ -74,3 +74,11 @@ export function joinCwds(
   const all = [...new Set([...one, ...other])]
   return all.length > MOST_VALUES ? [...all.slice(0, MOST_VALUES), undefined] : all
 }
+
+/** Variables that decide which program a name stands for, or what a program starts besides. */
+const STEERING =
+  /^(PATH|LD_.*|BASH_ENV|ENV|SHELLOPTS|BASHOPTS|PROMPT_COMMAND|PS4|GIT_.*|PAGER|EDITOR|VISUAL|LESSOPEN|LESSCLOSE|PYTHON.*|PERL.*|RUBY.*|NODE_OPTIONS|DOCKER_.*|KUBECONFIG|IFS|BROWSER|MANPAGER|SUDO_ASKPASS)$/
+
+export function steers(variable: string): boolean {
+  return STEERING.test(variable)
+}

@@ -2,7 +2,7 @@
 import { baseName, type Field, literal, type Redirect, showCommand, UNKNOWN } from './command.ts'
 import { onlyLooks } from './observe.ts'
 import { isOption, textsOf } from './options.ts'
-import { assign, innerScope, type Scope } from './scope.ts'
+import { assign, innerScope, type Scope, steers } from './scope.ts'
 import { INTERPRETERS, READERS, SHELLS, STARTERS, WRAPPERS, type Wrapper } from './wrappers.ts'
 
 export interface Started {
@@ -15,16 +15,14 @@ export interface Started {
 export interface Look {
   text: (source: string, scope: Scope) => void
   opaque: (why: string, text: string) => void
+  /** Refuses the whole text. */
+  giveUp: (why: string) => void
   add: (command: Started, scope: Scope) => void
   call: (name: string, args: readonly Field[], scope: Scope) => boolean
   changeDirectory: (target: Field | undefined, scope: Scope) => void
 }
 
 const DEEPEST = 24
-
-/** Variables that decide which program a name stands for, or what a program starts besides. */
-const STEERING =
-  /^(PATH|LD_.*|BASH_ENV|ENV|SHELLOPTS|BASHOPTS|PROMPT_COMMAND|PS4|GIT_.*|PAGER|EDITOR|VISUAL|LESSOPEN|LESSCLOSE|PYTHON.*|PERL.*|RUBY.*|NODE_OPTIONS|DOCKER_.*|KUBECONFIG|IFS|BROWSER|MANPAGER|SUDO_ASKPASS)$/
 
 export function start(command: Started, scope: Scope, walker: Look, depth = 0): void {
   const [name, ...args] = command.words
@@ -34,11 +32,13 @@ export function start(command: Started, scope: Scope, walker: Look, depth = 0): 
   }
   const show = () => showCommand(command)
   if (depth > DEEPEST) {
-    walker.opaque('is nested too deeply', show())
+    walker.giveUp('it is nested too deeply')
     return
   }
-  for (const variable of command.assigned) {
-    if (STEERING.test(variable)) walker.opaque(`sets ${variable}, which changes what is started`, show())
+  for (const assignment of command.assigned) {
+    const [variable = ''] = assignment.split('=', 1)
+    if (steers(variable))
+      walker.opaque(`sets ${variable}, which changes what is started`, `${assignment} ${show()}`)
   }
   if (name.unknown || name.glob) {
     walker.opaque('has a name that only the running shell knows', show())
@@ -147,8 +147,11 @@ export function start(command: Started, scope: Scope, walker: Look, depth = 0): 
       return
   }
   if (READERS.has(program)) {
-    for (const { text } of args)
-      if (/^[A-Za-z_]\w*$/.test(text)) assign(scope, text, { texts: [], unknown: true })
+    for (const { text } of args) {
+      if (!/^[A-Za-z_]\w*$/.test(text)) continue
+      assign(scope, text, { texts: [], unknown: true })
+      if (steers(text)) walker.opaque(`sets ${text}, which changes what is started`, show())
+    }
     done()
     return
   }
@@ -242,6 +245,8 @@ function shell(
     walker.opaque('feeds a shell with something that cannot be seen', showCommand(command))
 }
 
+const SED_ACTS = /(?:^|[;{}\n\d$/])\s*[wWe](?:\s+\S|$)|\/[gpiImM\d]*[we][gpiImM\d]*(?:\s|;|$)/
+
 function interprets(program: string, args: readonly Field[], scope: Scope): boolean {
   const plain = program.replace(/[\d.]+$/, '')
   if (/^([gmn]?awk|gawk|mawk|nawk)$/.test(program)) {
@@ -252,6 +257,8 @@ function interprets(program: string, args: readonly Field[], scope: Scope): bool
         /^(-f|-i|-l|-e|--file|--include|--load|--exec)/.test(text),
     )
   }
+  // `w` writes, `e` runs something.
+  if (program === 'sed') return args.some(({ text }) => SED_ACTS.test(text))
   if (!Object.hasOwn(INTERPRETERS, plain)) return false
   // `--version` alone does nothing; anything else runs a text, a file or its stdin.
   return args.length > 0
@@ -444,6 +451,7 @@ function unwrap(
   let skip = wrapper.skip ?? 0
   let at = 0
   let doubtful = false
+  const inside = { ...scope }
   if (wrapper.after) at = endOf(wrapper.after, args)
   if (wrapper.dashes) {
     const dashes = args.findIndex(({ text }) => text === '--')
@@ -493,12 +501,17 @@ function unwrap(
       }
       if (/^--?entrypoint$/.test(text)) next([args[at + 1] ?? literal(':'), ...args.slice(at + 3)])
       else if (/^--entrypoint=/.test(text)) next([literal(text.slice(13)), ...args.slice(at + 2)])
+      const [, place] = /^--(?:chdir|working-directory)=(.*)$/s.exec(text) ?? []
+      if (place !== undefined) walker.changeDirectory({ ...arg, text: place }, inside)
+      else if (/^(-C|-D|--chdir|--working-directory)$/.test(text) && values.has(text)) {
+        walker.changeDirectory(args[at + 1], inside)
+      }
       if (values.has(text) || endsWithValueOption(text, values)) at++
       else if (!isKnownFlag(text)) doubtful = true
       continue
     }
     if (!wrapper.shell && /^[A-Za-z_]\w*\+?=/.test(text)) {
-      assigned.push(text.slice(0, text.search(/\+?=/)))
+      assigned.push(text)
       continue
     }
     if (skip > 0) {
@@ -508,6 +521,8 @@ function unwrap(
     break
   }
   const rest = args.slice(at)
+  // `command cd x` changes where we are, `env -C x ls` only where it runs.
+  const wrapped = () => (inside.cwds === scope.cwds ? scope : inside)
   if (rest.length === 0) {
     if (!wrapper.shellByDefault) return
     const { input } = scope
@@ -523,10 +538,11 @@ function unwrap(
     )
     return
   }
-  next(rest, { assigned })
+  next(rest, { assigned }, wrapped())
   // The value of an option that is not known here may have been taken for the command.
   if (doubtful)
-    for (let from = 1; from < Math.min(rest.length, 6); from++) next(rest.slice(from), { assigned })
+    for (let from = 1; from < Math.min(rest.length, 6); from++)
+      next(rest.slice(from), { assigned }, wrapped())
 }
 
 /** `-itu root`: the first letter that takes a value takes the rest of the cluster, or the next word if it is the last. */

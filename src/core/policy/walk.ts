@@ -17,12 +17,23 @@ import {
 import { type Extraction, type Field, literal, type Redirect, type Surroundings, UNKNOWN } from './command.ts'
 import { type Expander, expandOne, expandText, expandWords } from './expand.ts'
 import { joinPath } from './paths.ts'
-import { assign, type Input, innerScope, joinCwds, openScope, type Scope, type Values } from './scope.ts'
+import {
+  assign,
+  type Input,
+  innerScope,
+  joinCwds,
+  openScope,
+  type Scope,
+  steers,
+  type Values,
+} from './scope.ts'
 import { start } from './start.ts'
 import { outputOf } from './text-output.ts'
 
 const DEEPEST = 12
 const MOST_COMMANDS = 500
+const MOST_STEPS = 5000
+const MOST_WORDS = 2000
 
 export function extractCommands(text: string, surroundings: Surroundings): Extraction {
   const walker = new Walker(surroundings)
@@ -35,6 +46,7 @@ export function extractCommands(text: string, surroundings: Surroundings): Extra
 export class Walker {
   readonly found: Extraction = { commands: [], opaque: [] }
   readonly surroundings: Surroundings
+  private steps = 0
   private readonly called = new Set<string>()
   private readonly defined = new Map<string, { body: SyntaxNode; scope: Scope }>()
 
@@ -46,9 +58,14 @@ export class Walker {
     this.found.opaque.push({ why, text })
   }
 
+  /** What was not looked at may be anything, so the whole text is refused. */
+  giveUp(why: string): void {
+    this.found.error ??= why
+  }
+
   text(source: string, scope: Scope): void {
     if (scope.depth > DEEPEST) {
-      this.opaque('is nested too deeply', source)
+      this.giveUp('it is nested too deeply')
       return
     }
     this.script(parse(source), scope)
@@ -88,8 +105,8 @@ export class Walker {
   }
 
   node(node: SyntaxNode, scope: Scope): void {
-    if (this.found.commands.length > MOST_COMMANDS) {
-      if (this.found.opaque.at(-1)?.why !== 'is too long') this.opaque('is too long', '')
+    if (++this.steps > MOST_STEPS || this.found.commands.length > MOST_COMMANDS) {
+      this.giveUp('it is too long, or goes round in circles')
       return
     }
     switch (node.type) {
@@ -207,7 +224,7 @@ export class Walker {
     }
     const assigned = assignments.map(({ name, value }) => {
       this.inspect(value, scope)
-      return name
+      return `${name}=${value.type === 'Word' ? value.value : ''}`
     })
     const inside: Scope = input ? { ...scope, input } : scope
     for (const words of this.commandWords(command, scope)) {
@@ -247,6 +264,10 @@ export class Walker {
     }: { words: readonly Field[]; redirects: readonly Redirect[]; assigned: readonly string[] },
     scope: Scope,
   ): void {
+    if (words.length > MOST_WORDS) {
+      this.giveUp('a command has too many words')
+      return
+    }
     const all = scope.redirects.length > 0 ? [...scope.redirects, ...redirects] : redirects
     this.found.commands.push({ words, cwds: scope.cwds, redirects: all, assigned })
   }
@@ -257,7 +278,7 @@ export class Walker {
     if (!called) return false
     this.called.add(name)
     if (scope.depth > DEEPEST) {
-      this.opaque('calls itself', name)
+      this.giveUp('it calls itself too often')
       return true
     }
     const inside: Scope = { ...scope, positional: args, depth: scope.depth + 1 }
@@ -266,7 +287,8 @@ export class Walker {
     return true
   }
 
-  private assignment({ name, value, append, index }: Assignment, scope: Scope): void {
+  private assignment({ name, value, append, index, text }: Assignment, scope: Scope): void {
+    if (steers(name)) this.opaque(`sets ${name}, which changes what is started`, text)
     if (value.type === 'ArrayValue') {
       this.inspect(value, scope)
       assign(scope, name, { texts: [], unknown: true })
@@ -354,7 +376,7 @@ export class Walker {
     if (!script) return anything
     const inside = innerScope(scope, { redirects: [] })
     if (inside.depth > DEEPEST) {
-      this.opaque('is nested too deeply', '')
+      this.giveUp('it is nested too deeply')
       return anything
     }
     const only = script.commands.length === 1 ? script.commands[0]?.command : undefined
