@@ -30,6 +30,11 @@ export function start(command: Started, scope: Scope, walker: Look, depth = 0): 
     walker.add({ ...command, words: [literal(':')] }, scope)
     return
   }
+  // Behind a wrapper: some take it as a variable, the others would not find such a program.
+  if (depth > 0 && args.length > 0 && /^[A-Za-z_]\w*\+?=/.test(name.text)) {
+    start({ ...command, words: args, assigned: [...command.assigned, name.text] }, scope, walker, depth + 1)
+    return
+  }
   const show = () => showCommand(command)
   if (depth > DEEPEST) {
     walker.giveUp('it is nested too deeply')
