@@ -10,6 +10,7 @@ import { chat } from './cases/chat.ts'
 import { history } from './cases/history.ts'
 import { ingest } from './cases/ingest.ts'
 import { parser } from './cases/parser.ts'
+import { policy } from './cases/policy.ts'
 import { queue } from './cases/queue.ts'
 import { recovery } from './cases/recovery.ts'
 import { slowReader } from './cases/slow-reader.ts'
@@ -28,6 +29,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   queue,
   recovery,
   history,
+  policy,
 ]
 
 const { values: options } = parseArgs({

@@ -29,6 +29,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   { name: 'runs', summary: 'list, show, follow, cancel and answer runs', load: () => import('./runs.ts') },
   { name: 'sessions', summary: "list and show the agents' sessions", load: () => import('./sessions.ts') },
   { name: 'agents', summary: 'list the agents found on this machine', load: () => import('./agents.ts') },
+  { name: 'policy', summary: 'say whether a command may run', load: () => import('./policy.ts') },
   { name: 'stats', summary: 'show totals and what resuming saved', load: () => import('./stats.ts') },
   { name: 'simulate', summary: 'serve a scripted model to real agents', load: () => import('./simulate.ts') },
 ]

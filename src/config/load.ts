@@ -3,12 +3,13 @@
  * Either all sources are right, or one `config-invalid` error lists everything that is wrong with any of them.
  */
 import { join } from 'node:path'
+import { checkPolicy, promptPath } from './check-policy.ts'
 import { checkSource } from './check-source.ts'
 import type { Environment } from './environment.ts'
 import { readEnvironmentSource } from './environment-source.ts'
 import { type ConfigProblem, configError } from './problem.ts'
 import { checkProjectLimits } from './project-limits.ts'
-import { type Config, configSchema } from './schema.ts'
+import { type Config, configSchema, defaultTiers } from './schema.ts'
 import type { Source } from './source.ts'
 import { readYamlSource } from './yaml-source.ts'
 
@@ -44,14 +45,35 @@ export function loadConfig({
   for (const source of project) problems.push(...checkProjectLimits(source, withoutProject, homeFile))
   if (problems.length > 0) throw configError(problems)
 
-  const sources = [...user, ...project, ...environment]
-  return { config: overlay(sources), sources: sources.filter(isUsed).map(({ name }) => name) }
+  const sources = [
+    ...user,
+    ...project.map((source) => addingToPolicy(source, withoutProject)),
+    ...environment,
+  ]
+  const config = overlay(sources)
+  const contradictions = checkPolicy(config, sources)
+  if (contradictions.length > 0) throw configError(contradictions)
+  for (const [number, tier] of Object.entries(config.tiers)) {
+    if (tier.promptFile !== undefined) tier.promptFile = promptPath(number, tier.promptFile, sources)
+  }
+  return { config, sources: sources.filter(isUsed).map(({ name }) => name) }
+}
+
+/** What a directory forbids is forbidden besides, not instead. */
+function addingToPolicy(source: Source, { policy }: Config): Source {
+  const { policy: own, ...rest } = source.value as { policy?: Partial<Config['policy']> }
+  if (!own) return source
+  const added = Object.entries(own).map(([key, list]) => [
+    key,
+    [...policy[key as keyof Config['policy']], ...list],
+  ])
+  return { ...source, value: { ...rest, policy: Object.fromEntries(added) } }
 }
 
 const isUsed = ({ value }: Source) => Object.keys(value as object).length > 0
 
 function overlay(sources: readonly Source[]): Config {
-  return configSchema.parse(sources.map(({ value }) => value).reduce(merge, {}))
+  return configSchema.parse(sources.map(({ value }) => value).reduce(merge, { tiers: defaultTiers() }))
 }
 
 /** Mappings are merged key by key; lists and single values replace what was there. */

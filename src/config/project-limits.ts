@@ -1,7 +1,8 @@
 /**
  * What `./reprise.yaml` may not do. It lies in a directory that a stranger may have written (a cloned repository), and
  * it is read merely because someone works there. So it cannot name anything that is executed, nor where Reprise
- * listens, stores or sends; and it can only narrow what agents may do, never widen it.
+ * listens, stores or sends; and it can only narrow what agents may do, never widen it;
+ * what its `policy` forbids is added to what yours forbids.
  */
 import { PERMISSION_MODES } from '../contract/run.ts'
 import type { ConfigProblem } from './problem.ts'
@@ -15,6 +16,7 @@ const HOME_ONLY = [
   ['agents', '*', 'args'],
   ['agents', '*', 'env'],
   ['notify'],
+  ['tiers'],
 ] as const
 
 /** Expects a source that fits the schema, and the settings as they are without it. */

@@ -7,7 +7,9 @@
 import { z } from 'zod'
 import { CHANGE_POLICIES } from '../contract/job.ts'
 import { PERMISSION_MODES } from '../contract/run.ts'
+import { DEFAULT_TIERS } from '../core/policy/defaults.ts'
 import { notify } from './notify-schema.ts'
+import { policy, tiers } from './policy-schema.ts'
 import { duration, setting, size, text, wholeNumber } from './setting.ts'
 
 const server = z.strictObject({
@@ -125,6 +127,24 @@ const agent = z.strictObject({
   ).optional(),
 })
 
+/** As they would be written in a file. */
+export function defaultTiers() {
+  return Object.fromEntries(
+    Object.entries(DEFAULT_TIERS).map(([number, { name, model, tools, commands }]) => [
+      number,
+      {
+        name,
+        model,
+        tools: [...tools],
+        commands: {
+          ...(commands.allow && { allow: [...commands.allow] }),
+          ...(commands.deny && { deny: [...commands.deny] }),
+        },
+      },
+    ]),
+  )
+}
+
 export const configSchema = z.strictObject({
   server: server.prefault({}),
   store: store.prefault({}),
@@ -135,7 +155,9 @@ export const configSchema = z.strictObject({
   dryRun: setting(z.boolean(), 'true or false', 'Record what would be run, without running it.').prefault(
     false,
   ),
-  maxTier: wholeNumber('The highest tier an escalation may reach.', { min: 1, max: 3 }).prefault(3),
+  maxTier: wholeNumber('The highest tier an escalation may reach.', { min: 1, max: 9 }).prefault(3),
+  tiers: tiers.prefault(defaultTiers()),
+  policy: policy.prefault({}),
   agents: setting(
     z.record(z.string().regex(/^[a-z0-9][a-z0-9._-]*$/), agent),
     'names of agents (small letters, digits, . _ -) with their settings',

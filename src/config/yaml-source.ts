@@ -1,6 +1,6 @@
 /** Reads a settings file. A file that does not exist is no source; one that cannot be read or parsed is a problem. */
 import { readFileSync, statSync } from 'node:fs'
-import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml'
+import { type Document, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml'
 import type { ConfigProblem, SettingPath } from './problem.ts'
 import type { Place, Source } from './source.ts'
 
@@ -59,13 +59,20 @@ function withoutNulls(value: unknown): unknown {
   )
 }
 
-/** Where the key of the setting stands, else the key of what encloses it. */
+/** Where the key or the item of the setting stands, else the key of what encloses it. */
 function placeOf(document: Document, path: SettingPath, at: (offset: number) => Place): Place | undefined {
-  for (let depth = path.length; depth > 0; depth--) {
-    const parent = depth === 1 ? document.contents : document.getIn(path.slice(0, depth - 1), true)
-    const name = String(path[depth - 1])
-    const pair = isMap(parent) && parent.items.find(({ key }) => isScalar(key) && String(key.value) === name)
-    if (pair && isNode(pair.key) && pair.key.range) return at(pair.key.range[0])
+  let node: unknown = document.contents
+  let place = isNode(node) && node.range ? at(node.range[0]) : undefined
+  for (const part of path) {
+    if (isSeq(node)) {
+      node = node.items[Number(part)]
+      if (isNode(node) && node.range) place = at(node.range[0])
+    } else if (isMap(node)) {
+      const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === String(part))
+      if (!pair || !isNode(pair.key) || !pair.key.range) return place
+      place = at(pair.key.range[0])
+      node = pair.value
+    } else return place
   }
-  return isNode(document.contents) && document.contents.range ? at(document.contents.range[0]) : undefined
+  return place
 }

@@ -19,6 +19,7 @@ const COMMANDS = [
   'runs',
   'sessions',
   'agents',
+  'policy',
   'stats',
   'simulate',
 ]

@@ -68,6 +68,15 @@ describe('defaults and overlay', () => {
       },
       dryRun: false,
       maxTier: 3,
+      tiers: {
+        1: expect.objectContaining({ name: 'observe', model: 'haiku', commands: { allow: [] } }),
+        2: expect.objectContaining({ name: 'safe-remediation', model: 'sonnet' }),
+        3: expect.objectContaining({ name: 'full-remediation', model: 'opus', commands: {} }),
+      },
+      policy: {
+        never: expect.arrayContaining(['docker system prune *', 'git push --force *']),
+        protectedPaths: expect.arrayContaining(['/volumes/**', 'ie.yaml']),
+      },
       agents: {},
       notify: {},
     })
@@ -170,7 +179,7 @@ describe('refusals', () => {
         /^config.yaml:5:3 run.maxDuration: expected a duration such as 500ms, .*; got "forever"$/,
       ),
       'reprise.yaml:2:3 resume.maxResumes: expected a whole number from 0 to 1000; got -1',
-      'REPRISE_MAX_TIER maxTier: expected a whole number from 1 to 3; got "all"',
+      'REPRISE_MAX_TIER maxTier: expected a whole number from 1 to 9; got "all"',
     ])
     expect(text).toMatch(/^The configuration has 5 problems:\n {2}\/.*\/config\.yaml:3:3 server\.port: /)
   })
@@ -182,7 +191,7 @@ describe('refusals', () => {
     ['idleTimeout: 1m', 'did you mean session.idleTimeout or run.idleTimeout?'],
     ['agents: { claude: { comand: x } }', 'did you mean agents.claude.command?'],
     ['notify: { me: { command: x, secrt: y } }', 'did you mean notify.me.secret?'],
-    ['tiers: {}', 'known here: server, store, resume, session, run, jobs, dryRun, maxTier, agents'],
+    ['tires: {}', 'did you mean tiers?'],
     ['watches: {}', 'known here: server,'],
     ['__proto__: { dryRun: true }', 'known here: server,'],
   ])('unknown key in %s', (home, message) => {

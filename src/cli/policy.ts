@@ -1,0 +1,65 @@
+/** `reprise policy check`: whether a command may run at a tier, and why not. Asks the configuration, not the daemon. */
+import { statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { type Command, InvalidArgumentError } from 'commander'
+import { loadConfig } from '../config/load.ts'
+import { type CliContext, notify, printJson, printLine } from './context.ts'
+import { homeOf } from './daemon-link.ts'
+import { EXIT } from './exit-code.ts'
+import { styleFor } from './terminal.ts'
+import { usageError } from './usage-error.ts'
+
+const EXAMPLES = `
+Examples:
+  reprise policy check --tier 2 "docker restart jellyfin"
+  reprise policy check "sh -c 'docker system prune'"     refused at every tier
+  reprise policy check --tier 1 --cwd /srv --json "ls > out"
+
+Exits with 0 if it is allowed, 1 if it is refused. Without --tier only what no tier may do is refused.`
+
+interface Options {
+  tier?: number
+  cwd?: string
+}
+
+export function define(command: Command, context: CliContext): void {
+  command.description('Says what agents may run.').addHelpText('after', EXAMPLES)
+  command
+    .command('check')
+    .summary('say whether a command may run')
+    .description('Says whether a command may run, and why not. Nothing is run.')
+    .argument('<command>', 'a text for the shell, in quotes')
+    .option('--tier <number>', 'the tier it would run at', tierNumber)
+    .option('--cwd <dir>', 'the directory it would run in (default: this one)')
+    .addHelpText('after', EXAMPLES)
+    .action((text: string, options: Options) => check(text, options, context))
+}
+
+async function check(text: string, { tier, cwd = '.' }: Options, context: CliContext): Promise<void> {
+  const workDir = resolve(context.cwd, cwd)
+  if (!statSync(workDir, { throwIfNoEntry: false })?.isDirectory()) {
+    throw usageError(`${workDir} is not a directory`, 'Give --cwd a directory that exists.')
+  }
+  const { config } = loadConfig({ home: homeOf(context), cwd: workDir, env: context.env })
+  if (tier !== undefined && !config.tiers[String(tier)]) {
+    throw usageError(`there is no tier ${tier}`, `Tiers: ${Object.keys(config.tiers).join(', ')}`)
+  }
+  const { askPolicy } = await import('../daemon/policy.ts')
+  const answer = askPolicy(config, tier, { command: text, cwd: workDir, env: context.env })
+  const allowed = answer.decision === 'allow'
+  context.exitCode = allowed ? EXIT.done : EXIT.failed
+  if (context.json) return printJson(context, { ...answer, tier: tier ?? null })
+  const style = styleFor(context.stdout, context.env)
+  await printLine(
+    context,
+    `${allowed ? style.green('allowed') : style.red('refused')} ${style.safe(answer.reason)}`,
+  )
+  for (const { why, text: what } of answer.opaque) {
+    notify(context, style.safe(`cannot be seen: ${why}: ${what.split('\n')[0] ?? ''}`))
+  }
+}
+
+function tierNumber(text: string): number {
+  if (!/^[1-9]$/.test(text)) throw new InvalidArgumentError('A tier is a number from 1 to 9.')
+  return Number(text)
+}

@@ -1,0 +1,84 @@
+/** Whether tiers and policy, laid over each other, fit together. What does not is reported where it was written. */
+import { statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { compilePattern } from '../core/policy/pattern.ts'
+import type { ConfigProblem, SettingPath } from './problem.ts'
+import type { Config } from './schema.ts'
+import { problemAt, type Source } from './source.ts'
+
+export function checkPolicy(config: Config, sources: readonly Source[]): ConfigProblem[] {
+  const numbers = Object.keys(config.tiers).map(Number)
+  const problem = (path: SettingPath, message: string) => problemAt(writer(sources, path), path, message)
+  const skipped = numbers
+    .filter((number) => number > 1 && !numbers.includes(number - 1))
+    .map((number) =>
+      problem(
+        ['tiers', String(number)],
+        `there is no tier ${number - 1}; tiers are climbed one at a time, so number them 1, 2, 3, …`,
+      ),
+    )
+  return [
+    ...skipped,
+    ...Object.entries(config.tiers).flatMap(([number, tier]) => [
+      ...incomplete(tier).map((message) => problem(['tiers', number], message)),
+      ...contradictions(tier.commands ?? {}, config.policy.never).map((message) =>
+        problem(['tiers', number, 'commands', 'allow'], message),
+      ),
+      ...missingPrompt(number, tier, sources).map((message) =>
+        problem(['tiers', number, 'promptFile'], message),
+      ),
+    ]),
+  ]
+}
+
+type Tier = Config['tiers'][string]
+
+function incomplete({ model, tools }: Tier): string[] {
+  return [
+    ...(model === undefined ? ['needs a model; only the tiers 1, 2 and 3 have one by default'] : []),
+    ...(tools === undefined ? ['needs tools, such as [Bash, Read, Grep]'] : []),
+  ]
+}
+
+function contradictions({ allow = [], deny = [] }: NonNullable<Tier['commands']>, never: readonly string[]) {
+  const key = (source: string) => {
+    const result = compilePattern(source)
+    if (!result.ok) return source
+    const { program, operands, options, open } = result.pattern
+    return JSON.stringify([program, operands, [...options].sort(), open])
+  }
+  const denied = new Map(deny.map((source) => [key(source), 'denies']))
+  for (const source of never) denied.set(key(source), 'policy.never forbids')
+  return allow.flatMap((source) => {
+    const by = denied.get(key(source))
+    if (!by) return []
+    const who = by === 'denies' ? 'the same tier denies it' : `${by} it`
+    return [`allows "${source}", and ${who}: leave out one of the two`]
+  })
+}
+
+function missingPrompt(number: string, { promptFile }: Tier, sources: readonly Source[]): string[] {
+  if (promptFile === undefined) return []
+  const file = promptPath(number, promptFile, sources)
+  return statSync(file, { throwIfNoEntry: false })?.isFile() ? [] : [`there is no file ${file}`]
+}
+
+/** Relative to the file that names it. */
+export function promptPath(number: string, promptFile: string, sources: readonly Source[]): string {
+  return resolve(dirname(writer(sources, ['tiers', number, 'promptFile']).name), promptFile)
+}
+
+/** The last source that says something about the setting, or about what encloses it. */
+function writer(sources: readonly Source[], path: SettingPath): Source {
+  for (let depth = path.length; depth > 0; depth--) {
+    const found = sources.findLast(({ value }) => holds(value, path.slice(0, depth)))
+    if (found) return found
+  }
+  return sources.at(-1) ?? { name: 'defaults', value: {}, locate: () => ({ source: 'defaults' }) }
+}
+
+function holds(value: unknown, [first, ...rest]: SettingPath): boolean {
+  if (first === undefined) return true
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, first)) return false
+  return holds((value as Record<PropertyKey, unknown>)[first], rest)
+}

@@ -1,0 +1,61 @@
+/** Tiers of escalation and what they may run. */
+import { z } from 'zod'
+import { DEFAULT_NEVER, DEFAULT_PROTECTED_PATHS, KNOWN_TOOLS } from '../core/policy/defaults.ts'
+import { compilePattern } from '../core/policy/pattern.ts'
+import { nearestWord } from './nearest-word.ts'
+import { duration, setting, text } from './setting.ts'
+
+const commandPattern = setting(
+  z.string().superRefine((source, context) => {
+    const result = compilePattern(source)
+    if (result.ok) return
+    const says = `the command pattern ${JSON.stringify(source)} cannot be understood: ${result.problem}`
+    context.addIssue({ code: 'custom', message: says, params: { says } })
+  }),
+  'a command such as "docker restart *"',
+  'Matches parsed commands word by word; * is any further words.',
+)
+
+const tool = setting(
+  z.string().superRefine((name, context) => {
+    if (KNOWN_TOOLS.includes(name) || /^mcp__\w/.test(name)) return
+    const near = nearestWord(name, KNOWN_TOOLS)
+    const says = `unknown tool ${JSON.stringify(name)}; ${near ? `did you mean ${near}?` : `known: ${KNOWN_TOOLS.join(', ')} and mcp__…`}`
+    context.addIssue({ code: 'custom', message: says, params: { says } })
+  }),
+  'the name of a tool, such as Bash or Read',
+  'A tool of the agent.',
+)
+
+const patterns = (description: string) => setting(z.array(commandPattern), 'a list of commands', description)
+
+const tier = z.strictObject({
+  name: text('What the tier is called.').optional(),
+  model: text('Model that works at this tier.').optional(),
+  tools: setting(z.array(tool), 'a list of tools', 'Tools the agent has at this tier.').optional(),
+  commands: z
+    .strictObject({
+      allow: patterns('Only these may run, besides commands that merely look.').optional(),
+      deny: patterns('These may not run.').optional(),
+    })
+    .optional(),
+  approval: setting(z.boolean(), 'true or false', 'A person must agree before this tier starts.').optional(),
+  budgetUsd: setting(z.number().gt(0), 'a number above 0', 'What a run of this tier may cost.').optional(),
+  maxDuration: duration('A run of this tier that takes longer is stopped.').optional(),
+  promptFile: text('A file with the prompt of this tier; relative to the settings file.').optional(),
+})
+
+export const tiers = setting(
+  z.record(z.string().regex(/^[1-9]$/), tier),
+  'numbers of tiers from 1 to 9 with their settings',
+  'Rungs of escalation. 1, 2 and 3 have defaults; each key overrides.',
+)
+
+export const policy = z.strictObject({
+  never: patterns('No tier may run these.').prefault([...DEFAULT_NEVER]),
+  protectedPaths: setting(
+    z.array(text('A path; * stands for a name, ** for anything below.')),
+    'a list of paths',
+    'No tier may change these. A path without a leading slash is protected in every directory.',
+  ).prefault([...DEFAULT_PROTECTED_PATHS]),
+})

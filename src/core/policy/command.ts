@@ -1,0 +1,65 @@
+/** What a shell text would start, as far as it can be known without running it. */
+
+/** Stands in a text for what only the running shell knows. */
+export const UNKNOWN = '\0'
+
+/** One word that a program would be given. */
+export interface Field {
+  text: string
+  /** `one`: some part of the text is unknown. `many`: it may also become several words, or none. */
+  unknown?: 'one' | 'many'
+  /** `*`, `?` and `[…]` in the text stand for names of files. */
+  glob?: true
+  /** Unknown, but certainly neither an option nor a path: a number, a date, the name of a branch. */
+  tame?: true
+}
+
+export interface Redirect {
+  target: Field
+  writes: boolean
+}
+
+export interface SimpleCommand {
+  /** The program and its arguments; wrappers such as `sudo` are already taken off. */
+  words: readonly Field[]
+  /** Where it would run. `undefined` in the list: somewhere that cannot be known. */
+  cwds: readonly (string | undefined)[]
+  redirects: readonly Redirect[]
+  /** Variables set for this command only. */
+  assigned: readonly string[]
+}
+
+/** A text that starts something which parsing cannot see. */
+export interface Opaque {
+  why: string
+  text: string
+}
+
+export interface Extraction {
+  commands: SimpleCommand[]
+  opaque: Opaque[]
+  /** The text is not one that a shell would accept. */
+  error?: string
+}
+
+/** What the policy must know of the machine; everything else is in the text. */
+export interface Surroundings {
+  cwd: string
+  home: string
+  /** The path with all symbolic links resolved, as far as it exists; the rest is kept. */
+  realpath: (path: string) => string
+  exists: (path: string) => boolean
+}
+
+export function literal(text: string): Field {
+  return { text }
+}
+
+export function showCommand({ words }: { words: readonly Field[] }): string {
+  return words.map(({ text }) => text.replaceAll(UNKNOWN, '…')).join(' ')
+}
+
+/** The name that a program is known by. */
+export function baseName(text: string): string {
+  return text.slice(text.lastIndexOf('/') + 1)
+}

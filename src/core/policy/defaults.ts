@@ -1,0 +1,121 @@
+/** The three tiers as they are without any configuration, and what none of them may do. */
+export interface TierDefault {
+  name: string
+  model: string
+  tools: readonly string[]
+  commands: { allow?: readonly string[]; deny?: readonly string[] }
+}
+
+const LOOKING = ['Bash', 'Read', 'Grep', 'Glob', 'Task', 'WebFetch', 'WebSearch']
+const CHANGING = [
+  ...LOOKING,
+  'Edit',
+  'Write',
+  'NotebookEdit',
+  'TodoWrite',
+  'CronCreate',
+  'CronList',
+  'CronDelete',
+]
+
+/** Tools that an agent has and a tier can be given. */
+export const KNOWN_TOOLS: readonly string[] = [
+  ...CHANGING,
+  'MultiEdit',
+  'BashOutput',
+  'KillShell',
+  'TaskOutput',
+  'TaskStop',
+  'Agent',
+  'Skill',
+  'SlashCommand',
+  'AskUserQuestion',
+  'LS',
+  'EnterPlanMode',
+  'ExitPlanMode',
+  'ToolSearch',
+  'Monitor',
+  'LSP',
+]
+
+const FULL_ONLY = [
+  'ansible *',
+  'ansible-playbook *',
+  'helm install *',
+  'helm upgrade *',
+  'helm rollback *',
+  'helm uninstall *',
+  'helm delete *',
+  'docker compose down *',
+  'docker compose rm *',
+  'docker rm *',
+  'docker volume rm *',
+  'kubectl delete *',
+]
+
+export const DEFAULT_TIERS: Readonly<Record<string, TierDefault>> = {
+  1: { name: 'observe', model: 'haiku', tools: LOOKING, commands: { allow: [] } },
+  2: {
+    name: 'safe-remediation',
+    model: 'sonnet',
+    tools: CHANGING,
+    commands: {
+      allow: [
+        'docker restart *',
+        'docker start *',
+        'docker compose up *',
+        'docker compose restart *',
+        'docker compose start *',
+        'docker compose pull *',
+        'docker pull *',
+        'systemctl restart *',
+        'systemctl start *',
+        'systemctl reload *',
+        'systemctl reset-failed *',
+        'kubectl rollout restart *',
+        'gh pr create *',
+        'gh pr comment *',
+        'gh issue create *',
+        'gh issue comment *',
+        'tea pr create *',
+        'apprise *',
+        'git add *',
+        'git commit *',
+        'git push *',
+        'git fetch *',
+        'git pull *',
+        'git checkout *',
+        'git switch *',
+        'git branch *',
+        'git restore *',
+        'git stash *',
+        'mkdir *',
+        'touch *',
+        'cp *',
+        'mv *',
+        'ln *',
+        'rm *',
+        'chmod *',
+        'sed -i *',
+        'truncate *',
+        'rmdir *',
+      ],
+      deny: FULL_ONLY,
+    },
+  },
+  3: { name: 'full-remediation', model: 'opus', tools: CHANGING, commands: {} },
+}
+
+export const DEFAULT_NEVER: readonly string[] = [
+  'docker system prune *',
+  'git push --force *',
+  'git push --mirror *',
+  'rm -rf /*',
+]
+
+export const DEFAULT_PROTECTED_PATHS: readonly string[] = [
+  '/volumes/**',
+  'ie.yaml',
+  'vms.yaml',
+  '.git/hooks/**',
+]

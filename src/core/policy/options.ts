@@ -1,0 +1,161 @@
+/** Which options of which programs take the next word as their value, and which options are the same one. */
+import type { Field } from './command.ts'
+
+/** Options before the sub-command that take a value; without them, `git -C x push` would look like `git x`. */
+const VALUE_OPTIONS: Record<string, readonly string[]> = {
+  git: [
+    '-C',
+    '-c',
+    '--git-dir',
+    '--work-tree',
+    '--namespace',
+    '--exec-path',
+    '--super-prefix',
+    '--config-env',
+    '--attr-source',
+  ],
+  docker: [
+    '-H',
+    '--host',
+    '-c',
+    '--context',
+    '-l',
+    '--log-level',
+    '--config',
+    '--tlscacert',
+    '--tlscert',
+    '--tlskey',
+  ],
+  'docker compose': [
+    '-f',
+    '--file',
+    '-p',
+    '--project-name',
+    '--profile',
+    '--env-file',
+    '--project-directory',
+    '--parallel',
+    '--ansi',
+    '--progress',
+  ],
+  kubectl: [
+    '-n',
+    '--namespace',
+    '--context',
+    '--cluster',
+    '--kubeconfig',
+    '--user',
+    '-s',
+    '--server',
+    '--token',
+    '--as',
+    '--request-timeout',
+    '-v',
+  ],
+  helm: [
+    '-n',
+    '--namespace',
+    '--kube-context',
+    '--kubeconfig',
+    '--registry-config',
+    '--repository-cache',
+    '--repository-config',
+  ],
+  systemctl: [
+    '-H',
+    '--host',
+    '-M',
+    '--machine',
+    '-t',
+    '--type',
+    '-p',
+    '--property',
+    '-n',
+    '--lines',
+    '-o',
+    '--output',
+    '--state',
+    '-s',
+    '--signal',
+    '--root',
+  ],
+  gh: ['-R', '--repo'],
+  npm: ['--prefix', '-C', '-w', '--workspace'],
+}
+
+/** The same option under its other names; the first is the one that is compared. */
+const SAME_OPTIONS: Record<string, readonly (readonly string[])[]> = {
+  'git push': [
+    ['--force', '-f'],
+    ['--delete', '-d'],
+    ['--all', '--branches'],
+    ['--set-upstream', '-u'],
+  ],
+  'git clean': [['--force', '-f']],
+  'git checkout': [['--force', '-f']],
+  rm: [
+    ['--recursive', '-r', '-R'],
+    ['--force', '-f'],
+  ],
+  chmod: [['--recursive', '-R']],
+  chown: [['--recursive', '-R']],
+  cp: [['--recursive', '-r', '-R']],
+  docker: [
+    ['--force', '-f'],
+    ['--all', '-a'],
+    ['--volumes', '-v'],
+  ],
+}
+
+export function valueOptions(program: string, words: readonly string[]): readonly string[] {
+  if (program === 'docker' && words.includes('compose')) {
+    return [...(VALUE_OPTIONS.docker ?? []), ...(VALUE_OPTIONS['docker compose'] ?? [])]
+  }
+  return VALUE_OPTIONS[program] ?? []
+}
+
+/** One option a word: `-rf` is `-r` and `-f`, the same option has one name, its value is cut off. */
+export function optionsOf(program: string, words: readonly string[]): Set<string> {
+  const options = new Set<string>()
+  const same = sameOptions(program, words)
+  for (const word of words) {
+    if (word === '--') break
+    if (!isOption(word)) continue
+    const [name = word] = word.split('=', 1)
+    options.add(sameOption(name, same))
+    if (!word.startsWith('--'))
+      for (const letter of name.slice(1)) options.add(sameOption(`-${letter}`, same))
+  }
+  // `+main` forces that one reference.
+  if (program === 'git' && words.includes('push') && words.some((word) => word.startsWith('+')))
+    options.add('--force')
+  return options
+}
+
+export const isOption = (word: string) => word.length > 1 && word.charCodeAt(0) === 0x2d
+
+/** Long options may be abbreviated: `--forc` is `--force`, if it is not written out as another one. */
+export function hasOption(options: ReadonlySet<string>, wanted: string): boolean {
+  if (options.has(wanted)) return true
+  if (!wanted.startsWith('--')) return false
+  for (const option of options) if (option.length > 3 && wanted.startsWith(option)) return true
+  return false
+}
+
+function sameOptions(program: string, words: readonly string[]): readonly (readonly string[])[] {
+  const sub = words.find((word) => !isOption(word))
+  for (const word of [sub, ...words]) {
+    const found = word === undefined ? undefined : SAME_OPTIONS[`${program} ${word}`]
+    if (found) return found
+  }
+  return SAME_OPTIONS[program] ?? []
+}
+
+function sameOption(option: string, same: readonly (readonly string[])[]): string {
+  return same.find((names) => names.includes(option))?.[0] ?? option
+}
+
+/** Every word, as far as it is known. */
+export function textsOf(fields: readonly Field[]): string[] {
+  return fields.map(({ text }) => text)
+}

@@ -1,0 +1,88 @@
+/** Recursive deletion, or worse, of what everything else lies in: `/`, what is right below it, home directories. */
+import { baseName, type Field, literal, type SimpleCommand, type Surroundings, UNKNOWN } from './command.ts'
+import { isOption } from './options.ts'
+import { pathsOf } from './paths.ts'
+
+/** Why the command must not run, or nothing. */
+export function rootDeletion(command: SimpleCommand, surroundings: Surroundings): string | undefined {
+  const [name, ...args] = command.words
+  if (!name) return undefined
+  const program = baseName(name.text)
+  const dynamic = !!name.unknown || !!name.glob
+  const targets = deletedBy(program, dynamic, args)
+  if (!targets) return undefined
+  if (args.some(({ text }) => text.length > 6 && '--no-preserve-root'.startsWith(text))) {
+    return '--no-preserve-root is for deleting everything'
+  }
+  for (const target of targets) {
+    if (target.unknown === 'many' || target.text === UNKNOWN) {
+      return `it deletes recursively what only the running shell knows (${shown(target)}): write the path out`
+    }
+    const { paths } = pathsOf(target, command.cwds, surroundings)
+    const root = paths.find((path) => isRoot(path, target, surroundings))
+    if (root) return `it deletes recursively ${root.replaceAll(UNKNOWN, '…')}, which everything else lies in`
+  }
+  return undefined
+}
+
+function deletedBy(program: string, dynamic: boolean, args: readonly Field[]): Field[] | undefined {
+  const operands = args.filter(({ text, unknown }) => !isOption(text) || unknown)
+  const recursive = args.some(
+    ({ text }) => /^-[a-zA-Z]*[rR]/.test(text) || (text.length > 3 && '--recursive'.startsWith(text)),
+  )
+  switch (dynamic && recursive ? 'rm' : program) {
+    case 'rm':
+    case 'chmod':
+    case 'chown':
+    case 'chgrp': {
+      if (!recursive && !args.some(({ unknown }) => unknown === 'many')) return undefined
+      if (!recursive) return undefined
+      return program === 'rm' || dynamic ? operands : operands.slice(1)
+    }
+    case 'shred':
+    case 'wipe':
+    case 'srm':
+      return operands
+    case 'mv':
+      return operands.slice(0, -1).filter(({ unknown }) => !unknown)
+    case 'find': {
+      if (!args.some(({ text }) => text === '-delete')) return undefined
+      // A find that names what it looks for deletes that; one that does not, deletes all.
+      const first = args.findIndex(({ text }) => /^[-(!]/.test(text))
+      const starts = args.slice(0, first === -1 ? args.length : first)
+      return starts.length > 0 ? starts : [literal('.')]
+    }
+    case 'rsync':
+      return args.some(({ text }) => text.startsWith('--del')) ? operands.slice(-1) : undefined
+    case 'git':
+      return undefined
+    case 'mkfs':
+    case 'wipefs':
+      return operands.length > 0 ? [literal('/')] : undefined
+    case 'dd':
+      return args.some(({ text }) => /^of=\/dev\/(sd|nvme|vd|xvd|mmcblk|mapper)/.test(text))
+        ? [literal('/')]
+        : undefined
+    default:
+      return program.startsWith('mkfs.') ? [literal('/')] : undefined
+  }
+}
+
+/** `/`, `/x`, `/*`, a home, all homes; and what is in one of them, by `*`. */
+function isRoot(path: string, field: Field, { home, realpath }: Surroundings): boolean {
+  const whole = field.glob
+    ? path.replace(/(\/(\*+|\.\*|\?+|\.\[\^?[^\]]*\]\*|\.\?\*|\*\.\*))+$/, '') || '/'
+    : path
+  if (whole === '/' || /^\/[^/]+$/.test(whole)) {
+    // Everything inside /tmp may go, /tmp itself may not.
+    return !(whole !== path && whole === '/tmp')
+  }
+  if (whole === home || whole === realpath(home)) return true
+  if (/^\/(home|Users)\/[^/]+$/.test(whole)) return true
+  // `/x/$Y` is `/x` when Y is empty.
+  if (!field.unknown || !path.includes(UNKNOWN)) return false
+  const emptied = path.replaceAll(UNKNOWN, '').replace(/\/+$/, '') || '/'
+  return !field.tame && (/^(\/[^/]*)?$/.test(emptied) || emptied === home)
+}
+
+const shown = ({ text }: Field) => text.replaceAll(UNKNOWN, '…')

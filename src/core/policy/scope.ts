@@ -1,0 +1,84 @@
+/** What is known at one point of a shell text: variables, arguments, functions, directories. */
+import type { Function as ShellFunction } from 'unbash'
+import type { Field, Redirect } from './command.ts'
+
+/** Everything a variable may hold here; `unknown` when it may also hold something else. */
+export interface Values {
+  texts: readonly string[]
+  unknown: boolean
+}
+
+/** What a command would read: nothing of interest, a text that is known, or something that cannot be known. */
+export type Input = { kind: 'none' } | { kind: 'text'; text: string } | { kind: 'unknown' }
+
+export interface Scope {
+  variables: Map<string, Values>
+  /** `$1`, `$2`, …; `undefined` when they cannot be known. */
+  positional: readonly Field[] | undefined
+  functions: Map<string, ShellFunction>
+  aliases: Map<string, string>
+  cwds: readonly (string | undefined)[]
+  input: Input
+  /** Redirections of what encloses this. */
+  redirects: readonly Redirect[]
+  /** Whether what stands here may also be left out: a branch, the right side of `&&`. */
+  conditional: boolean
+  loop: boolean
+  depth: number
+}
+
+export function openScope(cwd: string): Scope {
+  return {
+    variables: new Map(),
+    positional: [],
+    functions: new Map(),
+    aliases: new Map(),
+    cwds: [cwd],
+    input: { kind: 'none' },
+    redirects: [],
+    conditional: false,
+    loop: false,
+    depth: 0,
+  }
+}
+
+/** For a subshell: it knows all that is known here, and what it changes is lost. */
+export function innerScope(scope: Scope, change: Partial<Scope> = {}): Scope {
+  return {
+    ...scope,
+    variables: new Map(scope.variables),
+    functions: new Map(scope.functions),
+    aliases: new Map(scope.aliases),
+    depth: scope.depth + 1,
+    ...change,
+  }
+}
+
+const MOST_VALUES = 16
+
+export function assign(scope: Scope, name: string, values: Values): void {
+  const before = scope.conditional ? (scope.variables.get(name) ?? { texts: [], unknown: true }) : undefined
+  const texts = [...new Set([...(before?.texts ?? []), ...values.texts])]
+  scope.variables.set(name, {
+    texts: texts.slice(0, MOST_VALUES),
+    unknown: values.unknown || (before?.unknown ?? false) || texts.length > MOST_VALUES,
+  })
+}
+
+/** Both may be true afterwards. */
+export function joinCwds(
+  one: readonly (string | undefined)[],
+  other: readonly (string | undefined)[],
+): readonly (string | undefined)[] {
+  if (one === other) return one
+  const all = [...new Set([...one, ...other])]
+  return all.length > MOST_VALUES ? [...all.slice(0, MOST_VALUES), undefined] : all
+}
+
+/** Variables that decide which program a name stands for, or what a program starts besides. */
+const STEERING =
+  /^(PATH|LD_.*|BASH_ENV|ENV|SHELLOPTS|BASHOPTS|PROMPT_COMMAND|PS4|GIT_.*|PAGER|EDITOR|VISUAL|LESSOPEN|LESSCLOSE|PYTHON.*|PERL.*|RUBY.*|NODE_OPTIONS|DOCKER_.*|KUBECONFIG|IFS|BROWSER|MANPAGER|SUDO_ASKPASS)$/
+
+export function steers(variable: string): boolean {
+  return STEERING.test(variable)
+}

@@ -1,0 +1,565 @@
+/** One command with its words known: takes off what only wraps another command, until the program itself is left. */
+import { baseName, type Field, literal, type Redirect, showCommand, UNKNOWN } from './command.ts'
+import { onlyLooks } from './observe.ts'
+import { isOption, textsOf } from './options.ts'
+import { assign, innerScope, type Scope, steers } from './scope.ts'
+import { INTERPRETERS, READERS, SHELLS, STARTERS, WRAPPERS, type Wrapper } from './wrappers.ts'
+
+export interface Started {
+  words: readonly Field[]
+  redirects: readonly Redirect[]
+  assigned: readonly string[]
+}
+
+/** Who goes through the text. */
+export interface Look {
+  text: (source: string, scope: Scope) => void
+  opaque: (why: string, text: string) => void
+  /** Refuses the whole text. */
+  giveUp: (why: string) => void
+  add: (command: Started, scope: Scope) => void
+  call: (name: string, args: readonly Field[], scope: Scope) => boolean
+  changeDirectory: (target: Field | undefined, scope: Scope) => void
+}
+
+const DEEPEST = 24
+
+export function start(command: Started, scope: Scope, walker: Look, depth = 0): void {
+  const [name, ...args] = command.words
+  if (!name) {
+    walker.add({ ...command, words: [literal(':')] }, scope)
+    return
+  }
+  // Behind a wrapper: some take it as a variable, the others would not find such a program.
+  if (depth > 0 && args.length > 0 && /^[A-Za-z_]\w*\+?=/.test(name.text)) {
+    start({ ...command, words: args, assigned: [...command.assigned, name.text] }, scope, walker, depth + 1)
+    return
+  }
+  const show = () => showCommand(command)
+  if (depth > DEEPEST) {
+    walker.giveUp('it is nested too deeply')
+    return
+  }
+  for (const assignment of command.assigned) {
+    const [variable = ''] = assignment.split('=', 1)
+    if (steers(variable))
+      walker.opaque(`sets ${variable}, which changes what is started`, `${assignment} ${show()}`)
+  }
+  if (name.unknown || name.glob) {
+    walker.opaque('has a name that only the running shell knows', show())
+    walker.add(command, scope)
+    return
+  }
+  if (!name.text.includes('/')) {
+    if (scope.functions.has(name.text) && depth === 0) {
+      // What is written to is written to by the whole function.
+      const inside =
+        command.redirects.length > 0
+          ? { ...scope, redirects: [...scope.redirects, ...command.redirects] }
+          : scope
+      if (walker.call(name.text, args, inside)) return
+    }
+    const alias = scope.aliases.get(name.text)
+    if (alias !== undefined && depth === 0) {
+      const inner = innerScope(scope)
+      inner.aliases.delete(name.text)
+      walker.text(`${alias} ${args.map(quote).join(' ')}`, inner)
+      return
+    }
+  }
+  const program = baseName(name.text)
+  const next = (words: readonly Field[], change: Partial<Started> = {}, at = scope) =>
+    start({ ...command, assigned: [], ...change, words }, at, walker, depth + 1)
+  const done = () => walker.add(command, scope)
+  const nested = (text: Field | undefined, positional: readonly Field[] | undefined) => {
+    if (!text) return
+    if (text.unknown) walker.opaque('gives a shell a text that is not known', show())
+    walker.text(
+      known(text.text),
+      innerScope(scope, { positional, redirects: [...scope.redirects, ...command.redirects] }),
+    )
+  }
+
+  switch (program) {
+    case 'cd':
+    case 'pushd':
+      walker.changeDirectory(
+        args.find(({ text }) => !/^-[LPe@]*$/.test(text) || text === '-'),
+        scope,
+      )
+      done()
+      return
+    case 'popd':
+      walker.changeDirectory(literal('-'), scope)
+      done()
+      return
+    case 'set':
+      if (args.some(({ text }) => text === '--')) {
+        scope.positional = args.slice(args.findIndex(({ text }) => text === '--') + 1)
+      }
+      done()
+      return
+    case 'shift':
+      scope.positional = scope.positional?.slice(Number(args[0]?.text ?? 1) || 1)
+      done()
+      return
+    case 'eval': {
+      const text = args.map((arg) => arg.text).join(' ')
+      if (args.some(({ unknown }) => unknown)) walker.opaque('evaluates a text that is not known', show())
+      const inside: Scope = { ...scope, depth: scope.depth + 1 }
+      walker.text(known(text), inside)
+      scope.cwds = inside.cwds
+      done()
+      return
+    }
+    case 'trap':
+      nested(
+        args.find(({ text }) => !isOption(text)),
+        [],
+      )
+      done()
+      return
+    case 'alias':
+      for (const { text, unknown } of args) {
+        const [, key, value] = /^([^=]+)=(.*)$/s.exec(text) ?? []
+        if (key === undefined || value === undefined) continue
+        if (unknown) walker.opaque('defines an alias that is not known', show())
+        scope.aliases.set(key, value)
+        walker.text(value, innerScope(scope))
+      }
+      done()
+      return
+    case 'hash':
+      if (args.some(({ text }) => text === '-p')) walker.opaque('gives a program another name', show())
+      done()
+      return
+    case 'xargs':
+      xargs(args, scope, next, done)
+      return
+    case 'find':
+    case 'fd':
+    case 'fdfind':
+      findCommands(program, args, next)
+      done()
+      return
+    case 'git':
+      git(command, args, scope, walker, next)
+      return
+    case 'ansible':
+      ansible(args, nested)
+      walker.opaque('starts what its module says', show())
+      done()
+      return
+  }
+  if (READERS.has(program)) {
+    for (const { text } of args) {
+      if (!/^[A-Za-z_]\w*$/.test(text)) continue
+      assign(scope, text, { texts: [], unknown: true })
+      if (steers(text)) walker.opaque(`sets ${text}, which changes what is started`, show())
+    }
+    done()
+    return
+  }
+  if (SHELLS.has(program)) {
+    shell(command, args, scope, walker, nested)
+    return
+  }
+  if (interprets(program, args, scope)) {
+    walker.opaque(`runs a program text (${program})`, withInput(show(), scope))
+    done()
+    return
+  }
+  const wrapper = WRAPPERS[program]?.find(({ after }) => !after || endOf(after, args) !== -1)
+  if (wrapper && !(program === 'command' && args.some(({ text }) => /^-[vV]+$/.test(text)))) {
+    unwrap(wrapper, command, args, scope, walker, next, nested)
+    return
+  }
+  if (STARTERS.has(program) && !onlyLooks(command)) {
+    walker.opaque(`starts what is written elsewhere (${program})`, withInput(show(), scope))
+  } else if (name.text.includes('/') && !/^\/(usr\/(local\/)?)?s?bin\//.test(name.text)) {
+    walker.opaque('is started by its path and may be anything', show())
+  }
+  done()
+}
+
+const OTHER_VERBS = /^(restart|stop|start|logs|ps|inspect|rm|system|compose|build|pull|get|describe)$/
+
+/** Where the sub-command ends, or -1. Options before it may have values, so words in between do not count. */
+function endOf(words: readonly string[], args: readonly Field[]): number {
+  let at = 0
+  for (const [index, { text }] of args.entries()) {
+    if (text === words[at]) at++
+    else if (isOption(text)) continue
+    else if (at === 0 && words.length === 1 && OTHER_VERBS.test(text)) return -1
+    if (at === words.length) return index + 1
+  }
+  return -1
+}
+
+/** What is not known becomes a variable that is not known. */
+const known = (text: string) => text.replaceAll(UNKNOWN, '$__unknown__')
+
+const quote = ({ text, unknown }: Field) =>
+  unknown ? '"$__unknown__"' : `'${text.replaceAll("'", "'\\''")}'`
+
+function withInput(text: string, { input }: Scope): string {
+  return input.kind === 'text' ? `${text}\n${input.text}` : text
+}
+
+/** The text of `sh -c`, of its stdin, or a script that cannot be seen. */
+function shell(
+  command: Started,
+  args: readonly Field[],
+  scope: Scope,
+  walker: Look,
+  nested: (text: Field | undefined, positional: readonly Field[] | undefined) => void,
+): void {
+  walker.add(command, scope)
+  let at = 0
+  let wantsText = false
+  for (; at < args.length; at++) {
+    const arg = args[at]
+    if (!arg || arg.unknown === 'many') {
+      walker.opaque('gives a shell arguments that are not known', showCommand(command))
+      return
+    }
+    const { text } = arg
+    if (text === '--' || text === '-') {
+      at++
+      break
+    }
+    if (!/^[-+]./.test(text)) break
+    if (/^-[a-zA-Z]*c/.test(text) && !text.startsWith('--')) wantsText = true
+    else if (text === '--command') wantsText = true
+    if (/^--(rcfile|init-file)$/.test(text) || /^[-+][a-zA-Z]*[oO]$/.test(text)) at++
+  }
+  const first = args[at]
+  if (wantsText) {
+    nested(first, args.slice(at + 2))
+    return
+  }
+  const readsInput = args.some(({ text }) => /^-[a-z]*s[a-z]*$/.test(text))
+  if (first && !readsInput && first.text !== '/dev/stdin') {
+    walker.opaque('runs a script that cannot be seen', showCommand(command))
+    return
+  }
+  const { input } = scope
+  if (input.kind === 'text')
+    walker.text(input.text, innerScope(scope, { positional: args.slice(at), input: { kind: 'none' } }))
+  else if (input.kind === 'unknown')
+    walker.opaque('feeds a shell with something that cannot be seen', showCommand(command))
+}
+
+const SED_ACTS = /(?:^|[;{}\n\d$/])\s*[wWe](?:\s+\S|$)|\/[gpiImM\d]*[we][gpiImM\d]*(?:\s|;|$)/
+
+function interprets(program: string, args: readonly Field[], scope: Scope): boolean {
+  const plain = program.replace(/[\d.]+$/, '')
+  if (/^([gmn]?awk|gawk|mawk|nawk)$/.test(program)) {
+    return args.some(
+      ({ text, unknown }) =>
+        unknown ||
+        /system|\||getline|@load|@include|print[^;}\n]*>/.test(text) ||
+        /^(-f|-i|-l|-e|--file|--include|--load|--exec)/.test(text),
+    )
+  }
+  // `w` writes, `e` runs something.
+  if (program === 'sed') return args.some(({ text }) => SED_ACTS.test(text))
+  if (!Object.hasOwn(INTERPRETERS, plain)) return false
+  // `--version` alone does nothing; anything else runs a text, a file or its stdin.
+  return args.length > 0
+    ? !args.every(({ text }) => /^(--version|-V|--help)$/.test(text))
+    : scope.input.kind !== 'none'
+}
+
+type Next = (words: readonly Field[], change?: Partial<Started>, at?: Scope) => void
+
+/** What xargs reads becomes further words of the command. */
+function xargs(args: readonly Field[], scope: Scope, next: Next, done: () => void): void {
+  const { input } = scope
+  let replaced: string | undefined
+  let at = 0
+  for (; at < args.length && isOption(args[at]?.text ?? ''); at++) {
+    const text = args[at]?.text ?? ''
+    if (/^-(I|J)$/.test(text)) replaced = args[++at]?.text
+    else if (/^-I./.test(text)) replaced = text.slice(2)
+    else if (/^(-i|--replace)/.test(text)) replaced = text.replace(/^(-i|--replace=?)/, '') || '{}'
+    else if (
+      /^-[adELnPs]$/.test(text) ||
+      /^--(arg-file|delimiter|max-lines|max-args|max-procs|max-chars|eof)$/.test(text)
+    )
+      at++
+    if (text === '--') {
+      at++
+      break
+    }
+  }
+  const words = args.slice(at)
+  if (words.length === 0) {
+    done()
+    return
+  }
+  const inside: Scope = { ...scope, input: { kind: 'unknown' } }
+  const fromFile = args.some(({ text }) => /^(-a|--arg-file)/.test(text))
+  const given: Field[] =
+    input.kind === 'text' && !fromFile
+      ? input.text
+          .split(/[\s\0]+/)
+          .filter(Boolean)
+          .map((text) => literal(text.replaceAll(/['"\\]/g, '')))
+      : [{ text: UNKNOWN, unknown: 'many' }]
+  if (replaced === undefined) {
+    next([...words, ...given], {}, inside)
+    return
+  }
+  const mark = replaced
+  for (const line of input.kind === 'text' && !fromFile
+    ? input.text.split('\n').filter(Boolean)
+    : [UNKNOWN]) {
+    next(
+      words.map((word) =>
+        word.text.includes(mark)
+          ? { text: word.text.replaceAll(mark, line), ...(line === UNKNOWN && { unknown: 'one' as const }) }
+          : word,
+      ),
+      {},
+      inside,
+    )
+  }
+}
+
+/** `find … -exec CMD ;`: a file below one of the starting points takes the place of `{}`. */
+function findCommands(program: string, args: readonly Field[], next: Next): void {
+  const short = program !== 'find'
+  const starts = args
+    .slice(0, args.findIndex(({ text }) => /^[-(!]/.test(text)) >>> 0)
+    .filter(({ text }) => text !== '')
+  const roots = short || starts.length === 0 ? [literal('.')] : starts
+  for (const [index, { text }] of args.entries()) {
+    if (!(short ? /^(-x|-X|--exec|--exec-batch)$/ : /^-(exec|execdir|ok|okdir)$/).test(text)) continue
+    const rest = args.slice(index + 1)
+    const end = rest.findIndex(({ text: word }) => word === ';' || word === '+')
+    const words = end === -1 ? rest : rest.slice(0, end)
+    for (const root of roots) {
+      next(
+        words.map((word) =>
+          word.text.includes('{}')
+            ? {
+                text: word.text.replaceAll('{}', `${root.text.replace(/\/$/, '')}/${UNKNOWN}`),
+                unknown: 'one',
+                ...(word.text === '{}' && !root.unknown && { tame: true as const }),
+              }
+            : word,
+        ),
+        { redirects: [] },
+      )
+    }
+  }
+}
+
+/** Aliases and settings given on the command line are commands too. */
+function git(command: Started, args: readonly Field[], scope: Scope, walker: Look, next: Next): void {
+  walker.add(command, scope)
+  const show = showCommand(command)
+  const aliases = new Map<string, string>()
+  let at = 0
+  for (; at < args.length && isOption(args[at]?.text ?? ''); at++) {
+    const text = args[at]?.text ?? ''
+    if (/^--(exec-path=|config-env)/.test(text)) walker.opaque('changes what git starts', show)
+    if (!/^(-C|-c|--git-dir|--work-tree|--namespace|--config-env|--super-prefix)$/.test(text)) continue
+    const value = args[++at]
+    if (text !== '-c' || !value) continue
+    const [, key = '', setting = ''] = /^([^=]+)=?(.*)$/s.exec(value.text) ?? []
+    if (/^alias\./i.test(key)) aliases.set(key.slice(6).toLowerCase(), setting)
+    else if (value.unknown || !HARMLESS_SETTING.test(key))
+      walker.opaque(`sets ${key} of git, which may start a program`, show)
+  }
+  const [sub, ...rest] = args.slice(at)
+  if (!sub) return
+  const alias = aliases.get(sub.text.toLowerCase())
+  if (alias !== undefined) aliasCommand(alias, rest, scope, walker, next)
+  if (sub.text === 'config') {
+    const words = rest.filter(({ text }) => !isOption(text))
+    const [key, value] = words[0]?.text === 'set' ? words.slice(1) : words
+    if (key && value && /^alias\./i.test(key.text)) aliasCommand(value.text, [], scope, walker, next)
+    if (key && value && /^\+|^!/.test(value.text)) walker.opaque('changes what git does later', show)
+  }
+  if (sub.unknown || (!KNOWN_GIT.has(sub.text) && alias === undefined))
+    walker.opaque('may be an alias of git', show)
+  if (sub.text === 'send-pack') next([literal('git'), literal('push'), ...rest])
+  const runs = textsOf(rest)
+  const foreach = runs.indexOf('foreach')
+  if (sub.text === 'submodule' && foreach !== -1) {
+    walker.text(
+      runs
+        .slice(foreach + 1)
+        .filter((text) => !/^--(recursive|quiet)$/.test(text))
+        .join(' '),
+      innerScope(scope),
+    )
+  } else if (sub.text === 'bisect' && runs[0] === 'run') next(rest.slice(1))
+  else if (
+    sub.text === 'rebase' ||
+    sub.text === 'difftool' ||
+    sub.text === 'filter-branch' ||
+    sub.text === 'mergetool'
+  ) {
+    for (const [index, text] of runs.entries()) {
+      const [, value] = /^(?:--exec|--extcmd|-x|--[a-z]+-filter)=?(.*)$/s.exec(text) ?? []
+      if (value !== undefined) walker.text(value || (runs[index + 1] ?? ''), innerScope(scope))
+    }
+  } else if (
+    runs.some((text) => /^(--upload-pack|--receive-pack|--exec|-O|--open-files-in-pager)/.test(text))
+  ) {
+    walker.opaque('tells git what to start', show)
+  }
+}
+
+const HARMLESS_SETTING =
+  /^(user\.|color\.|commit\.gpgsign|core\.(quotepath|autocrlf|safecrlf|filemode)|advice\.|init\.defaultbranch|safe\.directory|pull\.|http\.(version|postbuffer)|log\.|diff\.(renames|noprefix))/i
+
+const KNOWN_GIT = new Set(
+  'add am annotate apply archive bisect blame branch bundle cat-file check-attr check-ignore checkout cherry cherry-pick clean clone commit config count-objects describe diff diff-files diff-index diff-tree difftool fetch filter-branch for-each-ref format-patch fsck gc grep help init log ls-files ls-remote ls-tree merge merge-base mergetool mv name-rev notes pull push range-diff rebase reflog remote repack replace reset restore rev-list rev-parse revert rm send-pack shortlog show show-ref sparse-checkout stash status submodule switch symbolic-ref tag update-index update-ref var version whatchanged worktree write-tree lfs maintenance prune hash-object'.split(
+    ' ',
+  ),
+)
+
+function aliasCommand(alias: string, rest: readonly Field[], scope: Scope, walker: Look, next: Next): void {
+  if (alias.startsWith('!')) {
+    walker.text(`${alias.slice(1)} ${rest.map(quote).join(' ')}`, innerScope(scope))
+    return
+  }
+  next([literal('git'), ...alias.split(/\s+/).filter(Boolean).map(literal), ...rest])
+}
+
+function ansible(
+  args: readonly Field[],
+  nested: (text: Field | undefined, positional: readonly Field[] | undefined) => void,
+): void {
+  const at = args.findIndex(({ text }) => /^(-a|--args)$/.test(text))
+  const inline = args.find(({ text }) => /^(-a.|--args=)/.test(text))
+  if (at !== -1) nested(args[at + 1], [])
+  else if (inline) nested({ ...inline, text: inline.text.replace(/^(-a|--args=)/, '') }, [])
+}
+
+function unwrap(
+  wrapper: Wrapper,
+  command: Started,
+  args: readonly Field[],
+  scope: Scope,
+  walker: Look,
+  next: Next,
+  nested: (text: Field | undefined, positional: readonly Field[] | undefined) => void,
+): void {
+  walker.add(command, scope)
+  const values = new Set(wrapper.values?.split(' '))
+  const assigned: string[] = []
+  let skip = wrapper.skip ?? 0
+  let at = 0
+  let doubtful = false
+  const inside = { ...scope }
+  if (wrapper.after) at = endOf(wrapper.after, args)
+  if (wrapper.dashes) {
+    const dashes = args.findIndex(({ text }) => text === '--')
+    if (dashes !== -1) {
+      next(args.slice(dashes + 1))
+      return
+    }
+  }
+  for (; at < args.length; at++) {
+    const arg = args[at]
+    if (!arg) break
+    const { text } = arg
+    if (arg.unknown === 'many') {
+      walker.opaque('starts something that is not known', showCommand(command))
+      break
+    }
+    if (isOption(text)) {
+      const shellText = wrapper.text?.find(
+        (option) =>
+          text === option ||
+          text.startsWith(`${option}=`) ||
+          (option.length === 2 && new RegExp(`^-[a-zA-Z]*${option[1]}`).test(text) && !text.startsWith('--')),
+      )
+      if (shellText) {
+        const inline = text.startsWith(`${shellText}=`)
+          ? text.slice(shellText.length + 1)
+          : text.startsWith(shellText)
+            ? text.slice(2)
+            : ''
+        if (inline) nested({ ...arg, text: inline }, [])
+        else nested(args[++at], [])
+        // `env -S 'docker system' prune`: further words follow the text.
+        if (shellText === '-S' || shellText === '--split-string') {
+          const split = (inline || (args[at]?.text ?? '')).split(/\s+/).filter(Boolean).map(literal)
+          next([...split, ...args.slice(at + 1)])
+          return
+        }
+        continue
+      }
+      if (text === '--') {
+        at++
+        while (skip > 0 && skip < 99) {
+          at++
+          skip--
+        }
+        break
+      }
+      if (/^--?entrypoint$/.test(text)) next([args[at + 1] ?? literal(':'), ...args.slice(at + 3)])
+      else if (/^--entrypoint=/.test(text)) next([literal(text.slice(13)), ...args.slice(at + 2)])
+      const [, place] = /^--(?:chdir|working-directory)=(.*)$/s.exec(text) ?? []
+      if (place !== undefined) walker.changeDirectory({ ...arg, text: place }, inside)
+      else if (/^(-C|-D|--chdir|--working-directory)$/.test(text) && values.has(text)) {
+        walker.changeDirectory(args[at + 1], inside)
+      }
+      if (values.has(text) || endsWithValueOption(text, values)) at++
+      else if (!isKnownFlag(text)) doubtful = true
+      continue
+    }
+    if (!wrapper.shell && /^[A-Za-z_]\w*\+?=/.test(text)) {
+      assigned.push(text)
+      continue
+    }
+    if (skip > 0) {
+      skip--
+      continue
+    }
+    break
+  }
+  const rest = args.slice(at)
+  // `command cd x` changes where we are, `env -C x ls` only where it runs.
+  const wrapped = () => (inside.cwds === scope.cwds ? scope : inside)
+  if (rest.length === 0) {
+    if (!wrapper.shellByDefault) return
+    const { input } = scope
+    if (input.kind === 'text') walker.text(input.text, innerScope(scope, { input: { kind: 'none' } }))
+    else if (!wrapper.text || input.kind === 'unknown')
+      walker.opaque('starts a shell that cannot be followed', showCommand(command))
+    return
+  }
+  if (wrapper.shell) {
+    nested(
+      { text: textsOf(rest).join(' '), ...(rest.some(({ unknown }) => unknown) && { unknown: 'one' }) },
+      [],
+    )
+    return
+  }
+  next(rest, { assigned }, wrapped())
+  // The value of an option that is not known here may have been taken for the command.
+  if (doubtful)
+    for (let from = 1; from < Math.min(rest.length, 6); from++)
+      next(rest.slice(from), { assigned }, wrapped())
+}
+
+/** `-itu root`: the first letter that takes a value takes the rest of the cluster, or the next word if it is the last. */
+function endsWithValueOption(text: string, values: ReadonlySet<string>): boolean {
+  if (text.startsWith('--')) return false
+  const taking = [...text].findIndex((letter, index) => index > 0 && values.has(`-${letter}`))
+  return taking === text.length - 1
+}
+
+const FLAGS =
+  /^--(rm|detach|interactive|tty|preserve-env|login|stdin|non-interactive|foreground|pty|scope|ignore-environment|null|preserve-status|verbose|quiet|init|privileged|read-only|no-deps|user|wait|collect|fork|mount|net|pid|uts|ipc|map-root-user|all)$/
+
+function isKnownFlag(text: string): boolean {
+  return !text.startsWith('--') || text.includes('=') || FLAGS.test(text)
+}

@@ -1,0 +1,429 @@
+/**
+ * Goes through a shell text as a shell would and notes every command it could start. Branches are all taken, loops
+ * once; functions are entered where they are called, with the arguments they are called with.
+ */
+import {
+  type Assignment,
+  type Command,
+  forEachChild,
+  type HereDoc,
+  type ParsedScript,
+  parse,
+  type Redirection,
+  type Statement,
+  type SyntaxNode,
+  type Word,
+} from 'unbash'
+import { type Extraction, type Field, literal, type Redirect, type Surroundings, UNKNOWN } from './command.ts'
+import { type Expander, expandOne, expandText, expandWords } from './expand.ts'
+import { joinPath } from './paths.ts'
+import {
+  assign,
+  type Input,
+  innerScope,
+  joinCwds,
+  openScope,
+  type Scope,
+  steers,
+  type Values,
+} from './scope.ts'
+import { start } from './start.ts'
+import { outputOf } from './text-output.ts'
+
+const DEEPEST = 12
+const MOST_COMMANDS = 500
+const MOST_STEPS = 5000
+const MOST_WORDS = 2000
+
+export function extractCommands(text: string, surroundings: Surroundings): Extraction {
+  const walker = new Walker(surroundings)
+  const scope = openScope(surroundings.cwd)
+  walker.text(text, scope)
+  walker.uncalled(scope)
+  return walker.found
+}
+
+export class Walker {
+  readonly found: Extraction = { commands: [], opaque: [] }
+  readonly surroundings: Surroundings
+  private steps = 0
+  private readonly called = new Set<string>()
+  private readonly defined = new Map<string, { body: SyntaxNode; scope: Scope }>()
+
+  constructor(surroundings: Surroundings) {
+    this.surroundings = surroundings
+  }
+
+  opaque(why: string, text: string): void {
+    this.found.opaque.push({ why, text })
+  }
+
+  /** What was not looked at may be anything, so the whole text is refused. */
+  giveUp(why: string): void {
+    this.found.error ??= why
+  }
+
+  text(source: string, scope: Scope): void {
+    if (scope.depth > DEEPEST) {
+      this.giveUp('it is nested too deeply')
+      return
+    }
+    this.script(parse(source), scope)
+  }
+
+  /** Functions that are never called by name may still be: by `trap`, by a program that is told their name. */
+  uncalled(scope: Scope): void {
+    for (const [name, { body, scope: at }] of this.defined) {
+      if (!this.called.has(name))
+        this.node(body, innerScope(at, { positional: undefined, depth: scope.depth + 1 }))
+    }
+  }
+
+  private script(script: ParsedScript, scope: Scope): void {
+    const problem = script.errors?.[0]
+    if (problem) this.found.error ??= problem.message
+    this.statements(script.commands, scope)
+  }
+
+  private statements(statements: readonly Statement[], scope: Scope): void {
+    for (const { command, background } of statements) {
+      if (background) this.node(command, innerScope(scope))
+      else {
+        const before = scope.cwds
+        this.node(command, scope)
+        // A `cd` that fails leaves us where we were, and what follows runs there.
+        scope.cwds = joinCwds(scope.cwds, before)
+      }
+    }
+  }
+
+  /** What may happen or not: afterwards, both may be the case. */
+  private maybe(scope: Scope, work: (inside: Scope) => void, change: Partial<Scope> = {}): void {
+    const inside: Scope = { ...scope, ...change, conditional: true }
+    work(inside)
+    scope.cwds = joinCwds(scope.cwds, inside.cwds)
+  }
+
+  node(node: SyntaxNode, scope: Scope): void {
+    if (++this.steps > MOST_STEPS || this.found.commands.length > MOST_COMMANDS) {
+      this.giveUp('it is too long, or goes round in circles')
+      return
+    }
+    switch (node.type) {
+      case 'Command':
+        this.command(node, scope)
+        return
+      case 'Pipeline':
+        this.pipeline(node.commands, scope)
+        return
+      case 'AndOr':
+        this.andOr(node, scope)
+        return
+      case 'Statement':
+        this.node(node.command, scope)
+        return
+      case 'CompoundList':
+        this.statements(node.commands, scope)
+        return
+      case 'BraceGroup':
+        this.statements(node.body.commands, scope)
+        return
+      case 'Subshell':
+        this.statements(node.body.commands, innerScope(scope))
+        return
+      case 'Redirected': {
+        const { redirects, input } = this.redirections(node.redirects, scope)
+        const inside: Scope = {
+          ...scope,
+          redirects: [...scope.redirects, ...redirects],
+          input: input ?? scope.input,
+        }
+        this.node(node.command, inside)
+        scope.cwds = inside.cwds
+        return
+      }
+      case 'If':
+        this.node(node.clause, scope)
+        this.maybe(scope, (inside) => this.node(node.then, inside))
+        for (const { clause, then } of node.elif) {
+          this.maybe(scope, (inside) => this.node(clause, inside))
+          this.maybe(scope, (inside) => this.node(then, inside))
+        }
+        if (node.else) this.maybe(scope, (inside) => this.node(node.else as SyntaxNode, inside))
+        return
+      case 'While':
+        this.node(node.clause, scope)
+        this.maybe(scope, (inside) => this.node(node.body, inside), { loop: true })
+        return
+      case 'For':
+      case 'Select': {
+        const values = node.wordlist ? this.values(node.wordlist, scope) : { texts: [], unknown: true }
+        assign(scope, node.name.value, values)
+        this.maybe(scope, (inside) => this.node(node.body, inside), { loop: true })
+        return
+      }
+      case 'ArithmeticFor':
+        this.inspectChildren(node, scope)
+        return
+      case 'Case':
+        this.inspect(node.word, scope)
+        for (const item of node.items) {
+          for (const pattern of item.pattern) this.inspect(pattern, scope)
+          this.maybe(scope, (inside) => this.node(item.body, inside))
+        }
+        return
+      case 'Function':
+        scope.functions.set(node.name.value, node)
+        this.defined.set(node.name.value, { body: node.body, scope })
+        return
+      case 'Coproc':
+        this.node(node.body, innerScope(scope, { input: { kind: 'unknown' } }))
+        return
+      default:
+        this.inspectChildren(node, scope)
+    }
+  }
+
+  private andOr({ commands, operators }: Extract<SyntaxNode, { type: 'AndOr' }>, scope: Scope): void {
+    const { conditional } = scope
+    const all: Scope['cwds'][] = []
+    for (const [index, command] of commands.entries()) {
+      const before = scope.cwds
+      if (index > 0) scope.conditional = true
+      this.node(command, scope)
+      all.push(scope.cwds)
+      // After `||` the left side has failed: a `cd` there did not happen.
+      if (operators[index] === '||') scope.cwds = before
+    }
+    scope.conditional = conditional
+    scope.cwds = all.reduce(joinCwds, scope.cwds)
+  }
+
+  private pipeline(commands: readonly SyntaxNode[], scope: Scope): void {
+    let input = scope.input
+    for (const command of commands) {
+      const output = command.type === 'Command' ? outputOf(command, this.expander(scope), input) : undefined
+      if (commands.length === 1) {
+        this.node(command, scope)
+        return
+      }
+      this.node(command, innerScope(scope, { input, depth: scope.depth }))
+      input = output === undefined ? { kind: 'unknown' } : { kind: 'text', text: output }
+    }
+  }
+
+  private command(command: Command, scope: Scope): void {
+    const assignments = command.prefix.filter((part) => part.type === 'Assignment')
+    const redirections = command.redirects
+    const { redirects, input } =
+      redirections.length > 0 ? this.redirections(redirections, scope) : { redirects: [], input: undefined }
+    if (!command.name) {
+      for (const assignment of assignments) this.assignment(assignment, scope)
+      if (redirects.length > 0) this.add({ words: [literal(':')], redirects, assigned: [] }, scope)
+      return
+    }
+    const assigned = assignments.map(({ name, value }) => {
+      this.inspect(value, scope)
+      return `${name}=${value.type === 'Word' ? value.value : ''}`
+    })
+    const inside: Scope = input ? { ...scope, input } : scope
+    for (const words of this.commandWords(command, scope)) {
+      start({ words, redirects, assigned }, inside, this)
+    }
+    if (inside !== scope) scope.cwds = inside.cwds
+  }
+
+  private commandWords({ name, args }: Command, scope: Scope): Field[][] {
+    const expander = this.expander(scope)
+    const words: Word[] = name ? [name] : []
+    let all: Field[][] | undefined
+    for (const arg of args) {
+      if (arg.type === 'Word') words.push(arg)
+      else {
+        // `export X=1`, `alias x=…`.
+        const before = expandWords(words.splice(0), expander)
+        const values = arg.value.type === 'Word' ? expandOne(arg.value, expander) : [literal(arg.text)]
+        const fields = values.map((value) => ({ ...value, text: `${arg.name}=${value.text}` }))
+        all = combine(
+          combine(all ?? [[]], before),
+          fields.map((field) => [field]),
+        )
+        this.assignment(arg, scope)
+      }
+    }
+    const rest = expandWords(words, expander)
+    return all ? combine(all, rest) : rest
+  }
+
+  /** Notes a command that would run as it stands. */
+  add(
+    {
+      words,
+      redirects,
+      assigned,
+    }: { words: readonly Field[]; redirects: readonly Redirect[]; assigned: readonly string[] },
+    scope: Scope,
+  ): void {
+    if (words.length > MOST_WORDS) {
+      this.giveUp('a command has too many words')
+      return
+    }
+    const all = scope.redirects.length > 0 ? [...scope.redirects, ...redirects] : redirects
+    this.found.commands.push({ words, cwds: scope.cwds, redirects: all, assigned })
+  }
+
+  /** Enters a function of this text. */
+  call(name: string, args: readonly Field[], scope: Scope): boolean {
+    const called = scope.functions.get(name) ?? undefined
+    if (!called) return false
+    this.called.add(name)
+    if (scope.depth > DEEPEST) {
+      this.giveUp('it calls itself too often')
+      return true
+    }
+    const inside: Scope = { ...scope, positional: args, depth: scope.depth + 1 }
+    this.node(called.body, inside)
+    scope.cwds = inside.cwds
+    return true
+  }
+
+  private assignment({ name, value, append, index, text }: Assignment, scope: Scope): void {
+    if (steers(name)) this.opaque(`sets ${name}, which changes what is started`, text)
+    if (value.type === 'ArrayValue') {
+      this.inspect(value, scope)
+      assign(scope, name, { texts: [], unknown: true })
+      return
+    }
+    const fields = expandOne(value, this.expander(scope))
+    const changing = scope.loop && value.parts?.some(({ type }) => /Expansion|DoubleQuoted/.test(type))
+    const held = append ? (scope.variables.get(name) ?? { texts: [], unknown: true }) : undefined
+    const texts = fields.filter(({ unknown }) => !unknown).map(({ text }) => text)
+    assign(scope, name, {
+      texts: held ? held.texts.flatMap((before) => texts.map((text) => before + text)) : texts,
+      unknown:
+        !!changing ||
+        !!index ||
+        !!held?.unknown ||
+        fields.some(({ unknown }) => unknown) ||
+        (!!append && scope.loop),
+    })
+  }
+
+  private values(words: readonly Word[], scope: Scope): Values {
+    const fields = expandWords(words, this.expander(scope)).flat()
+    return {
+      texts: fields.filter(({ unknown, glob }) => !unknown && !glob).map(({ text }) => text),
+      unknown: fields.some(({ unknown, glob }) => unknown || glob),
+    }
+  }
+
+  private redirections(
+    list: readonly Redirection[],
+    scope: Scope,
+  ): { redirects: Redirect[]; input: Input | undefined } {
+    const redirects: Redirect[] = []
+    let input: Input | undefined
+    for (const redirection of list) {
+      if (redirection.type === 'HereDoc') {
+        input = this.hereDoc(redirection, scope)
+        continue
+      }
+      if (!redirection.target) continue
+      const fields = expandWords([redirection.target], this.expander(scope)).flat()
+      if (redirection.type === 'HereString') {
+        const [only] = fields
+        input =
+          fields.length === 1 && only && !only.unknown
+            ? { kind: 'text', text: only.text }
+            : { kind: 'unknown' }
+        continue
+      }
+      const { operator } = redirection
+      for (const target of fields) {
+        // `2>&1` copies a descriptor.
+        if (operator.includes('&') && !operator.startsWith('&') && /^(\d+-?|-)$/.test(target.text)) continue
+        if (operator === '<' || operator === '<&') input = { kind: 'unknown' }
+        else redirects.push({ target, writes: true })
+      }
+    }
+    return { redirects, input }
+  }
+
+  private hereDoc({ delimiter, body }: HereDoc, scope: Scope): Input {
+    if (delimiter?.quoted || !body.parts) return { kind: 'text', text: body.text }
+    const [field, ...others] = expandText(body.parts, this.expander(scope))
+    if (!field || others.length > 0) return { kind: 'unknown' }
+    return { kind: 'text', text: field.text.replaceAll(UNKNOWN, '$__unknown__') }
+  }
+
+  private inspect(node: SyntaxNode, scope: Scope): void {
+    if (node.type === 'CommandExpansion' || node.type === 'ArithmeticCommandExpansion') {
+      this.substitute(node.script, scope)
+    } else if (node.type === 'ProcessSubstitution') {
+      this.processSubstitution(node.script, node.operator === '>', scope)
+    } else if (node.type === 'CompoundList') {
+      this.maybe(scope, (inside) => this.statements(node.commands, inside), { loop: true })
+    } else this.inspectChildren(node, scope)
+  }
+
+  private inspectChildren(node: SyntaxNode, scope: Scope): void {
+    if (node.type === 'Word' && node.parts === undefined) return
+    forEachChild(node, (child) => this.inspect(child, scope))
+  }
+
+  private substitute(script: ParsedScript | undefined, scope: Scope): Field {
+    const anything: Field = { text: UNKNOWN, unknown: 'one' }
+    if (!script) return anything
+    const inside = innerScope(scope, { redirects: [] })
+    if (inside.depth > DEEPEST) {
+      this.giveUp('it is nested too deeply')
+      return anything
+    }
+    const only = script.commands.length === 1 ? script.commands[0]?.command : undefined
+    const output = only?.type === 'Command' ? outputOf(only, this.expander(inside), inside.input) : undefined
+    const tame = only?.type === 'Command' && isTame(only)
+    this.script(script, inside)
+    if (output !== undefined) return literal(output.replace(/\n+$/, ''))
+    return tame ? { ...anything, tame: true } : anything
+  }
+
+  private processSubstitution(script: ParsedScript | undefined, writes: boolean, scope: Scope): void {
+    if (!script) return
+    this.script(
+      script,
+      innerScope(scope, { redirects: [], ...(writes && { input: { kind: 'unknown' } as const }) }),
+    )
+  }
+
+  expander(scope: Scope): Expander {
+    return {
+      scope,
+      home: this.surroundings.home,
+      substitute: (script) => this.substitute(script, scope),
+      inspect: (node) => this.inspectChildren(node, scope),
+      processSubstitution: (script, writes) => this.processSubstitution(script, writes, scope),
+    }
+  }
+
+  /** `cd`: where what follows runs. */
+  changeDirectory(target: Field | undefined, scope: Scope): void {
+    const { home } = this.surroundings
+    if (!target) scope.cwds = [home]
+    else if (target.unknown || target.glob || target.text === '-') scope.cwds = [undefined]
+    else scope.cwds = scope.cwds.map((cwd) => joinPath(cwd, target.text))
+  }
+}
+
+function combine(all: readonly Field[][], choices: readonly Field[][]): Field[][] {
+  return all.flatMap((fields) => choices.map((choice) => [...fields, ...choice])).slice(0, 64)
+}
+
+const TAME =
+  /^(git branch --show-current|git rev-parse [\w -]*HEAD|git symbolic-ref --short HEAD|date( .*)?|pwd|whoami|hostname|id -un?|nproc|uname -\w|docker (compose )?ps .*-\w*q.*|mktemp( .*)?)$/
+
+/** Output that nobody can choose freely. */
+function isTame({ name, args }: Command): boolean {
+  if (args.some((arg) => arg.type !== 'Word' || arg.parts?.some(({ type }) => /Expansion/.test(type))))
+    return false
+  return TAME.test([name?.value, ...args.map(({ text }) => text)].join(' '))
+}

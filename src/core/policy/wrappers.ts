@@ -1,0 +1,259 @@
+/** Programs that start another program, given as their arguments: how to find it. */
+
+export interface Wrapper {
+  /** Options that take the next word as their value. */
+  values?: string
+  /** Words between the options and the command: the duration of `timeout`, the host of `ssh`. */
+  skip?: number
+  /** The words are joined and given to a shell. */
+  shell?: true
+  /** Options whose value is a text for a shell. */
+  text?: readonly string[]
+  /** The command starts at this word if it is there: `kubectl exec pod -- sh`. */
+  dashes?: true
+  /** Words that must come first for it to be a wrapper at all: `exec` of `kubectl exec`. */
+  after?: readonly string[]
+  /** Started with nothing to run, it starts a shell that reads what it is given. */
+  shellByDefault?: true
+}
+
+export const WRAPPERS: Record<string, readonly Wrapper[]> = {
+  sudo: [
+    {
+      values:
+        '-u -g -h -p -C -D -R -r -t -T -U --user --group --host --prompt --close-from --chdir --chroot --role --type --command-timeout --other-user',
+    },
+  ],
+  doas: [{ values: '-u -C' }],
+  env: [{ values: '-u -C --unset --chdir', text: ['-S', '--split-string'] }],
+  nohup: [{}],
+  setsid: [{}],
+  time: [{ values: '-f -o --format --output' }],
+  timeout: [{ values: '-s -k --signal --kill-after', skip: 1 }],
+  nice: [{ values: '-n --adjustment' }],
+  ionice: [{ values: '-c -n -p -P -u --class --classdata' }],
+  chrt: [{ values: '-T -P -D', skip: 1 }],
+  taskset: [{ skip: 1 }],
+  stdbuf: [{ values: '-i -o -e --input --output --error' }],
+  watch: [{ values: '-n --interval', shell: true }],
+  chroot: [{ values: '--userspec --groups', skip: 1, shellByDefault: true }],
+  unshare: [
+    {
+      values: '-S -G -R -w --setuid --setgid --root --wd --map-user --map-group --propagation',
+      shellByDefault: true,
+    },
+  ],
+  nsenter: [{ values: '-t -S -G --target --setuid --setgid', shellByDefault: true }],
+  strace: [{ values: '-e -o -p -s -u -E -a -b -I -O -P -S -U -X --trace --output' }],
+  ltrace: [{ values: '-e -o -p -s -u -l -n -a' }],
+  flock: [{ values: '-w -E --timeout --conflict-exit-code', skip: 1, text: ['-c', '--command'] }],
+  su: [
+    {
+      values: '-s -g -G -w --shell --group --supp-group',
+      text: ['-c', '--command'],
+      skip: 99,
+      shellByDefault: true,
+    },
+  ],
+  runuser: [{ values: '-s -g -G -u --shell --group --supp-group --user', text: ['-c', '--command'] }],
+  script: [{ values: '-E -I -O -B -T -m -o', text: ['-c', '--command'], skip: 99, shellByDefault: true }],
+  'systemd-run': [
+    {
+      values:
+        '-u -p -E -M -H -t --unit --property --setenv --machine --host --slice --description --uid --gid --nice --working-directory --on-active --on-calendar',
+    },
+  ],
+  'systemd-inhibit': [{ values: '--what --who --why --mode' }],
+  setpriv: [{ values: '--reuid --regid --groups --inh-caps --ambient-caps --bounding-set' }],
+  prlimit: [{}],
+  numactl: [{ values: '-C -N -m -i -p' }],
+  setarch: [{ skip: 1 }],
+  linux64: [{}],
+  fakeroot: [{ values: '-l -s -i -b' }],
+  gosu: [{ skip: 1 }],
+  'su-exec': [{ skip: 1 }],
+  chpst: [{ values: '-u -U -b -e -/ -n -l -L -m -d -o -p -f -c -t' }],
+  tini: [{ values: '-p -e' }],
+  'dumb-init': [{}],
+  unbuffer: [{}],
+  rlwrap: [{}],
+  torsocks: [{}],
+  proxychains: [{ values: '-f' }],
+  proxychains4: [{ values: '-f' }],
+  eatmydata: [{}],
+  faketime: [{ values: '-f', skip: 1 }],
+  catchsegv: [{}],
+  'xvfb-run': [{ values: '-n -e -f -p -s -w' }],
+  'dbus-run-session': [{}],
+  firejail: [{}],
+  bwrap: [{ values: '--chdir --setenv --unsetenv --hostname --uid --gid --tmpfs --proc --dev --dir' }],
+  busybox: [{}],
+  toybox: [{}],
+  command: [{}],
+  builtin: [{}],
+  exec: [{ values: '-a' }],
+  coproc: [{}],
+  noglob: [{}],
+  ssh: [
+    {
+      values: '-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w -B',
+      skip: 1,
+      shell: true,
+      shellByDefault: true,
+    },
+  ],
+  vagrant: [{ after: ['ssh'], text: ['-c', '--command'], skip: 99 }],
+  kubectl: [
+    {
+      after: ['exec'],
+      values: '-c -n -f --container --namespace --context --kubeconfig',
+      dashes: true,
+      skip: 1,
+    },
+  ],
+  oc: [{ after: ['exec'], values: '-c -n --container --namespace', dashes: true, skip: 1 }],
+  lxc: [{ after: ['exec'], dashes: true, skip: 1 }],
+  direnv: [{ after: ['exec'], skip: 1 }],
+  poetry: [{ after: ['run'] }],
+  pipenv: [{ after: ['run'] }],
+  bundle: [{ after: ['exec'] }],
+  npx: [{ values: '-p --package', text: ['-c', '--call'] }],
+  bunx: [{}],
+  ...Object.fromEntries(['docker', 'podman', 'nerdctl'].map((name) => [name, containerWrappers()])),
+}
+
+function containerWrappers(): Wrapper[] {
+  const exec = '-e -u -w --env --env-file --user --workdir --detach-keys --index'
+  const run = `${exec} -v -p -l -h -m -c -a --name --network --net --volume --mount --publish --entrypoint --label --hostname --memory --cpus --platform --pull --restart --gpus --device --cap-add --cap-drop --security-opt --ulimit --ip --dns --add-host --volumes-from --tmpfs --pid --ipc --userns --log-driver --log-opt --shm-size --stop-signal --cidfile`
+  return [
+    { after: ['exec'], values: exec, skip: 1 },
+    { after: ['container', 'exec'], values: exec, skip: 1 },
+    { after: ['compose', 'exec'], values: exec, skip: 1 },
+    { after: ['run'], values: run, skip: 1 },
+    { after: ['container', 'run'], values: run, skip: 1 },
+    { after: ['create'], values: run, skip: 1 },
+    { after: ['compose', 'run'], values: run, skip: 1 },
+  ]
+}
+
+export const SHELLS = new Set([
+  'sh',
+  'bash',
+  'dash',
+  'zsh',
+  'ksh',
+  'mksh',
+  'ash',
+  'rbash',
+  'fish',
+  'csh',
+  'tcsh',
+  'yash',
+  'pwsh',
+])
+
+/** Programs that run a text of their own language: what it starts cannot be seen. The options carry such a text. */
+export const INTERPRETERS: Record<string, readonly string[]> = {
+  python: ['-c', '-m'],
+  perl: ['-e', '-E', '-n', '-p'],
+  ruby: ['-e'],
+  node: ['-e', '-p', '--eval', '--print', '-r', '--require', '--import'],
+  nodejs: ['-e', '-p', '--eval', '--print'],
+  deno: [],
+  bun: ['-e'],
+  php: ['-r'],
+  lua: ['-e'],
+  luajit: ['-e'],
+  tclsh: [],
+  expect: ['-c'],
+  osascript: ['-e'],
+  Rscript: ['-e'],
+  guile: ['-c'],
+  gdb: ['-ex', '-x'],
+  ed: [],
+  ex: ['-c'],
+  vi: ['-c'],
+  vim: ['-c', '--cmd'],
+  nvim: ['-c', '--cmd'],
+  emacs: ['--eval'],
+  m4: [],
+  dc: [],
+}
+
+/** Programs that start what a file, a queue or another process says: what that is cannot be seen. */
+export const STARTERS = new Set([
+  'make',
+  'gmake',
+  'cmake',
+  'ninja',
+  'npm',
+  'yarn',
+  'pnpm',
+  'bun',
+  'just',
+  'task',
+  'rake',
+  'gradle',
+  'mvn',
+  'cargo',
+  'go',
+  'tox',
+  'nox',
+  'tmux',
+  'screen',
+  'at',
+  'batch',
+  'crontab',
+  'anacron',
+  'run-parts',
+  'start-stop-daemon',
+  'supervisorctl',
+  'pm2',
+  'forever',
+  'entr',
+  'inotifywait',
+  'fswatch',
+  'nodemon',
+  'parallel',
+  'rush',
+  'pssh',
+  'pdsh',
+  'dsh',
+  'fab',
+  'salt',
+  'socat',
+  'ncat',
+  'nc',
+  'telnet',
+  'nix-shell',
+  'nix',
+  'guix',
+  'uv',
+  'pipx',
+  'conda',
+  'mamba',
+  'mise',
+  'asdf',
+  'machinectl',
+  'lxc-attach',
+  'vagrant',
+  'qemu',
+  'dbus-send',
+  'gdbus',
+  'busctl',
+  'xdotool',
+  'rsh',
+  'rexec',
+  'mosh',
+  'source',
+  '.',
+  'enable',
+  'bind',
+  'compgen',
+  'fc',
+  'mapfile',
+  'readarray',
+])
+
+/** Builtins that take a name and put something into a variable. */
+export const READERS = new Set(['read', 'mapfile', 'readarray', 'getopts'])

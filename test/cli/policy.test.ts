@@ -1,0 +1,52 @@
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createCli } from './cli.ts'
+
+const cli = createCli()
+afterAll(() => cli.close())
+beforeAll(() => {
+  mkdirSync(cli.home, { mode: 0o700 })
+  mkdirSync(join(cli.workDir, 'kept', 'db'), { recursive: true })
+  mkdirSync(join(cli.workDir, 'work'))
+  symlinkSync(join(cli.workDir, 'kept'), join(cli.workDir, 'work', 'link'))
+  writeFileSync(
+    join(cli.home, 'config.yaml'),
+    `policy: { protectedPaths: ["${cli.workDir}/kept/**", ie.yaml] }\n`,
+  )
+  writeFileSync(join(cli.workDir, 'work', 'ie.yaml'), '')
+})
+
+describe('reprise policy check', () => {
+  test.each([
+    [['--tier', '2', 'docker restart jellyfin'], 0, /^allowed /],
+    [['--tier', '1', 'docker restart jellyfin'], 1, /^refused .*not allowed at tier 1 \(observe\)/],
+    [['--tier', '3', "sh -c 'docker system prune'"], 1, /may never run/],
+    [['--tier', '2', 'docker compose -f x.yml down'], 1, /rule: docker compose down \*/],
+    [['rm -rf /'], 1, /may never run/],
+    [['echo rm -rf /'], 0, /^allowed /],
+    [['--cwd', 'work', 'rm -rf link/db'], 1, /kept\/db, which is protected/],
+    [['--cwd', 'work', 'rm *'], 1, /is protected \(ie\.yaml\)/],
+    [['--cwd', 'work', 'rm *.log'], 0, /^allowed /],
+    [['--tier', '3', 'make all'], 0, /cannot be seen/],
+  ])('%j exits with %i', async (args, code, said) => {
+    const result = await cli.run(['policy', 'check', ...args])
+    expect([result.code, result.stdout]).toEqual([code, expect.stringMatching(said)])
+  })
+
+  test('as JSON', async () => {
+    const { code, json } = await cli.run(['policy', 'check', '--json', '--tier', '2', 'ls; $X'])
+    expect(code).toBe(1)
+    expect(json()).toMatchObject({ decision: 'deny', rule: 'opaque', tier: 2, commands: ['ls', '…'] })
+  })
+
+  test.each([
+    [['--tier', '0', 'ls'], 'A tier is a number from 1 to 9'],
+    [['--tier', '8', 'ls'], 'there is no tier 8'],
+    [['--cwd', 'nowhere', 'ls'], 'is not a directory'],
+    [[], "missing required argument 'command'"],
+  ])('wrong usage: %j', async (args, said) => {
+    const { code, stderr } = await cli.run(['policy', 'check', ...args])
+    expect([code, stderr]).toEqual([2, expect.stringContaining(said)])
+  })
+})
