@@ -68,4 +68,6 @@ read -r _ _ state _ <"/proc/$feeder/stat"
 [ "$state" = Z ] && [ ! -e "$dir/sent/stdin.close" ] && [ ! -e "$dir/unread" ] && code="$code starved"
 : >"$dir/ended"
 kill -9 "$feeder" "$holder" 2>/dev/null
+# Gone before the exit is told: whoever then looks for processes left behind must not find our own.
+wait "$feeder" "$holder" 2>/dev/null
 echo "$code" >"$dir/exit.new" && mv "$dir/exit.new" "$dir/exit"
