@@ -54,7 +54,9 @@ describe('an identity', () => {
   })
 
   it('is none for a process that is dead but not reaped', async () => {
-    const parent = await run('/bin/sh', ['-c', 'sleep 50 & echo $!; exec sleep 60'], { PATH: process.env.PATH })
+    const parent = await run('/bin/sh', ['-c', 'sleep 50 & echo $!; exec sleep 60'], {
+      PATH: process.env.PATH,
+    })
     const pid = await new Promise<number>((resolve) => parent.stdout?.once('data', (d) => resolve(Number(d))))
     // A shell would reap its child; what has taken its place does not.
     await vi.waitFor(() => expect(readFileSync(`/proc/${parent.pid}/comm`, 'utf8')).toBe('sleep\n'))
