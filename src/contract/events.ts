@@ -79,6 +79,8 @@ export const EventBody = z.discriminatedUnion('type', [
   /** `status`: `allowed`, `allowed_warning` or `rejected`; only with the last one there is something to wait for. */
   kind('rate-limit', { status: z.string(), resetsAt: z.iso.datetime().optional() }),
   kind('compaction', { preTokens: z.number().optional(), postTokens: z.number().optional() }),
+  /** How many sub-agents work in the background now. */
+  kind('background', { tasks: z.number().int() }),
   /** The agent says its turn is over. `outcome` is its own word for it; the attempt's is in `attempt-end`. */
   kind('turn-end', {
     outcome: Outcome,

@@ -3,9 +3,10 @@
  * transaction. May be repeated by another daemon after a crash at any point before that, with the same result.
  */
 import type { AgentAdapter, Exit, StopCause } from '../agents/adapter.ts'
-import type { EventBody, EventOf, EventType } from '../contract/events.ts'
+import type { EventBody, EventType } from '../contract/events.ts'
 import type { Outcome } from '../contract/outcome.ts'
 import { decideNext, strikesOf } from '../core/continue/decide.ts'
+import { endOfTurn } from '../core/turn.ts'
 import { type AttemptDir, readStderrTail } from '../process/attempt-dir.ts'
 import { endStrays, goneWithin } from '../process/ladder.ts'
 import type { ProcessIdentity } from '../process/proc.ts'
@@ -29,6 +30,7 @@ const RELEVANT: readonly EventType[] = [
   'rate-limit',
   'retry-wait',
   'compaction',
+  'background',
   'question-cancel',
 ]
 
@@ -60,12 +62,17 @@ export async function settleAttempt(parts: EngineParts, input: SettleInput): Pro
   const own = events.filter((event) => event.attemptId === attempt.id)
 
   const exitCode = end.kind === 'exited' ? end.code : null
-  const outcome = classify(adapter, own, await store.listQuestions(attempt.id), {
-    stopCause: current.stopCause as StopCause | null,
-    exitCode,
-    stderr: await readStderrTail(dir),
-    starved: end.kind === 'exited' && end.starved,
-  })
+  const outcome = classify(
+    adapter,
+    { own, promptId: attempt.promptId },
+    await store.listQuestions(attempt.id),
+    {
+      stopCause: current.stopCause as StopCause | null,
+      exitCode,
+      stderr: await readStderrTail(dir),
+      starved: end.kind === 'exited' && end.starved,
+    },
+  )
   const rates = await readRates(store)
   const spends = computeSpends(attempts, events, rates)
   const spend = totalOf([...spends.values()])
@@ -116,7 +123,8 @@ export async function settleAttempt(parts: EngineParts, input: SettleInput): Pro
     modelCalls: new Set(events.flatMap(callOf)).size,
     toolCalls: await store.countEvents(run.id, 'tool-start'),
   }
-  const resultText = (attempt.kind === 'turn' ? lastTurn(own)?.text : null) ?? run.resultText
+  const resultText =
+    (attempt.kind === 'turn' ? endOfTurn(own, attempt.promptId)?.text : null) ?? run.resultText
   // Before the end is stored: known twice is no harm, forgotten would leave budgets blind.
   if (ownSpend) await noteRates(store, rates, ownSpend.rates)
   const notices =
@@ -191,11 +199,11 @@ function endEvents(
 
 function classify(
   adapter: AgentAdapter,
-  events: readonly StoredEvent[],
+  { own: events, promptId }: { own: readonly StoredEvent[]; promptId: string },
   questions: readonly QuestionRecord[],
   { starved, ...exit }: Pick<Exit, 'stopCause' | 'exitCode' | 'stderr'> & { starved: boolean },
 ): Outcome {
-  const turnEnd = lastTurn(events)
+  const turnEnd = endOfTurn(events, promptId)
   const outcome = adapter.classify({ ...exit, turnEnd, resetsAt: resetOf(events, exit.stopCause) })
   if (outcome.name !== 'completed') return outcome
   const withdrawn = new Set(
@@ -211,10 +219,6 @@ function classify(
     name: 'crashed',
     message: 'the agent lost its input; if it was refused a tool, nobody refused it',
   }
-}
-
-function lastTurn(events: readonly StoredEvent[]): EventOf<'turn-end'> | null {
-  return events.flatMap(({ body }) => (body.type === 'turn-end' ? [body] : [])).at(-1) ?? null
 }
 
 /**

@@ -15,6 +15,7 @@ import type { EventBody } from '../contract/events.ts'
 import type { ToolResult } from '../contract/run.ts'
 import { overBudget } from '../core/job/budget.ts'
 import { decideAsk } from '../core/permission/decide.ts'
+import { followTurn, NEW_TURN } from '../core/turn.ts'
 import { type WatchFacts, watch } from '../core/watchdog.ts'
 import { type AttemptDir, closeInput, deliver, poke } from '../process/attempt-dir.ts'
 import { endAttempt, endStrays } from '../process/ladder.ts'
@@ -49,6 +50,7 @@ const BATCH_BYTES = 2 << 20
 const UNAUTHORIZED_RETRIES = 3
 /** Of which nothing follows but a higher count. */
 const COUNTED_ONLY: ReadonlySet<EventBody['type']> = new Set(['model-call', 'tool-start', 'compaction'])
+const TURNS = ['prompt-accept', 'session-start', 'background', 'turn-end'] as const
 const SETTLED_QUESTION: readonly string[] = ['run-settled', 'question-answered']
 
 export class Supervision {
@@ -61,6 +63,7 @@ export class Supervision {
   #ladder: Promise<unknown> | null = null
   #detached = false
   #strays = 0
+  #turn = NEW_TURN
   /** Of a job's run only: nobody looks at those of others. */
   #meter: Meter | null = null
 
@@ -165,7 +168,7 @@ export class Supervision {
     const { store } = this.#parts
     await poke(dir)
     await this.#openMeter()
-    const ends = await store.listEvents(attempt.runId, { attemptId: attempt.id, types: ['turn-end'] })
+    const turns = await store.listEvents(attempt.runId, { attemptId: attempt.id, types: TURNS })
     const asked = await store.listQuestions(attempt.id)
     this.#watch.waitedMs = asked.reduce(
       (ms, q) => ms + ((q.answeredAt ?? q.askedAt).getTime() - q.askedAt.getTime()),
@@ -177,8 +180,8 @@ export class Supervision {
       else await this.deliverAnswer(question)
     }
     this.#noteWaiting()
-    const lastEnd = ends.at(-1)
-    if (lastEnd) await this.#sayGoodbye(lastEnd.at)
+    for (const { body, at } of turns) this.#turn = followTurn(this.#turn, body, at, attempt.promptId)
+    await this.#sayGoodbyeIfDone()
     if (attempt.stopCause) this.#climb(attempt.stopCause as StopCause)
   }
 
@@ -222,7 +225,8 @@ export class Supervision {
     const { store, clock, bus } = this.#parts
     const at = clock.now()
     // The agent may be told to end while its end is being stored: if that gets lost, it is told again.
-    if (batch.actedOn.some((event) => event.type === 'turn-end')) await this.#sayGoodbye(at)
+    for (const event of batch.actedOn) this.#turn = followTurn(this.#turn, event, at, attempt.promptId)
+    await this.#sayGoodbyeIfDone()
     // Once its turn is over, somebody waits for whatever still comes.
     const urgent = this.#watch.turnEndedAt !== null
     await persist(this.#parts, () => store.advanceAttempt(attempt, batch, offset, at, { urgent }))
@@ -316,10 +320,17 @@ export class Supervision {
     this.#tail.nudge()
   }
 
-  async #sayGoodbye(at: Date): Promise<void> {
+  async #sayGoodbyeIfDone(): Promise<void> {
+    const { doneFrom } = this.#turn
+    if (doneFrom === null || doneFrom > this.#parts.clock.now()) return
     if (this.#watch.turnEndedAt || this.#ladder) return
-    this.#watch.turnEndedAt = at
+    this.#watch.turnEndedAt = doneFrom
     await this.#farewell('done')
+  }
+
+  #lingersUntil(): number {
+    const { doneFrom } = this.#turn
+    return doneFrom && !this.#watch.turnEndedAt ? doneFrom.getTime() : Number.POSITIVE_INFINITY
   }
 
   async #farewell(cause: StopCause | 'done'): Promise<void> {
@@ -348,11 +359,12 @@ export class Supervision {
     const { run } = this.#in
     let waitMs = Number.POSITIVE_INFINITY
     if (!this.#ladder) {
+      await this.#sayGoodbyeIfDone()
       const now = clock.now()
       const limits = { ...settings, maxDurationMs: run.request.maxDurationMs ?? settings.maxDurationMs }
       const verdict = watch(this.#watch, limits, now)
       if (verdict.kind === 'stop') await this.stop(verdict.cause, verdict.message)
-      else waitMs = Math.max(1, verdict.untilMs - now.getTime())
+      else waitMs = Math.max(1, Math.min(verdict.untilMs, this.#lingersUntil()) - now.getTime())
     }
     if (!this.#detached) await this.#tail.wait(waitMs)
   }

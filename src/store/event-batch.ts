@@ -16,6 +16,10 @@ const ACTED_ON: ReadonlySet<EventType> = new Set([
   'tool-start',
   'model-call',
   'compaction',
+  // Whether the agent is done is read off these.
+  'prompt-accept',
+  'session-start',
+  'background',
 ] as const)
 
 /** A longer one may be nested deeper than JSON.stringify goes, which must show when it is stored, not when it is read. */

@@ -170,6 +170,11 @@ function parseSystem(value: Json): EventBody[] | undefined {
       },
     ]
   }
+  if (value.subtype === 'background_tasks_changed' && Array.isArray(value.tasks)) {
+    // A shell in the background, a server for instance, may run for ever: nobody waits for that.
+    const agents = value.tasks.filter((task) => isRecord(task) && task.task_type === 'local_agent')
+    return [{ type: 'background', tasks: agents.length }]
+  }
   if (value.subtype === 'compact_boundary') {
     const meta = isRecord(value.compact_metadata) ? value.compact_metadata : value
     return [

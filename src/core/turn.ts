@@ -1,0 +1,60 @@
+/**
+ * Whether an agent is done with what it was asked. That it says "my turn is over" is not enough:
+ *
+ * - Sub-agents may work on in the background. When one is done the agent begins another turn, with its result.
+ * - Before it takes our prompt, an agent may report an empty turn about what was left from the last process.
+ *
+ * open ⇄ over (sub-agents at work, or just finished) → done. Nothing but a new turn leads back from over to open.
+ */
+import type { EventBody, EventOf } from '../contract/events.ts'
+
+export interface TurnState {
+  /** Our prompt was taken from the input. */
+  accepted: boolean
+  /** Sub-agents at work. */
+  background: number
+  /** What the agent said of its newest turn; null while one is under way. */
+  end: EventOf<'turn-end'> | null
+  /** From when on it is done, unless it begins another turn before. */
+  doneFrom: Date | null
+}
+
+export const NEW_TURN: TurnState = { accepted: false, background: 0, end: null, doneFrom: null }
+
+/** How long an agent may take to begin a turn with what its last sub-agent found. */
+const LINGER_MS = 3000
+
+export function followTurn(state: TurnState, event: EventBody, at: Date, promptId: string): TurnState {
+  switch (event.type) {
+    case 'prompt-accept':
+      return event.messageId === promptId ? { ...state, accepted: true } : state
+    case 'session-start':
+      return { ...state, end: null, doneFrom: null }
+    case 'background': {
+      const emptied = state.background > 0 && event.tasks === 0
+      const doneFrom = state.end && event.tasks === 0 ? (emptied ? later(at) : state.doneFrom) : null
+      return { ...state, background: event.tasks, doneFrom }
+    }
+    case 'turn-end': {
+      if (!state.accepted && isEmpty(event)) return state
+      const waits = state.background > 0 && event.outcome.name === 'completed'
+      return { ...state, end: event, doneFrom: waits ? null : at }
+    }
+    default:
+      return state
+  }
+}
+
+/** How it ended, if it did: an agent that vanished while its sub-agents worked was not done. */
+export function endOfTurn(
+  events: readonly { body: EventBody; at: Date }[],
+  promptId: string,
+): EventOf<'turn-end'> | null {
+  const state = events.reduce((s, { body, at }) => followTurn(s, body, at, promptId), NEW_TURN)
+  return state.doneFrom === null ? null : state.end
+}
+
+const later = (at: Date) => new Date(at.getTime() + LINGER_MS)
+
+const isEmpty = ({ outcome, turns, text }: EventOf<'turn-end'>) =>
+  outcome.name === 'completed' && turns === 0 && !text

@@ -1,0 +1,50 @@
+/** Sub-agents that work in the background of a turn, on the real CLI: their work is waited for, and not lost. */
+import { afterEach, expect, it } from 'vitest'
+import type { RuleInput } from '../../src/simulator/scenario-types.ts'
+import { World } from '../support/world.ts'
+
+let world: World
+afterEach(() => world.close())
+
+const helper: RuleInput = {
+  when: '/^look it up$/',
+  reply: [{ hold: 'helper' }, { text: 'It is 42.' }],
+}
+const main: RuleInput = {
+  when: '/^find out$/',
+  reply: [
+    {
+      tool: 'Agent',
+      input: { description: 'look', prompt: 'look it up', subagent_type: 'general-purpose' },
+    },
+    { await: 'results' },
+    { text: 'Somebody looks it up.' },
+  ],
+}
+const told: RuleInput = { when: { contains: 'It is 42.' }, reply: 'The answer is 42.' }
+const otherwise: RuleInput = { reply: 'You said: ${user}' }
+
+async function begin(): Promise<string> {
+  world = await World.create({ name: 'background', rules: [told, helper, main, otherwise] })
+  await world.startDaemon()
+  const { id } = await world.createRun({ prompt: 'find out', permissions: 'allow' })
+  await world.waitForEvent(id, (event) => event.type === 'turn-end')
+  return id
+}
+
+it('a run is over when its sub-agents are, and ends with what they found', async () => {
+  const id = await begin()
+  expect((await world.getRun(id)).state).toBe('running')
+  world.simulator.release('helper')
+  const run = await world.settled(id)
+  expect(run).toMatchObject({ outcome: 'completed', resultText: 'The answer is 42.', attemptCount: 1 })
+})
+
+it('an agent that dies with a sub-agent at work was not done: it is resumed, and its empty first turn is not the end', async () => {
+  const id = await begin()
+  const agent = world.processes().find((p) => /claude.* -p /.test(p.command) && !/keeper/.test(p.command))
+  process.kill(agent!.pid, 'SIGKILL')
+  const run = await world.settled(id)
+  expect(run).toMatchObject({ outcome: 'completed', attemptCount: 2, resumed: true })
+  expect(run.resultText).toContain('You were interrupted')
+})
