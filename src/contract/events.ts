@@ -53,6 +53,8 @@ export const EventBody = z.discriminatedUnion('type', [
     tool: z.string(),
     input: z.unknown(),
     via: z.enum(['prompt', 'hook']),
+    /** Where it would work. */
+    workDir: z.string().optional(),
   }),
   kind('question-answer', {
     toolUseId: z.string(),
@@ -60,6 +62,17 @@ export const EventBody = z.discriminatedUnion('type', [
     by: z.enum(['person', 'policy']),
     reason: z.string().optional(),
   }),
+  /** The rules forbade a tool call, or the start of a program; the agent was told why. */
+  kind('refusal', {
+    toolUseId: z.string().optional(),
+    tool: z.string(),
+    what: z.string(),
+    rule: z.string().optional(),
+    reason: z.string(),
+    dryRun: z.boolean().optional(),
+  }),
+  /** A program that is watched for was really started; its guard asked. */
+  kind('program-start', { program: z.string(), what: z.string(), workDir: z.string() }),
   /** The agent withdrew what it had asked. */
   kind('question-cancel', { requestId: z.string() }),
   /** What one call to the model used so far. Figures of a later one with the same `messageId` replace earlier ones. */

@@ -122,6 +122,7 @@ export async function settleAttempt(parts: EngineParts, input: SettleInput): Pro
   const done = {
     modelCalls: new Set(events.flatMap(callOf)).size,
     toolCalls: await store.countEvents(run.id, 'tool-start'),
+    refusals: await store.countEvents(run.id, 'refusal'),
   }
   const resultText =
     (attempt.kind === 'turn' ? endOfTurn(own, attempt.promptId)?.text : null) ?? run.resultText

@@ -6,6 +6,7 @@ import type { Kysely } from 'kysely'
 import type { EventBody } from '../contract/events.ts'
 import type { AttemptId, RunId } from '../contract/ids.ts'
 import { endTurn } from './end-turn.ts'
+import { addEscalation } from './escalations.ts'
 import type { EventBatch } from './event-batch.ts'
 import { appendBatch, appendEvents } from './events.ts'
 import { followRun } from './job-state.ts'
@@ -259,6 +260,7 @@ export async function endAttempt(tx: Tx, ending: AttemptEnding): Promise<void> {
       crash_count: eb('crash_count', '+', ending.strikes),
       model_calls: ending.done.modelCalls,
       tool_calls: ending.done.toolCalls,
+      refusals: ending.done.refusals,
       result_text: ending.resultText,
       input_tokens: spend.usage.inputTokens,
       output_tokens: spend.usage.outputTokens,
@@ -275,6 +277,7 @@ export async function endAttempt(tx: Tx, ending: AttemptEnding): Promise<void> {
   if (next.kind === 'settle' && changed.numUpdatedRows > 0n) await countSettled(tx, attempt.runId)
   await followRun(tx, attempt.runId, at)
   if (ending.turn) await endTurn(tx, ending.turn, at)
+  if (ending.tier) await addEscalation(tx, ending.tier)
   await enqueueNotifications(tx, ending.notices ?? [], at)
   await appendEvents(tx, attempt.runId, attempt.id, ending.events, at)
 }

@@ -216,6 +216,7 @@ const SHORT_COLUMNS = [
   'place',
   'model_calls',
   'tool_calls',
+  'refusals',
   'created_at',
   'started_at',
   'ended_at',

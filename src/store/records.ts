@@ -1,6 +1,7 @@
 /** What the store gives and takes. A state carries only its own fields; nullable columns stay below. */
 
 import type { ContentBlock, HistoryScope } from '../contract/conversation.ts'
+import type { Escalation } from '../contract/escalation.ts'
 import type { EventBody, EventOf } from '../contract/events.ts'
 import type {
   AttemptId,
@@ -23,6 +24,17 @@ export interface RunRequest {
   maxResumes: number | null
   maxTurns: number | null
   maxBudgetUsd: number | null
+  /** Nothing may be changed. Left out where it is not so, as it was before there was such a thing. */
+  dryRun?: true | undefined
+  /** Of a run at a tier: what holds for its whole chain. */
+  chain?: ChainLimits | undefined
+}
+
+export interface ChainLimits {
+  maxTier: number
+  budgetUsd: number | null
+  /** About the place: what an agent that starts fresh should know of it. */
+  environment: string | null
 }
 
 export type RunState =
@@ -72,6 +84,8 @@ export interface RunRecord {
 export interface Done {
   modelCalls: number
   toolCalls: number
+  /** Tool calls and starts of programs that the rules forbade. */
+  refusals: number
 }
 
 export interface RunSpend {
@@ -96,6 +110,8 @@ export interface NewRun {
   conversation?: { id: ConversationId; turn: number }
   /** The job it works on. */
   job?: { id: JobId; priority: number; place: string; holdsPlace: boolean }
+  /** The tier it works at, and the run that called it. */
+  tier?: { number: number; parentRunId: RunId | null }
   createdAt: Date
 }
 
@@ -186,6 +202,8 @@ export interface AttemptEnding {
   events: readonly EventBody[]
   /** What a conversation keeps of it, and who is to be told. */
   turn?: TurnEnding | null
+  /** Of a run at a tier: what follows from it. */
+  tier?: TierEnding | null
   notices?: readonly PlannedNotification[]
   at: Date
 }
@@ -193,7 +211,19 @@ export interface AttemptEnding {
 /** What follows from a run that settles without an attempt. */
 export interface RunEnding {
   turn: TurnEnding | null
+  tier?: TierEnding | null
   notices: readonly PlannedNotification[]
+}
+
+export type EscalationRecord = Omit<Escalation, 'decidedAt' | 'expiresAt'> & {
+  decidedAt: Date
+  expiresAt: Date | null
+}
+
+export interface TierEnding {
+  escalation: EscalationRecord
+  /** The run of the next tier. */
+  next: NewRun | null
 }
 
 export interface QuestionRecord {

@@ -77,7 +77,7 @@ export function toRun(row: RunsTable): RunRecord {
       contextTokens: number(row.context_tokens),
       contextWindow: number(row.context_window),
     },
-    done: { modelCalls: row.model_calls, toolCalls: row.tool_calls },
+    done: { modelCalls: row.model_calls, toolCalls: row.tool_calls, refusals: row.refusals },
     priority: row.priority,
     place: row.place,
     links: {

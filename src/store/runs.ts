@@ -7,6 +7,7 @@ import type { Page } from '../contract/http.ts'
 import { RunId, type SessionId } from '../contract/ids.ts'
 import type { Outcome } from '../contract/outcome.ts'
 import { endTurn } from './end-turn.ts'
+import { addEscalation } from './escalations.ts'
 import { appendEvents } from './events.ts'
 import { followRun } from './job-state.ts'
 import { enqueueNotifications } from './notifications.ts'
@@ -27,6 +28,7 @@ export async function admitRun(tx: Tx, run: NewRun): Promise<{ run: RunRecord; c
       known.agent === run.agent &&
       known.model === run.model &&
       known.conversation_id === (run.conversation?.id ?? null) &&
+      known.tier === (run.tier?.number ?? null) &&
       known.request === request
     if (same) return { run: toRun(known), created: false }
     throw new RepriseError('conflict', `Idempotency-Key ${run.idempotencyKey} was used for another request`, {
@@ -51,6 +53,8 @@ export async function admitRun(tx: Tx, run: NewRun): Promise<{ run: RunRecord; c
       conversation_id: run.conversation?.id ?? null,
       turn: run.conversation?.turn ?? null,
       job_id: run.job?.id ?? null,
+      parent_run_id: run.tier?.parentRunId ?? null,
+      tier: run.tier?.number ?? null,
       priority: run.job?.priority ?? 0,
       place: run.job?.place ?? null,
       holds_place: run.job?.holdsPlace ? 1 : 0,
@@ -201,7 +205,7 @@ export async function settleQueued(
   id: RunId,
   outcome: Outcome,
   at: Date,
-  { turn, notices }: RunEnding = NOTHING,
+  { turn, tier, notices }: RunEnding = NOTHING,
 ): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('runs')
@@ -222,6 +226,7 @@ export async function settleQueued(
   const end: EventBody = { type: 'run-end', outcome }
   await appendEvents(tx, id, null, [end], at)
   if (turn) await endTurn(tx, turn, at)
+  if (tier) await addEscalation(tx, tier)
   await enqueueNotifications(tx, notices, at)
   return true
 }

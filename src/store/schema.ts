@@ -27,6 +27,7 @@ export interface Tables {
   checkpoints: CheckpointsTable
   notifications: NotificationsTable
   totals: TotalsTable
+  escalations: EscalationsTable
 }
 
 export interface RunsTable {
@@ -84,6 +85,7 @@ export interface RunsTable {
   holds_place: number
   model_calls: number
   tool_calls: number
+  refusals: number
   created_at: number
   started_at: number | null
   ended_at: number | null
@@ -248,6 +250,22 @@ export interface CheckpointsTable {
   head: string | null
   attempt_id: AttemptId | null
   created_at: number
+}
+
+/** What followed from a settled run at a tier. `ask` becomes one of the others, once. */
+export interface EscalationsTable {
+  run_id: RunId
+  tier: number
+  decision: 'escalate' | 'ask' | 'stop'
+  reason: string
+  message: string
+  to_tier: number | null
+  next_run_id: RunId | null
+  recommendation: string
+  decided_by: 'rules' | 'person' | 'timeout'
+  decided_at: number
+  /** Until when a person may answer. */
+  expires_at: number | null
 }
 
 /** What is to be told, and to whom. Once for each subject, event, occurrence and target. */

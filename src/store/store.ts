@@ -14,6 +14,7 @@ import type { Notice, PlannedNotification } from '../core/notify/plan.ts'
 import * as attempts from './attempts.ts'
 import * as checkpoints from './checkpoints.ts'
 import * as conversations from './conversations.ts'
+import * as escalations from './escalations.ts'
 import type { EventBatch } from './event-batch.ts'
 import * as events from './events.ts'
 import * as changes from './history-changes.ts'
@@ -25,6 +26,7 @@ import type {
   AttemptRecord,
   CheckpointRecord,
   ConversationRecord,
+  EscalationRecord,
   JobRecord,
   MessageRecord,
   NewConversation,
@@ -89,6 +91,19 @@ export interface Store {
     by: 'person' | 'policy',
     at: Date,
   ) => Promise<QuestionRecord>
+
+  getEscalation: (runId: RunId) => Promise<EscalationRecord | null>
+  listEscalations: (runIds: readonly RunId[]) => Promise<EscalationRecord[]>
+  /** Those that wait for a person, the most pressing first. */
+  listWaitingEscalations: (limit: number) => Promise<EscalationRecord[]>
+  /** null: it does not wait, or no more. */
+  answerEscalation: (
+    runId: RunId,
+    answer: escalations.Answer,
+    next: NewRun | null,
+  ) => Promise<EscalationRecord | null>
+  /** All runs linked to this one, root first. */
+  listChain: (id: RunId) => Promise<RunRecord[]>
 
   getSession: (id: SessionId) => Promise<SessionRecord | null>
   findSession: (agentSessionId: string) => Promise<SessionRecord | null>
@@ -224,6 +239,13 @@ export function createStore({ reader, writer }: Connections, windowMs: number): 
     listQuestions: (attemptId) => questions.listQuestions(reader, attemptId),
     answerQuestion: (runId, answer, by, at) =>
       write((tx) => questions.answerQuestion(tx, runId, answer, by, at)),
+
+    getEscalation: (runId) => escalations.getEscalation(reader, runId),
+    listEscalations: (runIds) => escalations.listEscalations(reader, runIds),
+    listWaitingEscalations: (limit) => escalations.listWaiting(reader, limit),
+    answerEscalation: (runId, answer, next) =>
+      write((tx) => escalations.answerEscalation(tx, runId, answer, next)),
+    listChain: (id) => escalations.listChain(reader, id),
 
     getSession: (id) => sessions.getSession(reader, id),
     findSession: (id) => sessions.findSession(reader, id),

@@ -291,7 +291,7 @@ class Play {
       spend: run.spend,
       resultText: null,
       strikes: ended.name === 'crashed' ? 1 : 0,
-      done: { modelCalls: 0, toolCalls: 0 },
+      done: { modelCalls: 0, toolCalls: 0, refusals: 0 },
       next: goesOn ? { kind: 'retry', notBefore: at, why: '' } : { kind: 'settle', outcome: ended },
       events: [],
       turn: await endingOfTurn(parts, { run, settled: goesOn ? null : ended, took: took ? attempt : null }),

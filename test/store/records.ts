@@ -103,7 +103,7 @@ export const ending = (attempt: AttemptRecord, change: Partial<AttemptEnding> = 
   },
   resultText: 'done',
   strikes: 0,
-  done: { modelCalls: 0, toolCalls: 0 },
+  done: { modelCalls: 0, toolCalls: 0, refusals: 0 },
   next: { kind: 'settle', outcome: COMPLETED },
   events: [{ type: 'run-end', outcome: COMPLETED }],
   turn: null,

@@ -1,6 +1,6 @@
 /** What the CLI asks us: may this tool run, and questions to the user. */
 import { type EventBody, QuestionItem } from '../../contract/events.ts'
-import { isRecord, type Json } from './wire.ts'
+import { isRecord, type Json, optionalString } from './wire.ts'
 
 export function parseControlRequest(value: Json): EventBody[] | undefined {
   const { request } = value
@@ -22,10 +22,11 @@ export function parseControlRequest(value: Json): EventBody[] | undefined {
     ]
   }
   if (request.subtype === 'hook_callback' && isRecord(request.input)) {
-    const { tool_name: tool, tool_input: input, tool_use_id } = request.input
+    const { tool_name: tool, tool_input: input, tool_use_id, cwd } = request.input
     if (typeof tool !== 'string') return undefined
     const toolUseId = typeof tool_use_id === 'string' ? tool_use_id : requestId
-    return [{ type: 'permission-ask', requestId, toolUseId, tool, input, via: 'hook' }]
+    const workDir = optionalString('workDir', cwd)
+    return [{ type: 'permission-ask', requestId, toolUseId, tool, input, via: 'hook', ...workDir }]
   }
   return undefined
 }

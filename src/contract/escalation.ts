@@ -1,0 +1,146 @@
+/**
+ * Escalation: a run works at a tier; when it has ended, what it recommends and what the rules say decide whether the
+ * next tier takes over, in the same session. The runs linked that way are a chain.
+ *
+ *   run settles ──→ escalate   the next tier's run is queued
+ *              ├──→ ask ──→ escalate (approved), stop (refused, or nobody answered in time)
+ *              └──→ stop       with the reason
+ */
+import { z } from 'zod'
+import { RunId } from './ids.ts'
+import { Usage } from './outcome.ts'
+import { Run } from './run.ts'
+
+/** What the agent at a tier reports at its end. */
+export const Signal = z.object({
+  status: z.enum(['healthy', 'degraded', 'down', 'fixed', 'unknown']),
+  summary: z.string().default(''),
+  checks: z
+    .array(z.object({ name: z.string(), status: z.enum(['ok', 'problem', 'unknown']), finding: z.string() }))
+    .default([]),
+  services: z.array(z.string()).default([]),
+  actions: z
+    .array(z.object({ action: z.string(), outcome: z.enum(['done', 'failed', 'refused', 'proposed']) }))
+    .default([]),
+  escalate: z.boolean(),
+  reason: z.string().default(''),
+})
+export type Signal = z.infer<typeof Signal>
+
+/** Where it was found. `none`: the run recommends nothing; `problem` says what was wrong with what there was. */
+export const Recommendation = z.object({
+  source: z.enum(['structured', 'block', 'exit-code', 'none']),
+  escalate: z.boolean().nullable(),
+  signal: Signal.nullable(),
+  problem: z.string().nullable(),
+})
+export type Recommendation = z.infer<typeof Recommendation>
+
+export const ESCALATION_REASONS = [
+  'recommended',
+  'approved',
+  'approval-needed',
+  'not-recommended',
+  'no-recommendation',
+  'failed',
+  'cancelled',
+  'max-tier',
+  'cooldown',
+  'budget',
+  'refused',
+  'approval-timeout',
+] as const
+export const EscalationReason = z.enum(ESCALATION_REASONS)
+export type EscalationReason = z.infer<typeof EscalationReason>
+
+export const Escalation = z.object({
+  runId: RunId.schema,
+  tier: z.number().int(),
+  decision: z.enum(['escalate', 'ask', 'stop']),
+  reason: EscalationReason,
+  message: z.string(),
+  /** The tier that takes over, or would. */
+  toTier: z.number().int().nullable(),
+  nextRunId: RunId.schema.nullable(),
+  recommendation: Recommendation,
+  decidedBy: z.enum(['rules', 'person', 'timeout']),
+  decidedAt: z.iso.datetime(),
+  /** Of one that waits for a person: until when. */
+  expiresAt: z.iso.datetime().nullable(),
+})
+export type Escalation = z.infer<typeof Escalation>
+
+export const Refusal = z.object({
+  tool: z.string(),
+  what: z.string(),
+  rule: z.string().nullable(),
+  reason: z.string(),
+  /** It would have been allowed, had it not been a dry run. */
+  dryRun: z.boolean(),
+})
+export type Refusal = z.infer<typeof Refusal>
+
+export const ChainRun = Run.extend({
+  escalation: Escalation.nullable(),
+  /** The newest ones; `refusals` counts all. */
+  refused: z.array(Refusal),
+})
+export type ChainRun = z.infer<typeof ChainRun>
+
+/** Every run that is linked to the one asked about, root first. */
+export const Chain = z.object({
+  rootRunId: RunId.schema,
+  state: z.enum(['running', 'waiting-for-approval', 'ended']),
+  runs: z.array(ChainRun),
+  totals: z.object({
+    runs: z.number().int(),
+    usage: Usage,
+    costUsd: z.number().nullable(),
+    costEstimated: z.boolean(),
+    /** Of the runs, added up. */
+    durationMs: z.number(),
+    refusals: z.number().int(),
+  }),
+})
+export type Chain = z.infer<typeof Chain>
+
+export const Approval = z.strictObject({
+  decision: z.enum(['approve', 'refuse']),
+  message: z.string().max(2000).optional(),
+})
+export type Approval = z.infer<typeof Approval>
+
+/** What a tier is given of the tiers before it when their session cannot be resumed. */
+export const Handoff = z.object({
+  version: z.literal(1),
+  runId: RunId.schema,
+  fromRunId: RunId.schema,
+  /** Why the session was not resumed. */
+  because: z.string(),
+  task: z.string(),
+  tiers: z.array(
+    z.object({
+      tier: z.number().int(),
+      outcome: z.string(),
+      status: Signal.shape.status.nullable(),
+      summary: z.string(),
+      checks: z.array(Signal.shape.checks.unwrap().element),
+      services: z.array(z.string()),
+      actions: Signal.shape.actions.unwrap(),
+      recommends: z.enum(['escalate', 'stop', 'nothing']),
+      reason: z.string(),
+      /** From the log of events, not from what the agent says of itself. */
+      commands: z.array(
+        z.object({
+          tool: z.string(),
+          what: z.string(),
+          outcome: z.enum(['ok', 'error', 'unknown', 'refused']),
+          output: z.string(),
+        }),
+      ),
+      /** How many of the oldest commands are left out. */
+      omitted: z.number().int(),
+    }),
+  ),
+})
+export type Handoff = z.infer<typeof Handoff>

@@ -1,0 +1,144 @@
+/** What followed from the runs at tiers, and the chains they form. */
+import { type Kysely, sql } from 'kysely'
+import type { EscalationReason, Recommendation } from '../contract/escalation.ts'
+import type { RunId } from '../contract/ids.ts'
+import type { EscalationRecord, NewRun, RunRecord } from './records.ts'
+import { toRun } from './rows.ts'
+import { admitRun } from './runs.ts'
+import type { EscalationsTable, Tables } from './schema.ts'
+import type { Tx } from './writer.ts'
+
+/** In the transaction that settles the run. Once: a run that settles is settled by one. */
+export async function addEscalation(
+  tx: Tx,
+  { escalation, next }: { escalation: EscalationRecord; next: NewRun | null },
+): Promise<void> {
+  await tx
+    .insertInto('escalations')
+    .values({
+      run_id: escalation.runId,
+      tier: escalation.tier,
+      decision: escalation.decision,
+      reason: escalation.reason,
+      message: escalation.message,
+      to_tier: escalation.toTier,
+      next_run_id: next?.id ?? null,
+      recommendation: JSON.stringify(escalation.recommendation),
+      decided_by: escalation.decidedBy,
+      decided_at: escalation.decidedAt.getTime(),
+      expires_at: escalation.expiresAt?.getTime() ?? null,
+    })
+    .execute()
+  if (next) await admitRun(tx, next)
+}
+
+export interface Answer {
+  decision: 'escalate' | 'stop'
+  reason: EscalationReason
+  message: string
+  decidedBy: 'person' | 'timeout'
+  at: Date
+}
+
+/** Decides one that waits. null: it does not, or no more. */
+export async function answerEscalation(
+  tx: Tx,
+  runId: RunId,
+  { decision, reason, message, decidedBy, at }: Answer,
+  next: NewRun | null,
+): Promise<EscalationRecord | null> {
+  const row = await tx
+    .updateTable('escalations')
+    .set({
+      decision,
+      reason,
+      message,
+      decided_by: decidedBy,
+      decided_at: at.getTime(),
+      next_run_id: next?.id ?? null,
+    })
+    .where('run_id', '=', runId)
+    .where('decision', '=', 'ask')
+    .returningAll()
+    .executeTakeFirst()
+  if (!row) return null
+  if (next) await admitRun(tx, next)
+  return toEscalation(row)
+}
+
+export async function getEscalation(db: Kysely<Tables>, runId: RunId): Promise<EscalationRecord | null> {
+  const row = await db.selectFrom('escalations').selectAll().where('run_id', '=', runId).executeTakeFirst()
+  return row ? toEscalation(row) : null
+}
+
+export async function listEscalations(
+  db: Kysely<Tables>,
+  runIds: readonly RunId[],
+): Promise<EscalationRecord[]> {
+  if (runIds.length === 0) return []
+  const rows = await db.selectFrom('escalations').selectAll().where('run_id', 'in', runIds).execute()
+  return rows.map(toEscalation)
+}
+
+/** Those that wait for a person, the most pressing first. */
+export async function listWaiting(db: Kysely<Tables>, limit: number): Promise<EscalationRecord[]> {
+  const rows = await db
+    .selectFrom('escalations')
+    .selectAll()
+    .where('decision', '=', sql.lit('ask'))
+    .orderBy('expires_at')
+    .orderBy('run_id')
+    .limit(limit)
+    .execute()
+  return rows.map(toEscalation)
+}
+
+/** A chain longer than this is no chain of tiers. */
+const MAX_CHAIN = 1000
+
+/** All runs linked to this one: up to the root, then down from there; in order of their ids. */
+export async function listChain(db: Kysely<Tables>, id: RunId): Promise<RunRecord[]> {
+  const rows = await db
+    .withRecursive('up', (q) =>
+      q
+        .selectFrom('runs')
+        .select(['runs.id', 'runs.parent_run_id'])
+        .where('runs.id', '=', id)
+        .unionAll(
+          q
+            .selectFrom('runs')
+            .innerJoin('up', 'up.parent_run_id', 'runs.id')
+            .select(['runs.id', 'runs.parent_run_id']),
+        ),
+    )
+    .withRecursive('down', (q) =>
+      q
+        .selectFrom('up')
+        .select('up.id')
+        .where('up.parent_run_id', 'is', null)
+        .unionAll(q.selectFrom('runs').innerJoin('down', 'down.id', 'runs.parent_run_id').select('runs.id')),
+    )
+    .selectFrom('down')
+    .innerJoin('runs', 'runs.id', 'down.id')
+    .selectAll('runs')
+    .orderBy('runs.id')
+    .limit(MAX_CHAIN)
+    .execute()
+  return rows.map(toRun)
+}
+
+function toEscalation(row: EscalationsTable): EscalationRecord {
+  return {
+    runId: row.run_id,
+    tier: row.tier,
+    decision: row.decision,
+    reason: row.reason as EscalationReason,
+    message: row.message,
+    toTier: row.to_tier,
+    nextRunId: row.next_run_id,
+    recommendation: JSON.parse(row.recommendation) as Recommendation,
+    decidedBy: row.decided_by,
+    decidedAt: new Date(Number(row.decided_at)),
+    expiresAt: row.expires_at === null ? null : new Date(Number(row.expires_at)),
+  }
+}
