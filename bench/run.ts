@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Benchmark } from './benchmark.ts'
 import { chat } from './cases/chat.ts'
+import { guard } from './cases/guard.ts'
 import { history } from './cases/history.ts'
 import { ingest } from './cases/ingest.ts'
 import { parser } from './cases/parser.ts'
@@ -30,6 +31,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   recovery,
   history,
   policy,
+  guard,
 ]
 
 const { values: options } = parseArgs({

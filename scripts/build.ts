@@ -18,4 +18,6 @@ const bundle = await rolldown({
   logLevel: 'warn',
 })
 await bundle.write({ dir: target, format: 'esm', sourcemap: true })
-copyFileSync(join(root, 'src', 'process', 'keeper.sh'), join(target, 'keeper.sh'))
+for (const script of ['keeper.sh', 'guard.sh']) {
+  copyFileSync(join(root, 'src', 'process', script), join(target, script))
+}

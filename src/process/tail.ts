@@ -4,10 +4,11 @@
  *
  * A change notice is only a hint to look sooner; looking happens at least every `POLL_MS` anyway.
  */
-import { type FSWatcher, watch } from 'node:fs'
+import type { FSWatcher } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { type AttemptDir, type ExitRecord, isInputOver, readExit, readFeederPid } from './attempt-dir.ts'
 import { identify, isAlive, type ProcessIdentity } from './proc.ts'
+import { watchQuietly } from './watch.ts'
 
 const MIN_CHUNK = 64 * 1024
 const MAX_CHUNK = 1024 * 1024
@@ -92,16 +93,5 @@ export class Tail {
     this.#watcher?.close()
     await this.#file?.close()
     this.#file = null
-  }
-}
-
-/** Watching can fail (too many watches, odd file systems); polling goes on without it. */
-function watchQuietly(path: string, onChange: () => void): FSWatcher | null {
-  try {
-    const watcher = watch(path, { persistent: false }, onChange)
-    watcher.on('error', () => watcher.close())
-    return watcher
-  } catch {
-    return null
   }
 }

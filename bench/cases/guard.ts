@@ -1,0 +1,55 @@
+/** What a guard adds to the start of a policed program. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { installGuards, withGuards } from '../../src/process/guards.ts'
+import type { Benchmark } from '../benchmark.ts'
+import { figure } from '../figure.ts'
+import { interleave, ratios, timeMs } from '../measure.ts'
+
+const STARTS = 100
+
+export const guard: Benchmark = {
+  name: 'guard',
+  about: `${STARTS} starts of a program from a shell, one after the other, through a guard that is answered by another process at once ÷ without.`,
+  run: async ({ short }) => {
+    const dir = mkdtempSync(join(tmpdir(), 'reprise-guard-'))
+    const plain = { PATH: process.env.PATH ?? '' }
+    const guarded = withGuards(plain, installGuards({ dir, programs: ['uname', 'git'] }))
+    const desk = spawn(process.execPath, [join(import.meta.dirname, '..', 'answers-guards.ts'), dir], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    })
+    await once(desk.stdout, 'data')
+    try {
+      const times = await interleave(
+        {
+          uname: () => timeMs(() => startMany('uname', plain)),
+          guardedUname: () => timeMs(() => startMany('uname', guarded)),
+          git: () => timeMs(() => startMany('git --version', plain)),
+          guardedGit: () => timeMs(() => startMany('git --version', guarded)),
+        },
+        short ? 1 : 30,
+      )
+      const added = times.guardedUname.map((ms, index) => ms - (times.uname[index] ?? Number.NaN))
+      return [
+        figure(`guarded − direct, ${STARTS} starts of uname`, 'ms', added, { most: 5 * STARTS, own: true }),
+        figure('guarded ÷ direct, uname', '×', ratios(times.guardedUname, times.uname)),
+        figure('guarded ÷ direct, git --version', '×', ratios(times.guardedGit, times.git)),
+        figure(`guarded, ${STARTS} starts of uname`, 'ms', times.guardedUname),
+        figure(`direct, ${STARTS} starts of uname`, 'ms', times.uname),
+      ]
+    } finally {
+      desk.stdin.end()
+      await once(desk, 'exit')
+      rmSync(dir, { recursive: true })
+    }
+  },
+}
+
+async function startMany(command: string, env: Record<string, string>): Promise<void> {
+  const script = `i=0; while [ $i -lt ${STARTS} ]; do ${command} >/dev/null; i=$((i + 1)); done`
+  const [code] = await once(spawn('/bin/sh', ['-c', script], { env, stdio: 'ignore' }), 'exit')
+  if (code !== 0) throw new Error(`${command} ended with ${code}`)
+}

@@ -1,0 +1,12 @@
+import { type FSWatcher, watch } from 'node:fs'
+
+/** Change notices are hints. Watching can fail (too many watches, odd file systems); whoever polls goes on without it. */
+export function watchQuietly(path: string, onChange: (name: string | null) => void): FSWatcher | null {
+  try {
+    const watcher = watch(path, { persistent: false }, (_, name) => onChange(name))
+    watcher.on('error', () => watcher.close())
+    return watcher
+  } catch {
+    return null
+  }
+}
