@@ -1,0 +1,32 @@
+/** Private keys as PEM files have them: the one secret that takes many lines. */
+import type { Rule } from './rule.ts'
+
+const KINDS = '(?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?'
+/** Between two lines: their end, as it is or as it is written in JSON, and what shows line numbers. */
+const BREAK = String.raw`(?:\s|\\{1,4}[nrt]|\d{1,5}[→\t:|])`
+const BASE64 = '[A-Za-z0-9+/=]'
+
+export const privateKey: Rule = {
+  kind: 'private-key',
+  hints: ['----BEGIN'],
+  pattern: new RegExp(
+    `-----BEGIN ${KINDS}-----` +
+      String.raw`(?:${BREAK}{1,40}[A-Za-z-]{2,40}: [^\n\\]{0,200}){0,6}${BREAK}{0,40}${BASE64}{16,16384}` +
+      `(?:${BREAK}{1,40}${BASE64}{16,16384})*` +
+      `(?:${BREAK}{0,40}${BASE64}{0,100}${BREAK}{0,40}-----END [A-Z0-9 ]{1,60}-----)?`,
+    'g',
+  ),
+}
+
+const BEGINNING = '-----BEGIN '
+const UNFINISHED = new RegExp(
+  String.raw`^-----BEGIN (?:[A-Z0-9 ]{0,80}-{0,5}|${KINDS}-----[\w+/=\s\\→|:,-]*)$`,
+)
+
+/** Where a private key begins that may go on behind the end of the text; the end of the text if there is none. */
+export function startOfUnfinishedKey(text: string): number {
+  const start = text.lastIndexOf(BEGINNING)
+  if (start === -1) return text.length
+  const rest = text.slice(start)
+  return UNFINISHED.test(rest) && !/-----END [A-Z0-9 ]{1,60}-----/.test(rest) ? start : text.length
+}

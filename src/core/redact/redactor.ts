@@ -1,0 +1,100 @@
+/**
+ * Takes secrets out of texts: those of a known form, those that match patterns of the user, and given values. What is
+ * taken out is replaced by `[redacted]`, or `[redacted: kind]`. A text without secrets is returned as it is; redacting
+ * what was redacted changes nothing.
+ */
+import { isSecretField } from './assignment.ts'
+import { mapJsonStrings, type Place } from './json-strings.ts'
+import { findByRule } from './rule.ts'
+import { BUILT_IN, type RuleGroup } from './rules.ts'
+import { mergeSpans, type Span, withoutSpans } from './spans.ts'
+
+/** A shorter value would be found in texts that have nothing to do with it. */
+export const MIN_VALUE_CHARS = 6
+
+const MAX_ROUNDS = 5
+
+export interface RedactorOptions {
+  /** Known forms: tokens of vendors, private keys, passwords in addresses and assignments. */
+  builtIn: boolean
+  /** Sources of regular expressions. */
+  patterns: readonly string[]
+  values: readonly string[]
+}
+
+export class Redactor {
+  /** False: there is nothing to look for. */
+  readonly active: boolean
+  /** As they are, and as they stand in texts that are JSON themselves, or have JSON in them. */
+  readonly values: readonly string[]
+  readonly #groups: readonly RuleGroup[]
+  readonly #patterns: readonly RegExp[]
+  readonly #valueSource: RegExp | null
+  /** One of them matches wherever there may be a secret, in JSON text. */
+  readonly #hints: readonly RegExp[]
+
+  constructor({ builtIn, patterns, values }: RedactorOptions) {
+    this.#groups = builtIn ? BUILT_IN : []
+    this.#patterns = patterns.map((source) => new RegExp(source, 'g'))
+    this.values = [...new Set(values.flatMap(writings))].sort((a, b) => b.length - a.length)
+    this.#valueSource = this.values.length > 0 ? new RegExp(this.values.map(literal).join('|'), 'g') : null
+    this.active = builtIn || patterns.length > 0 || values.length > 0
+    this.#hints = [
+      ...this.#groups.map(({ hint }) => hint),
+      ...(values.length > 0
+        ? [new RegExp([...new Set(values.map(unescapedPart))].map(literal).join('|'))]
+        : []),
+      // A pattern may match anything. Letters need no escape: what has one is decoded before it is judged.
+      ...(patterns.length > 0 ? [/"/] : this.active ? [/\\u00[2-7]/] : []),
+    ]
+  }
+
+  text(text: string): string {
+    // What was glued to a secret may be recognised once that is gone.
+    for (let round = 0, rest = text; ; round++) {
+      const spans = round < MAX_ROUNDS ? this.find(rest) : []
+      if (spans.length === 0) return rest
+      rest = withoutSpans(rest, spans)
+    }
+  }
+
+  /**
+   * Of a JSON text: it stays one, and only what its strings say is changed. Fields of the outermost object named in
+   * `keep` are left alone.
+   */
+  json(json: string, keep?: ReadonlySet<string>): string {
+    if (!this.#hints.some((hint) => hint.test(json))) return json
+    return mapJsonStrings(json, (value, { name, depth }: Place) => {
+      if (name !== null && depth === 1 && keep?.has(name)) return value
+      if (this.#groups.length > 0 && name !== null && isSecretField(name, value)) return '[redacted: secret]'
+      return this.text(value)
+    })
+  }
+
+  find(text: string): Span[] {
+    const found: Span[] = []
+    // The hints expect something before a token.
+    const padded = ` ${text}`
+    for (const { hint, rules } of this.#groups) {
+      if (hint.test(padded)) for (const rule of rules) found.push(...findByRule(text, rule))
+    }
+    for (const pattern of [...this.#patterns, ...(this.#valueSource ? [this.#valueSource] : [])]) {
+      for (const match of text.matchAll(pattern)) {
+        if (match[0] !== '') found.push({ start: match.index, end: match.index + match[0].length, kind: '' })
+      }
+    }
+    return found.length === 0 ? found : mergeSpans(text, found)
+  }
+}
+
+const inJson = (text: string) => JSON.stringify(text).slice(1, -1)
+
+const writings = (value: string): string[] => [value, inJson(value), inJson(inJson(value))]
+
+const literal = (text: string) => text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
+
+/** The longest part of it that is written the same in any JSON. */
+function unescapedPart(value: string): string {
+  const parts = value.split(/[^\w+=.,:;@%~!?^*()#$ -]+/)
+  return parts.reduce((longest, part) => (part.length > longest.length ? part : longest), '')
+}
