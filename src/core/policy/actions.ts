@@ -41,7 +41,7 @@ export function actionsOf(
 const isSame = (one: Action, other: Action) => one.rule === other.rule && one.service === other.service
 
 /** In a loop that runs more often than this, it does not matter how often. */
-const MOST_TIMES = 1000
+const MOST_TIMES = 100
 
 class Search {
   unclear: Unclear | undefined

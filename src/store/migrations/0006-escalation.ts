@@ -1,0 +1,5 @@
+export const escalation = {
+  number: 6,
+  name: 'escalation',
+  up: async (): Promise<void> => {},
+}
