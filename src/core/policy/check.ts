@@ -4,6 +4,7 @@
  */
 import {
   baseName,
+  type Extraction,
   type Field,
   type Opaque,
   type SimpleCommand,
@@ -36,12 +37,24 @@ export interface PolicyDecision {
 const LONGEST = 100_000
 
 export function checkCommand(text: string, policy: Policy, surroundings: Surroundings): PolicyDecision {
-  if (text.length > LONGEST) return unreadable(`it is longer than ${LONGEST} characters`)
+  return examineCommand(text, policy, surroundings).decision
+}
+
+export interface Examination {
+  decision: PolicyDecision
+  /** What was found in the text, if it could be read. */
+  found?: Extraction
+}
+
+/** As `checkCommand`, with what the decision is about. */
+export function examineCommand(text: string, policy: Policy, surroundings: Surroundings): Examination {
+  if (text.length > LONGEST) return { decision: unreadable(`it is longer than ${LONGEST} characters`) }
   try {
-    return decide(text, policy, surroundings)
+    const found = extractCommands(text, surroundings)
+    return { decision: decide(text, found, policy, surroundings), found }
   } catch (error) {
     // Whatever goes wrong here, it must not let anything through.
-    return unreadable(error instanceof Error ? error.message : 'it could not be checked')
+    return { decision: unreadable(error instanceof Error ? error.message : 'it could not be checked') }
   }
 }
 
@@ -50,8 +63,12 @@ function unreadable(why: string): PolicyDecision {
   return { decision: 'deny', reason, rule: 'unreadable', commands: [], opaque: [] }
 }
 
-function decide(text: string, policy: Policy, surroundings: Surroundings): PolicyDecision {
-  const { commands, opaque, error } = extractCommands(text, surroundings)
+function decide(
+  text: string,
+  { commands, opaque, error }: Extraction,
+  policy: Policy,
+  surroundings: Surroundings,
+): PolicyDecision {
   const refusal = firstRefusal({ text, commands, opaque, error }, policy, surroundings)
   const listed = { commands: commands.map(showCommand), opaque }
   if (refusal) return { decision: 'deny', ...refusal, ...listed }
@@ -59,6 +76,14 @@ function decide(text: string, policy: Policy, surroundings: Surroundings): Polic
     ? `Allowed, although something it starts cannot be seen: it ${opaque[0].why}.`
     : 'Allowed.'
   return { decision: 'allow', reason, ...listed }
+}
+
+/** Whether all that the text starts can be seen and merely looks. Files below /tmp may be written. */
+export function observes({ commands, opaque }: Extraction, surroundings: Surroundings): boolean {
+  return (
+    opaque.length === 0 &&
+    commands.every((command) => !notAllowed(command, { tier: 'any', tools: [], allow: [] }, surroundings))
+  )
 }
 
 type Refusal = { reason: string; rule: string }
@@ -191,7 +216,11 @@ function mentioned(text: string, source: string, why: string, policy: Policy): R
 
 const SCRATCH = /^\/(tmp|var\/tmp|dev\/shm)\/./
 
-function notAllowed(command: SimpleCommand, policy: Policy, surroundings: Surroundings): Refusal | undefined {
+function notAllowed(
+  command: SimpleCommand,
+  policy: Pick<Policy, 'tier' | 'tools' | 'allow'>,
+  surroundings: Surroundings,
+): Refusal | undefined {
   const isScratch = (field: Field) =>
     !field.unknown && pathsOf(field, command.cwds, surroundings).paths.every((path) => SCRATCH.test(path))
   const [name, ...args] = command.words

@@ -36,6 +36,10 @@ export const KNOWN_TOOLS: readonly string[] = [
   'EnterPlanMode',
   'ExitPlanMode',
   'ToolSearch',
+  'TaskCreate',
+  'TaskUpdate',
+  'TaskList',
+  'TaskGet',
   'Monitor',
   'LSP',
 ]

@@ -20,6 +20,8 @@ const VALUES: Record<string, string> = {
   'docker compose restart': '-t --timeout',
   'docker compose up':
     '-t --timeout --scale --pull --wait-timeout --attach --no-attach --exit-code-from --ui',
+  'docker service update':
+    '--image --args --env-add --env-rm --replicas --label-add --label-rm --mount-add --mount-rm --publish-add --publish-rm --constraint-add --constraint-rm --limit-cpu --limit-memory --reserve-cpu --reserve-memory --update-delay --update-parallelism --update-order --update-failure-action --config-add --config-rm --secret-add --secret-rm --network-add --network-rm -u --user -w --workdir --hostname --stop-signal --stop-grace-period',
   'docker stack deploy': '-c --compose-file --orchestrator --resolve-image',
   systemctl: '--job-mode --message --when',
   'kubectl rollout restart':
