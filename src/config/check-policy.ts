@@ -2,6 +2,7 @@
 import { statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { compilePattern } from '../core/policy/pattern.ts'
+import { names } from '../core/policy/tool-names.ts'
 import type { ConfigProblem, SettingPath } from './problem.ts'
 import type { Config } from './schema.ts'
 import { problemAt, type Source } from './source.ts'
@@ -27,7 +28,17 @@ export function checkPolicy(config: Config, sources: readonly Source[]): ConfigP
       ...missingPrompt(number, tier, sources).map((message) =>
         problem(['tiers', number, 'promptFile'], message),
       ),
+      ...deniedAsWell(number, tier, sources).map((message) =>
+        problem(['tiers', number, 'deniedTools'], message),
+      ),
     ]),
+    ...Object.entries(config.cooldowns).flatMap(([name, rule]) =>
+      (['match', 'limit', 'per'] as const)
+        .filter((key) => rule[key] === undefined)
+        .map((key) =>
+          problem(['cooldowns', name], `needs ${key}; only restart and redeploy have one by default`),
+        ),
+    ),
   ]
 }
 
@@ -38,6 +49,18 @@ function incomplete({ model, tools }: Tier): string[] {
     ...(model === undefined ? ['needs a model; only the tiers 1, 2 and 3 have one by default'] : []),
     ...(tools === undefined ? ['needs tools, such as [Bash, Read, Grep]'] : []),
   ]
+}
+
+/** What a tier has by default may be taken away; what was written beside it may not. */
+function deniedAsWell(
+  number: string,
+  { tools = [], deniedTools = [] }: Tier,
+  sources: readonly Source[],
+): string[] {
+  if (!sources.some(({ value }) => holds(value, ['tiers', number, 'tools']))) return []
+  return tools
+    .filter((tool) => names(deniedTools, tool))
+    .map((tool) => `denies ${tool}, and tools of the same tier has it: leave out one of the two`)
 }
 
 function contradictions({ allow = [], deny = [] }: NonNullable<Tier['commands']>, never: readonly string[]) {

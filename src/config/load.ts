@@ -9,7 +9,7 @@ import type { Environment } from './environment.ts'
 import { readEnvironmentSource } from './environment-source.ts'
 import { type ConfigProblem, configError } from './problem.ts'
 import { checkProjectLimits } from './project-limits.ts'
-import { type Config, configSchema, defaultTiers } from './schema.ts'
+import { type Config, configSchema, defaultCooldowns, defaultTiers } from './schema.ts'
 import type { Source } from './source.ts'
 import { readYamlSource } from './yaml-source.ts'
 
@@ -73,7 +73,8 @@ function addingToPolicy(source: Source, { policy }: Config): Source {
 const isUsed = ({ value }: Source) => Object.keys(value as object).length > 0
 
 function overlay(sources: readonly Source[]): Config {
-  return configSchema.parse(sources.map(({ value }) => value).reduce(merge, { tiers: defaultTiers() }))
+  const defaults = { tiers: defaultTiers(), cooldowns: defaultCooldowns() }
+  return configSchema.parse(sources.map(({ value }) => value).reduce(merge, defaults))
 }
 
 /** Mappings are merged key by key; lists and single values replace what was there. */

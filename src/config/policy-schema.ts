@@ -1,17 +1,21 @@
 /** Tiers of escalation and what they may run. */
 import { z } from 'zod'
+import { compileServicePattern } from '../core/policy/cooldown.ts'
 import { DEFAULT_NEVER, DEFAULT_PROTECTED_PATHS, KNOWN_TOOLS } from '../core/policy/defaults.ts'
 import { compilePattern } from '../core/policy/pattern.ts'
 import { nearestWord } from './nearest-word.ts'
-import { duration, setting, text } from './setting.ts'
+import { duration, setting, text, wholeNumber } from './setting.ts'
 
-const commandPattern = setting(
+const understoodBy = (compile: (source: string) => { ok: true } | { ok: false; problem: string }) =>
   z.string().superRefine((source, context) => {
-    const result = compilePattern(source)
+    const result = compile(source)
     if (result.ok) return
     const says = `the command pattern ${JSON.stringify(source)} cannot be understood: ${result.problem}`
     context.addIssue({ code: 'custom', message: says, params: { says } })
-  }),
+  })
+
+const commandPattern = setting(
+  understoodBy(compilePattern),
   'a command such as "docker restart *"',
   'Matches parsed commands word by word; * is any further words.',
 )
@@ -33,6 +37,11 @@ const tier = z.strictObject({
   name: text('What the tier is called.').optional(),
   model: text('Model that works at this tier.').optional(),
   tools: setting(z.array(tool), 'a list of tools', 'Tools the agent has at this tier.').optional(),
+  deniedTools: setting(
+    z.array(tool),
+    'a list of tools',
+    'Tools the agent does not have at this tier, also if they have been given to it by default.',
+  ).optional(),
   commands: z
     .strictObject({
       allow: patterns('Only these may run, besides commands that merely look.').optional(),
@@ -49,6 +58,31 @@ export const tiers = setting(
   z.record(z.string().regex(/^[1-9]$/), tier),
   'numbers of tiers from 1 to 9 with their settings',
   'Rungs of escalation. 1, 2 and 3 have defaults; each key overrides.',
+)
+
+const cooldown = z.strictObject({
+  match: setting(
+    z.array(
+      setting(
+        understoodBy(compileServicePattern),
+        'a command such as "docker restart {service}"',
+        'Matches as other commands do; {service} is the word that names the service.',
+      ),
+    ),
+    'a list of commands',
+    'What is counted.',
+  ).optional(),
+  limit: wholeNumber('How often it may be done to one service; 0 is never.', {
+    min: 0,
+    max: 1000,
+  }).optional(),
+  per: duration('In which time.', { max: '365d' }).optional(),
+})
+
+export const cooldowns = setting(
+  z.record(z.string().regex(/^[a-z][a-z0-9-]*$/), cooldown),
+  'names (small letters, digits, -) with match, limit and per',
+  'How often something may be done to a service. restart and redeploy have defaults; each key overrides.',
 )
 
 export const policy = z.strictObject({

@@ -7,9 +7,9 @@
 import { z } from 'zod'
 import { CHANGE_POLICIES } from '../contract/job.ts'
 import { PERMISSION_MODES } from '../contract/run.ts'
-import { DEFAULT_TIERS } from '../core/policy/defaults.ts'
+import { DEFAULT_COOLDOWNS, DEFAULT_TIERS } from '../core/policy/defaults.ts'
 import { notify } from './notify-schema.ts'
-import { policy, tiers } from './policy-schema.ts'
+import { cooldowns, policy, tiers } from './policy-schema.ts'
 import { duration, setting, size, text, wholeNumber } from './setting.ts'
 
 const server = z.strictObject({
@@ -145,6 +145,16 @@ export function defaultTiers() {
   )
 }
 
+/** As they would be written in a file. */
+export function defaultCooldowns() {
+  return Object.fromEntries(
+    Object.entries(DEFAULT_COOLDOWNS).map(([name, { match, limit, per }]) => [
+      name,
+      { match: [...match], limit, per },
+    ]),
+  )
+}
+
 export const configSchema = z.strictObject({
   server: server.prefault({}),
   store: store.prefault({}),
@@ -158,6 +168,7 @@ export const configSchema = z.strictObject({
   maxTier: wholeNumber('The highest tier an escalation may reach.', { min: 1, max: 9 }).prefault(3),
   tiers: tiers.prefault(defaultTiers()),
   policy: policy.prefault({}),
+  cooldowns: cooldowns.prefault(defaultCooldowns()),
   agents: setting(
     z.record(z.string().regex(/^[a-z0-9][a-z0-9._-]*$/), agent),
     'names of agents (small letters, digits, . _ -) with their settings',

@@ -35,6 +35,7 @@ export const ConversationId = idKind('cnv', 'a conversation')
 export const MessageId = idKind('msg', 'a message')
 export const JobId = idKind('job', 'a job')
 export const NotificationId = idKind('ntf', 'a notification')
+export const ActionId = idKind('act', 'an action')
 
 export type RunId = Id<'run'>
 export type AttemptId = Id<'att'>
@@ -43,3 +44,4 @@ export type ConversationId = Id<'cnv'>
 export type MessageId = Id<'msg'>
 export type JobId = Id<'job'>
 export type NotificationId = Id<'ntf'>
+export type ActionId = Id<'act'>

@@ -1,10 +1,11 @@
 /** Asks the configured policy, with the files of this machine. */
-import { existsSync, realpathSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { basename, dirname, join } from 'node:path'
 import type { Config } from '../config/schema.ts'
 import { checkCommand, type PolicyDecision } from '../core/policy/check.ts'
+import type { CooldownSettings } from '../core/policy/cooldown.ts'
 import { compilePolicy, type Policy } from '../core/policy/policy.ts'
+import { realPath } from './real-path.ts'
 
 export interface PolicyQuestion {
   command: string
@@ -18,10 +19,21 @@ export function policyOf(config: Config, tier: number | undefined, home: string)
   const rules = chosen && {
     name: `${tier} (${chosen.name ?? 'unnamed'})`,
     tools: chosen.tools ?? [],
+    deniedTools: chosen.deniedTools,
     allow: chosen.commands?.allow,
     deny: chosen.commands?.deny,
   }
-  return compilePolicy(config.policy, rules, home)
+  return compilePolicy({ ...config.policy, cooldowns: cooldownsOf(config) }, rules, home)
+}
+
+/** What a loaded configuration has is complete. */
+function cooldownsOf({ cooldowns }: Config): Record<string, CooldownSettings> {
+  return Object.fromEntries(
+    Object.entries(cooldowns).map(([name, { match = [], limit = 0, per = 0 }]) => [
+      name,
+      { match, limit, per },
+    ]),
+  )
 }
 
 export function askPolicy(
@@ -31,19 +43,9 @@ export function askPolicy(
 ): PolicyDecision {
   const home = env.HOME || homedir()
   return checkCommand(command, policyOf(config, tier, home), {
-    cwd: resolveLinks(cwd),
+    cwd: realPath(cwd),
     home,
-    realpath: resolveLinks,
+    realpath: realPath,
     exists: existsSync,
   })
-}
-
-/** As far as the path exists; the rest is kept. */
-function resolveLinks(path: string): string {
-  try {
-    return realpathSync(path)
-  } catch {
-    const parent = dirname(path)
-    return parent === path ? path : join(resolveLinks(parent), basename(path))
-  }
 }

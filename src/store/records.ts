@@ -4,6 +4,7 @@ import type { ContentBlock, HistoryScope } from '../contract/conversation.ts'
 import type { Escalation } from '../contract/escalation.ts'
 import type { EventBody, EventOf } from '../contract/events.ts'
 import type {
+  ActionId,
   AttemptId,
   ConversationId,
   JobId,
@@ -16,6 +17,7 @@ import type { Attention, CheckpointKind, CheckpointPolicy, JobState } from '../c
 import type { Outcome, Usage } from '../contract/outcome.ts'
 import type { Carry, FreshReason, PermissionMode, ToolResult } from '../contract/run.ts'
 import type { PlannedNotification } from '../core/notify/plan.ts'
+import type { Action } from '../core/policy/cooldown.ts'
 
 export interface RunRequest {
   permissions: PermissionMode
@@ -356,4 +358,17 @@ export interface NotificationRecord extends PlannedNotification {
   /** Of the last try that failed. */
   lastError: string | null
   createdAt: Date
+}
+
+export interface ActionRecord extends Action {
+  id: ActionId
+  runId: RunId
+  attemptId: AttemptId
+  toolUseId: string | null
+  /** Who noted it: the boundary of the tool, from the text; or the guard, when it started unseen. */
+  line: 'tool' | 'guard'
+  /** From when it counts. */
+  at: Date
+  /** When the guard saw it start. */
+  startedAt: Date | null
 }

@@ -3,6 +3,7 @@ import type { EventBody } from '../contract/events.ts'
 import type { Outcome, OutcomeName } from '../contract/outcome.ts'
 import type { Carry, FreshReason } from '../contract/run.ts'
 import type {
+  ActionRecord,
   AttemptRecord,
   CheckpointRecord,
   ConversationRecord,
@@ -19,6 +20,7 @@ import type {
   StoredEvent,
 } from './records.ts'
 import type {
+  ActionsTable,
   AttemptsTable,
   CheckpointsTable,
   ConversationsTable,
@@ -270,4 +272,20 @@ function toNotificationState(row: NotificationsTable): NotificationRecord['state
   return row.state === 'delivered'
     ? { at: 'delivered', deliveredAt: endedAt }
     : { at: 'given-up', givenUpAt: endedAt }
+}
+
+export function toAction(row: ActionsTable): ActionRecord {
+  return {
+    id: row.id,
+    rule: row.rule,
+    service: row.service,
+    scope: row.scope,
+    command: row.command,
+    runId: row.run_id,
+    attemptId: row.attempt_id,
+    toolUseId: row.tool_use_id,
+    line: row.line,
+    at: new Date(Number(row.at)),
+    startedAt: date(row.started_at),
+  }
 }

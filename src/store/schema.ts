@@ -1,6 +1,7 @@
 /** The tables, as the queries see them. Instants are milliseconds since 1970, JSON is text: the same on every database. */
 
 import type {
+  ActionId,
   AttemptId,
   ConversationId,
   JobId,
@@ -28,6 +29,7 @@ export interface Tables {
   notifications: NotificationsTable
   totals: TotalsTable
   escalations: EscalationsTable
+  actions: ActionsTable
 }
 
 export interface RunsTable {
@@ -303,4 +305,20 @@ export interface TotalsTable {
   cost_usd: number
   prompt_chars: number
   transcript_chars: number
+}
+
+/** What was done to services; see actions.ts. */
+export interface ActionsTable {
+  id: ActionId
+  rule: string
+  service: string
+  scope: string | null
+  run_id: RunId
+  attempt_id: AttemptId
+  tool_use_id: string | null
+  command: string
+  line: 'tool' | 'guard'
+  /** From when it counts: when it was claimed, then when it really started. */
+  at: number
+  started_at: number | null
 }

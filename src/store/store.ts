@@ -11,6 +11,7 @@ import type { Outcome } from '../contract/outcome.ts'
 import type { ToolResult } from '../contract/run.ts'
 import type { Stats } from '../contract/stats.ts'
 import type { Notice, PlannedNotification } from '../core/notify/plan.ts'
+import * as actions from './actions.ts'
 import * as attempts from './attempts.ts'
 import * as checkpoints from './checkpoints.ts'
 import * as conversations from './conversations.ts'
@@ -22,6 +23,7 @@ import * as jobs from './jobs.ts'
 import * as notifications from './notifications.ts'
 import * as questions from './questions.ts'
 import type {
+  ActionRecord,
   AttemptEnding,
   AttemptRecord,
   CheckpointRecord,
@@ -187,6 +189,10 @@ export interface Store {
   listNotifications: (subject: Notice['subject']) => Promise<NotificationRecord[]>
   deleteEndedNotifications: (before: Date) => Promise<number>
 
+  claimActions: (claim: actions.ActionClaim) => Promise<actions.ClaimAnswer>
+  listActions: (query: { since: Date; attemptId?: AttemptId | undefined }) => Promise<ActionRecord[]>
+  deleteActions: (before: Date) => Promise<number>
+
   readStats: () => Promise<Stats>
 
   getFact: (key: string) => Promise<string | null>
@@ -293,6 +299,10 @@ export function createStore({ reader, writer }: Connections, windowMs: number): 
       write((tx) => notifications.markFailedTry(tx, notification, error, notBefore, at)),
     listNotifications: (subject) => notifications.listNotifications(reader, subject),
     deleteEndedNotifications: (before) => write((tx) => notifications.deleteEndedNotifications(tx, before)),
+
+    claimActions: (claim) => write((tx) => actions.claimActions(tx, claim)),
+    listActions: (query) => actions.listActions(reader, query),
+    deleteActions: (before) => write((tx) => actions.deleteActions(tx, before)),
 
     readStats: () => readStats(reader),
 

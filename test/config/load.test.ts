@@ -77,6 +77,10 @@ describe('defaults and overlay', () => {
         never: expect.arrayContaining(['docker system prune *', 'git push --force *']),
         protectedPaths: expect.arrayContaining(['/volumes/**', 'ie.yaml']),
       },
+      cooldowns: {
+        restart: expect.objectContaining({ limit: 2, per: 4 * 3_600_000 }),
+        redeploy: expect.objectContaining({ limit: 1, per: 86_400_000 }),
+      },
       agents: {},
       notify: {},
     })

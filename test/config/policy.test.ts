@@ -97,10 +97,95 @@ describe('tiers', () => {
   })
 })
 
+describe('cooldowns', () => {
+  test('each key overrides the default, the others stay', () => {
+    const { cooldowns } = load({ home: 'cooldowns: { restart: { limit: 5 } }' })
+    expect(cooldowns.restart).toMatchObject({
+      match: expect.arrayContaining(['docker restart {service}']),
+      limit: 5,
+      per: 14_400_000,
+    })
+    expect(cooldowns.redeploy).toMatchObject({ limit: 1, per: 86_400_000 })
+  })
+
+  test('one of your own', () => {
+    const { cooldowns } = load({
+      home: 'cooldowns: { failover: { match: ["patronictl failover {service}"], limit: 0, per: 30d } }',
+    })
+    expect(cooldowns.failover).toEqual({
+      match: ['patronictl failover {service}'],
+      limit: 0,
+      per: 30 * 86_400_000,
+    })
+    expect(Object.keys(cooldowns)).toEqual(['restart', 'redeploy', 'failover'])
+  })
+
+  test.each([
+    [
+      'cooldowns:\n  restart:\n    match:\n      - docker restart',
+      'config.yaml:4 cooldowns.restart.match.0: the command pattern "docker restart" cannot be understood: it does not say where the service is named; put {service} there',
+    ],
+    [
+      'cooldowns: { restart: { match: ["a {service} {service}"] } }',
+      'cooldowns.restart.match.0: the command pattern "a {service} {service}" cannot be understood: it has {service} more than once',
+    ],
+    ['cooldowns: { restart: { match: ["a {unit}"] } }', '{unit} means nothing; only {service} does'],
+    ['cooldowns: { restart: { match: ["a {service} | sh"] } }', '| means something to a shell'],
+    ['cooldowns: { restart: { limit: -1 } }', 'expected a whole number from 0 to 1000; got -1'],
+    ['cooldowns: { restart: { limit: 1001 } }', 'expected a whole number from 0 to 1000; got 1001'],
+    ['cooldowns: { restart: { limit: 1.5 } }', 'expected a whole number from 0 to 1000; got 1.5'],
+    ['cooldowns: { restart: { per: 0s } }', 'expected a duration such as'],
+    ['cooldowns: { restart: { per: soon } }', 'expected a duration such as'],
+    ['cooldowns: { restart: { pre: 4h } }', 'unknown key; did you mean cooldowns.restart.per?'],
+    [
+      'cooldowns:\n  mine: { match: ["a {service}"], limit: 1 }',
+      'config.yaml:2 cooldowns.mine: needs per; only restart and redeploy have one by default',
+    ],
+    ['cooldowns: { Mine: {} }', 'is not a fitting name; expected names (small letters, digits, -)'],
+  ])('refused: %s', (home, message) => {
+    expect(refusal({ home })).toEqual([expect.stringContaining(message)])
+  })
+})
+
+describe('tools that are denied', () => {
+  test('are taken from those a tier has by default', () => {
+    const { tiers } = load({ home: 'tiers: { 2: { deniedTools: [Write, mcp__pager] } }' })
+    expect(tiers[2]).toMatchObject({
+      deniedTools: ['Write', 'mcp__pager'],
+      tools: expect.arrayContaining(['Write']),
+    })
+  })
+
+  test.each([
+    [
+      'tiers:\n  2: { tools: [Bash, Write],\n    deniedTools: [Write] }',
+      'config.yaml:3 tiers.2.deniedTools: denies Write, and tools of the same tier has it: leave out one of the two',
+    ],
+    ['tiers: { 2: { tools: [Agent], deniedTools: [Task] } }', 'denies Agent, and tools'],
+    [
+      'tiers: { 2: { tools: [mcp__pager__call], deniedTools: [mcp__pager] } }',
+      'denies mcp__pager__call, and tools',
+    ],
+    ['tiers: { 2: { deniedTools: [Wriet] } }', 'unknown tool "Wriet"; did you mean Write?'],
+  ])('refused: %s', (home, message) => {
+    expect(refusal({ home })).toEqual([expect.stringContaining(message)])
+  })
+
+  test('a part of what a tier has may be denied', () => {
+    load({ home: 'tiers: { 2: { tools: [mcp__pager], deniedTools: [mcp__pager__call] } }' })
+  })
+})
+
 describe('a settings file in a directory that a stranger may have written', () => {
   test('cannot change tiers', () => {
     expect(refusal({ project: 'tiers: { 1: { commands: { allow: ["rm *"] } } }' })).toEqual([
       expect.stringContaining('reprise.yaml:1 tiers: cannot be set for a directory'),
+    ])
+  })
+
+  test('cannot change cooldowns', () => {
+    expect(refusal({ project: 'cooldowns: { restart: { limit: 99 } }' })).toEqual([
+      expect.stringContaining('reprise.yaml:1 cooldowns: cannot be set for a directory'),
     ])
   })
 

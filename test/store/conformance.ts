@@ -5,6 +5,7 @@ import { RunId, SessionId } from '../../src/contract/ids.ts'
 import { EventBatch } from '../../src/store/event-batch.ts'
 import { OwnershipLost } from '../../src/store/records.ts'
 import type { Store } from '../../src/store/store.ts'
+import { describeActions } from './actions.ts'
 import { describeJobs } from './jobs.ts'
 import { describeOutbox } from './outbox.ts'
 import {
@@ -32,6 +33,7 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
     Array.from({ length: count }, (_, i) => make(i))
   const ids = (items: readonly { id: string }[]) => items.map(({ id }) => id)
 
+  describeActions(open)
   describeJobs(open)
   describeOutbox(open)
 

@@ -4,6 +4,7 @@
  */
 import {
   baseName,
+  type Extraction,
   type Field,
   type Opaque,
   type SimpleCommand,
@@ -13,17 +14,11 @@ import {
 } from './command.ts'
 import { onlyLooks } from './observe.ts'
 import { textsOf } from './options.ts'
-import { joinPath, mayTouch, pathsOf } from './paths.ts'
-import {
-  type CommandPattern,
-  canonical,
-  type Forms,
-  mayMatch,
-  type Subject,
-  surelyMatches,
-} from './pattern.ts'
+import { mayTouch, pathsOf } from './paths.ts'
+import { type CommandPattern, type Forms, inOrder, mayMatch, surelyMatches } from './pattern.ts'
 import type { Policy } from './policy.ts'
 import { rootDeletion } from './roots.ts'
+import { innerSubjectsOf, subjectOf, subjectsOf, USUAL_PLACE } from './subject.ts'
 import { extractCommands } from './walk.ts'
 import { writesOf } from './writes.ts'
 
@@ -42,12 +37,24 @@ export interface PolicyDecision {
 const LONGEST = 100_000
 
 export function checkCommand(text: string, policy: Policy, surroundings: Surroundings): PolicyDecision {
-  if (text.length > LONGEST) return unreadable(`it is longer than ${LONGEST} characters`)
+  return examineCommand(text, policy, surroundings).decision
+}
+
+export interface Examination {
+  decision: PolicyDecision
+  /** What was found in the text, if it could be read. */
+  found?: Extraction
+}
+
+/** As `checkCommand`, with what the decision is about. */
+export function examineCommand(text: string, policy: Policy, surroundings: Surroundings): Examination {
+  if (text.length > LONGEST) return { decision: unreadable(`it is longer than ${LONGEST} characters`) }
   try {
-    return decide(text, policy, surroundings)
+    const found = extractCommands(text, surroundings)
+    return { decision: decide(text, found, policy, surroundings), found }
   } catch (error) {
     // Whatever goes wrong here, it must not let anything through.
-    return unreadable(error instanceof Error ? error.message : 'it could not be checked')
+    return { decision: unreadable(error instanceof Error ? error.message : 'it could not be checked') }
   }
 }
 
@@ -56,8 +63,12 @@ function unreadable(why: string): PolicyDecision {
   return { decision: 'deny', reason, rule: 'unreadable', commands: [], opaque: [] }
 }
 
-function decide(text: string, policy: Policy, surroundings: Surroundings): PolicyDecision {
-  const { commands, opaque, error } = extractCommands(text, surroundings)
+function decide(
+  text: string,
+  { commands, opaque, error }: Extraction,
+  policy: Policy,
+  surroundings: Surroundings,
+): PolicyDecision {
   const refusal = firstRefusal({ text, commands, opaque, error }, policy, surroundings)
   const listed = { commands: commands.map(showCommand), opaque }
   if (refusal) return { decision: 'deny', ...refusal, ...listed }
@@ -65,6 +76,14 @@ function decide(text: string, policy: Policy, surroundings: Surroundings): Polic
     ? `Allowed, although something it starts cannot be seen: it ${opaque[0].why}.`
     : 'Allowed.'
   return { decision: 'allow', reason, ...listed }
+}
+
+/** Whether all that the text starts can be seen and merely looks. Files below /tmp may be written. */
+export function observes({ commands, opaque }: Extraction, surroundings: Surroundings): boolean {
+  return (
+    opaque.length === 0 &&
+    commands.every((command) => !notAllowed(command, { tier: 'any', tools: [], allow: [] }, surroundings))
+  )
 }
 
 type Refusal = { reason: string; rule: string }
@@ -111,7 +130,10 @@ function forbidden(command: SimpleCommand, policy: Policy, surroundings: Surroun
   const deletion = rootDeletion(command, surroundings)
   if (deletion) return { reason: `\`${shown()}\` may never run: ${deletion}.`, rule: 'root-deletion' }
   const forms: Forms = (field) => (field.unknown ? [] : pathsOf(field, command.cwds, surroundings).paths)
-  const subjects = subjectsOf(command, surroundings, policy)
+  const subjects = [
+    ...subjectsOf(command, surroundings),
+    ...innerSubjectsOf(command, (program) => isPoliced(program, policy)),
+  ]
   for (const [list, rule] of [
     [policy.never, 'never'],
     [policy.deny, 'deny'],
@@ -122,40 +144,6 @@ function forbidden(command: SimpleCommand, policy: Policy, surroundings: Surroun
   return protectedWrite(command, policy, surroundings)
 }
 
-function refusedBy(pattern: CommandPattern, rule: 'never' | 'deny', shown: string, policy: Policy): string {
-  const doubt = shown.includes('…')
-    ? ' A part of it is only known when it runs; write it out if it is something else.'
-    : ''
-  return rule === 'never'
-    ? `\`${shown}\` may never run, at no tier (rule: ${pattern.source}).${doubt} Do without it, or ask a person.`
-    : `\`${shown}\` may not run at tier ${policy.tier} (rule: ${pattern.source}).${doubt} Recommend escalation if it is needed.`
-}
-
-/** The command as patterns see it; and, of a program that is not known, what it may start in turn. */
-function subjectsOf(command: SimpleCommand, surroundings: Surroundings, policy: Policy): Subject[] {
-  const [name, ...fields] = command.words
-  if (!name) return []
-  const dynamic = !!name.unknown || !!name.glob
-  const own = baseName(name.text)
-  const subjects = [subjectOf(own, dynamic, fields)]
-  if (!dynamic && name.text.includes('/')) {
-    // A link, or a copy, may bear any name.
-    for (const cwd of command.cwds) {
-      const path = joinPath(cwd, name.text)
-      const real = path === undefined ? own : baseName(surroundings.realpath(path))
-      if (real !== own) subjects.push(subjectOf(real, false, fields))
-    }
-    if (!/^\/(usr\/(local\/)?)?s?bin\//.test(name.text)) subjects.push(subjectOf(own, true, fields))
-  }
-  if (fields.length === 0 || onlyLooks(command)) return subjects
-  for (const [index, field] of fields.entries()) {
-    const inner = baseName(field.text)
-    if (index < fields.length - 1 && inner !== own && isPoliced(inner, policy))
-      subjects.push(subjectOf(inner, false, fields.slice(index + 1)))
-  }
-  return subjects
-}
-
 function isPoliced(program: string, { never, deny }: Policy): boolean {
   return (
     never.some((pattern) => pattern.program === program) ||
@@ -163,10 +151,13 @@ function isPoliced(program: string, { never, deny }: Policy): boolean {
   )
 }
 
-function subjectOf(name: string, anyProgram: boolean, fields: readonly Field[]): Subject {
-  const [program] = canonical(name, [])
-  const args = program === name ? fields : [{ text: 'compose' }, ...fields]
-  return { program, anyProgram, args }
+function refusedBy(pattern: CommandPattern, rule: 'never' | 'deny', shown: string, policy: Policy): string {
+  const doubt = shown.includes('…')
+    ? ' A part of it is only known when it runs; write it out if it is something else.'
+    : ''
+  return rule === 'never'
+    ? `\`${shown}\` may never run, at no tier (rule: ${pattern.source}).${doubt} Do without it, or ask a person.`
+    : `\`${shown}\` may not run at tier ${policy.tier} (rule: ${pattern.source}).${doubt} Recommend escalation if it is needed.`
 }
 
 function protectedWrite(
@@ -223,20 +214,13 @@ function mentioned(text: string, source: string, why: string, policy: Policy): R
   return undefined
 }
 
-function inOrder(text: string, words: readonly string[]): boolean {
-  if (words.length < 2) return false
-  let from = 0
-  for (const word of words) {
-    const at = text.indexOf(word, from)
-    if (at === -1) return false
-    from = at + word.length
-  }
-  return true
-}
-
 const SCRATCH = /^\/(tmp|var\/tmp|dev\/shm)\/./
 
-function notAllowed(command: SimpleCommand, policy: Policy, surroundings: Surroundings): Refusal | undefined {
+function notAllowed(
+  command: SimpleCommand,
+  policy: Pick<Policy, 'tier' | 'tools' | 'allow'>,
+  surroundings: Surroundings,
+): Refusal | undefined {
   const isScratch = (field: Field) =>
     !field.unknown && pathsOf(field, command.cwds, surroundings).paths.every((path) => SCRATCH.test(path))
   const [name, ...args] = command.words
@@ -259,7 +243,7 @@ function notAllowed(command: SimpleCommand, policy: Policy, surroundings: Surrou
     return undefined
   const subject = subjectOf(
     baseName(name.text),
-    name.text.includes('/') && !/^\/(usr\/(local\/)?)?s?bin\//.test(name.text),
+    name.text.includes('/') && !USUAL_PLACE.test(name.text),
     args,
   )
   if (policy.allow.some((pattern) => surelyMatches(pattern, subject))) return undefined

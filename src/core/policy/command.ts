@@ -27,6 +27,8 @@ export interface SimpleCommand {
   redirects: readonly Redirect[]
   /** Variables set for this command only. */
   assigned: readonly string[]
+  /** How often it would run at most; infinite where that cannot be known. */
+  times: number
 }
 
 /** A text that starts something which parsing cannot see. */

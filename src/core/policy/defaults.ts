@@ -1,3 +1,5 @@
+import type { CooldownSettings } from './cooldown.ts'
+
 /** The three tiers as they are without any configuration, and what none of them may do. */
 export interface TierDefault {
   name: string
@@ -34,6 +36,10 @@ export const KNOWN_TOOLS: readonly string[] = [
   'EnterPlanMode',
   'ExitPlanMode',
   'ToolSearch',
+  'TaskCreate',
+  'TaskUpdate',
+  'TaskList',
+  'TaskGet',
   'Monitor',
   'LSP',
 ]
@@ -119,3 +125,43 @@ export const DEFAULT_PROTECTED_PATHS: readonly string[] = [
   'vms.yaml',
   '.git/hooks/**',
 ]
+
+const HOUR_MS = 3_600_000
+
+export const DEFAULT_COOLDOWNS: Readonly<Record<string, CooldownSettings>> = {
+  restart: {
+    match: [
+      'docker restart {service}',
+      'docker container restart {service}',
+      'docker compose restart {service}',
+      'docker service update {service}',
+      'podman restart {service}',
+      'podman container restart {service}',
+      'podman compose restart {service}',
+      'systemctl restart {service}',
+      'systemctl try-restart {service}',
+      'systemctl reload-or-restart {service}',
+      'systemctl try-reload-or-restart {service}',
+      'service {service} restart',
+      'service {service} force-reload',
+      'kubectl rollout restart {service}',
+      'oc rollout restart {service}',
+    ],
+    limit: 2,
+    per: 4 * HOUR_MS,
+  },
+  redeploy: {
+    match: [
+      'docker compose up {service}',
+      'docker stack deploy {service}',
+      'podman compose up {service}',
+      'podman-compose up {service}',
+      'ansible-playbook {service}',
+      'helm install {service} *',
+      'helm upgrade {service} *',
+      'helm rollback {service} *',
+    ],
+    limit: 1,
+    per: 24 * HOUR_MS,
+  },
+}

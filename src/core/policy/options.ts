@@ -104,6 +104,7 @@ const SAME_OPTIONS: Record<string, readonly (readonly string[])[]> = {
     ['--force', '-f'],
     ['--all', '-a'],
     ['--volumes', '-v'],
+    ['--detach', '-d'],
   ],
 }
 

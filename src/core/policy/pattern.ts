@@ -97,13 +97,18 @@ export function mayMatch(
   forms: Forms,
 ): boolean {
   if (program !== pattern.program && !(anyProgram && pattern.operands.length > 0)) return false
-  const texts = args.map(({ text }) => text)
-  if (pattern.options.size > 0) {
-    const options = optionsOf(pattern.program, texts)
-    const maybe = args.some(({ unknown, tame }) => unknown && !tame)
-    for (const option of pattern.options) if (!hasOption(options, option) && !maybe) return false
-  }
-  return follows(pattern.operands, args, pattern.open, forms)
+  return mayHaveOptions(pattern, args) && follows(pattern.operands, args, pattern.open, forms)
+}
+
+/** Whether all options of the pattern are there; what is unknown may be any of them. */
+export function mayHaveOptions({ program, options }: CommandPattern, args: readonly Field[]): boolean {
+  if (options.size === 0 || args.some(({ unknown, tame }) => unknown && !tame)) return true
+  const given = optionsOf(
+    program,
+    args.map(({ text }) => text),
+  )
+  for (const option of options) if (!hasOption(given, option)) return false
+  return true
 }
 
 /** Other texts that a word may mean: the path it resolves to. */
@@ -141,7 +146,7 @@ function follows(wanted: readonly string[], args: readonly Field[], open: boolea
   return from(0, 0)
 }
 
-function wordMeets(word: string, arg: Field, forms: Forms): boolean {
+export function wordMeets(word: string, arg: Field, forms: Forms): boolean {
   if (arg.text === word) return true
   if (arg.unknown || arg.glob) {
     if (arg.tame) return false
@@ -152,6 +157,18 @@ function wordMeets(word: string, arg: Field, forms: Forms): boolean {
     return accepts.test(arg.text) || forms(arg).some((form) => accepts.test(form))
   }
   return false
+}
+
+/** Whether a text has these words, in this order. One word alone says too little. */
+export function inOrder(text: string, words: readonly string[]): boolean {
+  if (words.length < 2) return false
+  let from = 0
+  for (const word of words) {
+    const at = text.indexOf(word, from)
+    if (at === -1) return false
+    from = at + word.length
+  }
+  return true
 }
 
 /**

@@ -1,12 +1,16 @@
 /** Rules, made ready once, to be asked often. */
 
+import { type CooldownSettings, type Cooldowns, compileCooldowns } from './cooldown.ts'
 import { compilePathPattern, type PathPattern } from './paths.ts'
 import { type CommandPattern, compilePattern } from './pattern.ts'
+import { names } from './tool-names.ts'
 
 /** What may be run at a tier. With `allow`, only that and what merely looks. */
 export interface TierRules {
   name: string
   tools: readonly string[]
+  /** Taken away, whatever `tools` says. */
+  deniedTools?: readonly string[] | undefined
   allow?: readonly string[] | undefined
   deny?: readonly string[] | undefined
 }
@@ -16,29 +20,39 @@ export interface PolicyRules {
   never: readonly string[]
   /** Patterns of files that no tier may change. */
   protectedPaths: readonly string[]
+  /** Protected besides, whatever is configured: what the policy itself rests on. */
+  alwaysProtected?: readonly string[]
+  cooldowns?: Readonly<Record<string, CooldownSettings>>
 }
 
 export interface Policy {
+  /** Without one, only what no tier may do is refused. */
   tier: string | undefined
   tools: readonly string[]
+  deniedTools: readonly string[]
   never: readonly CommandPattern[]
   deny: readonly CommandPattern[]
   allow: readonly CommandPattern[]
   /** Whether only what is allowed may run, so that what cannot be understood may not. */
   restricts: boolean
   protectedPaths: readonly PathPattern[]
+  cooldowns: Cooldowns
 }
 
 /** Expects patterns that were checked when the configuration was loaded; throws for others. */
 export function compilePolicy(rules: PolicyRules, tier: TierRules | undefined, home: string): Policy {
+  const deniedTools = tier?.deniedTools ?? []
+  const paths = [...rules.protectedPaths, ...(rules.alwaysProtected ?? [])]
   return {
     tier: tier?.name,
-    tools: tier?.tools ?? [],
+    tools: (tier?.tools ?? []).filter((tool) => !names(deniedTools, tool)),
+    deniedTools,
     never: rules.never.map(compiled),
     deny: (tier?.deny ?? []).map(compiled),
     allow: (tier?.allow ?? []).map(compiled),
     restricts: tier?.allow !== undefined,
-    protectedPaths: rules.protectedPaths.map((source) => compilePathPattern(source, home)),
+    protectedPaths: paths.map((source) => compilePathPattern(source, home)),
+    cooldowns: compileCooldowns(rules.cooldowns ?? {}),
   }
 }
 

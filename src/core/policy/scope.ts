@@ -24,6 +24,8 @@ export interface Scope {
   /** Whether what stands here may also be left out: a branch, the right side of `&&`. */
   conditional: boolean
   loop: boolean
+  /** How often what stands here runs at most; infinite where that cannot be known. */
+  times: number
   depth: number
 }
 
@@ -38,6 +40,7 @@ export function openScope(cwd: string): Scope {
     redirects: [],
     conditional: false,
     loop: false,
+    times: 1,
     depth: 0,
   }
 }

@@ -68,7 +68,8 @@ export function start(command: Started, scope: Scope, walker: Look, depth = 0): 
     }
   }
   const program = baseName(name.text)
-  const next = (words: readonly Field[], change: Partial<Started> = {}, at = scope) =>
+  const here = REPEATERS.has(program) ? { ...scope, times: Number.POSITIVE_INFINITY } : scope
+  const next = (words: readonly Field[], change: Partial<Started> = {}, at = here) =>
     start({ ...command, assigned: [], ...change, words }, at, walker, depth + 1)
   const done = () => walker.add(command, scope)
   const nested = (text: Field | undefined, positional: readonly Field[] | undefined) => {
@@ -76,7 +77,7 @@ export function start(command: Started, scope: Scope, walker: Look, depth = 0): 
     if (text.unknown) walker.opaque('gives a shell a text that is not known', show())
     walker.text(
       known(text.text),
-      innerScope(scope, { positional, redirects: [...scope.redirects, ...command.redirects] }),
+      innerScope(here, { positional, redirects: [...scope.redirects, ...command.redirects] }),
     )
   }
 
@@ -181,6 +182,9 @@ export function start(command: Started, scope: Scope, walker: Look, depth = 0): 
   }
   done()
 }
+
+/** Programs that may start what they are given more than once. */
+const REPEATERS = new Set(['watch', 'find', 'fd', 'fdfind'])
 
 const OTHER_VERBS = /^(restart|stop|start|logs|ps|inspect|rm|system|compose|build|pull|get|describe)$/
 
@@ -298,8 +302,9 @@ function xargs(args: readonly Field[], scope: Scope, next: Next, done: () => voi
     done()
     return
   }
-  const inside: Scope = { ...scope, input: { kind: 'unknown' } }
   const fromFile = args.some(({ text }) => /^(-a|--arg-file)/.test(text))
+  const times = input.kind === 'text' && !fromFile ? scope.times : Number.POSITIVE_INFINITY
+  const inside: Scope = { ...scope, input: { kind: 'unknown' }, times }
   const given: Field[] =
     input.kind === 'text' && !fromFile
       ? input.text

@@ -34,6 +34,7 @@ const DEEPEST = 12
 const MOST_COMMANDS = 500
 const MOST_STEPS = 5000
 const MOST_WORDS = 2000
+const ENDLESS = Number.POSITIVE_INFINITY
 
 export function extractCommands(text: string, surroundings: Surroundings): Extraction {
   const walker = new Walker(surroundings)
@@ -153,13 +154,18 @@ export class Walker {
         return
       case 'While':
         this.node(node.clause, scope)
-        this.maybe(scope, (inside) => this.node(node.body, inside), { loop: true })
+        this.maybe(scope, (inside) => this.node(node.body, inside), { loop: true, times: ENDLESS })
         return
       case 'For':
       case 'Select': {
         const values = node.wordlist ? this.values(node.wordlist, scope) : { texts: [], unknown: true }
-        assign(scope, node.name.value, values)
-        this.maybe(scope, (inside) => this.node(node.body, inside), { loop: true })
+        const name = node.name.value
+        const before = scope.variables.get(name) ?? { texts: [], unknown: true }
+        // Whether or not the loop is entered: in it, the variable holds one of these.
+        assign({ ...scope, conditional: false }, name, values)
+        const times = values.unknown ? ENDLESS : scope.times * Math.max(1, values.texts.length)
+        this.maybe(scope, (inside) => this.node(node.body, inside), { loop: true, times })
+        if (scope.conditional) assign(scope, name, before)
         return
       }
       case 'ArithmeticFor':
@@ -226,11 +232,16 @@ export class Walker {
       this.inspect(value, scope)
       return `${name}=${value.type === 'Word' ? value.value : ''}`
     })
+    const choices = this.commandWords(command, scope)
+    const { times } = scope
+    // In a loop over three words, a command with three readings is each of them once.
+    if (times > 1) scope.times = Math.ceil(times / choices.length)
     const inside: Scope = input ? { ...scope, input } : scope
-    for (const words of this.commandWords(command, scope)) {
+    for (const words of choices) {
       start({ words, redirects, assigned }, inside, this)
     }
     if (inside !== scope) scope.cwds = inside.cwds
+    scope.times = times
   }
 
   private commandWords({ name, args }: Command, scope: Scope): Field[][] {
@@ -269,7 +280,7 @@ export class Walker {
       return
     }
     const all = scope.redirects.length > 0 ? [...scope.redirects, ...redirects] : redirects
-    this.found.commands.push({ words, cwds: scope.cwds, redirects: all, assigned })
+    this.found.commands.push({ words, cwds: scope.cwds, redirects: all, assigned, times: scope.times })
   }
 
   /** Enters a function of this text. */
@@ -362,7 +373,7 @@ export class Walker {
     } else if (node.type === 'ProcessSubstitution') {
       this.processSubstitution(node.script, node.operator === '>', scope)
     } else if (node.type === 'CompoundList') {
-      this.maybe(scope, (inside) => this.statements(node.commands, inside), { loop: true })
+      this.maybe(scope, (inside) => this.statements(node.commands, inside), { loop: true, times: ENDLESS })
     } else this.inspectChildren(node, scope)
   }
 

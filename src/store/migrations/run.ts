@@ -10,6 +10,7 @@ import { jobs } from './0003-jobs.ts'
 import { notifications } from './0004-notifications.ts'
 import { totals } from './0005-totals.ts'
 import { escalation } from './0006-escalation.ts'
+import { actions } from './0007-actions.ts'
 
 export interface Migration {
   number: number
@@ -17,7 +18,15 @@ export interface Migration {
   up: (db: Kysely<unknown>) => Promise<void>
 }
 
-export const MIGRATIONS: readonly Migration[] = [base, conversations, jobs, notifications, totals, escalation]
+export const MIGRATIONS: readonly Migration[] = [
+  base,
+  conversations,
+  jobs,
+  notifications,
+  totals,
+  escalation,
+  actions,
+]
 
 interface MigrationsTable {
   reprise_migrations: { number: number; name: string; applied_at: number }

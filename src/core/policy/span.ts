@@ -1,0 +1,22 @@
+/** A length of time in the words of the settings: `4h`, `1d 12h`, `30s`. */
+const UNITS = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['m', 60_000],
+  ['s', 1000],
+] as const
+
+/** At most two units; what is left over is rounded up, so that whoever waits so long has waited long enough. */
+export function formatSpan(ms: number): string {
+  const largest = UNITS.findIndex(([, size]) => ms >= size)
+  if (largest === -1) return ms > 0 ? '1s' : '0s'
+  const smallest = UNITS[Math.min(largest + 1, UNITS.length - 1)]?.[1] ?? 1000
+  let rest = Math.ceil(ms / smallest) * smallest
+  const parts: string[] = []
+  for (const [unit, size] of UNITS) {
+    const count = Math.floor(rest / size)
+    rest -= count * size
+    if (count > 0) parts.push(`${count}${unit}`)
+  }
+  return parts.join(' ')
+}

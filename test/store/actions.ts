@@ -1,0 +1,201 @@
+/** What every store must do about cooldowns. A part of the conformance suite. */
+import { describe, expect, it } from 'vitest'
+import { AttemptId, RunId } from '../../src/contract/ids.ts'
+import type { Action } from '../../src/core/policy/cooldown.ts'
+import type { ActionClaim } from '../../src/store/actions.ts'
+import type { Store } from '../../src/store/store.ts'
+import { at, T0 } from './records.ts'
+
+const HOUR = 3600
+
+const restart = (service: string, change: Partial<Action> = {}): Action => ({
+  rule: 'restart',
+  service,
+  scope: null,
+  command: `docker restart ${service}`,
+  ...change,
+})
+
+const anAttempt = () => ({ id: AttemptId.create(T0), runId: RunId.create(T0) })
+
+const claim = (change: Partial<ActionClaim> = {}): ActionClaim => ({
+  attempt: anAttempt(),
+  line: 'tool',
+  toolUseId: null,
+  actions: [restart('web')],
+  limits: [
+    { name: 'restart', limit: 2, perMs: 4 * HOUR * 1000 },
+    { name: 'redeploy', limit: 1, perMs: 24 * HOUR * 1000 },
+  ],
+  at: T0,
+  ...change,
+})
+
+const GRANTED = { granted: true }
+
+export function describeActions(open: () => Promise<Store>): void {
+  const count = async (store: Store) => (await store.listActions({ since: at(-1e6) })).length
+
+  describe('actions with a cooldown', () => {
+    it('are given back as they were claimed', async () => {
+      const store = await open()
+      const given = claim({ toolUseId: 'toolu_1', actions: [restart('web', { scope: 'media' })], at: at(5) })
+      expect(await store.claimActions(given)).toEqual(GRANTED)
+      const record = {
+        id: expect.stringMatching(/^act_/),
+        ...restart('web', { scope: 'media' }),
+        runId: given.attempt.runId,
+        attemptId: given.attempt.id,
+        toolUseId: 'toolu_1',
+        line: 'tool',
+        at: at(5),
+        startedAt: null,
+      }
+      expect(await store.listActions({ since: at(4) })).toEqual([record])
+      expect(await store.listActions({ since: at(5) })).toEqual([])
+      expect(await store.listActions({ since: T0, attemptId: given.attempt.id })).toEqual([record])
+      expect(await store.listActions({ since: T0, attemptId: AttemptId.create(T0) })).toEqual([])
+    })
+
+    it('are granted up to the limit, whoever asks, and again when the time is over', async () => {
+      const store = await open()
+      expect(await store.claimActions(claim({ at: at(0) }))).toEqual(GRANTED)
+      expect(await store.claimActions(claim({ at: at(60) }))).toEqual(GRANTED)
+      expect(await store.claimActions(claim({ at: at(HOUR) }))).toEqual({
+        granted: false,
+        reason: expect.stringContaining('cooldown "restart"'),
+        rule: 'restart',
+        service: 'web',
+        used: 2,
+        freeAt: at(4 * HOUR),
+      })
+      expect(await store.claimActions(claim({ actions: [restart('db')], at: at(HOUR) }))).toEqual(GRANTED)
+      expect(await store.claimActions(claim({ at: at(4 * HOUR) }))).toEqual(GRANTED)
+      expect(await store.claimActions(claim({ at: at(4 * HOUR) }))).toMatchObject({ granted: false })
+    })
+
+    it('of one text fit together, or none is claimed', async () => {
+      const store = await open()
+      const thrice = [restart('db'), restart('web'), restart('web'), restart('web')]
+      expect(await store.claimActions(claim({ actions: thrice }))).toMatchObject({
+        granted: false,
+        service: 'web',
+        used: 0,
+        freeAt: null,
+      })
+      expect(await count(store)).toBe(0)
+      expect(await store.claimActions(claim({ actions: thrice.slice(0, 3) }))).toEqual(GRANTED)
+      expect(await count(store)).toBe(3)
+      expect(await store.claimActions(claim({ actions: [] }))).toEqual(GRANTED)
+    })
+
+    it('at once: the last place is taken once', async () => {
+      const store = await open()
+      const answers = await Promise.all(Array.from({ length: 10 }, () => store.claimActions(claim())))
+      expect(answers.filter(({ granted }) => granted)).toHaveLength(2)
+      expect(await count(store)).toBe(2)
+    })
+
+    it('asked for again by the same tool call are the same claim', async () => {
+      const store = await open()
+      const given = claim({ toolUseId: 'toolu_1', actions: [restart('web'), restart('web')] })
+      const answers = await Promise.all([1, 2, 3].map(() => store.claimActions(given)))
+      expect(answers).toEqual([GRANTED, GRANTED, GRANTED])
+      expect(await count(store)).toBe(2)
+      expect(await store.claimActions({ ...given, at: at(9 * HOUR) })).toEqual(GRANTED)
+      expect(await count(store), 'also much later').toBe(2)
+      expect(await store.claimActions({ ...given, actions: [restart('web'), restart('db')] })).toEqual(
+        GRANTED,
+      )
+      expect(await count(store), 'only what is new is claimed').toBe(3)
+      expect(
+        await store.claimActions({ ...given, attempt: anAttempt() }),
+        'of another attempt',
+      ).toMatchObject({ granted: false })
+    })
+
+    it('that really start consume their claim, and are not counted twice', async () => {
+      const store = await open()
+      const attempt = anAttempt()
+      const asked = claim({ attempt, toolUseId: 'toolu_1', actions: [restart('web'), restart('web')] })
+      await store.claimActions(asked)
+      const starts = claim({ attempt, line: 'guard', at: at(60) })
+      expect(await store.claimActions(starts)).toEqual(GRANTED)
+      expect(await store.claimActions({ ...starts, at: at(90) })).toEqual(GRANTED)
+      const records = await store.listActions({ since: at(-1) })
+      expect(records).toMatchObject([
+        { line: 'tool', startedAt: at(60), at: at(60) },
+        { line: 'tool', startedAt: at(90), at: at(90) },
+      ])
+      expect(await store.claimActions({ ...starts, at: at(99) }), 'a third start').toMatchObject({
+        granted: false,
+        used: 2,
+        freeAt: at(60 + 4 * HOUR),
+      })
+    })
+
+    it('that were not seen in the text count when they start', async () => {
+      const store = await open()
+      const starts = claim({ line: 'guard' })
+      expect(await store.claimActions(starts)).toEqual(GRANTED)
+      expect(await store.claimActions(starts)).toEqual(GRANTED)
+      expect(await store.claimActions(starts)).toMatchObject({ granted: false })
+      expect(await store.listActions({ since: at(-1) })).toMatchObject([
+        { line: 'guard', startedAt: T0 },
+        { line: 'guard', startedAt: T0 },
+      ])
+    })
+
+    it('consume nothing that is not theirs', async () => {
+      const store = await open()
+      const attempt = anAttempt()
+      await store.claimActions(
+        claim({ attempt, toolUseId: 'toolu_1', actions: [restart('web', { scope: 'x' })] }),
+      )
+      const starts = claim({ attempt, line: 'guard', at: at(1) })
+      const started = async () =>
+        (await store.listActions({ since: at(-1) })).filter(
+          ({ line, startedAt }) => line === 'tool' && startedAt !== null,
+        ).length
+      await store.claimActions({ ...starts, attempt: anAttempt() })
+      await store.claimActions({ ...starts, actions: [restart('db')] })
+      await store.claimActions({ ...starts, actions: [restart('web', { rule: 'redeploy' })] })
+      await store.claimActions({ ...starts, actions: [restart('web', { scope: 'y' })] })
+      await store.claimActions({ ...starts, underWay: ['toolu_2'] })
+      expect(await started()).toBe(0)
+      await store.claimActions({ ...starts, underWay: ['toolu_1', 'toolu_2'] })
+      expect(await started(), 'in a place that is not known it may be the same').toBe(1)
+    })
+
+    it('that are refused consume nothing', async () => {
+      const store = await open()
+      const attempt = anAttempt()
+      await store.claimActions(claim({ attempt }))
+      const both = [restart('web'), restart('db'), restart('db'), restart('db')]
+      expect(await store.claimActions(claim({ attempt, line: 'guard', actions: both }))).toMatchObject({
+        granted: false,
+        service: 'db',
+      })
+      expect(await store.listActions({ since: at(-1) })).toMatchObject([{ service: 'web', startedAt: null }])
+    })
+
+    it('a claim that is out of its time cannot be consumed any more', async () => {
+      const store = await open()
+      const attempt = anAttempt()
+      await store.claimActions(claim({ attempt }))
+      await store.claimActions(claim({ attempt, line: 'guard', at: at(5 * HOUR) }))
+      expect(await store.listActions({ since: at(-1) })).toMatchObject([
+        { line: 'tool', startedAt: null },
+        { line: 'guard', startedAt: at(5 * HOUR) },
+      ])
+    })
+
+    it('of long ago are forgotten, and nothing else', async () => {
+      const store = await open()
+      await store.claimActions(claim({ at: at(0) }))
+      await store.claimActions(claim({ at: at(10) }))
+      expect(await store.deleteActions(at(10))).toBe(1)
+      expect(await store.listActions({ since: at(-1) })).toMatchObject([{ at: at(10) }])
+    })
+  })
+}
