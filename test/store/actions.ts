@@ -8,7 +8,7 @@ import { at, T0 } from './records.ts'
 
 const HOUR = 3600
 
-const restart = (service: string, change: Partial<Action> = {}): Action => ({
+export const restart = (service: string, change: Partial<Action> = {}): Action => ({
   rule: 'restart',
   service,
   scope: null,
@@ -18,7 +18,7 @@ const restart = (service: string, change: Partial<Action> = {}): Action => ({
 
 const anAttempt = () => ({ id: AttemptId.create(T0), runId: RunId.create(T0) })
 
-const claim = (change: Partial<ActionClaim> = {}): ActionClaim => ({
+export const claim = (change: Partial<ActionClaim> = {}): ActionClaim => ({
   attempt: anAttempt(),
   line: 'tool',
   toolUseId: null,
