@@ -9,10 +9,12 @@ import { claudeAdapter } from '../src/agents/claude/adapter.ts'
 import { AgentRegistry, type ConfiguredAgent } from '../src/agents/registry.ts'
 import { configSchema } from '../src/config/schema.ts'
 import { AttemptId, RunId, SessionId } from '../src/contract/ids.ts'
+import { Redactor } from '../src/core/redact/redactor.ts'
 import { systemClock } from '../src/daemon/clock.ts'
 import { createNotifier } from '../src/daemon/notifier.ts'
 import { engineSettings } from '../src/daemon/settings.ts'
 import { Checkpoints } from '../src/engine/checkpoints.ts'
+import { Cooldowns } from '../src/engine/cooldowns.ts'
 import type { EngineParts } from '../src/engine/parts.ts'
 import { ProgressBus } from '../src/engine/progress.ts'
 import { Supervision } from '../src/engine/supervision.ts'
@@ -52,6 +54,8 @@ export async function spoolAttempt(folder: string, output: string): Promise<Spoo
   }
   const config = configSchema.parse({})
   const git = openGit({ env: {} })
+  const stateDir = join(folder, 'state')
+  const closing = new AbortController().signal
   const parts: EngineParts = {
     store,
     agents: new AgentRegistry([agent], { get: async () => null, put: async () => {} }, []),
@@ -65,8 +69,13 @@ export async function spoolAttempt(folder: string, output: string): Promise<Spoo
     spool,
     archive: join(folder, 'archive'),
     damaged: join(folder, 'damaged'),
-    closing: new AbortController().signal,
-    settings: engineSettings(config),
+    closing,
+    stateDir,
+    protectedPaths: [],
+    redactor: new Redactor({ builtIn: true, patterns: [], values: [] }),
+    cooldowns: new Cooldowns({ store, clock: systemClock, stateDir, log, closing }, config.policy),
+    onAsk: quiet,
+    settings: engineSettings(config, new Map()),
   }
   const at = systemClock.now()
   const { run } = await store.admitRun({
@@ -137,6 +146,7 @@ export async function spoolAttempt(folder: string, output: string): Promise<Spoo
         run,
         attempt,
         adapter: claudeAdapter,
+        gate: null,
         dir,
         keeper: GONE,
         onWaiting: () => {},

@@ -119,6 +119,8 @@ async function prepareBare(world: World, { command }: StandIn): Promise<(workDir
       maxTurns: null,
       maxBudgetUsd: null,
       extraArgs: [],
+      gated: false,
+      tier: null,
     })
     const [input, output] = [join(workDir, 'in'), join(workDir, 'out')]
     writeFileSync(input, plan.input.map(({ line }) => `${line}\n`).join(''))

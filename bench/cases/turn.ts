@@ -79,6 +79,8 @@ async function bareTurn(world: World, runtime: Runtime, env: Env): Promise<void>
     maxTurns: null,
     maxBudgetUsd: null,
     extraArgs: [],
+    gated: false,
+    tier: null,
   })
   const child = spawn(runtime.path, plan.args, { cwd: world.workDir, env, stdio: ['pipe', 'pipe', 'ignore'] })
   const exited = once(child, 'exit')

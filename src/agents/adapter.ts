@@ -30,9 +30,19 @@ export interface PlanInput {
   prompt: string
   model: string | null
   permissions: PermissionMode
+  /** We are to be asked before every tool call, whatever the agent may do by itself. */
+  gated: boolean
   maxTurns: number | null
   maxBudgetUsd: number | null
   extraArgs: readonly string[]
+  /** Of a run that is held to rules. */
+  tier: TierPlan | null
+}
+
+export interface TierPlan {
+  tools: readonly string[]
+  /** Of what is to be reported at the end, for agents that take one. */
+  schema: Record<string, unknown> | null
 }
 
 /** How to start the agent. Nothing a user wrote is in `args`; it goes through stdin. */
@@ -41,6 +51,11 @@ export interface Plan {
   /** Lines for stdin, in order. The process gets them whether or not we are still alive. */
   input: readonly Message[]
 }
+
+/** `pass`: we have nothing against it; the agent decides as it would have without asking. */
+export type ToolAnswer =
+  | Omit<ToolResult, 'toolUseId'>
+  | { decision: 'pass'; message?: undefined; answers?: undefined }
 
 /** One message to a running agent. The id makes delivery idempotent. */
 export interface Message {
@@ -117,10 +132,7 @@ export interface AgentAdapter {
   parseLine: (line: string) => EventBody[]
   classify: (exit: Exit) => Outcome
   /** The message that answers what the agent asked. */
-  answer: (
-    ask: EventOf<'permission-ask'> | EventOf<'question-ask'>,
-    answer: Omit<ToolResult, 'toolUseId'>,
-  ) => Message
+  answer: (ask: EventOf<'permission-ask'> | EventOf<'question-ask'>, answer: ToolAnswer) => Message
   /** What to say to the agent before it is ended: after its turn (`done`), or instead of going on. */
   farewell: (cause: StopCause | 'done') => { messages: readonly Message[]; closeInput: boolean }
   locateSession: (agentSessionId: string, env: Env, workDir: string) => Promise<SessionFiles | null>
@@ -130,6 +142,8 @@ export interface AgentAdapter {
    * kept under `keepAs` first. null: nothing to mend.
    */
   mendTranscript: (path: string, keepAs: string) => Promise<Mended | null>
+  /** Files of its own set-up, with which it could give itself more rights. */
+  ownFiles: (env: Env) => readonly string[]
   /** A live process, not ours, that has the session open. */
   findHolder: (agentSessionId: string, env: Env) => Promise<number | null>
 }

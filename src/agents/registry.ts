@@ -79,7 +79,7 @@ export class AgentRegistry {
     const agent = this.get(name)
     const path = await this.#find(agent)
     const { size, mtimeMs, ino } = await stat(path)
-    const key = `runtime:${agent.adapter.name}:${createHash('sha256').update(`${path}:${size}:${mtimeMs}:${ino}`).digest('hex')}`
+    const key = `runtime-2:${agent.adapter.name}:${createHash('sha256').update(`${path}:${size}:${mtimeMs}:${ino}`).digest('hex')}`
     const known = await this.#cache.get(key)
     if (known) return JSON.parse(known) as Runtime
     let probing = this.#probing.get(key)

@@ -19,6 +19,11 @@ export const COMMANDS: readonly CommandEntry[] = [
   { name: 'status', summary: 'show what the daemon is doing', load: () => import('./status.ts') },
   { name: 'doctor', summary: 'look for what keeps Reprise from working', load: () => import('./doctor.ts') },
   { name: 'run', summary: 'give an agent a prompt to finish, and follow it', load: () => import('./run.ts') },
+  {
+    name: 'investigate',
+    summary: 'have a problem looked at and dealt with, tier by tier',
+    load: () => import('./investigate.ts'),
+  },
   { name: 'jobs', summary: 'list, show, retry, cancel jobs and more', load: () => import('./jobs.ts') },
   { name: 'chat', summary: 'chat with an agent', load: () => import('./chat.ts') },
   {

@@ -27,6 +27,7 @@ function describeRun(run: RunDetail): string[] {
     ['run', run.id],
     ['state', `${stateOf(run)}${run.message ? `: ${run.message}` : ''}`],
     ['agent', `${run.agent}${run.model ? ` (${run.model})` : ''}`],
+    ...(run.tier === null ? [] : [['tier', tierOf(run)] as [string, string]]),
     ['directory', run.workDir],
     ['session', session],
     ['start', start],
@@ -51,6 +52,14 @@ function describeRun(run: RunDetail): string[] {
     ...pendingLines(run.id, run.pending),
     ...(run.resultText ? ['', run.resultText] : []),
   ]
+}
+
+function tierOf({ tier, dryRun, refusals, escalation, parentRunId }: RunDetail): string {
+  return [
+    `${tier}${dryRun ? ', dry run' : ''}${parentRunId ? `, after ${parentRunId}` : ''}`,
+    ...(refusals > 0 ? [`${refusals} refused`] : []),
+    ...(escalation ? [`${escalation.decision}: ${firstLine(escalation.message, 200)}`] : []),
+  ].join('; ')
 }
 
 /** What is asked, and how to answer. */

@@ -1,6 +1,7 @@
 /** `reprise runs`: what ran, how it ended, and having a say in what is running. */
 import type { Command } from 'commander'
 import { answerQuestion } from './answer.ts'
+import { addChainCommands } from './chain.ts'
 import { type CliContext, printJson, printLine } from './context.ts'
 import { connect } from './daemon-connect.ts'
 import { idArgument } from './id-argument.ts'
@@ -18,6 +19,8 @@ Examples:
   reprise runs events --follow run_…                 what happens in it
   reprise runs answer run_… --allow                  let the agent use the tool it asks for
   reprise runs answer run_… --answer "the blue one"  answer its question
+  reprise runs chain run_…                           the tiers of its investigation
+  reprise runs approve run_…                         let the next tier start
   reprise runs cancel run_…`
 
 export function define(command: Command, context: CliContext): void {
@@ -69,6 +72,7 @@ export function define(command: Command, context: CliContext): void {
     .action(async (runId: string, toolUseId: string | undefined, options) =>
       answerQuestion((await connect(context)).client, { runId, toolUseId, ...options }, context),
     )
+  addChainCommands(command, context)
 }
 
 async function cancel(id: string, wait: boolean, context: CliContext): Promise<void> {

@@ -7,6 +7,7 @@ import type { CreateRun, Run, RunDetail, ToolResult } from '../contract/run.ts'
 import type { Session, SessionDetail } from '../contract/session.ts'
 import type { Stats } from '../contract/stats.ts'
 import { type ConversationCalls, conversationCalls } from './conversations.ts'
+import { type EscalationCalls, escalationCalls } from './escalation.ts'
 import { type FollowOptions, followEvents } from './follow.ts'
 import { type JobCalls, jobCalls } from './jobs.ts'
 import {
@@ -27,7 +28,7 @@ export interface ClientOptions extends Endpoint {
   locate?: () => Promise<Endpoint | null>
 }
 
-export interface Client extends ConversationCalls, JobCalls {
+export interface Client extends ConversationCalls, JobCalls, EscalationCalls {
   health: (options?: { signal?: AbortSignal }) => Promise<Health>
   status: () => Promise<Status>
   shutdown: () => Promise<{ pid: number }>
@@ -91,6 +92,7 @@ export function createClient({ url, token, fetch = globalThis.fetch, locate }: C
   return {
     ...conversationCalls({ call, tell }),
     ...jobCalls({ call, open, events, whenSettled }),
+    ...escalationCalls(call),
     health: (options) => call({ path: '/api/health', signal: options?.signal }),
     status: () => call({ path: '/api/status' }),
     shutdown: () => call({ method: 'POST', path: '/api/shutdown' }),

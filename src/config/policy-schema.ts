@@ -51,6 +51,11 @@ const tier = z.strictObject({
   approval: setting(z.boolean(), 'true or false', 'A person must agree before this tier starts.').optional(),
   budgetUsd: setting(z.number().gt(0), 'a number above 0', 'What a run of this tier may cost.').optional(),
   maxDuration: duration('A run of this tier that takes longer is stopped.').optional(),
+  contextWindow: setting(
+    z.number().int().min(1000).max(100_000_000),
+    'a number of tokens',
+    "The size of the model's context, where the agent does not report it.",
+  ).optional(),
   promptFile: text('A file with the prompt of this tier; relative to the settings file.').optional(),
 })
 

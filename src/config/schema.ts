@@ -100,6 +100,17 @@ const jobs = z.strictObject({
   }).prefault('90d'),
 })
 
+const escalation = z.strictObject({
+  approvalTimeout: duration('How long a tier waits for approval; after that it is not started.', {
+    max: '24d',
+  }).prefault('1h'),
+  budgetUsd: setting(
+    z.number().gt(0).max(1_000_000),
+    'a number above 0',
+    'What all tiers of one chain may cost together, if the request does not say.',
+  ).optional(),
+})
+
 const agent = z.strictObject({
   command: text('Executable: a path, or a name to look up on PATH.').optional(),
   args: setting(
@@ -162,13 +173,16 @@ export const configSchema = z.strictObject({
   session: session.prefault({}),
   run: run.prefault({}),
   jobs: jobs.prefault({}),
-  dryRun: setting(z.boolean(), 'true or false', 'Record what would be run, without running it.').prefault(
-    false,
-  ),
+  dryRun: setting(
+    z.boolean(),
+    'true or false',
+    'Agents may look, but whatever would change something is refused and recorded.',
+  ).prefault(false),
   maxTier: wholeNumber('The highest tier an escalation may reach.', { min: 1, max: 9 }).prefault(3),
   tiers: tiers.prefault(defaultTiers()),
   policy: policy.prefault({}),
   cooldowns: cooldowns.prefault(defaultCooldowns()),
+  escalation: escalation.prefault({}),
   agents: setting(
     z.record(z.string().regex(/^[a-z0-9][a-z0-9._-]*$/), agent),
     'names of agents (small letters, digits, . _ -) with their settings',

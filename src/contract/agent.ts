@@ -8,6 +8,10 @@ export const Capabilities = z.object({
   permissionPrompt: z.boolean(),
   budget: z.boolean(),
   structuredOutput: z.boolean(),
+  /** The tools it has can be chosen. */
+  toolChoice: z.boolean(),
+  /** It can be kept from running what the work directory's own settings say. */
+  sealing: z.boolean(),
 })
 export type Capabilities = z.infer<typeof Capabilities>
 

@@ -8,8 +8,6 @@
  */
 import { z } from 'zod'
 import { RunId } from './ids.ts'
-import { Usage } from './outcome.ts'
-import { Run } from './run.ts'
 
 /** What the agent at a tier reports at its end. */
 export const Signal = z.object({
@@ -79,30 +77,6 @@ export const Refusal = z.object({
   dryRun: z.boolean(),
 })
 export type Refusal = z.infer<typeof Refusal>
-
-export const ChainRun = Run.extend({
-  escalation: Escalation.nullable(),
-  /** The newest ones; `refusals` counts all. */
-  refused: z.array(Refusal),
-})
-export type ChainRun = z.infer<typeof ChainRun>
-
-/** Every run that is linked to the one asked about, root first. */
-export const Chain = z.object({
-  rootRunId: RunId.schema,
-  state: z.enum(['running', 'waiting-for-approval', 'ended']),
-  runs: z.array(ChainRun),
-  totals: z.object({
-    runs: z.number().int(),
-    usage: Usage,
-    costUsd: z.number().nullable(),
-    costEstimated: z.boolean(),
-    /** Of the runs, added up. */
-    durationMs: z.number(),
-    refusals: z.number().int(),
-  }),
-})
-export type Chain = z.infer<typeof Chain>
 
 export const Approval = z.strictObject({
   decision: z.enum(['approve', 'refuse']),

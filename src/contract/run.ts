@@ -1,5 +1,6 @@
 /** A run as callers see it. The names are part of the public surface: extend, do not rename. */
 import { z } from 'zod'
+import { Escalation } from './escalation.ts'
 import { QuestionItem } from './events.ts'
 import { AttemptId, ConversationId, JobId, RunId, SessionId } from './ids.ts'
 import { Outcome, OutcomeName, Usage } from './outcome.ts'
@@ -57,6 +58,8 @@ export const WorkDir = z
   .max(4096)
   .refine((path) => !path.includes('\0'), { error: 'expected a path without NUL' })
 
+export const TierNumber = z.number().int().min(1).max(9)
+
 export const CreateRun = z.strictObject({
   prompt: z.string().refine((p) => p.trim() !== '', { error: 'expected a prompt that is not empty' }),
   agent: z.string().max(64).optional(),
@@ -69,7 +72,16 @@ export const CreateRun = z.strictObject({
   maxDurationMs: MaxDurationMs.optional(),
   maxResumes: z.number().int().min(0).max(100).optional(),
   maxTurns: z.number().int().min(1).max(10_000).optional(),
+  /** With `tier`: of the whole chain. */
   maxBudgetUsd: z.number().positive().max(1_000_000).optional(),
+  /** Work at this tier, and escalate from there. */
+  tier: TierNumber.optional(),
+  /** With `tier`: the highest the chain may reach. */
+  maxTier: TierNumber.optional(),
+  /** Refuse whatever would change something. */
+  dryRun: z.boolean().optional(),
+  /** With `tier`: about the place, for whoever starts fresh there. */
+  environment: z.string().max(200_000).optional(),
 })
 export type CreateRun = z.infer<typeof CreateRun>
 
@@ -121,6 +133,9 @@ export const Run = z.object({
   carry: Carry.nullable(),
   parentRunId: RunId.schema.nullable(),
   tier: z.number().int().nullable(),
+  dryRun: z.boolean(),
+  /** Tool calls and starts of programs that the rules forbade, in the attempts that have ended. */
+  refusals: z.number().int(),
   attemptCount: z.number().int(),
   createdAt: z.iso.datetime(),
   startedAt: z.iso.datetime().nullable(),
@@ -145,7 +160,11 @@ export const Run = z.object({
 })
 export type Run = z.infer<typeof Run>
 
-export const RunDetail = Run.extend({ attempts: z.array(Attempt) })
+export const RunDetail = Run.extend({
+  attempts: z.array(Attempt),
+  /** Of a settled run at a tier: what followed. */
+  escalation: Escalation.nullable(),
+})
 export type RunDetail = z.infer<typeof RunDetail>
 
 export const ToolResult = z

@@ -1,11 +1,12 @@
 /** The composition root: the only place that knows all concrete parts, and puts them together. */
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AgentRegistry, type ConfiguredAgent } from '../agents/registry.ts'
 import { ensureHome } from '../config/home.ts'
 import { loadConfig } from '../config/load.ts'
 import type { Config } from '../config/schema.ts'
 import { RepriseError } from '../contract/errors.ts'
+import { Redactor } from '../core/redact/redactor.ts'
 import { createEngine, type RunningEngine } from '../engine/engine.ts'
 import type { Log } from '../engine/log.ts'
 import { ProgressBus } from '../engine/progress.ts'
@@ -46,11 +47,6 @@ export interface Composition {
 /** Everything but the network. The engine is not open yet: nothing runs until it is. */
 export async function compose({ home, cwd, env, log }: ComposeInput): Promise<Composition> {
   const { config } = loadConfig({ home, cwd, env })
-  if (config.dryRun) {
-    throw new RepriseError('config-invalid', 'dryRun is not supported yet: agents would act all the same', {
-      hint: 'Leave dryRun (REPRISE_DRY_RUN) out. `permissions: ask-all` asks before every tool call.',
-    })
-  }
   const notices = ensureHome(home)
   const closers: (() => unknown)[] = []
   const close = async () => {
@@ -62,8 +58,8 @@ export async function compose({ home, cwd, env, log }: ComposeInput): Promise<Co
     const store = await openSqliteStore(databasePath(config, home), systemClock.now())
     closers.push(store.close)
     if (config.store.url !== undefined) await claimDatabase(store, home)
-    const spool = join(home, 'spool')
-    mkdirSync(spool, { recursive: true, mode: 0o700 })
+    const [spool, stateDir] = [join(home, 'spool'), join(home, 'state')]
+    for (const dir of [spool, stateDir]) mkdirSync(dir, { recursive: true, mode: 0o700 })
 
     const { agents, simulatorUrl } = await withSimulator(configureAgents(config, env), home, closers)
     const simulated = agents.filter((agent) => agent.simulated).map((agent) => agent.name)
@@ -89,7 +85,10 @@ export async function compose({ home, cwd, env, log }: ComposeInput): Promise<Co
       spool,
       damaged: join(home, 'damaged'),
       archive: join(home, 'archive'),
-      settings: engineSettings(config),
+      stateDir,
+      redactor: new Redactor({ builtIn: true, patterns: [], values: [] }),
+      protectedPaths: [`${home}/**`, ...SHELL_START_FILES],
+      settings: engineSettings(config, readPrompts(config)),
     })
     closers.push(engine.close)
     return { config, engine, simulatorUrl, notices, close }
@@ -98,6 +97,25 @@ export async function compose({ home, cwd, env, log }: ComposeInput): Promise<Co
     throw error
   }
 }
+
+/** What they say is done by every later shell, of every tier. */
+const SHELL_START_FILES = [
+  '~/.profile',
+  '~/.bashrc',
+  '~/.bash_profile',
+  '~/.bash_login',
+  '~/.bash_aliases',
+  '~/.zshrc',
+  '~/.zshenv',
+  '~/.zprofile',
+]
+
+const readPrompts = ({ tiers }: Config) =>
+  new Map(
+    Object.entries(tiers).flatMap(([number, { promptFile }]) =>
+      promptFile === undefined ? [] : [[Number(number), readFileSync(promptFile, 'utf8')] as const],
+    ),
+  )
 
 /** A database elsewhere still belongs to one home: the spools of its attempts are there, and so is the lock. */
 async function claimDatabase(store: Store, home: string): Promise<void> {

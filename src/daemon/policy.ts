@@ -5,7 +5,7 @@ import type { Config } from '../config/schema.ts'
 import { checkCommand, type PolicyDecision } from '../core/policy/check.ts'
 import type { CooldownSettings } from '../core/policy/cooldown.ts'
 import { compilePolicy, type Policy } from '../core/policy/policy.ts'
-import { realPath } from './real-path.ts'
+import { realPath } from '../process/real-path.ts'
 
 export interface PolicyQuestion {
   command: string
@@ -27,7 +27,7 @@ export function policyOf(config: Config, tier: number | undefined, home: string)
 }
 
 /** What a loaded configuration has is complete. */
-function cooldownsOf({ cooldowns }: Config): Record<string, CooldownSettings> {
+export function cooldownsOf({ cooldowns }: Config): Record<string, CooldownSettings> {
   return Object.fromEntries(
     Object.entries(cooldowns).map(([name, { match = [], limit = 0, per = 0 }]) => [
       name,

@@ -1,7 +1,11 @@
 import type { Config } from '../config/schema.ts'
+import type { Tier } from '../core/escalation/tier.ts'
 import type { EngineSettings } from '../engine/parts.ts'
+import { cooldownsOf } from './policy.ts'
 
-export function engineSettings({ run, resume, session, jobs, agents }: Config): EngineSettings {
+/** `prompts`: the texts of the tiers' prompt files. */
+export function engineSettings(config: Config, prompts: ReadonlyMap<number, string>): EngineSettings {
+  const { run, resume, session, jobs, agents, escalation } = config
   return {
     concurrency: run.concurrency,
     resume: {
@@ -23,6 +27,14 @@ export function engineSettings({ run, resume, session, jobs, agents }: Config): 
     agentConcurrency: Object.fromEntries(
       Object.entries(agents).flatMap(([name, { concurrency }]) => (concurrency ? [[name, concurrency]] : [])),
     ),
+    dryRun: config.dryRun,
+    escalation: {
+      tiers: tiersOf(config, prompts),
+      rules: { ...config.policy, cooldowns: cooldownsOf(config) },
+      maxTier: config.maxTier,
+      budgetUsd: escalation.budgetUsd ?? null,
+      approvalTimeoutMs: escalation.approvalTimeout,
+    },
     jobs: {
       backoffMs: jobs.backoff,
       holdMs: jobs.holdLimit,
@@ -33,4 +45,30 @@ export function engineSettings({ run, resume, session, jobs, agents }: Config): 
       keepCheckpointsMs: jobs.keepCheckpoints,
     },
   }
+}
+
+/** Complete: that each has a model and tools was checked when the configuration was loaded. */
+function tiersOf({ tiers }: Config, prompts: ReadonlyMap<number, string>): Map<number, Tier> {
+  return new Map(
+    Object.entries(tiers).map(([key, tier]) => {
+      const number = Number(key)
+      return [
+        number,
+        {
+          number,
+          name: tier.name ?? `tier ${number}`,
+          model: tier.model ?? '',
+          tools: tier.tools ?? [],
+          deniedTools: tier.deniedTools,
+          allow: tier.commands?.allow,
+          deny: tier.commands?.deny,
+          prompt: prompts.get(number) ?? null,
+          approval: tier.approval ?? false,
+          budgetUsd: tier.budgetUsd ?? null,
+          maxDurationMs: tier.maxDuration ?? null,
+          contextWindow: tier.contextWindow ?? null,
+        },
+      ]
+    }),
+  )
 }

@@ -9,6 +9,7 @@ import type { CreateRun } from '../contract/run.ts'
 import type { NewRun, RunRecord } from '../store/records.ts'
 import type { EngineParts } from './parts.ts'
 import { realWorkDir } from './prepare.ts'
+import { firstTierRun } from './tiers/tier-run.ts'
 
 export async function admitRun(
   parts: EngineParts,
@@ -16,7 +17,9 @@ export async function admitRun(
   idempotencyKey: string | null,
 ): Promise<{ run: RunRecord; created: boolean }> {
   const checked = await checkRequest(parts, request)
-  return parts.store.admitRun({ ...newRun(parts, request, checked), idempotencyKey })
+  const run =
+    request.tier === undefined ? newRun(parts, request, checked) : firstTierRun(parts, request, checked)
+  return parts.store.admitRun({ ...run, idempotencyKey })
 }
 
 export interface Checked {
@@ -26,12 +29,19 @@ export interface Checked {
   place: string
 }
 
+const ONLY_WITH_TIER = ['maxTier', 'environment'] as const
+
 /** A run as it was asked for. Whose it is, is said by who admits it. */
 export function newRun(
   { clock, settings }: EngineParts,
   request: Omit<CreateRun, 'agent' | 'sessionId'>,
   { agent, session }: Checked,
 ): NewRun {
+  for (const name of ONLY_WITH_TIER) {
+    if (request[name] !== undefined) {
+      throw new RepriseError('bad-request', `${name}: has a meaning only together with tier`)
+    }
+  }
   const now = clock.now()
   return {
     id: RunId.create(now),
@@ -48,6 +58,7 @@ export function newRun(
       maxResumes: request.maxResumes ?? null,
       maxTurns: request.maxTurns ?? null,
       maxBudgetUsd: request.maxBudgetUsd ?? null,
+      ...(request.dryRun || settings.dryRun ? { dryRun: true } : {}),
     },
     sessionId: session,
     createdAt: now,

@@ -1,4 +1,6 @@
-/** The budget of a run's job, and what its runs have spent of it before the attempt that is under way. */
+/**
+ * The budget of a run's job, or of a run at a tier, and what has been spent of it before the attempt that is under way.
+ */
 import { type Budget, costAtMost, isRaised, type Spent } from '../core/job/budget.ts'
 import type { RunRecord, RunSpend } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
@@ -8,7 +10,11 @@ export async function readAllowance(
   store: Store,
   run: RunRecord,
 ): Promise<{ budget: Budget; before: Spent & { usd: number } } | null> {
-  const { jobId } = run.links
+  const { jobId, tier } = run.links
+  if (tier !== null && run.request.maxBudgetUsd !== null) {
+    const before = spentBy(run.attemptCount > 0 ? [run.spend] : [])
+    return { budget: { usd: run.request.maxBudgetUsd, tokens: null }, before }
+  }
   const job = jobId && (await store.getJob(jobId))
   if (!job || (job.maxBudgetUsd === null && job.maxBudgetTokens === null)) return null
   return {
@@ -16,6 +22,10 @@ export async function readAllowance(
     before: spentBy(await store.listSpendOfJob(job.id)),
   }
 }
+
+/** Nobody watches it: what passes by itself is waited for. */
+export const isUnattended = ({ links }: Pick<RunRecord, 'links'>) =>
+  links.jobId !== null || links.tier !== null
 
 /** What has no price yet counts as much as it can have cost. */
 export function spentBy(

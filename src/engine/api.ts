@@ -1,5 +1,6 @@
 /** What the outside may ask of the engine. The server, and whoever embeds Reprise, see nothing else of it. */
 import type { Agent } from '../contract/agent.ts'
+import type { Chain } from '../contract/chain.ts'
 import type {
   Conversation,
   ConversationDetail,
@@ -9,6 +10,7 @@ import type {
   RetryTurn,
   UpdateConversation,
 } from '../contract/conversation.ts'
+import type { Approval, Escalation } from '../contract/escalation.ts'
 import type { RunEvent } from '../contract/events.ts'
 import type { ListQuery, Page } from '../contract/http.ts'
 import type { ConversationId, MessageId, RunId } from '../contract/ids.ts'
@@ -26,6 +28,12 @@ export interface Engine extends JobEngine {
 
   getRun: (id: RunId) => Promise<RunDetail>
   listRuns: (query: ListQuery & { state?: Run['state'] | undefined }) => Promise<Page<Run>>
+  /** Every run that escalation has linked to this one, root first. */
+  getChain: (id: RunId) => Promise<Chain>
+  /** Tiers that wait for a person. */
+  listApprovals: () => Promise<Escalation[]>
+  /** Lets the tier after this run start, or not. Once. */
+  decideApproval: (id: RunId, approval: Approval) => Promise<Escalation>
   countRuns: () => Promise<{ queued: number; running: number; settled: number }>
 
   /** In order, from after `afterSeq`. */

@@ -76,6 +76,7 @@ export function createConversations(
         maxResumes: null,
         maxTurns: null,
         maxBudgetUsd: null,
+        ...(settings.dryRun ? { dryRun: true } : {}),
       },
       sessionId: null,
       createdAt: now,

@@ -45,6 +45,8 @@ export function describeRun(
     carry: run.decision?.carry ?? null,
     parentRunId: links.parentRunId,
     tier: links.tier,
+    dryRun: run.request.dryRun === true,
+    refusals: run.done.refusals,
     attemptCount: run.attemptCount,
     createdAt: run.createdAt.toISOString(),
     startedAt: iso(run.startedAt),

@@ -12,6 +12,7 @@ import { launch } from '../process/launch.ts'
 import { hasMarker, identify, isAlive, type ProcessIdentity } from '../process/proc.ts'
 import { type AttemptEnding, type AttemptRecord, OwnershipLost, type RunRecord } from '../store/records.ts'
 import { readAllowance } from './allowance.ts'
+import { guarded, openDesk, openGate } from './guarding.ts'
 import type { LiveRuns } from './live-runs.ts'
 import { mendTranscript } from './mend.ts'
 import type { EngineParts } from './parts.ts'
@@ -21,6 +22,8 @@ import { settleAttempt } from './settle.ts'
 import { readSpend } from './spend.ts'
 import { Supervision, type SupervisionInput } from './supervision.ts'
 import { noticesOfEnd } from './tell.ts'
+import { writeHandoff } from './tiers/brief.ts'
+import { endingOfTier } from './tiers/ending.ts'
 import { endingOfTurn } from './turn-ending.ts'
 
 /** Never rejects. */
@@ -53,18 +56,20 @@ export async function driveRun(parts: EngineParts, live: LiveRuns, run: RunRecor
     if (attempt === null) return await waitForSession(parts, run)
     parts.bus.publish(run.id)
     if (prepared.tornTranscript) await mendTranscript(parts, agent, attempt, prepared.tornTranscript)
+    if (prepared.handoff) await writeHandoff(parts, prepared.handoff)
     const dir = attemptDir(parts.spool, attempt.id)
     prepare(dir, plan.input)
+    const gate = openGate(parts, run, attempt, agent)
     const keeper = await launch({
       attemptId: attempt.id,
       dir,
       program: runtime.path,
       args: plan.args,
-      env: agent.env,
+      env: gate ? guarded(parts, run, dir, gate, agent.env) : agent.env,
       workDir,
     })
     await persist(parts, () => parts.store.markLaunched(attempt, keeper))
-    await supervise(parts, live, { run, attempt, adapter: agent.adapter, dir, keeper })
+    await supervise(parts, live, { run, attempt, adapter: agent.adapter, dir, keeper, gate })
   } catch (error) {
     await giveUp(parts, run, error)
   }
@@ -79,8 +84,9 @@ async function readOverspending({ store }: EngineParts, run: RunRecord): Promise
 async function endQueued(parts: EngineParts, run: RunRecord, outcome: Outcome): Promise<boolean> {
   const turn = await endingOfTurn(parts, { run, settled: outcome, took: null })
   const notices = await noticesOfEnd(parts, run, outcome)
+  const tier = await endingOfTier(parts, { run, settled: outcome, ending: null })
   const done = await persist(parts, () =>
-    parts.store.settleQueued(run.id, outcome, parts.clock.now(), { turn, notices }),
+    parts.store.settleQueued(run.id, outcome, parts.clock.now(), { turn, tier, notices }),
   )
   parts.bus.publish(run.id)
   parts.notifications.wake()
@@ -116,7 +122,11 @@ async function supervise(
     const now = await parts.store.getRun(input.run.id)
     if (now?.cancelRequested) await supervision.stop('cancelled', 'cancelled')
     const stopKeeping = await parts.checkpoints.every(input.run, input.attempt.id)
-    const end = await supervision.run().finally(stopKeeping)
+    const desk = input.gate && openDesk(parts, input, input.gate)
+    const end = await supervision.run().finally(() => {
+      desk?.close()
+      stopKeeping()
+    })
     if (end) await settleAttempt(parts, { ...input, end, goneSince })
   } finally {
     live.remove(input.run.id)
@@ -140,7 +150,8 @@ export async function adoptAttempt(
     if (attempt.process === null) await persist(parts, () => parts.store.markLaunched(attempt, keeper))
     parts.log.info({ run: run.id, attempt: attempt.id, pid: keeper.pid }, 'adopted an attempt')
     const goneSince = isAlive(keeper) ? null : await lastWriteOf(dir)
-    await supervise(parts, live, { run, attempt, adapter, dir, keeper }, goneSince)
+    const gate = openGate(parts, run, attempt, { adapter, env: parts.agents.find(run.agent)?.env ?? {} })
+    await supervise(parts, live, { run, attempt, adapter, dir, keeper, gate }, goneSince)
   } catch (error) {
     await giveUp(parts, run, error)
   }
@@ -235,6 +246,8 @@ async function endUnseen(
   const turn =
     next.kind === 'settle' ? await endingOfTurn(parts, { run, settled: next.outcome, took: null }) : null
   const notices = next.kind === 'settle' ? await noticesOfEnd(parts, run, next.outcome) : []
+  const tier =
+    next.kind === 'settle' ? await endingOfTier(parts, { run, settled: next.outcome, ending: null }) : null
   const from = attempt.spoolOffset
   const missing: EventBody[] = unread > from ? [{ type: 'gap', from, to: unread, reason: 'not-read' }] : []
   const spend = await readSpend(parts, run)
@@ -258,6 +271,7 @@ async function endUnseen(
       done: run.done,
       resultText: run.resultText,
       turn,
+      tier,
       notices,
       events: [
         ...missing,

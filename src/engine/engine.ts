@@ -10,6 +10,7 @@ import type { Engine } from './api.ts'
 import { sweepArchive } from './archive.ts'
 import { Checkpoints } from './checkpoints.ts'
 import { createConversations } from './conversations.ts'
+import { Cooldowns } from './cooldowns.ts'
 import { describeAttempt, describeEvent, describeRun, describeSession } from './describe.ts'
 import { adoptAttempt, driveRun } from './drive.ts'
 import { createJobs } from './jobs.ts'
@@ -17,6 +18,9 @@ import { LiveRuns } from './live-runs.ts'
 import { goOnIfAffordable } from './next-run.ts'
 import type { EngineParts } from './parts.ts'
 import { sweepSpool } from './sweep.ts'
+import { Approvals } from './tiers/approvals.ts'
+import { describeEscalation, readChain } from './tiers/chain.ts'
+import { endingOfTier } from './tiers/ending.ts'
 import { endingOfTurn } from './turn-ending.ts'
 
 export interface RunningEngine extends Engine {
@@ -30,9 +34,18 @@ const LISTED_PROMPT_CHARS = 500
 const SWEEP_EVERY_MS = 3_600_000
 const MAX_PAUSED = 1000
 
-export function createEngine(given: Omit<EngineParts, 'closing' | 'checkpoints'>): RunningEngine {
+export function createEngine(
+  given: Omit<EngineParts, 'closing' | 'checkpoints' | 'cooldowns' | 'onAsk'>,
+): RunningEngine {
   const closing = new AbortController()
-  const parts: EngineParts = { ...given, closing: closing.signal, checkpoints: new Checkpoints(given) }
+  const parts: EngineParts = {
+    ...given,
+    closing: closing.signal,
+    checkpoints: new Checkpoints(given),
+    cooldowns: new Cooldowns({ ...given, closing: closing.signal }, given.settings.escalation.rules),
+    onAsk: () => approvals.wake(),
+  }
+  const approvals = new Approvals(parts, () => dispatcher.wake())
   const { store, bus, clock, settings, notifications } = parts
   const live = new LiveRuns((id, waiting) => dispatcher.park(id, waiting))
   const driving = new Set<Promise<void>>()
@@ -60,6 +73,7 @@ export function createEngine(given: Omit<EngineParts, 'closing' | 'checkpoints'>
       sweepSpool(parts),
       notifications.sweep(),
       parts.checkpoints.sweep(before),
+      parts.cooldowns.sweep(),
       sweepArchive(parts.archive, settings.jobs.keepArchiveMs, clock.now()),
     ]).catch((error) => parts.log.warn({ error: String(error) }, 'sweeping failed'))
   }
@@ -90,7 +104,8 @@ export function createEngine(given: Omit<EngineParts, 'closing' | 'checkpoints'>
     const at = clock.now()
     const outcome = { name: 'cancelled', message: 'cancelled' } as const
     const turn = await endingOfTurn(parts, { run, settled: outcome, took: null })
-    const gone = await store.settleQueued(id, outcome, at, { turn, notices: [] })
+    const tier = await endingOfTier(parts, { run, settled: outcome, ending: null })
+    const gone = await store.settleQueued(id, outcome, at, { turn, tier, notices: [] })
     if (!gone && !(await store.markCancelRequested(id, at))) throw settled(run)
     await live.get(id)?.stop('cancelled', 'cancelled')
     bus.publish(id)
@@ -126,16 +141,18 @@ export function createEngine(given: Omit<EngineParts, 'closing' | 'checkpoints'>
       }
       dispatcher.open()
       notifications.open()
+      approvals.wake()
       sweep()
       return { adopted: left.length }
     },
 
     close: async () => {
       clearInterval(sweeping)
-      await Promise.all([dispatcher.close(), notifications.close()])
+      await Promise.all([dispatcher.close(), notifications.close(), approvals.close()])
       live.detachAll()
       closing.abort()
       await Promise.allSettled(driving)
+      await parts.cooldowns.close()
     },
 
     admit: async (request, idempotencyKey) => {
@@ -158,7 +175,12 @@ export function createEngine(given: Omit<EngineParts, 'closing' | 'checkpoints'>
 
     getRun: async (id) => {
       const run = await requireRun(id)
-      return { ...(await describe(run)), attempts: (await store.listAttempts(id)).map(describeAttempt) }
+      const escalation = run.links.tier === null ? null : await store.getEscalation(id)
+      return {
+        ...(await describe(run)),
+        attempts: (await store.listAttempts(id)).map(describeAttempt),
+        escalation: escalation && describeEscalation(escalation),
+      }
     },
     listRuns: async (query) => {
       const { items, nextCursor } = await store.listRuns(query)
@@ -167,6 +189,17 @@ export function createEngine(given: Omit<EngineParts, 'closing' | 'checkpoints'>
       return { items: await Promise.all(short.map(describe)), nextCursor }
     },
     countRuns: store.countRuns,
+    getChain: async (id) => {
+      const chain = await readChain(parts, id, describe)
+      if (chain) return chain
+      await requireRun(id)
+      throw new Error(`run ${id} is in no chain`)
+    },
+    listApprovals: async () => (await approvals.list()).map(describeEscalation),
+    decideApproval: async (id, approval) => {
+      await requireRun(id)
+      return describeEscalation(await approvals.answer(id, approval))
+    },
 
     listEvents: async (id, afterSeq, limit) => {
       await requireRun(id)

@@ -3,11 +3,15 @@ import type { AgentRegistry } from '../agents/registry.ts'
 import type { CheckpointPolicy } from '../contract/job.ts'
 import type { PermissionMode } from '../contract/run.ts'
 import type { Clock } from '../core/clock.ts'
+import type { Tier } from '../core/escalation/tier.ts'
 import type { Notice, PlannedNotification } from '../core/notify/plan.ts'
+import type { PolicyRules } from '../core/policy/policy.ts'
+import type { Redactor } from '../core/redact/redactor.ts'
 import type { ResumeLimits } from '../core/resume/facts.ts'
 import type { Git } from '../process/git/run.ts'
 import type { Store } from '../store/store.ts'
 import type { Checkpoints } from './checkpoints.ts'
+import type { Cooldowns } from './cooldowns.ts'
 import type { Log } from './log.ts'
 import type { ProgressBus } from './progress.ts'
 
@@ -30,6 +34,14 @@ export interface EngineParts {
   damaged: string
   /** The folder that keeps the transcripts of jobs. */
   archive: string
+  /** The folder in which agents at tiers find what they should know, and outsiders what they were given. */
+  stateDir: string
+  cooldowns: Cooldowns
+  redactor: Redactor
+  /** What nobody at a tier may change, besides what the rules say. */
+  protectedPaths: readonly string[]
+  /** A tier waits for a person. */
+  onAsk: () => void
   settings: EngineSettings
 }
 
@@ -62,7 +74,19 @@ export interface EngineSettings {
   maxLineBytes: number
   /** How long an ended attempt's raw output is kept. */
   keepSpoolMs: number
+  /** Of every run: nothing may be changed. */
+  dryRun: boolean
   jobs: JobSettings
+  escalation: EscalationSettings
+}
+
+export interface EscalationSettings {
+  tiers: ReadonlyMap<number, Tier>
+  rules: PolicyRules
+  maxTier: number
+  /** Of a chain that names none. */
+  budgetUsd: number | null
+  approvalTimeoutMs: number
 }
 
 export interface JobSettings {

@@ -7,6 +7,7 @@ import { realpath } from 'node:fs/promises'
 import type { Plan, Runtime } from '../agents/adapter.ts'
 import type { ConfiguredAgent } from '../agents/registry.ts'
 import { RepriseError } from '../contract/errors.ts'
+import type { Handoff } from '../contract/escalation.ts'
 import { AttemptId, SessionId } from '../contract/ids.ts'
 import { remainingOf } from '../core/job/budget.ts'
 import { composePrompt } from '../core/prompt/compose.ts'
@@ -16,8 +17,12 @@ import { decideRoom } from '../core/room/decide.ts'
 import type { AttemptRecord, NewAttempt, RunRecord, SessionRecord } from '../store/records.ts'
 import { readAllowance } from './allowance.ts'
 import { readContext } from './context.ts'
+import { isGated } from './gate.ts'
 import { type EarlierAttempts, readEarlierAttempts, toInterruption } from './history.ts'
 import type { EngineParts } from './parts.ts'
+import { readTierText } from './tiers/brief.ts'
+import { planOfTier } from './tiers/tier-run.ts'
+import { readWindow } from './windows.ts'
 
 export interface Prepared {
   agent: ConfiguredAgent
@@ -28,6 +33,8 @@ export interface Prepared {
   newSession: SessionRecord | null
   /** The transcript to mend before the agent resumes it. */
   tornTranscript: string | null
+  /** What the tier is given of those before it. */
+  handoff: Handoff | null
   sent: { promptChars: number; transcriptChars: number }
   /** Of the conversation it was prepared for. */
   revision: number | null
@@ -68,11 +75,17 @@ export async function prepareAttempt(
           ...parts.settings.resume,
           maxResumes: run.request.maxResumes ?? parts.settings.resume.maxResumes,
         },
-        past: { turns: turns.length > 0, unfinishedWork: hasWork(earlier) },
+        // What the tiers before did is handed over as such, not as talk.
+        past: { turns: turns.length > 0, unfinishedWork: hasWork(earlier) || run.links.parentRunId !== null },
       },
       now,
     )
-  const pin = pinned && { ...pinned.pin, full: room.kind === 'full' }
+  const contextWindow = await readWindow(parts, run, agent.model)
+  const pin = pinned && {
+    ...pinned.pin,
+    full: room.kind === 'full',
+    contextWindow: contextWindow ?? pinned.pin.contextWindow,
+  }
   let decision = decide(pin)
   // Too full, by its figures or because it overflowed, and room not made yet: that comes first, if all else allows.
   const tooFull =
@@ -84,6 +97,8 @@ export async function prepareAttempt(
 
   const roomMade = room.kind === 'made' && decision.kind === 'resume'
   const promptRecorded = decision.kind === 'resume' && pinned !== null && pinned.promptRecorded
+  const bySchema = runtime.capabilities.structuredOutput
+  const tier = await readTierText(parts, run, decision, bySchema)
   const text = {
     prompt: run.prompt,
     turns,
@@ -91,6 +106,7 @@ export async function prepareAttempt(
     roomMade: roomMade && promptRecorded,
     chat,
     workTree,
+    tier: tier?.text ?? null,
   }
   const prompt = kind === 'compact' ? COMPACT : composePrompt({ decision, ...text })
   const whole = composePrompt({ decision: { kind: 'fresh', reason: 'forced', carry: 'transcript' }, ...text })
@@ -117,8 +133,10 @@ export async function prepareAttempt(
     prompt,
     model: run.model ?? agent.model,
     permissions: run.request.permissions,
+    gated: isGated(run),
+    tier: run.links.tier === null ? null : planOfTier(parts, run.links.tier, runtime),
     maxTurns: run.request.maxTurns,
-    maxBudgetUsd: run.request.maxBudgetUsd ?? (await readBudgetLeft(parts, run)),
+    maxBudgetUsd: (await readBudgetLeft(parts, run)) ?? run.request.maxBudgetUsd,
     extraArgs: agent.args,
   })
   return {
@@ -130,6 +148,7 @@ export async function prepareAttempt(
     newSession,
     tornTranscript: decision.kind === 'resume' ? (pinned?.tornTranscript ?? null) : null,
     revision: context.revision,
+    handoff: kind === 'turn' ? (tier?.handoff ?? null) : null,
     sent: { promptChars: prompt.length, transcriptChars: whole.length },
   }
 }

@@ -6,12 +6,13 @@ import type { AgentAdapter, Exit, StopCause } from '../agents/adapter.ts'
 import type { EventBody, EventType } from '../contract/events.ts'
 import type { Outcome } from '../contract/outcome.ts'
 import { decideNext, strikesOf } from '../core/continue/decide.ts'
+import { concludes } from '../core/escalation/signal.ts'
 import { endOfTurn } from '../core/turn.ts'
 import { type AttemptDir, readStderrTail } from '../process/attempt-dir.ts'
 import { endStrays, goneWithin } from '../process/ladder.ts'
 import type { ProcessIdentity } from '../process/proc.ts'
 import type { AttemptRecord, QuestionRecord, RunRecord, StoredEvent } from '../store/records.ts'
-import { wasRaised } from './allowance.ts'
+import { isUnattended, wasRaised } from './allowance.ts'
 import { keepTranscript } from './keep-transcript.ts'
 import { goOnIfAffordable } from './next-run.ts'
 import type { EngineParts } from './parts.ts'
@@ -20,7 +21,10 @@ import { noteRates, readRates } from './rates.ts'
 import { computeSpends, totalOf } from './spend.ts'
 import type { SupervisionEnd } from './supervision.ts'
 import { noticesOfEnd } from './tell.ts'
+import { consumeHandoff } from './tiers/brief.ts'
+import { endingOfTier } from './tiers/ending.ts'
 import { endingOfTurn } from './turn-ending.ts'
+import { noteWindow } from './windows.ts'
 
 const RELEVANT: readonly EventType[] = [
   'session-start',
@@ -62,7 +66,7 @@ export async function settleAttempt(parts: EngineParts, input: SettleInput): Pro
   const own = events.filter((event) => event.attemptId === attempt.id)
 
   const exitCode = end.kind === 'exited' ? end.code : null
-  const outcome = classify(
+  const classified = classify(
     adapter,
     { own, promptId: attempt.promptId },
     await store.listQuestions(attempt.id),
@@ -73,12 +77,13 @@ export async function settleAttempt(parts: EngineParts, input: SettleInput): Pro
       starved: end.kind === 'exited' && end.starved,
     },
   )
+  const outcome = run.links.tier === null ? classified : concludes(classified, exitCode)
   const rates = await readRates(store)
   const spends = computeSpends(attempts, events, rates)
   const spend = totalOf([...spends.values()])
   const ownSpend = spends.get(attempt.id)
   const progressed = new Set(events.filter(addsSomething).map((event) => event.attemptId))
-  const unattended = run.links.jobId !== null
+  const unattended = isUnattended(run)
   const strikes = strikesOf(outcome, {
     unattended,
     resumed: attempt.resumed,
@@ -124,8 +129,15 @@ export async function settleAttempt(parts: EngineParts, input: SettleInput): Pro
     toolCalls: await store.countEvents(run.id, 'tool-start'),
     refusals: await store.countEvents(run.id, 'refusal'),
   }
-  const resultText =
-    (attempt.kind === 'turn' ? endOfTurn(own, attempt.promptId)?.text : null) ?? run.resultText
+  const turnEnd = attempt.kind === 'turn' ? endOfTurn(own, attempt.promptId) : null
+  const resultText = turnEnd?.text ?? run.resultText
+  await noteWindow(parts, run, ownSpend?.contextWindow ?? null)
+  if (tookPrompt && run.links.parentRunId) await consumeHandoff(parts, run.id)
+  const tier = await endingOfTier(parts, {
+    run: { ...run, spend },
+    settled: next.kind === 'settle' ? next.outcome : null,
+    ending: { structured: turnEnd?.structured, text: turnEnd?.text ?? null, exitCode },
+  })
   // Before the end is stored: known twice is no harm, forgotten would leave budgets blind.
   if (ownSpend) await noteRates(store, rates, ownSpend.rates)
   const notices =
@@ -158,11 +170,13 @@ export async function settleAttempt(parts: EngineParts, input: SettleInput): Pro
         ...endEvents(attempt, outcome, exitCode, strays, next),
       ],
       turn,
+      tier,
       notices,
       at,
     }),
   )
   parts.bus.publish(run.id)
+  if (tier?.escalation.decision === 'ask') parts.onAsk()
   if (notices.length > 0) parts.notifications.wake()
   if (next.kind === 'settle' && next.outcome.name === 'budget' && run.links.jobId) {
     const job = await store.getJob(run.links.jobId)

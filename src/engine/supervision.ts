@@ -24,8 +24,9 @@ import type { ProcessIdentity } from '../process/proc.ts'
 import { Tail, type TailEnd } from '../process/tail.ts'
 import { EventBatch } from '../store/event-batch.ts'
 import type { AttemptRecord, QuestionRecord, RunRecord } from '../store/records.ts'
-import { readAllowance } from './allowance.ts'
+import { isUnattended, readAllowance } from './allowance.ts'
 import { scanEvents } from './events.ts'
+import type { Gate } from './gate.ts'
 import { METERED, Meter, type Reading } from './meter.ts'
 import type { EngineParts } from './parts.ts'
 import { persist } from './persist.ts'
@@ -39,6 +40,8 @@ export interface SupervisionInput {
   adapter: AgentAdapter
   dir: AttemptDir
   keeper: ProcessIdentity
+  /** Of a run that is held to rules. */
+  gate: Gate | null
   /** Told when the agent begins, and ceases, to wait for a person. */
   onWaiting: (waiting: boolean) => void
 }
@@ -64,7 +67,7 @@ export class Supervision {
   #detached = false
   #strays = 0
   #turn = NEW_TURN
-  /** Of a job's run only: nobody looks at those of others. */
+  /** Of a run that nobody watches only. */
   #meter: Meter | null = null
 
   constructor(parts: EngineParts, input: SupervisionInput) {
@@ -125,7 +128,7 @@ export class Supervision {
   async #openMeter(): Promise<void> {
     const { run, attempt } = this.#in
     const { store } = this.#parts
-    if (run.links.jobId === null) return
+    if (!isUnattended(run)) return
     const meter = new Meter(await readRates(store))
     await scanEvents(store, run.id, { attemptId: attempt.id, types: METERED }, ({ body, at }) =>
       meter.note(body, at),
@@ -224,6 +227,7 @@ export class Supervision {
     const { attempt } = this.#in
     const { store, clock, bus } = this.#parts
     const at = clock.now()
+    await this.#passGate(batch)
     // The agent may be told to end while its end is being stored: if that gets lost, it is told again.
     for (const event of batch.actedOn) this.#turn = followTurn(this.#turn, event, at, attempt.promptId)
     await this.#sayGoodbyeIfDone()
@@ -236,6 +240,18 @@ export class Supervision {
       if (!COUNTED_ONLY.has(event.type)) await this.#react(event, at)
     }
     if (batch.actedOn.some((event) => event.type === 'model-call')) await this.#holdToBudget()
+  }
+
+  /** Answered before it is stored: who reads the line again gives the same answer, and it is delivered once. */
+  async #passGate(batch: EventBatch): Promise<void> {
+    const { gate, adapter, dir } = this.#in
+    if (!gate) return
+    for (const ask of batch.actedOn.filter((event) => event.type === 'permission-ask')) {
+      const { answer, refusal } = await gate.decide(ask)
+      await persist(this.#parts, () => deliver(dir, adapter.answer(ask, answer)))
+      batch.settle(ask)
+      if (refusal) batch.add([refusal])
+    }
   }
 
   async #react(event: EventBody, at: Date): Promise<void> {

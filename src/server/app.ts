@@ -9,6 +9,7 @@ import { guardHost, guardOrigin, guardToken } from './guards.ts'
 import { addAgentRoutes } from './routes/agents.ts'
 import { addCheckpointRoutes } from './routes/checkpoints.ts'
 import { addConversationRoutes } from './routes/conversations.ts'
+import { addEscalationRoutes } from './routes/escalation.ts'
 import { addEventRoutes } from './routes/events.ts'
 import { addJobRoutes } from './routes/jobs.ts'
 import { addMessageRoutes } from './routes/messages.ts'
@@ -63,6 +64,7 @@ export function createApp(options: AppOptions): App {
   const streams = new AbortController()
   addSystemRoutes(app, options)
   addRunRoutes(app, options.engine)
+  addEscalationRoutes(app, options.engine)
   addEventRoutes(app, options.engine, {
     heartbeatMs: options.heartbeatMs ?? HEARTBEAT_MS,
     signal: streams.signal,

@@ -1,8 +1,10 @@
 /** The contract's schemas under the names they have in the OpenAPI document, and what only HTTP adds to them. */
 import { z } from '@hono/zod-openapi'
 import * as agent from '../contract/agent.ts'
+import * as chain from '../contract/chain.ts'
 import * as conversation from '../contract/conversation.ts'
 import * as errors from '../contract/errors.ts'
+import * as escalation from '../contract/escalation.ts'
 import * as events from '../contract/events.ts'
 import * as http from '../contract/http.ts'
 import { ConversationId, JobId, MessageId, RunId, SessionId } from '../contract/ids.ts'
@@ -20,6 +22,9 @@ export const Run = named('Run', run.Run)
 export const RunDetail = named('RunDetail', run.RunDetail)
 export const CreateRun = named('CreateRun', run.CreateRun)
 export const ToolResult = named('ToolResult', run.ToolResult)
+export const Escalation = named('Escalation', escalation.Escalation)
+export const Approval = named('Approval', escalation.Approval)
+export const Chain = named('Chain', chain.Chain)
 export const Session = named('Session', session.Session)
 export const SessionDetail = named('SessionDetail', session.SessionDetail)
 export const Agent = named('Agent', agent.Agent)

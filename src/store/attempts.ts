@@ -195,6 +195,24 @@ export async function advanceAttempt(
   return seq
 }
 
+/** Events that did not come from its output. */
+export async function addEvents(
+  tx: Tx,
+  { id, runId, fence }: Pick<AttemptRecord, 'id' | 'runId' | 'fence'>,
+  events: readonly EventBody[],
+  at: Date,
+): Promise<void> {
+  const { numUpdatedRows } = await tx
+    .updateTable('attempts')
+    .set((eb) => ({ fence: eb.ref('fence') }))
+    .where('id', '=', id)
+    .where('fence', '=', fence)
+    .where('state', '<>', 'ended')
+    .executeTakeFirst()
+  if (numUpdatedRows === 0n) throw new OwnershipLost(`attempt ${id}`)
+  await appendEvents(tx, runId, id, events, at)
+}
+
 /** The first cause of death wins: false if there is one already. */
 export async function setStopCause(
   tx: Tx,

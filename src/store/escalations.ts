@@ -104,7 +104,7 @@ export async function listChain(db: Kysely<Tables>, id: RunId): Promise<RunRecor
         .selectFrom('runs')
         .select(['runs.id', 'runs.parent_run_id'])
         .where('runs.id', '=', id)
-        .unionAll(
+        .union(
           q
             .selectFrom('runs')
             .innerJoin('up', 'up.parent_run_id', 'runs.id')
@@ -116,7 +116,7 @@ export async function listChain(db: Kysely<Tables>, id: RunId): Promise<RunRecor
         .selectFrom('up')
         .select('up.id')
         .where('up.parent_run_id', 'is', null)
-        .unionAll(q.selectFrom('runs').innerJoin('down', 'down.id', 'runs.parent_run_id').select('runs.id')),
+        .union(q.selectFrom('runs').innerJoin('down', 'down.id', 'runs.parent_run_id').select('runs.id')),
     )
     .selectFrom('down')
     .innerJoin('runs', 'runs.id', 'down.id')

@@ -40,6 +40,12 @@ export class EventBatch {
     return this.texts.length
   }
 
+  /** Somebody has seen to it: it is stored, and nobody else need act on it. */
+  settle(body: EventBody): void {
+    const index = this.actedOn.indexOf(body)
+    if (index !== -1) this.actedOn.splice(index, 1)
+  }
+
   /** All of them, or none if one has no text. `line` is the JSON that a `native` among them holds. */
   add(bodies: readonly EventBody[], line?: string): void {
     const before = this.texts.length

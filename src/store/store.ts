@@ -73,6 +73,8 @@ export interface Store {
     at: Date,
     options?: { urgent?: boolean },
   ) => Promise<number>
+  /** What did not come from its output. */
+  addEvents: (attempt: AttemptRecord, events: readonly EventBody[], at: Date) => Promise<void>
   setStopCause: (attempt: AttemptRecord, cause: string, message: string, at: Date) => Promise<boolean>
   endAttempt: (ending: AttemptEnding) => Promise<void>
   takeOver: (attempt: AttemptRecord, at: Date) => Promise<AttemptRecord>
@@ -230,6 +232,7 @@ export function createStore({ reader, writer }: Connections, windowMs: number): 
       group.write((tx) => attempts.advanceAttempt(tx, attempt, batch, offset, at), {
         urgent: urgent || batch.size >= LARGE_BATCH || batch.actedOn.some((event) => AWAITED.has(event.type)),
       }),
+    addEvents: (attempt, events, at) => write((tx) => attempts.addEvents(tx, attempt, events, at)),
     setStopCause: (attempt, cause, message, at) =>
       write((tx) => attempts.setStopCause(tx, attempt, cause, message, at)),
     endAttempt: (ending) => write((tx) => attempts.endAttempt(tx, ending)),

@@ -28,6 +28,8 @@ const input = (change: Partial<PlanInput> = {}): PlanInput => ({
   maxTurns: null,
   maxBudgetUsd: null,
   extraArgs: [],
+  gated: false,
+  tier: null,
   ...change,
 })
 

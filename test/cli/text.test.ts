@@ -114,6 +114,8 @@ describe('agents', () => {
       permissionPrompt: true,
       budget: true,
       structuredOutput: true,
+      toolChoice: true,
+      sealing: true,
     },
     loggedIn: true,
     simulated: false,

@@ -10,7 +10,7 @@ import {
 } from '../../src/core/policy/defaults.ts'
 import { compilePolicy, type Policy, type TierRules } from '../../src/core/policy/policy.ts'
 import { checkTool } from '../../src/core/policy/tools.ts'
-import { realPath } from '../../src/daemon/real-path.ts'
+import { realPath } from '../../src/process/real-path.ts'
 
 /** `kept` and what is in it is protected, and so are `secret` and `home/.bashrc`; the agent is in `work`. */
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'reprise-tools-')))

@@ -60,6 +60,9 @@ export function createEngineDouble(): EngineDouble {
   return {
     ...createConversationDoubles((change, key) => once(key, () => addRun(change))),
     ...createJobDoubles(addRun),
+    getChain: async () => notPlayed(),
+    listApprovals: async () => [],
+    decideApproval: async () => notPlayed(),
     addRun,
     emit,
     settle: (id) => {
@@ -118,6 +121,10 @@ export function createEngineDouble(): EngineDouble {
   }
 }
 
+function notPlayed(): never {
+  throw new RepriseError('not-found', 'not played')
+}
+
 function newRun(): RunDetail {
   const now = new Date()
   return {
@@ -127,6 +134,9 @@ function newRun(): RunDetail {
     workDir: '/tmp',
     prompt: 'hello',
     permissions: 'edits',
+    dryRun: false,
+    refusals: 0,
+    escalation: null,
     state: 'running',
     outcome: null,
     message: null,

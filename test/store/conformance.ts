@@ -6,6 +6,7 @@ import { EventBatch } from '../../src/store/event-batch.ts'
 import { OwnershipLost } from '../../src/store/records.ts'
 import type { Store } from '../../src/store/store.ts'
 import { describeActions } from './actions.ts'
+import { describeEscalations } from './escalations.ts'
 import { describeJobs } from './jobs.ts'
 import { describeOutbox } from './outbox.ts'
 import {
@@ -34,6 +35,7 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
   const ids = (items: readonly { id: string }[]) => items.map(({ id }) => id)
 
   describeActions(open)
+  describeEscalations(open)
   describeJobs(open)
   describeOutbox(open)
 

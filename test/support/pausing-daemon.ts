@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers'
 import { AgentRegistry } from '../../src/agents/registry.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { RunId } from '../../src/contract/ids.ts'
+import { Redactor } from '../../src/core/redact/redactor.ts'
 import { bundledCommands, configureAgents } from '../../src/daemon/agents.ts'
 import { systemClock } from '../../src/daemon/clock.ts'
 import { lockHome } from '../../src/daemon/lock.ts'
@@ -51,7 +52,10 @@ const engine = createEngine({
   spool: `${home}/spool`,
   damaged: `${home}/damaged`,
   archive: `${home}/archive`,
-  settings: engineSettings(config),
+  stateDir: `${home}/state`,
+  protectedPaths: [],
+  redactor: new Redactor({ builtIn: false, patterns: [], values: [] }),
+  settings: engineSettings(config, new Map()),
 })
 setInterval(() => {}, 1000)
 await engine.open()

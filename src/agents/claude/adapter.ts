@@ -1,6 +1,7 @@
 import type { AgentAdapter } from '../adapter.ts'
 import { answerClaude, farewellClaude } from './answer.ts'
 import { classifyClaude } from './classify.ts'
+import { claudeOwnFiles } from './config-dir.ts'
 import { hasClaudeCredentials } from './credentials.ts'
 import { findClaudeHolder } from './holder.ts'
 import { locateClaudeSession } from './locate.ts'
@@ -26,5 +27,6 @@ export const claudeAdapter: AgentAdapter = {
   locateSession: locateClaudeSession,
   inspectTranscript: inspectClaudeTranscript,
   mendTranscript: mendClaudeTranscript,
+  ownFiles: claudeOwnFiles,
   findHolder: findClaudeHolder,
 }

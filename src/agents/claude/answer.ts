@@ -1,14 +1,13 @@
 /** Answers to what the CLI asks over its control protocol, and the words that end a process. */
 import type { EventOf } from '../../contract/events.ts'
-import type { ToolResult } from '../../contract/run.ts'
-import type { Message, StopCause } from '../adapter.ts'
+import type { Message, StopCause, ToolAnswer } from '../adapter.ts'
 import { controlRequest } from './plan.ts'
 
 type Ask = EventOf<'permission-ask'> | EventOf<'question-ask'>
 
 const DENIED = 'The person supervising this run refused this tool call.'
 
-export function answerClaude(ask: Ask, answer: Omit<ToolResult, 'toolUseId'>): Message {
+export function answerClaude(ask: Ask, answer: ToolAnswer): Message {
   const response = {
     type: 'control_response',
     response: { subtype: 'success', request_id: ask.requestId, response: replyTo(ask, answer) },
@@ -16,7 +15,7 @@ export function answerClaude(ask: Ask, answer: Omit<ToolResult, 'toolUseId'>): M
   return { id: `answer-${ask.requestId}`, line: JSON.stringify(response) }
 }
 
-function replyTo(ask: Ask, answer: Omit<ToolResult, 'toolUseId'>): object {
+function replyTo(ask: Ask, answer: ToolAnswer): object {
   const allowed = answer.decision !== 'deny'
   const message = answer.message || DENIED
   if (ask.type === 'question-ask') {
@@ -25,6 +24,7 @@ function replyTo(ask: Ask, answer: Omit<ToolResult, 'toolUseId'>): object {
     return { behavior: 'allow', updatedInput: { questions: ask.questions, answers: answer.answers ?? {} } }
   }
   if (ask.via === 'hook') {
+    if (answer.decision === 'pass') return {}
     return {
       hookSpecificOutput: {
         hookEventName: 'PreToolUse',

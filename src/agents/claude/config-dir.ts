@@ -6,3 +6,8 @@ import type { Env } from '../adapter.ts'
 export function configDirOf(env: Env): string {
   return env.CLAUDE_CONFIG_DIR || join(env.HOME || homedir(), '.claude')
 }
+
+/** Settings may name hooks, which are run without anybody being asked. Those of a work directory are the same everywhere. */
+export function claudeOwnFiles(env: Env): string[] {
+  return [`${configDirOf(env)}/**`, '.claude/settings.json', '.claude/settings.local.json', '.mcp.json']
+}

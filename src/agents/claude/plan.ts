@@ -2,7 +2,7 @@
  * Claude Code's command line. Ids and values are written as one token (`--resume=<id>`): in two-token form a value
  * that begins with a dash is parsed as a flag. The prompt is the first line on stdin.
  */
-import type { Message, Plan, PlanInput } from '../adapter.ts'
+import type { Message, Plan, PlanInput, Runtime, TierPlan } from '../adapter.ts'
 
 const PERMISSION_MODE = {
   'ask-all': 'default',
@@ -29,11 +29,26 @@ export function planClaude(input: PlanInput): Plan {
   if (input.maxTurns !== null) args.push(`--max-turns=${input.maxTurns}`)
   if (input.maxBudgetUsd !== null && runtime.capabilities.budget)
     args.push(`--max-budget-usd=${input.maxBudgetUsd}`)
+  if (input.tier) args.push(...heldTo(input.tier, runtime))
   args.push(...input.extraArgs)
 
   const messages = [userMessage(input.promptId, input.prompt)]
-  if (permissions === 'ask-all') messages.unshift(gateEveryTool())
+  if (permissions === 'ask-all' || input.gated) messages.unshift(gateEveryTool())
   return { args, input: messages }
+}
+
+/**
+ * The model is offered the tier's tools and no others; that it uses no others is seen to at each call. Hooks, permissions
+ * and servers that the work directory brings along would act without being asked about.
+ */
+function heldTo({ tools, schema }: TierPlan, { capabilities }: Runtime): string[] {
+  const builtIn = tools.filter((tool) => !tool.startsWith('mcp__'))
+  return [
+    ...(capabilities.toolChoice ? [`--tools=${builtIn.join(',')}`] : []),
+    ...(capabilities.sealing ? ['--setting-sources=user'] : []),
+    ...(capabilities.sealing && builtIn.length === tools.length ? ['--strict-mcp-config'] : []),
+    ...(schema && capabilities.structuredOutput ? [`--json-schema=${JSON.stringify(schema)}`] : []),
+  ]
 }
 
 /**

@@ -24,7 +24,7 @@ export async function probeClaude(path: string, env: Env): Promise<Runtime> {
       },
     )
   }
-  const capabilities = {
+  const known = {
     resume: has('--resume'),
     sessionId: has('--session-id'),
     fork: has('--fork-session'),
@@ -34,12 +34,18 @@ export async function probeClaude(path: string, env: Env): Promise<Runtime> {
     budget: has('--max-budget-usd'),
     structuredOutput: has('--json-schema'),
   }
+  const capabilities = {
+    ...known,
+    toolChoice: has('--tools'),
+    sealing: has('--setting-sources') && has('--strict-mcp-config'),
+  }
   const number = /\d+\.\d+\.\d+\S*/.exec(version)?.[0] ?? version.trim().slice(0, 40)
   return {
     path,
     version: number,
     capabilities,
-    runtimeId: fingerprint(path, number, JSON.stringify(capabilities)),
+    // What is looked for since makes no other runtime: sessions go on in it.
+    runtimeId: fingerprint(path, number, JSON.stringify(known)),
   }
 }
 

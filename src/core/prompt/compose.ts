@@ -42,6 +42,18 @@ export interface ComposeInput {
   chat?: ChatContext | null
   /** What was found in the work tree that the agent does not know of. */
   workTree?: string | null
+  tier?: TierText | null
+}
+
+/** What a run at a tier is told besides its task. */
+export interface TierText {
+  /** Who it is now, what it may do, and what for. */
+  brief: string
+  environment: string | null
+  /** Of the tiers before, for a session that knows nothing of them. */
+  handoff: string | null
+  /** It goes on with what a tier before began: the session knows the task. */
+  takesOver: boolean
 }
 
 /** What a conversation adds. */
@@ -59,18 +71,29 @@ export function composePrompt(input: ComposeInput): string {
   return input.workTree ? `${text}\n\n${aside(input.workTree)}` : text
 }
 
-function composeTask({ decision, prompt, turns, interruption, roomMade, chat }: ComposeInput): string {
+function composeTask({ decision, prompt, turns, interruption, roomMade, chat, tier }: ComposeInput): string {
   if (decision.kind === 'resume') {
-    if (roomMade) return `${aside(ROOM_MADE)}\n\n${prompt}`
+    if (roomMade) return `${aside(ROOM_MADE)}\n\n${tier ? resumedTier(tier, prompt) : prompt}`
     if (interruption?.promptRecorded) return aside(resumedAfter(interruption))
+    if (tier) return resumedTier(tier, prompt)
     return chat ? [...resumedChat(chat), prompt].join('\n\n') : prompt
   }
-  const parts: string[] = []
+  const parts: string[] = tier ? freshTier(tier) : []
   if (chat?.instructions) parts.push(instructed(chat.instructions))
-  if (decision.carry !== 'none' && turns.length > 0) parts.push(transcript(SO_FAR, turns))
+  if (decision.carry !== 'none' && turns.length > 0 && !tier?.handoff) parts.push(transcript(SO_FAR, turns))
   if (decision.carry === 'handoff' && interruption) parts.push(aside(handoff(interruption)))
   return [...parts, prompt].join('\n\n')
 }
+
+/** The environment was described when the session began. */
+const resumedTier = ({ brief, takesOver }: TierText, prompt: string) =>
+  takesOver ? aside(brief) : `${aside(brief)}\n\n${prompt}`
+
+const freshTier = ({ brief, environment, handoff }: TierText) => [
+  aside(brief),
+  ...(environment ? [`<environment>\n${environment}\n</environment>`] : []),
+  ...(handoff ? [aside(handoff)] : []),
+]
 
 const ROOM_MADE =
   'Your context was full and has been compacted. This is the message that did not fit; if you had begun with it, go on from there.'

@@ -14,10 +14,11 @@ import { nodeSqliteDialect } from './driver.ts'
 const COMMIT_WINDOW_MS = 15
 const BUSY_TIMEOUT_MS = 5000
 
+/** The time to wait comes first: the others have to wait for their turn too. */
 const PRAGMAS = `
+  pragma busy_timeout = ${BUSY_TIMEOUT_MS};
   pragma journal_mode = wal;
   pragma synchronous = full;
-  pragma busy_timeout = ${BUSY_TIMEOUT_MS};
   pragma foreign_keys = on;
   pragma cache_size = -8000;
 `

@@ -1,0 +1,69 @@
+/** Chains of runs, and the approvals they wait for, on the command line. */
+import type { Command } from 'commander'
+import type { Escalation } from '../contract/escalation.ts'
+import { chainLines } from './chain-text.ts'
+import { type CliContext, printJson, printLine } from './context.ts'
+import { connect } from './daemon-connect.ts'
+import { idArgument } from './id-argument.ts'
+import { formatTime } from './job-text.ts'
+import { formatTable } from './table.ts'
+import { firstLine, styleFor, widthOf } from './terminal.ts'
+
+/** Adds `chain`, `approvals`, `approve` and `refuse` to `reprise runs`. */
+export function addChainCommands(command: Command, context: CliContext): void {
+  const id = ['<id>', 'id of a run, like run_01J…', idArgument('run')] as const
+  command
+    .command('chain')
+    .summary('show the tiers that worked on the same investigation, and what they cost')
+    .argument(...id)
+    .action((runId: string) => showChain(runId, context))
+  command
+    .command('approvals')
+    .summary('list tiers that wait for your approval')
+    .action(() => listApprovals(context))
+  for (const decision of ['approve', 'refuse'] as const) {
+    command
+      .command(decision)
+      .summary(decision === 'approve' ? 'let the tier after a run start' : 'do not let it start')
+      .argument(...id)
+      .option('--message <text>', 'why; is recorded')
+      .action((runId: string, { message }: { message?: string }) =>
+        decide(runId, { decision, ...(message === undefined ? {} : { message }) }, context),
+      )
+  }
+}
+
+async function showChain(id: string, context: CliContext): Promise<void> {
+  const chain = await (await connect(context)).client.getChain(id)
+  if (context.json) return printJson(context, chain)
+  for (const line of chainLines(chain, styleFor(context.stdout, context.env))) await printLine(context, line)
+}
+
+async function listApprovals(context: CliContext): Promise<void> {
+  const waiting = await (await connect(context)).client.listApprovals()
+  if (context.json) return printJson(context, { items: waiting, nextCursor: null })
+  if (waiting.length === 0) return printLine(context, 'Nothing waits for approval.')
+  const rows = waiting.map((one) => [
+    one.runId,
+    String(one.toTier),
+    one.expiresAt ? formatTime(one.expiresAt) : '–',
+    firstLine(one.message, 200),
+  ])
+  const style = styleFor(context.stdout, context.env)
+  for (const line of formatTable(['AFTER RUN', 'TIER', 'UNTIL', 'WHY'], rows, widthOf(context.stdout))) {
+    await printLine(context, style.safe(line))
+  }
+}
+
+async function decide(
+  id: string,
+  approval: { decision: 'approve' | 'refuse'; message?: string },
+  context: CliContext,
+): Promise<void> {
+  const decided = await (await connect(context)).client.decideApproval(id, approval)
+  if (context.json) return printJson(context, decided)
+  await printLine(context, describe(decided))
+}
+
+const describe = ({ decision, toTier, nextRunId, message }: Escalation) =>
+  decision === 'escalate' ? `tier ${toTier} starts: ${nextRunId}` : `stopped: ${message}`

@@ -1,0 +1,128 @@
+/** `reprise investigate`: starts at the lowest tier and follows the chain to its end. */
+import { randomUUID } from 'node:crypto'
+import { resolve } from 'node:path'
+import type { Command } from 'commander'
+import type { Client } from '../client/client.ts'
+import type { CreateRun, RunDetail } from '../contract/run.ts'
+import { chainLines } from './chain-text.ts'
+import { type CliContext, notify, printJson, printLine } from './context.ts'
+import { connectLastingly } from './daemon-connect.ts'
+import { EXIT } from './exit-code.ts'
+import { followToEnd } from './follow-run.ts'
+import { readInstructions } from './instructions-file.ts'
+import { formatTime } from './job-text.ts'
+import { readPrompt } from './prompt-input.ts'
+import { amount, wholeNumber } from './run-options.ts'
+import { styleFor } from './terminal.ts'
+
+const EXAMPLES = `
+A cheap model looks first. If it finds something that needs doing, the next tier takes over in the same session, with
+more rights; what each tier may do is in the configuration (tiers, policy, cooldowns) and enforced at every tool call.
+
+Ends with exit code 0 if the last tier finished its work, 1 if not.
+
+Examples:
+  reprise investigate "Check jellyfin at http://127.0.0.1:8096"
+  reprise investigate --dry-run "Is the backup of last night complete?"
+  reprise investigate --max-tier 2 --environment hosts.md "Disk alerts on nas"
+  reprise runs chain run_…                           the tiers, what they did, what they cost
+  reprise runs approve run_…                         if a tier waits for you`
+
+interface Options {
+  agent?: string
+  cwd?: string
+  tier?: number
+  maxTier?: number
+  maxBudgetUsd?: number
+  environment?: string
+  dryRun?: boolean
+  detach?: boolean
+}
+
+export function define(command: Command, context: CliContext): void {
+  command
+    .description('Has a problem looked at, and dealt with, tier by tier, as far as the rules allow.')
+    .argument('[prompt...]', 'what to look at; `-` or nothing reads it from stdin')
+    .option('--agent <name>', 'which agent')
+    .option('--cwd <dir>', 'where to work; the current directory if not given')
+    .option('--tier <n>', 'the tier to start with', wholeNumber)
+    .option('--max-tier <n>', 'the highest tier to go to', wholeNumber)
+    .option('--max-budget-usd <amount>', 'what all tiers may cost together', amount)
+    .option('--environment <file>', 'a text about the place, for whoever starts fresh')
+    .option('--dry-run', 'look, but change nothing; says what would have been done')
+    .option('--detach', 'print the id of the first run and leave')
+    .addHelpText('after', EXAMPLES)
+    .action((words: string[], options: Options) => investigate(words, options, context))
+}
+
+async function investigate(words: string[], options: Options, context: CliContext): Promise<void> {
+  const prompt = await readPrompt(words, context)
+  const request: CreateRun = {
+    prompt,
+    workDir: resolve(context.cwd, options.cwd ?? '.'),
+    tier: options.tier ?? 1,
+    ...(options.agent === undefined ? {} : { agent: options.agent }),
+    ...(options.maxTier === undefined ? {} : { maxTier: options.maxTier }),
+    ...(options.maxBudgetUsd === undefined ? {} : { maxBudgetUsd: options.maxBudgetUsd }),
+    ...(options.dryRun ? { dryRun: true } : {}),
+    ...(options.environment === undefined
+      ? {}
+      : { environment: await readInstructions(options.environment, context, 'environment') }),
+  }
+  const ask = await connectLastingly(context)
+  const idempotencyKey = randomUUID()
+  const { client, run } = await ask(async (client) => ({
+    client,
+    run: await client.createRun(request, { idempotencyKey }),
+  }))
+  if (!options.detach) return followChain(client, run.id, context)
+  if (context.json) return printJson(context, run)
+  await printLine(context, run.id)
+  notify(context, `Follow it with: reprise runs chain ${run.id}`)
+}
+
+async function followChain(client: Client, root: string, context: CliContext): Promise<void> {
+  const style = styleFor(context.stderr, context.env)
+  let last: RunDetail | null = null
+  for (let runId: string | null = root; runId !== null; ) {
+    const followed = {
+      runId,
+      noun: 'run',
+      cancel: () => client.cancelRun(runId ?? root),
+      command: `reprise runs chain ${root}`,
+    } as const
+    const { settled, interrupted } = await followToEnd(client, followed, context, {
+      leave: () => process.exit(EXIT.interrupted),
+      announceResume: true,
+    })
+    last = settled
+    if (interrupted) {
+      context.exitCode = EXIT.interrupted
+      break
+    }
+    const decided = await whenDecided(client, settled, context)
+    runId = decided?.nextRunId ?? null
+    if (runId !== null && !context.json)
+      notify(context, `→ tier ${decided?.toTier}: ${style.safe(decided?.message ?? '')}`)
+  }
+  const chain = await client.getChain(root)
+  if (context.json) await printJson(context, { type: 'chain', ...chain })
+  else for (const line of chainLines(chain, style)) notify(context, line)
+  context.exitCode ||= last?.outcome === 'completed' ? EXIT.done : EXIT.failed
+}
+
+const LOOK_AGAIN_MS = 1000
+
+/** Waits with the chain while a person is asked. */
+async function whenDecided(client: Client, run: RunDetail, context: CliContext) {
+  let { escalation } = run
+  if (escalation?.decision === 'ask' && !context.json) {
+    const until = escalation.expiresAt ? ` until ${formatTime(escalation.expiresAt)}` : ''
+    notify(context, `${escalation.message}\nwaits${until} for: reprise runs approve ${run.id}   (or refuse)`)
+  }
+  while (escalation?.decision === 'ask') {
+    await new Promise((done) => setTimeout(done, LOOK_AGAIN_MS))
+    escalation = (await client.getRun(run.id)).escalation
+  }
+  return escalation
+}

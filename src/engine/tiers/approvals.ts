@@ -1,0 +1,109 @@
+/**
+ * Tiers that wait for a person. `ask` → `escalate` or `stop`, once, guarded in the store: a late click after the time
+ * has run out changes nothing, and neither do two clicks.
+ */
+
+import { RepriseError } from '../../contract/errors.ts'
+import type { Approval } from '../../contract/escalation.ts'
+import type { RunId } from '../../contract/ids.ts'
+import type { EscalationRecord } from '../../store/records.ts'
+import type { EngineParts } from '../parts.ts'
+import { persist } from '../persist.ts'
+import { spentByChain } from './ending.ts'
+import { nextTierRun } from './tier-run.ts'
+
+const MAX_WAITING = 1000
+/** What a timer can hold. */
+const MAX_TIMER_MS = 2 ** 31 - 1
+
+export class Approvals {
+  readonly #parts: EngineParts
+  readonly #onDecided: () => void
+  #timer: NodeJS.Timeout | null = null
+  #closed = false
+  #looking: Promise<void> = Promise.resolve()
+
+  constructor(parts: EngineParts, onDecided: () => void) {
+    this.#parts = parts
+    this.#onDecided = onDecided
+  }
+
+  list(): Promise<EscalationRecord[]> {
+    return this.#parts.store.listWaitingEscalations(MAX_WAITING)
+  }
+
+  async answer(runId: RunId, { decision, message }: Approval): Promise<EscalationRecord> {
+    const { store, clock, bus } = this.#parts
+    const waiting = await store.getEscalation(runId)
+    if (waiting?.decision !== 'ask' || waiting.toTier === null) throw notWaiting(runId, waiting)
+    const run = await store.getRun(runId)
+    if (!run) throw new Error(`there is no run ${runId}`)
+    const next =
+      decision === 'approve'
+        ? nextTierRun(this.#parts, run, waiting.toTier, await spentByChain(this.#parts, run))
+        : null
+    const said = message ? `: ${message}` : ''
+    const decided = await store.answerEscalation(
+      runId,
+      {
+        ...(decision === 'approve'
+          ? { decision: 'escalate', reason: 'approved', message: `a person approved${said}` }
+          : { decision: 'stop', reason: 'refused', message: `a person refused${said}` }),
+        decidedBy: 'person',
+        at: clock.now(),
+      },
+      next,
+    )
+    if (!decided) throw notWaiting(runId, await store.getEscalation(runId))
+    bus.publish(runId)
+    this.#onDecided()
+    return decided
+  }
+
+  /** Looks for those whose time is over, now and whenever the next one's is. */
+  wake(): void {
+    if (this.#closed) return
+    this.#looking = this.#looking
+      .then(() => this.#expire())
+      .catch((error) => this.#parts.log.error({ error: String(error) }, 'looking at approvals failed'))
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    if (this.#timer) clearTimeout(this.#timer)
+    await this.#looking
+  }
+
+  async #expire(): Promise<void> {
+    const { store, clock, bus } = this.#parts
+    if (this.#timer) clearTimeout(this.#timer)
+    for (;;) {
+      const [first] = await store.listWaitingEscalations(1)
+      if (!first || this.#closed) return
+      const at = clock.now()
+      const restMs = (first.expiresAt ?? at).getTime() - at.getTime()
+      if (restMs > 0) {
+        this.#timer = setTimeout(() => this.wake(), Math.min(restMs, MAX_TIMER_MS))
+        this.#timer.unref()
+        return
+      }
+      const message = 'nobody approved in time'
+      const answer = {
+        decision: 'stop',
+        reason: 'approval-timeout',
+        decidedBy: 'timeout',
+        message,
+        at,
+      } as const
+      await persist(this.#parts, () => store.answerEscalation(first.runId, answer, null))
+      bus.publish(first.runId)
+    }
+  }
+}
+
+function notWaiting(runId: RunId, known: EscalationRecord | null): RepriseError {
+  const what = known ? `it was decided already: ${known.message}` : 'it does not wait for approval'
+  return new RepriseError('conflict', `run ${runId}: ${what}`, {
+    hint: '`reprise runs approvals` lists what waits.',
+  })
+}

@@ -1,0 +1,80 @@
+/** A chain as the outside sees it: every run, what followed from it, what it was refused, and what it all cost. */
+import type { Chain, ChainRun } from '../../contract/chain.ts'
+import type { Escalation, Refusal } from '../../contract/escalation.ts'
+import type { RunId } from '../../contract/ids.ts'
+import { NO_USAGE } from '../../contract/outcome.ts'
+import type { Run } from '../../contract/run.ts'
+import type { EscalationRecord, RunRecord } from '../../store/records.ts'
+import type { EngineParts } from '../parts.ts'
+
+const SHOWN_REFUSALS = 50
+
+export async function readChain(
+  { store }: EngineParts,
+  id: RunId,
+  describe: (run: RunRecord) => Promise<Run>,
+): Promise<Chain | null> {
+  const records = await store.listChain(id)
+  const [root] = records
+  if (!root) return null
+  const escalations = new Map(
+    (await store.listEscalations(records.map((run) => run.id))).map((e) => [e.runId, e]),
+  )
+  const runs = await Promise.all(
+    records.map(async (record): Promise<ChainRun> => {
+      const escalation = escalations.get(record.id)
+      return {
+        ...(await describe(record)),
+        escalation: escalation ? describeEscalation(escalation) : null,
+        refused: await readRefusals(store, record.id),
+      }
+    }),
+  )
+  return { rootRunId: root.id, state: stateOf(runs), runs, totals: totalsOf(runs) }
+}
+
+export function describeEscalation(escalation: EscalationRecord): Escalation {
+  return {
+    ...escalation,
+    decidedAt: escalation.decidedAt.toISOString(),
+    expiresAt: escalation.expiresAt?.toISOString() ?? null,
+  }
+}
+
+async function readRefusals(store: EngineParts['store'], id: RunId): Promise<Refusal[]> {
+  const events = await store.listEvents(id, { types: ['refusal'] })
+  return events.slice(-SHOWN_REFUSALS).flatMap(({ body }) =>
+    body.type === 'refusal'
+      ? [
+          {
+            tool: body.tool,
+            what: body.what,
+            rule: body.rule ?? null,
+            reason: body.reason,
+            dryRun: body.dryRun ?? false,
+          },
+        ]
+      : [],
+  )
+}
+
+function stateOf(runs: readonly ChainRun[]): Chain['state'] {
+  if (runs.some((run) => run.state !== 'settled')) return 'running'
+  return runs.some((run) => run.escalation?.decision === 'ask') ? 'waiting-for-approval' : 'ended'
+}
+
+function totalsOf(runs: readonly ChainRun[]): Chain['totals'] {
+  const usage = { ...NO_USAGE }
+  for (const run of runs) {
+    for (const key of Object.keys(usage) as (keyof typeof usage)[]) usage[key] += run.usage[key]
+  }
+  const costs = runs.flatMap(({ costUsd }) => (costUsd === null ? [] : [costUsd]))
+  return {
+    runs: runs.length,
+    usage,
+    costUsd: costs.length > 0 ? costs.reduce((sum, usd) => sum + usd, 0) : null,
+    costEstimated: runs.some((run) => run.costEstimated),
+    durationMs: runs.reduce((ms, run) => ms + (run.durationMs ?? 0), 0),
+    refusals: runs.reduce((n, run) => n + run.refusals, 0),
+  }
+}

@@ -1,0 +1,72 @@
+/** What follows from a run at a tier that settles: read its recommendation, decide, and plan the next tier's run. */
+import type { Recommendation } from '../../contract/escalation.ts'
+import type { Outcome } from '../../contract/outcome.ts'
+import { decideEscalation } from '../../core/escalation/decide.ts'
+import { type Ending, readRecommendation } from '../../core/escalation/signal.ts'
+import type { RunRecord, TierEnding } from '../../store/records.ts'
+import { spentBy } from '../allowance.ts'
+import type { EngineParts } from '../parts.ts'
+import { nextTierRun } from './tier-run.ts'
+
+export interface TierEndingInput {
+  /** As it will be then: with all it has spent. */
+  run: RunRecord
+  settled: Outcome | null
+  /** What its last attempt left; null if it had none. */
+  ending: Ending | null
+}
+
+export async function endingOfTier(
+  parts: EngineParts,
+  { run, settled, ending }: TierEndingInput,
+): Promise<TierEnding | null> {
+  const { tier } = run.links
+  const { chain } = run.request
+  if (settled === null || tier === null || !chain) return null
+  const { settings, clock } = parts
+  const recommendation: Recommendation = readRecommendation(
+    ending ?? { structured: undefined, text: null, exitCode: null },
+  )
+  const spentUsd = await spentByChain(parts, run)
+  const maxTier = Math.min(chain.maxTier, settings.escalation.maxTier, ...missingAbove(parts, tier))
+  const next = settings.escalation.tiers.get(tier + 1)
+  const decision = decideEscalation({
+    outcome: settled,
+    recommendation,
+    tier,
+    maxTier,
+    approval: next?.approval ?? false,
+    dryRun: run.request.dryRun === true,
+    chain: { budgetUsd: chain.budgetUsd, spentUsd },
+    exhausted: await parts.cooldowns.exhausted(recommendation.signal?.services ?? []),
+  })
+  const at = clock.now()
+  const nextRun = decision.kind === 'escalate' ? nextTierRun(parts, run, decision.toTier, spentUsd) : null
+  return {
+    escalation: {
+      runId: run.id,
+      tier,
+      decision: decision.kind,
+      reason: decision.reason,
+      message: decision.message,
+      toTier: decision.kind === 'stop' ? null : decision.toTier,
+      nextRunId: nextRun?.id ?? null,
+      recommendation,
+      decidedBy: 'rules',
+      decidedAt: at,
+      expiresAt:
+        decision.kind === 'ask' ? new Date(at.getTime() + settings.escalation.approvalTimeoutMs) : null,
+    },
+    next: nextRun,
+  }
+}
+
+/** A tier that has been taken out of the configuration since is none to climb to. */
+const missingAbove = ({ settings }: EngineParts, tier: number) =>
+  settings.escalation.tiers.has(tier + 1) ? [] : [tier]
+
+/** What all runs of the chain have cost, this one as it is given. What has no price counts as much as it can have cost. */
+export async function spentByChain({ store }: Pick<EngineParts, 'store'>, run: RunRecord): Promise<number> {
+  const runs = (await store.listChain(run.id)).map((known) => (known.id === run.id ? run : known))
+  return spentBy(runs.filter((r) => r.attemptCount > 0).map((r) => r.spend)).usd
+}

@@ -1,0 +1,26 @@
+/** How large the context of a model is, as the agents themselves last reported it; remembered across restarts. */
+import type { RunRecord } from '../store/records.ts'
+import type { EngineParts } from './parts.ts'
+
+type Parts = Pick<EngineParts, 'store' | 'settings'>
+
+/** Of the model that is to run now, which need not be the one that filled the session. null: nobody knows yet. */
+export async function readWindow(
+  { store, settings }: Parts,
+  run: RunRecord,
+  usual: string | null,
+): Promise<number | null> {
+  const tier = run.links.tier === null ? undefined : settings.escalation.tiers.get(run.links.tier)
+  if (tier?.contextWindow) return tier.contextWindow
+  const model = run.model ?? usual
+  const known = model === null ? null : await store.getFact(keyOf(run.agent, model))
+  return known === null ? null : Number(known)
+}
+
+export async function noteWindow({ store }: Parts, run: RunRecord, window: number | null): Promise<void> {
+  if (run.model === null || window === null) return
+  const key = keyOf(run.agent, run.model)
+  if ((await store.getFact(key)) !== String(window)) await store.putFact(key, String(window))
+}
+
+const keyOf = (agent: string, model: string) => `window:${agent}:${model}`

@@ -1,0 +1,56 @@
+/** When an agent is done: not merely when it says so. */
+import { expect, it } from 'vitest'
+import type { EventBody } from '../../src/contract/events.ts'
+import { endOfTurn, followTurn, NEW_TURN } from '../../src/core/turn.ts'
+
+const at = (s: number) => new Date(s * 1000)
+const accept: EventBody = { type: 'prompt-accept', messageId: 'p' }
+const start: EventBody = { type: 'session-start', agentSessionId: 's' }
+const helpers = (tasks: number): EventBody => ({ type: 'background', tasks })
+const end = (text: string, turns = 1): EventBody => ({
+  type: 'turn-end',
+  outcome: { name: 'completed', message: '' },
+  text,
+  turns,
+})
+const failed: EventBody = { type: 'turn-end', outcome: { name: 'api-error', message: 'lost' }, turns: 1 }
+
+const events = (bodies: EventBody[]) => bodies.map((body, i) => ({ body, at: at(i) }))
+const textOf = (...bodies: EventBody[]) => endOfTurn(events(bodies), 'p')?.text ?? null
+const doneFrom = (...bodies: EventBody[]) =>
+  events(bodies).reduce((s, e) => followTurn(s, e.body, e.at, 'p'), NEW_TURN).doneFrom
+
+it('a turn that ends with nobody at work is the end, at once', () => {
+  expect(textOf(accept, start, end('done'))).toBe('done')
+  expect(doneFrom(accept, start, end('done'))).toEqual(at(2))
+})
+
+it('an agent that reports no prompts is done when it says so', () => {
+  expect(textOf(start, end('done'))).toBe('done')
+})
+
+it('one that ends while sub-agents work is not', () => {
+  expect(textOf(accept, start, helpers(1), end('wait'))).toBeNull()
+  expect(textOf(accept, start, helpers(2), end('wait'), helpers(1), start, end('one'))).toBeNull()
+})
+
+it('the turn that follows from them is the end, also if it does not come', () => {
+  const finished = [accept, start, helpers(1), end('wait'), helpers(0)]
+  expect(textOf(...finished, start, end('found'))).toBe('found')
+  expect(textOf(...finished)).toBe('wait')
+  expect(doneFrom(...finished)!.getTime()).toBeGreaterThan(at(4).getTime())
+  expect(textOf(...finished, start)).toBeNull()
+})
+
+it('a failure is the end, whoever works', () => {
+  expect(doneFrom(accept, start, helpers(1), failed)).toEqual(at(3))
+})
+
+it('an empty turn before our prompt was taken is none; after that it is', () => {
+  expect(textOf(start, end('', 0))).toBeNull()
+  expect(textOf(start, end('', 0), accept, start, end('done'))).toBe('done')
+  expect(textOf(accept, end('', 0))).toBe('')
+  expect(endOfTurn(events([start, { ...failed, turns: 0 } as EventBody]), 'p')?.outcome.name).toBe(
+    'api-error',
+  )
+})

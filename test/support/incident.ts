@@ -1,0 +1,118 @@
+/** A scripted incident: a fake `docker` that records what it is called with, and tiers that look, restart, redeploy. */
+import { readFileSync } from 'node:fs'
+import { chmod, mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Chain } from '../../src/contract/chain.ts'
+import type { Signal } from '../../src/contract/escalation.ts'
+import type { CreateRun, Run } from '../../src/contract/run.ts'
+import type { RuleInput } from '../../src/simulator/scenario-types.ts'
+import { until, World } from './world.ts'
+
+export const TASK = 'Is everything fine with web?'
+
+export const bash = (command: string) => ({ tool: 'Bash', input: { command, description: 'x' } })
+export const results = { await: 'results' } as const
+
+const SIGNAL: Signal = {
+  status: 'down',
+  summary: 'web does not answer',
+  checks: [{ name: 'web', status: 'problem', finding: 'exited 137' }],
+  services: ['web'],
+  actions: [],
+  escalate: true,
+  reason: 'web must be restarted',
+}
+
+export const report = (change: Partial<Signal> = {}) => ({
+  tool: 'StructuredOutput',
+  input: { ...SIGNAL, ...change },
+})
+
+/** What the agent does at a tier, then what it reports. */
+export const tier = (n: number, commands: readonly string[], signal: Partial<Signal> = {}): RuleInput => ({
+  when: { user: `tier ${n} of` },
+  reply: [
+    ...commands.flatMap((command) => [bash(command), results]),
+    report(signal),
+    results,
+    { text: `tier ${n} is done` },
+  ],
+})
+
+export const FIXED = { status: 'fixed', escalate: false, reason: 'it works again' } as const
+
+/** Looks, restarts, redeploys. */
+export const threeTiers: RuleInput[] = [
+  tier(1, ['docker ps -a', 'docker logs web']),
+  tier(2, ['docker restart web'], { reason: 'the restart did not help' }),
+  tier(3, ['docker compose up -d web'], FIXED),
+]
+
+export class Incident {
+  readonly world: World
+  readonly #log: string
+
+  private constructor(world: World) {
+    this.world = world
+    this.#log = join(world.dir, 'docker.log')
+  }
+
+  static async begin(rules: readonly RuleInput[], config: object = {}): Promise<Incident> {
+    const world = await World.create({ name: 'incident', rules: [...rules] }, config)
+    const incident = new Incident(world)
+    await incident.#install('docker')
+    await world.startDaemon()
+    return incident
+  }
+
+  /** A program that does nothing but say what it was told. */
+  async #install(name: string): Promise<void> {
+    const bin = join(this.world.dir, 'bin')
+    await mkdir(bin, { recursive: true })
+    await writeFile(join(bin, name), `#!/bin/sh\necho "$*" >> '${this.#log}'\necho "${name}: $*"\n`)
+    await chmod(join(bin, name), 0o755)
+    this.world.env.PATH = `${bin}:${this.world.env.PATH}`
+  }
+
+  /** What `docker` was really called with. */
+  get docker(): string[] {
+    try {
+      return readFileSync(this.#log, 'utf8').trimEnd().split('\n')
+    } catch {
+      return []
+    }
+  }
+
+  investigate(change: Partial<CreateRun> = {}): Promise<Run> {
+    return this.world.createRun({ prompt: TASK, tier: 1, ...change })
+  }
+
+  chain(id: string): Promise<Chain> {
+    return this.world.api('GET', `/api/runs/${id}/chain`)
+  }
+
+  /** Until nothing of the chain runs, or is queued, any more. */
+  async rested(id: string): Promise<Chain> {
+    const found = await until(async () => {
+      const chain = await this.chain(id)
+      return chain.state === 'running' ? null : chain
+    }, 'the chain to end')
+    return found
+  }
+
+  async play(change: Partial<CreateRun> = {}): Promise<Chain> {
+    return this.rested((await this.investigate(change)).id)
+  }
+
+  /** What the user's side said at the start of each turn, by model. */
+  prompts(): { model: string; text: string }[] {
+    return this.world.simulator
+      .requests()
+      .filter((request) => request.userText)
+      .map((request) => ({ model: request.model, text: request.userText ?? '' }))
+  }
+
+  close(): Promise<void> {
+    return this.world.close()
+  }
+}
