@@ -26,6 +26,9 @@ export interface Claim {
   actions: readonly Action[]
 }
 
+/** Of what may not be done at all. */
+const NEVER = new Date(8.64e15)
+
 export class Cooldowns {
   readonly rules: CooldownRules
   readonly #parts: Pick<EngineParts, 'store' | 'clock' | 'stateDir' | 'log' | 'closing'>
@@ -73,7 +76,7 @@ export class Cooldowns {
       const times = limits.map(({ name: rule }) => {
         const action = { rule, service, scope: null, command: '' }
         const decision = decideCooldown([action], taken, limits, now)
-        return decision.kind === 'refuse' ? decision.freeAt : null
+        return decision.kind === 'refuse' ? (decision.freeAt ?? NEVER) : null
       })
       const free = times.filter((at) => at !== null)
       const first = free.length === limits.length ? Math.min(...free.map((at) => at.getTime())) : null

@@ -143,7 +143,7 @@ describe('a session that cannot be resumed', () => {
   })
 
   it('because it is too full, also after it was compacted, is handed over', async () => {
-    incident = await Incident.begin(lookThenRestart, { resume: { contextThreshold: 0.001 } })
+    incident = await Incident.begin(lookThenRestart, { resume: { contextThreshold: 0.00001 } })
     const chain = await incident.play()
     expectHandoff('context-full', chain)
     const { attempts } = await incident.world.getRun(chain.runs[1]!.id)
@@ -200,7 +200,7 @@ describe('a dry run', () => {
     expect(second?.refused.map(({ what, dryRun }) => [what, dryRun])).toEqual([
       ['docker restart web', true],
       ['docker ps -a --no-trunc && touch made', true],
-      ['written', true],
+      [join(incident.world.workDir, 'written'), true],
     ])
     expect(second).toMatchObject({ dryRun: true, refusals: 3 })
     expect(incident.prompts().at(-1)?.text).toContain('dry run')

@@ -104,12 +104,10 @@ export class Incident {
     return this.rested((await this.investigate(change)).id)
   }
 
-  /** What the user's side said at the start of each turn, by model. */
+  /** What our side said in each turn, and to which model. */
   prompts(): { model: string; text: string }[] {
-    return this.world.simulator
-      .requests()
-      .filter((request) => request.userText)
-      .map((request) => ({ model: request.model, text: request.userText ?? '' }))
+    const said = this.world.simulator.requests().filter((request) => request.userText)
+    return [...new Map(said.map((r) => [r.userText, { model: r.model, text: r.userText }])).values()]
   }
 
   close(): Promise<void> {

@@ -145,10 +145,22 @@ function mounts(args: readonly Field[]): Write[] {
 /** Sub-commands that do not change the work tree. */
 const TREE_KEPT = /^(add|commit|push|fetch|config|branch|tag|remote|gc|notes|archive|bundle|stash|)$/
 
+/** Sub-commands that write nothing but what they are told to by `--output`; settings given with `-c` do not change that. */
+const READING =
+  /^(ls-files|ls-tree|ls-remote|rev-parse|rev-list|status|log|show|diff|cat-file|check-ignore|check-attr|for-each-ref|merge-base|describe|blame|grep|count-objects|name-rev|shortlog)$/
+
 function gitTargets(args: readonly Field[], command: SimpleCommand): Write[] {
   if (onlyLooks(command)) return []
   const texts = textsOf(args)
   const [name = '', ...operands] = subCommand('git', texts)
+  if (READING.test(name)) {
+    return args.flatMap((arg, index) => {
+      const [, value] = /^--o\w*=(.*)$/s.exec(arg.text) ?? []
+      if (value !== undefined) return [{ target: { ...arg, text: value }, deep: false }]
+      const next = /^--o\w*$/.test(arg.text) ? args[index + 1] : undefined
+      return next ? [{ target: next, deep: false }] : []
+    })
+  }
   const places = args.flatMap((arg, index) => {
     if (/^(-C|--work-tree|--git-dir)$/.test(arg.text)) return args[index + 1] ?? []
     const [, value] = /^--(?:work-tree|git-dir)=(.*)$/.exec(arg.text) ?? []
