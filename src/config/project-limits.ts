@@ -17,6 +17,7 @@ const HOME_ONLY = [
   ['agents', '*', 'env'],
   ['notify'],
   ['tiers'],
+  ['redact'],
 ] as const
 
 /** Expects a source that fits the schema, and the settings as they are without it. */

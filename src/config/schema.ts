@@ -10,6 +10,7 @@ import { PERMISSION_MODES } from '../contract/run.ts'
 import { DEFAULT_TIERS } from '../core/policy/defaults.ts'
 import { notify } from './notify-schema.ts'
 import { policy, tiers } from './policy-schema.ts'
+import { redact } from './redact-schema.ts'
 import { duration, setting, size, text, wholeNumber } from './setting.ts'
 
 const server = z.strictObject({
@@ -158,6 +159,7 @@ export const configSchema = z.strictObject({
   maxTier: wholeNumber('The highest tier an escalation may reach.', { min: 1, max: 9 }).prefault(3),
   tiers: tiers.prefault(defaultTiers()),
   policy: policy.prefault({}),
+  redact: redact.prefault({}),
   agents: setting(
     z.record(z.string().regex(/^[a-z0-9][a-z0-9._-]*$/), agent),
     'names of agents (small letters, digits, . _ -) with their settings',
