@@ -2,13 +2,14 @@
  * An attempt whose process has run and gone, and whose output nobody has read yet: what a daemon finds that starts
  * after a long sleep. The store, the folder and the supervision are the real ones.
  */
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { claudeAdapter } from '../src/agents/claude/adapter.ts'
 import { AgentRegistry, type ConfiguredAgent } from '../src/agents/registry.ts'
 import { configSchema } from '../src/config/schema.ts'
 import { AttemptId, RunId, SessionId } from '../src/contract/ids.ts'
+import { Redactor } from '../src/core/redact/redactor.ts'
 import { systemClock } from '../src/daemon/clock.ts'
 import { createNotifier } from '../src/daemon/notifier.ts'
 import { engineSettings } from '../src/daemon/settings.ts'
@@ -32,7 +33,10 @@ const quiet = () => {}
 
 export async function spoolAttempt(folder: string, output: string): Promise<Spooled> {
   const database = join(folder, 'reprise.db')
-  const store = await openSqliteStore(database, systemClock.now())
+  // As a daemon has it: the known forms, its own token, a key of the agent's.
+  const values = [randomBytes(32).toString('base64url'), `sk-ant-${randomBytes(60).toString('base64url')}`]
+  const redactor = new Redactor({ builtIn: true, patterns: [], values })
+  const store = await openSqliteStore(database, systemClock.now(), { redactor })
   const spool = join(folder, 'spool')
   mkdirSync(spool)
   const agent: ConfiguredAgent = {
@@ -62,6 +66,7 @@ export async function spoolAttempt(folder: string, output: string): Promise<Spoo
     notifications: createNotifier({ config, store, home: folder, env: {}, log }),
     random: Math.random,
     log,
+    redactor,
     spool,
     archive: join(folder, 'archive'),
     damaged: join(folder, 'damaged'),

@@ -4,6 +4,7 @@ import type { CheckpointPolicy } from '../contract/job.ts'
 import type { PermissionMode } from '../contract/run.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Notice, PlannedNotification } from '../core/notify/plan.ts'
+import type { Redactor } from '../core/redact/redactor.ts'
 import type { ResumeLimits } from '../core/resume/facts.ts'
 import type { Git } from '../process/git/run.ts'
 import type { Store } from '../store/store.ts'
@@ -22,6 +23,8 @@ export interface EngineParts {
   /** In [0, 1). */
   random: () => number
   log: Log
+  /** For what others get to read: texts for another agent, or for people. What is stored as events goes through it anyway. */
+  redactor: Redactor
   /** Aborted when the engine lets go of everything. */
   closing: AbortSignal
   /** The folder that holds one folder per attempt. */

@@ -60,12 +60,14 @@ export async function settleAttempt(parts: EngineParts, input: SettleInput): Pro
   const own = events.filter((event) => event.attemptId === attempt.id)
 
   const exitCode = end.kind === 'exited' ? end.code : null
-  const outcome = classify(adapter, own, await store.listQuestions(attempt.id), {
+  const classified = classify(adapter, own, await store.listQuestions(attempt.id), {
     stopCause: current.stopCause as StopCause | null,
     exitCode,
     stderr: await readStderrTail(dir),
     starved: end.kind === 'exited' && end.starved,
   })
+  // It may repeat what the agent wrote to stderr.
+  const outcome = { ...classified, message: parts.redactor.text(classified.message) }
   const rates = await readRates(store)
   const spends = computeSpends(attempts, events, rates)
   const spend = totalOf([...spends.values()])
