@@ -2,7 +2,7 @@
  * An attempt whose process has run and gone, and whose output nobody has read yet: what a daemon finds that starts
  * after a long sleep. The store, the folder and the supervision are the real ones.
  */
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { claudeAdapter } from '../src/agents/claude/adapter.ts'
@@ -34,7 +34,10 @@ const quiet = () => {}
 
 export async function spoolAttempt(folder: string, output: string): Promise<Spooled> {
   const database = join(folder, 'reprise.db')
-  const store = await openSqliteStore(database, systemClock.now())
+  // As a daemon has it: the known forms, its own token, a key of the agent's.
+  const values = [randomBytes(32).toString('base64url'), `sk-ant-${randomBytes(60).toString('base64url')}`]
+  const redactor = new Redactor({ builtIn: true, patterns: [], values })
+  const store = await openSqliteStore(database, systemClock.now(), { redactor })
   const spool = join(folder, 'spool')
   mkdirSync(spool)
   const agent: ConfiguredAgent = {
@@ -66,13 +69,13 @@ export async function spoolAttempt(folder: string, output: string): Promise<Spoo
     notifications: createNotifier({ config, store, home: folder, env: {}, log }),
     random: Math.random,
     log,
+    redactor,
     spool,
     archive: join(folder, 'archive'),
     damaged: join(folder, 'damaged'),
     closing,
     stateDir,
     protectedPaths: [],
-    redactor: new Redactor({ builtIn: true, patterns: [], values: [] }),
     cooldowns: new Cooldowns({ store, clock: systemClock, stateDir, log, closing }, config.policy),
     onAsk: quiet,
     settings: engineSettings(config, new Map()),

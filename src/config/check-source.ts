@@ -33,8 +33,9 @@ function unknownKey(parent: SettingPath, key: string): string {
   return `unknown key; known here: ${knownKeysAt(parent).join(', ')}`
 }
 
-/** An address may hold a password, a header or a command a token. */
-function isPrivate([section, , key]: SettingPath): boolean {
+/** An address may hold a password, a header or a command a token; what is to be redacted is a secret. */
+function isPrivate([section, second, key]: SettingPath): boolean {
+  if (section === 'redact') return second === 'values'
   return section === 'store' || key === 'env' || (section === 'notify' && key !== 'on')
 }
 

@@ -18,6 +18,7 @@ const HOME_ONLY = [
   ['notify'],
   ['tiers'],
   ['cooldowns'],
+  ['redact'],
 ] as const
 
 /** Expects a source that fits the schema, and the settings as they are without it. */

@@ -10,6 +10,7 @@ import { PERMISSION_MODES } from '../contract/run.ts'
 import { DEFAULT_COOLDOWNS, DEFAULT_TIERS } from '../core/policy/defaults.ts'
 import { notify } from './notify-schema.ts'
 import { cooldowns, policy, tiers } from './policy-schema.ts'
+import { redact } from './redact-schema.ts'
 import { duration, setting, size, text, wholeNumber } from './setting.ts'
 
 const server = z.strictObject({
@@ -183,6 +184,7 @@ export const configSchema = z.strictObject({
   policy: policy.prefault({}),
   cooldowns: cooldowns.prefault(defaultCooldowns()),
   escalation: escalation.prefault({}),
+  redact: redact.prefault({}),
   agents: setting(
     z.record(z.string().regex(/^[a-z0-9][a-z0-9._-]*$/), agent),
     'names of agents (small letters, digits, . _ -) with their settings',

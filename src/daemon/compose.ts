@@ -6,9 +6,7 @@ import { ensureHome } from '../config/home.ts'
 import { loadConfig } from '../config/load.ts'
 import type { Config } from '../config/schema.ts'
 import { RepriseError } from '../contract/errors.ts'
-import { Redactor } from '../core/redact/redactor.ts'
 import { createEngine, type RunningEngine } from '../engine/engine.ts'
-import type { Log } from '../engine/log.ts'
 import { ProgressBus } from '../engine/progress.ts'
 import { openGit } from '../process/git/run.ts'
 import { openSqliteStore } from '../store/sqlite/open.ts'
@@ -23,15 +21,18 @@ import {
 } from './agents.ts'
 import { systemClock } from './clock.ts'
 import { lockHome } from './lock.ts'
+import type { DaemonLog } from './log.ts'
 import { createNotifier } from './notifier.ts'
+import { createRedactor } from './redaction.ts'
 import { engineSettings } from './settings.ts'
 import { openSimulator } from './simulated.ts'
+import { ensureToken } from './token.ts'
 
 export interface ComposeInput {
   home: string
   cwd: string
   env: MachineEnv
-  log: Log
+  log: DaemonLog
 }
 
 export interface Composition {
@@ -55,13 +56,18 @@ export async function compose({ home, cwd, env, log }: ComposeInput): Promise<Co
   try {
     const lock = lockHome(home)
     closers.push(lock.release)
-    const store = await openSqliteStore(databasePath(config, home), systemClock.now())
+    const configured = configureAgents(config, env)
+    const known = createRedactor({ config, env, agents: configured, token: ensureToken(home) })
+    const { redactor } = known
+    notices.push(...known.notices)
+    log.redactWith(redactor)
+    const store = await openSqliteStore(databasePath(config, home), systemClock.now(), { redactor })
     closers.push(store.close)
     if (config.store.url !== undefined) await claimDatabase(store, home)
     const [spool, stateDir] = [join(home, 'spool'), join(home, 'state')]
     for (const dir of [spool, stateDir]) mkdirSync(dir, { recursive: true, mode: 0o700 })
 
-    const { agents, simulatorUrl } = await withSimulator(configureAgents(config, env), home, closers)
+    const { agents, simulatorUrl } = await withSimulator(configured, home, closers)
     const simulated = agents.filter((agent) => agent.simulated).map((agent) => agent.name)
     if (simulatorUrl) {
       notices.push(
@@ -82,11 +88,11 @@ export async function compose({ home, cwd, env, log }: ComposeInput): Promise<Co
       notifications: createNotifier({ config, store, home, env, log }),
       random: Math.random,
       log,
+      redactor,
       spool,
       damaged: join(home, 'damaged'),
       archive: join(home, 'archive'),
       stateDir,
-      redactor: new Redactor({ builtIn: true, patterns: [], values: [] }),
       protectedPaths: [`${home}/**`, ...SHELL_START_FILES],
       settings: engineSettings(config, readPrompts(config)),
     })

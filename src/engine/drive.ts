@@ -203,7 +203,7 @@ async function giveUp(parts: EngineParts, run: RunRecord, error: unknown): Promi
     return
   }
   const { code, message: what, hint } = toRepriseError(error)
-  const message = hint ? `${what}. ${hint}` : what
+  const message = parts.redactor.text(hint ? `${what}. ${hint}` : what)
   parts.log.error(
     { run: run.id, error: code === 'internal' ? String((error as Error)?.stack) : code },
     message,

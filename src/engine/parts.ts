@@ -26,6 +26,8 @@ export interface EngineParts {
   /** In [0, 1). */
   random: () => number
   log: Log
+  /** For what others get to read: texts for another agent, or for people. What is stored as events goes through it anyway. */
+  redactor: Redactor
   /** Aborted when the engine lets go of everything. */
   closing: AbortSignal
   /** The folder that holds one folder per attempt. */
@@ -37,7 +39,6 @@ export interface EngineParts {
   /** The folder in which agents at tiers find what they should know, and outsiders what they were given. */
   stateDir: string
   cooldowns: Cooldowns
-  redactor: Redactor
   /** What nobody at a tier may change, besides what the rules say. */
   protectedPaths: readonly string[]
   /** A tier waits for a person. */

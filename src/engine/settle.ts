@@ -77,7 +77,9 @@ export async function settleAttempt(parts: EngineParts, input: SettleInput): Pro
       starved: end.kind === 'exited' && end.starved,
     },
   )
-  const outcome = run.links.tier === null ? classified : concludes(classified, exitCode)
+  const concluded = run.links.tier === null ? classified : concludes(classified, exitCode)
+  // It may repeat what the agent wrote to stderr.
+  const outcome = { ...concluded, message: parts.redactor.text(concluded.message) }
   const rates = await readRates(store)
   const spends = computeSpends(attempts, events, rates)
   const spend = totalOf([...spends.values()])

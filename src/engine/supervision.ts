@@ -7,7 +7,8 @@
  * them; only the end of the process ends it.
  *
  * Invariants: events and spool offset are stored together (I2, each line once); a stop has one cause, the first; an
- * answer is stored before it is delivered, and may be delivered again.
+ * answer is stored before it is delivered, and may be delivered again; what is stored as events has no secrets in it,
+ * what is acted on is as the agent said it.
  */
 import type { AgentAdapter, StopCause } from '../agents/adapter.ts'
 import { RepriseError } from '../contract/errors.ts'
@@ -15,6 +16,7 @@ import type { EventBody } from '../contract/events.ts'
 import type { ToolResult } from '../contract/run.ts'
 import { overBudget } from '../core/job/budget.ts'
 import { decideAsk } from '../core/permission/decide.ts'
+import { Deltas } from '../core/redact/deltas.ts'
 import { followTurn, NEW_TURN } from '../core/turn.ts'
 import { type WatchFacts, watch } from '../core/watchdog.ts'
 import { type AttemptDir, closeInput, deliver, poke } from '../process/attempt-dir.ts'
@@ -61,6 +63,7 @@ export class Supervision {
   readonly #in: SupervisionInput
   readonly #tail: Tail
   readonly #splitter: LineSplitter
+  readonly #deltas: Deltas
   #watch: WatchFacts
   #open: QuestionRecord[] = []
   #ladder: Promise<unknown> | null = null
@@ -76,6 +79,7 @@ export class Supervision {
     this.#in = input
     this.#tail = new Tail(dir, keeper, attempt.spoolOffset)
     this.#splitter = new LineSplitter(parts.settings.maxLineBytes, attempt.spoolOffset)
+    this.#deltas = new Deltas(parts.redactor)
     this.#watch = {
       startedAt: attempt.startedAt,
       lastOutputAt: parts.clock.now(),
@@ -202,7 +206,10 @@ export class Supervision {
       bytes += chunk.length
       for (const piece of this.#splitter.push(chunk)) this.#parse(piece, batch)
     }
-    if (drained && last) for (const piece of this.#splitter.flush()) this.#parse(piece, batch)
+    if (drained && last) {
+      for (const piece of this.#splitter.flush()) this.#parse(piece, batch)
+      batch.add(this.#deltas.flush())
+    }
     this.#watch.outputBytes += bytes
     if (bytes > 0) this.#watch.lastOutputAt = this.#parts.clock.now()
     if (batch.size > 0) await this.#store(batch, this.#splitter.position)
@@ -215,7 +222,7 @@ export class Supervision {
       return
     }
     try {
-      batch.add(this.#in.adapter.parseLine(piece.text), piece.text)
+      batch.add(this.#deltas.pass(this.#in.adapter.parseLine(piece.text)), piece.text)
     } catch (error) {
       this.#parts.log.error({ error, attempt: this.#in.attempt.id }, 'the parser failed on a line')
       const from = piece.end - Buffer.byteLength(piece.text) - 1

@@ -11,7 +11,7 @@ import type { EventBatch } from './event-batch.ts'
 import { appendBatch, appendEvents } from './events.ts'
 import { followRun } from './job-state.ts'
 import { enqueueNotifications } from './notifications.ts'
-import { trackQuestions } from './questions.ts'
+import { closeQuestions, trackQuestions } from './questions.ts'
 import {
   type AttemptEnding,
   type AttemptRecord,
@@ -256,12 +256,7 @@ export async function endAttempt(tx: Tx, ending: AttemptEnding): Promise<void> {
     .where('session_id', '=', attempt.sessionId)
     .where('fence', '=', attempt.fence)
     .execute()
-  await tx
-    .updateTable('questions')
-    .set({ closed_at: at.getTime() })
-    .where('attempt_id', '=', attempt.id)
-    .where('closed_at', 'is', null)
-    .execute()
+  await closeQuestions(tx, attempt.id, at)
   await updateSession(tx, attempt.sessionId, ending.session, at)
   const changed = await tx
     .updateTable('runs')

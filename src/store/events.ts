@@ -1,12 +1,13 @@
 /**
  * A run's events: numbered from 1 without holes, only ever appended. The number is taken from the run's row in the
- * same transaction, so it cannot be given twice.
+ * same transaction, so it cannot be given twice. None gets in but through `appendBatch`, which takes out secrets.
  */
 import { CompiledQuery, type Kysely } from 'kysely'
 import type { EventBody, EventType } from '../contract/events.ts'
 import type { AttemptId, RunId } from '../contract/ids.ts'
 import { EventBatch } from './event-batch.ts'
 import type { StoredEvent } from './records.ts'
+import { redactEvent } from './redaction.ts'
 import { toEvent } from './rows.ts'
 import type { EventsTable, Tables } from './schema.ts'
 import type { Tx } from './writer.ts'
@@ -40,7 +41,9 @@ export async function appendBatch(
     const size = SIZES.find((rows) => rows <= count - from) ?? 1
     const values: unknown[] = []
     for (let index = from; index < from + size; index++) {
-      values.push(runId, firstSeq + index, attemptId, at.getTime(), types[index], texts[index])
+      const type = types[index] as EventType
+      const text = redactEvent(tx.redactor, type, texts[index] as string)
+      values.push(runId, firstSeq + index, attemptId, at.getTime(), type, text)
     }
     await tx.executeQuery(CompiledQuery.raw(insertOf(tx, size).sql, values))
     from += size

@@ -8,6 +8,7 @@ import { NotificationId } from '../contract/ids.ts'
 import type { Notice, PlannedNotification } from '../core/notify/plan.ts'
 import { targetKey } from '../core/notify/target.ts'
 import type { NotificationRecord } from './records.ts'
+import { redactNotice } from './redaction.ts'
 import { toNotification } from './rows.ts'
 import type { Tables } from './schema.ts'
 import type { Tx } from './writer.ts'
@@ -29,7 +30,7 @@ export async function enqueueNotifications(
         subject_id: item.subject.id,
         occurrence: item.occurrence,
         target: targetKey(item.target),
-        payload: JSON.stringify(item.payload),
+        payload: redactNotice(tx.redactor, JSON.stringify(item.payload)),
         state: 'pending',
         tries: 0,
         not_before: at.getTime(),

@@ -1,16 +1,27 @@
-/** What agents ask, and the one answer each question gets. */
+/**
+ * What agents ask, and the one answer each question gets. While a question stands, its row is what is acted on: the
+ * agent is to get back what it said, by whichever daemon, so nothing is taken out of it. Once it is closed nobody needs
+ * that any more, and the row is left without secrets.
+ */
 import type { Kysely } from 'kysely'
 import { RepriseError } from '../contract/errors.ts'
 import type { EventBody, EventType } from '../contract/events.ts'
 import type { AttemptId, RunId } from '../contract/ids.ts'
 import type { ToolResult } from '../contract/run.ts'
+import type { Redactor } from '../core/redact/redactor.ts'
 import { appendEvents } from './events.ts'
 import type { QuestionRecord } from './records.ts'
+import { redactAsk } from './redaction.ts'
 import { toQuestion } from './rows.ts'
 import type { Tables } from './schema.ts'
 import type { Tx } from './writer.ts'
 
-export async function listPending(db: Kysely<Tables>, runId: RunId): Promise<QuestionRecord[]> {
+/** As it may be shown. */
+export async function listPending(
+  db: Kysely<Tables>,
+  runId: RunId,
+  redactor: Redactor,
+): Promise<QuestionRecord[]> {
   const rows = await db
     .selectFrom('questions')
     .selectAll()
@@ -19,7 +30,7 @@ export async function listPending(db: Kysely<Tables>, runId: RunId): Promise<Que
     .where('closed_at', 'is', null)
     .orderBy('asked_at')
     .execute()
-  return rows.map(toQuestion)
+  return rows.map((row) => toQuestion({ ...row, ask: redactAsk(redactor, row.ask) }))
 }
 
 export async function listQuestions(db: Kysely<Tables>, attemptId: AttemptId): Promise<QuestionRecord[]> {
@@ -36,7 +47,7 @@ export async function listQuestions(db: Kysely<Tables>, attemptId: AttemptId): P
 export async function answerQuestion(
   tx: Tx,
   runId: RunId,
-  { toolUseId, ...answer }: ToolResult,
+  { toolUseId, ...given }: ToolResult,
   by: 'person' | 'policy',
   at: Date,
 ): Promise<QuestionRecord> {
@@ -64,6 +75,7 @@ export async function answerQuestion(
       : new RepriseError('question-answered', `question ${toolUseId} has been answered already`)
   }
   const question = toQuestion(row)
+  const answer = toItsWords(question.ask, given, tx.redactor)
   checkFits(question.ask, answer)
   await tx
     .updateTable('questions')
@@ -87,6 +99,25 @@ export async function answerQuestion(
     at,
   )
   return { ...question, answer, answeredAt: at }
+}
+
+/** Whoever answers may have been shown a question or an option without the secrets in it. */
+function toItsWords(
+  ask: QuestionRecord['ask'],
+  answer: Omit<ToolResult, 'toolUseId'>,
+  redactor: Redactor,
+): Omit<ToolResult, 'toolUseId'> {
+  if (ask.type !== 'question-ask' || answer.answers === undefined) return answer
+  const own = new Map(
+    ask.questions
+      .flatMap(({ question, options }) => [question, ...options.map(({ label }) => label)])
+      .map((words) => [redactor.text(words), words]),
+  )
+  const answers = Object.entries(answer.answers).map(([question, said]) => [
+    own.get(question) ?? question,
+    own.get(said) ?? said,
+  ])
+  return { ...answer, answers: Object.fromEntries(answers) }
 }
 
 /** An answer is given once: one that says nothing to what was asked must not use it up. */
@@ -154,14 +185,35 @@ export async function trackQuestions(
       )
       if (over.length === 0) continue
       for (const requestId of over) open.delete(requestId)
-      await tx
-        .updateTable('questions')
-        .set({ closed_at: at.getTime() })
-        .where('attempt_id', '=', attemptId)
-        .where('closed_at', 'is', null)
-        .where('request_id', 'in', over)
-        .execute()
+      await closeQuestions(tx, attemptId, at, over)
     }
+  }
+}
+
+/** Those with these ids; all that stand, if none are given. */
+export async function closeQuestions(
+  tx: Tx,
+  attemptId: AttemptId,
+  at: Date,
+  requestIds?: readonly string[],
+): Promise<void> {
+  let standing = tx
+    .selectFrom('questions')
+    .select(['request_id', 'ask', 'answer'])
+    .where('attempt_id', '=', attemptId)
+    .where('closed_at', 'is', null)
+  if (requestIds) standing = standing.where('request_id', 'in', requestIds)
+  for (const { request_id, ask, answer } of await standing.execute()) {
+    await tx
+      .updateTable('questions')
+      .set({
+        closed_at: at.getTime(),
+        ask: redactAsk(tx.redactor, ask),
+        answer: answer && tx.redactor.json(answer),
+      })
+      .where('attempt_id', '=', attemptId)
+      .where('request_id', '=', request_id)
+      .execute()
   }
 }
 

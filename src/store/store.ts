@@ -11,6 +11,7 @@ import type { Outcome } from '../contract/outcome.ts'
 import type { ToolResult } from '../contract/run.ts'
 import type { Stats } from '../contract/stats.ts'
 import type { Notice, PlannedNotification } from '../core/notify/plan.ts'
+import { NOTHING_TO_REDACT, type Redactor } from '../core/redact/redactor.ts'
 import * as actions from './actions.ts'
 import * as attempts from './attempts.ts'
 import * as checkpoints from './checkpoints.ts'
@@ -86,8 +87,9 @@ export interface Store {
   listEvents: (runId: RunId, query?: events.EventQuery) => Promise<StoredEvent[]>
   countEvents: (runId: RunId, type: EventType) => Promise<number>
 
+  /** As it may be shown. */
   listPending: (runId: RunId) => Promise<QuestionRecord[]>
-  /** All that the attempt asked, in order. */
+  /** All that the attempt asked, in order, as it asked. */
   listQuestions: (attemptId: AttemptId) => Promise<QuestionRecord[]>
   answerQuestion: (
     runId: RunId,
@@ -212,8 +214,13 @@ export interface Connections {
 const AWAITED: ReadonlySet<EventBody['type']> = new Set(['question-ask', 'permission-ask', 'tool-end'])
 const LARGE_BATCH = 500
 
-export function createStore({ reader, writer }: Connections, windowMs: number): Store {
-  const group = new GroupWriter(writer, windowMs)
+/** What the redactor takes out is never written where others read it: in events, messages to people, what is pending. */
+export function createStore(
+  { reader, writer }: Connections,
+  windowMs: number,
+  redactor: Redactor = NOTHING_TO_REDACT,
+): Store {
+  const group = new GroupWriter(writer, windowMs, redactor)
   const write = <T>(work: (tx: Tx) => Promise<T>) => group.write(work, { urgent: true })
   return {
     admitRun: (run) => write((tx) => runs.admitRun(tx, run)),
@@ -244,7 +251,7 @@ export function createStore({ reader, writer }: Connections, windowMs: number): 
     listEvents: (runId, query) => events.listEvents(reader, runId, query),
     countEvents: (runId, type) => events.countEvents(reader, runId, type),
 
-    listPending: (runId) => questions.listPending(reader, runId),
+    listPending: (runId) => questions.listPending(reader, runId, redactor),
     listQuestions: (attemptId) => questions.listQuestions(reader, attemptId),
     answerQuestion: (runId, answer, by, at) =>
       write((tx) => questions.answerQuestion(tx, runId, answer, by, at)),

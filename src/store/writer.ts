@@ -7,9 +7,11 @@
  * after a quiet time; while one commit is under way the next one fills by itself.
  */
 import { type Kysely, sql, type Transaction } from 'kysely'
+import type { Redactor } from '../core/redact/redactor.ts'
 import type { Tables } from './schema.ts'
 
-export type Tx = Transaction<Tables>
+/** A transaction. What is written in it for others to read goes through the redactor first. */
+export type Tx = Transaction<Tables> & { readonly redactor: Redactor }
 
 interface Piece {
   work: (tx: Tx) => Promise<unknown>
@@ -20,15 +22,17 @@ interface Piece {
 export class GroupWriter {
   readonly #db: Kysely<Tables>
   readonly #windowMs: number
+  readonly #redactor: Redactor
   #pieces: Piece[] = []
   #running: Promise<void> | null = null
   #lastCommitAt = Number.NEGATIVE_INFINITY
   #hurried = false
   #wake: () => void = () => {}
 
-  constructor(db: Kysely<Tables>, windowMs: number) {
+  constructor(db: Kysely<Tables>, windowMs: number, redactor: Redactor) {
     this.#db = db
     this.#windowMs = windowMs
+    this.#redactor = redactor
   }
 
   /** Somebody waits for an `urgent` piece: it, and all that is there by then, is committed at once. */
@@ -77,7 +81,8 @@ export class GroupWriter {
     const carryOut = batch.length === 1 ? alone : besideOthers
     const settle: (() => void)[] = []
     try {
-      await this.#db.transaction().execute(async (tx) => {
+      await this.#db.transaction().execute(async (transaction) => {
+        const tx: Tx = Object.assign(transaction, { redactor: this.#redactor })
         for (const piece of batch) settle.push(await carryOut(tx, piece))
       })
       for (const done of settle) done()

@@ -73,6 +73,7 @@ describe('defaults and overlay', () => {
         2: expect.objectContaining({ name: 'safe-remediation', model: 'sonnet' }),
         3: expect.objectContaining({ name: 'full-remediation', model: 'opus', commands: {} }),
       },
+      redact: { values: [], patterns: [], builtIn: true },
       policy: {
         never: expect.arrayContaining(['docker system prune *', 'git push --force *']),
         protectedPaths: expect.arrayContaining(['/volumes/**', 'ie.yaml']),

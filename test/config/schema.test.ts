@@ -17,6 +17,14 @@ test('the JSON Schema describes what a file may contain, with defaults as they a
           permissions: { enum: ['ask-all', 'ask', 'edits', 'allow'], default: 'edits' },
         },
       },
+      redact: {
+        additionalProperties: false,
+        properties: {
+          values: { default: [], items: { type: 'string', minLength: 6 } },
+          patterns: { default: [], items: { type: 'string' } },
+          builtIn: { default: true, type: 'boolean' },
+        },
+      },
       agents: { additionalProperties: { properties: { command: { type: 'string' } } } },
       notify: {
         additionalProperties: {

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers'
 import { AgentRegistry } from '../../src/agents/registry.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { RunId } from '../../src/contract/ids.ts'
-import { Redactor } from '../../src/core/redact/redactor.ts'
+import { NOTHING_TO_REDACT } from '../../src/core/redact/redactor.ts'
 import { bundledCommands, configureAgents } from '../../src/daemon/agents.ts'
 import { systemClock } from '../../src/daemon/clock.ts'
 import { lockHome } from '../../src/daemon/lock.ts'
@@ -49,12 +49,12 @@ const engine = createEngine({
   notifications: createNotifier({ config, store: paused, home, env: process.env, log }),
   random: Math.random,
   log,
+  redactor: NOTHING_TO_REDACT,
   spool: `${home}/spool`,
   damaged: `${home}/damaged`,
   archive: `${home}/archive`,
   stateDir: `${home}/state`,
   protectedPaths: [],
-  redactor: new Redactor({ builtIn: false, patterns: [], values: [] }),
   settings: engineSettings(config, new Map()),
 })
 setInterval(() => {}, 1000)

@@ -1,11 +1,13 @@
 /**
  * Opens the SQLite database. Two connections: one writes, in group commits; one reads, and sees only what is
- * committed. WAL with synchronous=FULL: a commit that was reported survives a power cut.
+ * committed. WAL with synchronous=FULL: a commit that was reported survives a power cut. What is overwritten or deleted
+ * is really gone from the file: it may have been a secret.
  */
 import { chmodSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { Kysely } from 'kysely'
 import { RepriseError } from '../../contract/errors.ts'
+import type { Redactor } from '../../core/redact/redactor.ts'
 import { migrate } from '../migrations/run.ts'
 import type { Tables } from '../schema.ts'
 import { createStore, type Store } from '../store.ts'
@@ -21,12 +23,13 @@ const PRAGMAS = `
   pragma synchronous = full;
   pragma foreign_keys = on;
   pragma cache_size = -8000;
+  pragma secure_delete = on;
 `
 
 export async function openSqliteStore(
   path: string,
   now: Date,
-  { commitWindowMs = COMMIT_WINDOW_MS } = {},
+  { commitWindowMs = COMMIT_WINDOW_MS, redactor }: { commitWindowMs?: number; redactor?: Redactor } = {},
 ): Promise<Store> {
   const opened: DatabaseSync[] = []
   const connect = () => {
@@ -44,7 +47,7 @@ export async function openSqliteStore(
   try {
     const writer = connect()
     await migrate(writer as unknown as Kysely<unknown>, now)
-    const store = createStore({ writer, reader: connect() }, commitWindowMs)
+    const store = createStore({ writer, reader: connect() }, commitWindowMs, redactor)
     return { ...store, close: () => store.close().finally(disconnect) }
   } catch (cause) {
     disconnect()
