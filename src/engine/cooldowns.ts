@@ -5,6 +5,7 @@
  * nothing is ever decided by it.
  */
 import type { AttemptId, RunId } from '../contract/ids.ts'
+import type { Clock } from '../core/clock.ts'
 import {
   type Action,
   type Cooldowns as CooldownRules,
@@ -13,8 +14,9 @@ import {
 } from '../core/policy/cooldown.ts'
 import type { PolicyRules } from '../core/policy/policy.ts'
 import { formatSpan } from '../core/policy/span.ts'
+import type { Store } from '../store/store.ts'
 import { sweepActions, writeCooldownFile } from './cooldown-file.ts'
-import type { EngineParts } from './parts.ts'
+import type { Log } from './log.ts'
 import { persist } from './persist.ts'
 
 export interface Claim {
@@ -26,18 +28,23 @@ export interface Claim {
   actions: readonly Action[]
 }
 
+interface CooldownParts {
+  store: Pick<Store, 'claimActions' | 'listActions' | 'deleteActions'>
+  clock: Clock
+  stateDir: string
+  log: Log
+  closing: AbortSignal
+}
+
 /** Of what may not be done at all. */
 const NEVER = new Date(8.64e15)
 
 export class Cooldowns {
   readonly rules: CooldownRules
-  readonly #parts: Pick<EngineParts, 'store' | 'clock' | 'stateDir' | 'log' | 'closing'>
+  readonly #parts: CooldownParts
   #writing: Promise<void> = Promise.resolve()
 
-  constructor(
-    parts: Pick<EngineParts, 'store' | 'clock' | 'stateDir' | 'log' | 'closing'>,
-    { cooldowns = {} }: PolicyRules,
-  ) {
+  constructor(parts: CooldownParts, { cooldowns = {} }: PolicyRules) {
     this.#parts = parts
     this.rules = compileCooldowns(cooldowns)
   }

@@ -5,7 +5,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { RepriseError } from '../contract/errors.ts'
-import type { EngineParts } from './parts.ts'
+import type { Log } from './log.ts'
 
 const FIRST_WAIT_MS = 100
 const MAX_WAIT_MS = 5000
@@ -16,7 +16,7 @@ export class Detached extends Error {
 }
 
 export async function persist<T>(
-  { log, closing }: Pick<EngineParts, 'log' | 'closing'>,
+  { log, closing }: { log: Log; closing: AbortSignal },
   write: () => Promise<T>,
 ): Promise<T> {
   for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, MAX_WAIT_MS)) {

@@ -3,10 +3,8 @@
  * everything an attempt needs, derived from one decision.
  */
 import { randomUUID } from 'node:crypto'
-import { realpath } from 'node:fs/promises'
 import type { Plan, Runtime } from '../agents/adapter.ts'
 import type { ConfiguredAgent } from '../agents/registry.ts'
-import { RepriseError } from '../contract/errors.ts'
 import type { Handoff } from '../contract/escalation.ts'
 import { AttemptId, SessionId } from '../contract/ids.ts'
 import { remainingOf } from '../core/job/budget.ts'
@@ -16,6 +14,7 @@ import type { Holder, Pin } from '../core/resume/facts.ts'
 import { decideRoom } from '../core/room/decide.ts'
 import type { AttemptRecord, NewAttempt, RunRecord, SessionRecord } from '../store/records.ts'
 import { readAllowance } from './allowance.ts'
+import { realWorkDir } from './check-request.ts'
 import { readContext } from './context.ts'
 import { isGated } from './gate.ts'
 import { type EarlierAttempts, readEarlierAttempts, toInterruption } from './history.ts'
@@ -201,21 +200,6 @@ async function readPin(
     pin: { ...session, epoch, full: false, transcript: transcript.state, holder },
     promptRecorded: transcript.hasMessage,
     tornTranscript: transcript.state === 'torn' ? transcript.path : null,
-  }
-}
-
-export async function realWorkDir(path: string): Promise<string> {
-  try {
-    return await realpath(path)
-  } catch (cause) {
-    throw new RepriseError(
-      'work-dir-unusable',
-      `the work directory ${path} cannot be used: ${(cause as Error).message}`,
-      {
-        hint: 'Give an existing directory that this user may read and enter.',
-        cause,
-      },
-    )
   }
 }
 

@@ -2,9 +2,9 @@
 import { type Kysely, sql } from 'kysely'
 import type { EscalationReason, Recommendation } from '../contract/escalation.ts'
 import type { RunId } from '../contract/ids.ts'
+import { admitRun } from './admit-run.ts'
 import type { EscalationRecord, NewRun, RunRecord } from './records.ts'
 import { toRun } from './rows.ts'
-import { admitRun } from './runs.ts'
 import type { EscalationsTable, Tables } from './schema.ts'
 import type { Tx } from './writer.ts'
 

@@ -13,6 +13,7 @@ import type { Stats } from '../contract/stats.ts'
 import type { Notice, PlannedNotification } from '../core/notify/plan.ts'
 import { NOTHING_TO_REDACT, type Redactor } from '../core/redact/redactor.ts'
 import * as actions from './actions.ts'
+import { admitRun } from './admit-run.ts'
 import * as attempts from './attempts.ts'
 import * as checkpoints from './checkpoints.ts'
 import * as conversations from './conversations.ts'
@@ -223,7 +224,7 @@ export function createStore(
   const group = new GroupWriter(writer, windowMs, redactor)
   const write = <T>(work: (tx: Tx) => Promise<T>) => group.write(work, { urgent: true })
   return {
-    admitRun: (run) => write((tx) => runs.admitRun(tx, run)),
+    admitRun: (run) => write((tx) => admitRun(tx, run)),
     getRun: (id) => runs.getRun(reader, id),
     listRuns: (query) => runs.listRuns(reader, query),
     listStartable: (now, limit, busy) => runs.listStartable(reader, now, limit, busy),

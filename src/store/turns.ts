@@ -4,10 +4,10 @@
  */
 import type { Kysely } from 'kysely'
 import type { ConversationId, MessageId } from '../contract/ids.ts'
+import { admitRun, findByKey } from './admit-run.ts'
 import { requireConversation } from './conversations.ts'
 import type { MessageRecord, NewRun, PinRecord, RunRecord } from './records.ts'
 import { toMessage, toPin } from './rows.ts'
-import { admitRun, findByKey } from './runs.ts'
 import type { Tables } from './schema.ts'
 import type { Tx } from './writer.ts'
 

@@ -7,7 +7,7 @@ import type { CreateRun } from '../../contract/run.ts'
 import { signalSchema } from '../../core/escalation/signal.ts'
 import type { Tier } from '../../core/escalation/tier.ts'
 import type { NewRun, RunRecord } from '../../store/records.ts'
-import type { Checked } from '../admit.ts'
+import type { Checked } from '../check-request.ts'
 import type { EngineParts } from '../parts.ts'
 
 type Parts = Pick<EngineParts, 'clock' | 'settings'>
