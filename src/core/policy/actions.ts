@@ -1,6 +1,7 @@
 /** Which of the actions that have a cooldown a shell text would do, and to which services. */
 import { type Extraction, type SimpleCommand, type Surroundings, showCommand } from './command.ts'
 import type { Action, Cooldowns, CountedPattern } from './cooldown.ts'
+import { onlyLooks } from './observe.ts'
 import { inOrder, type Subject } from './pattern.ts'
 import { matchServices } from './service-match.ts'
 import { nameServices } from './service-name.ts'
@@ -26,12 +27,10 @@ export function actionsOf(
 ): FoundActions {
   const search = new Search(cooldowns)
   const direct = commands.flatMap((command) => search.look(command, subjectsOf(command, surroundings)))
-  const inner = commands.flatMap((command) =>
-    search.look(
-      command,
-      innerSubjectsOf(command, (program) => cooldowns.byProgram.has(program)),
-    ),
-  )
+  const inner = commands.flatMap((command) => {
+    const subjects = innerSubjectsOf(command, (program) => cooldowns.byProgram.has(program))
+    return subjects.length > 0 && !onlyLooks(command) ? search.look(command, subjects) : []
+  })
   // What a known wrapper starts is a command of its own too, but done once.
   const more = inner.filter((action) => !direct.some((other) => isSame(action, other)))
   for (const { text, why } of opaque) search.lookInText(text, why)

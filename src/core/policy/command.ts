@@ -53,12 +53,31 @@ export interface Surroundings {
   exists: (path: string) => boolean
 }
 
+/** Asks the machine once about each path: files do not change while one text is looked at. */
+export function askingOnce({ cwd, home, realpath, exists }: Surroundings): Surroundings {
+  return { cwd, home, realpath: remembered(realpath), exists: remembered(exists) }
+}
+
+function remembered<T>(ask: (path: string) => T): (path: string) => T {
+  let answers: Map<string, T> | undefined
+  return (path) => {
+    const known = answers?.get(path)
+    if (known !== undefined) return known
+    const answer = ask(path)
+    answers ??= new Map()
+    answers.set(path, answer)
+    return answer
+  }
+}
+
 export function literal(text: string): Field {
   return { text }
 }
 
 export function showCommand({ words }: { words: readonly Field[] }): string {
-  return words.map(({ text }) => text.replaceAll(UNKNOWN, '…')).join(' ')
+  let shown = words[0]?.text ?? ''
+  for (let index = 1; index < words.length; index++) shown += ` ${words[index]?.text}`
+  return shown.includes(UNKNOWN) ? shown.replaceAll(UNKNOWN, '…') : shown
 }
 
 /** The name that a program is known by. */

@@ -1,7 +1,6 @@
 /** Commands that only look. They are allowed at every tier, unless a rule forbids them. */
 import { baseName, type Field, type SimpleCommand } from './command.ts'
 import { isOption, textsOf, valueOptions } from './options.ts'
-import { canonical } from './pattern.ts'
 
 type Looks = (args: readonly string[], fields: readonly Field[]) => boolean
 
@@ -91,186 +90,189 @@ const COMPOSE = 'ps logs config ls images top version port events stats'
   .split(' ')
   .map((name) => `compose ${name}`)
 
-const CATALOG: Record<string, Looks> = {
-  ...Object.fromEntries(PLAIN.map((name) => [name, always])),
-  sort: without('-o', '--output', '--compress-program'),
-  shuf: without('-o', '--output'),
-  uniq: atMost(1),
-  xxd: both(without('-r'), atMost(1)),
-  file: without('-C', '--compile'),
-  date: dateLooks,
-  tree: without('-o'),
-  time: without('-o', '--output'),
-  strace: without('-o', '--output'),
-  ltrace: without('-o', '--output'),
-  script: (args) => args.at(-1) === '/dev/null',
-  hostname: (args) =>
-    args.every((arg) => /^-[fisdAI]+$|^--(fqdn|short|ip-address|all-ip-addresses)$/.test(arg)),
-  mount: (args) => args.length === 0,
-  top: (args) => args.some((arg) => /^-\w*b/.test(arg)),
-  rg: without('--pre', '--hostname-bin'),
-  yq: without('-i', '--inplace'),
-  fd: without('-x', '-X', '--exec', '--exec-batch'),
-  find: (args) => !args.some((arg) => /^-(delete|fprint.*|fls)$/.test(arg)),
-  sed: sedLooks,
-  awk: always,
-  gawk: without('-i', '--include'),
-  mawk: always,
-  nawk: always,
-  ip: (args) =>
-    !args.some(
-      (arg) =>
-        /^(add|a?dd|del|delete|set|flush|change|replace|append|exec|restore|up|down)$/.test(arg) ||
-        /^-(b|batch)/.test(arg),
+const CATALOG = new Map<string, Looks>(
+  Object.entries({
+    ...Object.fromEntries(PLAIN.map((name) => [name, always])),
+    sort: without('-o', '--output', '--compress-program'),
+    shuf: without('-o', '--output'),
+    uniq: atMost(1),
+    xxd: both(without('-r'), atMost(1)),
+    file: without('-C', '--compile'),
+    date: dateLooks,
+    tree: without('-o'),
+    time: without('-o', '--output'),
+    strace: without('-o', '--output'),
+    ltrace: without('-o', '--output'),
+    script: (args) => args.at(-1) === '/dev/null',
+    hostname: (args) =>
+      args.every((arg) => /^-[fisdAI]+$|^--(fqdn|short|ip-address|all-ip-addresses)$/.test(arg)),
+    mount: (args) => args.length === 0,
+    top: (args) => args.some((arg) => /^-\w*b/.test(arg)),
+    rg: without('--pre', '--hostname-bin'),
+    yq: without('-i', '--inplace'),
+    fd: without('-x', '-X', '--exec', '--exec-batch'),
+    find: (args) => !args.some((arg) => /^-(delete|fprint.*|fls)$/.test(arg)),
+    sed: sedLooks,
+    awk: always,
+    gawk: without('-i', '--include'),
+    mawk: always,
+    nawk: always,
+    ip: (args) =>
+      !args.some(
+        (arg) =>
+          /^(add|a?dd|del|delete|set|flush|change|replace|append|exec|restore|up|down)$/.test(arg) ||
+          /^-(b|batch)/.test(arg),
+      ),
+    nc: (args) => args.some((arg) => /^-\w*z/.test(arg)) && without('-e', '-c', '-l')(args, []),
+    curl: curlLooks,
+    wget: (args) =>
+      (args.includes('--spider') ||
+        args.some((arg) => /^-\w*O-$/.test(arg)) ||
+        /-\w*O -/.test(args.join(' '))) &&
+      without(
+        '--post-data',
+        '--post-file',
+        '--method',
+        '--body-data',
+        '--body-file',
+        '--use-askpass',
+        '-i',
+        '-o',
+        '-a',
+        '-P',
+      )(args, []),
+    tar: (args) =>
+      /^-?\w*t/.test(args[0] ?? '') &&
+      without(
+        '--to-command',
+        '--checkpoint-action',
+        '-I',
+        '--use-compress-program',
+        '-F',
+        '--info-script',
+      )(args, []),
+    unzip: (args) => args.some((arg) => /^-\w*[lvtZ]/.test(arg)),
+    gzip: (args) => args.some((arg) => /^-\w*[clt]/.test(arg)),
+    journalctl: without(
+      '--vacuum',
+      '--rotate',
+      '--flush',
+      '--sync',
+      '--relinquish-var',
+      '--update-catalog',
+      '--setup-keys',
+      '--cursor-file',
     ),
-  nc: (args) => args.some((arg) => /^-\w*z/.test(arg)) && without('-e', '-c', '-l')(args, []),
-  curl: curlLooks,
-  wget: (args) =>
-    (args.includes('--spider') ||
-      args.some((arg) => /^-\w*O-$/.test(arg)) ||
-      /-\w*O -/.test(args.join(' '))) &&
-    without(
-      '--post-data',
-      '--post-file',
-      '--method',
-      '--body-data',
-      '--body-file',
-      '--use-askpass',
-      '-i',
-      '-o',
-      '-a',
-      '-P',
-    )(args, []),
-  tar: (args) =>
-    /^-?\w*t/.test(args[0] ?? '') &&
-    without(
-      '--to-command',
-      '--checkpoint-action',
-      '-I',
-      '--use-compress-program',
-      '-F',
-      '--info-script',
-    )(args, []),
-  unzip: (args) => args.some((arg) => /^-\w*[lvtZ]/.test(arg)),
-  gzip: (args) => args.some((arg) => /^-\w*[clt]/.test(arg)),
-  journalctl: without(
-    '--vacuum',
-    '--rotate',
-    '--flush',
-    '--sync',
-    '--relinquish-var',
-    '--update-catalog',
-    '--setup-keys',
-    '--cursor-file',
-  ),
-  dmesg: without('-c', '-C', '-D', '-E', '-n', '--clear', '--read-clear', '--console'),
-  systemctl: sub(
-    'systemctl',
-    'status',
-    'is-active',
-    'is-failed',
-    'is-enabled',
-    'is-system-running',
-    'list-units',
-    'list-timers',
-    'list-unit-files',
-    'list-sockets',
-    'list-dependencies',
-    'list-jobs',
-    'show',
-    'cat',
-    'get-default',
-  ),
-  service: (args) => args.at(-1) === 'status',
-  timedatectl: (args) => args.length === 0 || /^(status|show|timesync-status)$/.test(args[0] ?? ''),
-  loginctl: (args) => args.length === 0 || /^(list-|show-|.*-status$)/.test(args[0] ?? ''),
-  docker: dockerLooks,
-  podman: dockerLooks,
-  kubectl: both(
-    sub(
-      'kubectl',
-      'get',
-      'describe',
-      'logs',
-      'top',
-      'version',
-      'explain',
-      'api-resources',
-      'api-versions',
-      'cluster-info',
-      'events',
-      'config view',
-      'config get-contexts',
-      'config current-context',
-      'rollout status',
-      'rollout history',
-      'auth can-i',
-    ),
-    without('--raw', '--output-directory'),
-  ),
-  helm: both(
-    sub(
-      'helm',
-      'list',
-      'ls',
+    dmesg: without('-c', '-C', '-D', '-E', '-n', '--clear', '--read-clear', '--console'),
+    systemctl: sub(
+      'systemctl',
       'status',
-      'history',
-      'get',
+      'is-active',
+      'is-failed',
+      'is-enabled',
+      'is-system-running',
+      'list-units',
+      'list-timers',
+      'list-unit-files',
+      'list-sockets',
+      'list-dependencies',
+      'list-jobs',
       'show',
-      'search',
-      'template',
-      'lint',
-      'version',
-      'env',
+      'cat',
+      'get-default',
     ),
-    without('--post-renderer', '--output-dir'),
-  ),
-  git: gitLooks,
-  gh: sub(
-    'gh',
-    'pr list',
-    'pr view',
-    'pr status',
-    'pr checks',
-    'pr diff',
-    'issue list',
-    'issue view',
-    'issue status',
-    'run list',
-    'run view',
-    'repo view',
-    'auth status',
-    'release list',
-    'release view',
-    'workflow list',
-    'workflow view',
-  ),
-  tea: sub('tea', 'pr list', 'pulls list', 'issues list'),
-  npm: sub('npm', 'ls', 'list', 'view', 'outdated', 'root', 'prefix', 'why', 'explain'),
-  pip: sub('pip', 'list', 'show', 'freeze', 'check'),
-  pip3: sub('pip3', 'list', 'show', 'freeze', 'check'),
-  apt: sub('apt', 'list', 'show', 'search', 'policy'),
-  'apt-cache': always,
-  dpkg: (args) => /^-(l|L|s|S|p)$|^--(list|listfiles|status|search|print-avail)$/.test(args[0] ?? ''),
-  rpm: (args) => /^-q/.test(args[0] ?? ''),
-  ansible: () => false,
-  'ansible-inventory': (args) =>
-    args.some((arg) => /^--(list|graph|host)/.test(arg)) && without('--output')(args, []),
-  crontab: (args) => args.length === 1 && args[0] === '-l',
-  iptables: (args) =>
-    args.some((arg) => /^-(L|S)/.test(arg)) &&
-    without('-A', '-D', '-I', '-F', '-P', '-X', '-Z', '-N', '-R')(args, []),
-  openssl: (args) =>
-    /^(version|s_client|x509|verify)$/.test(args[0] ?? '') &&
-    without('-out')(args, []) &&
-    !args.includes('-out'),
-  sh: always,
-  bash: always,
-  dash: always,
-  zsh: always,
-  ksh: always,
-  ash: always,
-}
+    service: (args) => args.at(-1) === 'status',
+    timedatectl: (args) => args.length === 0 || /^(status|show|timesync-status)$/.test(args[0] ?? ''),
+    loginctl: (args) => args.length === 0 || /^(list-|show-|.*-status$)/.test(args[0] ?? ''),
+    docker: dockerLooks,
+    'docker-compose': (args) => dockerLooks(['compose', ...args]),
+    podman: dockerLooks,
+    kubectl: both(
+      sub(
+        'kubectl',
+        'get',
+        'describe',
+        'logs',
+        'top',
+        'version',
+        'explain',
+        'api-resources',
+        'api-versions',
+        'cluster-info',
+        'events',
+        'config view',
+        'config get-contexts',
+        'config current-context',
+        'rollout status',
+        'rollout history',
+        'auth can-i',
+      ),
+      without('--raw', '--output-directory'),
+    ),
+    helm: both(
+      sub(
+        'helm',
+        'list',
+        'ls',
+        'status',
+        'history',
+        'get',
+        'show',
+        'search',
+        'template',
+        'lint',
+        'version',
+        'env',
+      ),
+      without('--post-renderer', '--output-dir'),
+    ),
+    git: gitLooks,
+    gh: sub(
+      'gh',
+      'pr list',
+      'pr view',
+      'pr status',
+      'pr checks',
+      'pr diff',
+      'issue list',
+      'issue view',
+      'issue status',
+      'run list',
+      'run view',
+      'repo view',
+      'auth status',
+      'release list',
+      'release view',
+      'workflow list',
+      'workflow view',
+    ),
+    tea: sub('tea', 'pr list', 'pulls list', 'issues list'),
+    npm: sub('npm', 'ls', 'list', 'view', 'outdated', 'root', 'prefix', 'why', 'explain'),
+    pip: sub('pip', 'list', 'show', 'freeze', 'check'),
+    pip3: sub('pip3', 'list', 'show', 'freeze', 'check'),
+    apt: sub('apt', 'list', 'show', 'search', 'policy'),
+    'apt-cache': always,
+    dpkg: (args) => /^-(l|L|s|S|p)$|^--(list|listfiles|status|search|print-avail)$/.test(args[0] ?? ''),
+    rpm: (args) => /^-q/.test(args[0] ?? ''),
+    ansible: () => false,
+    'ansible-inventory': (args) =>
+      args.some((arg) => /^--(list|graph|host)/.test(arg)) && without('--output')(args, []),
+    crontab: (args) => args.length === 1 && args[0] === '-l',
+    iptables: (args) =>
+      args.some((arg) => /^-(L|S)/.test(arg)) &&
+      without('-A', '-D', '-I', '-F', '-P', '-X', '-Z', '-N', '-R')(args, []),
+    openssl: (args) =>
+      /^(version|s_client|x509|verify)$/.test(args[0] ?? '') &&
+      without('-out')(args, []) &&
+      !args.includes('-out'),
+    sh: always,
+    bash: always,
+    dash: always,
+    zsh: always,
+    ksh: always,
+    ash: always,
+  }),
+)
 
 /** Wrappers, shells and `eval` count as looking: what they start is a command of its own. */
 const WRAPPING = new Set(
@@ -280,18 +282,19 @@ const WRAPPING = new Set(
 )
 
 export function onlyLooks({ words }: Pick<SimpleCommand, 'words'>): boolean {
-  const [name, ...fields] = words
+  const name = words[0]
   if (!name || name.unknown || name.glob) return false
   // Elsewhere it may be anything that bears the name.
   if (name.text.includes('/') && !/^\/(usr\/(local\/)?)?s?bin\/[^/]+$/.test(name.text)) return false
-  const [program, args] = canonical(baseName(name.text), textsOf(fields))
-  if (args.length === 1 && (args[0] === '--version' || args[0] === '--help')) return true
-  if (WRAPPING.has(program)) return true
-  const looks = CATALOG[program]
-  if (!looks || !Object.hasOwn(CATALOG, program)) return false
+  const program = baseName(name.text)
+  const looks = CATALOG.get(program)
+  if (looks === always || WRAPPING.has(program)) return true
+  if (words.length === 2 && (words[1]?.text === '--version' || words[1]?.text === '--help')) return true
+  if (!looks) return false
+  const fields = words.slice(1)
   // An option that is not known may be one that writes.
-  if (looks !== always && fields.some(({ unknown, tame }) => unknown === 'many' && !tame)) return false
-  return looks(args, fields)
+  if (fields.some(({ unknown, tame }) => unknown === 'many' && !tame)) return false
+  return looks(textsOf(fields), fields)
 }
 
 /** A word that is no format sets the clock. */

@@ -108,11 +108,12 @@ const SAME_OPTIONS: Record<string, readonly (readonly string[])[]> = {
   ],
 }
 
+const NONE: readonly string[] = []
+const COMPOSE_OPTIONS = [...(VALUE_OPTIONS.docker ?? []), ...(VALUE_OPTIONS['docker compose'] ?? [])]
+
 export function valueOptions(program: string, words: readonly string[]): readonly string[] {
-  if (program === 'docker' && words.includes('compose')) {
-    return [...(VALUE_OPTIONS.docker ?? []), ...(VALUE_OPTIONS['docker compose'] ?? [])]
-  }
-  return VALUE_OPTIONS[program] ?? []
+  if (program === 'docker' && words.includes('compose')) return COMPOSE_OPTIONS
+  return VALUE_OPTIONS[program] ?? NONE
 }
 
 /** One option a word: `-rf` is `-r` and `-f`, the same option has one name, its value is cut off. */

@@ -29,6 +29,13 @@ export function pathsOf(
   cwds: readonly (string | undefined)[],
   { realpath }: Surroundings,
 ): { paths: string[]; certain: boolean } {
+  const { text } = field
+  // Mostly it is a path of its own, in one place, and no link.
+  if (!field.unknown && !field.glob && text.startsWith('/') && !text.includes('..')) {
+    const path = normalize(text)
+    const real = realpath(path)
+    return { paths: real === path ? [path] : [path, real], certain: true }
+  }
   const paths = new Set<string>()
   let certain = !field.unknown || field.text.startsWith('/')
   for (const cwd of field.text.startsWith('/') ? ['/'] : cwds) {
@@ -61,12 +68,15 @@ function resolveLinks(path: string, field: Field, realpath: (path: string) => st
 export interface PathPattern {
   source: string
   segments: readonly string[]
+  /** Its text up to the first `*`. */
+  start: string
 }
 
 export function compilePathPattern(source: string, home: string): PathPattern {
   const path = source.startsWith('~/') ? home + source.slice(1) : source
   const segments = path.split('/').filter((segment) => segment !== '' && segment !== '.')
-  return { source, segments: path.startsWith('/') ? segments : ['**', ...segments] }
+  const start = source.replace(/\/?[*?[].*$/, '')
+  return { source, segments: path.startsWith('/') ? segments : ['**', ...segments], start }
 }
 
 /**
@@ -80,32 +90,43 @@ export function mayTouch(
   { deep, exists }: { deep: boolean; exists: (path: string) => boolean },
 ): boolean {
   const segments = path.split('/').filter((segment) => segment !== '')
-  const [first, ...rest] = pattern.segments
-  if (first !== '**') return touches(segments, pattern.segments, deep)
-  if (segments.some((_, index) => touches(segments.slice(index), rest, false, true))) return true
-  const name = rest.length === 1 ? rest[0] : undefined
-  if (name === undefined || /[*?[]/.test(name)) return false
+  if (pattern.segments[0] !== '**') return touches(segments, 0, pattern.segments, 0, deep, false)
+  for (let from = 0; from < segments.length; from++)
+    if (touches(segments, from, pattern.segments, 1, false, true)) return true
+  const name = pattern.segments.length === 2 ? pattern.segments[1] : undefined
+  if (name === undefined || WILD.test(name)) return false
   const last = segments.at(-1) ?? ''
-  const parent = `/${segments.slice(0, -1).join('/')}`
-  if (/[*?]/.test(last) && wildcard(last).test(name) && exists(normalize(`${parent}/${name}`))) return true
+  if (/[*?]/.test(last) && wildcard(last).test(name)) {
+    const parent = `/${segments.slice(0, -1).join('/')}`
+    if (exists(normalize(`${parent}/${name}`))) return true
+  }
   return deep && exists(normalize(`${path}/${name}`))
 }
 
+/** From the given places on. */
 function touches(
   path: readonly string[],
+  from: number,
   pattern: readonly string[],
+  at: number,
   deep: boolean,
-  anywhere = false,
+  anywhere: boolean,
 ): boolean {
-  const [first, ...rest] = pattern
+  const first = pattern[at]
   if (first === undefined) return true
-  if (first === '**')
-    return rest.length === 0 || path.some((_, index) => touches(path.slice(index), rest, deep))
-  const [segment, ...below] = path
+  const isLast = at + 1 === pattern.length
+  if (first === '**') {
+    if (isLast) return true
+    for (let next = from; next < path.length; next++)
+      if (touches(path, next, pattern, at + 1, deep, false)) return true
+    return false
+  }
+  const segment = path[from]
   if (segment === undefined) return deep
   if (!segmentsMeet(segment, first, anywhere)) return false
+  if (touches(path, from + 1, pattern, at + 1, deep, anywhere)) return true
   // `/volumes` itself is part of what `/volumes/**` protects.
-  return touches(below, rest, deep, anywhere) || (below.length === 0 && rest.length === 1 && rest[0] === '**')
+  return from + 1 === path.length && at + 2 === pattern.length && pattern[at + 1] === '**'
 }
 
 const WILD = /[*?[]/

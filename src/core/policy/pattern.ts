@@ -35,7 +35,9 @@ export function compilePattern(source: string): PatternResult {
   if (isOption(name))
     return { ok: false, problem: `${name} is an option; start with the name of the program` }
   const open = rest.at(-1) === '*'
-  const [program, args] = canonical(baseName(name), open ? rest.slice(0, -1) : rest)
+  const own = baseName(name)
+  const program = canonicalProgram(own)
+  const args = [...(program === own ? [] : ['compose']), ...(open ? rest.slice(0, -1) : rest)]
   return {
     ok: true,
     pattern: {
@@ -81,10 +83,9 @@ export interface Subject {
   args: readonly Field[]
 }
 
-/** One program under one name. */
-export function canonical(program: string, args: readonly string[]): [string, string[]] {
-  if (program === 'docker-compose') return ['docker', ['compose', ...args]]
-  return [program, [...args]]
+/** One program under one name. Where it differs, `compose` is the first argument. */
+export function canonicalProgram(name: string): string {
+  return name === 'docker-compose' ? 'docker' : name
 }
 
 /**
@@ -97,7 +98,15 @@ export function mayMatch(
   forms: Forms,
 ): boolean {
   if (program !== pattern.program && !(anyProgram && pattern.operands.length > 0)) return false
+  if (!mayHaveWords(pattern.operands, args)) return false
   return mayHaveOptions(pattern, args) && follows(pattern.operands, args, pattern.open, forms)
+}
+
+/** A quick no: a word that must be there is not, and nothing is there that may become it. */
+function mayHaveWords(operands: readonly string[], args: readonly Field[]): boolean {
+  const [first] = operands
+  if (first === undefined || /[*?/]/.test(first)) return true
+  return args.some(({ text, unknown, glob }) => text === first || unknown || glob)
 }
 
 /** Whether all options of the pattern are there; what is unknown may be any of them. */
@@ -178,9 +187,11 @@ export function inOrder(text: string, words: readonly string[]): boolean {
 export function surelyMatches(pattern: CommandPattern, { program, anyProgram, args }: Subject): boolean {
   if (anyProgram || program !== pattern.program) return false
   const texts = args.map(({ text }) => text)
+  if (pattern.options.size > 0) {
+    const options = optionsOf(program, texts)
+    for (const option of pattern.options) if (!options.has(option)) return false
+  }
   const withValue = valueOptions(program, texts)
-  const options = optionsOf(program, texts)
-  for (const option of pattern.options) if (!options.has(option)) return false
   let at = 0
   for (let from = 0; from < args.length; from++) {
     const arg = args[from]

@@ -25,14 +25,22 @@ export interface PolicyRules {
   cooldowns?: Readonly<Record<string, CooldownSettings>>
 }
 
+export interface Forbidding {
+  pattern: CommandPattern
+  rule: 'never' | 'deny'
+  /** What a text that speaks of it has, in this order. */
+  words: readonly string[]
+}
+
 export interface Policy {
   /** Without one, only what no tier may do is refused. */
   tier: string | undefined
   tools: readonly string[]
   deniedTools: readonly string[]
-  never: readonly CommandPattern[]
-  deny: readonly CommandPattern[]
-  allow: readonly CommandPattern[]
+  forbidding: readonly Forbidding[]
+  /** By program. */
+  forbiddingBy: ReadonlyMap<string, readonly Forbidding[]>
+  allowing: ReadonlyMap<string, readonly CommandPattern[]>
   /** Whether only what is allowed may run, so that what cannot be understood may not. */
   restricts: boolean
   protectedPaths: readonly PathPattern[]
@@ -41,19 +49,29 @@ export interface Policy {
 
 /** Expects patterns that were checked when the configuration was loaded; throws for others. */
 export function compilePolicy(rules: PolicyRules, tier: TierRules | undefined, home: string): Policy {
+  const forbidding = [
+    ...rules.never.map((source) => forbiddingBy(source, 'never')),
+    ...(tier?.deny ?? []).map((source) => forbiddingBy(source, 'deny')),
+  ]
   const deniedTools = tier?.deniedTools ?? []
   const paths = [...rules.protectedPaths, ...(rules.alwaysProtected ?? [])]
   return {
     tier: tier?.name,
     tools: (tier?.tools ?? []).filter((tool) => !names(deniedTools, tool)),
     deniedTools,
-    never: rules.never.map(compiled),
-    deny: (tier?.deny ?? []).map(compiled),
-    allow: (tier?.allow ?? []).map(compiled),
+    forbidding,
+    forbiddingBy: Map.groupBy(forbidding, ({ pattern }) => pattern.program),
+    allowing: Map.groupBy((tier?.allow ?? []).map(compiled), ({ program }) => program),
     restricts: tier?.allow !== undefined,
     protectedPaths: paths.map((source) => compilePathPattern(source, home)),
     cooldowns: compileCooldowns(rules.cooldowns ?? {}),
   }
+}
+
+function forbiddingBy(source: string, rule: Forbidding['rule']): Forbidding {
+  const pattern = compiled(source)
+  const { program, operands, options } = pattern
+  return { pattern, rule, words: [program, ...operands, ...options].filter((word) => !/[*?]/.test(word)) }
 }
 
 function compiled(source: string): CommandPattern {

@@ -5,10 +5,12 @@ import { pathsOf } from './paths.ts'
 
 /** Why the command must not run, or nothing. */
 export function rootDeletion(command: SimpleCommand, surroundings: Surroundings): string | undefined {
-  const [name, ...args] = command.words
+  const name = command.words[0]
   if (!name) return undefined
   const program = baseName(name.text)
   const dynamic = !!name.unknown || !!name.glob
+  if (!dynamic && !DELETERS.has(program) && !program.startsWith('mkfs.')) return undefined
+  const args = command.words.slice(1)
   const targets = deletedBy(program, dynamic, args)
   if (!targets) return undefined
   if (args.some(({ text }) => text.length > 6 && '--no-preserve-root'.startsWith(text))) {
@@ -24,6 +26,8 @@ export function rootDeletion(command: SimpleCommand, surroundings: Surroundings)
   }
   return undefined
 }
+
+const DELETERS = new Set('rm chmod chown chgrp shred wipe srm mv find rsync mkfs wipefs dd'.split(' '))
 
 function deletedBy(program: string, dynamic: boolean, args: readonly Field[]): Field[] | undefined {
   const operands = args.filter(({ text, unknown }) => !isOption(text) || unknown)
@@ -54,8 +58,6 @@ function deletedBy(program: string, dynamic: boolean, args: readonly Field[]): F
     }
     case 'rsync':
       return args.some(({ text }) => text.startsWith('--del')) ? operands.slice(-1) : undefined
-    case 'git':
-      return undefined
     case 'mkfs':
     case 'wipefs':
       return operands.length > 0 ? [literal('/')] : undefined

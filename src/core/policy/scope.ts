@@ -49,12 +49,17 @@ export function openScope(cwd: string): Scope {
 export function innerScope(scope: Scope, change: Partial<Scope> = {}): Scope {
   return {
     ...scope,
-    variables: new Map(scope.variables),
-    functions: new Map(scope.functions),
-    aliases: new Map(scope.aliases),
+    variables: copyOf(scope.variables),
+    functions: copyOf(scope.functions),
+    aliases: copyOf(scope.aliases),
     depth: scope.depth + 1,
     ...change,
   }
+}
+
+/** Mostly there is nothing to copy, and then it is much cheaper not to ask the map for what it has. */
+function copyOf<K, V>(map: ReadonlyMap<K, V>): Map<K, V> {
+  return map.size > 0 ? new Map(map) : new Map()
 }
 
 const MOST_VALUES = 16

@@ -25,11 +25,12 @@ export interface Look {
 const DEEPEST = 24
 
 export function start(command: Started, scope: Scope, walker: Look, depth = 0): void {
-  const [name, ...args] = command.words
+  const name = command.words[0]
   if (!name) {
     walker.add({ ...command, words: [literal(':')] }, scope)
     return
   }
+  const args = command.words.slice(1)
   // Behind a wrapper: some take it as a variable, the others would not find such a program.
   if (depth > 0 && args.length > 0 && /^[A-Za-z_]\w*\+?=/.test(name.text)) {
     start({ ...command, words: args, assigned: [...command.assigned, name.text] }, scope, walker, depth + 1)
@@ -191,7 +192,8 @@ const OTHER_VERBS = /^(restart|stop|start|logs|ps|inspect|rm|system|compose|buil
 /** Where the sub-command ends, or -1. Options before it may have values, so words in between do not count. */
 function endOf(words: readonly string[], args: readonly Field[]): number {
   let at = 0
-  for (const [index, { text }] of args.entries()) {
+  for (let index = 0; index < args.length; index++) {
+    const text = args[index]?.text ?? ''
     if (text === words[at]) at++
     else if (isOption(text)) continue
     else if (at === 0 && words.length === 1 && OTHER_VERBS.test(text)) return -1
@@ -256,9 +258,10 @@ function shell(
 
 const SED_ACTS = /(?:^|[;{}\n\d$/])\s*[wWe](?:\s+\S|$)|\/[gpiImM\d]*[we][gpiImM\d]*(?:\s|;|$)/
 
+const AWKS = new Set(['awk', 'gawk', 'mawk', 'nawk'])
+
 function interprets(program: string, args: readonly Field[], scope: Scope): boolean {
-  const plain = program.replace(/[\d.]+$/, '')
-  if (/^([gmn]?awk|gawk|mawk|nawk)$/.test(program)) {
+  if (AWKS.has(program)) {
     return args.some(
       ({ text, unknown }) =>
         unknown ||
@@ -268,6 +271,8 @@ function interprets(program: string, args: readonly Field[], scope: Scope): bool
   }
   // `w` writes, `e` runs something.
   if (program === 'sed') return args.some(({ text }) => SED_ACTS.test(text))
+  // `python3.12`
+  const plain = program.replace(/[\d.]+$/, '')
   if (!Object.hasOwn(INTERPRETERS, plain)) return false
   // `--version` alone does nothing; anything else runs a text, a file or its stdin.
   return args.length > 0

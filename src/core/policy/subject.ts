@@ -1,16 +1,16 @@
 /** Commands as patterns see them. */
 import { baseName, type Field, type SimpleCommand, type Surroundings } from './command.ts'
-import { onlyLooks } from './observe.ts'
 import { joinPath } from './paths.ts'
-import { canonical, type Subject } from './pattern.ts'
+import { canonicalProgram, type Subject } from './pattern.ts'
 
 /** Where programs are that bear their own name. */
 export const USUAL_PLACE = /^\/(usr\/(local\/)?)?s?bin\//
 
 /** The command itself, under each name it may have. */
 export function subjectsOf(command: SimpleCommand, surroundings: Surroundings): Subject[] {
-  const [name, ...fields] = command.words
+  const name = command.words[0]
   if (!name) return []
+  const fields = command.words.slice(1)
   const dynamic = !!name.unknown || !!name.glob
   const own = baseName(name.text)
   const subjects = [subjectOf(own, dynamic, fields)]
@@ -26,25 +26,26 @@ export function subjectsOf(command: SimpleCommand, surroundings: Surroundings): 
   return subjects
 }
 
-/** What a program that is not known may start in turn: every word that names one of interest, with what follows. */
+/**
+ * What a command may start in turn, if it does more than look: every word that names a program of interest, with what
+ * follows.
+ */
 export function innerSubjectsOf(
-  command: SimpleCommand,
+  { words }: SimpleCommand,
   isOfInterest: (program: string) => boolean,
 ): Subject[] {
-  const { words } = command
   const own = baseName(words[0]?.text ?? '')
   const subjects: Subject[] = []
   for (let index = 1; index < words.length - 1; index++) {
     const inner = baseName(words[index]?.text ?? '')
-    if (inner === own || !isOfInterest(inner)) continue
-    if (subjects.length === 0 && onlyLooks(command)) return []
+    if (inner === own || !isOfInterest(canonicalProgram(inner))) continue
     subjects.push(subjectOf(inner, false, words.slice(index + 1)))
   }
   return subjects
 }
 
 export function subjectOf(name: string, anyProgram: boolean, fields: readonly Field[]): Subject {
-  const [program] = canonical(name, [])
+  const program = canonicalProgram(name)
   const args = program === name ? fields : [{ text: 'compose' }, ...fields]
   return { program, anyProgram, args }
 }

@@ -9,7 +9,8 @@ export function outputOf(command: Command, expander: Expander, input: Input): st
   const name = command.name?.value
   if (name !== 'echo' && name !== 'printf' && name !== 'cat') return undefined
   const quiet: Expander = {
-    ...expander,
+    scope: expander.scope,
+    home: expander.home,
     substitute: () => ({ text: UNKNOWN, unknown: 'one' }),
     inspect: () => {},
     processSubstitution: () => {},

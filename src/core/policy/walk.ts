@@ -35,6 +35,7 @@ const MOST_COMMANDS = 500
 const MOST_STEPS = 5000
 const MOST_WORDS = 2000
 const ENDLESS = Number.POSITIVE_INFINITY
+const NOWHERE: { redirects: Redirect[]; input: undefined } = { redirects: [], input: undefined }
 
 export function extractCommands(text: string, surroundings: Surroundings): Extraction {
   const walker = new Walker(surroundings)
@@ -206,32 +207,34 @@ export class Walker {
   }
 
   private pipeline(commands: readonly SyntaxNode[], scope: Scope): void {
+    const [only] = commands
+    if (only && commands.length === 1) {
+      this.node(only, scope)
+      return
+    }
     let input = scope.input
     for (const command of commands) {
       const output = command.type === 'Command' ? outputOf(command, this.expander(scope), input) : undefined
-      if (commands.length === 1) {
-        this.node(command, scope)
-        return
-      }
       this.node(command, innerScope(scope, { input, depth: scope.depth }))
       input = output === undefined ? { kind: 'unknown' } : { kind: 'text', text: output }
     }
   }
 
   private command(command: Command, scope: Scope): void {
-    const assignments = command.prefix.filter((part) => part.type === 'Assignment')
-    const redirections = command.redirects
+    const { prefix } = command
+    const assignments = prefix.length > 0 ? prefix.filter((part) => part.type === 'Assignment') : []
     const { redirects, input } =
-      redirections.length > 0 ? this.redirections(redirections, scope) : { redirects: [], input: undefined }
+      command.redirects.length > 0 ? this.redirections(command.redirects, scope) : NOWHERE
     if (!command.name) {
       for (const assignment of assignments) this.assignment(assignment, scope)
       if (redirects.length > 0) this.add({ words: [literal(':')], redirects, assigned: [] }, scope)
       return
     }
-    const assigned = assignments.map(({ name, value }) => {
+    const assigned: string[] = []
+    for (const { name, value } of assignments) {
       this.inspect(value, scope)
-      return `${name}=${value.type === 'Word' ? value.value : ''}`
-    })
+      assigned.push(`${name}=${value.type === 'Word' ? value.value : ''}`)
+    }
     const choices = this.commandWords(command, scope)
     const { times } = scope
     // In a loop over three words, a command with three readings is each of them once.
@@ -377,12 +380,12 @@ export class Walker {
     } else this.inspectChildren(node, scope)
   }
 
-  private inspectChildren(node: SyntaxNode, scope: Scope): void {
+  inspectChildren(node: SyntaxNode, scope: Scope): void {
     if (node.type === 'Word' && node.parts === undefined) return
     forEachChild(node, (child) => this.inspect(child, scope))
   }
 
-  private substitute(script: ParsedScript | undefined, scope: Scope): Field {
+  substitute(script: ParsedScript | undefined, scope: Scope): Field {
     const anything: Field = { text: UNKNOWN, unknown: 'one' }
     if (!script) return anything
     const inside = innerScope(scope, { redirects: [] })
@@ -398,7 +401,7 @@ export class Walker {
     return tame ? { ...anything, tame: true } : anything
   }
 
-  private processSubstitution(script: ParsedScript | undefined, writes: boolean, scope: Scope): void {
+  processSubstitution(script: ParsedScript | undefined, writes: boolean, scope: Scope): void {
     if (!script) return
     this.script(
       script,
@@ -406,14 +409,8 @@ export class Walker {
     )
   }
 
-  expander(scope: Scope): Expander {
-    return {
-      scope,
-      home: this.surroundings.home,
-      substitute: (script) => this.substitute(script, scope),
-      inspect: (node) => this.inspectChildren(node, scope),
-      processSubstitution: (script, writes) => this.processSubstitution(script, writes, scope),
-    }
+  private expander(scope: Scope): Expander {
+    return new WalkingExpander(this, scope)
   }
 
   /** `cd`: where what follows runs. */
@@ -422,6 +419,31 @@ export class Walker {
     if (!target) scope.cwds = [home]
     else if (target.unknown || target.glob || target.text === '-') scope.cwds = [undefined]
     else scope.cwds = scope.cwds.map((cwd) => joinPath(cwd, target.text))
+  }
+}
+
+/** Notes what is started by the way. */
+class WalkingExpander implements Expander {
+  readonly scope: Scope
+  readonly home: string
+  private readonly walker: Walker
+
+  constructor(walker: Walker, scope: Scope) {
+    this.walker = walker
+    this.scope = scope
+    this.home = walker.surroundings.home
+  }
+
+  substitute(script: ParsedScript | undefined): Field {
+    return this.walker.substitute(script, this.scope)
+  }
+
+  inspect(node: SyntaxNode): void {
+    this.walker.inspectChildren(node, this.scope)
+  }
+
+  processSubstitution(script: ParsedScript | undefined, writes: boolean): void {
+    this.walker.processSubstitution(script, writes, this.scope)
   }
 }
 

@@ -1,6 +1,6 @@
 /** Which files a command may change, as far as its arguments say. */
 import { baseName, type Field, literal, type SimpleCommand } from './command.ts'
-import { onlyLooks, subCommand } from './observe.ts'
+import { subCommand } from './observe.ts'
 import { isOption, textsOf } from './options.ts'
 
 export interface Write {
@@ -11,25 +11,28 @@ export interface Write {
 
 const HARMLESS = /^\/dev\/(null|stdout|stderr|tty|fd\/.*|full|zero|tcp\/.*|udp\/.*)$/
 
-/** `isDirectory` says whether a field may be a directory that is there: what is copied to it lands inside. */
-export function writesOf(command: SimpleCommand, isDirectory: (field: Field) => boolean): Write[] {
-  const redirected = command.redirects
-    .filter(({ writes, target }) => writes && !HARMLESS.test(target.text))
-    .map(({ target }) => ({ target, deep: false }))
-  const [name, ...args] = command.words
-  if (!name) return redirected
-  const program = baseName(name.text)
-  return [...redirected, ...targetsOf(program, args, command, isDirectory)].filter(
-    ({ target }) => !HARMLESS.test(target.text),
-  )
+/** What its output, or that of what encloses it, is written to. */
+export function redirectedTo({ redirects }: SimpleCommand): Field[] {
+  return redirects.flatMap(({ writes, target }) => (writes && !HARMLESS.test(target.text) ? target : []))
 }
 
-function targetsOf(
-  program: string,
-  args: readonly Field[],
+/**
+ * A command that only looks writes to where it is redirected, if anywhere. `isDirectory` says whether a field may be a
+ * directory that is there: what is copied to it lands inside.
+ */
+export function writesOf(
   command: SimpleCommand,
+  looks: boolean,
   isDirectory: (field: Field) => boolean,
 ): Write[] {
+  const redirected = redirectedTo(command).map((target) => ({ target, deep: false }))
+  const name = command.words[0]
+  if (!name || looks) return redirected
+  const targets = targetsOf(baseName(name.text), command.words.slice(1), isDirectory)
+  return [...redirected, ...targets.filter(({ target }) => !HARMLESS.test(target.text))]
+}
+
+function targetsOf(program: string, args: readonly Field[], isDirectory: (field: Field) => boolean): Write[] {
   const operands = args.filter(({ text }) => !isOption(text))
   const all = (deep: boolean) => operands.map((target) => ({ target, deep }))
   const recursive = args.some(({ text }) => /^-[a-zA-Z]*[rR]/.test(text) || text.startsWith('--rec'))
@@ -84,7 +87,7 @@ function targetsOf(
     case 'find':
       return args.some(({ text }) => /^-(delete|fprint.*|fls)$/.test(text)) ? all(true) : []
     case 'git':
-      return gitTargets(args, command)
+      return gitTargets(args)
     case 'docker':
     case 'podman':
     case 'docker-compose':
@@ -101,7 +104,6 @@ function targetsOf(
         )
       }
   }
-  if (onlyLooks(command)) return []
   // Not known to only read: every word that is a path may be written to, also the values of options.
   return args.flatMap((arg) => [
     ...(isOption(arg.text) ? [] : [{ target: arg, deep: true }]),
@@ -149,8 +151,7 @@ const TREE_KEPT = /^(add|commit|push|fetch|config|branch|tag|remote|gc|notes|arc
 const READING =
   /^(ls-files|ls-tree|ls-remote|rev-parse|rev-list|status|log|show|diff|cat-file|check-ignore|check-attr|for-each-ref|merge-base|describe|blame|grep|count-objects|name-rev|shortlog)$/
 
-function gitTargets(args: readonly Field[], command: SimpleCommand): Write[] {
-  if (onlyLooks(command)) return []
+function gitTargets(args: readonly Field[]): Write[] {
   const texts = textsOf(args)
   const [name = '', ...operands] = subCommand('git', texts)
   if (READING.test(name)) {

@@ -1,0 +1,64 @@
+/** Whether a command is one of those that a tier may run. In doubt it is not. */
+import {
+  baseName,
+  type Field,
+  type SimpleCommand,
+  type Surroundings,
+  showCommand,
+  UNKNOWN,
+} from './command.ts'
+import type { Refusal } from './forbidden.ts'
+import { pathsOf } from './paths.ts'
+import { surelyMatches } from './pattern.ts'
+import type { Policy } from './policy.ts'
+import { subjectOf, USUAL_PLACE } from './subject.ts'
+import { redirectedTo } from './writes.ts'
+
+/** `looks`: the command only looks, which everybody may. */
+export function notAllowed(
+  command: SimpleCommand,
+  policy: Pick<Policy, 'tier' | 'tools' | 'allowing'>,
+  looks: boolean,
+  surroundings: Surroundings,
+): Refusal | undefined {
+  const name = command.words[0]
+  if (!name) return undefined
+  const mayWrite = policy.tools.includes('Write') || policy.tools.includes('Edit')
+  if (!mayWrite && command.redirects.length > 0) {
+    const target = redirectedTo(command).find((field) => !isScratch(field, command, surroundings))
+    if (target) return writesTo(target, command, policy)
+  }
+  if (looks) return undefined
+  const program = baseName(name.text)
+  const args = command.words.slice(1)
+  if (program === 'tee' && (mayWrite || args.every((arg) => isHarmless(arg, command, surroundings))))
+    return undefined
+  const subject = subjectOf(program, name.text.includes('/') && !USUAL_PLACE.test(name.text), args)
+  const patterns = policy.allowing.get(subject.program) ?? []
+  if (patterns.some((pattern) => surelyMatches(pattern, subject))) return undefined
+  const hint =
+    patterns.length > 0
+      ? ` Of ${subject.program} it may: ${patterns.map(({ source }) => source).join(', ')}.`
+      : ''
+  return {
+    reason: `\`${showCommand(command)}\` is not allowed at tier ${policy.tier}: it does not merely look, and no rule allows it.${hint} Recommend escalation if it is needed.`,
+    rule: name.text,
+  }
+}
+
+const SCRATCH = /^\/(tmp|var\/tmp|dev\/shm)\/./
+
+function isScratch(field: Field, { cwds }: SimpleCommand, surroundings: Surroundings): boolean {
+  return !field.unknown && pathsOf(field, cwds, surroundings).paths.every((path) => SCRATCH.test(path))
+}
+
+function isHarmless(arg: Field, command: SimpleCommand, surroundings: Surroundings): boolean {
+  return arg.text.startsWith('-') || arg.text === '/dev/null' || isScratch(arg, command, surroundings)
+}
+
+function writesTo(target: Field, command: SimpleCommand, { tier }: Pick<Policy, 'tier'>): Refusal {
+  return {
+    reason: `\`${showCommand(command)}\` writes to ${target.text.replaceAll(UNKNOWN, '…')}, and tier ${tier} may not write files. Leave out the redirection, or write below /tmp.`,
+    rule: 'write',
+  }
+}

@@ -1,0 +1,108 @@
+/** Whether a command may be something that must not run. In doubt it is. */
+import { type Field, type SimpleCommand, type Surroundings, showCommand, UNKNOWN } from './command.ts'
+import { mayTouch, type PathPattern, pathsOf } from './paths.ts'
+import { type Forms, inOrder, mayMatch, type Subject } from './pattern.ts'
+import type { Forbidding, Policy } from './policy.ts'
+import { rootDeletion } from './roots.ts'
+import { innerSubjectsOf, subjectsOf } from './subject.ts'
+import { writesOf } from './writes.ts'
+
+export interface Refusal {
+  reason: string
+  rule: string
+}
+
+/** `looks`: the command only looks, so that it writes nothing by itself. */
+export function forbidden(
+  command: SimpleCommand,
+  policy: Policy,
+  looks: boolean,
+  surroundings: Surroundings,
+): Refusal | undefined {
+  const deletion = rootDeletion(command, surroundings)
+  if (deletion)
+    return { reason: `\`${showCommand(command)}\` may never run: ${deletion}.`, rule: 'root-deletion' }
+  const found = forbiddingOf(command, policy, looks, surroundings)
+  if (found) return { reason: refusedBy(found, showCommand(command), policy), rule: found.pattern.source }
+  return protectedWrite(command, policy.protectedPaths, looks, surroundings)
+}
+
+/** The pattern that forbids the command; of several, one that forbids it at every tier. */
+function forbiddingOf(
+  command: SimpleCommand,
+  { forbidding, forbiddingBy }: Policy,
+  looks: boolean,
+  surroundings: Surroundings,
+): Forbidding | undefined {
+  const forms: Forms = (field) => (field.unknown ? [] : pathsOf(field, command.cwds, surroundings).paths)
+  let found: Forbidding | undefined
+  const look = (subject: Subject) => {
+    const patterns = subject.anyProgram ? forbidding : (forbiddingBy.get(subject.program) ?? [])
+    const match = patterns.find(({ pattern }) => mayMatch(pattern, subject, forms))
+    if (match && (!found || match.rule === 'never')) found = match
+  }
+  for (const subject of subjectsOf(command, surroundings)) look(subject)
+  if (!looks) for (const subject of innerSubjectsOf(command, (name) => forbiddingBy.has(name))) look(subject)
+  return found
+}
+
+function refusedBy({ pattern, rule }: Forbidding, shown: string, { tier }: Policy): string {
+  const doubt = shown.includes('…')
+    ? ' A part of it is only known when it runs; write it out if it is something else.'
+    : ''
+  return rule === 'never'
+    ? `\`${shown}\` may never run, at no tier (rule: ${pattern.source}).${doubt} Do without it, or ask a person.`
+    : `\`${shown}\` may not run at tier ${tier} (rule: ${pattern.source}).${doubt} Recommend escalation if it is needed.`
+}
+
+function protectedWrite(
+  command: SimpleCommand,
+  patterns: readonly PathPattern[],
+  looks: boolean,
+  surroundings: Surroundings,
+): Refusal | undefined {
+  if (patterns.length === 0 || (looks && command.redirects.length === 0)) return undefined
+  const isDirectory = (field: Field) =>
+    /(^|\/)\.{0,2}$/.test(field.text) ||
+    pathsOf(field, command.cwds, surroundings).paths.some((path) => surroundings.exists(`${path}/.`))
+  for (const { target, deep } of writesOf(command, looks, isDirectory)) {
+    if (target.text === UNKNOWN || target.text === '') continue
+    const { paths } = pathsOf(target, command.cwds, surroundings)
+    for (const pattern of patterns) {
+      const path = paths.find((candidate) =>
+        mayTouch(candidate, pattern, { deep, exists: surroundings.exists }),
+      )
+      if (path !== undefined) {
+        return {
+          reason: `\`${showCommand(command)}\` would change ${path.replaceAll(UNKNOWN, '…')}, which is protected (${pattern.source}). Leave it as it is, or ask a person.`,
+          rule: pattern.source,
+        }
+      }
+    }
+  }
+  return undefined
+}
+
+/**
+ * A program text cannot be followed, but what speaks of something forbidden is not run: the program itself, or what
+ * stands around it, which may have written it.
+ */
+export function mentioned(text: string, source: string, why: string, policy: Policy): Refusal | undefined {
+  for (const { pattern, words } of policy.forbidding) {
+    if (inOrder(text, words) || inOrder(source, words)) {
+      return {
+        reason: `This ${why} and speaks of \`${pattern.source}\`, which is forbidden. Run what is allowed directly.`,
+        rule: pattern.source,
+      }
+    }
+  }
+  for (const { source: pattern, start } of policy.protectedPaths) {
+    if (start.length > 2 && text.includes(start)) {
+      return {
+        reason: `This ${why} and speaks of ${start}, which is protected (${pattern}). Leave it as it is.`,
+        rule: pattern,
+      }
+    }
+  }
+  return undefined
+}
