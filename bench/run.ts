@@ -6,7 +6,9 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Benchmark } from './benchmark.ts'
+import { chains } from './cases/chains.ts'
 import { chat } from './cases/chat.ts'
+import { escalation } from './cases/escalation.ts'
 import { guard } from './cases/guard.ts'
 import { history } from './cases/history.ts'
 import { ingest } from './cases/ingest.ts'
@@ -32,6 +34,8 @@ const BENCHMARKS: readonly Benchmark[] = [
   history,
   policy,
   guard,
+  escalation,
+  chains,
 ]
 
 const { values: options } = parseArgs({

@@ -1,6 +1,6 @@
 /** `cooldown.json` in the state directory: agents read it to know what they may still do. */
 import { randomUUID } from 'node:crypto'
-import { rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { CooldownLimit } from '../core/policy/cooldown.ts'
 import { describeCooldowns } from '../core/policy/cooldown-state.ts'
@@ -16,6 +16,7 @@ export async function writeCooldownFile(
   const longest = Math.max(0, ...limits.map(({ perMs }) => perMs))
   const actions = await store.listActions({ since: new Date(now.getTime() - longest) })
   const state = describeCooldowns(limits, actions, now)
+  await mkdir(stateDir, { recursive: true, mode: 0o700 })
   const partial = join(stateDir, `.cooldown-${randomUUID()}.json`)
   try {
     await writeFile(partial, `${JSON.stringify(state, null, 2)}\n`, { mode: 0o644 })

@@ -40,9 +40,8 @@ export function checkStart(
 const quoted = (word: string) => `'${word.replaceAll("'", `'\\''`)}'`
 
 /** Programs that some rule is about, by the names under which they are called. */
-export function policedPrograms({ never, deny, cooldowns }: Policy): string[] {
-  const named = [...never, ...deny].map(({ program }) => program)
-  const all = new Set([...named, ...cooldowns.byProgram.keys(), 'rm'])
+export function policedPrograms({ forbiddingBy, cooldowns }: Policy): string[] {
+  const all = new Set([...forbiddingBy.keys(), ...cooldowns.byProgram.keys(), 'rm'])
   // Called under another name, it is the same.
   if (all.has('docker')) for (const alias of ['docker-compose', 'podman', 'podman-compose']) all.add(alias)
   return [...all].filter((program) => /^\w[\w.+-]*$/.test(program)).sort()
