@@ -68,6 +68,7 @@ describe('defaults and overlay', () => {
       },
       dryRun: false,
       maxTier: 3,
+      escalation: { approvalTimeout: 3_600_000 },
       tiers: {
         1: expect.objectContaining({ name: 'observe', model: 'haiku', commands: { allow: [] } }),
         2: expect.objectContaining({ name: 'safe-remediation', model: 'sonnet' }),
