@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { actionsOf } from '../../src/core/policy/actions.ts'
 import type { Surroundings } from '../../src/core/policy/command.ts'
@@ -11,6 +12,7 @@ import {
 import { DEFAULT_COOLDOWNS } from '../../src/core/policy/defaults.ts'
 import { extractCommands } from '../../src/core/policy/walk.ts'
 import { surroundings } from './corpus.ts'
+import { AROUND_COMMAND, AROUND_TEXT } from './wrappings.ts'
 
 const DEFAULTS = compileCooldowns(DEFAULT_COOLDOWNS)
 const HOUR_MS = 3_600_000
@@ -112,6 +114,39 @@ describe('recognised', () => {
       actions.map((one) => (one === 'unclear' ? expect.stringContaining(one) : one)),
     )
   })
+})
+
+test('wrapped in whatever wraps commands, it is counted at least once, or unclear', () => {
+  const wrapped = fc.record({
+    command: fc.constantFrom(
+      'docker restart web',
+      'sudo systemctl restart -q web',
+      'docker compose up -d web',
+    ),
+    inner: fc.array(fc.constantFrom(...AROUND_COMMAND), { maxLength: 3 }),
+    outer: fc.array(fc.constantFrom(...AROUND_TEXT), { maxLength: 3 }),
+  })
+  fc.assert(
+    fc.property(wrapped, ({ command, inner, outer }) => {
+      const text = [...inner, ...outer].reduce<string>((around, wrap) => wrap(around), command)
+      const { actions, unclear } = look(text)
+      if (!unclear && !actions.some(({ service }) => service === 'web')) throw new Error(`not seen: ${text}`)
+    }),
+    { numRuns: 1000, verbose: true },
+  )
+})
+
+test.each([
+  ['options', `docker ${'-a '.repeat(290)}restart x`],
+  ['options with values', `helm upgrade ${'--a b '.repeat(140)}x`],
+  ['words', `docker restart ${'x '.repeat(1990)}`],
+  ['unknown words', `docker ${'"$X" '.repeat(290)}`],
+  ['commands', 'docker restart x;'.repeat(490)],
+  ['loops', `${'for i in a b c d; do '.repeat(6)}docker restart x; ${'done; '.repeat(6)}`],
+])('a great many %s are looked through soon', (_, text) => {
+  const from = performance.now()
+  look(text)
+  expect(performance.now() - from).toBeLessThan(1000)
 })
 
 describe('left alone', () => {

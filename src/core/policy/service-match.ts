@@ -2,7 +2,7 @@
 import type { Field } from './command.ts'
 import type { ServicePattern } from './cooldown.ts'
 import { isOption } from './options.ts'
-import { mayHaveOptions, wordMeets } from './pattern.ts'
+import { mayHaveOptions, mayHaveWords, wordMeets } from './pattern.ts'
 
 const MOST_WORDS = 300
 
@@ -14,7 +14,9 @@ export function matchServices(
   service: ServicePattern,
   args: readonly Field[],
 ): Field[] | 'unknown' | undefined {
-  if (!mayHaveOptions(service.pattern, args) || rehearses(service, args)) return undefined
+  const { pattern } = service
+  if (!mayHaveWords(pattern.operands, args) || !mayHaveOptions(pattern, args)) return undefined
+  if (rehearses(service, args)) return undefined
   if (args.length > MOST_WORDS) return 'unknown'
   const found = new Set<Field>()
   const known = new Set<number>()
