@@ -179,6 +179,7 @@ test.each([
   ['helm upgrade --set --dry-run web chart', 'redeploy web'],
   ['helm upgrade --made-up --dry-run web chart', 'redeploy web'],
   ['helm upgrade web chart --dry-run --dry-run=none', 'redeploy web'],
+  ['./docker restart web --help', 'restart web'],
 ])('what only looks like a rehearsal is counted: %s', (text, action) => {
   expect(found(text)).toContain(action)
 })
@@ -190,8 +191,8 @@ describe('cannot be counted as it is written', () => {
     ['docker restart web-*', "Write out the service's name"],
     ["systemctl restart 'web*'", "Write out the service's name"],
     ['docker restart 3f2a9c01b7de', "Write out the service's name"],
-    ['docker $VERB web', "Write out the service's name"],
-    ['docker "$VERB" web', "Write out the service's name"],
+    ['docker $VERB web', "Write the command out, with the service's name"],
+    ['docker "$VERB" web', "Write the command out, with the service's name"],
     ['$X restart $Y', "Write out the service's name"],
     ['cat list | xargs docker restart', "Write out the service's name"],
     ['while true; do docker restart web; done', 'is not known, for it is repeated'],
