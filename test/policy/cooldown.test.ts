@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { actionsOf } from '../../src/core/policy/actions.ts'
 import type { Surroundings } from '../../src/core/policy/command.ts'
@@ -11,6 +12,7 @@ import {
 import { DEFAULT_COOLDOWNS } from '../../src/core/policy/defaults.ts'
 import { extractCommands } from '../../src/core/policy/walk.ts'
 import { surroundings } from './corpus.ts'
+import { AROUND_COMMAND, AROUND_TEXT } from './wrappings.ts'
 
 const DEFAULTS = compileCooldowns(DEFAULT_COOLDOWNS)
 const HOUR_MS = 3_600_000
@@ -114,6 +116,39 @@ describe('recognised', () => {
   })
 })
 
+test('wrapped in whatever wraps commands, it is counted at least once, or unclear', () => {
+  const wrapped = fc.record({
+    command: fc.constantFrom(
+      'docker restart web',
+      'sudo systemctl restart -q web',
+      'docker compose up -d web',
+    ),
+    inner: fc.array(fc.constantFrom(...AROUND_COMMAND), { maxLength: 3 }),
+    outer: fc.array(fc.constantFrom(...AROUND_TEXT), { maxLength: 3 }),
+  })
+  fc.assert(
+    fc.property(wrapped, ({ command, inner, outer }) => {
+      const text = [...inner, ...outer].reduce<string>((around, wrap) => wrap(around), command)
+      const { actions, unclear } = look(text)
+      if (!unclear && !actions.some(({ service }) => service === 'web')) throw new Error(`not seen: ${text}`)
+    }),
+    { numRuns: 1000, verbose: true },
+  )
+})
+
+test.each([
+  ['options', `docker ${'-a '.repeat(290)}restart x`],
+  ['options with values', `helm upgrade ${'--a b '.repeat(140)}x`],
+  ['words', `docker restart ${'x '.repeat(1990)}`],
+  ['unknown words', `docker ${'"$X" '.repeat(290)}`],
+  ['commands', 'docker restart x;'.repeat(490)],
+  ['loops', `${'for i in a b c d; do '.repeat(6)}docker restart x; ${'done; '.repeat(6)}`],
+])('a great many %s are looked through soon', (_, text) => {
+  const from = performance.now()
+  look(text)
+  expect(performance.now() - from).toBeLessThan(1000)
+})
+
 describe('left alone', () => {
   test.each([
     'docker ps',
@@ -144,6 +179,7 @@ test.each([
   ['helm upgrade --set --dry-run web chart', 'redeploy web'],
   ['helm upgrade --made-up --dry-run web chart', 'redeploy web'],
   ['helm upgrade web chart --dry-run --dry-run=none', 'redeploy web'],
+  ['./docker restart web --help', 'restart web'],
 ])('what only looks like a rehearsal is counted: %s', (text, action) => {
   expect(found(text)).toContain(action)
 })
@@ -155,8 +191,8 @@ describe('cannot be counted as it is written', () => {
     ['docker restart web-*', "Write out the service's name"],
     ["systemctl restart 'web*'", "Write out the service's name"],
     ['docker restart 3f2a9c01b7de', "Write out the service's name"],
-    ['docker $VERB web', "Write out the service's name"],
-    ['docker "$VERB" web', "Write out the service's name"],
+    ['docker $VERB web', "Write the command out, with the service's name"],
+    ['docker "$VERB" web', "Write the command out, with the service's name"],
     ['$X restart $Y', "Write out the service's name"],
     ['cat list | xargs docker restart', "Write out the service's name"],
     ['while true; do docker restart web; done', 'is not known, for it is repeated'],

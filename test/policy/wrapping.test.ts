@@ -2,8 +2,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { ask } from './corpus.ts'
-
-const quote = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
+import { AROUND_COMMAND, AROUND_TEXT } from './wrappings.ts'
 
 const FORBIDDEN = [
   'docker system prune -f',
@@ -12,59 +11,6 @@ const FORBIDDEN = [
   'rm -rf ~',
   'tee /volumes/x',
   'git -C /x push -f',
-]
-
-/** From a command to a text that runs it. The first list takes one command only, the second any text. */
-const AROUND_COMMAND: readonly ((command: string) => string)[] = [
-  (command) => `sudo ${command}`,
-  (command) => `sudo -u root -E ${command}`,
-  (command) => `env -i A=b ${command}`,
-  (command) => `nohup ${command}`,
-  (command) => `timeout -s KILL 5 ${command}`,
-  (command) => `nice -n 5 ${command}`,
-  (command) => `ionice -c2 ${command}`,
-  (command) => `stdbuf -oL ${command}`,
-  (command) => `setsid ${command}`,
-  (command) => `command ${command}`,
-  (command) => `exec ${command}`,
-  (command) => `busybox ${command}`,
-  (command) => `chroot / ${command}`,
-  (command) => `unshare ${command}`,
-  (command) => `strace -f ${command}`,
-  (command) => `flock /tmp/l ${command}`,
-  (command) => `xargs ${command}`,
-  (command) => `find . -exec ${command} \\;`,
-  (command) => `ssh host ${quote(command)}`,
-  (command) => `docker exec -it c ${command}`,
-  (command) => `kubectl exec p -- ${command}`,
-  (command) => `X=1 ${command}`,
-]
-const AROUND_TEXT: readonly ((text: string) => string)[] = [
-  (text) => `sh -c ${quote(text)}`,
-  (text) => `bash -lc ${quote(text)}`,
-  (text) => `eval ${quote(text)}`,
-  (text) => `su -c ${quote(text)}`,
-  (text) => `script -qc ${quote(text)} /dev/null`,
-  (text) => `sudo sh -c ${quote(text)}`,
-  (text) => `(${text}\n)`,
-  (text) => `{ ${text}\n}`,
-  (text) => `if true; then ${text}\nfi`,
-  (text) => `while ${text}\ndo break; done`,
-  (text) => `for i in 1; do ${text}\ndone`,
-  (text) => `case x in x) ${text}\n;; esac`,
-  (text) => `f() { ${text}\n}; f`,
-  (text) => `echo "$(${text}\n)"`,
-  (text) => `cat <(${text}\n)`,
-  (text) => `true && ${text}`,
-  (text) => `ls; ${text}`,
-  (text) => `ls | {\n${text}\n}`,
-  (text) => `printf %s ${quote(text)} | sh`,
-  (text) => `bash -s <<'END_OF_TEXT'\n${text}\nEND_OF_TEXT`,
-  (text) => `trap ${quote(text)} EXIT`,
-  (text) => `git -c alias.x=${quote(`!${text}`)} x`,
-  (text) => `X=${quote(text)}; eval "$X"`,
-  (text) => `! ${text}`,
-  (text) => `time ${text}`,
 ]
 
 test('a forbidden command, wrapped in whatever wraps commands, is refused at every tier', () => {

@@ -89,19 +89,23 @@ class Search {
     return this.cooldowns.patterns.filter(({ pattern }) => pattern.operands.length > 1)
   }
 
-  private match(counted: CountedPattern, { args }: Subject, command: SimpleCommand): Action[] {
-    const match = matchServices(counted, args)
+  private match(counted: CountedPattern, subject: Subject, command: SimpleCommand): Action[] {
+    const match = matchServices(counted, subject)
     if (!match) return []
     this.seen.add(counted)
     const { rule, pattern } = counted
-    const services = match === 'unknown' ? undefined : nameServices(counted, match, args, command)
+    const services = match === 'unknown' ? undefined : nameServices(counted, match, subject.args, command)
     if (services) {
       const shown = showCommand(command)
       return services.names.map((service) => ({ rule, service, scope: services.scope, command: shown }))
     }
+    const [what, advice] =
+      match === 'unknown'
+        ? ['what it does', "Write the command out, with the service's name."]
+        : ['which service it is about', "Write out the service's name."]
     this.unclear ??= {
       rule,
-      reason: `\`${showCommand(command)}\` may be what the cooldown "${rule}" counts (${pattern.source}), and which service it is about cannot be known. Write out the service's name.`,
+      reason: `\`${showCommand(command)}\` may be what the cooldown "${rule}" counts (${pattern.source}), and ${what} cannot be known. ${advice}`,
     }
     return []
   }

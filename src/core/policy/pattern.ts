@@ -103,9 +103,9 @@ export function mayMatch(
 }
 
 /** A quick no: a word that must be there is not, and nothing is there that may become it. */
-function mayHaveWords(operands: readonly string[], args: readonly Field[]): boolean {
-  const [first] = operands
-  if (first === undefined || /[*?/]/.test(first)) return true
+export function mayHaveWords(operands: readonly string[], args: readonly Field[]): boolean {
+  const first = operands[0]
+  if (first === undefined || /[*?/{]/.test(first)) return true
   return args.some(({ text, unknown, glob }) => text === first || unknown || glob)
 }
 

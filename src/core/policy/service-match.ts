@@ -2,7 +2,7 @@
 import type { Field } from './command.ts'
 import type { ServicePattern } from './cooldown.ts'
 import { isOption } from './options.ts'
-import { mayHaveOptions, wordMeets } from './pattern.ts'
+import { mayHaveOptions, mayHaveWords, type Subject, wordMeets } from './pattern.ts'
 
 const MOST_WORDS = 300
 
@@ -12,9 +12,11 @@ const MOST_WORDS = 300
  */
 export function matchServices(
   service: ServicePattern,
-  args: readonly Field[],
+  { args, anyProgram }: Subject,
 ): Field[] | 'unknown' | undefined {
-  if (!mayHaveOptions(service.pattern, args) || rehearses(service, args)) return undefined
+  const { pattern } = service
+  if (!mayHaveWords(pattern.operands, args) || !mayHaveOptions(pattern, args)) return undefined
+  if (!anyProgram && rehearses(service, args)) return undefined
   if (args.length > MOST_WORDS) return 'unknown'
   const found = new Set<Field>()
   const known = new Set<number>()

@@ -56,10 +56,10 @@ function decide(
   const { tool } = call
   const missing = withoutTool(tool, policy)
   if (missing) return missing
-  const where = { ...surroundings, cwd: surroundings.realpath(call.cwd) }
-  if (SHELL_TOOLS.has(tool)) return checkShell(call, policy, where, dryRun)
+  const where = () => ({ ...surroundings, cwd: surroundings.realpath(call.cwd) })
+  if (SHELL_TOOLS.has(tool)) return checkShell(call, policy, where(), dryRun)
   const key = PATH_KEYS.get(tool)
-  const refusal = key === undefined ? undefined : checkPath(call, key, policy, where)
+  const refusal = key === undefined ? undefined : checkPath(call, key, policy, where())
   if (refusal) return refusal
   if (dryRun && !toolIsKnownToLook(tool)) return onlyRehearsed(`using ${tool}`, policy)
   return { ...NOTHING, decision: 'allow', reason: 'Allowed.' }
