@@ -76,7 +76,7 @@ export async function spoolAttempt(folder: string, output: string): Promise<Spoo
     closing,
     stateDir,
     protectedPaths: [],
-    cooldowns: new Cooldowns({ store, clock: systemClock, stateDir, log, closing }, config.policy),
+    cooldowns: new Cooldowns({ store, clock: systemClock, stateDir, redactor, log, closing }, config.policy),
     onAsk: quiet,
     settings: engineSettings(config, new Map()),
   }

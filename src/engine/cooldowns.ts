@@ -14,6 +14,7 @@ import {
 } from '../core/policy/cooldown.ts'
 import type { PolicyRules } from '../core/policy/policy.ts'
 import { formatSpan } from '../core/policy/span.ts'
+import type { Redactor } from '../core/redact/redactor.ts'
 import type { Store } from '../store/store.ts'
 import { sweepActions, writeCooldownFile } from './cooldown-file.ts'
 import type { Log } from './log.ts'
@@ -25,6 +26,8 @@ export interface Claim {
   toolUseId: string | null
   /** Asked at the tool call, or when the program really starts. */
   line: 'tool' | 'guard'
+  /** For the guard: the tool calls that are being made, if they are known. */
+  underWay?: readonly string[] | null
   actions: readonly Action[]
 }
 
@@ -32,6 +35,7 @@ interface CooldownParts {
   store: Pick<Store, 'claimActions' | 'listActions' | 'deleteActions'>
   clock: Clock
   stateDir: string
+  redactor: Redactor
   log: Log
   closing: AbortSignal
 }
@@ -55,15 +59,17 @@ export class Cooldowns {
     runId,
     toolUseId,
     line,
+    underWay,
     actions,
   }: Claim): Promise<{ reason: string; rule: string } | null> {
-    const { store, clock } = this.#parts
+    const { store, clock, redactor } = this.#parts
     const answer = await persist(this.#parts, () =>
       store.claimActions({
         attempt: { id: attemptId, runId },
         line,
         toolUseId,
-        actions,
+        ...(underWay ? { underWay } : {}),
+        actions: actions.map((action) => ({ ...action, command: redactor.text(action.command) })),
         limits: this.rules.limits,
         at: clock.now(),
       }),

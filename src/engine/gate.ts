@@ -47,6 +47,8 @@ export class Gate {
   readonly #attempt: AttemptRecord
   readonly #policy: Policy
   readonly #home: string
+  /** Calls that were allowed and have not ended; null: the attempt is older than this gate, so nobody knows. */
+  readonly #underWay: Set<string> | null
 
   /** `env` and `files` are the agent's: its home, and what of its own set-up nobody at a tier may change. */
   constructor(
@@ -62,6 +64,7 @@ export class Gate {
     this.#run = run
     this.#attempt = attempt
     this.#home = env.HOME || homedir()
+    this.#underWay = attempt.process === null ? new Set() : null
     const { rules } = parts.settings.escalation
     const tier = run.links.tier === null ? undefined : requireTier(parts, run.links.tier)
     const named = tier && { ...tier, name: `${tier.number} (${tier.name})` }
@@ -84,11 +87,16 @@ export class Gate {
       if (decision.decision === 'deny') return refused({ toolUseId, tool, what }, decision)
       const held = await this.#claim(decision.actions, toolUseId, 'tool')
       if (held) return refused({ toolUseId, tool, what }, held)
+      this.#underWay?.add(toolUseId)
       const answer = this.#run.links.tier === null ? PASS : ({ decision: 'allow' } as const)
       return { answer, refusal: null }
     } catch (error) {
       return refused({ toolUseId, tool, what }, this.#unsure(error))
     }
+  }
+
+  noteEnd(toolUseId: string): void {
+    this.#underWay?.delete(toolUseId)
   }
 
   /** Asked by a guard when the program is really started, whoever started it. */
@@ -112,7 +120,8 @@ export class Gate {
   ): Promise<{ reason: string; rule: string } | null> {
     if (actions.length === 0) return null
     const { id, runId } = this.#attempt
-    return this.#parts.cooldowns.claim({ attemptId: id, runId, toolUseId, line, actions })
+    const underWay = line === 'guard' && this.#underWay ? [...this.#underWay] : null
+    return this.#parts.cooldowns.claim({ attemptId: id, runId, toolUseId, line, underWay, actions })
   }
 
   #unsure(error: unknown) {

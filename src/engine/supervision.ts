@@ -283,6 +283,7 @@ export class Supervision {
         this.#open = this.#open.filter((q) => q.ask.requestId !== event.requestId)
         return this.#noteWaiting()
       case 'tool-end':
+        this.#in.gate?.noteEnd(event.toolUseId)
         this.#open = this.#open.filter((q) => q.ask.toolUseId !== event.toolUseId)
         return this.#noteWaiting()
       case 'retry-wait':

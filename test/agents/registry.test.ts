@@ -18,6 +18,9 @@ const FLAGS = [
   '--include-partial-messages',
   '--max-budget-usd',
   '--json-schema',
+  '--tools',
+  '--setting-sources',
+  '--strict-mcp-config',
 ]
 
 /** A script that answers --version and --help, and notes each time it is run. */
@@ -55,7 +58,7 @@ describe('the probe', () => {
     const path = join(import.meta.dirname, '../../node_modules/.bin/claude')
     const runtime = await probeClaude(path, { PATH: process.env.PATH ?? '', HOME: temporaryDir() })
     expect(runtime.version).toMatch(/^\d+\.\d+\.\d+$/)
-    expect(Object.values(runtime.capabilities)).toEqual(Array(7).fill(true))
+    expect(Object.values(runtime.capabilities)).toEqual(Array(9).fill(true))
     expect(runtime.runtimeId).toMatch(/^[0-9a-f]{16}$/)
   })
 
@@ -66,6 +69,9 @@ describe('the probe', () => {
     ['--include-partial-messages', 'partialMessages'],
     ['--max-budget-usd', 'budget'],
     ['--json-schema', 'structuredOutput'],
+    ['--tools', 'toolChoice'],
+    ['--setting-sources', 'sealing'],
+    ['--strict-mcp-config', 'sealing'],
   ] as const)('without %s in the help: cannot %s, and all else it can', async (flag, capability) => {
     const path = fakeClaude(temporaryDir(), { flags: FLAGS.filter((f) => f !== flag) })
     const { capabilities } = await probeClaude(path, env)
