@@ -179,7 +179,7 @@ export async function settleAttempt(parts: EngineParts, input: SettleInput): Pro
   )
   parts.bus.publish(run.id)
   if (tier?.escalation.decision === 'ask') parts.onAsk()
-  if (notices.length > 0) parts.notifications.wake()
+  if (notices.length > 0 || tier) parts.notifications.wake()
   if (next.kind === 'settle' && next.outcome.name === 'budget' && run.links.jobId) {
     const job = await store.getJob(run.links.jobId)
     if (job) await goOnIfAffordable(parts, job)

@@ -3,16 +3,14 @@ import { type Kysely, sql } from 'kysely'
 import type { EscalationReason, Recommendation } from '../contract/escalation.ts'
 import type { RunId } from '../contract/ids.ts'
 import { admitRun } from './admit-run.ts'
-import type { EscalationRecord, NewRun, RunRecord } from './records.ts'
+import { enqueueNotifications } from './notifications.ts'
+import type { EscalationRecord, RunRecord, TierEnding } from './records.ts'
 import { toRun } from './rows.ts'
 import type { EscalationsTable, Tables } from './schema.ts'
 import type { Tx } from './writer.ts'
 
 /** In the transaction that settles the run. Once: a run that settles is settled by one. */
-export async function addEscalation(
-  tx: Tx,
-  { escalation, next }: { escalation: EscalationRecord; next: NewRun | null },
-): Promise<void> {
+export async function addEscalation(tx: Tx, { escalation, next, notices }: TierEnding): Promise<void> {
   await tx
     .insertInto('escalations')
     .values({
@@ -30,6 +28,7 @@ export async function addEscalation(
     })
     .execute()
   if (next) await admitRun(tx, next)
+  await enqueueNotifications(tx, notices, escalation.decidedAt)
 }
 
 export interface Answer {
@@ -45,7 +44,7 @@ export async function answerEscalation(
   tx: Tx,
   runId: RunId,
   { decision, reason, message, decidedBy, at }: Answer,
-  next: NewRun | null,
+  { next, notices }: Pick<TierEnding, 'next' | 'notices'>,
 ): Promise<EscalationRecord | null> {
   const row = await tx
     .updateTable('escalations')
@@ -63,6 +62,7 @@ export async function answerEscalation(
     .executeTakeFirst()
   if (!row) return null
   if (next) await admitRun(tx, next)
+  await enqueueNotifications(tx, notices, at)
   return toEscalation(row)
 }
 

@@ -226,6 +226,8 @@ export interface TierEnding {
   escalation: EscalationRecord
   /** The run of the next tier. */
   next: NewRun | null
+  /** Who is to be told. */
+  notices: readonly PlannedNotification[]
 }
 
 export interface QuestionRecord {

@@ -2,6 +2,7 @@
 import type { EventBody } from '../contract/events.ts'
 import type { Outcome, OutcomeName } from '../contract/outcome.ts'
 import type { Carry, FreshReason } from '../contract/run.ts'
+import type { Subject } from '../core/notify/plan.ts'
 import type {
   ActionRecord,
   AttemptRecord,
@@ -255,7 +256,7 @@ export function toNotification(row: NotificationsTable): NotificationRecord {
   return {
     id: row.id,
     event: row.event,
-    subject: { kind: row.subject_kind, id: row.subject_id },
+    subject: { kind: row.subject_kind, id: row.subject_id } as Subject,
     occurrence: row.occurrence,
     target: JSON.parse(row.target),
     payload: JSON.parse(row.payload),

@@ -274,8 +274,8 @@ export interface EscalationsTable {
 export interface NotificationsTable {
   id: NotificationId
   event: NotifyEvent
-  subject_kind: 'job'
-  subject_id: JobId
+  subject_kind: 'job' | 'chain'
+  subject_id: JobId | RunId
   occurrence: string
   /** A configured target's name, or an address. */
   target: string

@@ -44,6 +44,7 @@ import type {
   RunSpend,
   SessionRecord,
   StoredEvent,
+  TierEnding,
 } from './records.ts'
 import * as runs from './runs.ts'
 import type { Tables } from './schema.ts'
@@ -107,7 +108,7 @@ export interface Store {
   answerEscalation: (
     runId: RunId,
     answer: escalations.Answer,
-    next: NewRun | null,
+    then: Pick<TierEnding, 'next' | 'notices'>,
   ) => Promise<EscalationRecord | null>
   /** All runs linked to this one, root first. */
   listChain: (id: RunId) => Promise<RunRecord[]>
@@ -260,8 +261,8 @@ export function createStore(
     getEscalation: (runId) => escalations.getEscalation(reader, runId),
     listEscalations: (runIds) => escalations.listEscalations(reader, runIds),
     listWaitingEscalations: (limit) => escalations.listWaiting(reader, limit),
-    answerEscalation: (runId, answer, next) =>
-      write((tx) => escalations.answerEscalation(tx, runId, answer, next)),
+    answerEscalation: (runId, answer, then) =>
+      write((tx) => escalations.answerEscalation(tx, runId, answer, then)),
     listChain: (id) => escalations.listChain(reader, id),
 
     getSession: (id) => sessions.getSession(reader, id),

@@ -1,5 +1,5 @@
 /** An incident through the tiers, on the real CLI, with a `docker` that records what really happened. */
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { chmod, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -11,6 +11,7 @@ import { until } from '../support/world.ts'
 let incident: Incident
 afterEach(() => incident.close())
 
+const toldFile = () => join(incident.world.home, 'told')
 const APPROVAL = { tiers: { 2: { approval: true } } }
 const handoffs = () => {
   const dir = join(incident.world.home, 'state', 'handoffs')
@@ -251,7 +252,11 @@ describe('approval', () => {
   })
 
   it('stops the chain when it is refused, or when nobody answers in time', async () => {
-    incident = await Incident.begin(rules, { ...APPROVAL, escalation: { approvalTimeout: '2s' } })
+    incident = await Incident.begin(rules, {
+      ...APPROVAL,
+      escalation: { approvalTimeout: '2s' },
+      notify: { me: { command: 'cat >> told; echo >> told' } },
+    })
     const refused = await incident.play()
     expect((await decide(refused.rootRunId, 'refuse')).status).toBe(200)
     const forgotten = await incident.play()
@@ -267,6 +272,19 @@ describe('approval', () => {
       expect(ended.runs[0]?.escalation).toMatchObject({ decision: 'stop', reason })
     }
     expect(incident.docker).not.toContain('restart web')
+    // Who is not watching is told, of what needs a person.
+    const told = await until(() => {
+      const lines = existsSync(toldFile()) ? readFileSync(toldFile(), 'utf8').trim().split('\n') : []
+      return lines.length === 3 ? lines.map((line) => JSON.parse(line)) : null
+    }, 'three notifications')
+    const about = told.map(({ event, chain }) => [event, chain.id, chain.state])
+    expect(about.sort()).toEqual(
+      [
+        ['attention', refused.rootRunId, 'approval-needed'],
+        ['attention', forgotten.rootRunId, 'approval-needed'],
+        ['attention', forgotten.rootRunId, 'approval-timeout'],
+      ].sort(),
+    )
   })
 })
 

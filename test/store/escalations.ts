@@ -33,6 +33,7 @@ async function settled(store: Store, tier: (id: RunId) => TierEnding) {
 const waiting = (runId: RunId, seconds: number): TierEnding => ({
   escalation: record(runId, { decision: 'ask', reason: 'approval-needed', expiresAt: at(seconds) }),
   next: null,
+  notices: [],
 })
 
 export function describeEscalations(open: () => Promise<Store>): void {
@@ -43,6 +44,7 @@ export function describeEscalations(open: () => Promise<Store>): void {
       const { run } = await settled(store, (id) => ({
         escalation: record(id, { nextRunId: next.id }),
         next: { ...next, tier: { number: 2, parentRunId: id } },
+        notices: [],
       }))
       expect(await store.getEscalation(run.id)).toEqual(record(run.id, { nextRunId: next.id }))
       expect(await store.getRun(next.id)).toMatchObject({
@@ -55,8 +57,12 @@ export function describeEscalations(open: () => Promise<Store>): void {
     it('is part of the end: told a second time by who has lost the run, nothing happens', async () => {
       const store = await open()
       const next = tierRun(2, null)
-      const { run, attempt } = await settled(store, (id) => ({ escalation: record(id), next: null }))
-      const again = ending(attempt, { tier: { escalation: record(run.id), next } })
+      const { run, attempt } = await settled(store, (id) => ({
+        escalation: record(id),
+        next: null,
+        notices: [],
+      }))
+      const again = ending(attempt, { tier: { escalation: record(run.id), next, notices: [] } })
       await expect(store.endAttempt(again)).rejects.toThrow()
       expect(await store.getRun(next.id)).toBeNull()
     })
@@ -64,7 +70,11 @@ export function describeEscalations(open: () => Promise<Store>): void {
     it('of a run that never started is remembered too', async () => {
       const store = await open()
       const { run } = await store.admitRun(tierRun(1, null))
-      const tier = { escalation: record(run.id, { decision: 'stop', reason: 'cancelled' }), next: null }
+      const tier = {
+        escalation: record(run.id, { decision: 'stop', reason: 'cancelled' }),
+        next: null,
+        notices: [],
+      }
       await store.settleQueued(run.id, { name: 'cancelled', message: '' }, at(1), {
         turn: null,
         tier,
@@ -92,9 +102,9 @@ export function describeEscalations(open: () => Promise<Store>): void {
         at: at(20),
       } as const
       const answers = await Promise.all([
-        store.answerEscalation(run.id, yes, a),
-        store.answerEscalation(run.id, no, null),
-        store.answerEscalation(run.id, yes, b),
+        store.answerEscalation(run.id, yes, { next: a, notices: [] }),
+        store.answerEscalation(run.id, no, { next: null, notices: [] }),
+        store.answerEscalation(run.id, yes, { next: b, notices: [] }),
       ])
       expect(answers.filter((answer) => answer !== null)).toHaveLength(1)
       expect(await store.getEscalation(run.id)).toMatchObject({
@@ -111,7 +121,7 @@ export function describeEscalations(open: () => Promise<Store>): void {
       const store = await open()
       const late = await settled(store, (id) => waiting(id, 90))
       const soon = await settled(store, (id) => waiting(id, 60))
-      await settled(store, (id) => ({ escalation: record(id), next: null }))
+      await settled(store, (id) => ({ escalation: record(id), next: null, notices: [] }))
       const ids = (await store.listWaitingEscalations(9)).map(({ runId }) => runId)
       expect(ids).toEqual([soon.run.id, late.run.id])
     })

@@ -1,12 +1,14 @@
 /** Who is to be told of an event. */
-import type { JobId } from '../../contract/ids.ts'
+import type { JobId, RunId } from '../../contract/ids.ts'
 import type { NotifyEvent } from '../../contract/notification.ts'
 import type { NotifyTarget, TargetRef } from './target.ts'
+
+export type Subject = { kind: 'job'; id: JobId } | { kind: 'chain'; id: RunId }
 
 export interface Notice {
   event: NotifyEvent
   /** What it is about. The kind is also the key under which the body has the payload. */
-  subject: { kind: 'job'; id: JobId }
+  subject: Subject
   /**
    * Tells one happening of the event from another: noted twice with the same one, it is sent once. What a repetition of
    * the same settling would say again, and a later one would not: the run that ended, the question that was asked.

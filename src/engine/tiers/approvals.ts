@@ -10,6 +10,7 @@ import type { EscalationRecord } from '../../store/records.ts'
 import type { EngineParts } from '../parts.ts'
 import { persist } from '../persist.ts'
 import { spentByChain } from './ending.ts'
+import { noticesOfTier } from './tell.ts'
 import { nextTierRun } from './tier-run.ts'
 
 const MAX_WAITING = 1000
@@ -52,7 +53,7 @@ export class Approvals {
         decidedBy: 'person',
         at: clock.now(),
       },
-      next,
+      { next, notices: [] },
     )
     if (!decided) throw notWaiting(runId, await store.getEscalation(runId))
     bus.publish(runId)
@@ -95,7 +96,10 @@ export class Approvals {
         message,
         at,
       } as const
-      await persist(this.#parts, () => store.answerEscalation(first.runId, answer, null))
+      const run = await store.getRun(first.runId)
+      const notices = run ? await noticesOfTier(this.#parts, run, { ...first, ...answer }) : []
+      await persist(this.#parts, () => store.answerEscalation(first.runId, answer, { next: null, notices }))
+      this.#parts.notifications.wake()
       bus.publish(first.runId)
     }
   }

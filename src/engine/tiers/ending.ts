@@ -3,9 +3,10 @@ import type { Recommendation } from '../../contract/escalation.ts'
 import type { Outcome } from '../../contract/outcome.ts'
 import { decideEscalation } from '../../core/escalation/decide.ts'
 import { type Ending, readRecommendation } from '../../core/escalation/signal.ts'
-import type { RunRecord, TierEnding } from '../../store/records.ts'
+import type { EscalationRecord, RunRecord, TierEnding } from '../../store/records.ts'
 import { spentBy } from '../allowance.ts'
 import type { EngineParts } from '../parts.ts'
+import { noticesOfTier } from './tell.ts'
 import { nextTierRun } from './tier-run.ts'
 
 export interface TierEndingInput {
@@ -42,23 +43,21 @@ export async function endingOfTier(
   })
   const at = clock.now()
   const nextRun = decision.kind === 'escalate' ? nextTierRun(parts, run, decision.toTier, spentUsd) : null
-  return {
-    escalation: {
-      runId: run.id,
-      tier,
-      decision: decision.kind,
-      reason: decision.reason,
-      message: decision.message,
-      toTier: decision.kind === 'stop' ? null : decision.toTier,
-      nextRunId: nextRun?.id ?? null,
-      recommendation,
-      decidedBy: 'rules',
-      decidedAt: at,
-      expiresAt:
-        decision.kind === 'ask' ? new Date(at.getTime() + settings.escalation.approvalTimeoutMs) : null,
-    },
-    next: nextRun,
+  const escalation: EscalationRecord = {
+    runId: run.id,
+    tier,
+    decision: decision.kind,
+    reason: decision.reason,
+    message: decision.message,
+    toTier: decision.kind === 'stop' ? null : decision.toTier,
+    nextRunId: nextRun?.id ?? null,
+    recommendation,
+    decidedBy: 'rules',
+    decidedAt: at,
+    expiresAt:
+      decision.kind === 'ask' ? new Date(at.getTime() + settings.escalation.approvalTimeoutMs) : null,
   }
+  return { escalation, next: nextRun, notices: await noticesOfTier(parts, run, escalation) }
 }
 
 /** A tier that has been taken out of the configuration since is none to climb to. */
