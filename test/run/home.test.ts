@@ -21,9 +21,3 @@ it('a database elsewhere is used by one home only', async () => {
     await other.close()
   }
 })
-
-it('a dry run is refused as long as it would be none', async () => {
-  world = await World.create({ name: 'echo', rules: [{ reply: 'Fine.' }] })
-  await world.configure({ dryRun: true })
-  await expect(world.startDaemon()).rejects.toThrow('dryRun')
-})
