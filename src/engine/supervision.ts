@@ -69,6 +69,9 @@ export class Supervision {
   #ladder: Promise<unknown> | null = null
   #detached = false
   #strays = 0
+  /** The newest batch on its way to the disk. One at a time, in order; the next is read meanwhile. Never rejects. */
+  #storing: Promise<void> = Promise.resolve()
+  #failure: { error: unknown } | null = null
   #turn = NEW_TURN
   /** Of a run that nobody watches only. */
   #meter: Meter | null = null
@@ -103,11 +106,14 @@ export class Supervision {
           this.#strays += (await endStrays(attempt.id, keeper, settings.killAfterMs)).strays
         }
         const drained = await this.#ingest(end !== null)
+        if (drained && end) await this.#storing
+        if (this.#failure) throw this.#failure.error
         if (drained && end) return { ...end, strays: this.#strays }
         if (drained) await this.#watchAndWait()
       }
       return null
     } finally {
+      await this.#storing
       await this.#ladder
       await this.#tail.close()
     }
@@ -173,7 +179,7 @@ export class Supervision {
   async #catchUp(): Promise<void> {
     const { attempt, dir } = this.#in
     const { store } = this.#parts
-    await poke(dir)
+    poke(dir)
     await this.#openMeter()
     const turns = await store.listEvents(attempt.runId, { attemptId: attempt.id, types: TURNS })
     const asked = await store.listQuestions(attempt.id)
@@ -211,9 +217,29 @@ export class Supervision {
       batch.add(this.#deltas.flush())
     }
     this.#watch.outputBytes += bytes
-    if (bytes > 0) this.#watch.lastOutputAt = this.#parts.clock.now()
-    if (batch.size > 0) await this.#store(batch, this.#splitter.position)
+    const at = this.#parts.clock.now()
+    if (bytes > 0) this.#watch.lastOutputAt = at
+    if (batch.size === 0) return drained
+    await this.#attend(batch, at)
+    await this.#storing
+    const offset = this.#splitter.position
+    if (!this.#failure) this.#storing = this.#store(batch, offset, at).catch((error) => this.#fail(error))
     return drained
+  }
+
+  /** What the agent waits for is not kept waiting by the disk: should it get lost, it is seen to again. */
+  async #attend(batch: EventBatch, at: Date): Promise<void> {
+    const { promptId } = this.#in.attempt
+    await this.#passGate(batch)
+    for (const event of batch.actedOn) this.#turn = followTurn(this.#turn, event, at, promptId)
+    await this.#sayGoodbyeIfDone()
+    // Once its turn is over, somebody waits for whatever still comes.
+    if (this.#watch.turnEndedAt) this.#parts.store.hurry()
+  }
+
+  #fail(error: unknown): void {
+    this.#failure = { error }
+    this.#tail.nudge()
   }
 
   #parse(piece: Piece, batch: EventBatch): void {
@@ -230,15 +256,9 @@ export class Supervision {
     }
   }
 
-  async #store(batch: EventBatch, offset: number): Promise<void> {
+  async #store(batch: EventBatch, offset: number, at: Date): Promise<void> {
     const { attempt } = this.#in
-    const { store, clock, bus } = this.#parts
-    const at = clock.now()
-    await this.#passGate(batch)
-    // The agent may be told to end while its end is being stored: if that gets lost, it is told again.
-    for (const event of batch.actedOn) this.#turn = followTurn(this.#turn, event, at, attempt.promptId)
-    await this.#sayGoodbyeIfDone()
-    // Once its turn is over, somebody waits for whatever still comes.
+    const { store, bus } = this.#parts
     const urgent = this.#watch.turnEndedAt !== null
     await persist(this.#parts, () => store.advanceAttempt(attempt, batch, offset, at, { urgent }))
     bus.publish(attempt.runId)

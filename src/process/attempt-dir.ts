@@ -4,8 +4,17 @@
  * three different processes.
  */
 import { randomUUID } from 'node:crypto'
-import { closeSync, constants, mkdirSync, openSync, writeFileSync } from 'node:fs'
-import { mkdir, open, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
+import {
+  closeSync,
+  constants,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
+import { mkdir, open, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
 export interface StdinMessage {
@@ -37,62 +46,76 @@ export function prepare(dir: AttemptDir, messages: readonly StdinMessage[]): voi
 
 /** Resolves when the message is on its way: the feeder will deliver it even if this process dies now. */
 export async function deliver(dir: AttemptDir, message: StdinMessage): Promise<void> {
-  await enqueue(dir, message)
-  await poke(dir)
+  enqueue(dir, message)
+  poke(dir)
 }
 
 const CLOSE = 'stdin.close'
 
 /** Ends the agent's stdin once everything before has been fed to it. */
 export async function closeInput(dir: AttemptDir): Promise<void> {
-  await writeQueued(dir, CLOSE, '')
-  await poke(dir)
+  writeQueued(dir, CLOSE, '')
+  poke(dir)
 }
 
 /** That its stdin is no longer fed is as it should be: we closed it, or the agent reads no more, or has ended. */
 export async function isInputOver(dir: AttemptDir): Promise<boolean> {
-  const marks = await names(dir, '')
+  const marks = names(dir, '')
   if (marks.includes('ended') || marks.includes('unread')) return true
-  return (await names(dir, 'q')).includes(CLOSE) || (await names(dir, 'sent')).includes(CLOSE)
+  return names(dir, 'q').includes(CLOSE) || names(dir, 'sent').includes(CLOSE)
 }
 
 /** Wakes the feeder. Harmless at any time; needed after a daemon died between writing a message and waking it. */
-export async function poke(dir: AttemptDir): Promise<void> {
-  // Read-write, so that opening neither blocks nor fails while nobody reads.
-  const fifo = await open(join(dir.path, 'poke'), constants.O_RDWR | constants.O_NONBLOCK).catch(() => null)
-  if (fifo === null) return
+export function poke(dir: AttemptDir): void {
+  let fifo: number
   try {
-    await fifo.write('\n')
+    // Read-write, so that opening neither blocks nor fails while nobody reads.
+    fifo = openSync(join(dir.path, 'poke'), constants.O_RDWR | constants.O_NONBLOCK)
+  } catch {
+    return
+  }
+  try {
+    writeSync(fifo, '\n')
   } catch (error) {
     // Full: the feeder is busy, and will look again when it is not.
     if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error
   } finally {
-    await fifo.close()
+    closeSync(fifo)
   }
 }
 
-async function enqueue(dir: AttemptDir, message: StdinMessage): Promise<void> {
+/** Synchronous, as all here that an agent waits for: small calls, each of which would take longer to hand over than to make. */
+function enqueue(dir: AttemptDir, message: StdinMessage): void {
   const suffix = queuedName(0, message).slice(DIGITS)
-  const known = [...(await names(dir, 'q')), ...(await names(dir, 'sent'))]
+  // In this order: what is being moved is seen in at least one of them.
+  const known = [...names(dir, 'q'), ...names(dir, 'sent')]
   if (known.some((name) => name.slice(DIGITS) === suffix)) return
-  await writeQueued(dir, queuedName(known.length + 1, message), `${message.line}\n`)
+  const numbers = known.map((name) => Number.parseInt(name, 10)).filter(Number.isInteger)
+  writeQueued(dir, queuedName(Math.max(0, ...numbers) + 1, message), `${message.line}\n`)
 }
 
 const DIGITS = 6
+const SHORT_CHARS = 2000
 
 /** In the order of their names messages are fed; by what follows the number they are told apart. */
-function queuedName(number: number, { id }: StdinMessage): string {
-  return `${String(number).padStart(DIGITS, '0')}-${id.replace(/[^\w-]/g, '_')}`
+function queuedName(number: number, { id, line }: StdinMessage): string {
+  const kind = line.length < SHORT_CHARS && !line.includes('\n') ? '.short' : ''
+  return `${String(number).padStart(DIGITS, '0')}-${id.replace(/[^\w-]/g, '_')}${kind}`
 }
 
-async function writeQueued(dir: AttemptDir, name: string, text: string): Promise<void> {
+function writeQueued(dir: AttemptDir, name: string, text: string): void {
   const draft = join(dir.path, `draft-${randomUUID()}`)
-  await writeFile(draft, text, { mode: 0o600 })
-  await rename(draft, join(dir.path, 'q', name))
+  writeFileSync(draft, text, { mode: 0o600 })
+  renameSync(draft, join(dir.path, 'q', name))
 }
 
-const names = (dir: AttemptDir, folder: string): Promise<string[]> =>
-  readdir(join(dir.path, folder)).catch(() => [])
+function names(dir: AttemptDir, folder: string): string[] {
+  try {
+    return readdirSync(join(dir.path, folder))
+  } catch {
+    return []
+  }
+}
 
 export interface ExitRecord {
   code: number

@@ -5,7 +5,7 @@
 #                  thereby makes sure that the agent will never be run
 #   DIR/keeper     the keeper's pid
 #   DIR/q/         messages for the agent's stdin, fed in the order of their names, then moved to DIR/sent/;
-#                  the message named *.close ends stdin
+#                  the message named *.close ends stdin, one named *.short is a single short line
 #   DIR/poke       FIFO: a line on it means "look into q again"
 #   DIR/out, err   what the agent printed
 #   DIR/exit       its exit code, and "starved" if its stdin was lost; written last, all at once
@@ -37,7 +37,7 @@ trap : TERM INT HUP
 holder=$!
 
 (
-  trap '' TERM INT HUP
+  trap '' TERM INT HUP PIPE
   exec 4<>"$dir/poke" 3>"$dir/in"
   while :; do
     for message in "$dir"/q/*; do
@@ -49,7 +49,11 @@ holder=$!
           ;;
         *"/q/*") break ;;
       esac
-      cat "$message" >&3 || {
+      # What is short is there sooner without starting a program; what is long would be read byte by byte.
+      case $message in
+        *.short) IFS= read -r line <"$message" && printf '%s\n' "$line" >&3 ;;
+        *) cat "$message" >&3 ;;
+      esac || {
         : >"$dir/unread"
         exit 1
       }
@@ -63,8 +67,9 @@ echo "$feeder" >"$dir/feeder"
 
 "$@" <"$dir/in" >>"$dir/out" 2>>"$dir/err"
 code=$?
-# A feeder that died stays a zombie until now. If nobody closed stdin, the agent may have lost it.
-read -r _ _ state _ <"/proc/$feeder/stat"
+# A feeder that died is gone by now, or a zombie. If nobody closed stdin, the agent may have lost it.
+state=Z
+read -r _ _ state _ 2>/dev/null <"/proc/$feeder/stat"
 [ "$state" = Z ] && [ ! -e "$dir/sent/stdin.close" ] && [ ! -e "$dir/unread" ] && code="$code starved"
 : >"$dir/ended"
 kill -9 "$feeder" "$holder" 2>/dev/null

@@ -69,6 +69,8 @@ export interface Store {
     attempt: AttemptRecord,
     process: { pid: number; startTicks: string; bootId: string },
   ) => Promise<void>
+  /** What is waiting to be committed with others need not wait any longer. */
+  hurry: () => void
   advanceAttempt: (
     attempt: AttemptRecord,
     events: EventBatch,
@@ -237,6 +239,7 @@ export function createStore(
 
     startAttempt: (input) => write((tx) => attempts.startAttempt(tx, input)),
     markLaunched: (attempt, process) => write((tx) => attempts.markLaunched(tx, attempt, process)),
+    hurry: () => group.hurry(),
     advanceAttempt: (attempt, batch, offset, at, { urgent = false } = {}) =>
       group.write((tx) => attempts.advanceAttempt(tx, attempt, batch, offset, at), {
         urgent: urgent || batch.size >= LARGE_BATCH || batch.actedOn.some((event) => AWAITED.has(event.type)),

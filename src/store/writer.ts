@@ -38,8 +38,8 @@ export class GroupWriter {
   /** Somebody waits for an `urgent` piece: it, and all that is there by then, is committed at once. */
   write<T>(work: (tx: Tx) => Promise<T>, { urgent = false } = {}): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      if (urgent) this.#hurry()
       this.#pieces.push({ work, resolve: resolve as (value: unknown) => void, reject })
+      if (urgent) this.hurry()
       this.#running ??= this.#drain()
     })
   }
@@ -62,7 +62,9 @@ export class GroupWriter {
     this.#running = null
   }
 
-  #hurry(): void {
+  /** Commits what is there at once. */
+  hurry(): void {
+    if (this.#pieces.length === 0) return
     this.#hurried = true
     this.#wake()
   }
