@@ -10,7 +10,7 @@ import { markOf, type Span } from './spans.ts'
 
 /** A longer word goes on in part: nobody is to wait for the end of a megabyte without a space. */
 const MAX_HELD = 2048
-const CONTEXT = 160
+const CONTEXT = 96
 /** A private key is taken for one as long as it grows, up to here. */
 const MAX_CONTEXT = 32_768
 
@@ -26,7 +26,7 @@ export class DeltaStream {
 
   constructor(redactor: Redactor) {
     this.#redactor = redactor
-    this.#spaced = redactor.values.filter((value) => BOUNDARY.test(value))
+    this.#spaced = redactor.values.filter((value) => afterLastBoundary(value, 0) > 0)
   }
 
   get isHolding(): boolean {
@@ -86,7 +86,9 @@ export class DeltaStream {
   }
 
   #forget(last: Span | undefined): void {
-    let from = Math.max(0, this.#passed - CONTEXT)
+    if (this.#passed <= CONTEXT) return
+    // From the beginning of a word, if there is one.
+    let from = Math.max(this.#text.lastIndexOf(' ', this.#passed - CONTEXT), this.#passed - 2 * CONTEXT, 0)
     if (last && last.end >= this.#passed && this.#passed - last.start < MAX_CONTEXT)
       from = Math.min(from, last.start)
     this.#text = this.#text.slice(from)
@@ -95,12 +97,13 @@ export class DeltaStream {
   }
 }
 
-/** No token has one of these in it. Outside of ASCII there may be no spaces between words. */
-const BOUNDARY = /[\s"'`\u0080-\uffff]/
+/** No token has white space, a quote or what is no ASCII in it; outside of ASCII there may be no spaces between words. */
+const isBoundary = (code: number) => code <= 32 || code === 34 || code === 39 || code === 96 || code > 126
 
 function afterLastBoundary(text: string, from: number): number {
-  for (let at = text.length; at > from; at--) if (BOUNDARY.test(text.charAt(at - 1))) return at
-  return from
+  let at = text.length
+  while (at > from && !isBoundary(text.charCodeAt(at - 1))) at--
+  return at
 }
 
 /** Where the end of the text is the beginning of the value, if it is. */

@@ -28,16 +28,16 @@ export class Redactor {
   /** As they are, and as they stand in texts that are JSON themselves, or have JSON in them. */
   readonly values: readonly string[]
   readonly #groups: readonly RuleGroup[]
-  readonly #patterns: readonly RegExp[]
-  readonly #valueSource: RegExp | null
+  /** Patterns and values, global. */
+  readonly #given: readonly RegExp[]
   /** One of them matches wherever there may be a secret, in JSON text. */
   readonly #hints: readonly RegExp[]
 
   constructor({ builtIn, patterns, values }: RedactorOptions) {
     this.#groups = builtIn ? BUILT_IN : []
-    this.#patterns = patterns.map((source) => new RegExp(source, 'g'))
     this.values = [...new Set(values.flatMap(writings))].sort((a, b) => b.length - a.length)
-    this.#valueSource = this.values.length > 0 ? new RegExp(this.values.map(literal).join('|'), 'g') : null
+    const known = this.values.length > 0 ? [this.values.map(literal).join('|')] : []
+    this.#given = [...patterns, ...known].map((source) => new RegExp(source, 'g'))
     this.active = builtIn || patterns.length > 0 || values.length > 0
     this.#hints = [
       ...this.#groups.map(({ hint }) => hint),
@@ -74,18 +74,23 @@ export class Redactor {
   find(text: string): Span[] {
     const found: Span[] = []
     // The hints expect something before a token.
-    const padded = ` ${text}`
+    const padded = isLetter(text.charCodeAt(0)) ? ` ${text}` : text
     for (const { hint, rules } of this.#groups) {
       if (hint.test(padded)) for (const rule of rules) found.push(...findByRule(text, rule))
     }
-    for (const pattern of [...this.#patterns, ...(this.#valueSource ? [this.#valueSource] : [])]) {
-      for (const match of text.matchAll(pattern)) {
-        if (match[0] !== '') found.push({ start: match.index, end: match.index + match[0].length, kind: '' })
+    for (const pattern of this.#given) {
+      pattern.lastIndex = 0
+      for (let match = pattern.exec(text); match; match = pattern.exec(text)) {
+        const end = match.index + match[0].length
+        if (match[0] === '') pattern.lastIndex++
+        else found.push({ start: match.index, end, kind: '' })
       }
     }
     return found.length === 0 ? found : mergeSpans(text, found)
   }
 }
+
+const isLetter = (code: number) => (code | 32) >= 97 && (code | 32) <= 122
 
 const inJson = (text: string) => JSON.stringify(text).slice(1, -1)
 
@@ -93,10 +98,10 @@ const writings = (value: string): string[] => [value, inJson(value), inJson(inJs
 
 const literal = (text: string) => text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
 
-/** The longest part of it that is written the same in any JSON. */
+/** A part of it that is written the same in any JSON: enough to look closer. */
 function unescapedPart(value: string): string {
   const parts = value.split(/[^\w+=.,:;@%~!?^*()#$ -]+/)
-  return parts.reduce((longest, part) => (part.length > longest.length ? part : longest), '')
+  return parts.reduce((longest, part) => (part.length > longest.length ? part : longest), '').slice(0, 16)
 }
 
 export const NOTHING_TO_REDACT = new Redactor({ builtIn: false, patterns: [], values: [] })

@@ -63,7 +63,7 @@ const MARKED: readonly Rule[] = [
   token('aws-access-key', ['A[KS]IA[A-Z0-9]{16}'], 'A[KS]IA[A-Z0-9]{16}(?![A-Za-z0-9])'),
   token(
     'google-key',
-    ['AIza[\\w-]{20}', 'ya29\\.[\\w-]{20}', 'GOCSPX-'],
+    ['AIza[\\w-]{20}', 'ya29\\.', 'OCSPX-'],
     'AIza[A-Za-z0-9_-]{35}|ya29\\.[A-Za-z0-9_-]{20,1000}|GOCSPX-[A-Za-z0-9_-]{20,60}',
   ),
   {
@@ -87,7 +87,7 @@ const MARKED: readonly Rule[] = [
   },
   {
     kind: 'authorization',
-    hints: ['ization["\'\\\\\\s]{0,8}[:=]'],
+    hints: ['rization'],
     pattern:
       /(?<head>authorization\\{0,4}["']? {0,3}[:=] {0,3}\\{0,4}["']?(?:[a-z]{3,12} {1,3})?)(?<value>[^\s"'`\\,;<>]{8,8192})/gi,
     fits: (value) => !isPlaceholder(value) && /\d|[a-z].*[A-Z]|[A-Z].*[a-z]/.test(value.slice(0, 200)),
