@@ -46,7 +46,7 @@ const JUDGED_CHARS = 80
 
 function isSecretValue(whole: string, name: string): boolean {
   const value = whole.slice(0, JUDGED_CHARS)
-  if (!/[\d!@#$%^&*+?~]/.test(value) || /^[$<{%*[]|:\/\//.test(value)) return false
+  if (!/[\d!@$%^+?~]/.test(value) || /^[$<{%*[]|:\/\//.test(value)) return false
   if (/^[A-Za-z0-9/+]{40}$/.test(value)) return /\d/.test(value)
   if (isReference(value)) return false
   return /pass/i.test(name) || isRandom(value)

@@ -25,6 +25,7 @@ export interface RedactorOptions {
 export class Redactor {
   /** False: there is nothing to look for. */
   readonly active: boolean
+  readonly hasPatterns: boolean
   /** As they are, and as they stand in texts that are JSON themselves, or have JSON in them. */
   readonly values: readonly string[]
   readonly #groups: readonly RuleGroup[]
@@ -38,15 +39,12 @@ export class Redactor {
     this.values = [...new Set(values.flatMap(writings))].sort((a, b) => b.length - a.length)
     const known = this.values.length > 0 ? [this.values.map(literal).join('|')] : []
     this.#given = [...patterns, ...known].map((source) => new RegExp(source, 'g'))
+    this.hasPatterns = patterns.length > 0
     this.active = builtIn || patterns.length > 0 || values.length > 0
-    this.#hints = [
-      ...this.#groups.map(({ hint }) => hint),
-      ...(values.length > 0
-        ? [new RegExp([...new Set(values.map(unescapedPart))].map(literal).join('|'))]
-        : []),
-      // A pattern may match anything. Letters need no escape: what has one is decoded before it is judged.
-      ...(patterns.length > 0 ? [/"/] : this.active ? [/\\u00[2-7]/] : []),
-    ]
+    // A pattern may match anything. Letters need no escape: what has one is decoded before it is judged.
+    const more =
+      patterns.length > 0 ? '"' : [...new Set(values.map(unescapedPart)).add('\\u00')].map(literal).join('|')
+    this.#hints = this.active ? [...this.#groups.map(({ hint }) => hint), new RegExp(more)] : []
   }
 
   text(text: string): string {
@@ -63,12 +61,17 @@ export class Redactor {
    * `keep` are left alone.
    */
   json(json: string, keep?: ReadonlySet<string>): string {
-    if (!this.#hints.some((hint) => hint.test(json))) return json
+    if (!this.#mayHold(json)) return json
     return mapJsonStrings(json, (value, { name, depth }: Place) => {
       if (name !== null && depth === 1 && keep?.has(name)) return value
       if (this.#groups.length > 0 && name !== null && isSecretField(name, value)) return '[redacted: secret]'
       return this.text(value)
     })
+  }
+
+  #mayHold(json: string): boolean {
+    for (const hint of this.#hints) if (hint.test(json)) return true
+    return false
   }
 
   find(text: string): Span[] {
