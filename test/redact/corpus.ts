@@ -72,6 +72,7 @@ export const SECRETS: readonly (readonly [kind: string, text: string, secret: st
     ['assignment', 'client_secret=§&grant_type=x', '7c9e6679-7425-40de-944b-e07fc1f90ae7'],
     ['assignment', '<password>§</password>', 'Sommer2024'],
     ['assignment', 'X-Api-Key: §', HEX],
+    ['assignment', 'BOT_TOKEN=§', 'MTk4NjIyNDgz.Cl2FMQ.ZnCjm1XVW7vRze4b7Cq4se7kKWs'],
     ['assignment', 'AccountKey=§;EndpointSuffix=core', `${MIXED}${MIXED}==`],
   ] as const
 ).map(([kind, text, secret]) => [kind, text.replace('§', () => secret), secret])

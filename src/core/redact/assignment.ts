@@ -57,7 +57,7 @@ function isReference(value: string): boolean {
   return (
     /^(?:[/~]|\.{1,2}\/|[A-Za-z]:\\)/.test(value) ||
     /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$/.test(value) ||
-    /^[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*)+$/.test(value)
+    (/^[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*)+$/.test(value) && !isRandom(value))
   )
 }
 

@@ -42,8 +42,8 @@ export class Redactor {
     this.hasPatterns = patterns.length > 0
     this.active = builtIn || patterns.length > 0 || values.length > 0
     // A pattern may match anything. Letters need no escape: what has one is decoded before it is judged.
-    const more =
-      patterns.length > 0 ? '"' : [...new Set(values.map(unescapedPart)).add('\\u00')].map(literal).join('|')
+    const escaped = String.raw`\\u00[2-7]`
+    const more = patterns.length > 0 ? '"' : [...values.map(unescapedPart).map(literal), escaped].join('|')
     this.#hints = this.active ? [...this.#groups.map(({ hint }) => hint), new RegExp(more)] : []
   }
 
@@ -79,7 +79,7 @@ export class Redactor {
     // The hints expect something before a token.
     const padded = isLetter(text.charCodeAt(0)) ? ` ${text}` : text
     for (const { hint, rules } of this.#groups) {
-      if (hint.test(padded)) for (const rule of rules) found.push(...findByRule(text, rule))
+      if (hint.test(padded)) for (const rule of rules) findByRule(text, rule, found)
     }
     for (const pattern of this.#given) {
       pattern.lastIndex = 0
