@@ -2,7 +2,10 @@
 import type { EventType } from '../contract/events.ts'
 import type { Redactor } from '../core/redact/redactor.ts'
 
-/** Nothing but ids and figures is in these. */
+/**
+ * Nothing but ids and figures is in these; and pieces of what is streamed, which whoever reads it has redacted as a whole
+ * (core/redact/deltas.ts): one by one it could not be done.
+ */
 const PLAIN: ReadonlySet<EventType> = new Set([
   'attempt-start',
   'session-start',
@@ -12,6 +15,9 @@ const PLAIN: ReadonlySet<EventType> = new Set([
   'rate-limit',
   'compaction',
   'gap',
+  'text-delta',
+  'thinking-delta',
+  'tool-input-delta',
 ] as const)
 
 const IDS: ReadonlySet<string> = new Set(['type', 'requestId', 'toolUseId', 'parentToolUseId', 'messageId'])

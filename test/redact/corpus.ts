@@ -32,7 +32,6 @@ export const SECRETS: readonly (readonly [kind: string, text: string, secret: st
     ['github-token', '§', join('github', '_pat_', '11ABCDEFG0', '_', MIXED, MIXED)],
     ['gitlab-token', 'url = https://oauth2:§@gitlab.example/x.git', join('glpat-', 'x7Kd93LmQ2xZ7vB1nT5y')],
     ['slack-token', 'SLACK §', join('xoxb-', '123456789012-', '1234567890123-', 'AbCdEfGhIjKlMnOpQrStUvWx')],
-    ['slack-token', '§\n', join('xapp-', '1-A0123ABCDEF-', HEX)],
     ['anthropic-key', 'x-api-key §', join('sk-ant-', 'api03-', MIXED, '-', MIXED, 'AA')],
     ['openai-key', '(§)', join('sk-proj-', MIXED, '_', MIXED)],
     ['openai-key', '§', join('sk-', MIXED, 'a8Kd93LmQ2xZ7vB1')],
@@ -73,6 +72,7 @@ export const SECRETS: readonly (readonly [kind: string, text: string, secret: st
     ['assignment', 'client_secret=§&grant_type=x', '7c9e6679-7425-40de-944b-e07fc1f90ae7'],
     ['assignment', '<password>§</password>', 'Sommer2024'],
     ['assignment', 'X-Api-Key: §', HEX],
+    ['assignment', 'BOT_TOKEN=§', 'MTk4NjIyNDgz.Cl2FMQ.ZnCjm1XVW7vRze4b7Cq4se7kKWs'],
     ['assignment', 'AccountKey=§;EndpointSuffix=core', `${MIXED}${MIXED}==`],
   ] as const
 ).map(([kind, text, secret]) => [kind, text.replace('§', () => secret), secret])

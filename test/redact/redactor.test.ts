@@ -203,6 +203,12 @@ describe('any text', () => {
     ...SECRETS.map(([, , secret]) => secret),
   )
 
+  it('may hold a great many', () => {
+    const [, , secret] = SECRETS[0]!
+    const text = `[redacted] ${secret}, `.repeat(200_000)
+    expect(builtIn.text(text)).toBe('[redacted] [redacted: github-token], '.repeat(200_000))
+  })
+
   it('redacted twice is as redacted once', () => {
     const redactor = new Redactor({ builtIn: true, patterns: [], values: ['hunter2', 'redacted', 'a1b2c3'] })
     checkProperty(

@@ -6,7 +6,7 @@
 import type { Rule } from './rule.ts'
 
 const NAME =
-  'pass(?:word|wd|phrase)|pwd|secret|(?<!page[-_]?)token|(?:api|access|secret|private|auth|encryption|signing|account|master|shared)[-_. ]?key'
+  'pass(?:word|wd)|secret|(?<!page[-_]?)token|(?:api|access|secret|private|auth|encryption|signing|account|master|shared)[-_. ]?key'
 
 const SEPARATOR = String.raw`\\{0,4}["'\x60]?\s{0,3}(?::=|=>|[:=>])\s{0,3}|(?<=--[\w-]{1,40}) `
 
@@ -16,8 +16,7 @@ export const assignment: Rule = {
   kind: 'secret',
   // Any case is said letter by letter: with the flag for it, the engine would not skip ahead.
   hints: [
-    String.raw`(?:[Ww][Oo][Rr][Dd]|[Ss][Ss][Ww][Dd]|[Rr][Aa][Ss][Ee]|[^][Pp][Ww][Dd]|[Cc][Rr][Ee][Tt]|[Oo][Kk][Ee][Nn]|[-_. IiSsTtEeHhNnGgRrDd][Kk][Ee][Yy])["'\x60\\\snrt]{0,8}[:=>]`,
-    '--[a-z-]{0,24}(?:pass|secret|token|key)[a-z]{0,6} ',
+    String.raw`(?:[Ww][Oo][Rr][Dd]|[Ss][Ss][Ww][Dd]|[Cc][Rr][Ee][Tt]|[Oo][Kk][Ee][Nn]|[^][Kk][Ee][Yy])(?:["'\x60\\\snrt]{0,8}[:=>]|(?<=--[\w-]{1,40}) )`,
   ],
   pattern: new RegExp(
     `(?<head>(?:${NAME})(?:${SEPARATOR}))` +
@@ -47,10 +46,10 @@ const JUDGED_CHARS = 80
 
 function isSecretValue(whole: string, name: string): boolean {
   const value = whole.slice(0, JUDGED_CHARS)
-  if (!/[\d!@#$%^&*+?~]/.test(value) || /^[$<{%*[]|:\/\//.test(value)) return false
+  if (!/[\d!@$%^+?~]/.test(value) || /^[$<{%*[]|:\/\//.test(value)) return false
   if (/^[A-Za-z0-9/+]{40}$/.test(value)) return /\d/.test(value)
   if (isReference(value)) return false
-  return /pass|pwd/i.test(name) || isRandom(value)
+  return /pass/i.test(name) || isRandom(value)
 }
 
 /** A path, a variable's name, a member of something: where the secret is, not what it is. */
@@ -58,7 +57,7 @@ function isReference(value: string): boolean {
   return (
     /^(?:[/~]|\.{1,2}\/|[A-Za-z]:\\)/.test(value) ||
     /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$/.test(value) ||
-    /^[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*)+$/.test(value)
+    (/^[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*)+$/.test(value) && !isRandom(value))
   )
 }
 

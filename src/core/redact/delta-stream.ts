@@ -4,103 +4,105 @@
  * because it may say what follows (`Authorization: Bearer `). The pieces that go on, put together, are the redacted
  * text, with one exception: a pattern that spans white space may match only when its beginning has gone on already.
  */
+import { afterLastBoundary, isPlain } from './plain-words.ts'
 import { startOfUnfinishedKey } from './private-key.ts'
 import type { Redactor } from './redactor.ts'
 import { markOf, type Span } from './spans.ts'
 
 /** A longer word goes on in part: nobody is to wait for the end of a megabyte without a space. */
 const MAX_HELD = 2048
-const CONTEXT = 160
+const CONTEXT = 48
 /** A private key is taken for one as long as it grows, up to here. */
 const MAX_CONTEXT = 32_768
 
 export class DeltaStream {
   readonly #redactor: Redactor
+  /** A text of plain words may be a secret, or have one in it: one of the user's. */
+  readonly #mindsWords: boolean
   readonly #spaced: readonly string[]
-  /** What is remembered, and what is held back. */
-  #text = ''
-  /** How much of it went on. */
-  #passed = 0
-  /** How much of it the last mark stands for, if it went on before the secret ended. */
+  /** What went on, as far as it is remembered. */
+  #before = ''
+  #held = ''
+  /** How much of what is remembered the last mark stands for. */
   #marked = 0
+  #inKey = false
 
   constructor(redactor: Redactor) {
     this.#redactor = redactor
-    this.#spaced = redactor.values.filter((value) => BOUNDARY.test(value))
-  }
-
-  get isHolding(): boolean {
-    return this.#passed < this.#text.length
+    this.#mindsWords = redactor.hasPatterns || redactor.values.some(isPlain)
+    this.#spaced = redactor.values.filter((value) => afterLastBoundary(value, 0) > 0)
   }
 
   /** What can go on now. */
   push(piece: string): string {
-    this.#text += piece
-    const { length } = this.#text
-    const spans = this.#redactor.find(this.#text)
-    const key = startOfUnfinishedKey(this.#text)
-    if (key < length && (key < this.#passed || length - key > MAX_HELD)) {
+    const unseen = this.#held + piece
+    // Most of what comes is prose.
+    if (!this.#inKey && !this.#mindsWords && unseen.length <= MAX_HELD && isPlain(unseen)) {
+      const cut = afterLastBoundary(unseen, 0)
+      const passed = unseen.slice(0, cut)
+      this.#remember(this.#before + passed, undefined)
+      this.#held = unseen.slice(cut)
+      return passed
+    }
+    const text = this.#before + unseen
+    const spans = this.#redactor.find(text)
+    const key = startOfUnfinishedKey(text)
+    this.#inKey = key < text.length
+    if (this.#inKey && (key < this.#before.length || text.length - key > MAX_HELD)) {
       // Too long to be held back: what has come of it goes, and what will come of it.
       const span = spans.find(({ start }) => start === key)
-      if (span) span.end = length
-      return this.#passTo(span ? length : this.#cut(spans), spans)
+      if (span) span.end = text.length
+      return this.#pass(text, span ? text.length : this.#cut(text, spans), spans)
     }
-    return this.#passTo(Math.min(key, this.#cut(spans)), spans)
+    return this.#pass(text, Math.min(key, this.#cut(text, spans)), spans)
   }
 
   /** The rest: no more will come. */
   flush(): string {
-    const rest = this.#passTo(this.#text.length, this.#redactor.find(this.#text))
-    this.#text = ''
-    this.#passed = 0
+    const text = this.#before + this.#held
+    const rest = this.#held === '' ? '' : this.#pass(text, text.length, this.#redactor.find(text))
+    this.#before = this.#held = ''
     this.#marked = 0
+    this.#inKey = false
     return rest
   }
 
-  #cut(spans: readonly Span[]): number {
-    const { length } = this.#text
-    let cut = afterLastBoundary(this.#text, this.#passed)
-    for (const value of this.#spaced) cut = Math.min(cut, startOfPart(this.#text, value))
+  #cut(text: string, spans: readonly Span[]): number {
+    const passed = this.#before.length
+    let cut = afterLastBoundary(text, passed)
+    for (const value of this.#spaced) cut = Math.min(cut, startOfPart(text, value))
     const across = spans.find(({ start, end }) => start < cut && cut <= end)
-    if (across) cut = across.start >= this.#passed ? across.start : across.end
-    if (length - cut > MAX_HELD) {
-      const least = length - MAX_HELD / 2
+    if (across) cut = across.start >= passed ? across.start : across.end
+    if (text.length - cut > MAX_HELD) {
+      const least = text.length - MAX_HELD / 2
       cut = spans.find(({ start, end }) => start < least && least < end)?.end ?? least
     }
-    return Math.max(cut, this.#passed)
+    return Math.max(cut, passed)
   }
 
-  #passTo(cut: number, spans: readonly Span[]): string {
+  #pass(text: string, cut: number, spans: readonly Span[]): string {
     let passed = ''
-    let at = this.#passed
+    let at = this.#before.length
     for (const span of spans) {
       if (span.end <= at || span.start >= cut) continue
-      passed += this.#text.slice(at, Math.max(at, span.start))
+      passed += text.slice(at, Math.max(at, span.start))
       if (span.start >= this.#marked) passed += markOf(span)
       at = this.#marked = Math.min(span.end, cut)
     }
-    passed += this.#text.slice(at, Math.max(at, cut))
-    this.#passed = Math.max(at, cut)
-    this.#forget(spans.at(-1))
+    passed += text.slice(at, Math.max(at, cut))
+    at = Math.max(at, cut)
+    this.#held = text.slice(at)
+    this.#remember(text.slice(0, at), spans.at(-1))
     return passed
   }
 
-  #forget(last: Span | undefined): void {
-    let from = Math.max(0, this.#passed - CONTEXT)
-    if (last && last.end >= this.#passed && this.#passed - last.start < MAX_CONTEXT)
-      from = Math.min(from, last.start)
-    this.#text = this.#text.slice(from)
-    this.#passed -= from
+  #remember(before: string, last: Span | undefined): void {
+    const isGrowing = last && last.end >= before.length && before.length - last.start < MAX_CONTEXT
+    let from = before.length <= 2 * CONTEXT ? 0 : before.length - CONTEXT
+    if (isGrowing) from = Math.min(from, last.start)
+    this.#before = from === 0 ? before : before.slice(from)
     this.#marked = Math.max(0, this.#marked - from)
   }
-}
-
-/** No token has one of these in it. Outside of ASCII there may be no spaces between words. */
-const BOUNDARY = /[\s"'`\u0080-\uffff]/
-
-function afterLastBoundary(text: string, from: number): number {
-  for (let at = text.length; at > from; at--) if (BOUNDARY.test(text.charAt(at - 1))) return at
-  return from
 }
 
 /** Where the end of the text is the beginning of the value, if it is. */

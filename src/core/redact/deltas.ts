@@ -13,7 +13,16 @@ interface Stream {
   text: DeltaStream
 }
 
-const ENDS_BLOCK: ReadonlySet<EventType> = new Set(['text-end', 'thinking-end', 'tool-start'] as const)
+const CONCERNED: ReadonlySet<EventType> = new Set([
+  'text-delta',
+  'thinking-delta',
+  'tool-input-delta',
+  // The end of a block, or of all blocks.
+  'text-end',
+  'thinking-end',
+  'tool-start',
+  'turn-end',
+] as const)
 
 export class Deltas {
   readonly #redactor: Redactor
@@ -24,37 +33,64 @@ export class Deltas {
     this.#redactor = redactor
   }
 
+  /** Nothing is built for what passes as it is: most lines of most agents come through here. */
   pass(bodies: readonly EventBody[]): readonly EventBody[] {
-    return this.#redactor.active && bodies.some(({ type }) => isDelta(type) || endsStream(type))
-      ? bodies.flatMap((body) => this.#pass(body))
-      : bodies
+    if (!this.#redactor.active) return bodies
+    for (const { type } of bodies) if (CONCERNED.has(type)) return this.#passAll(bodies)
+    return bodies
   }
 
   /** All that is held back. */
   flush(): EventBody[] {
-    return [...this.#streams.keys()].flatMap((by) => this.#end(by))
+    const passed: EventBody[] = []
+    for (const by of [...this.#streams.keys()]) this.#end(by, passed)
+    return passed
   }
 
-  #pass(body: EventBody): EventBody[] {
-    if (body.type === 'turn-end') return [...this.flush(), body]
-    const by = ('parentToolUseId' in body && body.parentToolUseId) || ''
-    if (!isDeltaBody(body)) return ENDS_BLOCK.has(body.type) ? [...this.#end(by), body] : [body]
-    // Blocks come one after the other: the first of another kind ends the one before.
-    const before = this.#streams.get(by)?.type === body.type ? [] : this.#end(by)
-    const stream = this.#streams.get(by) ?? { type: body.type, text: new DeltaStream(this.#redactor) }
-    this.#streams.set(by, stream)
-    const text = stream.text.push(body.text)
-    return text === '' ? before : [...before, { ...body, text }]
+  #passAll(bodies: readonly EventBody[]): readonly EventBody[] {
+    const passed: EventBody[] = []
+    for (const body of bodies) {
+      switch (body.type) {
+        case 'text-delta':
+        case 'thinking-delta':
+        case 'tool-input-delta': {
+          const text = this.#streamOf(body, passed).push(body.text)
+          if (text !== '')
+            passed.push(text === body.text ? body : deltaOf(body.type, text, body.parentToolUseId))
+          continue
+        }
+        case 'text-end':
+        case 'thinking-end':
+        case 'tool-start':
+          this.#end(body.parentToolUseId ?? '', passed)
+          break
+        case 'turn-end':
+          passed.push(...this.flush())
+      }
+      passed.push(body)
+    }
+    return passed
   }
 
-  #end(by: string): EventBody[] {
+  /** Blocks come one after the other: the first piece of another kind ends the one before. */
+  #streamOf({ type, parentToolUseId: by = '' }: Delta, passed: EventBody[]): DeltaStream {
+    const known = this.#streams.get(by)
+    if (known?.type === type) return known.text
+    this.#end(by, passed)
+    const text = new DeltaStream(this.#redactor)
+    this.#streams.set(by, { type, text })
+    return text
+  }
+
+  #end(by: string, passed: EventBody[]): void {
     const stream = this.#streams.get(by)
-    const text = stream?.text.flush()
+    if (!stream) return
     this.#streams.delete(by)
-    return stream && text ? [{ type: stream.type, text, ...(by && { parentToolUseId: by }) }] : []
+    const text = stream.text.flush()
+    if (text !== '') passed.push(deltaOf(stream.type, text, by || undefined))
   }
 }
 
-const isDelta = (type: EventType) => type.endsWith('-delta')
-const isDeltaBody = (body: EventBody): body is Delta => isDelta(body.type)
-const endsStream = (type: EventType) => type === 'turn-end' || ENDS_BLOCK.has(type)
+function deltaOf(type: Delta['type'], text: string, parentToolUseId: string | undefined): Delta {
+  return parentToolUseId === undefined ? { type, text } : { type, text, parentToolUseId }
+}

@@ -8,7 +8,7 @@ const BASE64 = '[A-Za-z0-9+/=]'
 
 export const privateKey: Rule = {
   kind: 'private-key',
-  hints: ['----BEGIN'],
+  hints: ['---B'],
   pattern: new RegExp(
     `-----BEGIN ${KINDS}-----` +
       String.raw`(?:${BREAK}{1,40}[A-Za-z-]{2,40}: [^\n\\]{0,200}){0,6}${BREAK}{0,40}${BASE64}{16,16384}` +

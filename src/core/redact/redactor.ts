@@ -25,28 +25,26 @@ export interface RedactorOptions {
 export class Redactor {
   /** False: there is nothing to look for. */
   readonly active: boolean
+  readonly hasPatterns: boolean
   /** As they are, and as they stand in texts that are JSON themselves, or have JSON in them. */
   readonly values: readonly string[]
   readonly #groups: readonly RuleGroup[]
-  readonly #patterns: readonly RegExp[]
-  readonly #valueSource: RegExp | null
+  /** Patterns and values, global. */
+  readonly #given: readonly RegExp[]
   /** One of them matches wherever there may be a secret, in JSON text. */
   readonly #hints: readonly RegExp[]
 
   constructor({ builtIn, patterns, values }: RedactorOptions) {
     this.#groups = builtIn ? BUILT_IN : []
-    this.#patterns = patterns.map((source) => new RegExp(source, 'g'))
     this.values = [...new Set(values.flatMap(writings))].sort((a, b) => b.length - a.length)
-    this.#valueSource = this.values.length > 0 ? new RegExp(this.values.map(literal).join('|'), 'g') : null
+    const known = this.values.length > 0 ? [this.values.map(literal).join('|')] : []
+    this.#given = [...patterns, ...known].map((source) => new RegExp(source, 'g'))
+    this.hasPatterns = patterns.length > 0
     this.active = builtIn || patterns.length > 0 || values.length > 0
-    this.#hints = [
-      ...this.#groups.map(({ hint }) => hint),
-      ...(values.length > 0
-        ? [new RegExp([...new Set(values.map(unescapedPart))].map(literal).join('|'))]
-        : []),
-      // A pattern may match anything. Letters need no escape: what has one is decoded before it is judged.
-      ...(patterns.length > 0 ? [/"/] : this.active ? [/\\u00[2-7]/] : []),
-    ]
+    // A pattern may match anything. Letters need no escape: what has one is decoded before it is judged.
+    const escaped = String.raw`\\u00[2-7]`
+    const more = patterns.length > 0 ? '"' : [...values.map(unescapedPart).map(literal), escaped].join('|')
+    this.#hints = this.active ? [...this.#groups.map(({ hint }) => hint), new RegExp(more)] : []
   }
 
   text(text: string): string {
@@ -63,7 +61,7 @@ export class Redactor {
    * `keep` are left alone.
    */
   json(json: string, keep?: ReadonlySet<string>): string {
-    if (!this.#hints.some((hint) => hint.test(json))) return json
+    if (!this.#mayHold(json)) return json
     return mapJsonStrings(json, (value, { name, depth }: Place) => {
       if (name !== null && depth === 1 && keep?.has(name)) return value
       if (this.#groups.length > 0 && name !== null && isSecretField(name, value)) return '[redacted: secret]'
@@ -71,21 +69,31 @@ export class Redactor {
     })
   }
 
+  #mayHold(json: string): boolean {
+    for (const hint of this.#hints) if (hint.test(json)) return true
+    return false
+  }
+
   find(text: string): Span[] {
     const found: Span[] = []
     // The hints expect something before a token.
-    const padded = ` ${text}`
+    const padded = isLetter(text.charCodeAt(0)) ? ` ${text}` : text
     for (const { hint, rules } of this.#groups) {
-      if (hint.test(padded)) for (const rule of rules) found.push(...findByRule(text, rule))
+      if (hint.test(padded)) for (const rule of rules) findByRule(text, rule, found)
     }
-    for (const pattern of [...this.#patterns, ...(this.#valueSource ? [this.#valueSource] : [])]) {
-      for (const match of text.matchAll(pattern)) {
-        if (match[0] !== '') found.push({ start: match.index, end: match.index + match[0].length, kind: '' })
+    for (const pattern of this.#given) {
+      pattern.lastIndex = 0
+      for (let match = pattern.exec(text); match; match = pattern.exec(text)) {
+        const end = match.index + match[0].length
+        if (match[0] === '') pattern.lastIndex++
+        else found.push({ start: match.index, end, kind: '' })
       }
     }
     return found.length === 0 ? found : mergeSpans(text, found)
   }
 }
+
+const isLetter = (code: number) => (code | 32) >= 97 && (code | 32) <= 122
 
 const inJson = (text: string) => JSON.stringify(text).slice(1, -1)
 
@@ -93,10 +101,10 @@ const writings = (value: string): string[] => [value, inJson(value), inJson(inJs
 
 const literal = (text: string) => text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
 
-/** The longest part of it that is written the same in any JSON. */
+/** A part of it that is written the same in any JSON: enough to look closer. */
 function unescapedPart(value: string): string {
   const parts = value.split(/[^\w+=.,:;@%~!?^*()#$ -]+/)
-  return parts.reduce((longest, part) => (part.length > longest.length ? part : longest), '')
+  return parts.reduce((longest, part) => (part.length > longest.length ? part : longest), '').slice(0, 16)
 }
 
 export const NOTHING_TO_REDACT = new Redactor({ builtIn: false, patterns: [], values: [] })

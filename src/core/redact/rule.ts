@@ -15,8 +15,8 @@ export interface Rule {
   rest?: RegExp
 }
 
-export function findByRule(text: string, { kind, pattern, fits, rest }: Rule): Span[] {
-  const found: Span[] = []
+/** Adds to what was found. */
+export function findByRule(text: string, { kind, pattern, fits, rest }: Rule, found: Span[]): void {
   pattern.lastIndex = 0
   for (let match = pattern.exec(text); match; match = pattern.exec(text)) {
     const { head = '', value = match[0] } = match.groups ?? {}
@@ -28,7 +28,6 @@ export function findByRule(text: string, { kind, pattern, fits, rest }: Rule): S
       found.push({ start, end: rest ? endOf(rest, text, end) : end, kind })
     }
   }
-  return found
 }
 
 function endOf(rest: RegExp, text: string, at: number): number {

@@ -28,54 +28,38 @@ const token = (kind: string, hints: readonly string[], source: string): Rule => 
 const DASHED: readonly Rule[] = [
   token(
     'github-token',
-    ['gh[opsur]_', 'pat_'],
+    ['gh[opsur]_', 'pat[_-]'],
     'gh[opsur]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{22,255}',
   ),
-  token(
-    'gitlab-token',
-    ['pat-', 'ldt-', 'lrt-', 'ptt-', 'cbt-'],
-    'gl(?:pat|dt|rt|ptt|cbt)-[A-Za-z0-9_-]{20,300}',
-  ),
-  token(
-    'slack-token',
-    ['ox[abeoprs]-', 'app-[0-9]-'],
-    'xox[abeoprs]-[A-Za-z0-9-]{10,255}|xapp-[0-9]-[A-Za-z0-9-]{10,255}',
-  ),
+  token('gitlab-token', ['pat[_-]'], 'glpat-[A-Za-z0-9_-]{20,300}'),
+  token('docker-token', ['pat[_-]'], 'dckr_pat_[A-Za-z0-9_-]{20,255}'),
+  token('slack-token', ['ox[abeoprs]-'], 'xox[abeoprs]-[A-Za-z0-9-]{10,255}'),
   token('anthropic-key', ['[^]sk-'], 'sk-ant-[A-Za-z0-9_-]{20,255}'),
   token(
     'openai-key',
     ['[^]sk-'],
     'sk-(?:(?:proj|svcacct|admin|None|or-v1)-[A-Za-z0-9_-]{20,255}|[A-Za-z0-9]{32,255})',
   ),
-  token(
-    'stripe-key',
-    ['[^][sr]k_(?:live|test)_', 'sec_'],
-    '[sr]k_(?:live|test)_[A-Za-z0-9]{16,255}|whsec_[A-Za-z0-9+/=]{24,255}',
-  ),
+  token('stripe-key', ['ive_', 'sec_'], '[sr]k_live_[A-Za-z0-9]{16,255}|whsec_[A-Za-z0-9+/=]{24,255}'),
   token('npm-token', ['npm_'], 'npm_[A-Za-z0-9]{36,255}'),
   token('pypi-token', ['ypi-'], 'pypi-[A-Za-z0-9_-]{50,500}'),
-  token('docker-token', ['pat_'], 'dckr_pat_[A-Za-z0-9_-]{20,255}'),
   token('digitalocean-token', ['_v1_'], 'do[opr]_v1_[a-f0-9]{64}'),
-  token('hugging-face-token', ['[^]hf_'], 'hf_[A-Za-z]{30,60}'),
 ]
 
+/** Four rare characters in a row. */
 const MARKED: readonly Rule[] = [
-  token('aws-access-key', ['A[KS]IA[A-Z0-9]{16}'], 'A[KS]IA[A-Z0-9]{16}(?![A-Za-z0-9])'),
-  token(
-    'google-key',
-    ['AIza[\\w-]{20}', 'ya29\\.[\\w-]{20}', 'GOCSPX-'],
-    'AIza[A-Za-z0-9_-]{35}|ya29\\.[A-Za-z0-9_-]{20,1000}|GOCSPX-[A-Za-z0-9_-]{20,60}',
-  ),
+  token('aws-access-key', ['AKIA', 'ASIA'], 'A[KS]IA[A-Z0-9]{16}(?![A-Za-z0-9])'),
+  token('google-key', ['AIza'], 'AIza[A-Za-z0-9_-]{35}'),
   {
     kind: 'jwt',
-    hints: ['[^]eyJ[\\w-]{12}'],
+    hints: ['[^]eyJ'],
     // Begins where its run of characters begins, so that no run is gone through twice.
     pattern: /(?:(?<![\w-])|(?<=\\[nrtbfv]))eyJ[\w-]{8,8192}\.eyJ[\w-]{8,16384}\.[\w-]{0,2048}/g,
   },
   privateKey,
   {
     kind: 'bearer',
-    hints: ['earer [\\w.~+/=-]{16}'],
+    hints: ['eare'],
     pattern: /(?<head>\bbearer {1,3})(?<value>[\w.~+/=-]{16,8192})/gi,
     fits: isRandom,
   },
@@ -87,14 +71,14 @@ const MARKED: readonly Rule[] = [
   },
   {
     kind: 'authorization',
-    hints: ['ization["\'\\\\\\s]{0,8}[:=]'],
+    hints: ['riza'],
     pattern:
       /(?<head>authorization\\{0,4}["']? {0,3}[:=] {0,3}\\{0,4}["']?(?:[a-z]{3,12} {1,3})?)(?<value>[^\s"'`\\,;<>]{8,8192})/gi,
     fits: (value) => !isPlaceholder(value) && /\d|[a-z].*[A-Z]|[A-Z].*[a-z]/.test(value.slice(0, 200)),
   },
   {
     kind: 'password',
-    hints: ['://[^\\s"\'/?#@\\\\]{4,400}@'],
+    hints: ['[^]://[^\\s"\'/?#@\\\\]{4,400}@'],
     pattern: /(?<head>:\/\/[^\s"'`/?#@:\\<>]{0,128}:)(?<value>[^\s"'`/?#@\\<>]{3,256})(?=@)/g,
     fits: (value) => !isPlaceholder(value),
   },

@@ -13,17 +13,19 @@ export const markOf = ({ kind }: Span): string => (kind ? `[redacted: ${kind}]` 
 /** In order, without overlaps. What is a mark of ours already stays one. */
 export function mergeSpans(text: string, found: readonly Span[]): Span[] {
   const marks = text.includes('[redacted') ? [...text.matchAll(MARK)] : []
-  const touchesMark = ({ start, end }: Span) =>
-    marks.some((mark) => start < mark.index + mark[0].length && mark.index < end)
   const merged: Span[] = []
-  const inOrder = found.toSorted((a, b) => a.start - b.start || b.end - a.end)
-  for (const span of marks.length === 0 ? inOrder : inOrder.filter((s) => !touchesMark(s))) {
+  let mark = 0
+  for (const span of found.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
+    while (mark < marks.length && endOf(marks[mark]) <= span.start) mark++
+    if ((marks[mark]?.index ?? Number.POSITIVE_INFINITY) < span.end) continue
     const last = merged.at(-1)
     if (last && span.start < last.end) last.end = Math.max(last.end, span.end)
     else merged.push({ ...span })
   }
   return merged
 }
+
+const endOf = (match: RegExpExecArray | undefined) => (match ? match.index + match[0].length : 0)
 
 export function withoutSpans(text: string, spans: readonly Span[]): string {
   let rest = 0

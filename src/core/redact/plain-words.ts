@@ -1,0 +1,45 @@
+/**
+ * Words, as far as secrets go. What has the form of a secret is one word, of some length, and has a digit, a symbol or a
+ * capital letter inside: a text of other words needs no closer look.
+ */
+
+/** No token has white space, a quote or what is no ASCII in it; outside of ASCII there may be no spaces between words. */
+const isBoundary = (code: number) => code <= 32 || code === 34 || code === 39 || code === 96 || code > 126
+
+/** From where on the text is one unfinished word; not before `from`. */
+export function afterLastBoundary(text: string, from: number): number {
+  let at = text.length
+  while (at > from && !isBoundary(text.charCodeAt(at - 1))) at--
+  return at
+}
+
+const SHORT = 8
+const [WORD, CAPITAL, NEUTRAL, ODD, END] = [0, 1, 2, 3, 4]
+const CLASSES = Uint8Array.from({ length: 128 }, (_, code) => {
+  const char = String.fromCharCode(code)
+  if (isBoundary(code)) return END
+  if (/[a-z]/.test(char)) return WORD
+  if (/[A-Z]/.test(char)) return CAPITAL
+  return /[-_.,;:/|*#&(){}[\]<>=]/.test(char) ? NEUTRAL : ODD
+})
+
+/** Whether each of its words, also the unfinished one at its end, is short or nothing but letters. */
+export function isPlain(text: string): boolean {
+  let length = 0
+  let odd = false
+  let afterLetter = false
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    const kind = code < 128 ? CLASSES[code] : END
+    if (kind === END) {
+      length = 0
+      odd = afterLetter = false
+      continue
+    }
+    length++
+    odd ||= kind === ODD || (kind === CAPITAL && afterLetter)
+    if (odd && length >= SHORT) return false
+    afterLetter = kind === WORD || kind === CAPITAL
+  }
+  return true
+}
