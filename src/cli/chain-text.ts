@@ -1,25 +1,37 @@
-/** A chain of runs as lines: a run a line, what was decided after it, what it was refused, and the total. */
+/** A chain of runs as lines: a run a line, what it found, did and was refused, what followed, and the total. */
 import type { Chain, ChainRun } from '../contract/chain.ts'
+import type { Escalation, Refusal, Signal } from '../contract/escalation.ts'
 import { formatCost, formatDuration } from './amounts.ts'
+import { formatTime } from './job-text.ts'
 import { stateOf } from './run-table.ts'
 import { firstLine, type Style } from './terminal.ts'
 
-export function chainLines(chain: Chain, style: Style): string[] {
+export function chainLines(chain: Chain, style: Style, width: number): string[] {
   const { runs, totals } = chain
   const widths = runs
     .map(cellsOf)
     .reduce((widest, cells) => cells.map((cell, i) => Math.max(cell.length, widest[i] ?? 0)), [] as number[])
   const lines = runs.flatMap((run, index) => {
-    const last = index === runs.length - 1
+    const [branch, trunk] = index === runs.length - 1 ? ['└── ', '    '] : ['├── ', '│   ']
     const cells = cellsOf(run).map((cell, i) => cell.padEnd(widths[i] ?? 0))
     return [
-      `${last ? '└──' : '├──'} ${style.safe(cells.join('  ').trimEnd())}`,
-      ...detailsOf(run).map((line) => style.dim(`${last ? '   ' : '│  '}   ${style.safe(line)}`)),
+      `${branch}${style.safe(cells.join('  ').trimEnd())}`,
+      ...detailsOf(run).map((line) => style.dim(`${trunk}  ${style.safe(firstLine(line, width - 6))}`)),
     ]
   })
   const cost = formatCost(totals.costUsd, totals.costEstimated)
   const ended = chain.state === 'ended' ? '' : `  (${chain.state.replaceAll('-', ' ')})`
   return [...lines, `Total: ${cost}  ${formatDuration(totals.durationMs)}${ended}`]
+}
+
+/** What a tier reported, for people. */
+export function reportLines({ status, summary, checks, actions, reason }: Signal): string[] {
+  return [
+    `${status}: ${summary || reason || 'no summary was given'}`,
+    ...checks.map(({ name, status, finding }) => `  ${status === 'ok' ? 'ok' : status}: ${name}: ${finding}`),
+    ...actions.map(({ action, outcome }) => `  ${outcome}: ${action}`),
+    ...(summary && reason ? [`  ${reason}`] : []),
+  ]
 }
 
 const cellsOf = (run: ChainRun): string[] => [
@@ -28,30 +40,38 @@ const cellsOf = (run: ChainRun): string[] => [
   run.model ?? run.agent,
   formatCost(run.costUsd, run.costEstimated),
   formatDuration(run.durationMs),
-  stateOf(run),
-  run.resumed === null ? '' : run.resumed ? 'resumed' : `fresh (${run.freshReason})`,
+  [stateOf(run), ...(run.dryRun ? ['dry run'] : []), ...(run.resumed ? ['resumed'] : [])].join(', '),
 ]
 
 const SHOWN = 5
 
-function detailsOf({ escalation, refused, refusals, dryRun }: ChainRun): string[] {
+function detailsOf(run: ChainRun): string[] {
+  const { escalation, refused, refusals } = run
   const signal = escalation?.recommendation.signal
-  const proposed = refused.filter((one) => one.dryRun)
-  const forbidden = refused.filter((one) => !one.dryRun)
-  const more = refusals - Math.min(forbidden.length, SHOWN) - Math.min(proposed.length, SHOWN)
+  const shown = refused.slice(-SHOWN)
+  const more = refusals - shown.length
   return [
-    ...(signal?.summary ? [`${signal.status}: ${firstLine(signal.summary, 200)}`] : []),
-    ...forbidden
-      .slice(-SHOWN)
-      .map((one) => `refused: ${firstLine(one.what, 100)}: ${firstLine(one.reason, 160)}`),
-    ...proposed.slice(-SHOWN).map((one) => `would have done: ${firstLine(one.what, 200)}`),
-    ...(more > 0 ? [`${more} more ${dryRun ? 'were not done' : 'were refused'}`] : []),
+    ...(run.resumed === false && run.carry === 'handoff'
+      ? [`fresh, with a handoff (${run.freshReason})`]
+      : []),
+    ...(signal ? [`${signal.status}: ${signal.summary}`] : []),
+    ...(signal?.actions ?? []).map(({ action, outcome }) => `${outcome}: ${action}`),
+    ...shown.map(refusalLine),
+    ...(more > 0 ? [`and ${more} more`] : []),
     ...(escalation ? [whatFollowed(escalation)] : []),
   ]
 }
 
-function whatFollowed({ decision, message, toTier, expiresAt, runId }: NonNullable<ChainRun['escalation']>) {
-  if (decision === 'escalate') return `→ tier ${toTier}: ${firstLine(message, 200)}`
-  if (decision === 'stop') return `stopped: ${firstLine(message, 200)}`
-  return `waits for approval until ${expiresAt}: reprise runs approve ${runId}`
+const refusalLine = ({ tool, what, reason, dryRun }: Refusal) =>
+  dryRun
+    ? `would have done: ${tool === 'Bash' ? '' : `${tool} `}${what}`
+    : reason.includes(what)
+      ? `refused: ${reason}`
+      : `refused: ${firstLine(what, 60)}: ${reason}`
+
+function whatFollowed({ decision, message, toTier, expiresAt, runId }: Escalation): string {
+  if (decision === 'escalate') return `→ tier ${toTier}: ${message}`
+  if (decision === 'stop') return `end: ${message}`
+  const until = expiresAt ? ` until ${formatTime(expiresAt)}` : ''
+  return `waits for approval${until}: reprise runs approve ${runId}`
 }

@@ -36,7 +36,8 @@ export function addChainCommands(command: Command, context: CliContext): void {
 async function showChain(id: string, context: CliContext): Promise<void> {
   const chain = await (await connect(context)).client.getChain(id)
   if (context.json) return printJson(context, chain)
-  for (const line of chainLines(chain, styleFor(context.stdout, context.env))) await printLine(context, line)
+  const style = styleFor(context.stdout, context.env)
+  for (const line of chainLines(chain, style, widthOf(context.stdout))) await printLine(context, line)
 }
 
 async function listApprovals(context: CliContext): Promise<void> {

@@ -4,22 +4,23 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { Client } from '../client/client.ts'
 import type { CreateRun, RunDetail } from '../contract/run.ts'
-import { chainLines } from './chain-text.ts'
+import { chainLines, reportLines } from './chain-text.ts'
 import { type CliContext, notify, printJson, printLine } from './context.ts'
-import { connectLastingly } from './daemon-connect.ts'
+import { type AskDaemon, connectLastingly } from './daemon-connect.ts'
 import { EXIT } from './exit-code.ts'
 import { followToEnd } from './follow-run.ts'
 import { readInstructions } from './instructions-file.ts'
 import { formatTime } from './job-text.ts'
 import { readPrompt } from './prompt-input.ts'
 import { amount, wholeNumber } from './run-options.ts'
-import { styleFor } from './terminal.ts'
+import { styleFor, widthOf } from './terminal.ts'
 
 const EXAMPLES = `
 A cheap model looks first. If it finds something that needs doing, the next tier takes over in the same session, with
 more rights; what each tier may do is in the configuration (tiers, policy, cooldowns) and enforced at every tool call.
 
-Ends with exit code 0 if the last tier finished its work, 1 if not.
+What was found and done goes to stdout, everything else to stderr. Ends with exit code 0 if nothing more is to be done,
+1 if a person should look: a tier failed, gave no report, or wanted a tier that was not allowed.
 
 Examples:
   reprise investigate "Check jellyfin at http://127.0.0.1:8096"
@@ -35,6 +36,7 @@ interface Options {
   maxTier?: number
   maxBudgetUsd?: number
   environment?: string
+  approved?: boolean
   dryRun?: boolean
   detach?: boolean
 }
@@ -49,6 +51,7 @@ export function define(command: Command, context: CliContext): void {
     .option('--max-tier <n>', 'the highest tier to go to', wholeNumber)
     .option('--max-budget-usd <amount>', 'what all tiers may cost together', amount)
     .option('--environment <file>', 'a text about the place, for whoever starts fresh')
+    .option('--approved', 'start at a tier that needs approval; it is given herewith')
     .option('--dry-run', 'look, but change nothing; says what would have been done')
     .option('--detach', 'print the id of the first run and leave')
     .addHelpText('after', EXAMPLES)
@@ -64,6 +67,7 @@ async function investigate(words: string[], options: Options, context: CliContex
     ...(options.agent === undefined ? {} : { agent: options.agent }),
     ...(options.maxTier === undefined ? {} : { maxTier: options.maxTier }),
     ...(options.maxBudgetUsd === undefined ? {} : { maxBudgetUsd: options.maxBudgetUsd }),
+    ...(options.approved ? { approved: true } : {}),
     ...(options.dryRun ? { dryRun: true } : {}),
     ...(options.environment === undefined
       ? {}
@@ -75,54 +79,68 @@ async function investigate(words: string[], options: Options, context: CliContex
     client,
     run: await client.createRun(request, { idempotencyKey }),
   }))
-  if (!options.detach) return followChain(client, run.id, context)
+  if (!options.detach) return followChain(client, ask, run.id, context)
   if (context.json) return printJson(context, run)
   await printLine(context, run.id)
   notify(context, `Follow it with: reprise runs chain ${run.id}`)
 }
 
-async function followChain(client: Client, root: string, context: CliContext): Promise<void> {
+async function followChain(client: Client, ask: AskDaemon, root: string, context: CliContext): Promise<void> {
   const style = styleFor(context.stderr, context.env)
-  let last: RunDetail | null = null
+  const command = `reprise runs chain ${root}`
   for (let runId: string | null = root; runId !== null; ) {
-    const followed = {
-      runId,
-      noun: 'run',
-      cancel: () => client.cancelRun(runId ?? root),
-      command: `reprise runs chain ${root}`,
-    } as const
+    // Cancelling the first run cancels what it led to.
+    const followed = { runId, noun: 'run', cancel: () => client.cancelRun(root), command } as const
     const { settled, interrupted } = await followToEnd(client, followed, context, {
       leave: () => process.exit(EXIT.interrupted),
       announceResume: true,
     })
-    last = settled
     if (interrupted) {
       context.exitCode = EXIT.interrupted
       break
     }
-    const decided = await whenDecided(client, settled, context)
+    const decided = await whenDecided(ask, settled, root, context)
+    if (context.json && decided) await printJson(context, { type: 'escalation', ...decided })
     runId = decided?.nextRunId ?? null
-    if (runId !== null && !context.json)
-      notify(context, `→ tier ${decided?.toTier}: ${style.safe(decided?.message ?? '')}`)
+    if (runId !== null && !context.json) {
+      notify(context, style.bold(`→ tier ${decided?.toTier}: ${style.safe(decided?.message ?? '')}`))
+    }
   }
-  const chain = await client.getChain(root)
+  const chain = await ask((client) => client.getChain(root))
+  const last = chain.runs.at(-1)
+  const signal = last?.escalation?.recommendation.signal
   if (context.json) await printJson(context, { type: 'chain', ...chain })
-  else for (const line of chainLines(chain, style)) notify(context, line)
-  context.exitCode ||= last?.outcome === 'completed' ? EXIT.done : EXIT.failed
+  else {
+    const words = styleFor(context.stdout, context.env)
+    for (const line of signal ? reportLines(signal) : []) await printLine(context, words.safe(line))
+    for (const line of chainLines(chain, style, widthOf(context.stderr))) notify(context, line)
+  }
+  context.exitCode ||= last?.escalation?.reason === 'not-recommended' ? EXIT.done : EXIT.failed
 }
 
 const LOOK_AGAIN_MS = 1000
 
-/** Waits with the chain while a person is asked. */
-async function whenDecided(client: Client, run: RunDetail, context: CliContext) {
+/** Waits with the chain while a person is asked, whatever becomes of the daemon meanwhile. */
+async function whenDecided(ask: AskDaemon, run: RunDetail, root: string, context: CliContext) {
   let { escalation } = run
-  if (escalation?.decision === 'ask' && !context.json) {
+  if (escalation?.decision !== 'ask') return escalation
+  if (context.json) await printJson(context, { type: 'escalation', ...escalation })
+  else {
     const until = escalation.expiresAt ? ` until ${formatTime(escalation.expiresAt)}` : ''
     notify(context, `${escalation.message}\nwaits${until} for: reprise runs approve ${run.id}   (or refuse)`)
   }
-  while (escalation?.decision === 'ask') {
-    await new Promise((done) => setTimeout(done, LOOK_AGAIN_MS))
-    escalation = (await client.getRun(run.id)).escalation
+  const before = context.interrupt
+  context.interrupt = () => {
+    notify(context, `It goes on waiting. To end it: reprise runs cancel ${root}`)
+    process.exit(EXIT.interrupted)
+  }
+  try {
+    while (escalation?.decision === 'ask') {
+      await new Promise((done) => setTimeout(done, LOOK_AGAIN_MS))
+      escalation = (await ask((client) => client.getRun(run.id))).escalation
+    }
+  } finally {
+    context.interrupt = before
   }
   return escalation
 }

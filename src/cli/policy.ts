@@ -3,6 +3,8 @@ import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import { loadConfig } from '../config/load.ts'
+import type { Config } from '../config/schema.ts'
+import { RepriseError } from '../contract/errors.ts'
 import { type CliContext, notify, printJson, printLine } from './context.ts'
 import { homeOf } from './daemon-link.ts'
 import { EXIT } from './exit-code.ts'
@@ -15,7 +17,8 @@ Examples:
   reprise policy check "sh -c 'docker system prune'"     refused at every tier
   reprise policy check --tier 1 --cwd /srv --json "ls > out"
 
-Exits with 0 if it is allowed, 1 if it is refused. Without --tier only what no tier may do is refused.`
+Exits with 0 if it is allowed, 1 if it is refused, 2 if it cannot be said. Without --tier only what no tier may do is
+refused. What has been done before is not counted here: a cooldown refuses only what is too much by itself.`
 
 interface Options {
   tier?: number
@@ -40,7 +43,8 @@ async function check(text: string, { tier, cwd = '.' }: Options, context: CliCon
   if (!statSync(workDir, { throwIfNoEntry: false })?.isDirectory()) {
     throw usageError(`${workDir} is not a directory`, 'Give --cwd a directory that exists.')
   }
-  const { config } = loadConfig({ home: homeOf(context), cwd: workDir, env: context.env })
+  if (text.trim() === '') throw usageError('there is no command to check', 'Give it one, in quotes.')
+  const config = readConfig(workDir, context)
   if (tier !== undefined && !config.tiers[String(tier)]) {
     throw usageError(`there is no tier ${tier}`, `Tiers: ${Object.keys(config.tiers).join(', ')}`)
   }
@@ -52,10 +56,22 @@ async function check(text: string, { tier, cwd = '.' }: Options, context: CliCon
   const style = styleFor(context.stdout, context.env)
   await printLine(
     context,
-    `${allowed ? style.green('allowed') : style.red('refused')} ${style.safe(answer.reason)}`,
+    allowed && answer.reason === 'Allowed.'
+      ? style.green('allowed')
+      : `${allowed ? style.green('allowed') : style.red('refused')}: ${style.safe(answer.reason)}`,
   )
   for (const { why, text: what } of answer.opaque) {
     notify(context, style.safe(`cannot be seen: ${why}: ${what.split('\n')[0] ?? ''}`))
+  }
+}
+
+/** That it is wrong is no refusal: scripts must be able to tell. */
+function readConfig(workDir: string, context: CliContext): Config {
+  try {
+    return loadConfig({ home: homeOf(context), cwd: workDir, env: context.env }).config
+  } catch (error) {
+    if (!(error instanceof RepriseError)) throw error
+    throw usageError(error.message, error.hint)
   }
 }
 

@@ -5,11 +5,12 @@ import { firstLine } from './terminal.ts'
 
 export function runRows(runs: readonly Run[], now: Date): { headings: string[]; rows: string[][] } {
   return {
-    headings: ['ID', 'STATE', 'AGENT', 'AGE', 'TOOK', 'COST', 'PROMPT'],
+    headings: ['ID', 'STATE', 'AGENT', 'TIER', 'AGE', 'TOOK', 'COST', 'PROMPT'],
     rows: runs.map((run) => [
       run.id,
       stateOf(run),
       run.agent,
+      run.tier === null ? '–' : String(run.tier),
       formatAge(run.createdAt, now),
       formatDuration(run.durationMs ?? sinceStart(run, now)),
       formatCost(run.costUsd, run.costEstimated),

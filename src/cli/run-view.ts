@@ -7,7 +7,7 @@ import { formatDuration } from './amounts.ts'
 import { type CliContext, print } from './context.ts'
 import { advance, type Before, formatProgress, startProgress } from './progress.ts'
 import { createStatusLine } from './status-line.ts'
-import { styleFor } from './terminal.ts'
+import { firstLine, styleFor } from './terminal.ts'
 import { contentLine, toolLine } from './tool-line.ts'
 
 export interface RunView {
@@ -32,6 +32,7 @@ export function createRunView(context: CliContext, { announceResume, before }: R
   const sameScreen = context.stdout.isTTY === true && context.stderr.isTTY === true
   let midLine = false
   let hasDeltas = false
+  const refused = new Set<string>()
   let progress = startProgress(before)
   const status = createStatusLine(context, () => formatProgress(progress, new Date()))
 
@@ -72,6 +73,9 @@ export function createRunView(context: CliContext, { announceResume, before }: R
       hasDeltas = false
       return endLine()
     }
+    if (event.type === 'refusal' && event.toolUseId !== undefined) refused.add(event.toolUseId)
+    // That it failed has been said, and why.
+    if (event.type === 'tool-end' && refused.delete(event.toolUseId)) return
     const line = asideOf(event, announceResume)
     if (line !== null) note(nested ? `  ${line}` : line)
   }
@@ -107,6 +111,8 @@ function asideOf(event: RunEvent, announceResume: boolean): string | null {
         : `attempt ${event.number} ended: ${event.outcome.name}: ${event.outcome.message}`
     case 'tool-start':
       return `· ${toolLine(event.name, event.input)}`
+    case 'refusal':
+      return `  refused: ${firstLine(event.reason, 300)}`
     case 'tool-end':
       return event.isError ? `  failed: ${contentLine(event.content)}` : null
     case 'retry-wait': {

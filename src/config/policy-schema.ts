@@ -50,7 +50,7 @@ const tier = z.strictObject({
     .optional(),
   approval: setting(z.boolean(), 'true or false', 'A person must agree before this tier starts.').optional(),
   budgetUsd: setting(z.number().gt(0), 'a number above 0', 'What a run of this tier may cost.').optional(),
-  maxDuration: duration('A run of this tier that takes longer is stopped.').optional(),
+  maxDuration: duration('A run of this tier that takes longer is stopped.', { min: '1s' }).optional(),
   contextWindow: setting(
     z.number().int().min(1000).max(100_000_000),
     'a number of tokens',
@@ -81,7 +81,7 @@ const cooldown = z.strictObject({
     min: 0,
     max: 1000,
   }).optional(),
-  per: duration('In which time.', { max: '365d' }).optional(),
+  per: duration('In which time.', { min: '1s', max: '365d' }).optional(),
 })
 
 export const cooldowns = setting(

@@ -18,6 +18,7 @@ const HOME_ONLY = [
   ['notify'],
   ['tiers'],
   ['cooldowns'],
+  ['escalation'],
   ['redact'],
 ] as const
 

@@ -78,6 +78,8 @@ export const CreateRun = z.strictObject({
   tier: TierNumber.optional(),
   /** With `tier`: the highest the chain may reach. */
   maxTier: TierNumber.optional(),
+  /** With a `tier` that needs approval: it is given herewith. */
+  approved: z.boolean().optional(),
   /** Refuse whatever would change something. */
   dryRun: z.boolean().optional(),
   /** With `tier`: about the place, for whoever starts fresh there. */

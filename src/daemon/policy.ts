@@ -3,8 +3,9 @@ import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import type { Config } from '../config/schema.ts'
 import { checkCommand, type PolicyDecision } from '../core/policy/check.ts'
-import type { CooldownSettings } from '../core/policy/cooldown.ts'
+import { type CooldownSettings, decideCooldown } from '../core/policy/cooldown.ts'
 import { compilePolicy, type Policy } from '../core/policy/policy.ts'
+import { checkTool } from '../core/policy/tools.ts'
 import { realPath } from '../process/real-path.ts'
 
 export interface PolicyQuestion {
@@ -36,16 +37,21 @@ export function cooldownsOf({ cooldowns }: Config): Record<string, CooldownSetti
   )
 }
 
+/** As a run at the tier would be answered, had nothing been done yet. */
 export function askPolicy(
   config: Config,
   tier: number | undefined,
   { command, cwd, env }: PolicyQuestion,
 ): PolicyDecision {
   const home = env.HOME || homedir()
-  return checkCommand(command, policyOf(config, tier, home), {
-    cwd: realPath(cwd),
-    home,
-    realpath: realPath,
-    exists: existsSync,
-  })
+  const policy = policyOf(config, tier, home)
+  const surroundings = { cwd: realPath(cwd), home, realpath: realPath, exists: existsSync }
+  const { opaque } = checkCommand(command, policy, surroundings)
+  const call = { tool: 'Bash', input: { command }, cwd }
+  const { actions, ...decision } = checkTool(call, policy, surroundings, { dryRun: config.dryRun })
+  if (decision.decision === 'deny') return { ...decision, opaque }
+  const counted = decideCooldown(actions, [], policy.cooldowns.limits, new Date(0))
+  return counted.kind === 'allow'
+    ? { ...decision, opaque }
+    : { ...decision, decision: 'deny', reason: counted.reason, rule: `cooldowns.${counted.rule}`, opaque }
 }

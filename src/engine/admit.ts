@@ -19,7 +19,7 @@ export async function admitRun(
   return parts.store.admitRun({ ...run, idempotencyKey })
 }
 
-const ONLY_WITH_TIER = ['maxTier', 'environment'] as const
+const ONLY_WITH_TIER = ['maxTier', 'environment', 'approved'] as const
 
 /** A run as it was asked for. Whose it is, is said by who admits it. */
 export function newRun(

@@ -99,6 +99,8 @@ export function createEngine(
   const settled = (run: RunRecord) =>
     new RepriseError('run-settled', `run ${run.id} has ended already`, { details: { state: run.state } })
 
+  const lastOfChain = async (id: RunId) => (await store.listChain(id)).at(-1) ?? requireRun(id)
+
   const cancel = async (id: RunId): Promise<Run> => {
     const run = await requireRun(id)
     const at = clock.now()
@@ -106,7 +108,14 @@ export function createEngine(
     const turn = await endingOfTurn(parts, { run, settled: outcome, took: null })
     const tier = await endingOfTier(parts, { run, settled: outcome, ending: null })
     const gone = await store.settleQueued(id, outcome, at, { turn, tier, notices: [] })
-    if (!gone && !(await store.markCancelRequested(id, at))) throw settled(run)
+    if (!gone && !(await store.markCancelRequested(id, at))) {
+      // What it led to is what is meant: the tier that works now, or the one that waits for a person.
+      const heir = (await store.listChain(id)).find((one) => one.state.at !== 'settled')
+      if (heir) return cancel(heir.id)
+      if (run.links.tier === null || !(await approvals.withdraw((await lastOfChain(id)).id)))
+        throw settled(run)
+      return describe(await requireRun(id))
+    }
     await live.get(id)?.stop('cancelled', 'cancelled')
     bus.publish(id)
     dispatcher.wake()

@@ -5,6 +5,31 @@ export const defaultScenario = defineScenario({
   name: 'default',
   rules: [
     {
+      name: 'tier',
+      when: /You (now )?work as tier \d of \d/,
+      reply: [
+        {
+          text: 'I am the Reprise simulator, a scripted stand-in for a model. I look at the directory, and find nothing wrong with it.',
+        },
+        { tool: 'Bash', input: { command: 'ls', description: 'List the files here' } },
+        { await: 'results' },
+        {
+          tool: 'StructuredOutput',
+          input: {
+            status: 'healthy',
+            summary: 'The directory can be read. This report is scripted; only the tool call was real.',
+            checks: [{ name: 'directory', status: 'ok', finding: 'it can be read' }],
+            services: [],
+            actions: [],
+            escalate: false,
+            reason: 'nothing is wrong',
+          },
+        },
+        { await: 'results' },
+        { text: 'That is all.' },
+      ],
+    },
+    {
       name: 'look around',
       when: /^\s*(please\s+)?run\b|\bls\b|\b(list|show|look|which)\b.*\b(files?|folders?|director(y|ies)|here|around)\b/is,
       reply: [

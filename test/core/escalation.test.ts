@@ -44,7 +44,7 @@ describe('the next tier', () => {
   })
 
   it.each<[string, Partial<EscalationFacts>, string]>([
-    ['not-recommended', { recommendation: { ...yes, escalate: false } }, 'does not recommend'],
+    ['not-recommended', { recommendation: { ...yes, escalate: false } }, 'nothing more to do'],
     [
       'no-recommendation',
       { recommendation: { source: 'none', escalate: null, signal: null, problem: null } },

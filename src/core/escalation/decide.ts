@@ -34,7 +34,7 @@ export function decideEscalation(facts: EscalationFacts): EscalationDecision {
     return stop('no-recommendation', recommendation.problem ?? `tier ${tier} gave no signal`)
   }
   const why = recommendation.signal?.reason || 'no reason was given'
-  if (!recommendation.escalate) return stop('not-recommended', `tier ${tier} does not recommend it: ${why}`)
+  if (!recommendation.escalate) return stop('not-recommended', `tier ${tier} sees nothing more to do: ${why}`)
   if (tier >= maxTier)
     return stop('max-tier', `tier ${tier} recommends it, but tier ${maxTier} is the highest: ${why}`)
   if (chain.budgetUsd !== null && chain.spentUsd >= chain.budgetUsd) {

@@ -39,6 +39,16 @@ export class Approvals {
     if (waiting?.decision !== 'ask' || waiting.toTier === null) throw notWaiting(runId, waiting)
     const run = await store.getRun(runId)
     if (!run) throw new Error(`there is no run ${runId}`)
+    if (decision === 'approve' && waiting.toTier > this.#parts.settings.escalation.maxTier) {
+      const { maxTier } = this.#parts.settings.escalation
+      throw new RepriseError(
+        'conflict',
+        `tier ${waiting.toTier} is above the highest allowed now, ${maxTier}`,
+        {
+          hint: `Raise maxTier in the configuration, or refuse it: reprise runs refuse ${runId}`,
+        },
+      )
+    }
     const next =
       decision === 'approve'
         ? nextTierRun(this.#parts, run, waiting.toTier, await spentByChain(this.#parts, run))
@@ -59,6 +69,21 @@ export class Approvals {
     bus.publish(runId)
     this.#onDecided()
     return decided
+  }
+
+  /** Whoever cancels a chain that waits for approval does not want the next tier. False: it does not wait. */
+  async withdraw(runId: RunId): Promise<boolean> {
+    const { store, clock, bus } = this.#parts
+    const answer = {
+      decision: 'stop',
+      reason: 'cancelled',
+      message: 'cancelled',
+      decidedBy: 'person',
+      at: clock.now(),
+    } as const
+    const done = await store.answerEscalation(runId, answer, { next: null, notices: [] })
+    bus.publish(runId)
+    return done !== null
   }
 
   /** Looks for those whose time is over, now and whenever the next one's is. */

@@ -24,6 +24,8 @@ export async function endingOfTier(
   const { tier } = run.links
   const { chain } = run.request
   if (settled === null || tier === null || !chain) return null
+  // A run may end well although somebody wanted it stopped; nothing is to follow from it then.
+  const outcome: Outcome = run.cancelRequested ? { name: 'cancelled', message: 'cancelled' } : settled
   const { settings, clock } = parts
   const recommendation: Recommendation = readRecommendation(
     ending ?? { structured: undefined, text: null, exitCode: null },
@@ -32,7 +34,7 @@ export async function endingOfTier(
   const maxTier = Math.min(chain.maxTier, settings.escalation.maxTier, ...missingAbove(parts, tier))
   const next = settings.escalation.tiers.get(tier + 1)
   const decision = decideEscalation({
-    outcome: settled,
+    outcome,
     recommendation,
     tier,
     maxTier,

@@ -22,6 +22,12 @@ export function firstTierRun(parts: Parts, request: CreateRun, { agent, session 
       hint: 'Lower tier, or raise maxTier in the request and in the configuration.',
     })
   }
+  const dryRun = request.dryRun || parts.settings.dryRun
+  if (tier.approval && !request.approved && !dryRun) {
+    throw new RepriseError('bad-request', `tier: tier ${tier.number} needs approval`, {
+      hint: 'Start at a lower tier and be asked, or approve it with the request (approved: true, --approved).',
+    })
+  }
   for (const name of ['permissions', 'model', 'maxDurationMs'] as const) {
     if (request[name] !== undefined) {
       throw new RepriseError('bad-request', `${name}: is decided by the tier`, {
@@ -44,7 +50,7 @@ export function firstTierRun(parts: Parts, request: CreateRun, { agent, session 
       forceFreshSession: request.forceFreshSession ?? false,
       maxResumes: request.maxResumes ?? null,
       maxTurns: request.maxTurns ?? null,
-      ...(request.dryRun || parts.settings.dryRun ? { dryRun: true } : {}),
+      ...(dryRun ? { dryRun: true } : {}),
       chain,
     },
     sessionId: session,
