@@ -23,11 +23,10 @@ import { persist } from './persist.ts'
 export interface Claim {
   attemptId: AttemptId
   runId: RunId
-  toolUseId: string | null
-  /** Asked at the tool call, or when the program really starts. */
-  line: 'tool' | 'guard'
-  /** For the guard: the tool calls that are being made, if they are known. */
-  underWay?: readonly string[] | null
+  /** At the tool call, or when the program really starts. Asked again, it is counted once. */
+  asked: { toolUseId: string } | { guardId: string }
+  /** The tool calls that are being made, if they are known. */
+  underWay: readonly string[] | null
   actions: readonly Action[]
 }
 
@@ -57,8 +56,7 @@ export class Cooldowns {
   async claim({
     attemptId,
     runId,
-    toolUseId,
-    line,
+    asked,
     underWay,
     actions,
   }: Claim): Promise<{ reason: string; rule: string } | null> {
@@ -66,9 +64,9 @@ export class Cooldowns {
     const answer = await persist(this.#parts, () =>
       store.claimActions({
         attempt: { id: attemptId, runId },
-        line,
-        toolUseId,
-        ...(underWay ? { underWay } : {}),
+        ...('guardId' in asked
+          ? { line: 'guard', toolUseId: null, guardId: asked.guardId, ...(underWay ? { underWay } : {}) }
+          : { line: 'tool', toolUseId: asked.toolUseId }),
         actions: actions.map((action) => ({ ...action, command: redactor.text(action.command) })),
         limits: this.rules.limits,
         at: clock.now(),
@@ -85,7 +83,8 @@ export class Cooldowns {
     if (limits.length === 0 || services.length === 0) return []
     const now = this.#parts.clock.now()
     const taken = await this.#recent(now)
-    return services.flatMap((service) => {
+    return services.flatMap((named) => {
+      const service = named.replace(/\.service$/, '')
       const times = limits.map(({ name: rule }) => {
         const action = { rule, service, scope: null, command: '' }
         const decision = decideCooldown([action], taken, limits, now)
@@ -93,7 +92,7 @@ export class Cooldowns {
       })
       const free = times.filter((at) => at !== null)
       const first = free.length === limits.length ? Math.min(...free.map((at) => at.getTime())) : null
-      return first === null ? [] : [{ service, freeAt: new Date(first) }]
+      return first === null ? [] : [{ service: named, freeAt: new Date(first) }]
     })
   }
 

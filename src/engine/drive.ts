@@ -121,6 +121,10 @@ async function supervise(
     // A cancel may have come before there was anything to stop.
     const now = await parts.store.getRun(input.run.id)
     if (now?.cancelRequested) await supervision.stop('cancelled', 'cancelled')
+    // It was started without being asked about each call.
+    const free = input.run.links.tier === null && input.run.request.dryRun !== true
+    if (parts.settings.dryRun && free && input.attempt.process !== null)
+      await supervision.stop('cancelled', 'Reprise was started as a dry run')
     const stopKeeping = await parts.checkpoints.every(input.run, input.attempt.id)
     const desk = input.gate && openDesk(parts, input, input.gate)
     const end = await supervision.run().finally(() => {

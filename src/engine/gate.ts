@@ -7,7 +7,8 @@
  */
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
-import type { Env, ToolAnswer } from '../agents/adapter.ts'
+import type { Env, Runtime, ToolAnswer } from '../agents/adapter.ts'
+import { RepriseError } from '../contract/errors.ts'
 import type { EventOf } from '../contract/events.ts'
 import { describeInput } from '../core/escalation/handoff.ts'
 import type { Surroundings } from '../core/policy/command.ts'
@@ -20,8 +21,18 @@ import type { EngineParts } from './parts.ts'
 import { Detached } from './persist.ts'
 import { requireTier } from './tiers/tier-run.ts'
 
-export const isGated = (run: Pick<RunRecord, 'links' | 'request'>) =>
-  run.links.tier !== null || run.request.dryRun === true
+export const isGated = (
+  { settings }: Pick<EngineParts, 'settings'>,
+  run: Pick<RunRecord, 'links' | 'request'>,
+) => run.links.tier !== null || run.request.dryRun === true || settings.dryRun
+
+/** An agent that cannot be kept from what its work directory tells it to do cannot be held to rules. */
+export function canBeHeld({ path, version, capabilities }: Runtime): true {
+  if (capabilities.sealing && capabilities.permissionPrompt) return true
+  throw new RepriseError('agent-unavailable', `${path} (${version}) cannot be held to rules`, {
+    hint: 'Update the agent: it needs --setting-sources and --strict-mcp-config.',
+  })
+}
 
 export interface GateAnswer {
   answer: ToolAnswer
@@ -36,6 +47,8 @@ export interface StartAnswer {
 }
 
 export interface ProgramStart {
+  /** Of the question: asked again, it is the same start. */
+  id: string
   program: string
   args: readonly string[]
   workDir: string
@@ -49,6 +62,7 @@ export class Gate {
   readonly #home: string
   /** Calls that were allowed and have not ended; null: the attempt is older than this gate, so nobody knows. */
   readonly #underWay: Set<string> | null
+  readonly #lasting = new Set<string>()
 
   /** `env` and `files` are the agent's: its home, and what of its own set-up nobody at a tier may change. */
   constructor(
@@ -79,15 +93,17 @@ export class Gate {
 
   async decide(ask: EventOf<'permission-ask'>): Promise<GateAnswer> {
     const { tool, toolUseId, input } = ask
-    const what = describeInput(input)
+    let what = ''
     try {
+      what = describeInput(input)
       const cwd = ask.workDir ?? this.#run.workDir
-      const dryRun = this.#run.request.dryRun === true
+      const dryRun = this.#run.request.dryRun === true || this.#parts.settings.dryRun
       const decision = checkTool({ tool, input, cwd }, this.#policy, this.#surroundings(cwd), { dryRun })
       if (decision.decision === 'deny') return refused({ toolUseId, tool, what }, decision)
-      const held = await this.#claim(decision.actions, toolUseId, 'tool')
+      const held = await this.#claim(decision.actions, { toolUseId })
       if (held) return refused({ toolUseId, tool, what }, held)
       this.#underWay?.add(toolUseId)
+      if (isLasting(input)) this.#lasting.add(toolUseId)
       const answer = this.#run.links.tier === null ? PASS : ({ decision: 'allow' } as const)
       return { answer, refusal: null }
     } catch (error) {
@@ -95,17 +111,18 @@ export class Gate {
     }
   }
 
+  /** What goes on in the background has only been started. */
   noteEnd(toolUseId: string): void {
-    this.#underWay?.delete(toolUseId)
+    if (!this.#lasting.has(toolUseId)) this.#underWay?.delete(toolUseId)
   }
 
   /** Asked by a guard when the program is really started, whoever started it. */
-  async decideStart({ program, args, workDir }: ProgramStart): Promise<StartAnswer> {
+  async decideStart({ id, program, args, workDir }: ProgramStart): Promise<StartAnswer> {
     const what = [program, ...args].join(' ')
     try {
       const decision = checkStart([program, ...args], this.#policy, this.#surroundings(workDir))
       if (decision.decision === 'deny') return { ...refused({ tool: program, what }, decision), looks: false }
-      const held = await this.#claim(decision.actions, null, 'guard')
+      const held = await this.#claim(decision.actions, { guardId: id })
       if (held) return { ...refused({ tool: program, what }, held), looks: false }
       return { refusal: null, looks: decision.looks }
     } catch (error) {
@@ -115,13 +132,12 @@ export class Gate {
 
   async #claim(
     actions: ToolDecision['actions'],
-    toolUseId: string | null,
-    line: 'tool' | 'guard',
+    asked: { toolUseId: string } | { guardId: string },
   ): Promise<{ reason: string; rule: string } | null> {
     if (actions.length === 0) return null
-    const { id, runId } = this.#attempt
-    const underWay = line === 'guard' && this.#underWay ? [...this.#underWay] : null
-    return this.#parts.cooldowns.claim({ attemptId: id, runId, toolUseId, line, underWay, actions })
+    const { id: attemptId, runId } = this.#attempt
+    const underWay = this.#underWay && [...this.#underWay]
+    return this.#parts.cooldowns.claim({ attemptId, runId, asked, underWay, actions })
   }
 
   #unsure(error: unknown) {
@@ -141,6 +157,12 @@ export class Gate {
     return { cwd: realPath(workDir), home: this.#home, realpath: realPath, exists: existsSync }
   }
 }
+
+const isLasting = (input: unknown) =>
+  typeof input === 'object' &&
+  input !== null &&
+  'run_in_background' in input &&
+  input.run_in_background === true
 
 const PASS = { decision: 'pass' } as const
 /** Of a dry run at no tier: its own rule is the only one. */

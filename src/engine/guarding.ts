@@ -6,10 +6,10 @@ import type { EventBody } from '../contract/events.ts'
 import type { AttemptDir } from '../process/attempt-dir.ts'
 import { GuardDesk } from '../process/guard-desk.ts'
 import { installGuards, withGuards } from '../process/guards.ts'
-import type { AttemptRecord, RunRecord } from '../store/records.ts'
+import { type AttemptRecord, OwnershipLost, type RunRecord } from '../store/records.ts'
 import { Gate, isGated } from './gate.ts'
 import type { EngineParts } from './parts.ts'
-import { persist } from './persist.ts'
+import { Detached, persist } from './persist.ts'
 
 /** null: the run is free to do what its permissions say. */
 export function openGate(
@@ -18,18 +18,38 @@ export function openGate(
   attempt: AttemptRecord,
   { adapter, env }: Pick<ConfiguredAgent, 'adapter' | 'env'>,
 ): Gate | null {
-  return isGated(run) ? new Gate(parts, { run, attempt, env, files: adapter.ownFiles(env) }) : null
+  return isGated(parts, run) ? new Gate(parts, { run, attempt, env, files: adapter.ownFiles(env) }) : null
 }
 
 const guardsOf = (dir: AttemptDir) => join(dir.path, 'guards')
+
+/** A repository's own settings may name programs that git starts by itself; whoever can write them could start anything. */
+const GIT_TAMED = {
+  GIT_CONFIG_COUNT: '3',
+  GIT_CONFIG_KEY_0: 'core.fsmonitor',
+  GIT_CONFIG_VALUE_0: 'false',
+  GIT_CONFIG_KEY_1: 'core.hooksPath',
+  GIT_CONFIG_VALUE_1: '/dev/null',
+  GIT_CONFIG_KEY_2: 'safe.bareRepository',
+  GIT_CONFIG_VALUE_2: 'explicit',
+}
+
+/** Closing, or no longer the owner: the guard waits for whoever comes next. */
+const leaveOpen = (signal: AbortSignal) => (error: unknown) => {
+  if (!(error instanceof Detached) && !(error instanceof OwnershipLost)) throw error
+  return new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(error), { once: true })
+  })
+}
 
 /** What an agent that is held to rules finds in its environment. */
 export function guarded(parts: EngineParts, run: RunRecord, dir: AttemptDir, gate: Gate, env: Env): Env {
   const { tier } = run.links
   const known = {
     ...env,
+    ...GIT_TAMED,
     REPRISE_STATE_DIR: parts.stateDir,
-    REPRISE_DRY_RUN: String(run.request.dryRun === true),
+    REPRISE_DRY_RUN: String(run.request.dryRun === true || parts.settings.dryRun),
     ...(tier === null ? {} : { REPRISE_TIER: String(tier) }),
   }
   if (tier === null) return known
@@ -51,8 +71,9 @@ export function openDesk(
   const records = new Map<string, EventBody>()
   return new GuardDesk({
     dir: guardsOf(dir),
-    decide: async ({ id, program, args, cwd }) => {
-      const { refusal, looks } = await gate.decideStart({ program, args, workDir: cwd })
+    decide: async ({ id, program, args, cwd }, signal) => {
+      const start = { id, program, args, workDir: cwd }
+      const { refusal, looks } = await gate.decideStart(start).catch(leaveOpen(signal))
       const what = [program, ...args].join(' ')
       if (refusal) records.set(id, refusal)
       else if (!looks) records.set(id, { type: 'program-start', program, what, workDir: cwd })

@@ -16,7 +16,7 @@ import type { AttemptRecord, NewAttempt, RunRecord, SessionRecord } from '../sto
 import { readAllowance } from './allowance.ts'
 import { realWorkDir } from './check-request.ts'
 import { readContext } from './context.ts'
-import { isGated } from './gate.ts'
+import { canBeHeld, isGated } from './gate.ts'
 import { type EarlierAttempts, readEarlierAttempts, toInterruption } from './history.ts'
 import type { EngineParts } from './parts.ts'
 import { readTierText } from './tiers/brief.ts'
@@ -132,8 +132,8 @@ export async function prepareAttempt(
     prompt,
     model: run.model ?? agent.model,
     permissions: run.request.permissions,
-    gated: isGated(run),
-    tier: run.links.tier === null ? null : planOfTier(parts, run.links.tier, runtime),
+    gated: isGated(parts, run) && canBeHeld(runtime),
+    tier: run.links.tier === null ? null : planOfTier(parts, run.links.tier),
     maxTurns: run.request.maxTurns,
     maxBudgetUsd: (await readBudgetLeft(parts, run)) ?? run.request.maxBudgetUsd,
     extraArgs: agent.args,

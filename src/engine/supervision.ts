@@ -72,6 +72,7 @@ export class Supervision {
   /** The newest batch on its way to the disk. One at a time, in order; the next is read meanwhile. Never rejects. */
   #storing: Promise<void> = Promise.resolve()
   #failure: { error: unknown } | null = null
+  #missedLine = false
   #turn = NEW_TURN
   /** Of a run that nobody watches only. */
   #meter: Meter | null = null
@@ -220,6 +221,9 @@ export class Supervision {
     const at = this.#parts.clock.now()
     if (bytes > 0) this.#watch.lastOutputAt = at
     if (batch.size === 0) return drained
+    // It may have been a question, which nobody will answer.
+    if (this.#missedLine && this.#in.gate)
+      await this.stop('output-limit', 'printed a line too long to be checked')
     await this.#attend(batch, at)
     await this.#storing
     const offset = this.#splitter.position
@@ -245,6 +249,7 @@ export class Supervision {
   #parse(piece: Piece, batch: EventBatch): void {
     if (piece.kind === 'gap') {
       batch.add([{ type: 'gap', from: piece.from, to: piece.end, reason: 'line-too-long' }])
+      this.#missedLine = true
       return
     }
     try {
@@ -271,13 +276,20 @@ export class Supervision {
 
   /** Answered before it is stored: who reads the line again gives the same answer, and it is delivered once. */
   async #passGate(batch: EventBatch): Promise<void> {
-    const { gate, adapter, dir } = this.#in
+    const { gate, adapter, dir, run } = this.#in
     if (!gate) return
+    const withdrawn = new Set(
+      batch.actedOn.flatMap((e) => (e.type === 'question-cancel' ? [e.requestId] : [])),
+    )
     for (const ask of batch.actedOn.filter((event) => event.type === 'permission-ask')) {
+      if (withdrawn.has(ask.requestId)) continue
       const { answer, refusal } = await gate.decide(ask)
+      if (refusal) batch.add([refusal])
+      // The rules have nothing against it; whether a person has is asked as in any other run.
+      if (answer.decision === 'pass' && (ask.via === 'prompt' || run.request.permissions === 'ask-all'))
+        continue
       await persist(this.#parts, () => deliver(dir, adapter.answer(ask, answer)))
       batch.settle(ask)
-      if (refusal) batch.add([refusal])
     }
   }
 

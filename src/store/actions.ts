@@ -25,6 +25,8 @@ export interface ActionClaim {
   line: ActionRecord['line']
   /** Of the tool call; asked for again, its claim is the same one. */
   toolUseId: string | null
+  /** Of the guard's question; asked again, it is the same start. */
+  guardId?: string
   /** For the guard: the tool calls under way, if they are known. What starts now was claimed by one of them. */
   underWay?: readonly string[]
   actions: readonly Action[]
@@ -49,14 +51,15 @@ export async function claimActions(tx: Tx, claim: ActionClaim): Promise<ClaimAns
   const { actions, limits, at, line } = claim
   if (actions.length === 0) return { granted: true }
   const taken = await listTaken(tx, limits, at)
-  const earlier = line === 'tool' ? await listOfToolCall(tx, claim) : claimsInReach(taken, claim)
-  const { met, rest } = pair(actions, earlier)
+  const answered = await listAnswered(tx, claim)
+  const { rest: open } = pair(actions, answered)
+  const { met, rest } = line === 'tool' ? { met: [], rest: open } : pair(open, claimsInReach(taken, claim))
   const decision = decideCooldown(rest, taken, limits, at)
   if (decision.kind === 'refuse') {
     const { kind: _, ...refusal } = decision
     return { granted: false, ...refusal }
   }
-  if (line === 'guard') await markStarted(tx, met, at)
+  await markStarted(tx, met, claim)
   await insert(tx, decision.claims, claim)
   return { granted: true }
 }
@@ -78,14 +81,16 @@ async function listTaken(tx: Tx, limits: readonly CooldownLimit[], at: Date): Pr
   return rows.map(toAction)
 }
 
-async function listOfToolCall(tx: Tx, { attempt, toolUseId }: ActionClaim): Promise<ActionRecord[]> {
-  if (toolUseId === null) return []
+/** What was granted when the same was asked before. */
+async function listAnswered(tx: Tx, { attempt, toolUseId, guardId }: ActionClaim): Promise<ActionRecord[]> {
+  const [column, id] =
+    guardId === undefined ? (['tool_use_id', toolUseId] as const) : (['guard_id', guardId] as const)
+  if (id === null) return []
   const rows = await tx
     .selectFrom('actions')
     .selectAll()
     .where('attempt_id', '=', attempt.id)
-    .where('tool_use_id', '=', toolUseId)
-    .where('line', '=', 'tool')
+    .where(column, '=', id)
     .execute()
   return rows.map(toAction)
 }
@@ -122,12 +127,16 @@ function pair(actions: readonly Action[], earlier: readonly ActionRecord[]) {
   return { met, rest }
 }
 
-async function markStarted(tx: Tx, claims: readonly ActionRecord[], at: Date): Promise<void> {
+async function markStarted(
+  tx: Tx,
+  claims: readonly ActionRecord[],
+  { at, guardId }: ActionClaim,
+): Promise<void> {
   if (claims.length === 0) return
   await tx
     .updateTable('actions')
     // It counts from when it really started.
-    .set({ started_at: at.getTime(), at: at.getTime() })
+    .set({ started_at: at.getTime(), at: at.getTime(), guard_id: guardId ?? null })
     .where(
       'id',
       'in',
@@ -140,7 +149,7 @@ async function markStarted(tx: Tx, claims: readonly ActionRecord[], at: Date): P
 async function insert(
   tx: Tx,
   actions: readonly Action[],
-  { attempt, line, toolUseId, at }: ActionClaim,
+  { attempt, line, toolUseId, guardId, at }: ActionClaim,
 ): Promise<void> {
   if (actions.length === 0) return
   await tx
@@ -154,6 +163,7 @@ async function insert(
         run_id: attempt.runId,
         attempt_id: attempt.id,
         tool_use_id: toolUseId,
+        guard_id: guardId ?? null,
         command,
         line,
         at: at.getTime(),

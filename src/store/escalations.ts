@@ -10,7 +10,8 @@ import type { EscalationsTable, Tables } from './schema.ts'
 import type { Tx } from './writer.ts'
 
 /** In the transaction that settles the run. Once: a run that settles is settled by one. */
-export async function addEscalation(tx: Tx, { escalation, next, notices }: TierEnding): Promise<void> {
+export async function addEscalation(tx: Tx, ending: TierEnding): Promise<void> {
+  const { escalation, next, notices } = (await isCancelled(tx, ending)) ? nothingFollows(ending) : ending
   await tx
     .insertInto('escalations')
     .values({
@@ -29,6 +30,22 @@ export async function addEscalation(tx: Tx, { escalation, next, notices }: TierE
     .execute()
   if (next) await admitRun(tx, next)
   await enqueueNotifications(tx, notices, escalation.decidedAt)
+}
+
+/** It may have been cancelled after it was decided what follows, and until now. */
+async function isCancelled(tx: Tx, { escalation }: TierEnding): Promise<boolean> {
+  if (escalation.decision === 'stop') return false
+  const row = await tx
+    .selectFrom('runs')
+    .select('cancel_requested_at')
+    .where('id', '=', escalation.runId)
+    .executeTakeFirst()
+  return row?.cancel_requested_at != null
+}
+
+function nothingFollows({ escalation }: TierEnding): TierEnding {
+  const stopped = { decision: 'stop', reason: 'cancelled', message: 'cancelled' } as const
+  return { escalation: { ...escalation, ...stopped, toTier: null, expiresAt: null }, next: null, notices: [] }
 }
 
 export interface Answer {

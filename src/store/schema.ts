@@ -316,6 +316,8 @@ export interface ActionsTable {
   run_id: RunId
   attempt_id: AttemptId
   tool_use_id: string | null
+  /** The question of the guard by which it started. */
+  guard_id: string | null
   command: string
   line: 'tool' | 'guard'
   /** From when it counts: when it was claimed, then when it really started. */

@@ -188,6 +188,54 @@ describe('Reprise dies while the agent waits for its answer', () => {
   })
 })
 
+it('a dry run at no tier runs nothing that the work directory brings along, and asks whom it would have asked', async () => {
+  incident = await Incident.begin(
+    [{ reply: [bash('docker ps > made'), results, bash('ls'), results, { text: 'end' }] }],
+    {
+      dryRun: true,
+    },
+  )
+  const { world } = incident
+  const hook = { type: 'command', command: `touch '${world.dir}/hooked'` }
+  await mkdir(join(world.workDir, '.claude'))
+  await writeFile(
+    join(world.workDir, '.claude', 'settings.json'),
+    JSON.stringify({ hooks: { PreToolUse: [{ matcher: '*', hooks: [hook] }] } }),
+  )
+  const { id } = await world.createRun({ prompt: 'go', permissions: 'ask-all' })
+  const asked = await world.waitForEvent(
+    id,
+    (e) => e.type === 'permission-ask' && JSON.stringify(e).includes('"ls"'),
+  )
+  expect(asked).toMatchObject({ tool: 'Bash', input: { command: 'ls' } })
+  const [question] = (await until(async () => {
+    const { pending } = await world.getRun(id)
+    return pending.length > 0 ? pending : null
+  }, 'the question'))!
+  await world.api('POST', `/api/runs/${id}/tool-result`, {
+    toolUseId: question!.toolUseId,
+    decision: 'allow',
+  })
+  expect(await world.settled(id)).toMatchObject({ outcome: 'completed', refusals: 1 })
+  expect(existsSync(join(world.dir, 'hooked'))).toBe(false)
+  expect(existsSync(join(world.workDir, 'made'))).toBe(false)
+})
+
+it('a chain is cancelled by any of its runs, whatever it is doing', async () => {
+  const rules = [tier(1, []), { when: { user: 'tier 2 of' }, reply: [{ hold: 'never' }, { text: 'late' }] }]
+  incident = await Incident.begin(rules, { tiers: { 3: { approval: true } } })
+  const { world } = incident
+  const { id } = await incident.investigate()
+  await world.simulator.waitForHold('never')
+  await world.api('POST', `/api/runs/${id}/cancel`)
+  const chain = await incident.rested(id)
+  expect(chain.runs.map(({ outcome }) => outcome)).toEqual(['completed', 'cancelled'])
+  expect(chain.runs[1]?.escalation).toMatchObject({ decision: 'stop', reason: 'cancelled' })
+  const direct = await world.request('POST', '/api/runs', { prompt: 'x', workDir: world.workDir, tier: 3 })
+  expect(direct.status).toBe(400)
+  expect(await direct.text()).toContain('tier 3 needs approval')
+})
+
 it('what makes no sense is refused, with the reason', async () => {
   incident = await Incident.begin([{ reply: 'ok' }])
   const { workDir } = incident.world

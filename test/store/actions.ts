@@ -114,6 +114,19 @@ export function describeActions(open: () => Promise<Store>): void {
       ).toMatchObject({ granted: false })
     })
 
+    it('counts a start once that its guard asks about again', async () => {
+      const store = await open()
+      const attempt = anAttempt()
+      const asked = claim({ attempt, line: 'guard', guardId: 'g1', actions: [restart('web')] })
+      for (let n = 0; n < 3; n++) expect(await store.claimActions(asked)).toEqual({ granted: true })
+      expect(await store.listActions({ since: at(-1) })).toHaveLength(1)
+      const claimed = claim({ attempt, toolUseId: 'toolu_2', actions: [restart('web')] })
+      await store.claimActions(claimed)
+      const second = claim({ attempt, line: 'guard', guardId: 'g2', actions: [restart('web')] })
+      for (let n = 0; n < 2; n++) expect(await store.claimActions(second)).toEqual({ granted: true })
+      expect(await store.listActions({ since: at(-1) })).toHaveLength(2)
+    })
+
     it('that really start consume their claim, and are not counted twice', async () => {
       const store = await open()
       const attempt = anAttempt()

@@ -67,6 +67,21 @@ export function describeEscalations(open: () => Promise<Store>): void {
       expect(await store.getRun(next.id)).toBeNull()
     })
 
+    it('does not follow where the run was cancelled before its end was stored', async () => {
+      const store = await open()
+      const next = tierRun(2, null)
+      const { run, attempt } = await running(store, { tier: { number: 1, parentRunId: null } })
+      await store.markCancelRequested(run.id, at(8))
+      const tier = { escalation: record(run.id, { nextRunId: next.id }), next, notices: [] }
+      await store.endAttempt(ending(attempt, { tier }))
+      expect(await store.getEscalation(run.id)).toMatchObject({
+        decision: 'stop',
+        reason: 'cancelled',
+        nextRunId: null,
+      })
+      expect(await store.getRun(next.id)).toBeNull()
+    })
+
     it('of a run that never started is remembered too', async () => {
       const store = await open()
       const { run } = await store.admitRun(tierRun(1, null))

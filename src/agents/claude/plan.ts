@@ -29,7 +29,8 @@ export function planClaude(input: PlanInput): Plan {
   if (input.maxTurns !== null) args.push(`--max-turns=${input.maxTurns}`)
   if (input.maxBudgetUsd !== null && runtime.capabilities.budget)
     args.push(`--max-budget-usd=${input.maxBudgetUsd}`)
-  if (input.tier) args.push(...heldTo(input.tier, runtime))
+  if (input.gated) args.push(...sealed(input.tier, runtime))
+  if (input.tier) args.push(...equipped(input.tier, runtime))
   args.push(...input.extraArgs)
 
   const messages = [userMessage(input.promptId, input.prompt)]
@@ -37,19 +38,23 @@ export function planClaude(input: PlanInput): Plan {
   return { args, input: messages }
 }
 
-/**
- * The model is offered the tier's tools and no others; that it uses no others is seen to at each call. Hooks, permissions
- * and servers that the work directory brings along would act without being asked about.
- */
-function heldTo({ tools, schema }: TierPlan, { capabilities }: Runtime): string[] {
-  const builtIn = tools.filter((tool) => !tool.startsWith('mcp__'))
+/** Hooks, commands, permissions and servers that the work directory brings along would act without being asked about. */
+function sealed(tier: TierPlan | null, { capabilities }: Runtime): string[] {
+  if (!capabilities.sealing) return []
+  const wantsServers = tier?.tools.some(isOfServer) ?? false
+  return ['--setting-sources=user', ...(wantsServers ? [] : ['--strict-mcp-config'])]
+}
+
+/** The model is offered the tier's tools and no others; that it uses no others is seen to at each call. */
+function equipped({ tools, schema }: TierPlan, { capabilities }: Runtime): string[] {
+  const builtIn = tools.filter((tool) => !isOfServer(tool))
   return [
     ...(capabilities.toolChoice ? [`--tools=${builtIn.join(',')}`] : []),
-    ...(capabilities.sealing ? ['--setting-sources=user'] : []),
-    ...(capabilities.sealing && builtIn.length === tools.length ? ['--strict-mcp-config'] : []),
     ...(schema && capabilities.structuredOutput ? [`--json-schema=${JSON.stringify(schema)}`] : []),
   ]
 }
+
+const isOfServer = (tool: string) => tool.startsWith('mcp__')
 
 /**
  * The CLI keeps our uuid as the message's own, in its transcript too, and does not take a message with the same

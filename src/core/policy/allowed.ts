@@ -49,7 +49,11 @@ export function notAllowed(
 const SCRATCH = /^\/(tmp|var\/tmp|dev\/shm)\/./
 
 function isScratch(field: Field, { cwds }: SimpleCommand, surroundings: Surroundings): boolean {
-  return !field.unknown && pathsOf(field, cwds, surroundings).paths.every((path) => SCRATCH.test(path))
+  if (field.unknown) return false
+  // Where the work is, nothing is scratch.
+  const own = `${surroundings.cwd}/`
+  const { paths } = pathsOf(field, cwds, surroundings)
+  return paths.every((path) => SCRATCH.test(path) && !path.startsWith(own))
 }
 
 function isHarmless(arg: Field, command: SimpleCommand, surroundings: Surroundings): boolean {

@@ -37,6 +37,10 @@ export class Approvals {
     const { store, clock, bus } = this.#parts
     const waiting = await store.getEscalation(runId)
     if (waiting?.decision !== 'ask' || waiting.toTier === null) throw notWaiting(runId, waiting)
+    if (waiting.expiresAt && waiting.expiresAt <= clock.now()) {
+      this.wake()
+      throw new RepriseError('conflict', `run ${runId}: the time for approval is over`)
+    }
     const run = await store.getRun(runId)
     if (!run) throw new Error(`there is no run ${runId}`)
     if (decision === 'approve' && waiting.toTier > this.#parts.settings.escalation.maxTier) {

@@ -48,7 +48,7 @@ export async function readTierText(
 
 async function readHandoff(parts: EngineParts, run: RunRecord, because: string): Promise<Handoff> {
   const { store, redactor } = parts
-  const before = (await store.listChain(run.id)).filter((r) => r.id < run.id)
+  const before = ancestorsOf(run, await store.listChain(run.id))
   const escalations = new Map(
     (await store.listEscalations(before.map((r) => r.id))).map((e) => [e.runId, e.recommendation]),
   )
@@ -69,6 +69,20 @@ async function readHandoff(parts: EngineParts, run: RunRecord, because: string):
   const fromRunId = run.links.parentRunId ?? run.id
   const handoff = composeHandoff({ runId: run.id, fromRunId, because, task: run.prompt, tiers })
   return JSON.parse(redactor.json(JSON.stringify(handoff))) as Handoff
+}
+
+/** Root first. */
+function ancestorsOf({ links }: RunRecord, chain: readonly RunRecord[]): RunRecord[] {
+  const parent = chain.find(({ id }) => id === links.parentRunId)
+  return parent
+    ? [
+        ...ancestorsOf(
+          parent,
+          chain.filter(({ id }) => id !== parent.id),
+        ),
+        parent,
+      ]
+    : []
 }
 
 const fileOf = (stateDir: string, runId: RunId) => join(stateDir, 'handoffs', `${runId}.json`)

@@ -1,6 +1,6 @@
 /** A run at a tier: what the tier says, bounded by what is left for the whole chain. */
 import { randomUUID } from 'node:crypto'
-import type { Runtime, TierPlan } from '../../agents/adapter.ts'
+import type { TierPlan } from '../../agents/adapter.ts'
 import { RepriseError } from '../../contract/errors.ts'
 import { RunId } from '../../contract/ids.ts'
 import type { CreateRun } from '../../contract/run.ts'
@@ -73,6 +73,7 @@ export function nextTierRun(parts: Parts, before: RunRecord, toTier: number, spe
       ...before.request,
       ...requestOf(tier, left),
       forceFreshSession: false,
+      ...(before.request.dryRun || parts.settings.dryRun ? { dryRun: true } : {}),
     },
     sessionId: before.sessionId,
     tier: { number: tier.number, parentRunId: before.id },
@@ -110,15 +111,7 @@ export function requireTier({ settings }: Pick<EngineParts, 'settings'>, number:
   throw new RepriseError('bad-request', `tier: there is no tier ${number}`, { hint: `Tiers: ${known}.` })
 }
 
-/** An agent that cannot be kept from what its work directory tells it to do cannot be held to rules. */
-export function planOfTier(parts: Pick<EngineParts, 'settings'>, number: number, runtime: Runtime): TierPlan {
-  if (!runtime.capabilities.sealing || !runtime.capabilities.permissionPrompt) {
-    throw new RepriseError(
-      'agent-unavailable',
-      `${runtime.path} (${runtime.version}) cannot be held to the rules of a tier`,
-      { hint: 'Update the agent: it needs --setting-sources and --strict-mcp-config.' },
-    )
-  }
+export function planOfTier(parts: Pick<EngineParts, 'settings'>, number: number): TierPlan {
   const { tools, deniedTools = [] } = requireTier(parts, number)
   return { tools: tools.filter((tool) => !deniedTools.includes(tool)), schema: signalSchema() }
 }

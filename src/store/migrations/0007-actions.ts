@@ -14,6 +14,7 @@ export const actions = {
       .addColumn('run_id', 'text', (c) => c.notNull())
       .addColumn('attempt_id', 'text', (c) => c.notNull())
       .addColumn('tool_use_id', 'text')
+      .addColumn('guard_id', 'text')
       .addColumn('command', 'text', (c) => c.notNull())
       .addColumn('line', 'text', (c) => c.notNull())
       .addColumn('at', 'bigint', (c) => c.notNull())
