@@ -1,9 +1,8 @@
 /**
  * What tiers cost and save, on the real CLI.
  *
- * - A tool call of a run that is held to rules ÷ of one that is not. A run of many calls less one of none, by the number
- *   of calls: what is paid once for a process is not part of it. Once with a command that no guard watches, once with
- *   one that is asked about a second time when it starts.
+ * - A tool call of a run that is held to rules ÷ of one that is not, the model's answer to it included. A run of many calls
+ *   less one of none, by the number of calls: what is paid once for a process is not part of it.
  * - A chain of three tiers that goes on in one session ÷ the same chain with a handoff each time: tokens, cost, and how
  *   many commands were run again. The scripted model does what a model does: it runs again what it cannot see the result
  *   of, and a handoff has only the beginning of long results.
@@ -18,33 +17,51 @@ import type { Benchmark } from '../benchmark.ts'
 import { type Figure, figure } from '../figure.ts'
 import { interleave } from '../measure.ts'
 
-const CALLS = 20
-
-const called = (command: string, signal: boolean): RuleInput[] => [
-  { when: 'none', reply: signal ? [report(FIXED), results, { text: 'done' }] : 'done' },
-  {
-    when: 'many',
-    reply: [
-      ...Array.from({ length: CALLS }, () => [bash(command), results]).flat(),
-      ...(signal ? [report(FIXED), results] : []),
-      { text: 'done' },
-    ],
-  },
-]
+/** A run at a tier ends with a report; that is part of both of its runs, and so of neither's calls. */
+const called = ({ command, count, thinks }: Calls): RuleInput[] =>
+  [
+    { prompt: 'CALL-NOTHING', calls: 0 },
+    { prompt: 'CALL-OFTEN', calls: count },
+  ].flatMap(({ prompt, calls }) => {
+    const steps = Array.from({ length: calls }, () => [{ wait: thinks }, bash(command), results]).flat()
+    return [
+      { when: `/tier 3 of[\\s\\S]*${prompt}/`, reply: [...steps, report(FIXED), results, { text: 'done' }] },
+      { when: prompt, reply: [...steps, { text: 'done' }] },
+    ]
+  })
 
 export const escalation: Benchmark = {
   name: 'escalation',
   about:
     'Per tool call, a run held to the rules of tier 3 ÷ a free one; and a chain of three tiers resumed ÷ the same chain by handoff.',
   run: async ({ short }) => [
-    ...(await toolCalls('echo ok', 'a command no guard watches', short ? 1 : 12)),
-    ...(await toolCalls('docker ps', 'one that a guard watches', short ? 1 : 6)),
+    ...(await toolCalls(
+      { what: 'a model that answers in 0.5 s', command: 'echo ok', count: 8, thinks: '500ms', goal: 1.05 },
+      short ? 1 : 5,
+    )),
+    ...(await toolCalls(
+      { what: 'in 0.5 s, a guarded program', command: 'docker ps', count: 8, thinks: '500ms', goal: 1.05 },
+      short ? 1 : 5,
+    )),
+    ...(await toolCalls(
+      { what: 'a model that takes no time', command: 'echo ok', count: 20, thinks: '0ms', goal: null },
+      short ? 1 : 10,
+    )),
     ...(await chains()),
   ],
 }
 
-async function toolCalls(command: string, what: string, pairs: number): Promise<Figure[]> {
-  const world = await World.create({ name: 'calls', rules: called(command, false) })
+interface Calls {
+  what: string
+  command: string
+  count: number
+  thinks: string
+  goal: number | null
+}
+
+async function toolCalls(calls: Calls, pairs: number): Promise<Figure[]> {
+  const { what, count, goal } = calls
+  const world = await World.create({ name: 'calls', rules: called(calls) })
   const bin = join(world.dir, 'bin')
   mkdirSync(bin)
   writeFileSync(join(bin, 'docker'), '#!/bin/sh\necho ok\n')
@@ -55,17 +72,22 @@ async function toolCalls(command: string, what: string, pairs: number): Promise<
   try {
     const perCall = (request: object) => async () => {
       const [none, many] = [
-        await world.run({ prompt: 'none', ...request }),
-        await world.run({ prompt: 'many', ...request }),
+        await world.run({ prompt: 'CALL-NOTHING', ...request }),
+        await world.run({ prompt: 'CALL-OFTEN', ...request }),
       ]
-      return ((many.durationMs ?? 0) - (none.durationMs ?? 0)) / CALLS
+      return ((many.durationMs ?? 0) - (none.durationMs ?? 0)) / count
     }
     const { held, free } = await interleave(
       { held: perCall({ tier: 3 }), free: perCall({ permissions: 'allow' }) },
       pairs,
     )
     return [
-      figure(`a tool call with rules ÷ without: ${what}`, '×', quotients(held, free), { most: 1.05 }),
+      figure(
+        `a tool call with rules ÷ without: ${what}`,
+        '×',
+        quotients(held, free),
+        goal === null ? null : { most: goal },
+      ),
       figure(
         `what rules add to a call: ${what}`,
         'ms',
