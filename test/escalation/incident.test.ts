@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { Handoff } from '../../src/contract/escalation.ts'
 import { bash, FIXED, Incident, report, results, TASK, threeTiers, tier } from '../support/incident.ts'
+import { pauseAt } from '../support/pause.ts'
 import { makeUnusable, transcriptOf } from '../support/transcripts.ts'
 import { until } from '../support/world.ts'
 
@@ -87,6 +88,31 @@ describe('three tiers', () => {
       reason: 'no-recommendation',
       recommendation: { source: 'none', escalate: null },
     })
+  })
+})
+
+describe('the daemon is killed', () => {
+  it.each([
+    ['before', 'endAttempt'],
+    ['after', 'endAttempt'],
+    ['before', 'claimActions'],
+    ['after', 'claimActions'],
+  ])('%s %s: every tier works once, and does what it does once', async (when, method) => {
+    incident = await Incident.begin(threeTiers, { cooldowns: { restart: { limit: 1 } } })
+    const { world } = incident
+    await world.killDaemon('SIGTERM')
+    const run = { prompt: TASK, workDir: world.workDir, tier: 1 }
+    const id = await pauseAt(world, when, method, { run })
+    await world.startDaemon()
+    const chain = await incident.rested(id)
+    expect(chain.runs.map(({ tier, outcome }) => [tier, outcome])).toEqual([
+      [1, 'completed'],
+      [2, 'completed'],
+      [3, 'completed'],
+    ])
+    expect(new Set(chain.runs.map(({ sessionId }) => sessionId)).size).toBe(1)
+    expect(incident.docker).toEqual(['ps -a', 'logs web', 'restart web', 'compose up -d web'])
+    expect(chain.totals.refusals).toBe(0)
   })
 })
 
