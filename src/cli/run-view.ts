@@ -110,7 +110,8 @@ function asideOf(event: RunEvent, announceResume: boolean): string | null {
         ? null
         : `attempt ${event.number} ended: ${event.outcome.name}: ${event.outcome.message}`
     case 'tool-start':
-      return `· ${toolLine(event.name, event.input)}`
+      // What an agent reports at the end is said in better words then.
+      return event.name === 'StructuredOutput' ? null : `· ${toolLine(event.name, event.input)}`
     case 'refusal':
       return `  refused: ${firstLine(event.reason, 300)}`
     case 'tool-end':
