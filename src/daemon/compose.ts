@@ -6,6 +6,7 @@ import { ensureHome } from '../config/home.ts'
 import { loadConfig } from '../config/load.ts'
 import type { Config } from '../config/schema.ts'
 import { RepriseError } from '../contract/errors.ts'
+import { ALWAYS_PROTECTED } from '../core/policy/defaults.ts'
 import { createEngine, type RunningEngine } from '../engine/engine.ts'
 import { ProgressBus } from '../engine/progress.ts'
 import { openGit } from '../process/git/run.ts'
@@ -93,7 +94,7 @@ export async function compose({ home, cwd, env, log }: ComposeInput): Promise<Co
       damaged: join(home, 'damaged'),
       archive: join(home, 'archive'),
       stateDir,
-      protectedPaths: [`${home}/**`, ...SHELL_START_FILES],
+      protectedPaths: [`${home}/**`, ...ALWAYS_PROTECTED],
       settings: engineSettings(config, readPrompts(config)),
     })
     closers.push(engine.close)
@@ -103,18 +104,6 @@ export async function compose({ home, cwd, env, log }: ComposeInput): Promise<Co
     throw error
   }
 }
-
-/** What they say is done by every later shell, of every tier. */
-const SHELL_START_FILES = [
-  '~/.profile',
-  '~/.bashrc',
-  '~/.bash_profile',
-  '~/.bash_login',
-  '~/.bash_aliases',
-  '~/.zshrc',
-  '~/.zshenv',
-  '~/.zprofile',
-]
 
 const readPrompts = ({ tiers }: Config) =>
   new Map(

@@ -4,6 +4,7 @@ import { homedir } from 'node:os'
 import type { Config } from '../config/schema.ts'
 import { checkCommand, type PolicyDecision } from '../core/policy/check.ts'
 import { type CooldownSettings, decideCooldown } from '../core/policy/cooldown.ts'
+import { ALWAYS_PROTECTED } from '../core/policy/defaults.ts'
 import { compilePolicy, type Policy } from '../core/policy/policy.ts'
 import { checkTool } from '../core/policy/tools.ts'
 import { realPath } from '../process/real-path.ts'
@@ -24,7 +25,8 @@ export function policyOf(config: Config, tier: number | undefined, home: string)
     allow: chosen.commands?.allow,
     deny: chosen.commands?.deny,
   }
-  return compilePolicy({ ...config.policy, cooldowns: cooldownsOf(config) }, rules, home)
+  const always = { cooldowns: cooldownsOf(config), alwaysProtected: ALWAYS_PROTECTED }
+  return compilePolicy({ ...config.policy, ...always }, rules, home)
 }
 
 /** What a loaded configuration has is complete. */

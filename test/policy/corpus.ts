@@ -2,7 +2,12 @@
 import { readFileSync } from 'node:fs'
 import { checkCommand } from '../../src/core/policy/check.ts'
 import type { Surroundings } from '../../src/core/policy/command.ts'
-import { DEFAULT_NEVER, DEFAULT_PROTECTED_PATHS, DEFAULT_TIERS } from '../../src/core/policy/defaults.ts'
+import {
+  ALWAYS_PROTECTED,
+  DEFAULT_NEVER,
+  DEFAULT_PROTECTED_PATHS,
+  DEFAULT_TIERS,
+} from '../../src/core/policy/defaults.ts'
 import { compilePolicy, type Policy } from '../../src/core/policy/policy.ts'
 
 export interface Case {
@@ -41,7 +46,7 @@ export function defaultPolicy(tier: string): Policy {
   if (known) return known
   const rules = DEFAULT_TIERS[tier]
   const policy = compilePolicy(
-    { never: DEFAULT_NEVER, protectedPaths: DEFAULT_PROTECTED_PATHS },
+    { never: DEFAULT_NEVER, protectedPaths: DEFAULT_PROTECTED_PATHS, alwaysProtected: ALWAYS_PROTECTED },
     rules && { name: rules.name, tools: rules.tools, ...rules.commands },
     surroundings.home,
   )

@@ -11,6 +11,7 @@ import type { Refusal } from './forbidden.ts'
 import { pathsOf } from './paths.ts'
 import { surelyMatches } from './pattern.ts'
 import type { Policy } from './policy.ts'
+import { readSed } from './sed.ts'
 import { subjectOf, USUAL_PLACE } from './subject.ts'
 import { redirectedTo } from './writes.ts'
 
@@ -33,6 +34,12 @@ export function notAllowed(
   const args = command.words.slice(1)
   if (program === 'tee' && (mayWrite || args.every((arg) => isHarmless(arg, command, surroundings))))
     return undefined
+  if (program === 'sed' && !readSed(args).understood) {
+    return {
+      reason: `\`${showCommand(command)}\` is not allowed at tier ${policy.tier}: what its script does cannot be checked. Use plain steps such as s, d, p, a, i and c, written out, without -f.`,
+      rule: 'sed',
+    }
+  }
   const subject = subjectOf(program, name.text.includes('/') && !USUAL_PLACE.test(name.text), args)
   const patterns = policy.allowing.get(subject.program) ?? []
   if (patterns.some((pattern) => surelyMatches(pattern, subject))) return undefined

@@ -126,6 +126,60 @@ export const DEFAULT_PROTECTED_PATHS: readonly string[] = [
   '.git/hooks/**',
 ]
 
+/**
+ * Protected besides, whatever is configured: files with which one tier would give itself, or every later one, more than
+ * it may. What a later shell, git, agent, timer or program on PATH does is written in them.
+ */
+export const ALWAYS_PROTECTED: readonly string[] = [
+  ...[
+    'profile',
+    'bashrc',
+    'bash_profile',
+    'bash_login',
+    'bash_logout',
+    'bash_aliases',
+    'zshrc',
+    'zshenv',
+  ].map((name) => `~/.${name}`),
+  '~/.zprofile',
+  '~/.zlogin',
+  '/etc/profile',
+  '/etc/profile.d/**',
+  '/etc/bash.bashrc',
+  '/etc/environment',
+  '/etc/sudoers',
+  '/etc/sudoers.d/**',
+  '/etc/cron*/**',
+  '/etc/crontab',
+  '/var/spool/cron/**',
+  '/etc/ld.so.preload',
+  '.git/config',
+  '.git/config.worktree',
+  '.git/info/**',
+  '.git/hooks/**',
+  '~/.gitconfig',
+  '~/.config/git/**',
+  '~/.config/systemd/**',
+  '~/.ssh/**',
+  '~/.docker/**',
+  '~/.npmrc',
+  '~/.local/bin/**',
+  '~/bin/**',
+  '~/.claude.json',
+  '.claude/*.json',
+  '.claude/*.md',
+  '.claude/agents/**',
+  '.claude/commands/**',
+  '.claude/skills/**',
+  '.claude/hooks/**',
+  '.claude/plugins/**',
+  '.claude/rules/**',
+  '.claude/output-styles/**',
+  '.mcp.json',
+  '.envrc',
+  'reprise.yaml',
+]
+
 const HOUR_MS = 3_600_000
 
 export const DEFAULT_COOLDOWNS: Readonly<Record<string, CooldownSettings>> = {

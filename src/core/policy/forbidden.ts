@@ -1,9 +1,19 @@
 /** Whether a command may be something that must not run. In doubt it is. */
-import { type Field, type SimpleCommand, type Surroundings, showCommand, UNKNOWN } from './command.ts'
+import {
+  baseName,
+  type Field,
+  type SimpleCommand,
+  type Surroundings,
+  showCommand,
+  UNKNOWN,
+} from './command.ts'
+import { gitSetting } from './git-config.ts'
 import { mayTouch, type PathPattern, pathsOf } from './paths.ts'
 import { type Forms, inOrder, mayMatch, type Subject } from './pattern.ts'
 import type { Forbidding, Policy } from './policy.ts'
 import { rootDeletion } from './roots.ts'
+import { readSed } from './sed.ts'
+import { spokenSubjects } from './spoken.ts'
 import { innerSubjectsOf, subjectsOf } from './subject.ts'
 import { writesOf } from './writes.ts'
 
@@ -24,6 +34,9 @@ export function forbidden(
     return { reason: `\`${showCommand(command)}\` may never run: ${deletion}.`, rule: 'root-deletion' }
   const found = forbiddingOf(command, policy, looks, surroundings)
   if (found) return { reason: refusedBy(found, showCommand(command), policy), rule: found.pattern.source }
+  const lasting =
+    policy.tier === undefined && policy.forbidding.length === 0 ? undefined : steering(command, policy)
+  if (lasting) return lasting
   return protectedWrite(command, policy.protectedPaths, looks, surroundings)
 }
 
@@ -42,8 +55,30 @@ function forbiddingOf(
     if (match && (!found || match.rule === 'never')) found = match
   }
   for (const subject of subjectsOf(command, surroundings)) look(subject)
-  if (!looks) for (const subject of innerSubjectsOf(command, (name) => forbiddingBy.has(name))) look(subject)
+  const isOfInterest = (name: string) => forbiddingBy.has(name)
+  if (!looks) for (const subject of innerSubjectsOf(command, isOfInterest)) look(subject)
+  for (const subject of spokenSubjects(command, looks, isOfInterest)) look(subject)
   return found
+}
+
+/** Settings of git and steps of sed that start something nobody would see. */
+function steering(command: SimpleCommand, { restricts }: Policy): Refusal | undefined {
+  const shown = showCommand(command)
+  const key = gitSetting(command, restricts)
+  if (key !== undefined) {
+    return {
+      reason: `\`${shown}\` may never run: the setting ${key.replaceAll(UNKNOWN, '…')} of git may start a program or change what is pushed. Do without it, or ask a person.`,
+      rule: 'git-config',
+    }
+  }
+  const [name, ...args] = command.words
+  if (name && baseName(name.text) === 'sed' && readSed(args).starts) {
+    return {
+      reason: `\`${shown}\` may never run: \`e\` in a script of sed starts what it finds. Run that directly.`,
+      rule: 'sed',
+    }
+  }
+  return undefined
 }
 
 function refusedBy({ pattern, rule }: Forbidding, shown: string, { tier }: Policy): string {
@@ -65,22 +100,37 @@ function protectedWrite(
   const isDirectory = (field: Field) =>
     /(^|\/)\.{0,2}$/.test(field.text) ||
     pathsOf(field, command.cwds, surroundings).paths.some((path) => surroundings.exists(`${path}/.`))
-  for (const { target, deep } of writesOf(command, looks, isDirectory)) {
-    if (target.text === UNKNOWN || target.text === '') continue
+  for (const write of writesOf(command, looks, isDirectory)) {
+    const { target, deep, tree = false } = write
+    if (target.text === '') continue
     const { paths } = pathsOf(target, command.cwds, surroundings)
+    const places = tree ? paths.flatMap((path) => treesOf(path, surroundings)) : paths
     for (const pattern of patterns) {
-      const path = paths.find((candidate) =>
-        mayTouch(candidate, pattern, { deep, exists: surroundings.exists }),
+      const path = places.find((candidate) =>
+        mayTouch(candidate, pattern, { deep, tree, exists: surroundings.exists }),
       )
-      if (path !== undefined) {
-        return {
-          reason: `\`${showCommand(command)}\` would change ${path.replaceAll(UNKNOWN, '…')}, which is protected (${pattern.source}). Leave it as it is, or ask a person.`,
-          rule: pattern.source,
-        }
+      if (path === undefined) continue
+      const shown = path.replaceAll(UNKNOWN, '…')
+      const what = tree
+        ? `may change files of the work tree ${shown}, in which something`
+        : `would change ${shown}, which`
+      return {
+        reason: `\`${showCommand(command)}\` ${what} is protected (${pattern.source}). Leave it as it is, or ask a person.`,
+        rule: pattern.source,
       }
     }
   }
   return undefined
+}
+
+/** The directory and those it is in, up to where the repository begins. */
+function treesOf(path: string, { exists }: Surroundings): string[] {
+  const trees: string[] = []
+  for (let at = path; at !== ''; at = at.slice(0, at.lastIndexOf('/'))) {
+    trees.push(at)
+    if (exists(`${at}/.git`)) return trees
+  }
+  return [path]
 }
 
 /**
@@ -96,6 +146,8 @@ export function mentioned(text: string, source: string, why: string, policy: Pol
       }
     }
   }
+  // Start files are there to be read.
+  if (/^(source|\.) /.test(text)) return undefined
   for (const { source: pattern, start } of policy.protectedPaths) {
     if (start.length > 2 && text.includes(start)) {
       return {

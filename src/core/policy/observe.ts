@@ -1,6 +1,7 @@
 /** Commands that only look. They are allowed at every tier, unless a rule forbids them. */
 import { baseName, type Field, type SimpleCommand } from './command.ts'
 import { isOption, textsOf, valueOptions } from './options.ts'
+import { sedLooks } from './sed.ts'
 
 type Looks = (args: readonly string[], fields: readonly Field[]) => boolean
 
@@ -364,30 +365,6 @@ function dockerLooks(args: readonly string[]): boolean {
   const name = `${first} ${second}`
   return DOCKER.includes(first) || COMPOSE.includes(name) || DOCKER_MANAGED.includes(name)
 }
-
-/** Only what is certain: printing, deleting from the output and substituting. */
-function sedLooks(args: readonly string[], fields: readonly Field[]): boolean {
-  const scripts: string[] = []
-  let operands = 0
-  for (let at = 0; at < args.length; at++) {
-    const arg = args[at] ?? ''
-    if (/^(-e|--expression)$/.test(arg)) scripts.push(args[++at] ?? '')
-    else if (arg.startsWith('--expression=')) scripts.push(arg.slice(13))
-    else if (isOption(arg)) {
-      if (
-        !/^-[nErsuz]+$|^--(quiet|silent|regexp-extended|posix|null-data|unbuffered|separate|debug)$/.test(arg)
-      )
-        return false
-    } else if (operands++ === 0 && scripts.length === 0) {
-      if (fields[at]?.unknown) return false
-      scripts.push(arg)
-    }
-  }
-  return scripts.every((script) => script.split(/[;\n]/).every((part) => SED_STEP.test(part.trim())))
-}
-
-const SED_STEP =
-  /^$|^(?:(?:\d+|\$|\/(?:\\.|[^/])*\/)(?:,[+~]?(?:\d+|\$|\/(?:\\.|[^/])*\/))?)?!?\s*(?:[pdqPDNGHhxg=]|s([^\w\s])(?:\\.|(?!\1).)*\1(?:\\.|(?!\1).)*\1[gpiI\d]*|y\/[^/]*\/[^/]*\/)?$/s
 
 function curlLooks(args: readonly string[], fields: readonly Field[]): boolean {
   if (fields.some(({ unknown, tame, text }) => unknown && !tame && !/^https?:/.test(text))) return false

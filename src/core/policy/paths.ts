@@ -70,13 +70,30 @@ export interface PathPattern {
   segments: readonly string[]
   /** Its text up to the first `*`. */
   start: string
+  /**
+   * Of one that holds everywhere: what is there if the pattern names something in a directory. None where git keeps its
+   * own files, nor for what is always protected: else nothing could be done to a directory as a whole.
+   */
+  inside: string | undefined
 }
 
-export function compilePathPattern(source: string, home: string): PathPattern {
+export function compilePathPattern(source: string, home: string, always = false): PathPattern {
   const path = source.startsWith('~/') ? home + source.slice(1) : source
   const segments = path.split('/').filter((segment) => segment !== '' && segment !== '.')
-  const start = source.replace(/\/?[*?[].*$/, '')
-  return { source, segments: path.startsWith('/') ? segments : ['**', ...segments], start }
+  const start = literalStart(source)
+  const everywhere = !path.startsWith('/')
+  const inside = everywhere && !always && segments[0] !== '.git' && !WILD.test(start) ? start : ''
+  return { source, segments: everywhere ? ['**', ...segments] : segments, start, inside: inside || undefined }
+}
+
+const literalStart = (text: string) => text.replace(/\/?[*?[].*$/s, '')
+
+export interface Touch {
+  /** What is below the path may be changed too. */
+  deep: boolean
+  /** Files of a work tree that are there may be changed, others are not of interest. */
+  tree?: boolean
+  exists: (path: string) => boolean
 }
 
 /**
@@ -84,23 +101,29 @@ export function compilePathPattern(source: string, home: string): PathPattern {
  * may have `*`, `?` and unknown parts: what may touch, touches. A pattern that holds everywhere would touch nearly
  * every `*`, so there the file must be there.
  */
-export function mayTouch(
-  path: string,
-  pattern: PathPattern,
-  { deep, exists }: { deep: boolean; exists: (path: string) => boolean },
-): boolean {
+export function mayTouch(path: string, pattern: PathPattern, { deep, tree, exists }: Touch): boolean {
   const segments = path.split('/').filter((segment) => segment !== '')
-  if (pattern.segments[0] !== '**') return touches(segments, 0, pattern.segments, 0, deep, false)
-  for (let from = 0; from < segments.length; from++)
+  if (pattern.segments[0] !== '**') {
+    if (touches(segments, 0, pattern.segments, 0, false, false)) return true
+    return (
+      deep &&
+      touches(segments, 0, pattern.segments, 0, true, false) &&
+      (!tree || exists(literalStart(`/${pattern.segments.join('/')}`)))
+    )
+  }
+  for (let from = 0; from < segments.length; from++) {
     if (touches(segments, from, pattern.segments, 1, false, true)) return true
+    // `.git` as a whole, for `.git/config`.
+    if (deep && !tree && touches(segments, from, pattern.segments, 1, true, true)) return true
+  }
+  const { inside } = pattern
   const name = pattern.segments.length === 2 ? pattern.segments[1] : undefined
-  if (name === undefined || WILD.test(name)) return false
   const last = segments.at(-1) ?? ''
-  if (/[*?]/.test(last) && wildcard(last).test(name)) {
+  if (name !== undefined && !WILD.test(name) && /[*?]/.test(last) && wildcard(last).test(name)) {
     const parent = `/${segments.slice(0, -1).join('/')}`
     if (exists(normalize(`${parent}/${name}`))) return true
   }
-  return deep && exists(normalize(`${path}/${name}`))
+  return deep && inside !== undefined && exists(normalize(`${path}/${inside}`))
 }
 
 /** From the given places on. */

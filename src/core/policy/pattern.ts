@@ -37,7 +37,7 @@ export function compilePattern(source: string): PatternResult {
   const open = rest.at(-1) === '*'
   const own = baseName(name)
   const program = canonicalProgram(own)
-  const args = [...(program === own ? [] : ['compose']), ...(open ? rest.slice(0, -1) : rest)]
+  const args = [...(isCompose(own) ? ['compose'] : []), ...(open ? rest.slice(0, -1) : rest)]
   return {
     ok: true,
     pattern: {
@@ -83,9 +83,18 @@ export interface Subject {
   args: readonly Field[]
 }
 
-/** One program under one name. Where it differs, `compose` is the first argument. */
+/** Programs that take the words of docker and do what it does. */
+const DOCKERS = ['docker', 'podman', 'nerdctl']
+
+/** One program under one name. Where `isCompose`, `compose` is the first argument. */
 export function canonicalProgram(name: string): string {
-  return name === 'docker-compose' ? 'docker' : name
+  const own = isCompose(name) ? name.slice(0, -8) : name
+  return DOCKERS.includes(own) ? 'docker' : name
+}
+
+/** `docker-compose` is `docker compose`. */
+export function isCompose(name: string): boolean {
+  return name.endsWith('-compose') && DOCKERS.includes(name.slice(0, -8))
 }
 
 /**
@@ -171,6 +180,12 @@ export function wordMeets(word: string, arg: Field, forms: Forms): boolean {
 /** Whether a text has these words, in this order. One word alone says too little. */
 export function inOrder(text: string, words: readonly string[]): boolean {
   if (words.length < 2) return false
+  const [program = '', ...others] = words
+  const names = program === 'docker' ? DOCKERS : [program]
+  return names.some((name) => hasInOrder(text, [name, ...others]))
+}
+
+function hasInOrder(text: string, words: readonly string[]): boolean {
   let from = 0
   for (const word of words) {
     const at = text.indexOf(word, from)

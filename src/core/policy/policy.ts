@@ -54,7 +54,6 @@ export function compilePolicy(rules: PolicyRules, tier: TierRules | undefined, h
     ...(tier?.deny ?? []).map((source) => forbiddingBy(source, 'deny')),
   ]
   const deniedTools = tier?.deniedTools ?? []
-  const paths = [...rules.protectedPaths, ...(rules.alwaysProtected ?? [])]
   return {
     tier: tier?.name,
     tools: (tier?.tools ?? []).filter((tool) => !names(deniedTools, tool)),
@@ -63,7 +62,10 @@ export function compilePolicy(rules: PolicyRules, tier: TierRules | undefined, h
     forbiddingBy: Map.groupBy(forbidding, ({ pattern }) => pattern.program),
     allowing: Map.groupBy((tier?.allow ?? []).map(compiled), ({ program }) => program),
     restricts: tier?.allow !== undefined,
-    protectedPaths: paths.map((source) => compilePathPattern(source, home)),
+    protectedPaths: [
+      ...rules.protectedPaths.map((source) => compilePathPattern(source, home)),
+      ...(rules.alwaysProtected ?? []).map((source) => compilePathPattern(source, home, true)),
+    ],
     cooldowns: compileCooldowns(rules.cooldowns ?? {}),
   }
 }

@@ -43,6 +43,7 @@ const quoted = (word: string) => `'${word.replaceAll("'", `'\\''`)}'`
 export function policedPrograms({ forbiddingBy, cooldowns }: Policy): string[] {
   const all = new Set([...forbiddingBy.keys(), ...cooldowns.byProgram.keys(), 'rm'])
   // Called under another name, it is the same.
-  if (all.has('docker')) for (const alias of ['docker-compose', 'podman', 'podman-compose']) all.add(alias)
+  if (all.has('docker'))
+    for (const alias of ['docker-compose', 'podman', 'podman-compose', 'nerdctl']) all.add(alias)
   return [...all].filter((program) => /^\w[\w.+-]*$/.test(program)).sort()
 }

@@ -1,7 +1,7 @@
 /** Commands as patterns see them. */
 import { baseName, type Field, type SimpleCommand, type Surroundings } from './command.ts'
 import { joinPath } from './paths.ts'
-import { canonicalProgram, type Subject } from './pattern.ts'
+import { canonicalProgram, isCompose, type Subject } from './pattern.ts'
 
 /** Where programs are that bear their own name. */
 export const USUAL_PLACE = /^\/(usr\/(local\/)?)?s?bin\//
@@ -46,6 +46,6 @@ export function innerSubjectsOf(
 
 export function subjectOf(name: string, anyProgram: boolean, fields: readonly Field[]): Subject {
   const program = canonicalProgram(name)
-  const args = program === name ? fields : [{ text: 'compose' }, ...fields]
+  const args = isCompose(name) ? [{ text: 'compose' }, ...fields] : fields
   return { program, anyProgram, args }
 }

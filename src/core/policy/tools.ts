@@ -61,6 +61,8 @@ function decide(
   const key = PATH_KEYS.get(tool)
   const refusal = key === undefined ? undefined : checkPath(call, key, policy, where())
   if (refusal) return refusal
+  const isolated = AGENT_TOOLS.has(tool) ? checkIsolation(call, policy, dryRun) : undefined
+  if (isolated) return isolated
   if (dryRun && !toolIsKnownToLook(tool)) return onlyRehearsed(`using ${tool}`, policy)
   return { ...NOTHING, decision: 'allow', reason: 'Allowed.' }
 }
@@ -75,6 +77,32 @@ const PATH_KEYS = new Map([
   ['MultiEdit', 'file_path'],
   ['NotebookEdit', 'notebook_path'],
 ])
+
+/** Tools that start another agent. */
+const AGENT_TOOLS = new Set(['Agent', 'Task'])
+
+/** An agent of its own place has a work tree and a branch made for it, or is on a machine where nobody asks us. */
+function checkIsolation(
+  { tool, input }: ToolCall,
+  policy: Policy,
+  dryRun: boolean,
+): ToolDecision | undefined {
+  const isolation = valueIn(input, 'isolation')
+  if (isolation === undefined || isolation === null || isolation === '') return undefined
+  if (isolation !== 'worktree')
+    return denied(
+      `${tool} with isolation ${JSON.stringify(isolation)} works where nothing can be checked. Leave isolation out.`,
+      'isolation',
+    )
+  const { tier, tools, deniedTools } = policy
+  const mayWrite = ['Write', 'Edit'].some((name) => hasTool(tools, deniedTools, name))
+  if (tier !== undefined && !mayWrite)
+    return denied(
+      `${tool} with isolation makes a work tree and a branch, and tier ${tier} may not write files. Leave isolation out.`,
+      'isolation',
+    )
+  return dryRun ? onlyRehearsed(`${tool} with a work tree of its own`, policy) : undefined
+}
 
 const NOTHING = { commands: [], actions: [] }
 

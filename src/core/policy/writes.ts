@@ -1,12 +1,18 @@
 /** Which files a command may change, as far as its arguments say. */
 import { baseName, type Field, literal, type SimpleCommand } from './command.ts'
+import { gitWrites } from './git-writes.ts'
 import { subCommand } from './observe.ts'
 import { isOption, textsOf } from './options.ts'
+import { readSed } from './sed.ts'
 
 export interface Write {
   target: Field
   /** Everything below may be changed too. */
   deep: boolean
+  /** It is a file that is written, not merely a word that may name one. */
+  sure?: true
+  /** Files of the work tree that it is in, whichever. */
+  tree?: true
 }
 
 const HARMLESS = /^\/dev\/(null|stdout|stderr|tty|fd\/.*|full|zero|tcp\/.*|udp\/.*)$/
@@ -25,7 +31,7 @@ export function writesOf(
   looks: boolean,
   isDirectory: (field: Field) => boolean,
 ): Write[] {
-  const redirected = redirectedTo(command).map((target) => ({ target, deep: false }))
+  const redirected = redirectedTo(command).map((target) => ({ target, deep: false, sure: true as const }))
   const name = command.words[0]
   if (!name || looks) return redirected
   const targets = targetsOf(baseName(name.text), command.words.slice(1), isDirectory)
@@ -33,64 +39,51 @@ export function writesOf(
 }
 
 function targetsOf(program: string, args: readonly Field[], isDirectory: (field: Field) => boolean): Write[] {
-  const operands = args.filter(({ text }) => !isOption(text))
-  const all = (deep: boolean) => operands.map((target) => ({ target, deep }))
+  const operands = operandsOf(args)
+  const all = (deep: boolean) => operands.map((target) => ({ target, deep, sure: true as const }))
   const recursive = args.some(({ text }) => /^-[a-zA-Z]*[rR]/.test(text) || text.startsWith('--rec'))
   switch (program) {
     case 'tee':
     case 'touch':
+    case 'mkdir':
+    case 'truncate':
       return all(false)
+    case 'rmdir':
+      return all(true)
     case 'rm':
     case 'chmod':
     case 'chown':
     case 'chgrp':
       return all(recursive)
-    case 'mv': {
-      const last = operands.at(-1)
-      const below =
-        !last || !isDirectory(last)
-          ? []
-          : operands
-              .slice(0, -1)
-              .map((source) => ({ ...source, text: `${last.text}/${baseName(source.text)}` }))
-      return [...all(true), ...below.map((target) => ({ target, deep: false }))]
-    }
+    case 'mv':
     case 'cp':
     case 'rsync':
     case 'scp':
-    case 'install': {
-      const into = args.flatMap(({ text, ...flags }, index) => {
-        if (/^(-t|--target-directory)$/.test(text)) return args[index + 1] ?? []
-        return text.startsWith('--target-directory=') ? { ...flags, text: text.slice(19) } : []
-      })
-      const last = operands.at(-1)
-      const targets = into.length > 0 ? into : last ? [last] : []
-      const deep = recursive || program === 'rsync' || args.some(({ text }) => /^-[a-zA-Z]*a/.test(text))
-      const below = targets.filter(isDirectory).flatMap((target) =>
-        (into.length > 0 ? operands : operands.slice(0, -1)).map((source) => ({
-          ...source,
-          text: `${target.text}/${baseName(source.text)}`,
-        })),
-      )
-      const removed =
-        program === 'rsync' && args.some(({ text }) => text.startsWith('--remove-s')) ? all(true) : []
-      return [
-        ...targets.map((target) => ({ target, deep: deep && program === 'rsync' })),
-        ...below.map((target) => ({ target, deep: false })),
-        ...removed,
-      ]
+    case 'install':
+    case 'ln':
+      return copied(program, args, isDirectory)
+    case 'sed': {
+      const { understood, inPlace, files, written } = readSed(args)
+      const targets = [...(inPlace ? files : []), ...written.map(literal)].map((target) => ({
+        target,
+        deep: false,
+        sure: true as const,
+      }))
+      return understood ? targets : [...targets, ...anyWord(args)]
     }
     case 'dd':
       return args
         .filter(({ text }) => text.startsWith('of='))
-        .map((arg) => ({ target: { ...arg, text: arg.text.slice(3) }, deep: false }))
+        .map((arg) => ({ target: { ...arg, text: arg.text.slice(3) }, deep: false, sure: true }))
     case 'find':
       return args.some(({ text }) => /^-(delete|fprint.*|fls)$/.test(text)) ? all(true) : []
     case 'git':
-      return gitTargets(args)
+      return gitWrites(args)
     case 'docker':
     case 'podman':
+    case 'nerdctl':
     case 'docker-compose':
+    case 'podman-compose':
       return mounts(args)
     case 'tar':
       if (
@@ -104,11 +97,81 @@ function targetsOf(program: string, args: readonly Field[], isDirectory: (field:
         )
       }
   }
-  // Not known to only read: every word that is a path may be written to, also the values of options.
+  const here = UNPACKERS.has(program) && !args.some(({ text }) => /^(-C|-d|--directory.*)/.test(text))
+  return here ? [{ target: literal('.'), deep: true }, ...anyWord(args)] : anyWord(args)
+}
+
+/** Not known to only read: every word that is a path may be written to, also the values of options. */
+function anyWord(args: readonly Field[]): Write[] {
   return args.flatMap((arg) => [
     ...(isOption(arg.text) ? [] : [{ target: arg, deep: true }]),
     ...pieces(arg).map((target) => ({ target, deep: true })),
   ])
+}
+
+/** What they write, another file says. */
+const UNPACKERS = new Set(['tar', 'bsdtar', 'unzip', 'patch', 'cpio'])
+
+const operandsOf = (args: readonly Field[]) => {
+  const dashes = args.findIndex(({ text }) => text === '--')
+  return dashes === -1
+    ? args.filter(({ text }) => !isOption(text))
+    : [...args.slice(0, dashes).filter(({ text }) => !isOption(text)), ...args.slice(dashes + 1)]
+}
+
+/** Of `cp` and what is like it. What is moved or gets a second name counts as changed too. */
+function copied(program: string, args: readonly Field[], isDirectory: (field: Field) => boolean): Write[] {
+  const operands = operandsOf(args)
+  const has = (short: RegExp, long: string) =>
+    args.some(
+      ({ text }) => short.test(text) || (text.length > 4 && long.startsWith(text.split('=', 1)[0] ?? '')),
+    )
+  const into = /^(rsync|scp)$/.test(program) ? [] : targetDirectories(args)
+  const last = operands.at(-1)
+  const targets = into.length > 0 ? into : last ? [last] : []
+  const makes = program === 'install' && has(/^-[a-zA-Z]*d/, '--directory')
+  const sources = into.length > 0 || makes ? operands : operands.slice(0, -1)
+  const moves = program === 'mv' || program === 'ln'
+  const deep =
+    moves || program === 'rsync' || has(/^-[a-zA-Z]*[rRa]/, '--recursive') || has(/^-a/, '--archive')
+  const whole =
+    has(/^-[a-zA-Z]*T/, '--no-target-directory') || sources.some(({ text }) => /(^|\/)\.{0,2}$/.test(text))
+  const parents = program === 'cp' && has(/^--par/, '--parents')
+  const below = targets
+    .filter((target) => into.length > 0 || isDirectory(target))
+    .flatMap((target) =>
+      sources.map((source) => ({
+        ...source,
+        ...(target.unknown && { unknown: target.unknown }),
+        text: `${target.text}/${parents ? source.text : baseName(source.text.replace(/\/+$/, ''))}`,
+      })),
+    )
+  const linked = program === 'cp' && has(/^-[a-zA-Z]*[ls]/, '--link')
+  const removed = program === 'rsync' && args.some(({ text }) => text.startsWith('--remove-s'))
+  const compared = args.flatMap((arg) =>
+    arg.text.startsWith('--link-dest=') ? { ...arg, text: arg.text.slice(12) } : [],
+  )
+  const changed = [...(moves || linked || removed || makes ? sources : []), ...compared]
+  return [
+    ...targets.map((target) => ({
+      target,
+      deep: deep && (moves || program === 'rsync' || whole || !isDirectory(target)),
+      sure: true as const,
+    })),
+    ...below.map((target) => ({ target, deep })),
+    // What a link leads to may be anywhere, and it is no file that is changed now.
+    ...changed.map((target) => ({ target, deep: true, ...(program !== 'ln' && { sure: true as const }) })),
+  ]
+}
+
+/** `-t x`, `-tx`, `-rt x`, `--target-directory=x`. */
+function targetDirectories(args: readonly Field[]): Field[] {
+  return args.flatMap((arg, index) => {
+    const found = /^(?:-[abcCdDfFiHlLnPpRrsTuvxZ]*t(.*)|--t[a-z-]*(?:=(.*))?)$/s.exec(arg.text)
+    if (!found) return []
+    const value = found[1] || found[2]
+    return value ? { ...arg, text: value } : (args[index + 1] ?? [])
+  })
 }
 
 /** `--output=/x`, `-o/x`, `a:/x`. */
@@ -142,39 +205,4 @@ function mounts(args: readonly Field[]): Write[] {
         ? args.slice(-1).map((target) => ({ target, deep: true }))
         : [],
     )
-}
-
-/** Sub-commands that do not change the work tree. */
-const TREE_KEPT = /^(add|commit|push|fetch|config|branch|tag|remote|gc|notes|archive|bundle|stash|)$/
-
-/** Sub-commands that write nothing but what they are told to by `--output`; settings given with `-c` do not change that. */
-const READING =
-  /^(ls-files|ls-tree|ls-remote|rev-parse|rev-list|status|log|show|diff|cat-file|check-ignore|check-attr|for-each-ref|merge-base|describe|blame|grep|count-objects|name-rev|shortlog)$/
-
-function gitTargets(args: readonly Field[]): Write[] {
-  const texts = textsOf(args)
-  const [name = '', ...operands] = subCommand('git', texts)
-  if (READING.test(name)) {
-    return args.flatMap((arg, index) => {
-      const [, value] = /^--o\w*=(.*)$/s.exec(arg.text) ?? []
-      if (value !== undefined) return [{ target: { ...arg, text: value }, deep: false }]
-      const next = /^--o\w*$/.test(arg.text) ? args[index + 1] : undefined
-      return next ? [{ target: next, deep: false }] : []
-    })
-  }
-  const places = args.flatMap((arg, index) => {
-    if (/^(-C|--work-tree|--git-dir)$/.test(arg.text)) return args[index + 1] ?? []
-    const [, value] = /^--(?:work-tree|git-dir)=(.*)$/.exec(arg.text) ?? []
-    return value === undefined ? [] : { ...arg, text: value }
-  })
-  const trees: Write[] = TREE_KEPT.test(name)
-    ? []
-    : [...places, literal('.')].map((target) => ({ target, deep: false }))
-  if (/^(commit|push|fetch|tag|branch|config|remote|stash|notes)$/.test(name))
-    return places.map((target) => ({ target, deep: false }))
-  const files = args.filter(({ text }) => operands.includes(text))
-  const below = files.flatMap((file) =>
-    places.map((place) => ({ ...file, text: `${place.text}/${file.text}` })),
-  )
-  return [...trees, ...[...files, ...below].map((target) => ({ target, deep: false }))]
 }
