@@ -56,7 +56,10 @@ export function notAllowed(
 const SCRATCH = /^\/(tmp|var\/tmp|dev\/shm)\/./
 
 function isScratch(field: Field, { cwds }: SimpleCommand, surroundings: Surroundings): boolean {
-  return !field.unknown && pathsOf(field, cwds, surroundings).paths.every((path) => SCRATCH.test(path))
+  return (
+    !field.unknown &&
+    pathsOf(field, cwds, surroundings).paths.every((path) => SCRATCH.test(path) && !/[*?[]/.test(path))
+  )
 }
 
 function isHarmless(arg: Field, command: SimpleCommand, surroundings: Surroundings): boolean {
