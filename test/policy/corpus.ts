@@ -27,7 +27,7 @@ export function readCorpus(name: 'forbidden' | 'innocent'): Case[] {
   })
 }
 
-/** /work/link leads to /volumes, link2 in the work directory to /volumes/x. */
+/** /work/link leads to /volumes, link2 in the work directory to /volumes/x; in `kept` there is an ie.yaml. */
 export const surroundings: Surroundings = {
   cwd: '/work/project',
   home: '/home/dev',
@@ -36,7 +36,7 @@ export const surroundings: Surroundings = {
       .replace(/^\/work\/link(?=\/|$)/, '/volumes')
       .replace(/^\/work\/project\/link2\/\.\.(?=\/|$)/, '/volumes')
       .replace(/^\/work\/project\/link2(?=\/|$)/, '/volumes/x'),
-  exists: () => false,
+  exists: (path) => /^\/work\/project\/kept(\/\.|\/\.git|\/ie\.yaml)?$/.test(path),
 }
 
 const policies = new Map<string, Policy>()

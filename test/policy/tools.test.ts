@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import {
+  ALWAYS_PROTECTED,
   DEFAULT_COOLDOWNS,
   DEFAULT_NEVER,
   DEFAULT_PROTECTED_PATHS,
@@ -181,6 +182,80 @@ describe('Bash', () => {
     const policy = tier(3, { tools: ['Monitor'] })
     expect(ask('Monitor', { command: 'docker system prune' }, policy)).toMatchObject(DENIED)
     expect(ask('Monitor', { command: 'tail -f log' }, policy)).toMatchObject(ALLOWED)
+  })
+})
+
+describe('an agent in a place of its own', () => {
+  const isolated = (isolation: unknown) => ({ prompt: 'look', isolation })
+  const ISOLATION = { ...DENIED, rule: 'isolation' }
+
+  test.each(['Agent', 'Task'])('%s has a work tree only where files may be written', (tool) => {
+    expect(ask(tool, isolated('worktree'), tier(1))).toMatchObject(ISOLATION)
+    expect(ask(tool, isolated('worktree'), tier(2, { deniedTools: ['Write', 'Edit'] }))).toMatchObject(
+      ISOLATION,
+    )
+    expect(ask(tool, isolated('worktree'), tier(2))).toMatchObject(ALLOWED)
+    expect(ask(tool, isolated('worktree'), NOBODY)).toMatchObject(ALLOWED)
+    expect(ask(tool, isolated('worktree'), tier(2), { dryRun: true })).toMatchObject({
+      ...DENIED,
+      rule: 'dry-run',
+    })
+  })
+
+  test.each([['remote'], ['Worktree'], [true], [{}]])('%j is refused at every tier', (isolation) => {
+    for (const policy of [tier(1), tier(2), tier(3), NOBODY])
+      expect(ask('Agent', isolated(isolation), policy)).toMatchObject(ISOLATION)
+  })
+
+  test.each([[undefined], [null], ['']])('%j is none', (isolation) => {
+    expect(ask('Agent', isolated(isolation), tier(1))).toMatchObject(ALLOWED)
+    expect(ask('Agent', isolated(isolation), tier(1), { dryRun: true })).toMatchObject(ALLOWED)
+  })
+})
+
+describe('what is always protected', () => {
+  const always = (number: 2 | 3) => {
+    const rules = DEFAULT_TIERS[number]
+    if (!rules) throw new Error(`there is no tier ${number}`)
+    const { name, tools, commands } = rules
+    const protection = { never: [], protectedPaths: [], alwaysProtected: ALWAYS_PROTECTED }
+    return compilePolicy(protection, { name, tools, ...commands }, home)
+  }
+
+  test.each([
+    '.git/config',
+    'sub/.git/hooks/pre-commit',
+    '~/.gitconfig',
+    '~/.config/systemd/user/x.service',
+    '~/.ssh/config',
+    '.claude/settings.local.json',
+    '.claude/agents/x.md',
+    '~/.claude/settings.json',
+    '.mcp.json',
+    'reprise.yaml',
+    '~/bin/docker',
+    '/etc/cron.daily/x',
+    '/etc/profile.d/x.sh',
+  ])('%s', (path) => {
+    for (const number of [2, 3] as const)
+      expect(ask('Write', { file_path: path, content: '' }, always(number))).toMatchObject(DENIED)
+  })
+
+  test.each(['.gitignore', '.github/x', '.claude/worktrees/x/src/a.ts', 'docs/claude.json', '~/notes'])(
+    'not %s',
+    (path) => {
+      expect(ask('Write', { file_path: path, content: '' }, always(2))).toMatchObject(ALLOWED)
+    },
+  )
+
+  test('a work tree as a whole may be changed although such files are in it', () => {
+    mkdirSync(join(cwd, 'repository/.git/hooks'), { recursive: true })
+    for (const name of ['.git/config', '.mcp.json', 'reprise.yaml'])
+      writeFileSync(join(cwd, 'repository', name), '')
+    for (const command of ['git pull', 'git stash', 'chmod -R u+w .'])
+      expect(ask('Bash', { command }, always(2), { cwd: join(cwd, 'repository') }), command).toMatchObject(
+        ALLOWED,
+      )
   })
 })
 

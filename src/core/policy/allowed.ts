@@ -60,7 +60,7 @@ function isScratch(field: Field, { cwds }: SimpleCommand, surroundings: Surround
   // Where the work is, nothing is scratch.
   const own = `${surroundings.cwd}/`
   const { paths } = pathsOf(field, cwds, surroundings)
-  return paths.every((path) => SCRATCH.test(path) && !path.startsWith(own))
+  return paths.every((path) => SCRATCH.test(path) && !/[*?[]/.test(path) && !path.startsWith(own))
 }
 
 function isHarmless(arg: Field, command: SimpleCommand, surroundings: Surroundings): boolean {

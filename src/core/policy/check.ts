@@ -79,7 +79,7 @@ function firstRefusal(
 ): Refusal | undefined {
   const looking = commands.map(onlyLooks)
   for (const [index, command] of commands.entries()) {
-    const refusal = forbidden(command, policy, looking[index] === true, surroundings)
+    const refusal = forbidden(command, policy, looking[index] === true, surroundings, commands)
     if (refusal) return refusal
   }
   for (const { text, why } of opaque) {

@@ -12,6 +12,8 @@ export interface Field {
   glob?: true
   /** Unknown, but certainly neither an option nor a path: a number, a date, the name of a branch. */
   tame?: true
+  /** It begins with something unknown, which leads nowhere that somebody could choose: a file of mktemp, a number. */
+  local?: true
 }
 
 export interface Redirect {

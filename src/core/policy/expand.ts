@@ -6,7 +6,7 @@
 import { type ParsedScript, parse, type SyntaxNode, type Word, type WordPart } from 'unbash'
 import { expandBraces } from './braces.ts'
 import { type Field, UNKNOWN } from './command.ts'
-import type { Scope } from './scope.ts'
+import type { Scope, Values } from './scope.ts'
 
 export interface Expander {
   scope: Scope
@@ -87,10 +87,12 @@ class Builder {
   add(text: string, flags: Omit<Field, 'text'> = {}): void {
     const { text: before = '', ...known } = this.current ?? {}
     const tame = before === '' && flags.tame ? { tame: true as const } : {}
-    const { tame: _, ...others } = flags
-    const { tame: __, ...kept } = known as Omit<Field, 'text'>
+    const { tame: _, local: starts, ...others } = flags
+    const { tame: __, local: started, ...kept } = known as Omit<Field, 'text'>
+    const isLocal = before === '' ? starts || flags.tame : started
     const unknown = kept.unknown === 'many' ? 'many' : (others.unknown ?? kept.unknown)
     this.current = { ...kept, ...others, ...tame, text: before + text, ...(unknown && { unknown }) }
+    if (isLocal) this.current.local = true
   }
 
   /** A blank in an unquoted value ends a word. */
@@ -198,7 +200,9 @@ function addParameter(
     return addValue(
       {
         texts: [...known, ...operands.map(({ text }) => text)],
-        unknown: (!replaced && held?.unknown === true) || operands.some(({ unknown }) => unknown),
+        unknown:
+          (!replaced && (held?.unknown === true || held?.globs !== undefined)) ||
+          operands.some(({ unknown }) => unknown),
       },
       builders,
       quoted,
@@ -209,7 +213,7 @@ function addParameter(
   return addValue({ texts: [], unknown: true }, builders, quoted)
 }
 
-function valuesOf(name: string, { scope, home }: Expander) {
+function valuesOf(name: string, { scope, home }: Expander): Values | undefined {
   const held = scope.variables.get(name)
   if (held) return held
   if (name === 'HOME') return { texts: [home], unknown: false }
@@ -257,15 +261,20 @@ function addFields(builder: Builder, fields: readonly Field[], apart: boolean): 
 }
 
 function addValue(
-  { texts, unknown }: { texts: readonly string[]; unknown: boolean },
+  { texts, unknown, globs = [], local }: Values,
   builders: Builder[],
   quoted: boolean,
   flags: Pick<Field, 'tame'> = {},
 ): Builder[] {
   const addUnknown = (builder: Builder) =>
-    builder.add(UNKNOWN, { unknown: quoted ? 'one' : 'many', ...flags })
-  const tooMany = builders.length * texts.length >= MOST_ALTERNATIVES
+    builder.add(UNKNOWN, {
+      unknown: quoted ? 'one' : 'many',
+      ...flags,
+      ...(local && !tooMany && { local: true }),
+    })
+  const tooMany = builders.length * (texts.length + globs.length) >= MOST_ALTERNATIVES
   const choices = (tooMany ? [] : texts).map((text) => (builder: Builder) => addText(builder, text, quoted))
+  if (!tooMany) for (const text of globs) choices.push((builder) => builder.add(text, { glob: true }))
   if (unknown || tooMany) choices.push(addUnknown)
   const [first, ...others] = choices
   if (!first) return builders

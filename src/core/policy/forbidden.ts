@@ -8,6 +8,7 @@ import {
   UNKNOWN,
 } from './command.ts'
 import { gitSetting } from './git-config.ts'
+import { isOption } from './options.ts'
 import { mayTouch, type PathPattern, pathsOf } from './paths.ts'
 import { type Forms, inOrder, mayMatch, type Subject } from './pattern.ts'
 import type { Forbidding, Policy } from './policy.ts'
@@ -28,6 +29,7 @@ export function forbidden(
   policy: Policy,
   looks: boolean,
   surroundings: Surroundings,
+  all: readonly SimpleCommand[],
 ): Refusal | undefined {
   const deletion = rootDeletion(command, surroundings)
   if (deletion)
@@ -37,7 +39,7 @@ export function forbidden(
   const lasting =
     policy.tier === undefined && policy.forbidding.length === 0 ? undefined : steering(command, policy)
   if (lasting) return lasting
-  return protectedWrite(command, policy.protectedPaths, looks, surroundings)
+  return protectedWrite(command, policy, looks, surroundings, all)
 }
 
 /** The pattern that forbids the command; of several, one that forbids it at every tier. */
@@ -92,9 +94,10 @@ function refusedBy({ pattern, rule }: Forbidding, shown: string, { tier }: Polic
 
 function protectedWrite(
   command: SimpleCommand,
-  patterns: readonly PathPattern[],
+  { protectedPaths: patterns, restricts }: Policy,
   looks: boolean,
   surroundings: Surroundings,
+  all: readonly SimpleCommand[],
 ): Refusal | undefined {
   if (patterns.length === 0 || (looks && command.redirects.length === 0)) return undefined
   const isDirectory = (field: Field) =>
@@ -103,6 +106,15 @@ function protectedWrite(
   for (const write of writesOf(command, looks, isDirectory)) {
     const { target, deep, tree = false } = write
     if (target.text === '') continue
+    if (write.sure && leadsAnywhere(target, command)) {
+      const named = restricts ? patterns[0] : namedIn(all, patterns, surroundings)
+      if (named) {
+        return {
+          reason: `\`${showCommand(command)}\` writes to where only the running shell knows, and that may be protected (${named.source}). Write the path out.`,
+          rule: named.source,
+        }
+      }
+    }
     const { paths } = pathsOf(target, command.cwds, surroundings)
     const places = tree ? paths.flatMap((path) => treesOf(path, surroundings)) : paths
     for (const pattern of patterns) {
@@ -118,6 +130,31 @@ function protectedWrite(
         reason: `\`${showCommand(command)}\` ${what} is protected (${pattern.source}). Leave it as it is, or ask a person.`,
         rule: pattern.source,
       }
+    }
+  }
+  return undefined
+}
+
+/** Whether a path begins with something unknown, so that it may be any. */
+function leadsAnywhere({ text, unknown, local }: Field, { cwds }: SimpleCommand): boolean {
+  if (unknown && text.startsWith(UNKNOWN)) return !local
+  return !text.startsWith('/') && cwds.includes(undefined)
+}
+
+/** Something protected that the commands of a text name, or name a directory of. */
+function namedIn(
+  commands: readonly SimpleCommand[],
+  patterns: readonly PathPattern[],
+  surroundings: Surroundings,
+): PathPattern | undefined {
+  for (const { words, redirects, cwds } of commands) {
+    for (const field of [...words.slice(1), ...redirects.map(({ target }) => target)]) {
+      if (isOption(field.text) || field.text.startsWith(UNKNOWN)) continue
+      const { paths } = pathsOf(field, cwds, surroundings)
+      const found = patterns.find((pattern) =>
+        paths.some((path) => mayTouch(path, pattern, { deep: true, exists: surroundings.exists })),
+      )
+      if (found) return found
     }
   }
   return undefined

@@ -33,15 +33,17 @@ export function gitWrites(args: readonly Field[]): Write[] {
   if (NAMED.test(name)) return [...places.map(file), ...files]
   const trees = (places.length > 0 ? places : [literal('.')]).map((target) => ({
     target,
-    deep: treeChanges(name, args, words),
+    deep: treeChanges(name, args),
     tree: true as const,
   }))
   return [...trees, ...files]
 }
 
 /** Whether files may be changed that the command does not name. */
-function treeChanges(name: string, args: readonly Field[], words: readonly Field[]): boolean {
-  const options = textsOf(args).filter(isOption)
+function treeChanges(name: string, args: readonly Field[]): boolean {
+  const after = args.slice(args.findIndex(({ text }) => text === name) + 1)
+  const words = after.filter(({ text }) => !isOption(text))
+  const options = textsOf(after).filter(isOption)
   const dashes = args.findIndex(({ text }) => text === '--')
   const files = dashes === -1 ? (BY_FILES.test(name) ? words : []) : args.slice(dashes + 1)
   if (files.length > 0)

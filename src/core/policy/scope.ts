@@ -6,6 +6,10 @@ import type { Field, Redirect } from './command.ts'
 export interface Values {
   texts: readonly string[]
   unknown: boolean
+  /** Names of files that have one of these forms. */
+  globs?: readonly string[]
+  /** What is unknown leads nowhere that somebody could choose. */
+  local?: boolean
 }
 
 /** What a command would read: nothing of interest, a text that is known, or something that cannot be known. */
@@ -67,9 +71,14 @@ const MOST_VALUES = 16
 export function assign(scope: Scope, name: string, values: Values): void {
   const before = scope.conditional ? (scope.variables.get(name) ?? { texts: [], unknown: true }) : undefined
   const texts = [...new Set([...(before?.texts ?? []), ...values.texts])]
+  const globs = [...new Set([...(before?.globs ?? []), ...(values.globs ?? [])])]
+  const tooMany = texts.length > MOST_VALUES || globs.length > MOST_VALUES
+  const isLocal = (one: Values) => !one.unknown || one.local === true
   scope.variables.set(name, {
     texts: texts.slice(0, MOST_VALUES),
-    unknown: values.unknown || (before?.unknown ?? false) || texts.length > MOST_VALUES,
+    unknown: values.unknown || (before?.unknown ?? false) || tooMany,
+    ...(globs.length > 0 && { globs: globs.slice(0, MOST_VALUES) }),
+    ...(!tooMany && isLocal(values) && (!before || isLocal(before)) && { local: true }),
   })
 }
 

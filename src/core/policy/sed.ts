@@ -73,7 +73,8 @@ export function sedLooks(_: readonly string[], fields: readonly Field[]): boolea
 }
 
 const ADDRESS = /(?:\d+(?:~\d+)?|\$|[+~]\d+)/y
-const PLAIN = /[=dDgGhHnNpPxzF]|l\s*\d*|[qQ]\s*\d*|[btT][ \t]*\w*|:[ \t]*\w+/y
+const PLAIN = /[=dDgGhHnNpPxzF]|l[ \t]*\d*|[qQ][ \t]*\d*|[btT][ \t]*\w*|:[ \t]*\w+/y
+const BRACKETS = /\[\^?\]?(?:\[[:.=][^\]\n]*[:.=]\]|[^\]\n])*\]/y
 const END = /[ \t]*(?:[;\n]|$|(?=[}#]))/y
 
 /** `n`, `$`, `/x/`, `n,m`; then a step; then `;` or the end of the line. What is not that is not understood. */
@@ -89,7 +90,7 @@ function readScript(script: string): Pick<SedUse, 'understood' | 'written' | 'st
     if (found !== undefined) at += found.length
     return found
   }
-  /** Up to the delimiter that is not escaped. sed ends there inside of brackets too. */
+  /** Up to the delimiter that is not escaped. */
   const delimited = (delimiter: string): boolean => {
     for (; at < script.length; at++) {
       const char = script[at]
@@ -102,6 +103,24 @@ function readScript(script: string): Pick<SedUse, 'understood' | 'written' | 'st
     }
     return false
   }
+  /** As before, but not inside of brackets. */
+  const expression = (mark: string): boolean => {
+    for (; at < script.length; at++) {
+      const char = script[at]
+      if (char === '\\') at++
+      else if (char === '\n') return false
+      else if (char === mark) {
+        at++
+        return true
+      } else if (char === '[') {
+        const brackets = take(BRACKETS)
+        // Whether a backslash stands for itself there, not every sed agrees.
+        if (brackets === undefined || brackets.endsWith('\\]')) return false
+        at--
+      }
+    }
+    return false
+  }
   const delimiter = (): string | undefined => {
     const char = script[at++] ?? '\n'
     return char === '\n' || char === '\\' || char === '\0' || char > '~' ? undefined : char
@@ -110,7 +129,7 @@ function readScript(script: string): Pick<SedUse, 'understood' | 'written' | 'st
     if (script[at] === '/' || script[at] === '\\') {
       if (script[at] === '\\') at++
       const mark = delimiter()
-      if (mark === undefined || !delimited(mark)) return undefined
+      if (mark === undefined || !expression(mark)) return undefined
       take(/[IM]*/y)
       return true
     }
@@ -119,7 +138,7 @@ function readScript(script: string): Pick<SedUse, 'understood' | 'written' | 'st
   const line = () => take(/[^\n]*/y) ?? ''
   const substitution = (): boolean => {
     const mark = delimiter()
-    if (mark === undefined || !delimited(mark) || !delimited(mark)) return false
+    if (mark === undefined || !expression(mark) || !delimited(mark)) return false
     for (;;) {
       take(/[gpiImM\d]*/y)
       if (script[at] === 'e') {
@@ -150,8 +169,7 @@ function readScript(script: string): Pick<SedUse, 'understood' | 'written' | 'st
       case 'i':
       case 'c':
         at++
-        take(/(?:\\[\s\S]|[^\\\n])*\n?/y)
-        return true
+        return take(/[ \t]*(?!\s)(?:\\[\s\S]|[^\\\n])+\n?/y) !== undefined
       case 'w':
       case 'W':
         at++

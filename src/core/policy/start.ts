@@ -1,5 +1,6 @@
 /** One command with its words known: takes off what only wraps another command, until the program itself is left. */
 import { baseName, type Field, literal, type Redirect, showCommand, UNKNOWN } from './command.ts'
+import { changeDirectories } from './directory.ts'
 import { onlyLooks } from './observe.ts'
 import { isOption, textsOf } from './options.ts'
 import { assign, innerScope, type Scope, steers } from './scope.ts'
@@ -85,10 +86,7 @@ export function start(command: Started, scope: Scope, walker: Look, depth = 0): 
   switch (program) {
     case 'cd':
     case 'pushd':
-      walker.changeDirectory(
-        args.find(({ text }) => !/^-[LPe@]*$/.test(text) || text === '-'),
-        scope,
-      )
+      changeDirectories(args, command.assigned, scope, (target, at) => walker.changeDirectory(target, at))
       done()
       return
     case 'popd':

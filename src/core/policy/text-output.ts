@@ -7,6 +7,8 @@ import type { Input } from './scope.ts'
 /** Looks without noting: substitutions inside are noted when the command itself is looked at. */
 export function outputOf(command: Command, expander: Expander, input: Input): string | undefined {
   const name = command.name?.value
+  const [cwd, ...elsewhere] = expander.scope.cwds
+  if (name === 'pwd' && command.args.length === 0 && cwd !== undefined && elsewhere.length === 0) return cwd
   if (name !== 'echo' && name !== 'printf' && name !== 'cat') return undefined
   const quiet: Expander = {
     scope: expander.scope,

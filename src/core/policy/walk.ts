@@ -16,6 +16,7 @@ import {
 } from 'unbash'
 import { type Extraction, type Field, literal, type Redirect, type Surroundings, UNKNOWN } from './command.ts'
 import { type Expander, expandOne, expandText, expandWords } from './expand.ts'
+import { loopValues } from './loop-values.ts'
 import { joinPath } from './paths.ts'
 import {
   assign,
@@ -163,7 +164,7 @@ export class Walker {
         const name = node.name.value
         const before = scope.variables.get(name) ?? { texts: [], unknown: true }
         // Whether or not the loop is entered: in it, the variable holds one of these.
-        assign({ ...scope, conditional: false }, name, values)
+        assign({ ...scope, conditional: false }, name, loopValues(values, node.wordlist))
         const times = values.unknown ? ENDLESS : scope.times * Math.max(1, values.texts.length)
         this.maybe(scope, (inside) => this.node(node.body, inside), { loop: true, times })
         if (scope.conditional) assign(scope, name, before)
@@ -320,6 +321,7 @@ export class Walker {
         !!held?.unknown ||
         fields.some(({ unknown }) => unknown) ||
         (!!append && scope.loop),
+      local: !append && !index && fields.every(({ unknown, local }) => !unknown || local),
     })
   }
 
@@ -417,7 +419,9 @@ export class Walker {
   changeDirectory(target: Field | undefined, scope: Scope): void {
     const { home } = this.surroundings
     if (!target) scope.cwds = [home]
-    else if (target.unknown || target.glob || target.text === '-') scope.cwds = [undefined]
+    else if (target.text === '-') scope.cwds = [undefined]
+    else if (target.unknown)
+      scope.cwds = target.text.startsWith('/') ? [undefined, joinPath('/', target.text)] : [undefined]
     else scope.cwds = scope.cwds.map((cwd) => joinPath(cwd, target.text))
   }
 }

@@ -48,6 +48,9 @@ function targetsOf(program: string, args: readonly Field[], isDirectory: (field:
     case 'mkdir':
     case 'truncate':
       return all(false)
+    case 'source':
+    case '.':
+      return []
     case 'rmdir':
       return all(true)
     case 'rm':
@@ -184,7 +187,7 @@ function pieces(arg: Field): Field[] {
 /** A directory given to a container can be changed from inside, unless it is given read-only. */
 function mounts(args: readonly Field[]): Write[] {
   return args
-    .flatMap((arg, index) => {
+    .flatMap((arg, index): Write[] => {
       const { text } = arg
       const before = args[index - 1]?.text ?? ''
       const volume = /^(-v|--volume)$/.test(before) ? text : /^(-v|--volume=)([/~.].*)$/.exec(text)?.[2]
@@ -193,11 +196,11 @@ function mounts(args: readonly Field[]): Write[] {
         const [source = '', , mode = ''] = volume.split(':')
         return /(^|,)ro(,|$)/.test(mode) || !volume.includes(':')
           ? []
-          : [{ target: { ...arg, text: source }, deep: true }]
+          : [{ target: { ...arg, text: source }, deep: true, sure: true }]
       }
       const source = mount && /(?:^|,)(?:source|src)=([^,]*)/.exec(mount)?.[1]
       if (!source || /(^|,)(readonly|ro)(=true|=1)?(,|$)/.test(mount)) return []
-      return [{ target: { ...arg, text: source }, deep: true }]
+      return [{ target: { ...arg, text: source }, deep: true, sure: true }]
     })
     .concat(
       // `docker cp x container:/y` writes there, `docker cp container:/y x` here.

@@ -1,0 +1,43 @@
+/** Where `cd` leads. */
+import { type Field, literal, UNKNOWN } from './command.ts'
+import { joinCwds, type Scope } from './scope.ts'
+
+export function changeDirectories(
+  args: readonly Field[],
+  assigned: readonly string[],
+  scope: Scope,
+  change: (target: Field | undefined, scope: Scope) => void,
+): void {
+  const before = scope.cwds
+  const all = directoriesOf(args, assigned, scope).map((target) => {
+    scope.cwds = before
+    change(target, scope)
+    return scope.cwds
+  })
+  scope.cwds = all.reduce(joinCwds)
+}
+
+function directoriesOf(
+  args: readonly Field[],
+  assigned: readonly string[],
+  scope: Scope,
+): (Field | undefined)[] {
+  let at = 0
+  while (/^-[LPe@n]+$/.test(args[at]?.text ?? '')) at++
+  if (args[at]?.text === '--') at++
+  const target = args[at]
+  // `pushd +1`
+  if (target && /^[+-]\d+$/.test(target.text)) return [{ text: UNKNOWN, unknown: 'one' }]
+  if (!target || /^(\/|\.\.?(\/|$)|-$)/.test(target.text)) return [target]
+  const given = assigned.findLast((text) => text.startsWith('CDPATH='))?.slice(7)
+  const held = scope.variables.get('CDPATH')
+  if (given === undefined && !held) return [target]
+  // It may be below one of these, if it is there.
+  const lists = given === undefined ? (held?.texts ?? []) : [given]
+  const places = lists.flatMap((list) => list.split(':')).filter((place) => place !== '')
+  return [
+    target,
+    ...places.map((place) => ({ ...target, text: `${place}/${target.text}` })),
+    ...(held?.unknown || /[$`]/.test(given ?? '') ? [{ ...literal(UNKNOWN), unknown: 'one' as const }] : []),
+  ]
+}
