@@ -186,6 +186,7 @@ function addParameter(
   expander: Expander,
 ): Builder[] {
   if (part.prefix === '#') {
+    if (part.index) expander.inspect(part)
     for (const builder of builders) builder.add(UNKNOWN, { unknown: 'one', tame: true })
     return builders
   }

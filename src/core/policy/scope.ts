@@ -23,6 +23,8 @@ export interface Scope {
   aliases: Map<string, string>
   cwds: readonly (string | undefined)[]
   input: Input
+  /** What `exec < file` has put in the place of what this shell reads. */
+  shell: { input?: Input }
   /** Redirections of what encloses this. */
   redirects: readonly Redirect[]
   /** Whether what stands here may also be left out: a branch, the right side of `&&`. */
@@ -41,6 +43,7 @@ export function openScope(cwd: string): Scope {
     aliases: new Map(),
     cwds: [cwd],
     input: { kind: 'none' },
+    shell: {},
     redirects: [],
     conditional: false,
     loop: false,
@@ -56,6 +59,8 @@ export function innerScope(scope: Scope, change: Partial<Scope> = {}): Scope {
     variables: copyOf(scope.variables),
     functions: copyOf(scope.functions),
     aliases: copyOf(scope.aliases),
+    // What it is given itself comes before what this shell reads.
+    shell: change.input ? {} : { ...scope.shell },
     depth: scope.depth + 1,
     ...change,
   }
@@ -90,12 +95,4 @@ export function joinCwds(
   if (one === other) return one
   const all = [...new Set([...one, ...other])]
   return all.length > MOST_VALUES ? [...all.slice(0, MOST_VALUES), undefined] : all
-}
-
-/** Variables that decide which program a name stands for, or what a program starts besides. */
-const STEERING =
-  /^(PATH|LD_.*|BASH_ENV|ENV|SHELLOPTS|BASHOPTS|PROMPT_COMMAND|PS4|GIT_.*|PAGER|EDITOR|VISUAL|LESSOPEN|LESSCLOSE|PYTHON.*|PERL.*|RUBY.*|NODE_OPTIONS|DOCKER_.*|KUBECONFIG|IFS|BROWSER|MANPAGER|SUDO_ASKPASS)$/
-
-export function steers(variable: string): boolean {
-  return STEERING.test(variable)
 }

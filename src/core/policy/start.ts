@@ -1,10 +1,13 @@
 /** One command with its words known: takes off what only wraps another command, until the program itself is left. */
+import { evaluating } from './builtins.ts'
 import { baseName, type Field, literal, type Redirect, showCommand, UNKNOWN } from './command.ts'
 import { changeDirectories } from './directory.ts'
+import { type Evaluated, holdsArguments } from './evaluated.ts'
 import { onlyLooks } from './observe.ts'
 import { isOption, textsOf } from './options.ts'
-import { assign, innerScope, type Scope, steers } from './scope.ts'
-import { INTERPRETERS, READERS, SHELLS, STARTERS, WRAPPERS, type Wrapper } from './wrappers.ts'
+import { innerScope, type Scope } from './scope.ts'
+import { steers } from './steering.ts'
+import { INTERPRETERS, SHELLS, STARTERS, WRAPPERS, type Wrapper } from './wrappers.ts'
 
 export interface Started {
   words: readonly Field[]
@@ -14,6 +17,9 @@ export interface Started {
 
 /** Who goes through the text. */
 export interface Look {
+  readonly evaluated: Evaluated
+  /** A text that bash evaluates once more. */
+  runs: (text: string, scope: Scope) => void
   text: (source: string, scope: Scope) => void
   opaque: (why: string, text: string) => void
   /** Refuses the whole text. */
@@ -43,8 +49,9 @@ export function start(command: Started, scope: Scope, walker: Look, depth = 0): 
     return
   }
   for (const assignment of command.assigned) {
-    const [variable = ''] = assignment.split('=', 1)
-    if (steers(variable))
+    const [, variable = '', value = ''] = /^(\w*)[^=]*=(.*)$/s.exec(assignment) ?? []
+    walker.evaluated.holds(variable, value)
+    if (steers(variable, { value, given: true }))
       walker.opaque(`sets ${variable}, which changes what is started`, `${assignment} ${show()}`)
   }
   if (name.unknown || name.glob) {
@@ -76,6 +83,7 @@ export function start(command: Started, scope: Scope, walker: Look, depth = 0): 
   const done = () => walker.add(command, scope)
   const nested = (text: Field | undefined, positional: readonly Field[] | undefined) => {
     if (!text) return
+    holdsArguments(walker.evaluated, positional)
     if (text.unknown) walker.opaque('gives a shell a text that is not known', show())
     walker.text(
       known(text.text),
@@ -97,6 +105,9 @@ export function start(command: Started, scope: Scope, walker: Look, depth = 0): 
       if (args.some(({ text }) => text === '--')) {
         scope.positional = args.slice(args.findIndex(({ text }) => text === '--') + 1)
       }
+      holdsArguments(walker.evaluated, args)
+      if (args.some(({ text, unknown }) => unknown === 'many' || /^-\w*a|^allexport$/.test(text)))
+        walker.opaque('may hand all variables to what is started', show())
       done()
       return
     case 'shift':
@@ -130,7 +141,8 @@ export function start(command: Started, scope: Scope, walker: Look, depth = 0): 
       done()
       return
     case 'hash':
-      if (args.some(({ text }) => text === '-p')) walker.opaque('gives a program another name', show())
+      if (args.some(({ text, unknown }) => unknown || /^-\w*p/.test(text)))
+        walker.opaque('gives a program another name', show())
       done()
       return
     case 'xargs':
@@ -151,12 +163,10 @@ export function start(command: Started, scope: Scope, walker: Look, depth = 0): 
       done()
       return
   }
-  if (READERS.has(program)) {
-    for (const { text } of args) {
-      if (!/^[A-Za-z_]\w*$/.test(text)) continue
-      assign(scope, text, { texts: [], unknown: true })
-      if (steers(text)) walker.opaque(`sets ${text}, which changes what is started`, show())
-    }
+  if (program === 'exec' && args.every(({ text }) => isOption(text))) scope.shell.input = scope.input
+  const inner = evaluating(program, args, scope, walker)
+  if (inner) {
+    if (inner.length > 0) next(inner)
     done()
     return
   }
@@ -169,7 +179,9 @@ export function start(command: Started, scope: Scope, walker: Look, depth = 0): 
     done()
     return
   }
-  const wrapper = WRAPPERS[program]?.find(({ after }) => !after || endOf(after, args) !== -1)
+  // `runuser -` is `su -`, unless it is told of the user by an option.
+  const asSu = program === 'runuser' && !args.some(({ text }) => /^(-\w*u|--user)/.test(text))
+  const wrapper = WRAPPERS[asSu ? 'su' : program]?.find(({ after }) => !after || endOf(after, args) !== -1)
   if (wrapper && !(program === 'command' && args.some(({ text }) => /^-[vV]+$/.test(text)))) {
     unwrap(wrapper, command, args, scope, walker, next, nested)
     return
@@ -544,6 +556,8 @@ function unwrap(
   const wrapped = () => (inside.cwds === scope.cwds ? scope : inside)
   if (rest.length === 0) {
     if (!wrapper.shellByDefault) return
+    const { idle } = wrapper
+    if (idle && args.some(({ text }) => idle.test(text)) && args.every(({ text }) => idle.test(text))) return
     const { input } = scope
     if (input.kind === 'text') walker.text(input.text, innerScope(scope, { input: { kind: 'none' } }))
     else if (!wrapper.text || input.kind === 'unknown')

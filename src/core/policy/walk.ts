@@ -15,20 +15,14 @@ import {
   type Word,
 } from 'unbash'
 import { type Extraction, type Field, literal, type Redirect, type Surroundings, UNKNOWN } from './command.ts'
+import { Evaluated, holdsArguments, isLive, piecesOf } from './evaluated.ts'
 import { type Expander, expandOne, expandText, expandWords } from './expand.ts'
 import { loopValues } from './loop-values.ts'
 import { joinPath } from './paths.ts'
-import {
-  assign,
-  type Input,
-  innerScope,
-  joinCwds,
-  openScope,
-  type Scope,
-  steers,
-  type Values,
-} from './scope.ts'
+import { assign, type Input, innerScope, joinCwds, openScope, type Scope, type Values } from './scope.ts'
 import { start } from './start.ts'
+import { steers } from './steering.ts'
+import { isTameScript } from './tame.ts'
 import { outputOf } from './text-output.ts'
 
 const DEEPEST = 12
@@ -43,12 +37,14 @@ export function extractCommands(text: string, surroundings: Surroundings): Extra
   const scope = openScope(surroundings.cwd)
   walker.text(text, scope)
   walker.uncalled(scope)
+  walker.evaluate(scope)
   return walker.found
 }
 
 export class Walker {
   readonly found: Extraction = { commands: [], opaque: [] }
   readonly surroundings: Surroundings
+  readonly evaluated = new Evaluated()
   private steps = 0
   private readonly called = new Set<string>()
   private readonly defined = new Map<string, { body: SyntaxNode; scope: Scope }>()
@@ -80,6 +76,20 @@ export class Walker {
       if (!this.called.has(name))
         this.node(body, innerScope(at, { positional: undefined, depth: scope.depth + 1 }))
     }
+  }
+
+  /** What variables hold that were taken for numbers or names. */
+  evaluate(scope: Scope): void {
+    for (const { name, text } of this.evaluated.found()) {
+      if (text === undefined) this.opaque(`evaluates what ${name} holds, which is not known`, name)
+      else this.runs(text, scope)
+    }
+  }
+
+  /** A text that bash evaluates once more: what is substituted in it runs. */
+  runs(text: string, scope: Scope): void {
+    this.opaque('has a text evaluated that starts something', text)
+    this.text(`: <<evaluated\n${text}\nevaluated`, innerScope(scope))
   }
 
   private script(script: ParsedScript, scope: Scope): void {
@@ -139,7 +149,7 @@ export class Walker {
         const inside: Scope = {
           ...scope,
           redirects: [...scope.redirects, ...redirects],
-          input: input ?? scope.input,
+          ...(input && { input, shell: {} }),
         }
         this.node(node.command, inside)
         scope.cwds = inside.cwds
@@ -162,9 +172,15 @@ export class Walker {
       case 'Select': {
         const values = node.wordlist ? this.values(node.wordlist, scope) : { texts: [], unknown: true }
         const name = node.name.value
+        if (steers(name)) this.opaque(`sets ${name}, which changes what is started`, name)
+        if (node.type === 'Select' || !node.wordlist) this.evaluated.holdsAnything(name)
+        else for (const word of node.wordlist) this.remember(name, word)
+        const held = loopValues(values, node.wordlist)
+        // A file may bear any name.
+        if (held.globs) this.evaluated.holdsAnything(name)
         const before = scope.variables.get(name) ?? { texts: [], unknown: true }
         // Whether or not the loop is entered: in it, the variable holds one of these.
-        assign({ ...scope, conditional: false }, name, loopValues(values, node.wordlist))
+        assign({ ...scope, conditional: false }, name, held)
         const times = values.unknown ? ENDLESS : scope.times * Math.max(1, values.texts.length)
         this.maybe(scope, (inside) => this.node(node.body, inside), { loop: true, times })
         if (scope.conditional) assign(scope, name, before)
@@ -213,7 +229,7 @@ export class Walker {
       this.node(only, scope)
       return
     }
-    let input = scope.input
+    let input = scope.shell.input ?? scope.input
     for (const command of commands) {
       const output = command.type === 'Command' ? outputOf(command, this.expander(scope), input) : undefined
       this.node(command, innerScope(scope, { input, depth: scope.depth }))
@@ -232,20 +248,28 @@ export class Walker {
       return
     }
     const assigned: string[] = []
-    for (const { name, value } of assignments) {
-      this.inspect(value, scope)
+    for (const assignment of assignments) {
+      const { name, value } = assignment
+      this.inspect(assignment, scope)
+      this.remembers(assignment)
       assigned.push(`${name}=${value.type === 'Word' ? value.value : ''}`)
     }
     const choices = this.commandWords(command, scope)
     const { times } = scope
     // In a loop over three words, a command with three readings is each of them once.
     if (times > 1) scope.times = Math.ceil(times / choices.length)
-    const inside: Scope = input ? { ...scope, input } : scope
+    const inside = this.reading(input, command.name.value, scope)
     for (const words of choices) {
       start({ words, redirects, assigned }, inside, this)
     }
     if (inside !== scope) scope.cwds = inside.cwds
     scope.times = times
+  }
+
+  /** `exec`, also behind `command`, changes what the shell itself reads. */
+  private reading(input: Input | undefined, name: string, scope: Scope): Scope {
+    if (input) return { ...scope, input, shell: /^(exec|command|builtin)$/.test(name) ? scope.shell : {} }
+    return scope.shell.input ? { ...scope, input: scope.shell.input } : scope
   }
 
   private commandWords({ name, args }: Command, scope: Scope): Field[][] {
@@ -263,7 +287,7 @@ export class Walker {
           combine(all ?? [[]], before),
           fields.map((field) => [field]),
         )
-        this.assignment(arg, scope)
+        this.assignment(arg, scope, name?.value !== 'local')
       }
     }
     const rest = expandWords(words, expander)
@@ -296,16 +320,28 @@ export class Walker {
       this.giveUp('it calls itself too often')
       return true
     }
+    holdsArguments(this.evaluated, args)
     const inside: Scope = { ...scope, positional: args, depth: scope.depth + 1 }
     this.node(called.body, inside)
     scope.cwds = inside.cwds
     return true
   }
 
-  private assignment({ name, value, append, index, text }: Assignment, scope: Scope): void {
-    if (steers(name)) this.opaque(`sets ${name}, which changes what is started`, text)
+  private assignment(assignment: Assignment, scope: Scope, given = false): void {
+    const { name, value, append, index, text } = assignment
+    if (steers(name, { value: value.type === 'Word' && !index ? value.value : undefined, given }))
+      this.opaque(`sets ${name}, which changes what is started`, text)
+    this.remembers(assignment)
+    if (index) {
+      this.number(index, scope)
+      this.inspect(index, scope)
+    }
     if (value.type === 'ArrayValue') {
       this.inspect(value, scope)
+      for (const element of value.elements) {
+        // `a=([x]=1)`
+        if (element.text.startsWith('[')) this.number(element, scope)
+      }
       assign(scope, name, { texts: [], unknown: true })
       return
     }
@@ -313,6 +349,7 @@ export class Walker {
     const changing = scope.loop && value.parts?.some(({ type }) => /Expansion|DoubleQuoted/.test(type))
     const held = append ? (scope.variables.get(name) ?? { texts: [], unknown: true }) : undefined
     const texts = fields.filter(({ unknown }) => !unknown).map(({ text }) => text)
+    for (const text of texts) this.evaluated.holds(name, text)
     assign(scope, name, {
       texts: held ? held.texts.flatMap((before) => texts.map((text) => before + text)) : texts,
       unknown:
@@ -323,6 +360,71 @@ export class Walker {
         (!!append && scope.loop),
       local: !append && !index && fields.every(({ unknown, local }) => !unknown || local),
     })
+  }
+
+  /** What a variable may hold from now on, or held before. */
+  private remembers({ name, value }: Assignment): void {
+    for (const word of value.type === 'ArrayValue' ? value.elements : [value]) this.remember(name, word)
+  }
+
+  private remember(name: string, word: Word): void {
+    const { written, variables, runs } = piecesOf(word)
+    for (const text of written) this.evaluated.holds(name, text)
+    for (const text of variables) this.evaluated.isMadeOf(name, text)
+    if (runs.some((part) => part.type !== 'CommandExpansion' || !isTameScript(part.script)))
+      this.evaluated.holdsAnything(name)
+  }
+
+  /** Taken for a number, or for a name that may have an index. */
+  private number(word: Pick<Word, 'value' | 'parts'>, scope: Scope): void {
+    const { written, variables, runs } = piecesOf(word)
+    for (const text of written) {
+      if (word.parts && isLive(text)) this.runs(text, scope)
+      this.evaluated.wants(text)
+    }
+    for (const text of variables) this.evaluated.wants(text)
+    if (runs.some((part) => part.type !== 'CommandExpansion' || !isTameScript(part.script)))
+      this.opaque('takes for a number what is not known', word.value)
+  }
+
+  /** Parts that bash takes for numbers or names. */
+  private numbers(node: SyntaxNode, scope: Scope): void {
+    switch (node.type) {
+      case 'ArithmeticWord':
+        this.number(node, scope)
+        return
+      case 'ArithmeticCommandExpansion':
+        if (!isTameScript(node.script)) this.opaque('takes for a number what is not known', node.text)
+        return
+      case 'TestBinary':
+        if (!/^-(eq|ne|lt|le|gt|ge)$/.test(node.operator)) return
+        this.number(node.left, scope)
+        this.number(node.right, scope)
+        return
+      case 'TestUnary':
+        if (node.operator === '-v' || node.operator === '-R') this.number(node.operand, scope)
+        return
+      case 'Assignment':
+        if (node.index) this.number(node.index, scope)
+        return
+      case 'Slice':
+        this.number(node.offset, scope)
+        if (node.length) this.number(node.length, scope)
+        return
+      case 'ParameterExpansion': {
+        const { index, operation, prefix, parameter } = node
+        const all = index?.value === '@' || index?.value === '*'
+        if (index && !all) this.number(index, scope)
+        if (prefix === '!' && !all && operation?.type !== 'Names') this.evaluated.wants(`\${${parameter}}`)
+        if (
+          operation?.type === 'Unknown' ||
+          (operation?.type === 'Transform' && operation.operand.value === 'P')
+        ) {
+          this.evaluated.wants(`\${${parameter}}`)
+          this.opaque('evaluates what a variable holds', node.text)
+        }
+      }
+    }
   }
 
   private values(words: readonly Word[], scope: Scope): Values {
@@ -354,8 +456,12 @@ export class Walker {
             : { kind: 'unknown' }
         continue
       }
-      const { operator } = redirection
+      const { operator, descriptor } = redirection
+      const intoStdin = descriptor?.type === 'FileDescriptor' && descriptor.value === 0
       for (const target of fields) {
+        // `<&3`, `0>&3`: what was opened there.
+        if ((operator === '<&' || intoStdin) && target.text !== '-') input = { kind: 'unknown' }
+        if (operator === '<>') input = { kind: 'unknown' }
         // `2>&1` copies a descriptor.
         if (operator.includes('&') && !operator.startsWith('&') && /^(\d+-?|-)$/.test(target.text)) continue
         if (operator === '<' || operator === '<&') input = { kind: 'unknown' }
@@ -374,6 +480,7 @@ export class Walker {
 
   private inspect(node: SyntaxNode, scope: Scope): void {
     if (node.type === 'CommandExpansion' || node.type === 'ArithmeticCommandExpansion') {
+      this.numbers(node, scope)
       this.substitute(node.script, scope)
     } else if (node.type === 'ProcessSubstitution') {
       this.processSubstitution(node.script, node.operator === '>', scope)
@@ -384,6 +491,7 @@ export class Walker {
 
   inspectChildren(node: SyntaxNode, scope: Scope): void {
     if (node.type === 'Word' && node.parts === undefined) return
+    this.numbers(node, scope)
     forEachChild(node, (child) => this.inspect(child, scope))
   }
 
@@ -397,7 +505,7 @@ export class Walker {
     }
     const only = script.commands.length === 1 ? script.commands[0]?.command : undefined
     const output = only?.type === 'Command' ? outputOf(only, this.expander(inside), inside.input) : undefined
-    const tame = only?.type === 'Command' && isTame(only)
+    const tame = isTameScript(script)
     this.script(script, inside)
     if (output !== undefined) return literal(output.replace(/\n+$/, ''))
     return tame ? { ...anything, tame: true } : anything
@@ -453,14 +561,4 @@ class WalkingExpander implements Expander {
 
 function combine(all: readonly Field[][], choices: readonly Field[][]): Field[][] {
   return all.flatMap((fields) => choices.map((choice) => [...fields, ...choice])).slice(0, 64)
-}
-
-const TAME =
-  /^(git branch --show-current|git rev-parse [\w -]*HEAD|git symbolic-ref --short HEAD|date( .*)?|pwd|whoami|hostname|id -un?|nproc|uname -\w|docker (compose )?ps .*-\w*q.*|mktemp( .*)?)$/
-
-/** Output that nobody can choose freely. */
-function isTame({ name, args }: Command): boolean {
-  if (args.some((arg) => arg.type !== 'Word' || arg.parts?.some(({ type }) => /Expansion/.test(type))))
-    return false
-  return TAME.test([name?.value, ...args.map(({ text }) => text)].join(' '))
 }

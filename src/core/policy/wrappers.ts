@@ -15,6 +15,8 @@ export interface Wrapper {
   after?: readonly string[]
   /** Started with nothing to run, it starts a shell that reads what it is given. */
   shellByDefault?: true
+  /** Options with which it starts nothing. */
+  idle?: RegExp
 }
 
 export const WRAPPERS: Record<string, readonly Wrapper[]> = {
@@ -22,9 +24,11 @@ export const WRAPPERS: Record<string, readonly Wrapper[]> = {
     {
       values:
         '-u -g -h -p -C -D -R -r -t -T -U --user --group --host --prompt --close-from --chdir --chroot --role --type --command-timeout --other-user',
+      shellByDefault: true,
+      idle: /^(-[lvkKnVS]+|--(list|validate|version|help|reset-timestamp|remove-timestamp|non-interactive))$/,
     },
   ],
-  doas: [{ values: '-u -C' }],
+  doas: [{ values: '-u -C', shellByDefault: true, idle: /^-(L|n)$/ }],
   env: [{ values: '-u -C --unset --chdir', text: ['-S', '--split-string'] }],
   nohup: [{}],
   setsid: [{}],
@@ -55,21 +59,31 @@ export const WRAPPERS: Record<string, readonly Wrapper[]> = {
       shellByDefault: true,
     },
   ],
-  runuser: [{ values: '-s -g -G -u --shell --group --supp-group --user', text: ['-c', '--command'] }],
+  runuser: [
+    {
+      values: '-s -g -G -u --shell --group --supp-group --user',
+      text: ['-c', '--command'],
+      shellByDefault: true,
+    },
+  ],
+  newgrp: [{ skip: 99, shellByDefault: true }],
+  sg: [{ skip: 1, text: ['-c'], shellByDefault: true }],
+  pkexec: [{ values: '--user', shellByDefault: true }],
   script: [{ values: '-E -I -O -B -T -m -o', text: ['-c', '--command'], skip: 99, shellByDefault: true }],
   'systemd-run': [
     {
       values:
         '-u -p -E -M -H -t --unit --property --setenv --machine --host --slice --description --uid --gid --nice --working-directory --on-active --on-calendar',
+      shellByDefault: true,
     },
   ],
   'systemd-inhibit': [{ values: '--what --who --why --mode' }],
   setpriv: [{ values: '--reuid --regid --groups --inh-caps --ambient-caps --bounding-set' }],
   prlimit: [{}],
   numactl: [{ values: '-C -N -m -i -p' }],
-  setarch: [{ skip: 1 }],
-  linux64: [{}],
-  fakeroot: [{ values: '-l -s -i -b' }],
+  setarch: [{ skip: 1, shellByDefault: true }],
+  linux64: [{ shellByDefault: true }],
+  fakeroot: [{ values: '-l -s -i -b', shellByDefault: true }],
   gosu: [{ skip: 1 }],
   'su-exec': [{ skip: 1 }],
   chpst: [{ values: '-u -U -b -e -/ -n -l -L -m -d -o -p -f -c -t' }],
@@ -85,7 +99,7 @@ export const WRAPPERS: Record<string, readonly Wrapper[]> = {
   catchsegv: [{}],
   'xvfb-run': [{ values: '-n -e -f -p -s -w' }],
   'dbus-run-session': [{}],
-  firejail: [{}],
+  firejail: [{ shellByDefault: true }],
   bwrap: [{ values: '--chdir --setenv --unsetenv --hostname --uid --gid --tmpfs --proc --dev --dir' }],
   busybox: [{}],
   toybox: [{}],
@@ -251,9 +265,6 @@ export const STARTERS = new Set([
   'bind',
   'compgen',
   'fc',
-  'mapfile',
-  'readarray',
+  'complete',
+  'history',
 ])
-
-/** Builtins that take a name and put something into a variable. */
-export const READERS = new Set(['read', 'mapfile', 'readarray', 'getopts'])

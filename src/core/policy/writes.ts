@@ -15,7 +15,7 @@ export interface Write {
   tree?: true
 }
 
-const HARMLESS = /^\/dev\/(null|stdout|stderr|tty|fd\/.*|full|zero|tcp\/.*|udp\/.*)$/
+const HARMLESS = /^\/dev\/(null|stdout|stderr|tty|fd\/.*|full|zero)$/
 
 /** What its output, or that of what encloses it, is written to. */
 export function redirectedTo({ redirects }: SimpleCommand): Field[] {

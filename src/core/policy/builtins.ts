@@ -1,0 +1,156 @@
+/** Builtins of bash that evaluate what they are given, or put it into variables. */
+import { type Field, showCommand, UNKNOWN } from './command.ts'
+import { isLive } from './evaluated.ts'
+import { isOption } from './options.ts'
+import { assign, type Scope } from './scope.ts'
+import type { Look } from './start.ts'
+import { steers } from './steering.ts'
+
+const DECLARING = new Set(['declare', 'typeset', 'local', 'export', 'readonly'])
+const READING: Record<string, { values: RegExp; holds: string }> = {
+  read: { values: /^-\w*[adinNptu]$/, holds: 'REPLY' },
+  mapfile: { values: /^-\w*[dnOsuCc]$/, holds: 'MAPFILE' },
+  readarray: { values: /^-\w*[dnOsuCc]$/, holds: 'MAPFILE' },
+  getopts: { values: /^$/, holds: 'OPTARG' },
+}
+
+/** `undefined`: none of these. Otherwise what it starts, if anything. */
+export function evaluating(
+  program: string,
+  args: readonly Field[],
+  scope: Scope,
+  walker: Look,
+): readonly Field[] | undefined {
+  const show = () => showCommand({ words: [{ text: program }, ...args] })
+  /** Taken for a number or a name. */
+  const evaluate = (field: Field | undefined) => {
+    if (!field) return
+    if (field.unknown && !field.tame) walker.opaque('evaluates a text that is not known', show())
+    if (isLive(field.text)) walker.runs(field.text.replaceAll(UNKNOWN, '0'), scope)
+    walker.evaluated.wants(field.text)
+  }
+  /** The name of a variable that is set to something that cannot be known. */
+  const set = (field: Field | undefined) => {
+    if (!field) return
+    const [name = ''] = /^\w*/.exec(field.text) ?? []
+    if (name !== field.text) evaluate(field)
+    if (field.unknown) walker.opaque('sets a variable whose name is not known', show())
+    assign(scope, name, { texts: [], unknown: true })
+    if (steers(name)) walker.opaque(`sets ${name}, which changes what is started`, show())
+    walker.evaluated.holdsAnything(name)
+  }
+  const after = (option: RegExp) => args.find((_, index) => option.test(args[index - 1]?.text ?? ''))
+
+  if (DECLARING.has(program)) {
+    declaring(program, args, scope, walker, evaluate, show)
+    return []
+  }
+  if (Object.hasOwn(READING, program)) {
+    const { values = /^$/, holds = '' } = READING[program] ?? {}
+    walker.evaluated.holdsAnything(holds)
+    if (program !== 'read' && args.some(({ text, unknown }) => unknown === 'many' || /^-\w*C/.test(text)))
+      callback(args, scope, walker, show)
+    set(after(/^-\w*a$/))
+    for (const [index, arg] of args.entries()) {
+      if (isOption(arg.text) || values.test(args[index - 1]?.text ?? '')) continue
+      if (program !== 'getopts' || index === 1) set(arg)
+    }
+    return []
+  }
+  switch (program) {
+    case 'let':
+      for (const arg of args) evaluate(arg)
+      return []
+    case 'unset':
+      for (const arg of args) {
+        if (!isOption(arg.text) && !/^\w+$/.test(arg.text)) evaluate(arg)
+        // What was known of it is no longer so.
+        if (/^\w+$/.test(arg.text)) assign(scope, arg.text, { texts: [''], unknown: true })
+      }
+      return []
+    case 'test':
+    case '[':
+      for (const [index, arg] of args.entries())
+        if (/^-[vR]$/.test(args[index - 1]?.text ?? '') || (index > 0 && args[index - 1]?.unknown === 'many'))
+          if (!/^\]$/.test(arg.text)) evaluateName(arg, evaluate)
+      return []
+    case 'printf':
+      if (/^-v/.test(args[0]?.text ?? '')) {
+        const name = args[0]?.text === '-v' ? args[1] : { ...args[0], text: args[0]?.text.slice(2) ?? '' }
+        set(name)
+      }
+      return []
+    case 'wait':
+      set(after(/^-\w*p$/))
+      for (const { text } of args) if (/^-\w*p./.test(text)) set({ text: text.replace(/^-\w*?p/, '') })
+      return []
+    case 'jobs': {
+      const at = args.findIndex(({ text }) => /^-\w*x/.test(text))
+      return at === -1 ? [] : args.slice(at + 1)
+    }
+    default:
+      return undefined
+  }
+}
+
+/** A plain name, or one that only the shell knows, is looked up and no more. */
+function evaluateName(arg: Field, evaluate: (field: Field) => void): void {
+  if (!/^\w+$/.test(arg.text)) evaluate(arg)
+}
+
+/** `mapfile -C 'command' -c 1`: runs it for each line. */
+function callback(args: readonly Field[], scope: Scope, walker: Look, show: () => string): void {
+  walker.opaque('runs something for each line it reads', show())
+  for (const [index, { text }] of args.entries()) {
+    const [, inline] = /^-\w*?C(.*)$/s.exec(text) ?? []
+    if (inline !== undefined)
+      walker.text(inline || (args[index + 1]?.text ?? ''), { ...scope, depth: scope.depth + 1 })
+  }
+}
+
+function declaring(
+  program: string,
+  args: readonly Field[],
+  scope: Scope,
+  walker: Look,
+  evaluate: (field: Field) => void,
+  show: () => string,
+): void {
+  const options = args.filter(({ text }) => /^[-+]\w/.test(text)).map(({ text }) => text)
+  const integer = options.some((text) => /^-\w*i/.test(text))
+  if (options.some((text) => /^-\w*n/.test(text)) && program !== 'export')
+    walker.opaque('gives a variable another name', show())
+  for (const arg of args) {
+    if (/^[-+]\w/.test(arg.text)) continue
+    const [, name = '', index = '', value] = /^(\w*)((?:\[.*\])?)\+?(?:=(.*))?$/s.exec(arg.text) ?? []
+    const nameKnown = name !== '' && !name.includes(UNKNOWN) && /^\w+(\[|\+?=|$)/.test(arg.text)
+    if (!nameKnown) {
+      if (arg.unknown) walker.opaque('sets a variable whose name is not known', show())
+      evaluate({ ...arg, text: arg.text.split('=', 1)[0] ?? '' })
+      continue
+    }
+    if (index) evaluate({ text: index })
+    if (integer) walker.evaluated.wants(name)
+    const given = program !== 'local'
+    const known = value === undefined || arg.unknown ? undefined : value
+    if (
+      value === undefined
+        ? given && steers(name, { given }) && isGiven(program, options)
+        : steers(name, { value: known, given })
+    )
+      walker.opaque(`sets ${name}, which changes what is started`, show())
+    if (value === undefined) continue
+    if (arg.unknown && !arg.tame) walker.evaluated.holdsAnything(name)
+    else walker.evaluated.holds(name, value)
+    // It may have been noted already, with all that it may hold.
+    assign({ ...scope, conditional: scope.conditional || scope.variables.has(name) }, name, {
+      texts: known === undefined ? [] : [known],
+      unknown: known === undefined,
+    })
+  }
+}
+
+/** Whether the declaration hands the variable to programs. */
+function isGiven(program: string, options: readonly string[]): boolean {
+  return program === 'export' || options.some((text) => /^-\w*x/.test(text))
+}
