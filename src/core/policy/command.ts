@@ -31,6 +31,8 @@ export interface SimpleCommand {
   assigned: readonly string[]
   /** How often it would run at most; infinite where that cannot be known. */
   times: number
+  /** What it reads may hold something. */
+  fed?: true
 }
 
 /** A text that starts something which parsing cannot see. */

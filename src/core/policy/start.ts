@@ -3,6 +3,7 @@ import { evaluating } from './builtins.ts'
 import { baseName, type Field, literal, type Redirect, showCommand, UNKNOWN } from './command.ts'
 import { changeDirectories } from './directory.ts'
 import { type Evaluated, holdsArguments } from './evaluated.ts'
+import { givenOptions, optionList } from './given-options.ts'
 import { onlyLooks } from './observe.ts'
 import { isOption, textsOf } from './options.ts'
 import { innerScope, type Scope } from './scope.ts'
@@ -245,6 +246,9 @@ function shell(
       break
     }
     if (!/^[-+]./.test(text)) break
+    // `-oc errexit text`: shells differ in where the value is.
+    if (/^[-+][a-zA-Z]*[oO][a-zA-Z]/.test(text))
+      walker.opaque('gives a shell arguments that are not known', showCommand(command))
     if (/^-[a-zA-Z]*c/.test(text) && !text.startsWith('--')) wantsText = true
     else if (text === '--command') wantsText = true
     if (/^--(rcfile|init-file)$/.test(text) || /^[-+][a-zA-Z]*[oO]$/.test(text)) at++
@@ -268,17 +272,31 @@ function shell(
 
 const SED_ACTS = /(?:^|[;{}\n\d$/])\s*[wWe](?:\s+\S|$)|\/[gpiImM\d]*[we][gpiImM\d]*(?:\s|;|$)/
 
+/** A program for awk that starts or writes something, or may. */
+function awkActs(args: readonly Field[]): boolean {
+  const given = givenOptions(args, AWK_OPTIONS, { leading: true })
+  if (!given) return true
+  const [program, ...others] = [...given.operands, ...given.rest]
+  if (!program) return false
+  const text = program.text
+    // A regular expression at the start, comparisons in conditions and patterns.
+    .replace(/^\s*!?\/(?:[^/\\\n"]|\\.)*\/(?=\s*(?:\{|$))/, '')
+    .replaceAll('||', ' ')
+    .replaceAll(/\b(?:if|while)\s*\([^()"/;{}]*\)/g, ' ')
+    .replaceAll(/(?<=^|[};\n])[$\w\s.]+>=?\s*[$\w.]+\s*(?=\{|$)/g, ' ')
+  return (
+    !!program.unknown ||
+    /system|\||getline|@\s*[A-Za-z_]|print[\s\S]*>/.test(text) ||
+    others.some(({ unknown, text: other }) => unknown === 'many' || /^-/.test(other))
+  )
+}
+
+const AWK_OPTIONS = optionList('-F: -v: --field-separator= --assign= --version --help')
+
 const AWKS = new Set(['awk', 'gawk', 'mawk', 'nawk'])
 
 function interprets(program: string, args: readonly Field[], scope: Scope): boolean {
-  if (AWKS.has(program)) {
-    return args.some(
-      ({ text, unknown }) =>
-        unknown ||
-        /system|\||getline|@load|@include|print[^;}\n]*>/.test(text) ||
-        /^(-f|-i|-l|-e|--file|--include|--load|--exec)/.test(text),
-    )
-  }
+  if (AWKS.has(program)) return awkActs(args)
   // `w` writes, `e` runs something.
   if (program === 'sed') return args.some(({ text }) => SED_ACTS.test(text))
   // `python3.12`
@@ -428,10 +446,35 @@ function git(command: Started, args: readonly Field[], scope: Scope, walker: Loo
       if (value !== undefined) walker.text(value || (runs[index + 1] ?? ''), innerScope(scope))
     }
   } else if (
-    runs.some((text) => /^(--upload-pack|--receive-pack|--exec|-O|--open-files-in-pager)/.test(text))
+    runs.some((text) => TELLS_GIT.some((option) => isAbbreviation(text, option))) ||
+    (sub.text === 'grep' && runs.some((text) => /^-[a-zA-Z]*O/.test(text))) ||
+    (sub.text === 'clone' && runs.some((text) => /^-[a-zA-Z]*[uc]/.test(text)))
   ) {
     walker.opaque('tells git what to start', show)
   }
+}
+
+/** Their values are started, or settings that may be. */
+const TELLS_GIT = [
+  '--upload-pack',
+  '--receive-pack',
+  '--exec',
+  '--open-files-in-pager',
+  '--ext-diff',
+  '--extcmd',
+  '--tool',
+  '--smtp-server',
+  '--sendmail-cmd',
+  '--to-cmd',
+  '--cc-cmd',
+  '--config',
+  '--template',
+]
+
+/** git takes any beginning of an option that is not also that of another one. */
+function isAbbreviation(text: string, option: string): boolean {
+  const [name = ''] = text.split('=', 1)
+  return name.length > 2 && option.startsWith(name)
 }
 
 /** Whatever the setting is for: a value that is no name of a program starts none. */

@@ -308,7 +308,16 @@ export class Walker {
       return
     }
     const all = scope.redirects.length > 0 ? [...scope.redirects, ...redirects] : redirects
-    this.found.commands.push({ words, cwds: scope.cwds, redirects: all, assigned, times: scope.times })
+    const { cwds, times, input } = scope
+    const fed = input.kind === 'unknown' || (input.kind === 'text' && input.text.trim() !== '')
+    this.found.commands.push({
+      words,
+      cwds,
+      redirects: all,
+      assigned,
+      times,
+      ...(fed && { fed }),
+    })
   }
 
   /** Enters a function of this text. */
@@ -464,7 +473,8 @@ export class Walker {
         if (operator === '<>') input = { kind: 'unknown' }
         // `2>&1` copies a descriptor.
         if (operator.includes('&') && !operator.startsWith('&') && /^(\d+-?|-)$/.test(target.text)) continue
-        if (operator === '<' || operator === '<&') input = { kind: 'unknown' }
+        if (operator === '<' && target.text === '/dev/null') input = { kind: 'text', text: '' }
+        else if (operator === '<' || operator === '<&') input = { kind: 'unknown' }
         else redirects.push({ target, writes: true })
       }
     }
