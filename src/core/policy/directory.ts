@@ -28,6 +28,8 @@ function directoriesOf(
   const target = args[at]
   // `pushd +1`
   if (target && /^[+-]\d+$/.test(target.text)) return [{ text: UNKNOWN, unknown: 'one' }]
+  const previous = target?.text === '-' ? scope.variables.get('OLDPWD') : undefined
+  if (previous) return [target, ...previous.texts.map(literal)]
   if (!target || /^(\/|\.\.?(\/|$)|-$)/.test(target.text)) return [target]
   const given = assigned.findLast((text) => text.startsWith('CDPATH='))?.slice(7)
   const held = scope.variables.get('CDPATH')

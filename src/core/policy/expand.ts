@@ -222,6 +222,7 @@ function valuesOf(name: string, { scope, home }: Expander): Values | undefined {
     const texts = scope.cwds.filter((cwd) => cwd !== undefined)
     return { texts, unknown: texts.length < scope.cwds.length }
   }
+  if (name === 'TMPDIR') return { texts: [], unknown: true, local: true }
   // Blank, tab and newline, as long as nobody changes it.
   if (name === 'IFS') return { texts: [' \t\n'], unknown: false }
   return undefined

@@ -117,10 +117,9 @@ function protectedWrite(
     }
     const { paths } = pathsOf(target, command.cwds, surroundings)
     const places = tree ? paths.flatMap((path) => treesOf(path, surroundings)) : paths
+    const touch = { deep, tree, exists: surroundings.exists }
     for (const pattern of patterns) {
-      const path = places.find((candidate) =>
-        mayTouch(candidate, pattern, { deep, tree, exists: surroundings.exists }),
-      )
+      const path = places.find((candidate) => mayTouch(candidate, pattern, touch))
       if (path === undefined) continue
       const shown = path.replaceAll(UNKNOWN, '…')
       const what = tree

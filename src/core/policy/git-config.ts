@@ -1,5 +1,5 @@
 /** Settings of git that start a program, or change what a later command does. */
-import { baseName, type SimpleCommand } from './command.ts'
+import { baseName, type SimpleCommand, UNKNOWN } from './command.ts'
 import { isOption, textsOf } from './options.ts'
 
 /** A setting that must not be made, or nothing. `strict`: only those known to be harmless may be. */
@@ -9,6 +9,8 @@ export function gitSetting({ words }: SimpleCommand, strict: boolean): string | 
   const args = textsOf(fields)
   const { given, rest } = globalSettings(args)
   const [sub = '', ...after] = rest
+  const reads = after.some((arg) => /^(--get.*|--list|-l)$/.test(arg))
+  if (sub === 'config' && !reads && fields.some(({ unknown }) => unknown === 'many')) return UNKNOWN
   const all = [...given, ...ownSettings(sub, after)]
   return all.find(([key, value]) => !mayBeSet(key, value, strict))?.[0]
 }
@@ -95,12 +97,16 @@ const HARMLESS =
 /** Also when it is merely switched on. */
 const PUSHING = /^(remote\..*\.(mirror|push|pushurl|receivepack|uploadpack|vcs)|core\.worktree|include.*)$/i
 
+/** Directories and files, which may have any name. */
+const PLACES = /^(core\.(hookspath|attributesfile)|init\.templatedir)$/i
+
 const STARTING =
   /^(alias|credential|url|filter|difftool|mergetool|pager|browser|man|guitool|sendemail|trailer|gpg|uploadpack|sequence|interactive|instaweb|web|hook|protocol|ssh|tar|imap|include|includeif)\.|^core\.(pager|editor|sshcommand|fsmonitor|hookspath|askpass|gitproxy|attributesfile|alternaterefscommand|virtualfilesystem)$|^diff\.(external|tool|guitool|.*\.(command|textconv))$|^merge\.(tool|guitool|.*\.driver)$|^init\.templatedir$|^submodule\..*\.update$|^lfs\.(customtransfer|extension|standalonetransferagent)/i
 
 function mayBeSet(key: string, value: string, strict: boolean): boolean {
-  if (key.includes('\0')) return false
+  if (key.includes(UNKNOWN)) return false
   if (PUSHING.test(key)) return false
+  if (PLACES.test(key)) return value === '' || value === '/dev/null'
   if (INERT.test(value) || HARMLESS.test(key)) return true
   return !strict && !STARTING.test(key)
 }

@@ -75,6 +75,8 @@ export interface PathPattern {
    * own files, nor for what is always protected: else nothing could be done to a directory as a whole.
    */
   inside: string | undefined
+  /** What it begins with, if that is written out. */
+  name: string | undefined
 }
 
 export function compilePathPattern(source: string, home: string, always = false): PathPattern {
@@ -83,7 +85,14 @@ export function compilePathPattern(source: string, home: string, always = false)
   const start = literalStart(source)
   const everywhere = !path.startsWith('/')
   const inside = everywhere && !always && segments[0] !== '.git' && !WILD.test(start) ? start : ''
-  return { source, segments: everywhere ? ['**', ...segments] : segments, start, inside: inside || undefined }
+  const [first = '**'] = segments
+  return {
+    source,
+    segments: everywhere ? ['**', ...segments] : segments,
+    start,
+    inside: inside || undefined,
+    name: WILD.test(first) ? undefined : first,
+  }
 }
 
 const literalStart = (text: string) => text.replace(/\/?[*?[].*$/s, '')
@@ -102,7 +111,8 @@ export interface Touch {
  * every `*`, so there the file must be there.
  */
 export function mayTouch(path: string, pattern: PathPattern, { deep, tree, exists }: Touch): boolean {
-  const segments = path.split('/').filter((segment) => segment !== '')
+  const { segments, plain } = splitPath(path)
+  if (plain && pattern.name !== undefined && !meetsName(segments, pattern, deep)) return false
   if (pattern.segments[0] !== '**') {
     if (touches(segments, 0, pattern.segments, 0, false, false)) return true
     return (
@@ -124,6 +134,27 @@ export function mayTouch(path: string, pattern: PathPattern, { deep, tree, exist
     if (exists(normalize(`${parent}/${name}`))) return true
   }
   return deep && inside !== undefined && exists(normalize(`${path}/${inside}`))
+}
+
+/** A quick no: the name that the pattern begins with is not in the path. */
+function meetsName(
+  segments: readonly string[],
+  { segments: [first], name = '', inside }: PathPattern,
+  deep: boolean,
+) {
+  if (first !== '**') return segments[0] === name || (deep && segments.length === 0)
+  return segments.includes(name) || (deep && inside !== undefined)
+}
+
+let split: { path: string; segments: readonly string[]; plain: boolean } | undefined
+
+/** One path is held against many patterns. `plain`: all of it is known. */
+function splitPath(path: string) {
+  if (split?.path !== path) {
+    const segments = path.split('/').filter((segment) => segment !== '')
+    split = { path, segments, plain: !path.includes(UNKNOWN) && !WILD.test(path) }
+  }
+  return split
 }
 
 /** From the given places on. */

@@ -129,7 +129,8 @@ function copied(program: string, args: readonly Field[], isDirectory: (field: Fi
     args.some(
       ({ text }) => short.test(text) || (text.length > 4 && long.startsWith(text.split('=', 1)[0] ?? '')),
     )
-  const into = /^(rsync|scp)$/.test(program) ? [] : targetDirectories(args)
+  const remote = program === 'rsync' || program === 'scp'
+  const into = remote ? [] : targetDirectories(args)
   const last = operands.at(-1)
   const targets = into.length > 0 ? into : last ? [last] : []
   const makes = program === 'install' && has(/^-[a-zA-Z]*d/, '--directory')
@@ -146,7 +147,7 @@ function copied(program: string, args: readonly Field[], isDirectory: (field: Fi
       sources.map((source) => ({
         ...source,
         ...(target.unknown && { unknown: target.unknown }),
-        text: `${target.text}/${parents ? source.text : baseName(source.text.replace(/\/+$/, ''))}`,
+        text: `${target.text}/${parents ? source.text : nameOf(source.text, remote)}`,
       })),
     )
   const linked = program === 'cp' && has(/^-[a-zA-Z]*[ls]/, '--link')
@@ -166,6 +167,10 @@ function copied(program: string, args: readonly Field[], isDirectory: (field: Fi
     ...changed.map((target) => ({ target, deep: true, ...(program !== 'ln' && { sure: true as const }) })),
   ]
 }
+
+/** Under which name it lands: `host:x/` is `x`. */
+const nameOf = (text: string, remote: boolean) =>
+  baseName((remote ? text.replace(/^[^/]*:/, '') : text).replace(/\/+$/, ''))
 
 /** `-t x`, `-tx`, `-rt x`, `--target-directory=x`. */
 function targetDirectories(args: readonly Field[]): Field[] {
