@@ -112,6 +112,20 @@ describe('what bash starts is what is extracted', () => {
     '[[ -n $(docker a) ]]; (( $(docker b) + 1 )); docker c',
     'docker "a b" \'c d\' e\\ f',
     'git -C x push "--force" orig""in',
+    // Evaluated once more, although they are quoted.
+    'a[$(docker a)]=1; a[$(docker b)]=1 docker c; b=([$(docker d)]=1)',
+    "let 'a[$(docker a)]=1'; unset 'a[$(docker b)]'",
+    'x=\'$(docker a)\'; : "${x@P}"',
+    "[[ -v 'a[$(docker a)]' ]]; test -v 'a[$(docker b)]'; [ -v 'a[$(docker c)]' ]",
+    "[[ 'a[$(docker a)]' -eq 0 ]]; printf -v 'a[$(docker b)]' x; read 'a[$(docker c)]' <<< y",
+    "declare 'a[$(docker a)]=1'; export x='a[$(docker b)]'; : $((x)); bash -c ': $((x))'",
+    "x='a[$(docker a)]'; : ${HOME:x}; ((x)); : ${b[x]} ${#b[x]} ${!x}; b[x]=1",
+    "x='a[$(docker a)]'; y=x; for ((i=y;i<1;i++)); do :; done",
+    "f() { : $(($1)); }; f 'a[$(docker a)]'; set -- 'a[$(docker b)]'; : $(($1))",
+    "declare -i n; n='a[$(docker a)]'",
+    "for i in 1 2; do : $((x)); x='a[$(docker a)]'; done",
+    "mapfile -C 'docker a #' -c 1 x <<< y; jobs -x docker b",
+    "exec <<< 'docker a'; bash",
   ])('%s', (text) => {
     const started = new Set(reallyStarted(text))
     expect(started.size).toBeGreaterThan(0)

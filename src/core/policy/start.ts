@@ -442,7 +442,7 @@ function git(command: Started, args: readonly Field[], scope: Scope, walker: Loo
     sub.text === 'mergetool'
   ) {
     for (const [index, text] of runs.entries()) {
-      const [, value] = /^(?:--exec|--extcmd|-x|--[a-z]+-filter)=?(.*)$/s.exec(text) ?? []
+      const [, value] = /^(?:--ex[a-z]*|-x|--[a-z-]+-filter)=?(.*)$/s.exec(text) ?? []
       if (value !== undefined) walker.text(value || (runs[index + 1] ?? ''), innerScope(scope))
     }
   } else if (
