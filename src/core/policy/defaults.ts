@@ -114,6 +114,7 @@ export const DEFAULT_TIERS: Readonly<Record<string, TierDefault>> = {
 
 export const DEFAULT_NEVER: readonly string[] = [
   'docker system prune *',
+  'docker volume prune *',
   'git push --force *',
   'git push --mirror *',
   'rm -rf /*',
