@@ -37,15 +37,18 @@ export const escalation: Benchmark = {
   run: async ({ short }) => [
     ...(await toolCalls(
       { what: 'a model that answers in 0.5 s', command: 'echo ok', count: 8, thinks: '500ms', goal: 1.05 },
-      short ? 1 : 5,
+      5,
+      short,
     )),
     ...(await toolCalls(
       { what: 'in 0.5 s, a guarded program', command: 'docker ps', count: 8, thinks: '500ms', goal: 1.05 },
-      short ? 1 : 5,
+      5,
+      short,
     )),
     ...(await toolCalls(
       { what: 'a model that takes no time', command: 'echo ok', count: 20, thinks: '0ms', goal: null },
-      short ? 1 : 10,
+      10,
+      short,
     )),
     ...(await chains()),
   ],
@@ -59,7 +62,9 @@ interface Calls {
   goal: number | null
 }
 
-async function toolCalls(calls: Calls, pairs: number): Promise<Figure[]> {
+/** `short`: only to show that it works. */
+async function toolCalls(given: Calls, pairs: number, short: boolean): Promise<Figure[]> {
+  const calls = short ? { ...given, count: 1, thinks: '0ms' } : given
   const { what, count, goal } = calls
   const world = await World.create({ name: 'calls', rules: called(calls) })
   const bin = join(world.dir, 'bin')
@@ -79,7 +84,7 @@ async function toolCalls(calls: Calls, pairs: number): Promise<Figure[]> {
     }
     const { held, free } = await interleave(
       { held: perCall({ tier: 3 }), free: perCall({ permissions: 'allow' }) },
-      pairs,
+      short ? 1 : pairs,
     )
     return [
       figure(
