@@ -421,6 +421,10 @@ export class Walker {
         const all = index?.value === '@' || index?.value === '*'
         if (index && !all) this.number(index, scope)
         if (prefix === '!' && !all && operation?.type !== 'Names') this.evaluated.wants(`\${${parameter}}`)
+        if (operation?.type === 'Default' && operation.operator.includes('=')) {
+          if (steers(parameter)) this.opaque(`sets ${parameter}, which changes what is started`, node.text)
+          this.remember(parameter, operation.operand)
+        }
         if (
           operation?.type === 'Unknown' ||
           (operation?.type === 'Transform' && operation.operand.value === 'P')
