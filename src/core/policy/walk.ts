@@ -28,6 +28,7 @@ const DEEPEST = 12
 const MOST_COMMANDS = 500
 const MOST_STEPS = 5000
 const MOST_WORDS = 2000
+const NOT_A_NUMBER = 'takes for a number what is not known (`tr -dc 0-9` at its end would leave a number)'
 const ENDLESS = Number.POSITIVE_INFINITY
 const NOWHERE: { redirects: Redirect[]; input: undefined } = { redirects: [], input: undefined }
 
@@ -80,7 +81,11 @@ export class Walker {
   /** What variables hold that were taken for numbers or names. */
   evaluate(scope: Scope): void {
     for (const { name, text } of this.evaluated.found()) {
-      if (text === undefined) this.opaque(`evaluates what ${name} holds, which is not known`, name)
+      if (text === undefined)
+        this.opaque(
+          `takes for a number or a name what ${name} holds, which is not known (\`tr -dc 0-9\` at the end of what it is filled with would leave a number)`,
+          name,
+        )
       else this.runs(text, scope)
     }
   }
@@ -389,7 +394,7 @@ export class Walker {
     }
     for (const text of variables) this.evaluated.wants(text)
     if (runs.some((part) => part.type !== 'CommandExpansion' || !isTameScript(part.script)))
-      this.opaque('takes for a number what is not known', word.value)
+      this.opaque(NOT_A_NUMBER, word.value)
   }
 
   /** Parts that bash takes for numbers or names. */
@@ -399,7 +404,7 @@ export class Walker {
         this.number(node, scope)
         return
       case 'ArithmeticCommandExpansion':
-        if (!isTameScript(node.script)) this.opaque('takes for a number what is not known', node.text)
+        if (!isTameScript(node.script)) this.opaque(NOT_A_NUMBER, node.text)
         return
       case 'TestBinary':
         if (!/^-(eq|ne|lt|le|gt|ge)$/.test(node.operator)) return
