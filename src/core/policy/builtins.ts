@@ -70,32 +70,35 @@ export function evaluating(
       return []
     case 'test':
     case '[':
-      for (const [index, arg] of args.entries())
-        if (/^-[vR]$/.test(args[index - 1]?.text ?? '') || (index > 0 && args[index - 1]?.unknown === 'many'))
-          if (!/^\]$/.test(arg.text)) evaluateName(arg, evaluate)
-      return []
-    case 'printf':
-      if (/^-v/.test(args[0]?.text ?? '')) {
-        const name = args[0]?.text === '-v' ? args[1] : { ...args[0], text: args[0]?.text.slice(2) ?? '' }
-        set(name)
+      for (const [index, arg] of args.entries()) {
+        const before = args[index - 1]
+        if (
+          /^-[vR]$/.test(before?.text ?? '') ? !/^\w+$/.test(arg.text) : before?.unknown && isLive(arg.text)
+        )
+          evaluate(arg)
       }
       return []
+    case 'printf': {
+      const [first, second] = args
+      if (first?.text === '-v') set(second)
+      else if (first && /^-v./.test(first.text)) set({ ...first, text: first.text.slice(2) })
+      else if (first?.unknown && second && isLive(second.text)) evaluate(second)
+      return []
+    }
     case 'wait':
       set(after(/^-\w*p$/))
-      for (const { text } of args) if (/^-\w*p./.test(text)) set({ text: text.replace(/^-\w*?p/, '') })
+      for (const arg of args) {
+        if (/^-\w*p./.test(arg.text)) set({ ...arg, text: arg.text.replace(/^-\w*?p/, '') })
+        else if (isLive(arg.text)) evaluate(arg)
+      }
       return []
     case 'jobs': {
-      const at = args.findIndex(({ text }) => /^-\w*x/.test(text))
+      const at = args.findIndex(({ text, unknown }) => unknown || /^-\w*x/.test(text))
       return at === -1 ? [] : args.slice(at + 1)
     }
     default:
       return undefined
   }
-}
-
-/** A plain name, or one that only the shell knows, is looked up and no more. */
-function evaluateName(arg: Field, evaluate: (field: Field) => void): void {
-  if (!/^\w+$/.test(arg.text)) evaluate(arg)
 }
 
 /** `mapfile -C 'command' -c 1`: runs it for each line. */

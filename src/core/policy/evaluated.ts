@@ -4,7 +4,7 @@
  * variables are given is collected for the whole text, and looked at in the end.
  */
 import type { Word, WordPart } from 'unbash'
-import type { Field } from './command.ts'
+import { type Field, UNKNOWN } from './command.ts'
 
 /** In this, something may be run. */
 const LIVE = /[$`]/
@@ -70,7 +70,8 @@ function namesIn(source: string): string[] {
 
 export function holdsArguments(evaluated: Evaluated, fields: readonly Field[] | undefined): void {
   for (const { text, unknown, tame } of fields ?? []) {
-    if (unknown && !tame) evaluated.holdsAnything(ARGUMENTS)
+    // A path that is partly known may end in any name.
+    if (unknown && (!tame || text !== UNKNOWN)) evaluated.holdsAnything(ARGUMENTS)
     else evaluated.holds(ARGUMENTS, text)
   }
 }

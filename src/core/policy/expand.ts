@@ -61,15 +61,17 @@ function expandWord(word: Word, expander: Expander): Alternatives {
 
 function expandBraced(word: Word, expander: Expander): Alternatives {
   const raws = expandBraces(word.text)
-  if (!raws || (raws.length === 1 && raws[0] === word.text)) return [[ANYTHING]]
-  const words = raws.flatMap((raw) => {
-    const command = parse(`: ${raw}`).commands[0]?.command
-    return command?.type === 'Command' ? command.args : []
-  })
-  return expandWords(
-    words.filter((inner) => inner.type === 'Word'),
-    expander,
-  )
+  if (!raws || (raws.length === 1 && raws[0] === word.text)) {
+    // What is substituted in it runs all the same: `{1..$(ls)}`.
+    expandWords(wordsOf(word.text.replaceAll(/(?<![$\\])\{/g, '\\{')), expander)
+    return [[ANYTHING]]
+  }
+  return expandWords(raws.flatMap(wordsOf), expander)
+}
+
+function wordsOf(source: string): Word[] {
+  const command = parse(`: ${source}`).commands[0]?.command
+  return command?.type === 'Command' ? command.args.filter((inner) => inner.type === 'Word') : []
 }
 
 /** Heredoc bodies and quoted text: one text, of which parts may be unknown. */
@@ -194,6 +196,8 @@ function addParameter(
   if (part.prefix === undefined && operation === undefined && part.index === undefined)
     return addVariable(part.parameter, builders, quoted, expander)
   if (operation?.type === 'Default' && part.prefix === undefined && part.index === undefined) {
+    // It is an assignment, too.
+    if (operation.operator.includes('=')) expander.inspect(part)
     const operands = expandOne(operation.operand, expander)
     const held = valuesOf(part.parameter, expander)
     const replaced = operation.operator.includes('+')

@@ -64,7 +64,9 @@ export function givenOptions(
   return given
 }
 
-const mayBeOption = ({ text, unknown, tame }: Field) => !!unknown && !tame && text.startsWith(UNKNOWN)
+/** A value that is not known, or a file that is named like an option. */
+export const mayBeOption = ({ text, unknown, tame, glob }: Field) =>
+  (!!unknown && !tame && text.startsWith(UNKNOWN)) || (!!glob && /^[*?[]/.test(text))
 
 /** How many further words belong to it. */
 function readOption(

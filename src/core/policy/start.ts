@@ -254,6 +254,9 @@ function shell(
     if (/^--(rcfile|init-file)$/.test(text) || /^[-+][a-zA-Z]*[oO]$/.test(text)) at++
   }
   const first = args[at]
+  // Of `sh -c text _`, the word behind the text is `$0`.
+  const others = args.slice(wantsText ? at + 1 : at)
+  holdsArguments(walker.evaluated, others[0]?.text === '_' ? others.slice(1) : others)
   if (wantsText) {
     nested(first, args.slice(at + 2))
     return

@@ -29,6 +29,7 @@ const DEEPEST = 12
 const MOST_COMMANDS = 500
 const MOST_STEPS = 5000
 const MOST_WORDS = 2000
+const NOT_A_NUMBER = 'takes for a number what is not known (`tr -dc 0-9` at its end would leave a number)'
 const ENDLESS = Number.POSITIVE_INFINITY
 const NOWHERE: { redirects: Redirect[]; input: undefined } = { redirects: [], input: undefined }
 
@@ -81,7 +82,11 @@ export class Walker {
   /** What variables hold that were taken for numbers or names. */
   evaluate(scope: Scope): void {
     for (const { name, text } of this.evaluated.found()) {
-      if (text === undefined) this.opaque(`evaluates what ${name} holds, which is not known`, name)
+      if (text === undefined)
+        this.opaque(
+          `takes for a number or a name what ${name} holds, which is not known (\`tr -dc 0-9\` at the end of what it is filled with would leave a number)`,
+          name,
+        )
       else this.runs(text, scope)
     }
   }
@@ -393,7 +398,7 @@ export class Walker {
     }
     for (const text of variables) this.evaluated.wants(text)
     if (runs.some((part) => part.type !== 'CommandExpansion' || !isTameScript(part.script)))
-      this.opaque('takes for a number what is not known', word.value)
+      this.opaque(NOT_A_NUMBER, word.value)
   }
 
   /** Parts that bash takes for numbers or names. */
@@ -403,7 +408,7 @@ export class Walker {
         this.number(node, scope)
         return
       case 'ArithmeticCommandExpansion':
-        if (!isTameScript(node.script)) this.opaque('takes for a number what is not known', node.text)
+        if (!isTameScript(node.script)) this.opaque(NOT_A_NUMBER, node.text)
         return
       case 'TestBinary':
         if (!/^-(eq|ne|lt|le|gt|ge)$/.test(node.operator)) return
@@ -425,6 +430,10 @@ export class Walker {
         const all = index?.value === '@' || index?.value === '*'
         if (index && !all) this.number(index, scope)
         if (prefix === '!' && !all && operation?.type !== 'Names') this.evaluated.wants(`\${${parameter}}`)
+        if (operation?.type === 'Default' && operation.operator.includes('=')) {
+          if (steers(parameter)) this.opaque(`sets ${parameter}, which changes what is started`, node.text)
+          this.remember(parameter, operation.operand)
+        }
         if (
           operation?.type === 'Unknown' ||
           (operation?.type === 'Transform' && operation.operand.value === 'P')

@@ -30,8 +30,10 @@ export function curlLooks(fields: readonly Field[]): boolean {
       if (/^(-d|--data.*)$/.test(name)) return asks
       return true
     }) &&
-    places.every(({ text, unknown, tame }) =>
-      unknown && !tame ? /^https?:/.test(text) : !/^(?!https?:)[a-z][a-z\d+.-]*:\/\/|^file:/i.test(text),
+    places.every(({ text, unknown, tame, glob }) =>
+      (unknown || (glob && /^[*?[]/.test(text))) && !tame
+        ? /^https?:/.test(text)
+        : !/^(?!https?:)[a-z][a-z\d+.-]*:\/\/|^file:/i.test(text),
     )
   )
 }

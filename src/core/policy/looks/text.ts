@@ -1,6 +1,6 @@
 /** Files and texts: which calls only look. */
 import type { Field } from '../command.ts'
-import { type GivenOptions, givenOptions, optionList } from '../given-options.ts'
+import { type GivenOptions, givenOptions, mayBeOption, optionList } from '../given-options.ts'
 
 type Looks = (fields: readonly Field[]) => boolean
 
@@ -83,13 +83,14 @@ const FIND_VALUE =
 /** What `-exec` starts is a command of its own. */
 function findLooks(fields: readonly Field[]): boolean {
   for (let at = 0; at < fields.length; at++) {
-    const { text, unknown, tame } = fields[at] as Field
+    const field = fields[at] as Field
+    const { text } = field
     if (/^-(exec|execdir|ok|okdir)$/.test(text)) {
       const end = fields.findIndex((field, index) => index > at && /^[;+]$/.test(field.text))
       if (end === -1) return false
       at = end
     } else if (FIND_VALUE.test(text)) at++
-    else if (unknown && !tame && text.startsWith('\0')) return false
+    else if (mayBeOption(field)) return false
     else if (text.startsWith('-') && text.length > 1 && !FIND.has(text)) return false
   }
   return true
