@@ -1,9 +1,9 @@
 /** Builtins of bash that evaluate what they are given, or put it into variables. */
 import { type Field, showCommand, UNKNOWN } from './command.ts'
 import { isLive } from './evaluated.ts'
+import type { Look } from './look.ts'
 import { isOption } from './options.ts'
 import { assign, type Scope } from './scope.ts'
-import type { Look } from './start.ts'
 import { steers } from './steering.ts'
 
 const DECLARING = new Set(['declare', 'typeset', 'local', 'export', 'readonly'])

@@ -2,7 +2,7 @@
 import { type Field, literal } from './command.ts'
 import { subCommand } from './observe.ts'
 import { isOption, textsOf } from './options.ts'
-import type { Write } from './writes.ts'
+import type { Write } from './write.ts'
 
 /** Sub-commands that write nothing but what they are told to by `--output`; settings given with `-c` do not change that. */
 const READING =

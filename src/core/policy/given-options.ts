@@ -28,7 +28,7 @@ export interface GivenOptions {
   rest: readonly Field[]
 }
 
-export interface Reading {
+interface Reading {
   /** Only the options before the first operand. */
   leading?: boolean
   /** Whether an operand that is not known may be an option: by default it may. */

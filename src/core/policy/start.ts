@@ -1,34 +1,17 @@
 /** One command with its words known: takes off what only wraps another command, until the program itself is left. */
 import { evaluating } from './builtins.ts'
-import { baseName, type Field, literal, type Redirect, showCommand, UNKNOWN } from './command.ts'
+
+import { baseName, type Field, literal, showCommand, UNKNOWN } from './command.ts'
 import { changeDirectories } from './directory.ts'
-import { type Evaluated, holdsArguments } from './evaluated.ts'
+import { holdsArguments } from './evaluated.ts'
+
 import { givenOptions, optionList } from './given-options.ts'
+import type { Look, Started } from './look.ts'
 import { onlyLooks } from './observe.ts'
 import { isOption, textsOf } from './options.ts'
 import { innerScope, type Scope } from './scope.ts'
 import { steers } from './steering.ts'
 import { INTERPRETERS, SHELLS, STARTERS, WRAPPERS, type Wrapper } from './wrappers.ts'
-
-export interface Started {
-  words: readonly Field[]
-  redirects: readonly Redirect[]
-  assigned: readonly string[]
-}
-
-/** Who goes through the text. */
-export interface Look {
-  readonly evaluated: Evaluated
-  /** A text that bash evaluates once more. */
-  runs: (text: string, scope: Scope) => void
-  text: (source: string, scope: Scope) => void
-  opaque: (why: string, text: string) => void
-  /** Refuses the whole text. */
-  giveUp: (why: string) => void
-  add: (command: Started, scope: Scope) => void
-  call: (name: string, args: readonly Field[], scope: Scope) => boolean
-  changeDirectory: (target: Field | undefined, scope: Scope) => void
-}
 
 const DEEPEST = 24
 

@@ -4,16 +4,7 @@ import { gitWrites } from './git-writes.ts'
 import { subCommand } from './observe.ts'
 import { isOption, textsOf } from './options.ts'
 import { readSed } from './sed.ts'
-
-export interface Write {
-  target: Field
-  /** Everything below may be changed too. */
-  deep: boolean
-  /** It is a file that is written, not merely a word that may name one. */
-  sure?: true
-  /** Files of the work tree that it is in, whichever. */
-  tree?: true
-}
+import type { Write } from './write.ts'
 
 const HARMLESS = /^\/dev\/(null|stdout|stderr|tty|fd\/.*|full|zero)$/
 

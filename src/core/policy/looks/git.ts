@@ -59,7 +59,7 @@ const LOOKING: Record<string, OptionList> = {
   submodule: optionList('-q --recursive --cached --quiet --files'),
 }
 
-export interface GitCall extends GivenOptions {
+interface GitCall extends GivenOptions {
   name: string
 }
 

@@ -29,13 +29,13 @@ const SYSTEMCTL_VERBS = words(
   'status is-active is-failed is-enabled is-system-running list-units list-timers list-unit-files list-sockets list-dependencies list-jobs list-automounts list-paths list-machines show cat help get-default show-environment',
 )
 
-export const systemctlLooks: Looks = (fields) => {
+const systemctlLooks: Looks = (fields) => {
   const given = givenOptions(fields, SYSTEMCTL, { trusting: true })
   const verb = given?.operands[0]
   return !!given && (!verb || (!verb.unknown && SYSTEMCTL_VERBS.has(verb.text)))
 }
 
-export const serviceLooks: Looks = (fields) =>
+const serviceLooks: Looks = (fields) =>
   fields.length === 1
     ? fields[0]?.text === '--status-all'
     : fields.length === 2 && fields[1]?.text === 'status' && !fields[0]?.text.startsWith('-')

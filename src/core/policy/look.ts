@@ -1,0 +1,24 @@
+/** What those who look at one command need of whoever goes through the text. */
+import type { Field, Redirect } from './command.ts'
+import type { Evaluated } from './evaluated.ts'
+import type { Scope } from './scope.ts'
+
+export interface Started {
+  words: readonly Field[]
+  redirects: readonly Redirect[]
+  assigned: readonly string[]
+}
+
+/** Who goes through the text. */
+export interface Look {
+  readonly evaluated: Evaluated
+  /** A text that bash evaluates once more. */
+  runs: (text: string, scope: Scope) => void
+  text: (source: string, scope: Scope) => void
+  opaque: (why: string, text: string) => void
+  /** Refuses the whole text. */
+  giveUp: (why: string) => void
+  add: (command: Started, scope: Scope) => void
+  call: (name: string, args: readonly Field[], scope: Scope) => boolean
+  changeDirectory: (target: Field | undefined, scope: Scope) => void
+}
