@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { claudeAdapter } from '../../src/agents/claude/adapter.ts'
-import type { EventType, RunEvent } from '../../src/contract/events.ts'
+import type { EventBody, EventType, RunEvent } from '../../src/contract/events.ts'
 import type { Settled, Tell } from './settled.ts'
 
 export function checkDatabase(path: string, settled: readonly Settled[], tell: Tell): void {
@@ -45,15 +45,37 @@ const OWN: ReadonlySet<EventType> = new Set([
   'question-answer',
 ] as const)
 
+const isDelta = ({ type }: { type: string }) => type.endsWith('-delta')
+
+/**
+ * Streamed pieces are cut elsewhere than the agent cut them, so that no secret is cut in two, and the last of them may be
+ * lost with a daemon: the whole text comes after. But none is made up, told twice or out of order.
+ */
+function checkDeltas(stored: readonly EventBody[], printed: readonly EventBody[], tell: Tell): void {
+  for (const type of ['text-delta', 'thinking-delta', 'tool-input-delta'] as const) {
+    const textsOf = (bodies: readonly EventBody[]) =>
+      bodies.flatMap((body) => (body.type === type ? [body.text] : []))
+    const whole = textsOf(printed).join('')
+    let from = 0
+    for (const text of textsOf(stored)) {
+      const at = whole.indexOf(text, from)
+      if (at === -1) {
+        tell(`a ${type} is stored that was not printed there: ${text.slice(0, 120)}`)
+        break
+      }
+      from = at + text.length
+    }
+  }
+}
+
 /** I2: every line that the agent printed is stored, once and in order. */
 export function checkSpool(spool: string, { tag, run, events }: Settled, tell: Tell): void {
   for (const attempt of run.attempts) {
-    const stored = events
-      .filter((event) => event.attemptId === attempt.id && !OWN.has(event.type))
-      .map(bodyOf)
-    const printed = readLines(join(spool, attempt.id, 'out'))
-      .flatMap((line) => claudeAdapter.parseLine(line))
-      .map((body) => JSON.stringify(sorted(body)))
+    const own = events.filter((event) => event.attemptId === attempt.id && !OWN.has(event.type))
+    const lines = readLines(join(spool, attempt.id, 'out')).flatMap((line) => claudeAdapter.parseLine(line))
+    checkDeltas(own, lines, (what) => tell(`${tag} (${run.id}), attempt ${attempt.id}: ${what}`))
+    const stored = own.filter((event) => !isDelta(event)).map(bodyOf)
+    const printed = lines.filter((body) => !isDelta(body)).map((body) => JSON.stringify(sorted(body)))
     const at = printed.findIndex((body, index) => body !== stored[index])
     if (at === -1 && stored.length === printed.length) continue
     tell(
