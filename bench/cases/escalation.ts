@@ -40,19 +40,23 @@ export const escalation: Benchmark = {
       5,
       short,
     )),
-    ...(await toolCalls(
-      { what: 'in 0.5 s, a guarded program', command: 'docker ps', count: 8, thinks: '500ms', goal: 1.05 },
-      5,
-      short,
-    )),
-    ...(await toolCalls(
-      { what: 'a model that takes no time', command: 'echo ok', count: 20, thinks: '0ms', goal: null },
-      10,
-      short,
-    )),
+    ...(short ? [] : await moreToolCalls()),
     ...(await chains()),
   ],
 }
+
+const moreToolCalls = async () => [
+  ...(await toolCalls(
+    { what: 'in 0.5 s, a guarded program', command: 'docker ps', count: 8, thinks: '500ms', goal: 1.05 },
+    5,
+    false,
+  )),
+  ...(await toolCalls(
+    { what: 'a model that takes no time', command: 'echo ok', count: 20, thinks: '0ms', goal: null },
+    10,
+    false,
+  )),
+]
 
 interface Calls {
   what: string

@@ -1,0 +1,27 @@
+/** The short form of `npm run bench`: that they work. */
+import { execFile } from 'node:child_process'
+import { resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { expect, it } from 'vitest'
+
+it('the benchmarks run', { timeout: 300_000 }, async () => {
+  const root = resolve(import.meta.dirname, '../..')
+  const node = resolve(root, 'node_modules/.bin/node')
+  const { stdout } = await promisify(execFile)(node, ['bench/run.ts', '--short'], { cwd: root })
+  for (const name of [
+    'turn',
+    'parser',
+    'ingest',
+    'start',
+    'slow-reader',
+    'chat',
+    'queue',
+    'recovery',
+    'history',
+    'policy',
+    'guard',
+    'escalation',
+    'chains',
+  ])
+    expect(stdout).toContain(`${name}:`)
+})
