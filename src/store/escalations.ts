@@ -115,7 +115,7 @@ const MAX_CHAIN = 1000
 
 /** All runs linked to this one: up to the root, then down from there; in order of their ids. */
 export async function listChain(db: Kysely<Tables>, id: RunId): Promise<RunRecord[]> {
-  const rows = await db
+  const ids = await db
     .withRecursive('up', (q) =>
       q
         .selectFrom('runs')
@@ -136,12 +136,21 @@ export async function listChain(db: Kysely<Tables>, id: RunId): Promise<RunRecor
         .union(q.selectFrom('runs').innerJoin('down', 'down.id', 'runs.parent_run_id').select('runs.id')),
     )
     .selectFrom('down')
-    .innerJoin('runs', 'runs.id', 'down.id')
-    .selectAll('runs')
-    .orderBy('runs.id')
+    .select('down.id')
     .limit(MAX_CHAIN)
     .execute()
-  return rows.map(toRun)
+  if (ids.length === 0) return []
+  // Joined and ordered in one query, all runs would be gone through.
+  const rows = await db
+    .selectFrom('runs')
+    .selectAll()
+    .where(
+      'id',
+      'in',
+      ids.map((row) => row.id),
+    )
+    .execute()
+  return rows.map(toRun).sort((x, y) => (x.id < y.id ? -1 : 1))
 }
 
 function toEscalation(row: EscalationsTable): EscalationRecord {
