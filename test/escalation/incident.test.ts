@@ -1,4 +1,5 @@
 /** An incident through the tiers, on the real CLI, with a `docker` that records what really happened. */
+import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { chmod, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -22,6 +23,8 @@ const handoffs = () => {
 describe('three tiers', () => {
   it('go on in one session, each with its own model and rights; nothing is run twice, and money is counted once', async () => {
     incident = await Incident.begin(threeTiers)
+    // The CLI itself starts git there, before any tool.
+    execFileSync('git', ['init', '-q', incident.world.workDir])
     const chain = await incident.play({ environment: 'HOST nas runs web' })
 
     expect(chain).toMatchObject({ state: 'ended', totals: { runs: 3, refusals: 0 } })

@@ -5,6 +5,7 @@ import { baseName, type Field, literal, showCommand, UNKNOWN } from './command.t
 import { changeDirectories } from './directory.ts'
 import { holdsArguments } from './evaluated.ts'
 
+import { isHarmlessSetting } from './git-config.ts'
 import { givenOptions, optionList } from './given-options.ts'
 import type { Look, Started } from './look.ts'
 import { onlyLooks } from './observe.ts'
@@ -394,7 +395,7 @@ function git(command: Started, args: readonly Field[], scope: Scope, walker: Loo
     if (text !== '-c' || !value) continue
     const [, key = '', setting = ''] = /^([^=]+)=?(.*)$/s.exec(value.text) ?? []
     if (/^alias\./i.test(key)) aliases.set(key.slice(6).toLowerCase(), setting)
-    else if (value.unknown || !startsNothing(key, setting))
+    else if (value.unknown || !isHarmlessSetting(key, setting))
       walker.opaque(`sets ${key} of git, which may start a program`, show)
   }
   const [sub, ...rest] = args.slice(at)
@@ -462,15 +463,6 @@ function isAbbreviation(text: string, option: string): boolean {
   const [name = ''] = text.split('=', 1)
   return name.length > 2 && option.startsWith(name)
 }
-
-/** Whatever the setting is for: a value that is no name of a program starts none. */
-const INERT = /^(|true|false|\d+|\/dev\/null)$/
-
-const startsNothing = (key: string, value: string) =>
-  HARMLESS_SETTING.test(key) || INERT.test(value) || (/^protocol\./i.test(key) && value === 'never')
-
-const HARMLESS_SETTING =
-  /^(user\.|color\.|commit\.gpgsign|core\.(quotepath|autocrlf|safecrlf|filemode)|advice\.|init\.defaultbranch|safe\.|pull\.|http\.(version|postbuffer)|log\.|diff\.(renames|noprefix))/i
 
 const KNOWN_GIT = new Set(
   'add am annotate apply archive bisect blame branch bundle cat-file check-attr check-ignore checkout cherry cherry-pick clean clone commit config count-objects describe diff diff-files diff-index diff-tree difftool fetch filter-branch for-each-ref format-patch fsck gc grep help init log ls-files ls-remote ls-tree merge merge-base mergetool mv name-rev notes pull push range-diff rebase reflog remote repack replace reset restore rev-list rev-parse revert rm send-pack shortlog show show-ref sparse-checkout stash status submodule switch symbolic-ref tag update-index update-ref var version whatchanged worktree write-tree lfs maintenance prune hash-object'.split(
