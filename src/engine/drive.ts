@@ -252,7 +252,7 @@ async function endUnseen(
   const notices = next.kind === 'settle' ? await noticesOfEnd(parts, run, next.outcome) : []
   const tier =
     next.kind === 'settle' ? await endingOfTier(parts, { run, settled: next.outcome, ending: null }) : null
-  const from = attempt.spoolOffset
+  const from = Math.min(attempt.heldFrom ?? attempt.spoolOffset, attempt.spoolOffset)
   const missing: EventBody[] = unread > from ? [{ type: 'gap', from, to: unread, reason: 'not-read' }] : []
   const spend = await readSpend(parts, run)
   const at = parts.clock.now()

@@ -6,7 +6,8 @@
  * reading → (turn over: farewell said) → (stop requested: ladder running) → gone. Reading goes on through all of
  * them; only the end of the process ends it.
  *
- * Invariants: events and spool offset are stored together (I2, each line once); a stop has one cause, the first; an
+ * Invariants: events and spool offset are stored together (I2, each line once), and what was held back of a stream is
+ * found again by reading the lines it came in a second time; a stop has one cause, the first; an
  * answer is stored before it is delivered, and may be delivered again; what is stored as events has no secrets in it,
  * what is acted on is as the agent said it.
  */
@@ -48,6 +49,11 @@ export interface SupervisionInput {
   onWaiting: (waiting: boolean) => void
 }
 
+interface SpoolRead {
+  offset: number
+  heldFrom: number | null
+}
+
 export type SupervisionEnd = TailEnd & { strays: number }
 
 /** How much is read before it is stored. Bounds memory and the size of a transaction. */
@@ -81,13 +87,14 @@ export class Supervision {
     const { attempt, dir, keeper } = input
     this.#parts = parts
     this.#in = input
-    this.#tail = new Tail(dir, keeper, attempt.spoolOffset)
-    this.#splitter = new LineSplitter(parts.settings.maxLineBytes, attempt.spoolOffset)
+    const from = attempt.heldFrom ?? attempt.spoolOffset
+    this.#tail = new Tail(dir, keeper, from)
+    this.#splitter = new LineSplitter(parts.settings.maxLineBytes, from)
     this.#deltas = new Deltas(parts.redactor)
     this.#watch = {
       startedAt: attempt.startedAt,
       lastOutputAt: parts.clock.now(),
-      outputBytes: attempt.spoolOffset,
+      outputBytes: from,
       turnEndedAt: null,
       waitingSince: null,
       waitedMs: 0,
@@ -226,8 +233,8 @@ export class Supervision {
       await this.stop('output-limit', 'printed a line too long to be checked')
     await this.#attend(batch, at)
     await this.#storing
-    const offset = this.#splitter.position
-    if (!this.#failure) this.#storing = this.#store(batch, offset, at).catch((error) => this.#fail(error))
+    const read = { offset: this.#splitter.position, heldFrom: this.#deltas.since }
+    if (!this.#failure) this.#storing = this.#store(batch, read, at).catch((error) => this.#fail(error))
     return drained
   }
 
@@ -247,25 +254,39 @@ export class Supervision {
   }
 
   #parse(piece: Piece, batch: EventBatch): void {
+    // Stored by a daemon before us, all but what it held back: that is held back again.
+    if (piece.end <= this.#in.attempt.spoolOffset) {
+      this.#recall(piece)
+      return
+    }
     if (piece.kind === 'gap') {
       batch.add([{ type: 'gap', from: piece.from, to: piece.end, reason: 'line-too-long' }])
       this.#missedLine = true
       return
     }
     try {
-      batch.add(this.#deltas.pass(this.#in.adapter.parseLine(piece.text)), piece.text)
+      batch.add(this.#deltas.pass(this.#in.adapter.parseLine(piece.text), piece.from), piece.text)
     } catch (error) {
       this.#parts.log.error({ error, attempt: this.#in.attempt.id }, 'the parser failed on a line')
-      const from = piece.end - Buffer.byteLength(piece.text) - 1
+      const { from } = piece
       batch.add([{ type: 'gap', from, to: piece.end, reason: 'parser-failed' }])
     }
   }
 
-  async #store(batch: EventBatch, offset: number, at: Date): Promise<void> {
+  #recall(piece: Piece): void {
+    if (piece.kind === 'gap') return
+    try {
+      this.#deltas.pass(this.#in.adapter.parseLine(piece.text), piece.from)
+    } catch {
+      // It was told of when the line was read first.
+    }
+  }
+
+  async #store(batch: EventBatch, { offset, heldFrom }: SpoolRead, at: Date): Promise<void> {
     const { attempt } = this.#in
     const { store, bus } = this.#parts
     const urgent = this.#watch.turnEndedAt !== null
-    await persist(this.#parts, () => store.advanceAttempt(attempt, batch, offset, at, { urgent }))
+    await persist(this.#parts, () => store.advanceAttempt(attempt, batch, offset, at, { urgent, heldFrom }))
     bus.publish(attempt.runId)
     for (const event of batch.actedOn) {
       this.#meter?.note(event, at)

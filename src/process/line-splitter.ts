@@ -3,7 +3,7 @@
  * Holds at most one unfinished line of at most `maxLine` bytes. The bytes of a longer line are let go as they come,
  * and when it ends it is reported as a gap, by position, so that they can be found in the spool.
  */
-export type Piece = { kind: 'line'; text: string; end: number } | { kind: 'gap'; from: number; end: number }
+export type Piece = { from: number; end: number } & ({ kind: 'line'; text: string } | { kind: 'gap' })
 
 const NEWLINE = 0x0a
 const RETURN = 0x0d
@@ -60,7 +60,7 @@ export class LineSplitter {
     const piece: Piece =
       bytes > this.#maxLine
         ? { kind: 'gap', from: start, end }
-        : { kind: 'line', text: whole ? textOf(chunk, from, to) : this.#heldText(), end }
+        : { kind: 'line', text: whole ? textOf(chunk, from, to) : this.#heldText(), from: start, end }
     this.#start = end
     this.#held = []
     this.#heldBytes = 0

@@ -180,11 +180,12 @@ export async function advanceAttempt(
   { id, runId, fence }: Pick<AttemptRecord, 'id' | 'runId' | 'fence'>,
   events: EventBatch,
   spoolOffset: number,
+  heldFrom: number | null,
   at: Date,
 ): Promise<number> {
   const { numUpdatedRows } = await tx
     .updateTable('attempts')
-    .set({ spool_offset: spoolOffset })
+    .set({ spool_offset: spoolOffset, held_from: heldFrom })
     .where('id', '=', id)
     .where('fence', '=', fence)
     .where('state', '<>', 'ended')

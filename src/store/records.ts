@@ -135,7 +135,10 @@ export interface AttemptRecord {
   kind: 'turn' | 'compact'
   fence: number
   process: { pid: number; startTicks: string; bootId: string } | null
+  /** How far its output is read and stored. */
   spoolOffset: number
+  /** Before it, if something that was read is not stored yet: from here on it must be read again. */
+  heldFrom: number | null
   stopCause: string | null
   exitCode: number | null
   outcome: Outcome | null

@@ -114,6 +114,7 @@ export interface AttemptsTable {
   boot_id: string | null
   /** Bytes of the spool that are represented by stored events. */
   spool_offset: number
+  held_from: number | null
   stop_cause: string | null
   exit_code: number | null
   outcome: string | null

@@ -76,7 +76,7 @@ export interface Store {
     events: EventBatch,
     spoolOffset: number,
     at: Date,
-    options?: { urgent?: boolean },
+    options?: { urgent?: boolean; heldFrom?: number | null },
   ) => Promise<number>
   /** What did not come from its output. */
   addEvents: (attempt: AttemptRecord, events: readonly EventBody[], at: Date) => Promise<void>
@@ -240,8 +240,8 @@ export function createStore(
     startAttempt: (input) => write((tx) => attempts.startAttempt(tx, input)),
     markLaunched: (attempt, process) => write((tx) => attempts.markLaunched(tx, attempt, process)),
     hurry: () => group.hurry(),
-    advanceAttempt: (attempt, batch, offset, at, { urgent = false } = {}) =>
-      group.write((tx) => attempts.advanceAttempt(tx, attempt, batch, offset, at), {
+    advanceAttempt: (attempt, batch, offset, at, { urgent = false, heldFrom = null } = {}) =>
+      group.write((tx) => attempts.advanceAttempt(tx, attempt, batch, offset, heldFrom, at), {
         urgent: urgent || batch.size >= LARGE_BATCH || batch.actedOn.some((event) => AWAITED.has(event.type)),
       }),
     addEvents: (attempt, events, at) => write((tx) => attempts.addEvents(tx, attempt, events, at)),

@@ -12,7 +12,12 @@ function piecesOf(bytes: Buffer, maxLine: number, offset = 0, cuts: readonly num
 }
 
 const split = (text: string, maxLine = 1000) => piecesOf(Buffer.from(text), maxLine)
-const line = (text: string, end: number): Piece => ({ kind: 'line', text, end })
+const line = (text: string, end: number, from = end - Buffer.byteLength(text) - 1): Piece => ({
+  kind: 'line',
+  text,
+  from,
+  end,
+})
 
 describe('lines', () => {
   it('end at a newline, and `end` is where the next one begins', () => {
@@ -24,7 +29,7 @@ describe('lines', () => {
     expect(splitter.push(Buffer.from('one\ntw'))).toEqual([line('one', 4)])
     expect(splitter.push(Buffer.from('o'))).toEqual([])
     expect(splitter.position).toBe(4)
-    expect(splitter.flush()).toEqual([line('two', 7)])
+    expect(splitter.flush()).toEqual([line('two', 7, 4)])
     expect(splitter.position).toBe(7)
     expect(splitter.flush()).toEqual([])
   })
@@ -35,7 +40,7 @@ describe('lines', () => {
   })
 
   it('may end in return and newline, and empty ones are passed over', () => {
-    expect(split('one\r\n\n\r\ntwo\n')).toEqual([line('one', 5), line('two', 12)])
+    expect(split('one\r\n\n\r\ntwo\n')).toEqual([line('one', 5, 0), line('two', 12)])
   })
 
   it('may hold bytes that are no text: they do not disturb their neighbours', () => {
@@ -44,7 +49,7 @@ describe('lines', () => {
   })
 
   it('count from where reading went on', () => {
-    expect(piecesOf(Buffer.from('x\ny'), 100, 1000)).toEqual([line('x', 1002), line('y', 1003)])
+    expect(piecesOf(Buffer.from('x\ny'), 100, 1000)).toEqual([line('x', 1002), line('y', 1003, 1002)])
   })
 })
 

@@ -43,16 +43,16 @@ describe('output', () => {
     const attempt = await start('dies-mid-line.sh')
     expect(await ended(attempt)).toEqual({ kind: 'exited', code: 137, starved: false })
     expect(await readAll(attempt)).toEqual([
-      { kind: 'line', text: 'whole', end: 6 },
-      { kind: 'line', text: '{"torn":', end: 14 },
+      { kind: 'line', text: 'whole', from: 0, end: 6 },
+      { kind: 'line', text: '{"torn":', from: 6, end: 14 },
     ])
   })
 
   it('without a newline at the end is read whole', async () => {
     const attempt = await start('prints-no-newline.sh')
     expect(await readAll(attempt)).toEqual([
-      { kind: 'line', text: 'first', end: 6 },
-      { kind: 'line', text: 'second', end: 12 },
+      { kind: 'line', text: 'first', from: 0, end: 6 },
+      { kind: 'line', text: 'second', from: 6, end: 12 },
     ])
   })
 
@@ -96,9 +96,9 @@ describe('output', () => {
       },
     })
     expect(pieces).toEqual([
-      { kind: 'line', text: 'before', end: 7 },
+      { kind: 'line', text: 'before', from: 0, end: 7 },
       { kind: 'gap', from: 7, end: 7 + size + 1 },
-      { kind: 'line', text: 'after', end: 7 + size + 1 + 6 },
+      { kind: 'line', text: 'after', from: 7 + size + 1, end: 7 + size + 1 + 6 },
     ])
     expect(statSync(attempt.dir.out).size).toBe(7 + size + 1 + 6)
     process.stdout.write(`100 MB line: at most ${(most / 2 ** 20).toFixed(1)} MB held\n`)

@@ -16,7 +16,7 @@ const turnEnd: EventBody = { type: 'turn-end', outcome: { name: 'completed', mes
 
 function pass(...bodies: EventBody[]): EventBody[] {
   const deltas = new Deltas(redactor)
-  return [...bodies.flatMap((body) => deltas.pass([body])), ...deltas.flush()]
+  return [...bodies.flatMap((body, at) => deltas.pass([body], at)), ...deltas.flush()]
 }
 
 it('before the event that ends the block', () => {
@@ -45,5 +45,34 @@ it('at the end of the attempt at the latest', () => {
 })
 
 it('nothing, if there is nothing to look for', () => {
-  expect(new Deltas(NOTHING_TO_REDACT).pass([text('hun')])).toEqual([text('hun')])
+  expect(new Deltas(NOTHING_TO_REDACT).pass([text('hun')], 0)).toEqual([text('hun')])
+})
+
+it('and is found again by reading from where the oldest block began', () => {
+  const lines = [
+    text('so it is hun', 'toolu_1'),
+    end,
+    text('and '),
+    text('a hun'),
+    thinking('x'),
+    text('hun'),
+  ]
+  const first = new Deltas(redactor)
+  const told = lines.flatMap((line, at) => first.pass([line], at))
+  expect(first.since).toBe(0)
+  first.pass([{ ...end, parentToolUseId: 'toolu_1' } as EventBody], lines.length)
+  expect(first.since).toBe(5)
+  const second = new Deltas(redactor)
+  for (let at = first.since!; at < lines.length; at++) second.pass([lines[at]!], at)
+  expect([...told, ...second.pass([text('ter2 ')], 9)].at(-1)).toEqual(text('[redacted] '))
+  expect(second.flush()).toEqual([])
+})
+
+it('nothing is to be read again when every block is over', () => {
+  const deltas = new Deltas(redactor)
+  expect(deltas.since).toBeNull()
+  deltas.pass([text('hun')], 3)
+  expect(deltas.since).toBe(3)
+  deltas.pass([end], 4)
+  expect(deltas.since).toBeNull()
 })

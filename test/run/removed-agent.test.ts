@@ -43,6 +43,14 @@ async function readSpool(): Promise<string> {
   return readFileSync(join(world.home, 'spool', attempt ?? '', 'out'), 'utf8')
 }
 
+/** Its last word may be the beginning of a secret: it is not stored yet, but all around it is. */
+function isHeldBack(): boolean {
+  const database = new DatabaseSync(join(world.home, 'reprise.db'), { readOnly: true })
+  const held = database.prepare('select 1 from attempts where held_from < spool_offset').get()
+  database.close()
+  return held !== undefined
+}
+
 const ALL = { outcome: 'completed', attemptCount: 1, resultText: ' Done.', agent: 'second' }
 const UNKNOWN = { code: 'agent-unknown', message: expect.stringContaining('"second"') }
 
@@ -86,10 +94,10 @@ it('and asks: the answer reaches it', async () => {
 })
 
 it('and is killed: what it said is stored, and the run says which agent is missing to go on', async () => {
-  await begin(HELD)
+  await begin({ when: '/^begin the work$/', reply: [{ text: 'Thinking hard.' }, { hold: 'gate' }] })
   const { id } = await world.createRun({ prompt: 'begin the work', agent: 'second' })
   await world.simulator.waitForHold('gate')
-  await until(async () => (await readSpool()).includes('Thinking.'), 'its first words')
+  await until(async () => (await readSpool()).includes('hard.') && isHeldBack(), 'its first words to be read')
   await restartWithout(async () => process.kill(agentOf()!.pid, 'SIGKILL'))
   const run = await world.settled(id)
   expect(run).toMatchObject({ outcome: 'crashed', attemptCount: 1 })
@@ -97,7 +105,7 @@ it('and is killed: what it said is stored, and the run says which agent is missi
   expect(run.message).toContain('config.yaml')
   expect(run.attempts[0]?.outcome?.message).toContain('ended by signal 9')
   const events = await world.events(id)
-  expect(events.flatMap((e) => (e.type === 'text-delta' ? [e.text] : [])).join('')).toBe('Thinking.')
+  expect(events.flatMap((e) => (e.type === 'text-delta' ? [e.text] : [])).join('')).toBe('Thinking hard.')
 })
 
 it('its sessions can still be looked at, though not gone on with', async () => {

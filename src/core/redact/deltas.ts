@@ -1,6 +1,9 @@
 /**
  * Redacts what an agent streams. One attempt may stream several things at a time, its own and those of its sub-agents;
  * what is held back of one is told when that block ends, at the latest when the attempt does.
+ *
+ * What is held back is nowhere but here, and must not be written down: it may be half a secret. Whoever comes after a
+ * death reads the spool again from `since`, where the oldest block that is not over begins, and holds the same.
  */
 import type { EventBody, EventOf, EventType } from '../../contract/events.ts'
 import { DeltaStream } from './delta-stream.ts'
@@ -11,6 +14,8 @@ type Delta = EventOf<'text-delta' | 'thinking-delta' | 'tool-input-delta'>
 interface Stream {
   type: Delta['type']
   text: DeltaStream
+  /** Where in the spool the line of its first piece begins. */
+  since: number
 }
 
 const CONCERNED: ReadonlySet<EventType> = new Set([
@@ -34,10 +39,17 @@ export class Deltas {
   }
 
   /** Nothing is built for what passes as it is: most lines of most agents come through here. */
-  pass(bodies: readonly EventBody[]): readonly EventBody[] {
+  pass(bodies: readonly EventBody[], at: number): readonly EventBody[] {
     if (!this.#redactor.active) return bodies
-    for (const { type } of bodies) if (CONCERNED.has(type)) return this.#passAll(bodies)
+    for (const { type } of bodies) if (CONCERNED.has(type)) return this.#passAll(bodies, at)
     return bodies
+  }
+
+  /** From where on what is held back can be read again; null if that is nothing. */
+  get since(): number | null {
+    let oldest: number | null = null
+    for (const { since } of this.#streams.values()) if (oldest === null || since < oldest) oldest = since
+    return oldest
   }
 
   /** All that is held back. */
@@ -47,14 +59,14 @@ export class Deltas {
     return passed
   }
 
-  #passAll(bodies: readonly EventBody[]): readonly EventBody[] {
+  #passAll(bodies: readonly EventBody[], at: number): readonly EventBody[] {
     const passed: EventBody[] = []
     for (const body of bodies) {
       switch (body.type) {
         case 'text-delta':
         case 'thinking-delta':
         case 'tool-input-delta': {
-          const text = this.#streamOf(body, passed).push(body.text)
+          const text = this.#streamOf(body, at, passed).push(body.text)
           if (text !== '')
             passed.push(text === body.text ? body : deltaOf(body.type, text, body.parentToolUseId))
           continue
@@ -73,12 +85,12 @@ export class Deltas {
   }
 
   /** Blocks come one after the other: the first piece of another kind ends the one before. */
-  #streamOf({ type, parentToolUseId: by = '' }: Delta, passed: EventBody[]): DeltaStream {
+  #streamOf({ type, parentToolUseId: by = '' }: Delta, since: number, passed: EventBody[]): DeltaStream {
     const known = this.#streams.get(by)
     if (known?.type === type) return known.text
     this.#end(by, passed)
     const text = new DeltaStream(this.#redactor)
-    this.#streams.set(by, { type, text })
+    this.#streams.set(by, { type, text, since })
     return text
   }
 

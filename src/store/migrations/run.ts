@@ -11,6 +11,7 @@ import { notifications } from './0004-notifications.ts'
 import { totals } from './0005-totals.ts'
 import { escalation } from './0006-escalation.ts'
 import { actions } from './0007-actions.ts'
+import { heldBack } from './0008-held-back.ts'
 
 export interface Migration {
   number: number
@@ -26,6 +27,7 @@ export const MIGRATIONS: readonly Migration[] = [
   totals,
   escalation,
   actions,
+  heldBack,
 ]
 
 interface MigrationsTable {
