@@ -36,6 +36,9 @@ export const MessageId = idKind('msg', 'a message')
 export const JobId = idKind('job', 'a job')
 export const NotificationId = idKind('ntf', 'a notification')
 export const ActionId = idKind('act', 'an action')
+export const WatchId = idKind('wch', 'a watch')
+export const CycleId = idKind('cyc', 'a cycle')
+export const FollowUpId = idKind('fup', 'a follow-up')
 
 export type RunId = Id<'run'>
 export type AttemptId = Id<'att'>
@@ -45,3 +48,6 @@ export type MessageId = Id<'msg'>
 export type JobId = Id<'job'>
 export type NotificationId = Id<'ntf'>
 export type ActionId = Id<'act'>
+export type WatchId = Id<'wch'>
+export type CycleId = Id<'cyc'>
+export type FollowUpId = Id<'fup'>
