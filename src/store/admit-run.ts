@@ -44,6 +44,8 @@ export async function admitRun(tx: Tx, run: NewRun): Promise<{ run: RunRecord; c
       job_id: run.job?.id ?? null,
       parent_run_id: run.tier?.parentRunId ?? null,
       tier: run.tier?.number ?? null,
+      cycle_id: run.cycleId ?? null,
+      follow_up_id: run.followUpId ?? null,
       priority: run.job?.priority ?? 0,
       place: run.job?.place ?? null,
       holds_place: run.job?.holdsPlace ? 1 : 0,

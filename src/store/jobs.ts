@@ -213,6 +213,7 @@ const SHORT_COLUMNS = [
   'transcript_chars',
   'job_id',
   'cycle_id',
+  'follow_up_id',
   'priority',
   'place',
   'model_calls',

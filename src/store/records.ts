@@ -7,6 +7,8 @@ import type {
   ActionId,
   AttemptId,
   ConversationId,
+  CycleId,
+  FollowUpId,
   JobId,
   MessageId,
   NotificationId,
@@ -77,7 +79,9 @@ export interface RunRecord {
     /** The turn of the conversation. */
     turn: number | null
     jobId: JobId | null
-    cycleId: string | null
+    cycleId: CycleId | null
+    /** The follow-up whose prompt it has. */
+    followUpId: FollowUpId | null
   }
   createdAt: Date
   startedAt: Date | null
@@ -114,6 +118,8 @@ export interface NewRun {
   job?: { id: JobId; priority: number; place: string; holdsPlace: boolean }
   /** The tier it works at, and the run that called it. */
   tier?: { number: number; parentRunId: RunId | null }
+  cycleId?: CycleId | null
+  followUpId?: FollowUpId | null
   createdAt: Date
 }
 

@@ -90,6 +90,7 @@ export function toRun(row: RunsTable): RunRecord {
       turn: row.turn,
       jobId: row.job_id,
       cycleId: row.cycle_id,
+      followUpId: row.follow_up_id,
     },
     createdAt: new Date(Number(row.created_at)),
     startedAt: date(row.started_at),

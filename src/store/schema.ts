@@ -4,6 +4,8 @@ import type {
   ActionId,
   AttemptId,
   ConversationId,
+  CycleId,
+  FollowUpId,
   JobId,
   MessageId,
   NotificationId,
@@ -12,6 +14,7 @@ import type {
 } from '../contract/ids.ts'
 import type { Attention, CheckpointKind, JobState } from '../contract/job.ts'
 import type { NotifyEvent } from '../contract/notification.ts'
+import type { CyclesTable, FollowUpsTable, WatchEventsTable, WatchesTable } from './watch-schema.ts'
 
 export interface Tables {
   runs: RunsTable
@@ -30,6 +33,10 @@ export interface Tables {
   totals: TotalsTable
   escalations: EscalationsTable
   actions: ActionsTable
+  watches: WatchesTable
+  cycles: CyclesTable
+  watch_events: WatchEventsTable
+  follow_ups: FollowUpsTable
 }
 
 export interface RunsTable {
@@ -78,7 +85,9 @@ export interface RunsTable {
   prompt_chars: number | null
   transcript_chars: number | null
   job_id: JobId | null
-  cycle_id: string | null
+  cycle_id: CycleId | null
+  /** The follow-up whose prompt it has. */
+  follow_up_id: FollowUpId | null
   /** Higher ones start first. */
   priority: number
   /** The directory it must not share with more runs than the limit says. */

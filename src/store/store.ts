@@ -51,9 +51,11 @@ import type { Tables } from './schema.ts'
 import * as sessions from './sessions.ts'
 import { readStats } from './stats.ts'
 import * as turns from './turns.ts'
+import type { Watching } from './watching.ts'
+import { createWatching } from './watching.ts'
 import { GroupWriter, type Tx } from './writer.ts'
 
-export interface Store {
+export interface Store extends Watching {
   admitRun: (run: NewRun) => Promise<{ run: RunRecord; created: boolean }>
   getRun: (id: RunId) => Promise<RunRecord | null>
   listRuns: (query: runs.RunQuery) => Promise<Page<RunRecord>>
@@ -227,6 +229,8 @@ export function createStore(
   const group = new GroupWriter(writer, windowMs, redactor)
   const write = <T>(work: (tx: Tx) => Promise<T>) => group.write(work, { urgent: true })
   return {
+    ...createWatching(reader, write),
+
     admitRun: (run) => write((tx) => admitRun(tx, run)),
     getRun: (id) => runs.getRun(reader, id),
     listRuns: (query) => runs.listRuns(reader, query),

@@ -12,6 +12,7 @@ import { totals } from './0005-totals.ts'
 import { escalation } from './0006-escalation.ts'
 import { actions } from './0007-actions.ts'
 import { heldBack } from './0008-held-back.ts'
+import { watches } from './0009-watches.ts'
 
 export interface Migration {
   number: number
@@ -28,6 +29,7 @@ export const MIGRATIONS: readonly Migration[] = [
   escalation,
   actions,
   heldBack,
+  watches,
 ]
 
 interface MigrationsTable {

@@ -1,0 +1,339 @@
+/**
+ * Follow-ups. planned → fired, cancelled or missed, once, guarded by state and by how often it has fired: whoever gives
+ * its prompt to a session does so in the same transaction, so it is given once. A recurring one goes from planned to
+ * planned until its last time.
+ */
+import { type Kysely, type Selectable, sql } from 'kysely'
+import { RepriseError } from '../contract/errors.ts'
+import type { FollowUpState } from '../contract/follow-up.ts'
+import type { Page } from '../contract/http.ts'
+import { type AttemptId, FollowUpId, type RunId, type SessionId } from '../contract/ids.ts'
+import { admitRun } from './admit-run.ts'
+import type { NewRun, RunRecord } from './records.ts'
+import type { Tables } from './schema.ts'
+import { admitTurn, type NewTurn } from './turns.ts'
+import type { FollowUpRecord } from './watch-records.ts'
+import type { FollowUpsTable } from './watch-schema.ts'
+import type { Tx } from './writer.ts'
+
+export interface Room {
+  /** Planned ones of the same chain or session, and of all. */
+  own: number
+  all: number
+}
+
+/** What the call asked for before is not asked for again: then the one there is comes back. `null`: there are too many. */
+export async function addFollowUp(
+  tx: Tx,
+  record: FollowUpRecord,
+  room: Room,
+): Promise<FollowUpRecord | null> {
+  const known = record.call && (await findOfCall(tx, record.call))
+  if (known) return known
+  const planned = await countPlanned(tx, record)
+  if (planned.own >= room.own || planned.all >= room.all) return null
+  await tx.insertInto('follow_ups').values(toRow(record)).execute()
+  return record
+}
+
+export async function findOfCall(
+  db: Kysely<Tables>,
+  { attemptId, toolUseId }: NonNullable<FollowUpRecord['call']>,
+): Promise<FollowUpRecord | null> {
+  const row = await db
+    .selectFrom('follow_ups')
+    .selectAll()
+    .where('attempt_id', '=', attemptId)
+    .where('tool_use_id', '=', toolUseId)
+    .executeTakeFirst()
+  return row ? toFollowUp(row) : null
+}
+
+/** Of the chain, or where there is none of the session; and of all. */
+export async function countPlanned(
+  db: Kysely<Tables>,
+  { rootRunId, sessionId }: Pick<FollowUpRecord, 'rootRunId' | 'sessionId'>,
+): Promise<Room> {
+  const planned = db
+    .selectFrom('follow_ups')
+    .select((eb) => eb.fn.countAll<number>().as('n'))
+    .where('state', '=', sql.lit('planned'))
+  const own = await (rootRunId === null
+    ? planned.where('session_id', '=', sessionId)
+    : planned.where('root_run_id', '=', rootRunId)
+  ).executeTakeFirstOrThrow()
+  const all = await planned.executeTakeFirstOrThrow()
+  return { own: Number(own.n), all: Number(all.n) }
+}
+
+export interface FollowUpQuery {
+  limit: number
+  cursor?: string | undefined
+  state?: FollowUpState | undefined
+  runId?: RunId | undefined
+  rootRunId?: RunId | undefined
+}
+
+/** Newest first; of a run: those it asked for, and those that were given to it. */
+export async function listFollowUps(
+  db: Kysely<Tables>,
+  { limit, cursor, state, runId, rootRunId }: FollowUpQuery,
+): Promise<Page<FollowUpRecord>> {
+  let select = db
+    .selectFrom('follow_ups')
+    .selectAll()
+    .orderBy('id', 'desc')
+    .limit(limit + 1)
+  if (cursor !== undefined) {
+    if (!FollowUpId.is(cursor))
+      throw new RepriseError('bad-request', 'cursor: expected one that a list returned')
+    select = select.where('id', '<', cursor)
+  }
+  if (state) select = select.where('state', '=', state)
+  if (runId) select = select.where((eb) => eb.or([eb('run_id', '=', runId), eb('fired_run_id', '=', runId)]))
+  if (rootRunId) select = select.where('root_run_id', '=', rootRunId)
+  const rows = await select.execute()
+  const items = rows.slice(0, limit).map(toFollowUp)
+  return { items, nextCursor: rows.length > limit ? (items.at(-1)?.id ?? null) : null }
+}
+
+export async function getFollowUp(db: Kysely<Tables>, id: FollowUpId): Promise<FollowUpRecord | null> {
+  const row = await db.selectFrom('follow_ups').selectAll().where('id', '=', id).executeTakeFirst()
+  return row ? toFollowUp(row) : null
+}
+
+/** Planned ones of a chain, or of a session where there is no chain. */
+export async function listPlanned(
+  db: Kysely<Tables>,
+  { rootRunId, sessionId }: { rootRunId: RunId | null; sessionId: SessionId | null },
+): Promise<FollowUpRecord[]> {
+  const planned = db.selectFrom('follow_ups').selectAll().where('state', '=', sql.lit('planned'))
+  const rows = await (rootRunId === null
+    ? planned.where('session_id', '=', sessionId)
+    : planned.where('root_run_id', '=', rootRunId)
+  )
+    .orderBy('due_at')
+    .orderBy('id')
+    .execute()
+  return rows.map(toFollowUp)
+}
+
+/** What a run asked for and may still be kept waiting for, the most pressing first. */
+export async function listPlannedOfRun(db: Kysely<Tables>, runId: RunId): Promise<FollowUpRecord[]> {
+  const rows = await db
+    .selectFrom('follow_ups')
+    .selectAll()
+    .where('run_id', '=', runId)
+    .where('state', '=', sql.lit('planned'))
+    .orderBy('due_at')
+    .orderBy('id')
+    .execute()
+  return rows.map(toFollowUp)
+}
+
+/** Due now, and not to be given to a run that is still at work: while it is, it is the one to be given them. */
+export async function listDue(db: Kysely<Tables>, now: Date, limit: number): Promise<FollowUpRecord[]> {
+  const rows = await db
+    .selectFrom('follow_ups as f')
+    .selectAll('f')
+    .where('f.state', '=', sql.lit('planned'))
+    .where('f.due_at', '<=', now.getTime())
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('runs as r')
+            .select('r.id')
+            .whereRef('r.id', '=', 'f.run_id')
+            .where('r.state', '<>', 'settled'),
+        ),
+      ),
+    )
+    .orderBy('f.due_at')
+    .orderBy('f.id')
+    .limit(limit)
+    .execute()
+  return rows.map(toFollowUp)
+}
+
+/** When the next one becomes due that is not due yet. */
+export async function nextFollowUpAt(db: Kysely<Tables>, now: Date): Promise<Date | null> {
+  const row = await db
+    .selectFrom('follow_ups')
+    .select('due_at')
+    .where('state', '=', sql.lit('planned'))
+    .where('due_at', '>', now.getTime())
+    .orderBy('due_at')
+    .limit(1)
+    .executeTakeFirst()
+  return row ? new Date(Number(row.due_at)) : null
+}
+
+/** When a recurring one is due again. */
+export interface Again {
+  dueAt: Date
+  messageId: string
+}
+
+export type FiredAs = { run: NewRun } | { turn: NewTurn } | { attempt: { id: AttemptId; runId: RunId } }
+
+/** Gives its prompt to a session. null: somebody else did, or it is not planned any more. */
+export async function fireFollowUp(
+  tx: Tx,
+  followUp: Pick<FollowUpRecord, 'id' | 'firedCount'>,
+  as: FiredAs,
+  again: Again | null,
+  at: Date,
+): Promise<{ run: RunRecord | null } | null> {
+  const fired = {
+    fired_at: at.getTime(),
+    fired_run_id: 'run' in as ? as.run.id : 'turn' in as ? as.turn.run.id : as.attempt.runId,
+    fired_attempt_id: 'attempt' in as ? as.attempt.id : null,
+  }
+  const { numUpdatedRows } = await tx
+    .updateTable('follow_ups')
+    .set((eb) => ({
+      ...fired,
+      fired_count: eb('fired_count', '+', 1),
+      ...(again
+        ? { due_at: again.dueAt.getTime(), message_id: again.messageId }
+        : { state: 'fired' as const, ended_at: at.getTime() }),
+    }))
+    .where('id', '=', followUp.id)
+    .where('state', '=', 'planned')
+    .where('fired_count', '=', followUp.firedCount)
+    .executeTakeFirst()
+  if (numUpdatedRows === 0n) return null
+  if ('run' in as) return { run: (await admitRun(tx, as.run)).run }
+  if ('turn' in as) return { run: (await admitTurn(tx, as.turn)).run }
+  return { run: null }
+}
+
+export interface FollowUpEnd {
+  state: 'cancelled' | 'missed'
+  by: 'agent' | 'person' | null
+  message: string | null
+}
+
+/** False if it is not planned any more. */
+export async function endFollowUp(
+  tx: Tx,
+  id: FollowUpId,
+  { state, by, message }: FollowUpEnd,
+  at: Date,
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('follow_ups')
+    .set({ state, cancelled_by: by, message, ended_at: at.getTime() })
+    .where('id', '=', id)
+    .where('state', '=', 'planned')
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+/** Of a cycle that ends, or a chain that is cancelled. */
+export async function endFollowUpsOf(
+  tx: Tx,
+  rootRunId: RunId,
+  { state, by, message }: FollowUpEnd,
+  at: Date,
+): Promise<number> {
+  const { numUpdatedRows } = await tx
+    .updateTable('follow_ups')
+    .set({ state, cancelled_by: by, message, ended_at: at.getTime() })
+    .where('root_run_id', '=', rootRunId)
+    .where('state', '=', 'planned')
+    .executeTakeFirst()
+  return Number(numUpdatedRows)
+}
+
+/** The newest that was given to a process of this run: what it is at. */
+export async function findLiveOf(db: Kysely<Tables>, runId: RunId): Promise<FollowUpRecord | null> {
+  const row = await db
+    .selectFrom('follow_ups')
+    .selectAll()
+    .where('fired_run_id', '=', runId)
+    .where('fired_attempt_id', 'is not', null)
+    .orderBy('fired_at', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row ? toFollowUp(row) : null
+}
+
+/** The clock was moved: what was asked for "in a while" moves with it. */
+export async function shiftFollowUps(tx: Tx, byMs: number): Promise<number> {
+  const { numUpdatedRows } = await tx
+    .updateTable('follow_ups')
+    .set((eb) => ({ due_at: eb('due_at', '+', byMs) }))
+    .where('state', '=', 'planned')
+    .where('relative', '=', 1)
+    .executeTakeFirst()
+  return Number(numUpdatedRows)
+}
+
+function toRow(record: FollowUpRecord): FollowUpsTable {
+  return {
+    id: record.id,
+    state: record.state,
+    prompt: record.prompt,
+    message_id: record.messageId,
+    reason: record.reason,
+    created_by: record.createdBy,
+    run_id: record.runId,
+    root_run_id: record.rootRunId,
+    session_id: record.sessionId,
+    cycle_id: record.cycleId,
+    tier: record.tier,
+    attempt_id: record.call?.attemptId ?? null,
+    tool_use_id: record.call?.toolUseId ?? null,
+    cron: record.cron,
+    time_zone: record.timeZone,
+    recurring: record.recurring ? 1 : 0,
+    relative: record.relative ? 1 : 0,
+    due_at: record.dueAt.getTime(),
+    expires_at: record.expiresAt?.getTime() ?? null,
+    fired_count: record.firedCount,
+    fired_at: record.firedAt?.getTime() ?? null,
+    fired_run_id: record.firedRunId,
+    fired_attempt_id: record.firedAttemptId,
+    cancelled_by: record.cancelledBy,
+    message: record.message,
+    created_at: record.createdAt.getTime(),
+    ended_at: record.endedAt?.getTime() ?? null,
+  }
+}
+
+const date = (at: number | null) => (at === null ? null : new Date(Number(at)))
+
+function toFollowUp(row: Selectable<FollowUpsTable>): FollowUpRecord {
+  return {
+    id: row.id,
+    state: row.state,
+    prompt: row.prompt,
+    messageId: row.message_id,
+    reason: row.reason,
+    createdBy: row.created_by,
+    runId: row.run_id,
+    rootRunId: row.root_run_id,
+    sessionId: row.session_id,
+    cycleId: row.cycle_id,
+    tier: row.tier,
+    call:
+      row.attempt_id !== null && row.tool_use_id !== null
+        ? { attemptId: row.attempt_id, toolUseId: row.tool_use_id }
+        : null,
+    cron: row.cron,
+    timeZone: row.time_zone,
+    recurring: row.recurring === 1,
+    relative: row.relative === 1,
+    dueAt: new Date(Number(row.due_at)),
+    expiresAt: date(row.expires_at),
+    firedCount: row.fired_count,
+    firedAt: date(row.fired_at),
+    firedRunId: row.fired_run_id,
+    firedAttemptId: row.fired_attempt_id,
+    cancelledBy: row.cancelled_by,
+    message: row.message,
+    createdAt: new Date(Number(row.created_at)),
+    endedAt: date(row.ended_at),
+  }
+}
