@@ -9,6 +9,7 @@ import type { Outcome } from '../contract/outcome.ts'
 import type { PermissionMode, ToolResult } from '../contract/run.ts'
 import type { TranscriptState } from '../contract/session.ts'
 import type { ResumeDecision } from '../core/resume/decide.ts'
+import type { SchedulingCall } from '../core/schedule/call.ts'
 
 export type Env = Readonly<Record<string, string>>
 
@@ -128,6 +129,10 @@ export interface AgentAdapter {
   probe: (path: string, env: Env) => Promise<Runtime>
   hasCredentials: (env: Env) => Promise<boolean>
   plan: (input: PlanInput) => Plan
+  /** A further message to a process that has ended its turn and waits. */
+  prompt: (promptId: string, text: string) => Message
+  /** What a call of the agent's own scheduling tools asks for; null: the tool is no such tool. We are asked about each. */
+  readScheduling: (tool: string, input: unknown) => SchedulingCall | null
   /** Of a line it has no word for it makes one `native` event, and leaves out nothing: `line` is all that it said. */
   parseLine: (line: string) => EventBody[]
   classify: (exit: Exit) => Outcome

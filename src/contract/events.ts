@@ -71,6 +71,14 @@ export const EventBody = z.discriminatedUnion('type', [
     reason: z.string(),
     dryRun: z.boolean().optional(),
   }),
+  /** The agent used its scheduling tools, and Reprise did in their place what they were asked for. */
+  kind('follow-up', {
+    toolUseId: z.string(),
+    action: z.enum(['planned', 'listed', 'cancelled']),
+    followUpId: z.string().optional(),
+    dueAt: z.iso.datetime().optional(),
+    message: z.string(),
+  }),
   /** A program that is watched for was really started; its guard asked. */
   kind('program-start', { program: z.string(), what: z.string(), workDir: z.string() }),
   /** The agent withdrew what it had asked. */

@@ -27,7 +27,10 @@ const LINGER_MS = 3000
 export function followTurn(state: TurnState, event: EventBody, at: Date, promptId: string): TurnState {
   switch (event.type) {
     case 'prompt-accept':
-      return event.messageId === promptId ? { ...state, accepted: true } : state
+      // Another message of ours begins a turn too.
+      return event.messageId === promptId
+        ? { ...state, accepted: true }
+        : { ...state, end: null, doneFrom: null }
     case 'session-start':
       return { ...state, end: null, doneFrom: null }
     case 'background': {

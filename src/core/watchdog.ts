@@ -15,6 +15,8 @@ export interface WatchFacts {
   waitingSince: Date | null
   /** Time spent waiting for answers that have come since. */
   waitedMs: number
+  /** Its turn is over, and it is kept for what comes then. */
+  heldUntil: Date | null
 }
 
 export interface WatchLimits {
@@ -55,16 +57,15 @@ function deadlinesOf(
     const at = facts.waitingSince.getTime() + limits.questionTimeoutMs
     return [{ at, cause: 'question-timeout', message: 'its question was not answered in time' }]
   }
-  return [
-    {
-      at: facts.startedAt.getTime() + limits.maxDurationMs + facts.waitedMs,
-      cause: 'timed-out',
-      message: `ran longer than ${limits.maxDurationMs} ms`,
-    },
-    {
-      at: facts.lastOutputAt.getTime() + limits.idleTimeoutMs,
-      cause: 'silent',
-      message: `printed nothing for ${limits.idleTimeoutMs} ms`,
-    },
-  ]
+  const duration = {
+    at: facts.startedAt.getTime() + limits.maxDurationMs + facts.waitedMs,
+    cause: 'timed-out',
+    message: `ran longer than ${limits.maxDurationMs} ms`,
+  } as const
+  const silence = {
+    at: facts.lastOutputAt.getTime() + limits.idleTimeoutMs,
+    cause: 'silent',
+    message: `printed nothing for ${limits.idleTimeoutMs} ms`,
+  } as const
+  return facts.heldUntil ? [duration] : [duration, silence]
 }

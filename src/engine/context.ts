@@ -7,6 +7,7 @@ import type { ConversationId } from '../contract/ids.ts'
 import { toPastTurns } from '../core/history/render.ts'
 import { catchUpFor, viewFor } from '../core/history/view.ts'
 import type { ChatContext, PastTurn } from '../core/prompt/compose.ts'
+import { composeFollowUpPrompt } from '../core/watch/prompt.ts'
 import type { RunRecord, SessionRecord } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
 import { readPastTurns } from './history.ts'
@@ -32,7 +33,7 @@ export async function readContext(store: Store, run: RunRecord): Promise<RunCont
   const epoch = session?.epoch ?? 0
   const turns = await readPastTurns(store, run.sessionId, run)
   return {
-    run,
+    run: await atFollowUp(store, run),
     revision: null,
     session,
     sessionEpoch: epoch,
@@ -40,6 +41,18 @@ export async function readContext(store: Store, run: RunRecord): Promise<RunCont
     turns,
     chat: null,
     instructionsHash: null,
+  }
+}
+
+/** A run that was kept waiting for a follow-up and got it is at that prompt now, not at its own. */
+async function atFollowUp(store: Store, run: RunRecord): Promise<RunRecord> {
+  const live = run.attemptCount === 0 ? null : await store.findLiveFollowUp(run.id)
+  if (!live?.firedMessageId || !live.firedAt) return run
+  return {
+    ...run,
+    prompt: composeFollowUpPrompt({ ...live, now: live.firedAt }),
+    promptId: live.firedMessageId,
+    links: { ...run.links, followUpId: live.id },
   }
 }
 

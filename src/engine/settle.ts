@@ -13,6 +13,7 @@ import { endStrays, goneWithin } from '../process/ladder.ts'
 import type { ProcessIdentity } from '../process/proc.ts'
 import type { AttemptRecord, QuestionRecord, RunRecord, StoredEvent } from '../store/records.ts'
 import { isUnattended, wasRaised } from './allowance.ts'
+import { markTaken, takenIn } from './follow-ups/reconcile.ts'
 import { keepTranscript } from './keep-transcript.ts'
 import { goOnIfAffordable } from './next-run.ts'
 import type { EngineParts } from './parts.ts'
@@ -65,6 +66,7 @@ export async function settleAttempt(parts: EngineParts, input: SettleInput): Pro
   const events = await store.listEvents(run.id, { types: RELEVANT })
   const own = events.filter((event) => event.attemptId === attempt.id)
 
+  await markTaken(parts, attempt, takenIn(own.filter(({ body }) => !isFirstPrompt(body, attempt))))
   const exitCode = end.kind === 'exited' ? end.code : null
   const classified = classify(
     adapter,
@@ -185,6 +187,9 @@ export async function settleAttempt(parts: EngineParts, input: SettleInput): Pro
     if (job) await goOnIfAffordable(parts, job)
   }
 }
+
+const isFirstPrompt = (body: EventBody, { promptId }: AttemptRecord) =>
+  body.type === 'prompt-accept' && body.messageId === promptId
 
 const addsSomething = ({ body }: StoredEvent) =>
   body.type === 'model-call' && (body.usage.outputTokens ?? 0) > 0

@@ -3,7 +3,7 @@
  * process is gone. Works the same for a process just started and for one adopted from a daemon that died: all that
  * must be remembered is in the store and in the attempt's folder.
  *
- * reading → (turn over: farewell said) → (stop requested: ladder running) → gone. Reading goes on through all of
+ * reading → (turn over, a follow-up due soon: kept waiting, and given it) → (turn over: farewell said) → (stop requested: ladder running) → gone. Reading goes on through all of
  * them; only the end of the process ends it.
  *
  * Invariants: events and spool offset are stored together (I2, each line once), and what was held back of a stream is
@@ -29,6 +29,9 @@ import { EventBatch } from '../store/event-batch.ts'
 import type { AttemptRecord, QuestionRecord, RunRecord } from '../store/records.ts'
 import { isUnattended, readAllowance } from './allowance.ts'
 import { scanEvents } from './events.ts'
+import { answerSchedulingCall } from './follow-ups/agent-calls.ts'
+import { Hold } from './follow-ups/hold.ts'
+import { markTaken, takenIn } from './follow-ups/reconcile.ts'
 import type { Gate } from './gate.ts'
 import { METERED, Meter, type Reading } from './meter.ts'
 import type { EngineParts } from './parts.ts'
@@ -62,6 +65,8 @@ const UNAUTHORIZED_RETRIES = 3
 /** Of which nothing follows but a higher count. */
 const COUNTED_ONLY: ReadonlySet<EventBody['type']> = new Set(['model-call', 'tool-start', 'compaction'])
 const TURNS = ['prompt-accept', 'session-start', 'background', 'turn-end'] as const
+/** Of a run without rules. */
+const FREE = { answer: { decision: 'pass' }, refusal: null } as const
 const SETTLED_QUESTION: readonly string[] = ['run-settled', 'question-answered']
 
 export class Supervision {
@@ -70,6 +75,7 @@ export class Supervision {
   readonly #tail: Tail
   readonly #splitter: LineSplitter
   readonly #deltas: Deltas
+  readonly #hold: Hold
   #watch: WatchFacts
   #open: QuestionRecord[] = []
   #ladder: Promise<unknown> | null = null
@@ -98,7 +104,9 @@ export class Supervision {
       turnEndedAt: null,
       waitingSince: null,
       waitedMs: 0,
+      heldUntil: null,
     }
+    this.#hold = new Hold(parts, input)
   }
 
   /** Resolves when the process is gone and everything it printed is stored; null if detached before that. */
@@ -190,6 +198,7 @@ export class Supervision {
     poke(dir)
     await this.#openMeter()
     const turns = await store.listEvents(attempt.runId, { attemptId: attempt.id, types: TURNS })
+    if (attempt.process !== null) await markTaken(this.#parts, attempt, takenIn(turns))
     const asked = await store.listQuestions(attempt.id)
     this.#watch.waitedMs = asked.reduce(
       (ms, q) => ms + ((q.answeredAt ?? q.askedAt).getTime() - q.askedAt.getTime()),
@@ -288,6 +297,7 @@ export class Supervision {
     const urgent = this.#watch.turnEndedAt !== null
     await persist(this.#parts, () => store.advanceAttempt(attempt, batch, offset, at, { urgent, heldFrom }))
     bus.publish(attempt.runId)
+    await this.#noteTaken(batch)
     for (const event of batch.actedOn) {
       this.#meter?.note(event, at)
       if (!COUNTED_ONLY.has(event.type)) await this.#react(event, at)
@@ -295,17 +305,34 @@ export class Supervision {
     if (batch.actedOn.some((event) => event.type === 'model-call')) await this.#holdToBudget()
   }
 
+  /** Its first prompt is no follow-up. */
+  async #noteTaken(batch: EventBatch): Promise<void> {
+    const taken = takenIn(batch.actedOn.map((body) => ({ body })))
+    taken.delete(this.#in.attempt.promptId)
+    await markTaken(this.#parts, this.#in.attempt, taken)
+  }
+
   /** Answered before it is stored: who reads the line again gives the same answer, and it is delivered once. */
   async #passGate(batch: EventBatch): Promise<void> {
     const { gate, adapter, dir, run } = this.#in
-    if (!gate) return
+    if (!batch.actedOn.some((event) => event.type === 'permission-ask')) return
     const withdrawn = new Set(
       batch.actedOn.flatMap((e) => (e.type === 'question-cancel' ? [e.requestId] : [])),
     )
     for (const ask of batch.actedOn.filter((event) => event.type === 'permission-ask')) {
       if (withdrawn.has(ask.requestId)) continue
-      const { answer, refusal } = await gate.decide(ask)
+      const call = adapter.readScheduling(ask.tool, ask.input)
+      if (!gate && call === null) continue
+      const decided = gate ? await gate.decide(ask) : FREE
+      const { refusal } = decided
+      let { answer } = decided
       if (refusal) batch.add([refusal])
+      else if (call) {
+        const { message, event, planned } = await answerSchedulingCall(this.#parts, this.#in, ask, call)
+        if (planned) this.#hold.notePlanned()
+        batch.add([event])
+        answer = { decision: 'deny', message }
+      }
       // The rules have nothing against it; whether a person has is asked as in any other run.
       if (answer.decision === 'pass' && (ask.via === 'prompt' || run.request.permissions === 'ask-all'))
         continue
@@ -401,13 +428,36 @@ export class Supervision {
     const { doneFrom } = this.#turn
     if (doneFrom === null || doneFrom > this.#parts.clock.now()) return
     if (this.#watch.turnEndedAt || this.#ladder) return
+    if (await this.#isHeld()) return
     this.#watch.turnEndedAt = doneFrom
     await this.#farewell('done')
   }
 
+  async #isHeld(): Promise<boolean> {
+    const held = await this.#hold.look(this.#turn.end)
+    const until = held instanceof Date ? held : null
+    if ((this.#watch.heldUntil === null) !== (until === null)) {
+      this.#in.onWaiting(until !== null)
+      this.#watch.lastOutputAt = this.#parts.clock.now()
+    }
+    this.#watch.heldUntil = until
+    return held !== null
+  }
+
+  /** What was planned or cancelled elsewhere changes what it waits for. */
+  nudge(): void {
+    this.#hold.notePlanned()
+    this.#tail.nudge()
+  }
+
   #lingersUntil(): number {
     const { doneFrom } = this.#turn
-    return doneFrom && !this.#watch.turnEndedAt ? doneFrom.getTime() : Number.POSITIVE_INFINITY
+    // One that is past has been acted on: the process is held.
+    return doneFrom && doneFrom > this.#parts.clock.now() ? doneFrom.getTime() : Number.POSITIVE_INFINITY
+  }
+
+  #heldUntil(): number {
+    return this.#watch.heldUntil?.getTime() ?? Number.POSITIVE_INFINITY
   }
 
   async #farewell(cause: StopCause | 'done'): Promise<void> {
@@ -441,7 +491,7 @@ export class Supervision {
       const limits = { ...settings, maxDurationMs: run.request.maxDurationMs ?? settings.maxDurationMs }
       const verdict = watch(this.#watch, limits, now)
       if (verdict.kind === 'stop') await this.stop(verdict.cause, verdict.message)
-      else waitMs = Math.max(1, Math.min(verdict.untilMs, this.#lingersUntil()) - now.getTime())
+      else waitMs = Math.max(1, Math.min(verdict.untilMs, this.#lingersUntil(), this.#heldUntil()) - now.getTime())
     }
     if (!this.#detached) await this.#tail.wait(waitMs)
   }

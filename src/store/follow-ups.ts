@@ -193,6 +193,7 @@ export async function fireFollowUp(
     .updateTable('follow_ups')
     .set((eb) => ({
       ...fired,
+      fired_message_id: eb.ref('message_id'),
       fired_count: eb('fired_count', '+', 1),
       ...(again
         ? { due_at: again.dueAt.getTime(), message_id: again.messageId }
@@ -295,6 +296,7 @@ function toRow(record: FollowUpRecord): FollowUpsTable {
     fired_at: record.firedAt?.getTime() ?? null,
     fired_run_id: record.firedRunId,
     fired_attempt_id: record.firedAttemptId,
+    fired_message_id: record.firedMessageId,
     cancelled_by: record.cancelledBy,
     message: record.message,
     created_at: record.createdAt.getTime(),
@@ -331,6 +333,7 @@ function toFollowUp(row: Selectable<FollowUpsTable>): FollowUpRecord {
     firedAt: date(row.fired_at),
     firedRunId: row.fired_run_id,
     firedAttemptId: row.fired_attempt_id,
+    firedMessageId: row.fired_message_id,
     cancelledBy: row.cancelled_by,
     message: row.message,
     createdAt: new Date(Number(row.created_at)),

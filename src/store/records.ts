@@ -39,6 +39,8 @@ export interface ChainLimits {
   budgetUsd: number | null
   /** About the place: what an agent that starts fresh should know of it. */
   environment: string | null
+  /** What the first run was asked, where the run before has another prompt: a follow-up's. */
+  task?: string | undefined
 }
 
 export type RunState =

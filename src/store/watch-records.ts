@@ -68,6 +68,8 @@ export interface FollowUpRecord {
   firedRunId: RunId | null
   /** It was given to a process that had been kept waiting for it. */
   firedAttemptId: AttemptId | null
+  /** Of the message it was given with last. */
+  firedMessageId: string | null
   cancelledBy: 'agent' | 'person' | null
   message: string | null
   createdAt: Date

@@ -83,6 +83,7 @@ export interface FollowUpsTable {
   fired_run_id: RunId | null
   /** It was given to a process that was kept waiting. */
   fired_attempt_id: AttemptId | null
+  fired_message_id: string | null
   cancelled_by: 'agent' | 'person' | null
   message: string | null
   created_at: number

@@ -7,8 +7,9 @@ import { findClaudeHolder } from './holder.ts'
 import { locateClaudeSession } from './locate.ts'
 import { mendClaudeTranscript } from './mend.ts'
 import { parseClaudeLine } from './parse.ts'
-import { planClaude } from './plan.ts'
+import { planClaude, userMessage } from './plan.ts'
 import { probeClaude } from './probe.ts'
+import { readClaudeScheduling } from './scheduling.ts'
 import { inspectClaudeTranscript } from './transcript.ts'
 
 export const claudeAdapter: AgentAdapter = {
@@ -20,6 +21,8 @@ export const claudeAdapter: AgentAdapter = {
   probe: probeClaude,
   hasCredentials: hasClaudeCredentials,
   plan: planClaude,
+  prompt: userMessage,
+  readScheduling: readClaudeScheduling,
   parseLine: parseClaudeLine,
   classify: classifyClaude,
   answer: answerClaude,

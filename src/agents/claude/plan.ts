@@ -3,6 +3,7 @@
  * that begins with a dash is parsed as a flag. The prompt is the first line on stdin.
  */
 import type { Message, Plan, PlanInput, Runtime, TierPlan } from '../adapter.ts'
+import { SCHEDULING_TOOLS } from './scheduling.ts'
 
 const PERMISSION_MODE = {
   'ask-all': 'default',
@@ -34,7 +35,7 @@ export function planClaude(input: PlanInput): Plan {
   args.push(...input.extraArgs)
 
   const messages = [userMessage(input.promptId, input.prompt)]
-  if (permissions === 'ask-all' || input.gated) messages.unshift(gateEveryTool())
+  messages.unshift(gate(permissions === 'ask-all' || input.gated ? '*' : SCHEDULING_TOOLS.join('|')))
   return { args, input: messages }
 }
 
@@ -60,16 +61,16 @@ const isOfServer = (tool: string) => tool.startsWith('mcp__')
  * The CLI keeps our uuid as the message's own, in its transcript too, and does not take a message with the same
  * uuid into a session twice.
  */
-function userMessage(id: string, text: string): Message {
+export function userMessage(id: string, text: string): Message {
   const line = { type: 'user', uuid: id, message: { role: 'user', content: text } }
   return { id: `prompt-${id}`, line: JSON.stringify(line) }
 }
 
-/** Makes the CLI call back before each tool, also those it would have allowed by itself. */
-function gateEveryTool(): Message {
+/** Makes the CLI call back before each of these tools, also those it would have allowed by itself. */
+function gate(matcher: string): Message {
   const request = {
     subtype: 'initialize',
-    hooks: { PreToolUse: [{ matcher: '*', hookCallbackIds: ['gate'] }] },
+    hooks: { PreToolUse: [{ matcher, hookCallbackIds: ['gate'] }] },
   }
   return { id: 'initialize', line: controlRequest('reprise-initialize', request) }
 }

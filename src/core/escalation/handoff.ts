@@ -80,9 +80,13 @@ export class CommandLog {
       this.#byId.set(body.toolUseId, { tool: body.name, what, outcome: 'unknown', output: '' })
     } else if (body.type === 'tool-end') {
       const command = this.#byId.get(body.toolUseId)
-      if (!command || command.outcome === 'refused') return
+      if (!command || command.outcome !== 'unknown') return
       command.outcome = body.isError ? 'error' : 'ok'
       command.output = clip(textOf(body.content), 2 * OUTPUT_CHARS)
+    } else if (body.type === 'follow-up') {
+      // To the agent it looks refused, because its own tool was not let to do it.
+      const command = this.#byId.get(body.toolUseId)
+      if (command) Object.assign(command, { outcome: 'ok', output: body.message })
     } else if (body.type === 'refusal' && body.toolUseId !== undefined) {
       const command = this.#byId.get(body.toolUseId)
       if (command) Object.assign(command, { outcome: 'refused', output: body.reason })

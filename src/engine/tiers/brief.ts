@@ -18,11 +18,13 @@ export async function readTierText(
   decision: ResumeDecision,
   bySchema: boolean,
 ): Promise<{ text: TierText; handoff: Handoff | null } | null> {
-  const { tier: number, parentRunId } = run.links
+  const { tier: number, parentRunId, followUpId } = run.links
   const { chain } = run.request
   if (number === null || !chain) return null
   const { escalation } = parts.settings
-  const calledFor = parentRunId && ((await parts.store.getEscalation(parentRunId))?.message ?? null)
+  // What a follow-up is for, it says itself.
+  const takesOver = parentRunId !== null && followUpId === null
+  const calledFor = takesOver ? ((await parts.store.getEscalation(parentRunId))?.message ?? null) : null
   const resumed = decision.kind === 'resume'
   const brief = composeBrief({
     tier: requireTier(parts, number),
@@ -40,7 +42,7 @@ export async function readTierText(
       brief,
       environment: chain.environment,
       handoff: handoff && handoffText(handoff),
-      takesOver: parentRunId !== null,
+      takesOver,
     },
     handoff,
   }
@@ -67,7 +69,7 @@ async function readHandoff(parts: EngineParts, run: RunRecord, because: string):
     }),
   )
   const fromRunId = run.links.parentRunId ?? run.id
-  const handoff = composeHandoff({ runId: run.id, fromRunId, because, task: run.prompt, tiers })
+  const handoff = composeHandoff({ runId: run.id, fromRunId, because, task: run.request.chain?.task ?? run.prompt, tiers })
   return JSON.parse(redactor.json(JSON.stringify(handoff))) as Handoff
 }
 

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { TierPlan } from '../../agents/adapter.ts'
 import { RepriseError } from '../../contract/errors.ts'
-import { RunId } from '../../contract/ids.ts'
+import { type FollowUpId, RunId } from '../../contract/ids.ts'
 import type { CreateRun } from '../../contract/run.ts'
 import { signalSchema } from '../../core/escalation/signal.ts'
 import type { Tier } from '../../core/escalation/tier.ts'
@@ -68,7 +68,7 @@ export function nextTierRun(parts: Parts, before: RunRecord, toTier: number, spe
     ...atTier(parts, tier),
     agent: before.agent,
     workDir: before.workDir,
-    prompt: before.prompt,
+    prompt: chain.task ?? before.prompt,
     request: {
       ...before.request,
       ...requestOf(tier, left),
@@ -77,7 +77,22 @@ export function nextTierRun(parts: Parts, before: RunRecord, toTier: number, spe
     },
     sessionId: before.sessionId,
     tier: { number: tier.number, parentRunId: before.id },
+    cycleId: before.links.cycleId,
   }
+}
+
+/** The one that has a follow-up's prompt: at the tier, and in the session, of the one that planned it. */
+export function followUpTierRun(
+  parts: Parts,
+  before: RunRecord,
+  { id, prompt }: { id: FollowUpId; prompt: string },
+  spentUsd: number,
+): NewRun {
+  const { chain } = before.request
+  if (!chain || before.links.tier === null) throw new Error(`run ${before.id} belongs to no chain`)
+  const run = nextTierRun(parts, before, before.links.tier, spentUsd)
+  const request = { ...run.request, chain: { ...chain, task: chain.task ?? before.prompt } }
+  return { ...run, prompt, request, followUpId: id }
 }
 
 function atTier({ clock }: Parts, tier: Tier) {

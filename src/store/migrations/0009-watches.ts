@@ -86,6 +86,7 @@ export const watches = {
       .addColumn('fired_at', 'bigint')
       .addColumn('fired_run_id', 'text')
       .addColumn('fired_attempt_id', 'text')
+      .addColumn('fired_message_id', 'text')
       .addColumn('cancelled_by', 'text')
       .addColumn('message', 'text')
       .addColumn('created_at', 'bigint', (c) => c.notNull())

@@ -1,0 +1,13 @@
+import { cronTimes } from './cron.ts'
+import { machineTimeZone } from './time-zone.ts'
+
+/** When a recurring follow-up is due next after `now`; null: never again. What was missed meanwhile is not made up for. */
+export function nextFollowUpTime(
+  followUp: { cron: string | null; timeZone: string | null; recurring: boolean; expiresAt: Date | null },
+  now: Date,
+): Date | null {
+  const { cron, timeZone, recurring, expiresAt } = followUp
+  if (!recurring || cron === null) return null
+  const next = cronTimes(cron, timeZone ?? machineTimeZone())(now)
+  return next && (expiresAt === null || next < expiresAt) ? next : null
+}

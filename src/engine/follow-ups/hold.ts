@@ -1,0 +1,78 @@
+/**
+ * Keeps a process that has ended its turn waiting for a follow-up that is due soon. Worth it for a short while: to resume
+ * the session costs a new process, to wait costs the memory of this one.
+ *
+ * nothing to wait for → waiting until it is due → given, until the agent has taken it → (its turn) → looked at again.
+ * Whoever adopts the process comes to the same: what is planned is in the store, and a message is given once however
+ * often it is sent.
+ */
+import type { AgentAdapter } from '../../agents/adapter.ts'
+import type { EventOf } from '../../contract/events.ts'
+import { readRecommendation } from '../../core/escalation/signal.ts'
+import { composeFollowUpPrompt } from '../../core/watch/prompt.ts'
+import { type AttemptDir, deliver } from '../../process/attempt-dir.ts'
+import type { AttemptRecord, RunRecord } from '../../store/records.ts'
+import type { EngineParts } from '../parts.ts'
+import { persist } from '../persist.ts'
+
+export interface HoldInput {
+  run: RunRecord
+  attempt: AttemptRecord
+  adapter: AgentAdapter
+  dir: AttemptDir
+}
+
+/** null: the process may end. A time: it waits until then. `given`: it has a prompt to take. */
+export type Held = Date | 'given' | null
+
+export class Hold {
+  readonly #parts: EngineParts
+  readonly #in: HoldInput
+  /** Few runs plan anything: the store is asked only of those that may have. */
+  #mayHave: boolean
+  #told: string | null = null
+
+  constructor(parts: EngineParts, input: HoldInput) {
+    this.#parts = parts
+    this.#in = input
+    this.#mayHave = input.attempt.process !== null
+  }
+
+  notePlanned(): void {
+    this.#mayHave = true
+  }
+
+  async look(end: EventOf<'turn-end'> | null): Promise<Held> {
+    const { run, attempt, adapter, dir } = this.#in
+    const { store, clock, settings } = this.#parts
+    if (!this.#mayHave || attempt.kind !== 'turn' || end?.outcome.name !== 'completed') return null
+    if (wantsToEscalate(run, end)) return null
+    const [first] = await store.listPlannedOfRun(run.id)
+    const now = clock.now()
+    if (!first || first.dueAt.getTime() - now.getTime() > settings.followUps.holdMs) return null
+    if (first.dueAt > now) {
+      await this.#tell(first.id, first.dueAt)
+      return first.dueAt
+    }
+    if ((await store.getRun(run.id))?.cancelRequested) return null
+    const text = composeFollowUpPrompt({ ...first, now })
+    await persist(this.#parts, () => deliver(dir, adapter.prompt(first.messageId, text)))
+    return 'given'
+  }
+
+  async #tell(id: string, dueAt: Date): Promise<void> {
+    if (this.#told === id) return
+    this.#told = id
+    const { attempt } = this.#in
+    const text = `waits in its process for follow-up ${id}, due at ${dueAt.toISOString()}`
+    await persist(this.#parts, () =>
+      this.#parts.store.addEvents(attempt, [{ type: 'note', text }], this.#parts.clock.now()),
+    )
+    this.#parts.bus.publish(attempt.runId)
+  }
+}
+
+/** Whoever calls for the next tier is not waited with. */
+const wantsToEscalate = ({ links }: RunRecord, { structured, text }: EventOf<'turn-end'>) =>
+  links.tier !== null &&
+  readRecommendation({ structured, text: text ?? null, exitCode: null }).escalate === true

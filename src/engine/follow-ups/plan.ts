@@ -1,0 +1,90 @@
+/** Plans a follow-up, whoever asks for it: checks it against the limits and stores it. */
+import { randomUUID } from 'node:crypto'
+import { FollowUpId, type RunId } from '../../contract/ids.ts'
+import { type FollowUpWish, planFollowUp } from '../../core/schedule/follow-up.ts'
+import type { RunRecord } from '../../store/records.ts'
+import type { FollowUpRecord } from '../../store/watch-records.ts'
+import type { EngineParts } from '../parts.ts'
+import { persist } from '../persist.ts'
+
+export interface Planner {
+  prompt: string
+  reason: string | null
+  createdBy: 'agent' | 'person'
+  wish: FollowUpWish
+  run: RunRecord | null
+  sessionId: FollowUpRecord['sessionId']
+  call: FollowUpRecord['call']
+}
+
+export type Planned = { ok: true; followUp: FollowUpRecord } | { ok: false; reason: string }
+
+export async function addFollowUp(
+  parts: EngineParts,
+  { run, sessionId, wish, ...asked }: Planner,
+): Promise<Planned> {
+  const { store, clock, settings } = parts
+  const { maxPending, maxPendingTotal, maxAheadMs } = settings.followUps
+  const known = asked.call && (await store.findFollowUpOfCall(asked.call))
+  if (known) return { ok: true, followUp: known }
+  const rootRunId = run && (await rootOf(parts, run))
+  const pending = (await store.listPlannedFollowUps({ rootRunId, sessionId })).length
+  const now = clock.now()
+  const deadlineAt = run && (await deadlineOf(parts, run, rootRunId))
+  const plan = planFollowUp(wish, { now, deadlineAt, maxAheadMs, pending, maxPending })
+  if (!plan.ok) return plan
+  const record: FollowUpRecord = {
+    id: FollowUpId.create(now),
+    state: 'planned',
+    prompt: asked.prompt,
+    messageId: randomUUID(),
+    reason: asked.reason,
+    createdBy: asked.createdBy,
+    runId: run?.id ?? null,
+    rootRunId,
+    sessionId,
+    cycleId: run?.links.cycleId ?? null,
+    tier: run?.links.tier ?? null,
+    call: asked.call,
+    cron: plan.cron,
+    timeZone: 'timeZone' in wish ? (wish.timeZone ?? null) : null,
+    recurring: plan.recurring,
+    relative: 'inMs' in wish,
+    dueAt: plan.dueAt,
+    expiresAt: plan.expiresAt,
+    firedCount: 0,
+    firedAt: null,
+    firedRunId: null,
+    firedAttemptId: null,
+    firedMessageId: null,
+    cancelledBy: null,
+    message: null,
+    createdAt: now,
+    endedAt: null,
+  }
+  const stored = await persist(parts, () =>
+    store.addFollowUp(record, { own: maxPending, all: maxPendingTotal }),
+  )
+  return stored
+    ? { ok: true, followUp: stored }
+    : { ok: false, reason: `No more follow-ups are taken: ${maxPendingTotal} are planned already.` }
+}
+
+/** Of the chain; null for a run that is in none. */
+export async function rootOf({ store }: EngineParts, run: RunRecord): Promise<RunId | null> {
+  if (run.links.tier === null) return null
+  return (await store.listChain(run.id))[0]?.id ?? run.id
+}
+
+/** When its cycle ends, or its chain would have taken as long as a cycle may; null: nothing ends. */
+async function deadlineOf(
+  { store, settings }: EngineParts,
+  run: RunRecord,
+  rootRunId: RunId | null,
+): Promise<Date | null> {
+  if (run.links.cycleId) return (await store.getCycle(run.links.cycleId))?.deadlineAt ?? null
+  if (rootRunId === null) return null
+  const root = rootRunId === run.id ? run : await store.getRun(rootRunId)
+  const since = root?.startedAt ?? root?.createdAt ?? run.createdAt
+  return new Date(since.getTime() + settings.maxDurationMs)
+}
