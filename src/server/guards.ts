@@ -61,7 +61,7 @@ export function guardToken(token: string, isOpen: (path: string) => boolean): Mi
 }
 
 /** Of equal length whatever the input, so that comparing takes equally long. */
-const digest = (text: string) => createHash('sha256').update(text).digest()
+export const digest = (text: string) => createHash('sha256').update(text).digest()
 
 function hostName(host: string): string | null {
   const [, bracketed, plain] = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::\d{1,5})?$/i.exec(host) ?? []

@@ -117,7 +117,7 @@ function resumedChat(chat: ChatContext): string[] {
 
 const instructed = (text: string) => `<instructions>\n${text}\n</instructions>`
 
-const aside = (text: string) => `<reprise>\n${text}\n</reprise>`
+export const aside = (text: string) => `<reprise>\n${text}\n</reprise>`
 
 /** What somebody said must not be able to end the part in which it is quoted. */
 const quoted = (text: string) => text.replace(/<(?=\/?(?:reprise|user|assistant|instructions)\b)/g, '&lt;')
