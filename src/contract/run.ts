@@ -2,7 +2,8 @@
 import { z } from 'zod'
 import { Escalation } from './escalation.ts'
 import { QuestionItem } from './events.ts'
-import { AttemptId, ConversationId, JobId, RunId, SessionId } from './ids.ts'
+import { FollowUp } from './follow-up.ts'
+import { AttemptId, ConversationId, CycleId, FollowUpId, JobId, RunId, SessionId } from './ids.ts'
 import { Outcome, OutcomeName, Usage } from './outcome.ts'
 
 export const PERMISSION_MODES = ['ask-all', 'ask', 'edits', 'allow'] as const
@@ -158,7 +159,9 @@ export const Run = z.object({
   /** Which turn of the conversation it answers. */
   turn: z.number().int().nullable(),
   jobId: JobId.schema.nullable(),
-  cycleId: z.string().nullable(),
+  cycleId: CycleId.schema.nullable(),
+  /** The follow-up whose prompt it has. */
+  followUpId: FollowUpId.schema.nullable(),
 })
 export type Run = z.infer<typeof Run>
 
@@ -166,6 +169,8 @@ export const RunDetail = Run.extend({
   attempts: z.array(Attempt),
   /** Of a settled run at a tier: what followed. */
   escalation: Escalation.nullable(),
+  /** What it planned, and what was given to it. */
+  followUps: z.array(FollowUp),
 })
 export type RunDetail = z.infer<typeof RunDetail>
 

@@ -18,8 +18,9 @@ import type { CreateRun, Run, RunDetail, ToolResult } from '../contract/run.ts'
 import type { Session, SessionDetail } from '../contract/session.ts'
 import type { Stats } from '../contract/stats.ts'
 import type { JobEngine } from './job-api.ts'
+import type { WatchEngine } from './watch-api.ts'
 
-export interface Engine extends JobEngine {
+export interface Engine extends JobEngine, WatchEngine {
   /** Stores the intent. `created` is false if the key was seen before; the run is then the earlier one. */
   admit: (request: CreateRun, idempotencyKey: string | null) => Promise<{ run: Run; created: boolean }>
   /** Resolves when the wish is stored; the run settles soon after. Cancelling a settled run is an error. */

@@ -65,6 +65,7 @@ export function describeRun(
     turn: links.turn,
     jobId: links.jobId,
     cycleId: links.cycleId,
+    followUpId: links.followUpId,
   }
 }
 

@@ -491,7 +491,11 @@ export class Supervision {
       const limits = { ...settings, maxDurationMs: run.request.maxDurationMs ?? settings.maxDurationMs }
       const verdict = watch(this.#watch, limits, now)
       if (verdict.kind === 'stop') await this.stop(verdict.cause, verdict.message)
-      else waitMs = Math.max(1, Math.min(verdict.untilMs, this.#lingersUntil(), this.#heldUntil()) - now.getTime())
+      else
+        waitMs = Math.max(
+          1,
+          Math.min(verdict.untilMs, this.#lingersUntil(), this.#heldUntil()) - now.getTime(),
+        )
     }
     if (!this.#detached) await this.#tail.wait(waitMs)
   }

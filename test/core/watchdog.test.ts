@@ -21,6 +21,7 @@ const facts = (change: Partial<WatchFacts> = {}): WatchFacts => ({
   turnEndedAt: null,
   waitingSince: null,
   waitedMs: 0,
+  heldUntil: null,
   ...change,
 })
 
@@ -95,6 +96,7 @@ it('says when to look again: not stopped before that moment, stopped at it', () 
     turnEndedAt: fc.option(second),
     waitingSince: fc.option(second),
     waitedMs: fc.integer({ min: 0, max: 100_000 }),
+    heldUntil: fc.option(second),
   })
   checkProperty(
     fc.property(any, second, (f, now) => {

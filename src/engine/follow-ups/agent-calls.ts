@@ -145,7 +145,8 @@ async function plannedOf(parts: EngineParts, { run, attempt }: Caller): Promise<
 }
 
 function refused({ toolUseId, tool, input }: EventOf<'permission-ask'>, reason: string): CallAnswer {
-  const what = typeof input === 'object' && input !== null ? JSON.stringify(input).slice(0, 500) : String(input)
+  const what =
+    typeof input === 'object' && input !== null ? JSON.stringify(input).slice(0, 500) : String(input)
   const event: EventBody = { type: 'refusal', toolUseId, tool, what, rule: 'follow-up', reason }
   return { message: reason, planned: false, event }
 }

@@ -3,13 +3,14 @@
  * before: what it had not taken when it ended is given to the session in another way. Before a run settles this must be
  * known, because from then on whoever finds a planned one gives it.
  */
+
+import { randomUUID } from 'node:crypto'
 import { nextFollowUpTime } from '../../core/schedule/recur.ts'
-import type { AttemptRecord, StoredEvent } from '../../store/records.ts'
 import type { Again } from '../../store/follow-ups.ts'
+import type { AttemptRecord, StoredEvent } from '../../store/records.ts'
 import type { FollowUpRecord } from '../../store/watch-records.ts'
 import type { EngineParts } from '../parts.ts'
 import { persist } from '../persist.ts'
-import { randomUUID } from 'node:crypto'
 
 export async function markTaken(
   parts: EngineParts,
@@ -21,7 +22,9 @@ export async function markTaken(
   for (const followUp of await store.listPlannedOfRun(runId)) {
     if (!taken.has(followUp.messageId)) continue
     const at = clock.now()
-    await persist(parts, () => store.fireFollowUp(followUp, { attempt: { id, runId } }, againAfter(followUp, at), at))
+    await persist(parts, () =>
+      store.fireFollowUp(followUp, { attempt: { id, runId } }, againAfter(followUp, at), at),
+    )
   }
 }
 

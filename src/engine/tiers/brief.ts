@@ -69,7 +69,13 @@ async function readHandoff(parts: EngineParts, run: RunRecord, because: string):
     }),
   )
   const fromRunId = run.links.parentRunId ?? run.id
-  const handoff = composeHandoff({ runId: run.id, fromRunId, because, task: run.request.chain?.task ?? run.prompt, tiers })
+  const handoff = composeHandoff({
+    runId: run.id,
+    fromRunId,
+    because,
+    task: run.request.chain?.task ?? run.prompt,
+    tiers,
+  })
   return JSON.parse(redactor.json(JSON.stringify(handoff))) as Handoff
 }
 
