@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { EscalationReason, Signal } from './escalation.ts'
 import { NotificationId, RunId } from './ids.ts'
 import { Job } from './job.ts'
+import { Cycle } from './watch.ts'
 
 export const NOTIFY_EVENTS = ['done', 'failed', 'attention'] as const
 /** It is done, it has failed, or it needs a person to go on. */
@@ -51,7 +52,35 @@ export const ChainNotice = z.object({
 })
 export type ChainNotice = z.infer<typeof ChainNotice>
 
-/** About a job, or about a chain. */
+/** A cycle of a watch, at the moment at which it ended or needs a person; long texts are cut. */
+export const CycleNotice = Cycle.pick({
+  id: true,
+  watchId: true,
+  watch: true,
+  number: true,
+  state: true,
+  outcome: true,
+  status: true,
+  summary: true,
+  message: true,
+  trigger: true,
+  tier: true,
+  costUsd: true,
+  rootRunId: true,
+  pendingFollowUps: true,
+  startedAt: true,
+  endedAt: true,
+}).extend({
+  /** What was decided last about its chain: why nobody goes on, or who is waited for. */
+  reason: EscalationReason.nullable(),
+  /** The run that asks for the next tier, and until when that may be approved. */
+  approval: z
+    .object({ runId: RunId.schema, toTier: z.number().int(), expiresAt: z.iso.datetime().nullable() })
+    .nullable(),
+})
+export type CycleNotice = z.infer<typeof CycleNotice>
+
+/** About a job, a chain, or a cycle. A chain that belongs to a cycle is told of as the cycle. */
 export const NotificationBody = z.object({
   /** The same for every try: whoever got it before can tell. */
   id: NotificationId.schema,
@@ -59,5 +88,6 @@ export const NotificationBody = z.object({
   at: z.iso.datetime(),
   job: JobNotice.optional(),
   chain: ChainNotice.optional(),
+  cycle: CycleNotice.optional(),
 })
 export type NotificationBody = z.infer<typeof NotificationBody>

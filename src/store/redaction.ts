@@ -30,7 +30,15 @@ export function redactAsk(redactor: Redactor, ask: string): string {
   return redactor.json(ask, IDS)
 }
 
-const NOTICE_IDS: ReadonlySet<string> = new Set(['id', 'state', 'runId', 'session', 'sessionId'])
+const NOTICE_IDS: ReadonlySet<string> = new Set([
+  'id',
+  'state',
+  'runId',
+  'rootRunId',
+  'watchId',
+  'session',
+  'sessionId',
+])
 
 export function redactNotice(redactor: Redactor, payload: string): string {
   return redactor.json(payload, NOTICE_IDS)

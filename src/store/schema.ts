@@ -14,6 +14,7 @@ import type {
 } from '../contract/ids.ts'
 import type { Attention, CheckpointKind, JobState } from '../contract/job.ts'
 import type { NotifyEvent } from '../contract/notification.ts'
+import type { Subject } from '../core/notify/plan.ts'
 import type { CyclesTable, FollowUpsTable, WatchEventsTable, WatchesTable } from './watch-schema.ts'
 
 export interface Tables {
@@ -284,8 +285,8 @@ export interface EscalationsTable {
 export interface NotificationsTable {
   id: NotificationId
   event: NotifyEvent
-  subject_kind: 'job' | 'chain'
-  subject_id: JobId | RunId
+  subject_kind: Subject['kind']
+  subject_id: Subject['id']
   occurrence: string
   /** A configured target's name, or an address. */
   target: string

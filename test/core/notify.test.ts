@@ -63,6 +63,50 @@ describe('who is told', () => {
     )
   })
 
+  it.each([
+    ['all', 'done', 'healthy', true],
+    ['all', 'attention', 'down', true],
+    ['problem', 'done', 'healthy', false],
+    ['problem', 'done', 'fixed', false],
+    ['problem', 'done', 'degraded', true],
+    ['problem', 'done', null, true],
+    ['problem', 'failed', 'healthy', true],
+    ['problem', 'attention', 'fixed', true],
+    ['attention', 'done', 'healthy', false],
+    ['attention', 'done', 'degraded', false],
+    ['attention', 'failed', null, true],
+    ['attention', 'attention', 'unknown', true],
+  ] as const)('from %s on, of %s with the status %s: %s', (from, event, status, told) => {
+    const given = notice({ event, payload: { state: 'ended', message: null, status } })
+    const targets = planNotifications(given, TARGETS, 'https://own', { notifyFrom: from }).map(
+      ({ target }) => target,
+    )
+    const name = event === 'attention' ? 'phone' : 'chat'
+    expect(targets).toEqual(told ? [{ name }, { webhook: 'https://own' }] : [])
+  })
+
+  it.each([
+    [undefined, [{ name: 'chat' }, { name: 'mail' }]],
+    [null, [{ name: 'chat' }, { name: 'mail' }]],
+    [['mail', 'phone', 'gone'], [{ name: 'mail' }]],
+    [[], []],
+  ])('of the configured ones only %j, and of those who want it; its own webhook besides', (only, named) => {
+    const targets: NotifyTarget[] = [
+      ...TARGETS,
+      { name: 'mail', on: ['done'], how: { kind: 'command', command: 'mail' } },
+    ]
+    const plan = (webhook: string | null) =>
+      planNotifications(notice(), targets, webhook, { only }).map((p) => p.target)
+    expect(plan(null)).toEqual(named)
+    expect(plan('https://own')).toEqual([...named, { webhook: 'https://own' }])
+  })
+
+  it('an address once, but also if the target that has it is left out', () => {
+    const told = (only: string[]) => planNotifications(notice(), TARGETS, HOOK, { only }).map((p) => p.target)
+    expect(told(['chat'])).toEqual([{ name: 'chat' }])
+    expect(told(['phone'])).toEqual([{ webhook: HOOK }])
+  })
+
   it('nobody, where nobody is configured', () => {
     expect(planNotifications(notice(), [], null)).toEqual([])
   })

@@ -1,7 +1,7 @@
 /** What there is to tell of a job, from the state it has come to. */
 import type { JobState } from '../../contract/job.ts'
 import { JobNotice, type NotifyEvent } from '../../contract/notification.ts'
-import { cut } from './message.ts'
+import { pickFields } from './message.ts'
 import type { Notice } from './plan.ts'
 
 /** That it was cancelled is known to whoever did so. */
@@ -19,14 +19,7 @@ export function noticeOfJob(job: JobNotice): Notice | null {
   return { event, subject, occurrence: job.runId, payload: describeJobNotice(job) }
 }
 
-const MAX_CHARS: Readonly<Record<string, number>> = { prompt: 500, message: 2000, resultText: 4000 }
-
 /** From anything that has these fields: these, and no others. */
 export function describeJobNotice(job: JobNotice): JobNotice {
-  const fields = Object.keys(JobNotice.shape).map((field) => {
-    const value = job[field as keyof JobNotice]
-    const limit = MAX_CHARS[field]
-    return [field, typeof value === 'string' && limit ? cut(value, limit) : value] as const
-  })
-  return Object.fromEntries(fields) as JobNotice
+  return pickFields(JobNotice.shape, job, { prompt: 500, message: 2000, resultText: 4000 })
 }

@@ -1,6 +1,6 @@
 /** What is sent: one text, the same for every try, and what a command is told besides. */
 import type { NotificationId } from '../../contract/ids.ts'
-import type { Notice } from './plan.ts'
+import type { Notice, NoticePayload } from './plan.ts'
 
 export type Sendable = Pick<Notice, 'event' | 'subject' | 'payload'> & { id: NotificationId; createdAt: Date }
 
@@ -19,6 +19,7 @@ export function composeVariables({ id, event, subject, payload }: Sendable): Rec
     [`REPRISE_${kind}_ID`]: subject.id,
     [`REPRISE_${kind}_STATE`]: payload.state,
     REPRISE_MESSAGE: payload.message ?? '',
+    ...(subject.kind === 'cycle' ? cycleVariables(payload) : {}),
   }
   return Object.fromEntries(
     Object.entries(variables).map(([name, value]) => [
@@ -26,6 +27,29 @@ export function composeVariables({ id, event, subject, payload }: Sendable): Rec
       cut(value.replaceAll('\0', ''), MAX_VARIABLE_CHARS),
     ]),
   )
+}
+
+function cycleVariables({ watch, outcome, status, summary }: NoticePayload): Record<string, string> {
+  return {
+    REPRISE_WATCH: String(watch ?? ''),
+    REPRISE_CYCLE_OUTCOME: String(outcome ?? ''),
+    REPRISE_CYCLE_STATUS: String(status ?? ''),
+    REPRISE_CYCLE_SUMMARY: String(summary ?? ''),
+  }
+}
+
+/** From anything that has these fields: these, and no others, with its texts cut. */
+export function pickFields<T extends object>(
+  shape: Readonly<Record<keyof T, unknown>>,
+  from: T,
+  maxChars: Readonly<Partial<Record<keyof T, number>>>,
+): T {
+  const fields = (Object.keys(shape) as (keyof T)[]).map((field) => {
+    const value = from[field]
+    const limit = maxChars[field]
+    return [field, typeof value === 'string' && limit ? cut(value, limit) : value] as const
+  })
+  return Object.fromEntries(fields) as T
 }
 
 export function cut(text: string, chars: number): string {

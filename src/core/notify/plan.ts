@@ -1,9 +1,13 @@
 /** Who is to be told of an event. */
-import type { JobId, RunId } from '../../contract/ids.ts'
+import type { CycleId, JobId, RunId } from '../../contract/ids.ts'
 import type { NotifyEvent } from '../../contract/notification.ts'
+import type { WatchDefinition } from '../../contract/watch.ts'
 import type { NotifyTarget, TargetRef } from './target.ts'
 
-export type Subject = { kind: 'job'; id: JobId } | { kind: 'chain'; id: RunId }
+export type Subject =
+  | { kind: 'job'; id: JobId }
+  | { kind: 'chain'; id: RunId }
+  | { kind: 'cycle'; id: CycleId }
 
 export interface Notice {
   event: NotifyEvent
@@ -28,15 +32,34 @@ export interface PlannedNotification extends Notice {
   target: TargetRef
 }
 
-/** `webhook` is the subject's own, told of everything; no address is told twice. */
+/** What a subject's owner does not want to be told, or not everywhere. */
+export interface Narrowing {
+  /** Of the configured targets, those to be told; null: all. */
+  only?: readonly string[] | null | undefined
+  /** `problem`: not what is done and well. `attention`: only what has failed or needs a person. */
+  notifyFrom?: WatchDefinition['notifyFrom'] | undefined
+}
+
+/** `webhook` is the subject's own, told of everything that anybody may be told; no address is told twice. */
 export function planNotifications(
   notice: Notice,
   targets: readonly NotifyTarget[],
   webhook: string | null,
+  { only = null, notifyFrom = 'all' }: Narrowing = {},
 ): PlannedNotification[] {
-  const interested = targets.filter(({ on }) => on.includes(notice.event))
+  if (!reaches(notice, notifyFrom)) return []
+  const interested = targets.filter(
+    ({ name, on }) => on.includes(notice.event) && (only === null || only.includes(name)),
+  )
   const known = interested.some(({ how }) => how.kind === 'webhook' && how.url === webhook)
   const refs: TargetRef[] = interested.map(({ name }) => ({ name }))
   if (webhook !== null && !known) refs.push({ webhook })
   return refs.map((target) => ({ ...notice, target }))
+}
+
+export const isWell = (status: unknown) => status === 'healthy' || status === 'fixed'
+
+function reaches({ event, payload }: Notice, from: NonNullable<Narrowing['notifyFrom']>): boolean {
+  if (event !== 'done' || from === 'all') return true
+  return from === 'problem' && !isWell(payload.status)
 }

@@ -229,6 +229,7 @@ describe('what is sent by somebody who means harm, or by mistake', () => {
           expect(event.title.isWellFormed()).toBe(true)
         }
       }),
+      200,
     )
   })
 
