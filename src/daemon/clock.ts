@@ -1,4 +1,4 @@
 import type { Clock } from '../core/clock.ts'
 
 /** The one clock that reads the machine's time. */
-export const systemClock: Clock = { now: () => new Date() }
+export const systemClock: Clock = { now: () => new Date(), monotonicMs: () => performance.now() }

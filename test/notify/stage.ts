@@ -68,7 +68,7 @@ export async function setStage(): Promise<Stage> {
       await close()
       notifier = new Notifier({
         store,
-        clock: { now: () => now },
+        clock: { now: () => now, monotonicMs: () => now.getTime() },
         random: () => 0.5,
         log: { info: log, warn: log, error: log },
         settings: {

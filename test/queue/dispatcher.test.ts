@@ -38,7 +38,7 @@ function stage(concurrency: number) {
   let most = 0
   let gate: Promise<void> | null = null
   const dispatcher = new Dispatcher<FakeRun>({
-    clock: { now: () => new Date() },
+    clock: { now: () => new Date(), monotonicMs: () => performance.now() },
     limits: { concurrency, perAgent: { slow: 1 }, perPlace: 1 },
     listStartable: async (now, limit, busy) => {
       looks.push(limit)

@@ -1,0 +1,123 @@
+/**
+ * Whether an open cycle is over, and how it ends. It is over when no run of it is open, nobody is asked for approval and
+ * nothing is planned. All of that is in the store: looked at twice, it ends once.
+ */
+import type { CycleOutcome } from '../../contract/watch.ts'
+import { noticeOfCycle } from '../../core/notify/cycle.ts'
+import type { PlannedNotification } from '../../core/notify/plan.ts'
+import { NO_TOTALS } from '../../store/cycles.ts'
+import type { EscalationRecord, RunRecord } from '../../store/records.ts'
+import type { CycleRecord, WatchRecord } from '../../store/watch-records.ts'
+import type { EngineParts } from '../parts.ts'
+import { persist } from '../persist.ts'
+import { describeCycle } from './describe.ts'
+
+export interface CycleProgress {
+  runs: RunRecord[]
+  /** Not settled. */
+  open: RunRecord[]
+  /** The run that asks for the next tier. */
+  asks: EscalationRecord | null
+  planned: number
+  escalations: Map<string, EscalationRecord>
+}
+
+export async function readProgress(
+  { store }: Pick<EngineParts, 'store'>,
+  { rootRunId }: CycleRecord,
+): Promise<CycleProgress> {
+  const runs = rootRunId ? await store.listChain(rootRunId) : []
+  const escalations = await store.listEscalations(runs.map(({ id }) => id))
+  const planned = rootRunId ? await store.listPlannedFollowUps({ rootRunId, sessionId: null }) : []
+  return {
+    runs,
+    open: runs.filter(({ state }) => state.at !== 'settled'),
+    asks: escalations.find(({ decision }) => decision === 'ask') ?? null,
+    planned: planned.length,
+    escalations: new Map(escalations.map((escalation) => [escalation.runId, escalation])),
+  }
+}
+
+export const isOver = ({ open, asks, planned }: CycleProgress) =>
+  open.length === 0 && asks === null && planned === 0
+
+/** How a cycle ends whose runs have all settled: as its last one did. */
+export function endingOf({ runs, escalations }: CycleProgress): { outcome: CycleOutcome; message: string | null } {
+  const last = runs.at(-1)
+  if (last?.state.at !== 'settled') return { outcome: 'failed', message: 'it has no run' }
+  const { name, message } = last.state.outcome
+  if (name === 'completed') {
+    return { outcome: 'completed', message: escalations.get(last.id)?.message ?? null }
+  }
+  return { outcome: name === 'cancelled' ? 'cancelled' : 'failed', message: `${name}: ${message}` }
+}
+
+export async function endCycle(
+  parts: EngineParts,
+  watch: WatchRecord,
+  cycle: CycleRecord,
+  { outcome, message }: { outcome: CycleOutcome; message: string | null },
+): Promise<void> {
+  const { store, clock, notifications } = parts
+  const progress = await readProgress(parts, cycle)
+  const said = newestReport(progress)
+  const at = clock.now()
+  const ended: CycleRecord = {
+    ...cycle,
+    state: 'ended',
+    // What was certain before stays.
+    outcome: cycle.outcome ?? outcome,
+    message: cycle.message ?? message,
+    status: said?.status ?? null,
+    summary: said?.summary ?? null,
+    endedAt: at,
+  }
+  const notices = await noticesOf(parts, watch, ended, progress)
+  await persist(parts, () =>
+    store.endCycle(
+      cycle.id,
+      {
+        outcome,
+        message,
+        status: ended.status,
+        summary: ended.summary,
+        notices,
+        keepSession: watch.definition.memory === 'persistent',
+      },
+      at,
+    ),
+  )
+  if (notices.length > 0) notifications.wake()
+}
+
+function newestReport({ runs, escalations }: CycleProgress) {
+  for (const run of runs.toReversed()) {
+    const signal = escalations.get(run.id)?.recommendation.signal
+    if (signal) return signal
+  }
+  return null
+}
+
+/** What people are told of a cycle that ends, or waits for one of them. */
+export async function noticesOf(
+  { store, notifications }: Pick<EngineParts, 'store' | 'notifications'>,
+  { name, definition }: WatchRecord,
+  cycle: CycleRecord,
+  { runs, asks, planned, escalations }: CycleProgress,
+): Promise<PlannedNotification[]> {
+  const totals = (await store.readCycleTotals([cycle.id])).get(cycle.id) ?? NO_TOTALS
+  const described = describeCycle(cycle, { watch: name, totals, agentSessionId: null, pending: planned })
+  const last = runs.at(-1)
+  const notice = noticeOfCycle({
+    ...described,
+    reason: (last && escalations.get(last.id)?.reason) ?? null,
+    approval: asks && {
+      runId: asks.runId,
+      toTier: asks.toTier ?? asks.tier + 1,
+      expiresAt: asks.expiresAt?.toISOString() ?? null,
+    },
+  })
+  if (!notice) return []
+  const { notify, webhook, notifyFrom } = definition
+  return notifications.plan(notice, webhook ?? null, { only: notify, notifyFrom })
+}

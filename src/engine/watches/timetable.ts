@@ -1,0 +1,241 @@
+/**
+ * Sees to it that what is due happens: watches fire, queued cycles begin, open ones end or run out of time, follow-ups
+ * are given to their sessions. It keeps nothing that matters: everything is read from the store at each look, and every
+ * step is guarded there, so that a look that is repeated, or cut off by a crash, does nothing twice.
+ */
+import { CycleId } from '../../contract/ids.ts'
+import { formatSpan } from '../../core/policy/span.ts'
+import { type ClockReading, jumpOf } from '../../core/schedule/clock-jump.ts'
+import { firstDue, nextDue, parseSchedule, type Schedule } from '../../core/schedule/schedule.ts'
+import type { RunRecord } from '../../store/records.ts'
+import type { CycleRecord, WatchRecord } from '../../store/watch-records.ts'
+import { Alarm } from '../alarm.ts'
+import { fireFollowUp } from '../follow-ups/fire.ts'
+import type { EngineParts } from '../parts.ts'
+import { persist } from '../persist.ts'
+import { endCycle, endingOf, isOver, readProgress } from './end.ts'
+import { startCycle } from './start.ts'
+
+export interface TimetableDeps {
+  /** Runs have been queued. */
+  wakeDispatcher: () => void
+  cancelRun: (id: RunRecord['id']) => Promise<unknown>
+}
+
+const AT_ONCE = 50
+/** Later than this, it was the daemon that was not there. */
+const LATE_MS = 60_000
+
+export class Timetable {
+  readonly #parts: EngineParts
+  readonly #deps: TimetableDeps
+  readonly #alarm: Alarm
+  /** Cycles in which something has happened; all of them at first. */
+  readonly #touched = new Set<CycleId>()
+  #seenAll = false
+  /** There may be follow-ups that wait for a run to end. */
+  #planned = true
+  #reading: ClockReading
+
+  constructor(parts: EngineParts, deps: TimetableDeps) {
+    this.#parts = parts
+    this.#deps = deps
+    this.#reading = this.#readClock()
+    this.#alarm = new Alarm({ ...parts, name: 'what is due', look: () => this.#look() })
+  }
+
+  wake(): void {
+    this.#alarm.wake()
+  }
+
+  close(): Promise<void> {
+    return this.#alarm.close()
+  }
+
+  /** A follow-up was planned. */
+  notePlanned(): void {
+    this.#planned = true
+    this.wake()
+  }
+
+  /** Something became of a run: it has settled, perhaps. */
+  noteRun({ links }: Pick<RunRecord, 'links'>): void {
+    if (links.cycleId !== null) this.#touched.add(links.cycleId)
+    if (links.cycleId !== null || this.#planned) this.wake()
+  }
+
+  noteCycle(id: CycleId): void {
+    this.#touched.add(id)
+    this.wake()
+  }
+
+  async #look(): Promise<Date | null> {
+    const { store, clock } = this.#parts
+    await this.#followClock()
+    for (const watch of await store.listDueWatches(clock.now(), AT_ONCE)) await this.#fire(watch)
+    const deadline = await this.#seeToCycles()
+    await this.#fireFollowUps()
+    const followUp = await store.nextFollowUpAt(clock.now())
+    const times = [await store.nextWatchAt(), deadline, followUp]
+    return times.reduce((first, at) => (first && at ? (first < at ? first : at) : (first ?? at)), null)
+  }
+
+  #readClock(): ClockReading {
+    const { clock } = this.#parts
+    return { wall: clock.now(), monotonicMs: clock.monotonicMs() }
+  }
+
+  /** Intervals, and what was asked for "in a while", pass as time does, whatever is done to the clock. */
+  async #followClock(): Promise<void> {
+    const { store, log, clock } = this.#parts
+    const now = this.#readClock()
+    const jump = jumpOf(this.#reading, now)
+    this.#reading = now
+    if (jump === 0) return
+    log.warn({ jumpMs: jump }, 'the clock was set; what is due moves with it')
+    await persist(this.#parts, () => store.shiftFollowUps(jump))
+    for (const watch of await store.listWatches()) {
+      const schedule = scheduleOf(watch)
+      if (!schedule || !watch.due) continue
+      const { at, fireAt } = watch.due
+      const due =
+        schedule.kind === 'every'
+          ? { at: new Date(at.getTime() + jump), fireAt: new Date(fireAt.getTime() + jump) }
+          : jump < 0
+            ? this.firstDue(watch, schedule)
+            : watch.due
+      await persist(this.#parts, () => store.updateWatch(watch.id, { due }, clock.now()))
+    }
+  }
+
+  firstDue({ definition }: Pick<WatchRecord, 'definition'>, schedule: Schedule): WatchRecord['due'] {
+    const { clock, random } = this.#parts
+    const { jitterMs = 0 } = definition
+    const { dueAt, fireAt } = firstDue(schedule, { now: clock.now(), jitterMs, random: random() })
+    return { at: dueAt, fireAt }
+  }
+
+  async #fire(watch: WatchRecord): Promise<void> {
+    const { store, clock, random, log } = this.#parts
+    const schedule = scheduleOf(watch)
+    if (!schedule || !watch.due || watch.state !== 'active') {
+      await persist(this.#parts, () => store.updateWatch(watch.id, { due: null }, clock.now()))
+      return
+    }
+    const now = clock.now()
+    const { jitterMs = 0, overlap } = watch.definition
+    const next = nextDue(schedule, { dueAt: watch.due.at, now, jitterMs, random: random() })
+    const late = next.missed > 0 || now.getTime() - watch.due.fireAt.getTime() > LATE_MS
+    const cycle = await persist(this.#parts, () =>
+      store.fireWatch(
+        watch,
+        {
+          id: CycleId.create(now),
+          watchId: watch.id,
+          trigger: late ? 'catch-up' : 'schedule',
+          reason: late ? `due at ${watch.due?.at.toISOString()}; ${next.missed} more missed` : null,
+          events: [],
+          dueAt: now,
+          skip: overlap === 'queue' ? null : 'the cycle before was not over',
+        },
+        { at: next.dueAt, fireAt: next.fireAt },
+      ),
+    )
+    if (cycle) log.info({ watch: watch.name, cycle: cycle.id, state: cycle.state }, 'a watch fired')
+  }
+
+  /** Returns when the first of those that are open runs out of time. */
+  async #seeToCycles(): Promise<Date | null> {
+    const { store, clock } = this.#parts
+    const unfinished = await store.listUnfinishedCycles()
+    const all = !this.#seenAll
+    this.#seenAll = true
+    const touched = new Set(this.#touched)
+    this.#touched.clear()
+    let deadline: Date | null = null
+    const busy = new Set<string>()
+    try {
+      for (const cycle of unfinished) {
+        if (cycle.state !== 'open') continue
+        const late = cycle.deadlineAt !== null && cycle.deadlineAt <= clock.now()
+        const over = (all || late || touched.has(cycle.id)) && (await this.#examine(cycle))
+        if (over) continue
+        busy.add(cycle.watchId)
+        if (cycle.deadlineAt && !late && (deadline === null || cycle.deadlineAt < deadline))
+          deadline = cycle.deadlineAt
+      }
+      for (const cycle of unfinished) {
+        if (cycle.state !== 'queued' || busy.has(cycle.watchId)) continue
+        const started = await this.#start(cycle)
+        if (!started) continue
+        busy.add(cycle.watchId)
+        if (deadline === null || started < deadline) deadline = started
+      }
+    } catch (error) {
+      // Looked at again, all of them.
+      this.#seenAll = false
+      throw error
+    }
+    return deadline
+  }
+
+  /** True if it is over. */
+  async #examine(cycle: CycleRecord): Promise<boolean> {
+    const { store, clock } = this.#parts
+    const watch = await store.getWatch(cycle.watchId)
+    if (!watch) throw new Error(`cycle ${cycle.id} belongs to no watch`)
+    let progress = await readProgress(this.#parts, cycle)
+    const late = cycle.deadlineAt !== null && cycle.deadlineAt <= clock.now()
+    let concluded: CycleRecord | null = cycle.outcome === null ? null : cycle
+    // Who waits for a person is not out of time: that has a limit of its own.
+    if (late && concluded === null && !isOver(progress) && (progress.asks === null || progress.open.length > 0)) {
+      const took = formatSpan(clock.now().getTime() - (cycle.startedAt ?? cycle.dueAt).getTime())
+      const left = [
+        progress.open.length > 0 ? 'a run was at work' : '',
+        progress.planned > 0 ? `${progress.planned} follow-up${progress.planned === 1 ? ' was' : 's were'} pending` : '',
+      ].filter(Boolean)
+      const message = `its time was over after ${took}; ${left.join(' and ')}`
+      concluded = await persist(this.#parts, () =>
+        store.concludeCycle(cycle.id, 'timed-out', message, clock.now()),
+      )
+      progress = await readProgress(this.#parts, cycle)
+    }
+    if (concluded) {
+      for (const { id } of progress.open) await this.#deps.cancelRun(id).catch(() => {})
+      progress = await readProgress(this.#parts, cycle)
+    }
+    if (!isOver(progress)) return false
+    await endCycle(this.#parts, watch, concluded ?? cycle, endingOf(progress))
+    return true
+  }
+
+  /** Returns its deadline; null: it was not begun. */
+  async #start(cycle: CycleRecord): Promise<Date | null> {
+    const { store } = this.#parts
+    const watch = await store.getWatch(cycle.watchId)
+    if (!watch || !(await startCycle(this.#parts, watch, cycle))) {
+      // Another one may be able to: it is looked at again.
+      this.wake()
+      return null
+    }
+    this.#deps.wakeDispatcher()
+    return (await store.getCycle(cycle.id))?.deadlineAt ?? null
+  }
+
+  async #fireFollowUps(): Promise<void> {
+    const { store, clock } = this.#parts
+    for (;;) {
+      const due = await store.listDueFollowUps(clock.now(), AT_ONCE)
+      const fired = await Promise.all(due.map((followUp) => fireFollowUp(this.#parts, followUp)))
+      for (const { cycleId } of due) if (cycleId !== null) this.#touched.add(cycleId)
+      if (fired.includes(true)) this.#deps.wakeDispatcher()
+      if (due.length < AT_ONCE) break
+    }
+    this.#planned = (await store.listFollowUps({ limit: 1, state: 'planned' })).items.length > 0
+  }
+}
+
+export function scheduleOf({ definition }: Pick<WatchRecord, 'definition'>): Schedule | null {
+  const parsed = parseSchedule(definition)
+  return parsed.ok ? parsed.schedule : null
+}
