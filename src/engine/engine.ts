@@ -13,6 +13,7 @@ import { createConversations } from './conversations.ts'
 import { Cooldowns } from './cooldowns.ts'
 import { describeAttempt, describeEvent, describeRun, describeSession } from './describe.ts'
 import { adoptAttempt, driveRun } from './drive.ts'
+import { createFollowUps } from './follow-ups/follow-ups.ts'
 import { createJobs } from './jobs.ts'
 import { LiveRuns } from './live-runs.ts'
 import { goOnIfAffordable } from './next-run.ts'
@@ -22,6 +23,10 @@ import { Approvals } from './tiers/approvals.ts'
 import { describeEscalation, readChain } from './tiers/chain.ts'
 import { endingOfTier } from './tiers/ending.ts'
 import { endingOfTurn } from './turn-ending.ts'
+import { takeConfigured } from './watches/configured.ts'
+import { describeFollowUp } from './watches/describe.ts'
+import { Timetable } from './watches/timetable.ts'
+import { createWatches } from './watches/watches.ts'
 
 export interface RunningEngine extends Engine {
   /** Takes over what is open, then starts what is queued. */
@@ -33,9 +38,12 @@ export interface RunningEngine extends Engine {
 const LISTED_PROMPT_CHARS = 500
 const SWEEP_EVERY_MS = 3_600_000
 const MAX_PAUSED = 1000
+/** Longer than an event can be taken for known. */
+const KEEP_EVENTS_MS = 31 * 86_400_000
+const MAX_FOLLOW_UPS = 1000
 
 export function createEngine(
-  given: Omit<EngineParts, 'closing' | 'checkpoints' | 'cooldowns' | 'onAsk'>,
+  given: Omit<EngineParts, 'closing' | 'checkpoints' | 'cooldowns' | 'onAsk' | 'onPlanned'>,
 ): RunningEngine {
   const closing = new AbortController()
   const parts: EngineParts = {
@@ -44,14 +52,25 @@ export function createEngine(
     checkpoints: new Checkpoints(given),
     cooldowns: new Cooldowns({ ...given, closing: closing.signal }, given.settings.escalation.rules),
     onAsk: () => approvals.wake(),
+    onPlanned: () => timetable.notePlanned(),
   }
-  const approvals = new Approvals(parts, () => dispatcher.wake())
+  const approvals = new Approvals(parts, (run) => {
+    dispatcher.wake()
+    timetable.noteRun(run)
+  })
+  const timetable: Timetable = new Timetable(parts, {
+    wakeDispatcher: () => dispatcher.wake(),
+    cancelRun: (id) => cancel(id),
+  })
   const { store, bus, clock, settings, notifications } = parts
   const live = new LiveRuns((id, waiting) => dispatcher.park(id, waiting))
   const driving = new Set<Promise<void>>()
-  const track = (work: Promise<void>) => {
+  const track = (run: RunRecord, work: Promise<void>) => {
     driving.add(work)
-    return work.finally(() => driving.delete(work))
+    return work.finally(() => {
+      driving.delete(work)
+      timetable.noteRun(run)
+    })
   }
   const dispatcher = new Dispatcher<RunRecord>({
     clock,
@@ -62,7 +81,7 @@ export function createEngine(
     },
     listStartable: store.listStartable,
     nextDueAt: store.nextDueAt,
-    start: (run) => track(driveRun(parts, live, run)),
+    start: (run) => track(run, driveRun(parts, live, run)),
     onError: (error) => parts.log.error({ error: String(error) }, 'dispatch failed'),
   })
   const ages = { idleMs: settings.sessionIdleMs, maxAgeMs: settings.resume.maxAgeMs }
@@ -74,6 +93,7 @@ export function createEngine(
       notifications.sweep(),
       parts.checkpoints.sweep(before),
       parts.cooldowns.sweep(),
+      store.forgetEvents(new Date(clock.now().getTime() - KEEP_EVENTS_MS)),
       sweepArchive(parts.archive, settings.jobs.keepArchiveMs, clock.now()),
     ]).catch((error) => parts.log.warn({ error: String(error) }, 'sweeping failed'))
   }
@@ -99,30 +119,44 @@ export function createEngine(
   const settled = (run: RunRecord) =>
     new RepriseError('run-settled', `run ${run.id} has ended already`, { details: { state: run.state } })
 
-  const lastOfChain = async (id: RunId) => (await store.listChain(id)).at(-1) ?? requireRun(id)
-
   const cancel = async (id: RunId): Promise<Run> => {
     const run = await requireRun(id)
     const at = clock.now()
     const outcome = { name: 'cancelled', message: 'cancelled' } as const
     const turn = await endingOfTurn(parts, { run, settled: outcome, took: null })
     const tier = await endingOfTier(parts, { run, settled: outcome, ending: null })
+    const chain = run.links.tier === null ? [] : await store.listChain(id)
+    const root = chain[0]
+    const unplanned = root
+      ? await store.endFollowUpsOf(
+          root.id,
+          { state: 'cancelled', by: 'person', message: 'its chain was cancelled' },
+          at,
+        )
+      : 0
     const gone = await store.settleQueued(id, outcome, at, { turn, tier, notices: [] })
     if (!gone && !(await store.markCancelRequested(id, at))) {
       // What it led to is what is meant: the tier that works now, or the one that waits for a person.
-      const heir = (await store.listChain(id)).find((one) => one.state.at !== 'settled')
+      const heir = chain.find((one) => one.state.at !== 'settled')
       if (heir) return cancel(heir.id)
-      if (run.links.tier === null || !(await approvals.withdraw((await lastOfChain(id)).id)))
-        throw settled(run)
+      const asking = (await store.listEscalations(chain.map((one) => one.id))).find(
+        (e) => e.decision === 'ask',
+      )
+      if (!(asking && (await approvals.withdraw(asking.runId))) && unplanned === 0) throw settled(run)
+      timetable.noteRun(run)
       return describe(await requireRun(id))
     }
     await live.get(id)?.stop('cancelled', 'cancelled')
     bus.publish(id)
     dispatcher.wake()
+    timetable.noteRun(run)
     return describe(await requireRun(id))
   }
 
   return {
+    ...createWatches(parts, { timetable, describeRun: describe }),
+    ...createFollowUps(parts, { timetable, live, requireRun }),
+
     ...createConversations(parts, {
       describe,
       wake: () => dispatcher.wake(),
@@ -143,7 +177,7 @@ export function createEngine(
       const left = await store.listOpenAttempts()
       for (const attempt of left) {
         const run = await store.getRun(attempt.runId)
-        if (run) dispatcher.adopt(run, track(adoptAttempt(parts, live, run, attempt)))
+        if (run) dispatcher.adopt(run, track(run, adoptAttempt(parts, live, run, attempt)))
       }
       for (const job of (await store.listJobs({ limit: MAX_PAUSED, state: 'paused' })).items) {
         await goOnIfAffordable(parts, job)
@@ -151,13 +185,15 @@ export function createEngine(
       dispatcher.open()
       notifications.open()
       approvals.wake()
+      await takeConfigured(parts, timetable)
+      timetable.wake()
       sweep()
       return { adopted: left.length }
     },
 
     close: async () => {
       clearInterval(sweeping)
-      await Promise.all([dispatcher.close(), notifications.close(), approvals.close()])
+      await Promise.all([dispatcher.close(), notifications.close(), approvals.close(), timetable.close()])
       live.detachAll()
       closing.abort()
       await Promise.allSettled(driving)
@@ -189,6 +225,9 @@ export function createEngine(
         ...(await describe(run)),
         attempts: (await store.listAttempts(id)).map(describeAttempt),
         escalation: escalation && describeEscalation(escalation),
+        followUps: (await store.listFollowUps({ runId: id, limit: MAX_FOLLOW_UPS })).items
+          .toReversed()
+          .map(describeFollowUp),
       }
     },
     listRuns: async (query) => {

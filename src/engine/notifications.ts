@@ -7,7 +7,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { NotificationId } from '../contract/ids.ts'
 import type { Clock } from '../core/clock.ts'
 import { composeBody, composeVariables } from '../core/notify/message.ts'
-import { type Notice, type PlannedNotification, planNotifications } from '../core/notify/plan.ts'
+import {
+  type Narrowing,
+  type Notice,
+  type PlannedNotification,
+  planNotifications,
+} from '../core/notify/plan.ts'
 import { decideAfterTry, type TryResult } from '../core/notify/retry.ts'
 import {
   type Command,
@@ -82,8 +87,12 @@ export class Notifier implements Notifications {
     })
   }
 
-  plan(notice: Notice, webhook: string | null): PlannedNotification[] {
-    return planNotifications(notice, this.#parts.settings.targets, webhook)
+  get targets(): string[] {
+    return this.#parts.settings.targets.map(({ name }) => name)
+  }
+
+  plan(notice: Notice, webhook: string | null, narrowing?: Narrowing): PlannedNotification[] {
+    return planNotifications(notice, this.#parts.settings.targets, webhook, narrowing)
   }
 
   open(): void {

@@ -4,7 +4,7 @@ import type { CheckpointPolicy } from '../contract/job.ts'
 import type { PermissionMode } from '../contract/run.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Tier } from '../core/escalation/tier.ts'
-import type { Notice, PlannedNotification } from '../core/notify/plan.ts'
+import type { Narrowing, Notice, PlannedNotification } from '../core/notify/plan.ts'
 import type { PolicyRules } from '../core/policy/policy.ts'
 import type { Redactor } from '../core/redact/redactor.ts'
 import type { ResumeLimits } from '../core/resume/facts.ts'
@@ -44,13 +44,17 @@ export interface EngineParts {
   protectedPaths: readonly string[]
   /** A tier waits for a person. */
   onAsk: () => void
+  /** An agent has planned a follow-up. */
+  onPlanned: () => void
   settings: EngineSettings
 }
 
 /** Tells people what happened: plan, store the plan in the transaction in which it happens, then wake. */
 export interface Notifications {
   /** `webhook` is the subject's own. */
-  plan: (notice: Notice, webhook: string | null) => PlannedNotification[]
+  plan: (notice: Notice, webhook: string | null, narrowing?: Narrowing) => PlannedNotification[]
+  /** The names of those that are configured. */
+  targets: readonly string[]
   wake: () => void
   open: () => void
   /** What is being sent is broken off and stays pending. */

@@ -14,6 +14,7 @@ export const HTTP_STATUS: Readonly<Record<ErrorCode, ContentfulStatusCode>> = {
   'question-answered': 409,
   'run-settled': 409,
   'payload-too-large': 413,
+  'rate-limited': 429,
   'agent-unknown': 422,
   'work-dir-unusable': 422,
   'scenario-invalid': 422,

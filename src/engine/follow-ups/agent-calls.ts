@@ -62,6 +62,7 @@ async function create(
   })
   if (!planned.ok) return refused(ask, planned.reason)
   const { followUp } = planned
+  parts.onPlanned()
   const message = [
     TAKEN,
     `${describe(followUp, parts.clock.now())}.`,

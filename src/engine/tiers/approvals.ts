@@ -6,7 +6,8 @@
 import { RepriseError } from '../../contract/errors.ts'
 import type { Approval } from '../../contract/escalation.ts'
 import type { RunId } from '../../contract/ids.ts'
-import type { EscalationRecord } from '../../store/records.ts'
+import type { EscalationRecord, RunRecord } from '../../store/records.ts'
+import { Alarm } from '../alarm.ts'
 import type { EngineParts } from '../parts.ts'
 import { persist } from '../persist.ts'
 import { spentByChain } from './ending.ts'
@@ -14,19 +15,16 @@ import { noticesOfTier } from './tell.ts'
 import { nextTierRun } from './tier-run.ts'
 
 const MAX_WAITING = 1000
-/** What a timer can hold. */
-const MAX_TIMER_MS = 2 ** 31 - 1
 
 export class Approvals {
   readonly #parts: EngineParts
-  readonly #onDecided: () => void
-  #timer: NodeJS.Timeout | null = null
-  #closed = false
-  #looking: Promise<void> = Promise.resolve()
+  readonly #onDecided: (run: RunRecord) => void
+  readonly #alarm: Alarm
 
-  constructor(parts: EngineParts, onDecided: () => void) {
+  constructor(parts: EngineParts, onDecided: (run: RunRecord) => void) {
     this.#parts = parts
     this.#onDecided = onDecided
+    this.#alarm = new Alarm({ ...parts, name: 'approvals', look: () => this.#expire() })
   }
 
   list(): Promise<EscalationRecord[]> {
@@ -70,8 +68,12 @@ export class Approvals {
       { next, notices: [] },
     )
     if (!decided) throw notWaiting(runId, await store.getEscalation(runId))
+    // Its cycle has waited for a person, not worked.
+    if (run.links.cycleId) {
+      await store.extendCycle(run.links.cycleId, clock.now().getTime() - waiting.decidedAt.getTime())
+    }
     bus.publish(runId)
-    this.#onDecided()
+    this.#onDecided(run)
     return decided
   }
 
@@ -92,31 +94,20 @@ export class Approvals {
 
   /** Looks for those whose time is over, now and whenever the next one's is. */
   wake(): void {
-    if (this.#closed) return
-    this.#looking = this.#looking
-      .then(() => this.#expire())
-      .catch((error) => this.#parts.log.error({ error: String(error) }, 'looking at approvals failed'))
+    this.#alarm.wake()
   }
 
-  async close(): Promise<void> {
-    this.#closed = true
-    if (this.#timer) clearTimeout(this.#timer)
-    await this.#looking
+  close(): Promise<void> {
+    return this.#alarm.close()
   }
 
-  async #expire(): Promise<void> {
+  async #expire(): Promise<Date | null> {
     const { store, clock, bus } = this.#parts
-    if (this.#timer) clearTimeout(this.#timer)
     for (;;) {
       const [first] = await store.listWaitingEscalations(1)
-      if (!first || this.#closed) return
+      if (!first) return null
       const at = clock.now()
-      const restMs = (first.expiresAt ?? at).getTime() - at.getTime()
-      if (restMs > 0) {
-        this.#timer = setTimeout(() => this.wake(), Math.min(restMs, MAX_TIMER_MS))
-        this.#timer.unref()
-        return
-      }
+      if (first.expiresAt && first.expiresAt > at) return first.expiresAt
       const message = 'nobody approved in time'
       const answer = {
         decision: 'stop',
@@ -130,6 +121,7 @@ export class Approvals {
       await persist(this.#parts, () => store.answerEscalation(first.runId, answer, { next: null, notices }))
       this.#parts.notifications.wake()
       bus.publish(first.runId)
+      if (run) this.#onDecided(run)
     }
   }
 }

@@ -42,7 +42,10 @@ export const isOver = ({ open, asks, planned }: CycleProgress) =>
   open.length === 0 && asks === null && planned === 0
 
 /** How a cycle ends whose runs have all settled: as its last one did. */
-export function endingOf({ runs, escalations }: CycleProgress): { outcome: CycleOutcome; message: string | null } {
+export function endingOf({ runs, escalations }: CycleProgress): {
+  outcome: CycleOutcome
+  message: string | null
+} {
   const last = runs.at(-1)
   if (last?.state.at !== 'settled') return { outcome: 'failed', message: 'it has no run' }
   const { name, message } = last.state.outcome

@@ -14,7 +14,11 @@ import { endCycle } from './end.ts'
 const REMEMBERED = 20
 
 /** False: it was not begun, because another one is open or it could not be. */
-export async function startCycle(parts: EngineParts, watch: WatchRecord, cycle: CycleRecord): Promise<boolean> {
+export async function startCycle(
+  parts: EngineParts,
+  watch: WatchRecord,
+  cycle: CycleRecord,
+): Promise<boolean> {
   const { store, clock, settings } = parts
   const { definition } = watch
   const memory = await decideHowItRemembers(parts, watch)
@@ -59,7 +63,9 @@ async function decideHowItRemembers(
   { store, clock }: EngineParts,
   { id, definition, memory }: WatchRecord,
 ): Promise<
-  { kind: 'none' } | { kind: 'resume'; sessionId: SessionId } | { kind: 'renew'; why: string; earlier: EarlierCycle[] }
+  | { kind: 'none' }
+  | { kind: 'resume'; sessionId: SessionId }
+  | { kind: 'renew'; why: string; earlier: EarlierCycle[] }
 > {
   if (definition.memory !== 'persistent') return { kind: 'none' }
   const { items } = await store.listCycles({ watchId: id, limit: REMEMBERED })

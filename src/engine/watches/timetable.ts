@@ -188,11 +188,18 @@ export class Timetable {
     const late = cycle.deadlineAt !== null && cycle.deadlineAt <= clock.now()
     let concluded: CycleRecord | null = cycle.outcome === null ? null : cycle
     // Who waits for a person is not out of time: that has a limit of its own.
-    if (late && concluded === null && !isOver(progress) && (progress.asks === null || progress.open.length > 0)) {
+    if (
+      late &&
+      concluded === null &&
+      !isOver(progress) &&
+      (progress.asks === null || progress.open.length > 0)
+    ) {
       const took = formatSpan(clock.now().getTime() - (cycle.startedAt ?? cycle.dueAt).getTime())
       const left = [
         progress.open.length > 0 ? 'a run was at work' : '',
-        progress.planned > 0 ? `${progress.planned} follow-up${progress.planned === 1 ? ' was' : 's were'} pending` : '',
+        progress.planned > 0
+          ? `${progress.planned} follow-up${progress.planned === 1 ? ' was' : 's were'} pending`
+          : '',
       ].filter(Boolean)
       const message = `its time was over after ${took}; ${left.join(' and ')}`
       concluded = await persist(this.#parts, () =>
