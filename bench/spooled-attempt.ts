@@ -78,6 +78,7 @@ export async function spoolAttempt(folder: string, output: string): Promise<Spoo
     protectedPaths: [],
     cooldowns: new Cooldowns({ store, clock: systemClock, stateDir, redactor, log, closing }, config.policy),
     onAsk: quiet,
+    onPlanned: quiet,
     settings: engineSettings(config, new Map(), []),
   }
   const at = systemClock.now()

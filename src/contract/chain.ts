@@ -15,7 +15,7 @@ export type ChainRun = z.infer<typeof ChainRun>
 /** Every run that is linked to the one asked about, root first. */
 export const Chain = z.object({
   rootRunId: RunId.schema,
-  state: z.enum(['running', 'waiting-for-approval', 'ended']),
+  state: z.enum(['running', 'waiting-for-approval', 'waiting-for-follow-up', 'ended']),
   runs: z.array(ChainRun),
   totals: z.object({
     runs: z.number().int(),

@@ -193,9 +193,11 @@ export function createEngine(
 
     close: async () => {
       clearInterval(sweeping)
-      await Promise.all([dispatcher.close(), notifications.close(), approvals.close(), timetable.close()])
+      const quiet = [approvals.close(), timetable.close()]
+      await Promise.all([dispatcher.close(), notifications.close()])
       live.detachAll()
       closing.abort()
+      await Promise.all(quiet)
       await Promise.allSettled(driving)
       await parts.cooldowns.close()
     },

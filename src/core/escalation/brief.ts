@@ -15,12 +15,16 @@ export interface BriefInput {
   calledFor: string | null
   /** Whether the session has what the tiers before did. */
   resumed: boolean
+  /** A follow-up is due: the tier is the one that planned it. */
+  goesOn: boolean
   /** The agent is asked for its signal by a schema; without one the form is described. */
   bySchema: boolean
 }
 
 export function composeBrief(input: BriefInput): string {
-  const { tier, calledFor, resumed } = input
+  const { tier, calledFor, resumed, goesOn } = input
+  if (goesOn && resumed)
+    return [stillThere(input), ...(input.dryRun ? [DRY_RUN] : []), signal(input)].join('\n\n')
   const parts = [
     role(input),
     ...(tier.prompt ? [tier.prompt.trim()] : []),
@@ -33,6 +37,10 @@ export function composeBrief(input: BriefInput): string {
   ]
   return parts.join('\n\n')
 }
+
+/** The session was told everything when it planned what is due now. */
+const stillThere = ({ tier, highest }: BriefInput) =>
+  `You work as tier ${tier.number} of ${highest} (${tier.name}), with the same rights and limits as when you planned what is due now. Your task follows after this.`
 
 function role({ tier, highest, calledFor, resumed }: BriefInput): string {
   const who = `tier ${tier.number} of ${highest} (${tier.name})`

@@ -80,7 +80,7 @@ export class CommandLog {
       this.#byId.set(body.toolUseId, { tool: body.name, what, outcome: 'unknown', output: '' })
     } else if (body.type === 'tool-end') {
       const command = this.#byId.get(body.toolUseId)
-      if (!command || command.outcome !== 'unknown') return
+      if (command?.outcome !== 'unknown') return
       command.outcome = body.isError ? 'error' : 'ok'
       command.output = clip(textOf(body.content), 2 * OUTPUT_CHARS)
     } else if (body.type === 'follow-up') {

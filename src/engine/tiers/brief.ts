@@ -34,6 +34,7 @@ export async function readTierText(
     dryRun: run.request.dryRun === true,
     calledFor: calledFor && parts.redactor.text(calledFor),
     resumed,
+    goesOn: followUpId !== null,
     bySchema,
   })
   const handoff = resumed || parentRunId === null ? null : await readHandoff(parts, run, decision.reason)

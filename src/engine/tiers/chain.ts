@@ -30,7 +30,8 @@ export async function readChain(
       }
     }),
   )
-  return { rootRunId: root.id, state: stateOf(runs), runs, totals: totalsOf(runs) }
+  const planned = await store.listPlannedFollowUps({ rootRunId: root.id, sessionId: null })
+  return { rootRunId: root.id, state: stateOf(runs, planned.length), runs, totals: totalsOf(runs) }
 }
 
 export function describeEscalation(escalation: EscalationRecord): Escalation {
@@ -58,9 +59,10 @@ async function readRefusals(store: EngineParts['store'], id: RunId): Promise<Ref
   )
 }
 
-function stateOf(runs: readonly ChainRun[]): Chain['state'] {
+function stateOf(runs: readonly ChainRun[], planned: number): Chain['state'] {
   if (runs.some((run) => run.state !== 'settled')) return 'running'
-  return runs.some((run) => run.escalation?.decision === 'ask') ? 'waiting-for-approval' : 'ended'
+  if (runs.some((run) => run.escalation?.decision === 'ask')) return 'waiting-for-approval'
+  return planned > 0 ? 'waiting-for-follow-up' : 'ended'
 }
 
 function totalsOf(runs: readonly ChainRun[]): Chain['totals'] {

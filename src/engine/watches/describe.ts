@@ -15,7 +15,7 @@ export async function describeCycles(
   return Promise.all(
     cycles.map(async (cycle) => {
       const root = cycle.rootRunId && (await store.getRun(cycle.rootRunId))
-      const session = root && root.sessionId ? await store.getSession(root.sessionId) : null
+      const session = root?.sessionId ? await store.getSession(root.sessionId) : null
       const pending =
         cycle.state === 'open' && cycle.rootRunId
           ? (await store.listPlannedFollowUps({ rootRunId: cycle.rootRunId, sessionId: null })).length
