@@ -11,6 +11,7 @@ export const ERROR_CODES = [
   'not-found',
   'conflict',
   'payload-too-large',
+  'rate-limited',
   'config-invalid',
   'home-unusable',
   'home-locked',
