@@ -1,8 +1,8 @@
 /** The options of `reprise run`, and the request they make. */
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { parseDurationMs } from '../config/quantity.ts'
 import type { ChangePolicy, CreateJob } from '../contract/job.ts'
+import { parseDurationMs } from '../contract/quantity.ts'
 import type { PermissionMode } from '../contract/run.ts'
 
 export interface RunOptions {

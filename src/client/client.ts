@@ -21,6 +21,7 @@ import {
   send,
   unreachable,
 } from './request.ts'
+import { type WatchCalls, watchCalls } from './watches.ts'
 
 export interface ClientOptions extends Endpoint {
   fetch?: Fetch
@@ -28,7 +29,7 @@ export interface ClientOptions extends Endpoint {
   locate?: () => Promise<Endpoint | null>
 }
 
-export interface Client extends ConversationCalls, JobCalls, EscalationCalls {
+export interface Client extends ConversationCalls, JobCalls, EscalationCalls, WatchCalls {
   health: (options?: { signal?: AbortSignal }) => Promise<Health>
   status: () => Promise<Status>
   shutdown: () => Promise<{ pid: number }>
@@ -93,6 +94,7 @@ export function createClient({ url, token, fetch = globalThis.fetch, locate }: C
     ...conversationCalls({ call, tell }),
     ...jobCalls({ call, open, events, whenSettled }),
     ...escalationCalls(call),
+    ...watchCalls({ call, tell }),
     health: (options) => call({ path: '/api/health', signal: options?.signal }),
     status: () => call({ path: '/api/status' }),
     shutdown: () => call({ method: 'POST', path: '/api/shutdown' }),

@@ -3,7 +3,7 @@
  * an editor shows, come from that.
  */
 import { z } from 'zod'
-import { parseDurationMs, parseSizeBytes } from './quantity.ts'
+import { parseDurationMs, parseSizeBytes } from '../contract/quantity.ts'
 
 const expectations = z.registry<{ expected: string }>()
 

@@ -1,16 +1,18 @@
 /** The HTTP surface: guards first, then the routes, and one place where errors become answers. */
 import { OpenAPIHono } from '@hono/zod-openapi'
-import { bodyLimit } from 'hono/body-limit'
-import { RepriseError } from '../contract/errors.ts'
 import type { AppOptions } from './app-options.ts'
 import { badInput } from './bad-input.ts'
+import { limitBody } from './body-limit.ts'
 import { answerError, answerUnknownRoute } from './error-response.ts'
 import { guardHost, guardOrigin, guardToken } from './guards.ts'
 import { addAgentRoutes } from './routes/agents.ts'
 import { addCheckpointRoutes } from './routes/checkpoints.ts'
 import { addConversationRoutes } from './routes/conversations.ts'
+import { addCycleRoutes } from './routes/cycles.ts'
 import { addEscalationRoutes } from './routes/escalation.ts'
 import { addEventRoutes } from './routes/events.ts'
+import { addFollowUpRoutes } from './routes/follow-ups.ts'
+import { addHookRoute, checksItsOwnSenders, refuseUnnamed } from './routes/hooks.ts'
 import { addJobRoutes } from './routes/jobs.ts'
 import { addMessageRoutes } from './routes/messages.ts'
 import { addOpenApiRoute } from './routes/openapi.ts'
@@ -19,6 +21,7 @@ import { addSessionRoutes } from './routes/sessions.ts'
 import { addStatsRoute } from './routes/stats.ts'
 import { addSystemRoutes } from './routes/system.ts'
 import { addTurnRoutes } from './routes/turns.ts'
+import { addWatchRoutes } from './routes/watches.ts'
 
 export interface App {
   fetch: OpenAPIHono['fetch']
@@ -26,7 +29,6 @@ export interface App {
   endStreams: () => void
 }
 
-const MAX_BODY_BYTES = 16 * 1024 * 1024
 const HEARTBEAT_MS = 15_000
 
 export function createApp(options: AppOptions): App {
@@ -47,19 +49,13 @@ export function createApp(options: AppOptions): App {
   })
   app.use(guardHost(options.allowedHosts))
   app.use(guardOrigin())
-  app.use(guardToken(options.token, (path) => path === '/api/health'))
   app.use(
-    bodyLimit({
-      maxSize: MAX_BODY_BYTES,
-      onError: (c) => {
-        // The rest of the body is never read, so the connection is of no further use.
-        c.header('Connection', 'close')
-        throw new RepriseError('payload-too-large', 'body: expected at most 16 MiB', {
-          hint: 'Put large material into a file in the work directory and name it in the prompt.',
-        })
-      },
-    }),
+    guardToken(options.token, (request) => request.path === '/api/health' || checksItsOwnSenders(request)),
   )
+  // Before the general limit, which would read on.
+  app.use('/api/hooks/:watch', refuseUnnamed, limitBody('event'))
+  app.use('/api/watches/:id/trigger', limitBody('event'))
+  app.use(limitBody('general'))
 
   const streams = new AbortController()
   addSystemRoutes(app, options)
@@ -71,6 +67,10 @@ export function createApp(options: AppOptions): App {
   })
   addJobRoutes(app, options.engine)
   addCheckpointRoutes(app, options.engine)
+  addWatchRoutes(app, options.engine)
+  addHookRoute(app, options)
+  addCycleRoutes(app, options.engine)
+  addFollowUpRoutes(app, options.engine)
   addConversationRoutes(app, options.engine)
   addTurnRoutes(app, options.engine)
   addMessageRoutes(app, options.engine)

@@ -13,7 +13,16 @@ export interface ServerLog {
 }
 
 export function errorResponse(c: Context, error: RepriseError, status?: ContentfulStatusCode): Response {
+  const retryAfter = retryAfterOf(error)
+  if (retryAfter !== null) c.header('Retry-After', String(retryAfter))
   return c.json(error.toBody(), status ?? HTTP_STATUS[error.code])
+}
+
+/** In whole seconds, as the header wants it; never too early. */
+function retryAfterOf({ code, details }: RepriseError): number | null {
+  if (code !== 'rate-limited' || typeof details !== 'object' || details === null) return null
+  const ms = (details as { retryAfterMs?: unknown }).retryAfterMs
+  return typeof ms === 'number' && ms >= 0 && Number.isFinite(ms) ? Math.ceil(ms / 1000) : null
 }
 
 export function answerError(log: ServerLog) {

@@ -1,7 +1,7 @@
 /**
  * Who may talk to the daemon. Being on loopback protects from nobody: any web page can send requests there, and DNS
  * rebinding makes them look local. So the Host must be a name of this machine, an Origin must be our own, and every
- * call but the health check shows the token.
+ * call but the health check shows the token. What is sent to a watch is let through here: see hook-auth.ts.
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { MiddlewareHandler } from 'hono'
@@ -40,10 +40,13 @@ export function guardOrigin(): MiddlewareHandler {
   }
 }
 
-export function guardToken(token: string, isOpen: (path: string) => boolean): MiddlewareHandler {
+export function guardToken(
+  token: string,
+  isOpen: (request: { method: string; path: string }) => boolean,
+): MiddlewareHandler {
   const expected = digest(token)
   return async (c, next) => {
-    if (!isOpen(c.req.path)) {
+    if (!isOpen(c.req)) {
       const [, shown] = /^Bearer +(\S+) *$/i.exec(c.req.header('authorization') ?? '') ?? []
       if (shown === undefined || !timingSafeEqual(digest(shown), expected)) {
         c.header('WWW-Authenticate', 'Bearer realm="reprise"')

@@ -6,12 +6,23 @@ import * as conversation from '../contract/conversation.ts'
 import * as errors from '../contract/errors.ts'
 import * as escalation from '../contract/escalation.ts'
 import * as events from '../contract/events.ts'
+import * as followUp from '../contract/follow-up.ts'
 import * as http from '../contract/http.ts'
-import { ConversationId, JobId, MessageId, RunId, SessionId } from '../contract/ids.ts'
+import {
+  ConversationId,
+  CycleId,
+  FollowUpId,
+  JobId,
+  MessageId,
+  RunId,
+  SessionId,
+  WatchId,
+} from '../contract/ids.ts'
 import * as job from '../contract/job.ts'
 import * as run from '../contract/run.ts'
 import * as session from '../contract/session.ts'
 import * as stats from '../contract/stats.ts'
+import * as watch from '../contract/watch.ts'
 
 /** A copy, because only schemas made after @hono/zod-openapi was loaded have its method. */
 const named = <T extends z.ZodType>(name: string, schema: T): T => schema.clone().openapi(name)
@@ -42,15 +53,32 @@ export const JobDetail = named('JobDetail', job.JobDetail)
 export const CreateJob = named('CreateJob', job.CreateJob)
 export const UpdateJob = named('UpdateJob', job.UpdateJob)
 export const CheckpointDiff = named('CheckpointDiff', job.CheckpointDiff)
+export const Watch = named('Watch', watch.Watch)
+export const CreateWatch = named('CreateWatch', watch.CreateWatch)
+export const UpdateWatch = named('UpdateWatch', watch.UpdateWatch)
+export const TriggerWatch = named('TriggerWatch', watch.TriggerWatch)
+export const Triggered = named('Triggered', watch.Triggered)
+export const Cycle = named('Cycle', watch.Cycle)
+export const CycleDetail = named('CycleDetail', watch.CycleDetail)
+export const FollowUp = named('FollowUp', followUp.FollowUp)
+export const CreateFollowUp = named('CreateFollowUp', followUp.CreateFollowUp)
 export const Stats = named('Stats', stats.Stats)
 const ErrorBody = named('Error', errors.ErrorBody)
 
 export const PageQuery = z.strictObject(http.PageQuery.shape)
 export const RunsQuery = z.strictObject({ ...http.PageQuery.shape, state: run.Run.shape.state.optional() })
 export const JobsQuery = z.strictObject({ ...http.PageQuery.shape, state: job.JobState.optional() })
+export const FollowUpsQuery = z.strictObject({
+  ...http.PageQuery.shape,
+  state: followUp.FollowUpState.optional(),
+  runId: RunId.schema.optional(),
+  cycleId: CycleId.schema.optional(),
+})
 export const page = http.page
 
 export const RunPath = z.object({ id: RunId.schema })
+export const CyclePath = z.object({ id: CycleId.schema })
+export const FollowUpPath = z.object({ id: FollowUpId.schema })
 export const JobPath = z.object({ id: JobId.schema })
 export const ConversationPath = z.object({ id: ConversationId.schema })
 export const MessagePath = z.object({ id: ConversationId.schema, mid: MessageId.schema })
@@ -63,6 +91,12 @@ export const SessionPath = z.object({
     error: "expected a session id like ses_01J…, or the agent's own id of the session",
   }),
 })
+
+const WatchRef = z.string().refine((id) => WatchId.is(id) || watch.WatchName.safeParse(id).success, {
+  error: "expected a watch's name, or its id like wch_01J…",
+})
+export const WatchPath = z.object({ id: WatchRef })
+export const HookPath = z.object({ watch: WatchRef })
 
 const YesOrNo = z.enum(['true', 'false'], {
   error: ({ input }) => `expected true or false, got ${JSON.stringify(input).slice(0, 80)}`,

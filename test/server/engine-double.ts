@@ -8,11 +8,13 @@ import type { SessionDetail } from '../../src/contract/session.ts'
 import type { Engine } from '../../src/engine/api.ts'
 import { type ConversationDoubles, createConversationDoubles } from './conversation-doubles.ts'
 import { createJobDoubles, type JobDoubles } from './job-doubles.ts'
+import { createWatchDoubles, type WatchDoubles } from './watch-doubles.ts'
 
 export interface EngineDouble
   extends Engine,
     Pick<ConversationDoubles, 'addConversation'>,
-    Pick<JobDoubles, 'addJob' | 'asked'> {
+    Pick<JobDoubles, 'addJob' | 'asked'>,
+    Pick<WatchDoubles, 'addWatch' | 'addCycle' | 'addFollowUp' | 'askedOfWatches' | 'answerTriggers'> {
   addRun: (change?: Partial<RunDetail>) => RunDetail
   emit: (id: RunId, ...bodies: EventBody[]) => void
   settle: (id: RunId) => void
@@ -60,6 +62,7 @@ export function createEngineDouble(): EngineDouble {
   return {
     ...createConversationDoubles((change, key) => once(key, () => addRun(change))),
     ...createJobDoubles(addRun),
+    ...createWatchDoubles(),
     getChain: async () => notPlayed(),
     listApprovals: async () => [],
     decideApproval: async () => notPlayed(),
@@ -166,6 +169,8 @@ function newRun(): RunDetail {
     turn: null,
     jobId: null,
     cycleId: null,
+    followUpId: null,
+    followUps: [],
     attempts: [],
   }
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { parseDurationMs, parseSizeBytes } from '../../src/config/quantity.ts'
+import { parseDurationMs, parseSizeBytes } from '../../src/contract/quantity.ts'
 
 describe('durations', () => {
   test.each([
