@@ -18,7 +18,6 @@ export const HTTP_STATUS: Readonly<Record<ErrorCode, ContentfulStatusCode>> = {
   'agent-unknown': 422,
   'work-dir-unusable': 422,
   'scenario-invalid': 422,
-  'rate-limited': 429,
   internal: 500,
   'config-invalid': 500,
   'database-newer': 500,

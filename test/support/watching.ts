@@ -1,0 +1,71 @@
+/** A watch on the scripted incident, and what becomes of its cycles. */
+import type { Cycle, CycleDetail, Watch } from '../../src/contract/watch.ts'
+import type { RuleInput } from '../../src/simulator/scenario-types.ts'
+import { Incident, TASK } from './incident.ts'
+import { until } from './world.ts'
+
+export class Watching {
+  readonly incident: Incident
+
+  private constructor(incident: Incident) {
+    this.incident = incident
+  }
+
+  get world() {
+    return this.incident.world
+  }
+
+  static async begin(rules: readonly RuleInput[], config: object = {}): Promise<Watching> {
+    return new Watching(await Incident.begin(rules, config))
+  }
+
+  add(definition: object = {}): Promise<Watch> {
+    const wish = { name: 'web', workDir: this.world.workDir, prompt: TASK, ...definition }
+    return this.world.api('POST', '/api/watches', wish)
+  }
+
+  watch(name = 'web'): Promise<Watch> {
+    return this.world.api('GET', `/api/watches/${name}`)
+  }
+
+  /** Starts one now; the id of the cycle. */
+  async trigger(name = 'web', body: object = {}): Promise<string> {
+    const { cycleId } = await this.world.api<{ cycleId: string }>(
+      'POST',
+      `/api/watches/${name}/trigger`,
+      body,
+    )
+    return cycleId
+  }
+
+  async cycles(name = 'web'): Promise<Cycle[]> {
+    const page = await this.world.api<{ items: Cycle[] }>('GET', `/api/watches/${name}/cycles`)
+    return page.items.toReversed()
+  }
+
+  cycle(id: string): Promise<CycleDetail> {
+    return this.world.api('GET', `/api/cycles/${id}`)
+  }
+
+  ended(id: string, timeoutMs = 60_000): Promise<CycleDetail> {
+    return until(
+      async () => {
+        const cycle = await this.cycle(id)
+        return cycle.state === 'ended' ? cycle : null
+      },
+      `cycle ${id} to end`,
+      timeoutMs,
+    )
+  }
+
+  waiting(id: string): Promise<CycleDetail> {
+    return until(async () => {
+      const cycle = await this.cycle(id)
+      return cycle.state === 'waiting' ? cycle : null
+    }, `cycle ${id} to wait`)
+  }
+
+  close(): Promise<void> {
+    return this.incident.close()
+  }
+}
