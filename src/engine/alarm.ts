@@ -2,6 +2,7 @@
  * Looks at something when woken, and again at the time that the look itself names. One look at a time; a wake during
  * one leads to another. What is looked at is in the store: a wake that is lost costs time, nothing else.
  */
+import { setImmediate } from 'node:timers/promises'
 import type { Clock } from '../core/clock.ts'
 import type { Log } from './log.ts'
 
@@ -50,6 +51,8 @@ export class Alarm {
     while (this.#again && !this.#closed) {
       this.#again = false
       clearTimeout(this.#timer)
+      // A look that wakes itself must not keep all others waiting.
+      await setImmediate()
       try {
         const at = await look()
         sleepMs = at && at.getTime() - clock.now().getTime()

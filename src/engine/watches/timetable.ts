@@ -208,7 +208,10 @@ export class Timetable {
       progress = await readProgress(this.#parts, cycle)
     }
     if (concluded) {
-      for (const { id } of progress.open) await this.#deps.cancelRun(id).catch(() => {})
+      for (const { id, cancelRequested } of progress.open) {
+        // Whoever has ended meanwhile need not be told.
+        if (!cancelRequested) await this.#deps.cancelRun(id).catch(() => {})
+      }
       progress = await readProgress(this.#parts, cycle)
     }
     if (!isOver(progress)) return false
