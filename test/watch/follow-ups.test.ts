@@ -1,7 +1,9 @@
 /** What an agent plans with its own tools is kept by Reprise and given to its session once, on the real CLI. */
 import { afterEach, describe, expect, it } from 'vitest'
-import type { RunDetail } from '../../src/contract/run.ts'
+import type { FollowUp } from '../../src/contract/follow-up.ts'
+import type { Run, RunDetail } from '../../src/contract/run.ts'
 import type { RuleInput } from '../../src/simulator/scenario-types.ts'
+import { Chat } from '../support/chat.ts'
 import { bash, FIXED, Incident, report, results } from '../support/incident.ts'
 import { until } from '../support/world.ts'
 
@@ -67,5 +69,146 @@ describe('a follow-up', () => {
     expect(run.followUps).toMatchObject([{ state: 'fired', firedCount: 1, firedRunId: id }])
     expect(run.escalation?.recommendation.signal?.status).toBe('fixed')
     expect(incident.world.processes()).toEqual([])
+  })
+})
+
+/** Until the prompt has been asked so often, and nothing runs any more. */
+async function asked(text: string, times: number): Promise<void> {
+  await until(() => said(text).length >= times, `"${text}" to be asked`, 30_000)
+  await until(async () => {
+    const { items } = await incident.world.api<{ items: Run[] }>('GET', '/api/runs')
+    return items.every((run) => run.state === 'settled')
+  }, 'all runs to settle')
+  expect(said(text)).toHaveLength(times)
+}
+/** Each time the model was asked it as something new. */
+const said = (text: string) =>
+  incident.world.simulator.requests().filter((request) => request.userText?.includes(text))
+const followUps = async (query = '') =>
+  (await incident.world.api<{ items: FollowUp[] }>('GET', `/api/followups${query}`)).items
+
+describe('an agent', () => {
+  it('sees what it has planned, and people can take it away', async () => {
+    const looks: RuleInput = {
+      when: { user: 'restart web' },
+      reply: [
+        wakeUp(600) as never,
+        results,
+        { tool: 'CronCreate', input: { cron: '*/5 * * * *', prompt: 'look again' } },
+        results,
+        { tool: 'CronList', input: {} },
+        results,
+        { hold: 'gate' },
+        report(FIXED),
+        results,
+        { text: 'ok' },
+      ],
+    }
+    incident = await Incident.begin([looks])
+    const run = await begin()
+    await incident.world.simulator.waitForHold('gate')
+    const planned = await followUps('?state=planned')
+    expect(planned).toMatchObject([
+      { prompt: 'look again', recurring: true, cron: '*/5 * * * *' },
+      { prompt: 'verify that web answers', recurring: false, reason: 'let it start' },
+    ])
+    const listed = (await incident.world.events(run.id)).flatMap((event) =>
+      event.type === 'tool-end' ? [JSON.stringify(event.content)] : [],
+    )[2]
+    for (const followUp of planned) {
+      expect(listed).toContain(followUp.id)
+      expect(listed).toContain(followUp.prompt)
+    }
+    const { id } = planned[0]!
+    await incident.world.api('DELETE', `/api/followups/${id}`)
+    const again = await incident.world.request('DELETE', `/api/followups/${id}`)
+    expect(again.status).toBe(409)
+    await incident.world.api('DELETE', `/api/followups/${planned[1]!.id}`)
+    incident.world.simulator.release('gate')
+    expect(await incident.rested(run.id)).toMatchObject({ state: 'ended' })
+    const { followUps: ended } = await incident.world.api<RunDetail>('GET', `/api/runs/${run.id}`)
+    expect(ended).toMatchObject([
+      { state: 'cancelled', cancelledBy: 'person' },
+      { state: 'cancelled', cancelledBy: 'person' },
+    ])
+  })
+
+  it('that dies while it answers a follow-up goes on with it, and is not asked again', async () => {
+    const slow: RuleInput = {
+      when: { user: 'verify that web answers' },
+      reply: [bash('docker ps'), results, { hold: 'gate' }, report(FIXED), results, { text: 'verified' }],
+    }
+    const goesOn: RuleInput = {
+      when: { user: 'You were interrupted' },
+      reply: [report(FIXED), results, { text: 'verified' }],
+    }
+    incident = await Incident.begin([goesOn, plans(wakeUp(2)), slow])
+    const { id } = await begin()
+    await incident.world.simulator.waitForHold('gate')
+    const agent = incident.world
+      .processes()
+      .find((p) => /claude.* -p /.test(p.command) && !/keeper/.test(p.command))
+    process.kill(agent!.pid, 'SIGKILL')
+    const chain = await incident.rested(id)
+    incident.world.simulator.release('gate')
+    expect(chain.runs.map((run) => [run.outcome, run.attemptCount])).toEqual([['completed', 2]])
+    expect(chain.runs[0]?.escalation?.recommendation.signal?.status).toBe('fixed')
+    expect(incident.docker).toEqual(['restart web', 'ps'])
+    expect(await followUps()).toMatchObject([{ state: 'fired', firedCount: 1 }])
+  })
+})
+
+describe('at no tier', () => {
+  const remind: RuleInput = {
+    when: '/^remind me$/',
+    reply: [wakeUp(2, 'here is your reminder') as never, results, { text: 'I will' }],
+  }
+  const echo: RuleInput = { reply: 'You said: ${user}' }
+
+  it('a run’s follow-up goes on in its session', async () => {
+    incident = await Incident.begin([remind, echo], NO_HOLD)
+    const run = await incident.world.run({ prompt: 'remind me' })
+    await asked('here is your reminder', 1)
+    const { items } = await incident.world.api<{ items: Run[] }>('GET', '/api/runs')
+    expect(items.map((one) => [one.outcome, one.sessionId])).toEqual([
+      ['completed', run.sessionId],
+      ['completed', run.sessionId],
+    ])
+    expect(items[0]?.followUpId).toBe((await followUps())[0]?.id)
+  })
+
+  it('a conversation’s follow-up is a turn of it', async () => {
+    incident = await Incident.begin([remind, echo], NO_HOLD)
+    const chat = await Chat.create(incident.world)
+    await chat.say('remind me')
+    await asked('here is your reminder', 1)
+    const texts = await chat.texts()
+    expect(texts).toHaveLength(4)
+    expect(texts[2]).toContain('here is your reminder')
+    expect(await chat.say('and on')).toMatchObject({ outcome: 'completed', resumed: true })
+  })
+
+  it('people can plan one too, and its time must make sense', async () => {
+    incident = await Incident.begin([echo], NO_HOLD)
+    const { world } = incident
+    const run = await world.run({ prompt: 'hello' })
+    const plan = (body: object) => world.request('POST', '/api/followups', { prompt: 'and now?', ...body })
+    const refusals: [object, RegExp][] = [
+      [{ runId: run.id, at: '2020-01-01T00:00:00Z' }, /past/],
+      [{ runId: run.id, at: '2099-01-01T00:00:00Z' }, /too far ahead/],
+      [{ runId: run.id, cron: 'every day' }, /fields instead of five/],
+      [{ runId: run.id, cron: '* * * * * *' }, /seconds cannot be given/],
+      [{ runId: run.id }, /one of at, inMs and cron/],
+      [{ inMs: 2000 }, /either runId or sessionId/],
+      [{ runId: run.id, inMs: -5 }, /inMs/],
+    ]
+    for (const [body, says] of refusals) {
+      const response = await plan(body)
+      expect(response.status).toBe(400)
+      expect(JSON.stringify(await response.json())).toMatch(says)
+    }
+    expect((await plan({ runId: run.id, inMs: 1500 })).status).toBe(201)
+    await asked('and now?', 1)
+    expect(await followUps()).toMatchObject([{ state: 'fired', createdBy: 'person', runId: run.id }])
   })
 })
