@@ -19,6 +19,8 @@ import { recovery } from './cases/recovery.ts'
 import { slowReader } from './cases/slow-reader.ts'
 import { start } from './cases/start.ts'
 import { turn } from './cases/turn.ts'
+import { waiting } from './cases/waiting.ts'
+import { webhook } from './cases/webhook.ts'
 import { describeMachine } from './machine.ts'
 import { type Measured, toMarkdown, toText } from './report.ts'
 
@@ -36,6 +38,8 @@ const BENCHMARKS: readonly Benchmark[] = [
   guard,
   escalation,
   chains,
+  waiting,
+  webhook,
 ]
 
 const { values: options } = parseArgs({

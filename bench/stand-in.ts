@@ -43,7 +43,7 @@ const script = (gate: string) => `#!/bin/sh
 case "$*" in *--version* | *--help*) exec '${claudePath()}' "$@" ;; esac
 id=
 for arg in "$@"; do case $arg in --session-id=* | --resume=*) id=\${arg#*=} ;; esac done
-read -r prompt
+while read -r prompt; do case $prompt in *'"type":"user"'*) break ;; esac done
 case $prompt in *'${STAND_IN_PROMPTS.fail}'*) exit 1 ;; esac
 echo '{"type":"system","subtype":"init","session_id":"'$id'","model":"stand-in"}'
 case $prompt in *'${STAND_IN_PROMPTS.hold}'*) read -r _ <'${gate}' ;; esac

@@ -128,10 +128,12 @@ describe('the command line', () => {
 })
 
 describe('stdin', () => {
-  it('begins with the prompt, under the id that we find it by in the transcript', () => {
+  it('has the prompt, under the id that we find it by in the transcript, and before it the gate for what schedules', () => {
     const { input: lines } = planClaude(input())
-    expect(lines.map(({ id }) => id)).toEqual([`prompt-${PROMPT_ID}`])
-    expect(JSON.parse(lines[0]?.line ?? '')).toEqual({
+    expect(lines.map(({ id }) => id)).toEqual(['initialize', `prompt-${PROMPT_ID}`])
+    const [{ matcher }] = JSON.parse(lines[0]?.line ?? '').request.hooks.PreToolUse
+    expect(matcher.split('|').sort()).toEqual(['CronCreate', 'CronDelete', 'CronList', 'ScheduleWakeup'])
+    expect(JSON.parse(lines[1]?.line ?? '')).toEqual({
       type: 'user',
       uuid: PROMPT_ID,
       message: { role: 'user', content: 'hello' },
