@@ -78,7 +78,7 @@ export async function spoolAttempt(folder: string, output: string): Promise<Spoo
     protectedPaths: [],
     cooldowns: new Cooldowns({ store, clock: systemClock, stateDir, redactor, log, closing }, config.policy),
     onAsk: quiet,
-    settings: engineSettings(config, new Map()),
+    settings: engineSettings(config, new Map(), []),
   }
   const at = systemClock.now()
   const { run } = await store.admitRun({

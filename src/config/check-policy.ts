@@ -1,15 +1,14 @@
 /** Whether tiers and policy, laid over each other, fit together. What does not is reported where it was written. */
 import { statSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
 import { compilePattern } from '../core/policy/pattern.ts'
 import { names } from '../core/policy/tool-names.ts'
 import type { ConfigProblem, SettingPath } from './problem.ts'
 import type { Config } from './schema.ts'
-import { problemAt, type Source } from './source.ts'
+import { beside, holds, problemAt, type Source, writerOf } from './source.ts'
 
 export function checkPolicy(config: Config, sources: readonly Source[]): ConfigProblem[] {
   const numbers = Object.keys(config.tiers).map(Number)
-  const problem = (path: SettingPath, message: string) => problemAt(writer(sources, path), path, message)
+  const problem = (path: SettingPath, message: string) => problemAt(writerOf(sources, path), path, message)
   const skipped = numbers
     .filter((number) => number > 1 && !numbers.includes(number - 1))
     .map((number) =>
@@ -88,20 +87,5 @@ function missingPrompt(number: string, { promptFile }: Tier, sources: readonly S
 
 /** Relative to the file that names it. */
 export function promptPath(number: string, promptFile: string, sources: readonly Source[]): string {
-  return resolve(dirname(writer(sources, ['tiers', number, 'promptFile']).name), promptFile)
-}
-
-/** The last source that says something about the setting, or about what encloses it. */
-function writer(sources: readonly Source[], path: SettingPath): Source {
-  for (let depth = path.length; depth > 0; depth--) {
-    const found = sources.findLast(({ value }) => holds(value, path.slice(0, depth)))
-    if (found) return found
-  }
-  return sources.at(-1) ?? { name: 'defaults', value: {}, locate: () => ({ source: 'defaults' }) }
-}
-
-function holds(value: unknown, [first, ...rest]: SettingPath): boolean {
-  if (first === undefined) return true
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, first)) return false
-  return holds((value as Record<PropertyKey, unknown>)[first], rest)
+  return beside(sources, ['tiers', number, 'promptFile'], promptFile)
 }

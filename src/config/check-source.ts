@@ -33,9 +33,10 @@ function unknownKey(parent: SettingPath, key: string): string {
   return `unknown key; known here: ${knownKeysAt(parent).join(', ')}`
 }
 
-/** An address may hold a password, a header or a command a token; what is to be redacted is a secret. */
+/** An address may hold a password, a header or a command a token; what is to be redacted or sent along is a secret. */
 function isPrivate([section, second, key]: SettingPath): boolean {
   if (section === 'redact') return second === 'values'
+  if (section === 'watches') return key === 'hookSecret' || key === 'webhook'
   return section === 'store' || key === 'env' || (section === 'notify' && key !== 'on')
 }
 

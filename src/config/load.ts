@@ -3,6 +3,7 @@
  * Either all sources are right, or one `config-invalid` error lists everything that is wrong with any of them.
  */
 import { join } from 'node:path'
+import type { ConfiguredWatch } from '../core/watch/definition.ts'
 import { checkPolicy, promptPath } from './check-policy.ts'
 import { checkSource } from './check-source.ts'
 import type { Environment } from './environment.ts'
@@ -11,10 +12,13 @@ import { type ConfigProblem, configError } from './problem.ts'
 import { checkProjectLimits } from './project-limits.ts'
 import { type Config, configSchema, defaultCooldowns, defaultTiers } from './schema.ts'
 import type { Source } from './source.ts'
+import { readWatches } from './watches.ts'
 import { readYamlSource } from './yaml-source.ts'
 
 export type LoadedConfig = {
   config: Config
+  /** Those of the settings, ready to be run. */
+  watches: ConfiguredWatch[]
   /** Where settings came from, in the order they were laid over each other. */
   sources: string[]
 }
@@ -51,12 +55,13 @@ export function loadConfig({
     ...environment,
   ]
   const config = overlay(sources)
-  const contradictions = checkPolicy(config, sources)
+  const { watches, problems: unfit } = readWatches(config, sources)
+  const contradictions = [...checkPolicy(config, sources), ...unfit]
   if (contradictions.length > 0) throw configError(contradictions)
   for (const [number, tier] of Object.entries(config.tiers)) {
     if (tier.promptFile !== undefined) tier.promptFile = promptPath(number, tier.promptFile, sources)
   }
-  return { config, sources: sources.filter(isUsed).map(({ name }) => name) }
+  return { config, watches, sources: sources.filter(isUsed).map(({ name }) => name) }
 }
 
 /** What a directory forbids is forbidden besides, not instead. */

@@ -1,7 +1,7 @@
 /**
  * What `./reprise.yaml` may not do. It lies in a directory that a stranger may have written (a cloned repository), and
- * it is read merely because someone works there. So it cannot name anything that is executed, nor where Reprise
- * listens, stores or sends; and it can only narrow what agents may do, never widen it;
+ * it is read merely because someone works there. So it cannot name anything that is executed or done unasked
+ * (watches), nor where Reprise listens, stores or sends; and it can only narrow what agents may do, never widen it;
  * what its `policy` forbids is added to what yours forbids.
  */
 import { PERMISSION_MODES } from '../contract/run.ts'
@@ -20,6 +20,8 @@ const HOME_ONLY = [
   ['cooldowns'],
   ['escalation'],
   ['redact'],
+  ['watches'],
+  ['followUps'],
 ] as const
 
 /** Expects a source that fits the schema, and the settings as they are without it. */

@@ -12,6 +12,7 @@ import { notify } from './notify-schema.ts'
 import { cooldowns, policy, tiers } from './policy-schema.ts'
 import { redact } from './redact-schema.ts'
 import { duration, setting, size, text, wholeNumber } from './setting.ts'
+import { followUps, watches } from './watch-schema.ts'
 
 const server = z.strictObject({
   host: text('Address the daemon listens on.').prefault('127.0.0.1'),
@@ -191,6 +192,8 @@ export const configSchema = z.strictObject({
     'Agents by name. Several names may share an adapter.',
   ).prefault({}),
   notify: notify.prefault({}),
+  watches: watches.prefault({}),
+  followUps: followUps.prefault({}),
 })
 
 export type Config = z.output<typeof configSchema>

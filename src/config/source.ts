@@ -1,4 +1,5 @@
 /** A place that settings come from: their raw value, and where in the source each of them stands. */
+import { dirname, resolve } from 'node:path'
 import { type ConfigProblem, type SettingPath, showPath } from './problem.ts'
 
 export type Place = Pick<ConfigProblem, 'source' | 'line' | 'column'>
@@ -12,4 +13,24 @@ export type Source = {
 
 export function problemAt(source: Source, path: SettingPath, message: string): ConfigProblem {
   return { ...source.locate(path), key: showPath(path), message }
+}
+
+/** The last source that says something about the setting, or about what encloses it. */
+export function writerOf(sources: readonly Source[], path: SettingPath): Source {
+  for (let depth = path.length; depth > 0; depth--) {
+    const found = sources.findLast(({ value }) => holds(value, path.slice(0, depth)))
+    if (found) return found
+  }
+  return sources.at(-1) ?? { name: 'defaults', value: {}, locate: () => ({ source: 'defaults' }) }
+}
+
+export function holds(value: unknown, [first, ...rest]: SettingPath): boolean {
+  if (first === undefined) return true
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, first)) return false
+  return holds((value as Record<PropertyKey, unknown>)[first], rest)
+}
+
+/** A path as it was written in a setting: relative to the file it was written in. */
+export function beside(sources: readonly Source[], setting: SettingPath, path: string): string {
+  return resolve(dirname(writerOf(sources, setting).name), path)
 }

@@ -48,7 +48,7 @@ export interface Composition {
 
 /** Everything but the network. The engine is not open yet: nothing runs until it is. */
 export async function compose({ home, cwd, env, log }: ComposeInput): Promise<Composition> {
-  const { config } = loadConfig({ home, cwd, env })
+  const { config, watches } = loadConfig({ home, cwd, env })
   const notices = ensureHome(home)
   const closers: (() => unknown)[] = []
   const close = async () => {
@@ -95,7 +95,7 @@ export async function compose({ home, cwd, env, log }: ComposeInput): Promise<Co
       archive: join(home, 'archive'),
       stateDir,
       protectedPaths: [`${home}/**`, ...ALWAYS_PROTECTED],
-      settings: engineSettings(config, readPrompts(config)),
+      settings: engineSettings(config, readPrompts(config), watches),
     })
     closers.push(engine.close)
     return { config, engine, simulatorUrl, notices, close }

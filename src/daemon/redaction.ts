@@ -25,6 +25,9 @@ export function createRedactor({ config, env, agents, token }: KnownSecrets): {
     ...read.flatMap((value) => ('secret' in value ? [value.secret] : [])),
     ...agents.flatMap((agent) => secretsIn(agent.env)),
     ...Object.values(config.notify).flatMap(({ secret = '' }) => (isTelling(secret) ? [secret] : [])),
+    ...Object.values(config.watches).flatMap(({ hookSecret = '' }) =>
+      isTelling(hookSecret) ? [hookSecret] : [],
+    ),
     token,
   ]
   return {

@@ -1,11 +1,16 @@
 import type { Config } from '../config/schema.ts'
 import type { Tier } from '../core/escalation/tier.ts'
+import type { ConfiguredWatch } from '../core/watch/definition.ts'
 import type { EngineSettings } from '../engine/parts.ts'
 import { cooldownsOf } from './policy.ts'
 
 /** `prompts`: the texts of the tiers' prompt files. */
-export function engineSettings(config: Config, prompts: ReadonlyMap<number, string>): EngineSettings {
-  const { run, resume, session, jobs, agents, escalation } = config
+export function engineSettings(
+  config: Config,
+  prompts: ReadonlyMap<number, string>,
+  watches: readonly ConfiguredWatch[],
+): EngineSettings {
+  const { run, resume, session, jobs, agents, escalation, followUps } = config
   return {
     concurrency: run.concurrency,
     resume: {
@@ -43,6 +48,13 @@ export function engineSettings(config: Config, prompts: ReadonlyMap<number, stri
       checkpointPolicy: { everyMs: jobs.checkpointEvery, onChange: jobs.onChange },
       keepArchiveMs: jobs.keepTranscripts,
       keepCheckpointsMs: jobs.keepCheckpoints,
+    },
+    watches,
+    followUps: {
+      holdMs: followUps.hold,
+      maxPending: followUps.maxPending,
+      maxAheadMs: followUps.maxAhead,
+      maxPendingTotal: followUps.maxPendingTotal,
     },
   }
 }

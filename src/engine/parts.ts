@@ -8,6 +8,7 @@ import type { Notice, PlannedNotification } from '../core/notify/plan.ts'
 import type { PolicyRules } from '../core/policy/policy.ts'
 import type { Redactor } from '../core/redact/redactor.ts'
 import type { ResumeLimits } from '../core/resume/facts.ts'
+import type { ConfiguredWatch } from '../core/watch/definition.ts'
 import type { Git } from '../process/git/run.ts'
 import type { Store } from '../store/store.ts'
 import type { Checkpoints } from './checkpoints.ts'
@@ -79,6 +80,18 @@ export interface EngineSettings {
   dryRun: boolean
   jobs: JobSettings
   escalation: EscalationSettings
+  watches: readonly ConfiguredWatch[]
+  followUps: FollowUpSettings
+}
+
+export interface FollowUpSettings {
+  /** One that is due sooner is waited for in the process that asked for it. */
+  holdMs: number
+  /** In one session, or chain of runs. */
+  maxPending: number
+  /** Of those that belong to no cycle. */
+  maxAheadMs: number
+  maxPendingTotal: number
 }
 
 export interface EscalationSettings {

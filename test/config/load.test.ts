@@ -85,6 +85,13 @@ describe('defaults and overlay', () => {
       },
       agents: {},
       notify: {},
+      watches: {},
+      followUps: {
+        hold: 120_000,
+        maxPending: 20,
+        maxAhead: 30 * 86_400_000,
+        maxPendingTotal: 10_000,
+      },
     })
   })
 
@@ -198,7 +205,7 @@ describe('refusals', () => {
     ['agents: { claude: { comand: x } }', 'did you mean agents.claude.command?'],
     ['notify: { me: { command: x, secrt: y } }', 'did you mean notify.me.secret?'],
     ['tires: {}', 'did you mean tiers?'],
-    ['watches: {}', 'known here: server,'],
+    ['plugins: {}', 'known here: server,'],
     ['__proto__: { dryRun: true }', 'known here: server,'],
   ])('unknown key in %s', (home, message) => {
     expect(refusal({ home }).shown).toEqual([expect.stringContaining(`unknown key; ${message}`)])

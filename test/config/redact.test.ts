@@ -78,4 +78,9 @@ describe('what is known as a secret', () => {
     const home = 'notify: { me: { webhook: "https://example.com/", secret: "sign-with-9" } }'
     expect(redactorOf(home).redactor.text('it is sign-with-9')).toBe('it is [redacted]')
   })
+
+  test('what events are sent with', () => {
+    const home = 'watches: { web: { prompt: Look., hookSecret: send-with-0123456 } }'
+    expect(redactorOf(home).redactor.text('it is send-with-0123456')).toBe('it is [redacted]')
+  })
 })

@@ -36,6 +36,19 @@ test('the JSON Schema describes what a file may contain, with defaults as they a
           },
         },
       },
+      watches: {
+        propertyNames: { pattern: '^[a-z0-9][a-z0-9._-]{0,62}$' },
+        additionalProperties: {
+          additionalProperties: false,
+          properties: {
+            every: { type: ['string', 'number'] },
+            workDir: { type: 'string', default: '.' },
+            memory: { enum: ['fresh', 'persistent'] },
+            paused: { default: false },
+          },
+        },
+      },
+      followUps: { properties: { hold: { default: '2m' }, maxPending: { default: 20 } } },
     },
   })
   expect(schema).not.toHaveProperty('required')

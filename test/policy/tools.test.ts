@@ -65,6 +65,9 @@ describe('which tools', () => {
     ['Edit', 1, false],
     ['MultiEdit', 1, false],
     ['CronCreate', 1, false],
+    ['CronList', 1, false],
+    ['CronDelete', 1, false],
+    ['ScheduleWakeup', 1, false],
     ['Task', 1, true],
     ['Agent', 1, true],
     ['BashOutput', 1, true],
@@ -83,6 +86,10 @@ describe('which tools', () => {
     ['constructor', 1, false],
     ['', 1, false],
     ['CronCreate', 2, true],
+    ['CronList', 2, true],
+    ['CronDelete', 2, true],
+    ['ScheduleWakeup', 2, true],
+    ['ScheduleWakeup', 3, true],
     ['SomethingNew', 3, false],
   ] as const)('%s at tier %i: %s', (tool, number, has) => {
     expect(ask(tool, {}, tier(number))).toMatchObject(has ? ALLOWED : { ...DENIED, rule: 'tools' })
@@ -355,6 +362,7 @@ describe('in a dry run', () => {
     ['Write', { file_path: 'x' }],
     ['MultiEdit', { file_path: 'x' }],
     ['CronCreate', {}],
+    ['ScheduleWakeup', {}],
     ['mcp__pager__call', {}],
   ])('%s %j would change something, and is only reported', (tool, input) => {
     const policy = tier(3, { tools: [...(DEFAULT_TIERS[3]?.tools ?? []), 'mcp__pager'] })

@@ -21,7 +21,7 @@ import type { Store } from '../../src/store/store.ts'
 
 const [when, method] = process.argv.slice(2) as ['before' | 'after', keyof Store]
 const home = process.env.REPRISE_HOME ?? ''
-const { config } = loadConfig({ home, cwd: home, env: process.env })
+const { config, watches } = loadConfig({ home, cwd: home, env: process.env })
 lockHome(home)
 const store = await openSqliteStore(`${home}/reprise.db`, systemClock.now())
 const original = store[method] as (...args: unknown[]) => Promise<unknown>
@@ -55,7 +55,7 @@ const engine = createEngine({
   archive: `${home}/archive`,
   stateDir: `${home}/state`,
   protectedPaths: [],
-  settings: engineSettings(config, new Map()),
+  settings: engineSettings(config, new Map(), watches),
 })
 setInterval(() => {}, 1000)
 await engine.open()

@@ -18,6 +18,7 @@ const CHANGING = [
   'CronCreate',
   'CronList',
   'CronDelete',
+  'ScheduleWakeup',
 ]
 
 /** Tools that an agent has and a tier can be given. */

@@ -1,0 +1,102 @@
+/** Watches as they are to be run: files read, paths absolute. What does not fit is reported where it was written. */
+import { readFileSync, statSync } from 'node:fs'
+import { WatchDefinition } from '../contract/watch.ts'
+import { checkWatch } from '../core/watch/check.ts'
+import type { ConfiguredWatch } from '../core/watch/definition.ts'
+import type { ConfigProblem } from './problem.ts'
+import type { Config } from './schema.ts'
+import { beside, problemAt, type Source, writerOf } from './source.ts'
+
+type Settings = Config['watches'][string]
+
+/** What a setting is called where it is used. */
+const KEYS = {
+  every: 'everyMs',
+  jitter: 'jitterMs',
+  budgetUsd: 'maxBudgetUsd',
+  maxDuration: 'maxDurationMs',
+  dedupe: 'dedupeMs',
+  renewAfter: 'renewAfterMs',
+} as const satisfies Partial<Record<keyof Settings, keyof WatchDefinition>>
+
+const SETTINGS = new Map<string, string>(Object.entries(KEYS).map(([setting, key]) => [key, setting]))
+
+type Refuse = (key: string, message: string) => void
+
+/** Expects settings in which every source fits the schema. */
+export function readWatches(
+  config: Config,
+  sources: readonly Source[],
+): { watches: ConfiguredWatch[]; problems: ConfigProblem[] } {
+  const problems: ConfigProblem[] = []
+  const around = {
+    highestTier: Math.max(...Object.keys(config.tiers).map(Number)),
+    notifyTargets: Object.keys(config.notify),
+  }
+  const watches = Object.entries(config.watches).flatMap(([name, settings]) => {
+    const refuse: Refuse = (key, message) => {
+      const path = ['watches', name, key]
+      problems.push(problemAt(writerOf(sources, path), path, message))
+    }
+    const definition = definitionOf(name, settings, sources, refuse)
+    if (!definition) return []
+    for (const { key, problem, hint } of checkWatch(definition, around)) {
+      refuse(SETTINGS.get(key) ?? key, hint === undefined ? problem : `${problem}; ${hint}`)
+    }
+    return [{ name, definition, paused: settings.paused }]
+  })
+  return { watches, problems }
+}
+
+function definitionOf(
+  name: string,
+  { paused, promptFile, environmentFile, ...settings }: Settings,
+  sources: readonly Source[],
+  refuse: Refuse,
+): WatchDefinition | null {
+  const read = (key: 'promptFile' | 'environmentFile', file: string | undefined) => {
+    if (file === undefined) return undefined
+    const result = readText(beside(sources, ['watches', name, key], file))
+    if ('text' in result) return result.text
+    refuse(key, result.problem)
+    return null
+  }
+  const prompt = read('promptFile', promptFile)
+  const environment = read('environmentFile', environmentFile)
+  // A shell would know it; as the name of a folder it is hardly ever meant.
+  const isTilde = settings.workDir.startsWith('~')
+  if (isTilde) refuse('workDir', '~ means nothing here; write the whole path')
+  if (prompt === null || environment === null || isTilde) return null
+
+  const renamed = Object.entries(settings).map(([key, value]) => [
+    KEYS[key as keyof typeof KEYS] ?? key,
+    value,
+  ])
+  const { data, error } = WatchDefinition.safeParse({
+    ...Object.fromEntries(renamed),
+    ...(prompt !== undefined && { prompt }),
+    ...(environment !== undefined && { environment }),
+    workDir: beside(sources, ['watches', name, 'workDir'], settings.workDir),
+  })
+  for (const { path, message } of error?.issues ?? []) {
+    const key = String(path[0])
+    const isFile = environment !== undefined && key === 'environment'
+    refuse(isFile ? 'environmentFile' : (SETTINGS.get(key) ?? key), message)
+  }
+  return data ?? null
+}
+
+const LARGEST_BYTES = 1024 * 1024
+
+function readText(file: string): { text: string } | { problem: string } {
+  try {
+    const stats = statSync(file, { throwIfNoEntry: false })
+    if (!stats?.isFile()) return { problem: `there is no file ${file}` }
+    if (stats.size > LARGEST_BYTES)
+      return { problem: `${file} is larger than a prompt can sensibly be (${LARGEST_BYTES} bytes)` }
+    const text = readFileSync(file, 'utf8')
+    return text.trim() === '' ? { problem: `${file} is empty` } : { text }
+  } catch (error) {
+    return { problem: `${file} cannot be read: ${(error as Error).message}` }
+  }
+}
