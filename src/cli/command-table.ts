@@ -25,6 +25,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import('./investigate.ts'),
   },
   { name: 'jobs', summary: 'list, show, retry, cancel jobs and more', load: () => import('./jobs.ts') },
+  {
+    name: 'followups',
+    summary: 'list, add and cancel what is due later in a session',
+    load: () => import('./followups.ts'),
+  },
   { name: 'chat', summary: 'chat with an agent', load: () => import('./chat.ts') },
   {
     name: 'conversations',
