@@ -25,6 +25,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import('./investigate.ts'),
   },
   { name: 'jobs', summary: 'list, show, retry, cancel jobs and more', load: () => import('./jobs.ts') },
+  { name: 'watch', summary: 'have something looked at again and again', load: () => import('./watch.ts') },
   {
     name: 'followups',
     summary: 'list, add and cancel what is due later in a session',
