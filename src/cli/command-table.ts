@@ -42,5 +42,6 @@ export const COMMANDS: readonly CommandEntry[] = [
   { name: 'agents', summary: 'list the agents found on this machine', load: () => import('./agents.ts') },
   { name: 'policy', summary: 'say whether a command may run', load: () => import('./policy.ts') },
   { name: 'stats', summary: 'show totals and what resuming saved', load: () => import('./stats.ts') },
+  { name: 'init', summary: 'write an example to begin with', load: () => import('./init.ts') },
   { name: 'simulate', summary: 'serve a scripted model to real agents', load: () => import('./simulate.ts') },
 ]
