@@ -32,7 +32,11 @@ export async function initWatch(options: InitWatchOptions, context: CliContext):
   const example = { ...options, workDir, hookSecret: randomBytes(24).toString('base64url') }
   const before = await readIfThere(file)
   if (before !== null && !isEmptySettings(before) && !options.force) {
-    return refuse(file, exampleSettings(example), context)
+    // What is printed names them; they are new files, or are left as they are.
+    return refuse(
+      { file, written: await writePrompts(home, false), snippet: exampleSettings(example) },
+      context,
+    )
   }
   ensureHome(home)
   const written = [file]
@@ -48,10 +52,20 @@ export async function initWatch(options: InitWatchOptions, context: CliContext):
   await tell(written, { name: options.name, home }, context)
 }
 
-async function refuse(file: string, snippet: string, context: CliContext): Promise<void> {
+interface Refusal {
+  file: string
+  written: string[]
+  snippet: string
+}
+
+async function refuse({ file, written, snippet }: Refusal, context: CliContext): Promise<void> {
   context.exitCode = EXIT.failed
-  if (context.json) return printJson(context, { written: [], file, snippet })
-  notify(context, `${file} is there already, and was not changed. To be added to it, or with --force:`)
+  if (context.json) return printJson(context, { written, file, snippet })
+  for (const prompt of written) notify(context, `wrote ${prompt}`)
+  notify(
+    context,
+    `${file} is there already, and was not changed. Add this to it, beneath watches and tiers if it has them, or give --force:`,
+  )
   await print(context.stdout, snippet)
 }
 

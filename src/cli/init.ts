@@ -17,7 +17,8 @@ Examples:
 
 Watches and the prompts of tiers are read only from the home ($REPRISE_HOME, default ~/.reprise), never from a
 directory that somebody else may have written. So that is where they are put. A config.yaml that is there already is
-not touched: what is to be added to it is printed, and the exit code is 1. --force adds it, and keeps a copy.`
+not touched: what is to be added to it is printed, and the exit code is 1. --force adds it, and keeps a copy of what
+was there.`
 
 const KINDS = [
   { name: 'watch', writes: 'a watch of an HTTP endpoint and a container, three tiers, and their prompts' },

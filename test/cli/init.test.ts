@@ -92,13 +92,15 @@ describe('watch', () => {
     expect(code).toBe(1)
     expect(stderr).toContain('was not changed')
     expect(readFileSync(settings(), 'utf8')).toBe('maxTier: 2\n')
-    expect(existsSync(join(cli.home, 'prompts'))).toBe(false)
     expect((await init('watch', '--json')).json()).toMatchObject({ written: [], file: settings() })
-    // Once it is followed, the prompts are there, too.
+    writeSettings(`maxTier: 3\n${stdout}`)
+    expect(load().watches).toHaveLength(1)
+  })
+
+  test('comments are no settings, and stay', async () => {
     writeSettings('# nothing yet\n')
     expect((await init('watch')).code).toBe(0)
     expect(readFileSync(settings(), 'utf8')).toMatch(/^# nothing yet\n/)
-    writeFileSync(settings(), `maxTier: 3\n${stdout}`)
     expect(load().watches).toHaveLength(1)
   })
 
