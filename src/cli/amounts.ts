@@ -24,6 +24,14 @@ export function formatAge(at: string, now: Date): string {
   return `${Math.floor(ms / size)}${unit}`
 }
 
+/** `in 5m`, `5m ago`; of what is less than a second away, `now`. */
+export function formatDistance(at: string, now: Date): string {
+  const ms = Date.parse(at) - now.getTime()
+  if (Math.abs(ms) < 1000) return 'now'
+  const far = formatDuration(Math.floor(Math.abs(ms) / 1000) * 1000).replace(/\.0s$/, 's')
+  return ms > 0 ? `in ${far}` : `${far} ago`
+}
+
 export function formatCost(usd: number | null, estimated = false): string {
   if (usd === null) return '–'
   return `${estimated ? '~' : ''}$${usd.toFixed(usd !== 0 && usd < 1 ? 4 : 2)}`

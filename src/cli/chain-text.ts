@@ -40,7 +40,12 @@ const cellsOf = (run: ChainRun): string[] => [
   run.model ?? run.agent,
   formatCost(run.costUsd, run.costEstimated),
   formatDuration(run.durationMs),
-  [stateOf(run), ...(run.dryRun ? ['dry run'] : []), ...(run.resumed ? ['resumed'] : [])].join(', '),
+  [
+    stateOf(run),
+    ...(run.dryRun ? ['dry run'] : []),
+    ...(run.resumed ? ['resumed'] : []),
+    ...(run.followUpId ? ['follow-up'] : []),
+  ].join(', '),
 ]
 
 const SHOWN = 5

@@ -25,6 +25,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import('./investigate.ts'),
   },
   { name: 'jobs', summary: 'list, show, retry, cancel jobs and more', load: () => import('./jobs.ts') },
+  { name: 'watch', summary: 'have something looked at again and again', load: () => import('./watch.ts') },
+  {
+    name: 'followups',
+    summary: 'list, add and cancel what is due later in a session',
+    load: () => import('./followups.ts'),
+  },
   { name: 'chat', summary: 'chat with an agent', load: () => import('./chat.ts') },
   {
     name: 'conversations',
@@ -36,5 +42,6 @@ export const COMMANDS: readonly CommandEntry[] = [
   { name: 'agents', summary: 'list the agents found on this machine', load: () => import('./agents.ts') },
   { name: 'policy', summary: 'say whether a command may run', load: () => import('./policy.ts') },
   { name: 'stats', summary: 'show totals and what resuming saved', load: () => import('./stats.ts') },
+  { name: 'init', summary: 'write an example to begin with', load: () => import('./init.ts') },
   { name: 'simulate', summary: 'serve a scripted model to real agents', load: () => import('./simulate.ts') },
 ]

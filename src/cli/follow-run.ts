@@ -10,10 +10,10 @@ import { createRunView, type RunViewOptions } from './run-view.ts'
 /** How long a daemon may be away before we give up following; the agent goes on anyway. */
 const AWAY_MS = 60_000
 
-/** A run, and what it is to the user: a turn of a chat, or what works on a job. */
+/** A run, and what it is to the user: a turn of a chat, what works on a job, or one of the runs of a cycle. */
 export interface Followed {
   runId: string
-  noun: 'run' | 'job'
+  noun: 'run' | 'job' | 'cycle'
   cancel: () => Promise<unknown>
   /** Shows it again. */
   command: string

@@ -2,62 +2,67 @@
 import { type Command, Option } from 'commander'
 import type { Client } from '../client/client.ts'
 import type { Page } from '../contract/http.ts'
-import { type CliContext, notify, printJson, printLine } from './context.ts'
+import type { CliContext } from './context.ts'
 import { connect } from './daemon-connect.ts'
+import { type PageText, printPage } from './print-page.ts'
 import { wholeNumber } from './run-options.ts'
 import { refuseWords } from './subcommand.ts'
-import { formatTable } from './table.ts'
-import { styleFor, widthOf } from './terminal.ts'
 
 export interface PageRequest {
   limit: number
   cursor?: string
 }
 
-export interface Listing<Item, State extends string = never> {
+export interface Listing<Item, State extends string = never, Filters extends object = object>
+  extends Omit<PageText<Item>, 'more'> {
   /** What it lists and in which order: `runs, newest first`. */
   what: string
   /** The states it can be narrowed down to. */
   states?: readonly State[]
-  read: (client: Client, request: PageRequest & { state?: State }) => Promise<Page<Item>>
-  /** Said when there is nothing. */
-  none: string
-  table: (items: readonly Item[], now: Date) => { headings: string[]; rows: string[][] }
+  /** What else it can be narrowed down by. */
+  filters?: readonly Option[]
+  read: (client: Client, request: PageRequest & { state?: State } & Filters) => Promise<Page<Item>>
 }
 
 const DEFAULT_LIMIT = 20
 
-export function addListCommand<Item, State extends string = never>(
+export function addListCommand<Item, State extends string = never, Filters extends object = object>(
   command: Command,
-  listing: Listing<Item, State>,
+  listing: Listing<Item, State, Filters>,
   context: CliContext,
 ): void {
   const list = command.command('list', { isDefault: true }).summary(`list ${listing.what}`)
-  if (listing.states) {
-    list.addOption(new Option('--state <state>', 'only those in this state').choices(listing.states))
-  }
-  list
-    .option('--limit <n>', `how many (1 to 200, default ${DEFAULT_LIMIT})`, wholeNumber)
-    .option('--cursor <cursor>', 'go on where a list ended (its nextCursor)')
+  const { states, filters = [] } = listing
+  const narrowing = [
+    ...(states ? [new Option('--state <state>', 'only those in this state').choices(states)] : []),
+    ...filters,
+  ]
+  for (const option of narrowing) list.addOption(option)
+  addPageOptions(list)
     .allowExcessArguments(true)
-    .action(async (options: Partial<PageRequest> & { state?: State }, self: Command) => {
+    .action(async (options: Partial<PageRequest> & { state?: State } & Filters, self: Command) => {
       refuseWords(self)
       const { client } = await connect(context)
       const page = await listing.read(client, { limit: DEFAULT_LIMIT, ...options })
-      if (context.json) return printJson(context, page)
-      if (page.items.length === 0) {
-        return notify(context, options.state ? `None in the state ${options.state}.` : listing.none)
-      }
-      const style = styleFor(context.stdout, context.env)
-      const { headings, rows } = listing.table(page.items, new Date())
-      const [heading = '', ...lines] = formatTable(headings, rows, widthOf(context.stdout))
-      await printLine(context, style.dim(heading))
-      for (const line of lines) await printLine(context, style.safe(line))
-      if (!page.nextCursor) return
-      const narrowed = options.state ? ` --state ${options.state}` : ''
-      notify(
-        context,
-        style.dim(`More: reprise ${command.name()} list${narrowed} --cursor ${page.nextCursor}`),
-      )
+      const given = narrowing.flatMap((option) => {
+        const value = (options as Record<string, unknown>)[option.attributeName()]
+        return value === undefined ? [] : [`${option.long} ${value}`]
+      })
+      const none = options.state ? `None in the state ${options.state}.` : listing.none
+      await printPage(context, page, {
+        none: given.length > (options.state ? 1 : 0) ? 'None.' : none,
+        table: listing.table,
+        more: [`reprise ${command.name()} list`, ...given].join(' '),
+      })
     })
+}
+
+export function addPageOptions(command: Command): Command {
+  return command
+    .option('--limit <n>', `how many (1 to 200, default ${DEFAULT_LIMIT})`, wholeNumber)
+    .option('--cursor <cursor>', 'go on where a list ended (its nextCursor)')
+}
+
+export function pageRequest(options: Partial<PageRequest>): PageRequest {
+  return { limit: DEFAULT_LIMIT, ...options }
 }

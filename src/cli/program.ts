@@ -8,6 +8,7 @@ const EXAMPLES = `
 Examples:
   reprise run "Fix the failing test"       give a prompt to the default agent, here
   reprise jobs                             how that stands, also when nobody watched
+  reprise init watch                       an example of a watch that works, with its prompts
   reprise chat                             talk with it, here; \`reprise chat last\` goes on
   reprise runs                             what ran, how it ended, what it cost
   reprise run --session ses_… "And now?"   go on where a run ended

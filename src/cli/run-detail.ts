@@ -3,6 +3,7 @@ import type { Client } from '../client/client.ts'
 import type { PendingQuestion, RunDetail } from '../contract/run.ts'
 import { formatCost, formatDuration, formatTokens } from './amounts.ts'
 import { type CliContext, printJson, printLine } from './context.ts'
+import { followUpText } from './follow-up-text.ts'
 import { stateOf } from './run-table.ts'
 import { firstLine, styleFor } from './terminal.ts'
 import { toolLine } from './tool-line.ts'
@@ -11,10 +12,10 @@ export async function showRun(client: Client, id: string, context: CliContext): 
   const run = await client.getRun(id)
   if (context.json) return printJson(context, run)
   const style = styleFor(context.stdout, context.env)
-  for (const line of describeRun(run)) await printLine(context, style.safe(line))
+  for (const line of describeRun(run, new Date())) await printLine(context, style.safe(line))
 }
 
-function describeRun(run: RunDetail): string[] {
+export function describeRun(run: RunDetail, now: Date): string[] {
   const { usage } = run
   const session = run.session ? `${run.session} (${run.sessionId})` : '–'
   const start =
@@ -28,6 +29,8 @@ function describeRun(run: RunDetail): string[] {
     ['state', `${stateOf(run)}${run.message ? `: ${run.message}` : ''}`],
     ['agent', `${run.agent}${run.model ? ` (${run.model})` : ''}`],
     ...(run.tier === null ? [] : [['tier', tierOf(run)] as [string, string]]),
+    ...(run.cycleId === null ? [] : [['cycle', run.cycleId] as [string, string]]),
+    ...(run.followUpId === null ? [] : [['asked by', `follow-up ${run.followUpId}`] as [string, string]]),
     ['directory', run.workDir],
     ['session', session],
     ['start', start],
@@ -49,6 +52,7 @@ function describeRun(run: RunDetail): string[] {
         : attempt.state
       return `attempt ${attempt.number}  ${attempt.resumed ? 'resumed' : `fresh (${attempt.freshReason})`}, ${end}`
     }),
+    ...run.followUps.map((followUp) => `follow-up  ${followUpText(followUp, now)}`),
     ...pendingLines(run.id, run.pending),
     ...(run.resultText ? ['', run.resultText] : []),
   ]

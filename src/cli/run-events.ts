@@ -1,7 +1,8 @@
 /** A run's events, one a line. */
 import type { Client } from '../client/client.ts'
-import type { RunEvent } from '../contract/events.ts'
+import type { EventOf, RunEvent } from '../contract/events.ts'
 import { type CliContext, printJson, printLine } from './context.ts'
+import { formatTime } from './job-text.ts'
 import { firstLine, styleFor } from './terminal.ts'
 import { contentLine, toolLine } from './tool-line.ts'
 
@@ -35,6 +36,8 @@ function gistOf(event: RunEvent): string {
       return `${event.outcome.name}: ${firstLine(event.outcome.message, 200)}`
     case 'permission-ask':
       return toolLine(event.tool, event.input)
+    case 'follow-up':
+      return followUpGist(event)
     case 'native':
       return event.name
     default: {
@@ -43,4 +46,10 @@ function gistOf(event: RunEvent): string {
       return firstLine(JSON.stringify(rest), 100)
     }
   }
+}
+
+/** What was done about it, which one, when it is due; then what the agent was told. */
+function followUpGist({ action, followUpId, dueAt, message }: EventOf<'follow-up'>): string {
+  const parts = [action, ...(followUpId ? [followUpId] : []), ...(dueAt ? [`due ${formatTime(dueAt)}`] : [])]
+  return `${parts.join(' ')}: ${firstLine(message, 100)}`
 }

@@ -99,7 +99,7 @@ function checkpointsOf({ checkpoints, checkpointEvery, onChange }: RunOptions): 
   }
 }
 
-function duration(text: string): number {
+export function duration(text: string): number {
   const ms = parseDurationMs(text)
   if (ms === undefined) throw new InvalidArgumentError('Expected a duration such as 90s, 30m or 2h.')
   return ms

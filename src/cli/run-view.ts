@@ -114,6 +114,8 @@ function asideOf(event: RunEvent, announceResume: boolean): string | null {
       return event.name === 'StructuredOutput' ? null : `· ${toolLine(event.name, event.input)}`
     case 'refusal':
       return `  refused: ${firstLine(event.reason, 300)}`
+    case 'follow-up':
+      return `  ${firstLine(event.message, 300)}`
     case 'tool-end':
       return event.isError ? `  failed: ${contentLine(event.content)}` : null
     case 'retry-wait': {

@@ -3,9 +3,11 @@ import type { Command } from 'commander'
 import { RepriseError } from '../contract/errors.ts'
 import type { Page } from '../contract/http.ts'
 import type { Job } from '../contract/job.ts'
-import { count, formatAge, formatBytes } from './amounts.ts'
+import type { Watch } from '../contract/watch.ts'
+import { count, formatAge, formatBytes, formatDistance } from './amounts.ts'
 import { type CliContext, printJson, printLine } from './context.ts'
 import { findDaemon, homeOf } from './daemon-link.ts'
+import { formatTime } from './job-text.ts'
 import { runRows } from './run-table.ts'
 import { formatTable } from './table.ts'
 import { styleFor, widthOf } from './terminal.ts'
@@ -26,14 +28,17 @@ async function showStatus(context: CliContext): Promise<void> {
     })
   }
   const { client } = daemon
-  const [status, agents, running, paused] = await Promise.all([
+  const [status, agents, running, paused, watches, approvals] = await Promise.all([
     client.status(),
     client.listAgents(),
     client.listRuns({ state: 'running', limit: 10 }),
     client.listJobs({ state: 'paused', limit: 10 }),
+    client.listWatches(),
+    client.listApprovals(),
   ])
   if (context.json) {
-    return printJson(context, { ...status, agents, running: running.items, paused: paused.items })
+    const lists = { running: running.items, paused: paused.items, watches, approvals }
+    return printJson(context, { ...status, agents, ...lists })
   }
 
   const now = new Date()
@@ -44,7 +49,8 @@ async function showStatus(context: CliContext): Promise<void> {
     `up for    ${formatAge(status.startedAt, now)} (pid ${status.pid}, ${formatBytes(status.memoryBytes)})`,
     `home      ${status.home}`,
     `runs      ${active} running, ${queued} queued, ${settled} settled`,
-    ...needsYou(paused).map((line) => style.yellow(line)),
+    ...watchLines(watches, now),
+    ...[...needsYou(paused), ...approvalLines(approvals.length)].map((line) => style.yellow(line)),
     ...agents.map(
       (agent) =>
         `agent     ${agent.name} ${agent.available ? (agent.version ?? '') : style.red(`not available: ${agent.problem}`)}${agent.simulated ? style.yellow(' (simulated)') : ''}`,
@@ -64,4 +70,25 @@ function needsYou({ items, nextCursor }: Page<Job>): string[] {
     ? `more than ${items.length} jobs need`
     : `${count(items.length, 'job')} need${items.length === 1 ? 's' : ''}`
   return [`jobs      ${many} you: reprise jobs list --state paused`]
+}
+
+/** How many are active, and which of them is due next. */
+export function watchLines(watches: readonly Watch[], now: Date): string[] {
+  const active = watches.filter(({ state }) => state === 'active')
+  if (watches.length === 0) return []
+  const paused = watches.length - active.length
+  const next = active
+    .flatMap(({ name, nextAt }) => (nextAt === null ? [] : [{ name, nextAt }]))
+    .sort((a, b) => a.nextAt.localeCompare(b.nextAt))[0]
+  const due = next
+    ? `; next: ${next.name} at ${formatTime(next.nextAt, now)} (${formatDistance(next.nextAt, now)})`
+    : ''
+  return [`watches   ${active.length} active${paused > 0 ? `, ${paused} paused` : ''}${due}`]
+}
+
+export function approvalLines(waiting: number): string[] {
+  if (waiting === 0) return []
+  return [
+    `approvals ${count(waiting, 'tier')} wait${waiting === 1 ? 's' : ''} for you: reprise runs approvals`,
+  ]
 }

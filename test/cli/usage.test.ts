@@ -13,7 +13,10 @@ const COMMANDS = [
   'status',
   'doctor',
   'run',
+  'investigate',
   'jobs',
+  'watch',
+  'followups',
   'chat',
   'conversations',
   'runs',
@@ -21,6 +24,7 @@ const COMMANDS = [
   'agents',
   'policy',
   'stats',
+  'init',
   'simulate',
 ]
 
@@ -85,6 +89,9 @@ describe('wrong usage exits with 2, says why, and starts nothing', () => {
     [['jobs', 'restore', 'job_1', 'last'], 'Expected a whole number.', '--help'],
     [['jobs', 'diff', 'job_1', '-1'], 'Expected a whole number.', '--help'],
     [['jobs', '--state', 'settled'], 'Allowed choices are queued, running', '--help'],
+    [['watch', 'shwo', 'media'], 'unknown command "watch shwo"', 'Did you mean watch show?'],
+    [['watch', 'add', 'a', '--evry', '1m', 'x'], "unknown option '--evry'", 'Did you mean --every?'],
+    [['followups', 'add', '--in', '1m', 'x'], 'expected either --run or --session', 'Say in whose session'],
     [['sessions', 'show', '..'], 'is not the id of a session', ''],
     [['run', ''], 'the prompt is empty', ''],
     [['run', '-'], 'the prompt on stdin is empty', ''],
