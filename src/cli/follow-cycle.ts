@@ -58,7 +58,7 @@ async function followRun(ask: AskDaemon, id: string, runId: string, context: Cli
 
 /** What is said while no run is at work; empty if there is nothing to say. */
 export function waitsFor(cycle: CycleDetail, now: Date): string {
-  if (cycle.state === 'queued') return 'waits until the cycle before it has ended'
+  if (cycle.state === 'queued') return 'waits for its turn'
   if (cycle.chain?.state === 'waiting-for-approval') {
     const asking = cycle.chain.runs.findLast(({ escalation }) => escalation?.decision === 'ask')
     return `waits for: reprise runs approve ${asking?.id ?? '…'}   (or refuse)`
