@@ -66,6 +66,8 @@ export function evaluating(
         if (!isOption(arg.text) && !/^\w+$/.test(arg.text)) evaluate(arg)
         // What was known of it is no longer so.
         if (/^\w+$/.test(arg.text)) assign(scope, arg.text, { texts: [''], unknown: true })
+        if (arg.unknown) walker.opaque('takes a variable away whose name is not known', show())
+        scope.state.undefine(arg.text)
       }
       return []
     case 'test':
@@ -121,8 +123,10 @@ function declaring(
 ): void {
   const options = args.filter(({ text }) => /^[-+]\w/.test(text)).map(({ text }) => text)
   const integer = options.some((text) => /^-\w*i/.test(text))
-  if (options.some((text) => /^-\w*n/.test(text)) && program !== 'export')
-    walker.opaque('gives a variable another name', show())
+  const has = (letter: string) => options.some((text) => text.startsWith('-') && text.includes(letter))
+  // From now on, nobody knows what is assigned to what.
+  if (has('n') && program !== 'export') walker.giveUp('it gives a variable another name')
+  const isLocal = scope.state.isInFunction && /^(local|declare|typeset)$/.test(program) && !has('g')
   for (const arg of args) {
     if (/^[-+]\w/.test(arg.text)) continue
     const [, name = '', index = '', value] = /^(\w*)((?:\[.*\])?)\+?(?:=(.*))?$/s.exec(arg.text) ?? []
@@ -142,14 +146,24 @@ function declaring(
         : steers(name, { value: known, given })
     )
       walker.opaque(`sets ${name}, which changes what is started`, show())
-    if (value === undefined) continue
+    if (isLocal) scope.state.declareLocal(name)
+    if (program === 'readonly' || has('r')) scope.state.makeConstant(name)
+    if (program === 'export' && has('n')) scope.state.unexport(name)
+    else if (isGiven(program, options)) scope.state.export(name, !scope.conditional)
+    if (value === undefined) {
+      // A variable of a function begins empty.
+      if (isLocal) assign(scope, name, { texts: [''], unknown: false })
+      continue
+    }
     if (arg.unknown && !arg.tame) walker.evaluated.holdsAnything(name)
     else walker.evaluated.holds(name, value)
-    // It may have been noted already, with all that it may hold.
-    assign({ ...scope, conditional: scope.conditional || scope.variables.has(name) }, name, {
-      texts: known === undefined ? [] : [known],
-      unknown: known === undefined,
-    })
+    // An unquoted assignment was noted already, with all that it may hold.
+    const noted = scope.state.variables.get(name)
+    if (known === undefined || !(noted?.texts.includes(known) || noted?.lists))
+      assign({ ...scope, conditional: scope.conditional || noted !== undefined }, name, {
+        texts: known === undefined ? [] : [known],
+        unknown: known === undefined,
+      })
   }
 }
 

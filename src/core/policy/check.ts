@@ -78,8 +78,9 @@ function firstRefusal(
   surroundings: Surroundings,
 ): Refusal | undefined {
   const looking = commands.map(onlyLooks)
+  const whole = { source, commands }
   for (const [index, command] of commands.entries()) {
-    const refusal = forbidden(command, policy, looking[index] === true, surroundings, commands)
+    const refusal = forbidden(command, policy, looking[index] === true, surroundings, whole)
     if (refusal) return refusal
   }
   for (const { text, why } of opaque) {

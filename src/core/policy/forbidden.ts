@@ -23,13 +23,19 @@ export interface Refusal {
   rule: string
 }
 
+/** What a command stands in. */
+interface Whole {
+  source: string
+  commands: readonly SimpleCommand[]
+}
+
 /** `looks`: the command only looks, so that it writes nothing by itself. */
 export function forbidden(
   command: SimpleCommand,
   policy: Policy,
   looks: boolean,
   surroundings: Surroundings,
-  all: readonly SimpleCommand[],
+  whole: Whole,
 ): Refusal | undefined {
   const deletion = rootDeletion(command, surroundings)
   if (deletion)
@@ -39,7 +45,7 @@ export function forbidden(
   const lasting =
     policy.tier === undefined && policy.forbidding.length === 0 ? undefined : steering(command, policy)
   if (lasting) return lasting
-  return protectedWrite(command, policy, looks, surroundings, all)
+  return protectedWrite(command, policy, looks, surroundings, whole)
 }
 
 /** The pattern that forbids the command; of several, one that forbids it at every tier. */
@@ -97,7 +103,7 @@ function protectedWrite(
   { protectedPaths: patterns, restricts }: Policy,
   looks: boolean,
   surroundings: Surroundings,
-  all: readonly SimpleCommand[],
+  whole: Whole,
 ): Refusal | undefined {
   if (patterns.length === 0 || (looks && command.redirects.length === 0)) return undefined
   const isDirectory = (field: Field) =>
@@ -107,7 +113,7 @@ function protectedWrite(
     const { target, deep, tree = false } = write
     if (target.text === '') continue
     if (write.sure && leadsAnywhere(target, command)) {
-      const named = restricts ? patterns[0] : namedIn(all, patterns, surroundings)
+      const named = restricts ? patterns[0] : namedIn(whole, patterns, surroundings)
       if (named) {
         return {
           reason: `\`${showCommand(command)}\` writes to where only the running shell knows, and that may be protected (${named.source}). Write the path out.`,
@@ -140,12 +146,16 @@ function leadsAnywhere({ text, unknown, local }: Field, { cwds }: SimpleCommand)
   return !text.startsWith('/') && cwds.includes(undefined)
 }
 
-/** Something protected that the commands of a text name, or name a directory of. */
+/** Something protected that a text speaks of, or that its commands name a directory of. */
 function namedIn(
-  commands: readonly SimpleCommand[],
+  { source, commands }: Whole,
   patterns: readonly PathPattern[],
   surroundings: Surroundings,
 ): PathPattern | undefined {
+  const spoken = patterns.find(
+    ({ start }) => start.length > 2 && start.startsWith('/') && source.includes(start),
+  )
+  if (spoken) return spoken
   for (const { words, redirects, cwds } of commands) {
     for (const field of [...words.slice(1), ...redirects.map(({ target }) => target)]) {
       if (isOption(field.text) || field.text.startsWith(UNKNOWN)) continue

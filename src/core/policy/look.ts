@@ -7,6 +7,8 @@ export interface Started {
   words: readonly Field[]
   redirects: readonly Redirect[]
   assigned: readonly string[]
+  /** What is exported does not reach it. */
+  cleared?: boolean
 }
 
 /** Who goes through the text. */
@@ -20,5 +22,7 @@ export interface Look {
   giveUp: (why: string) => void
   add: (command: Started, scope: Scope) => void
   call: (name: string, args: readonly Field[], scope: Scope) => boolean
+  /** `return`: what follows may not run. */
+  leave: () => void
   changeDirectory: (target: Field | undefined, scope: Scope) => void
 }

@@ -10,7 +10,8 @@ import { givenOptions, optionList } from './given-options.ts'
 import type { Look, Started } from './look.ts'
 import { onlyLooks } from './observe.ts'
 import { isOption, textsOf } from './options.ts'
-import { innerScope, type Scope } from './scope.ts'
+import { innerScope, joinCwds, type Scope } from './scope.ts'
+import { ANYTHING } from './shell-state.ts'
 import { steers } from './steering.ts'
 import { INTERPRETERS, SHELLS, STARTERS, WRAPPERS, type Wrapper } from './wrappers.ts'
 
@@ -44,35 +45,22 @@ export function start(command: Started, scope: Scope, walker: Look, depth = 0): 
     walker.add(command, scope)
     return
   }
-  if (!name.text.includes('/')) {
-    if (scope.functions.has(name.text) && depth === 0) {
-      // What is written to is written to by the whole function.
-      const inside =
-        command.redirects.length > 0
-          ? { ...scope, redirects: [...scope.redirects, ...command.redirects] }
-          : scope
-      if (walker.call(name.text, args, inside)) return
-    }
-    const alias = scope.aliases.get(name.text)
-    if (alias !== undefined && depth === 0) {
-      const inner = innerScope(scope)
-      inner.aliases.delete(name.text)
-      walker.text(`${alias} ${args.map(quote).join(' ')}`, inner)
-      return
-    }
-  }
+  if (depth === 0 && mayBeFunction(command, scope, walker)) return
   const program = baseName(name.text)
   const here = REPEATERS.has(program) ? { ...scope, times: Number.POSITIVE_INFINITY } : scope
   const next = (words: readonly Field[], change: Partial<Started> = {}, at = here) =>
     start({ ...command, assigned: [], ...change, words }, at, walker, depth + 1)
   const done = () => walker.add(command, scope)
+  const cleared = command.cleared || !(SHELLS.has(program) || KEEPS_VARIABLES.has(program))
   const nested = (text: Field | undefined, positional: readonly Field[] | undefined) => {
     if (!text) return
     holdsArguments(walker.evaluated, positional)
     if (text.unknown) walker.opaque('gives a shell a text that is not known', show())
     walker.text(
       known(text.text),
-      innerScope(here, { positional, redirects: [...scope.redirects, ...command.redirects] }),
+      freshScope(here, { ...command, cleared }, positional, {
+        redirects: [...scope.redirects, ...command.redirects],
+      }),
     )
   }
 
@@ -87,32 +75,39 @@ export function start(command: Started, scope: Scope, walker: Look, depth = 0): 
       done()
       return
     case 'set':
-      if (args.some(({ text }) => text === '--')) {
-        scope.positional = args.slice(args.findIndex(({ text }) => text === '--') + 1)
-      }
+      setArguments(args, scope)
       holdsArguments(walker.evaluated, args)
       if (args.some(({ text, unknown }) => unknown === 'many' || /^-\w*a|^allexport$/.test(text)))
         walker.opaque('may hand all variables to what is started', show())
       done()
       return
-    case 'shift':
-      scope.positional = scope.positional?.slice(Number(args[0]?.text ?? 1) || 1)
+    case 'shift': {
+      const [count = literal('1')] = args
+      const number = /^\d{1,4}$/.test(count.text) ? Number(count.text) : undefined
+      scope.state.shift(number, scope.conditional)
+      done()
+      return
+    }
+    case 'return':
+      walker.leave()
+      done()
+      return
+    case 'shopt':
+      if (args.some(({ text, unknown }) => unknown || !HARMLESS_SETTINGS.test(text)))
+        walker.giveUp('it changes how the shell reads what follows')
       done()
       return
     case 'eval': {
       const text = args.map((arg) => arg.text).join(' ')
       if (args.some(({ unknown }) => unknown)) walker.opaque('evaluates a text that is not known', show())
       const inside: Scope = { ...scope, depth: scope.depth + 1 }
-      walker.text(known(text), inside)
+      scope.state.withAssigned(command.assigned, () => walker.text(known(text), inside))
       scope.cwds = inside.cwds
       done()
       return
     }
     case 'trap':
-      nested(
-        args.find(({ text }) => !isOption(text)),
-        [],
-      )
+      trap(args, scope, walker, show)
       done()
       return
     case 'alias':
@@ -120,7 +115,7 @@ export function start(command: Started, scope: Scope, walker: Look, depth = 0): 
         const [, key, value] = /^([^=]+)=(.*)$/s.exec(text) ?? []
         if (key === undefined || value === undefined) continue
         if (unknown) walker.opaque('defines an alias that is not known', show())
-        scope.aliases.set(key, value)
+        scope.state.aliases.set(key, value)
         walker.text(value, innerScope(scope))
       }
       done()
@@ -177,6 +172,83 @@ export function start(command: Started, scope: Scope, walker: Look, depth = 0): 
     walker.opaque('is started by its path and may be anything', show())
   }
   done()
+}
+
+/** A function or an alias of this text. Says whether it is certainly nothing else. */
+function mayBeFunction(command: Started, scope: Scope, walker: Look): boolean {
+  const { words, assigned, redirects } = command
+  const [name = literal(''), ...args] = words
+  const { state } = scope
+  if (state.functions.has(name.text)) {
+    // What is written to is written to by the whole function.
+    const inside = redirects.length > 0 ? { ...scope, redirects: [...scope.redirects, ...redirects] } : scope
+    let certain = false
+    state.withAssigned(assigned, () => {
+      certain = walker.call(name.text, args, inside)
+    })
+    scope.cwds = inside.cwds
+    if (certain) return true
+  }
+  const alias = state.aliases.get(name.text)
+  if (alias !== undefined) {
+    // Whether aliases are used depends on the shell.
+    const inner = innerScope(scope)
+    inner.state.aliases.delete(name.text)
+    walker.text(`${alias} ${args.map(quote).join(' ')}`, inner)
+    state.join(inner.state)
+    scope.cwds = joinCwds(scope.cwds, inner.cwds)
+  }
+  return false
+}
+
+/** For another shell: of what this one holds, it is given what is exported. */
+function freshScope(
+  scope: Scope,
+  { assigned, cleared = false }: Started,
+  positional: readonly Field[] | undefined,
+  change: Partial<Scope>,
+): Scope {
+  const state = scope.state.fresh(assigned, cleared)
+  state.setArguments([positional ?? [ANYTHING]], false)
+  return innerScope(scope, { ...change, state, conditional: false })
+}
+
+const HARMLESS_SETTINGS =
+  /^(-[suqpo]+|nullglob|failglob|dotglob|globstar|extglob|nocaseglob|inherit_errexit|expand_aliases|checkwinsize|huponexit|histappend|cmdhist)$/
+
+/** `set -- a b`, `set a b`. */
+function setArguments(args: readonly Field[], scope: Scope): void {
+  const { state, conditional } = scope
+  for (let at = 0; at < args.length; at++) {
+    const arg = args[at]
+    if (!arg) break
+    if (arg.text === '--' || arg.text === '-') {
+      if (arg.text === '--' || at + 1 < args.length) state.setArguments([args.slice(at + 1)], conditional)
+      return
+    }
+    if (arg.unknown && arg.text.startsWith(UNKNOWN)) {
+      state.setArguments([[ANYTHING]], true)
+      return
+    }
+    if (!/^[-+]./.test(arg.text)) {
+      state.setArguments([args.slice(at)], conditional)
+      return
+    }
+    if (/^[-+]\w*o$/.test(arg.text)) at++
+  }
+}
+
+/** What runs at the end changes nothing before; what may run at any time must not change what we know. */
+function trap(args: readonly Field[], scope: Scope, walker: Look, show: () => string): void {
+  const [text, ...signals] = args.filter((arg) => !isOption(arg.text))
+  if (!text) return
+  if (text.unknown) walker.opaque('gives a shell a text that is not known', show())
+  const inside = innerScope(scope)
+  const { fingerprint } = inside.state
+  walker.text(known(text.text), inside)
+  if (signals.every((signal) => /^(SIG)?(EXIT|0)$/i.test(signal.text))) return
+  if (inside.state.fingerprint !== fingerprint || inside.cwds.some((cwd) => !scope.cwds.includes(cwd)))
+    walker.giveUp('a trap changes what the rest means')
 }
 
 /** Programs that may start what they are given more than once. */
@@ -252,7 +324,7 @@ function shell(
   }
   const { input } = scope
   if (input.kind === 'text')
-    walker.text(input.text, innerScope(scope, { positional: args.slice(at), input: { kind: 'none' } }))
+    walker.text(input.text, freshScope(scope, command, args.slice(at), { input: { kind: 'none' } }))
   else if (input.kind === 'unknown')
     walker.opaque('feeds a shell with something that cannot be seen', showCommand(command))
 }
@@ -580,7 +652,11 @@ function unwrap(
     const { idle } = wrapper
     if (idle && args.some(({ text }) => idle.test(text)) && args.every(({ text }) => idle.test(text))) return
     const { input } = scope
-    if (input.kind === 'text') walker.text(input.text, innerScope(scope, { input: { kind: 'none' } }))
+    if (input.kind === 'text')
+      walker.text(
+        input.text,
+        freshScope(scope, { ...command, cleared: true }, [], { input: { kind: 'none' } }),
+      )
     else if (!wrapper.text || input.kind === 'unknown')
       walker.opaque('starts a shell that cannot be followed', showCommand(command))
     return
@@ -592,12 +668,20 @@ function unwrap(
     )
     return
   }
-  next(rest, { assigned }, wrapped())
+  const change = {
+    assigned,
+    ...(!KEEPS_VARIABLES.has(baseName(command.words[0]?.text ?? '')) && { cleared: true as const }),
+  }
+  next(rest, change, wrapped())
   // The value of an option that is not known here may have been taken for the command.
   if (doubtful)
-    for (let from = 1; from < Math.min(rest.length, 6); from++)
-      next(rest.slice(from), { assigned }, wrapped())
+    for (let from = 1; from < Math.min(rest.length, 6); from++) next(rest.slice(from), change, wrapped())
 }
+
+/** What they start has all variables that they have. */
+const KEEPS_VARIABLES = new Set(
+  'nohup setsid time timeout nice ionice stdbuf watch command builtin exec'.split(' '),
+)
 
 /** `-itu root`: the first letter that takes a value takes the rest of the cluster, or the next word if it is the last. */
 function endsWithValueOption(text: string, values: ReadonlySet<string>): boolean {

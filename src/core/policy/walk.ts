@@ -3,6 +3,7 @@
  * once; functions are entered where they are called, with the arguments they are called with.
  */
 import {
+  type ArrayValue,
   type Assignment,
   type Command,
   forEachChild,
@@ -10,6 +11,7 @@ import {
   type ParsedScript,
   parse,
   type Redirection,
+  type Function as ShellFunction,
   type Statement,
   type SyntaxNode,
   type Word,
@@ -18,8 +20,10 @@ import { type Extraction, type Field, literal, type Redirect, type Surroundings,
 import { Evaluated, holdsArguments, isLive, piecesOf } from './evaluated.ts'
 import { type Expander, expandOne, expandText, expandWords } from './expand.ts'
 import { loopValues } from './loop-values.ts'
+import { homeOf } from './parameter.ts'
 import { joinPath } from './paths.ts'
-import { assign, type Input, innerScope, joinCwds, openScope, type Scope, type Values } from './scope.ts'
+import { assign, type Input, innerScope, joinCwds, openScope, type Scope } from './scope.ts'
+import { ANYTHING, type Lists, listsOf, type Values } from './shell-state.ts'
 import { start } from './start.ts'
 import { steers } from './steering.ts'
 import { isTameScript } from './tame.ts'
@@ -29,6 +33,7 @@ const DEEPEST = 12
 const MOST_COMMANDS = 500
 const MOST_STEPS = 5000
 const MOST_WORDS = 2000
+const MOST_TURNS = 6
 const NOT_A_NUMBER = 'takes for a number what is not known (`tr -dc 0-9` at its end would leave a number)'
 const ENDLESS = Number.POSITIVE_INFINITY
 const NOWHERE: { redirects: Redirect[]; input: undefined } = { redirects: [], input: undefined }
@@ -47,8 +52,10 @@ export class Walker {
   readonly surroundings: Surroundings
   readonly evaluated = new Evaluated()
   private steps = 0
-  private readonly called = new Set<string>()
-  private readonly defined = new Map<string, { body: SyntaxNode; scope: Scope }>()
+  /** Since the function that is being gone through was entered. */
+  private mayLeave = false
+  private readonly called = new Set<ShellFunction>()
+  private readonly defined = new Map<ShellFunction, Scope>()
 
   constructor(surroundings: Surroundings) {
     this.surroundings = surroundings
@@ -73,10 +80,14 @@ export class Walker {
 
   /** Functions that are never called by name may still be: by `trap`, by a program that is told their name. */
   uncalled(scope: Scope): void {
-    for (const [name, { body, scope: at }] of this.defined) {
-      if (!this.called.has(name))
-        this.node(body, innerScope(at, { positional: undefined, depth: scope.depth + 1 }))
+    for (const [called, at] of this.defined) {
+      if (!this.called.has(called)) this.isolated(called.body, innerScope(at, { depth: scope.depth + 1 }))
     }
+  }
+
+  private isolated(body: SyntaxNode, scope: Scope): void {
+    scope.state.setArguments([[ANYTHING]], false)
+    this.node(body, scope)
   }
 
   /** What variables hold that were taken for numbers or names. */
@@ -120,6 +131,29 @@ export class Walker {
     const inside: Scope = { ...scope, ...change, conditional: true }
     work(inside)
     scope.cwds = joinCwds(scope.cwds, inside.cwds)
+  }
+
+  /**
+   * What may happen again and again: what a later turn finds was left by those before. So it is gone through until nothing
+   * new comes of it, and only the last time counts.
+   */
+  private repeated(scope: Scope, work: (inside: Scope) => void, change: Partial<Scope> = {}): void {
+    const start = { state: scope.state.copy(), cwds: scope.cwds }
+    const { commands, opaque } = this.found
+    const [from, hidden] = [commands.length, opaque.length]
+    let before = scope.state.fingerprint
+    for (let turn = 1; ; turn++) {
+      const { cwds } = scope
+      this.maybe(scope, work, { ...change, loop: true })
+      const after = scope.state.fingerprint
+      if ((after === before && scope.cwds.length === cwds.length) || turn > MOST_TURNS) return
+      before = after
+      commands.length = from
+      opaque.length = hidden
+      if (turn < MOST_TURNS) continue
+      scope.state.forgetChanges(start.state)
+      if (scope.cwds.length > start.cwds.length) scope.cwds = joinCwds(scope.cwds, [undefined])
+    }
   }
 
   node(node: SyntaxNode, scope: Scope): void {
@@ -171,7 +205,14 @@ export class Walker {
         return
       case 'While':
         this.node(node.clause, scope)
-        this.maybe(scope, (inside) => this.node(node.body, inside), { loop: true, times: ENDLESS })
+        this.repeated(
+          scope,
+          (inside) => {
+            this.node(node.body, inside)
+            this.node(node.clause, inside)
+          },
+          { times: ENDLESS },
+        )
         return
       case 'For':
       case 'Select': {
@@ -183,12 +224,21 @@ export class Walker {
         const held = loopValues(values, node.wordlist)
         // A file may bear any name.
         if (held.globs) this.evaluated.holdsAnything(name)
-        const before = scope.variables.get(name) ?? { texts: [], unknown: true }
-        // Whether or not the loop is entered: in it, the variable holds one of these.
-        assign({ ...scope, conditional: false }, name, held)
         const times = values.unknown ? ENDLESS : scope.times * Math.max(1, values.texts.length)
-        this.maybe(scope, (inside) => this.node(node.body, inside), { loop: true, times })
-        if (scope.conditional) assign(scope, name, before)
+        const { state } = scope
+        const before = state.variables.get(name) ?? { texts: [], unknown: true }
+        this.repeated(
+          scope,
+          (inside) => {
+            // In the loop, the variable holds one of these.
+            state.assign(name, held, false)
+            this.node(node.body, inside)
+          },
+          { times },
+        )
+        // It is certainly entered if there is a word that cannot vanish.
+        const entered = node.wordlist?.some(({ parts }) => parts === undefined)
+        if (scope.conditional || !entered) state.assign(name, before, true)
         return
       }
       case 'ArithmeticFor':
@@ -202,8 +252,8 @@ export class Walker {
         }
         return
       case 'Function':
-        scope.functions.set(node.name.value, node)
-        this.defined.set(node.name.value, { body: node.body, scope })
+        scope.state.define(node.name.value, node, scope.conditional)
+        this.defined.set(node, scope)
         return
       case 'Coproc':
         this.node(node.body, innerScope(scope, { input: { kind: 'unknown' } }))
@@ -257,7 +307,9 @@ export class Walker {
       const { name, value } = assignment
       this.inspect(assignment, scope)
       this.remembers(assignment)
-      assigned.push(`${name}=${value.type === 'Word' ? value.value : ''}`)
+      const [field, ...others] = value.type === 'Word' ? expandOne(value, this.quietly(scope)) : []
+      const known = field && !field.unknown && others.length === 0 ? field.text : undefined
+      assigned.push(`${name}=${known ?? (value.type === 'Word' ? value.value : '')}`)
     }
     const choices = this.commandWords(command, scope)
     const { times } = scope
@@ -325,20 +377,33 @@ export class Walker {
     })
   }
 
-  /** Enters a function of this text. */
+  /** Enters a function of this text. Says whether no program of that name would be started instead. */
   call(name: string, args: readonly Field[], scope: Scope): boolean {
-    const called = scope.functions.get(name) ?? undefined
-    if (!called) return false
-    this.called.add(name)
+    const defined = scope.state.functions.get(name)
+    if (!defined) return false
     if (scope.depth > DEEPEST) {
       this.giveUp('it calls itself too often')
       return true
     }
     holdsArguments(this.evaluated, args)
-    const inside: Scope = { ...scope, positional: args, depth: scope.depth + 1 }
-    this.node(called.body, inside)
-    scope.cwds = inside.cwds
-    return true
+    const { mayLeave } = this
+    for (const called of defined.bodies) {
+      this.called.add(called)
+      const inside: Scope = { ...scope, depth: scope.depth + 1 }
+      scope.state.call(args, () => {
+        this.mayLeave = false
+        this.node(called.body, inside)
+        return this.mayLeave
+      })
+      scope.cwds = joinCwds(scope.cwds, inside.cwds)
+    }
+    this.mayLeave = mayLeave
+    return defined.certain
+  }
+
+  /** `return`: what follows may not run. */
+  leave(): void {
+    this.mayLeave = true
   }
 
   private assignment(assignment: Assignment, scope: Scope, given = false): void {
@@ -351,29 +416,74 @@ export class Walker {
       this.inspect(index, scope)
     }
     if (value.type === 'ArrayValue') {
-      this.inspect(value, scope)
-      for (const element of value.elements) {
-        // `a=([x]=1)`
-        if (element.text.startsWith('[')) this.number(element, scope)
-      }
-      assign(scope, name, { texts: [], unknown: true })
+      this.array(name, value, append === true, scope)
       return
     }
     const fields = expandOne(value, this.expander(scope))
     const changing = scope.loop && value.parts?.some(({ type }) => /Expansion|DoubleQuoted/.test(type))
-    const held = append ? (scope.variables.get(name) ?? { texts: [], unknown: true }) : undefined
+    const before = scope.state.variables.get(name)
+    if (before?.lists || index) {
+      this.element(name, index, append === true, fields, scope)
+      return
+    }
+    const held = append ? (before ?? { texts: [], unknown: true }) : undefined
     const texts = fields.filter(({ unknown }) => !unknown).map(({ text }) => text)
     for (const text of texts) this.evaluated.holds(name, text)
     assign(scope, name, {
       texts: held ? held.texts.flatMap((before) => texts.map((text) => before + text)) : texts,
       unknown:
-        !!changing ||
-        !!index ||
-        !!held?.unknown ||
-        fields.some(({ unknown }) => unknown) ||
-        (!!append && scope.loop),
-      local: !append && !index && fields.every(({ unknown, local }) => !unknown || local),
+        !!changing || !!held?.unknown || fields.some(({ unknown }) => unknown) || (!!append && scope.loop),
+      local: !append && fields.every(({ unknown, local }) => !unknown || local),
     })
+  }
+
+  /** `a=(…)`, `a+=(…)`. */
+  private array(name: string, value: ArrayValue, append: boolean, scope: Scope): void {
+    const keyed = value.elements.some(({ text }) => text.startsWith('['))
+    for (const element of value.elements) {
+      // `a=([x]=1)`
+      if (element.text.startsWith('[')) this.number(element, scope)
+    }
+    const rows: Lists = expandWords(value.elements, this.expander(scope))
+    const before = append ? scope.state.variables.get(name) : undefined
+    const earlier: Lists = append ? (before ? listsOf(before) : [[ANYTHING]]) : [[]]
+    // In a loop, it grows by nobody knows how much.
+    const more = append && scope.loop ? [ANYTHING] : []
+    if (keyed) {
+      const texts = rows.flat().map(({ text }) => text.replace(/^\[[^\]]*\]\+?=/, ''))
+      assign(scope, name, { texts: [...texts, ...(before?.texts ?? [])], unknown: true, lists: [[ANYTHING]] })
+    } else
+      assignList(
+        scope,
+        name,
+        earlier.flatMap((list) => rows.map((row) => [...list, ...row, ...more])),
+      )
+  }
+
+  /** `a[1]=x`, or `a=x` where `a` is an array. */
+  private element(
+    name: string,
+    index: Word | undefined,
+    append: boolean,
+    fields: readonly Field[],
+    scope: Scope,
+  ): void {
+    const before = scope.state.variables.get(name)
+    const at = index ? (/^\d{1,4}$/.test(index.value) ? Number(index.value) : undefined) : 0
+    const lists = before ? listsOf(before) : index ? [[]] : [[ANYTHING]]
+    const placed = lists.flatMap((list): Lists => {
+      const plain = list.every(({ unknown }) => unknown !== 'many')
+      if (at === undefined || append || !plain || at > list.length || scope.loop) return [[ANYTHING]]
+      return fields.map((field) => [...list.slice(0, at), field, ...list.slice(at + 1)])
+    })
+    const known = fields.filter(({ unknown }) => !unknown).map(({ text }) => text)
+    if (placed.some((list) => list.includes(ANYTHING)))
+      assign(scope, name, {
+        texts: [...(before?.texts ?? []), ...known],
+        unknown: true,
+        lists: [[ANYTHING]],
+      })
+    else assignList(scope, name, placed)
   }
 
   /** What a variable may hold from now on, or held before. */
@@ -504,7 +614,7 @@ export class Walker {
     } else if (node.type === 'ProcessSubstitution') {
       this.processSubstitution(node.script, node.operator === '>', scope)
     } else if (node.type === 'CompoundList') {
-      this.maybe(scope, (inside) => this.statements(node.commands, inside), { loop: true, times: ENDLESS })
+      this.repeated(scope, (inside) => this.statements(node.commands, inside), { times: ENDLESS })
     } else this.inspectChildren(node, scope)
   }
 
@@ -538,14 +648,24 @@ export class Walker {
     )
   }
 
+  /** To see what a word is, without noting what it starts. */
+  private quietly(scope: Scope): Expander {
+    return {
+      scope,
+      home: this.surroundings.home,
+      substitute: () => ({ text: UNKNOWN, unknown: 'one' }),
+      inspect: () => {},
+      processSubstitution: () => {},
+    }
+  }
+
   private expander(scope: Scope): Expander {
     return new WalkingExpander(this, scope)
   }
 
   /** `cd`: where what follows runs. */
   changeDirectory(target: Field | undefined, scope: Scope): void {
-    const { home } = this.surroundings
-    if (!target) scope.cwds = [home]
+    if (!target) scope.cwds = [homeOf(scope.state, this.surroundings.home)]
     else if (target.text === '-') scope.cwds = [undefined]
     else if (target.unknown)
       scope.cwds = target.text.startsWith('/') ? [undefined, joinPath('/', target.text)] : [undefined]
@@ -576,6 +696,16 @@ class WalkingExpander implements Expander {
   processSubstitution(script: ParsedScript | undefined, writes: boolean): void {
     this.walker.processSubstitution(script, writes, this.scope)
   }
+}
+
+/** As a text, an array is its first element. */
+function assignList(scope: Scope, name: string, lists: Lists): void {
+  const first = lists.map(([field]) => field ?? { text: '' })
+  assign(scope, name, {
+    texts: first.filter(({ unknown }) => !unknown).map(({ text }) => text),
+    unknown: first.some(({ unknown }) => unknown),
+    lists,
+  })
 }
 
 function combine(all: readonly Field[][], choices: readonly Field[][]): Field[][] {
