@@ -8,6 +8,7 @@ import {
   UNKNOWN,
 } from './command.ts'
 import type { Refusal } from './forbidden.ts'
+import { loadingOption } from './loading.ts'
 import { pathsOf } from './paths.ts'
 import { surelyMatches } from './pattern.ts'
 import type { Policy } from './policy.ts'
@@ -41,6 +42,13 @@ export function notAllowed(
     }
   }
   const subject = subjectOf(program, name.text.includes('/') && !USUAL_PLACE.test(name.text), args)
+  const loading = loadingOption(subject.program, subject.args)
+  if (loading !== undefined) {
+    return {
+      reason: `\`${showCommand(command)}\` is not allowed at tier ${policy.tier}: ${loading} makes it read or start something that is not checked. Leave it out.`,
+      rule: 'options',
+    }
+  }
   const patterns = policy.allowing.get(subject.program) ?? []
   if (patterns.some((pattern) => surelyMatches(pattern, subject))) return undefined
   const hint =

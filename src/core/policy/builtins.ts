@@ -109,7 +109,11 @@ function callback(args: readonly Field[], scope: Scope, walker: Look, show: () =
   for (const [index, { text }] of args.entries()) {
     const [, inline] = /^-\w*?C(.*)$/s.exec(text) ?? []
     if (inline !== undefined)
-      walker.text(inline || (args[index + 1]?.text ?? ''), { ...scope, depth: scope.depth + 1 })
+      walker.text(inline || (args[index + 1]?.text ?? ''), {
+        ...scope,
+        times: Number.POSITIVE_INFINITY,
+        depth: scope.depth + 1,
+      })
   }
 }
 

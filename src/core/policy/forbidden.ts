@@ -9,7 +9,7 @@ import {
 } from './command.ts'
 import { gitSetting } from './git-config.ts'
 import { isOption } from './options.ts'
-import { mayTouch, type PathPattern, pathsOf } from './paths.ts'
+import { isDetour, mayTouch, type PathPattern, pathsOf } from './paths.ts'
 import { type Forms, inOrder, mayMatch, type Subject } from './pattern.ts'
 import type { Forbidding, Policy } from './policy.ts'
 import { rootDeletion } from './roots.ts'
@@ -98,6 +98,39 @@ function refusedBy({ pattern, rule }: Forbidding, shown: string, { tier }: Polic
     : `\`${shown}\` may not run at tier ${tier} (rule: ${pattern.source}).${doubt} Recommend escalation if it is needed.`
 }
 
+const DESCRIPTOR = /^\/(dev\/(stdin|stdout|stderr|fd\/[^/]+)|proc\/[^/]+\/(task\/[^/]+\/)?fd\/[^/]+)$/
+
+/** What was opened to be read can be opened once more to be written, by the name of its descriptor. */
+function opensAgain(
+  { words, redirects }: SimpleCommand,
+  patterns: readonly PathPattern[],
+  looks: boolean,
+  surroundings: Surroundings,
+  { commands }: Whole,
+): Refusal | undefined {
+  const targets = [
+    ...(looks ? [] : words.slice(1)),
+    ...redirects.flatMap(({ target, writes }) => (writes ? target : [])),
+  ]
+  const named = targets.find(({ text }) => DESCRIPTOR.test(text))
+  if (!named) return undefined
+  for (const command of commands) {
+    for (const { target, writes } of command.redirects) {
+      if (writes) continue
+      const { paths } = pathsOf(target, command.cwds, surroundings)
+      const found = patterns.find((pattern) =>
+        paths.some((path) => mayTouch(path, pattern, { deep: true, exists: surroundings.exists })),
+      )
+      if (found)
+        return {
+          reason: `This opens something that is protected (${found.source}) and writes to ${named.text.replaceAll(UNKNOWN, '…')}, which may be the same. Write to another file.`,
+          rule: found.source,
+        }
+    }
+  }
+  return undefined
+}
+
 function protectedWrite(
   command: SimpleCommand,
   { protectedPaths: patterns, restricts }: Policy,
@@ -109,9 +142,13 @@ function protectedWrite(
   const isDirectory = (field: Field) =>
     /(^|\/)\.{0,2}$/.test(field.text) ||
     pathsOf(field, command.cwds, surroundings).paths.some((path) => surroundings.exists(`${path}/.`))
+  const again = opensAgain(command, patterns, looks, surroundings, whole)
+  if (again) return again
   for (const write of writesOf(command, looks, isDirectory)) {
-    const { target, deep, tree = false } = write
+    const { target, tree = false } = write
     if (target.text === '') continue
+    // A file of that name says where the repository is.
+    const deep = write.deep || /(^|\/)\.git\/*$/.test(target.text)
     if (write.sure && leadsAnywhere(target, command)) {
       const named = restricts ? patterns[0] : namedIn(whole, patterns, surroundings)
       if (named) {
@@ -122,6 +159,12 @@ function protectedWrite(
       }
     }
     const { paths } = pathsOf(target, command.cwds, surroundings)
+    if (command.cwds.some((cwd) => isDetour(cwd, target.text))) {
+      return {
+        reason: `\`${showCommand(command)}\` writes to ${target.text.replaceAll(UNKNOWN, '…')}, which may lead anywhere. Write the path out.`,
+        rule: 'detour',
+      }
+    }
     const places = tree ? paths.flatMap((path) => treesOf(path, surroundings)) : paths
     const touch = { deep, tree, exists: surroundings.exists }
     for (const pattern of patterns) {

@@ -17,6 +17,16 @@ export function normalize(path: string): string {
   return `/${kept.join('/')}`
 }
 
+/** What a process has as its root, as its place, or open: that may be anything. */
+const DETOUR = /^\/(proc\/[^/]+\/(task\/[^/]+\/)?(root|cwd|fd\/[^/]+(?=\/.))|dev\/fd\/[^/]+(?=\/.))/
+
+/** Whether the path, as it is written, leads through such a place, be it only to leave it again. */
+export function isDetour(cwd: string | undefined, path: string): boolean {
+  if (!path.includes('..')) return DETOUR.test(joinPath(cwd, path) ?? '')
+  const parts = (path.startsWith('/') ? path : `${cwd ?? ''}/${path}`).split('/')
+  return parts.some((_, at) => DETOUR.test(`${normalize(parts.slice(0, at + 1).join('/'))}/.`))
+}
+
 /** A directory that cannot be known. */
 const SOMEWHERE = '…'
 

@@ -1,12 +1,11 @@
 /** One command with its words known: takes off what only wraps another command, until the program itself is left. */
+import { AWKS, awkActs } from './awk.ts'
 import { evaluating } from './builtins.ts'
-
 import { baseName, type Field, literal, showCommand, UNKNOWN } from './command.ts'
 import { changeDirectories } from './directory.ts'
 import { holdsArguments } from './evaluated.ts'
-
+import { findCommands } from './find-commands.ts'
 import { isHarmlessSetting } from './git-config.ts'
-import { givenOptions, optionList } from './given-options.ts'
 import type { Look, Started } from './look.ts'
 import { onlyLooks } from './observe.ts'
 import { isOption, textsOf } from './options.ts'
@@ -14,6 +13,7 @@ import { innerScope, joinCwds, type Scope } from './scope.ts'
 import { ANYTHING } from './shell-state.ts'
 import { steers } from './steering.ts'
 import { INTERPRETERS, SHELLS, STARTERS, WRAPPERS, type Wrapper } from './wrappers.ts'
+import { xargsCommands } from './xargs.ts'
 
 const DEEPEST = 24
 
@@ -126,12 +126,18 @@ export function start(command: Started, scope: Scope, walker: Look, depth = 0): 
       done()
       return
     case 'xargs':
-      xargs(args, scope, next, done)
+      xargsCommands(
+        args,
+        scope,
+        (words, inside) => next(words, {}, inside),
+        (why) => walker.opaque(why, show()),
+      )
+      done()
       return
     case 'find':
     case 'fd':
     case 'fdfind':
-      findCommands(program, args, next)
+      findCommands(program, args, (words) => next(words, { redirects: [] }))
       done()
       return
     case 'git':
@@ -168,6 +174,10 @@ export function start(command: Started, scope: Scope, walker: Look, depth = 0): 
   }
   if (STARTERS.has(program) && !onlyLooks(command)) {
     walker.opaque(`starts what is written elsewhere (${program})`, withInput(show(), scope))
+    if (AGAIN_AND_AGAIN.test(program)) {
+      walker.add(command, { ...scope, times: Number.POSITIVE_INFINITY })
+      return
+    }
   } else if (name.text.includes('/') && !/^\/(usr\/(local\/)?)?s?bin\//.test(name.text)) {
     walker.opaque('is started by its path and may be anything', show())
   }
@@ -243,16 +253,19 @@ function trap(args: readonly Field[], scope: Scope, walker: Look, show: () => st
   const [text, ...signals] = args.filter((arg) => !isOption(arg.text))
   if (!text) return
   if (text.unknown) walker.opaque('gives a shell a text that is not known', show())
-  const inside = innerScope(scope)
+  const once = signals.every((signal) => /^(SIG)?(EXIT|0)$/i.test(signal.text))
+  const inside = innerScope(scope, once ? {} : { times: Number.POSITIVE_INFINITY })
   const { fingerprint } = inside.state
   walker.text(known(text.text), inside)
-  if (signals.every((signal) => /^(SIG)?(EXIT|0)$/i.test(signal.text))) return
+  if (once) return
   if (inside.state.fingerprint !== fingerprint || inside.cwds.some((cwd) => !scope.cwds.includes(cwd)))
     walker.giveUp('a trap changes what the rest means')
 }
 
 /** Programs that may start what they are given more than once. */
 const REPEATERS = new Set(['watch', 'find', 'fd', 'fdfind'])
+
+const AGAIN_AND_AGAIN = /^(parallel|rush|entr|inotifywait|fswatch|nodemon|forever|pm2|crontab|pssh|pdsh|dsh)$/
 
 const OTHER_VERBS = /^(restart|stop|start|logs|ps|inspect|rm|system|compose|build|pull|get|describe)$/
 
@@ -279,6 +292,9 @@ function withInput(text: string, { input }: Scope): string {
   return input.kind === 'text' ? `${text}\n${input.text}` : text
 }
 
+/** Shells that read a text as we do. */
+const READ_ALIKE = /^(sh|bash|dash|ash|rbash)$/
+
 /** The text of `sh -c`, of its stdin, or a script that cannot be seen. */
 function shell(
   command: Started,
@@ -288,6 +304,8 @@ function shell(
   nested: (text: Field | undefined, positional: readonly Field[] | undefined) => void,
 ): void {
   walker.add(command, scope)
+  if (!READ_ALIKE.test(baseName(command.words[0]?.text ?? '')))
+    walker.opaque('is read by another shell, which may see more in it', showCommand(command))
   let at = 0
   let wantsText = false
   for (; at < args.length; at++) {
@@ -331,29 +349,6 @@ function shell(
 
 const SED_ACTS = /(?:^|[;{}\n\d$/])\s*[wWe](?:\s+\S|$)|\/[gpiImM\d]*[we][gpiImM\d]*(?:\s|;|$)/
 
-/** A program for awk that starts or writes something, or may. */
-function awkActs(args: readonly Field[]): boolean {
-  const given = givenOptions(args, AWK_OPTIONS, { leading: true })
-  if (!given) return true
-  const [program, ...others] = [...given.operands, ...given.rest]
-  if (!program) return false
-  const text = program.text
-    // A regular expression at the start, comparisons in conditions and patterns.
-    .replace(/^\s*!?\/(?:[^/\\\n"]|\\.)*\/(?=\s*(?:\{|$))/, '')
-    .replaceAll('||', ' ')
-    .replaceAll(/\b(?:if|while)\s*\([^()"/;{}]*\)/g, ' ')
-    .replaceAll(/(?<=^|[};\n])[$\w\s.]+>=?\s*[$\w.]+\s*(?=\{|$)/g, ' ')
-  return (
-    !!program.unknown ||
-    /system|\||getline|@\s*[A-Za-z_]|print[\s\S]*>/.test(text) ||
-    others.some(({ unknown, text: other }) => unknown === 'many' || /^-/.test(other))
-  )
-}
-
-const AWK_OPTIONS = optionList('-F: -v: --field-separator= --assign= --version --help')
-
-const AWKS = new Set(['awk', 'gawk', 'mawk', 'nawk'])
-
 function interprets(program: string, args: readonly Field[], scope: Scope): boolean {
   if (AWKS.has(program)) return awkActs(args)
   // `w` writes, `e` runs something.
@@ -368,90 +363,6 @@ function interprets(program: string, args: readonly Field[], scope: Scope): bool
 }
 
 type Next = (words: readonly Field[], change?: Partial<Started>, at?: Scope) => void
-
-/** What xargs reads becomes further words of the command. */
-function xargs(args: readonly Field[], scope: Scope, next: Next, done: () => void): void {
-  const { input } = scope
-  let replaced: string | undefined
-  let at = 0
-  for (; at < args.length && isOption(args[at]?.text ?? ''); at++) {
-    const text = args[at]?.text ?? ''
-    if (/^-(I|J)$/.test(text)) replaced = args[++at]?.text
-    else if (/^-I./.test(text)) replaced = text.slice(2)
-    else if (/^(-i|--replace)/.test(text)) replaced = text.replace(/^(-i|--replace=?)/, '') || '{}'
-    else if (
-      /^-[adELnPs]$/.test(text) ||
-      /^--(arg-file|delimiter|max-lines|max-args|max-procs|max-chars|eof)$/.test(text)
-    )
-      at++
-    if (text === '--') {
-      at++
-      break
-    }
-  }
-  const words = args.slice(at)
-  if (words.length === 0) {
-    done()
-    return
-  }
-  const fromFile = args.some(({ text }) => /^(-a|--arg-file)/.test(text))
-  const times = input.kind === 'text' && !fromFile ? scope.times : Number.POSITIVE_INFINITY
-  const inside: Scope = { ...scope, input: { kind: 'unknown' }, times }
-  const given: Field[] =
-    input.kind === 'text' && !fromFile
-      ? input.text
-          .split(/[\s\0]+/)
-          .filter(Boolean)
-          .map((text) => literal(text.replaceAll(/['"\\]/g, '')))
-      : [{ text: UNKNOWN, unknown: 'many' }]
-  if (replaced === undefined) {
-    next([...words, ...given], {}, inside)
-    return
-  }
-  const mark = replaced
-  for (const line of input.kind === 'text' && !fromFile
-    ? input.text.split('\n').filter(Boolean)
-    : [UNKNOWN]) {
-    next(
-      words.map((word) =>
-        word.text.includes(mark)
-          ? { text: word.text.replaceAll(mark, line), ...(line === UNKNOWN && { unknown: 'one' as const }) }
-          : word,
-      ),
-      {},
-      inside,
-    )
-  }
-}
-
-/** `find … -exec CMD ;`: a file below one of the starting points takes the place of `{}`. */
-function findCommands(program: string, args: readonly Field[], next: Next): void {
-  const short = program !== 'find'
-  const starts = args
-    .slice(0, args.findIndex(({ text }) => /^[-(!]/.test(text)) >>> 0)
-    .filter(({ text }) => text !== '')
-  const roots = short || starts.length === 0 ? [literal('.')] : starts
-  for (const [index, { text }] of args.entries()) {
-    if (!(short ? /^(-x|-X|--exec|--exec-batch)$/ : /^-(exec|execdir|ok|okdir)$/).test(text)) continue
-    const rest = args.slice(index + 1)
-    const end = rest.findIndex(({ text: word }) => word === ';' || word === '+')
-    const words = end === -1 ? rest : rest.slice(0, end)
-    for (const root of roots) {
-      next(
-        words.map((word) =>
-          word.text.includes('{}')
-            ? {
-                text: word.text.replaceAll('{}', `${root.text.replace(/\/$/, '')}/${UNKNOWN}`),
-                unknown: 'one',
-                ...(word.text === '{}' && !root.unknown && { tame: true as const }),
-              }
-            : word,
-        ),
-        { redirects: [] },
-      )
-    }
-  }
-}
 
 /** Aliases and settings given on the command line are commands too. */
 function git(command: Started, args: readonly Field[], scope: Scope, walker: Look, next: Next): void {
@@ -505,6 +416,7 @@ function git(command: Started, args: readonly Field[], scope: Scope, walker: Loo
       if (value !== undefined) walker.text(value || (runs[index + 1] ?? ''), innerScope(scope))
     }
   } else if (
+    runs.some((text) => /^(ext|fd)::/.test(text)) ||
     runs.some((text) => TELLS_GIT.some((option) => isAbbreviation(text, option))) ||
     (sub.text === 'grep' && runs.some((text) => /^-[a-zA-Z]*O/.test(text))) ||
     (sub.text === 'clone' && runs.some((text) => /^-[a-zA-Z]*[uc]/.test(text)))
@@ -571,6 +483,7 @@ function unwrap(
 ): void {
   walker.add(command, scope)
   const values = new Set(wrapper.values?.split(' '))
+  const flags = wrapper.flags === undefined ? undefined : new Set(wrapper.flags.split(' '))
   const assigned: string[] = []
   let skip = wrapper.skip ?? 0
   let at = 0
@@ -623,6 +536,10 @@ function unwrap(
         }
         break
       }
+      if (wrapper.edits?.test(text)) {
+        walker.add({ ...command, words: [literal('sudoedit'), ...args.slice(at + 1)] }, scope)
+        return
+      }
       if (/^--?entrypoint$/.test(text)) next([args[at + 1] ?? literal(':'), ...args.slice(at + 3)])
       else if (/^--entrypoint=/.test(text)) next([literal(text.slice(13)), ...args.slice(at + 2)])
       const [, place] = /^--(?:chdir|working-directory)=(.*)$/s.exec(text) ?? []
@@ -631,9 +548,13 @@ function unwrap(
         walker.changeDirectory(args[at + 1], inside)
       }
       if (values.has(text) || endsWithValueOption(text, values)) at++
-      else if (!isKnownFlag(text)) doubtful = true
+      else if (flags ? !isFlag(text, flags, values) : !isKnownFlag(text)) {
+        doubtful = true
+        if (flags) walker.opaque('is given an option that is not known', showCommand(command))
+      }
       continue
     }
+    if (text === '-' && wrapper.flags?.includes('-i')) continue
     if (!wrapper.shell && /^[A-Za-z_]\w*\+?=/.test(text)) {
       assigned.push(text)
       continue
@@ -688,6 +609,18 @@ function endsWithValueOption(text: string, values: ReadonlySet<string>): boolean
   if (text.startsWith('--')) return false
   const taking = [...text].findIndex((letter, index) => index > 0 && values.has(`-${letter}`))
   return taking === text.length - 1
+}
+
+/** `-kn`, `--verbose`, `-uroot`, `--user=root`; `nice -5`. */
+function isFlag(text: string, flags: ReadonlySet<string>, values: ReadonlySet<string>): boolean {
+  const [name = ''] = text.split('=', 1)
+  if (text.startsWith('--')) return name === text ? flags.has(name) : flags.has(name) || values.has(name)
+  if (flags.has('-#') && /^--?\d+$/.test(text)) return true
+  for (const letter of text.slice(1)) {
+    if (values.has(`-${letter}`)) return true
+    if (!flags.has(`-${letter}`)) return false
+  }
+  return true
 }
 
 const FLAGS =

@@ -224,7 +224,8 @@ export class Walker {
         const held = loopValues(values, node.wordlist)
         // A file may bear any name.
         if (held.globs) this.evaluated.holdsAnything(name)
-        const times = values.unknown ? ENDLESS : scope.times * Math.max(1, values.texts.length)
+        const times =
+          values.unknown || node.type === 'Select' ? ENDLESS : scope.times * Math.max(1, values.texts.length)
         const { state } = scope
         const before = state.variables.get(name) ?? { texts: [], unknown: true }
         this.repeated(
@@ -593,8 +594,10 @@ export class Walker {
         // `2>&1` copies a descriptor.
         if (operator.includes('&') && !operator.startsWith('&') && /^(\d+-?|-)$/.test(target.text)) continue
         if (operator === '<' && target.text === '/dev/null') input = { kind: 'text', text: '' }
-        else if (operator === '<' || operator === '<&') input = { kind: 'unknown' }
-        else redirects.push({ target, writes: true })
+        else if (operator === '<' || operator === '<&') {
+          input = { kind: 'unknown' }
+          redirects.push({ target, writes: false })
+        } else redirects.push({ target, writes: true })
       }
     }
     return { redirects, input }
