@@ -27,7 +27,7 @@ import { ANYTHING, type Lists, listsOf, type Values } from './shell-state.ts'
 import { start } from './start.ts'
 import { steers } from './steering.ts'
 import { isTameScript } from './tame.ts'
-import { outputOf } from './text-output.ts'
+import { outputsOf } from './text-output.ts'
 
 const DEEPEST = 12
 const MOST_COMMANDS = 500
@@ -287,9 +287,10 @@ export class Walker {
     }
     let input = scope.shell.input ?? scope.input
     for (const command of commands) {
-      const output = command.type === 'Command' ? outputOf(command, this.expander(scope), input) : undefined
+      const outputs = command.type === 'Command' ? outputsOf(command, this.expander(scope), input) : undefined
       this.node(command, innerScope(scope, { input, depth: scope.depth }))
-      input = output === undefined ? { kind: 'unknown' } : { kind: 'text', text: output }
+      // Where it may be this or that, it is taken to be all of it.
+      input = outputs ? { kind: 'text', text: outputs.join('\n') } : { kind: 'unknown' }
     }
   }
 
@@ -636,10 +637,12 @@ export class Walker {
       return anything
     }
     const only = script.commands.length === 1 ? script.commands[0]?.command : undefined
-    const output = only?.type === 'Command' ? outputOf(only, this.expander(inside), inside.input) : undefined
+    const outputs =
+      only?.type === 'Command' ? outputsOf(only, this.expander(inside), inside.input) : undefined
     const tame = isTameScript(script)
     this.script(script, inside)
-    if (output !== undefined) return literal(output.replace(/\n+$/, ''))
+    const [output, ...others] = outputs ?? []
+    if (output !== undefined && others.length === 0) return literal(output.replace(/\n+$/, ''))
     return tame ? { ...anything, tame: true } : anything
   }
 
