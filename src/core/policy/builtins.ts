@@ -25,7 +25,7 @@ export function evaluating(
   /** Taken for a number or a name. */
   const evaluate = (field: Field | undefined) => {
     if (!field) return
-    if (field.unknown && !field.tame) walker.opaque('evaluates a text that is not known', show())
+    if (field.unknown && field.tame !== 'number') walker.opaque('evaluates a text that is not known', show())
     if (isLive(field.text)) walker.runs(field.text.replaceAll(UNKNOWN, '0'), scope)
     walker.evaluated.wants(field.text)
   }
@@ -159,7 +159,7 @@ function declaring(
       if (isLocal) assign(scope, name, { texts: [''], unknown: false })
       continue
     }
-    if (arg.unknown && !arg.tame) walker.evaluated.holdsAnything(name)
+    if (arg.unknown && arg.tame !== 'number') walker.evaluated.holdsAnything(name)
     else walker.evaluated.holds(name, value)
     // An unquoted assignment was noted already, with all that it may hold.
     const noted = scope.state.variables.get(name)

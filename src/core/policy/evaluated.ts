@@ -71,7 +71,7 @@ function namesIn(source: string): string[] {
 export function holdsArguments(evaluated: Evaluated, fields: readonly Field[] | undefined): void {
   for (const { text, unknown, tame } of fields ?? []) {
     // A path that is partly known may end in any name.
-    if (unknown && (!tame || text !== UNKNOWN)) evaluated.holdsAnything(ARGUMENTS)
+    if (unknown && (tame !== 'number' || text !== UNKNOWN)) evaluated.holdsAnything(ARGUMENTS)
     else evaluated.holds(ARGUMENTS, text)
   }
 }

@@ -127,17 +127,17 @@ function addParts(
           { texts: flags.unknown ? [] : [text], unknown: !!flags.unknown },
           builders,
           { quoted, separators: separatorsOf(expander.scope.state) },
-          flags.tame && { tame: true },
+          flags.tame && { tame: flags.tame },
         )
         break
       }
       case 'ArithmeticExpansion':
         expander.inspect(part)
-        for (const builder of builders) builder.add(UNKNOWN, { unknown: 'one', tame: true })
+        for (const builder of builders) builder.add(UNKNOWN, { unknown: 'one', tame: 'number' })
         break
       case 'ProcessSubstitution':
         expander.processSubstitution(part.script, part.operator === '>')
-        for (const builder of builders) builder.add(`/dev/fd/${UNKNOWN}`, { unknown: 'one', tame: true })
+        for (const builder of builders) builder.add(`/dev/fd/${UNKNOWN}`, { unknown: 'one', tame: 'name' })
         break
       default:
         for (const builder of builders) builder.add(UNKNOWN, { unknown: 'many' })

@@ -10,10 +10,10 @@ export class FieldBuilder {
 
   add(text: string, flags: Omit<Field, 'text'> = {}): void {
     const { text: before = '', ...known } = this.current ?? {}
-    const tame = before === '' && flags.tame ? { tame: true as const } : {}
+    const tame = before === '' && flags.tame ? { tame: flags.tame } : {}
     const { tame: _, local: starts, ...others } = flags
     const { tame: __, local: started, ...kept } = known as Omit<Field, 'text'>
-    const isLocal = before === '' ? starts || flags.tame : started
+    const isLocal = before === '' ? starts || flags.tame !== undefined : started
     const unknown = kept.unknown === 'many' ? 'many' : (others.unknown ?? kept.unknown)
     this.current = { ...kept, ...others, ...tame, text: before + text, ...(unknown && { unknown }) }
     if (isLocal) this.current.local = true
@@ -49,7 +49,7 @@ export type Separators = readonly (string | undefined)[]
 
 /** The word goes on with what a variable or a substitution may hold. */
 export function addValue(
-  { texts, unknown, globs = [], local }: Values,
+  { texts, unknown, globs = [], local, tame }: Values,
   builders: FieldBuilder[],
   { quoted, separators }: Manner,
   flags: Pick<Field, 'tame'> = {},
@@ -65,6 +65,7 @@ export function addValue(
     choices.push((builder) =>
       builder.add(UNKNOWN, {
         unknown: quoted ? 'one' : 'many',
+        ...(tame && { tame }),
         ...flags,
         ...(local && !tooMany && { local: true }),
       }),

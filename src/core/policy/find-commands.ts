@@ -31,7 +31,7 @@ export function findCommands(
             ? {
                 text: word.text.replaceAll('{}', `${root.text.replace(/\/$/, '')}/${UNKNOWN}`),
                 unknown: 'one',
-                ...(word.text === '{}' && !root.unknown && { tame: true as const }),
+                ...(word.text === '{}' && !root.unknown && { tame: 'name' as const }),
               }
             : word,
         ),

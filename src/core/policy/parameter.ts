@@ -37,7 +37,8 @@ export function addVariable(
   if (name === '@' || name === '*') return addLists(state.arguments, builders, manner, quoted && name === '@')
   if (/^[1-9]\d*$/.test(name)) return addElement(state.arguments, Number(name) - 1, builders, manner)
   if (/^[?#$!-]$/.test(name)) {
-    for (const builder of builders) builder.add(UNKNOWN, { unknown: 'one', tame: true })
+    const tame = name === '-' ? 'name' : 'number'
+    for (const builder of builders) builder.add(UNKNOWN, { unknown: 'one', tame })
     return builders
   }
   return addValue(valuesOf(name, reader) ?? NOT_KNOWN, builders, manner)
@@ -53,7 +54,7 @@ export function addParameter(
   const manner = mannerOf(quoted, reader.scope.state)
   if (prefix === '#') {
     if (index) reader.inspect(part)
-    for (const builder of builders) builder.add(UNKNOWN, { unknown: 'one', tame: true })
+    for (const builder of builders) builder.add(UNKNOWN, { unknown: 'one', tame: 'number' })
     return builders
   }
   if (prefix === undefined && operation === undefined && index === undefined)

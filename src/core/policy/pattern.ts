@@ -167,7 +167,7 @@ function follows(wanted: readonly string[], args: readonly Field[], open: boolea
 export function wordMeets(word: string, arg: Field, forms: Forms): boolean {
   if (arg.text === word) return true
   if (arg.unknown || arg.glob) {
-    if (arg.tame) return false
+    if (arg.tame === 'number') return false
     if (wildcard(arg.text.replaceAll(UNKNOWN, '*')).test(word)) return true
   }
   if (/[*?]/.test(word) || word.startsWith('/')) {

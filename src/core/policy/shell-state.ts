@@ -4,7 +4,7 @@
  * handed to it.
  */
 import type { Function as ShellFunction } from 'unbash'
-import { type Field, UNKNOWN } from './command.ts'
+import { type Field, type Tame, UNKNOWN } from './command.ts'
 
 /** Everything a variable may hold here; `unknown` when it may also hold something else. */
 export interface Values {
@@ -14,6 +14,8 @@ export interface Values {
   globs?: readonly string[]
   /** What is unknown leads nowhere that somebody could choose. */
   local?: boolean
+  /** What is unknown is no option. */
+  tame?: Tame | undefined
   /** Of an array: each row of elements it may hold. */
   lists?: Lists
 }
@@ -171,7 +173,8 @@ export class ShellState {
   /** What differs from another is no longer known. */
   forgetChanges(since: ShellState): void {
     for (const [name, values] of this.variables)
-      if (since.variables.get(name) !== values) this.variables.set(name, { ...values, ...NOT_KNOWN })
+      if (since.variables.get(name) !== values)
+        this.variables.set(name, values.lists ? { ...NOT_KNOWN, lists: ANY_LIST } : NOT_KNOWN)
     if (since.arguments !== this.arguments) this.arguments = ANY_LIST
   }
 
@@ -206,15 +209,21 @@ function union(one: Values, other: Values): Values {
     unknown: one.unknown || other.unknown,
     ...(globs.length > 0 && { globs }),
     ...(isLocal(one) && isLocal(other) && { local: true }),
+    tame: joinTame(one, other),
     ...((one.lists || other.lists) && { lists: [...listsOf(one), ...listsOf(other)] }),
   })
+}
+
+function joinTame(one: Values, other: Values): Tame | undefined {
+  if (!one.unknown || !other.unknown) return one.unknown ? one.tame : other.tame
+  return one.tame === other.tame ? one.tame : one.tame && other.tame && 'name'
 }
 
 function limited(values: Values): Values {
   const { texts, globs = [], lists } = values
   const tooMany = texts.length > MOST_VALUES || globs.length > MOST_VALUES
   if (!tooMany && !lists) return values
-  const { local: _, ...others } = values
+  const { local: _, tame: __, ...others } = values
   return {
     ...(tooMany ? { ...others, texts: texts.slice(0, MOST_VALUES), unknown: true } : values),
     ...(lists && { lists: limitedLists(lists) }),

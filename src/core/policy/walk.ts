@@ -26,7 +26,7 @@ import { assign, type Input, innerScope, joinCwds, openScope, type Scope } from 
 import { ANYTHING, type Lists, listsOf, type Values } from './shell-state.ts'
 import { start } from './start.ts'
 import { steers } from './steering.ts'
-import { isTameScript } from './tame.ts'
+import { isNumericScript, tameOf } from './tame.ts'
 import { outputsOf } from './text-output.ts'
 
 const DEEPEST = 12
@@ -436,6 +436,7 @@ export class Walker {
       unknown:
         !!changing || !!held?.unknown || fields.some(({ unknown }) => unknown) || (!!append && scope.loop),
       local: !append && fields.every(({ unknown, local }) => !unknown || local),
+      ...(!append && !changing && tameIn(fields)),
     })
   }
 
@@ -497,7 +498,7 @@ export class Walker {
     const { written, variables, runs } = piecesOf(word)
     for (const text of written) this.evaluated.holds(name, text)
     for (const text of variables) this.evaluated.isMadeOf(name, text)
-    if (runs.some((part) => part.type !== 'CommandExpansion' || !isTameScript(part.script)))
+    if (runs.some((part) => part.type !== 'CommandExpansion' || !isNumericScript(part.script)))
       this.evaluated.holdsAnything(name)
   }
 
@@ -509,7 +510,7 @@ export class Walker {
       this.evaluated.wants(text)
     }
     for (const text of variables) this.evaluated.wants(text)
-    if (runs.some((part) => part.type !== 'CommandExpansion' || !isTameScript(part.script)))
+    if (runs.some((part) => part.type !== 'CommandExpansion' || !isNumericScript(part.script)))
       this.opaque(NOT_A_NUMBER, word.value)
   }
 
@@ -520,7 +521,7 @@ export class Walker {
         this.number(node, scope)
         return
       case 'ArithmeticCommandExpansion':
-        if (!isTameScript(node.script)) this.opaque(NOT_A_NUMBER, node.text)
+        if (!isNumericScript(node.script)) this.opaque(NOT_A_NUMBER, node.text)
         return
       case 'TestBinary':
         if (!/^-(eq|ne|lt|le|gt|ge)$/.test(node.operator)) return
@@ -562,6 +563,7 @@ export class Walker {
     return {
       texts: fields.filter(({ unknown, glob }) => !unknown && !glob).map(({ text }) => text),
       unknown: fields.some(({ unknown, glob }) => unknown || glob),
+      ...(!fields.some(({ glob }) => glob) && tameIn(fields)),
     }
   }
 
@@ -639,11 +641,11 @@ export class Walker {
     const only = script.commands.length === 1 ? script.commands[0]?.command : undefined
     const outputs =
       only?.type === 'Command' ? outputsOf(only, this.expander(inside), inside.input) : undefined
-    const tame = isTameScript(script)
+    const tame = tameOf(script)
     this.script(script, inside)
     const [output, ...others] = outputs ?? []
     if (output !== undefined && others.length === 0) return literal(output.replace(/\n+$/, ''))
-    return tame ? { ...anything, tame: true } : anything
+    return tame ? { ...anything, tame } : anything
   }
 
   processSubstitution(script: ParsedScript | undefined, writes: boolean, scope: Scope): void {
@@ -702,6 +704,14 @@ class WalkingExpander implements Expander {
   processSubstitution(script: ParsedScript | undefined, writes: boolean): void {
     this.walker.processSubstitution(script, writes, this.scope)
   }
+}
+
+/** What of the fields is unknown, is no option. */
+function tameIn(fields: readonly Field[]): Pick<Values, 'tame'> {
+  const unknown = fields.filter((field) => field.unknown)
+  const [first] = unknown
+  if (!first?.tame || unknown.some(({ tame }) => !tame)) return {}
+  return { tame: unknown.every(({ tame }) => tame === 'number') ? 'number' : 'name' }
 }
 
 /** As a text, an array is its first element. */
