@@ -40,6 +40,10 @@ export class Evaluated {
     for (const name of namesIn(source)) this.wanted.add(name)
   }
 
+  get isEmpty(): boolean {
+    return this.wanted.size === 0
+  }
+
   /** What is evaluated although nobody can see it, or although it runs something. */
   *found(): Generator<{ name: string; text?: string }> {
     // A set that grows while it is gone through is gone through to its end.

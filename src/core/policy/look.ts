@@ -21,6 +21,8 @@ export interface Look {
   /** Refuses the whole text. */
   giveUp: (why: string) => void
   add: (command: Started, scope: Scope) => void
+  /** Looks at a command; `depth` counts what was taken off around it. */
+  start: (command: Started, scope: Scope, depth: number) => void
   call: (name: string, args: readonly Field[], scope: Scope) => boolean
   /** `return`: what follows may not run. */
   leave: () => void

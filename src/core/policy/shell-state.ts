@@ -35,27 +35,30 @@ interface Defined {
   certain: boolean
 }
 
+const NOTHING: ReadonlyMap<string, never> = new Map<string, never>()
+const NONE: ReadonlySet<string> = new Set()
+
+/** Its maps are replaced, not changed: mostly there is nothing in them, and copies share them. */
 export class ShellState {
-  readonly variables = new Map<string, Values>()
-  readonly functions = new Map<string, Defined>()
-  readonly aliases = new Map<string, string>()
+  variables: ReadonlyMap<string, Values> = NOTHING
+  functions: ReadonlyMap<string, Defined> = NOTHING
+  aliases: ReadonlyMap<string, string> = NOTHING
   /** `$1`, `$2`, …. */
   arguments: Lists = [[]]
   /** Variables that are certainly handed to what is started. */
-  private readonly exported = new Set<string>()
-  private readonly constant = new Set<string>()
+  private exported = NONE
+  private constant = NONE
   /** Variables of the function that is being gone through. */
   private locals: Set<string> | undefined
 
   /** For a subshell. */
   copy(): ShellState {
     const copy = new ShellState()
-    // Mostly there is nothing to copy, and then it is much cheaper not to ask the maps for what they have.
-    if (this.variables.size > 0) fill(copy.variables, this.variables)
-    if (this.functions.size > 0) fill(copy.functions, this.functions)
-    if (this.aliases.size > 0) fill(copy.aliases, this.aliases)
-    for (const name of this.exported) copy.exported.add(name)
-    for (const name of this.constant) copy.constant.add(name)
+    copy.variables = this.variables
+    copy.functions = this.functions
+    copy.aliases = this.aliases
+    copy.exported = this.exported
+    copy.constant = this.constant
     if (this.locals) copy.locals = new Set(this.locals)
     copy.arguments = this.arguments
     return copy
@@ -67,12 +70,30 @@ export class ShellState {
     if (!cleared)
       for (const name of this.exported) {
         const values = this.variables.get(name)
-        if (values) fresh.variables.set(name, values)
+        if (values) fresh.set(name, values)
       }
     // Functions may be handed on as well.
-    for (const [name, { bodies }] of this.functions) fresh.functions.set(name, { bodies, certain: false })
-    for (const [name, values] of givenValues(assigned)) fresh.variables.set(name, values)
+    for (const [name, { bodies }] of this.functions) fresh.setFunction(name, { bodies, certain: false })
+    for (const [name, values] of givenValues(assigned)) fresh.set(name, values)
     return fresh
+  }
+
+  private set(name: string, values: Values): void {
+    this.variables = new Map(this.variables).set(name, values)
+  }
+
+  private setFunction(name: string, defined: Defined): void {
+    this.functions = new Map(this.functions).set(name, defined)
+  }
+
+  setAlias(name: string, text: string): void {
+    this.aliases = new Map(this.aliases).set(name, text)
+  }
+
+  dropAlias(name: string): void {
+    const aliases = new Map(this.aliases)
+    aliases.delete(name)
+    this.aliases = aliases
   }
 
   get isInFunction(): boolean {
@@ -82,20 +103,19 @@ export class ShellState {
   /** `maybe`: it may also be left out, so that what was there before may still be. */
   assign(name: string, values: Values, maybe: boolean): void {
     const kept = maybe || this.constant.has(name)
-    this.variables.set(name, kept ? union(this.variables.get(name) ?? NOT_KNOWN, values) : limited(values))
+    this.set(name, kept ? union(this.variables.get(name) ?? NOT_KNOWN, values) : limited(values))
   }
 
   /** Variables that are set for one command, of which the shell itself sees something. */
   withAssigned(assigned: readonly string[], work: () => void): void {
     const before = givenValues(assigned).map(([name, values]) => {
       const held = this.variables.get(name)
-      this.variables.set(name, values)
+      this.set(name, values)
       return [name, held ?? NOT_KNOWN] as const
     })
     work()
     // Some shells keep them.
-    for (const [name, held] of before)
-      this.variables.set(name, union(held, this.variables.get(name) ?? NOT_KNOWN))
+    for (const [name, held] of before) this.set(name, union(held, this.variables.get(name) ?? NOT_KNOWN))
   }
 
   declareLocal(name: string): void {
@@ -103,15 +123,17 @@ export class ShellState {
   }
 
   export(name: string, certainly: boolean): void {
-    if (certainly && !this.isInFunction) this.exported.add(name)
+    if (certainly && !this.isInFunction) this.exported = new Set(this.exported).add(name)
   }
 
   unexport(name: string): void {
-    this.exported.delete(name)
+    const exported = new Set(this.exported)
+    exported.delete(name)
+    this.exported = exported
   }
 
   makeConstant(name: string): void {
-    this.constant.add(name)
+    this.constant = new Set(this.constant).add(name)
   }
 
   setArguments(lists: Lists, maybe: boolean): void {
@@ -131,25 +153,25 @@ export class ShellState {
     const before = this.functions.get(name)
     const certain = !maybe && !this.isInFunction
     const bodies = certain || before?.bodies.includes(body) ? [body] : [...(before?.bodies ?? []), body]
-    this.functions.set(name, { bodies, certain: certain || before?.certain === true })
+    this.setFunction(name, { bodies, certain: certain || before?.certain === true })
   }
 
   undefine(name: string): void {
     const before = this.functions.get(name)
-    if (before) this.functions.set(name, { bodies: before.bodies, certain: false })
+    if (before) this.setFunction(name, { bodies: before.bodies, certain: false })
   }
 
   /** A call of a function: it has arguments and variables of its own. `work` says whether it may be left early. */
   call(args: readonly Field[], work: () => boolean): void {
     const { arguments: outer, locals } = this
-    const before = new Map(this.variables)
+    const before = this.variables
     this.arguments = [args]
     this.locals = new Set()
     const mayLeave = work()
     for (const [name, values] of this.variables) {
       const held = before.get(name)
       if (held !== values && (mayLeave || this.locals.has(name)))
-        this.variables.set(name, union(held ?? NOT_KNOWN, values))
+        this.set(name, union(held ?? NOT_KNOWN, values))
     }
     this.locals = locals
     this.arguments = outer
@@ -159,13 +181,13 @@ export class ShellState {
   join(other: ShellState): void {
     for (const [name, values] of other.variables) {
       const held = this.variables.get(name)
-      if (held !== values) this.variables.set(name, union(held ?? NOT_KNOWN, values))
+      if (held !== values) this.set(name, union(held ?? NOT_KNOWN, values))
     }
     for (const [name, defined] of other.functions) {
       const held = this.functions.get(name)
       if (held === defined) continue
       const bodies = [...new Set([...(held?.bodies ?? []), ...defined.bodies])]
-      this.functions.set(name, { bodies, certain: defined.certain && held?.certain === true })
+      this.setFunction(name, { bodies, certain: defined.certain && held?.certain === true })
     }
     if (other.arguments !== this.arguments) this.setArguments(other.arguments, true)
   }
@@ -174,7 +196,7 @@ export class ShellState {
   forgetChanges(since: ShellState): void {
     for (const [name, values] of this.variables)
       if (since.variables.get(name) !== values)
-        this.variables.set(name, values.lists ? { ...NOT_KNOWN, lists: ANY_LIST } : NOT_KNOWN)
+        this.set(name, values.lists ? { ...NOT_KNOWN, lists: ANY_LIST } : NOT_KNOWN)
     if (since.arguments !== this.arguments) this.arguments = ANY_LIST
   }
 
@@ -183,10 +205,6 @@ export class ShellState {
     const functions = [...this.functions].map(([name, { bodies, certain }]) => [name, bodies.length, certain])
     return JSON.stringify([[...this.variables], functions, [...this.aliases], this.arguments])
   }
-}
-
-function fill<K, V>(map: Map<K, V>, from: ReadonlyMap<K, V>): void {
-  for (const [key, value] of from) map.set(key, value)
 }
 
 /** Of `name=value`, as far as it is written out. */

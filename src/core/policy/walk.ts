@@ -19,12 +19,13 @@ import {
 import { type Extraction, type Field, literal, type Redirect, type Surroundings, UNKNOWN } from './command.ts'
 import { Evaluated, holdsArguments, isLive, piecesOf } from './evaluated.ts'
 import { type Expander, expandOne, expandText, expandWords } from './expand.ts'
+import type { Look, Started } from './look.ts'
 import { loopValues } from './loop-values.ts'
 import { homeOf } from './parameter.ts'
 import { joinPath } from './paths.ts'
 import { assign, type Input, innerScope, joinCwds, openScope, type Scope } from './scope.ts'
 import { ANYTHING, type Lists, listsOf, type Values } from './shell-state.ts'
-import { start } from './start.ts'
+import { start } from './starts/start.ts'
 import { steers } from './steering.ts'
 import { isNumericScript, tameOf } from './tame.ts'
 import { outputsOf } from './text-output.ts'
@@ -47,7 +48,7 @@ export function extractCommands(text: string, surroundings: Surroundings): Extra
   return walker.found
 }
 
-export class Walker {
+export class Walker implements Look {
   readonly found: Extraction = { commands: [], opaque: [] }
   readonly surroundings: Surroundings
   readonly evaluated = new Evaluated()
@@ -92,6 +93,7 @@ export class Walker {
 
   /** What variables hold that were taken for numbers or names. */
   evaluate(scope: Scope): void {
+    if (this.evaluated.isEmpty) return
     for (const { name, text } of this.evaluated.found()) {
       if (text === undefined)
         this.opaque(
@@ -319,7 +321,7 @@ export class Walker {
     if (times > 1) scope.times = Math.ceil(times / choices.length)
     const inside = this.reading(input, command.name.value, scope)
     for (const words of choices) {
-      start({ words, redirects, assigned }, inside, this)
+      this.start({ words, redirects, assigned }, inside, 0)
     }
     if (inside !== scope) scope.cwds = inside.cwds
     scope.times = times
@@ -351,6 +353,10 @@ export class Walker {
     }
     const rest = expandWords(words, expander)
     return all ? combine(all, rest) : rest
+  }
+
+  start(command: Started, scope: Scope, depth: number): void {
+    start(command, scope, this, depth)
   }
 
   /** Notes a command that would run as it stands. */

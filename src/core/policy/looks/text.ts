@@ -1,7 +1,7 @@
 /** Files and texts: which calls only look. */
 import type { Field } from '../command.ts'
-import { endOfExec } from '../find-commands.ts'
 import { type GivenOptions, givenOptions, mayBeOption, optionList } from '../given-options.ts'
+import { endOfExec } from '../starts/find.ts'
 
 type Looks = (fields: readonly Field[]) => boolean
 

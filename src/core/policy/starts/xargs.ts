@@ -1,8 +1,8 @@
 /** What `xargs` starts: what it reads becomes further words of the command. */
-import { type Field, literal, UNKNOWN } from './command.ts'
-import { type GivenOptions, givenOptions, optionList } from './given-options.ts'
-import { isOption } from './options.ts'
-import type { Scope } from './scope.ts'
+import { type Field, literal, UNKNOWN } from '../command.ts'
+import { type GivenOptions, givenOptions, optionList } from '../given-options.ts'
+import { isOption } from '../options.ts'
+import type { Scope } from '../scope.ts'
 
 const OPTIONS = optionList(
   '-0oprtx -a: -d: -E: -I: -J: -L: -n: -P: -s: -e? -i? -l? --null --open-tty --interactive --no-run-if-empty --verbose --exit --arg-file= --delimiter= --max-lines? --max-args= --max-procs= --max-chars= --eof? --replace? --process-slot-var=',

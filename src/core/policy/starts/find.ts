@@ -1,5 +1,5 @@
 /** What `find … -exec` starts. */
-import { type Field, literal, UNKNOWN } from './command.ts'
+import { type Field, literal, UNKNOWN } from '../command.ts'
 
 /** Where the command that begins there ends: at `;`, or at `+` behind `{}`. */
 export function endOfExec(args: readonly Field[], from: number): number {

@@ -1,6 +1,6 @@
 /** Programs for awk: whether one only prints. */
-import type { Field } from './command.ts'
-import { givenOptions, optionList } from './given-options.ts'
+import type { Field } from '../command.ts'
+import { givenOptions, optionList } from '../given-options.ts'
 
 export const AWKS = new Set(['awk', 'gawk', 'mawk', 'nawk'])
 

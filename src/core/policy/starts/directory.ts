@@ -1,6 +1,6 @@
 /** Where `cd` leads. */
-import { type Field, literal, UNKNOWN } from './command.ts'
-import { joinCwds, type Scope } from './scope.ts'
+import { type Field, literal, UNKNOWN } from '../command.ts'
+import { joinCwds, type Scope } from '../scope.ts'
 
 export function changeDirectories(
   args: readonly Field[],

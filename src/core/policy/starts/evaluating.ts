@@ -1,10 +1,10 @@
 /** Builtins of bash that evaluate what they are given, or put it into variables. */
-import { type Field, showCommand, UNKNOWN } from './command.ts'
-import { isLive } from './evaluated.ts'
-import type { Look } from './look.ts'
-import { isOption } from './options.ts'
-import { assign, type Scope } from './scope.ts'
-import { steers } from './steering.ts'
+import { type Field, showCommand, UNKNOWN } from '../command.ts'
+import { isLive } from '../evaluated.ts'
+import type { Look } from '../look.ts'
+import { isOption } from '../options.ts'
+import { assign, type Scope } from '../scope.ts'
+import { steers } from '../steering.ts'
 
 const DECLARING = new Set(['declare', 'typeset', 'local', 'export', 'readonly'])
 const READING: Record<string, { values: RegExp; holds: string }> = {
@@ -14,13 +14,16 @@ const READING: Record<string, { values: RegExp; holds: string }> = {
   getopts: { values: /^$/, holds: 'OPTARG' },
 }
 
-/** `undefined`: none of these. Otherwise what it starts, if anything. */
+const OTHERS = 'let unset test [ printf wait jobs'.split(' ')
+export const EVALUATING: ReadonlySet<string> = new Set([...DECLARING, ...Object.keys(READING), ...OTHERS])
+
+/** What it starts, if anything. */
 export function evaluating(
   program: string,
   args: readonly Field[],
   scope: Scope,
   walker: Look,
-): readonly Field[] | undefined {
+): readonly Field[] {
   const show = () => showCommand({ words: [{ text: program }, ...args] })
   /** Taken for a number or a name. */
   const evaluate = (field: Field | undefined) => {
@@ -99,7 +102,7 @@ export function evaluating(
       return at === -1 ? [] : args.slice(at + 1)
     }
     default:
-      return undefined
+      return []
   }
 }
 
