@@ -1,4 +1,6 @@
 /** Whether a command is one of those that a tier may run. In doubt it is not. */
+
+import { redirectedTo } from './changed-files.ts'
 import {
   baseName,
   type Field,
@@ -14,7 +16,6 @@ import { surelyMatches } from './pattern.ts'
 import type { Policy } from './policy.ts'
 import { readSed } from './sed.ts'
 import { subjectOf, USUAL_PLACE } from './subject.ts'
-import { redirectedTo } from './writes.ts'
 
 /** `looks`: the command only looks, which everybody may. */
 export function notAllowed(

@@ -22,6 +22,17 @@ export interface Expander {
   processSubstitution: (script: ParsedScript | undefined, writes: boolean) => void
 }
 
+/** To see what a word is, without noting what it starts. */
+export function quietly({ scope, home }: Expander): Expander {
+  return {
+    scope,
+    home,
+    substitute: () => ({ text: UNKNOWN, unknown: 'one' }),
+    inspect: () => {},
+    processSubstitution: () => {},
+  }
+}
+
 export type Alternatives = Field[][]
 
 export function expandWords(words: readonly Word[], expander: Expander): Alternatives {

@@ -1,4 +1,6 @@
 /** Whether a command may be something that must not run. In doubt it is. */
+
+import { changedFiles } from './changed-files.ts'
 import {
   baseName,
   type Field,
@@ -16,7 +18,6 @@ import { rootDeletion } from './roots.ts'
 import { readSed } from './sed.ts'
 import { spokenSubjects } from './spoken.ts'
 import { innerSubjectsOf, subjectsOf } from './subject.ts'
-import { writesOf } from './writes.ts'
 
 export interface Refusal {
   reason: string
@@ -144,7 +145,7 @@ function protectedWrite(
     pathsOf(field, command.cwds, surroundings).paths.some((path) => surroundings.exists(`${path}/.`))
   const again = opensAgain(command, patterns, looks, surroundings, whole)
   if (again) return again
-  for (const write of writesOf(command, looks, isDirectory)) {
+  for (const write of changedFiles(command, looks, isDirectory)) {
     const { target, tree = false } = write
     if (target.text === '') continue
     // A file of that name says where the repository is.

@@ -1,7 +1,7 @@
 /** What `echo`, `printf` and `cat` with a text would print: what they feed to a shell is as good as written there. */
 import type { Command } from 'unbash'
-import { type Field, UNKNOWN } from './command.ts'
-import { type Expander, expandText, expandWords } from './expand.ts'
+import type { Field } from './command.ts'
+import { type Expander, expandText, expandWords, quietly } from './expand.ts'
 import type { Input } from './scope.ts'
 
 /** Each that it may be. Looks without noting: substitutions inside are noted when the command itself is looked at. */
@@ -10,13 +10,7 @@ export function outputsOf(command: Command, expander: Expander, input: Input): r
   const [cwd, ...elsewhere] = expander.scope.cwds
   if (name === 'pwd' && command.args.length === 0 && cwd !== undefined && elsewhere.length === 0) return [cwd]
   if (name !== 'echo' && name !== 'printf' && name !== 'cat') return undefined
-  const quiet: Expander = {
-    scope: expander.scope,
-    home: expander.home,
-    substitute: () => ({ text: UNKNOWN, unknown: 'one' }),
-    inspect: () => {},
-    processSubstitution: () => {},
-  }
+  const quiet = quietly(expander)
   const words = command.args.filter((arg) => arg.type === 'Word')
   const outputs: string[] = []
   for (const fields of expandWords(words, quiet)) {

@@ -1,33 +1,32 @@
 /**
- * Goes through a shell text as a shell would and notes every command it could start. Branches are all taken, loops
- * once; functions are entered where they are called, with the arguments they are called with.
+ * Goes through a shell text as a shell would and notes every command it could start. Branches are all taken; loops are
+ * gone through until nothing new comes of it; functions are entered where they are called, with their arguments.
  */
 import {
-  type ArrayValue,
-  type Assignment,
-  type Command,
   forEachChild,
-  type HereDoc,
   type ParsedScript,
   parse,
-  type Redirection,
   type Function as ShellFunction,
   type Statement,
   type SyntaxNode,
   type Word,
 } from 'unbash'
+import { tameIn } from './assignments.ts'
 import { type Extraction, type Field, literal, type Redirect, type Surroundings, UNKNOWN } from './command.ts'
-import { Evaluated, holdsArguments, isLive, piecesOf } from './evaluated.ts'
-import { type Expander, expandOne, expandText, expandWords } from './expand.ts'
+import { Evaluated, holdsArguments } from './evaluated.ts'
+import { type Expander, expandWords } from './expand.ts'
 import type { Look, Started } from './look.ts'
 import { loopValues } from './loop-values.ts'
+import { noteNumbers, noteValue } from './numbers.ts'
 import { homeOf } from './parameter.ts'
 import { joinPath } from './paths.ts'
-import { assign, type Input, innerScope, joinCwds, openScope, type Scope } from './scope.ts'
-import { ANYTHING, type Lists, listsOf, type Values } from './shell-state.ts'
+import { readRedirections } from './redirections.ts'
+import { innerScope, joinCwds, openScope, type Scope } from './scope.ts'
+import { ANYTHING, type Values } from './shell-state.ts'
+import { walkCommand } from './simple-command.ts'
 import { start } from './starts/start.ts'
 import { steers } from './steering.ts'
-import { isNumericScript, tameOf } from './tame.ts'
+import { tameOf } from './tame.ts'
 import { outputsOf } from './text-output.ts'
 
 const DEEPEST = 12
@@ -35,9 +34,7 @@ const MOST_COMMANDS = 500
 const MOST_STEPS = 5000
 const MOST_WORDS = 2000
 const MOST_TURNS = 6
-const NOT_A_NUMBER = 'takes for a number what is not known (`tr -dc 0-9` at its end would leave a number)'
 const ENDLESS = Number.POSITIVE_INFINITY
-const NOWHERE: { redirects: Redirect[]; input: undefined } = { redirects: [], input: undefined }
 
 export function extractCommands(text: string, surroundings: Surroundings): Extraction {
   const walker = new Walker(surroundings)
@@ -165,7 +162,7 @@ export class Walker implements Look {
     }
     switch (node.type) {
       case 'Command':
-        this.command(node, scope)
+        walkCommand(node, scope, this)
         return
       case 'Pipeline':
         this.pipeline(node.commands, scope)
@@ -186,7 +183,7 @@ export class Walker implements Look {
         this.statements(node.body.commands, innerScope(scope))
         return
       case 'Redirected': {
-        const { redirects, input } = this.redirections(node.redirects, scope)
+        const { redirects, input } = readRedirections(node.redirects, this.expander(scope))
         const inside: Scope = {
           ...scope,
           redirects: [...scope.redirects, ...redirects],
@@ -222,7 +219,7 @@ export class Walker implements Look {
         const name = node.name.value
         if (steers(name)) this.opaque(`sets ${name}, which changes what is started`, name)
         if (node.type === 'Select' || !node.wordlist) this.evaluated.holdsAnything(name)
-        else for (const word of node.wordlist) this.remember(name, word)
+        else for (const word of node.wordlist) noteValue(name, word, this.evaluated)
         const held = loopValues(values, node.wordlist)
         // A file may bear any name.
         if (held.globs) this.evaluated.holdsAnything(name)
@@ -296,65 +293,6 @@ export class Walker implements Look {
     }
   }
 
-  private command(command: Command, scope: Scope): void {
-    const { prefix } = command
-    const assignments = prefix.length > 0 ? prefix.filter((part) => part.type === 'Assignment') : []
-    const { redirects, input } =
-      command.redirects.length > 0 ? this.redirections(command.redirects, scope) : NOWHERE
-    if (!command.name) {
-      for (const assignment of assignments) this.assignment(assignment, scope)
-      if (redirects.length > 0) this.add({ words: [literal(':')], redirects, assigned: [] }, scope)
-      return
-    }
-    const assigned: string[] = []
-    for (const assignment of assignments) {
-      const { name, value } = assignment
-      this.inspect(assignment, scope)
-      this.remembers(assignment)
-      const [field, ...others] = value.type === 'Word' ? expandOne(value, this.quietly(scope)) : []
-      const known = field && !field.unknown && others.length === 0 ? field.text : undefined
-      assigned.push(`${name}=${known ?? (value.type === 'Word' ? value.value : '')}`)
-    }
-    const choices = this.commandWords(command, scope)
-    const { times } = scope
-    // In a loop over three words, a command with three readings is each of them once.
-    if (times > 1) scope.times = Math.ceil(times / choices.length)
-    const inside = this.reading(input, command.name.value, scope)
-    for (const words of choices) {
-      this.start({ words, redirects, assigned }, inside, 0)
-    }
-    if (inside !== scope) scope.cwds = inside.cwds
-    scope.times = times
-  }
-
-  /** `exec`, also behind `command`, changes what the shell itself reads. */
-  private reading(input: Input | undefined, name: string, scope: Scope): Scope {
-    if (input) return { ...scope, input, shell: /^(exec|command|builtin)$/.test(name) ? scope.shell : {} }
-    return scope.shell.input ? { ...scope, input: scope.shell.input } : scope
-  }
-
-  private commandWords({ name, args }: Command, scope: Scope): Field[][] {
-    const expander = this.expander(scope)
-    const words: Word[] = name ? [name] : []
-    let all: Field[][] | undefined
-    for (const arg of args) {
-      if (arg.type === 'Word') words.push(arg)
-      else {
-        // `export X=1`, `alias x=…`.
-        const before = expandWords(words.splice(0), expander)
-        const values = arg.value.type === 'Word' ? expandOne(arg.value, expander) : [literal(arg.text)]
-        const fields = values.map((value) => ({ ...value, text: `${arg.name}=${value.text}` }))
-        all = combine(
-          combine(all ?? [[]], before),
-          fields.map((field) => [field]),
-        )
-        this.assignment(arg, scope, name?.value !== 'local')
-      }
-    }
-    const rest = expandWords(words, expander)
-    return all ? combine(all, rest) : rest
-  }
-
   start(command: Started, scope: Scope, depth: number): void {
     start(command, scope, this, depth)
   }
@@ -414,156 +352,6 @@ export class Walker implements Look {
     this.mayLeave = true
   }
 
-  private assignment(assignment: Assignment, scope: Scope, given = false): void {
-    const { name, value, append, index, text } = assignment
-    if (steers(name, { value: value.type === 'Word' && !index ? value.value : undefined, given }))
-      this.opaque(`sets ${name}, which changes what is started`, text)
-    this.remembers(assignment)
-    if (index) {
-      this.number(index, scope)
-      this.inspect(index, scope)
-    }
-    if (value.type === 'ArrayValue') {
-      this.array(name, value, append === true, scope)
-      return
-    }
-    const fields = expandOne(value, this.expander(scope))
-    const changing = scope.loop && value.parts?.some(({ type }) => /Expansion|DoubleQuoted/.test(type))
-    const before = scope.state.variables.get(name)
-    if (before?.lists || index) {
-      this.element(name, index, append === true, fields, scope)
-      return
-    }
-    const held = append ? (before ?? { texts: [], unknown: true }) : undefined
-    const texts = fields.filter(({ unknown }) => !unknown).map(({ text }) => text)
-    for (const text of texts) this.evaluated.holds(name, text)
-    assign(scope, name, {
-      texts: held ? held.texts.flatMap((before) => texts.map((text) => before + text)) : texts,
-      unknown:
-        !!changing || !!held?.unknown || fields.some(({ unknown }) => unknown) || (!!append && scope.loop),
-      local: !append && fields.every(({ unknown, local }) => !unknown || local),
-      ...(!append && !changing && tameIn(fields)),
-    })
-  }
-
-  /** `a=(…)`, `a+=(…)`. */
-  private array(name: string, value: ArrayValue, append: boolean, scope: Scope): void {
-    const keyed = value.elements.some(({ text }) => text.startsWith('['))
-    for (const element of value.elements) {
-      // `a=([x]=1)`
-      if (element.text.startsWith('[')) this.number(element, scope)
-    }
-    const rows: Lists = expandWords(value.elements, this.expander(scope))
-    const before = append ? scope.state.variables.get(name) : undefined
-    const earlier: Lists = append ? (before ? listsOf(before) : [[ANYTHING]]) : [[]]
-    // In a loop, it grows by nobody knows how much.
-    const more = append && scope.loop ? [ANYTHING] : []
-    if (keyed) {
-      const texts = rows.flat().map(({ text }) => text.replace(/^\[[^\]]*\]\+?=/, ''))
-      assign(scope, name, { texts: [...texts, ...(before?.texts ?? [])], unknown: true, lists: [[ANYTHING]] })
-    } else
-      assignList(
-        scope,
-        name,
-        earlier.flatMap((list) => rows.map((row) => [...list, ...row, ...more])),
-      )
-  }
-
-  /** `a[1]=x`, or `a=x` where `a` is an array. */
-  private element(
-    name: string,
-    index: Word | undefined,
-    append: boolean,
-    fields: readonly Field[],
-    scope: Scope,
-  ): void {
-    const before = scope.state.variables.get(name)
-    const at = index ? (/^\d{1,4}$/.test(index.value) ? Number(index.value) : undefined) : 0
-    const lists = before ? listsOf(before) : index ? [[]] : [[ANYTHING]]
-    const placed = lists.flatMap((list): Lists => {
-      const plain = list.every(({ unknown }) => unknown !== 'many')
-      if (at === undefined || append || !plain || at > list.length || scope.loop) return [[ANYTHING]]
-      return fields.map((field) => [...list.slice(0, at), field, ...list.slice(at + 1)])
-    })
-    const known = fields.filter(({ unknown }) => !unknown).map(({ text }) => text)
-    if (placed.some((list) => list.includes(ANYTHING)))
-      assign(scope, name, {
-        texts: [...(before?.texts ?? []), ...known],
-        unknown: true,
-        lists: [[ANYTHING]],
-      })
-    else assignList(scope, name, placed)
-  }
-
-  /** What a variable may hold from now on, or held before. */
-  private remembers({ name, value }: Assignment): void {
-    for (const word of value.type === 'ArrayValue' ? value.elements : [value]) this.remember(name, word)
-  }
-
-  private remember(name: string, word: Word): void {
-    const { written, variables, runs } = piecesOf(word)
-    for (const text of written) this.evaluated.holds(name, text)
-    for (const text of variables) this.evaluated.isMadeOf(name, text)
-    if (runs.some((part) => part.type !== 'CommandExpansion' || !isNumericScript(part.script)))
-      this.evaluated.holdsAnything(name)
-  }
-
-  /** Taken for a number, or for a name that may have an index. */
-  private number(word: Pick<Word, 'value' | 'parts'>, scope: Scope): void {
-    const { written, variables, runs } = piecesOf(word)
-    for (const text of written) {
-      if (word.parts && isLive(text)) this.runs(text, scope)
-      this.evaluated.wants(text)
-    }
-    for (const text of variables) this.evaluated.wants(text)
-    if (runs.some((part) => part.type !== 'CommandExpansion' || !isNumericScript(part.script)))
-      this.opaque(NOT_A_NUMBER, word.value)
-  }
-
-  /** Parts that bash takes for numbers or names. */
-  private numbers(node: SyntaxNode, scope: Scope): void {
-    switch (node.type) {
-      case 'ArithmeticWord':
-        this.number(node, scope)
-        return
-      case 'ArithmeticCommandExpansion':
-        if (!isNumericScript(node.script)) this.opaque(NOT_A_NUMBER, node.text)
-        return
-      case 'TestBinary':
-        if (!/^-(eq|ne|lt|le|gt|ge)$/.test(node.operator)) return
-        this.number(node.left, scope)
-        this.number(node.right, scope)
-        return
-      case 'TestUnary':
-        if (node.operator === '-v' || node.operator === '-R') this.number(node.operand, scope)
-        return
-      case 'Assignment':
-        if (node.index) this.number(node.index, scope)
-        return
-      case 'Slice':
-        this.number(node.offset, scope)
-        if (node.length) this.number(node.length, scope)
-        return
-      case 'ParameterExpansion': {
-        const { index, operation, prefix, parameter } = node
-        const all = index?.value === '@' || index?.value === '*'
-        if (index && !all) this.number(index, scope)
-        if (prefix === '!' && !all && operation?.type !== 'Names') this.evaluated.wants(`\${${parameter}}`)
-        if (operation?.type === 'Default' && operation.operator.includes('=')) {
-          if (steers(parameter)) this.opaque(`sets ${parameter}, which changes what is started`, node.text)
-          this.remember(parameter, operation.operand)
-        }
-        if (
-          operation?.type === 'Unknown' ||
-          (operation?.type === 'Transform' && operation.operand.value === 'P')
-        ) {
-          this.evaluated.wants(`\${${parameter}}`)
-          this.opaque('evaluates what a variable holds', node.text)
-        }
-      }
-    }
-  }
-
   private values(words: readonly Word[], scope: Scope): Values {
     const fields = expandWords(words, this.expander(scope)).flat()
     return {
@@ -573,55 +361,9 @@ export class Walker implements Look {
     }
   }
 
-  private redirections(
-    list: readonly Redirection[],
-    scope: Scope,
-  ): { redirects: Redirect[]; input: Input | undefined } {
-    const redirects: Redirect[] = []
-    let input: Input | undefined
-    for (const redirection of list) {
-      if (redirection.type === 'HereDoc') {
-        input = this.hereDoc(redirection, scope)
-        continue
-      }
-      if (!redirection.target) continue
-      const fields = expandWords([redirection.target], this.expander(scope)).flat()
-      if (redirection.type === 'HereString') {
-        const [only] = fields
-        input =
-          fields.length === 1 && only && !only.unknown
-            ? { kind: 'text', text: only.text }
-            : { kind: 'unknown' }
-        continue
-      }
-      const { operator, descriptor } = redirection
-      const intoStdin = descriptor?.type === 'FileDescriptor' && descriptor.value === 0
-      for (const target of fields) {
-        // `<&3`, `0>&3`: what was opened there.
-        if ((operator === '<&' || intoStdin) && target.text !== '-') input = { kind: 'unknown' }
-        if (operator === '<>') input = { kind: 'unknown' }
-        // `2>&1` copies a descriptor.
-        if (operator.includes('&') && !operator.startsWith('&') && /^(\d+-?|-)$/.test(target.text)) continue
-        if (operator === '<' && target.text === '/dev/null') input = { kind: 'text', text: '' }
-        else if (operator === '<' || operator === '<&') {
-          input = { kind: 'unknown' }
-          redirects.push({ target, writes: false })
-        } else redirects.push({ target, writes: true })
-      }
-    }
-    return { redirects, input }
-  }
-
-  private hereDoc({ delimiter, body }: HereDoc, scope: Scope): Input {
-    if (delimiter?.quoted || !body.parts) return { kind: 'text', text: body.text }
-    const [field, ...others] = expandText(body.parts, this.expander(scope))
-    if (!field || others.length > 0) return { kind: 'unknown' }
-    return { kind: 'text', text: field.text.replaceAll(UNKNOWN, '$__unknown__') }
-  }
-
-  private inspect(node: SyntaxNode, scope: Scope): void {
+  inspect(node: SyntaxNode, scope: Scope): void {
     if (node.type === 'CommandExpansion' || node.type === 'ArithmeticCommandExpansion') {
-      this.numbers(node, scope)
+      noteNumbers(node, scope, this)
       this.substitute(node.script, scope)
     } else if (node.type === 'ProcessSubstitution') {
       this.processSubstitution(node.script, node.operator === '>', scope)
@@ -632,7 +374,7 @@ export class Walker implements Look {
 
   inspectChildren(node: SyntaxNode, scope: Scope): void {
     if (node.type === 'Word' && node.parts === undefined) return
-    this.numbers(node, scope)
+    noteNumbers(node, scope, this)
     forEachChild(node, (child) => this.inspect(child, scope))
   }
 
@@ -662,18 +404,7 @@ export class Walker implements Look {
     )
   }
 
-  /** To see what a word is, without noting what it starts. */
-  private quietly(scope: Scope): Expander {
-    return {
-      scope,
-      home: this.surroundings.home,
-      substitute: () => ({ text: UNKNOWN, unknown: 'one' }),
-      inspect: () => {},
-      processSubstitution: () => {},
-    }
-  }
-
-  private expander(scope: Scope): Expander {
+  expander(scope: Scope): Expander {
     return new WalkingExpander(this, scope)
   }
 
@@ -710,26 +441,4 @@ class WalkingExpander implements Expander {
   processSubstitution(script: ParsedScript | undefined, writes: boolean): void {
     this.walker.processSubstitution(script, writes, this.scope)
   }
-}
-
-/** What of the fields is unknown, is no option. */
-function tameIn(fields: readonly Field[]): Pick<Values, 'tame'> {
-  const unknown = fields.filter((field) => field.unknown)
-  const [first] = unknown
-  if (!first?.tame || unknown.some(({ tame }) => !tame)) return {}
-  return { tame: unknown.every(({ tame }) => tame === 'number') ? 'number' : 'name' }
-}
-
-/** As a text, an array is its first element. */
-function assignList(scope: Scope, name: string, lists: Lists): void {
-  const first = lists.map(([field]) => field ?? { text: '' })
-  assign(scope, name, {
-    texts: first.filter(({ unknown }) => !unknown).map(({ text }) => text),
-    unknown: first.some(({ unknown }) => unknown),
-    lists,
-  })
-}
-
-function combine(all: readonly Field[][], choices: readonly Field[][]): Field[][] {
-  return all.flatMap((fields) => choices.map((choice) => [...fields, ...choice])).slice(0, 64)
 }

@@ -1,11 +1,11 @@
 /** Which files a command may change, as far as its arguments say. */
 import { baseName, type Field, literal, type SimpleCommand } from './command.ts'
-import { gitWrites } from './git-writes.ts'
+import type { FileChange } from './file-change.ts'
+import { gitChangedFiles } from './git-changed-files.ts'
 import { subCommand } from './observe.ts'
 import { isOption, textsOf } from './options.ts'
 import { readSed } from './sed.ts'
 import { APART, isProse } from './spoken.ts'
-import type { Write } from './write.ts'
 
 const HARMLESS = /^\/dev\/(null|stdout|stderr|tty|fd\/[^/]+|full|zero)$/
 
@@ -18,11 +18,11 @@ export function redirectedTo({ redirects }: SimpleCommand): Field[] {
  * A command that only looks writes to where it is redirected, if anywhere. `isDirectory` says whether a field may be a
  * directory that is there: what is copied to it lands inside.
  */
-export function writesOf(
+export function changedFiles(
   command: SimpleCommand,
   looks: boolean,
   isDirectory: (field: Field) => boolean,
-): Write[] {
+): FileChange[] {
   const redirected = redirectedTo(command).map((target) => ({ target, deep: false, sure: true as const }))
   const name = command.words[0]
   if (!name || looks) return redirected
@@ -30,7 +30,11 @@ export function writesOf(
   return [...redirected, ...targets.filter(({ target }) => !HARMLESS.test(target.text))]
 }
 
-function targetsOf(program: string, args: readonly Field[], isDirectory: (field: Field) => boolean): Write[] {
+function targetsOf(
+  program: string,
+  args: readonly Field[],
+  isDirectory: (field: Field) => boolean,
+): FileChange[] {
   const operands = operandsOf(args)
   const all = (deep: boolean) => operands.map((target) => ({ target, deep, sure: true as const }))
   const recursive = args.some(({ text }) => /^-[a-zA-Z]*[rR]/.test(text) || text.startsWith('--rec'))
@@ -73,7 +77,7 @@ function targetsOf(program: string, args: readonly Field[], isDirectory: (field:
     case 'find':
       return args.some(({ text }) => /^-(delete|fprint.*|fls)$/.test(text)) ? all(true) : []
     case 'git':
-      return gitWrites(args)
+      return gitChangedFiles(args)
     case 'docker':
     case 'podman':
     case 'nerdctl':
@@ -97,7 +101,7 @@ function targetsOf(program: string, args: readonly Field[], isDirectory: (field:
 }
 
 /** Not known to only read: every word that is a path may be written to, also the values of options. */
-function anyWord(program: string, args: readonly Field[]): Write[] {
+function anyWord(program: string, args: readonly Field[]): FileChange[] {
   return args.flatMap((arg, index) => [
     ...(isOption(arg.text) ? [] : [{ target: arg, deep: true }]),
     ...pieces(arg).map((target) => ({ target, deep: true })),
@@ -108,7 +112,7 @@ function anyWord(program: string, args: readonly Field[]): Write[] {
 }
 
 /** Paths in what may be a text for the program: `.output /x`. */
-function spokenPaths(arg: Field): Write[] {
+function spokenPaths(arg: Field): FileChange[] {
   return arg.text
     .split(APART)
     .flatMap((text) => (text.startsWith('/') ? { target: { ...arg, text }, deep: true } : []))
@@ -125,7 +129,11 @@ const operandsOf = (args: readonly Field[]) => {
 }
 
 /** Of `cp` and what is like it. What is moved or gets a second name counts as changed too. */
-function copied(program: string, args: readonly Field[], isDirectory: (field: Field) => boolean): Write[] {
+function copied(
+  program: string,
+  args: readonly Field[],
+  isDirectory: (field: Field) => boolean,
+): FileChange[] {
   const operands = operandsOf(args)
   const has = (short: RegExp, long: string) =>
     args.some(
@@ -192,12 +200,16 @@ function pieces(arg: Field): Field[] {
 }
 
 /** A directory given to a container can be changed from inside, unless it is given read-only. */
-function mounts(args: readonly Field[]): Write[] {
+function mounts(args: readonly Field[]): FileChange[] {
   const sub = subCommand('docker', textsOf(args))
-  const all = args.flatMap((arg, index): Write[] => {
+  const all = args.flatMap((arg, index): FileChange[] => {
     const { text } = arg
     const before = args[index - 1]?.text ?? ''
-    const named = (source: string): Write => ({ target: { ...arg, text: source }, deep: true, sure: true })
+    const named = (source: string): FileChange => ({
+      target: { ...arg, text: source },
+      deep: true,
+      sure: true,
+    })
     const volume = /^(-[a-zA-Z]*v|--volume)$/.test(before)
       ? text
       : /^(?:-[a-zA-Z]*v=?|--volume=)([/~.].*)$/s.exec(text)?.[1]
