@@ -15,18 +15,20 @@ const NAMES = /[A-Za-z_]\w*/g
 const ARGUMENT = /\$\{?[@*\d]/
 
 export class Evaluated {
-  private readonly held = new Map<string, Set<string>>()
-  private readonly made = new Map<string, Set<string>>()
+  private held: Map<string, Set<string>> | undefined
+  private made: Map<string, Set<string>> | undefined
   private readonly anything = new Set<string>()
   private readonly wanted = new Set<string>()
 
   /** The variable may hold this, alone or with more around it. */
   holds(name: string, text: string): void {
+    this.held ??= new Map()
     addTo(this.held, name, text)
   }
 
   /** What the variable holds is made of others. */
   isMadeOf(name: string, source: string): void {
+    this.made ??= new Map()
     addTo(this.made, name, source)
   }
 
@@ -49,11 +51,11 @@ export class Evaluated {
     // A set that grows while it is gone through is gone through to its end.
     for (const name of this.wanted) {
       if (this.anything.has(name) || CHOSEN.test(name)) yield { name }
-      for (const text of this.held.get(name) ?? []) {
+      for (const text of this.held?.get(name) ?? []) {
         if (LIVE.test(text)) yield { name, text }
         this.wants(text)
       }
-      for (const source of this.made.get(name) ?? []) this.wants(source)
+      for (const source of this.made?.get(name) ?? []) this.wants(source)
     }
   }
 }

@@ -8,15 +8,21 @@ export class FieldBuilder {
   private done: Field[] = []
   private current: Field | undefined
 
-  add(text: string, flags: Omit<Field, 'text'> = {}): void {
-    const { text: before = '', ...known } = this.current ?? {}
-    const tame = before === '' && flags.tame ? { tame: flags.tame } : {}
-    const { tame: _, local: starts, ...others } = flags
-    const { tame: __, local: started, ...kept } = known as Omit<Field, 'text'>
-    const isLocal = before === '' ? starts || flags.tame !== undefined : started
-    const unknown = kept.unknown === 'many' ? 'many' : (others.unknown ?? kept.unknown)
-    this.current = { ...kept, ...others, ...tame, text: before + text, ...(unknown && { unknown }) }
-    if (isLocal) this.current.local = true
+  add(text: string, flags?: Omit<Field, 'text'>): void {
+    const { current } = this
+    if (!current) {
+      this.current = flags ? begun(text, flags) : { text }
+      return
+    }
+    const isEmpty = current.text === ''
+    // Copies may share it.
+    const grown: Field = { text: current.text + text }
+    const unknown = current.unknown === 'many' ? 'many' : (flags?.unknown ?? current.unknown)
+    if (unknown) grown.unknown = unknown
+    if (current.glob || flags?.glob) grown.glob = true
+    if (isEmpty && flags?.tame) grown.tame = flags.tame
+    if (isEmpty ? flags?.local || flags?.tame : current.local) grown.local = true
+    this.current = grown
   }
 
   /** A blank in an unquoted value ends a word. */
@@ -36,6 +42,15 @@ export class FieldBuilder {
     this.break()
     return this.done
   }
+}
+
+function begun(text: string, { unknown, glob, tame, local }: Omit<Field, 'text'>): Field {
+  const field: Field = { text }
+  if (unknown) field.unknown = unknown
+  if (glob) field.glob = true
+  if (tame) field.tame = tame
+  if (local || tame) field.local = true
+  return field
 }
 
 export interface Manner {

@@ -11,7 +11,7 @@ import {
 } from './command.ts'
 import { gitSetting } from './git-config.ts'
 import { isOption } from './options.ts'
-import { isDetour, mayTouch, type PathPattern, pathsOf } from './paths.ts'
+import { firstTouched, isDetour, type PathIndex, type PathPattern, pathsOf } from './paths.ts'
 import { type Forms, inOrder, mayMatch, type Subject } from './pattern.ts'
 import type { Forbidding, Policy } from './policy.ts'
 import { rootDeletion } from './roots.ts'
@@ -66,24 +66,26 @@ function forbiddingOf(
   for (const subject of subjectsOf(command, surroundings)) look(subject)
   const isOfInterest = (name: string) => forbiddingBy.has(name)
   if (!looks) for (const subject of innerSubjectsOf(command, isOfInterest)) look(subject)
-  for (const subject of spokenSubjects(command, looks, isOfInterest)) look(subject)
+  if (command.words.some(hasBlank))
+    for (const subject of spokenSubjects(command, looks, isOfInterest)) look(subject)
   return found
 }
 
+const hasBlank = ({ text }: Field) => text.length > 2 && /\s/.test(text)
+
 /** Settings of git and steps of sed that start something nobody would see. */
 function steering(command: SimpleCommand, { restricts }: Policy): Refusal | undefined {
-  const shown = showCommand(command)
-  const key = gitSetting(command, restricts)
+  const program = baseName(command.words[0]?.text ?? '')
+  const key = program === 'git' ? gitSetting(command, restricts) : undefined
   if (key !== undefined) {
     return {
-      reason: `\`${shown}\` may never run: the setting ${key.replaceAll(UNKNOWN, '…')} of git may start a program or change what is pushed. Do without it, or ask a person.`,
+      reason: `\`${showCommand(command)}\` may never run: the setting ${key.replaceAll(UNKNOWN, '…')} of git may start a program or change what is pushed. Do without it, or ask a person.`,
       rule: 'git-config',
     }
   }
-  const [name, ...args] = command.words
-  if (name && baseName(name.text) === 'sed' && readSed(args).starts) {
+  if (program === 'sed' && readSed(command.words.slice(1)).starts) {
     return {
-      reason: `\`${shown}\` may never run: \`e\` in a script of sed starts what it finds. Run that directly.`,
+      reason: `\`${showCommand(command)}\` may never run: \`e\` in a script of sed starts what it finds. Run that directly.`,
       rule: 'sed',
     }
   }
@@ -104,7 +106,7 @@ const DESCRIPTOR = /^\/(dev\/(stdin|stdout|stderr|fd\/[^/]+)|proc\/[^/]+\/(task\
 /** What was opened to be read can be opened once more to be written, by the name of its descriptor. */
 function opensAgain(
   { words, redirects }: SimpleCommand,
-  patterns: readonly PathPattern[],
+  patterns: PathIndex,
   looks: boolean,
   surroundings: Surroundings,
   { commands }: Whole,
@@ -119,9 +121,7 @@ function opensAgain(
     for (const { target, writes } of command.redirects) {
       if (writes) continue
       const { paths } = pathsOf(target, command.cwds, surroundings)
-      const found = patterns.find((pattern) =>
-        paths.some((path) => mayTouch(path, pattern, { deep: true, exists: surroundings.exists })),
-      )
+      const found = firstTouched(patterns, paths, { deep: true, exists: surroundings.exists })?.pattern
       if (found)
         return {
           reason: `This opens something that is protected (${found.source}) and writes to ${named.text.replaceAll(UNKNOWN, '…')}, which may be the same. Write to another file.`,
@@ -139,7 +139,7 @@ function protectedWrite(
   surroundings: Surroundings,
   whole: Whole,
 ): Refusal | undefined {
-  if (patterns.length === 0 || (looks && command.redirects.length === 0)) return undefined
+  if (patterns.all.length === 0 || (looks && command.redirects.length === 0)) return undefined
   const isDirectory = (field: Field) =>
     /(^|\/)\.{0,2}$/.test(field.text) ||
     pathsOf(field, command.cwds, surroundings).paths.some((path) => surroundings.exists(`${path}/.`))
@@ -151,7 +151,7 @@ function protectedWrite(
     // A file of that name says where the repository is.
     const deep = write.deep || /(^|\/)\.git\/*$/.test(target.text)
     if (write.sure && leadsAnywhere(target, command)) {
-      const named = restricts ? patterns[0] : namedIn(whole, patterns, surroundings)
+      const named = restricts ? patterns.all[0] : namedIn(whole, patterns, surroundings)
       if (named) {
         return {
           reason: `\`${showCommand(command)}\` writes to where only the running shell knows, and that may be protected (${named.source}). Write the path out.`,
@@ -168,9 +168,9 @@ function protectedWrite(
     }
     const places = tree ? paths.flatMap((path) => treesOf(path, surroundings)) : paths
     const touch = { deep, tree, exists: surroundings.exists }
-    for (const pattern of patterns) {
-      const path = places.find((candidate) => mayTouch(candidate, pattern, touch))
-      if (path === undefined) continue
+    const touched = firstTouched(patterns, places, touch)
+    if (touched) {
+      const { path, pattern } = touched
       const shown = path.replaceAll(UNKNOWN, '…')
       const what = tree
         ? `may change files of the work tree ${shown}, in which something`
@@ -193,10 +193,10 @@ function leadsAnywhere({ text, unknown, local }: Field, { cwds }: SimpleCommand)
 /** Something protected that a text speaks of, or that its commands name a directory of. */
 function namedIn(
   { source, commands }: Whole,
-  patterns: readonly PathPattern[],
+  patterns: PathIndex,
   surroundings: Surroundings,
 ): PathPattern | undefined {
-  const spoken = patterns.find(
+  const spoken = patterns.all.find(
     ({ start }) => start.length > 2 && start.startsWith('/') && source.includes(start),
   )
   if (spoken) return spoken
@@ -204,10 +204,8 @@ function namedIn(
     for (const field of [...words.slice(1), ...redirects.map(({ target }) => target)]) {
       if (isOption(field.text) || field.text.startsWith(UNKNOWN)) continue
       const { paths } = pathsOf(field, cwds, surroundings)
-      const found = patterns.find((pattern) =>
-        paths.some((path) => mayTouch(path, pattern, { deep: true, exists: surroundings.exists })),
-      )
-      if (found) return found
+      const found = firstTouched(patterns, paths, { deep: true, exists: surroundings.exists })
+      if (found) return found.pattern
     }
   }
   return undefined
@@ -238,7 +236,7 @@ export function mentioned(text: string, source: string, why: string, policy: Pol
   }
   // Start files are there to be read.
   if (/^(source|\.) /.test(text)) return undefined
-  for (const { source: pattern, start } of policy.protectedPaths) {
+  for (const { source: pattern, start } of policy.protectedPaths.all) {
     if (start.length > 2 && text.includes(start)) {
       return {
         reason: `This ${why} and speaks of ${start}, which is protected (${pattern}). Leave it as it is.`,

@@ -88,8 +88,7 @@ const DOCKERS = ['docker', 'podman', 'nerdctl']
 
 /** One program under one name. Where `isCompose`, `compose` is the first argument. */
 export function canonicalProgram(name: string): string {
-  const own = isCompose(name) ? name.slice(0, -8) : name
-  return DOCKERS.includes(own) ? 'docker' : name
+  return DOCKERS.includes(name) || isCompose(name) ? 'docker' : name
 }
 
 /** `docker-compose` is `docker compose`. */

@@ -5,7 +5,7 @@ import { INTERPRETERS } from './wrappers.ts'
 
 /** `python3.12` is python. */
 export const isInterpreter = (program: string) =>
-  Object.hasOwn(INTERPRETERS, /\d$/.test(program) ? program.replace(/[\d.]+$/, '') : program)
+  INTERPRETERS.has(program) || (/\d$/.test(program) && INTERPRETERS.has(program.replace(/[\d.]+$/, '')))
 
 const SED_ACTS = /(?:^|[;{}\n\d$/])\s*[wWe](?:\s+\S|$)|\/[gpiImM\d]*[we][gpiImM\d]*(?:\s|;|$)/
 

@@ -19,14 +19,16 @@ import { xargsCommands } from './xargs.ts'
 const DEEPEST = 24
 
 export function start(command: Started, scope: Scope, walker: Look, depth = 0): void {
-  const [name, ...args] = command.words
+  const { words } = command
+  const name = words[0]
   if (!name) {
     walker.add({ ...command, words: [literal(':')] }, scope)
     return
   }
   // Behind a wrapper: some take it as a variable, the others would not find such a program.
-  if (depth > 0 && args.length > 0 && /^[A-Za-z_]\w*\+?=/.test(name.text)) {
-    start({ ...command, words: args, assigned: [...command.assigned, name.text] }, scope, walker, depth + 1)
+  if (depth > 0 && words.length > 1 && /^[A-Za-z_]\w*\+?=/.test(name.text)) {
+    const assigned = [...command.assigned, name.text]
+    start({ ...command, words: words.slice(1), assigned }, scope, walker, depth + 1)
     return
   }
   if (depth > DEEPEST) {
@@ -39,7 +41,7 @@ export function start(command: Started, scope: Scope, walker: Look, depth = 0): 
     walker.add(command, scope)
     return
   }
-  const starting = new Starting(command, scope, walker, depth)
+  const starting = new Starting(command, name, scope, walker, depth)
   if (depth === 0 && isCalled(starting)) return
   const handle = HANDLERS.get(starting.program)
   if (handle) handle(starting)

@@ -1,5 +1,5 @@
 /** One command with its words known, and where it stands. */
-import { baseName, type Field, literal, showCommand, UNKNOWN } from '../command.ts'
+import { baseName, type Field, showCommand, UNKNOWN } from '../command.ts'
 import { holdsArguments } from '../evaluated.ts'
 import type { Look, Started } from '../look.ts'
 import { innerScope, type Scope } from '../scope.ts'
@@ -15,15 +15,14 @@ export class Starting {
   readonly program: string
   readonly args: readonly Field[]
 
-  constructor(command: Started, scope: Scope, walker: Look, depth: number) {
-    const [name = literal(':'), ...args] = command.words
+  constructor(command: Started, name: Field, scope: Scope, walker: Look, depth: number) {
     this.command = command
     this.scope = scope
     this.walker = walker
     this.depth = depth
     this.name = name
     this.program = baseName(name.text)
-    this.args = args
+    this.args = command.words.slice(1)
   }
 
   /** It would run as it stands. */

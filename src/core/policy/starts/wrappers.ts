@@ -200,33 +200,12 @@ export const SHELLS = new Set([
   'pwsh',
 ])
 
-/** Programs that run a text of their own language: what it starts cannot be seen. The options carry such a text. */
-export const INTERPRETERS: Record<string, readonly string[]> = {
-  python: ['-c', '-m'],
-  perl: ['-e', '-E', '-n', '-p'],
-  ruby: ['-e'],
-  node: ['-e', '-p', '--eval', '--print', '-r', '--require', '--import'],
-  nodejs: ['-e', '-p', '--eval', '--print'],
-  deno: [],
-  bun: ['-e'],
-  php: ['-r'],
-  lua: ['-e'],
-  luajit: ['-e'],
-  tclsh: [],
-  expect: ['-c'],
-  osascript: ['-e'],
-  Rscript: ['-e'],
-  guile: ['-c'],
-  gdb: ['-ex', '-x'],
-  ed: [],
-  ex: ['-c'],
-  vi: ['-c'],
-  vim: ['-c', '--cmd'],
-  nvim: ['-c', '--cmd'],
-  emacs: ['--eval'],
-  m4: [],
-  dc: [],
-}
+/** Programs that run a text of their own language: what it starts cannot be seen. */
+export const INTERPRETERS = new Set(
+  'python perl ruby node nodejs deno bun php lua luajit tclsh expect osascript Rscript guile gdb ed ex vi vim nvim emacs m4 dc'.split(
+    ' ',
+  ),
+)
 
 /** Programs that start what a file, a queue or another process says: what that is cannot be seen. */
 export const STARTERS = new Set([
