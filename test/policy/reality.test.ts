@@ -126,6 +126,15 @@ describe('what bash starts is what is extracted', () => {
     "for i in 1 2; do : $((x)); x='a[$(docker a)]'; done",
     "mapfile -C 'docker a #' -c 1 x <<< y; jobs -x docker b",
     "exec <<< 'docker a'; bash",
+    // What a shell holds changes.
+    'a=(docker a "b c"); "${a[@]}"; ${a[@]}; ${a[0]} ${a[2]}; a+=(d); "${a[@]}"; "${a[@]:1:2}"; docker "${a[*]}"',
+    'x=aXbXc; docker ${x/X/_} ${x//X/} ${x#a} ${x%X*} ${x%%X*} ${x##*X} ${x^^} ${x:1:3} ${x: -2} ${x/#a/b} ${x/%c/d}',
+    'x=y y="a b"; docker "${!x}" ${!x}; IFS=_; z=b_c; docker $z; set -- d e; docker "$*"',
+    'set docker a; "$@"; set -- docker b c; shift; docker "$@" ${@:2} "${@:1:1}"',
+    'x=docker; for i in 1 2; do $x a; x="docker b"; done; while $x c; do x="docker d"; [[ $y ]] && break; y=1; done',
+    'f() { local x="docker a"; $x; return; x="docker b"; }; x="docker c"; f; $x; x="docker d" f; f() { $x; }; x="docker e" f',
+    "export x='docker a'; y='docker b'; bash -c '$x; $y c; docker ${y:-d} ${x:+e}'",
+    ': ${x:=docker a}; $x; ${nope+echo} docker b; docker ~ ~/x',
   ])('%s', (text) => {
     const started = new Set(reallyStarted(text))
     expect(started.size).toBeGreaterThan(0)

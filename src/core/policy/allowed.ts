@@ -1,4 +1,6 @@
 /** Whether a command is one of those that a tier may run. In doubt it is not. */
+
+import { redirectedTo } from './changed-files.ts'
 import {
   baseName,
   type Field,
@@ -8,12 +10,12 @@ import {
   UNKNOWN,
 } from './command.ts'
 import type { Refusal } from './forbidden.ts'
+import { loadingOption } from './loading.ts'
 import { pathsOf } from './paths.ts'
 import { surelyMatches } from './pattern.ts'
 import type { Policy } from './policy.ts'
 import { readSed } from './sed.ts'
 import { subjectOf, USUAL_PLACE } from './subject.ts'
-import { redirectedTo } from './writes.ts'
 
 /** `looks`: the command only looks, which everybody may. */
 export function notAllowed(
@@ -41,6 +43,13 @@ export function notAllowed(
     }
   }
   const subject = subjectOf(program, name.text.includes('/') && !USUAL_PLACE.test(name.text), args)
+  const loading = loadingOption(subject.program, subject.args)
+  if (loading !== undefined) {
+    return {
+      reason: `\`${showCommand(command)}\` is not allowed at tier ${policy.tier}: ${loading} makes it read or start something that is not checked. Leave it out.`,
+      rule: 'options',
+    }
+  }
   const patterns = policy.allowing.get(subject.program) ?? []
   if (patterns.some((pattern) => surelyMatches(pattern, subject))) return undefined
   const hint =

@@ -3,7 +3,14 @@
  * for generously, what is allowed is recognised only when it is certain.
  */
 import { notAllowed } from './allowed.ts'
-import { askingOnce, type Extraction, type Opaque, type Surroundings, showCommand } from './command.ts'
+import {
+  askingOnce,
+  type Extraction,
+  type Opaque,
+  type SimpleCommand,
+  type Surroundings,
+  showCommand,
+} from './command.ts'
 import { forbidden, mentioned, type Refusal } from './forbidden.ts'
 import { onlyLooks } from './observe.ts'
 import type { Policy } from './policy.ts'
@@ -78,8 +85,10 @@ function firstRefusal(
   surroundings: Surroundings,
 ): Refusal | undefined {
   const looking = commands.map(onlyLooks)
-  for (const [index, command] of commands.entries()) {
-    const refusal = forbidden(command, policy, looking[index] === true, surroundings, commands)
+  const whole = { source, commands }
+  for (let index = 0; index < commands.length; index++) {
+    const command = commands[index] as SimpleCommand
+    const refusal = forbidden(command, policy, looking[index] === true, surroundings, whole)
     if (refusal) return refusal
   }
   for (const { text, why } of opaque) {
@@ -96,7 +105,8 @@ function firstRefusal(
       rule: 'opaque',
     }
   }
-  for (const [index, command] of commands.entries()) {
+  for (let index = 0; index < commands.length; index++) {
+    const command = commands[index] as SimpleCommand
     const refusal = notAllowed(command, policy, looking[index] === true, surroundings)
     if (refusal) return refusal
   }

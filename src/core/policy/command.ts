@@ -3,6 +3,8 @@
 /** Stands in a text for what only the running shell knows. */
 export const UNKNOWN = '\0'
 
+export type Tame = 'number' | 'name'
+
 /** One word that a program would be given. */
 export interface Field {
   text: string
@@ -10,8 +12,8 @@ export interface Field {
   unknown?: 'one' | 'many'
   /** `*`, `?` and `[…]` in the text stand for names of files. */
   glob?: true
-  /** Unknown, but certainly neither an option nor a path: a number, a date, the name of a branch. */
-  tame?: true
+  /** Unknown, but certainly neither an option nor a path: a number, or the name of a branch, a container, a pod. */
+  tame?: Tame
   /** It begins with something unknown, which leads nowhere that somebody could choose: a file of mktemp, a number. */
   local?: true
 }

@@ -15,18 +15,20 @@ const NAMES = /[A-Za-z_]\w*/g
 const ARGUMENT = /\$\{?[@*\d]/
 
 export class Evaluated {
-  private readonly held = new Map<string, Set<string>>()
-  private readonly made = new Map<string, Set<string>>()
+  private held: Map<string, Set<string>> | undefined
+  private made: Map<string, Set<string>> | undefined
   private readonly anything = new Set<string>()
   private readonly wanted = new Set<string>()
 
   /** The variable may hold this, alone or with more around it. */
   holds(name: string, text: string): void {
+    this.held ??= new Map()
     addTo(this.held, name, text)
   }
 
   /** What the variable holds is made of others. */
   isMadeOf(name: string, source: string): void {
+    this.made ??= new Map()
     addTo(this.made, name, source)
   }
 
@@ -40,16 +42,20 @@ export class Evaluated {
     for (const name of namesIn(source)) this.wanted.add(name)
   }
 
+  get isEmpty(): boolean {
+    return this.wanted.size === 0
+  }
+
   /** What is evaluated although nobody can see it, or although it runs something. */
   *found(): Generator<{ name: string; text?: string }> {
     // A set that grows while it is gone through is gone through to its end.
     for (const name of this.wanted) {
       if (this.anything.has(name) || CHOSEN.test(name)) yield { name }
-      for (const text of this.held.get(name) ?? []) {
+      for (const text of this.held?.get(name) ?? []) {
         if (LIVE.test(text)) yield { name, text }
         this.wants(text)
       }
-      for (const source of this.made.get(name) ?? []) this.wants(source)
+      for (const source of this.made?.get(name) ?? []) this.wants(source)
     }
   }
 }
@@ -71,7 +77,7 @@ function namesIn(source: string): string[] {
 export function holdsArguments(evaluated: Evaluated, fields: readonly Field[] | undefined): void {
   for (const { text, unknown, tame } of fields ?? []) {
     // A path that is partly known may end in any name.
-    if (unknown && (!tame || text !== UNKNOWN)) evaluated.holdsAnything(ARGUMENTS)
+    if (unknown && (tame !== 'number' || text !== UNKNOWN)) evaluated.holdsAnything(ARGUMENTS)
     else evaluated.holds(ARGUMENTS, text)
   }
 }

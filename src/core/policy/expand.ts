@@ -6,7 +6,10 @@
 import { type ParsedScript, parse, type SyntaxNode, type Word, type WordPart } from 'unbash'
 import { expandBraces } from './braces.ts'
 import { type Field, UNKNOWN } from './command.ts'
-import type { Scope, Values } from './scope.ts'
+import { addValue, FieldBuilder, MOST_ALTERNATIVES } from './field-builder.ts'
+import { addParameter, addVariable, homeOf, type Reader, separatorsOf } from './parameter.ts'
+import type { Scope } from './scope.ts'
+import { ANYTHING } from './shell-state.ts'
 
 export interface Expander {
   scope: Scope
@@ -19,10 +22,18 @@ export interface Expander {
   processSubstitution: (script: ParsedScript | undefined, writes: boolean) => void
 }
 
-export type Alternatives = Field[][]
+/** To see what a word is, without noting what it starts. */
+export function quietly({ scope, home }: Expander): Expander {
+  return {
+    scope,
+    home,
+    substitute: () => ({ text: UNKNOWN, unknown: 'one' }),
+    inspect: () => {},
+    processSubstitution: () => {},
+  }
+}
 
-const MOST_ALTERNATIVES = 32
-const ANYTHING: Field = { text: UNKNOWN, unknown: 'many' }
+export type Alternatives = Field[][]
 
 export function expandWords(words: readonly Word[], expander: Expander): Alternatives {
   let all: Alternatives = [[]]
@@ -53,9 +64,9 @@ export function expandOne(word: Word, expander: Expander): Field[] {
 
 function expandWord(word: Word, expander: Expander): Alternatives {
   const { parts } = word
-  if (parts === undefined) return [[{ text: withHome(word.text, word.value, expander.home) }]]
+  if (parts === undefined) return [[atHome(word.text, word.value, expander)]]
   if (parts.some(({ type }) => type === 'BraceExpansion')) return expandBraced(word, expander)
-  const builders: Builder[] = [new Builder()]
+  const builders: FieldBuilder[] = [new FieldBuilder()]
   return addParts(parts, builders, false, expander).map((builder) => builder.finish())
 }
 
@@ -76,58 +87,25 @@ function wordsOf(source: string): Word[] {
 
 /** Heredoc bodies and quoted text: one text, of which parts may be unknown. */
 export function expandText(parts: readonly WordPart[], expander: Expander): Field[] {
-  return addParts(parts, [new Builder()], true, expander).map((builder) => {
+  return addParts(parts, [new FieldBuilder()], true, expander).map((builder) => {
     const fields = builder.finish()
     return fields[0] ?? { text: '' }
   })
 }
 
-class Builder {
-  private done: Field[] = []
-  private current: Field | undefined
-
-  add(text: string, flags: Omit<Field, 'text'> = {}): void {
-    const { text: before = '', ...known } = this.current ?? {}
-    const tame = before === '' && flags.tame ? { tame: true as const } : {}
-    const { tame: _, local: starts, ...others } = flags
-    const { tame: __, local: started, ...kept } = known as Omit<Field, 'text'>
-    const isLocal = before === '' ? starts || flags.tame : started
-    const unknown = kept.unknown === 'many' ? 'many' : (others.unknown ?? kept.unknown)
-    this.current = { ...kept, ...others, ...tame, text: before + text, ...(unknown && { unknown }) }
-    if (isLocal) this.current.local = true
-  }
-
-  /** A blank in an unquoted value ends a word. */
-  break(): void {
-    if (this.current) this.done.push(this.current)
-    this.current = undefined
-  }
-
-  copy(): Builder {
-    const copy = new Builder()
-    copy.done = [...this.done]
-    copy.current = this.current
-    return copy
-  }
-
-  finish(): Field[] {
-    this.break()
-    return this.done
-  }
-}
-
 function addParts(
   parts: readonly WordPart[],
-  given: Builder[],
+  given: FieldBuilder[],
   quoted: boolean,
   expander: Expander,
-): Builder[] {
+): FieldBuilder[] {
   let builders = given
   for (const [index, part] of parts.entries()) {
     switch (part.type) {
       case 'Literal': {
-        const text = index === 0 && !quoted ? withHome(part.text, part.value, expander.home) : part.value
-        for (const builder of builders) builder.add(text)
+        const { text, ...flags } =
+          index === 0 && !quoted ? atHome(part.text, part.value, expander) : { text: part.value }
+        for (const builder of builders) builder.add(text, flags)
         break
       }
       case 'SingleQuoted':
@@ -149,30 +127,28 @@ function addParts(
         for (const builder of builders) builder.add('*', { glob: true })
         break
       case 'SimpleExpansion':
-        builders = addVariable(part.text.slice(1), builders, quoted, expander)
+        builders = addVariable(part.text.slice(1), builders, quoted, readerOf(expander))
         break
       case 'ParameterExpansion':
-        builders = addParameter(part, builders, quoted, expander)
+        builders = addParameter(part, builders, quoted, readerOf(expander))
         break
       case 'CommandExpansion': {
         const { text, ...flags } = expander.substitute(part.script)
         builders = addValue(
           { texts: flags.unknown ? [] : [text], unknown: !!flags.unknown },
           builders,
-          quoted,
-          {
-            ...(flags.tame && { tame: true }),
-          },
+          { quoted, separators: separatorsOf(expander.scope.state) },
+          flags.tame && { tame: flags.tame },
         )
         break
       }
       case 'ArithmeticExpansion':
         expander.inspect(part)
-        for (const builder of builders) builder.add(UNKNOWN, { unknown: 'one', tame: true })
+        for (const builder of builders) builder.add(UNKNOWN, { unknown: 'one', tame: 'number' })
         break
       case 'ProcessSubstitution':
         expander.processSubstitution(part.script, part.operator === '>')
-        for (const builder of builders) builder.add(`/dev/fd/${UNKNOWN}`, { unknown: 'one', tame: true })
+        for (const builder of builders) builder.add(`/dev/fd/${UNKNOWN}`, { unknown: 'one', tame: 'name' })
         break
       default:
         for (const builder of builders) builder.add(UNKNOWN, { unknown: 'many' })
@@ -181,136 +157,26 @@ function addParts(
   return builders
 }
 
-function addParameter(
-  part: Extract<WordPart, { type: 'ParameterExpansion' }>,
-  builders: Builder[],
-  quoted: boolean,
-  expander: Expander,
-): Builder[] {
-  if (part.prefix === '#') {
-    if (part.index) expander.inspect(part)
-    for (const builder of builders) builder.add(UNKNOWN, { unknown: 'one', tame: true })
-    return builders
-  }
-  const { operation } = part
-  if (part.prefix === undefined && operation === undefined && part.index === undefined)
-    return addVariable(part.parameter, builders, quoted, expander)
-  if (operation?.type === 'Default' && part.prefix === undefined && part.index === undefined) {
-    // It is an assignment, too.
-    if (operation.operator.includes('=')) expander.inspect(part)
-    const operands = expandOne(operation.operand, expander)
-    const held = valuesOf(part.parameter, expander)
-    const replaced = operation.operator.includes('+')
-    const known = replaced ? [] : (held?.texts ?? [])
-    return addValue(
-      {
-        texts: [...known, ...operands.map(({ text }) => text)],
-        unknown:
-          (!replaced && (held?.unknown === true || held?.globs !== undefined)) ||
-          operands.some(({ unknown }) => unknown),
-      },
-      builders,
-      quoted,
-    )
-  }
-  // Substitutions inside what is left out here start something all the same.
-  expander.inspect(part)
-  return addValue({ texts: [], unknown: true }, builders, quoted)
-}
-
-function valuesOf(name: string, { scope, home }: Expander): Values | undefined {
-  const held = scope.variables.get(name)
-  if (held) return held
-  if (name === 'HOME') return { texts: [home], unknown: false }
-  if (name === 'PWD') {
-    const texts = scope.cwds.filter((cwd) => cwd !== undefined)
-    return { texts, unknown: texts.length < scope.cwds.length }
-  }
-  if (name === 'TMPDIR') return { texts: [], unknown: true, local: true }
-  // Blank, tab and newline, as long as nobody changes it.
-  if (name === 'IFS') return { texts: [' \t\n'], unknown: false }
-  return undefined
-}
-
-function addVariable(name: string, builders: Builder[], quoted: boolean, expander: Expander): Builder[] {
-  const { positional } = expander.scope
-  if (name === '@' || name === '*') {
-    for (const builder of builders) {
-      if (!positional) builder.add(UNKNOWN, { unknown: 'many' })
-      else addFields(builder, positional, quoted && name === '@')
-    }
-    return builders
-  }
-  if (/^[1-9]\d*$/.test(name)) {
-    const field = positional ? positional[Number(name) - 1] : ANYTHING
-    for (const builder of builders) {
-      if (field)
-        builder.add(field.text, { ...field, ...(field.unknown && { unknown: quoted ? 'one' : 'many' }) })
-    }
-    return builders
-  }
-  if (/^[?#$!-]$/.test(name)) {
-    for (const builder of builders) builder.add(UNKNOWN, { unknown: 'one', tame: true })
-    return builders
-  }
-  return addValue(valuesOf(name, expander) ?? { texts: [], unknown: true }, builders, quoted)
-}
-
-function addFields(builder: Builder, fields: readonly Field[], apart: boolean): void {
-  for (const [index, field] of fields.entries()) {
-    if (index > 0) {
-      if (apart) builder.break()
-      else builder.add(' ')
-    }
-    builder.add(field.text, field)
-  }
-}
-
-function addValue(
-  { texts, unknown, globs = [], local }: Values,
-  builders: Builder[],
-  quoted: boolean,
-  flags: Pick<Field, 'tame'> = {},
-): Builder[] {
-  const addUnknown = (builder: Builder) =>
-    builder.add(UNKNOWN, {
-      unknown: quoted ? 'one' : 'many',
-      ...flags,
-      ...(local && !tooMany && { local: true }),
-    })
-  const tooMany = builders.length * (texts.length + globs.length) >= MOST_ALTERNATIVES
-  const choices = (tooMany ? [] : texts).map((text) => (builder: Builder) => addText(builder, text, quoted))
-  if (!tooMany) for (const text of globs) choices.push((builder) => builder.add(text, { glob: true }))
-  if (unknown || tooMany) choices.push(addUnknown)
-  const [first, ...others] = choices
-  if (!first) return builders
-  const added = others.flatMap((choice) =>
-    builders.map((builder) => {
-      const copy = builder.copy()
-      choice(copy)
-      return copy
-    }),
-  )
-  for (const builder of builders) first(builder)
-  return [...builders, ...added]
-}
-
-function addText(builder: Builder, text: string, quoted: boolean): void {
-  if (quoted) {
-    builder.add(text)
-    return
-  }
-  for (const [index, piece] of text.split(/[ \t\n]+/).entries()) {
-    if (index > 0) builder.break()
-    if (piece) builder.add(piece, /[*?[]/.test(piece) ? { glob: true } : {})
-  }
-}
-
 const isTilde = (text: string) => text.charCodeAt(0) === 0x7e
 
-function withHome(raw: string, value: string, home: string): string {
-  if (!isTilde(raw)) return value
-  if (value === '~' || value.startsWith('~/')) return home + value.slice(1)
-  // Somebody's home; `~+` and `~-` are directories that were visited.
-  return /^~[+-]?[a-z_]*(\/|$)/.test(value) ? value.replace(/^~[^/]*/, `/home/${UNKNOWN}`) : value
+/** A word that begins with `~` begins with a directory. */
+function atHome(raw: string, value: string, { scope, home }: Expander): Field {
+  if (!isTilde(raw)) return { text: value }
+  const slash = value.indexOf('/')
+  const whose = slash === -1 ? value : value.slice(0, slash)
+  const rest = slash === -1 ? '' : value.slice(slash)
+  if (whose === '~') {
+    const own = homeOf(scope.state, home)
+    return own === undefined ? { text: UNKNOWN + rest, unknown: 'one' } : { text: own + rest }
+  }
+  // Directories that were visited.
+  if (/^~[+-]?\d*$/.test(whose)) return { text: UNKNOWN + rest, unknown: 'one' }
+  return /^~[\w.-]+$/.test(whose) ? { text: `/home/${UNKNOWN}${rest}`, unknown: 'one' } : { text: value }
 }
+
+const readerOf = (expander: Expander): Reader => ({
+  scope: expander.scope,
+  home: expander.home,
+  inspect: (node) => expander.inspect(node),
+  expandOne: (word) => expandOne(word, expander),
+})

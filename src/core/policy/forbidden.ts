@@ -1,4 +1,6 @@
 /** Whether a command may be something that must not run. In doubt it is. */
+
+import { changedFiles } from './changed-files.ts'
 import {
   baseName,
   type Field,
@@ -9,18 +11,23 @@ import {
 } from './command.ts'
 import { gitSetting } from './git-config.ts'
 import { isOption } from './options.ts'
-import { mayTouch, type PathPattern, pathsOf } from './paths.ts'
+import { firstTouched, isDetour, type PathIndex, type PathPattern, pathsOf } from './paths.ts'
 import { type Forms, inOrder, mayMatch, type Subject } from './pattern.ts'
 import type { Forbidding, Policy } from './policy.ts'
 import { rootDeletion } from './roots.ts'
 import { readSed } from './sed.ts'
 import { spokenSubjects } from './spoken.ts'
 import { innerSubjectsOf, subjectsOf } from './subject.ts'
-import { writesOf } from './writes.ts'
 
 export interface Refusal {
   reason: string
   rule: string
+}
+
+/** What a command stands in. */
+interface Whole {
+  source: string
+  commands: readonly SimpleCommand[]
 }
 
 /** `looks`: the command only looks, so that it writes nothing by itself. */
@@ -29,7 +36,7 @@ export function forbidden(
   policy: Policy,
   looks: boolean,
   surroundings: Surroundings,
-  all: readonly SimpleCommand[],
+  whole: Whole,
 ): Refusal | undefined {
   const deletion = rootDeletion(command, surroundings)
   if (deletion)
@@ -39,7 +46,7 @@ export function forbidden(
   const lasting =
     policy.tier === undefined && policy.forbidding.length === 0 ? undefined : steering(command, policy)
   if (lasting) return lasting
-  return protectedWrite(command, policy, looks, surroundings, all)
+  return protectedWrite(command, policy, looks, surroundings, whole)
 }
 
 /** The pattern that forbids the command; of several, one that forbids it at every tier. */
@@ -59,24 +66,26 @@ function forbiddingOf(
   for (const subject of subjectsOf(command, surroundings)) look(subject)
   const isOfInterest = (name: string) => forbiddingBy.has(name)
   if (!looks) for (const subject of innerSubjectsOf(command, isOfInterest)) look(subject)
-  for (const subject of spokenSubjects(command, looks, isOfInterest)) look(subject)
+  if (command.words.some(hasBlank))
+    for (const subject of spokenSubjects(command, looks, isOfInterest)) look(subject)
   return found
 }
 
+const hasBlank = ({ text }: Field) => text.length > 2 && /\s/.test(text)
+
 /** Settings of git and steps of sed that start something nobody would see. */
 function steering(command: SimpleCommand, { restricts }: Policy): Refusal | undefined {
-  const shown = showCommand(command)
-  const key = gitSetting(command, restricts)
+  const program = baseName(command.words[0]?.text ?? '')
+  const key = program === 'git' ? gitSetting(command, restricts) : undefined
   if (key !== undefined) {
     return {
-      reason: `\`${shown}\` may never run: the setting ${key.replaceAll(UNKNOWN, '…')} of git may start a program or change what is pushed. Do without it, or ask a person.`,
+      reason: `\`${showCommand(command)}\` may never run: the setting ${key.replaceAll(UNKNOWN, '…')} of git may start a program or change what is pushed. Do without it, or ask a person.`,
       rule: 'git-config',
     }
   }
-  const [name, ...args] = command.words
-  if (name && baseName(name.text) === 'sed' && readSed(args).starts) {
+  if (program === 'sed' && readSed(command.words.slice(1)).starts) {
     return {
-      reason: `\`${shown}\` may never run: \`e\` in a script of sed starts what it finds. Run that directly.`,
+      reason: `\`${showCommand(command)}\` may never run: \`e\` in a script of sed starts what it finds. Run that directly.`,
       rule: 'sed',
     }
   }
@@ -92,22 +101,57 @@ function refusedBy({ pattern, rule }: Forbidding, shown: string, { tier }: Polic
     : `\`${shown}\` may not run at tier ${tier} (rule: ${pattern.source}).${doubt} Recommend escalation if it is needed.`
 }
 
+const DESCRIPTOR = /^\/(dev\/(stdin|stdout|stderr|fd\/[^/]+)|proc\/[^/]+\/(task\/[^/]+\/)?fd\/[^/]+)$/
+
+/** What was opened to be read can be opened once more to be written, by the name of its descriptor. */
+function opensAgain(
+  { words, redirects }: SimpleCommand,
+  patterns: PathIndex,
+  looks: boolean,
+  surroundings: Surroundings,
+  { commands }: Whole,
+): Refusal | undefined {
+  const targets = [
+    ...(looks ? [] : words.slice(1)),
+    ...redirects.flatMap(({ target, writes }) => (writes ? target : [])),
+  ]
+  const named = targets.find(({ text }) => DESCRIPTOR.test(text))
+  if (!named) return undefined
+  for (const command of commands) {
+    for (const { target, writes } of command.redirects) {
+      if (writes) continue
+      const { paths } = pathsOf(target, command.cwds, surroundings)
+      const found = firstTouched(patterns, paths, { deep: true, exists: surroundings.exists })?.pattern
+      if (found)
+        return {
+          reason: `This opens something that is protected (${found.source}) and writes to ${named.text.replaceAll(UNKNOWN, '…')}, which may be the same. Write to another file.`,
+          rule: found.source,
+        }
+    }
+  }
+  return undefined
+}
+
 function protectedWrite(
   command: SimpleCommand,
   { protectedPaths: patterns, restricts }: Policy,
   looks: boolean,
   surroundings: Surroundings,
-  all: readonly SimpleCommand[],
+  whole: Whole,
 ): Refusal | undefined {
-  if (patterns.length === 0 || (looks && command.redirects.length === 0)) return undefined
+  if (patterns.all.length === 0 || (looks && command.redirects.length === 0)) return undefined
   const isDirectory = (field: Field) =>
     /(^|\/)\.{0,2}$/.test(field.text) ||
     pathsOf(field, command.cwds, surroundings).paths.some((path) => surroundings.exists(`${path}/.`))
-  for (const write of writesOf(command, looks, isDirectory)) {
-    const { target, deep, tree = false } = write
+  const again = opensAgain(command, patterns, looks, surroundings, whole)
+  if (again) return again
+  for (const write of changedFiles(command, looks, isDirectory)) {
+    const { target, tree = false } = write
     if (target.text === '') continue
+    // A file of that name says where the repository is.
+    const deep = write.deep || /(^|\/)\.git\/*$/.test(target.text)
     if (write.sure && leadsAnywhere(target, command)) {
-      const named = restricts ? patterns[0] : namedIn(all, patterns, surroundings)
+      const named = restricts ? patterns.all[0] : namedIn(whole, patterns, surroundings)
       if (named) {
         return {
           reason: `\`${showCommand(command)}\` writes to where only the running shell knows, and that may be protected (${named.source}). Write the path out.`,
@@ -116,11 +160,17 @@ function protectedWrite(
       }
     }
     const { paths } = pathsOf(target, command.cwds, surroundings)
+    if (command.cwds.some((cwd) => isDetour(cwd, target.text))) {
+      return {
+        reason: `\`${showCommand(command)}\` writes to ${target.text.replaceAll(UNKNOWN, '…')}, which may lead anywhere. Write the path out.`,
+        rule: 'detour',
+      }
+    }
     const places = tree ? paths.flatMap((path) => treesOf(path, surroundings)) : paths
     const touch = { deep, tree, exists: surroundings.exists }
-    for (const pattern of patterns) {
-      const path = places.find((candidate) => mayTouch(candidate, pattern, touch))
-      if (path === undefined) continue
+    const touched = firstTouched(patterns, places, touch)
+    if (touched) {
+      const { path, pattern } = touched
       const shown = path.replaceAll(UNKNOWN, '…')
       const what = tree
         ? `may change files of the work tree ${shown}, in which something`
@@ -140,20 +190,22 @@ function leadsAnywhere({ text, unknown, local }: Field, { cwds }: SimpleCommand)
   return !text.startsWith('/') && cwds.includes(undefined)
 }
 
-/** Something protected that the commands of a text name, or name a directory of. */
+/** Something protected that a text speaks of, or that its commands name a directory of. */
 function namedIn(
-  commands: readonly SimpleCommand[],
-  patterns: readonly PathPattern[],
+  { source, commands }: Whole,
+  patterns: PathIndex,
   surroundings: Surroundings,
 ): PathPattern | undefined {
+  const spoken = patterns.all.find(
+    ({ start }) => start.length > 2 && start.startsWith('/') && source.includes(start),
+  )
+  if (spoken) return spoken
   for (const { words, redirects, cwds } of commands) {
     for (const field of [...words.slice(1), ...redirects.map(({ target }) => target)]) {
       if (isOption(field.text) || field.text.startsWith(UNKNOWN)) continue
       const { paths } = pathsOf(field, cwds, surroundings)
-      const found = patterns.find((pattern) =>
-        paths.some((path) => mayTouch(path, pattern, { deep: true, exists: surroundings.exists })),
-      )
-      if (found) return found
+      const found = firstTouched(patterns, paths, { deep: true, exists: surroundings.exists })
+      if (found) return found.pattern
     }
   }
   return undefined
@@ -184,7 +236,7 @@ export function mentioned(text: string, source: string, why: string, policy: Pol
   }
   // Start files are there to be read.
   if (/^(source|\.) /.test(text)) return undefined
-  for (const { source: pattern, start } of policy.protectedPaths) {
+  for (const { source: pattern, start } of policy.protectedPaths.all) {
     if (start.length > 2 && text.includes(start)) {
       return {
         reason: `This ${why} and speaks of ${start}, which is protected (${pattern}). Leave it as it is.`,

@@ -1,11 +1,10 @@
 /** Settings of git that start a program, or change what a later command does. */
-import { baseName, type SimpleCommand, UNKNOWN } from './command.ts'
+import { type SimpleCommand, UNKNOWN } from './command.ts'
 import { isOption, textsOf } from './options.ts'
 
-/** A setting that must not be made, or nothing. `strict`: only those known to be harmless may be. */
+/** Of a call of git: a setting that must not be made, or nothing. `strict`: only those known to be harmless may be. */
 export function gitSetting({ words }: SimpleCommand, strict: boolean): string | undefined {
-  const [name, ...fields] = words
-  if (!name || baseName(name.text) !== 'git') return undefined
+  const fields = words.slice(1)
   const args = textsOf(fields)
   const { given, rest } = globalSettings(args)
   const [sub = '', ...after] = rest

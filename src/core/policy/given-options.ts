@@ -45,7 +45,7 @@ export function givenOptions(
   for (let at = 0; at < fields.length; at++) {
     const field = fields[at] as Field
     const { text } = field
-    if (text === '--') {
+    if (text === '--' || (text === '--end-of-options' && list.has(text))) {
       given.operands.push(...fields.slice(at + 1))
       given.rest = fields.slice(at + 2)
       return given
@@ -65,8 +65,8 @@ export function givenOptions(
 }
 
 /** A value that is not known, or a file that is named like an option. */
-export const mayBeOption = ({ text, unknown, tame, glob }: Field) =>
-  (!!unknown && !tame && text.startsWith(UNKNOWN)) || (!!glob && /^[*?[]/.test(text))
+export const mayBeOption = ({ text, unknown, tame, local, glob }: Field) =>
+  (!!unknown && !tame && !local && text.startsWith(UNKNOWN)) || (!!glob && /^[*?[]/.test(text))
 
 /** How many further words belong to it. */
 function readOption(

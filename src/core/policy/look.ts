@@ -7,6 +7,8 @@ export interface Started {
   words: readonly Field[]
   redirects: readonly Redirect[]
   assigned: readonly string[]
+  /** What is exported does not reach it. */
+  cleared?: boolean
 }
 
 /** Who goes through the text. */
@@ -19,6 +21,10 @@ export interface Look {
   /** Refuses the whole text. */
   giveUp: (why: string) => void
   add: (command: Started, scope: Scope) => void
+  /** Looks at a command; `depth` counts what was taken off around it. */
+  start: (command: Started, scope: Scope, depth: number) => void
   call: (name: string, args: readonly Field[], scope: Scope) => boolean
+  /** `return`: what follows may not run. */
+  leave: () => void
   changeDirectory: (target: Field | undefined, scope: Scope) => void
 }

@@ -36,7 +36,7 @@ export function subCommand(program: string, args: readonly string[]): string[] {
 }
 
 const PLAIN =
-  'ls cat head tail wc grep egrep fgrep zgrep cut tr paste join comm diff cmp column nl fold fmt expand unexpand rev tac seq echo printf true false : test [ pwd cd pushd popd dirs cal uptime who w whoami id groups uname arch nproc free df du lsblk findmnt ps pgrep pidof vmstat iostat mpstat netstat ping ping6 traceroute tracepath host nslookup getent stat readlink realpath basename dirname md5sum sha1sum sha256sum sha512sum cksum b2sum od hexdump strings jq which type whereis printenv locale getconf ulimit wait jobs sleep read exit return break continue shift local declare typeset export readonly unset let getopts trap tput clear zcat bzcat xzcat numfmt tsort factor expr dig base64 base32 set eval command builtin exec nohup xargs timeout nice stdbuf setsid env sudo doas busybox alias hash umask mapfile readarray'.split(
+  'ls cat head tail wc grep egrep fgrep zgrep cut tr paste join comm diff cmp column nl fold fmt expand unexpand rev tac seq echo printf true false : test [ pwd cd pushd popd dirs cal uptime who w whoami id groups uname arch nproc free df du lsblk findmnt ps pgrep pidof vmstat iostat mpstat netstat ping ping6 traceroute tracepath host nslookup getent stat readlink realpath basename dirname md5sum sha1sum sha256sum sha512sum cksum b2sum od hexdump strings jq which type whereis printenv locale getconf ulimit wait jobs sleep read exit return break continue shift local declare typeset export readonly unset let getopts trap clear zcat bzcat xzcat numfmt tsort factor expr dig base64 base32 set eval command builtin exec nohup xargs timeout nice stdbuf setsid env sudo doas busybox alias hash umask mapfile readarray'.split(
     ' ',
   )
 
@@ -96,11 +96,7 @@ const CATALOG = new Map<string, Looks>(
 const SCRIPT = optionList('-qefa -c: --quiet --return --flush --command=')
 
 /** Wrappers, shells and `eval` count as looking: what they start is a command of its own. */
-const WRAPPING = new Set(
-  'watch chroot unshare nsenter setpriv numactl setarch gosu su-exec tini dumb-init unbuffer catchsegv eatmydata toybox'.split(
-    ' ',
-  ),
-)
+const WRAPPING = new Set(['watch', 'nsenter', 'toybox'])
 
 export function onlyLooks(command: Started): boolean {
   const { words } = command

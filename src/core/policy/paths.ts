@@ -17,6 +17,16 @@ export function normalize(path: string): string {
   return `/${kept.join('/')}`
 }
 
+/** What a process has as its root, as its place, or open: that may be anything. */
+const DETOUR = /^\/(proc\/[^/]+\/(task\/[^/]+\/)?(root|cwd|fd\/[^/]+(?=\/.))|dev\/fd\/[^/]+(?=\/.))/
+
+/** Whether the path, as it is written, leads through such a place, be it only to leave it again. */
+export function isDetour(cwd: string | undefined, path: string): boolean {
+  if (!path.includes('..')) return DETOUR.test(joinPath(cwd, path) ?? '')
+  const parts = (path.startsWith('/') ? path : `${cwd ?? ''}/${path}`).split('/')
+  return parts.some((_, at) => DETOUR.test(`${normalize(parts.slice(0, at + 1).join('/'))}/.`))
+}
+
 /** A directory that cannot be known. */
 const SOMEWHERE = '…'
 
@@ -97,6 +107,31 @@ export function compilePathPattern(source: string, home: string, always = false)
 
 const literalStart = (text: string) => text.replace(/\/?[*?[].*$/s, '')
 
+/** Patterns, found by the names in a path: most paths have none that any of them begins with. */
+export class PathIndex {
+  readonly all: readonly PathPattern[]
+  private readonly names: ReadonlySet<string | undefined>
+  /** Those that need no name of theirs in the path. */
+  private readonly nameless: readonly PathPattern[]
+  /** The same, where what is below the path counts too. */
+  private readonly holding: readonly PathPattern[]
+
+  constructor(patterns: readonly PathPattern[]) {
+    this.all = patterns
+    this.names = new Set(patterns.map(({ name }) => name))
+    this.nameless = patterns.filter(({ name }) => name === undefined)
+    this.holding = patterns.filter(({ name, inside }) => name === undefined || inside !== undefined)
+  }
+
+  /** Those that the path may touch. */
+  near(path: string, deep: boolean): readonly PathPattern[] {
+    const { segments, plain } = splitPath(path)
+    if (!plain || segments.length === 0 || segments.some((segment) => this.names.has(segment)))
+      return this.all
+    return deep ? this.holding : this.nameless
+  }
+}
+
 export interface Touch {
   /** What is below the path may be changed too. */
   deep: boolean
@@ -110,7 +145,7 @@ export interface Touch {
  * may have `*`, `?` and unknown parts: what may touch, touches. A pattern that holds everywhere would touch nearly
  * every `*`, so there the file must be there.
  */
-export function mayTouch(path: string, pattern: PathPattern, { deep, tree, exists }: Touch): boolean {
+function mayTouch(path: string, pattern: PathPattern, { deep, tree, exists }: Touch): boolean {
   const { segments, plain } = splitPath(path)
   if (plain && pattern.name !== undefined && !meetsName(segments, pattern, deep)) return false
   if (pattern.segments[0] !== '**') {
@@ -134,6 +169,19 @@ export function mayTouch(path: string, pattern: PathPattern, { deep, tree, exist
     if (exists(normalize(`${parent}/${name}`))) return true
   }
   return deep && inside !== undefined && exists(normalize(`${path}/${inside}`))
+}
+
+/** The first pattern that one of the paths may touch. */
+export function firstTouched(
+  patterns: PathIndex,
+  paths: readonly string[],
+  touch: Touch,
+): { path: string; pattern: PathPattern } | undefined {
+  for (const path of paths) {
+    const pattern = patterns.near(path, touch.deep).find((one) => mayTouch(path, one, touch))
+    if (pattern) return { path, pattern }
+  }
+  return undefined
 }
 
 /** A quick no: the name that the pattern begins with is not in the path. */

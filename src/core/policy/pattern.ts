@@ -88,8 +88,7 @@ const DOCKERS = ['docker', 'podman', 'nerdctl']
 
 /** One program under one name. Where `isCompose`, `compose` is the first argument. */
 export function canonicalProgram(name: string): string {
-  const own = isCompose(name) ? name.slice(0, -8) : name
-  return DOCKERS.includes(own) ? 'docker' : name
+  return DOCKERS.includes(name) || isCompose(name) ? 'docker' : name
 }
 
 /** `docker-compose` is `docker compose`. */
@@ -167,7 +166,7 @@ function follows(wanted: readonly string[], args: readonly Field[], open: boolea
 export function wordMeets(word: string, arg: Field, forms: Forms): boolean {
   if (arg.text === word) return true
   if (arg.unknown || arg.glob) {
-    if (arg.tame) return false
+    if (arg.tame === 'number') return false
     if (wildcard(arg.text.replaceAll(UNKNOWN, '*')).test(word)) return true
   }
   if (/[*?]/.test(word) || word.startsWith('/')) {

@@ -1,7 +1,7 @@
 /** Rules, made ready once, to be asked often. */
 
 import { type CooldownSettings, type Cooldowns, compileCooldowns } from './cooldown.ts'
-import { compilePathPattern, type PathPattern } from './paths.ts'
+import { compilePathPattern, PathIndex } from './paths.ts'
 import { type CommandPattern, compilePattern } from './pattern.ts'
 import { names } from './tool-names.ts'
 
@@ -43,7 +43,7 @@ export interface Policy {
   allowing: ReadonlyMap<string, readonly CommandPattern[]>
   /** Whether only what is allowed may run, so that what cannot be understood may not. */
   restricts: boolean
-  protectedPaths: readonly PathPattern[]
+  protectedPaths: PathIndex
   cooldowns: Cooldowns
 }
 
@@ -62,10 +62,10 @@ export function compilePolicy(rules: PolicyRules, tier: TierRules | undefined, h
     forbiddingBy: Map.groupBy(forbidding, ({ pattern }) => pattern.program),
     allowing: Map.groupBy((tier?.allow ?? []).map(compiled), ({ program }) => program),
     restricts: tier?.allow !== undefined,
-    protectedPaths: [
+    protectedPaths: new PathIndex([
       ...rules.protectedPaths.map((source) => compilePathPattern(source, home)),
       ...(rules.alwaysProtected ?? []).map((source) => compilePathPattern(source, home, true)),
-    ],
+    ]),
     cooldowns: compileCooldowns(rules.cooldowns ?? {}),
   }
 }

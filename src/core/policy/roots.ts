@@ -17,7 +17,7 @@ export function rootDeletion(command: SimpleCommand, surroundings: Surroundings)
     return '--no-preserve-root is for deleting everything'
   }
   for (const target of targets) {
-    if (target.unknown === 'many' || target.text === UNKNOWN) {
+    if (target.unknown === 'many' || leadsAnywhere(target)) {
       return `it deletes recursively what only the running shell knows (${shown(target)}): write the path out`
     }
     const { paths } = pathsOf(target, command.cwds, surroundings)
@@ -26,6 +26,10 @@ export function rootDeletion(command: SimpleCommand, surroundings: Surroundings)
   }
   return undefined
 }
+
+/** `$X/y` is `/y` when X is empty. */
+const leadsAnywhere = ({ text, local, tame }: Field) =>
+  text === UNKNOWN || (text.startsWith(UNKNOWN) && !local && !tame)
 
 const DELETERS = new Set('rm chmod chown chgrp shred wipe srm mv find rsync mkfs wipefs dd'.split(' '))
 

@@ -1,26 +1,12 @@
-/** What is known at one point of a shell text: variables, arguments, functions, directories. */
-import type { Function as ShellFunction } from 'unbash'
-import type { Field, Redirect } from './command.ts'
-
-/** Everything a variable may hold here; `unknown` when it may also hold something else. */
-export interface Values {
-  texts: readonly string[]
-  unknown: boolean
-  /** Names of files that have one of these forms. */
-  globs?: readonly string[]
-  /** What is unknown leads nowhere that somebody could choose. */
-  local?: boolean
-}
+/** What is known at one point of a shell text, besides what its shell holds: directories, what is read, how often it runs. */
+import type { Redirect } from './command.ts'
+import { ShellState, type Values } from './shell-state.ts'
 
 /** What a command would read: nothing of interest, a text that is known, or something that cannot be known. */
 export type Input = { kind: 'none' } | { kind: 'text'; text: string } | { kind: 'unknown' }
 
 export interface Scope {
-  variables: Map<string, Values>
-  /** `$1`, `$2`, …; `undefined` when they cannot be known. */
-  positional: readonly Field[] | undefined
-  functions: Map<string, ShellFunction>
-  aliases: Map<string, string>
+  state: ShellState
   cwds: readonly (string | undefined)[]
   input: Input
   /** What `exec < file` has put in the place of what this shell reads. */
@@ -37,10 +23,7 @@ export interface Scope {
 
 export function openScope(cwd: string): Scope {
   return {
-    variables: new Map(),
-    positional: [],
-    functions: new Map(),
-    aliases: new Map(),
+    state: new ShellState(),
     cwds: [cwd],
     input: { kind: 'none' },
     shell: {},
@@ -56,9 +39,7 @@ export function openScope(cwd: string): Scope {
 export function innerScope(scope: Scope, change: Partial<Scope> = {}): Scope {
   return {
     ...scope,
-    variables: copyOf(scope.variables),
-    functions: copyOf(scope.functions),
-    aliases: copyOf(scope.aliases),
+    ...(!change.state && { state: scope.state.copy() }),
     // What it is given itself comes before what this shell reads.
     shell: change.input ? {} : { ...scope.shell },
     depth: scope.depth + 1,
@@ -66,26 +47,11 @@ export function innerScope(scope: Scope, change: Partial<Scope> = {}): Scope {
   }
 }
 
-/** Mostly there is nothing to copy, and then it is much cheaper not to ask the map for what it has. */
-function copyOf<K, V>(map: ReadonlyMap<K, V>): Map<K, V> {
-  return map.size > 0 ? new Map(map) : new Map()
+export function assign({ state, conditional }: Scope, name: string, values: Values): void {
+  state.assign(name, values, conditional)
 }
 
-const MOST_VALUES = 16
-
-export function assign(scope: Scope, name: string, values: Values): void {
-  const before = scope.conditional ? (scope.variables.get(name) ?? { texts: [], unknown: true }) : undefined
-  const texts = [...new Set([...(before?.texts ?? []), ...values.texts])]
-  const globs = [...new Set([...(before?.globs ?? []), ...(values.globs ?? [])])]
-  const tooMany = texts.length > MOST_VALUES || globs.length > MOST_VALUES
-  const isLocal = (one: Values) => !one.unknown || one.local === true
-  scope.variables.set(name, {
-    texts: texts.slice(0, MOST_VALUES),
-    unknown: values.unknown || (before?.unknown ?? false) || tooMany,
-    ...(globs.length > 0 && { globs: globs.slice(0, MOST_VALUES) }),
-    ...(!tooMany && isLocal(values) && (!before || isLocal(before)) && { local: true }),
-  })
-}
+const MOST_PLACES = 16
 
 /** Both may be true afterwards. */
 export function joinCwds(
@@ -94,5 +60,5 @@ export function joinCwds(
 ): readonly (string | undefined)[] {
   if (one === other) return one
   const all = [...new Set([...one, ...other])]
-  return all.length > MOST_VALUES ? [...all.slice(0, MOST_VALUES), undefined] : all
+  return all.length > MOST_PLACES ? [...all.slice(0, MOST_PLACES), undefined] : all
 }

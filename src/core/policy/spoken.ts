@@ -9,7 +9,7 @@ import { canonicalProgram, type Subject } from './pattern.ts'
 import { readSed } from './sed.ts'
 import { subjectOf } from './subject.ts'
 
-const APART = /[\s'"`;|&()<>=!$,\\]+/
+export const APART = /[\s'"`;|&()<>=!$,\\]+/
 
 /** What the words of a command may start. `isOfInterest` says which programs there are rules about. */
 export function spokenSubjects(
@@ -43,7 +43,8 @@ const TELLING = new Set(
   ),
 )
 
-function isProse(program: string, args: readonly Field[], index: number): boolean {
+/** Whether a word is a message, to be read by a person. */
+export function isProse(program: string, args: readonly Field[], index: number): boolean {
   if (TELLING.has(program)) return true
   if (program === 'sed') return readSed(args).understood
   const texts = textsOf(args)

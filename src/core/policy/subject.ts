@@ -14,6 +14,8 @@ export function subjectsOf(command: SimpleCommand, surroundings: Surroundings): 
   const dynamic = !!name.unknown || !!name.glob
   const own = baseName(name.text)
   const subjects = [subjectOf(own, dynamic, fields)]
+  // `git-push` is `git push`.
+  if (own.startsWith('git-')) subjects.push(subjectOf('git', dynamic, [{ text: own.slice(4) }, ...fields]))
   if (!dynamic && name.text.includes('/')) {
     // A link, or a copy, may bear any name.
     for (const cwd of command.cwds) {

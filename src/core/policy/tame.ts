@@ -1,62 +1,121 @@
-/** Programs whose output nobody can choose freely: numbers, dates, names of branches. */
+/**
+ * Programs whose output nobody can choose freely: numbers, and names that cannot begin with a dash because whoever keeps
+ * them does not take such. A number may be computed with; a name may be that of a variable, so it may not.
+ */
 import type { Command, ParsedScript, SyntaxNode } from 'unbash'
+import type { Tame } from './command.ts'
 
-const FORMAT = String.raw`['"]?\+%[\w%:./+-]*( %[\w%:./+-]*)*['"]?`
+const pattern = (...forms: readonly string[]) => new RegExp(`^(${forms.join('|')})$`)
+
 const REVISION = String.raw`[\w.][\w./~^@-]*`
+const SELECTED = String.raw`( -n [\w-]+| -l ['"]?[\w=,./-]+['"]?| -A| --all-namespaces| --no-headers| --selector=[\w=,./-]+| --namespace=[\w-]+)*`
+const RUNNING = String.raw`( -[aqln]+| -n \d+| --all| --latest| -f ['"]?[\w=./-]+['"]?| --filter[= ]['"]?[\w=./-]+['"]?)*`
+const DATE = String.raw`date( -u| -I\w*| -d ['"]?[\w@][\w :+-]*['"]?`
+const URL = String.raw`https?://[^\s'"$\x60\\]+|'https?://[^']+'|"https?://[^"\x60\\]+"`
 
-const TAME = new RegExp(
-  `^(${[
-    'git branch --show-current',
-    `git rev-parse( --short| --verify| --abbrev-ref)* ${REVISION}`,
-    `git (merge-base|rev-list --count)( ${REVISION})+`,
-    'git symbolic-ref --short HEAD',
-    String.raw`date( -u| -I\w*| -d ['"]?[\w@][\w :+-]*['"]?| ${FORMAT})*`,
-    String.raw`pwd|whoami|hostname|nproc|id -[ug]n?|uname -\w`,
-    String.raw`docker (compose )?ps (?!.*format).*-\w*q.*`,
-    String.raw`mktemp( -[dqu])*( /tmp/[\w.-]+)?`,
-    String.raw`kubectl( -n [\w-]+)? get \w+( -n [\w-]+| -l [\w=,./-]+)* -o name`,
-  ].join('|')})$`,
+const NAMES = pattern(
+  'git branch --show-current',
+  `git rev-parse( --short| --verify| --abbrev-ref)* ${REVISION}`,
+  `git merge-base( ${REVISION})+`,
+  `git (log|rev-list)( -\\d+| -n ?\\d+| --no-merges| --merges| --first-parent| --reverse| ${REVISION})* --(format|pretty)=['"]?(format:)?%[hH]['"]?( -\\d+| -n ?\\d+| ${REVISION})*( --( [\\w./]+)+)?`,
+  `git rev-list( -\\d+| -n ?\\d+| --no-merges| --first-parent| ${REVISION})+`,
+  'git symbolic-ref --short HEAD',
+  String.raw`${DATE}| ['"]?\+%[\w%:./+-]*( %[\w%:./+-]*)*['"]?)*`,
+  String.raw`pwd|whoami|hostname|id -[ug]n|uname -\w`,
+  String.raw`docker (compose )?ps (?!.*format).*-\w*q.*`,
+  `docker ps${RUNNING} --format[= ]['"]?\\{\\{ ?\\.(ID|Names) ?\\}\\}['"]?${RUNNING}`,
+  String.raw`mktemp( -[dqu])*( /tmp/[\w.-]+)?`,
+  `kubectl${SELECTED} get \\w+${SELECTED} -o name${SELECTED}`,
+  `kubectl${SELECTED} get \\w+${SELECTED} -o jsonpath=['"]?\\{\\.items\\[[\\d*]\\]\\.metadata\\.name\\}['"]?${SELECTED}`,
 )
+
+/** Tables with a name, or an id, in their first column. */
+const TABLES = pattern(`kubectl${SELECTED} get \\w+${SELECTED}`, `docker ps${RUNNING}`)
 
 /** Whatever they are given, they print numbers and nothing else. */
-const COUNTS = new RegExp(
-  `^(${[
-    'wc( -[lwcm]+)*',
-    String.raw`grep( -[ivwxEFhq]+)* -[ivwxEFh]*c[ivwxEFh]*( ('[^']*'|"[^"]*"|[^-\s'"]\S*)){1,2}`,
-    String.raw`seq( -?\d+)+`,
-    `stat -c ['"]?%[sYXZugaihb]['"]?( .*)?`,
-    String.raw`pgrep( -[fxonc]+)* ['"]?[\w.-]+['"]?|pidof [\w.-]+`,
-    String.raw`tr -(dc|cd) ['"]?(0-9|\[:digit:\])['"]?`,
-    String.raw`docker inspect (-f|--format)[ =]['"]?\{\{ ?\.(RestartCount|State\.(Pid|ExitCode)) ?\}\}['"]?( .*)?`,
-  ].join('|')})$`,
+const COUNTS = pattern(
+  'wc( -[lwcm]+)*',
+  String.raw`grep( -[ivwxEFhq]+)* -[ivwxEFh]*c[ivwxEFh]*( ('[^']*'|"[^"]*"|[^-\s'"]\S*)){1,2}`,
+  String.raw`seq( -?\d+)+`,
+  `stat -c ['"]?%[sYXZugaihb]['"]?( .*)?`,
+  String.raw`pgrep( -[fxonc]+)* ['"]?[\w.-]+['"]?|pidof [\w.-]+`,
+  String.raw`tr -(dc|cd) ['"]?(0-9|\[:digit:\])['"]?`,
+  String.raw`docker inspect (-f|--format)[ =]['"]?\{\{ ?\.(RestartCount|State\.(Pid|ExitCode)) ?\}\}['"]?( .*)?`,
 )
 
-export function isTameScript(script: ParsedScript | undefined): boolean {
+/** The same, as long as all of it is written out. */
+const NUMBERS = pattern(
+  `${DATE}| ['"]?\\+%[sYmdHMSjuyN]+['"]?)*`,
+  'nproc|id -[ug]',
+  `git rev-list --count( ${REVISION})+`,
+  `curl(?=.* -o /dev/null)(?=.* -w)( -[sSkLf]+| -o /dev/null| -w ['"]?%\\{(http_code|response_code)\\}['"]?| -m \\d+| --(max-time|connect-timeout) \\d+| (${URL}))+`,
+  String.raw`systemctl show( [\w@.-]+)? (-p|--property)[ =]?(NRestarts|MainPID|ExecMainStatus) --value( [\w@.-]+)?`,
+  `kubectl${SELECTED} get \\w+ [\\w-]+${SELECTED} -o jsonpath=['"]?\\{\\.(status|spec)\\.(ready|available|updated)?[rR]eplicas\\}['"]?${SELECTED}`,
+)
+
+/** They leave lines out, and change none. */
+const FILTERS = pattern(
+  String.raw`(head|tail)( -n ?-?\d+| -\d+)?`,
+  'sort( -[runV]+)*|uniq',
+  String.raw`grep( -[ivwxEF]+)* ('[^'-][^']*'|"[^"$\x60-][^"$\x60]*"|[\w.][\w./-]*)`,
+)
+
+/** What a substitution prints, if that is one of these. */
+export function tameOf(script: ParsedScript | undefined): Tame | undefined {
+  const commands = commandsOf(script)
+  if (!commands) return undefined
+  if (isNumeric(commands)) return 'number'
+  const lines = commands.map(written)
+  const [first, ...others] = lines
+  if (first === undefined || commands.some((command) => !isPlain(command))) return undefined
+  if (NAMES.test(first) && others.every((line) => FILTERS.test(line))) return 'name'
+  const column = others.pop() ?? ''
+  const isColumn = /^awk '\{ ?print \$1 ?\}'$/.test(column)
+  return isColumn && TABLES.test(first) && others.every((line) => FILTERS.test(line)) ? 'name' : undefined
+}
+
+export function isNumericScript(script: ParsedScript | undefined): boolean {
+  const commands = commandsOf(script)
+  return !!commands && isNumeric(commands)
+}
+
+/** Those of a pipeline, if it is nothing else. */
+function commandsOf(script: ParsedScript | undefined): Command[] | undefined {
   const only = script?.commands.length === 1 ? script.commands[0]?.command : undefined
-  if (only?.type === 'Command') return isTame(only) || counts(only)
-  return only?.type === 'Pipeline' && isTameEnd(only.commands)
+  const nodes: readonly SyntaxNode[] =
+    only?.type === 'Pipeline' ? only.commands : only?.type === 'Command' ? [only] : []
+  const commands = nodes.filter((node) => node.type === 'Command')
+  // What comes first does not matter if the last one counts.
+  return commands.length === nodes.length || commands.at(-1) === nodes.at(-1) ? commands : undefined
 }
 
-function isTameEnd(commands: readonly SyntaxNode[]): boolean {
+function isNumeric(commands: readonly Command[]): boolean {
+  const [first] = commands
   const last = commands.at(-1)
-  if (last?.type !== 'Command') return false
-  if (counts(last)) return true
-  const before = commands.at(-2)
-  const shortens = /^(head|tail)( -n ?\d+| -\d+)?$/.test(written(last))
-  return shortens && commands.length === 2 && before?.type === 'Command' && isTame(before)
+  if (!first || !last) return false
+  if (last.args.every(({ type }) => type === 'Word') && COUNTS.test(written(last))) return true
+  return commands.length === 1 && isPlain(first, 'DoubleQuoted') && NUMBERS.test(written(first))
 }
 
-function isTame(command: Command): boolean {
-  const { args } = command
-  if (args.some((arg) => arg.type !== 'Word' || arg.parts?.some(({ type }) => /Expansion/.test(type))))
-    return false
-  return command.redirects.length === 0 && TAME.test(written(command))
+/** Without words that only the shell knows; `except`: but in these. */
+function isPlain({ args, redirects }: Command, except?: 'DoubleQuoted'): boolean {
+  const known = args.every(
+    (arg) =>
+      arg.type === 'Word' &&
+      !arg.parts?.some((part) =>
+        part.type === 'DoubleQuoted'
+          ? part.type !== except && part.parts.some(({ type }) => /Expansion/.test(type))
+          : /Expansion|Substitution/.test(part.type),
+      ),
+  )
+  return known && redirects.every((redirect) => isQuiet(redirect))
 }
 
-/** Numbers, whatever the words are, as long as no option is hidden in them. */
-function counts(command: Command): boolean {
-  const { args } = command
-  return args.every(({ type }) => type === 'Word') && COUNTS.test(written(command))
-}
+/** `2>/dev/null` */
+const isQuiet = (redirect: Command['redirects'][number]) =>
+  redirect.type === 'Redirect' &&
+  redirect.target?.value === '/dev/null' &&
+  redirect.descriptor?.type === 'FileDescriptor' &&
+  redirect.descriptor.value === 2
 
 const written = ({ name, args }: Command) => [name?.value, ...args.map(({ text }) => text)].join(' ')

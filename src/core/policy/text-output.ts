@@ -1,30 +1,32 @@
 /** What `echo`, `printf` and `cat` with a text would print: what they feed to a shell is as good as written there. */
 import type { Command } from 'unbash'
-import { UNKNOWN } from './command.ts'
-import { type Expander, expandText, expandWords } from './expand.ts'
+import type { Field } from './command.ts'
+import { type Expander, expandText, expandWords, quietly } from './expand.ts'
 import type { Input } from './scope.ts'
 
-/** Looks without noting: substitutions inside are noted when the command itself is looked at. */
-export function outputOf(command: Command, expander: Expander, input: Input): string | undefined {
+/** Each that it may be. Looks without noting: substitutions inside are noted when the command itself is looked at. */
+export function outputsOf(command: Command, expander: Expander, input: Input): readonly string[] | undefined {
   const name = command.name?.value
   const [cwd, ...elsewhere] = expander.scope.cwds
-  if (name === 'pwd' && command.args.length === 0 && cwd !== undefined && elsewhere.length === 0) return cwd
+  if (name === 'pwd' && command.args.length === 0 && cwd !== undefined && elsewhere.length === 0) return [cwd]
   if (name !== 'echo' && name !== 'printf' && name !== 'cat') return undefined
-  const quiet: Expander = {
-    scope: expander.scope,
-    home: expander.home,
-    substitute: () => ({ text: UNKNOWN, unknown: 'one' }),
-    inspect: () => {},
-    processSubstitution: () => {},
-  }
+  const quiet = quietly(expander)
   const words = command.args.filter((arg) => arg.type === 'Word')
-  const [fields, ...others] = expandWords(words, quiet)
-  if (!fields || others.length > 0 || fields.some(({ unknown, glob }) => unknown || glob)) return undefined
-  const texts = fields.map(({ text }) => text)
-  if (name === 'cat') return catOutput(command, texts, quiet, input)
-  if (command.redirects.some(({ type }) => type !== 'Redirect')) return undefined
-  if (name === 'echo') return echoOutput(texts)
-  return printfOutput(texts)
+  const outputs: string[] = []
+  for (const fields of expandWords(words, quiet)) {
+    const output = printed(fields)
+    if (output === undefined) return undefined
+    outputs.push(output)
+  }
+  return outputs
+
+  function printed(fields: readonly Field[]): string | undefined {
+    if (fields.some(({ unknown, glob }) => unknown || glob)) return undefined
+    const texts = fields.map(({ text }) => text)
+    if (name === 'cat') return catOutput(command, texts, quiet, input)
+    if (command.redirects.some(({ type }) => type !== 'Redirect')) return undefined
+    return name === 'echo' ? echoOutput(texts) : printfOutput(texts)
+  }
 }
 
 function catOutput(command: Command, texts: readonly string[], expander: Expander, input: Input) {

@@ -6,7 +6,7 @@ import { actionsOf } from './actions.ts'
 import { examineCommand, observes } from './check.ts'
 import type { Surroundings } from './command.ts'
 import type { Action } from './cooldown.ts'
-import { mayTouch, pathsOf } from './paths.ts'
+import { firstTouched, pathsOf } from './paths.ts'
 import type { Policy } from './policy.ts'
 import { hasTool, names, toolIsKnownToLook } from './tool-names.ts'
 
@@ -162,14 +162,13 @@ function checkPath(
     return denied(`${tool} was given no path that can be understood (${key}). Give it one.`, 'input')
   for (const text of formsOf(given, surroundings.home)) {
     const { paths } = pathsOf({ text }, [surroundings.cwd], surroundings)
-    for (const pattern of policy.protectedPaths) {
-      const path = paths.find((one) => mayTouch(one, pattern, { deep: false, exists: surroundings.exists }))
-      if (path !== undefined) {
-        return denied(
-          `${tool} would change ${path}, which is protected (${pattern.source}). Leave it as it is, or ask a person.`,
-          pattern.source,
-        )
-      }
+    const touched = firstTouched(policy.protectedPaths, paths, { deep: false, exists: surroundings.exists })
+    if (touched) {
+      const { path, pattern } = touched
+      return denied(
+        `${tool} would change ${path}, which is protected (${pattern.source}). Leave it as it is, or ask a person.`,
+        pattern.source,
+      )
     }
   }
   return undefined

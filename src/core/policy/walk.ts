@@ -1,37 +1,40 @@
 /**
- * Goes through a shell text as a shell would and notes every command it could start. Branches are all taken, loops
- * once; functions are entered where they are called, with the arguments they are called with.
+ * Goes through a shell text as a shell would and notes every command it could start. Branches are all taken; loops are
+ * gone through until nothing new comes of it; functions are entered where they are called, with their arguments.
  */
 import {
-  type Assignment,
-  type Command,
   forEachChild,
-  type HereDoc,
   type ParsedScript,
   parse,
-  type Redirection,
+  type Function as ShellFunction,
   type Statement,
   type SyntaxNode,
   type Word,
 } from 'unbash'
+import { tameIn } from './assignments.ts'
 import { type Extraction, type Field, literal, type Redirect, type Surroundings, UNKNOWN } from './command.ts'
-import { Evaluated, holdsArguments, isLive, piecesOf } from './evaluated.ts'
-import { type Expander, expandOne, expandText, expandWords } from './expand.ts'
+import { Evaluated, holdsArguments } from './evaluated.ts'
+import { type Expander, expandWords } from './expand.ts'
+import type { Look, Started } from './look.ts'
 import { loopValues } from './loop-values.ts'
+import { noteNumbers, noteValue } from './numbers.ts'
+import { homeOf } from './parameter.ts'
 import { joinPath } from './paths.ts'
-import { assign, type Input, innerScope, joinCwds, openScope, type Scope, type Values } from './scope.ts'
-import { start } from './start.ts'
+import { readRedirections } from './redirections.ts'
+import { innerScope, joinCwds, openScope, type Scope } from './scope.ts'
+import { ANYTHING, type Values } from './shell-state.ts'
+import { walkCommand } from './simple-command.ts'
+import { start } from './starts/start.ts'
 import { steers } from './steering.ts'
-import { isTameScript } from './tame.ts'
-import { outputOf } from './text-output.ts'
+import { tameOf } from './tame.ts'
+import { outputsOf } from './text-output.ts'
 
 const DEEPEST = 12
 const MOST_COMMANDS = 500
 const MOST_STEPS = 5000
 const MOST_WORDS = 2000
-const NOT_A_NUMBER = 'takes for a number what is not known (`tr -dc 0-9` at its end would leave a number)'
+const MOST_TURNS = 6
 const ENDLESS = Number.POSITIVE_INFINITY
-const NOWHERE: { redirects: Redirect[]; input: undefined } = { redirects: [], input: undefined }
 
 export function extractCommands(text: string, surroundings: Surroundings): Extraction {
   const walker = new Walker(surroundings)
@@ -42,13 +45,15 @@ export function extractCommands(text: string, surroundings: Surroundings): Extra
   return walker.found
 }
 
-export class Walker {
+export class Walker implements Look {
   readonly found: Extraction = { commands: [], opaque: [] }
   readonly surroundings: Surroundings
   readonly evaluated = new Evaluated()
   private steps = 0
-  private readonly called = new Set<string>()
-  private readonly defined = new Map<string, { body: SyntaxNode; scope: Scope }>()
+  /** Since the function that is being gone through was entered. */
+  private mayLeave = false
+  private readonly called = new Set<ShellFunction>()
+  private readonly defined = new Map<ShellFunction, Scope>()
 
   constructor(surroundings: Surroundings) {
     this.surroundings = surroundings
@@ -73,14 +78,19 @@ export class Walker {
 
   /** Functions that are never called by name may still be: by `trap`, by a program that is told their name. */
   uncalled(scope: Scope): void {
-    for (const [name, { body, scope: at }] of this.defined) {
-      if (!this.called.has(name))
-        this.node(body, innerScope(at, { positional: undefined, depth: scope.depth + 1 }))
+    for (const [called, at] of this.defined) {
+      if (!this.called.has(called)) this.isolated(called.body, innerScope(at, { depth: scope.depth + 1 }))
     }
+  }
+
+  private isolated(body: SyntaxNode, scope: Scope): void {
+    scope.state.setArguments([[ANYTHING]], false)
+    this.node(body, scope)
   }
 
   /** What variables hold that were taken for numbers or names. */
   evaluate(scope: Scope): void {
+    if (this.evaluated.isEmpty) return
     for (const { name, text } of this.evaluated.found()) {
       if (text === undefined)
         this.opaque(
@@ -122,6 +132,29 @@ export class Walker {
     scope.cwds = joinCwds(scope.cwds, inside.cwds)
   }
 
+  /**
+   * What may happen again and again: what a later turn finds was left by those before. So it is gone through until nothing
+   * new comes of it, and only the last time counts.
+   */
+  private repeated(scope: Scope, work: (inside: Scope) => void, change: Partial<Scope> = {}): void {
+    const start = { state: scope.state.copy(), cwds: scope.cwds }
+    const { commands, opaque } = this.found
+    const [from, hidden] = [commands.length, opaque.length]
+    let before = scope.state.fingerprint
+    for (let turn = 1; ; turn++) {
+      const { cwds } = scope
+      this.maybe(scope, work, { ...change, loop: true })
+      const after = scope.state.fingerprint
+      if ((after === before && scope.cwds.length === cwds.length) || turn > MOST_TURNS) return
+      before = after
+      commands.length = from
+      opaque.length = hidden
+      if (turn < MOST_TURNS) continue
+      scope.state.forgetChanges(start.state)
+      if (scope.cwds.length > start.cwds.length) scope.cwds = joinCwds(scope.cwds, [undefined])
+    }
+  }
+
   node(node: SyntaxNode, scope: Scope): void {
     if (++this.steps > MOST_STEPS || this.found.commands.length > MOST_COMMANDS) {
       this.giveUp('it is too long, or goes round in circles')
@@ -129,7 +162,7 @@ export class Walker {
     }
     switch (node.type) {
       case 'Command':
-        this.command(node, scope)
+        walkCommand(node, scope, this)
         return
       case 'Pipeline':
         this.pipeline(node.commands, scope)
@@ -150,7 +183,7 @@ export class Walker {
         this.statements(node.body.commands, innerScope(scope))
         return
       case 'Redirected': {
-        const { redirects, input } = this.redirections(node.redirects, scope)
+        const { redirects, input } = readRedirections(node.redirects, this.expander(scope))
         const inside: Scope = {
           ...scope,
           redirects: [...scope.redirects, ...redirects],
@@ -171,7 +204,14 @@ export class Walker {
         return
       case 'While':
         this.node(node.clause, scope)
-        this.maybe(scope, (inside) => this.node(node.body, inside), { loop: true, times: ENDLESS })
+        this.repeated(
+          scope,
+          (inside) => {
+            this.node(node.body, inside)
+            this.node(node.clause, inside)
+          },
+          { times: ENDLESS },
+        )
         return
       case 'For':
       case 'Select': {
@@ -179,16 +219,26 @@ export class Walker {
         const name = node.name.value
         if (steers(name)) this.opaque(`sets ${name}, which changes what is started`, name)
         if (node.type === 'Select' || !node.wordlist) this.evaluated.holdsAnything(name)
-        else for (const word of node.wordlist) this.remember(name, word)
+        else for (const word of node.wordlist) noteValue(name, word, this.evaluated)
         const held = loopValues(values, node.wordlist)
         // A file may bear any name.
         if (held.globs) this.evaluated.holdsAnything(name)
-        const before = scope.variables.get(name) ?? { texts: [], unknown: true }
-        // Whether or not the loop is entered: in it, the variable holds one of these.
-        assign({ ...scope, conditional: false }, name, held)
-        const times = values.unknown ? ENDLESS : scope.times * Math.max(1, values.texts.length)
-        this.maybe(scope, (inside) => this.node(node.body, inside), { loop: true, times })
-        if (scope.conditional) assign(scope, name, before)
+        const times =
+          values.unknown || node.type === 'Select' ? ENDLESS : scope.times * Math.max(1, values.texts.length)
+        const { state } = scope
+        const before = state.variables.get(name) ?? { texts: [], unknown: true }
+        this.repeated(
+          scope,
+          (inside) => {
+            // In the loop, the variable holds one of these.
+            state.assign(name, held, false)
+            this.node(node.body, inside)
+          },
+          { times },
+        )
+        // It is certainly entered if there is a word that cannot vanish.
+        const entered = node.wordlist?.some(({ parts }) => parts === undefined)
+        if (scope.conditional || !entered) state.assign(name, before, true)
         return
       }
       case 'ArithmeticFor':
@@ -202,8 +252,8 @@ export class Walker {
         }
         return
       case 'Function':
-        scope.functions.set(node.name.value, node)
-        this.defined.set(node.name.value, { body: node.body, scope })
+        scope.state.define(node.name.value, node, scope.conditional)
+        this.defined.set(node, scope)
         return
       case 'Coproc':
         this.node(node.body, innerScope(scope, { input: { kind: 'unknown' } }))
@@ -236,67 +286,15 @@ export class Walker {
     }
     let input = scope.shell.input ?? scope.input
     for (const command of commands) {
-      const output = command.type === 'Command' ? outputOf(command, this.expander(scope), input) : undefined
+      const outputs = command.type === 'Command' ? outputsOf(command, this.expander(scope), input) : undefined
       this.node(command, innerScope(scope, { input, depth: scope.depth }))
-      input = output === undefined ? { kind: 'unknown' } : { kind: 'text', text: output }
+      // Where it may be this or that, it is taken to be all of it.
+      input = outputs ? { kind: 'text', text: outputs.join('\n') } : { kind: 'unknown' }
     }
   }
 
-  private command(command: Command, scope: Scope): void {
-    const { prefix } = command
-    const assignments = prefix.length > 0 ? prefix.filter((part) => part.type === 'Assignment') : []
-    const { redirects, input } =
-      command.redirects.length > 0 ? this.redirections(command.redirects, scope) : NOWHERE
-    if (!command.name) {
-      for (const assignment of assignments) this.assignment(assignment, scope)
-      if (redirects.length > 0) this.add({ words: [literal(':')], redirects, assigned: [] }, scope)
-      return
-    }
-    const assigned: string[] = []
-    for (const assignment of assignments) {
-      const { name, value } = assignment
-      this.inspect(assignment, scope)
-      this.remembers(assignment)
-      assigned.push(`${name}=${value.type === 'Word' ? value.value : ''}`)
-    }
-    const choices = this.commandWords(command, scope)
-    const { times } = scope
-    // In a loop over three words, a command with three readings is each of them once.
-    if (times > 1) scope.times = Math.ceil(times / choices.length)
-    const inside = this.reading(input, command.name.value, scope)
-    for (const words of choices) {
-      start({ words, redirects, assigned }, inside, this)
-    }
-    if (inside !== scope) scope.cwds = inside.cwds
-    scope.times = times
-  }
-
-  /** `exec`, also behind `command`, changes what the shell itself reads. */
-  private reading(input: Input | undefined, name: string, scope: Scope): Scope {
-    if (input) return { ...scope, input, shell: /^(exec|command|builtin)$/.test(name) ? scope.shell : {} }
-    return scope.shell.input ? { ...scope, input: scope.shell.input } : scope
-  }
-
-  private commandWords({ name, args }: Command, scope: Scope): Field[][] {
-    const expander = this.expander(scope)
-    const words: Word[] = name ? [name] : []
-    let all: Field[][] | undefined
-    for (const arg of args) {
-      if (arg.type === 'Word') words.push(arg)
-      else {
-        // `export X=1`, `alias x=…`.
-        const before = expandWords(words.splice(0), expander)
-        const values = arg.value.type === 'Word' ? expandOne(arg.value, expander) : [literal(arg.text)]
-        const fields = values.map((value) => ({ ...value, text: `${arg.name}=${value.text}` }))
-        all = combine(
-          combine(all ?? [[]], before),
-          fields.map((field) => [field]),
-        )
-        this.assignment(arg, scope, name?.value !== 'local')
-      }
-    }
-    const rest = expandWords(words, expander)
-    return all ? combine(all, rest) : rest
+  start(command: Started, scope: Scope, depth: number): void {
+    start(command, scope, this, depth)
   }
 
   /** Notes a command that would run as it stands. */
@@ -325,124 +323,33 @@ export class Walker {
     })
   }
 
-  /** Enters a function of this text. */
+  /** Enters a function of this text. Says whether no program of that name would be started instead. */
   call(name: string, args: readonly Field[], scope: Scope): boolean {
-    const called = scope.functions.get(name) ?? undefined
-    if (!called) return false
-    this.called.add(name)
+    const defined = scope.state.functions.get(name)
+    if (!defined) return false
     if (scope.depth > DEEPEST) {
       this.giveUp('it calls itself too often')
       return true
     }
     holdsArguments(this.evaluated, args)
-    const inside: Scope = { ...scope, positional: args, depth: scope.depth + 1 }
-    this.node(called.body, inside)
-    scope.cwds = inside.cwds
-    return true
-  }
-
-  private assignment(assignment: Assignment, scope: Scope, given = false): void {
-    const { name, value, append, index, text } = assignment
-    if (steers(name, { value: value.type === 'Word' && !index ? value.value : undefined, given }))
-      this.opaque(`sets ${name}, which changes what is started`, text)
-    this.remembers(assignment)
-    if (index) {
-      this.number(index, scope)
-      this.inspect(index, scope)
+    const { mayLeave } = this
+    for (const called of defined.bodies) {
+      this.called.add(called)
+      const inside: Scope = { ...scope, depth: scope.depth + 1 }
+      scope.state.call(args, () => {
+        this.mayLeave = false
+        this.node(called.body, inside)
+        return this.mayLeave
+      })
+      scope.cwds = joinCwds(scope.cwds, inside.cwds)
     }
-    if (value.type === 'ArrayValue') {
-      this.inspect(value, scope)
-      for (const element of value.elements) {
-        // `a=([x]=1)`
-        if (element.text.startsWith('[')) this.number(element, scope)
-      }
-      assign(scope, name, { texts: [], unknown: true })
-      return
-    }
-    const fields = expandOne(value, this.expander(scope))
-    const changing = scope.loop && value.parts?.some(({ type }) => /Expansion|DoubleQuoted/.test(type))
-    const held = append ? (scope.variables.get(name) ?? { texts: [], unknown: true }) : undefined
-    const texts = fields.filter(({ unknown }) => !unknown).map(({ text }) => text)
-    for (const text of texts) this.evaluated.holds(name, text)
-    assign(scope, name, {
-      texts: held ? held.texts.flatMap((before) => texts.map((text) => before + text)) : texts,
-      unknown:
-        !!changing ||
-        !!index ||
-        !!held?.unknown ||
-        fields.some(({ unknown }) => unknown) ||
-        (!!append && scope.loop),
-      local: !append && !index && fields.every(({ unknown, local }) => !unknown || local),
-    })
+    this.mayLeave = mayLeave
+    return defined.certain
   }
 
-  /** What a variable may hold from now on, or held before. */
-  private remembers({ name, value }: Assignment): void {
-    for (const word of value.type === 'ArrayValue' ? value.elements : [value]) this.remember(name, word)
-  }
-
-  private remember(name: string, word: Word): void {
-    const { written, variables, runs } = piecesOf(word)
-    for (const text of written) this.evaluated.holds(name, text)
-    for (const text of variables) this.evaluated.isMadeOf(name, text)
-    if (runs.some((part) => part.type !== 'CommandExpansion' || !isTameScript(part.script)))
-      this.evaluated.holdsAnything(name)
-  }
-
-  /** Taken for a number, or for a name that may have an index. */
-  private number(word: Pick<Word, 'value' | 'parts'>, scope: Scope): void {
-    const { written, variables, runs } = piecesOf(word)
-    for (const text of written) {
-      if (word.parts && isLive(text)) this.runs(text, scope)
-      this.evaluated.wants(text)
-    }
-    for (const text of variables) this.evaluated.wants(text)
-    if (runs.some((part) => part.type !== 'CommandExpansion' || !isTameScript(part.script)))
-      this.opaque(NOT_A_NUMBER, word.value)
-  }
-
-  /** Parts that bash takes for numbers or names. */
-  private numbers(node: SyntaxNode, scope: Scope): void {
-    switch (node.type) {
-      case 'ArithmeticWord':
-        this.number(node, scope)
-        return
-      case 'ArithmeticCommandExpansion':
-        if (!isTameScript(node.script)) this.opaque(NOT_A_NUMBER, node.text)
-        return
-      case 'TestBinary':
-        if (!/^-(eq|ne|lt|le|gt|ge)$/.test(node.operator)) return
-        this.number(node.left, scope)
-        this.number(node.right, scope)
-        return
-      case 'TestUnary':
-        if (node.operator === '-v' || node.operator === '-R') this.number(node.operand, scope)
-        return
-      case 'Assignment':
-        if (node.index) this.number(node.index, scope)
-        return
-      case 'Slice':
-        this.number(node.offset, scope)
-        if (node.length) this.number(node.length, scope)
-        return
-      case 'ParameterExpansion': {
-        const { index, operation, prefix, parameter } = node
-        const all = index?.value === '@' || index?.value === '*'
-        if (index && !all) this.number(index, scope)
-        if (prefix === '!' && !all && operation?.type !== 'Names') this.evaluated.wants(`\${${parameter}}`)
-        if (operation?.type === 'Default' && operation.operator.includes('=')) {
-          if (steers(parameter)) this.opaque(`sets ${parameter}, which changes what is started`, node.text)
-          this.remember(parameter, operation.operand)
-        }
-        if (
-          operation?.type === 'Unknown' ||
-          (operation?.type === 'Transform' && operation.operand.value === 'P')
-        ) {
-          this.evaluated.wants(`\${${parameter}}`)
-          this.opaque('evaluates what a variable holds', node.text)
-        }
-      }
-    }
+  /** `return`: what follows may not run. */
+  leave(): void {
+    this.mayLeave = true
   }
 
   private values(words: readonly Word[], scope: Scope): Values {
@@ -450,67 +357,24 @@ export class Walker {
     return {
       texts: fields.filter(({ unknown, glob }) => !unknown && !glob).map(({ text }) => text),
       unknown: fields.some(({ unknown, glob }) => unknown || glob),
+      ...(!fields.some(({ glob }) => glob) && tameIn(fields)),
     }
   }
 
-  private redirections(
-    list: readonly Redirection[],
-    scope: Scope,
-  ): { redirects: Redirect[]; input: Input | undefined } {
-    const redirects: Redirect[] = []
-    let input: Input | undefined
-    for (const redirection of list) {
-      if (redirection.type === 'HereDoc') {
-        input = this.hereDoc(redirection, scope)
-        continue
-      }
-      if (!redirection.target) continue
-      const fields = expandWords([redirection.target], this.expander(scope)).flat()
-      if (redirection.type === 'HereString') {
-        const [only] = fields
-        input =
-          fields.length === 1 && only && !only.unknown
-            ? { kind: 'text', text: only.text }
-            : { kind: 'unknown' }
-        continue
-      }
-      const { operator, descriptor } = redirection
-      const intoStdin = descriptor?.type === 'FileDescriptor' && descriptor.value === 0
-      for (const target of fields) {
-        // `<&3`, `0>&3`: what was opened there.
-        if ((operator === '<&' || intoStdin) && target.text !== '-') input = { kind: 'unknown' }
-        if (operator === '<>') input = { kind: 'unknown' }
-        // `2>&1` copies a descriptor.
-        if (operator.includes('&') && !operator.startsWith('&') && /^(\d+-?|-)$/.test(target.text)) continue
-        if (operator === '<' && target.text === '/dev/null') input = { kind: 'text', text: '' }
-        else if (operator === '<' || operator === '<&') input = { kind: 'unknown' }
-        else redirects.push({ target, writes: true })
-      }
-    }
-    return { redirects, input }
-  }
-
-  private hereDoc({ delimiter, body }: HereDoc, scope: Scope): Input {
-    if (delimiter?.quoted || !body.parts) return { kind: 'text', text: body.text }
-    const [field, ...others] = expandText(body.parts, this.expander(scope))
-    if (!field || others.length > 0) return { kind: 'unknown' }
-    return { kind: 'text', text: field.text.replaceAll(UNKNOWN, '$__unknown__') }
-  }
-
-  private inspect(node: SyntaxNode, scope: Scope): void {
+  inspect(node: SyntaxNode, scope: Scope): void {
     if (node.type === 'CommandExpansion' || node.type === 'ArithmeticCommandExpansion') {
-      this.numbers(node, scope)
+      noteNumbers(node, scope, this)
       this.substitute(node.script, scope)
     } else if (node.type === 'ProcessSubstitution') {
       this.processSubstitution(node.script, node.operator === '>', scope)
     } else if (node.type === 'CompoundList') {
-      this.maybe(scope, (inside) => this.statements(node.commands, inside), { loop: true, times: ENDLESS })
+      this.repeated(scope, (inside) => this.statements(node.commands, inside), { times: ENDLESS })
     } else this.inspectChildren(node, scope)
   }
 
   inspectChildren(node: SyntaxNode, scope: Scope): void {
     if (node.type === 'Word' && node.parts === undefined) return
-    this.numbers(node, scope)
+    noteNumbers(node, scope, this)
     forEachChild(node, (child) => this.inspect(child, scope))
   }
 
@@ -523,11 +387,13 @@ export class Walker {
       return anything
     }
     const only = script.commands.length === 1 ? script.commands[0]?.command : undefined
-    const output = only?.type === 'Command' ? outputOf(only, this.expander(inside), inside.input) : undefined
-    const tame = isTameScript(script)
+    const outputs =
+      only?.type === 'Command' ? outputsOf(only, this.expander(inside), inside.input) : undefined
+    const tame = tameOf(script)
     this.script(script, inside)
-    if (output !== undefined) return literal(output.replace(/\n+$/, ''))
-    return tame ? { ...anything, tame: true } : anything
+    const [output, ...others] = outputs ?? []
+    if (output !== undefined && others.length === 0) return literal(output.replace(/\n+$/, ''))
+    return tame ? { ...anything, tame } : anything
   }
 
   processSubstitution(script: ParsedScript | undefined, writes: boolean, scope: Scope): void {
@@ -538,14 +404,13 @@ export class Walker {
     )
   }
 
-  private expander(scope: Scope): Expander {
+  expander(scope: Scope): Expander {
     return new WalkingExpander(this, scope)
   }
 
   /** `cd`: where what follows runs. */
   changeDirectory(target: Field | undefined, scope: Scope): void {
-    const { home } = this.surroundings
-    if (!target) scope.cwds = [home]
+    if (!target) scope.cwds = [homeOf(scope.state, this.surroundings.home)]
     else if (target.text === '-') scope.cwds = [undefined]
     else if (target.unknown)
       scope.cwds = target.text.startsWith('/') ? [undefined, joinPath('/', target.text)] : [undefined]
@@ -576,8 +441,4 @@ class WalkingExpander implements Expander {
   processSubstitution(script: ParsedScript | undefined, writes: boolean): void {
     this.walker.processSubstitution(script, writes, this.scope)
   }
-}
-
-function combine(all: readonly Field[][], choices: readonly Field[][]): Field[][] {
-  return all.flatMap((fields) => choices.map((choice) => [...fields, ...choice])).slice(0, 64)
 }

@@ -63,10 +63,14 @@ interface GitCall extends GivenOptions {
   name: string
 }
 
+/** Settings elsewhere than in `.git`, which nobody may change, could start something. */
+const isOwnSetting = ({ name, value }: GivenOptions['options'][number]) =>
+  name !== '--git-dir' || (!!value && !value.unknown && /(^|\/)\.git(\/|$)/.test(value.text))
+
 /** The sub-command and what it is given; `undefined` if an option may do more than change what is shown. */
 export function gitCall(fields: readonly Field[]): GitCall | undefined {
   const global = givenOptions(fields, GLOBAL, { leading: true })
-  if (!global) return undefined
+  if (!global?.options.every(isOwnSetting)) return undefined
   const [sub] = global.operands
   if (!sub) return { ...global, name: '' }
   const name = sub.text === 'annotate' ? 'blame' : sub.text

@@ -11,6 +11,9 @@ const NOWHERE = /^(-|\/dev\/(null|stdout|stderr))$/
 const SPOKEN =
   /^(-[HAeubmxrd]|--(header|user-agent|referer|user|cookie|max-time|proxy|range|data|data-urlencode|data-raw|oauth2-bearer|resolve|connect-to|connect-timeout))$/
 
+/** By HTTP: written out, or of a host that is not named like another protocol. curl expands braces by itself. */
+const PLACE = /^(https?:\/\/|(?!(dict|ftp|imap|ldap|pop3|smtp)\.)([\w.-]+|\[[\da-f:.]+\])(:\d+)?([/?#]|$))/i
+
 export function curlLooks(fields: readonly Field[]): boolean {
   const given = givenOptions(fields, CURL, { trusting: true })
   if (!given) return false
@@ -31,9 +34,7 @@ export function curlLooks(fields: readonly Field[]): boolean {
       return true
     }) &&
     places.every(({ text, unknown, tame, glob }) =>
-      (unknown || (glob && /^[*?[]/.test(text))) && !tame
-        ? /^https?:/.test(text)
-        : !/^(?!https?:)[a-z][a-z\d+.-]*:\/\/|^file:/i.test(text),
+      (unknown || (glob && /^[*?[]/.test(text))) && !tame ? /^https?:\/\//.test(text) : PLACE.test(text),
     )
   )
 }

@@ -116,11 +116,6 @@ export const SYSTEM: Record<string, Looks> = {
     'pr list,pulls list,issues list',
     optionList('-r: -l: -o: -R: --repo= --login= --output= --state= --limit= --page= --fields= -f: -p:'),
   ),
-  'ansible-inventory': (fields) =>
-    !!givenOptions(
-      fields,
-      optionList('-y --list --graph --host= --yaml --toml --vars --limit= -l:'),
-    )?.options.some(({ name }) => /^--(list|graph|host)$/.test(name)),
 }
 
 /** `iptables -nvL`, `iptables -S`. */

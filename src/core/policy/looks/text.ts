@@ -1,6 +1,7 @@
 /** Files and texts: which calls only look. */
 import type { Field } from '../command.ts'
 import { type GivenOptions, givenOptions, mayBeOption, optionList } from '../given-options.ts'
+import { endOfExec } from '../starts/find.ts'
 
 type Looks = (fields: readonly Field[]) => boolean
 
@@ -53,6 +54,8 @@ export const TEXT: Record<string, Looks> = {
     '-HIuaLpigsF0q1 -d: -e: -t: -E: -S: -j: -c: -x: -X: --hidden --no-ignore --unrestricted --absolute-path --follow --full-path --ignore-case --case-sensitive --glob --regex --fixed-strings --print0 --max-depth= --min-depth= --exact-depth= --extension= --type= --exclude= --size= --changed-within= --changed-before= --owner= --color= --threads= --max-results= --quiet --show-errors --prune --no-ignore-vcs --strip-cwd-prefix --one-file-system --base-directory= --search-path=',
     (given) => !has(given, /^-[xX]$/),
   ),
+  // `init` starts what a file says.
+  tput: only('-x', ({ operands: [first] }) => !!first && !/^(init|reset)$/.test(first.text)),
   find: findLooks,
   tar: (fields) => {
     const [first, ...rest] = fields
@@ -86,7 +89,7 @@ function findLooks(fields: readonly Field[]): boolean {
     const field = fields[at] as Field
     const { text } = field
     if (/^-(exec|execdir|ok|okdir)$/.test(text)) {
-      const end = fields.findIndex((field, index) => index > at && /^[;+]$/.test(field.text))
+      const end = endOfExec(fields, at + 1)
       if (end === -1) return false
       at = end
     } else if (FIND_VALUE.test(text)) at++

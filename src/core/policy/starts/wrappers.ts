@@ -3,6 +3,10 @@
 export interface Wrapper {
   /** Options that take the next word as their value. */
   values?: string
+  /** The other options it may have. Where they are listed, any further one may take the next word or mean something else. */
+  flags?: string
+  /** With these it does not start a program but changes files. */
+  edits?: RegExp
   /** Words between the options and the command: the duration of `timeout`, the host of `ssh`. */
   skip?: number
   /** The words are joined and given to a shell. */
@@ -23,23 +27,46 @@ export const WRAPPERS: Record<string, readonly Wrapper[]> = {
   sudo: [
     {
       values:
-        '-u -g -h -p -C -D -R -r -t -T -U --user --group --host --prompt --close-from --chdir --chroot --role --type --command-timeout --other-user',
+        '-u -g -h -p -C -D -r -t -T -U --user --group --host --prompt --close-from --chdir --role --type --command-timeout --other-user',
+      flags:
+        '-A -b -B -E -H -i -K -k -l -n -N -P -S -s -V -v --askpass --background --bell --preserve-env --set-home --login --remove-timestamp --reset-timestamp --list --non-interactive --preserve-groups --stdin --shell --version --validate --no-update --help',
+      edits: /^(-[A-Za-z]*e|--ed[a-z]*)$/,
       shellByDefault: true,
       idle: /^(-[lvkKnVS]+|--(list|validate|version|help|reset-timestamp|remove-timestamp|non-interactive))$/,
     },
   ],
-  doas: [{ values: '-u -C', shellByDefault: true, idle: /^-(L|n)$/ }],
-  env: [{ values: '-u -C --unset --chdir', text: ['-S', '--split-string'] }],
-  nohup: [{}],
-  setsid: [{}],
+  doas: [{ values: '-u -C', flags: '-L -n -s', shellByDefault: true, idle: /^-(L|n)$/ }],
+  env: [
+    {
+      values: '-u -C --unset --chdir',
+      flags:
+        '-i -0 -v --ignore-environment --null --debug --block-signal --default-signal --ignore-signal --list-signal-handling',
+      text: ['-S', '--split-string'],
+    },
+  ],
+  nohup: [{ flags: '' }],
+  setsid: [{ flags: '-c -f -w --ctty --fork --wait' }],
   time: [{ values: '-f -o --format --output' }],
-  timeout: [{ values: '-s -k --signal --kill-after', skip: 1 }],
-  nice: [{ values: '-n --adjustment' }],
+  timeout: [
+    {
+      values: '-s -k --signal --kill-after',
+      flags: '-f -p -v --foreground --preserve-status --verbose',
+      skip: 1,
+    },
+  ],
+  nice: [{ values: '-n --adjustment', flags: '-#' }],
   ionice: [{ values: '-c -n -p -P -u --class --classdata' }],
   chrt: [{ values: '-T -P -D', skip: 1 }],
   taskset: [{ skip: 1 }],
-  stdbuf: [{ values: '-i -o -e --input --output --error' }],
-  watch: [{ values: '-n --interval', shell: true }],
+  stdbuf: [{ values: '-i -o -e --input --output --error', flags: '' }],
+  watch: [
+    {
+      values: '-n -q -s --interval --equexit --shotsdir',
+      flags:
+        '-b -c -C -d -e -f -g -p -r -t -v -w -x --beep --color --no-color --differences --errexit --follow --chgexit --precise --no-rerun --no-title --no-wrap --no-linewrap --exec',
+      shell: true,
+    },
+  ],
   chroot: [{ values: '--userspec --groups', skip: 1, shellByDefault: true }],
   unshare: [
     {
@@ -47,7 +74,14 @@ export const WRAPPERS: Record<string, readonly Wrapper[]> = {
       shellByDefault: true,
     },
   ],
-  nsenter: [{ values: '-t -S -G --target --setuid --setgid', shellByDefault: true }],
+  nsenter: [
+    {
+      values: '-t -S -G --target --setuid --setgid',
+      flags:
+        '-a -m -u -i -n -p -U -C -T -F -Z -e --all --mount --uts --ipc --net --pid --user --cgroup --time --no-fork --follow-context --env --preserve-credentials',
+      shellByDefault: true,
+    },
+  ],
   strace: [{ values: '-e -o -p -s -u -E -a -b -I -O -P -S -U -X --trace --output' }],
   ltrace: [{ values: '-e -o -p -s -u -l -n -a' }],
   flock: [{ values: '-w -E --timeout --conflict-exit-code', skip: 1, text: ['-c', '--command'] }],
@@ -101,11 +135,11 @@ export const WRAPPERS: Record<string, readonly Wrapper[]> = {
   'dbus-run-session': [{}],
   firejail: [{ shellByDefault: true }],
   bwrap: [{ values: '--chdir --setenv --unsetenv --hostname --uid --gid --tmpfs --proc --dev --dir' }],
-  busybox: [{}],
-  toybox: [{}],
-  command: [{}],
-  builtin: [{}],
-  exec: [{ values: '-a' }],
+  busybox: [{ flags: '--list --list-full --help' }],
+  toybox: [{ flags: '--help --long' }],
+  command: [{ flags: '-p -v -V' }],
+  builtin: [{ flags: '' }],
+  exec: [{ values: '-a', flags: '-c -l' }],
   coproc: [{}],
   noglob: [{}],
   ssh: [
@@ -166,33 +200,12 @@ export const SHELLS = new Set([
   'pwsh',
 ])
 
-/** Programs that run a text of their own language: what it starts cannot be seen. The options carry such a text. */
-export const INTERPRETERS: Record<string, readonly string[]> = {
-  python: ['-c', '-m'],
-  perl: ['-e', '-E', '-n', '-p'],
-  ruby: ['-e'],
-  node: ['-e', '-p', '--eval', '--print', '-r', '--require', '--import'],
-  nodejs: ['-e', '-p', '--eval', '--print'],
-  deno: [],
-  bun: ['-e'],
-  php: ['-r'],
-  lua: ['-e'],
-  luajit: ['-e'],
-  tclsh: [],
-  expect: ['-c'],
-  osascript: ['-e'],
-  Rscript: ['-e'],
-  guile: ['-c'],
-  gdb: ['-ex', '-x'],
-  ed: [],
-  ex: ['-c'],
-  vi: ['-c'],
-  vim: ['-c', '--cmd'],
-  nvim: ['-c', '--cmd'],
-  emacs: ['--eval'],
-  m4: [],
-  dc: [],
-}
+/** Programs that run a text of their own language: what it starts cannot be seen. */
+export const INTERPRETERS = new Set(
+  'python perl ruby node nodejs deno bun php lua luajit tclsh expect osascript Rscript guile gdb ed ex vi vim nvim emacs m4 dc'.split(
+    ' ',
+  ),
+)
 
 /** Programs that start what a file, a queue or another process says: what that is cannot be seen. */
 export const STARTERS = new Set([

@@ -1,12 +1,13 @@
 /** Which files a command may change, as far as its arguments say. */
 import { baseName, type Field, literal, type SimpleCommand } from './command.ts'
-import { gitWrites } from './git-writes.ts'
+import type { FileChange } from './file-change.ts'
+import { gitChangedFiles } from './git-changed-files.ts'
 import { subCommand } from './observe.ts'
 import { isOption, textsOf } from './options.ts'
 import { readSed } from './sed.ts'
-import type { Write } from './write.ts'
+import { APART, isProse } from './spoken.ts'
 
-const HARMLESS = /^\/dev\/(null|stdout|stderr|tty|fd\/.*|full|zero)$/
+const HARMLESS = /^\/dev\/(null|stdout|stderr|tty|fd\/[^/]+|full|zero)$/
 
 /** What its output, or that of what encloses it, is written to. */
 export function redirectedTo({ redirects }: SimpleCommand): Field[] {
@@ -17,11 +18,11 @@ export function redirectedTo({ redirects }: SimpleCommand): Field[] {
  * A command that only looks writes to where it is redirected, if anywhere. `isDirectory` says whether a field may be a
  * directory that is there: what is copied to it lands inside.
  */
-export function writesOf(
+export function changedFiles(
   command: SimpleCommand,
   looks: boolean,
   isDirectory: (field: Field) => boolean,
-): Write[] {
+): FileChange[] {
   const redirected = redirectedTo(command).map((target) => ({ target, deep: false, sure: true as const }))
   const name = command.words[0]
   if (!name || looks) return redirected
@@ -29,7 +30,11 @@ export function writesOf(
   return [...redirected, ...targets.filter(({ target }) => !HARMLESS.test(target.text))]
 }
 
-function targetsOf(program: string, args: readonly Field[], isDirectory: (field: Field) => boolean): Write[] {
+function targetsOf(
+  program: string,
+  args: readonly Field[],
+  isDirectory: (field: Field) => boolean,
+): FileChange[] {
   const operands = operandsOf(args)
   const all = (deep: boolean) => operands.map((target) => ({ target, deep, sure: true as const }))
   const recursive = args.some(({ text }) => /^-[a-zA-Z]*[rR]/.test(text) || text.startsWith('--rec'))
@@ -63,7 +68,7 @@ function targetsOf(program: string, args: readonly Field[], isDirectory: (field:
         deep: false,
         sure: true as const,
       }))
-      return understood ? targets : [...targets, ...anyWord(args)]
+      return understood ? targets : [...targets, ...anyWord(program, args)]
     }
     case 'dd':
       return args
@@ -72,7 +77,7 @@ function targetsOf(program: string, args: readonly Field[], isDirectory: (field:
     case 'find':
       return args.some(({ text }) => /^-(delete|fprint.*|fls)$/.test(text)) ? all(true) : []
     case 'git':
-      return gitWrites(args)
+      return gitChangedFiles(args)
     case 'docker':
     case 'podman':
     case 'nerdctl':
@@ -92,15 +97,25 @@ function targetsOf(program: string, args: readonly Field[], isDirectory: (field:
       }
   }
   const here = UNPACKERS.has(program) && !args.some(({ text }) => /^(-C|-d|--directory.*)/.test(text))
-  return here ? [{ target: literal('.'), deep: true }, ...anyWord(args)] : anyWord(args)
+  return here ? [{ target: literal('.'), deep: true }, ...anyWord(program, args)] : anyWord(program, args)
 }
 
 /** Not known to only read: every word that is a path may be written to, also the values of options. */
-function anyWord(args: readonly Field[]): Write[] {
-  return args.flatMap((arg) => [
+function anyWord(program: string, args: readonly Field[]): FileChange[] {
+  return args.flatMap((arg, index) => [
     ...(isOption(arg.text) ? [] : [{ target: arg, deep: true }]),
     ...pieces(arg).map((target) => ({ target, deep: true })),
+    ...(/\s\S/.test(arg.text) && arg.text.includes('/') && !isProse(program, args, index)
+      ? spokenPaths(arg)
+      : []),
   ])
+}
+
+/** Paths in what may be a text for the program: `.output /x`. */
+function spokenPaths(arg: Field): FileChange[] {
+  return arg.text
+    .split(APART)
+    .flatMap((text) => (text.startsWith('/') ? { target: { ...arg, text }, deep: true } : []))
 }
 
 /** What they write, another file says. */
@@ -114,7 +129,11 @@ const operandsOf = (args: readonly Field[]) => {
 }
 
 /** Of `cp` and what is like it. What is moved or gets a second name counts as changed too. */
-function copied(program: string, args: readonly Field[], isDirectory: (field: Field) => boolean): Write[] {
+function copied(
+  program: string,
+  args: readonly Field[],
+  isDirectory: (field: Field) => boolean,
+): FileChange[] {
   const operands = operandsOf(args)
   const has = (short: RegExp, long: string) =>
     args.some(
@@ -181,27 +200,33 @@ function pieces(arg: Field): Field[] {
 }
 
 /** A directory given to a container can be changed from inside, unless it is given read-only. */
-function mounts(args: readonly Field[]): Write[] {
-  return args
-    .flatMap((arg, index): Write[] => {
-      const { text } = arg
-      const before = args[index - 1]?.text ?? ''
-      const volume = /^(-v|--volume)$/.test(before) ? text : /^(-v|--volume=)([/~.].*)$/.exec(text)?.[2]
-      const mount = before === '--mount' ? text : /^--mount=(.*)$/.exec(text)?.[1]
-      if (volume !== undefined) {
-        const [source = '', , mode = ''] = volume.split(':')
-        return /(^|,)ro(,|$)/.test(mode) || !volume.includes(':')
-          ? []
-          : [{ target: { ...arg, text: source }, deep: true, sure: true }]
-      }
-      const source = mount && /(?:^|,)(?:source|src)=([^,]*)/.exec(mount)?.[1]
-      if (!source || /(^|,)(readonly|ro)(=true|=1)?(,|$)/.test(mount)) return []
-      return [{ target: { ...arg, text: source }, deep: true, sure: true }]
+function mounts(args: readonly Field[]): FileChange[] {
+  const sub = subCommand('docker', textsOf(args))
+  const all = args.flatMap((arg, index): FileChange[] => {
+    const { text } = arg
+    const before = args[index - 1]?.text ?? ''
+    const named = (source: string): FileChange => ({
+      target: { ...arg, text: source },
+      deep: true,
+      sure: true,
     })
-    .concat(
-      // `docker cp x container:/y` writes there, `docker cp container:/y x` here.
-      subCommand('docker', textsOf(args))[0] === 'cp'
-        ? args.slice(-1).map((target) => ({ target, deep: true }))
-        : [],
-    )
+    const volume = /^(-[a-zA-Z]*v|--volume)$/.test(before)
+      ? text
+      : /^(?:-[a-zA-Z]*v=?|--volume=)([/~.].*)$/s.exec(text)?.[1]
+    if (volume !== undefined) {
+      const [source = '', , mode = ''] = volume.split(':')
+      return /(^|,)ro(,|$)/.test(mode) || !volume.includes(':') ? [] : [named(source)]
+    }
+    const mount = (before === '--mount' ? text : /^--mount=(.*)$/s.exec(text)?.[1])?.replaceAll('"', '')
+    const source = mount && /(?:^|,)(?:source|src)=([^,]*)/.exec(mount)?.[1]
+    if (source) return /(^|,)(readonly|ro)(=true|=1)?(,|$)/.test(mount) ? [] : [named(source)]
+    // A volume may be a directory, and what is built or saved is written here.
+    const place =
+      /(?:^|[,=])(?:device|dest)=([^,]*)/.exec(text)?.[1] ??
+      (/^(-o|--output|--cidfile|--iidfile|--metadata-file)$/.test(before) ? text : undefined) ??
+      /^(?:-o|--(?:output|cidfile|iidfile|metadata-file)=)(.+)$/s.exec(text)?.[1]
+    return place ? [named(place)] : []
+  })
+  // `docker cp x container:/y` writes there, `docker cp container:/y x` here.
+  return sub[0] === 'cp' ? [...all, ...args.slice(-1).map((target) => ({ target, deep: true }))] : all
 }

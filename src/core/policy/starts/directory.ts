@@ -1,6 +1,6 @@
 /** Where `cd` leads. */
-import { type Field, literal, UNKNOWN } from './command.ts'
-import { joinCwds, type Scope } from './scope.ts'
+import { type Field, literal, UNKNOWN } from '../command.ts'
+import { joinCwds, type Scope } from '../scope.ts'
 
 export function changeDirectories(
   args: readonly Field[],
@@ -28,11 +28,11 @@ function directoriesOf(
   const target = args[at]
   // `pushd +1`
   if (target && /^[+-]\d+$/.test(target.text)) return [{ text: UNKNOWN, unknown: 'one' }]
-  const previous = target?.text === '-' ? scope.variables.get('OLDPWD') : undefined
+  const previous = target?.text === '-' ? scope.state.variables.get('OLDPWD') : undefined
   if (previous) return [target, ...previous.texts.map(literal)]
   if (!target || /^(\/|\.\.?(\/|$)|-$)/.test(target.text)) return [target]
   const given = assigned.findLast((text) => text.startsWith('CDPATH='))?.slice(7)
-  const held = scope.variables.get('CDPATH')
+  const held = scope.state.variables.get('CDPATH')
   if (given === undefined && !held) return [target]
   // It may be below one of these, if it is there.
   const lists = given === undefined ? (held?.texts ?? []) : [given]

@@ -1,10 +1,10 @@
 /** Builtins of bash that evaluate what they are given, or put it into variables. */
-import { type Field, showCommand, UNKNOWN } from './command.ts'
-import { isLive } from './evaluated.ts'
-import type { Look } from './look.ts'
-import { isOption } from './options.ts'
-import { assign, type Scope } from './scope.ts'
-import { steers } from './steering.ts'
+import { type Field, showCommand, UNKNOWN } from '../command.ts'
+import { isLive } from '../evaluated.ts'
+import type { Look } from '../look.ts'
+import { isOption } from '../options.ts'
+import { assign, type Scope } from '../scope.ts'
+import { steers } from '../steering.ts'
 
 const DECLARING = new Set(['declare', 'typeset', 'local', 'export', 'readonly'])
 const READING: Record<string, { values: RegExp; holds: string }> = {
@@ -14,18 +14,21 @@ const READING: Record<string, { values: RegExp; holds: string }> = {
   getopts: { values: /^$/, holds: 'OPTARG' },
 }
 
-/** `undefined`: none of these. Otherwise what it starts, if anything. */
+const OTHERS = 'let unset test [ printf wait jobs'.split(' ')
+export const EVALUATING: ReadonlySet<string> = new Set([...DECLARING, ...Object.keys(READING), ...OTHERS])
+
+/** What it starts, if anything. */
 export function evaluating(
   program: string,
   args: readonly Field[],
   scope: Scope,
   walker: Look,
-): readonly Field[] | undefined {
+): readonly Field[] {
   const show = () => showCommand({ words: [{ text: program }, ...args] })
   /** Taken for a number or a name. */
   const evaluate = (field: Field | undefined) => {
     if (!field) return
-    if (field.unknown && !field.tame) walker.opaque('evaluates a text that is not known', show())
+    if (field.unknown && field.tame !== 'number') walker.opaque('evaluates a text that is not known', show())
     if (isLive(field.text)) walker.runs(field.text.replaceAll(UNKNOWN, '0'), scope)
     walker.evaluated.wants(field.text)
   }
@@ -66,6 +69,8 @@ export function evaluating(
         if (!isOption(arg.text) && !/^\w+$/.test(arg.text)) evaluate(arg)
         // What was known of it is no longer so.
         if (/^\w+$/.test(arg.text)) assign(scope, arg.text, { texts: [''], unknown: true })
+        if (arg.unknown) walker.opaque('takes a variable away whose name is not known', show())
+        scope.state.undefine(arg.text)
       }
       return []
     case 'test':
@@ -97,7 +102,7 @@ export function evaluating(
       return at === -1 ? [] : args.slice(at + 1)
     }
     default:
-      return undefined
+      return []
   }
 }
 
@@ -107,7 +112,11 @@ function callback(args: readonly Field[], scope: Scope, walker: Look, show: () =
   for (const [index, { text }] of args.entries()) {
     const [, inline] = /^-\w*?C(.*)$/s.exec(text) ?? []
     if (inline !== undefined)
-      walker.text(inline || (args[index + 1]?.text ?? ''), { ...scope, depth: scope.depth + 1 })
+      walker.text(inline || (args[index + 1]?.text ?? ''), {
+        ...scope,
+        times: Number.POSITIVE_INFINITY,
+        depth: scope.depth + 1,
+      })
   }
 }
 
@@ -121,8 +130,10 @@ function declaring(
 ): void {
   const options = args.filter(({ text }) => /^[-+]\w/.test(text)).map(({ text }) => text)
   const integer = options.some((text) => /^-\w*i/.test(text))
-  if (options.some((text) => /^-\w*n/.test(text)) && program !== 'export')
-    walker.opaque('gives a variable another name', show())
+  const has = (letter: string) => options.some((text) => text.startsWith('-') && text.includes(letter))
+  // From now on, nobody knows what is assigned to what.
+  if (has('n') && program !== 'export') walker.giveUp('it gives a variable another name')
+  const isLocal = scope.state.isInFunction && /^(local|declare|typeset)$/.test(program) && !has('g')
   for (const arg of args) {
     if (/^[-+]\w/.test(arg.text)) continue
     const [, name = '', index = '', value] = /^(\w*)((?:\[.*\])?)\+?(?:=(.*))?$/s.exec(arg.text) ?? []
@@ -142,14 +153,24 @@ function declaring(
         : steers(name, { value: known, given })
     )
       walker.opaque(`sets ${name}, which changes what is started`, show())
-    if (value === undefined) continue
-    if (arg.unknown && !arg.tame) walker.evaluated.holdsAnything(name)
+    if (isLocal) scope.state.declareLocal(name)
+    if (program === 'readonly' || has('r')) scope.state.makeConstant(name)
+    if (program === 'export' && has('n')) scope.state.unexport(name)
+    else if (isGiven(program, options)) scope.state.export(name, !scope.conditional)
+    if (value === undefined) {
+      // A variable of a function begins empty.
+      if (isLocal) assign(scope, name, { texts: [''], unknown: false })
+      continue
+    }
+    if (arg.unknown && arg.tame !== 'number') walker.evaluated.holdsAnything(name)
     else walker.evaluated.holds(name, value)
-    // It may have been noted already, with all that it may hold.
-    assign({ ...scope, conditional: scope.conditional || scope.variables.has(name) }, name, {
-      texts: known === undefined ? [] : [known],
-      unknown: known === undefined,
-    })
+    // An unquoted assignment was noted already, with all that it may hold.
+    const noted = scope.state.variables.get(name)
+    if (known === undefined || !(noted?.texts.includes(known) || noted?.lists))
+      assign({ ...scope, conditional: scope.conditional || noted !== undefined }, name, {
+        texts: known === undefined ? [] : [known],
+        unknown: known === undefined,
+      })
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Field } from './command.ts'
 
 /** A file that a command may change. */
-export interface Write {
+export interface FileChange {
   target: Field
   /** Everything below may be changed too. */
   deep: boolean

@@ -1,8 +1,8 @@
 /** Which files a git command may change. */
 import { type Field, literal } from './command.ts'
+import type { FileChange } from './file-change.ts'
 import { subCommand } from './observe.ts'
 import { isOption, textsOf } from './options.ts'
-import type { Write } from './write.ts'
 
 /** Sub-commands that write nothing but what they are told to by `--output`; settings given with `-c` do not change that. */
 const READING =
@@ -18,7 +18,7 @@ const NAMED =
 /** Their words are files. */
 const BY_FILES = /^(restore|clean)$/
 
-export function gitWrites(args: readonly Field[]): Write[] {
+export function gitChangedFiles(args: readonly Field[]): FileChange[] {
   const [name = '', ...operands] = subCommand('git', textsOf(args))
   if (READING.test(name)) return values(args, /^--o\w*$/, /^--o\w*=(.*)$/s).map(file)
   const places = values(args, /^(-C|--work-tree|--git-dir)$/, /^--(?:work-tree|git-dir)=(.*)$/s)
@@ -71,7 +71,7 @@ function treeChanges(name: string, args: readonly Field[]): boolean {
   }
 }
 
-const file = (target: Field): Write => ({ target, deep: false })
+const file = (target: Field): FileChange => ({ target, deep: false })
 
 const below = (place: Field, word: Field): Field => ({ ...word, text: `${place.text}/${word.text}` })
 

@@ -1,0 +1,260 @@
+/**
+ * What a shell holds at one point of its text: variables, arguments, functions, aliases. One that may hold this or that
+ * holds both. All that runs in one shell shares one of these; a subshell has a copy, another shell starts with what is
+ * handed to it.
+ */
+import type { Function as ShellFunction } from 'unbash'
+import { type Field, type Tame, UNKNOWN } from './command.ts'
+
+/** Everything a variable may hold here; `unknown` when it may also hold something else. */
+export interface Values {
+  texts: readonly string[]
+  unknown: boolean
+  /** Names of files that have one of these forms. */
+  globs?: readonly string[]
+  /** What is unknown leads nowhere that somebody could choose. */
+  local?: boolean
+  /** What is unknown is no option. */
+  tame?: Tame | undefined
+  /** Of an array: each row of elements it may hold. */
+  lists?: Lists
+}
+
+/** Rows of words, of which one is there. */
+export type Lists = readonly (readonly Field[])[]
+
+export const ANYTHING: Field = { text: UNKNOWN, unknown: 'many' }
+const ANY_LIST: Lists = [[ANYTHING]]
+const NOT_KNOWN: Values = { texts: [], unknown: true }
+const MOST_VALUES = 16
+const MOST_LISTS = 8
+
+interface Defined {
+  bodies: readonly ShellFunction[]
+  /** It is certainly defined, so that no program of this name is started instead. */
+  certain: boolean
+}
+
+const NOTHING: ReadonlyMap<string, never> = new Map<string, never>()
+const NONE: ReadonlySet<string> = new Set()
+
+/** Its maps are replaced, not changed: mostly there is nothing in them, and copies share them. */
+export class ShellState {
+  variables: ReadonlyMap<string, Values> = NOTHING
+  functions: ReadonlyMap<string, Defined> = NOTHING
+  aliases: ReadonlyMap<string, string> = NOTHING
+  /** `$1`, `$2`, …. */
+  arguments: Lists = [[]]
+  /** Variables that are certainly handed to what is started. */
+  private exported = NONE
+  private constant = NONE
+  /** Variables of the function that is being gone through. */
+  private locals: Set<string> | undefined
+
+  /** For a subshell. */
+  copy(): ShellState {
+    const copy = new ShellState()
+    copy.variables = this.variables
+    copy.functions = this.functions
+    copy.aliases = this.aliases
+    copy.exported = this.exported
+    copy.constant = this.constant
+    if (this.locals) copy.locals = new Set(this.locals)
+    copy.arguments = this.arguments
+    return copy
+  }
+
+  /** For another shell that is started from this one. `cleared`: without what is exported. */
+  fresh(assigned: readonly string[], cleared: boolean): ShellState {
+    const fresh = new ShellState()
+    if (!cleared)
+      for (const name of this.exported) {
+        const values = this.variables.get(name)
+        if (values) fresh.set(name, values)
+      }
+    // Functions may be handed on as well.
+    for (const [name, { bodies }] of this.functions) fresh.setFunction(name, { bodies, certain: false })
+    for (const [name, values] of givenValues(assigned)) fresh.set(name, values)
+    return fresh
+  }
+
+  private set(name: string, values: Values): void {
+    this.variables = new Map(this.variables).set(name, values)
+  }
+
+  private setFunction(name: string, defined: Defined): void {
+    this.functions = new Map(this.functions).set(name, defined)
+  }
+
+  setAlias(name: string, text: string): void {
+    this.aliases = new Map(this.aliases).set(name, text)
+  }
+
+  dropAlias(name: string): void {
+    const aliases = new Map(this.aliases)
+    aliases.delete(name)
+    this.aliases = aliases
+  }
+
+  get isInFunction(): boolean {
+    return this.locals !== undefined
+  }
+
+  /** `maybe`: it may also be left out, so that what was there before may still be. */
+  assign(name: string, values: Values, maybe: boolean): void {
+    const kept = maybe || this.constant.has(name)
+    this.set(name, kept ? union(this.variables.get(name) ?? NOT_KNOWN, values) : limited(values))
+  }
+
+  /** Variables that are set for one command, of which the shell itself sees something. */
+  withAssigned(assigned: readonly string[], work: () => void): void {
+    const before = givenValues(assigned).map(([name, values]) => {
+      const held = this.variables.get(name)
+      this.set(name, values)
+      return [name, held ?? NOT_KNOWN] as const
+    })
+    work()
+    // Some shells keep them.
+    for (const [name, held] of before) this.set(name, union(held, this.variables.get(name) ?? NOT_KNOWN))
+  }
+
+  declareLocal(name: string): void {
+    this.locals?.add(name)
+  }
+
+  export(name: string, certainly: boolean): void {
+    if (certainly && !this.isInFunction) this.exported = new Set(this.exported).add(name)
+  }
+
+  unexport(name: string): void {
+    const exported = new Set(this.exported)
+    exported.delete(name)
+    this.exported = exported
+  }
+
+  makeConstant(name: string): void {
+    this.constant = new Set(this.constant).add(name)
+  }
+
+  setArguments(lists: Lists, maybe: boolean): void {
+    this.arguments = limitedLists(maybe ? [...this.arguments, ...lists] : lists)
+  }
+
+  /** `undefined`: nobody knows by how many. */
+  shift(count: number | undefined, maybe: boolean): void {
+    const shifted =
+      count === undefined
+        ? this.arguments.flatMap((list) => list.map((_, at) => list.slice(at + 1)))
+        : this.arguments.map((list) => shiftedBy(list, count))
+    this.setArguments(shifted, maybe || count === undefined)
+  }
+
+  define(name: string, body: ShellFunction, maybe: boolean): void {
+    const before = this.functions.get(name)
+    const certain = !maybe && !this.isInFunction
+    const bodies = certain || before?.bodies.includes(body) ? [body] : [...(before?.bodies ?? []), body]
+    this.setFunction(name, { bodies, certain: certain || before?.certain === true })
+  }
+
+  undefine(name: string): void {
+    const before = this.functions.get(name)
+    if (before) this.setFunction(name, { bodies: before.bodies, certain: false })
+  }
+
+  /** A call of a function: it has arguments and variables of its own. `work` says whether it may be left early. */
+  call(args: readonly Field[], work: () => boolean): void {
+    const { arguments: outer, locals } = this
+    const before = this.variables
+    this.arguments = [args]
+    this.locals = new Set()
+    const mayLeave = work()
+    for (const [name, values] of this.variables) {
+      const held = before.get(name)
+      if (held !== values && (mayLeave || this.locals.has(name)))
+        this.set(name, union(held ?? NOT_KNOWN, values))
+    }
+    this.locals = locals
+    this.arguments = outer
+  }
+
+  /** Both may be true afterwards. */
+  join(other: ShellState): void {
+    for (const [name, values] of other.variables) {
+      const held = this.variables.get(name)
+      if (held !== values) this.set(name, union(held ?? NOT_KNOWN, values))
+    }
+    for (const [name, defined] of other.functions) {
+      const held = this.functions.get(name)
+      if (held === defined) continue
+      const bodies = [...new Set([...(held?.bodies ?? []), ...defined.bodies])]
+      this.setFunction(name, { bodies, certain: defined.certain && held?.certain === true })
+    }
+    if (other.arguments !== this.arguments) this.setArguments(other.arguments, true)
+  }
+
+  /** What differs from another is no longer known. */
+  forgetChanges(since: ShellState): void {
+    for (const [name, values] of this.variables)
+      if (since.variables.get(name) !== values)
+        this.set(name, values.lists ? { ...NOT_KNOWN, lists: ANY_LIST } : NOT_KNOWN)
+    if (since.arguments !== this.arguments) this.arguments = ANY_LIST
+  }
+
+  /** To see whether something has changed. */
+  get fingerprint(): string {
+    const functions = [...this.functions].map(([name, { bodies, certain }]) => [name, bodies.length, certain])
+    return JSON.stringify([[...this.variables], functions, [...this.aliases], this.arguments])
+  }
+}
+
+/** Of `name=value`, as far as it is written out. */
+function givenValues(assigned: readonly string[]): (readonly [string, Values])[] {
+  return assigned.map((text) => {
+    const [, name = '', value = ''] = /^(\w*)[^=]*=(.*)$/s.exec(text) ?? []
+    return [name, /[$`\0<>]/.test(value) ? NOT_KNOWN : { texts: [value], unknown: false }] as const
+  })
+}
+
+/** Of more than there are, none. */
+const shiftedBy = (list: readonly Field[], count: number) =>
+  list.some(({ unknown }) => unknown === 'many') ? [ANYTHING] : list.slice(count)
+
+function union(one: Values, other: Values): Values {
+  const globs = [...new Set([...(one.globs ?? []), ...(other.globs ?? [])])]
+  const isLocal = (values: Values) => !values.unknown || values.local === true
+  return limited({
+    texts: [...new Set([...one.texts, ...other.texts])],
+    unknown: one.unknown || other.unknown,
+    ...(globs.length > 0 && { globs }),
+    ...(isLocal(one) && isLocal(other) && { local: true }),
+    tame: joinTame(one, other),
+    ...((one.lists || other.lists) && { lists: [...listsOf(one), ...listsOf(other)] }),
+  })
+}
+
+function joinTame(one: Values, other: Values): Tame | undefined {
+  if (!one.unknown || !other.unknown) return one.unknown ? one.tame : other.tame
+  return one.tame === other.tame ? one.tame : one.tame && other.tame && 'name'
+}
+
+function limited(values: Values): Values {
+  const { texts, globs = [], lists } = values
+  const tooMany = texts.length > MOST_VALUES || globs.length > MOST_VALUES
+  if (!tooMany && !lists) return values
+  const { local: _, tame: __, ...others } = values
+  return {
+    ...(tooMany ? { ...others, texts: texts.slice(0, MOST_VALUES), unknown: true } : values),
+    ...(lists && { lists: limitedLists(lists) }),
+  }
+}
+
+function limitedLists(lists: Lists): Lists {
+  const seen = new Map(lists.map((list) => [JSON.stringify(list), list]))
+  return seen.size > MOST_LISTS ? ANY_LIST : seen.size === lists.length ? lists : [...seen.values()]
+}
+
+/** What a variable holds as an array. */
+export function listsOf({ texts, unknown, globs, lists }: Values): Lists {
+  if (lists) return lists
+  return [...texts.map((text) => [{ text }]), ...(unknown || globs ? ANY_LIST : [])]
+}

@@ -1,0 +1,34 @@
+/** Functions and aliases of the text itself. */
+import type { Field } from '../command.ts'
+import { innerScope, joinCwds } from '../scope.ts'
+import type { Starting } from './starting.ts'
+
+/** A function or an alias of this text. Says whether it is certainly nothing else. */
+export function isCalled({ command, name, args, scope, walker }: Starting): boolean {
+  const { assigned, redirects } = command
+  const { state } = scope
+  if (state.functions.size === 0 && state.aliases.size === 0) return false
+  if (state.functions.has(name.text)) {
+    // What is written to is written to by the whole function.
+    const inside = redirects.length > 0 ? { ...scope, redirects: [...scope.redirects, ...redirects] } : scope
+    let certain = false
+    state.withAssigned(assigned, () => {
+      certain = walker.call(name.text, args, inside)
+    })
+    scope.cwds = inside.cwds
+    if (certain) return true
+  }
+  const alias = state.aliases.get(name.text)
+  if (alias !== undefined) {
+    // Whether aliases are used depends on the shell.
+    const inner = innerScope(scope)
+    inner.state.dropAlias(name.text)
+    walker.text(`${alias} ${args.map(quote).join(' ')}`, inner)
+    state.join(inner.state)
+    scope.cwds = joinCwds(scope.cwds, inner.cwds)
+  }
+  return false
+}
+
+export const quote = ({ text, unknown }: Field) =>
+  unknown ? '"$__unknown__"' : `'${text.replaceAll("'", "'\\''")}'`

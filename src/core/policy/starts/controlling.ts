@@ -1,0 +1,103 @@
+/** Builtins that change what the shell holds, where it is, or what it runs later. */
+import { literal, UNKNOWN } from '../command.ts'
+import { holdsArguments } from '../evaluated.ts'
+import { isOption } from '../options.ts'
+import { innerScope, type Scope } from '../scope.ts'
+import { ANYTHING } from '../shell-state.ts'
+import { changeDirectories } from './directory.ts'
+import { knownText, type Starting } from './starting.ts'
+
+export const CONTROLLING: Record<string, (starting: Starting) => void> = {
+  cd: changeDirectory,
+  pushd: changeDirectory,
+  popd: ({ walker, scope }) => walker.changeDirectory(literal('-'), scope),
+  set,
+  shift: ({ args: [count = literal('1')], scope }) => {
+    const number = /^\d{1,4}$/.test(count.text) ? Number(count.text) : undefined
+    scope.state.shift(number, scope.conditional)
+  },
+  return: ({ walker }) => walker.leave(),
+  shopt: ({ args, walker }) => {
+    if (args.some(({ text, unknown }) => unknown || !HARMLESS_SETTINGS.test(text)))
+      walker.giveUp('it changes how the shell reads what follows')
+  },
+  eval: evaluate,
+  trap,
+  alias,
+  hash: (starting) => {
+    if (starting.args.some(({ text, unknown }) => unknown || /^-\w*p/.test(text)))
+      starting.opaque('gives a program another name')
+  },
+}
+
+const HARMLESS_SETTINGS =
+  /^(-[suqpo]+|nullglob|failglob|dotglob|globstar|extglob|nocaseglob|inherit_errexit|expand_aliases|checkwinsize|huponexit|histappend|cmdhist)$/
+
+function changeDirectory({ args, command, scope, walker }: Starting): void {
+  changeDirectories(args, command.assigned, scope, (target, at) => walker.changeDirectory(target, at))
+}
+
+function evaluate(starting: Starting): void {
+  const { args, command, scope, walker } = starting
+  const text = args.map((arg) => arg.text).join(' ')
+  if (args.some(({ unknown }) => unknown)) starting.opaque('evaluates a text that is not known')
+  const inside: Scope = { ...scope, depth: scope.depth + 1 }
+  scope.state.withAssigned(command.assigned, () => walker.text(knownText(text), inside))
+  scope.cwds = inside.cwds
+}
+
+function alias(starting: Starting): void {
+  const { args, scope, walker } = starting
+  for (const { text, unknown } of args) {
+    const [, key, value] = /^([^=]+)=(.*)$/s.exec(text) ?? []
+    if (key === undefined || value === undefined) continue
+    if (unknown) starting.opaque('defines an alias that is not known')
+    scope.state.setAlias(key, value)
+    walker.text(value, innerScope(scope))
+  }
+}
+
+function set(starting: Starting): void {
+  const { args, walker } = starting
+  setArguments(starting)
+  holdsArguments(walker.evaluated, args)
+  if (args.some(({ text, unknown }) => unknown === 'many' || /^-\w*a|^allexport$/.test(text)))
+    starting.opaque('may hand all variables to what is started')
+}
+
+/** `set -- a b`, `set a b`. */
+function setArguments({ args, scope }: Starting): void {
+  const { state, conditional } = scope
+  for (let at = 0; at < args.length; at++) {
+    const arg = args[at]
+    if (!arg) break
+    if (arg.text === '--' || arg.text === '-') {
+      if (arg.text === '--' || at + 1 < args.length) state.setArguments([args.slice(at + 1)], conditional)
+      return
+    }
+    if (arg.unknown && arg.text.startsWith(UNKNOWN)) {
+      state.setArguments([[ANYTHING]], true)
+      return
+    }
+    if (!/^[-+]./.test(arg.text)) {
+      state.setArguments([args.slice(at)], conditional)
+      return
+    }
+    if (/^[-+]\w*o$/.test(arg.text)) at++
+  }
+}
+
+/** What runs at the end changes nothing before; what may run at any time must not change what we know. */
+function trap(starting: Starting): void {
+  const { args, scope, walker } = starting
+  const [text, ...signals] = args.filter((arg) => !isOption(arg.text))
+  if (!text) return
+  if (text.unknown) starting.opaque('gives a shell a text that is not known')
+  const once = signals.every((signal) => /^(SIG)?(EXIT|0)$/i.test(signal.text))
+  const inside = innerScope(scope, once ? {} : { times: Number.POSITIVE_INFINITY })
+  const { fingerprint } = inside.state
+  walker.text(knownText(text.text), inside)
+  if (once) return
+  if (inside.state.fingerprint !== fingerprint || inside.cwds.some((cwd) => !scope.cwds.includes(cwd)))
+    walker.giveUp('a trap changes what the rest means')
+}
