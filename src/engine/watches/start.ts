@@ -46,7 +46,7 @@ export async function startCycle(
     const deadlineAt = new Date(at.getTime() + (definition.maxDurationMs ?? settings.maxDurationMs))
     const renewed = memory.kind === 'renew' ? memory.why : null
     const started = await persist(parts, () =>
-      store.startCycle({ id: cycle.id, run, prompt, renewed, deadlineAt }, at),
+      store.startCycle({ id: cycle.id, run, prompt, events: cycle.events, renewed, deadlineAt }, at),
     )
     return started !== null
   } catch (error) {
