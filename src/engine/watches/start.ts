@@ -69,7 +69,8 @@ async function decideHowItRemembers(
 > {
   if (definition.memory !== 'persistent') return { kind: 'none' }
   const { items } = await store.listCycles({ watchId: id, limit: REMEMBERED })
-  const ended = items.filter((cycle) => cycle.state === 'ended')
+  // Not those that could not begin: they were in no session.
+  const ended = items.filter((cycle) => cycle.state === 'ended' && cycle.rootRunId !== null)
   const decision = decideMemory({
     memory,
     newest: ended.map(({ outcome, status }) => ({ outcome, status })),
