@@ -58,6 +58,8 @@ export class Stage {
   #begun = 0
   #over = 0
   #failure: Error | null = null
+  #opened!: EngineParts
+  #cleared = false
   #onChange = () => {}
 
   static async set(options: StageOptions = {}): Promise<Stage> {
@@ -120,6 +122,7 @@ export class Stage {
       cancelRun: (id) => this.#cancel(id),
     })
     this.#timetable = timetable
+    this.#opened = parts
     this.#begun = this.#over = 0
     this.#failure = null
     this.approvals = new Approvals(parts, (run) => timetable.noteRun(run))
@@ -145,6 +148,8 @@ export class Stage {
   }
 
   async clear(): Promise<void> {
+    if (this.#cleared) return
+    this.#cleared = true
     await this.close()
     await this.store.close()
     rmSync(this.dir, { recursive: true, force: true })
@@ -292,7 +297,8 @@ export class Stage {
   /** As the engine cancels: what works is told to stop, and settles when it has. */
   async #cancel(id: RunId): Promise<void> {
     const run = await this.run(id)
-    const { store, now } = this
+    const { now } = this
+    const { store } = this.#opened
     const tier = { escalation: escalationOf(run, null, false, now), next: null, notices: [] }
     const cancelled = { name: 'cancelled', message: 'cancelled' } as const
     const chain = await store.listChain(id)
