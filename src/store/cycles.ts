@@ -32,24 +32,22 @@ export interface NewCycle {
 export async function addCycle(tx: Tx, cycle: NewCycle): Promise<CycleRecord> {
   const before = await listUnfinished(tx, cycle.watchId)
   const skipped = cycle.skip !== null && before.length > 0
-  const waits = before.some((c) => c.state === 'queued' && c.trigger === cycle.trigger)
-  const message = skipped
-    ? cycle.skip
-    : waits && cycle.trigger !== 'person' && cycle.trigger !== 'event'
-      ? 'another one is queued already'
-      : null
-  const { cycles: number } = await tx
+  const waits = before.some((c) => c.state === 'queued' && isScheduled(c))
+  const message = skipped ? cycle.skip : waits && isScheduled(cycle) ? 'another one is queued already' : null
+  const watch = await tx
     .updateTable('watches')
     .set((eb) => ({ cycles: eb('cycles', '+', 1) }))
     .where('id', '=', cycle.watchId)
+    .where('removed_at', 'is', null)
     .returning('cycles')
-    .executeTakeFirstOrThrow()
+    .executeTakeFirst()
+  if (!watch) throw new RepriseError('not-found', `there is no watch ${cycle.watchId} any more`)
   const row = await tx
     .insertInto('cycles')
     .values({
       id: cycle.id,
       watch_id: cycle.watchId,
-      number,
+      number: watch.cycles,
       state: message === null ? 'queued' : 'skipped',
       trigger: cycle.trigger,
       reason: cycle.reason,
@@ -63,15 +61,21 @@ export async function addCycle(tx: Tx, cycle: NewCycle): Promise<CycleRecord> {
   return toCycle(row)
 }
 
+/** Due by itself, in time or late. */
+const isScheduled = ({ trigger }: Pick<NewCycle, 'trigger'>) =>
+  trigger === 'schedule' || trigger === 'catch-up'
+
 export interface CycleStart {
   id: CycleId
   run: NewRun
   prompt: string
+  /** Those that the prompt tells of. */
+  events: readonly WatchEvent[]
   renewed: string | null
   deadlineAt: Date
 }
 
-/** null: it is not queued any more, or another one of its watch is open. */
+/** null: it is not queued any more, it got more events meanwhile, or another one of its watch is open. */
 export async function startCycle(tx: Tx, start: CycleStart, at: Date): Promise<CycleRecord | null> {
   const row = await tx
     .updateTable('cycles')
@@ -85,6 +89,7 @@ export async function startCycle(tx: Tx, start: CycleStart, at: Date): Promise<C
     })
     .where('id', '=', start.id)
     .where('state', '=', 'queued')
+    .where('events', '=', JSON.stringify(start.events))
     .where(({ not, exists, selectFrom }) =>
       not(
         exists(
@@ -133,7 +138,10 @@ export interface CycleEnd {
   keepSession: boolean
 }
 
-/** Open → ended, also for one that is queued and will not be started. False: it is neither. */
+/**
+ * Open → ended, also for one that is queued and will not be started. False: it is neither, or not over: a run of it is
+ * open, something is planned, or somebody is asked. Whoever looked before may have looked too early.
+ */
 export async function endCycle(tx: Tx, id: CycleId, end: CycleEnd, at: Date): Promise<boolean> {
   const row = await tx
     .updateTable('cycles')
@@ -147,6 +155,37 @@ export async function endCycle(tx: Tx, id: CycleId, end: CycleEnd, at: Date): Pr
     }))
     .where('id', '=', id)
     .where('state', 'in', ['open', 'queued'])
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('runs as r')
+            .select('r.id')
+            .whereRef('r.cycle_id', '=', 'cycles.id')
+            .where('r.state', '<>', 'settled'),
+        ),
+      ),
+    )
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('follow_ups as f')
+            .select('f.id')
+            .whereRef('f.root_run_id', '=', 'cycles.root_run_id')
+            .where('f.state', '=', 'planned'),
+        ),
+      ),
+    )
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('runs as r')
+            .innerJoin('escalations as e', 'e.run_id', 'r.id')
+            .select('r.id')
+            .whereRef('r.cycle_id', '=', 'cycles.id')
+            .where('e.decision', '=', 'ask'),
+        ),
+      ),
+    )
     .returningAll()
     .executeTakeFirst()
   if (!row) return false
@@ -178,12 +217,33 @@ async function rememberSession(tx: Tx, id: WatchId, sessionId: SessionId, at: Da
 }
 
 /** Time in which it waited for a person does not count. */
-export async function extendCycle(tx: Tx, id: CycleId, byMs: number): Promise<void> {
+export async function extendCycleOf(tx: Tx, runId: RunId, byMs: number): Promise<void> {
   await tx
     .updateTable('cycles')
     .set((eb) => ({ deadline_at: eb('deadline_at', '+', byMs) }))
-    .where('id', '=', id)
+    .where('id', '=', (eb) =>
+      eb.selectFrom('runs').select('cycle_id').where('id', '=', runId).$castTo<CycleId>(),
+    )
     .where('state', '=', 'open')
+    .execute()
+}
+
+/** The clock was moved: how long a cycle may take is time that passes. */
+export async function shiftDeadlines(tx: Tx, byMs: number): Promise<void> {
+  await tx
+    .updateTable('cycles')
+    .set((eb) => ({ deadline_at: eb('deadline_at', '+', byMs) }))
+    .where('state', '=', 'open')
+    .execute()
+}
+
+/** Of a watch that is removed: they are not begun. */
+export async function dropQueued(tx: Tx, watchId: WatchId, at: Date): Promise<void> {
+  await tx
+    .updateTable('cycles')
+    .set({ state: 'ended', outcome: 'cancelled', message: 'the watch was removed', ended_at: at.getTime() })
+    .where('watch_id', '=', watchId)
+    .where('state', '=', 'queued')
     .execute()
 }
 

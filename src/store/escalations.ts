@@ -3,6 +3,7 @@ import { type Kysely, sql } from 'kysely'
 import type { EscalationReason, Recommendation } from '../contract/escalation.ts'
 import type { RunId } from '../contract/ids.ts'
 import { admitRun } from './admit-run.ts'
+import { extendCycleOf } from './cycles.ts'
 import { enqueueNotifications } from './notifications.ts'
 import type { EscalationRecord, RunRecord, TierEnding } from './records.ts'
 import { toRun } from './rows.ts'
@@ -56,13 +57,15 @@ export interface Answer {
   at: Date
 }
 
-/** Decides one that waits. null: it does not, or no more. */
+/** Decides one that waits; its cycle is given back the time. null: it does not wait, or no more. */
 export async function answerEscalation(
   tx: Tx,
   runId: RunId,
   { decision, reason, message, decidedBy, at }: Answer,
   { next, notices }: Pick<TierEnding, 'next' | 'notices'>,
 ): Promise<EscalationRecord | null> {
+  const waiting = await getEscalation(tx, runId)
+  if (waiting?.decision !== 'ask') return null
   const row = await tx
     .updateTable('escalations')
     .set({
@@ -78,6 +81,7 @@ export async function answerEscalation(
     .returningAll()
     .executeTakeFirst()
   if (!row) return null
+  await extendCycleOf(tx, runId, at.getTime() - waiting.decidedAt.getTime())
   if (next) await admitRun(tx, next)
   await enqueueNotifications(tx, notices, at)
   return toEscalation(row)

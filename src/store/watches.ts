@@ -3,7 +3,7 @@ import type { Kysely, Selectable } from 'kysely'
 import { RepriseError } from '../contract/errors.ts'
 import type { WatchId } from '../contract/ids.ts'
 import type { WatchDefinition } from '../contract/watch.ts'
-import { addCycle, type NewCycle } from './cycles.ts'
+import { addCycle, dropQueued, type NewCycle } from './cycles.ts'
 import type { Tables } from './schema.ts'
 import type { CycleRecord, WatchRecord } from './watch-records.ts'
 import type { WatchesTable } from './watch-schema.ts'
@@ -53,6 +53,7 @@ export async function updateWatch(
   return row ? toWatch(row) : null
 }
 
+/** With what it has queued; an open cycle goes on. False if it is gone already. */
 export async function removeWatch(tx: Tx, id: WatchId, at: Date): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('watches')
@@ -60,7 +61,9 @@ export async function removeWatch(tx: Tx, id: WatchId, at: Date): Promise<boolea
     .where('id', '=', id)
     .where('removed_at', 'is', null)
     .executeTakeFirst()
-  return numUpdatedRows > 0n
+  if (numUpdatedRows === 0n) return false
+  await dropQueued(tx, id, at)
+  return true
 }
 
 /** By id or by name. */

@@ -16,6 +16,7 @@ export interface Watching {
   /** Refused if there is one of that name. */
   addWatch: (watch: WatchRecord) => Promise<WatchRecord>
   updateWatch: (id: WatchId, change: watches.WatchChange, at: Date) => Promise<WatchRecord | null>
+  /** With what it has queued; an open cycle goes on. */
   removeWatch: (id: WatchId, at: Date) => Promise<boolean>
   findWatch: (idOrName: string) => Promise<WatchRecord | null>
   /** Also if it is removed. */
@@ -31,7 +32,7 @@ export interface Watching {
   ) => Promise<CycleRecord | null>
 
   addCycle: (cycle: cycles.NewCycle) => Promise<CycleRecord>
-  /** null: it is not queued any more, or another of its watch is open. */
+  /** null: it is not queued any more, it got more events meanwhile, or another of its watch is open. */
   startCycle: (start: cycles.CycleStart, at: Date) => Promise<CycleRecord | null>
   /** What it will have ended as is certain; what it still waits for is missed. null: it is not open, or that is known. */
   concludeCycle: (
@@ -40,8 +41,9 @@ export interface Watching {
     message: string,
     at: Date,
   ) => Promise<CycleRecord | null>
+  /** False: it has ended, or is not over. */
   endCycle: (id: CycleId, end: cycles.CycleEnd, at: Date) => Promise<boolean>
-  extendCycle: (id: CycleId, byMs: number) => Promise<void>
+  shiftDeadlines: (byMs: number) => Promise<void>
   getCycle: (id: CycleId) => Promise<CycleRecord | null>
   /** Queued and open ones, of one watch or of all. */
   listUnfinishedCycles: (watchId?: WatchId) => Promise<CycleRecord[]>
@@ -103,7 +105,7 @@ export function createWatching(
     concludeCycle: (id, outcome, message, at) =>
       write((tx) => cycles.concludeCycle(tx, id, outcome, message, at)),
     endCycle: (id, end, at) => write((tx) => cycles.endCycle(tx, id, end, at)),
-    extendCycle: (id, byMs) => write((tx) => cycles.extendCycle(tx, id, byMs)),
+    shiftDeadlines: (byMs) => write((tx) => cycles.shiftDeadlines(tx, byMs)),
     getCycle: (id) => cycles.getCycle(reader, id),
     listUnfinishedCycles: (watchId) => cycles.listUnfinished(reader, watchId ?? null),
     listCycles: (query) => cycles.listCycles(reader, query),

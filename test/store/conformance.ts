@@ -23,6 +23,7 @@ import {
   startAttempt,
   T0,
 } from './records.ts'
+import { describeWatching } from './watching.ts'
 
 export function describeStore(openEmpty: () => Promise<Store>): void {
   async function open(): Promise<Store> {
@@ -38,6 +39,7 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
   describeEscalations(open)
   describeJobs(open)
   describeOutbox(open)
+  describeWatching(open)
 
   describe('admitting a run', () => {
     it('gives it back as it was given, queued and untouched', async () => {

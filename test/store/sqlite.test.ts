@@ -24,6 +24,7 @@ import { nodeSqliteDialect } from '../../src/store/sqlite/driver.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import type { Store } from '../../src/store/store.ts'
 import { admitted, at, newRun, note, running, T0 } from './records.ts'
+import { begun, plan, watching } from './watch-records.ts'
 
 function temporaryDir(): string {
   const dir = mkdtempSync(join(tmpdir(), 'reprise-sqlite-'))
@@ -88,6 +89,32 @@ describe('migrations', () => {
     expect(error.message).toContain(`up to ${MIGRATIONS.length}`)
     expect(error.hint).toMatch(/newer version of Reprise/)
     expect({ bytes: readFileSync(path), files: readdirSync(dir) }).toEqual(before)
+  })
+
+  it('of before there were watches: what is there stays, and watches can be kept beside it', async () => {
+    const path = join(temporaryDir(), 'db')
+    const { Kysely: KyselyClass } = await import('kysely')
+    const db = new KyselyClass<unknown>({ dialect: nodeSqliteDialect(new DatabaseSync(path)) })
+    await migrate(db, T0, MIGRATIONS.slice(0, 8))
+    await db.destroy()
+    const id = RunId.create(T0)
+    const request = JSON.stringify({ ...newRun().request, promptHash: 'x' })
+    look(
+      path,
+      `insert into runs (id, agent, work_dir, prompt, prompt_id, request, state, cycle_id, created_at)
+       values ('${id}', 'claude', '/', 'do it', 'p', '${request}', 'queued', null, ${T0.getTime()}) returning id`,
+    )
+    const store = await open(path)
+    expect(await store.getRun(id)).toMatchObject({
+      prompt: 'do it',
+      state: { at: 'queued' },
+      links: { cycleId: null, followUpId: null },
+    })
+    const { cycle } = await begun(store, await watching(store))
+    const followUp = await plan(store, { runId: id })
+    await store.fireFollowUp(followUp, { run: newRun({ followUpId: followUp.id }) }, null, at(60))
+    expect(await store.listUnfinishedCycles()).toEqual([cycle])
+    expect((await store.listRuns({ limit: 9 })).items).toHaveLength(3)
   })
 
   it('are all or nothing, each by itself: a failing one leaves the ones before it, and can be run again', async () => {

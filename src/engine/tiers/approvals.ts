@@ -68,10 +68,6 @@ export class Approvals {
       { next, notices: [] },
     )
     if (!decided) throw notWaiting(runId, await store.getEscalation(runId))
-    // Its cycle has waited for a person, not worked.
-    if (run.links.cycleId) {
-      await store.extendCycle(run.links.cycleId, clock.now().getTime() - waiting.decidedAt.getTime())
-    }
     bus.publish(runId)
     this.#onDecided(run)
     return decided

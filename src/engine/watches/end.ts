@@ -55,12 +55,13 @@ export function endingOf({ runs, escalations }: CycleProgress): {
   return { outcome: name === 'cancelled' ? 'cancelled' : 'failed', message: `${name}: ${message}` }
 }
 
+/** False: it has ended, or is not over after all. */
 export async function endCycle(
   parts: EngineParts,
   watch: WatchRecord,
   cycle: CycleRecord,
   { outcome, message }: { outcome: CycleOutcome; message: string | null },
-): Promise<void> {
+): Promise<boolean> {
   const { store, clock, notifications } = parts
   const progress = await readProgress(parts, cycle)
   const said = newestReport(progress)
@@ -76,7 +77,7 @@ export async function endCycle(
     endedAt: at,
   }
   const notices = await noticesOf(parts, watch, ended, progress)
-  await persist(parts, () =>
+  const over = await persist(parts, () =>
     store.endCycle(
       cycle.id,
       {
@@ -90,7 +91,8 @@ export async function endCycle(
       at,
     ),
   )
-  if (notices.length > 0) notifications.wake()
+  if (over && notices.length > 0) notifications.wake()
+  return over
 }
 
 function newestReport({ runs, escalations }: CycleProgress) {

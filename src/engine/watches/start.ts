@@ -46,7 +46,7 @@ export async function startCycle(
     const deadlineAt = new Date(at.getTime() + (definition.maxDurationMs ?? settings.maxDurationMs))
     const renewed = memory.kind === 'renew' ? memory.why : null
     const started = await persist(parts, () =>
-      store.startCycle({ id: cycle.id, run, prompt, renewed, deadlineAt }, at),
+      store.startCycle({ id: cycle.id, run, prompt, events: cycle.events, renewed, deadlineAt }, at),
     )
     return started !== null
   } catch (error) {
@@ -69,7 +69,8 @@ async function decideHowItRemembers(
 > {
   if (definition.memory !== 'persistent') return { kind: 'none' }
   const { items } = await store.listCycles({ watchId: id, limit: REMEMBERED })
-  const ended = items.filter((cycle) => cycle.state === 'ended')
+  // Not those that could not begin: they were in no session.
+  const ended = items.filter((cycle) => cycle.state === 'ended' && cycle.rootRunId !== null)
   const decision = decideMemory({
     memory,
     newest: ended.map(({ outcome, status }) => ({ outcome, status })),

@@ -85,7 +85,7 @@ export class Timetable {
     return { wall: clock.now(), monotonicMs: clock.monotonicMs() }
   }
 
-  /** Intervals, and what was asked for "in a while", pass as time does, whatever is done to the clock. */
+  /** Intervals, deadlines and what was asked for "in a while" pass as time does, whatever is done to the clock. */
   async #followClock(): Promise<void> {
     const { store, log, clock } = this.#parts
     const now = this.#readClock()
@@ -94,6 +94,7 @@ export class Timetable {
     if (jump === 0) return
     log.warn({ jumpMs: jump }, 'the clock was set; what is due moves with it')
     await persist(this.#parts, () => store.shiftFollowUps(jump))
+    await persist(this.#parts, () => store.shiftDeadlines(jump))
     for (const watch of await store.listWatches()) {
       const schedule = scheduleOf(watch)
       if (!schedule || !watch.due) continue
@@ -207,16 +208,14 @@ export class Timetable {
       )
       progress = await readProgress(this.#parts, cycle)
     }
-    if (concluded) {
-      for (const { id, cancelRequested } of progress.open) {
-        // Whoever has ended meanwhile need not be told.
-        if (!cancelRequested) await this.#deps.cancelRun(id).catch(() => {})
-      }
+    if (concluded && !isOver(progress)) {
+      // Where no run is at work, the chain is cancelled for what it waits for. Once: whoever cancels wakes us.
+      const open = progress.open.filter(({ cancelRequested }) => !cancelRequested).map(({ id }) => id)
+      const ids = progress.open.length > 0 ? open : [cycle.rootRunId]
+      for (const id of ids) if (id) await this.#deps.cancelRun(id).catch(() => {})
       progress = await readProgress(this.#parts, cycle)
     }
-    if (!isOver(progress)) return false
-    await endCycle(this.#parts, watch, concluded ?? cycle, endingOf(progress))
-    return true
+    return isOver(progress) && endCycle(this.#parts, watch, concluded ?? cycle, endingOf(progress))
   }
 
   /** Returns its deadline; null: it was not begun. */
@@ -239,6 +238,8 @@ export class Timetable {
       const fired = await Promise.all(due.map((followUp) => fireFollowUp(this.#parts, followUp)))
       for (const { cycleId } of due) if (cycleId !== null) this.#touched.add(cycleId)
       if (fired.includes(true)) this.#deps.wakeDispatcher()
+      // What was missed may have been the last that its cycle waited for.
+      if (fired.includes(false)) this.wake()
       if (due.length < AT_ONCE) break
     }
     this.#planned = (await store.listFollowUps({ limit: 1, state: 'planned' })).items.length > 0

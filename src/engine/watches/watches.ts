@@ -79,11 +79,9 @@ export function createWatches(
     await checkWorkDir(definition.workDir)
   }
   const stop = async (cycle: CycleRecord, message: string): Promise<void> => {
-    if (cycle.state === 'queued') {
-      const watch = await store.getWatch(cycle.watchId)
-      if (watch) await endCycle(parts, watch, cycle, { outcome: 'cancelled', message })
-      return
-    }
+    const watch = cycle.state === 'queued' ? await store.getWatch(cycle.watchId) : null
+    if (watch && (await endCycle(parts, watch, cycle, { outcome: 'cancelled', message }))) return
+    // It is open, or has begun in this moment.
     await persist(parts, () => store.concludeCycle(cycle.id, 'cancelled', message, clock.now()))
     timetable.noteCycle(cycle.id)
   }

@@ -97,6 +97,9 @@ export const watches = {
     await sql`create index follow_ups_of_chain on follow_ups (root_run_id) where root_run_id is not null`.execute(
       db,
     )
+    await sql`create index follow_ups_of_session on follow_ups (session_id) where state = 'planned'`.execute(
+      db,
+    )
     await sql`create index follow_ups_fired_in on follow_ups (fired_run_id) where fired_run_id is not null`.execute(
       db,
     )

@@ -1,0 +1,342 @@
+/**
+ * A timetable on a real store, with a clock that the test moves and no agents: what a run does is done here, through
+ * the store, as the engine would write it down.
+ */
+import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import type { AgentRegistry } from '../../src/agents/registry.ts'
+import { configSchema } from '../../src/config/schema.ts'
+import type { Signal } from '../../src/contract/escalation.ts'
+import type { RunId, WatchId } from '../../src/contract/ids.ts'
+import type { Outcome } from '../../src/contract/outcome.ts'
+import type { CreateWatch } from '../../src/contract/watch.ts'
+import { NOTHING_TO_REDACT } from '../../src/core/redact/redactor.ts'
+import type { FollowUpWish } from '../../src/core/schedule/follow-up.ts'
+import { engineSettings } from '../../src/daemon/settings.ts'
+import { createFollowUps } from '../../src/engine/follow-ups/follow-ups.ts'
+import { addFollowUp, type Planned } from '../../src/engine/follow-ups/plan.ts'
+import { LiveRuns } from '../../src/engine/live-runs.ts'
+import type { EngineParts, FollowUpSettings } from '../../src/engine/parts.ts'
+import { ProgressBus } from '../../src/engine/progress.ts'
+import { Approvals } from '../../src/engine/tiers/approvals.ts'
+import { Timetable } from '../../src/engine/watches/timetable.ts'
+import { createWatches } from '../../src/engine/watches/watches.ts'
+import type { AttemptRecord, EscalationRecord, RunRecord } from '../../src/store/records.ts'
+import { openSqliteStore } from '../../src/store/sqlite/open.ts'
+import type { Store } from '../../src/store/store.ts'
+import type { CycleRecord } from '../../src/store/watch-records.ts'
+import { COMPLETED, ending, newAttempt, newSession, startAttempt, T0 } from '../store/records.ts'
+
+export const MINUTE = 60_000
+export const HOUR = 60 * MINUTE
+export const DAY = 24 * HOUR
+
+type Watches = ReturnType<typeof createWatches>
+type FollowUps = ReturnType<typeof createFollowUps>
+
+export interface StageOptions {
+  followUps?: Partial<FollowUpSettings>
+  now?: Date
+}
+
+export class Stage {
+  readonly dir: string
+  readonly store: Store
+  readonly parts: EngineParts
+  readonly logged: string[] = []
+  watches!: Watches
+  followUps!: FollowUps
+  approvals!: Approvals
+  #timetable!: Timetable
+  #wallMs: number
+  #monotonicMs = 0
+  #attempts = new Map<RunId, AttemptRecord>()
+  #calls = 0
+  /** Looks that have begun, and those that are over. */
+  #begun = 0
+  #over = 0
+  #failure: Error | null = null
+  #opened!: EngineParts
+  #cleared = false
+  #onChange = () => {}
+
+  static async set(options: StageOptions = {}): Promise<Stage> {
+    // In memory: many small transactions, and no crash of the machine to survive.
+    const shm = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
+    const dir = realpathSync(mkdtempSync(join(shm, 'reprise-watch-')))
+    const store = await openSqliteStore(join(dir, 'reprise.db'), T0, { commitWindowMs: 0 })
+    const stage = new Stage(dir, store, options)
+    onTestFinished(() => stage.clear())
+    return stage
+  }
+
+  private constructor(dir: string, store: Store, { followUps, now = T0 }: StageOptions) {
+    this.dir = dir
+    this.store = store
+    this.#wallMs = now.getTime()
+    const settings = engineSettings(configSchema.parse({}), new Map(), [])
+    const log = (fields: object, message: string) =>
+      void this.logged.push(`${message} ${JSON.stringify(fields)}`)
+    this.parts = {
+      store: {
+        ...store,
+        listDueWatches: (...given: Parameters<Store['listDueWatches']>) => {
+          this.#begun++
+          return store.listDueWatches(...given)
+        },
+        nextWatchAt: async () => {
+          const at = await store.nextWatchAt()
+          this.#over++
+          this.#onChange()
+          return at
+        },
+      },
+      agents: { names: () => ['claude'], runtime: async () => ({}) } as unknown as AgentRegistry,
+      clock: { now: () => this.now, monotonicMs: () => this.#monotonicMs },
+      bus: new ProgressBus(),
+      notifications: { plan: () => [], targets: [], wake: () => {} },
+      random: () => 0.5,
+      log: {
+        info: log,
+        warn: log,
+        error: (fields: object, message: string) => {
+          this.#failure = new Error(`${message} ${JSON.stringify(fields)}`)
+          this.#onChange()
+        },
+      },
+      redactor: NOTHING_TO_REDACT,
+      closing: new AbortController().signal,
+      onAsk: () => {},
+      onPlanned: () => this.#timetable.notePlanned(),
+      settings: { ...settings, followUps: { ...settings.followUps, ...followUps } },
+    } as unknown as EngineParts
+    this.open()
+  }
+
+  /** A timetable as a daemon that starts has one. */
+  open(parts = this.parts): void {
+    const timetable = new Timetable(parts, {
+      wakeDispatcher: () => {},
+      cancelRun: (id) => this.#cancel(id),
+    })
+    this.#timetable = timetable
+    this.#opened = parts
+    this.#begun = this.#over = 0
+    this.#failure = null
+    this.approvals = new Approvals(parts, (run) => timetable.noteRun(run))
+    this.watches = createWatches(parts, {
+      timetable,
+      describeRun: () => Promise.reject(new Error('not asked for')),
+    })
+    this.followUps = createFollowUps(parts, {
+      timetable,
+      live: new LiveRuns(() => {}),
+      requireRun: (id) => this.run(id),
+    })
+  }
+
+  async restart(): Promise<void> {
+    await this.close()
+    this.open()
+    await this.look()
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#timetable.close(), this.approvals.close()])
+  }
+
+  async clear(): Promise<void> {
+    if (this.#cleared) return
+    this.#cleared = true
+    await this.close()
+    await this.store.close()
+    rmSync(this.dir, { recursive: true, force: true })
+  }
+
+  get now(): Date {
+    return new Date(this.#wallMs)
+  }
+
+  /** Lets time pass, and what is due by then happen. */
+  async pass(ms: number): Promise<void> {
+    this.#wallMs += ms
+    this.#monotonicMs += ms
+    await this.look()
+  }
+
+  /** Somebody sets the clock. */
+  async setClock(byMs: number): Promise<void> {
+    this.#wallMs += byMs
+    await this.look()
+  }
+
+  async look(): Promise<void> {
+    const before = this.#over
+    this.#timetable.wake()
+    await this.#quiet(before + 1)
+  }
+
+  /** Resolves when it has looked, and does not look again by itself. */
+  async quiet(): Promise<void> {
+    await this.#quiet(0)
+  }
+
+  async #quiet(looks: number): Promise<void> {
+    for (;;) {
+      // What follows from the last look has begun by then.
+      await new Promise(setImmediate)
+      if (this.#failure) throw this.#failure
+      if (this.#over >= looks && this.#begun === this.#over) return
+      await new Promise<void>((resolve) => {
+        this.#onChange = resolve
+      })
+    }
+  }
+
+  async watch(change: Partial<CreateWatch> = {}): Promise<WatchId> {
+    const { id } = await this.watches.createWatch({
+      name: 'services',
+      workDir: this.dir,
+      prompt: 'look around',
+      ...change,
+    })
+    await this.look()
+    return id
+  }
+
+  /** Oldest first. */
+  async cycles(watch = 'services'): Promise<CycleRecord[]> {
+    const found = await this.store.findWatch(watch)
+    if (!found) throw new Error(`there is no watch ${watch}`)
+    return (await this.store.listCycles({ watchId: found.id, limit: 1000 })).items.toReversed()
+  }
+
+  async states(watch?: string): Promise<string[]> {
+    return (await this.cycles(watch)).map(({ state, outcome }) => (state === 'ended' ? `${outcome}` : state))
+  }
+
+  async run(id: RunId): Promise<RunRecord> {
+    const run = await this.store.getRun(id)
+    if (!run) throw new Error(`there is no run ${id}`)
+    return run
+  }
+
+  /** Oldest first. */
+  async runs(): Promise<RunRecord[]> {
+    return (await this.store.listRuns({ limit: 1000 })).items.toReversed()
+  }
+
+  async openRuns(): Promise<RunRecord[]> {
+    return (await this.runs()).filter(({ state }) => state.at !== 'settled')
+  }
+
+  /** The one run that is open. */
+  async openRun(): Promise<RunRecord> {
+    const [run, ...others] = await this.openRuns()
+    if (!run || others.length > 0)
+      throw new Error(`expected one open run, found ${others.length + (run ? 1 : 0)}`)
+    return run
+  }
+
+  /** Its attempt, which is begun if there is none. */
+  async attemptOf(run: RunRecord): Promise<AttemptRecord> {
+    const known = this.#attempts.get(run.id)
+    if (known) return known
+    const session = run.sessionId ? await this.store.getSession(run.sessionId) : null
+    const fresh = session ? null : newSession({ createdAt: this.now })
+    const attempt = await startAttempt(this.store, {
+      attempt: newAttempt(run, (session ?? fresh)!, { startedAt: this.now }),
+      newSession: fresh,
+      events: () => [],
+    })
+    if (!attempt) throw new Error(`run ${run.id} cannot start`)
+    this.#attempts.set(run.id, attempt)
+    return attempt
+  }
+
+  /** The agent asks for a follow-up. */
+  async plan(run: RunRecord, wish: FollowUpWish, prompt = 'verify it'): Promise<Planned> {
+    const attempt = await this.attemptOf(run)
+    const planned = await addFollowUp(this.parts, {
+      prompt,
+      reason: null,
+      createdBy: 'agent',
+      wish,
+      run: await this.run(run.id),
+      sessionId: attempt.sessionId,
+      call: { attemptId: attempt.id, toolUseId: `call-${++this.#calls}` },
+    })
+    if (planned.ok) this.parts.onPlanned()
+    await this.quiet()
+    return planned
+  }
+
+  /** It settles; without `asks` nothing follows at a higher tier. */
+  async settle(
+    run: RunRecord,
+    {
+      outcome = COMPLETED,
+      status = 'healthy',
+      asks = false,
+    }: { outcome?: Outcome; status?: Signal['status'] | null; asks?: boolean } = {},
+  ): Promise<void> {
+    const attempt = await this.attemptOf(run)
+    const at = this.now
+    const tier =
+      run.links.tier === null
+        ? null
+        : { escalation: escalationOf(run, status, asks, at), next: null, notices: [] }
+    await this.store.endAttempt(ending(attempt, { outcome, next: { kind: 'settle', outcome }, tier, at }))
+    this.#attempts.delete(run.id)
+    this.#timetable.noteRun(run)
+    await this.quiet()
+  }
+
+  /** As the engine cancels: what works is told to stop, and settles when it has. */
+  async #cancel(id: RunId): Promise<void> {
+    const run = await this.run(id)
+    const { now } = this
+    const { store } = this.#opened
+    const tier = { escalation: escalationOf(run, null, false, now), next: null, notices: [] }
+    const cancelled = { name: 'cancelled', message: 'cancelled' } as const
+    const chain = await store.listChain(id)
+    if (chain[0]) {
+      await store.endFollowUpsOf(chain[0].id, { state: 'cancelled', by: 'person', message: null }, now)
+    }
+    if (await store.settleQueued(id, cancelled, now, { turn: null, tier, notices: [] })) return
+    if (await store.markCancelRequested(id, now)) return
+    for (const one of chain) await this.approvals.withdraw(one.id)
+  }
+}
+
+function escalationOf(
+  { id, links }: RunRecord,
+  status: Signal['status'] | null,
+  asks: boolean,
+  at: Date,
+): EscalationRecord {
+  const signal: Signal | null = status && {
+    status,
+    summary: `it is ${status}`,
+    checks: [],
+    services: [],
+    actions: [],
+    escalate: asks,
+    reason: '',
+  }
+  return {
+    runId: id,
+    tier: links.tier ?? 1,
+    decision: asks ? 'ask' : 'stop',
+    reason: asks ? 'approval-needed' : 'not-recommended',
+    message: asks ? 'tier 2 needs approval' : 'nothing more is to be done',
+    toTier: asks ? 2 : null,
+    nextRunId: null,
+    recommendation: { source: signal ? 'structured' : 'none', escalate: asks, signal, problem: null },
+    decidedBy: 'rules',
+    decidedAt: at,
+    expiresAt: asks ? new Date(at.getTime() + 30 * DAY) : null,
+  }
+}
