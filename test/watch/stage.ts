@@ -185,7 +185,8 @@ export class Stage {
 
   async #quiet(looks: number): Promise<void> {
     for (;;) {
-      // What follows from the last look has begun by then.
+      // What follows from the last look has begun by then; between two looks others have their turn.
+      await new Promise(setImmediate)
       await new Promise(setImmediate)
       if (this.#failure) throw this.#failure
       if (this.#over >= looks && this.#begun === this.#over) return
