@@ -31,7 +31,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts', 'src/**/*.test.ts'],
     sequence: { sequencer: LongestFirst },
     pool: 'forks',
-    maxWorkers: 2,
+    // More than the cores of a small machine: most of the time a test waits for a process.
+    maxWorkers: 3,
     testTimeout: 60_000,
     hookTimeout: 60_000,
     teardownTimeout: 10_000,
