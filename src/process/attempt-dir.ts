@@ -86,10 +86,10 @@ export function poke(dir: AttemptDir): void {
 
 /** Synchronous, as all here that an agent waits for: small calls, each of which would take longer to hand over than to make. */
 function enqueue(dir: AttemptDir, message: StdinMessage): void {
-  const suffix = queuedName(0, message).slice(DIGITS)
+  const same = toldApartBy(queuedName(0, message))
   // In this order: what is being moved is seen in at least one of them.
   const known = [...names(dir, 'q'), ...names(dir, 'sent')]
-  if (known.some((name) => name.slice(DIGITS) === suffix)) return
+  if (known.some((name) => toldApartBy(name) === same)) return
   const numbers = known.map((name) => Number.parseInt(name, 10)).filter(Number.isInteger)
   writeQueued(dir, queuedName(Math.max(0, ...numbers) + 1, message), `${message.line}\n`)
 }
@@ -97,11 +97,14 @@ function enqueue(dir: AttemptDir, message: StdinMessage): void {
 const DIGITS = 6
 const SHORT_CHARS = 2000
 
-/** In the order of their names messages are fed; by what follows the number they are told apart. */
+/** In the order of their names messages are fed. */
 function queuedName(number: number, { id, line }: StdinMessage): string {
   const kind = line.length < SHORT_CHARS && !line.includes('\n') ? '.short' : ''
   return `${String(number).padStart(DIGITS, '0')}-${id.replace(/[^\w-]/g, '_')}${kind}`
 }
+
+/** Not by their length: a text with the time in it may have grown since it was given first. */
+const toldApartBy = (name: string) => name.slice(DIGITS).replace(/\.short$/, '')
 
 function writeQueued(dir: AttemptDir, name: string, text: string): void {
   const draft = join(dir.path, `draft-${randomUUID()}`)

@@ -216,27 +216,6 @@ async function rememberSession(tx: Tx, id: WatchId, sessionId: SessionId, at: Da
     .execute()
 }
 
-/** Time in which it waited for a person does not count. */
-export async function extendCycleOf(tx: Tx, runId: RunId, byMs: number): Promise<void> {
-  await tx
-    .updateTable('cycles')
-    .set((eb) => ({ deadline_at: eb('deadline_at', '+', byMs) }))
-    .where('id', '=', (eb) =>
-      eb.selectFrom('runs').select('cycle_id').where('id', '=', runId).$castTo<CycleId>(),
-    )
-    .where('state', '=', 'open')
-    .execute()
-}
-
-/** The clock was moved: how long a cycle may take is time that passes. */
-export async function shiftDeadlines(tx: Tx, byMs: number): Promise<void> {
-  await tx
-    .updateTable('cycles')
-    .set((eb) => ({ deadline_at: eb('deadline_at', '+', byMs) }))
-    .where('state', '=', 'open')
-    .execute()
-}
-
 /** Of a watch that is removed: they are not begun. */
 export async function dropQueued(tx: Tx, watchId: WatchId, at: Date): Promise<void> {
   await tx

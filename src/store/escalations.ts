@@ -3,7 +3,7 @@ import { type Kysely, sql } from 'kysely'
 import type { EscalationReason, Recommendation } from '../contract/escalation.ts'
 import type { RunId } from '../contract/ids.ts'
 import { admitRun } from './admit-run.ts'
-import { extendCycleOf } from './cycles.ts'
+import { extendDeadlineOf } from './cycle-deadlines.ts'
 import { enqueueNotifications } from './notifications.ts'
 import type { EscalationRecord, RunRecord, TierEnding } from './records.ts'
 import { toRun } from './rows.ts'
@@ -81,7 +81,7 @@ export async function answerEscalation(
     .returningAll()
     .executeTakeFirst()
   if (!row) return null
-  await extendCycleOf(tx, runId, at.getTime() - waiting.decidedAt.getTime())
+  await extendDeadlineOf(tx, runId, at.getTime() - waiting.decidedAt.getTime())
   if (next) await admitRun(tx, next)
   await enqueueNotifications(tx, notices, at)
   return toEscalation(row)

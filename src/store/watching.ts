@@ -3,6 +3,7 @@ import type { Kysely } from 'kysely'
 import type { Page } from '../contract/http.ts'
 import type { CycleId, FollowUpId, RunId, SessionId, WatchId } from '../contract/ids.ts'
 import type { CycleOutcome, WatchEvent } from '../contract/watch.ts'
+import { shiftDeadlines } from './cycle-deadlines.ts'
 import * as cycles from './cycles.ts'
 import * as followUps from './follow-ups.ts'
 import type { RunRecord } from './records.ts'
@@ -105,7 +106,7 @@ export function createWatching(
     concludeCycle: (id, outcome, message, at) =>
       write((tx) => cycles.concludeCycle(tx, id, outcome, message, at)),
     endCycle: (id, end, at) => write((tx) => cycles.endCycle(tx, id, end, at)),
-    shiftDeadlines: (byMs) => write((tx) => cycles.shiftDeadlines(tx, byMs)),
+    shiftDeadlines: (byMs) => write((tx) => shiftDeadlines(tx, byMs)),
     getCycle: (id) => cycles.getCycle(reader, id),
     listUnfinishedCycles: (watchId) => cycles.listUnfinished(reader, watchId ?? null),
     listCycles: (query) => cycles.listCycles(reader, query),

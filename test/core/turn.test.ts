@@ -54,3 +54,24 @@ it('an empty turn before our prompt was taken is none; after that it is', () => 
     'api-error',
   )
 })
+
+it('another prompt of ours begins another turn: what counts is how that ends', () => {
+  const another: EventBody = { type: 'prompt-accept', messageId: 'follow-up' }
+  const first = [accept, start, end('planned')]
+  expect(textOf(...first, another)).toBeNull()
+  expect(textOf(...first, another, start)).toBeNull()
+  expect(textOf(...first, another, start, end('verified'))).toBe('verified')
+  expect(doneFrom(...first, another, start, end('verified'))).toEqual(at(5))
+  expect(textOf(...first, another, end('verified'), { ...another, messageId: 'third' })).toBeNull()
+})
+
+it('another prompt that is taken while sub-agents work is waited for with them', () => {
+  const another: EventBody = { type: 'prompt-accept', messageId: 'follow-up' }
+  const before = [accept, start, helpers(1), end('wait'), another, start, end('verified')]
+  expect(textOf(...before)).toBeNull()
+  expect(textOf(...before, helpers(0))).toBe('verified')
+})
+
+it('the same prompt told of again changes nothing', () => {
+  expect(textOf(accept, start, end('done'), accept)).toBe('done')
+})

@@ -87,6 +87,23 @@ describe('waiting for a person', () => {
   })
 })
 
+describe('an attempt that is kept for what comes', () => {
+  it('may be silent until then', () => {
+    expect(cause({ heldUntil: at(80) }, 79)).toBe('wait 100')
+    expect(cause({ heldUntil: at(80), lastOutputAt: at(0) }, 99)).toBe('wait 100')
+    expect(cause({ heldUntil: null, lastOutputAt: at(0) }, 79)).toBe('silent')
+  })
+
+  it('is stopped all the same when it has run for as long as it may, or printed too much', () => {
+    expect(cause({ heldUntil: at(200) }, 100)).toBe('timed-out')
+    expect(cause({ heldUntil: at(200), outputBytes: 1001 }, 1)).toBe('output-limit')
+  })
+
+  it('is given back the time in which it waited for a person', () => {
+    expect(cause({ heldUntil: at(200), waitedMs: 50_000 }, 149)).toBe('wait 150')
+  })
+})
+
 it('says when to look again: not stopped before that moment, stopped at it', () => {
   const second = fc.integer({ min: 0, max: 300 }).map(at)
   const any = fc.record({

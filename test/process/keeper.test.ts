@@ -46,6 +46,15 @@ describe('stdin', () => {
     expect(output(attempt)).toBe(`got b\ngot a\n${numbers.join('')}end of input\n`)
   })
 
+  it('gets a message once, also if it was shorter, or longer, when it was given first', async () => {
+    const attempt = await start('echoes-stdin.sh')
+    for (const length of [10, 5000]) await deliver(attempt.dir, { id: 'a', line: 'a'.repeat(length) })
+    for (const length of [5000, 10]) await deliver(attempt.dir, { id: 'b', line: 'b'.repeat(length) })
+    await closeInput(attempt.dir)
+    await ended(attempt)
+    expect(output(attempt)).toBe(`got ${'a'.repeat(10)}\ngot ${'b'.repeat(5000)}\nend of input\n`)
+  })
+
   it('gets a message that is given twice before it is fed, once', async () => {
     const attempt = newAttempt()
     prepare(attempt.dir, [message('a')])

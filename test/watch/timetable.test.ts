@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { FollowUpId } from '../../src/contract/ids.ts'
 import type { Planned } from '../../src/engine/follow-ups/plan.ts'
 import { admitted, at } from '../store/records.ts'
+import { plan } from '../store/watch-records.ts'
 import { DAY, HOUR, MINUTE, Stage } from './stage.ts'
 
 const idOf = (planned: Planned): FollowUpId => {
@@ -222,6 +223,21 @@ describe('a cycle', () => {
     expect(await stage.cycles()).toMatchObject([{ outcome: 'completed', status: 'fixed' }])
   })
 
+  it('that waits for approval gets its follow-ups meanwhile, however late', async () => {
+    const { stage, run } = await withCycle()
+    const id = idOf(await stage.plan(run, { inMs: 50 * MINUTE }))
+    await stage.settle(run, { asks: true, status: 'down' })
+    await stage.close()
+    stage.open()
+    await stage.pass(5 * HOUR)
+    const next = await stage.openRun()
+    expect(next.links.followUpId).toBe(id)
+    await stage.look()
+    await stage.settle(next)
+    expect(await stage.states()).toEqual(['open'])
+    expect(await stage.approvals.list()).toMatchObject([{ runId: run.id }])
+  })
+
   it('that waits for approval and is cancelled ends, and nobody is asked any more', async () => {
     const { stage, run } = await withCycle()
     await stage.settle(run, { asks: true, status: 'down' })
@@ -234,18 +250,22 @@ describe('a cycle', () => {
     expect(await stage.approvals.list()).toEqual([])
   })
 
-  it('that is cancelled lets no follow-up come after it, also if its agent plans one meanwhile', async () => {
+  it('that is cancelled lets nothing come after it, whatever its agent plans meanwhile', async () => {
     const { stage, run } = await withCycle()
     await stage.attemptOf(run)
     const [cycle] = await stage.cycles()
     await stage.watches.cancelCycle(cycle!.id)
     await stage.quiet()
-    const planned = await stage.plan(run, { inMs: 10 * MINUTE })
+    const refused = { ok: false, reason: expect.stringContaining('nothing can be scheduled after that') }
+    expect(await stage.plan(run, { inMs: 10 * MINUTE })).toMatchObject(refused)
+    // In the very moment.
+    const { id } = await plan(stage.store, { runId: run.id, rootRunId: run.id, cycleId: cycle!.id })
     await stage.settle(run)
     expect(await stage.states()).toEqual(['cancelled'])
-    await stage.pass(30 * MINUTE)
-    expect(await stage.runs()).toHaveLength(1)
-    if (planned.ok) expect(await stateOf(stage, planned.followUp.id)).not.toBe('planned')
+    expect(await stateOf(stage, id)).toBe('cancelled')
+    await expect(
+      stage.followUps.createFollowUp({ runId: run.id, prompt: 'and then', inMs: 10 * MINUTE }),
+    ).rejects.toMatchObject({ code: 'bad-request', message: refused.reason })
   })
 
   it('that begins in the moment in which it is cancelled is cancelled, and its run with it', async () => {

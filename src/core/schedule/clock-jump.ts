@@ -3,8 +3,8 @@
  * only counts what passes, may not. If the two have not advanced alike, the difference is the jump.
  *
  * What follows from a jump:
- *   - What was asked for after a while ("in 10 minutes", intervals) is meant as time that passes. Its due time moves
- *     by the jump, so that what is left to wait stays the same.
+ *   - What was asked for after a while ("in 10 minutes", intervals, how long a cycle may take) is meant as time that
+ *     passes. Its due time moves by the jump, so that what is left to wait stays the same.
  *   - What was asked for by the time of day (cron, a certain time) stays. If the clock was set forward past it, it is
  *     due now, once (`nextDue` leaves the others out); if the clock was set back, its next time is computed anew.
  *

@@ -34,7 +34,8 @@ export function decideMemory({
     return { kind: 'renew', why: `its session was begun at ${memory.since.toISOString()}` }
   }
   if (memory.cycles >= (renewAfterCycles ?? RENEW_AFTER_CYCLES)) {
-    return { kind: 'renew', why: `its session has been through ${memory.cycles} cycles` }
+    const cycles = memory.cycles === 1 ? '1 cycle' : `${memory.cycles} cycles`
+    return { kind: 'renew', why: `its session has been through ${cycles}` }
   }
   const inSession = newest.slice(0, Math.min(FRUITLESS, memory.cycles))
   const fruitless = inSession.filter(({ outcome, status }) => outcome === 'failed' || status === null)

@@ -98,7 +98,7 @@ async function list(
   { run, attempt }: Caller,
   { toolUseId }: EventOf<'permission-ask'>,
 ): Promise<CallAnswer> {
-  const planned = await plannedOf(parts, { run, attempt })
+  const planned = await parts.store.listPlannedFollowUps(await ownerOf(parts, { run, attempt }))
   const now = parts.clock.now()
   const lines = planned.map((f) => `- ${describe(f, now)}: ${JSON.stringify(f.prompt.slice(0, SHOWN_CHARS))}`)
   const message = `${TAKEN} ${lines.length > 0 ? `Planned:\n${lines.join('\n')}` : 'Nothing is planned.'}`
@@ -117,12 +117,13 @@ async function remove(
   id: string,
 ): Promise<CallAnswer> {
   const { store, clock } = parts
-  const own = (await plannedOf(parts, { run, attempt })).find((followUp) => followUp.id === id)
-  const before = own ? null : FollowUpId.is(id) ? await store.getFollowUp(id) : null
+  const of = await ownerOf(parts, { run, attempt })
+  const found = FollowUpId.is(id) ? await store.getFollowUp(id) : null
+  const own = found && isOf(found, of) ? found : null
   // Asked again, it has the same answer.
-  const gone = before?.state === 'cancelled' && before.cancelledBy === 'agent'
+  const gone = own?.state === 'cancelled' && own.cancelledBy === 'agent'
   const done =
-    own !== undefined &&
+    own !== null &&
     (await persist(parts, () =>
       store.endFollowUp(own.id, { state: 'cancelled', by: 'agent', message: null }, clock.now()),
     ))
@@ -140,10 +141,15 @@ async function remove(
   }
 }
 
-async function plannedOf(parts: EngineParts, { run, attempt }: Caller): Promise<FollowUpRecord[]> {
-  const rootRunId = await rootOf(parts, run)
-  return parts.store.listPlannedFollowUps({ rootRunId, sessionId: attempt.sessionId })
+type Owner = Pick<FollowUpRecord, 'rootRunId' | 'sessionId'>
+
+/** The chain, or the session where there is no chain. */
+async function ownerOf(parts: EngineParts, { run, attempt }: Caller): Promise<Owner> {
+  return { rootRunId: await rootOf(parts, run), sessionId: attempt.sessionId }
 }
+
+const isOf = (followUp: FollowUpRecord, { rootRunId, sessionId }: Owner) =>
+  rootRunId === null ? followUp.sessionId === sessionId : followUp.rootRunId === rootRunId
 
 function refused({ toolUseId, tool, input }: EventOf<'permission-ask'>, reason: string): CallAnswer {
   const what =

@@ -30,7 +30,7 @@ export async function addFollowUp(
   const rootRunId = run && (await rootOf(parts, run))
   const pending = (await store.listPlannedFollowUps({ rootRunId, sessionId })).length
   const now = clock.now()
-  const deadlineAt = run && (await deadlineOf(parts, run, rootRunId))
+  const deadlineAt = run && (await deadlineOf(parts, run, rootRunId, now))
   const plan = planFollowUp(wish, { now, deadlineAt, maxAheadMs, pending, maxPending })
   if (!plan.ok) return plan
   const record: FollowUpRecord = {
@@ -76,13 +76,15 @@ export async function rootOf({ store }: EngineParts, run: RunRecord): Promise<Ru
   return (await store.listChain(run.id))[0]?.id ?? run.id
 }
 
-/** When its cycle ends, or its chain would have taken as long as a cycle may; null: nothing ends. */
+/** When its cycle ends, or did, or its chain would have taken as long as a cycle may; null: nothing ends. */
 async function deadlineOf(
   { store, settings }: EngineParts,
   run: RunRecord,
   rootRunId: RunId | null,
+  now: Date,
 ): Promise<Date | null> {
-  if (run.links.cycleId) return (await store.getCycle(run.links.cycleId))?.deadlineAt ?? null
+  const cycle = run.links.cycleId && (await store.getCycle(run.links.cycleId))
+  if (cycle) return cycle.outcome === null ? cycle.deadlineAt : (cycle.endedAt ?? now)
   if (rootRunId === null) return null
   const root = rootRunId === run.id ? run : await store.getRun(rootRunId)
   const since = root?.startedAt ?? root?.createdAt ?? run.createdAt

@@ -188,13 +188,8 @@ export class Timetable {
     let progress = await readProgress(this.#parts, cycle)
     const late = cycle.deadlineAt !== null && cycle.deadlineAt <= clock.now()
     let concluded: CycleRecord | null = cycle.outcome === null ? null : cycle
-    // Who waits for a person is not out of time: that has a limit of its own.
-    if (
-      late &&
-      concluded === null &&
-      !isOver(progress) &&
-      (progress.asks === null || progress.open.length > 0)
-    ) {
+    // While a person is asked time stands still: that has a limit of its own, and is given back.
+    if (late && concluded === null && !isOver(progress) && progress.asks === null) {
       const took = formatSpan(clock.now().getTime() - (cycle.startedAt ?? cycle.dueAt).getTime())
       const left = [
         progress.open.length > 0 ? 'a run was at work' : '',
