@@ -1,5 +1,5 @@
 /** Watches on the real CLI: by their schedule, with a memory, and because something happened elsewhere. */
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Triggered } from '../../src/contract/watch.ts'
@@ -104,7 +104,60 @@ describe('a watch', () => {
   })
 })
 
+describe('people', () => {
+  it('are told of a cycle, per watch and severity; what is well may be left out', async () => {
+    const told = (name: string) => join(watching.world.home, name)
+    const bad: RuleInput = {
+      when: { user: 'look closely' },
+      reply: [
+        report({ status: 'degraded', escalate: false, reason: 'slow', summary: 'web is slow' }),
+        results,
+        { text: 'slow' },
+      ],
+    }
+    watching = await Watching.begin([bad, allIsWell], {
+      notify: {
+        file: { command: 'cat >> told; echo >> told' },
+        other: { command: 'cat >> others' },
+        broken: { command: 'exit 1' },
+      },
+    })
+    await watching.add({ notify: ['file', 'broken'], notifyFrom: 'problem' })
+    expect(await watching.ended(await watching.trigger())).toMatchObject({ status: 'healthy' })
+    const cycle = await watching.ended(await watching.trigger('web', { reason: 'look closely' }))
+    // That somebody could not be told is not the cycle's fault.
+    expect(cycle).toMatchObject({ outcome: 'completed', status: 'degraded' })
+    const lines = await until(
+      () => existsSync(told('told')) && readFileSync(told('told'), 'utf8').trim(),
+      'a word',
+    )
+    expect(
+      String(lines)
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    ).toMatchObject([
+      {
+        event: 'attention',
+        cycle: { id: cycle.id, watch: 'web', number: 2, status: 'degraded', summary: 'web is slow' },
+      },
+    ])
+    expect(existsSync(told('others'))).toBe(false)
+  })
+})
+
 describe('events', () => {
+  it('reach a persistent memory in its session', async () => {
+    watching = await Watching.begin([allIsWell])
+    await watching.add({ memory: 'persistent' })
+    const first = await watching.ended(await watching.trigger())
+    const { cycleId } = (await (await hook({ title: 'disk full', fingerprint: 'd1' })).json()) as Triggered
+    const second = await watching.ended(cycleId!)
+    expect(second.sessionId).toBe(first.sessionId)
+    expect(second.events).toMatchObject([{ title: 'disk full', fingerprint: 'd1' }])
+    expect(second.chain?.runs[0]).toMatchObject({ resumed: true })
+    expect(watching.incident.prompts().at(-1)?.text).toContain('disk full')
+  })
+
   it('a burst of equal ones makes one cycle; the agent gets them as data', async () => {
     const looks: RuleInput = {
       when: { user: '"fingerprint": "f1"' },
