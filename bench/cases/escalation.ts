@@ -36,7 +36,13 @@ export const escalation: Benchmark = {
     'Per tool call, a run held to the rules of tier 3 ÷ a free one; and a chain of three tiers resumed ÷ the same chain by handoff.',
   run: async ({ short }) => [
     ...(await toolCalls(
-      { what: 'a model that answers in 0.5 s', command: 'echo ok', count: 8, thinks: '500ms', goal: 1.05 },
+      {
+        what: 'a model that answers in 0.5 s',
+        command: 'echo ok',
+        count: short ? 1 : 8,
+        thinks: '500ms',
+        goal: 1.05,
+      },
       5,
       short,
     )),

@@ -94,7 +94,8 @@ async function measureLateness(short: boolean): Promise<Figure[]> {
       await plan(world, (await run()).id, Math.min(left, 1000), () => LATER_MS)
     }
     const { id } = await run()
-    await plan(world, id, due, () => 3000 + Math.random() * 5000)
+    const [soonest, spread] = short ? [1000, 500] : [3000, 5000]
+    await plan(world, id, due, () => soonest + Math.random() * spread)
     const fired = await until(
       async () => {
         const found = await listFired(world, id)

@@ -2,7 +2,6 @@
  * Looks at something when woken, and again at the time that the look itself names. One look at a time; a wake during
  * one leads to another. What is looked at is in the store: a wake that is lost costs time, nothing else.
  */
-import { setImmediate } from 'node:timers/promises'
 import type { Clock } from '../core/clock.ts'
 import type { Log } from './log.ts'
 
@@ -51,8 +50,6 @@ export class Alarm {
     while (this.#again && !this.#closed) {
       this.#again = false
       clearTimeout(this.#timer)
-      // A look that wakes itself must not keep all others waiting.
-      await setImmediate()
       try {
         const at = await look()
         sleepMs = at && at.getTime() - clock.now().getTime()
@@ -60,6 +57,8 @@ export class Alarm {
         log.error({ error: String((error as Error)?.stack ?? error) }, `looking at ${name} failed`)
         sleepMs = ERROR_SLEEP_MS
       }
+      // A look that wakes itself must not keep all others waiting.
+      if (this.#again) await new Promise((next) => setImmediate(next))
     }
     if (sleepMs === null || this.#closed) return
     this.#timer = setTimeout(() => this.wake(), Math.min(Math.max(1, sleepMs), MAX_SLEEP_MS))

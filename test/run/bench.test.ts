@@ -22,6 +22,8 @@ it('the benchmarks run', { timeout: 300_000 }, async () => {
     'guard',
     'escalation',
     'chains',
+    'waiting',
+    'webhook',
   ])
     expect(stdout).toContain(`${name}:`)
 })
