@@ -246,12 +246,14 @@ export interface CycleQuery {
   limit: number
   cursor?: string | undefined
   watchId: WatchId
+  /** Only those that have begun, and ended. */
+  worked?: boolean
 }
 
 /** Newest first. */
 export async function listCycles(
   db: Kysely<Tables>,
-  { limit, cursor, watchId }: CycleQuery,
+  { limit, cursor, watchId, worked = false }: CycleQuery,
 ): Promise<Page<CycleRecord>> {
   let select = db
     .selectFrom('cycles')
@@ -264,6 +266,7 @@ export async function listCycles(
       throw new RepriseError('bad-request', 'cursor: expected one that a list returned')
     select = select.where('id', '<', cursor)
   }
+  if (worked) select = select.where('state', '=', 'ended').where('root_run_id', 'is not', null)
   const rows = await select.execute()
   const items = rows.slice(0, limit).map(toCycle)
   return { items, nextCursor: rows.length > limit ? (items.at(-1)?.id ?? null) : null }

@@ -345,6 +345,20 @@ describe('a persistent memory', () => {
     expect((await cycle('healthy')).asked).toBe(renewed.got)
   })
 
+  it('remembers past any number of cycles that were skipped', async () => {
+    const stage = await Stage.set()
+    await stage.watch({ memory: 'persistent', everyMs: MINUTE })
+    for (const status of ['healthy', null, null] as const) {
+      await stage.pass(MINUTE)
+      for (let i = 0; i < 25; i++) await stage.pass(MINUTE)
+      await stage.settle(await stage.openRun(), { status })
+    }
+    await stage.pass(MINUTE)
+    const run = await stage.openRun()
+    expect(run.sessionId).toBeNull()
+    expect(run.prompt).toContain('- cycle 1, ')
+  })
+
   it('does not blame its session for cycles that could not begin', async () => {
     const stage = await Stage.set()
     await stage.watch({ memory: 'persistent' })

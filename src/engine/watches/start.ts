@@ -68,9 +68,8 @@ async function decideHowItRemembers(
   | { kind: 'renew'; why: string; earlier: EarlierCycle[] }
 > {
   if (definition.memory !== 'persistent') return { kind: 'none' }
-  const { items } = await store.listCycles({ watchId: id, limit: REMEMBERED })
-  // Not those that could not begin: they were in no session.
-  const ended = items.filter((cycle) => cycle.state === 'ended' && cycle.rootRunId !== null)
+  // Not those that were skipped or could not begin: they were in no session.
+  const { items: ended } = await store.listCycles({ watchId: id, limit: REMEMBERED, worked: true })
   const decision = decideMemory({
     memory,
     newest: ended.map(({ outcome, status }) => ({ outcome, status })),
