@@ -127,6 +127,44 @@ describe('a watch', () => {
     expect((await stage.cycles())[1]).toMatchObject({ dueAt: new Date('2026-03-30T00:30:00Z') })
   })
 
+  it('that cannot be fired, or whose cycle or follow-up cannot be seen to, keeps no other waiting', async () => {
+    const stage = await Stage.set()
+    const { store } = stage.parts
+    const sick = await stage.watch({ name: 'a-sick-one', everyMs: 10 * MINUTE })
+    await stage.watch({ everyMs: 10 * MINUTE })
+    const failed: string[] = []
+    const fail = (what: string) => {
+      failed.push(what)
+      throw new Error('it is broken')
+    }
+    await stage.close()
+    const log = { ...stage.parts.log, error: () => {} }
+    const broken: typeof store = {
+      ...store,
+      fireWatch: async (watch, ...rest) =>
+        watch.id === sick ? fail('fire') : store.fireWatch(watch, ...rest),
+    }
+    stage.open({ ...stage.parts, log, store: broken })
+    await stage.pass(10 * MINUTE)
+    expect(failed).toEqual(['fire'])
+    expect(await stage.states()).toEqual(['open'])
+
+    await stage.close()
+    stage.open({
+      ...stage.parts,
+      log,
+      store: { ...store, getWatch: async (id) => (id === sick ? fail('read') : store.getWatch(id)) },
+    })
+    await stage.watches.triggerWatch('a-sick-one', {})
+    await stage.pass(0)
+    expect(failed).toContain('read')
+    await stage.settle(await stage.openRun())
+    expect(await stage.states()).toEqual(['completed'])
+
+    await stage.restart()
+    expect(await stage.states('a-sick-one')).toEqual(['open', 'skipped'])
+  })
+
   it('whose directory is gone fails its cycle, says why, and goes on when it is back', async () => {
     const stage = await Stage.set()
     await stage.watch({ everyMs: 10 * MINUTE, workDir: stage.dir })

@@ -21,15 +21,15 @@ export async function startCycle(
 ): Promise<boolean> {
   const { store, clock, settings } = parts
   const { definition } = watch
-  const memory = await decideHowItRemembers(parts, watch)
-  const prompt = composeCyclePrompt({
-    prompt: definition.prompt,
-    trigger: cycle.trigger,
-    reason: cycle.reason,
-    events: cycle.events,
-    memory: memory.kind === 'renew' ? memory.earlier : null,
-  })
   try {
+    const memory = await decideHowItRemembers(parts, watch)
+    const prompt = composeCyclePrompt({
+      prompt: definition.prompt,
+      trigger: cycle.trigger,
+      reason: cycle.reason,
+      events: cycle.events,
+      memory: memory.kind === 'renew' ? memory.earlier : null,
+    })
     const request = {
       prompt,
       workDir: definition.workDir,
