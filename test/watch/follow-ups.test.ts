@@ -223,6 +223,16 @@ describe('at no tier', () => {
     expect(await chat.say('and on')).toMatchObject({ outcome: 'completed', resumed: true })
   })
 
+  it('a conversation is not kept waiting for what comes later', async () => {
+    incident = await Incident.begin([remind, echo])
+    const chat = await Chat.create(incident.world)
+    const { id } = await chat.say('remind me')
+    expect(await followUps()).toMatchObject([{ state: 'planned', runId: id }])
+    await asked('here is your reminder', 1)
+    expect(await followUps()).toMatchObject([{ state: 'fired', firedCount: 1 }])
+    expect(await chat.texts()).toHaveLength(4)
+  })
+
   it('people can plan one too, and its time must make sense', async () => {
     incident = await Incident.begin([echo], NO_HOLD)
     const { world } = incident
