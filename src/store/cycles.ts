@@ -124,7 +124,11 @@ export async function concludeCycle(
     .returningAll()
     .executeTakeFirst()
   if (!row) return null
-  if (row.root_run_id) await endFollowUpsOf(tx, row.root_run_id, { state: 'missed', by: null, message }, at)
+  const end =
+    outcome === 'cancelled'
+      ? ({ state: 'cancelled', by: 'person', message } as const)
+      : ({ state: 'missed', by: null, message } as const)
+  if (row.root_run_id) await endFollowUpsOf(tx, row.root_run_id, end, at)
   return toCycle(row)
 }
 

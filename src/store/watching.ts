@@ -58,8 +58,8 @@ export interface Watching {
   ) => Promise<{ decision: D; cycle: CycleRecord | null }>
   forgetEvents: (before: Date) => Promise<void>
 
-  /** The one there is, if the call asked for it before. null: there are too many. */
-  addFollowUp: (record: FollowUpRecord, room: followUps.Room) => Promise<FollowUpRecord | null>
+  /** The one there is, if the call asked for it before. */
+  addFollowUp: (record: FollowUpRecord, room: followUps.Room) => Promise<FollowUpRecord | followUps.NotAdded>
   findFollowUpOfCall: (call: NonNullable<FollowUpRecord['call']>) => Promise<FollowUpRecord | null>
   getFollowUp: (id: FollowUpId) => Promise<FollowUpRecord | null>
   listFollowUps: (query: followUps.FollowUpQuery) => Promise<Page<FollowUpRecord>>
@@ -81,6 +81,7 @@ export interface Watching {
   ) => Promise<{ run: RunRecord | null } | null>
   endFollowUp: (id: FollowUpId, end: followUps.FollowUpEnd, at: Date) => Promise<boolean>
   endFollowUpsOf: (rootRunId: RunId, end: followUps.FollowUpEnd, at: Date) => Promise<number>
+  endFollowUpsOfRun: (runId: RunId, end: followUps.FollowUpEnd, at: Date) => Promise<number>
   /** The newest that was given to a process of this run. */
   findLiveFollowUp: (runId: RunId) => Promise<FollowUpRecord | null>
   shiftFollowUps: (byMs: number) => Promise<number>
@@ -127,6 +128,7 @@ export function createWatching(
       write((tx) => followUps.fireFollowUp(tx, followUp, as, again, at)),
     endFollowUp: (id, end, at) => write((tx) => followUps.endFollowUp(tx, id, end, at)),
     endFollowUpsOf: (rootRunId, end, at) => write((tx) => followUps.endFollowUpsOf(tx, rootRunId, end, at)),
+    endFollowUpsOfRun: (runId, end, at) => write((tx) => followUps.endFollowUpsOfRun(tx, runId, end, at)),
     findLiveFollowUp: (runId) => followUps.findLiveOf(reader, runId),
     shiftFollowUps: (byMs) => write((tx) => followUps.shiftFollowUps(tx, byMs)),
   }

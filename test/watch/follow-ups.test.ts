@@ -233,6 +233,19 @@ describe('at no tier', () => {
     expect(await chat.texts()).toHaveLength(4)
   })
 
+  it('a run that is cancelled takes with it what it has planned', async () => {
+    const later: RuleInput = { ...remind, reply: [wakeUp(30) as never, results, { text: 'I will' }] }
+    incident = await Incident.begin([later, echo])
+    const { world } = incident
+    const { id } = await world.createRun({ prompt: 'remind me' })
+    await world.waitForEvent(id, (event) => event.type === 'note' && event.text.includes('waits'))
+    await world.api('POST', `/api/runs/${id}/cancel`)
+    expect(await world.settled(id)).toMatchObject({
+      outcome: 'cancelled',
+      followUps: [{ state: 'cancelled', cancelledBy: 'person' }],
+    })
+  })
+
   it('people can plan one too, and its time must make sense', async () => {
     incident = await Incident.begin([echo], NO_HOLD)
     const { world } = incident

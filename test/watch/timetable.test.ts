@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { FollowUpId } from '../../src/contract/ids.ts'
 import type { Planned } from '../../src/engine/follow-ups/plan.ts'
 import { admitted, at } from '../store/records.ts'
-import { plan } from '../store/watch-records.ts'
+import { newFollowUp, ROOM } from '../store/watch-records.ts'
 import { DAY, HOUR, MINUTE, Stage } from './stage.ts'
 
 const idOf = (planned: Planned): FollowUpId => {
@@ -297,10 +297,10 @@ describe('a cycle', () => {
     const refused = { ok: false, reason: expect.stringContaining('nothing can be scheduled after that') }
     expect(await stage.plan(run, { inMs: 10 * MINUTE })).toMatchObject(refused)
     // In the very moment.
-    const { id } = await plan(stage.store, { runId: run.id, rootRunId: run.id, cycleId: cycle!.id })
+    const late = newFollowUp({ runId: run.id, rootRunId: run.id, cycleId: cycle!.id })
+    expect(await stage.store.addFollowUp(late, ROOM)).toBe('over')
     await stage.settle(run)
     expect(await stage.states()).toEqual(['cancelled'])
-    expect(await stateOf(stage, id)).toBe('cancelled')
     await expect(
       stage.followUps.createFollowUp({ runId: run.id, prompt: 'and then', inMs: 10 * MINUTE }),
     ).rejects.toMatchObject({ code: 'bad-request', message: refused.reason })

@@ -65,10 +65,14 @@ export async function addFollowUp(
   const stored = await persist(parts, () =>
     store.addFollowUp(record, { own: maxPending, all: maxPendingTotal }),
   )
-  return stored
-    ? { ok: true, followUp: stored }
-    : { ok: false, reason: `No more follow-ups are taken: ${maxPendingTotal} are planned already.` }
+  if (stored === 'over') return { ok: false, reason: OVER }
+  return stored === 'full'
+    ? { ok: false, reason: `No more follow-ups are taken: ${maxPendingTotal} are planned already.` }
+    : { ok: true, followUp: stored }
 }
+
+const OVER =
+  'Nothing can be planned here any more: the cycle has ended, or it is being cancelled. A person can name the session itself.'
 
 /** Of the chain; null for a run that is in none. */
 export async function rootOf({ store }: EngineParts, run: RunRecord): Promise<RunId | null> {

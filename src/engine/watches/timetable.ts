@@ -96,7 +96,10 @@ export class Timetable {
     } catch (error) {
       if (error instanceof Detached) throw error
       this.#failed = true
-      this.#parts.log.error({ ...what, error: String((error as Error)?.stack ?? error) }, 'what is due failed')
+      this.#parts.log.error(
+        { ...what, error: String((error as Error)?.stack ?? error) },
+        'what is due failed',
+      )
       return null
     }
   }
