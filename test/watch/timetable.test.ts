@@ -1,7 +1,8 @@
 /** What happens when: watches, cycles and follow-ups on a clock that the test moves. */
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { FollowUpId } from '../../src/contract/ids.ts'
+import type { FollowUpId, RunId } from '../../src/contract/ids.ts'
+import { readAllowance } from '../../src/engine/allowance.ts'
 import type { Planned } from '../../src/engine/follow-ups/plan.ts'
 import { admitted, at } from '../store/records.ts'
 import { newFollowUp, ROOM } from '../store/watch-records.ts'
@@ -531,6 +532,24 @@ describe('a follow-up', () => {
       ok: false,
       reason: expect.stringContaining(`The cycle ends at ${at(3600).toISOString().replace('.000', '')}`),
     })
+  })
+})
+
+describe('follow-ups that are due together', () => {
+  it('share what is left for their cycle, instead of having it each', async () => {
+    const stage = await Stage.set()
+    await stage.watch({ maxBudgetUsd: 1.2 })
+    await stage.watches.triggerWatch('services', {})
+    await stage.quiet()
+    const first = await stage.openRun()
+    for (let i = 0; i < 2; i++) await stage.plan(first, { inMs: MINUTE })
+    await stage.settle(first)
+    await stage.pass(MINUTE)
+    const [second, third] = await stage.openRuns()
+    const left = async (id: RunId) => (await readAllowance(stage.store, await stage.run(id)))?.budget.usd
+    expect(await left(third!.id)).toBeCloseTo(0.7)
+    await stage.settle(second!)
+    expect(await left(third!.id)).toBeCloseTo(0.2)
   })
 })
 
