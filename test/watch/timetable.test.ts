@@ -113,6 +113,27 @@ describe('a watch', () => {
     expect(await stage.cycles()).toMatchObject([{ state: 'open', trigger: 'schedule' }])
   })
 
+  it('that fires while it is changed does not fire again for that', async () => {
+    const stage = await Stage.set()
+    await stage.watch({ everyMs: 10 * MINUTE, overlap: 'queue' })
+    const { store } = stage.parts
+    await stage.close()
+    stage.open({
+      ...stage.parts,
+      store: {
+        ...store,
+        updateWatch: async (...given) => {
+          await stage.pass(10 * MINUTE)
+          return store.updateWatch(...given)
+        },
+      },
+    })
+    await stage.watches.updateWatch('services', { prompt: 'look closer' })
+    await stage.quiet()
+    expect(await stage.states()).toEqual(['open'])
+    expect((await stage.store.findWatch('services'))?.definition.prompt).toBe('look closer')
+  })
+
   it('by cron fires when the clocks go forward over its time, and a day later at it', async () => {
     // In Berlin 02:00 became 03:00 at 01:00 UTC.
     const stage = await Stage.set({ now: new Date('2026-03-28T12:00:00Z') })

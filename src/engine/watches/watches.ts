@@ -125,13 +125,13 @@ export function createWatches(
       const schedule = scheduleOf({ definition })
       const rescheduled =
         state !== watch.state || JSON.stringify(schedule) !== JSON.stringify(scheduleOf(watch))
-      const due =
-        state === 'paused' || !schedule
-          ? null
-          : rescheduled
-            ? timetable.firstDue({ definition }, schedule)
-            : watch.due
-      const updated = await store.updateWatch(watch.id, { definition, state, due }, clock.now())
+      const due = state === 'paused' || !schedule ? null : timetable.firstDue({ definition }, schedule)
+      const updated = await store.updateWatch(
+        watch.id,
+        // When it is due is left alone where it can be: it may have fired meanwhile, and must not do so again.
+        { ...(changes ? { definition } : {}), state, ...(rescheduled ? { due } : {}) },
+        clock.now(),
+      )
       timetable.wake()
       return describe(updated ?? watch)
     },
