@@ -328,6 +328,21 @@ describe('a cycle', () => {
     ).rejects.toMatchObject({ code: 'bad-request', message: refused.reason })
   })
 
+  it('takes along what was sent with its trigger, within limits', async () => {
+    const stage = await Stage.set()
+    await stage.watch()
+    const deep = JSON.parse(`${'['.repeat(20_000)}${']'.repeat(20_000)}`) as unknown
+    await expect(stage.watches.triggerWatch('services', { payload: deep })).rejects.toMatchObject({
+      code: 'bad-request',
+      message: expect.stringContaining('levels deep'),
+    })
+    await stage.watches.triggerWatch('services', { payload: 'x'.repeat(100_000) })
+    await stage.quiet()
+    const run = await stage.openRun()
+    expect(run.prompt).toContain('This event had 100002 bytes')
+    expect(run.prompt.length).toBeLessThan(30_000)
+  })
+
   it('that begins in the moment in which it is cancelled is cancelled, and its run with it', async () => {
     const stage = await Stage.set()
     await stage.watch()

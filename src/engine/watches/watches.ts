@@ -5,7 +5,7 @@ import { CycleId, WatchId } from '../../contract/ids.ts'
 import type { CreateWatch, Cycle, Triggered, UpdateWatch, Watch, WatchEvent } from '../../contract/watch.ts'
 import { WatchDefinition } from '../../contract/watch.ts'
 import { admitEvents } from '../../core/watch/admit-event.ts'
-import { readEvents } from '../../core/watch/alerts.ts'
+import { keepPayload, readEvents } from '../../core/watch/alerts.ts'
 import { checkWatch } from '../../core/watch/check.ts'
 import type { EventDecision as StoredDecision } from '../../store/watch-events.ts'
 import type { CycleRecord, WatchRecord } from '../../store/watch-records.ts'
@@ -158,10 +158,10 @@ export function createWatches(
       }
       const now = clock.now()
       const id = CycleId.create(now)
-      const events: WatchEvent[] =
-        payload === undefined
-          ? []
-          : [{ fingerprint: id, title: 'sent with the trigger', receivedAt: now.toISOString(), payload }]
+      const kept = payload === undefined ? null : keepPayload(payload)
+      if (kept?.ok === false) throw new RepriseError('bad-request', `payload: ${kept.problem}`)
+      const sent = { fingerprint: id, title: 'sent with the trigger', receivedAt: now.toISOString() }
+      const events: WatchEvent[] = kept ? [{ ...sent, payload: kept.payload }] : []
       const cycle = await store.addCycle({
         id,
         watchId: watch.id,
