@@ -434,6 +434,24 @@ describe('a persistent memory', () => {
     expect(run.prompt).toContain('- cycle 1, ')
   })
 
+  it('is carried on by another agent when its own is not configured any more', async () => {
+    const stage = await Stage.set()
+    await stage.watch({ memory: 'persistent' })
+    await stage.watches.triggerWatch('services', {})
+    await stage.quiet()
+    await stage.settle(await stage.openRun())
+    const [first] = await stage.runs()
+    await stage.close()
+    const runtime = async (agent: string) => {
+      if (agent !== 'other') throw new Error(`there is no agent ${agent}`)
+    }
+    const agents = { names: () => ['other'], runtime } as unknown as typeof stage.parts.agents
+    stage.open({ ...stage.parts, agents })
+    await stage.watches.triggerWatch('services', {})
+    await stage.quiet()
+    expect(await stage.openRun()).toMatchObject({ agent: 'other', sessionId: first!.sessionId })
+  })
+
   it('does not blame its session for cycles that could not begin', async () => {
     const stage = await Stage.set()
     await stage.watch({ memory: 'persistent' })

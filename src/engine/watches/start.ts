@@ -33,7 +33,7 @@ export async function startCycle(
     const request = {
       prompt,
       workDir: definition.workDir,
-      agent: definition.agent,
+      agent: definition.agent ?? (await agentOf(parts, memory)),
       ...(memory.kind === 'resume' ? { sessionId: memory.sessionId } : {}),
       tier: 1,
       maxTier: definition.maxTier,
@@ -59,14 +59,21 @@ export async function startCycle(
   }
 }
 
-async function decideHowItRemembers(
-  { store, clock }: EngineParts,
-  { id, definition, memory }: WatchRecord,
-): Promise<
+type Remembering =
   | { kind: 'none' }
   | { kind: 'resume'; sessionId: SessionId }
   | { kind: 'renew'; why: string; earlier: EarlierCycle[] }
-> {
+
+/** That of the session, as for every run; of one whose agent is not configured any more, the first there is. */
+async function agentOf({ store, agents }: EngineParts, memory: Remembering): Promise<string | undefined> {
+  const session = memory.kind === 'resume' ? await store.getSession(memory.sessionId) : null
+  return session && !agents.names().includes(session.agent) ? agents.names()[0] : undefined
+}
+
+async function decideHowItRemembers(
+  { store, clock }: EngineParts,
+  { id, definition, memory }: WatchRecord,
+): Promise<Remembering> {
   if (definition.memory !== 'persistent') return { kind: 'none' }
   // Not those that were skipped or could not begin: they were in no session.
   const { items: ended } = await store.listCycles({ watchId: id, limit: REMEMBERED, worked: true })
