@@ -177,6 +177,8 @@ export function createEngine(
     }),
 
     open: async () => {
+      // Before anything can become due: what is not configured any more does not fire.
+      await takeConfigured(parts, timetable)
       const left = await store.listOpenAttempts()
       for (const attempt of left) {
         const run = await store.getRun(attempt.runId)
@@ -188,7 +190,6 @@ export function createEngine(
       dispatcher.open()
       notifications.open()
       approvals.wake()
-      await takeConfigured(parts, timetable)
       timetable.wake()
       sweep()
       return { adopted: left.length }
