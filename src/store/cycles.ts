@@ -13,6 +13,7 @@ import { admitRun } from './admit-run.ts'
 import { endFollowUpsOf } from './follow-ups.ts'
 import { enqueueNotifications } from './notifications.ts'
 import type { NewRun } from './records.ts'
+import { findMade, noteMade, type RequestKey } from './request-keys.ts'
 import type { Tables } from './schema.ts'
 import type { CycleRecord } from './watch-records.ts'
 import type { CyclesTable } from './watch-schema.ts'
@@ -27,6 +28,15 @@ export interface NewCycle {
   dueAt: Date
   /** Skip it if another is open or queued; null: queue it. */
   skip: string | null
+}
+
+/** Asked for by somebody: with a key, once. */
+export async function addWantedCycle(tx: Tx, cycle: NewCycle, key: RequestKey | null): Promise<CycleRecord> {
+  const made = key && (await findMade(tx, key))
+  const known = made === null ? null : await getCycle(tx, made as CycleId)
+  if (known) return known
+  if (key) await noteMade(tx, key, cycle.id)
+  return addCycle(tx, cycle)
 }
 
 export async function addCycle(tx: Tx, cycle: NewCycle): Promise<CycleRecord> {

@@ -10,6 +10,7 @@ import type { Page } from '../contract/http.ts'
 import { type AttemptId, FollowUpId, type RunId, type SessionId } from '../contract/ids.ts'
 import { admitRun } from './admit-run.ts'
 import type { NewRun, RunRecord } from './records.ts'
+import { findMade, noteMade, type RequestKey } from './request-keys.ts'
 import type { Tables } from './schema.ts'
 import { admitTurn, type NewTurn } from './turns.ts'
 import type { FollowUpRecord } from './watch-records.ts'
@@ -25,17 +26,23 @@ export interface Room {
 /** There are too many; or what it belongs to is over, and nothing is to follow from it. */
 export type NotAdded = 'full' | 'over'
 
-/** What the call asked for before is not asked for again: then the one there is comes back. */
+/** What the call, or a request with the same key, asked for before is not asked for again: the one there is comes back. */
 export async function addFollowUp(
   tx: Tx,
   record: FollowUpRecord,
   room: Room,
+  key: RequestKey | null = null,
 ): Promise<FollowUpRecord | NotAdded> {
-  const known = record.call && (await findOfCall(tx, record.call))
+  const made = key && (await findMade(tx, key))
+  const known =
+    made !== null
+      ? await getFollowUp(tx, made as FollowUpId)
+      : record.call && (await findOfCall(tx, record.call))
   if (known) return known
   if (await isOver(tx, record)) return 'over'
   const planned = await countPlanned(tx, record)
   if (planned.own >= room.own || planned.all >= room.all) return 'full'
+  if (key) await noteMade(tx, key, record.id)
   await tx.insertInto('follow_ups').values(toRow(record)).execute()
   return record
 }

@@ -328,6 +328,24 @@ describe('a cycle', () => {
     ).rejects.toMatchObject({ code: 'bad-request', message: refused.reason })
   })
 
+  it('that is asked for again with the same key is the same one', async () => {
+    const { stage, run } = await withCycle()
+    const ask = (reason: string) => stage.watches.triggerWatch('services', { reason }, 'key-1')
+    const answers = await Promise.all([ask('why'), ask('why'), ask('why')])
+    expect(answers.map(({ result }) => result).sort()).toEqual(['known', 'known', 'queued'])
+    expect(new Set(answers.map(({ cycleId }) => cycleId)).size).toBe(1)
+    await expect(ask('another')).rejects.toMatchObject({ code: 'conflict' })
+    expect(await stage.states()).toEqual(['open', 'queued'])
+
+    await stage.attemptOf(run)
+    const plan = (prompt: string) =>
+      stage.followUps.createFollowUp({ prompt, runId: run.id, inMs: 10 * MINUTE }, 'key-2')
+    const planned = await Promise.all([plan('still up?'), plan('still up?')])
+    expect(planned[0]?.id).toBe(planned[1]?.id)
+    await expect(plan('what else?')).rejects.toMatchObject({ code: 'conflict' })
+    expect(await stage.store.listPlannedOfRun(run.id)).toHaveLength(1)
+  })
+
   it('takes along what was sent with its trigger, within limits', async () => {
     const stage = await Stage.set()
     await stage.watch()
