@@ -10,7 +10,7 @@ import type {
   UpdateWatch,
   Watch,
 } from '../contract/watch.ts'
-import type { Call, PageOptions } from './request.ts'
+import { type Call, type KeyOptions, keyed, type PageOptions } from './request.ts'
 
 export interface WatchCalls {
   createWatch: (request: CreateWatch) => Promise<Watch>
@@ -22,13 +22,13 @@ export interface WatchCalls {
   /** What it is doing is cancelled; its cycles stay as records. */
   removeWatch: (watch: string) => Promise<void>
   /** A cycle now; while one is open, as soon as that has ended. */
-  triggerWatch: (watch: string, request?: TriggerWatch) => Promise<Triggered>
+  triggerWatch: (watch: string, request?: TriggerWatch, options?: KeyOptions) => Promise<Triggered>
   /** What happened elsewhere. The same event makes one cycle, however often it is sent. */
   sendEvents: (watch: string, payload: unknown) => Promise<Triggered>
   listCycles: (watch: string, options?: PageOptions) => Promise<Page<Cycle>>
   getCycle: (id: string) => Promise<CycleDetail>
   cancelCycle: (id: string) => Promise<Cycle>
-  createFollowUp: (request: CreateFollowUp) => Promise<FollowUp>
+  createFollowUp: (request: CreateFollowUp, options?: KeyOptions) => Promise<FollowUp>
   listFollowUps: (
     options?: PageOptions & {
       state?: FollowUpState | undefined
@@ -63,12 +63,13 @@ export function watchCalls({ call, tell }: WatchParts): WatchCalls {
     pauseWatch: (ref) => call({ method: 'POST', path: watch(ref, '/pause') }),
     resumeWatch: (ref) => call({ method: 'POST', path: watch(ref, '/resume') }),
     removeWatch: (ref) => tell({ method: 'DELETE', path: watch(ref) }),
-    triggerWatch: (ref, body = {}) => call({ method: 'POST', path: watch(ref, '/trigger'), body }),
+    triggerWatch: (ref, body = {}, options) =>
+      call({ method: 'POST', path: watch(ref, '/trigger'), body, ...keyed(options) }),
     sendEvents: (ref, body) => call({ method: 'POST', path: `/api/hooks/${encodeURIComponent(ref)}`, body }),
     listCycles: (ref, options) => call({ path: watch(ref, '/cycles'), query: { ...options } }),
     getCycle: (id) => call({ path: cycle(id) }),
     cancelCycle: (id) => call({ method: 'POST', path: cycle(id, '/cancel') }),
-    createFollowUp: (body) => call({ method: 'POST', path: followUps, body }),
+    createFollowUp: (body, options) => call({ method: 'POST', path: followUps, body, ...keyed(options) }),
     listFollowUps: (options) => call({ path: followUps, query: { ...options } }),
     getFollowUp: (id) => call({ path: followUp(id) }),
     cancelFollowUp: (id) => call({ method: 'DELETE', path: followUp(id) }),

@@ -84,7 +84,9 @@ const watch = z
       'Told of this watch, besides those.',
     ).optional(),
     notifyFrom: oneOf(['all', 'problem', 'attention'], 'Nothing below it is told.').optional(),
-    paused: flag('Nothing starts it until this is taken out.').prefault(false),
+    paused: flag(
+      'Paused whenever the daemon starts; if this is taken out, until somebody resumes it.',
+    ).prefault(false),
   })
   .superRefine(({ prompt, promptFile, environment, environmentFile }, context) => {
     const refuse = (says: string, path: string[] = []) =>

@@ -13,7 +13,8 @@ export async function readAllowance(
   const { jobId, tier } = run.links
   if (tier !== null && run.request.maxBudgetUsd !== null) {
     const before = spentBy(run.attemptCount > 0 ? [run.spend] : [])
-    return { budget: { usd: run.request.maxBudgetUsd, tokens: null }, before }
+    const usd = Math.min(run.request.maxBudgetUsd, await leftOfChain(store, run))
+    return { budget: { usd, tokens: null }, before }
   }
   const job = jobId && (await store.getJob(jobId))
   if (!job || (job.maxBudgetUsd === null && job.maxBudgetTokens === null)) return null
@@ -21,6 +22,14 @@ export async function readAllowance(
     budget: { usd: job.maxBudgetUsd, tokens: job.maxBudgetTokens },
     before: spentBy(await store.listSpendOfJob(job.id)),
   }
+}
+
+/** What the other runs of its chain leave of the chain's budget: by now, which is less than when this one was planned. */
+async function leftOfChain(store: Store, { id, request }: RunRecord): Promise<number> {
+  const budgetUsd = request.chain?.budgetUsd ?? null
+  if (budgetUsd === null) return Number.POSITIVE_INFINITY
+  const others = (await store.listChain(id)).filter((one) => one.id !== id && one.attemptCount > 0)
+  return Math.max(0, budgetUsd - spentBy(others.map(({ spend }) => spend)).usd)
 }
 
 /** Nobody watches it: what passes by itself is waited for. */

@@ -119,6 +119,14 @@ export function createEngine(
   const settled = (run: RunRecord) =>
     new RepriseError('run-settled', `run ${run.id} has ended already`, { details: { state: run.state } })
 
+  /** Whoever cancels a run does not want what it has planned; of a chain, what any of its runs has. */
+  const unplan = (run: RunRecord, root: RunRecord | undefined, at: Date): Promise<number> => {
+    const end = { state: 'cancelled', by: 'person' } as const
+    return root
+      ? store.endFollowUpsOf(root.id, { ...end, message: 'its chain was cancelled' }, at)
+      : store.endFollowUpsOfRun(run.id, { ...end, message: 'its run was cancelled' }, at)
+  }
+
   const cancel = async (id: RunId): Promise<Run> => {
     const run = await requireRun(id)
     const at = clock.now()
@@ -126,16 +134,11 @@ export function createEngine(
     const turn = await endingOfTurn(parts, { run, settled: outcome, took: null })
     const tier = await endingOfTier(parts, { run, settled: outcome, ending: null })
     const chain = run.links.tier === null ? [] : await store.listChain(id)
-    const root = chain[0]
-    const unplanned = root
-      ? await store.endFollowUpsOf(
-          root.id,
-          { state: 'cancelled', by: 'person', message: 'its chain was cancelled' },
-          at,
-        )
-      : 0
     const gone = await store.settleQueued(id, outcome, at, { turn, tier, notices: [] })
-    if (!gone && !(await store.markCancelRequested(id, at))) {
+    const stops = gone || (await store.markCancelRequested(id, at))
+    // From now on it can plan nothing more.
+    const unplanned = await unplan(run, chain[0], at)
+    if (!stops) {
       // What it led to is what is meant: the tier that works now, or the one that waits for a person.
       const heir = chain.find((one) => one.state.at !== 'settled')
       if (heir) return cancel(heir.id)
@@ -174,6 +177,8 @@ export function createEngine(
     }),
 
     open: async () => {
+      // Before anything can become due: what is not configured any more does not fire.
+      await takeConfigured(parts, timetable)
       const left = await store.listOpenAttempts()
       for (const attempt of left) {
         const run = await store.getRun(attempt.runId)
@@ -185,7 +190,6 @@ export function createEngine(
       dispatcher.open()
       notifications.open()
       approvals.wake()
-      await takeConfigured(parts, timetable)
       timetable.wake()
       sweep()
       return { adopted: left.length }

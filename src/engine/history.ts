@@ -72,6 +72,11 @@ export async function readEarlierAttempts(store: Store, run: RunRecord): Promise
 
 const EARLIER: readonly EventType[] = ['attempt-end', 'stop-request', 'tool-start', 'tool-end', 'text-end']
 
+/**
+ * What the session holds although no attempt of this run began was given to a process that was kept waiting for it, and
+ * died before it said that it had taken it.
+ */
 export function toInterruption(earlier: EarlierAttempts, promptRecorded: boolean): Interruption | null {
-  return earlier.how === null ? null : { how: earlier.how, tools: earlier.tools, promptRecorded }
+  const how = earlier.how ?? (promptRecorded ? 'the agent was interrupted' : null)
+  return how === null ? null : { how, tools: earlier.tools, promptRecorded }
 }

@@ -22,7 +22,7 @@ export interface WatchEngine {
   /** What it is doing is cancelled; its cycles stay as records. */
   removeWatch: (watch: string) => Promise<void>
   /** A cycle now; while one is open, as soon as that has ended. */
-  triggerWatch: (watch: string, request: TriggerWatch) => Promise<Triggered>
+  triggerWatch: (watch: string, request: TriggerWatch, idempotencyKey?: string | null) => Promise<Triggered>
   /** What another system sent. The same event makes one cycle, however often it is sent. */
   receiveEvents: (watch: string, payload: unknown) => Promise<Triggered>
   /** With which one may send it events and do nothing else; null: there is none. */
@@ -31,7 +31,7 @@ export interface WatchEngine {
   getCycle: (id: CycleId) => Promise<CycleDetail>
   cancelCycle: (id: CycleId) => Promise<Cycle>
 
-  createFollowUp: (request: CreateFollowUp) => Promise<FollowUp>
+  createFollowUp: (request: CreateFollowUp, idempotencyKey?: string | null) => Promise<FollowUp>
   listFollowUps: (
     query: ListQuery & {
       state?: FollowUpState | undefined

@@ -13,6 +13,7 @@ import { admitRun } from './admit-run.ts'
 import { endFollowUpsOf } from './follow-ups.ts'
 import { enqueueNotifications } from './notifications.ts'
 import type { NewRun } from './records.ts'
+import { findMade, noteMade, type RequestKey } from './request-keys.ts'
 import type { Tables } from './schema.ts'
 import type { CycleRecord } from './watch-records.ts'
 import type { CyclesTable } from './watch-schema.ts'
@@ -27,6 +28,15 @@ export interface NewCycle {
   dueAt: Date
   /** Skip it if another is open or queued; null: queue it. */
   skip: string | null
+}
+
+/** Asked for by somebody: with a key, once. */
+export async function addWantedCycle(tx: Tx, cycle: NewCycle, key: RequestKey | null): Promise<CycleRecord> {
+  const made = key && (await findMade(tx, key))
+  const known = made === null ? null : await getCycle(tx, made as CycleId)
+  if (known) return known
+  if (key) await noteMade(tx, key, cycle.id)
+  return addCycle(tx, cycle)
 }
 
 export async function addCycle(tx: Tx, cycle: NewCycle): Promise<CycleRecord> {
@@ -124,7 +134,11 @@ export async function concludeCycle(
     .returningAll()
     .executeTakeFirst()
   if (!row) return null
-  if (row.root_run_id) await endFollowUpsOf(tx, row.root_run_id, { state: 'missed', by: null, message }, at)
+  const end =
+    outcome === 'cancelled'
+      ? ({ state: 'cancelled', by: 'person', message } as const)
+      : ({ state: 'missed', by: null, message } as const)
+  if (row.root_run_id) await endFollowUpsOf(tx, row.root_run_id, end, at)
   return toCycle(row)
 }
 
@@ -246,12 +260,14 @@ export interface CycleQuery {
   limit: number
   cursor?: string | undefined
   watchId: WatchId
+  /** Only those that have begun, and ended. */
+  worked?: boolean
 }
 
 /** Newest first. */
 export async function listCycles(
   db: Kysely<Tables>,
-  { limit, cursor, watchId }: CycleQuery,
+  { limit, cursor, watchId, worked = false }: CycleQuery,
 ): Promise<Page<CycleRecord>> {
   let select = db
     .selectFrom('cycles')
@@ -264,6 +280,7 @@ export async function listCycles(
       throw new RepriseError('bad-request', 'cursor: expected one that a list returned')
     select = select.where('id', '<', cursor)
   }
+  if (worked) select = select.where('state', '=', 'ended').where('root_run_id', 'is not', null)
   const rows = await select.execute()
   const items = rows.slice(0, limit).map(toCycle)
   return { items, nextCursor: rows.length > limit ? (items.at(-1)?.id ?? null) : null }

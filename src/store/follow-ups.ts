@@ -10,6 +10,7 @@ import type { Page } from '../contract/http.ts'
 import { type AttemptId, FollowUpId, type RunId, type SessionId } from '../contract/ids.ts'
 import { admitRun } from './admit-run.ts'
 import type { NewRun, RunRecord } from './records.ts'
+import { findMade, noteMade, type RequestKey } from './request-keys.ts'
 import type { Tables } from './schema.ts'
 import { admitTurn, type NewTurn } from './turns.ts'
 import type { FollowUpRecord } from './watch-records.ts'
@@ -22,18 +23,46 @@ export interface Room {
   all: number
 }
 
-/** What the call asked for before is not asked for again: then the one there is comes back. `null`: there are too many. */
+/** There are too many; or what it belongs to is over, and nothing is to follow from it. */
+export type NotAdded = 'full' | 'over'
+
+/** What the call, or a request with the same key, asked for before is not asked for again: the one there is comes back. */
 export async function addFollowUp(
   tx: Tx,
   record: FollowUpRecord,
   room: Room,
-): Promise<FollowUpRecord | null> {
-  const known = record.call && (await findOfCall(tx, record.call))
+  key: RequestKey | null = null,
+): Promise<FollowUpRecord | NotAdded> {
+  const made = key && (await findMade(tx, key))
+  const known =
+    made !== null
+      ? await getFollowUp(tx, made as FollowUpId)
+      : record.call && (await findOfCall(tx, record.call))
   if (known) return known
+  if (await isOver(tx, record)) return 'over'
   const planned = await countPlanned(tx, record)
-  if (planned.own >= room.own || planned.all >= room.all) return null
+  if (planned.own >= room.own || planned.all >= room.all) return 'full'
+  if (key) await noteMade(tx, key, record.id)
   await tx.insertInto('follow_ups').values(toRow(record)).execute()
   return record
+}
+
+/** Its cycle has ended, or what it will end as is certain; or somebody cancels its run. */
+async function isOver(tx: Tx, { runId, cycleId }: FollowUpRecord): Promise<boolean> {
+  const cycle =
+    cycleId &&
+    (await tx.selectFrom('cycles').select(['state', 'outcome']).where('id', '=', cycleId).executeTakeFirst())
+  if (cycle && (cycle.state !== 'open' || cycle.outcome !== null)) return true
+  const cancelled =
+    runId &&
+    (await tx
+      .selectFrom('runs')
+      .select('id')
+      .where('id', '=', runId)
+      .where('state', '<>', 'settled')
+      .where('cancel_requested_at', 'is not', null)
+      .executeTakeFirst())
+  return Boolean(cancelled)
 }
 
 export async function findOfCall(
@@ -242,6 +271,22 @@ export async function endFollowUpsOf(
     .updateTable('follow_ups')
     .set({ state, cancelled_by: by, message, ended_at: at.getTime() })
     .where('root_run_id', '=', rootRunId)
+    .where('state', '=', 'planned')
+    .executeTakeFirst()
+  return Number(numUpdatedRows)
+}
+
+/** Of a run that is cancelled and in no chain: what it asked for. */
+export async function endFollowUpsOfRun(
+  tx: Tx,
+  runId: RunId,
+  { state, by, message }: FollowUpEnd,
+  at: Date,
+): Promise<number> {
+  const { numUpdatedRows } = await tx
+    .updateTable('follow_ups')
+    .set({ state, cancelled_by: by, message, ended_at: at.getTime() })
+    .where('run_id', '=', runId)
     .where('state', '=', 'planned')
     .executeTakeFirst()
   return Number(numUpdatedRows)

@@ -15,7 +15,13 @@ import type {
 import type { Attention, CheckpointKind, JobState } from '../contract/job.ts'
 import type { NotifyEvent } from '../contract/notification.ts'
 import type { Subject } from '../core/notify/plan.ts'
-import type { CyclesTable, FollowUpsTable, WatchEventsTable, WatchesTable } from './watch-schema.ts'
+import type {
+  CyclesTable,
+  FollowUpsTable,
+  RequestKeysTable,
+  WatchEventsTable,
+  WatchesTable,
+} from './watch-schema.ts'
 
 export interface Tables {
   runs: RunsTable
@@ -37,6 +43,7 @@ export interface Tables {
   watches: WatchesTable
   cycles: CyclesTable
   watch_events: WatchEventsTable
+  request_keys: RequestKeysTable
   follow_ups: FollowUpsTable
 }
 

@@ -89,3 +89,11 @@ export interface FollowUpsTable {
   created_at: number
   ended_at: number | null
 }
+
+/** What a creating call made, by its Idempotency-Key. */
+export interface RequestKeysTable {
+  key: string
+  request_hash: string
+  /** The id of a cycle or a follow-up. */
+  made: string
+}

@@ -7,6 +7,8 @@ import { shiftDeadlines } from './cycle-deadlines.ts'
 import * as cycles from './cycles.ts'
 import * as followUps from './follow-ups.ts'
 import type { RunRecord } from './records.ts'
+import type { RequestKey } from './request-keys.ts'
+import * as requestKeys from './request-keys.ts'
 import type { Tables } from './schema.ts'
 import * as events from './watch-events.ts'
 import type { CycleRecord, FollowUpRecord, WatchRecord } from './watch-records.ts'
@@ -32,7 +34,8 @@ export interface Watching {
     next: WatchRecord['due'],
   ) => Promise<CycleRecord | null>
 
-  addCycle: (cycle: cycles.NewCycle) => Promise<CycleRecord>
+  /** The one there is, if a request with the same key asked for it before. */
+  addCycle: (cycle: cycles.NewCycle, key?: RequestKey | null) => Promise<CycleRecord>
   /** null: it is not queued any more, it got more events meanwhile, or another of its watch is open. */
   startCycle: (start: cycles.CycleStart, at: Date) => Promise<CycleRecord | null>
   /** What it will have ended as is certain; what it still waits for is missed. null: it is not open, or that is known. */
@@ -58,8 +61,15 @@ export interface Watching {
   ) => Promise<{ decision: D; cycle: CycleRecord | null }>
   forgetEvents: (before: Date) => Promise<void>
 
-  /** The one there is, if the call asked for it before. null: there are too many. */
-  addFollowUp: (record: FollowUpRecord, room: followUps.Room) => Promise<FollowUpRecord | null>
+  /** The id of what a request with this key made; one with the same key and other wishes is refused. */
+  findMade: (key: RequestKey) => Promise<string | null>
+
+  /** The one there is, if the call, or a request with the same key, asked for it before. */
+  addFollowUp: (
+    record: FollowUpRecord,
+    room: followUps.Room,
+    key?: RequestKey | null,
+  ) => Promise<FollowUpRecord | followUps.NotAdded>
   findFollowUpOfCall: (call: NonNullable<FollowUpRecord['call']>) => Promise<FollowUpRecord | null>
   getFollowUp: (id: FollowUpId) => Promise<FollowUpRecord | null>
   listFollowUps: (query: followUps.FollowUpQuery) => Promise<Page<FollowUpRecord>>
@@ -81,6 +91,7 @@ export interface Watching {
   ) => Promise<{ run: RunRecord | null } | null>
   endFollowUp: (id: FollowUpId, end: followUps.FollowUpEnd, at: Date) => Promise<boolean>
   endFollowUpsOf: (rootRunId: RunId, end: followUps.FollowUpEnd, at: Date) => Promise<number>
+  endFollowUpsOfRun: (runId: RunId, end: followUps.FollowUpEnd, at: Date) => Promise<number>
   /** The newest that was given to a process of this run. */
   findLiveFollowUp: (runId: RunId) => Promise<FollowUpRecord | null>
   shiftFollowUps: (byMs: number) => Promise<number>
@@ -101,7 +112,7 @@ export function createWatching(
     nextWatchAt: () => watches.nextWatchAt(reader),
     fireWatch: (watch, cycle, next) => write((tx) => watches.fireWatch(tx, watch, cycle, next)),
 
-    addCycle: (cycle) => write((tx) => cycles.addCycle(tx, cycle)),
+    addCycle: (cycle, key) => write((tx) => cycles.addWantedCycle(tx, cycle, key ?? null)),
     startCycle: (start, at) => write((tx) => cycles.startCycle(tx, start, at)),
     concludeCycle: (id, outcome, message, at) =>
       write((tx) => cycles.concludeCycle(tx, id, outcome, message, at)),
@@ -115,7 +126,9 @@ export function createWatching(
       write((tx) => events.receiveEvents(tx, watchId, received, decide, at)),
     forgetEvents: (before) => write((tx) => events.forgetEvents(tx, before)),
 
-    addFollowUp: (record, room) => write((tx) => followUps.addFollowUp(tx, record, room)),
+    findMade: (key) => requestKeys.findMade(reader, key),
+
+    addFollowUp: (record, room, key) => write((tx) => followUps.addFollowUp(tx, record, room, key)),
     findFollowUpOfCall: (call) => followUps.findOfCall(reader, call),
     getFollowUp: (id) => followUps.getFollowUp(reader, id),
     listFollowUps: (query) => followUps.listFollowUps(reader, query),
@@ -127,6 +140,7 @@ export function createWatching(
       write((tx) => followUps.fireFollowUp(tx, followUp, as, again, at)),
     endFollowUp: (id, end, at) => write((tx) => followUps.endFollowUp(tx, id, end, at)),
     endFollowUpsOf: (rootRunId, end, at) => write((tx) => followUps.endFollowUpsOf(tx, rootRunId, end, at)),
+    endFollowUpsOfRun: (runId, end, at) => write((tx) => followUps.endFollowUpsOfRun(tx, runId, end, at)),
     findLiveFollowUp: (runId) => followUps.findLiveOf(reader, runId),
     shiftFollowUps: (byMs) => write((tx) => followUps.shiftFollowUps(tx, byMs)),
   }

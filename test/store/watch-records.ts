@@ -121,6 +121,6 @@ export async function begun(store: Store, watch: WatchRecord, change: Partial<Ne
 /** Planned, and as it is then. */
 export async function plan(store: Store, change: Partial<FollowUpRecord> = {}): Promise<FollowUpRecord> {
   const followUp = await store.addFollowUp(newFollowUp(change), ROOM)
-  if (!followUp) throw new Error('expected room for a follow-up')
+  if (typeof followUp === 'string') throw new Error(`expected room for a follow-up: ${followUp}`)
   return followUp
 }

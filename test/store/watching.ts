@@ -638,12 +638,37 @@ function describeFollowUps(open: () => Promise<Store>): void {
       const answers = await Promise.all(
         times(10, () => store.addFollowUp(newFollowUp(of), { own: 3, all: 100 })),
       )
-      expect(answers.filter((answer) => answer !== null)).toHaveLength(3)
+      expect(answers.filter((answer) => answer !== 'full')).toHaveLength(3)
       const planned = await store.listPlannedFollowUps(of)
-      expect(ids(planned)).toEqual(answers.flatMap((answer) => answer?.id ?? []))
-      expect(await store.addFollowUp(newFollowUp(), { own: 3, all: 100 })).not.toBeNull()
+      expect(ids(planned)).toEqual(
+        answers.flatMap((answer) => (typeof answer === 'string' ? [] : [answer.id])),
+      )
+      expect(await store.addFollowUp(newFollowUp(), { own: 3, all: 100 })).toMatchObject({ state: 'planned' })
       await store.endFollowUp(planned[0]!.id, MISSED, at(1))
-      expect(await store.addFollowUp(newFollowUp(of), { own: 3, all: 100 })).not.toBeNull()
+      expect(await store.addFollowUp(newFollowUp(of), { own: 3, all: 100 })).toMatchObject({
+        state: 'planned',
+      })
+    })
+
+    it('is refused when its cycle is over, or about to be, or its run is being cancelled', async () => {
+      const store = await open()
+      const { cycle, run } = await begun(store, await watching(store))
+      const ask = () => store.addFollowUp(newFollowUp({ runId: run.id, cycleId: cycle.id }), ROOM)
+      const { id } = await plan(store, { rootRunId: run.id, cycleId: cycle.id })
+      await store.concludeCycle(cycle.id, 'cancelled', 'enough', at(3))
+      expect(await store.getFollowUp(id)).toMatchObject({ state: 'cancelled', cancelledBy: 'person' })
+      expect(await ask()).toBe('over')
+      await settle(store, run.id)
+      expect(await store.endCycle(cycle.id, cycleEnd(), at(5))).toBe(true)
+      expect(await ask()).toBe('over')
+
+      const { run: plain } = await running(store)
+      expect(await store.addFollowUp(newFollowUp({ runId: plain.id }), ROOM)).toMatchObject({
+        state: 'planned',
+      })
+      await store.markCancelRequested(plain.id, at(6))
+      expect(await store.addFollowUp(newFollowUp({ runId: plain.id }), ROOM)).toBe('over')
+      expect(await store.endFollowUpsOfRun(plain.id, MISSED, at(7))).toBe(1)
     })
 
     it('is refused when there are too many of all', async () => {
@@ -651,7 +676,7 @@ function describeFollowUps(open: () => Promise<Store>): void {
       const ask = () =>
         store.addFollowUp(newFollowUp({ sessionId: SessionId.create(T0) }), { own: 9, all: 4 })
       const answers = await Promise.all(times(9, ask))
-      expect(answers.filter((answer) => answer !== null)).toHaveLength(4)
+      expect(answers.filter((answer) => answer !== 'full')).toHaveLength(4)
     })
 
     it('ends once, and only while it is planned', async () => {

@@ -1,10 +1,14 @@
 /** What an agent plans with its own tools is kept by Reprise and given to its session once, on the real CLI. */
+import { appendFileSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { FollowUp } from '../../src/contract/follow-up.ts'
 import type { Run, RunDetail } from '../../src/contract/run.ts'
 import type { RuleInput } from '../../src/simulator/scenario-types.ts'
 import { Chat } from '../support/chat.ts'
 import { bash, FIXED, Incident, report, results } from '../support/incident.ts'
+import { transcriptOf } from '../support/transcripts.ts'
 import { until } from '../support/world.ts'
 
 let incident: Incident
@@ -177,6 +181,37 @@ describe('at no tier', () => {
     expect(items[0]?.followUpId).toBe((await followUps())[0]?.id)
   })
 
+  it('what an agent took and could not say so any more is not given to its session again', async () => {
+    const goesOn: RuleInput = { when: { user: 'You were interrupted' }, reply: 'going on' }
+    incident = await Incident.begin([goesOn, remind, echo], NO_HOLD)
+    const { world } = incident
+    const run = await world.run({ prompt: 'remind me' })
+    // As an agent leaves it that was kept waiting, took the prompt, and was killed before it printed anything.
+    const path = transcriptOf(world.configDir, run.sessionId!)
+    const lines = readFileSync(path, 'utf8').trimEnd().split('\n')
+    const records = lines.map((line) => JSON.parse(line) as { type: string; uuid?: string })
+    const last = records.findLast(({ type }) => type === 'assistant')
+    const db = new DatabaseSync(join(world.home, 'reprise.db'), { readOnly: true })
+    const row = db.prepare('select message_id from follow_ups').get()
+    db.close()
+    const content = 'here is your reminder'
+    const taken = {
+      type: 'user',
+      uuid: row?.message_id,
+      parentUuid: last?.uuid,
+      message: { role: 'user', content },
+    }
+    const first = records.find(({ type }) => type === 'user')
+    appendFileSync(path, `${JSON.stringify({ ...first, ...taken })}\n`)
+    const [again] = await until(async () => {
+      const { items } = await world.api<{ items: Run[] }>('GET', '/api/runs')
+      return items.length === 2 && items[0]?.state === 'settled' ? items : null
+    }, 'the follow-up to be given')
+    expect(again).toMatchObject({ outcome: 'completed', resumed: true })
+    expect(said('here is your reminder')).toEqual([])
+    expect(incident.prompts().at(-1)?.text).toContain('You were interrupted')
+  })
+
   it('a conversation’s follow-up is a turn of it', async () => {
     incident = await Incident.begin([remind, echo], NO_HOLD)
     const chat = await Chat.create(incident.world)
@@ -186,6 +221,29 @@ describe('at no tier', () => {
     expect(texts).toHaveLength(4)
     expect(texts[2]).toContain('here is your reminder')
     expect(await chat.say('and on')).toMatchObject({ outcome: 'completed', resumed: true })
+  })
+
+  it('a conversation is not kept waiting for what comes later', async () => {
+    incident = await Incident.begin([remind, echo])
+    const chat = await Chat.create(incident.world)
+    const { id } = await chat.say('remind me')
+    expect(await followUps()).toMatchObject([{ state: 'planned', runId: id }])
+    await asked('here is your reminder', 1)
+    expect(await followUps()).toMatchObject([{ state: 'fired', firedCount: 1 }])
+    expect(await chat.texts()).toHaveLength(4)
+  })
+
+  it('a run that is cancelled takes with it what it has planned', async () => {
+    const later: RuleInput = { ...remind, reply: [wakeUp(30) as never, results, { text: 'I will' }] }
+    incident = await Incident.begin([later, echo])
+    const { world } = incident
+    const { id } = await world.createRun({ prompt: 'remind me' })
+    await world.waitForEvent(id, (event) => event.type === 'note' && event.text.includes('waits'))
+    await world.api('POST', `/api/runs/${id}/cancel`)
+    expect(await world.settled(id)).toMatchObject({
+      outcome: 'cancelled',
+      followUps: [{ state: 'cancelled', cancelledBy: 'person' }],
+    })
   })
 
   it('people can plan one too, and its time must make sense', async () => {

@@ -1,10 +1,11 @@
 /** What happens when: watches, cycles and follow-ups on a clock that the test moves. */
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { FollowUpId } from '../../src/contract/ids.ts'
+import type { FollowUpId, RunId } from '../../src/contract/ids.ts'
+import { readAllowance } from '../../src/engine/allowance.ts'
 import type { Planned } from '../../src/engine/follow-ups/plan.ts'
 import { admitted, at } from '../store/records.ts'
-import { plan } from '../store/watch-records.ts'
+import { newFollowUp, ROOM } from '../store/watch-records.ts'
 import { DAY, HOUR, MINUTE, Stage } from './stage.ts'
 
 const idOf = (planned: Planned): FollowUpId => {
@@ -112,6 +113,27 @@ describe('a watch', () => {
     expect(await stage.cycles()).toMatchObject([{ state: 'open', trigger: 'schedule' }])
   })
 
+  it('that fires while it is changed does not fire again for that', async () => {
+    const stage = await Stage.set()
+    await stage.watch({ everyMs: 10 * MINUTE, overlap: 'queue' })
+    const { store } = stage.parts
+    await stage.close()
+    stage.open({
+      ...stage.parts,
+      store: {
+        ...store,
+        updateWatch: async (...given) => {
+          await stage.pass(10 * MINUTE)
+          return store.updateWatch(...given)
+        },
+      },
+    })
+    await stage.watches.updateWatch('services', { prompt: 'look closer' })
+    await stage.quiet()
+    expect(await stage.states()).toEqual(['open'])
+    expect((await stage.store.findWatch('services'))?.definition.prompt).toBe('look closer')
+  })
+
   it('by cron fires when the clocks go forward over its time, and a day later at it', async () => {
     // In Berlin 02:00 became 03:00 at 01:00 UTC.
     const stage = await Stage.set({ now: new Date('2026-03-28T12:00:00Z') })
@@ -125,6 +147,44 @@ describe('a watch', () => {
     expect(await stage.cycles()).toHaveLength(1)
     await stage.pass(1)
     expect((await stage.cycles())[1]).toMatchObject({ dueAt: new Date('2026-03-30T00:30:00Z') })
+  })
+
+  it('that cannot be fired, or whose cycle or follow-up cannot be seen to, keeps no other waiting', async () => {
+    const stage = await Stage.set()
+    const { store } = stage.parts
+    const sick = await stage.watch({ name: 'a-sick-one', everyMs: 10 * MINUTE })
+    await stage.watch({ everyMs: 10 * MINUTE })
+    const failed: string[] = []
+    const fail = (what: string) => {
+      failed.push(what)
+      throw new Error('it is broken')
+    }
+    await stage.close()
+    const log = { ...stage.parts.log, error: () => {} }
+    const broken: typeof store = {
+      ...store,
+      fireWatch: async (watch, ...rest) =>
+        watch.id === sick ? fail('fire') : store.fireWatch(watch, ...rest),
+    }
+    stage.open({ ...stage.parts, log, store: broken })
+    await stage.pass(10 * MINUTE)
+    expect(failed).toEqual(['fire'])
+    expect(await stage.states()).toEqual(['open'])
+
+    await stage.close()
+    stage.open({
+      ...stage.parts,
+      log,
+      store: { ...store, getWatch: async (id) => (id === sick ? fail('read') : store.getWatch(id)) },
+    })
+    await stage.watches.triggerWatch('a-sick-one', {})
+    await stage.pass(0)
+    expect(failed).toContain('read')
+    await stage.settle(await stage.openRun())
+    expect(await stage.states()).toEqual(['completed'])
+
+    await stage.restart()
+    expect(await stage.states('a-sick-one')).toEqual(['open', 'skipped'])
   })
 
   it('whose directory is gone fails its cycle, says why, and goes on when it is back', async () => {
@@ -259,13 +319,46 @@ describe('a cycle', () => {
     const refused = { ok: false, reason: expect.stringContaining('nothing can be scheduled after that') }
     expect(await stage.plan(run, { inMs: 10 * MINUTE })).toMatchObject(refused)
     // In the very moment.
-    const { id } = await plan(stage.store, { runId: run.id, rootRunId: run.id, cycleId: cycle!.id })
+    const late = newFollowUp({ runId: run.id, rootRunId: run.id, cycleId: cycle!.id })
+    expect(await stage.store.addFollowUp(late, ROOM)).toBe('over')
     await stage.settle(run)
     expect(await stage.states()).toEqual(['cancelled'])
-    expect(await stateOf(stage, id)).toBe('cancelled')
     await expect(
       stage.followUps.createFollowUp({ runId: run.id, prompt: 'and then', inMs: 10 * MINUTE }),
     ).rejects.toMatchObject({ code: 'bad-request', message: refused.reason })
+  })
+
+  it('that is asked for again with the same key is the same one', async () => {
+    const { stage, run } = await withCycle()
+    const ask = (reason: string) => stage.watches.triggerWatch('services', { reason }, 'key-1')
+    const answers = await Promise.all([ask('why'), ask('why'), ask('why')])
+    expect(answers.map(({ result }) => result).sort()).toEqual(['known', 'known', 'queued'])
+    expect(new Set(answers.map(({ cycleId }) => cycleId)).size).toBe(1)
+    await expect(ask('another')).rejects.toMatchObject({ code: 'conflict' })
+    expect(await stage.states()).toEqual(['open', 'queued'])
+
+    await stage.attemptOf(run)
+    const plan = (prompt: string) =>
+      stage.followUps.createFollowUp({ prompt, runId: run.id, inMs: 10 * MINUTE }, 'key-2')
+    const planned = await Promise.all([plan('still up?'), plan('still up?')])
+    expect(planned[0]?.id).toBe(planned[1]?.id)
+    await expect(plan('what else?')).rejects.toMatchObject({ code: 'conflict' })
+    expect(await stage.store.listPlannedOfRun(run.id)).toHaveLength(1)
+  })
+
+  it('takes along what was sent with its trigger, within limits', async () => {
+    const stage = await Stage.set()
+    await stage.watch()
+    const deep = JSON.parse(`${'['.repeat(20_000)}${']'.repeat(20_000)}`) as unknown
+    await expect(stage.watches.triggerWatch('services', { payload: deep })).rejects.toMatchObject({
+      code: 'bad-request',
+      message: expect.stringContaining('levels deep'),
+    })
+    await stage.watches.triggerWatch('services', { payload: 'x'.repeat(100_000) })
+    await stage.quiet()
+    const run = await stage.openRun()
+    expect(run.prompt).toContain('This event had 100002 bytes')
+    expect(run.prompt.length).toBeLessThan(30_000)
   })
 
   it('that begins in the moment in which it is cancelled is cancelled, and its run with it', async () => {
@@ -343,6 +436,38 @@ describe('a persistent memory', () => {
       true,
     ])
     expect((await cycle('healthy')).asked).toBe(renewed.got)
+  })
+
+  it('remembers past any number of cycles that were skipped', async () => {
+    const stage = await Stage.set()
+    await stage.watch({ memory: 'persistent', everyMs: MINUTE })
+    for (const status of ['healthy', null, null] as const) {
+      await stage.pass(MINUTE)
+      for (let i = 0; i < 25; i++) await stage.pass(MINUTE)
+      await stage.settle(await stage.openRun(), { status })
+    }
+    await stage.pass(MINUTE)
+    const run = await stage.openRun()
+    expect(run.sessionId).toBeNull()
+    expect(run.prompt).toContain('- cycle 1, ')
+  })
+
+  it('is carried on by another agent when its own is not configured any more', async () => {
+    const stage = await Stage.set()
+    await stage.watch({ memory: 'persistent' })
+    await stage.watches.triggerWatch('services', {})
+    await stage.quiet()
+    await stage.settle(await stage.openRun())
+    const [first] = await stage.runs()
+    await stage.close()
+    const runtime = async (agent: string) => {
+      if (agent !== 'other') throw new Error(`there is no agent ${agent}`)
+    }
+    const agents = { names: () => ['other'], runtime } as unknown as typeof stage.parts.agents
+    stage.open({ ...stage.parts, agents })
+    await stage.watches.triggerWatch('services', {})
+    await stage.quiet()
+    expect(await stage.openRun()).toMatchObject({ agent: 'other', sessionId: first!.sessionId })
   })
 
   it('does not blame its session for cycles that could not begin', async () => {
@@ -479,6 +604,24 @@ describe('a follow-up', () => {
       ok: false,
       reason: expect.stringContaining(`The cycle ends at ${at(3600).toISOString().replace('.000', '')}`),
     })
+  })
+})
+
+describe('follow-ups that are due together', () => {
+  it('share what is left for their cycle, instead of having it each', async () => {
+    const stage = await Stage.set()
+    await stage.watch({ maxBudgetUsd: 1.2 })
+    await stage.watches.triggerWatch('services', {})
+    await stage.quiet()
+    const first = await stage.openRun()
+    for (let i = 0; i < 2; i++) await stage.plan(first, { inMs: MINUTE })
+    await stage.settle(first)
+    await stage.pass(MINUTE)
+    const [second, third] = await stage.openRuns()
+    const left = async (id: RunId) => (await readAllowance(stage.store, await stage.run(id)))?.budget.usd
+    expect(await left(third!.id)).toBeCloseTo(0.7)
+    await stage.settle(second!)
+    expect(await left(third!.id)).toBeCloseTo(0.2)
   })
 })
 

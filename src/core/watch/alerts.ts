@@ -30,7 +30,7 @@ export function readEvents(payload: unknown, receivedAt: Date, hash: Hash): Read
   const byFingerprint = new Map<string, WatchEvent | null>()
   for (const [index, item] of (alerts ?? [payload]).entries()) {
     const json = canonicalJson(item)
-    if (json === null) return refused(`it is nested more than ${MAX_LEVELS} levels deep`)
+    if (json === null) return refused(TOO_DEEP)
     if (alerts && !isObject(item)) return refused(`alerts[${index}] is not an object`)
     const fields = isObject(item) ? item : {}
     const event = {
@@ -48,7 +48,17 @@ export function readEvents(payload: unknown, receivedAt: Date, hash: Hash): Read
   }
 }
 
+/** What a person sends along is kept within the same limits, whatever it is. */
+export function keepPayload(
+  payload: unknown,
+): { ok: true; payload: unknown } | { ok: false; problem: string } {
+  const json = canonicalJson(payload)
+  return json === null ? { ok: false, problem: TOO_DEEP } : { ok: true, payload: kept(payload, json) }
+}
+
 const refused = (problem: string): ReadEvents => ({ ok: false, problem })
+
+const TOO_DEEP = `it is nested more than ${MAX_LEVELS} levels deep`
 
 const tooMany = (count: number) =>
   `${count} alerts in one payload; at most ${MAX_EVENTS} are taken. In Alertmanager, max_alerts of the receiver limits them.`

@@ -7,6 +7,7 @@ import type { RunRecord } from '../../store/records.ts'
 import type { FollowUpRecord } from '../../store/watch-records.ts'
 import type { LiveRuns } from '../live-runs.ts'
 import type { EngineParts } from '../parts.ts'
+import { requestKey } from '../request-key.ts'
 import type { WatchEngine } from '../watch-api.ts'
 import { describeFollowUp } from '../watches/describe.ts'
 import type { Timetable } from '../watches/timetable.ts'
@@ -38,7 +39,10 @@ export function createFollowUps(
   }
 
   return {
-    createFollowUp: async (request) => {
+    createFollowUp: async (request, idempotencyKey) => {
+      const key = requestKey(idempotencyKey, { followUp: request })
+      const made = key && (await store.findMade(key))
+      if (made !== null) return describeFollowUp(await require(made as FollowUpId))
       const run = request.runId ? await requireRun(request.runId) : null
       const sessionId = run ? run.sessionId : (request.sessionId ?? null)
       if (sessionId === null) {
@@ -55,6 +59,7 @@ export function createFollowUps(
         run,
         sessionId,
         call: null,
+        key,
       })
       if (!planned.ok) throw new RepriseError('bad-request', planned.reason)
       nudge(run?.id ?? null)

@@ -46,7 +46,7 @@ export class Hold {
     const { run, attempt, adapter, dir } = this.#in
     const { store, clock, settings } = this.#parts
     if (!this.#mayHave || attempt.kind !== 'turn' || end?.outcome.name !== 'completed') return null
-    if (wantsToEscalate(run, end)) return null
+    if (isTalk(run) || wantsToEscalate(run, end)) return null
     const [first] = await store.listPlannedOfRun(run.id)
     const now = clock.now()
     if (!first || first.dueAt.getTime() - now.getTime() > settings.followUps.holdMs) return null
@@ -71,6 +71,9 @@ export class Hold {
     this.#parts.bus.publish(attempt.runId)
   }
 }
+
+/** Whoever talks with it is not kept waiting for the answer; what comes later is a turn of its own. */
+const isTalk = ({ links }: RunRecord) => links.conversationId !== null
 
 /** Whoever calls for the next tier is not waited with. */
 const wantsToEscalate = ({ links }: RunRecord, { structured, text }: EventOf<'turn-end'>) =>

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { FollowUpId, type RunId } from '../../contract/ids.ts'
 import { type FollowUpWish, planFollowUp } from '../../core/schedule/follow-up.ts'
 import type { RunRecord } from '../../store/records.ts'
+import type { RequestKey } from '../../store/request-keys.ts'
 import type { FollowUpRecord } from '../../store/watch-records.ts'
 import type { EngineParts } from '../parts.ts'
 import { persist } from '../persist.ts'
@@ -15,6 +16,8 @@ export interface Planner {
   run: RunRecord | null
   sessionId: FollowUpRecord['sessionId']
   call: FollowUpRecord['call']
+  /** Of the request with which a person asked for it. */
+  key?: RequestKey | null
 }
 
 export type Planned = { ok: true; followUp: FollowUpRecord } | { ok: false; reason: string }
@@ -63,12 +66,16 @@ export async function addFollowUp(
     endedAt: null,
   }
   const stored = await persist(parts, () =>
-    store.addFollowUp(record, { own: maxPending, all: maxPendingTotal }),
+    store.addFollowUp(record, { own: maxPending, all: maxPendingTotal }, asked.key),
   )
-  return stored
-    ? { ok: true, followUp: stored }
-    : { ok: false, reason: `No more follow-ups are taken: ${maxPendingTotal} are planned already.` }
+  if (stored === 'over') return { ok: false, reason: OVER }
+  return stored === 'full'
+    ? { ok: false, reason: `No more follow-ups are taken: ${maxPendingTotal} are planned already.` }
+    : { ok: true, followUp: stored }
 }
+
+const OVER =
+  'Nothing can be planned here any more: the cycle has ended, or it is being cancelled. A person can name the session itself.'
 
 /** Of the chain; null for a run that is in none. */
 export async function rootOf({ store }: EngineParts, run: RunRecord): Promise<RunId | null> {

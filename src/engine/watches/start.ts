@@ -21,19 +21,19 @@ export async function startCycle(
 ): Promise<boolean> {
   const { store, clock, settings } = parts
   const { definition } = watch
-  const memory = await decideHowItRemembers(parts, watch)
-  const prompt = composeCyclePrompt({
-    prompt: definition.prompt,
-    trigger: cycle.trigger,
-    reason: cycle.reason,
-    events: cycle.events,
-    memory: memory.kind === 'renew' ? memory.earlier : null,
-  })
   try {
+    const memory = await decideHowItRemembers(parts, watch)
+    const prompt = composeCyclePrompt({
+      prompt: definition.prompt,
+      trigger: cycle.trigger,
+      reason: cycle.reason,
+      events: cycle.events,
+      memory: memory.kind === 'renew' ? memory.earlier : null,
+    })
     const request = {
       prompt,
       workDir: definition.workDir,
-      agent: definition.agent,
+      agent: definition.agent ?? (await agentOf(parts, memory)),
       ...(memory.kind === 'resume' ? { sessionId: memory.sessionId } : {}),
       tier: 1,
       maxTier: definition.maxTier,
@@ -59,18 +59,24 @@ export async function startCycle(
   }
 }
 
-async function decideHowItRemembers(
-  { store, clock }: EngineParts,
-  { id, definition, memory }: WatchRecord,
-): Promise<
+type Remembering =
   | { kind: 'none' }
   | { kind: 'resume'; sessionId: SessionId }
   | { kind: 'renew'; why: string; earlier: EarlierCycle[] }
-> {
+
+/** That of the session, as for every run; of one whose agent is not configured any more, the first there is. */
+async function agentOf({ store, agents }: EngineParts, memory: Remembering): Promise<string | undefined> {
+  const session = memory.kind === 'resume' ? await store.getSession(memory.sessionId) : null
+  return session && !agents.names().includes(session.agent) ? agents.names()[0] : undefined
+}
+
+async function decideHowItRemembers(
+  { store, clock }: EngineParts,
+  { id, definition, memory }: WatchRecord,
+): Promise<Remembering> {
   if (definition.memory !== 'persistent') return { kind: 'none' }
-  const { items } = await store.listCycles({ watchId: id, limit: REMEMBERED })
-  // Not those that could not begin: they were in no session.
-  const ended = items.filter((cycle) => cycle.state === 'ended' && cycle.rootRunId !== null)
+  // Not those that were skipped or could not begin: they were in no session.
+  const { items: ended } = await store.listCycles({ watchId: id, limit: REMEMBERED, worked: true })
   const decision = decideMemory({
     memory,
     newest: ended.map(({ outcome, status }) => ({ outcome, status })),

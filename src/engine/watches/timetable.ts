@@ -12,7 +12,7 @@ import type { CycleRecord, WatchRecord } from '../../store/watch-records.ts'
 import { Alarm } from '../alarm.ts'
 import { fireFollowUp } from '../follow-ups/fire.ts'
 import type { EngineParts } from '../parts.ts'
-import { persist } from '../persist.ts'
+import { Detached, persist } from '../persist.ts'
 import { endCycle, endingOf, isOver, readProgress } from './end.ts'
 import { startCycle } from './start.ts'
 
@@ -25,6 +25,8 @@ export interface TimetableDeps {
 const AT_ONCE = 50
 /** Later than this, it was the daemon that was not there. */
 const LATE_MS = 60_000
+/** When something failed that was due: it is tried again. */
+const RETRY_MS = 10_000
 
 export class Timetable {
   readonly #parts: EngineParts
@@ -35,6 +37,8 @@ export class Timetable {
   #seenAll = false
   /** There may be follow-ups that wait for a run to end. */
   #planned = true
+  /** Something failed in the look that is under way. */
+  #failed = false
   #reading: ClockReading
 
   constructor(parts: EngineParts, deps: TimetableDeps) {
@@ -71,13 +75,33 @@ export class Timetable {
 
   async #look(): Promise<Date | null> {
     const { store, clock } = this.#parts
+    this.#failed = false
     await this.#followClock()
-    for (const watch of await store.listDueWatches(clock.now(), AT_ONCE)) await this.#fire(watch)
+    for (const watch of await store.listDueWatches(clock.now(), AT_ONCE))
+      await this.#apart({ watch: watch.name }, () => this.#fire(watch))
     const deadline = await this.#seeToCycles()
     await this.#fireFollowUps()
     const followUp = await store.nextFollowUpAt(clock.now())
-    const times = [await store.nextWatchAt(), deadline, followUp]
-    return times.reduce((first, at) => (first && at ? (first < at ? first : at) : (first ?? at)), null)
+    const times = [await store.nextWatchAt(), deadline, followUp].filter((at) => at !== null)
+    if (!this.#failed) return earliest(times)
+    const now = clock.now()
+    // What is due and failed is still due: not again at once.
+    return earliest([...times.filter((at) => at > now), new Date(now.getTime() + RETRY_MS)])
+  }
+
+  /** One that fails keeps none of the others waiting. Null: it failed, and is tried again after a while. */
+  async #apart<T>(what: object, work: () => Promise<T>): Promise<T | null> {
+    try {
+      return await work()
+    } catch (error) {
+      if (error instanceof Detached) throw error
+      this.#failed = true
+      this.#parts.log.error(
+        { ...what, error: String((error as Error)?.stack ?? error) },
+        'what is due failed',
+      )
+      return null
+    }
   }
 
   #readClock(): ClockReading {
@@ -155,27 +179,24 @@ export class Timetable {
     this.#touched.clear()
     let deadline: Date | null = null
     const busy = new Set<string>()
-    try {
-      for (const cycle of unfinished) {
-        if (cycle.state !== 'open') continue
-        const late = cycle.deadlineAt !== null && cycle.deadlineAt <= clock.now()
-        const over = (all || late || touched.has(cycle.id)) && (await this.#examine(cycle))
-        if (over) continue
-        busy.add(cycle.watchId)
-        if (cycle.deadlineAt && !late && (deadline === null || cycle.deadlineAt < deadline))
-          deadline = cycle.deadlineAt
-      }
-      for (const cycle of unfinished) {
-        if (cycle.state !== 'queued' || busy.has(cycle.watchId)) continue
-        const started = await this.#start(cycle)
-        if (!started) continue
-        busy.add(cycle.watchId)
-        if (deadline === null || started < deadline) deadline = started
-      }
-    } catch (error) {
-      // Looked at again, all of them.
-      this.#seenAll = false
-      throw error
+    for (const cycle of unfinished) {
+      if (cycle.state !== 'open') continue
+      const late = cycle.deadlineAt !== null && cycle.deadlineAt <= clock.now()
+      const looked = all || late || touched.has(cycle.id)
+      const over = looked && (await this.#apart({ cycle: cycle.id }, () => this.#examine(cycle)))
+      if (over) continue
+      // Not known: looked at again.
+      if (over === null) this.#touched.add(cycle.id)
+      busy.add(cycle.watchId)
+      if (cycle.deadlineAt && !late && (deadline === null || cycle.deadlineAt < deadline))
+        deadline = cycle.deadlineAt
+    }
+    for (const cycle of unfinished) {
+      if (cycle.state !== 'queued' || busy.has(cycle.watchId)) continue
+      const started = await this.#apart({ cycle: cycle.id }, () => this.#start(cycle))
+      if (!started) continue
+      busy.add(cycle.watchId)
+      if (deadline === null || started < deadline) deadline = started
     }
     return deadline
   }
@@ -230,12 +251,16 @@ export class Timetable {
     const { store, clock } = this.#parts
     for (;;) {
       const due = await store.listDueFollowUps(clock.now(), AT_ONCE)
-      const fired = await Promise.all(due.map((followUp) => fireFollowUp(this.#parts, followUp)))
+      const fired = await Promise.all(
+        due.map((followUp) =>
+          this.#apart({ followUp: followUp.id }, () => fireFollowUp(this.#parts, followUp)),
+        ),
+      )
       for (const { cycleId } of due) if (cycleId !== null) this.#touched.add(cycleId)
       if (fired.includes(true)) this.#deps.wakeDispatcher()
       // What was missed may have been the last that its cycle waited for.
       if (fired.includes(false)) this.wake()
-      if (due.length < AT_ONCE) break
+      if (due.length < AT_ONCE || this.#failed) break
     }
     this.#planned = (await store.listFollowUps({ limit: 1, state: 'planned' })).items.length > 0
   }
@@ -245,3 +270,6 @@ export function scheduleOf({ definition }: Pick<WatchRecord, 'definition'>): Sch
   const parsed = parseSchedule(definition)
   return parsed.ok ? parsed.schedule : null
 }
+
+const earliest = (times: readonly Date[]): Date | null =>
+  times.reduce<Date | null>((first, at) => (first === null || at < first ? at : first), null)

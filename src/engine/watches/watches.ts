@@ -5,13 +5,14 @@ import { CycleId, WatchId } from '../../contract/ids.ts'
 import type { CreateWatch, Cycle, Triggered, UpdateWatch, Watch, WatchEvent } from '../../contract/watch.ts'
 import { WatchDefinition } from '../../contract/watch.ts'
 import { admitEvents } from '../../core/watch/admit-event.ts'
-import { readEvents } from '../../core/watch/alerts.ts'
+import { keepPayload, readEvents } from '../../core/watch/alerts.ts'
 import { checkWatch } from '../../core/watch/check.ts'
 import type { EventDecision as StoredDecision } from '../../store/watch-events.ts'
 import type { CycleRecord, WatchRecord } from '../../store/watch-records.ts'
 import { checkWorkDir } from '../check-request.ts'
 import type { EngineParts } from '../parts.ts'
 import { persist } from '../persist.ts'
+import { requestKey } from '../request-key.ts'
 import { readChain } from '../tiers/chain.ts'
 import { highestTier } from '../tiers/tier-run.ts'
 import type { WatchEngine } from '../watch-api.ts'
@@ -125,13 +126,13 @@ export function createWatches(
       const schedule = scheduleOf({ definition })
       const rescheduled =
         state !== watch.state || JSON.stringify(schedule) !== JSON.stringify(scheduleOf(watch))
-      const due =
-        state === 'paused' || !schedule
-          ? null
-          : rescheduled
-            ? timetable.firstDue({ definition }, schedule)
-            : watch.due
-      const updated = await store.updateWatch(watch.id, { definition, state, due }, clock.now())
+      const due = state === 'paused' || !schedule ? null : timetable.firstDue({ definition }, schedule)
+      const updated = await store.updateWatch(
+        watch.id,
+        // When it is due is left alone where it can be: it may have fired meanwhile, and must not do so again.
+        { ...(changes ? { definition } : {}), state, ...(rescheduled ? { due } : {}) },
+        clock.now(),
+      )
       timetable.wake()
       return describe(updated ?? watch)
     },
@@ -148,8 +149,11 @@ export function createWatches(
         await stop(cycle, 'the watch was removed')
     },
 
-    triggerWatch: async (idOrName, { reason, payload }) => {
+    triggerWatch: async (idOrName, { reason, payload }, idempotencyKey) => {
       const watch = await require(idOrName)
+      const key = requestKey(idempotencyKey, { trigger: watch.id, reason, payload })
+      const made = key && (await store.findMade(key))
+      if (made !== null) return known(made as CycleId)
       const before = await store.listUnfinishedCycles(watch.id)
       if (before.length > MAX_QUEUED) {
         throw new RepriseError('conflict', `${before.length} cycles of ${watch.name} are waiting already`, {
@@ -158,19 +162,24 @@ export function createWatches(
       }
       const now = clock.now()
       const id = CycleId.create(now)
-      const events: WatchEvent[] =
-        payload === undefined
-          ? []
-          : [{ fingerprint: id, title: 'sent with the trigger', receivedAt: now.toISOString(), payload }]
-      const cycle = await store.addCycle({
-        id,
-        watchId: watch.id,
-        trigger: 'person',
-        reason: reason ?? null,
-        events,
-        dueAt: now,
-        skip: null,
-      })
+      const kept = payload === undefined ? null : keepPayload(payload)
+      if (kept?.ok === false) throw new RepriseError('bad-request', `payload: ${kept.problem}`)
+      const sent = { fingerprint: id, title: 'sent with the trigger', receivedAt: now.toISOString() }
+      const events: WatchEvent[] = kept ? [{ ...sent, payload: kept.payload }] : []
+      const cycle = await store.addCycle(
+        {
+          id,
+          watchId: watch.id,
+          trigger: 'person',
+          reason: reason ?? null,
+          events,
+          dueAt: now,
+          skip: null,
+        },
+        key,
+      )
+      // Another one with the same key was quicker.
+      if (cycle.id !== id) return known(cycle.id)
       timetable.wake()
       const waits = before.length > 0
       return {
@@ -268,6 +277,12 @@ const SAID = {
   queued: 'a cycle begins when the one before has ended',
   merged: 'it was added to the cycle that is waiting',
 } as const
+
+const known = (cycleId: CycleId): Triggered => ({
+  result: 'known',
+  cycleId,
+  message: 'it was asked for before, with the same Idempotency-Key',
+})
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 

@@ -1,15 +1,30 @@
 /** What is due later in a session: looked at, asked for by people, and cancelled. */
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import type { WatchEngine } from '../../engine/watch-api.ts'
-import { CreateFollowUp, FollowUp, FollowUpPath, FollowUpsQuery, failure, json, page } from '../schemas.ts'
+import {
+  CreateFollowUp,
+  FollowUp,
+  FollowUpPath,
+  FollowUpsQuery,
+  failure,
+  IdempotencyHeaders,
+  json,
+  page,
+} from '../schemas.ts'
 
 const create = createRoute({
   method: 'post',
   path: '/api/followups',
   summary: 'Has a prompt given to a session later',
   description: "The session is a run's (`runId`) or named itself (`sessionId`).",
-  request: { body: { required: true, content: { 'application/json': { schema: CreateFollowUp } } } },
-  responses: { 201: json('It is planned', FollowUp), default: failure },
+  request: {
+    headers: IdempotencyHeaders,
+    body: { required: true, content: { 'application/json': { schema: CreateFollowUp } } },
+  },
+  responses: {
+    201: json('It is planned, now or since this Idempotency-Key was seen first', FollowUp),
+    default: failure,
+  },
 })
 
 const list = createRoute({
@@ -38,7 +53,8 @@ const cancel = createRoute({
 
 export function addFollowUpRoutes(app: OpenAPIHono, engine: WatchEngine): void {
   app.openapi(create, async (c) => {
-    const followUp = await engine.createFollowUp(c.req.valid('json'))
+    const key = c.req.valid('header')['idempotency-key'] ?? null
+    const followUp = await engine.createFollowUp(c.req.valid('json'), key)
     c.header('Location', `/api/followups/${followUp.id}`)
     return c.json(followUp, 201)
   })

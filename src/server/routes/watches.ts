@@ -6,6 +6,7 @@ import {
   CreateWatch,
   Cycle,
   failure,
+  IdempotencyHeaders,
   json,
   PageQuery,
   page,
@@ -68,11 +69,12 @@ const trigger = createRoute({
   middleware: [optionalBody] as const,
   request: {
     params: WatchPath,
+    headers: IdempotencyHeaders,
     body: { required: false, content: { 'application/json': { schema: TriggerWatch } } },
   },
   responses: {
     202: json('A cycle was made, or one that waits takes this along', Triggered),
-    200: json('Nothing is to be done', Triggered),
+    200: json('This Idempotency-Key was seen before: the cycle that it made', Triggered),
     default: failure,
   },
 })
@@ -113,7 +115,8 @@ export function addWatchRoutes(app: OpenAPIHono, engine: WatchEngine): void {
     return c.body(null, 204)
   })
   app.openapi(trigger, async (c) => {
-    const triggered = await engine.triggerWatch(c.req.valid('param').id, c.req.valid('json'))
+    const key = c.req.valid('header')['idempotency-key'] ?? null
+    const triggered = await engine.triggerWatch(c.req.valid('param').id, c.req.valid('json'), key)
     return isNews(triggered) ? c.json(triggered, 202) : c.json(triggered, 200)
   })
   app.openapi(pause, async (c) =>

@@ -13,6 +13,7 @@ import { escalation } from './0006-escalation.ts'
 import { actions } from './0007-actions.ts'
 import { heldBack } from './0008-held-back.ts'
 import { watches } from './0009-watches.ts'
+import { requestKeys } from './0010-request-keys.ts'
 
 export interface Migration {
   number: number
@@ -30,6 +31,7 @@ export const MIGRATIONS: readonly Migration[] = [
   actions,
   heldBack,
   watches,
+  requestKeys,
 ]
 
 interface MigrationsTable {
