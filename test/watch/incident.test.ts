@@ -148,7 +148,7 @@ describe('a cycle', () => {
       reply: [report({ status: 'healthy', escalate: false }), results, { text: 'ok' }],
     }
     watching = await Watching.begin([fine, slow, tier(1, ['docker ps -a'])])
-    await watching.add({ maxDurationMs: 9000 })
+    await watching.add({ maxDurationMs: 15_000 })
     const id = await watching.trigger()
     const late = await watching.ended(id)
     expect(late).toMatchObject({ outcome: 'timed-out', pendingFollowUps: 0 })
