@@ -146,7 +146,8 @@ it('people are told: of a question, of a pause, of the end, each once', async ()
   await begin(
     [
       { when: '/^ask$/', reply: [bash('touch made'), { await: 'results' }, 'Made.'] },
-      { when: '/^spend$/', reply: [bash('echo one'), { await: 'results' }, 'never'] },
+      // It is stopped for what its first call cost, before the second is answered.
+      { when: '/^spend$/', reply: [bash('echo one'), { await: 'results' }, { hold: 'gate' }, 'never'] },
     ],
     { notify: { me: { webhook: receiver.url } } },
   )
@@ -161,6 +162,7 @@ it('people are told: of a question, of a pause, of the end, each once', async ()
   await jobEnds(world, id)
   await receiver.received(2)
   await runJob(world, { prompt: 'spend', permissions: 'allow', maxBudgetTokens: 10 })
+  world.simulator.release('gate')
   const told = (await receiver.received(3)).map(({ body }) => JSON.parse(body.toString()))
   expect(told).toMatchObject([
     { event: 'attention', job: { id, state: 'running', attention: 'question' } },
