@@ -13,6 +13,8 @@ const LONG = [
   'damage',
   'checkpoints',
   'interruptions',
+  'follow-ups',
+  'watches',
 ]
 
 class LongestFirst extends BaseSequencer {
@@ -31,8 +33,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts', 'src/**/*.test.ts'],
     sequence: { sequencer: LongestFirst },
     pool: 'forks',
-    // More than the cores of a small machine: most of the time a test waits for a process.
-    maxWorkers: 3,
+    maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 60_000,
     teardownTimeout: 10_000,
