@@ -71,7 +71,9 @@ function expectHealed(cycle: CycleDetail, tiers: number[]): void {
 }
 
 describe('an incident', () => {
-  it('is verified a minute later, although the daemon was killed meanwhile, and goes to the next tier', async () => {
+  it('is verified a minute later, although the daemon was killed meanwhile, and goes to the next tier', {
+    timeout: 180_000,
+  }, async () => {
     watching = await Watching.begin(rules(nextMinute()), { followUps: { hold: '0ms' } })
     await watching.add()
     const id = await watching.trigger()
