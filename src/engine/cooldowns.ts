@@ -13,8 +13,8 @@ import {
   decideCooldown,
 } from '../core/policy/cooldown.ts'
 import type { PolicyRules } from '../core/policy/policy.ts'
-import { formatSpan } from '../core/policy/span.ts'
 import type { Redactor } from '../core/redact/redactor.ts'
+import { formatSpan } from '../core/span.ts'
 import type { Store } from '../store/store.ts'
 import { sweepActions, writeCooldownFile } from './cooldown-file.ts'
 import type { Log } from './log.ts'

@@ -3,18 +3,18 @@
  * its prompt to a session does so in the same transaction, so it is given once. A recurring one goes from planned to
  * planned until its last time.
  */
-import { type Kysely, type Selectable, sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { RepriseError } from '../contract/errors.ts'
 import type { FollowUpState } from '../contract/follow-up.ts'
 import type { Page } from '../contract/http.ts'
 import { type AttemptId, FollowUpId, type RunId, type SessionId } from '../contract/ids.ts'
 import { admitRun } from './admit-run.ts'
+import { toFollowUp, toRow } from './follow-up-rows.ts'
 import type { NewRun, RunRecord } from './records.ts'
 import { findMade, noteMade, type RequestKey } from './request-keys.ts'
 import type { Tables } from './schema.ts'
 import { admitTurn, type NewTurn } from './turns.ts'
 import type { FollowUpRecord } from './watch-records.ts'
-import type { FollowUpsTable } from './watch-schema.ts'
 import type { Tx } from './writer.ts'
 
 export interface Room {
@@ -245,48 +245,31 @@ export interface FollowUpEnd {
 }
 
 /** False if it is not planned any more. */
-export async function endFollowUp(
-  tx: Tx,
-  id: FollowUpId,
-  { state, by, message }: FollowUpEnd,
-  at: Date,
-): Promise<boolean> {
-  const { numUpdatedRows } = await tx
-    .updateTable('follow_ups')
-    .set({ state, cancelled_by: by, message, ended_at: at.getTime() })
-    .where('id', '=', id)
-    .where('state', '=', 'planned')
-    .executeTakeFirst()
-  return numUpdatedRows > 0n
+export async function endFollowUp(tx: Tx, id: FollowUpId, end: FollowUpEnd, at: Date): Promise<boolean> {
+  return (await endPlanned(tx, 'id', id, end, at)) > 0
 }
 
 /** Of a cycle that ends, or a chain that is cancelled. */
-export async function endFollowUpsOf(
-  tx: Tx,
-  rootRunId: RunId,
-  { state, by, message }: FollowUpEnd,
-  at: Date,
-): Promise<number> {
-  const { numUpdatedRows } = await tx
-    .updateTable('follow_ups')
-    .set({ state, cancelled_by: by, message, ended_at: at.getTime() })
-    .where('root_run_id', '=', rootRunId)
-    .where('state', '=', 'planned')
-    .executeTakeFirst()
-  return Number(numUpdatedRows)
+export function endFollowUpsOf(tx: Tx, rootRunId: RunId, end: FollowUpEnd, at: Date): Promise<number> {
+  return endPlanned(tx, 'root_run_id', rootRunId, end, at)
 }
 
 /** Of a run that is cancelled and in no chain: what it asked for. */
-export async function endFollowUpsOfRun(
+export function endFollowUpsOfRun(tx: Tx, runId: RunId, end: FollowUpEnd, at: Date): Promise<number> {
+  return endPlanned(tx, 'run_id', runId, end, at)
+}
+
+async function endPlanned(
   tx: Tx,
-  runId: RunId,
-  { state, by, message }: FollowUpEnd,
+  by: 'id' | 'root_run_id' | 'run_id',
+  id: FollowUpId | RunId,
+  { state, by: whom, message }: FollowUpEnd,
   at: Date,
 ): Promise<number> {
   const { numUpdatedRows } = await tx
     .updateTable('follow_ups')
-    .set({ state, cancelled_by: by, message, ended_at: at.getTime() })
-    .where('run_id', '=', runId)
+    .set({ state, cancelled_by: whom, message, ended_at: at.getTime() })
+    .where(by, '=', id as never)
     .where('state', '=', 'planned')
     .executeTakeFirst()
   return Number(numUpdatedRows)
@@ -314,74 +297,4 @@ export async function shiftFollowUps(tx: Tx, byMs: number): Promise<number> {
     .where('relative', '=', 1)
     .executeTakeFirst()
   return Number(numUpdatedRows)
-}
-
-function toRow(record: FollowUpRecord): FollowUpsTable {
-  return {
-    id: record.id,
-    state: record.state,
-    prompt: record.prompt,
-    message_id: record.messageId,
-    reason: record.reason,
-    created_by: record.createdBy,
-    run_id: record.runId,
-    root_run_id: record.rootRunId,
-    session_id: record.sessionId,
-    cycle_id: record.cycleId,
-    tier: record.tier,
-    attempt_id: record.call?.attemptId ?? null,
-    tool_use_id: record.call?.toolUseId ?? null,
-    cron: record.cron,
-    time_zone: record.timeZone,
-    recurring: record.recurring ? 1 : 0,
-    relative: record.relative ? 1 : 0,
-    due_at: record.dueAt.getTime(),
-    expires_at: record.expiresAt?.getTime() ?? null,
-    fired_count: record.firedCount,
-    fired_at: record.firedAt?.getTime() ?? null,
-    fired_run_id: record.firedRunId,
-    fired_attempt_id: record.firedAttemptId,
-    fired_message_id: record.firedMessageId,
-    cancelled_by: record.cancelledBy,
-    message: record.message,
-    created_at: record.createdAt.getTime(),
-    ended_at: record.endedAt?.getTime() ?? null,
-  }
-}
-
-const date = (at: number | null) => (at === null ? null : new Date(Number(at)))
-
-function toFollowUp(row: Selectable<FollowUpsTable>): FollowUpRecord {
-  return {
-    id: row.id,
-    state: row.state,
-    prompt: row.prompt,
-    messageId: row.message_id,
-    reason: row.reason,
-    createdBy: row.created_by,
-    runId: row.run_id,
-    rootRunId: row.root_run_id,
-    sessionId: row.session_id,
-    cycleId: row.cycle_id,
-    tier: row.tier,
-    call:
-      row.attempt_id !== null && row.tool_use_id !== null
-        ? { attemptId: row.attempt_id, toolUseId: row.tool_use_id }
-        : null,
-    cron: row.cron,
-    timeZone: row.time_zone,
-    recurring: row.recurring === 1,
-    relative: row.relative === 1,
-    dueAt: new Date(Number(row.due_at)),
-    expiresAt: date(row.expires_at),
-    firedCount: row.fired_count,
-    firedAt: date(row.fired_at),
-    firedRunId: row.fired_run_id,
-    firedAttemptId: row.fired_attempt_id,
-    firedMessageId: row.fired_message_id,
-    cancelledBy: row.cancelled_by,
-    message: row.message,
-    createdAt: new Date(Number(row.created_at)),
-    endedAt: date(row.ended_at),
-  }
 }

@@ -1,6 +1,7 @@
 /** How the cooldowns stand, for whoever wants to know before trying. */
+
+import { formatSpan } from '../span.ts'
 import { type CooldownLimit, EVERY, isRecent, type TakenAction } from './cooldown.ts'
-import { formatSpan } from './span.ts'
 
 export interface CooldownState {
   updatedAt: string

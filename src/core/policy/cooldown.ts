@@ -2,9 +2,10 @@
  * Cooldowns: how often something may be done to one service within a time. What is done is recognised by patterns
  * (actions.ts); here is what the rules are and whether there is room under them.
  */
+
+import { formatSpan } from '../span.ts'
 import { type CommandPattern, compilePattern } from './pattern.ts'
 import { type KnownOptions, knownOptions } from './service-options.ts'
-import { formatSpan } from './span.ts'
 
 export interface CooldownSettings {
   match: readonly string[]

@@ -5,7 +5,7 @@
  * One that comes once is due at the time named, after the while named, or at the next match of its cron expression.
  * A recurring one is due at each match until it expires: after a week, or when its cycle ends.
  */
-import { formatSpan } from '../policy/span.ts'
+import { formatSpan } from '../span.ts'
 import { cronTimes, parseCron } from './cron.ts'
 import { isTimeZone, machineTimeZone } from './time-zone.ts'
 

@@ -5,8 +5,8 @@
  */
 import type { EventBody, EventOf } from '../../contract/events.ts'
 import { FollowUpId } from '../../contract/ids.ts'
-import { formatSpan } from '../../core/policy/span.ts'
 import type { SchedulingCall } from '../../core/schedule/call.ts'
+import { formatSpan } from '../../core/span.ts'
 import type { AttemptRecord, RunRecord } from '../../store/records.ts'
 import type { FollowUpRecord } from '../../store/watch-records.ts'
 import type { EngineParts } from '../parts.ts'

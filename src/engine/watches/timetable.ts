@@ -3,10 +3,11 @@
  * are given to their sessions. It keeps nothing that matters: everything is read from the store at each look, and every
  * step is guarded there, so that a look that is repeated, or cut off by a crash, does nothing twice.
  */
+import { RepriseError } from '../../contract/errors.ts'
 import { CycleId } from '../../contract/ids.ts'
-import { formatSpan } from '../../core/policy/span.ts'
 import { type ClockReading, jumpOf } from '../../core/schedule/clock-jump.ts'
 import { firstDue, nextDue, parseSchedule, type Schedule } from '../../core/schedule/schedule.ts'
+import { formatSpan } from '../../core/span.ts'
 import type { RunRecord } from '../../store/records.ts'
 import type { CycleRecord, WatchRecord } from '../../store/watch-records.ts'
 import { Alarm } from '../alarm.ts'
@@ -228,7 +229,7 @@ export class Timetable {
       // Where no run is at work, the chain is cancelled for what it waits for. Once: whoever cancels wakes us.
       const open = progress.open.filter(({ cancelRequested }) => !cancelRequested).map(({ id }) => id)
       const ids = progress.open.length > 0 ? open : [cycle.rootRunId]
-      for (const id of ids) if (id) await this.#deps.cancelRun(id).catch(() => {})
+      for (const id of ids) if (id) await this.#deps.cancelRun(id).catch(unlessSettled)
       progress = await readProgress(this.#parts, cycle)
     }
     return isOver(progress) && endCycle(this.#parts, watch, concluded ?? cycle, endingOf(progress))
@@ -238,7 +239,8 @@ export class Timetable {
   async #start(cycle: CycleRecord): Promise<Date | null> {
     const { store } = this.#parts
     const watch = await store.getWatch(cycle.watchId)
-    if (!watch || !(await startCycle(this.#parts, watch, cycle))) {
+    if (!watch) throw new Error(`cycle ${cycle.id} belongs to no watch`)
+    if (!(await startCycle(this.#parts, watch, cycle))) {
       // Another one may be able to: it is looked at again.
       this.wake()
       return null
@@ -269,6 +271,11 @@ export class Timetable {
 export function scheduleOf({ definition }: Pick<WatchRecord, 'definition'>): Schedule | null {
   const parsed = parseSchedule(definition)
   return parsed.ok ? parsed.schedule : null
+}
+
+/** Whoever has ended meanwhile need not be told. */
+function unlessSettled(error: unknown): void {
+  if (!(error instanceof RepriseError) || error.code !== 'run-settled') throw error
 }
 
 const earliest = (times: readonly Date[]): Date | null =>
