@@ -28,8 +28,8 @@ import { Tail, type TailEnd } from '../process/tail.ts'
 import { EventBatch } from '../store/event-batch.ts'
 import type { AttemptRecord, QuestionRecord, RunRecord } from '../store/records.ts'
 import { isUnattended, readAllowance } from './allowance.ts'
+import { answerAsks } from './answer-asks.ts'
 import { scanEvents } from './events.ts'
-import { answerSchedulingCall } from './follow-ups/agent-calls.ts'
 import { Hold } from './follow-ups/hold.ts'
 import { markTaken, takenIn } from './follow-ups/reconcile.ts'
 import type { Gate } from './gate.ts'
@@ -65,8 +65,6 @@ const UNAUTHORIZED_RETRIES = 3
 /** Of which nothing follows but a higher count. */
 const COUNTED_ONLY: ReadonlySet<EventBody['type']> = new Set(['model-call', 'tool-start', 'compaction'])
 const TURNS = ['prompt-accept', 'session-start', 'background', 'turn-end'] as const
-/** Of a run without rules. */
-const FREE = { answer: { decision: 'pass' }, refusal: null } as const
 const SETTLED_QUESTION: readonly string[] = ['run-settled', 'question-answered']
 
 export class Supervision {
@@ -250,7 +248,7 @@ export class Supervision {
   /** What the agent waits for is not kept waiting by the disk: should it get lost, it is seen to again. */
   async #attend(batch: EventBatch, at: Date): Promise<void> {
     const { promptId } = this.#in.attempt
-    await this.#passGate(batch)
+    if (await answerAsks(this.#parts, this.#in, batch)) this.#hold.notePlanned()
     for (const event of batch.actedOn) this.#turn = followTurn(this.#turn, event, at, promptId)
     await this.#sayGoodbyeIfDone()
     // Once its turn is over, somebody waits for whatever still comes.
@@ -310,35 +308,6 @@ export class Supervision {
     const taken = takenIn(batch.actedOn.map((body) => ({ body })))
     taken.delete(this.#in.attempt.promptId)
     await markTaken(this.#parts, this.#in.attempt, taken)
-  }
-
-  /** Answered before it is stored: who reads the line again gives the same answer, and it is delivered once. */
-  async #passGate(batch: EventBatch): Promise<void> {
-    const { gate, adapter, dir, run } = this.#in
-    if (!batch.actedOn.some((event) => event.type === 'permission-ask')) return
-    const withdrawn = new Set(
-      batch.actedOn.flatMap((e) => (e.type === 'question-cancel' ? [e.requestId] : [])),
-    )
-    for (const ask of batch.actedOn.filter((event) => event.type === 'permission-ask')) {
-      if (withdrawn.has(ask.requestId)) continue
-      const call = adapter.readScheduling(ask.tool, ask.input)
-      if (!gate && call === null) continue
-      const decided = gate ? await gate.decide(ask) : FREE
-      const { refusal } = decided
-      let { answer } = decided
-      if (refusal) batch.add([refusal])
-      else if (call) {
-        const { message, event, planned } = await answerSchedulingCall(this.#parts, this.#in, ask, call)
-        if (planned) this.#hold.notePlanned()
-        batch.add([event])
-        answer = { decision: 'deny', message }
-      }
-      // The rules have nothing against it; whether a person has is asked as in any other run.
-      if (answer.decision === 'pass' && (ask.via === 'prompt' || run.request.permissions === 'ask-all'))
-        continue
-      await persist(this.#parts, () => deliver(dir, adapter.answer(ask, answer)))
-      batch.settle(ask)
-    }
   }
 
   async #react(event: EventBody, at: Date): Promise<void> {
