@@ -13,10 +13,12 @@ import { Redactor } from '../src/core/redact/redactor.ts'
 import { systemClock } from '../src/daemon/clock.ts'
 import { createNotifier } from '../src/daemon/notifier.ts'
 import { engineSettings } from '../src/daemon/settings.ts'
+import { startReadingThread } from '../src/daemon/start-reading-thread.ts'
 import { Checkpoints } from '../src/engine/checkpoints.ts'
 import { Cooldowns } from '../src/engine/cooldowns.ts'
 import type { EngineParts } from '../src/engine/parts.ts'
 import { ProgressBus } from '../src/engine/progress.ts'
+import { ReadingThread } from '../src/engine/reading/thread.ts'
 import { Supervision } from '../src/engine/supervision.ts'
 import { attemptDir, prepare } from '../src/process/attempt-dir.ts'
 import { openGit } from '../src/process/git/run.ts'
@@ -59,6 +61,7 @@ export async function spoolAttempt(folder: string, output: string): Promise<Spoo
   const git = openGit({ env: {} })
   const stateDir = join(folder, 'state')
   const closing = new AbortController().signal
+  const readingThread = new ReadingThread(() => startReadingThread(redactor.options))
   const parts: EngineParts = {
     store,
     agents: new AgentRegistry([agent], { get: async () => null, put: async () => {} }, []),
@@ -70,6 +73,7 @@ export async function spoolAttempt(folder: string, output: string): Promise<Spoo
     random: Math.random,
     log,
     redactor,
+    readingThread,
     spool,
     archive: join(folder, 'archive'),
     damaged: join(folder, 'damaged'),
@@ -157,6 +161,9 @@ export async function spoolAttempt(folder: string, output: string): Promise<Spoo
       }).run()
       if (end?.kind !== 'exited') throw new Error(`supervision ended with ${JSON.stringify(end)}`)
     },
-    close: store.close,
+    close: async () => {
+      await readingThread.close()
+      await store.close()
+    },
   }
 }

@@ -13,7 +13,10 @@ const target = join(root, 'dist', 'app')
 rmSync(target, { recursive: true, force: true })
 const bundle = await rolldown({
   cwd: root,
-  input: { main: join(root, 'src', 'cli', 'main.ts') },
+  input: {
+    main: join(root, 'src', 'cli', 'main.ts'),
+    'reading-thread': join(root, 'src', 'daemon', 'reading-thread.ts'),
+  },
   platform: 'node',
   logLevel: 'warn',
 })

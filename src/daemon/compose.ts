@@ -9,6 +9,7 @@ import { RepriseError } from '../contract/errors.ts'
 import { ALWAYS_PROTECTED } from '../core/policy/defaults.ts'
 import { createEngine, type RunningEngine } from '../engine/engine.ts'
 import { ProgressBus } from '../engine/progress.ts'
+import { ReadingThread } from '../engine/reading/thread.ts'
 import { openGit } from '../process/git/run.ts'
 import { openSqliteStore } from '../store/sqlite/open.ts'
 import type { Store } from '../store/store.ts'
@@ -27,6 +28,7 @@ import { createNotifier } from './notifier.ts'
 import { createRedactor } from './redaction.ts'
 import { engineSettings } from './settings.ts'
 import { openSimulator } from './simulated.ts'
+import { startReadingThread } from './start-reading-thread.ts'
 import { ensureToken } from './token.ts'
 
 export interface ComposeInput {
@@ -75,6 +77,8 @@ export async function compose({ home, cwd, env, log }: ComposeInput): Promise<Co
         `No Claude credentials found: ${simulated.join(', ')} talks to the built-in simulator (${simulatorUrl}). Run \`claude\` once to log in, or set ANTHROPIC_API_KEY, then restart.`,
       )
     }
+    const readingThread = new ReadingThread(() => startReadingThread(redactor.options))
+    closers.push(() => readingThread.close())
     const engine = createEngine({
       store,
       agents: new AgentRegistry(
@@ -90,6 +94,7 @@ export async function compose({ home, cwd, env, log }: ComposeInput): Promise<Co
       random: Math.random,
       log,
       redactor,
+      readingThread,
       spool,
       damaged: join(home, 'damaged'),
       archive: join(home, 'archive'),

@@ -15,6 +15,7 @@ import type { Checkpoints } from './checkpoints.ts'
 import type { Cooldowns } from './cooldowns.ts'
 import type { Log } from './log.ts'
 import type { ProgressBus } from './progress.ts'
+import type { ReadingThread } from './reading/thread.ts'
 
 export interface EngineParts {
   store: Store
@@ -29,6 +30,8 @@ export interface EngineParts {
   log: Log
   /** For what others get to read: texts for another agent, or for people. What is stored as events goes through it anyway. */
   redactor: Redactor
+  /** For agents that print more than can be read in passing. */
+  readingThread: ReadingThread
   /** Aborted when the engine lets go of everything. */
   closing: AbortSignal
   /** The folder that holds one folder per attempt. */

@@ -17,15 +17,13 @@ import type { EventBody } from '../contract/events.ts'
 import type { ToolResult } from '../contract/run.ts'
 import { overBudget } from '../core/job/budget.ts'
 import { decideAsk } from '../core/permission/decide.ts'
-import { Deltas } from '../core/redact/deltas.ts'
 import { followTurn, NEW_TURN } from '../core/turn.ts'
 import { type WatchFacts, watch } from '../core/watchdog.ts'
 import { type AttemptDir, closeInput, deliver, poke } from '../process/attempt-dir.ts'
 import { endAttempt, endStrays } from '../process/ladder.ts'
-import { LineSplitter, type Piece } from '../process/line-splitter.ts'
 import type { ProcessIdentity } from '../process/proc.ts'
 import { Tail, type TailEnd } from '../process/tail.ts'
-import { EventBatch } from '../store/event-batch.ts'
+import type { EventBatch } from '../store/event-batch.ts'
 import type { AttemptRecord, QuestionRecord, RunRecord } from '../store/records.ts'
 import { isUnattended, readAllowance } from './allowance.ts'
 import { answerAsks } from './answer-asks.ts'
@@ -37,6 +35,7 @@ import { METERED, Meter, type Reading } from './meter.ts'
 import type { EngineParts } from './parts.ts'
 import { persist } from './persist.ts'
 import { readRates } from './rates.ts'
+import { Intake } from './reading/intake.ts'
 import { tellOfQuestion } from './tell.ts'
 
 export interface SupervisionInput {
@@ -55,12 +54,11 @@ export interface SupervisionInput {
 interface SpoolRead {
   offset: number
   heldFrom: number | null
+  more: boolean
 }
 
 export type SupervisionEnd = TailEnd & { strays: number }
 
-/** How much is read before it is stored. Bounds memory and the size of a transaction. */
-const BATCH_BYTES = 2 << 20
 const UNAUTHORIZED_RETRIES = 3
 /** Of which nothing follows but a higher count. */
 const COUNTED_ONLY: ReadonlySet<EventBody['type']> = new Set(['model-call', 'tool-start', 'compaction'])
@@ -71,8 +69,7 @@ export class Supervision {
   readonly #parts: EngineParts
   readonly #in: SupervisionInput
   readonly #tail: Tail
-  readonly #splitter: LineSplitter
-  readonly #deltas: Deltas
+  readonly #intake: Intake
   readonly #hold: Hold
   #watch: WatchFacts
   #open: QuestionRecord[] = []
@@ -82,7 +79,6 @@ export class Supervision {
   /** The newest batch on its way to the disk. One at a time, in order; the next is read meanwhile. Never rejects. */
   #storing: Promise<void> = Promise.resolve()
   #failure: { error: unknown } | null = null
-  #missedLine = false
   #turn = NEW_TURN
   /** Of a run that nobody watches only. */
   #meter: Meter | null = null
@@ -93,8 +89,17 @@ export class Supervision {
     this.#in = input
     const from = attempt.heldFrom ?? attempt.spoolOffset
     this.#tail = new Tail(dir, keeper, from)
-    this.#splitter = new LineSplitter(parts.settings.maxLineBytes, from)
-    this.#deltas = new Deltas(parts.redactor)
+    this.#intake = new Intake({
+      tail: this.#tail,
+      path: dir.out,
+      adapter: input.adapter,
+      redactor: parts.redactor,
+      maxLineBytes: parts.settings.maxLineBytes,
+      from,
+      storedTo: attempt.spoolOffset,
+      thread: parts.readingThread,
+      log: parts.log,
+    })
     this.#watch = {
       startedAt: attempt.startedAt,
       lastOutputAt: parts.clock.now(),
@@ -129,6 +134,7 @@ export class Supervision {
     } finally {
       await this.#storing
       await this.#ladder
+      this.#intake.close()
       await this.#tail.close()
     }
   }
@@ -215,33 +221,20 @@ export class Supervision {
 
   /** Reads up to a batch and stores it. True if there was nothing more to read. */
   async #ingest(last: boolean): Promise<boolean> {
-    const batch = new EventBatch()
-    let bytes = 0
-    let drained = false
-    while (bytes < BATCH_BYTES) {
-      const chunk = await this.#tail.read()
-      if (chunk === null) {
-        drained = true
-        break
-      }
-      bytes += chunk.length
-      for (const piece of this.#splitter.push(chunk)) this.#parse(piece, batch)
-    }
-    if (drained && last) {
-      for (const piece of this.#splitter.flush()) this.#parse(piece, batch)
-      batch.add(this.#deltas.flush())
-    }
-    this.#watch.outputBytes += bytes
+    const { batch, readTo, missedLine, failures, drained, ...read } = await this.#intake.next(last)
+    for (const error of failures)
+      this.#parts.log.error({ error, attempt: this.#in.attempt.id }, 'the parser failed on a line')
     const at = this.#parts.clock.now()
-    if (bytes > 0) this.#watch.lastOutputAt = at
+    if (readTo > this.#watch.outputBytes) this.#watch.lastOutputAt = at
+    this.#watch.outputBytes = Math.max(readTo, this.#watch.outputBytes)
     if (batch.size === 0) return drained
     // It may have been a question, which nobody will answer.
-    if (this.#missedLine && this.#in.gate)
-      await this.stop('output-limit', 'printed a line too long to be checked')
+    if (missedLine && this.#in.gate) await this.stop('output-limit', 'printed a line too long to be checked')
     await this.#attend(batch, at)
     await this.#storing
-    const read = { offset: this.#splitter.position, heldFrom: this.#deltas.since }
-    if (!this.#failure) this.#storing = this.#store(batch, read, at).catch((error) => this.#fail(error))
+    const more = !drained
+    if (!this.#failure)
+      this.#storing = this.#store(batch, { ...read, more }, at).catch((error) => this.#fail(error))
     return drained
   }
 
@@ -260,39 +253,11 @@ export class Supervision {
     this.#tail.nudge()
   }
 
-  #parse(piece: Piece, batch: EventBatch): void {
-    // Stored by a daemon before us, all but what it held back: that is held back again.
-    if (piece.end <= this.#in.attempt.spoolOffset) {
-      this.#recall(piece)
-      return
-    }
-    if (piece.kind === 'gap') {
-      batch.add([{ type: 'gap', from: piece.from, to: piece.end, reason: 'line-too-long' }])
-      this.#missedLine = true
-      return
-    }
-    try {
-      batch.add(this.#deltas.pass(this.#in.adapter.parseLine(piece.text), piece.from), piece.text)
-    } catch (error) {
-      this.#parts.log.error({ error, attempt: this.#in.attempt.id }, 'the parser failed on a line')
-      const { from } = piece
-      batch.add([{ type: 'gap', from, to: piece.end, reason: 'parser-failed' }])
-    }
-  }
-
-  #recall(piece: Piece): void {
-    if (piece.kind === 'gap') return
-    try {
-      this.#deltas.pass(this.#in.adapter.parseLine(piece.text), piece.from)
-    } catch {
-      // It was told of when the line was read first.
-    }
-  }
-
-  async #store(batch: EventBatch, { offset, heldFrom }: SpoolRead, at: Date): Promise<void> {
+  async #store(batch: EventBatch, { offset, heldFrom, more }: SpoolRead, at: Date): Promise<void> {
     const { attempt } = this.#in
     const { store, bus } = this.#parts
-    const urgent = this.#watch.turnEndedAt !== null
+    // A full batch is worth a commit of its own: there is nothing to be gained by waiting for others.
+    const urgent = more || this.#watch.turnEndedAt !== null
     await persist(this.#parts, () => store.advanceAttempt(attempt, batch, offset, at, { urgent, heldFrom }))
     bus.publish(attempt.runId)
     await this.#noteTaken(batch)

@@ -58,6 +58,11 @@ export class Tail {
     return bytesRead < size / 2 ? Buffer.from(bytes) : bytes
   }
 
+  /** The next bytes are those from here on. */
+  seek(offset: number): void {
+    this.#offset = offset
+  }
+
   /** To be asked before a read that may then be the last: what is read after the end was seen is all there is. */
   async end(): Promise<TailEnd | null> {
     const exit = await readExit(this.#dir)

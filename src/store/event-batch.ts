@@ -36,6 +36,11 @@ export class EventBatch {
     return batch
   }
 
+  /** One that was made elsewhere. */
+  static from({ types, texts, actedOn }: Pick<EventBatch, 'types' | 'texts' | 'actedOn'>): EventBatch {
+    return Object.assign(new EventBatch(), { types, texts, actedOn })
+  }
+
   get size(): number {
     return this.texts.length
   }

@@ -13,8 +13,10 @@ import { systemClock } from '../../src/daemon/clock.ts'
 import { lockHome } from '../../src/daemon/lock.ts'
 import { createNotifier } from '../../src/daemon/notifier.ts'
 import { engineSettings } from '../../src/daemon/settings.ts'
+import { startReadingThread } from '../../src/daemon/start-reading-thread.ts'
 import { createEngine } from '../../src/engine/engine.ts'
 import { ProgressBus } from '../../src/engine/progress.ts'
+import { ReadingThread } from '../../src/engine/reading/thread.ts'
 import { openGit } from '../../src/process/git/run.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -50,6 +52,7 @@ const engine = createEngine({
   random: Math.random,
   log,
   redactor: NOTHING_TO_REDACT,
+  readingThread: new ReadingThread(() => startReadingThread(NOTHING_TO_REDACT.options)),
   spool: `${home}/spool`,
   damaged: `${home}/damaged`,
   archive: `${home}/archive`,

@@ -23,6 +23,8 @@ export interface RedactorOptions {
 }
 
 export class Redactor {
+  /** What it was made of, so that another thread can make the same. */
+  readonly options: RedactorOptions
   /** False: there is nothing to look for. */
   readonly active: boolean
   readonly hasPatterns: boolean
@@ -34,7 +36,9 @@ export class Redactor {
   /** One of them matches wherever there may be a secret, in JSON text. */
   readonly #hints: readonly RegExp[]
 
-  constructor({ builtIn, patterns, values }: RedactorOptions) {
+  constructor(options: RedactorOptions) {
+    const { builtIn, patterns, values } = options
+    this.options = options
     this.#groups = builtIn ? BUILT_IN : []
     this.values = [...new Set(values.flatMap(writings))].sort((a, b) => b.length - a.length)
     const known = this.values.length > 0 ? [this.values.map(literal).join('|')] : []

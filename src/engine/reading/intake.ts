@@ -1,0 +1,107 @@
+/**
+ * What an attempt prints, in batches. Read in passing as long as there is little; by the reading thread from the first
+ * full batch on that is not all there is, once that thread is ready, and for good: going back and forth would mean
+ * reading unfinished lines again and again.
+ *
+ * in passing → in the thread (asked for one batch ahead, so that both sides work) → in passing again, if that fails.
+ */
+import type { Tail } from '../../process/tail.ts'
+import type { Log } from '../log.ts'
+import { resumeAt, SpoolReader, type SpoolReaderInput, type Taken } from './spool-reader.ts'
+import type { ReadingThread, ThreadRead, ThreadReader } from './thread.ts'
+
+export interface IntakeInput extends Omit<SpoolReaderInput, 'adapter'> {
+  adapter: SpoolReaderInput['adapter'] & { name: string }
+  tail: Tail
+  path: string
+  thread: ReadingThread
+  log: Log
+}
+
+/** `drained`: there was nothing more to read, and if that was to be the last then it was. */
+export interface Batch extends Taken {
+  drained: boolean
+}
+
+interface Ahead {
+  last: boolean
+  read: Promise<ThreadRead>
+}
+
+export class Intake {
+  readonly #in: IntakeInput
+  #here: SpoolReader
+  #there: ThreadReader | null = null
+  #ahead: Ahead | null = null
+  #mayMove = true
+  /** Where it can be begun anew, and how much has been given out. */
+  #at: Pick<SpoolReaderInput, 'from' | 'storedTo'>
+
+  constructor(input: IntakeInput) {
+    this.#in = input
+    this.#here = new SpoolReader(input)
+    this.#at = { from: input.from, storedTo: input.storedTo }
+  }
+
+  /** `last`: the process was gone before this was asked. */
+  async next(last: boolean): Promise<Batch> {
+    const batch = (this.#there && (await this.#readThere(this.#there, last))) ?? (await this.#readHere(last))
+    this.#at = { from: resumeAt(batch), storedTo: Math.max(batch.offset, this.#at.storedTo) }
+    if (!this.#there && !batch.drained) this.#move()
+    return batch
+  }
+
+  close(): void {
+    this.#ahead = null
+    this.#there?.close()
+    this.#there = null
+  }
+
+  async #readHere(last: boolean): Promise<Batch> {
+    const { tail } = this.#in
+    let drained = false
+    while (!this.#here.isFull && !drained) {
+      const chunk = await tail.read()
+      if (chunk === null) drained = true
+      else this.#here.push(chunk)
+    }
+    if (drained && last) this.#here.finish()
+    return { ...this.#here.take(), drained }
+  }
+
+  #move(): void {
+    const { thread, path, adapter, maxLineBytes } = this.#in
+    if (!this.#mayMove || !thread.prepare()) return
+    this.#there = thread.open({ path, adapter: adapter.name, maxLineBytes, ...this.#at })
+    this.#ahead = this.#ask(this.#there, false)
+  }
+
+  async #readThere(there: ThreadReader, last: boolean): Promise<Batch | null> {
+    const asked = this.#ahead ?? this.#ask(there, last)
+    this.#ahead = null
+    try {
+      const read = await asked.read
+      const drained = read.drained && (asked.last || !last)
+      if (!read.drained) this.#ahead = this.#ask(there, last)
+      return { ...read, drained }
+    } catch (error) {
+      this.#in.log.warn({ error: String(error), path: this.#in.path }, 'reading goes on without its thread')
+      this.#comeBack()
+      return null
+    }
+  }
+
+  #ask(there: ThreadReader, last: boolean): Ahead {
+    const read = there.read(last)
+    // It is looked at when its turn comes.
+    read.catch(() => {})
+    return { last, read }
+  }
+
+  #comeBack(): void {
+    this.#there = null
+    this.#mayMove = false
+    this.#in.tail.seek(this.#at.from)
+    this.#here = new SpoolReader({ ...this.#in, ...this.#at })
+  }
+}

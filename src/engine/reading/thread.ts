@@ -1,0 +1,142 @@
+/**
+ * One thread that reads and parses the spools of agents that print more than can be read in passing, so that a flood
+ * delays nobody else and two processors share the work. Started when the first one is needed, ended a while after the
+ * last one is over.
+ *
+ * none → starting → ready → none. It may fail at any time: whoever waits for it is told, and goes on without it from
+ * the last batch that came (see `resumeAt`). A thread that failed is not tried again by the same reader.
+ */
+import type { Worker } from 'node:worker_threads'
+import { EventBatch } from '../../store/event-batch.ts'
+import type { Taken } from './spool-reader.ts'
+
+/** A batch, as it crosses over. */
+export interface CrossedBatch extends Omit<Taken, 'batch'> {
+  batch: Pick<EventBatch, 'types' | 'texts' | 'actedOn'>
+  /** There was nothing more to read. */
+  drained: boolean
+}
+
+export interface OpenReader {
+  path: string
+  adapter: string
+  maxLineBytes: number
+  from: number
+  storedTo: number
+}
+
+/** `reader` numbers the spool that is meant. */
+export type ToThread =
+  | ({ kind: 'open'; reader: number } & OpenReader)
+  | { kind: 'read'; reader: number; last: boolean }
+  | { kind: 'close'; reader: number }
+
+export type FromThread =
+  | { kind: 'ready' }
+  | { kind: 'read'; reader: number; read: CrossedBatch }
+  | { kind: 'failed'; reader: number; why: string }
+
+export interface ThreadRead extends Taken {
+  drained: boolean
+}
+
+/** Where several have something to read in turn, starting anew each time would cost more than staying. */
+const STAY_MS = 10_000
+
+export class ReadingThread {
+  readonly #start: () => Worker
+  #worker: Worker | null = null
+  #ready = false
+  #readers = new Map<number, Waiting | null>()
+  #last = 0
+  #leave: NodeJS.Timeout | null = null
+
+  /** `start` begins a thread that serves readers (serve.ts). */
+  constructor(start: () => Worker) {
+    this.#start = start
+  }
+
+  /** Whether one can be opened. Starts the thread if there is none, which takes a moment. */
+  prepare(): boolean {
+    this.#worker ??= this.#begin()
+    return this.#ready
+  }
+
+  open(spool: OpenReader): ThreadReader {
+    const reader = ++this.#last
+    this.#readers.set(reader, null)
+    if (this.#leave) clearTimeout(this.#leave)
+    this.#say({ kind: 'open', reader, ...spool })
+    return {
+      read: (last) =>
+        new Promise((resolve, reject) => {
+          if (!this.#readers.has(reader)) return reject(new Error('the reading thread is gone'))
+          this.#readers.set(reader, { resolve, reject })
+          this.#say({ kind: 'read', reader, last })
+        }),
+      close: () => {
+        this.#say({ kind: 'close', reader })
+        this.#forget(reader)
+      },
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#leave) clearTimeout(this.#leave)
+    const worker = this.#worker
+    this.#fail(worker, new Error('closing'))
+    await worker?.terminate()
+  }
+
+  #begin(): Worker {
+    const worker = this.#start()
+    // It has nothing to lose: what it was reading is read again.
+    worker.unref()
+    worker.on('message', (message: FromThread) => this.#hear(message))
+    worker.on('error', (error) => this.#fail(worker, error))
+    worker.on('exit', () => this.#fail(worker, new Error('the reading thread has ended')))
+    return worker
+  }
+
+  #hear(message: FromThread): void {
+    if (message.kind === 'ready') {
+      this.#ready = true
+      return
+    }
+    const waiting = this.#readers.get(message.reader)
+    if (!waiting) return
+    this.#readers.set(message.reader, null)
+    if (message.kind === 'failed') waiting.reject(new Error(message.why))
+    else waiting.resolve({ ...message.read, batch: EventBatch.from(message.read.batch) })
+  }
+
+  #forget(reader: number): void {
+    this.#readers.delete(reader)
+    if (this.#readers.size > 0 || !this.#worker) return
+    this.#leave = setTimeout(() => void this.close(), STAY_MS).unref()
+  }
+
+  #fail(worker: Worker | null, error: Error): void {
+    if (worker !== this.#worker) return
+    this.#worker = null
+    this.#ready = false
+    const left = [...this.#readers.values()]
+    this.#readers = new Map()
+    for (const waiting of left) waiting?.reject(error)
+  }
+
+  #say(message: ToThread): void {
+    this.#worker?.postMessage(message)
+  }
+}
+
+interface Waiting {
+  resolve: (read: ThreadRead) => void
+  reject: (error: unknown) => void
+}
+
+/** One read at a time. */
+export interface ThreadReader {
+  read: (last: boolean) => Promise<ThreadRead>
+  close: () => void
+}
