@@ -14,7 +14,7 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs'
-import { mkdir, open, readFile, stat } from 'node:fs/promises'
+import { mkdir, open, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 export interface StdinMessage {
@@ -128,7 +128,7 @@ export interface ExitRecord {
 
 export async function readExit(dir: AttemptDir): Promise<ExitRecord | null> {
   const text = await readFile(join(dir.path, 'exit'), 'utf8').catch(() => '')
-  const [, code, starved] = /^(\d+)( starved)?\n?$/.exec(text) ?? []
+  const [, code, starved] = /^(\d+)( starved)?\n$/.exec(text) ?? []
   return code === undefined ? null : { code: Number(code), starved: starved !== undefined }
 }
 
@@ -164,7 +164,7 @@ export async function lastWriteOf(dir: AttemptDir): Promise<Date | null> {
 /** True if the agent was never started and now never will be; false if its keeper came first. */
 export async function revoke(dir: AttemptDir): Promise<boolean> {
   await mkdir(dir.path, { recursive: true, mode: 0o700 })
-  return mkdir(join(dir.path, 'started')).then(
+  return writeFile(join(dir.path, 'started'), '', { flag: 'wx' }).then(
     () => true,
     (error: NodeJS.ErrnoException) => {
       if (error.code === 'EEXIST') return false

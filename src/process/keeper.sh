@@ -1,14 +1,14 @@
 #!/bin/sh
 # Keeps one agent process, so that it can outlive the daemon. Usage: keeper.sh DIR PROGRAM [ARG…]
 #
-#   DIR/started/   made by whoever comes first: the keeper, which then runs the agent, or a recovering daemon, which
+#   DIR/started    made by whoever comes first: the keeper, which then runs the agent, or a recovering daemon, which
 #                  thereby makes sure that the agent will never be run
 #   DIR/keeper     the keeper's pid
 #   DIR/q/         messages for the agent's stdin, fed in the order of their names, then moved to DIR/sent/;
 #                  the message named *.close ends stdin, one named *.short is a single short line
 #   DIR/poke       FIFO: a line on it means "look into q again"
 #   DIR/out, err   what the agent printed
-#   DIR/exit       its exit code, and "starved" if its stdin was lost; written last, all at once
+#   DIR/exit       its exit code, and "starved" if its stdin was lost; written last, and whole once its newline is there
 #
 #   DIR/feeder     the feeder's pid
 #   DIR/ended      the agent has ended: the feeder is gone on purpose
@@ -19,9 +19,14 @@
 # before it asks, takes that for a refusal by the user. So two processes hold it: the feeder, which feeds it, and the
 # holder, which does nothing else. If the feeder dies the agent waits, and a daemon sees that it is gone. Messages are
 # files so that a writer that dies halfway leaves nothing half-written in the pipe.
+#
+# Somebody waits for the agent to start, to get a message, and to be over: there, what the shell can do by itself is
+# not left to other programs.
 dir=$1
 shift
-mkdir "$dir/started" 2>/dev/null || exit 0
+set -C
+true 2>/dev/null >"$dir/started" || exit 0
+set +C
 echo $$ >"$dir/keeper"
 mkfifo -m 600 "$dir/in" "$dir/poke" "$dir/hold" || exit 125
 
@@ -40,25 +45,25 @@ holder=$!
   trap '' TERM INT HUP PIPE
   exec 4<>"$dir/poke" 3>"$dir/in"
   while :; do
-    for message in "$dir"/q/*; do
-      case $message in
-        *.close)
-          mv "$message" "$dir/sent/"
-          echo 1<>"$dir/hold"
-          exit 0
-          ;;
-        *"/q/*") break ;;
-      esac
+    set -- "$dir"/q/*
+    [ "$1" = "$dir/q/*" ] && set --
+    for message; do
       # What is short is there sooner without starting a program; what is long would be read byte by byte.
       case $message in
+        *.close)
+          exec 3>&-
+          echo 1<>"$dir/hold"
+          break
+          ;;
         *.short) IFS= read -r line <"$message" && printf '%s\n' "$line" >&3 ;;
         *) cat "$message" >&3 ;;
       esac || {
         : >"$dir/unread"
         exit 1
       }
-      mv "$message" "$dir/sent/" || exit 1
     done
+    [ $# -eq 0 ] || mv "$@" "$dir/sent/" || exit 1
+    [ -e "$dir/sent/stdin.close" ] && exit 0
     read -r _ <&4 || exit 1
   done
 ) &
@@ -70,9 +75,10 @@ code=$?
 # A feeder that died is gone by now, or a zombie. If nobody closed stdin, the agent may have lost it.
 state=Z
 read -r _ _ state _ 2>/dev/null <"/proc/$feeder/stat"
-[ "$state" = Z ] && [ ! -e "$dir/sent/stdin.close" ] && [ ! -e "$dir/unread" ] && code="$code starved"
+for mark in sent/stdin.close q/stdin.close unread; do [ -e "$dir/$mark" ] && state=; done
+[ "$state" = Z ] && code="$code starved"
 : >"$dir/ended"
 kill -9 "$feeder" "$holder" 2>/dev/null
 # Gone before the exit is told: whoever then looks for processes left behind must not find our own.
 wait "$feeder" "$holder" 2>/dev/null
-echo "$code" >"$dir/exit.new" && mv "$dir/exit.new" "$dir/exit"
+echo "$code" >"$dir/exit"

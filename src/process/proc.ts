@@ -13,8 +13,12 @@ export interface ProcessIdentity {
   bootId: string
 }
 
+/** Nobody sees two of them: with the boot ends whoever asks. */
+let bootId: string | null = null
+
 export function readBootId(): string {
-  return read('/proc/sys/kernel/random/boot_id')?.trim() ?? 'unknown'
+  bootId ??= read('/proc/sys/kernel/random/boot_id')?.trim() ?? 'unknown'
+  return bootId
 }
 
 export function identify(pid: number): ProcessIdentity | null {
@@ -84,7 +88,8 @@ function readStat(pid: number): ProcStat | null {
 
 function read(path: string): string | null {
   try {
-    return readFileSync(path, 'latin1')
+    // As UTF-8 it is read in one call. Where it is none, in names and values, nothing is looked for.
+    return readFileSync(path, 'utf8')
   } catch {
     return null
   }
