@@ -157,8 +157,12 @@ async function compare(shape: Shape, turns: number): Promise<Figure[]> {
     ]),
     figure(of(`uncached input of turn ${turns}, resumed`), 'tokens', [last(resumed).uncached]),
     figure(of(`uncached input of turn ${turns}, whole history`), 'tokens', [last(transcript).uncached]),
-    figure(of('files read in the conversation, resumed'), 'files', [sum(resumed, 'files')]),
-    figure(of('files read in the conversation, whole history'), 'files', [sum(transcript, 'files')]),
+    ...(shape.files
+      ? [
+          figure(of('files read in the conversation, resumed'), 'files', [sum(resumed, 'files')]),
+          figure(of('files read in the conversation, whole history'), 'files', [sum(transcript, 'files')]),
+        ]
+      : []),
     figure(of(`characters sent in turn ${turns}, resumed`), 'characters', [last(resumed).sent]),
     figure(of(`characters sent in turn ${turns}, whole history`), 'characters', [last(transcript).sent]),
   ]
