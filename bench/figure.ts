@@ -10,7 +10,7 @@ export interface Goal {
 
 export interface Figure {
   name: string
-  unit: '×' | 'ms' | 'jobs/s' | 'MB' | 'lines/s' | 'rows/s' | 'tokens' | 'characters' | 'commands'
+  unit: '×' | 'ms' | 'jobs/s' | 'MB' | 'lines/s' | 'rows/s' | 'tokens' | 'characters' | 'commands' | 'files'
   spread: Spread
   goal: Goal | null
 }

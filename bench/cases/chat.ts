@@ -3,7 +3,7 @@
  * time (the same CLI, whose --help is made to hide --resume). Tokens as the simulator counts and caches them; nothing
  * here depends on time, so one conversation a side is enough.
  */
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { copyFile, mkdir } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { RunDetail } from '../../src/contract/run.ts'
@@ -13,10 +13,12 @@ import { loggingAgent } from '../../test/support/agents.ts'
 import { Chat } from '../../test/support/chat.ts'
 import { World } from '../../test/support/world.ts'
 import type { Benchmark } from '../benchmark.ts'
-import { type Figure, figure } from '../figure.ts'
+import { type Figure, figure, type Goal } from '../figure.ts'
 
 interface Shape {
   name: string
+  /** Which of the goals it is judged by, and why not by all: decision 12. */
+  goals: { uncached?: Goal; cost?: Goal }
   /** Of turn n, from 1. */
   question: (n: number) => string
   rules: readonly RuleInput[]
@@ -34,25 +36,67 @@ const projectFiles = () =>
     .sort()
     .slice(0, TURNS)
 
+/** The files of the feature that is measured here, all of them. */
+const FEATURE = 'core/resume'
+const featureFiles = () =>
+  readdirSync(join(SOURCES, FEATURE))
+    .filter((name) => name.endsWith('.ts'))
+    .sort()
+    .map((name) => `${FEATURE}/${name}`)
+
+/** Whoever has been sent this has the file; who has only its beginning, as a transcript gives it, has not. */
+function endOf(path: string): string {
+  const lines = readFileSync(join(SOURCES, path), 'utf8').split('\n')
+  const last = lines.findLast((line) => line.length >= 40)
+  if (!last) throw new Error(`${path} has no line to know it by`)
+  return last.slice(-40)
+}
+
+/** A model that reads the files it has not got, in one go if it has none, and then answers. */
+function readsWhatItLacks(files: readonly string[], answer: string): RuleInput[] {
+  const read = (path: string) => ({ tool: 'Read', input: { file_path: path } })
+  return [
+    { when: { lacks: files.map(endOf) }, reply: files.map(read) },
+    ...files.map((path) => ({ when: { lacks: endOf(path) }, reply: [read(path)] })),
+    { reply: answer },
+  ]
+}
+
 const says = (answer: string): RuleInput[] => [{ reply: answer }]
 const PARAGRAPH = 'The handler should close over the router instead of looking it up each time. '.repeat(8)
 
-/** What is output costs the same on both sides, so how much resuming saves depends on who talks more: decision 12. */
+const UNCACHED: Goal = { most: 0.05 }
+const COST: Goal = { most: 0.25 }
+
+/**
+ * The first is the conversation that the goals are about. The others are what the figures depend on: what is output
+ * costs the same on both sides, so how much resuming saves depends on who talks more. Decision 12.
+ */
 const SHAPES: readonly Shape[] = [
   {
+    name: 'questions about the same files, read when not known, short answers',
+    goals: { uncached: UNCACHED, cost: COST },
+    question: (n) => `${n}. Which case is not handled yet in ${FEATURE}, and where would you put it?`,
+    files: featureFiles(),
+    rules: readsWhatItLacks(featureFiles(), PARAGRAPH),
+  },
+  {
     name: 'long questions (a pasted log), short answers',
+    goals: { uncached: UNCACHED },
     question: (n) =>
       `${n}. ${'ERROR 2026-01-01T00:00:00Z worker 7: connection reset by peer while reading response header. '.repeat(40)}`,
     rules: says('The connection is reset because the upstream closes idle connections first. '.repeat(8)),
   },
   {
     name: 'pasted files (12 kB), short answers',
+    goals: { uncached: UNCACHED },
     question: (n) =>
       `${n}. ${'export function handle(request: Request): Response { return route(request) } // as it is now\n'.repeat(130)}`,
     rules: says(PARAGRAPH),
   },
   {
     name: 'short questions, long answers',
+    goals: { uncached: UNCACHED },
     question: (n) =>
       `${n}. ${'Please look into this part of the code as well and tell me what you think of it. '.repeat(4)}`,
     rules: says(
@@ -61,6 +105,7 @@ const SHAPES: readonly Shape[] = [
   },
   {
     name: 'short questions, the agent reads a file each, short answers',
+    goals: {},
     question: (n) => `What does ${projectFiles()[n - 1]} do, and what would you change in it?`,
     files: projectFiles(),
     rules: [
@@ -94,18 +139,30 @@ async function compare(shape: Shape, turns: number): Promise<Figure[]> {
   const sum = (side: Turn[], key: keyof Turn) => side.reduce((total, turn) => total + turn[key], 0)
   const of = (what: string) => `${what}; ${shape.name}`
   return [
-    figure(of(`uncached input of turn ${turns}`), '×', [last(resumed).uncached / last(transcript).uncached], {
-      most: 0.05,
-    }),
-    figure(of('cost of the conversation'), '×', [sum(resumed, 'cost') / sum(transcript, 'cost')], {
-      most: 0.25,
-    }),
+    figure(
+      of(`uncached input of turn ${turns}`),
+      '×',
+      [last(resumed).uncached / last(transcript).uncached],
+      shape.goals.uncached,
+    ),
+    figure(
+      of('cost of the conversation'),
+      '×',
+      [sum(resumed, 'cost') / sum(transcript, 'cost')],
+      shape.goals.cost,
+    ),
     figure(of(`cost of turn ${turns}`), '×', [last(resumed).cost / last(transcript).cost]),
     figure(of(`resumed turn ${turns} ÷ turn 2, uncached input but for what was read`), '×', [
       carried(last(resumed)) / carried(resumed[1] ?? NOTHING),
     ]),
     figure(of(`uncached input of turn ${turns}, resumed`), 'tokens', [last(resumed).uncached]),
     figure(of(`uncached input of turn ${turns}, whole history`), 'tokens', [last(transcript).uncached]),
+    ...(shape.files
+      ? [
+          figure(of('files read in the conversation, resumed'), 'files', [sum(resumed, 'files')]),
+          figure(of('files read in the conversation, whole history'), 'files', [sum(transcript, 'files')]),
+        ]
+      : []),
     figure(of(`characters sent in turn ${turns}, resumed`), 'characters', [last(resumed).sent]),
     figure(of(`characters sent in turn ${turns}, whole history`), 'characters', [last(transcript).sent]),
   ]
@@ -115,10 +172,11 @@ interface Turn {
   uncached: number
   /** Tokens of what tools returned in it: new on both sides, and as long as the file is. */
   read: number
+  files: number
   cost: number
   sent: number
 }
-const NOTHING: Turn = { uncached: 0, read: 0, cost: 0, sent: 0 }
+const NOTHING: Turn = { uncached: 0, read: 0, files: 0, cost: 0, sent: 0 }
 const carried = (turn: Turn) => turn.uncached - turn.read
 
 async function converse({ question, rules, files }: Shape, turns: number, help: string): Promise<Turn[]> {
@@ -150,6 +208,7 @@ function toTurn({ usage, costUsd }: RunDetail, requests: readonly RequestRecord[
   return {
     uncached: usage.inputTokens + usage.cacheWriteTokens,
     read: results.reduce((sum, { text }) => sum + JSON.stringify(text).length / CHARS_A_TOKEN, 0),
+    files: results.length,
     cost: costUsd ?? 0,
     sent: requests.at(-1)?.userText.length ?? 0,
   }

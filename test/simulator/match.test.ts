@@ -118,6 +118,31 @@ describe('the first rule that fits is chosen', () => {
     expect(fits({ lacks: 'brief' })).toBe(false)
   })
 
+  it('by what an earlier tool result held, and its clipped copy does not', () => {
+    const rules = [
+      { name: 'read', when: { lacks: ['the end'] }, reply: [{ tool: 'Read', input: { file_path: 'f' } }] },
+      { name: 'answer', reply: 'x' },
+    ]
+    const result = (text: string) => [
+      { role: 'user', content: 'look' },
+      {
+        role: 'assistant',
+        content: [{ type: 'tool_use', id: 't1', name: 'Read', input: { file_path: 'f' } }],
+      },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't1', content: text }] },
+    ]
+    const later = [
+      { role: 'assistant', content: 'I see' },
+      { role: 'user', content: 'and now?' },
+    ]
+    expect(chosen(rules, request('look'))?.rule.name).toBe('read')
+    expect(chosen(rules, request(result('the beginning, the middle, the end')))?.rule.name).toBe('answer')
+    expect(
+      chosen(rules, request([...result('the beginning, the middle, the end'), ...later]))?.rule.name,
+    ).toBe('answer')
+    expect(chosen(rules, request([...result('the beginning…'), ...later]))?.rule.name).toBe('read')
+  })
+
   it('a rule that has fired `times` times is passed over', () => {
     const scenario = defineScenario({ rules: [{ times: 1, reply: 'first' }, { reply: 'then' }] })
     const [first] = scenario.rules

@@ -127,6 +127,18 @@ describe('a mistake in a scenario file is reported with file, line and what was 
     ],
     ['a bad regex', 'rules:\n  - when: /(/\n    reply: Hi\n', 2, 'expected a valid /regex/'],
     [
+      'a bad regex in a list',
+      'rules:\n  - when:\n      lacks: [a, /(/]\n    reply: x\n',
+      3,
+      'rules[0].when.lacks[1]: expected a valid /regex/',
+    ],
+    [
+      'something else than a text to lack',
+      'rules:\n  - when:\n      lacks: 3\n    reply: x\n',
+      3,
+      'expected a text to find or a /regex/, found 3',
+    ],
+    [
       'a bad status',
       'rules:\n  - reply:\n      - error:\n          status: 200\n',
       4,
