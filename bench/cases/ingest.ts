@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
-import { openSqliteStore } from '../../src/store/sqlite/open.ts'
+import { openSqliteStore, PRAGMAS } from '../../src/store/sqlite/open.ts'
 import type { Benchmark } from '../benchmark.ts'
 import { capturedTurn } from '../captured.ts'
 import { figure } from '../figure.ts'
@@ -98,8 +98,7 @@ async function insertRows(folder: string, batches: Batches, rowsPerStatement: nu
   await (await openSqliteStore(path, new Date())).close()
   const database = new DatabaseSync(path)
   try {
-    // As src/store/sqlite/open.ts sets them.
-    database.exec('pragma journal_mode = wal; pragma synchronous = full; pragma cache_size = -8000;')
+    database.exec(PRAGMAS)
     const insertOf = (rows: number) =>
       database.prepare(
         `insert into events (run_id, seq, attempt_id, at, type, body) values ${Array.from({ length: rows }, () => '(?, ?, ?, ?, ?, ?)').join(', ')}`,

@@ -17,7 +17,7 @@ const COMMIT_WINDOW_MS = 15
 const BUSY_TIMEOUT_MS = 5000
 
 /** The time to wait comes first: the others have to wait for their turn too. */
-const PRAGMAS = `
+export const PRAGMAS = `
   pragma busy_timeout = ${BUSY_TIMEOUT_MS};
   pragma journal_mode = wal;
   pragma synchronous = full;
