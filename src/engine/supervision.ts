@@ -12,11 +12,8 @@
  * what is acted on is as the agent said it.
  */
 import type { AgentAdapter, StopCause } from '../agents/adapter.ts'
-import { RepriseError } from '../contract/errors.ts'
 import type { EventBody } from '../contract/events.ts'
-import type { ToolResult } from '../contract/run.ts'
 import { overBudget } from '../core/job/budget.ts'
-import { decideAsk } from '../core/permission/decide.ts'
 import { followTurn, NEW_TURN } from '../core/turn.ts'
 import { type WatchFacts, watch } from '../core/watchdog.ts'
 import { type AttemptDir, closeInput, deliver, poke } from '../process/attempt-dir.ts'
@@ -32,11 +29,11 @@ import { Hold } from './follow-ups/hold.ts'
 import { markTaken, takenIn } from './follow-ups/reconcile.ts'
 import type { Gate } from './gate.ts'
 import { METERED, Meter, type Reading } from './meter.ts'
+import { OpenQuestions } from './open-questions.ts'
 import type { EngineParts } from './parts.ts'
 import { persist } from './persist.ts'
 import { readRates } from './rates.ts'
 import { Intake } from './reading/intake.ts'
-import { tellOfQuestion } from './tell.ts'
 
 export interface SupervisionInput {
   run: RunRecord
@@ -63,7 +60,6 @@ const UNAUTHORIZED_RETRIES = 3
 /** Of which nothing follows but a higher count. */
 const COUNTED_ONLY: ReadonlySet<EventBody['type']> = new Set(['model-call', 'tool-start', 'compaction'])
 const TURNS = ['prompt-accept', 'session-start', 'background', 'turn-end'] as const
-const SETTLED_QUESTION: readonly string[] = ['run-settled', 'question-answered']
 
 export class Supervision {
   readonly #parts: EngineParts
@@ -71,8 +67,8 @@ export class Supervision {
   readonly #tail: Tail
   readonly #intake: Intake
   readonly #hold: Hold
+  readonly #questions: OpenQuestions
   #watch: WatchFacts
-  #open: QuestionRecord[] = []
   #ladder: Promise<unknown> | null = null
   #detached = false
   #strays = 0
@@ -110,6 +106,7 @@ export class Supervision {
       heldUntil: null,
     }
     this.#hold = new Hold(parts, input)
+    this.#questions = new OpenQuestions(parts, input, () => this.#noteWaiting())
   }
 
   /** Resolves when the process is gone and everything it printed is stored; null if detached before that. */
@@ -186,13 +183,8 @@ export class Supervision {
   }
 
   /** Hands a stored answer to the agent. */
-  async deliverAnswer(question: QuestionRecord): Promise<void> {
-    if (question.answer === null) return
-    const { adapter, dir } = this.#in
-    const message = adapter.answer(question.ask, question.answer)
-    await persist(this.#parts, () => deliver(dir, message))
-    this.#open = this.#open.map((q) => (q.ask.requestId === question.ask.requestId ? question : q))
-    this.#noteWaiting()
+  deliverAnswer(question: QuestionRecord): Promise<void> {
+    return this.#questions.deliverAnswer(question)
   }
 
   /** What a daemon before us may have left half-done: unfed messages, undelivered answers, an unfinished stop. */
@@ -203,16 +195,8 @@ export class Supervision {
     await this.#openMeter()
     const turns = await store.listEvents(attempt.runId, { attemptId: attempt.id, types: TURNS })
     if (attempt.process !== null) await markTaken(this.#parts, attempt, takenIn(turns))
-    const asked = await store.listQuestions(attempt.id)
-    this.#watch.waitedMs = asked.reduce(
-      (ms, q) => ms + ((q.answeredAt ?? q.askedAt).getTime() - q.askedAt.getTime()),
-      0,
-    )
-    this.#open = asked.filter((question) => question.closedAt === null)
-    for (const question of [...this.#open]) {
-      if (question.answer === null) await this.#consider(question)
-      else await this.deliverAnswer(question)
-    }
+    const waitedMs = await this.#questions.catchUp()
+    this.#watch.waitedMs += waitedMs
     this.#noteWaiting()
     for (const { body, at } of turns) this.#turn = followTurn(this.#turn, body, at, attempt.promptId)
     await this.#sayGoodbyeIfDone()
@@ -278,28 +262,13 @@ export class Supervision {
   async #react(event: EventBody, at: Date): Promise<void> {
     switch (event.type) {
       case 'question-ask':
-      case 'permission-ask': {
-        const { id: attemptId, runId } = this.#in.attempt
-        const question = {
-          attemptId,
-          runId,
-          ask: event,
-          askedAt: at,
-          answer: null,
-          answeredAt: null,
-          closedAt: null,
-        }
-        this.#open.push(question)
-        await this.#consider(question)
-        return this.#noteWaiting()
-      }
+      case 'permission-ask':
+        return this.#questions.add(event, at)
       case 'question-cancel':
-        this.#open = this.#open.filter((q) => q.ask.requestId !== event.requestId)
-        return this.#noteWaiting()
+        return this.#questions.close((ask) => ask.requestId === event.requestId)
       case 'tool-end':
         this.#in.gate?.noteEnd(event.toolUseId)
-        this.#open = this.#open.filter((q) => q.ask.toolUseId !== event.toolUseId)
-        return this.#noteWaiting()
+        return this.#questions.close((ask) => ask.toolUseId === event.toolUseId)
       case 'retry-wait':
         // The CLI tries a refused login ten times, which takes minutes; once or twice may be a token being renewed.
         if (event.apiStatus === 401 && event.number >= UNAUTHORIZED_RETRIES) {
@@ -316,38 +285,8 @@ export class Supervision {
     }
   }
 
-  /** Answers by policy what policy may answer; the rest waits for a person. */
-  async #consider({ ask }: QuestionRecord): Promise<void> {
-    const decision = decideAsk(this.#in.run.request.permissions, ask)
-    if (decision.kind === 'wait') {
-      await tellOfQuestion(this.#parts, this.#in.run, ask).catch((error) =>
-        this.#parts.log.error(
-          { run: this.#in.run.id, error: String(error) },
-          'nobody was told of a question',
-        ),
-      )
-      return
-    }
-    const answer = { toolUseId: ask.toolUseId, decision: decision.kind, message: decision.reason }
-    try {
-      await this.answer(answer, 'policy')
-    } catch (error) {
-      // The agent may have gone on meanwhile, or a person been quicker: then there is nothing left to answer.
-      if (!(error instanceof RepriseError) || !SETTLED_QUESTION.includes(error.code)) throw error
-    }
-  }
-
-  async answer(result: ToolResult, by: 'person' | 'policy'): Promise<void> {
-    const { attempt } = this.#in
-    const { store, clock, bus } = this.#parts
-    const question = await store.answerQuestion(attempt.runId, result, by, clock.now())
-    bus.publish(attempt.runId)
-    await this.deliverAnswer(question)
-  }
-
   #noteWaiting(): void {
-    const waiting = this.#open.filter((question) => question.answer === null)
-    const since = waiting[0]?.askedAt ?? null
+    const since = this.#questions.waitingSince
     if (this.#watch.waitingSince && since === null) {
       const now = this.#parts.clock.now()
       this.#watch.waitedMs += now.getTime() - this.#watch.waitingSince.getTime()
