@@ -61,7 +61,7 @@ export async function spoolAttempt(folder: string, output: string): Promise<Spoo
   const git = openGit({ env: {} })
   const stateDir = join(folder, 'state')
   const closing = new AbortController().signal
-  const readingThread = new ReadingThread(() => startReadingThread(redactor.options))
+  const readingThread = new ReadingThread(() => startReadingThread(redactor.options), log)
   const parts: EngineParts = {
     store,
     agents: new AgentRegistry([agent], { get: async () => null, put: async () => {} }, []),

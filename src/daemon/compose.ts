@@ -77,7 +77,7 @@ export async function compose({ home, cwd, env, log }: ComposeInput): Promise<Co
         `No Claude credentials found: ${simulated.join(', ')} talks to the built-in simulator (${simulatorUrl}). Run \`claude\` once to log in, or set ANTHROPIC_API_KEY, then restart.`,
       )
     }
-    const readingThread = new ReadingThread(() => startReadingThread(redactor.options))
+    const readingThread = new ReadingThread(() => startReadingThread(redactor.options), log)
     closers.push(() => readingThread.close())
     const engine = createEngine({
       store,

@@ -20,6 +20,7 @@ import { Tail } from '../../src/process/tail.ts'
 const SECRET = 'open sesame, and quickly'
 const redactor = new Redactor({ builtIn: true, patterns: [], values: [SECRET] })
 const maxLineBytes = 300_000
+const quiet = { info: () => {}, error: () => {}, warn: () => {} }
 const GONE = { pid: 0, startTicks: '', bootId: '' }
 
 const delta = (text: string) =>
@@ -109,7 +110,7 @@ it('is the same in a thread as in passing, from wherever it begins, and when the
         const cut = Math.max(Math.floor(output.length * plan.there), offset)
         writeFileSync(dir.out, output.subarray(0, cut))
         let worker: Worker | undefined
-        const thread = new ReadingThread(() => (worker = startReadingThread(redactor.options)))
+        const thread = new ReadingThread(() => (worker = startReadingThread(redactor.options)), quiet)
         await untilReady(thread, () => worker as Worker)
         const tail = new Tail(dir, GONE, heldFrom ?? offset)
         const warnings: string[] = []
@@ -120,7 +121,7 @@ it('is the same in a thread as in passing, from wherever it begins, and when the
           tail,
           path: dir.out,
           thread,
-          log: { info: () => {}, error: () => {}, warn: (_, message) => warnings.push(message) },
+          log: { ...quiet, warn: (_, message) => warnings.push(message) },
         })
         try {
           const batches: Batch[] = []
@@ -161,17 +162,26 @@ it('goes on in passing while the thread begins, and if it cannot begin at all', 
     const dir = attemptDir(folder, 'att_1')
     prepare(dir, [])
     writeFileSync(dir.out, output)
-    const thread = new ReadingThread(() => new Worker(new URL('data:text/javascript,throw new Error("no")')))
+    const failed = Promise.withResolvers<void>()
+    let begun = 0
+    const thread = new ReadingThread(
+      () => {
+        begun++
+        return new Worker(new URL('data:text/javascript,throw new Error("no")'))
+      },
+      { ...quiet, error: () => failed.resolve() },
+    )
     const tail = new Tail(dir, GONE, 0)
-    const log = { info: () => {}, error: () => {}, warn: () => {} }
-    const intake = new Intake({ ...input, from: 0, storedTo: 0, tail, path: dir.out, thread, log })
+    const intake = new Intake({ ...input, from: 0, storedTo: 0, tail, path: dir.out, thread, log: quiet })
     const batches: Batch[] = []
     for (let drained = false; !drained; ) {
       const batch = await intake.next(true)
       batches.push(batch)
       drained = batch.drained
+      await failed.promise
     }
     expect(batches.length).toBeGreaterThan(3)
+    expect(begun).toBe(1)
     expect(told(batches)).toEqual(told(readAtOnce(output)))
     intake.close()
     await tail.close()

@@ -52,7 +52,7 @@ const engine = createEngine({
   random: Math.random,
   log,
   redactor: NOTHING_TO_REDACT,
-  readingThread: new ReadingThread(() => startReadingThread(NOTHING_TO_REDACT.options)),
+  readingThread: new ReadingThread(() => startReadingThread(NOTHING_TO_REDACT.options), log),
   spool: `${home}/spool`,
   damaged: `${home}/damaged`,
   archive: `${home}/archive`,

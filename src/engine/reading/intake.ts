@@ -72,6 +72,7 @@ export class Intake {
   #move(): void {
     const { thread, path, adapter, maxLineBytes } = this.#in
     if (!this.#mayMove || !thread.prepare()) return
+    this.#in.log.info({ path }, 'prints so much that it is read in a thread')
     this.#there = thread.open({ path, adapter: adapter.name, maxLineBytes, ...this.#at })
     this.#ahead = this.#ask(this.#there, false)
   }
@@ -85,7 +86,7 @@ export class Intake {
       if (!read.drained) this.#ahead = this.#ask(there, last)
       return { ...read, drained }
     } catch (error) {
-      this.#in.log.warn({ error: String(error), path: this.#in.path }, 'reading goes on without its thread')
+      this.#in.log.warn({ error: String(error), path: this.#in.path }, 'is read without a thread again')
       this.#comeBack()
       return null
     }

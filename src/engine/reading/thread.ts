@@ -4,10 +4,12 @@
  * last one is over.
  *
  * none → starting → ready → none. It may fail at any time: whoever waits for it is told, and goes on without it from
- * the last batch that came (see `resumeAt`). A thread that failed is not tried again by the same reader.
+ * the last batch that came (see `resumeAt`), for good. One that fails before it is ready will not do better the next
+ * time: it is not tried again.
  */
 import type { Worker } from 'node:worker_threads'
 import { EventBatch } from '../../store/event-batch.ts'
+import type { Log } from '../log.ts'
 import type { Taken } from './spool-reader.ts'
 
 /** A batch, as it crosses over. */
@@ -45,6 +47,8 @@ const STAY_MS = 10_000
 
 export class ReadingThread {
   readonly #start: () => Worker
+  readonly #log: Log
+  #unusable = false
   #worker: Worker | null = null
   #ready = false
   #readers = new Map<number, Waiting | null>()
@@ -52,13 +56,14 @@ export class ReadingThread {
   #leave: NodeJS.Timeout | null = null
 
   /** `start` begins a thread that serves readers (serve.ts). */
-  constructor(start: () => Worker) {
+  constructor(start: () => Worker, log: Log) {
     this.#start = start
+    this.#log = log
   }
 
   /** Whether one can be opened. Starts the thread if there is none, which takes a moment. */
   prepare(): boolean {
-    this.#worker ??= this.#begin()
+    if (!this.#unusable) this.#worker ??= this.#begin()
     return this.#ready
   }
 
@@ -84,7 +89,7 @@ export class ReadingThread {
   async close(): Promise<void> {
     if (this.#leave) clearTimeout(this.#leave)
     const worker = this.#worker
-    this.#fail(worker, new Error('closing'))
+    this.#letGo(new Error('closing'))
     await worker?.terminate()
   }
 
@@ -93,8 +98,14 @@ export class ReadingThread {
     // It has nothing to lose: what it was reading is read again.
     worker.unref()
     worker.on('message', (message: FromThread) => this.#hear(message))
-    worker.on('error', (error) => this.#fail(worker, error))
-    worker.on('exit', () => this.#fail(worker, new Error('the reading thread has ended')))
+    const lose = (error: Error) => {
+      if (worker !== this.#worker) return
+      this.#log.error({ error: String(error) }, 'the reading thread failed; spools are read without it')
+      this.#unusable = !this.#ready
+      this.#letGo(error)
+    }
+    worker.on('error', lose)
+    worker.on('exit', (code) => lose(new Error(`it ended with ${code}`)))
     return worker
   }
 
@@ -116,8 +127,8 @@ export class ReadingThread {
     this.#leave = setTimeout(() => void this.close(), STAY_MS).unref()
   }
 
-  #fail(worker: Worker | null, error: Error): void {
-    if (worker !== this.#worker) return
+  /** Lets go of the thread, and of all who wait for it. */
+  #letGo(error: Error): void {
     this.#worker = null
     this.#ready = false
     const left = [...this.#readers.values()]
