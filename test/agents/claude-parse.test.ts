@@ -26,6 +26,17 @@ describe.each(BEHAVIOURS)('captured: %s', (behaviour) => {
   })
 })
 
+it('keeps of the answer to `initialize` that it came, not all of it', () => {
+  const line = capturedLines('calls-the-hook').find((text) => text.includes('"commands":')) ?? ''
+  expect(line.length).toBeGreaterThan(5000)
+  const events = parseClaudeLine(line)
+  expect(events).toMatchObject([
+    { type: 'native', name: 'control_response', line: { response: { subtype: 'success' } } },
+  ])
+  expect(JSON.stringify(events)).toContain(JSON.parse(line).response.request_id)
+  expect(JSON.stringify(events).length).toBeLessThan(500)
+})
+
 describe('the outcome of a turn', () => {
   it.each<[Behaviour, OutcomeName, number | undefined]>([
     ['text-turn', 'completed', undefined],

@@ -54,6 +54,8 @@ function parseMessage(value: Json): EventBody[] | undefined {
       return parseSystem(value)
     case 'control_request':
       return parseControlRequest(value)
+    case 'control_response':
+      return parseControlResponse(value)
     case 'control_cancel_request':
       return typeof value.request_id === 'string'
         ? [{ type: 'question-cancel', requestId: value.request_id }]
@@ -67,6 +69,13 @@ function parseMessage(value: Json): EventBody[] | undefined {
     default:
       return undefined
   }
+}
+
+/** The answer to `initialize` lists all that the CLI can do, some 17 kB in each run: only that it came is kept. */
+function parseControlResponse({ response: answer, ...value }: Json): EventBody[] | undefined {
+  if (!isRecord(answer) || !isRecord(answer.response) || !Array.isArray(answer.response.commands)) return
+  const { response: _, ...response } = answer
+  return [native({ ...value, response })]
 }
 
 function parseStreamEvent(event: Json, value: Json): EventBody[] | undefined {
