@@ -5,6 +5,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
 import { claudeAdapter } from '../src/agents/claude/adapter.ts'
 import { AgentRegistry, type ConfiguredAgent } from '../src/agents/registry.ts'
 import { configSchema } from '../src/config/schema.ts'
@@ -13,7 +14,6 @@ import { Redactor } from '../src/core/redact/redactor.ts'
 import { systemClock } from '../src/daemon/clock.ts'
 import { createNotifier } from '../src/daemon/notifier.ts'
 import { engineSettings } from '../src/daemon/settings.ts'
-import { startReadingThread } from '../src/daemon/start-reading-thread.ts'
 import { Checkpoints } from '../src/engine/checkpoints.ts'
 import { Cooldowns } from '../src/engine/cooldowns.ts'
 import type { EngineParts } from '../src/engine/parts.ts'
@@ -31,6 +31,7 @@ export interface Spooled {
   close: () => Promise<void>
 }
 
+const BUNDLED_THREAD = new URL('../dist/app/reading-thread.js', import.meta.url)
 const GONE = { pid: 0, startTicks: '', bootId: '' }
 const quiet = () => {}
 
@@ -61,7 +62,11 @@ export async function spoolAttempt(folder: string, output: string): Promise<Spoo
   const git = openGit({ env: {} })
   const stateDir = join(folder, 'state')
   const closing = new AbortController().signal
-  const readingThread = new ReadingThread(() => startReadingThread(redactor.options), log)
+  const readingThread = new ReadingThread(
+    // As a daemon starts it: from the bundle, which needs no translation first.
+    () => new Worker(BUNDLED_THREAD, { workerData: redactor.options }),
+    log,
+  )
   const parts: EngineParts = {
     store,
     agents: new AgentRegistry([agent], { get: async () => null, put: async () => {} }, []),

@@ -1,9 +1,12 @@
 /**
  * Events on their way into the store, as the text that will be stored. It is made as soon as an event is known, so
  * that a batch holds little more than what it will write: of most events nothing else is needed. Those that somebody
- * acts on are kept beside it.
+ * acts on are kept beside it, as they were said. One that is given a redactor takes secrets out of its texts as they
+ * come, wherever that is; of any other the store does it.
  */
 import type { EventBody, EventType } from '../contract/events.ts'
+import type { Redactor } from '../core/redact/redactor.ts'
+import { redactEvent } from './redaction.ts'
 
 const ACTED_ON: ReadonlySet<EventType> = new Set([
   'question-ask',
@@ -29,6 +32,13 @@ export class EventBatch {
   readonly types: EventType[] = []
   readonly texts: string[] = []
   readonly actedOn: EventBody[] = []
+  readonly redacted: boolean
+  readonly #redactor: Redactor | null
+
+  constructor(redactor: Redactor | null = null) {
+    this.#redactor = redactor
+    this.redacted = redactor !== null
+  }
 
   static of(bodies: readonly EventBody[]): EventBatch {
     const batch = new EventBatch()
@@ -36,9 +46,15 @@ export class EventBatch {
     return batch
   }
 
-  /** One that was made elsewhere. */
-  static from({ types, texts, actedOn }: Pick<EventBatch, 'types' | 'texts' | 'actedOn'>): EventBatch {
-    return Object.assign(new EventBatch(), { types, texts, actedOn })
+  /** One that was made in another thread. */
+  static from(made: PlainBatch): EventBatch {
+    return Object.assign(new EventBatch(), made)
+  }
+
+  /** For another thread. */
+  toPlain(): PlainBatch {
+    const { types, texts, actedOn, redacted } = this
+    return { types, texts, actedOn, redacted }
   }
 
   get size(): number {
@@ -55,7 +71,7 @@ export class EventBatch {
   add(bodies: readonly EventBody[], line?: string): void {
     const before = this.texts.length
     try {
-      for (const body of bodies) this.texts.push(textOf(body, line))
+      for (const body of bodies) this.texts.push(this.#textOf(body, line))
     } catch (error) {
       this.texts.length = before
       throw error
@@ -65,7 +81,14 @@ export class EventBatch {
       if (ACTED_ON.has(body.type)) this.actedOn.push(body)
     }
   }
+
+  #textOf(body: EventBody, line: string | undefined): string {
+    const text = textOf(body, line)
+    return this.#redactor ? redactEvent(this.#redactor, body.type, text) : text
+  }
 }
+
+export type PlainBatch = Pick<EventBatch, 'types' | 'texts' | 'actedOn' | 'redacted'>
 
 /** What is JSON already and said as it came need not be written again. */
 function textOf(body: EventBody, line: string | undefined): string {

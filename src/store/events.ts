@@ -1,6 +1,7 @@
 /**
  * A run's events: numbered from 1 without holes, only ever appended. The number is taken from the run's row in the
- * same transaction, so it cannot be given twice. None gets in but through `appendBatch`, which takes out secrets.
+ * same transaction, so it cannot be given twice. None gets in but through `appendBatch`, which takes out secrets
+ * that are still in it.
  */
 import { CompiledQuery, type Kysely } from 'kysely'
 import type { EventBody, EventType } from '../contract/events.ts'
@@ -27,7 +28,7 @@ export async function appendBatch(
   tx: Tx,
   runId: RunId,
   attemptId: AttemptId | null,
-  { types, texts, size: count }: EventBatch,
+  { types, texts, size: count, redacted }: EventBatch,
   at: Date,
 ): Promise<number> {
   const { last_seq } = await tx
@@ -42,8 +43,9 @@ export async function appendBatch(
     const values: unknown[] = []
     for (let index = from; index < from + size; index++) {
       const type = types[index] as EventType
-      const text = redactEvent(tx.redactor, type, texts[index] as string)
-      values.push(runId, firstSeq + index, attemptId, at.getTime(), type, text)
+      const text = texts[index] as string
+      const body = redacted ? text : redactEvent(tx.redactor, type, text)
+      values.push(runId, firstSeq + index, attemptId, at.getTime(), type, body)
     }
     await tx.executeQuery(CompiledQuery.raw(insertOf(tx, size).sql, values))
     from += size

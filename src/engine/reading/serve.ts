@@ -64,8 +64,7 @@ class FileReader {
     }
     if (drained && last) this.#reader.finish()
     const { batch, ...taken } = this.#reader.take()
-    const { types, texts, actedOn } = batch
-    return { ...taken, batch: { types, texts, actedOn }, drained }
+    return { ...taken, batch: batch.toPlain(), drained }
   }
 
   close(): void {

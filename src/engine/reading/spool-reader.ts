@@ -45,7 +45,8 @@ export class SpoolReader {
   readonly #storedTo: number
   readonly #splitter: LineSplitter
   readonly #deltas: Deltas
-  #taken = NOTHING()
+  readonly #redactor: Redactor
+  #taken: ReturnType<typeof nothing>
   #readTo: number
   #bytes = 0
 
@@ -55,6 +56,8 @@ export class SpoolReader {
     this.#readTo = from
     this.#splitter = new LineSplitter(maxLineBytes, from)
     this.#deltas = new Deltas(redactor)
+    this.#redactor = redactor
+    this.#taken = nothing(redactor)
   }
 
   get isFull(): boolean {
@@ -80,7 +83,7 @@ export class SpoolReader {
       offset: this.#splitter.position,
       heldFrom: this.#deltas.since,
     }
-    this.#taken = NOTHING()
+    this.#taken = nothing(this.#redactor)
     this.#bytes = 0
     return taken
   }
@@ -116,8 +119,8 @@ export class SpoolReader {
   }
 }
 
-const NOTHING = () => ({
-  batch: new EventBatch(),
+const nothing = (redactor: Redactor) => ({
+  batch: new EventBatch(redactor),
   missedLine: false,
   failures: [] as string[],
 })

@@ -8,13 +8,13 @@
  * time: it is not tried again.
  */
 import type { Worker } from 'node:worker_threads'
-import { EventBatch } from '../../store/event-batch.ts'
+import { EventBatch, type PlainBatch } from '../../store/event-batch.ts'
 import type { Log } from '../log.ts'
 import type { Taken } from './spool-reader.ts'
 
 /** A batch, as it crosses over. */
 export interface CrossedBatch extends Omit<Taken, 'batch'> {
-  batch: Pick<EventBatch, 'types' | 'texts' | 'actedOn'>
+  batch: PlainBatch
   /** There was nothing more to read. */
   drained: boolean
 }
