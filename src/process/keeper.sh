@@ -34,9 +34,12 @@ mkfifo -m 600 "$dir/in" "$dir/poke" "$dir/hold" || exit 125
 # must not die before the agent when the whole group is asked to end.
 trap : TERM INT HUP
 
+# Open here, so that the line that lets the holder go waits for it, however late it comes to read.
+exec 4<>"$dir/hold"
+
 (
   trap '' TERM INT HUP
-  exec 4<>"$dir/hold" 3>"$dir/in"
+  exec 3>"$dir/in"
   read -r _ <&4
 ) &
 holder=$!
@@ -70,7 +73,7 @@ holder=$!
 feeder=$!
 echo "$feeder" >"$dir/feeder"
 
-"$@" <"$dir/in" >>"$dir/out" 2>>"$dir/err"
+"$@" <"$dir/in" >>"$dir/out" 2>>"$dir/err" 4>&-
 code=$?
 # A feeder that died is gone by now, or a zombie. If nobody closed stdin, the agent may have lost it.
 state=Z
