@@ -54,7 +54,7 @@ afterAll(async () => {
 
 const run = (...args: string[]) => cli.run(['run', '--cwd', world.workDir, ...args])
 const jobs = (...args: string[]) => cli.run(['jobs', ...args])
-const newest = async () => (await jobs('--json', '--limit', '1')).json<Page<Job>>().items[0]!
+const newest = async () => (await world.api<Page<Job>>('GET', '/api/jobs?limit=1')).items[0]!
 const detail = async (id: string) => (await jobs('show', id, '--json')).json<JobDetail>()
 const lastLine = (stdout: string) =>
   JSON.parse(stdout.trimEnd().split('\n').at(-1)!) as Job & { type: string }
@@ -66,6 +66,8 @@ describe('run', () => {
     expect(stderr).toContain(`reprise jobs logs --follow ${stdout.trim()}`)
     const asJson = (await run('--detach', '--json', '--priority', '-7', 'hello')).json<Job>()
     expect(asJson).toMatchObject({ priority: -7, prompt: 'hello' })
+    const listed = (await jobs('--json', '--limit', '1')).json<Page<Job>>()
+    expect(listed.items.map(({ id }) => id)).toEqual([asJson.id])
     expect(await jobEnds(world, asJson.id)).toMatchObject({ state: 'completed' })
   })
 
