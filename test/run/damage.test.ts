@@ -5,23 +5,31 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { copyFile, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import type { RunDetail } from '../../src/contract/run.ts'
 import { sampleOf } from '../support/sample.ts'
 import { transcriptOf } from '../support/transcripts.ts'
 import { until, World } from '../support/world.ts'
 
 let world: World
-afterEach(() => world.close())
+/** For all tests that damage nothing but a session of their own. */
+let shared: World | null = null
+afterEach(() => (world === shared ? undefined : world.close()))
+afterAll(() => shared?.close())
 
 const ECHO = {
   name: 'echo',
   rules: [{ when: '/^(alpha|beta|somebody.*)$/', reply: 'You said: $1' }, { reply: 'Indeed.' }],
 }
 
-async function begin(): Promise<void> {
+async function beginAlone(): Promise<World> {
   world = await World.create(ECHO)
   await world.startDaemon()
+  return world
+}
+
+async function begin(): Promise<void> {
+  world = shared ??= await beginAlone()
 }
 
 /** Two turns, so that there is something before the last one. */
@@ -188,7 +196,7 @@ describe('a torn end', () => {
   })
 
   it('that cannot be mended does not stop the run: the CLI skips it', async () => {
-    await begin()
+    await beginAlone()
     const { last, path } = await twoTurns()
     const torn = `${readFileSync(path, 'utf8')}{"torn`
     await writeFile(path, torn)
