@@ -9,7 +9,7 @@ import type { Page } from '../../src/contract/http.ts'
 import type { Job, JobDetail } from '../../src/contract/job.ts'
 import type { ScenarioInput } from '../../src/simulator/scenario-types.ts'
 import { createJob, jobEnds, jobIs } from '../support/jobs.ts'
-import { World } from '../support/world.ts'
+import { until, World } from '../support/world.ts'
 import { type Cli, createCli } from './cli.ts'
 import { createScreen } from './screen.ts'
 
@@ -130,7 +130,9 @@ describe('run', () => {
     }
     const code = runCli(['run', 'HOLD it'], context)
     await world.simulator.waitForHold('gate')
-    while (!screen.rows().at(-1)?.includes('1 turn · 0 tool calls')) await new Promise(setImmediate)
+    // The model's words and the line come in any order.
+    const says = (text: string) => screen.rows().some((row) => row.includes(text))
+    await until(() => says('Thinking.') && says('1 turn · 0 tool calls'), 'words and line')
     expect(screen.rows()).toEqual(['Thinking.', expect.stringMatching(/^1 turn · 0 tool calls · .* tokens/)])
     world.simulator.release('gate')
     expect(await code).toBe(0)
