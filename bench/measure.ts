@@ -33,15 +33,16 @@ export async function timeMs(work: () => unknown): Promise<number> {
 
 /**
  * Runs the sides in turn, A B B A A B B A …, so that what drifts (heat, caches, neighbours) meets them alike. One
- * unmeasured turn of each comes first. Returns one sample per side and pair.
+ * unmeasured turn of each comes first, unless `cold`. Returns one sample per side and pair.
  */
 export async function interleave<Side extends string>(
   sides: Readonly<Record<Side, () => Promise<number>>>,
   pairs: number,
+  { cold = false } = {},
 ): Promise<Record<Side, number[]>> {
   const names = Object.keys(sides) as Side[]
   const samples = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<Side, number[]>
-  for (const name of names) await sides[name]()
+  if (!cold) for (const name of names) await sides[name]()
   for (let pair = 0; pair < pairs; pair++) {
     for (const name of pair % 2 === 0 ? names : names.toReversed()) samples[name].push(await sides[name]())
   }

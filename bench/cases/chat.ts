@@ -125,7 +125,7 @@ export const chat: Benchmark = {
   run: async ({ short }) => {
     const figures: Figure[] = []
     for (const shape of short ? SHAPES.slice(0, 1) : SHAPES)
-      figures.push(...(await compare(shape, short ? 4 : TURNS)))
+      figures.push(...(await compare(shape, short ? 2 : TURNS)))
     return figures
   },
 }

@@ -10,6 +10,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Chain } from '../../src/contract/chain.ts'
+import type { CreateRun } from '../../src/contract/run.ts'
 import type { RuleInput } from '../../src/simulator/scenario-types.ts'
 import { bash, FIXED, Incident, report, results } from '../../test/support/incident.ts'
 import { World } from '../../test/support/world.ts'
@@ -47,7 +48,7 @@ export const escalation: Benchmark = {
       short,
     )),
     ...(short ? [] : await moreToolCalls()),
-    ...(await chains()),
+    ...(await chains(short ? { maxTier: 2 } : {})),
   ],
 }
 
@@ -95,6 +96,7 @@ async function toolCalls(given: Calls, pairs: number, short: boolean): Promise<F
     const { held, free } = await interleave(
       { held: perCall({ tier: 3 }), free: perCall({ permissions: 'allow' }) },
       short ? 1 : pairs,
+      { cold: short },
     )
     return [
       figure(
@@ -132,7 +134,7 @@ const tierRules = (n: number, act: string, next: boolean): RuleInput[] => {
   ]
 }
 
-async function chains(): Promise<Figure[]> {
+async function chains(request: Partial<CreateRun>): Promise<Figure[]> {
   const rules = [
     ...tierRules(1, 'docker ps', true),
     ...tierRules(2, 'docker restart web', true),
@@ -141,7 +143,7 @@ async function chains(): Promise<Figure[]> {
   const play = async (config: object) => {
     const incident = await Incident.begin(rules, config)
     try {
-      const chain = await incident.play()
+      const chain = await incident.play(request)
       return { chain, repeated: incident.docker.length - new Set(incident.docker).size }
     } finally {
       await incident.close()

@@ -10,11 +10,13 @@ import { figure } from '../figure.ts'
 import { interleave, ratios, timeMs } from '../measure.ts'
 
 const STARTS = 100
+const FEW_STARTS = 5
 
 export const guard: Benchmark = {
   name: 'guard',
   about: `${STARTS} starts of a program from a shell, one after the other, through a guard that is answered by another process at once ÷ without.`,
   run: async ({ short }) => {
+    const starts = short ? FEW_STARTS : STARTS
     const dir = mkdtempSync(join(tmpdir(), 'reprise-guard-'))
     const plain = { PATH: process.env.PATH ?? '' }
     const guarded = withGuards(plain, installGuards({ dir, programs: ['uname', 'git'] }))
@@ -25,20 +27,20 @@ export const guard: Benchmark = {
     try {
       const times = await interleave(
         {
-          uname: () => timeMs(() => startMany('uname', plain)),
-          guardedUname: () => timeMs(() => startMany('uname', guarded)),
-          git: () => timeMs(() => startMany('git --version', plain)),
-          guardedGit: () => timeMs(() => startMany('git --version', guarded)),
+          uname: () => timeMs(() => startMany(starts, 'uname', plain)),
+          guardedUname: () => timeMs(() => startMany(starts, 'uname', guarded)),
+          git: () => timeMs(() => startMany(starts, 'git --version', plain)),
+          guardedGit: () => timeMs(() => startMany(starts, 'git --version', guarded)),
         },
         short ? 1 : 30,
       )
       const added = times.guardedUname.map((ms, index) => ms - (times.uname[index] ?? Number.NaN))
       return [
-        figure(`guarded − direct, ${STARTS} starts of uname`, 'ms', added, { most: 5 * STARTS, own: true }),
+        figure(`guarded − direct, ${starts} starts of uname`, 'ms', added, { most: 5 * starts, own: true }),
         figure('guarded ÷ direct, uname', '×', ratios(times.guardedUname, times.uname)),
         figure('guarded ÷ direct, git --version', '×', ratios(times.guardedGit, times.git)),
-        figure(`guarded, ${STARTS} starts of uname`, 'ms', times.guardedUname),
-        figure(`direct, ${STARTS} starts of uname`, 'ms', times.uname),
+        figure(`guarded, ${starts} starts of uname`, 'ms', times.guardedUname),
+        figure(`direct, ${starts} starts of uname`, 'ms', times.uname),
       ]
     } finally {
       desk.stdin.end()
@@ -48,8 +50,8 @@ export const guard: Benchmark = {
   },
 }
 
-async function startMany(command: string, env: Record<string, string>): Promise<void> {
-  const script = `i=0; while [ $i -lt ${STARTS} ]; do ${command} >/dev/null; i=$((i + 1)); done`
+async function startMany(starts: number, command: string, env: Record<string, string>): Promise<void> {
+  const script = `i=0; while [ $i -lt ${starts} ]; do ${command} >/dev/null; i=$((i + 1)); done`
   const [code] = await once(spawn('/bin/sh', ['-c', script], { env, stdio: 'ignore' }), 'exit')
   if (code !== 0) throw new Error(`${command} ended with ${code}`)
 }

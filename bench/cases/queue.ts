@@ -31,10 +31,7 @@ const LONG = {
   pairs: 5,
 } as const
 const SHORT = {
-  sizes: [
-    [1, 2],
-    [8, 8],
-  ],
+  sizes: [[2, 4]],
   pairs: 1,
 } as const
 

@@ -25,7 +25,7 @@ export const recovery: Benchmark = {
   about:
     'kill -9 of the daemon with many jobs in flight ÷ with one: from the start of the next daemon until it has adopted every attempt, and until every job has completed, its agents being let go once they are adopted.',
   run: async ({ short }) => {
-    const many = short ? 5 : 50
+    const many = short ? 2 : 50
     const world = await World.create({ name: 'recovery', rules: [{ reply: 'unused' }] })
     try {
       const agent = writeStandIn(world)

@@ -26,7 +26,7 @@ export const start: Benchmark = {
           node: () => timeMs(startNode),
           ready: () => timeStart(world, async (pid) => void cpu.push(cpuMs(pid))),
         },
-        short ? 2 : 20,
+        short ? 1 : 20,
       )
       const resident: number[] = []
       const proportional: number[] = []

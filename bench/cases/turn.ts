@@ -37,7 +37,8 @@ export const turn: Benchmark = {
           supervised: () => timeMs(() => supervisedTurn(world)),
           text: () => timeMs(() => textTurn(world, runtime, env)),
         },
-        short ? 2 : 40,
+        short ? 1 : 40,
+        { cold: short },
       )
       const memory = residentMb(world.daemonPid)
       return [

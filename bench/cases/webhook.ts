@@ -71,7 +71,7 @@ export const webhook: Benchmark = {
             return ms
           },
         },
-        short ? 2 : 30,
+        short ? 1 : 30,
       )
       return [
         figure('webhook to agent ÷ bare spawn', '×', ratios(hooked, bare)),

@@ -1,5 +1,5 @@
 /** Several agents in one conversation: what each is given, and whose session a change makes stale. */
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { CreateConversation } from '../../src/contract/conversation.ts'
 import { type LoggingAgent, loggingAgent } from '../support/agents.ts'
 import { Chat } from '../support/chat.ts'
@@ -8,8 +8,9 @@ import { World } from '../support/world.ts'
 let world: World
 let claude: LoggingAgent
 let other: LoggingAgent
-afterEach(() => world.close())
-beforeEach(async () => {
+// Each test has a conversation of its own, so one daemon is enough for all.
+afterAll(() => world.close())
+beforeAll(async () => {
   world = await World.create({ name: 'echo', rules: [{ reply: 'Noted.' }] })
   claude = await loggingAgent(world, 'claude')
   other = await loggingAgent(world, 'other')

@@ -2,17 +2,23 @@
 import { afterEach, expect, it } from 'vitest'
 import { Chat } from '../support/chat.ts'
 import { pauseAt } from '../support/pause.ts'
+import { sampleOf } from '../support/sample.ts'
 import { World } from '../support/world.ts'
 
 let world: World
 afterEach(() => world.close())
 
-it.each([
-  ['before', 'startAttempt'],
-  ['after', 'markLaunched'],
-  ['before', 'endAttempt'],
-  ['after', 'endAttempt'],
-] as const)('%s %s: one answer, and the next turn resumes with it', async (when, method) => {
+const writes = sampleOf(
+  [
+    ['before', 'startAttempt'],
+    ['after', 'markLaunched'],
+    ['before', 'endAttempt'],
+    ['after', 'endAttempt'],
+  ],
+  (write) => write,
+)
+
+it.each(writes)('%s %s: one answer, and the next turn resumes with it', async (when, method) => {
   world = await World.create({
     name: 'chat',
     rules: [{ when: '/second/', reply: 'Second answer.' }, { reply: 'Noted.' }],

@@ -4,7 +4,7 @@
  */
 import { rename, rm, symlink, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterAll, afterEach, expect, it } from 'vitest'
 import type { RunDetail } from '../../src/contract/run.ts'
 import { type LoggingAgent, loggingAgent } from '../support/agents.ts'
 import { Chat } from '../support/chat.ts'
@@ -13,12 +13,25 @@ import { World } from '../support/world.ts'
 
 let world: World
 let agent: LoggingAgent
-afterEach(() => world.close())
-beforeEach(async () => {
+/** For all tests that change nothing but a conversation of their own. */
+let shared: { world: World; agent: LoggingAgent } | null = null
+afterEach(() => (world === shared?.world ? undefined : world.close()))
+afterAll(() => shared?.world.close())
+
+async function setUp(): Promise<void> {
   world = await World.create({ name: 'echo', rules: [{ reply: 'Noted: ${user}' }] })
   agent = await loggingAgent(world)
   await configure({})
-})
+}
+
+async function begin(): Promise<void> {
+  if (shared === null) {
+    await setUp()
+    await world.startDaemon()
+    shared = { world, agent }
+  }
+  ;({ world, agent } = shared)
+}
 
 const configure = (config: object) =>
   world.configure({ agents: { claude: { command: agent.command, model: 'haiku' } }, ...config })
@@ -51,7 +64,7 @@ function expectFresh(run: RunDetail, reason: string, past: string): void {
 }
 
 it('a follow-up turn resumes and sends only the new text, with a word that earlier questions are answered', async () => {
-  await world.startDaemon()
+  await begin()
   const chat = await Chat.create(world)
   const first = await chat.say('remember heliotrope')
   expect(first).toMatchObject({ resumed: false, freshReason: 'first-run', carry: 'none' })
@@ -70,7 +83,7 @@ it('a follow-up turn resumes and sends only the new text, with a word that earli
 })
 
 it('forced fresh', async () => {
-  await world.startDaemon()
+  await begin()
   const chat = await Chat.create(world)
   await chat.say('remember heliotrope')
   expectFresh(await chat.say('again', { forceFreshSession: true }), 'forced', 'remember heliotrope')
@@ -78,7 +91,7 @@ it('forced fresh', async () => {
 })
 
 it('edited history', async () => {
-  await world.startDaemon()
+  await begin()
   const chat = await Chat.create(world)
   await chat.say('remember heliotrope')
   await chat.edit(0, 'remember obsidian')
@@ -90,7 +103,7 @@ it('edited history', async () => {
 })
 
 it('truncated history: what was taken away is not sent', async () => {
-  await world.startDaemon()
+  await begin()
   const chat = await Chat.create(world)
   await chat.say('remember heliotrope')
   await chat.say('remember obsidian')
@@ -101,7 +114,7 @@ it('truncated history: what was taken away is not sent', async () => {
 })
 
 it('retry from a message: the answer is replaced, in a session that never heard the first try', async () => {
-  await world.startDaemon()
+  await begin()
   const chat = await Chat.create(world)
   await chat.say('remember heliotrope')
   await chat.say('remember obsidian')
@@ -114,7 +127,7 @@ it('retry from a message: the answer is replaced, in a session that never heard 
 })
 
 it('another work directory; the same one by another name resumes', async () => {
-  await world.startDaemon()
+  await begin()
   const link = join(world.dir, 'link')
   await symlink(world.workDir, link)
   const chat = await Chat.create(world, { workDir: link })
@@ -128,6 +141,7 @@ it('another work directory; the same one by another name resumes', async () => {
 })
 
 it('the executable replaced between turns', async () => {
+  await setUp()
   await world.startDaemon()
   const chat = await Chat.create(world)
   await chat.say('remember heliotrope')
@@ -139,6 +153,7 @@ it('the executable replaced between turns', async () => {
 })
 
 it('a claude that cannot resume is never asked to, and gets the whole history each turn', async () => {
+  await setUp()
   agent = await loggingAgent(world, 'old', 's/--resume/--reprise/g')
   await configure({})
   await world.startDaemon()
@@ -151,6 +166,7 @@ it('a claude that cannot resume is never asked to, and gets the whole history ea
 })
 
 it('a session that is too old', async () => {
+  await setUp()
   await configure({ resume: { maxAge: '1ms' } })
   await world.startDaemon()
   const chat = await Chat.create(world)
@@ -159,6 +175,7 @@ it('a session that is too old', async () => {
 })
 
 it('a transcript that is gone', async () => {
+  await setUp()
   await world.startDaemon()
   const chat = await Chat.create(world)
   await chat.say('remember heliotrope')
@@ -167,17 +184,15 @@ it('a transcript that is gone', async () => {
 })
 
 it('a resume that the CLI refuses: the same turn, once more, fresh with the history', async () => {
-  await world.startDaemon()
+  await begin()
   const chat = await Chat.create(world)
+  const before = agent.starts().length
   const { sessionId } = await chat.say('remember heliotrope')
   makeUnusable(transcriptOf(world.configDir, sessionId!))
   const run = await chat.say('later')
   expectFresh(run, 'refused', 'remember heliotrope')
   expect(run.attemptCount).toBe(2)
-  expect(agent.starts().map((argv) => argv.some((arg) => arg.startsWith('--resume=')))).toEqual([
-    false,
-    true,
-    false,
-  ])
+  const starts = agent.starts().slice(before)
+  expect(starts.map((argv) => argv.some((arg) => arg.startsWith('--resume=')))).toEqual([false, true, false])
   expectResumed(await chat.say('and on'), 'remember heliotrope')
 })

@@ -9,7 +9,7 @@ import type { Page } from '../../src/contract/http.ts'
 import type { Job, JobDetail } from '../../src/contract/job.ts'
 import type { ScenarioInput } from '../../src/simulator/scenario-types.ts'
 import { createJob, jobEnds, jobIs } from '../support/jobs.ts'
-import { World } from '../support/world.ts'
+import { until, World } from '../support/world.ts'
 import { type Cli, createCli } from './cli.ts'
 import { createScreen } from './screen.ts'
 
@@ -54,7 +54,7 @@ afterAll(async () => {
 
 const run = (...args: string[]) => cli.run(['run', '--cwd', world.workDir, ...args])
 const jobs = (...args: string[]) => cli.run(['jobs', ...args])
-const newest = async () => (await jobs('--json', '--limit', '1')).json<Page<Job>>().items[0]!
+const newest = async () => (await world.api<Page<Job>>('GET', '/api/jobs?limit=1')).items[0]!
 const detail = async (id: string) => (await jobs('show', id, '--json')).json<JobDetail>()
 const lastLine = (stdout: string) =>
   JSON.parse(stdout.trimEnd().split('\n').at(-1)!) as Job & { type: string }
@@ -66,6 +66,8 @@ describe('run', () => {
     expect(stderr).toContain(`reprise jobs logs --follow ${stdout.trim()}`)
     const asJson = (await run('--detach', '--json', '--priority', '-7', 'hello')).json<Job>()
     expect(asJson).toMatchObject({ priority: -7, prompt: 'hello' })
+    const listed = (await jobs('--json', '--limit', '1')).json<Page<Job>>()
+    expect(listed.items.map(({ id }) => id)).toEqual([asJson.id])
     expect(await jobEnds(world, asJson.id)).toMatchObject({ state: 'completed' })
   })
 
@@ -128,7 +130,9 @@ describe('run', () => {
     }
     const code = runCli(['run', 'HOLD it'], context)
     await world.simulator.waitForHold('gate')
-    while (!screen.rows().at(-1)?.includes('1 turn · 0 tool calls')) await new Promise(setImmediate)
+    // The model's words and the line come in any order.
+    const says = (text: string) => screen.rows().some((row) => row.includes(text))
+    await until(() => says('Thinking.') && says('1 turn · 0 tool calls'), 'words and line')
     expect(screen.rows()).toEqual(['Thinking.', expect.stringMatching(/^1 turn · 0 tool calls · .* tokens/)])
     world.simulator.release('gate')
     expect(await code).toBe(0)

@@ -1,11 +1,20 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createCli } from './cli.ts'
+import { type CliDouble, createCliDouble } from './cli-double.ts'
 
 const cli = createCli()
-afterAll(() => cli.close())
+/** The same in this process, for long tables of what is said: it need not start a hundred times. */
+let inside: CliDouble
+beforeAll(async () => {
+  inside = await createCliDouble({ up: false })
+})
+afterAll(async () => {
+  await cli.close()
+  await inside.close()
+})
 
 const COMMANDS = [
   'up',
@@ -38,7 +47,7 @@ describe('help', () => {
   })
 
   test.each(COMMANDS)('%s has its own, with examples', async (command) => {
-    const { code, stdout, stderr } = await cli.run([command, '--help'])
+    const { code, stdout, stderr } = await inside.run([command, '--help'])
     expect([code, stderr]).toEqual([0, ''])
     expect(stdout).toContain(`Usage: reprise ${command}`)
     expect(stdout).toContain('Examples:')
@@ -104,19 +113,30 @@ describe('wrong usage exits with 2, says why, and starts nothing', () => {
     [['conversations', 'show', 'run_1'], 'Expected an id like cnv_01J…', '--help'],
     [['conversations', 'remove', 'x'], 'unknown command "conversations remove"', 'Expected one of'],
   ])('%j', async (args, message, hint) => {
-    const { code, stdout, stderr } = await cli.run(args)
+    const { code, stdout, stderr } = await inside.run(args)
     expect([code, stdout]).toEqual([2, ''])
     expect(stderr).toContain('error: ')
     expect(stderr).toContain(message)
     if (hint) expect(stderr).toMatch(new RegExp(`hint: .*${hint.replaceAll(/[?]/g, '\\?')}`))
 
-    const asJson = await cli.run([...args, '--json'])
+    const asJson = await inside.run([...args, '--json'])
     expect([asJson.code, asJson.stderr]).toEqual([2, ''])
     expect(asJson.json()).toMatchObject({
       error: { code: 'usage', message: expect.stringContaining(message) },
     })
-    expect(existsSync(cli.home)).toBe(false)
+    expect(existsSync(inside.home)).toBe(false)
   })
+
+  test.each([[['rnu']], [['run', '--modle', 'x', 'y']], [['run', '-']], [['sessions', 'show', '..']]])(
+    '%j, as a process of its own: to the byte what it says in this one',
+    async (args) => {
+      for (const words of [args, [...args, '--json']]) {
+        const { code, stdout, stderr } = await inside.run(words)
+        expect(await cli.run(words)).toMatchObject({ code, stdout, stderr })
+      }
+      expect(existsSync(cli.home)).toBe(false)
+    },
+  )
 
   test('a prompt that is not text', async () => {
     const running = cli.start(['run', '-'], { stdin: Buffer.from([0x68, 0xff, 0xfe]) as unknown as string })

@@ -7,8 +7,8 @@ export function checkProperty<T>(property: fc.IProperty<T>, numRuns = 500): void
 }
 
 /** Set REPRISE_TEST_SEED to repeat a run. */
-export function announceSeed(): number {
+export function announceSeed(of = 'fast-check'): number {
   const seed = Number(process.env.REPRISE_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31))
-  process.stdout.write(`fast-check seed ${seed}\n`)
+  process.stdout.write(`${of} seed ${seed}\n`)
   return seed
 }

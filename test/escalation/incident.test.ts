@@ -7,6 +7,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { Handoff } from '../../src/contract/escalation.ts'
 import { bash, FIXED, Incident, report, results, TASK, threeTiers, tier } from '../support/incident.ts'
 import { pauseAt } from '../support/pause.ts'
+import { sampleOf } from '../support/sample.ts'
 import { makeUnusable, transcriptOf } from '../support/transcripts.ts'
 import { until } from '../support/world.ts'
 
@@ -95,12 +96,16 @@ describe('three tiers', () => {
 })
 
 describe('the daemon is killed', () => {
-  it.each([
-    ['before', 'endAttempt'],
-    ['after', 'endAttempt'],
-    ['before', 'claimActions'],
-    ['after', 'claimActions'],
-  ])('%s %s: every tier works once, and does what it does once', async (when, method) => {
+  const writes = sampleOf(
+    [
+      ['before', 'endAttempt'],
+      ['after', 'endAttempt'],
+      ['before', 'claimActions'],
+      ['after', 'claimActions'],
+    ],
+    (write) => write,
+  )
+  it.each(writes)('%s %s: every tier works once, and does what it does once', async (when, method) => {
     incident = await Incident.begin(threeTiers, { cooldowns: { restart: { limit: 1 } } })
     const { world } = incident
     await world.killDaemon('SIGTERM')

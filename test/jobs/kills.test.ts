@@ -11,6 +11,7 @@ import type { JobDetail } from '../../src/contract/job.ts'
 import type { ScenarioInput } from '../../src/simulator/scenario-types.ts'
 import { createJob, getJob, jobEnds } from '../support/jobs.ts'
 import { pauseAt } from '../support/pause.ts'
+import { sampleOf } from '../support/sample.ts'
 import { until, World } from '../support/world.ts'
 
 let world: World
@@ -111,34 +112,42 @@ async function check(job: JobDetail): Promise<void> {
   expect(world.processes()).toEqual([])
 }
 
-describe.each(['the agent', 'the daemon', 'both'] as const)('%s killed', (victim) => {
-  it.each(MOMENTS)('%s', async (moment) => {
-    world = await World.create(scenario(moment))
-    await world.startDaemon()
-    const { id, runId } = await createJob(world, { prompt: PROMPT, permissions: 'allow' })
-    await reach(moment, runId)
-    // The id was there before the first byte of output.
-    expect((await getJob(world, id)).sessionId).toMatch(/^[0-9a-f-]{36}$/)
-    if (victim !== 'the agent') await world.killDaemon()
-    if (victim !== 'the daemon') killAgent()
-    await letToolEnd()
-    // What a killed agent waited for is never said.
-    if (victim === 'the daemon') world.simulator.release(moment)
-    if (victim !== 'the agent') await world.startDaemon()
-    await check(await jobEnds(world, id))
-  })
+const VICTIMS = ['the agent', 'the daemon', 'both'] as const
+const kills = sampleOf(
+  VICTIMS.flatMap((victim) => MOMENTS.map((moment) => [victim, moment] as const)),
+  (kill) => kill,
+)
+
+it.each(kills)('%s killed %s', async (victim, moment) => {
+  world = await World.create(scenario(moment))
+  await world.startDaemon()
+  const { id, runId } = await createJob(world, { prompt: PROMPT, permissions: 'allow' })
+  await reach(moment, runId)
+  // The id was there before the first byte of output.
+  expect((await getJob(world, id)).sessionId).toMatch(/^[0-9a-f-]{36}$/)
+  if (victim !== 'the agent') await world.killDaemon()
+  if (victim !== 'the daemon') killAgent()
+  await letToolEnd()
+  // What a killed agent waited for is never said.
+  if (victim === 'the daemon') world.simulator.release(moment)
+  if (victim !== 'the agent') await world.startDaemon()
+  await check(await jobEnds(world, id))
 })
 
 /** These moments are too short to be hit from outside: the daemon stops dead there, and is killed. */
 describe('the daemon killed', () => {
-  it.each([
-    ['after', 'admitJob'],
-    ['before', 'startAttempt'],
-    ['after', 'startAttempt'],
-    ['before', 'markLaunched'],
-    ['before', 'endAttempt'],
-    ['after', 'endAttempt'],
-  ] as const)('%s %s', async (when, method) => {
+  const writes = sampleOf(
+    [
+      ['after', 'admitJob'],
+      ['before', 'startAttempt'],
+      ['after', 'startAttempt'],
+      ['before', 'markLaunched'],
+      ['before', 'endAttempt'],
+      ['after', 'endAttempt'],
+    ],
+    (write) => write,
+  )
+  it.each(writes)('%s %s', async (when, method) => {
     world = await World.create(scenario(null))
     await letToolEnd()
     const runId = await pauseAt(world, when, method, {

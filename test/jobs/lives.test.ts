@@ -6,6 +6,7 @@ import type { JobDetail } from '../../src/contract/job.ts'
 import type { RuleInput } from '../../src/simulator/scenario-types.ts'
 import { startReceiver } from '../notify/receiver.ts'
 import { createJob, getJob, jobEnds, jobIs, retryJob, runJob } from '../support/jobs.ts'
+import { sampleOf } from '../support/sample.ts'
 import { transcriptOf } from '../support/transcripts.ts'
 import { World } from '../support/world.ts'
 
@@ -61,11 +62,12 @@ describe('a failed job is retried', () => {
     expect(lastAsked()).toMatch(/echo first >> log[\s\S]*write the file$/)
   })
 
-  it.each([
-    ['deleted', 'transcript-missing', (path: string) => rmSync(path)],
-    ['empty', 'transcript-unreadable', (path: string) => writeFileSync(path, '')],
-    ['garbage', 'transcript-unreadable', (path: string) => writeFileSync(path, 'no\n\u0000session\n')],
-  ] as const)(
+  const DAMAGES: [string, string, (path: string) => void][] = [
+    ['deleted', 'transcript-missing', (path) => rmSync(path)],
+    ['empty', 'transcript-unreadable', (path) => writeFileSync(path, '')],
+    ['garbage', 'transcript-unreadable', (path) => writeFileSync(path, 'no\n\u0000session\n')],
+  ]
+  it.each(sampleOf(DAMAGES, ([, reason]) => [reason]))(
     'whose session file is %s: found before it is resumed, fresh with a handoff',
     async (_, reason, damage) => {
       const { job, transcript } = await failed()

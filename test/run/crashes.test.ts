@@ -11,6 +11,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import type { RunDetail } from '../../src/contract/run.ts'
 import type { RuleInput } from '../../src/simulator/scenario-types.ts'
 import { pauseAt } from '../support/pause.ts'
+import { sampleOf } from '../support/sample.ts'
 import { until, World } from '../support/world.ts'
 
 let world: World
@@ -177,16 +178,20 @@ describe('the daemon is killed', () => {
     await checkInvariants(run)
   })
 
-  it.each([
-    ['before', 'startAttempt'],
-    ['after', 'startAttempt'],
-    ['before', 'markLaunched'],
-    ['after', 'markLaunched'],
-    ['before', 'advanceAttempt'],
-    ['after', 'advanceAttempt'],
-    ['before', 'endAttempt'],
-    ['after', 'endAttempt'],
-  ] as const)('%s %s is stored', async (when, method) => {
+  const writes = sampleOf(
+    [
+      ['before', 'startAttempt'],
+      ['after', 'startAttempt'],
+      ['before', 'markLaunched'],
+      ['after', 'markLaunched'],
+      ['before', 'advanceAttempt'],
+      ['after', 'advanceAttempt'],
+      ['before', 'endAttempt'],
+      ['after', 'endAttempt'],
+    ],
+    (write) => write,
+  )
+  it.each(writes)('%s %s is stored', async (when, method) => {
     world = await World.create({ name: 'pause', rules: [{ when: '/^begin the work$/', reply: 'Done.' }] })
     const id = await pauseAt(world, when, method, { run: { prompt: PROMPT, workDir: world.workDir } })
     await world.startDaemon()
@@ -315,12 +320,17 @@ describe('what feeds its input is killed', () => {
       .sort((a, b) => a - b)
       .slice(1)
 
-  it.each([
-    ['the feeder, before the agent asks', true, [1]],
-    ['the feeder, while the agent waits for an answer', false, [1]],
-    ['both, before the agent asks', true, [0, 1]],
-    ['both, while the agent waits for an answer', false, [0, 1]],
-  ] as const)('%s: never taken for a refusal by the user', async (_, early, victims) => {
+  const kills = sampleOf(
+    [
+      ['the feeder', 'before the agent asks', [1]],
+      ['the feeder', 'while the agent waits for an answer', [1]],
+      ['both', 'before the agent asks', [0, 1]],
+      ['both', 'while the agent waits for an answer', [0, 1]],
+    ],
+    ([who, when]) => [who, when],
+  )
+  it.each(kills)('%s, %s: never taken for a refusal by the user', async (_, when, victims) => {
+    const early = when === 'before the agent asks'
     await begin(touches)
     const { id } = await world.createRun({ prompt: PROMPT, permissions: 'ask' })
     await world.simulator.waitForHold('gate')

@@ -5,22 +5,31 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { copyFile, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import type { RunDetail } from '../../src/contract/run.ts'
+import { sampleOf } from '../support/sample.ts'
 import { transcriptOf } from '../support/transcripts.ts'
 import { until, World } from '../support/world.ts'
 
 let world: World
-afterEach(() => world.close())
+/** For all tests that damage nothing but a session of their own. */
+let shared: World | null = null
+afterEach(() => (world === shared ? undefined : world.close()))
+afterAll(() => shared?.close())
 
 const ECHO = {
   name: 'echo',
   rules: [{ when: '/^(alpha|beta|somebody.*)$/', reply: 'You said: $1' }, { reply: 'Indeed.' }],
 }
 
-async function begin(): Promise<void> {
+async function beginAlone(): Promise<World> {
   world = await World.create(ECHO)
   await world.startDaemon()
+  return world
+}
+
+async function begin(): Promise<void> {
+  world = shared ??= await beginAlone()
 }
 
 /** Two turns, so that there is something before the last one. */
@@ -97,7 +106,8 @@ const KINDS: [string, string, (text: string) => string | null][] = [
   ],
 ]
 
-it.each(KINDS)('%s: found before the resume, fresh with the history (%s)', async (_, reason, damage) => {
+const kinds = sampleOf(KINDS, ([, reason]) => [reason])
+it.each(kinds)('%s: found before the resume, fresh with the history (%s)', async (_, reason, damage) => {
   await begin()
   const { last, path } = await twoTurns()
   const damaged = damage(readFileSync(path, 'utf8'))
@@ -145,14 +155,13 @@ it('a session in two project folders: that of the work directory counts', async 
 })
 
 describe('a torn end', () => {
-  it.each([
-    ['a record that was begun', (text: string) => `${text}{"parentUuid":"x","type":"us`],
-    ['zeros', (text: string) => text + '\0'.repeat(4096)],
-    [
-      'the last record, cut in a character',
-      (text: string) => `${text}{"type":"note","text":"\u00e9`.slice(0, -1),
-    ],
-  ])('is cut off, kept, and the session resumed: %s', async (_, tear) => {
+  const TEARS: [string, (text: string) => string][] = [
+    ['a record that was begun', (text) => `${text}{"parentUuid":"x","type":"us`],
+    ['zeros', (text) => text + '\0'.repeat(4096)],
+    ['the last record, cut in a character', (text) => `${text}{"type":"note","text":"\u00e9`.slice(0, -1)],
+  ]
+  const tears = sampleOf(TEARS, () => ['torn'])
+  it.each(tears)('is cut off, kept, and the session resumed: %s', async (_, tear) => {
     await begin()
     const { last, path } = await twoTurns()
     const whole = readFileSync(path, 'utf8')
@@ -187,7 +196,7 @@ describe('a torn end', () => {
   })
 
   it('that cannot be mended does not stop the run: the CLI skips it', async () => {
-    await begin()
+    await beginAlone()
     const { last, path } = await twoTurns()
     const torn = `${readFileSync(path, 'utf8')}{"torn`
     await writeFile(path, torn)

@@ -48,6 +48,9 @@ export const threeTiers: RuleInput[] = [
   tier(3, ['docker compose up -d web'], FIXED),
 ]
 
+/** Three agents, one after the other, on a machine that may have much else to do. */
+const CHAIN_ENDS_WITHIN_MS = 50_000
+
 export class Incident {
   readonly world: World
   readonly #log: string
@@ -93,11 +96,14 @@ export class Incident {
 
   /** Until nothing of the chain runs, or is queued, any more. */
   async rested(id: string): Promise<Chain> {
-    const found = await until(async () => {
-      const chain = await this.chain(id)
-      return chain.state === 'running' ? null : chain
-    }, 'the chain to end')
-    return found
+    return until(
+      async () => {
+        const chain = await this.chain(id)
+        return chain.state === 'running' ? null : chain
+      },
+      'the chain to end',
+      CHAIN_ENDS_WITHIN_MS,
+    )
   }
 
   async play(change: Partial<CreateRun> = {}): Promise<Chain> {

@@ -34,6 +34,8 @@ export class World {
     this.simulator = simulator
     this.env = {
       PATH: process.env.PATH ?? '',
+      // Of the tests, not of this world, whose own is empty; nothing is kept if it is not set.
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '',
       HOME: dir,
       REPRISE_HOME: this.home,
       REPRISE_PORT: '0',

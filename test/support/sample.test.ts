@@ -1,0 +1,25 @@
+import { expect, it, vi } from 'vitest'
+import { chooseSample, sampleOf } from './sample.ts'
+
+const MATRIX = ['a', 'b', 'c'].flatMap((row) => ['1', '2', '3', '4', '5'].map((column) => [row, column]))
+const kindsOf = (one: readonly string[]) => one
+const SEEDS = Array.from({ length: 100 }, (_, seed) => seed)
+
+it('has every kind, in as few cases as that takes, whatever the seed', () => {
+  for (const seed of SEEDS) {
+    const sample = chooseSample(MATRIX, kindsOf, seed)
+    expect(new Set(sample.flat()).size).toBe(8)
+    expect(sample).toHaveLength(5)
+  }
+})
+
+it('is the same for the same seed, and gets to every case sooner or later', () => {
+  expect(chooseSample(MATRIX, kindsOf, 7)).toEqual(chooseSample(MATRIX, kindsOf, 7))
+  const seen = SEEDS.flatMap((seed) => chooseSample(MATRIX, kindsOf, seed))
+  expect(new Set(seen)).toEqual(new Set(MATRIX))
+})
+
+it('is the whole matrix if all is asked for', () => {
+  vi.stubEnv('REPRISE_TEST_ALL', '1')
+  expect(sampleOf(MATRIX, kindsOf)).toEqual(MATRIX)
+})
