@@ -6,8 +6,7 @@
  * processes may still run, its output may still have to be read.
  */
 import { createHash } from 'node:crypto'
-import { accessSync, constants, statSync } from 'node:fs'
-import { realpath, stat } from 'node:fs/promises'
+import { accessSync, constants, realpathSync, statSync } from 'node:fs'
 import { delimiter, isAbsolute, join, resolve } from 'node:path'
 import type { Agent } from '../contract/agent.ts'
 import { RepriseError } from '../contract/errors.ts'
@@ -77,8 +76,8 @@ export class AgentRegistry {
 
   async runtime(name: string): Promise<Runtime> {
     const agent = this.get(name)
-    const path = await this.#find(agent)
-    const { size, mtimeMs, ino } = await stat(path)
+    const path = this.#find(agent)
+    const { size, mtimeMs, ino } = statSync(path)
     const key = `runtime-2:${agent.adapter.name}:${createHash('sha256').update(`${path}:${size}:${mtimeMs}:${ino}`).digest('hex')}`
     const known = await this.#cache.get(key)
     if (known) return JSON.parse(known) as Runtime
@@ -123,7 +122,8 @@ export class AgentRegistry {
     }
   }
 
-  async #find(agent: ConfiguredAgent): Promise<string> {
+  /** Synchronous: asked for every folder of PATH before each run, and quicker than handing it over. */
+  #find(agent: ConfiguredAgent): string {
     const candidates = agent.command === null ? agent.adapter.commands : [agent.command]
     const dirs = [...(agent.env.PATH ?? '').split(delimiter).filter(Boolean), ...this.#fallbackDirs]
     for (const command of candidates) {
@@ -131,7 +131,7 @@ export class AgentRegistry {
         isAbsolute(command) || command.includes('/')
           ? [resolve(command)]
           : dirs.map((dir) => join(dir, command))
-      for (const path of paths) if (isExecutable(path)) return realpath(path)
+      for (const path of paths) if (isExecutable(path)) return realpathSync.native(path)
     }
     throw new RepriseError(
       'agent-unavailable',
@@ -148,7 +148,6 @@ export class AgentRegistry {
 
 const driverKey = (runtimeId: string) => `adapter:${runtimeId}`
 
-/** Synchronous: asked for every folder of PATH before each run, and quicker than handing it over. */
 function isExecutable(path: string): boolean {
   try {
     accessSync(path, constants.X_OK)
