@@ -51,7 +51,6 @@ export interface SupervisionInput {
 interface SpoolRead {
   offset: number
   heldFrom: number | null
-  more: boolean
 }
 
 export type SupervisionEnd = TailEnd & { strays: number }
@@ -216,9 +215,7 @@ export class Supervision {
     if (missedLine && this.#in.gate) await this.stop('output-limit', 'printed a line too long to be checked')
     await this.#attend(batch, at)
     await this.#storing
-    const more = !drained
-    if (!this.#failure)
-      this.#storing = this.#store(batch, { ...read, more }, at).catch((error) => this.#fail(error))
+    if (!this.#failure) this.#storing = this.#store(batch, read, at).catch((error) => this.#fail(error))
     return drained
   }
 
@@ -237,11 +234,10 @@ export class Supervision {
     this.#tail.nudge()
   }
 
-  async #store(batch: EventBatch, { offset, heldFrom, more }: SpoolRead, at: Date): Promise<void> {
+  async #store(batch: EventBatch, { offset, heldFrom }: SpoolRead, at: Date): Promise<void> {
     const { attempt } = this.#in
     const { store, bus } = this.#parts
-    // A full batch is worth a commit of its own: there is nothing to be gained by waiting for others.
-    const urgent = more || this.#watch.turnEndedAt !== null
+    const urgent = this.#watch.turnEndedAt !== null
     await persist(this.#parts, () => store.advanceAttempt(attempt, batch, offset, at, { urgent, heldFrom }))
     bus.publish(attempt.runId)
     await this.#noteTaken(batch)

@@ -7,9 +7,11 @@ import { randomUUID } from 'node:crypto'
 import {
   closeSync,
   constants,
+  existsSync,
   mkdirSync,
   openSync,
   readdirSync,
+  readFileSync,
   renameSync,
   writeFileSync,
   writeSync,
@@ -126,8 +128,11 @@ export interface ExitRecord {
   starved: boolean
 }
 
-export async function readExit(dir: AttemptDir): Promise<ExitRecord | null> {
-  const text = await readFile(join(dir.path, 'exit'), 'utf8').catch(() => '')
+/** Synchronous: it is looked for at every hint, and mostly not there. */
+export function readExit(dir: AttemptDir): ExitRecord | null {
+  const path = join(dir.path, 'exit')
+  if (!existsSync(path)) return null
+  const text = readFileSync(path, 'utf8')
   const [, code, starved] = /^(\d+)( starved)?\n$/.exec(text) ?? []
   return code === undefined ? null : { code: Number(code), starved: starved !== undefined }
 }

@@ -13,6 +13,7 @@ import { watchQuietly } from './watch.ts'
 const MIN_CHUNK = 64 * 1024
 const MAX_CHUNK = 1024 * 1024
 const POLL_MS = 500
+const LOOK_MS = 200
 
 /**
  * `exited`: the keeper wrote the exit code. `lost`: the keeper died without doing so, or the feeder is gone and the
@@ -28,6 +29,7 @@ export class Tail {
   #offset: number
   #chunk = MIN_CHUNK
   #feeder: number | null = null
+  #lookedAt = Number.NEGATIVE_INFINITY
   #wake: (() => void) | null = null
   #hinted = false
 
@@ -35,11 +37,16 @@ export class Tail {
     this.#dir = dir
     this.#keeper = keeper
     this.#offset = offset
-    this.#watcher = watchQuietly(dir.path, () => this.nudge())
+    this.#watcher = watchQuietly(dir.path, () => this.#hint())
   }
 
-  /** Look again now. */
+  /** Look again now, also for whether it is still there. */
   nudge(): void {
+    this.#lookedAt = Number.NEGATIVE_INFINITY
+    this.#hint()
+  }
+
+  #hint(): void {
     this.#hinted = true
     this.#wake?.()
   }
@@ -65,10 +72,16 @@ export class Tail {
 
   /** To be asked before a read that may then be the last: what is read after the end was seen is all there is. */
   async end(): Promise<TailEnd | null> {
-    const exit = await readExit(this.#dir)
+    const exit = readExit(this.#dir)
     if (exit) return { kind: 'exited', ...exit }
-    if (isAlive(this.#keeper) && (await this.#isFed())) return null
-    const late = await readExit(this.#dir)
+    // A death makes no noise, so it is looked for; not at every hint, of which there may be hundreds a second.
+    const now = performance.now()
+    if (now - this.#lookedAt < LOOK_MS) return null
+    if (isAlive(this.#keeper) && (await this.#isFed())) {
+      this.#lookedAt = now
+      return null
+    }
+    const late = readExit(this.#dir)
     return late ? { kind: 'exited', ...late } : { kind: 'lost' }
   }
 

@@ -3,7 +3,7 @@
  * full batch on that is not all there is, once that thread is ready, and for good: going back and forth would mean
  * reading unfinished lines again and again.
  *
- * in passing → in the thread (asked for one batch ahead, so that both sides work) → in passing again, if that fails.
+ * in passing → in the thread (asked for batches ahead, so that both sides work) → in passing again, if that fails.
  */
 import type { Tail } from '../../process/tail.ts'
 import type { Log } from '../log.ts'
@@ -23,16 +23,14 @@ export interface Batch extends Taken {
   drained: boolean
 }
 
-interface Ahead {
-  last: boolean
-  read: Promise<ThreadRead>
-}
+/** How many batches may be on their way: neither side should wait for the other because of one slow one. */
+const AHEAD = 2
 
 export class Intake {
   readonly #in: IntakeInput
   #here: SpoolReader
   #there: ThreadReader | null = null
-  #ahead: Ahead | null = null
+  #ahead: Promise<ThreadRead>[] = []
   #mayMove = true
   /** Where it can be begun anew, and how much has been given out. */
   #at: Pick<SpoolReaderInput, 'from' | 'storedTo'>
@@ -52,7 +50,7 @@ export class Intake {
   }
 
   close(): void {
-    this.#ahead = null
+    this.#ahead = []
     this.#there?.close()
     this.#there = null
   }
@@ -74,17 +72,16 @@ export class Intake {
     if (!this.#mayMove || !thread.prepare()) return
     this.#in.log.info({ path }, 'prints so much that it is read in a thread')
     this.#there = thread.open({ path, adapter: adapter.name, maxLineBytes, ...this.#at })
-    this.#ahead = this.#ask(this.#there, false)
+    this.#askAhead(this.#there)
   }
 
   async #readThere(there: ThreadReader, last: boolean): Promise<Batch | null> {
-    const asked = this.#ahead ?? this.#ask(there, last)
-    this.#ahead = null
+    const ahead = this.#ahead.shift()
     try {
-      const read = await asked.read
-      const drained = read.drained && (asked.last || !last)
-      if (!read.drained) this.#ahead = this.#ask(there, last)
-      return { ...read, drained }
+      const read = await (ahead ?? there.read(last))
+      if (!read.drained) this.#askAhead(there)
+      // What was asked ahead may have been answered before the last bytes came.
+      return { ...read, drained: read.drained && ahead === undefined }
     } catch (error) {
       this.#in.log.warn({ error: String(error), path: this.#in.path }, 'is read without a thread again')
       this.#comeBack()
@@ -92,15 +89,18 @@ export class Intake {
     }
   }
 
-  #ask(there: ThreadReader, last: boolean): Ahead {
-    const read = there.read(last)
-    // It is looked at when its turn comes.
-    read.catch(() => {})
-    return { last, read }
+  #askAhead(there: ThreadReader): void {
+    while (this.#ahead.length < AHEAD) {
+      const read = there.read(false)
+      // It is looked at when its turn comes.
+      read.catch(() => {})
+      this.#ahead.push(read)
+    }
   }
 
   #comeBack(): void {
     this.#there = null
+    this.#ahead = []
     this.#mayMove = false
     this.#in.tail.seek(this.#at.from)
     this.#here = new SpoolReader({ ...this.#in, ...this.#at })

@@ -51,7 +51,8 @@ export class ReadingThread {
   #unusable = false
   #worker: Worker | null = null
   #ready = false
-  #readers = new Map<number, Waiting | null>()
+  /** Those who wait for a batch of each, in order. */
+  #readers = new Map<number, Waiting[]>()
   #last = 0
   #leave: NodeJS.Timeout | null = null
 
@@ -69,14 +70,15 @@ export class ReadingThread {
 
   open(spool: OpenReader): ThreadReader {
     const reader = ++this.#last
-    this.#readers.set(reader, null)
+    this.#readers.set(reader, [])
     if (this.#leave) clearTimeout(this.#leave)
     this.#say({ kind: 'open', reader, ...spool })
     return {
       read: (last) =>
         new Promise((resolve, reject) => {
-          if (!this.#readers.has(reader)) return reject(new Error('the reading thread is gone'))
-          this.#readers.set(reader, { resolve, reject })
+          const waiting = this.#readers.get(reader)
+          if (!waiting) return reject(new Error('the reading thread is gone'))
+          waiting.push({ resolve, reject })
           this.#say({ kind: 'read', reader, last })
         }),
       close: () => {
@@ -114,9 +116,8 @@ export class ReadingThread {
       this.#ready = true
       return
     }
-    const waiting = this.#readers.get(message.reader)
+    const waiting = this.#readers.get(message.reader)?.shift()
     if (!waiting) return
-    this.#readers.set(message.reader, null)
     if (message.kind === 'failed') waiting.reject(new Error(message.why))
     else waiting.resolve({ ...message.read, batch: EventBatch.from(message.read.batch) })
   }
@@ -131,9 +132,9 @@ export class ReadingThread {
   #letGo(error: Error): void {
     this.#worker = null
     this.#ready = false
-    const left = [...this.#readers.values()]
+    const left = [...this.#readers.values()].flat()
     this.#readers = new Map()
-    for (const waiting of left) waiting?.reject(error)
+    for (const waiting of left) waiting.reject(error)
   }
 
   #say(message: ToThread): void {
@@ -146,7 +147,7 @@ interface Waiting {
   reject: (error: unknown) => void
 }
 
-/** One read at a time. */
+/** Answers come in the order of the questions. */
 export interface ThreadReader {
   read: (last: boolean) => Promise<ThreadRead>
   close: () => void
