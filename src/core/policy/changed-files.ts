@@ -3,7 +3,7 @@ import { baseName, type Field, literal, type SimpleCommand } from './command.ts'
 import type { FileChange } from './file-change.ts'
 import { gitChangedFiles } from './git-changed-files.ts'
 import { subCommand } from './observe.ts'
-import { isOption, textsOf } from './options.ts'
+import { isOption } from './options.ts'
 import { readSed } from './sed.ts'
 import { APART, isProse } from './spoken.ts'
 
@@ -11,7 +11,7 @@ const HARMLESS = /^\/dev\/(null|stdout|stderr|tty|fd\/[^/]+|full|zero)$/
 
 /** What its output, or that of what encloses it, is written to. */
 export function redirectedTo({ redirects }: SimpleCommand): Field[] {
-  return redirects.flatMap(({ writes, target }) => (writes && !HARMLESS.test(target.text) ? target : []))
+  return redirects.flatMap(({ writes, target }) => (writes && !isHarmless(target.text) ? target : []))
 }
 
 /**
@@ -23,21 +23,26 @@ export function changedFiles(
   looks: boolean,
   isDirectory: (field: Field) => boolean,
 ): FileChange[] {
-  const redirected = redirectedTo(command).map((target) => ({ target, deep: false, sure: true as const }))
-  const name = command.words[0]
-  if (!name || looks) return redirected
-  const targets = targetsOf(baseName(name.text), command.words.slice(1), isDirectory)
-  return [...redirected, ...targets.filter(({ target }) => !HARMLESS.test(target.text))]
+  const { words, program, args, redirects } = command
+  const changes: FileChange[] = []
+  if (redirects.length > 0)
+    for (const target of redirectedTo(command)) changes.push({ target, deep: false, sure: true })
+  if (words.length === 0 || looks) return changes
+  for (const change of targetsOf(program, args, isDirectory))
+    if (!isHarmless(change.target.text)) changes.push(change)
+  return changes
 }
+
+const isHarmless = (text: string) => text.startsWith('/dev/') && HARMLESS.test(text)
 
 function targetsOf(
   program: string,
   args: readonly Field[],
   isDirectory: (field: Field) => boolean,
 ): FileChange[] {
-  const operands = operandsOf(args)
-  const all = (deep: boolean) => operands.map((target) => ({ target, deep, sure: true as const }))
-  const recursive = args.some(({ text }) => /^-[a-zA-Z]*[rR]/.test(text) || text.startsWith('--rec'))
+  const all = (deep: boolean) => operandsOf(args).map((target) => ({ target, deep, sure: true as const }))
+  const recursive = () =>
+    args.some(({ text }) => isOption(text) && (/^-[a-zA-Z]*[rR]/.test(text) || text.startsWith('--rec')))
   switch (program) {
     case 'tee':
     case 'touch':
@@ -53,7 +58,7 @@ function targetsOf(
     case 'chmod':
     case 'chown':
     case 'chgrp':
-      return all(recursive)
+      return all(recursive())
     case 'mv':
     case 'cp':
     case 'rsync':
@@ -102,13 +107,15 @@ function targetsOf(
 
 /** Not known to only read: every word that is a path may be written to, also the values of options. */
 function anyWord(program: string, args: readonly Field[]): FileChange[] {
-  return args.flatMap((arg, index) => [
-    ...(isOption(arg.text) ? [] : [{ target: arg, deep: true }]),
-    ...pieces(arg).map((target) => ({ target, deep: true })),
-    ...(/\s\S/.test(arg.text) && arg.text.includes('/') && !isProse(program, args, index)
-      ? spokenPaths(arg)
-      : []),
-  ])
+  const changes: FileChange[] = []
+  for (let index = 0; index < args.length; index++) {
+    const arg = args[index] as Field
+    if (!isOption(arg.text)) changes.push({ target: arg, deep: true })
+    for (const target of pieces(arg)) changes.push({ target, deep: true })
+    if (arg.text.includes('/') && /\s\S/.test(arg.text) && !isProse(program, args, index))
+      changes.push(...spokenPaths(arg))
+  }
+  return changes
 }
 
 /** Paths in what may be a text for the program: `.output /x`. */
@@ -193,15 +200,18 @@ function targetDirectories(args: readonly Field[]): Field[] {
 }
 
 /** `--output=/x`, `-o/x`, `a:/x`. */
-function pieces(arg: Field): Field[] {
+function pieces(arg: Field): readonly Field[] {
+  if (!arg.text.includes('/') && !arg.text.includes('.')) return NOTHING
   const [, value] = /^-+[\w-]*[=:]?((?:\/|~|\.\.?\/).*)$/s.exec(arg.text) ?? []
   const parts = value === undefined ? arg.text.split(/[=:,]/).slice(1) : [value]
   return parts.filter((part) => part.includes('/') || part.includes('.')).map((text) => ({ ...arg, text }))
 }
 
+const NOTHING: readonly Field[] = []
+
 /** A directory given to a container can be changed from inside, unless it is given read-only. */
 function mounts(args: readonly Field[]): FileChange[] {
-  const sub = subCommand('docker', textsOf(args))
+  const sub = subCommand('docker', args)
   const all = args.flatMap((arg, index): FileChange[] => {
     const { text } = arg
     const before = args[index - 1]?.text ?? ''

@@ -68,7 +68,7 @@ function decide(text: string, found: Extraction, policy: Policy, surroundings: S
   return { decision: 'allow', reason, ...listed }
 }
 
-const OBSERVER = { tier: 'any', tools: [], allowing: new Map() }
+const OBSERVER = { tier: 'any', mayWrite: false, allowing: new Map() }
 
 /** Whether all that the text starts can be seen and merely looks. Files below /tmp may be written. */
 export function observes({ commands, opaque }: Extraction, surroundings: Surroundings): boolean {
@@ -78,17 +78,21 @@ export function observes({ commands, opaque }: Extraction, surroundings: Surroun
   )
 }
 
+const opensFile = ({ redirects }: SimpleCommand) =>
+  redirects.length > 0 && redirects.some(({ writes }) => !writes)
+
 function firstRefusal(
   source: string,
   { commands, opaque, error }: Extraction,
   policy: Policy,
   surroundings: Surroundings,
 ): Refusal | undefined {
-  const looking = commands.map(onlyLooks)
-  const whole = { source, commands }
-  for (let index = 0; index < commands.length; index++) {
-    const command = commands[index] as SimpleCommand
-    const refusal = forbidden(command, policy, looking[index] === true, surroundings, whole)
+  const looking: boolean[] = []
+  const whole = { source, commands, opens: commands.some(opensFile) }
+  for (const command of commands) {
+    const looks = onlyLooks(command)
+    looking.push(looks)
+    const refusal = forbidden(command, policy, looks, surroundings, whole)
     if (refusal) return refusal
   }
   for (const { text, why } of opaque) {

@@ -26,6 +26,9 @@ export interface Redirect {
 export interface SimpleCommand {
   /** The program and its arguments; wrappers such as `sudo` are already taken off. */
   words: readonly Field[]
+  /** The name of the program, without its directory. */
+  program: string
+  args: readonly Field[]
   /** Where it would run. `undefined` in the list: somewhere that cannot be known. */
   cwds: readonly (string | undefined)[]
   redirects: readonly Redirect[]
@@ -34,7 +37,7 @@ export interface SimpleCommand {
   /** How often it would run at most; infinite where that cannot be known. */
   times: number
   /** What it reads may hold something. */
-  fed?: true
+  fed: boolean
 }
 
 /** A text that starts something which parsing cannot see. */

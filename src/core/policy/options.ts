@@ -111,8 +111,8 @@ const SAME_OPTIONS: Record<string, readonly (readonly string[])[]> = {
 const NONE: readonly string[] = []
 const COMPOSE_OPTIONS = [...(VALUE_OPTIONS.docker ?? []), ...(VALUE_OPTIONS['docker compose'] ?? [])]
 
-export function valueOptions(program: string, words: readonly string[]): readonly string[] {
-  if (program === 'docker' && words.includes('compose')) return COMPOSE_OPTIONS
+export function valueOptions(program: string, args: readonly Field[]): readonly string[] {
+  if (program === 'docker' && args.some(({ text }) => text === 'compose')) return COMPOSE_OPTIONS
   return VALUE_OPTIONS[program] ?? NONE
 }
 

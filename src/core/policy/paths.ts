@@ -8,6 +8,29 @@ export function joinPath(cwd: string | undefined, path: string): string | undefi
 }
 
 export function normalize(path: string): string {
+  return isNormal(path) ? path : normalized(path)
+}
+
+/** Begins with a slash, ends without one, and has neither an empty part nor one that begins with a dot. */
+function isNormal(path: string): boolean {
+  let slash = false
+  for (let at = 0; at < path.length; at++) {
+    const code = path.charCodeAt(at)
+    if (code === SLASH) {
+      if (slash) return false
+      slash = true
+    } else {
+      if (at === 0 || (slash && code === DOT)) return false
+      slash = false
+    }
+  }
+  return path.length > 1 && !slash
+}
+
+const SLASH = 0x2f
+const DOT = 0x2e
+
+function normalized(path: string): string {
   const kept: string[] = []
   for (const part of path.split('/')) {
     if (part === '' || part === '.') continue
@@ -22,10 +45,13 @@ const DETOUR = /^\/(proc\/[^/]+\/(task\/[^/]+\/)?(root|cwd|fd\/[^/]+(?=\/.))|dev
 
 /** Whether the path, as it is written, leads through such a place, be it only to leave it again. */
 export function isDetour(cwd: string | undefined, path: string): boolean {
-  if (!path.includes('..')) return DETOUR.test(joinPath(cwd, path) ?? '')
+  if (!path.includes('..')) return leadsAround(joinPath(cwd, path) ?? '')
   const parts = (path.startsWith('/') ? path : `${cwd ?? ''}/${path}`).split('/')
-  return parts.some((_, at) => DETOUR.test(`${normalize(parts.slice(0, at + 1).join('/'))}/.`))
+  return parts.some((_, at) => leadsAround(`${normalize(parts.slice(0, at + 1).join('/'))}/.`))
 }
+
+const leadsAround = (path: string) =>
+  (path.startsWith('/proc/') || path.startsWith('/dev/')) && DETOUR.test(path)
 
 /** A directory that cannot be known. */
 const SOMEWHERE = '…'
@@ -38,32 +64,37 @@ export function pathsOf(
   field: Field,
   cwds: readonly (string | undefined)[],
   { realpath }: Surroundings,
-): { paths: string[]; certain: boolean } {
+): string[] {
   const { text } = field
   // Mostly it is a path of its own, in one place, and no link.
   if (!field.unknown && !field.glob && text.startsWith('/') && !text.includes('..')) {
     const path = normalize(text)
     const real = realpath(path)
-    return { paths: real === path ? [path] : [path, real], certain: true }
+    return real === path ? [path] : [path, real]
   }
-  const paths = new Set<string>()
-  let certain = !field.unknown || field.text.startsWith('/')
-  for (const cwd of field.text.startsWith('/') ? ['/'] : cwds) {
-    const path = field.text.startsWith(UNKNOWN) ? undefined : joinPath(cwd, field.text)
+  const paths: string[] = []
+  for (const cwd of text.startsWith('/') ? ROOT : cwds) {
+    const path = text.startsWith(UNKNOWN) ? undefined : joinPath(cwd, text)
     if (path === undefined) {
-      certain = false
       // Somewhere: the name alone may still be a protected one.
-      paths.add(normalize(`/${SOMEWHERE}/${field.text}`))
+      addOnce(paths, normalize(`/${SOMEWHERE}/${text}`))
       continue
     }
-    paths.add(path)
-    paths.add(resolveLinks(path, field, realpath))
+    addOnce(paths, path)
+    addOnce(paths, resolveLinks(path, field, realpath))
     // `x/..` is not where it was if x is a link.
-    if (field.text.includes('..') && cwd !== undefined) {
-      paths.add(normalize(realpath(field.text.startsWith('/') ? field.text : `${cwd}/${field.text}`)))
+    if (text.includes('..') && cwd !== undefined) {
+      addOnce(paths, normalize(realpath(text.startsWith('/') ? text : `${cwd}/${text}`)))
     }
   }
-  return { paths: [...paths], certain }
+  return paths
+}
+
+const ROOT = ['/']
+
+/** They are few. */
+function addOnce(list: string[], text: string): void {
+  if (!list.includes(text)) list.push(text)
 }
 
 function resolveLinks(path: string, field: Field, realpath: (path: string) => string): string {
@@ -147,7 +178,11 @@ export interface Touch {
  */
 function mayTouch(path: string, pattern: PathPattern, { deep, tree, exists }: Touch): boolean {
   const { segments, plain } = splitPath(path)
-  if (plain && pattern.name !== undefined && !meetsName(segments, pattern, deep)) return false
+  // Mostly the name that the pattern begins with is not in the path, so that only what is below it may be meant.
+  if (plain && pattern.name !== undefined && !segments.includes(pattern.name)) {
+    if (pattern.segments[0] === '**') return deep && holds(path, pattern, exists)
+    if (!deep || segments.length > 0) return false
+  }
   if (pattern.segments[0] !== '**') {
     if (touches(segments, 0, pattern.segments, 0, false, false)) return true
     return (
@@ -161,15 +196,17 @@ function mayTouch(path: string, pattern: PathPattern, { deep, tree, exists }: To
     // `.git` as a whole, for `.git/config`.
     if (deep && !tree && touches(segments, from, pattern.segments, 1, true, true)) return true
   }
-  const { inside } = pattern
   const name = pattern.segments.length === 2 ? pattern.segments[1] : undefined
   const last = segments.at(-1) ?? ''
   if (name !== undefined && !WILD.test(name) && /[*?]/.test(last) && wildcard(last).test(name)) {
     const parent = `/${segments.slice(0, -1).join('/')}`
     if (exists(normalize(`${parent}/${name}`))) return true
   }
-  return deep && inside !== undefined && exists(normalize(`${path}/${inside}`))
+  return deep && holds(path, pattern, exists)
 }
+
+const holds = (path: string, { inside }: PathPattern, exists: Touch['exists']) =>
+  inside !== undefined && exists(normalize(`${path}/${inside}`))
 
 /** The first pattern that one of the paths may touch. */
 export function firstTouched(
@@ -184,23 +221,19 @@ export function firstTouched(
   return undefined
 }
 
-/** A quick no: the name that the pattern begins with is not in the path. */
-function meetsName(
-  segments: readonly string[],
-  { segments: [first], name = '', inside }: PathPattern,
-  deep: boolean,
-) {
-  if (first !== '**') return segments[0] === name || (deep && segments.length === 0)
-  return segments.includes(name) || (deep && inside !== undefined)
-}
-
 let split: { path: string; segments: readonly string[]; plain: boolean } | undefined
 
 /** One path is held against many patterns. `plain`: all of it is known. */
 function splitPath(path: string) {
   if (split?.path !== path) {
-    const segments = path.split('/').filter((segment) => segment !== '')
-    split = { path, segments, plain: !path.includes(UNKNOWN) && !WILD.test(path) }
+    const segments: string[] = []
+    for (let from = 0; from <= path.length; ) {
+      const slash = path.indexOf('/', from)
+      const end = slash === -1 ? path.length : slash
+      if (end > from) segments.push(path.slice(from, end))
+      from = end + 1
+    }
+    split = { path, segments, plain: !SPECIAL.test(path) }
   }
   return split
 }
@@ -232,6 +265,8 @@ function touches(
 }
 
 const WILD = /[*?[]/
+/** As before, or not known. */
+const SPECIAL = /[*?[\0]/
 
 function segmentsMeet(one: string, other: string, anywhere: boolean): boolean {
   if (one === other) return true

@@ -2,7 +2,7 @@
 
 import { type CooldownSettings, type Cooldowns, compileCooldowns } from './cooldown.ts'
 import { compilePathPattern, PathIndex } from './paths.ts'
-import { type CommandPattern, compilePattern } from './pattern.ts'
+import { type CommandPattern, compilePattern, type Spoken, spokenForms } from './pattern.ts'
 import { names } from './tool-names.ts'
 
 /** What may be run at a tier. With `allow`, only that and what merely looks. */
@@ -28,8 +28,8 @@ export interface PolicyRules {
 export interface Forbidding {
   pattern: CommandPattern
   rule: 'never' | 'deny'
-  /** What a text that speaks of it has, in this order. */
-  words: readonly string[]
+  /** How a text speaks of it. */
+  spoken: readonly Spoken[]
 }
 
 export interface Policy {
@@ -37,10 +37,13 @@ export interface Policy {
   tier: string | undefined
   tools: readonly string[]
   deniedTools: readonly string[]
+  mayWrite: boolean
   forbidding: readonly Forbidding[]
   /** By program. */
   forbiddingBy: ReadonlyMap<string, readonly Forbidding[]>
   allowing: ReadonlyMap<string, readonly CommandPattern[]>
+  /** What a text that speaks of something forbidden has at least one of. */
+  forbiddenNames: readonly string[]
   /** Whether only what is allowed may run, so that what cannot be understood may not. */
   restricts: boolean
   protectedPaths: PathIndex
@@ -54,13 +57,16 @@ export function compilePolicy(rules: PolicyRules, tier: TierRules | undefined, h
     ...(tier?.deny ?? []).map((source) => forbiddingBy(source, 'deny')),
   ]
   const deniedTools = tier?.deniedTools ?? []
+  const tools = (tier?.tools ?? []).filter((tool) => !names(deniedTools, tool))
   return {
     tier: tier?.name,
-    tools: (tier?.tools ?? []).filter((tool) => !names(deniedTools, tool)),
+    tools,
     deniedTools,
+    mayWrite: tools.includes('Write') || tools.includes('Edit'),
     forbidding,
     forbiddingBy: Map.groupBy(forbidding, ({ pattern }) => pattern.program),
     allowing: Map.groupBy((tier?.allow ?? []).map(compiled), ({ program }) => program),
+    forbiddenNames: [...new Set(forbidding.flatMap(({ spoken }) => spoken.map(([name = '']) => name)))],
     restricts: tier?.allow !== undefined,
     protectedPaths: new PathIndex([
       ...rules.protectedPaths.map((source) => compilePathPattern(source, home)),
@@ -73,7 +79,8 @@ export function compilePolicy(rules: PolicyRules, tier: TierRules | undefined, h
 function forbiddingBy(source: string, rule: Forbidding['rule']): Forbidding {
   const pattern = compiled(source)
   const { program, operands, options } = pattern
-  return { pattern, rule, words: [program, ...operands, ...options].filter((word) => !/[*?]/.test(word)) }
+  const words = [program, ...operands, ...options].filter((word) => !/[*?]/.test(word))
+  return { pattern, rule, spoken: spokenForms(words) }
 }
 
 function compiled(source: string): CommandPattern {

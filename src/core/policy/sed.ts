@@ -67,7 +67,7 @@ export function readSed(args: readonly Field[]): SedUse {
 }
 
 /** Prints or changes only what goes to the output. */
-export function sedLooks(_: readonly string[], fields: readonly Field[]): boolean {
+export function sedLooks(fields: readonly Field[]): boolean {
   const { understood, inPlace } = readSed(fields)
   return understood && !inPlace
 }

@@ -12,7 +12,15 @@ import {
   type Word,
 } from 'unbash'
 import { tameIn } from './assignments.ts'
-import { type Extraction, type Field, literal, type Redirect, type Surroundings, UNKNOWN } from './command.ts'
+import {
+  baseName,
+  type Extraction,
+  type Field,
+  literal,
+  type Redirect,
+  type Surroundings,
+  UNKNOWN,
+} from './command.ts'
 import { Evaluated, holdsArguments } from './evaluated.ts'
 import { type Expander, expandWords } from './expand.ts'
 import type { Look, Started } from './look.ts'
@@ -313,13 +321,16 @@ export class Walker implements Look {
     const all = scope.redirects.length > 0 ? [...scope.redirects, ...redirects] : redirects
     const { cwds, times, input } = scope
     const fed = input.kind === 'unknown' || (input.kind === 'text' && input.text.trim() !== '')
+    const program = baseName(words[0]?.text ?? '')
     this.found.commands.push({
       words,
+      program,
+      args: words.slice(1),
       cwds,
       redirects: all,
       assigned,
       times,
-      ...(fed && { fed }),
+      fed,
     })
   }
 

@@ -146,12 +146,12 @@ function startWrapper(starting: Starting): void {
 const AGAIN_AND_AGAIN = /^(parallel|rush|entr|inotifywait|fswatch|nodemon|forever|pm2|crontab|pssh|pdsh|dsh)$/
 
 function startStarter(starting: Starting): void {
-  const { command, program, scope, walker } = starting
+  const { command, program, args, scope, walker } = starting
   if (isInterpreter(program) && interprets(starting)) {
     startInterpreter(starting)
     return
   }
-  if (onlyLooks(command)) {
+  if (onlyLooks({ words: command.words, program, args })) {
     startOther(starting)
     return
   }
