@@ -60,12 +60,13 @@ function unreadable(why: string): PolicyDecision {
 function decide(text: string, found: Extraction, policy: Policy, surroundings: Surroundings): PolicyDecision {
   const { commands, opaque } = found
   const refusal = firstRefusal(text, found, policy, surroundings)
-  const listed = { commands: commands.map(showCommand), opaque }
-  if (refusal) return { decision: 'deny', ...refusal, ...listed }
+  const shown = commands.map(showCommand)
+  if (refusal)
+    return { decision: 'deny', reason: refusal.reason, rule: refusal.rule, commands: shown, opaque }
   const reason = opaque[0]
     ? `Allowed, although something it starts cannot be seen: it ${opaque[0].why}.`
     : 'Allowed.'
-  return { decision: 'allow', reason, ...listed }
+  return { decision: 'allow', reason, commands: shown, opaque }
 }
 
 const OBSERVER = { tier: 'any', mayWrite: false, allowing: new Map() }

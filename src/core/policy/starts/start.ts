@@ -67,7 +67,7 @@ type Handler = (starting: Starting) => void
 const HANDLERS: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ...[...STARTERS].map((name) => [name, startStarter] as const),
   ...['awk', 'gawk', 'mawk', 'nawk', 'sed'].map((name) => [name, startInterpreter] as const),
-  ...Object.keys(WRAPPERS).map((name) => [name, startWrapper] as const),
+  ...[...WRAPPERS.keys()].map((name) => [name, startWrapper] as const),
   ...[...SHELLS].map((name) => [name, startShell] as const),
   ...[...EVALUATING].map((name) => [name, startEvaluating] as const),
   ...Object.entries(CONTROLLING).map(([name, control]) => [name, controlling(control)] as const),
