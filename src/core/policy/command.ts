@@ -67,14 +67,26 @@ export function askingOnce({ cwd, home, realpath, exists }: Surroundings): Surro
   return { cwd, home, realpath: remembered(realpath), exists: remembered(exists) }
 }
 
+const FEW = 8
+
+/** Mostly a few paths are asked about: to compare them is cheaper than to build a map. */
 function remembered<T>(ask: (path: string) => T): (path: string) => T {
-  let answers: Map<string, T> | undefined
+  const asked: string[] = []
+  const answers: T[] = []
+  let more: Map<string, T> | undefined
   return (path) => {
-    const known = answers?.get(path)
+    const at = asked.indexOf(path)
+    if (at !== -1) return answers[at] as T
+    const known = more?.get(path)
     if (known !== undefined) return known
     const answer = ask(path)
-    answers ??= new Map()
-    answers.set(path, answer)
+    if (asked.length < FEW) {
+      asked.push(path)
+      answers.push(answer)
+    } else {
+      more ??= new Map()
+      more.set(path, answer)
+    }
     return answer
   }
 }
@@ -91,5 +103,5 @@ export function showCommand({ words }: { words: readonly Field[] }): string {
 
 /** The name that a program is known by. */
 export function baseName(text: string): string {
-  return text.slice(text.lastIndexOf('/') + 1)
+  return text.includes('/') ? text.slice(text.lastIndexOf('/') + 1) : text
 }

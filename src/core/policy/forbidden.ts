@@ -152,7 +152,7 @@ function protectedWrite(
       }
     }
     const paths = pathsOf(target, command.cwds, surroundings)
-    if (command.cwds.some((cwd) => isDetour(cwd, target.text))) {
+    if (isDetourFrom(command.cwds, target.text)) {
       return {
         reason: `\`${showCommand(command)}\` writes to ${target.text.replaceAll(UNKNOWN, '…')}, which may lead anywhere. Write the path out.`,
         rule: 'detour',
@@ -174,6 +174,11 @@ function protectedWrite(
     }
   }
   return undefined
+}
+
+function isDetourFrom(cwds: SimpleCommand['cwds'], path: string): boolean {
+  for (const cwd of cwds) if (isDetour(cwd, path)) return true
+  return false
 }
 
 /** Whether a path begins with something unknown, so that it may be any. */
@@ -218,7 +223,8 @@ function treesOf(path: string, { exists }: Surroundings): string[] {
  * stands around it, which may have written it.
  */
 export function mentioned(text: string, source: string, why: string, policy: Policy): Refusal | undefined {
-  if (policy.forbiddenNames.some((name) => text.includes(name) || source.includes(name))) {
+  const { forbiddenNames } = policy
+  if (forbiddenNames.test(text) || forbiddenNames.test(source)) {
     for (const { pattern, spoken } of policy.forbidding) {
       if (speaksOf(text, spoken) || speaksOf(source, spoken)) {
         return {

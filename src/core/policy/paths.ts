@@ -3,8 +3,21 @@ import { type Field, type Surroundings, UNKNOWN } from './command.ts'
 
 /** `undefined`: relative to somewhere that cannot be known. */
 export function joinPath(cwd: string | undefined, path: string): string | undefined {
-  if (path.startsWith('/')) return normalize(path)
-  return cwd === undefined ? undefined : normalize(`${cwd}/${path}`)
+  if (joined.path === path && joined.cwd === cwd) return joined.whole
+  const whole = path.startsWith('/')
+    ? normalize(path)
+    : cwd === undefined
+      ? undefined
+      : normalize(`${cwd}/${path}`)
+  joined = { cwd, path, whole }
+  return whole
+}
+
+/** One word of a command is looked at by several rules, one after the other. */
+let joined: { cwd: string | undefined; path: string; whole: string | undefined } = {
+  cwd: undefined,
+  path: '',
+  whole: undefined,
 }
 
 export function normalize(path: string): string {
@@ -66,14 +79,15 @@ export function pathsOf(
   { realpath }: Surroundings,
 ): string[] {
   const { text } = field
-  // Mostly it is a path of its own, in one place, and no link.
-  if (!field.unknown && !field.glob && text.startsWith('/') && !text.includes('..')) {
-    const path = normalize(text)
+  // Mostly it is known, there is one place that it may be in, and it is no link.
+  const places = text.startsWith('/') ? ROOT : cwds
+  if (places.length === 1 && places[0] !== undefined && isKnown(field)) {
+    const path = joinPath(places[0], text) as string
     const real = realpath(path)
     return real === path ? [path] : [path, real]
   }
   const paths: string[] = []
-  for (const cwd of text.startsWith('/') ? ROOT : cwds) {
+  for (const cwd of places) {
     const path = text.startsWith(UNKNOWN) ? undefined : joinPath(cwd, text)
     if (path === undefined) {
       // Somewhere: the name alone may still be a protected one.
@@ -91,6 +105,10 @@ export function pathsOf(
 }
 
 const ROOT = ['/']
+
+/** All of it, and where it leads to. */
+const isKnown = ({ text, unknown, glob }: Field) =>
+  !unknown && !glob && text.charCodeAt(0) !== 0 && !text.includes('..')
 
 /** They are few. */
 function addOnce(list: string[], text: string): void {
@@ -154,12 +172,24 @@ export class PathIndex {
     this.holding = patterns.filter(({ name, inside }) => name === undefined || inside !== undefined)
   }
 
-  /** Those that the path may touch. */
-  near(path: string, deep: boolean): readonly PathPattern[] {
+  /** The first one that the path may touch. */
+  firstTouchedBy(path: string, touch: Touch): PathPattern | undefined {
     const { segments, plain } = splitPath(path)
-    if (!plain || segments.length === 0 || segments.some((segment) => this.names.has(segment)))
-      return this.all
-    return deep ? this.holding : this.nameless
+    if (!plain || segments.length === 0 || this.hasName(segments)) {
+      for (const pattern of this.all) if (mayTouch(path, pattern, touch)) return pattern
+      return undefined
+    }
+    // No name is in the path: of those that have one, only what is below it may be meant.
+    for (const pattern of touch.deep ? this.holding : this.nameless) {
+      if (pattern.name === undefined ? mayTouch(path, pattern, touch) : holds(path, pattern, touch.exists))
+        return pattern
+    }
+    return undefined
+  }
+
+  private hasName(segments: readonly string[]): boolean {
+    for (const segment of segments) if (this.names.has(segment)) return true
+    return false
   }
 }
 
@@ -215,7 +245,7 @@ export function firstTouched(
   touch: Touch,
 ): { path: string; pattern: PathPattern } | undefined {
   for (const path of paths) {
-    const pattern = patterns.near(path, touch.deep).find((one) => mayTouch(path, one, touch))
+    const pattern = patterns.firstTouchedBy(path, touch)
     if (pattern) return { path, pattern }
   }
   return undefined
@@ -225,16 +255,18 @@ let split: { path: string; segments: readonly string[]; plain: boolean } | undef
 
 /** One path is held against many patterns. `plain`: all of it is known. */
 function splitPath(path: string) {
-  if (split?.path !== path) {
-    const segments: string[] = []
-    for (let from = 0; from <= path.length; ) {
-      const slash = path.indexOf('/', from)
-      const end = slash === -1 ? path.length : slash
-      if (end > from) segments.push(path.slice(from, end))
-      from = end + 1
-    }
-    split = { path, segments, plain: !SPECIAL.test(path) }
+  if (split?.path === path) return split
+  const segments: string[] = []
+  let plain = true
+  let from = 0
+  for (let at = 0; at <= path.length; at++) {
+    const code = at === path.length ? SLASH : path.charCodeAt(at)
+    if (code === SLASH) {
+      if (at > from) segments.push(path.slice(from, at))
+      from = at + 1
+    } else if (code === 0 || code === 0x2a || code === 0x3f || code === 0x5b) plain = false
   }
+  split = { path, segments, plain }
   return split
 }
 
@@ -265,9 +297,6 @@ function touches(
 }
 
 const WILD = /[*?[]/
-/** As before, or not known. */
-const SPECIAL = /[*?[\0]/
-
 function segmentsMeet(one: string, other: string, anywhere: boolean): boolean {
   if (one === other) return true
   if (anywhere && (one === UNKNOWN || WILD.test(one))) return false

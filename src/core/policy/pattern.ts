@@ -129,13 +129,13 @@ export type Forms = (field: Field) => readonly string[]
 
 /** Whether the arguments from one place on can be the words looked for from another place on. */
 function follows(wanted: readonly string[], args: readonly Field[], open: boolean, forms: Forms): boolean {
-  // Each pair of places is looked at once: else a row of options would take for ever.
-  const failed = new Set<number>()
+  // Each pair of places is looked at once: else a long row of options would take for ever.
+  const failed = args.length > 8 ? new Set<number>() : undefined
   const from = (at: number, index: number): boolean => {
     const key = at * (args.length + 2) + index
-    if (failed.has(key)) return false
+    if (failed?.has(key)) return false
     const found = step(at, index)
-    if (!found) failed.add(key)
+    if (!found) failed?.add(key)
     return found
   }
   const step = (at: number, index: number): boolean => {

@@ -42,8 +42,8 @@ export interface Policy {
   /** By program. */
   forbiddingBy: ReadonlyMap<string, readonly Forbidding[]>
   allowing: ReadonlyMap<string, readonly CommandPattern[]>
-  /** What a text that speaks of something forbidden has at least one of. */
-  forbiddenNames: readonly string[]
+  /** What a text has that speaks of something forbidden: the name of a program. */
+  forbiddenNames: RegExp
   /** Whether only what is allowed may run, so that what cannot be understood may not. */
   restricts: boolean
   protectedPaths: PathIndex
@@ -66,7 +66,7 @@ export function compilePolicy(rules: PolicyRules, tier: TierRules | undefined, h
     forbidding,
     forbiddingBy: Map.groupBy(forbidding, ({ pattern }) => pattern.program),
     allowing: Map.groupBy((tier?.allow ?? []).map(compiled), ({ program }) => program),
-    forbiddenNames: [...new Set(forbidding.flatMap(({ spoken }) => spoken.map(([name = '']) => name)))],
+    forbiddenNames: anyOf(forbidding.flatMap(({ spoken }) => spoken.map(([name = '']) => name))),
     restricts: tier?.allow !== undefined,
     protectedPaths: new PathIndex([
       ...rules.protectedPaths.map((source) => compilePathPattern(source, home)),
@@ -74,6 +74,12 @@ export function compilePolicy(rules: PolicyRules, tier: TierRules | undefined, h
     ]),
     cooldowns: compileCooldowns(rules.cooldowns ?? {}),
   }
+}
+
+/** Of none, nothing. */
+function anyOf(names: readonly string[]): RegExp {
+  const escaped = [...new Set(names)].map((name) => name.replaceAll(/[^\w-]/g, '\\$&'))
+  return new RegExp(escaped.join('|') || '(?!)')
 }
 
 function forbiddingBy(source: string, rule: Forbidding['rule']): Forbidding {
