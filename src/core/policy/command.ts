@@ -69,21 +69,24 @@ export function askingOnce({ cwd, home, realpath, exists }: Surroundings): Surro
 
 const FEW = 8
 
+interface Answer<T> {
+  path: string
+  answer: T
+  before: Answer<T> | undefined
+}
+
 /** Mostly a few paths are asked about: to compare them is cheaper than to build a map. */
 function remembered<T>(ask: (path: string) => T): (path: string) => T {
-  const asked: string[] = []
-  const answers: T[] = []
+  let last: Answer<T> | undefined
+  let count = 0
   let more: Map<string, T> | undefined
   return (path) => {
-    const at = asked.indexOf(path)
-    if (at !== -1) return answers[at] as T
+    for (let known = last; known; known = known.before) if (known.path === path) return known.answer
     const known = more?.get(path)
     if (known !== undefined) return known
     const answer = ask(path)
-    if (asked.length < FEW) {
-      asked.push(path)
-      answers.push(answer)
-    } else {
+    if (++count <= FEW) last = { path, answer, before: last }
+    else {
       more ??= new Map()
       more.set(path, answer)
     }

@@ -61,6 +61,7 @@ function reading(input: Input | undefined, name: string, scope: Scope): Scope {
 
 function commandWords({ name, args }: Command, scope: Scope, walker: Walking): Field[][] {
   const expander = walker.expander(scope)
+  if (name && args.every(isWord)) return expandWords([name, ...args], expander)
   const words: Word[] = name ? [name] : []
   let all: Field[][] | undefined
   for (const arg of args) {
@@ -80,6 +81,8 @@ function commandWords({ name, args }: Command, scope: Scope, walker: Walking): F
   const rest = expandWords(words, expander)
   return all ? combine(all, rest) : rest
 }
+
+const isWord = (arg: Command['args'][number]): arg is Word => arg.type === 'Word'
 
 function combine(all: readonly Field[][], choices: readonly Field[][]): Field[][] {
   return all.flatMap((fields) => choices.map((choice) => [...fields, ...choice])).slice(0, 64)
