@@ -134,6 +134,8 @@ export interface PathPattern {
    * own files, nor for what is always protected: else nothing could be done to a directory as a whole.
    */
   inside: string | undefined
+  /** Behind a path that is normal, it stays as it is. */
+  insideIsNormal: boolean
   /** What it begins with, if that is written out. */
   name: string | undefined
 }
@@ -150,6 +152,7 @@ export function compilePathPattern(source: string, home: string, always = false)
     segments: everywhere ? ['**', ...segments] : segments,
     start,
     inside: inside || undefined,
+    insideIsNormal: normalize(inside) === `/${inside}`,
     name: WILD.test(first) ? undefined : first,
   }
 }
@@ -235,8 +238,11 @@ function mayTouch(path: string, pattern: PathPattern, { deep, tree, exists }: To
   return deep && holds(path, pattern, exists)
 }
 
-const holds = (path: string, { inside }: PathPattern, exists: Touch['exists']) =>
-  inside !== undefined && exists(normalize(`${path}/${inside}`))
+function holds(path: string, { inside, insideIsNormal }: PathPattern, exists: Touch['exists']): boolean {
+  if (inside === undefined) return false
+  const whole = `${path}/${inside}`
+  return exists(insideIsNormal && isNormal(path) ? whole : normalize(whole))
+}
 
 /** The first pattern that one of the paths may touch. */
 export function firstTouched(
