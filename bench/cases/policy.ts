@@ -11,9 +11,10 @@ import { interleave, ratios } from '../measure.ts'
 export const policy: Benchmark = {
   name: 'policy',
   about:
-    'Check of one command against the rules of tier 2 ÷ parsing it alone (every node visited, for the parser is lazy), over the corpus of disguised and innocent commands.',
+    'Check of one command against the rules of tier 2 ÷ parsing it alone (every node visited, for the parser is lazy), over the corpus of disguised and innocent commands, and over commands that agents run every day.',
   run: async ({ short }) => {
-    const lines = ['forbidden', 'innocent'].flatMap(readCommands)
+    const lines = ['forbidden', 'innocent'].flatMap(readCorpus)
+    const everyday = readEveryday()
     const rules = DEFAULT_TIERS[2]
     const policy = compilePolicy(
       { never: DEFAULT_NEVER, protectedPaths: DEFAULT_PROTECTED_PATHS },
@@ -22,25 +23,39 @@ export const policy: Benchmark = {
     )
     const where = { cwd: '/work', home: '/home/dev', realpath: (path: string) => path, exists: () => false }
     const slowest: number[] = []
-    const { checked, parsed } = await interleave(
+    const parses = (line: string) => visit(parse(line))
+    const checks = (line: string) => checkCommand(line, policy, where)
+    const { checked, parsed, checkedEveryday, parsedEveryday } = await interleave(
       {
-        parsed: async () => median(lines, (line) => visit(parse(line))),
-        checked: async () => median(lines, (line) => checkCommand(line, policy, where), slowest),
+        parsed: async () => median(lines, parses),
+        checked: async () => median(lines, checks, slowest),
+        parsedEveryday: async () => median(everyday, parses),
+        checkedEveryday: async () => median(everyday, checks),
       },
       short ? 5 : 60,
     )
     return [
       figure('check ÷ parse', '×', ratios(checked, parsed), { most: 1.5 }),
+      figure('check ÷ parse, everyday commands', '×', ratios(checkedEveryday, parsedEveryday)),
       figure('check of one command, p99', 'ms', slowest.slice(1), { most: 2 }),
     ]
   },
 }
 
-function readCommands(name: string): string[] {
+function readCorpus(name: string): string[] {
   const text = readFileSync(new URL(`../../test/policy/corpus/${name}.txt`, import.meta.url), 'utf8')
   return text
     .split('\n')
     .flatMap((line) => /^[-1-9] \| (.*) # [^#]*$/.exec(line)?.[1]?.replaceAll('\\n', '\n') ?? [])
+}
+
+/** One a line; \n is a line break. */
+function readEveryday(): string[] {
+  const text = readFileSync(new URL('../everyday-commands.txt', import.meta.url), 'utf8')
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.replaceAll('\\n', '\n'))
 }
 
 function visit(node: SyntaxNode): void {

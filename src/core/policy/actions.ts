@@ -2,7 +2,7 @@
 import { type Extraction, type SimpleCommand, type Surroundings, showCommand } from './command.ts'
 import type { Action, Cooldowns, CountedPattern } from './cooldown.ts'
 import { onlyLooks } from './observe.ts'
-import { inOrder, type Subject } from './pattern.ts'
+import { type Subject, speaksOf } from './pattern.ts'
 import { matchServices } from './service-match.ts'
 import { nameServices } from './service-name.ts'
 import { innerSubjectsOf, subjectsOf } from './subject.ts'
@@ -28,7 +28,7 @@ export function actionsOf(
   const search = new Search(cooldowns)
   const direct = commands.flatMap((command) => search.look(command, subjectsOf(command, surroundings)))
   const inner = commands.flatMap((command) => {
-    const subjects = innerSubjectsOf(command, (program) => cooldowns.byProgram.has(program))
+    const subjects = innerSubjectsOf(command, cooldowns.byProgram)
     return subjects.length > 0 && !onlyLooks(command) ? search.look(command, subjects) : []
   })
   // What a known wrapper starts is a command of its own too, but done once.
@@ -74,9 +74,8 @@ class Search {
   /** A program text cannot be followed, so what it speaks of would not be counted. */
   lookInText(text: string, why: string): void {
     for (const counted of this.cooldowns.patterns) {
-      const { program, operands, source } = counted.pattern
-      const words = [program, ...operands.filter((word) => !/[*?{]/.test(word))]
-      if (this.seen.has(counted) || !inOrder(text, words)) continue
+      const { source } = counted.pattern
+      if (this.seen.has(counted) || !speaksOf(text, counted.spoken)) continue
       this.unclear ??= {
         rule: counted.rule,
         reason: `This ${why} and speaks of \`${source}\`, which the cooldown "${counted.rule}" counts. Run that directly, as a command of its own.`,

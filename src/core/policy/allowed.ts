@@ -1,14 +1,7 @@
 /** Whether a command is one of those that a tier may run. In doubt it is not. */
 
 import { redirectedTo } from './changed-files.ts'
-import {
-  baseName,
-  type Field,
-  type SimpleCommand,
-  type Surroundings,
-  showCommand,
-  UNKNOWN,
-} from './command.ts'
+import { type Field, type SimpleCommand, type Surroundings, showCommand, UNKNOWN } from './command.ts'
 import type { Refusal } from './forbidden.ts'
 import { loadingOption } from './loading.ts'
 import { pathsOf } from './paths.ts'
@@ -20,20 +13,19 @@ import { subjectOf, USUAL_PLACE } from './subject.ts'
 /** `looks`: the command only looks, which everybody may. */
 export function notAllowed(
   command: SimpleCommand,
-  policy: Pick<Policy, 'tier' | 'tools' | 'allowing'>,
+  policy: Pick<Policy, 'tier' | 'mayWrite' | 'allowing'>,
   looks: boolean,
   surroundings: Surroundings,
 ): Refusal | undefined {
-  const name = command.words[0]
+  const { words, program, args } = command
+  const { mayWrite } = policy
+  const name = words[0]
   if (!name) return undefined
-  const mayWrite = policy.tools.includes('Write') || policy.tools.includes('Edit')
   if (!mayWrite && command.redirects.length > 0) {
     const target = redirectedTo(command).find((field) => !isScratch(field, command, surroundings))
     if (target) return writesTo(target, command, policy)
   }
   if (looks) return undefined
-  const program = baseName(name.text)
-  const args = command.words.slice(1)
   if (program === 'tee' && (mayWrite || args.every((arg) => isHarmless(arg, command, surroundings))))
     return undefined
   if (program === 'sed' && !readSed(args).understood) {
@@ -68,7 +60,7 @@ function isScratch(field: Field, { cwds }: SimpleCommand, surroundings: Surround
   if (field.unknown) return false
   // Where the work is, nothing is scratch.
   const own = `${surroundings.cwd}/`
-  const { paths } = pathsOf(field, cwds, surroundings)
+  const paths = pathsOf(field, cwds, surroundings)
   return paths.every((path) => SCRATCH.test(path) && !/[*?[]/.test(path) && !path.startsWith(own))
 }
 

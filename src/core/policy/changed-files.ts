@@ -3,7 +3,7 @@ import { baseName, type Field, literal, type SimpleCommand } from './command.ts'
 import type { FileChange } from './file-change.ts'
 import { gitChangedFiles } from './git-changed-files.ts'
 import { subCommand } from './observe.ts'
-import { isOption, textsOf } from './options.ts'
+import { isOption } from './options.ts'
 import { readSed } from './sed.ts'
 import { APART, isProse } from './spoken.ts'
 
@@ -11,7 +11,7 @@ const HARMLESS = /^\/dev\/(null|stdout|stderr|tty|fd\/[^/]+|full|zero)$/
 
 /** What its output, or that of what encloses it, is written to. */
 export function redirectedTo({ redirects }: SimpleCommand): Field[] {
-  return redirects.flatMap(({ writes, target }) => (writes && !HARMLESS.test(target.text) ? target : []))
+  return redirects.flatMap(({ writes, target }) => (writes && !isHarmless(target.text) ? target : []))
 }
 
 /**
@@ -23,92 +23,107 @@ export function changedFiles(
   looks: boolean,
   isDirectory: (field: Field) => boolean,
 ): FileChange[] {
-  const redirected = redirectedTo(command).map((target) => ({ target, deep: false, sure: true as const }))
-  const name = command.words[0]
-  if (!name || looks) return redirected
-  const targets = targetsOf(baseName(name.text), command.words.slice(1), isDirectory)
-  return [...redirected, ...targets.filter(({ target }) => !HARMLESS.test(target.text))]
+  const { words, program, args, redirects } = command
+  const changes: FileChange[] = []
+  if (redirects.length > 0)
+    for (const target of redirectedTo(command)) changes.push({ target, deep: false, sure: true })
+  if (words.length === 0 || looks) return changes
+  const targetsOf = TARGETS.get(program)
+  for (const change of targetsOf ? targetsOf(args, isDirectory) : anyWord(program, args))
+    if (!isHarmless(change.target.text)) changes.push(change)
+  return changes
 }
 
-function targetsOf(
-  program: string,
-  args: readonly Field[],
-  isDirectory: (field: Field) => boolean,
-): FileChange[] {
-  const operands = operandsOf(args)
-  const all = (deep: boolean) => operands.map((target) => ({ target, deep, sure: true as const }))
-  const recursive = args.some(({ text }) => /^-[a-zA-Z]*[rR]/.test(text) || text.startsWith('--rec'))
-  switch (program) {
-    case 'tee':
-    case 'touch':
-    case 'mkdir':
-    case 'truncate':
-      return all(false)
-    case 'source':
-    case '.':
-      return []
-    case 'rmdir':
-      return all(true)
-    case 'rm':
-    case 'chmod':
-    case 'chown':
-    case 'chgrp':
-      return all(recursive)
-    case 'mv':
-    case 'cp':
-    case 'rsync':
-    case 'scp':
-    case 'install':
-    case 'ln':
-      return copied(program, args, isDirectory)
-    case 'sed': {
-      const { understood, inPlace, files, written } = readSed(args)
-      const targets = [...(inPlace ? files : []), ...written.map(literal)].map((target) => ({
-        target,
-        deep: false,
-        sure: true as const,
-      }))
-      return understood ? targets : [...targets, ...anyWord(program, args)]
-    }
-    case 'dd':
-      return args
-        .filter(({ text }) => text.startsWith('of='))
-        .map((arg) => ({ target: { ...arg, text: arg.text.slice(3) }, deep: false, sure: true }))
-    case 'find':
-      return args.some(({ text }) => /^-(delete|fprint.*|fls)$/.test(text)) ? all(true) : []
-    case 'git':
-      return gitChangedFiles(args)
-    case 'docker':
-    case 'podman':
-    case 'nerdctl':
-    case 'docker-compose':
-    case 'podman-compose':
-      return mounts(args)
-    case 'tar':
-      if (
-        args.some(({ text }, index) => (index === 0 && /^-?\w*c/.test(text)) || text === '--create') &&
-        !args.some(({ text }) => text.startsWith('--rem'))
-      ) {
-        return args.flatMap(({ text }, index) =>
-          /^-?\w*f$/.test(text) || text === '--file'
-            ? [{ target: args[index + 1] ?? literal('-'), deep: false }]
-            : [],
-        )
-      }
+const isHarmless = (text: string) => text.startsWith('/dev/') && HARMLESS.test(text)
+
+type Targets = (args: readonly Field[], isDirectory: (field: Field) => boolean) => FileChange[]
+
+const operands =
+  (deep: (args: readonly Field[]) => boolean): Targets =>
+  (args) => {
+    const isDeep = deep(args)
+    return operandsOf(args).map((target) => ({ target, deep: isDeep, sure: true }))
   }
-  const here = UNPACKERS.has(program) && !args.some(({ text }) => /^(-C|-d|--directory.*)/.test(text))
-  return here ? [{ target: literal('.'), deep: true }, ...anyWord(program, args)] : anyWord(program, args)
+
+const isRecursive = (args: readonly Field[]) =>
+  args.some(({ text }) => isOption(text) && (/^-[a-zA-Z]*[rR]/.test(text) || text.startsWith('--rec')))
+
+const each = (names: string, targets: (program: string) => Targets) =>
+  names.split(' ').map((program) => [program, targets(program)] as const)
+
+const onlyNamed = operands(() => false)
+const wholeTrees = operands(() => true)
+const maybeTrees = operands(isRecursive)
+
+/** By program. Of the others, every word may be a file that is written to. */
+const TARGETS: ReadonlyMap<string, Targets> = new Map<string, Targets>([
+  ...each('tee touch mkdir truncate', () => onlyNamed),
+  ...each('source .', () => () => []),
+  ...each('rm chmod chown chgrp', () => maybeTrees),
+  ...each(
+    'mv cp rsync scp install ln',
+    (program) => (args, isDirectory) => copied(program, args, isDirectory),
+  ),
+  ...each('docker podman nerdctl docker-compose podman-compose', () => mounts),
+  ...each('tar bsdtar unzip patch cpio', unpacked),
+  ['rmdir', wholeTrees],
+  ['sed', sedTargets],
+  ['git', gitChangedFiles],
+  [
+    'dd',
+    (args) =>
+      args
+        .filter(({ text }) => text.startsWith('of='))
+        .map((arg) => ({ target: { ...arg, text: arg.text.slice(3) }, deep: false, sure: true })),
+  ],
+  [
+    'find',
+    (args, isDirectory) =>
+      args.some(({ text }) => /^-(delete|fprint.*|fls)$/.test(text)) ? wholeTrees(args, isDirectory) : [],
+  ],
+])
+
+function sedTargets(args: readonly Field[]): FileChange[] {
+  const { understood, inPlace, files, written } = readSed(args)
+  const targets = [...(inPlace ? files : []), ...written.map(literal)].map((target) => ({
+    target,
+    deep: false,
+    sure: true as const,
+  }))
+  return understood ? targets : [...targets, ...anyWord('sed', args)]
 }
+
+/** What they write, another file says. */
+function unpacked(program: string): Targets {
+  return (args) => {
+    if (program === 'tar' && packs(args)) {
+      return args.flatMap(({ text }, index) =>
+        /^-?\w*f$/.test(text) || text === '--file'
+          ? [{ target: args[index + 1] ?? literal('-'), deep: false }]
+          : [],
+      )
+    }
+    const here = !args.some(({ text }) => /^(-C|-d|--directory.*)/.test(text))
+    return here ? [{ target: literal('.'), deep: true }, ...anyWord(program, args)] : anyWord(program, args)
+  }
+}
+
+/** `tar c…`, without taking away what is packed. */
+const packs = (args: readonly Field[]) =>
+  args.some(({ text }, index) => (index === 0 && /^-?\w*c/.test(text)) || text === '--create') &&
+  !args.some(({ text }) => text.startsWith('--rem'))
 
 /** Not known to only read: every word that is a path may be written to, also the values of options. */
 function anyWord(program: string, args: readonly Field[]): FileChange[] {
-  return args.flatMap((arg, index) => [
-    ...(isOption(arg.text) ? [] : [{ target: arg, deep: true }]),
-    ...pieces(arg).map((target) => ({ target, deep: true })),
-    ...(/\s\S/.test(arg.text) && arg.text.includes('/') && !isProse(program, args, index)
-      ? spokenPaths(arg)
-      : []),
-  ])
+  const changes: FileChange[] = []
+  for (let index = 0; index < args.length; index++) {
+    const arg = args[index] as Field
+    if (!isOption(arg.text)) changes.push({ target: arg, deep: true })
+    for (const target of pieces(arg)) changes.push({ target, deep: true })
+    if (arg.text.includes('/') && /\s\S/.test(arg.text) && !isProse(program, args, index))
+      changes.push(...spokenPaths(arg))
+  }
+  return changes
 }
 
 /** Paths in what may be a text for the program: `.output /x`. */
@@ -117,9 +132,6 @@ function spokenPaths(arg: Field): FileChange[] {
     .split(APART)
     .flatMap((text) => (text.startsWith('/') ? { target: { ...arg, text }, deep: true } : []))
 }
-
-/** What they write, another file says. */
-const UNPACKERS = new Set(['tar', 'bsdtar', 'unzip', 'patch', 'cpio'])
 
 const operandsOf = (args: readonly Field[]) => {
   const dashes = args.findIndex(({ text }) => text === '--')
@@ -135,8 +147,9 @@ function copied(
   isDirectory: (field: Field) => boolean,
 ): FileChange[] {
   const operands = operandsOf(args)
+  const options = args.filter(({ text }) => isOption(text) || text.startsWith('='))
   const has = (short: RegExp, long: string) =>
-    args.some(
+    options.some(
       ({ text }) => short.test(text) || (text.length > 4 && long.startsWith(text.split('=', 1)[0] ?? '')),
     )
   const remote = program === 'rsync' || program === 'scp'
@@ -185,7 +198,8 @@ const nameOf = (text: string, remote: boolean) =>
 /** `-t x`, `-tx`, `-rt x`, `--target-directory=x`. */
 function targetDirectories(args: readonly Field[]): Field[] {
   return args.flatMap((arg, index) => {
-    const found = /^(?:-[abcCdDfFiHlLnPpRrsTuvxZ]*t(.*)|--t[a-z-]*(?:=(.*))?)$/s.exec(arg.text)
+    const found =
+      isOption(arg.text) && /^(?:-[abcCdDfFiHlLnPpRrsTuvxZ]*t(.*)|--t[a-z-]*(?:=(.*))?)$/s.exec(arg.text)
     if (!found) return []
     const value = found[1] || found[2]
     return value ? { ...arg, text: value } : (args[index + 1] ?? [])
@@ -193,18 +207,32 @@ function targetDirectories(args: readonly Field[]): Field[] {
 }
 
 /** `--output=/x`, `-o/x`, `a:/x`. */
-function pieces(arg: Field): Field[] {
+function pieces(arg: Field): readonly Field[] {
+  if (!mayHavePieces(arg.text)) return NOTHING
   const [, value] = /^-+[\w-]*[=:]?((?:\/|~|\.\.?\/).*)$/s.exec(arg.text) ?? []
   const parts = value === undefined ? arg.text.split(/[=:,]/).slice(1) : [value]
   return parts.filter((part) => part.includes('/') || part.includes('.')).map((text) => ({ ...arg, text }))
 }
 
+const NOTHING: readonly Field[] = []
+
+/** Most words are one name, or one path: no dash before it, and nothing that sets one part apart from another. */
+function mayHavePieces(text: string): boolean {
+  if (isOption(text)) return true
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === 0x3d || code === 0x3a || code === 0x2c) return true
+  }
+  return false
+}
+
 /** A directory given to a container can be changed from inside, unless it is given read-only. */
 function mounts(args: readonly Field[]): FileChange[] {
-  const sub = subCommand('docker', textsOf(args))
+  const sub = subCommand('docker', args)
   const all = args.flatMap((arg, index): FileChange[] => {
     const { text } = arg
     const before = args[index - 1]?.text ?? ''
+    if (!isOption(text) && !isOption(before) && !text.includes('=')) return []
     const named = (source: string): FileChange => ({
       target: { ...arg, text: source },
       deep: true,

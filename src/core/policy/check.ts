@@ -60,15 +60,16 @@ function unreadable(why: string): PolicyDecision {
 function decide(text: string, found: Extraction, policy: Policy, surroundings: Surroundings): PolicyDecision {
   const { commands, opaque } = found
   const refusal = firstRefusal(text, found, policy, surroundings)
-  const listed = { commands: commands.map(showCommand), opaque }
-  if (refusal) return { decision: 'deny', ...refusal, ...listed }
+  const shown = commands.map(showCommand)
+  if (refusal)
+    return { decision: 'deny', reason: refusal.reason, rule: refusal.rule, commands: shown, opaque }
   const reason = opaque[0]
     ? `Allowed, although something it starts cannot be seen: it ${opaque[0].why}.`
     : 'Allowed.'
-  return { decision: 'allow', reason, ...listed }
+  return { decision: 'allow', reason, commands: shown, opaque }
 }
 
-const OBSERVER = { tier: 'any', tools: [], allowing: new Map() }
+const OBSERVER = { tier: 'any', mayWrite: false, allowing: new Map() }
 
 /** Whether all that the text starts can be seen and merely looks. Files below /tmp may be written. */
 export function observes({ commands, opaque }: Extraction, surroundings: Surroundings): boolean {
@@ -78,17 +79,21 @@ export function observes({ commands, opaque }: Extraction, surroundings: Surroun
   )
 }
 
+const opensFile = ({ redirects }: SimpleCommand) =>
+  redirects.length > 0 && redirects.some(({ writes }) => !writes)
+
 function firstRefusal(
   source: string,
   { commands, opaque, error }: Extraction,
   policy: Policy,
   surroundings: Surroundings,
 ): Refusal | undefined {
-  const looking = commands.map(onlyLooks)
-  const whole = { source, commands }
-  for (let index = 0; index < commands.length; index++) {
-    const command = commands[index] as SimpleCommand
-    const refusal = forbidden(command, policy, looking[index] === true, surroundings, whole)
+  const looking: boolean[] = []
+  const whole = { source, commands, opens: commands.some(opensFile) }
+  for (const command of commands) {
+    const looks = onlyLooks(command)
+    looking.push(looks)
+    const refusal = forbidden(command, policy, looks, surroundings, whole)
     if (refusal) return refusal
   }
   for (const { text, why } of opaque) {

@@ -26,6 +26,9 @@ export interface Redirect {
 export interface SimpleCommand {
   /** The program and its arguments; wrappers such as `sudo` are already taken off. */
   words: readonly Field[]
+  /** The name of the program, without its directory. */
+  program: string
+  args: readonly Field[]
   /** Where it would run. `undefined` in the list: somewhere that cannot be known. */
   cwds: readonly (string | undefined)[]
   redirects: readonly Redirect[]
@@ -34,7 +37,7 @@ export interface SimpleCommand {
   /** How often it would run at most; infinite where that cannot be known. */
   times: number
   /** What it reads may hold something. */
-  fed?: true
+  fed: boolean
 }
 
 /** A text that starts something which parsing cannot see. */
@@ -64,14 +67,29 @@ export function askingOnce({ cwd, home, realpath, exists }: Surroundings): Surro
   return { cwd, home, realpath: remembered(realpath), exists: remembered(exists) }
 }
 
+const FEW = 8
+
+interface Answer<T> {
+  path: string
+  answer: T
+  before: Answer<T> | undefined
+}
+
+/** Mostly a few paths are asked about: to compare them is cheaper than to build a map. */
 function remembered<T>(ask: (path: string) => T): (path: string) => T {
-  let answers: Map<string, T> | undefined
+  let last: Answer<T> | undefined
+  let count = 0
+  let more: Map<string, T> | undefined
   return (path) => {
-    const known = answers?.get(path)
+    for (let known = last; known; known = known.before) if (known.path === path) return known.answer
+    const known = more?.get(path)
     if (known !== undefined) return known
     const answer = ask(path)
-    answers ??= new Map()
-    answers.set(path, answer)
+    if (++count <= FEW) last = { path, answer, before: last }
+    else {
+      more ??= new Map()
+      more.set(path, answer)
+    }
     return answer
   }
 }
@@ -88,5 +106,5 @@ export function showCommand({ words }: { words: readonly Field[] }): string {
 
 /** The name that a program is known by. */
 export function baseName(text: string): string {
-  return text.slice(text.lastIndexOf('/') + 1)
+  return text.includes('/') ? text.slice(text.lastIndexOf('/') + 1) : text
 }

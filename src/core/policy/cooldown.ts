@@ -4,7 +4,7 @@
  */
 
 import { formatSpan } from '../span.ts'
-import { type CommandPattern, compilePattern } from './pattern.ts'
+import { type CommandPattern, compilePattern, type Spoken, spokenForms } from './pattern.ts'
 import { type KnownOptions, knownOptions } from './service-options.ts'
 
 export interface CooldownSettings {
@@ -33,6 +33,8 @@ export interface ServicePattern {
 
 export interface CountedPattern extends ServicePattern {
   rule: string
+  /** How a text speaks of it. */
+  spoken: readonly Spoken[]
 }
 
 /** Rules, made ready once, to be asked often. */
@@ -86,7 +88,7 @@ export function compileCooldowns(settings: Readonly<Record<string, CooldownSetti
   const patterns = rules.flatMap(([rule, { match }]) =>
     match.map((source) => {
       const result = compileServicePattern(source)
-      if (result.ok) return { ...result.pattern, rule }
+      if (result.ok) return { ...result.pattern, rule, spoken: spokenForms(wordsOf(result.pattern)) }
       throw new Error(`the command pattern ${JSON.stringify(source)} cannot be understood: ${result.problem}`)
     }),
   )
@@ -96,6 +98,11 @@ export function compileCooldowns(settings: Readonly<Record<string, CooldownSetti
     byProgram: Map.groupBy(patterns, ({ pattern }) => pattern.program),
   }
 }
+
+const wordsOf = ({ pattern: { program, operands } }: ServicePattern) => [
+  program,
+  ...operands.filter((word) => !/[*?{]/.test(word)),
+]
 
 export type CooldownDecision =
   | { kind: 'allow'; claims: readonly Action[] }

@@ -17,8 +17,8 @@ const ARGUMENT = /\$\{?[@*\d]/
 export class Evaluated {
   private held: Map<string, Set<string>> | undefined
   private made: Map<string, Set<string>> | undefined
-  private readonly anything = new Set<string>()
-  private readonly wanted = new Set<string>()
+  private anything: Set<string> | undefined
+  private wanted: Set<string> | undefined
 
   /** The variable may hold this, alone or with more around it. */
   holds(name: string, text: string): void {
@@ -34,23 +34,25 @@ export class Evaluated {
 
   /** The variable may hold what a file, a program or a person says. */
   holdsAnything(name: string): void {
+    this.anything ??= new Set()
     this.anything.add(name)
   }
 
   /** Something is taken for a number, or for a name: these variables are looked up. */
   wants(source: string): void {
+    this.wanted ??= new Set()
     for (const name of namesIn(source)) this.wanted.add(name)
   }
 
   get isEmpty(): boolean {
-    return this.wanted.size === 0
+    return !this.wanted
   }
 
   /** What is evaluated although nobody can see it, or although it runs something. */
   *found(): Generator<{ name: string; text?: string }> {
     // A set that grows while it is gone through is gone through to its end.
-    for (const name of this.wanted) {
-      if (this.anything.has(name) || CHOSEN.test(name)) yield { name }
+    for (const name of this.wanted ?? []) {
+      if (this.anything?.has(name) || CHOSEN.test(name)) yield { name }
       for (const text of this.held?.get(name) ?? []) {
         if (LIVE.test(text)) yield { name, text }
         this.wants(text)

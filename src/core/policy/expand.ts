@@ -36,9 +36,10 @@ export function quietly({ scope, home }: Expander): Expander {
 export type Alternatives = Field[][]
 
 export function expandWords(words: readonly Word[], expander: Expander): Alternatives {
+  if (words.every(isLiteral)) return [words.map(({ value }) => ({ text: value }))]
   let all: Alternatives = [[]]
   for (const word of words) {
-    if (word.parts === undefined && !isTilde(word.text)) {
+    if (isLiteral(word)) {
       for (const fields of all) fields.push({ text: word.value })
       continue
     }
@@ -156,6 +157,8 @@ function addParts(
   }
   return builders
 }
+
+const isLiteral = (word: Word) => word.parts === undefined && !isTilde(word.text)
 
 const isTilde = (text: string) => text.charCodeAt(0) === 0x7e
 

@@ -1,18 +1,11 @@
 /** Whether a command may be something that must not run. In doubt it is. */
 
 import { changedFiles } from './changed-files.ts'
-import {
-  baseName,
-  type Field,
-  type SimpleCommand,
-  type Surroundings,
-  showCommand,
-  UNKNOWN,
-} from './command.ts'
+import { type Field, type SimpleCommand, type Surroundings, showCommand, UNKNOWN } from './command.ts'
 import { gitSetting } from './git-config.ts'
 import { isOption } from './options.ts'
 import { firstTouched, isDetour, type PathIndex, type PathPattern, pathsOf } from './paths.ts'
-import { type Forms, inOrder, mayMatch, type Subject } from './pattern.ts'
+import { type Forms, mayMatch, type Subject, speaksOf } from './pattern.ts'
 import type { Forbidding, Policy } from './policy.ts'
 import { rootDeletion } from './roots.ts'
 import { readSed } from './sed.ts'
@@ -28,6 +21,8 @@ export interface Refusal {
 interface Whole {
   source: string
   commands: readonly SimpleCommand[]
+  /** Whether a file is opened to be read. */
+  opens: boolean
 }
 
 /** `looks`: the command only looks, so that it writes nothing by itself. */
@@ -56,34 +51,30 @@ function forbiddingOf(
   looks: boolean,
   surroundings: Surroundings,
 ): Forbidding | undefined {
-  const forms: Forms = (field) => (field.unknown ? [] : pathsOf(field, command.cwds, surroundings).paths)
   let found: Forbidding | undefined
+  const forms: Forms = (field) => (field.unknown ? [] : pathsOf(field, command.cwds, surroundings))
   const look = (subject: Subject) => {
-    const patterns = subject.anyProgram ? forbidding : (forbiddingBy.get(subject.program) ?? [])
-    const match = patterns.find(({ pattern }) => mayMatch(pattern, subject, forms))
+    const patterns = subject.anyProgram ? forbidding : forbiddingBy.get(subject.program)
+    const match = patterns?.find(({ pattern }) => mayMatch(pattern, subject, forms))
     if (match && (!found || match.rule === 'never')) found = match
   }
   for (const subject of subjectsOf(command, surroundings)) look(subject)
-  const isOfInterest = (name: string) => forbiddingBy.has(name)
-  if (!looks) for (const subject of innerSubjectsOf(command, isOfInterest)) look(subject)
-  if (command.words.some(hasBlank))
-    for (const subject of spokenSubjects(command, looks, isOfInterest)) look(subject)
+  if (!looks) for (const subject of innerSubjectsOf(command, forbiddingBy)) look(subject)
+  for (const subject of spokenSubjects(command, looks, forbiddingBy)) look(subject)
   return found
 }
 
-const hasBlank = ({ text }: Field) => text.length > 2 && /\s/.test(text)
-
 /** Settings of git and steps of sed that start something nobody would see. */
 function steering(command: SimpleCommand, { restricts }: Policy): Refusal | undefined {
-  const program = baseName(command.words[0]?.text ?? '')
-  const key = program === 'git' ? gitSetting(command, restricts) : undefined
+  const { program, args } = command
+  const key = program === 'git' ? gitSetting(args, restricts) : undefined
   if (key !== undefined) {
     return {
       reason: `\`${showCommand(command)}\` may never run: the setting ${key.replaceAll(UNKNOWN, '…')} of git may start a program or change what is pushed. Do without it, or ask a person.`,
       rule: 'git-config',
     }
   }
-  if (program === 'sed' && readSed(command.words.slice(1)).starts) {
+  if (program === 'sed' && readSed(args).starts) {
     return {
       reason: `\`${showCommand(command)}\` may never run: \`e\` in a script of sed starts what it finds. Run that directly.`,
       rule: 'sed',
@@ -105,14 +96,15 @@ const DESCRIPTOR = /^\/(dev\/(stdin|stdout|stderr|fd\/[^/]+)|proc\/[^/]+\/(task\
 
 /** What was opened to be read can be opened once more to be written, by the name of its descriptor. */
 function opensAgain(
-  { words, redirects }: SimpleCommand,
+  { args, redirects }: SimpleCommand,
   patterns: PathIndex,
   looks: boolean,
   surroundings: Surroundings,
-  { commands }: Whole,
+  { commands, opens }: Whole,
 ): Refusal | undefined {
+  if (!opens) return undefined
   const targets = [
-    ...(looks ? [] : words.slice(1)),
+    ...(looks ? [] : args),
     ...redirects.flatMap(({ target, writes }) => (writes ? target : [])),
   ]
   const named = targets.find(({ text }) => DESCRIPTOR.test(text))
@@ -120,7 +112,7 @@ function opensAgain(
   for (const command of commands) {
     for (const { target, writes } of command.redirects) {
       if (writes) continue
-      const { paths } = pathsOf(target, command.cwds, surroundings)
+      const paths = pathsOf(target, command.cwds, surroundings)
       const found = firstTouched(patterns, paths, { deep: true, exists: surroundings.exists })?.pattern
       if (found)
         return {
@@ -142,14 +134,14 @@ function protectedWrite(
   if (patterns.all.length === 0 || (looks && command.redirects.length === 0)) return undefined
   const isDirectory = (field: Field) =>
     /(^|\/)\.{0,2}$/.test(field.text) ||
-    pathsOf(field, command.cwds, surroundings).paths.some((path) => surroundings.exists(`${path}/.`))
+    pathsOf(field, command.cwds, surroundings).some((path) => surroundings.exists(`${path}/.`))
   const again = opensAgain(command, patterns, looks, surroundings, whole)
   if (again) return again
   for (const write of changedFiles(command, looks, isDirectory)) {
     const { target, tree = false } = write
     if (target.text === '') continue
     // A file of that name says where the repository is.
-    const deep = write.deep || /(^|\/)\.git\/*$/.test(target.text)
+    const deep = write.deep || (target.text.includes('.git') && /(^|\/)\.git\/*$/.test(target.text))
     if (write.sure && leadsAnywhere(target, command)) {
       const named = restricts ? patterns.all[0] : namedIn(whole, patterns, surroundings)
       if (named) {
@@ -159,8 +151,8 @@ function protectedWrite(
         }
       }
     }
-    const { paths } = pathsOf(target, command.cwds, surroundings)
-    if (command.cwds.some((cwd) => isDetour(cwd, target.text))) {
+    const paths = pathsOf(target, command.cwds, surroundings)
+    if (isDetourFrom(command.cwds, target.text)) {
       return {
         reason: `\`${showCommand(command)}\` writes to ${target.text.replaceAll(UNKNOWN, '…')}, which may lead anywhere. Write the path out.`,
         rule: 'detour',
@@ -184,6 +176,11 @@ function protectedWrite(
   return undefined
 }
 
+function isDetourFrom(cwds: SimpleCommand['cwds'], path: string): boolean {
+  for (const cwd of cwds) if (isDetour(cwd, path)) return true
+  return false
+}
+
 /** Whether a path begins with something unknown, so that it may be any. */
 function leadsAnywhere({ text, unknown, local }: Field, { cwds }: SimpleCommand): boolean {
   if (unknown && text.startsWith(UNKNOWN)) return !local
@@ -200,10 +197,10 @@ function namedIn(
     ({ start }) => start.length > 2 && start.startsWith('/') && source.includes(start),
   )
   if (spoken) return spoken
-  for (const { words, redirects, cwds } of commands) {
-    for (const field of [...words.slice(1), ...redirects.map(({ target }) => target)]) {
+  for (const { args, redirects, cwds } of commands) {
+    for (const field of [...args, ...redirects.map(({ target }) => target)]) {
       if (isOption(field.text) || field.text.startsWith(UNKNOWN)) continue
-      const { paths } = pathsOf(field, cwds, surroundings)
+      const paths = pathsOf(field, cwds, surroundings)
       const found = firstTouched(patterns, paths, { deep: true, exists: surroundings.exists })
       if (found) return found.pattern
     }
@@ -226,11 +223,14 @@ function treesOf(path: string, { exists }: Surroundings): string[] {
  * stands around it, which may have written it.
  */
 export function mentioned(text: string, source: string, why: string, policy: Policy): Refusal | undefined {
-  for (const { pattern, words } of policy.forbidding) {
-    if (inOrder(text, words) || inOrder(source, words)) {
-      return {
-        reason: `This ${why} and speaks of \`${pattern.source}\`, which is forbidden. Run what is allowed directly.`,
-        rule: pattern.source,
+  const { forbiddenNames } = policy
+  if (forbiddenNames.test(text) || forbiddenNames.test(source)) {
+    for (const { pattern, spoken } of policy.forbidding) {
+      if (speaksOf(text, spoken) || speaksOf(source, spoken)) {
+        return {
+          reason: `This ${why} and speaks of \`${pattern.source}\`, which is forbidden. Run what is allowed directly.`,
+          rule: pattern.source,
+        }
       }
     }
   }

@@ -19,7 +19,7 @@ const NAMED =
 const BY_FILES = /^(restore|clean)$/
 
 export function gitChangedFiles(args: readonly Field[]): FileChange[] {
-  const [name = '', ...operands] = subCommand('git', textsOf(args))
+  const [name = '', ...operands] = subCommand('git', args)
   if (READING.test(name)) return values(args, /^--o\w*$/, /^--o\w*=(.*)$/s).map(file)
   const places = values(args, /^(-C|--work-tree|--git-dir)$/, /^--(?:work-tree|git-dir)=(.*)$/s)
   if (name === 'config')

@@ -1,12 +1,13 @@
 /** Settings of git that start a program, or change what a later command does. */
-import { type SimpleCommand, UNKNOWN } from './command.ts'
+import { type Field, UNKNOWN } from './command.ts'
 import { isOption, textsOf } from './options.ts'
 
 /** Of a call of git: a setting that must not be made, or nothing. `strict`: only those known to be harmless may be. */
-export function gitSetting({ words }: SimpleCommand, strict: boolean): string | undefined {
-  const fields = words.slice(1)
-  const args = textsOf(fields)
-  const { given, rest } = globalSettings(args)
+export function gitSetting(fields: readonly Field[], strict: boolean): string | undefined {
+  const [first] = fields
+  // Mostly there is nothing before the sub-command, and that sets nothing.
+  if (!first || (!isOption(first.text) && !SETTING.has(first.text))) return undefined
+  const { given, rest } = globalSettings(textsOf(fields))
   const [sub = '', ...after] = rest
   const reads = after.some((arg) => /^(--get.*|--list|-l)$/.test(arg))
   if (sub === 'config' && !reads && fields.some(({ unknown }) => unknown === 'many')) return UNKNOWN
@@ -38,6 +39,8 @@ function split(text: string): Setting {
 
 /** The value is in a variable. */
 const fromEnvironment = (text: string): Setting => [split(text)[0], '…']
+
+const SETTING = new Set(['config', 'clone', 'init', 'remote'])
 
 /** What `config`, `clone` and `remote` set. */
 function ownSettings(sub: string, args: readonly string[]): Setting[] {

@@ -1,31 +1,44 @@
 /** Which options a command was given, if all of them are known. One that is not known could mean anything. */
 import { type Field, UNKNOWN } from './command.ts'
+import { isOption } from './options.ts'
 
 /**
  * The options a program may be given, in words: `-abc` may stand alone or in a cluster, `-n:` takes a value, `-M?` may have one
  * attached, `--long`, `--since=` takes a value, `--color?` may have one behind `=`, `-#` is a number, `-word!` is
  * written with one dash and takes no value, `-word!:` takes one.
  */
-export type OptionList = ReadonlyMap<string, 'flag' | 'value' | 'optional'>
+export interface OptionList {
+  /** `--long`, and those that are written with one dash. */
+  words: ReadonlyMap<string, Kind>
+  letters: ReadonlyMap<string, { name: string; kind: Kind }>
+}
+
+type Kind = 'flag' | 'value' | 'optional'
 
 export function optionList(...lists: readonly string[]): OptionList {
-  const known = new Map<string, 'flag' | 'value' | 'optional'>()
+  const words = new Map<string, Kind>()
+  const letters = new Map<string, { name: string; kind: Kind }>()
   for (const word of lists.join(' ').split(/\s+/).filter(Boolean)) {
     const kind = /[:=]$/.test(word) ? 'value' : word.endsWith('?') ? 'optional' : 'flag'
     const name = word.replace(/[:=?]$/, '')
-    if (name.endsWith('!')) known.set(name, kind)
-    else if (name.startsWith('--')) known.set(name, kind)
-    else for (const letter of name.slice(1)) known.set(`-${letter}`, kind)
+    if (name.endsWith('!')) words.set(name.slice(0, -1), kind)
+    else if (name.startsWith('--')) words.set(name, kind)
+    else for (const letter of name.slice(1)) letters.set(letter, { name: `-${letter}`, kind })
   }
-  return known
+  return { words, letters }
 }
 
 export interface GivenOptions {
-  operands: Field[]
+  operands: readonly Field[]
   /** Each option with its value, in order. */
-  options: { name: string; value: Field | undefined }[]
+  options: readonly GivenOption[]
   /** What follows the first operand, when only options before it were asked for. */
   rest: readonly Field[]
+}
+
+interface GivenOption {
+  name: string
+  value: Field | undefined
 }
 
 interface Reading {
@@ -41,27 +54,26 @@ export function givenOptions(
   list: OptionList,
   { leading = false, trusting = false }: Reading = {},
 ): GivenOptions | undefined {
-  const given: GivenOptions = { operands: [], options: [], rest: [] }
+  const operands: Field[] = []
+  const options: GivenOption[] = []
   for (let at = 0; at < fields.length; at++) {
     const field = fields[at] as Field
     const { text } = field
-    if (text === '--' || (text === '--end-of-options' && list.has(text))) {
-      given.operands.push(...fields.slice(at + 1))
-      given.rest = fields.slice(at + 2)
-      return given
-    }
-    if (!/^-./s.test(text)) {
+    if (!isOption(text)) {
       if (!trusting && mayBeOption(field)) return undefined
-      given.operands.push(field)
-      if (!leading) continue
-      given.rest = fields.slice(at + 1)
-      return given
+      operands.push(field)
+      if (leading) return { operands, options, rest: fields.slice(at + 1) }
+      continue
     }
-    const used = readOption(field, fields[at + 1], list, given.options)
+    if (text === '--' || (text === '--end-of-options' && list.words.has(text))) {
+      operands.push(...fields.slice(at + 1))
+      return { operands, options, rest: fields.slice(at + 2) }
+    }
+    const used = readOption(field, fields[at + 1], list, options)
     if (used === undefined) return undefined
     at += used
   }
-  return given
+  return { operands, options, rest: [] }
 }
 
 /** A value that is not known, or a file that is named like an option. */
@@ -73,12 +85,13 @@ function readOption(
   field: Field,
   next: Field | undefined,
   list: OptionList,
-  options: GivenOptions['options'],
+  options: GivenOption[],
 ): number | undefined {
   const { text } = field
-  const [, name = text, inline] = /^(--?[^=]+)=(.*)$/s.exec(text) ?? []
+  const sign = text.indexOf('=')
+  const [name, inline] = sign > 1 ? [text.slice(0, sign), text.slice(sign + 1)] : [text, undefined]
   const attached = (part: string) => ({ ...field, text: part })
-  const whole = list.get(name.startsWith('--') ? name : `${name}!`)
+  const whole = list.words.get(name)
   if (whole === 'value') {
     const value = inline === undefined ? next : attached(inline)
     options.push({ name, value })
@@ -90,20 +103,22 @@ function readOption(
     return 0
   }
   if (text.startsWith('--')) return undefined
-  if (/^-\d+$/.test(text) && list.has('-#')) return 0
+  const { letters } = list
+  if (letters.has('#') && /^-\d+$/.test(text)) return 0
   for (let at = 1; at < text.length; at++) {
-    const letter = `-${text[at]}`
-    const kind = list.get(letter)
-    const rest = text.slice(at + 1)
-    if (!kind) return undefined
-    if (kind === 'flag') options.push({ name: letter, value: undefined })
-    else if (rest || kind === 'optional') {
-      options.push({ name: letter, value: rest ? attached(rest) : undefined })
-      return 0
-    } else {
-      options.push({ name: letter, value: next })
-      return next ? 1 : undefined
+    const letter = letters.get(text[at] as string)
+    if (!letter) return undefined
+    if (letter.kind === 'flag') {
+      options.push({ name: letter.name, value: undefined })
+      continue
     }
+    const rest = text.slice(at + 1)
+    if (rest || letter.kind === 'optional') {
+      options.push({ name: letter.name, value: rest ? attached(rest) : undefined })
+      return 0
+    }
+    options.push({ name: letter.name, value: next })
+    return next ? 1 : undefined
   }
   return 0
 }

@@ -83,7 +83,7 @@ const VALUE_OPTIONS: Record<string, readonly string[]> = {
   npm: ['--prefix', '-C', '-w', '--workspace'],
 }
 
-/** The same option under its other names; the first is the one that is compared. */
+/** By program, or by its sub-command: the same option under its other names; the first is the one that is compared. */
 const SAME_OPTIONS: Record<string, readonly (readonly string[])[]> = {
   'git push': [
     ['--force', '-f'],
@@ -111,8 +111,8 @@ const SAME_OPTIONS: Record<string, readonly (readonly string[])[]> = {
 const NONE: readonly string[] = []
 const COMPOSE_OPTIONS = [...(VALUE_OPTIONS.docker ?? []), ...(VALUE_OPTIONS['docker compose'] ?? [])]
 
-export function valueOptions(program: string, words: readonly string[]): readonly string[] {
-  if (program === 'docker' && words.includes('compose')) return COMPOSE_OPTIONS
+export function valueOptions(program: string, args: readonly Field[]): readonly string[] {
+  if (program === 'docker' && args.some(({ text }) => text === 'compose')) return COMPOSE_OPTIONS
   return VALUE_OPTIONS[program] ?? NONE
 }
 
@@ -123,10 +123,11 @@ export function optionsOf(program: string, words: readonly string[]): Set<string
   for (const word of words) {
     if (word === '--') break
     if (!isOption(word)) continue
-    const [name = word] = word.split('=', 1)
-    options.add(sameOption(name, same))
-    if (!word.startsWith('--'))
-      for (const letter of name.slice(1)) options.add(sameOption(`-${letter}`, same))
+    const sign = word.indexOf('=')
+    const name = sign === -1 ? word : word.slice(0, sign)
+    options.add(same.get(name) ?? name)
+    if (word.startsWith('--')) continue
+    for (const letter of name.slice(1)) options.add(same.get(`-${letter}`) ?? `-${letter}`)
   }
   // `+main` forces that one reference.
   if (program === 'git' && words.includes('push') && words.some((word) => word.startsWith('+')))
@@ -144,17 +145,32 @@ export function hasOption(options: ReadonlySet<string>, wanted: string): boolean
   return false
 }
 
-function sameOptions(program: string, words: readonly string[]): readonly (readonly string[])[] {
-  const sub = words.find((word) => !isOption(word))
-  for (const word of [sub, ...words]) {
-    const found = word === undefined ? undefined : SAME_OPTIONS[`${program} ${word}`]
-    if (found) return found
+/** From each name of an option to the one that is compared. */
+type SameOptions = ReadonlyMap<string, string>
+
+const NO_OPTIONS: SameOptions = new Map()
+const BY_PROGRAM = new Map<string, SameOptions>()
+const BY_SUB_COMMAND = new Map<string, Map<string, SameOptions>>()
+for (const [command, rows] of Object.entries(SAME_OPTIONS)) {
+  const same = new Map(rows.flatMap((names) => names.map((name) => [name, names[0] ?? name] as const)))
+  const [program = '', sub] = command.split(' ')
+  if (sub === undefined) BY_PROGRAM.set(program, same)
+  else {
+    const subs = BY_SUB_COMMAND.get(program) ?? new Map<string, SameOptions>()
+    BY_SUB_COMMAND.set(program, subs.set(sub, same))
   }
-  return SAME_OPTIONS[program] ?? []
 }
 
-function sameOption(option: string, same: readonly (readonly string[])[]): string {
-  return same.find((names) => names.includes(option))?.[0] ?? option
+function sameOptions(program: string, words: readonly string[]): SameOptions {
+  const subs = BY_SUB_COMMAND.get(program)
+  if (subs) {
+    const sub = words.find((word) => !isOption(word))
+    for (const word of sub === undefined ? words : [sub, ...words]) {
+      const found = subs.get(word)
+      if (found) return found
+    }
+  }
+  return BY_PROGRAM.get(program) ?? NO_OPTIONS
 }
 
 /** Every word, as far as it is known. */

@@ -3,11 +3,47 @@ import { type Field, type Surroundings, UNKNOWN } from './command.ts'
 
 /** `undefined`: relative to somewhere that cannot be known. */
 export function joinPath(cwd: string | undefined, path: string): string | undefined {
-  if (path.startsWith('/')) return normalize(path)
-  return cwd === undefined ? undefined : normalize(`${cwd}/${path}`)
+  if (joined.path === path && joined.cwd === cwd) return joined.whole
+  const whole = path.startsWith('/')
+    ? normalize(path)
+    : cwd === undefined
+      ? undefined
+      : normalize(`${cwd}/${path}`)
+  joined = { cwd, path, whole }
+  return whole
+}
+
+/** One word of a command is looked at by several rules, one after the other. */
+let joined: { cwd: string | undefined; path: string; whole: string | undefined } = {
+  cwd: undefined,
+  path: '',
+  whole: undefined,
 }
 
 export function normalize(path: string): string {
+  return isNormal(path) ? path : normalized(path)
+}
+
+/** Begins with a slash, ends without one, and has neither an empty part nor one that begins with a dot. */
+function isNormal(path: string): boolean {
+  let slash = false
+  for (let at = 0; at < path.length; at++) {
+    const code = path.charCodeAt(at)
+    if (code === SLASH) {
+      if (slash) return false
+      slash = true
+    } else {
+      if (at === 0 || (slash && code === DOT)) return false
+      slash = false
+    }
+  }
+  return path.length > 1 && !slash
+}
+
+const SLASH = 0x2f
+const DOT = 0x2e
+
+function normalized(path: string): string {
   const kept: string[] = []
   for (const part of path.split('/')) {
     if (part === '' || part === '.') continue
@@ -22,10 +58,13 @@ const DETOUR = /^\/(proc\/[^/]+\/(task\/[^/]+\/)?(root|cwd|fd\/[^/]+(?=\/.))|dev
 
 /** Whether the path, as it is written, leads through such a place, be it only to leave it again. */
 export function isDetour(cwd: string | undefined, path: string): boolean {
-  if (!path.includes('..')) return DETOUR.test(joinPath(cwd, path) ?? '')
+  if (!path.includes('..')) return leadsAround(joinPath(cwd, path) ?? '')
   const parts = (path.startsWith('/') ? path : `${cwd ?? ''}/${path}`).split('/')
-  return parts.some((_, at) => DETOUR.test(`${normalize(parts.slice(0, at + 1).join('/'))}/.`))
+  return parts.some((_, at) => leadsAround(`${normalize(parts.slice(0, at + 1).join('/'))}/.`))
 }
+
+const leadsAround = (path: string) =>
+  (path.startsWith('/proc/') || path.startsWith('/dev/')) && DETOUR.test(path)
 
 /** A directory that cannot be known. */
 const SOMEWHERE = '…'
@@ -38,32 +77,42 @@ export function pathsOf(
   field: Field,
   cwds: readonly (string | undefined)[],
   { realpath }: Surroundings,
-): { paths: string[]; certain: boolean } {
+): string[] {
   const { text } = field
-  // Mostly it is a path of its own, in one place, and no link.
-  if (!field.unknown && !field.glob && text.startsWith('/') && !text.includes('..')) {
-    const path = normalize(text)
+  // Mostly it is known, there is one place that it may be in, and it is no link.
+  const places = text.startsWith('/') ? ROOT : cwds
+  if (places.length === 1 && places[0] !== undefined && isKnown(field)) {
+    const path = joinPath(places[0], text) as string
     const real = realpath(path)
-    return { paths: real === path ? [path] : [path, real], certain: true }
+    return real === path ? [path] : [path, real]
   }
-  const paths = new Set<string>()
-  let certain = !field.unknown || field.text.startsWith('/')
-  for (const cwd of field.text.startsWith('/') ? ['/'] : cwds) {
-    const path = field.text.startsWith(UNKNOWN) ? undefined : joinPath(cwd, field.text)
+  const paths: string[] = []
+  for (const cwd of places) {
+    const path = text.startsWith(UNKNOWN) ? undefined : joinPath(cwd, text)
     if (path === undefined) {
-      certain = false
       // Somewhere: the name alone may still be a protected one.
-      paths.add(normalize(`/${SOMEWHERE}/${field.text}`))
+      addOnce(paths, normalize(`/${SOMEWHERE}/${text}`))
       continue
     }
-    paths.add(path)
-    paths.add(resolveLinks(path, field, realpath))
+    addOnce(paths, path)
+    addOnce(paths, resolveLinks(path, field, realpath))
     // `x/..` is not where it was if x is a link.
-    if (field.text.includes('..') && cwd !== undefined) {
-      paths.add(normalize(realpath(field.text.startsWith('/') ? field.text : `${cwd}/${field.text}`)))
+    if (text.includes('..') && cwd !== undefined) {
+      addOnce(paths, normalize(realpath(text.startsWith('/') ? text : `${cwd}/${text}`)))
     }
   }
-  return { paths: [...paths], certain }
+  return paths
+}
+
+const ROOT = ['/']
+
+/** All of it, and where it leads to. */
+const isKnown = ({ text, unknown, glob }: Field) =>
+  !unknown && !glob && text.charCodeAt(0) !== 0 && !text.includes('..')
+
+/** They are few. */
+function addOnce(list: string[], text: string): void {
+  if (!list.includes(text)) list.push(text)
 }
 
 function resolveLinks(path: string, field: Field, realpath: (path: string) => string): string {
@@ -85,6 +134,8 @@ export interface PathPattern {
    * own files, nor for what is always protected: else nothing could be done to a directory as a whole.
    */
   inside: string | undefined
+  /** Behind a path that is normal, it stays as it is. */
+  insideIsNormal: boolean
   /** What it begins with, if that is written out. */
   name: string | undefined
 }
@@ -101,6 +152,7 @@ export function compilePathPattern(source: string, home: string, always = false)
     segments: everywhere ? ['**', ...segments] : segments,
     start,
     inside: inside || undefined,
+    insideIsNormal: normalize(inside) === `/${inside}`,
     name: WILD.test(first) ? undefined : first,
   }
 }
@@ -123,12 +175,24 @@ export class PathIndex {
     this.holding = patterns.filter(({ name, inside }) => name === undefined || inside !== undefined)
   }
 
-  /** Those that the path may touch. */
-  near(path: string, deep: boolean): readonly PathPattern[] {
+  /** The first one that the path may touch. */
+  firstTouchedBy(path: string, touch: Touch): PathPattern | undefined {
     const { segments, plain } = splitPath(path)
-    if (!plain || segments.length === 0 || segments.some((segment) => this.names.has(segment)))
-      return this.all
-    return deep ? this.holding : this.nameless
+    if (!plain || segments.length === 0 || this.hasName(segments)) {
+      for (const pattern of this.all) if (mayTouch(path, pattern, touch)) return pattern
+      return undefined
+    }
+    // No name is in the path: of those that have one, only what is below it may be meant.
+    for (const pattern of touch.deep ? this.holding : this.nameless) {
+      if (pattern.name === undefined ? mayTouch(path, pattern, touch) : holds(path, pattern, touch.exists))
+        return pattern
+    }
+    return undefined
+  }
+
+  private hasName(segments: readonly string[]): boolean {
+    for (const segment of segments) if (this.names.has(segment)) return true
+    return false
   }
 }
 
@@ -147,7 +211,11 @@ export interface Touch {
  */
 function mayTouch(path: string, pattern: PathPattern, { deep, tree, exists }: Touch): boolean {
   const { segments, plain } = splitPath(path)
-  if (plain && pattern.name !== undefined && !meetsName(segments, pattern, deep)) return false
+  // Mostly the name that the pattern begins with is not in the path, so that only what is below it may be meant.
+  if (plain && pattern.name !== undefined && !segments.includes(pattern.name)) {
+    if (pattern.segments[0] === '**') return deep && holds(path, pattern, exists)
+    if (!deep || segments.length > 0) return false
+  }
   if (pattern.segments[0] !== '**') {
     if (touches(segments, 0, pattern.segments, 0, false, false)) return true
     return (
@@ -161,14 +229,19 @@ function mayTouch(path: string, pattern: PathPattern, { deep, tree, exists }: To
     // `.git` as a whole, for `.git/config`.
     if (deep && !tree && touches(segments, from, pattern.segments, 1, true, true)) return true
   }
-  const { inside } = pattern
   const name = pattern.segments.length === 2 ? pattern.segments[1] : undefined
   const last = segments.at(-1) ?? ''
   if (name !== undefined && !WILD.test(name) && /[*?]/.test(last) && wildcard(last).test(name)) {
     const parent = `/${segments.slice(0, -1).join('/')}`
     if (exists(normalize(`${parent}/${name}`))) return true
   }
-  return deep && inside !== undefined && exists(normalize(`${path}/${inside}`))
+  return deep && holds(path, pattern, exists)
+}
+
+function holds(path: string, { inside, insideIsNormal }: PathPattern, exists: Touch['exists']): boolean {
+  if (inside === undefined) return false
+  const whole = `${path}/${inside}`
+  return exists(insideIsNormal && isNormal(path) ? whole : normalize(whole))
 }
 
 /** The first pattern that one of the paths may touch. */
@@ -178,30 +251,28 @@ export function firstTouched(
   touch: Touch,
 ): { path: string; pattern: PathPattern } | undefined {
   for (const path of paths) {
-    const pattern = patterns.near(path, touch.deep).find((one) => mayTouch(path, one, touch))
+    const pattern = patterns.firstTouchedBy(path, touch)
     if (pattern) return { path, pattern }
   }
   return undefined
-}
-
-/** A quick no: the name that the pattern begins with is not in the path. */
-function meetsName(
-  segments: readonly string[],
-  { segments: [first], name = '', inside }: PathPattern,
-  deep: boolean,
-) {
-  if (first !== '**') return segments[0] === name || (deep && segments.length === 0)
-  return segments.includes(name) || (deep && inside !== undefined)
 }
 
 let split: { path: string; segments: readonly string[]; plain: boolean } | undefined
 
 /** One path is held against many patterns. `plain`: all of it is known. */
 function splitPath(path: string) {
-  if (split?.path !== path) {
-    const segments = path.split('/').filter((segment) => segment !== '')
-    split = { path, segments, plain: !path.includes(UNKNOWN) && !WILD.test(path) }
+  if (split?.path === path) return split
+  const segments: string[] = []
+  let plain = true
+  let from = 0
+  for (let at = 0; at <= path.length; at++) {
+    const code = at === path.length ? SLASH : path.charCodeAt(at)
+    if (code === SLASH) {
+      if (at > from) segments.push(path.slice(from, at))
+      from = at + 1
+    } else if (code === 0 || code === 0x2a || code === 0x3f || code === 0x5b) plain = false
   }
+  split = { path, segments, plain }
   return split
 }
 
@@ -232,7 +303,6 @@ function touches(
 }
 
 const WILD = /[*?[]/
-
 function segmentsMeet(one: string, other: string, anywhere: boolean): boolean {
   if (one === other) return true
   if (anywhere && (one === UNKNOWN || WILD.test(one))) return false

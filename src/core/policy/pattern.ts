@@ -3,7 +3,7 @@
  * words, quoting does not matter, and neither does where the options stand.
  */
 import { baseName, type Field, UNKNOWN } from './command.ts'
-import { hasOption, isOption, optionsOf, valueOptions } from './options.ts'
+import { hasOption, isOption, optionsOf, textsOf, valueOptions } from './options.ts'
 import { wildcard } from './paths.ts'
 
 export interface CommandPattern {
@@ -11,6 +11,8 @@ export interface CommandPattern {
   program: string
   /** Words that are not options, in order. */
   operands: readonly string[]
+  /** The first of them, if it stands for nothing but itself. */
+  first: string | undefined
   options: ReadonlySet<string>
   /** Ends with `*`, so that further words may follow. */
   open: boolean
@@ -38,16 +40,11 @@ export function compilePattern(source: string): PatternResult {
   const own = baseName(name)
   const program = canonicalProgram(own)
   const args = [...(isCompose(own) ? ['compose'] : []), ...(open ? rest.slice(0, -1) : rest)]
-  return {
-    ok: true,
-    pattern: {
-      source,
-      program,
-      operands: args.filter((word) => !isOption(word)),
-      options: optionsOf(program, args.filter(isOption).concat(args.filter((word) => !isOption(word)))),
-      open,
-    },
-  }
+  const operands = args.filter((word) => !isOption(word))
+  const options = optionsOf(program, args.filter(isOption).concat(operands))
+  const [first] = operands
+  const literal = first === undefined || /[*?/{]/.test(first) ? undefined : first
+  return { ok: true, pattern: { source, program, operands, first: literal, options, open } }
 }
 
 /** Words with quotes and backslashes resolved; a text says what is wrong. */
@@ -85,15 +82,17 @@ export interface Subject {
 
 /** Programs that take the words of docker and do what it does. */
 const DOCKERS = ['docker', 'podman', 'nerdctl']
+/** `docker-compose` is `docker compose`. */
+const COMPOSES = new Set(DOCKERS.map((name) => `${name}-compose`))
+const SAME_PROGRAM = new Map([...DOCKERS, ...COMPOSES].map((name) => [name, 'docker']))
 
 /** One program under one name. Where `isCompose`, `compose` is the first argument. */
 export function canonicalProgram(name: string): string {
-  return DOCKERS.includes(name) || isCompose(name) ? 'docker' : name
+  return SAME_PROGRAM.get(name) ?? name
 }
 
-/** `docker-compose` is `docker compose`. */
 export function isCompose(name: string): boolean {
-  return name.endsWith('-compose') && DOCKERS.includes(name.slice(0, -8))
+  return COMPOSES.has(name)
 }
 
 /**
@@ -106,24 +105,21 @@ export function mayMatch(
   forms: Forms,
 ): boolean {
   if (program !== pattern.program && !(anyProgram && pattern.operands.length > 0)) return false
-  if (!mayHaveWords(pattern.operands, args)) return false
+  if (!mayHaveWords(pattern, args)) return false
   return mayHaveOptions(pattern, args) && follows(pattern.operands, args, pattern.open, forms)
 }
 
 /** A quick no: a word that must be there is not, and nothing is there that may become it. */
-export function mayHaveWords(operands: readonly string[], args: readonly Field[]): boolean {
-  const first = operands[0]
-  if (first === undefined || /[*?/{]/.test(first)) return true
-  return args.some(({ text, unknown, glob }) => text === first || unknown || glob)
+export function mayHaveWords({ first }: CommandPattern, args: readonly Field[]): boolean {
+  if (first === undefined) return true
+  for (const { text, unknown, glob } of args) if (text === first || unknown || glob) return true
+  return false
 }
 
 /** Whether all options of the pattern are there; what is unknown may be any of them. */
 export function mayHaveOptions({ program, options }: CommandPattern, args: readonly Field[]): boolean {
   if (options.size === 0 || args.some(({ unknown, tame }) => unknown && !tame)) return true
-  const given = optionsOf(
-    program,
-    args.map(({ text }) => text),
-  )
+  const given = optionsOf(program, textsOf(args))
   for (const option of options) if (!hasOption(given, option)) return false
   return true
 }
@@ -133,13 +129,13 @@ export type Forms = (field: Field) => readonly string[]
 
 /** Whether the arguments from one place on can be the words looked for from another place on. */
 function follows(wanted: readonly string[], args: readonly Field[], open: boolean, forms: Forms): boolean {
-  // Each pair of places is looked at once: else a row of options would take for ever.
-  const failed = new Set<number>()
+  // Each pair of places is looked at once: else a long row of options would take for ever.
+  const failed = args.length > 8 ? new Set<number>() : undefined
   const from = (at: number, index: number): boolean => {
     const key = at * (args.length + 2) + index
-    if (failed.has(key)) return false
+    if (failed?.has(key)) return false
     const found = step(at, index)
-    if (!found) failed.add(key)
+    if (!found) failed?.add(key)
     return found
   }
   const step = (at: number, index: number): boolean => {
@@ -176,15 +172,22 @@ export function wordMeets(word: string, arg: Field, forms: Forms): boolean {
   return false
 }
 
-/** Whether a text has these words, in this order. One word alone says too little. */
-export function inOrder(text: string, words: readonly string[]): boolean {
-  if (words.length < 2) return false
+/** Words that a text has, in this order, if it speaks of something. */
+export type Spoken = readonly string[]
+
+/** How a text may speak of a command that has these words. One word alone says too little. */
+export function spokenForms(words: readonly string[]): readonly Spoken[] {
   const [program = '', ...others] = words
-  const names = program === 'docker' ? DOCKERS : [program]
-  return names.some((name) => hasInOrder(text, [name, ...others]))
+  if (others.length === 0) return []
+  return (program === 'docker' ? DOCKERS : [program]).map((name) => [name, ...others])
 }
 
-function hasInOrder(text: string, words: readonly string[]): boolean {
+export function speaksOf(text: string, forms: readonly Spoken[]): boolean {
+  for (const words of forms) if (hasInOrder(text, words)) return true
+  return false
+}
+
+function hasInOrder(text: string, words: Spoken): boolean {
   let from = 0
   for (const word of words) {
     const at = text.indexOf(word, from)
@@ -200,12 +203,18 @@ function hasInOrder(text: string, words: readonly string[]): boolean {
  */
 export function surelyMatches(pattern: CommandPattern, { program, anyProgram, args }: Subject): boolean {
   if (anyProgram || program !== pattern.program) return false
-  const texts = args.map(({ text }) => text)
-  if (pattern.options.size > 0) {
-    const options = optionsOf(program, texts)
-    for (const option of pattern.options) if (!options.has(option)) return false
-  }
-  const withValue = valueOptions(program, texts)
+  return surelyHasWords(pattern, program, args) && surelyHasOptions(pattern, program, args)
+}
+
+function surelyHasOptions({ options }: CommandPattern, program: string, args: readonly Field[]): boolean {
+  if (options.size === 0) return true
+  const given = optionsOf(program, textsOf(args))
+  for (const option of options) if (!given.has(option)) return false
+  return true
+}
+
+function surelyHasWords(pattern: CommandPattern, program: string, args: readonly Field[]): boolean {
+  let withValue: readonly string[] | undefined
   let at = 0
   for (let from = 0; from < args.length; from++) {
     const arg = args[from]
@@ -218,6 +227,7 @@ export function surelyMatches(pattern: CommandPattern, { program, anyProgram, ar
     }
     if (arg.unknown || arg.glob) return false
     if (isOption(arg.text)) {
+      withValue ??= valueOptions(program, args)
       if (withValue.includes(arg.text)) from++
       else if (!isKnownFlag(arg.text, pattern, withValue)) return false
       continue

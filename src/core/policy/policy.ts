@@ -2,7 +2,7 @@
 
 import { type CooldownSettings, type Cooldowns, compileCooldowns } from './cooldown.ts'
 import { compilePathPattern, PathIndex } from './paths.ts'
-import { type CommandPattern, compilePattern } from './pattern.ts'
+import { type CommandPattern, compilePattern, type Spoken, spokenForms } from './pattern.ts'
 import { names } from './tool-names.ts'
 
 /** What may be run at a tier. With `allow`, only that and what merely looks. */
@@ -28,8 +28,8 @@ export interface PolicyRules {
 export interface Forbidding {
   pattern: CommandPattern
   rule: 'never' | 'deny'
-  /** What a text that speaks of it has, in this order. */
-  words: readonly string[]
+  /** How a text speaks of it. */
+  spoken: readonly Spoken[]
 }
 
 export interface Policy {
@@ -37,10 +37,13 @@ export interface Policy {
   tier: string | undefined
   tools: readonly string[]
   deniedTools: readonly string[]
+  mayWrite: boolean
   forbidding: readonly Forbidding[]
   /** By program. */
   forbiddingBy: ReadonlyMap<string, readonly Forbidding[]>
   allowing: ReadonlyMap<string, readonly CommandPattern[]>
+  /** What a text has that speaks of something forbidden: the name of a program. */
+  forbiddenNames: RegExp
   /** Whether only what is allowed may run, so that what cannot be understood may not. */
   restricts: boolean
   protectedPaths: PathIndex
@@ -54,13 +57,16 @@ export function compilePolicy(rules: PolicyRules, tier: TierRules | undefined, h
     ...(tier?.deny ?? []).map((source) => forbiddingBy(source, 'deny')),
   ]
   const deniedTools = tier?.deniedTools ?? []
+  const tools = (tier?.tools ?? []).filter((tool) => !names(deniedTools, tool))
   return {
     tier: tier?.name,
-    tools: (tier?.tools ?? []).filter((tool) => !names(deniedTools, tool)),
+    tools,
     deniedTools,
+    mayWrite: tools.includes('Write') || tools.includes('Edit'),
     forbidding,
     forbiddingBy: Map.groupBy(forbidding, ({ pattern }) => pattern.program),
     allowing: Map.groupBy((tier?.allow ?? []).map(compiled), ({ program }) => program),
+    forbiddenNames: anyOf(forbidding.flatMap(({ spoken }) => spoken.map(([name = '']) => name))),
     restricts: tier?.allow !== undefined,
     protectedPaths: new PathIndex([
       ...rules.protectedPaths.map((source) => compilePathPattern(source, home)),
@@ -70,10 +76,17 @@ export function compilePolicy(rules: PolicyRules, tier: TierRules | undefined, h
   }
 }
 
+/** Of none, nothing. */
+function anyOf(names: readonly string[]): RegExp {
+  const escaped = [...new Set(names)].map((name) => name.replaceAll(/[^\w-]/g, '\\$&'))
+  return new RegExp(escaped.join('|') || '(?!)')
+}
+
 function forbiddingBy(source: string, rule: Forbidding['rule']): Forbidding {
   const pattern = compiled(source)
   const { program, operands, options } = pattern
-  return { pattern, rule, words: [program, ...operands, ...options].filter((word) => !/[*?]/.test(word)) }
+  const words = [program, ...operands, ...options].filter((word) => !/[*?]/.test(word))
+  return { pattern, rule, spoken: spokenForms(words) }
 }
 
 function compiled(source: string): CommandPattern {

@@ -1,16 +1,15 @@
 /** Recursive deletion, or worse, of what everything else lies in: `/`, what is right below it, home directories. */
-import { baseName, type Field, literal, type SimpleCommand, type Surroundings, UNKNOWN } from './command.ts'
+import { type Field, literal, type SimpleCommand, type Surroundings, UNKNOWN } from './command.ts'
 import { isOption } from './options.ts'
 import { pathsOf } from './paths.ts'
 
 /** Why the command must not run, or nothing. */
 export function rootDeletion(command: SimpleCommand, surroundings: Surroundings): string | undefined {
+  const { program, args } = command
   const name = command.words[0]
   if (!name) return undefined
-  const program = baseName(name.text)
   const dynamic = !!name.unknown || !!name.glob
   if (!dynamic && !DELETERS.has(program) && !program.startsWith('mkfs.')) return undefined
-  const args = command.words.slice(1)
   const targets = deletedBy(program, dynamic, args)
   if (!targets) return undefined
   if (args.some(({ text }) => text.length > 6 && '--no-preserve-root'.startsWith(text))) {
@@ -20,7 +19,7 @@ export function rootDeletion(command: SimpleCommand, surroundings: Surroundings)
     if (target.unknown === 'many' || leadsAnywhere(target)) {
       return `it deletes recursively what only the running shell knows (${shown(target)}): write the path out`
     }
-    const { paths } = pathsOf(target, command.cwds, surroundings)
+    const paths = pathsOf(target, command.cwds, surroundings)
     const root = paths.find((path) => isRoot(path, target, surroundings))
     if (root) return `it deletes recursively ${root.replaceAll(UNKNOWN, '…')}, which everything else lies in`
   }

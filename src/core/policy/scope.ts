@@ -10,7 +10,7 @@ export interface Scope {
   cwds: readonly (string | undefined)[]
   input: Input
   /** What `exec < file` has put in the place of what this shell reads. */
-  shell: { input?: Input }
+  shell: { input: Input | undefined }
   /** Redirections of what encloses this. */
   redirects: readonly Redirect[]
   /** Whether what stands here may also be left out: a branch, the right side of `&&`. */
@@ -21,12 +21,14 @@ export interface Scope {
   depth: number
 }
 
+const NOTHING: Input = { kind: 'none' }
+
 export function openScope(cwd: string): Scope {
   return {
     state: new ShellState(),
     cwds: [cwd],
-    input: { kind: 'none' },
-    shell: {},
+    input: NOTHING,
+    shell: { input: undefined },
     redirects: [],
     conditional: false,
     loop: false,
@@ -36,16 +38,22 @@ export function openScope(cwd: string): Scope {
 }
 
 /** For a subshell: it knows all that is known here, and what it changes is lost. */
-export function innerScope(scope: Scope, change: Partial<Scope> = {}): Scope {
+export function innerScope(scope: Scope, change: Partial<Scope> = UNCHANGED): Scope {
   return {
-    ...scope,
-    ...(!change.state && { state: scope.state.copy() }),
+    state: change.state ?? scope.state.copy(),
+    cwds: change.cwds ?? scope.cwds,
+    input: change.input ?? scope.input,
     // What it is given itself comes before what this shell reads.
-    shell: change.input ? {} : { ...scope.shell },
-    depth: scope.depth + 1,
-    ...change,
+    shell: change.shell ?? { input: change.input ? undefined : scope.shell.input },
+    redirects: change.redirects ?? scope.redirects,
+    conditional: change.conditional ?? scope.conditional,
+    loop: change.loop ?? scope.loop,
+    times: change.times ?? scope.times,
+    depth: change.depth ?? scope.depth + 1,
   }
 }
+
+const UNCHANGED: Partial<Scope> = {}
 
 export function assign({ state, conditional }: Scope, name: string, values: Values): void {
   state.assign(name, values, conditional)

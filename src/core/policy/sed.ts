@@ -16,7 +16,15 @@ export interface SedUse {
 const FLAGS =
   /^--(quiet|silent|regexp-extended|posix|null-data|zero-terminated|unbuffered|separate|debug|sandbox|follow-symlinks)$/
 
+let last: { args: readonly Field[]; use: SedUse } | undefined
+
+/** Several rules ask about one command, one after the other. */
 export function readSed(args: readonly Field[]): SedUse {
+  if (last?.args !== args) last = { args, use: readUse(args) }
+  return last.use
+}
+
+function readUse(args: readonly Field[]): SedUse {
   const scripts: Field[] = []
   const operands: Field[] = []
   let inPlace = false
@@ -67,7 +75,7 @@ export function readSed(args: readonly Field[]): SedUse {
 }
 
 /** Prints or changes only what goes to the output. */
-export function sedLooks(_: readonly string[], fields: readonly Field[]): boolean {
+export function sedLooks(fields: readonly Field[]): boolean {
   const { understood, inPlace } = readSed(fields)
   return understood && !inPlace
 }

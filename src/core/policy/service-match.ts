@@ -15,7 +15,7 @@ export function matchServices(
   { args, anyProgram }: Subject,
 ): Field[] | 'unknown' | undefined {
   const { pattern } = service
-  if (!mayHaveWords(pattern.operands, args) || !mayHaveOptions(pattern, args)) return undefined
+  if (!mayHaveWords(pattern, args) || !mayHaveOptions(pattern, args)) return undefined
   if (!anyProgram && rehearses(service, args)) return undefined
   if (args.length > MOST_WORDS) return 'unknown'
   const found = new Set<Field>()

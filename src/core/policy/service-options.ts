@@ -1,4 +1,5 @@
 /** What is known of the options of the commands that have a cooldown. */
+import { literal } from './command.ts'
 import { valueOptions } from './options.ts'
 
 export interface KnownOptions {
@@ -55,7 +56,7 @@ export function knownOptions(program: string, sub: readonly string[]): KnownOpti
   const of = (table: Record<string, string>) =>
     [table[alike], table[command]].flatMap((list) => list?.split(' ') ?? [])
   return {
-    values: new Set([...of(VALUES), ...valueOptions(alike, sub)]),
+    values: new Set([...of(VALUES), ...valueOptions(alike, sub.map(literal))]),
     flags: new Set(of(FLAGS)),
     rehearsing: new Set(REHEARSING[program]?.split(' ')),
   }

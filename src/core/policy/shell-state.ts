@@ -35,6 +35,7 @@ interface Defined {
   certain: boolean
 }
 
+const NO_ARGUMENTS: Lists = [[]]
 const NOTHING: ReadonlyMap<string, never> = new Map<string, never>()
 const NONE: ReadonlySet<string> = new Set()
 
@@ -44,7 +45,7 @@ export class ShellState {
   functions: ReadonlyMap<string, Defined> = NOTHING
   aliases: ReadonlyMap<string, string> = NOTHING
   /** `$1`, `$2`, …. */
-  arguments: Lists = [[]]
+  arguments: Lists = NO_ARGUMENTS
   /** Variables that are certainly handed to what is started. */
   private exported = NONE
   private constant = NONE

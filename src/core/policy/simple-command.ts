@@ -13,19 +13,21 @@ interface Walking extends Look {
   inspect: (node: SyntaxNode, scope: Scope) => void
 }
 
+/** Never changed. */
+const NONE: never[] = []
 const NOWHERE: { redirects: Redirect[]; input: undefined } = { redirects: [], input: undefined }
 
 export function walkCommand(command: Command, scope: Scope, walker: Walking): void {
   const { prefix } = command
-  const assignments = prefix.length > 0 ? prefix.filter((part) => part.type === 'Assignment') : []
+  const assignments = prefix.length > 0 ? prefix.filter((part) => part.type === 'Assignment') : NONE
   const { redirects, input } =
     command.redirects.length > 0 ? readRedirections(command.redirects, walker.expander(scope)) : NOWHERE
   if (!command.name) {
     for (const assignment of assignments) noteAssignment(assignment, scope, walker)
-    if (redirects.length > 0) walker.add({ words: [literal(':')], redirects, assigned: [] }, scope)
+    if (redirects.length > 0) walker.add({ words: [literal(':')], redirects, assigned: NONE }, scope)
     return
   }
-  const assigned: string[] = []
+  const assigned: string[] = assignments.length > 0 ? [] : NONE
   for (const assignment of assignments) {
     const { name, value } = assignment
     walker.inspect(assignment, scope)
@@ -48,12 +50,18 @@ export function walkCommand(command: Command, scope: Scope, walker: Walking): vo
 
 /** `exec`, also behind `command`, changes what the shell itself reads. */
 function reading(input: Input | undefined, name: string, scope: Scope): Scope {
-  if (input) return { ...scope, input, shell: /^(exec|command|builtin)$/.test(name) ? scope.shell : {} }
+  if (input)
+    return {
+      ...scope,
+      input,
+      shell: /^(exec|command|builtin)$/.test(name) ? scope.shell : { input: undefined },
+    }
   return scope.shell.input ? { ...scope, input: scope.shell.input } : scope
 }
 
 function commandWords({ name, args }: Command, scope: Scope, walker: Walking): Field[][] {
   const expander = walker.expander(scope)
+  if (name && args.every(isWord)) return expandWords([name, ...args], expander)
   const words: Word[] = name ? [name] : []
   let all: Field[][] | undefined
   for (const arg of args) {
@@ -73,6 +81,8 @@ function commandWords({ name, args }: Command, scope: Scope, walker: Walking): F
   const rest = expandWords(words, expander)
   return all ? combine(all, rest) : rest
 }
+
+const isWord = (arg: Command['args'][number]): arg is Word => arg.type === 'Word'
 
 function combine(all: readonly Field[][], choices: readonly Field[][]): Field[][] {
   return all.flatMap((fields) => choices.map((choice) => [...fields, ...choice])).slice(0, 64)

@@ -4,33 +4,39 @@
  */
 import { baseName, type Field, literal, type SimpleCommand } from './command.ts'
 import { subCommand } from './observe.ts'
-import { textsOf } from './options.ts'
 import { canonicalProgram, type Subject } from './pattern.ts'
 import { readSed } from './sed.ts'
-import { subjectOf } from './subject.ts'
+import { type OfInterest, subjectOf } from './subject.ts'
 
 export const APART = /[\s'"`;|&()<>=!$,\\]+/
 
-/** What the words of a command may start. `isOfInterest` says which programs there are rules about. */
+/** What the words of a command may start. */
 export function spokenSubjects(
-  { words }: SimpleCommand,
+  { program, args }: SimpleCommand,
   looks: boolean,
-  isOfInterest: (program: string) => boolean,
+  ofInterest: OfInterest,
 ): Subject[] {
-  const [name, ...args] = words
-  if (!name || !args.some(({ text }) => /\S\s+\S/.test(text))) return []
-  const program = baseName(name.text)
+  if (!args.some(({ text }) => mayHaveBlank(text) && /\S\s+\S/.test(text))) return []
   return args.flatMap((arg, index) => {
     if (!/\S\s+\S/.test(arg.text) || (looks ? !STARTING.test(arg.text) : isProse(program, args, index)))
       return []
     const tokens = arg.text.split(APART).filter(Boolean)
     return tokens.flatMap((token, at) => {
       const inner = baseName(token)
-      return at + 1 < tokens.length && isOfInterest(canonicalProgram(inner))
+      return at + 1 < tokens.length && ofInterest.has(canonicalProgram(inner))
         ? subjectOf(inner, false, tokens.slice(at + 1).map(literal))
         : []
     })
   })
+}
+
+/** Most words are short, and have none. */
+function mayHaveBlank(text: string): boolean {
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code <= 0x20 || code >= 0x80) return true
+  }
+  return false
 }
 
 /** Settings of ssh, which else merely wraps. */
@@ -47,9 +53,8 @@ const TELLING = new Set(
 export function isProse(program: string, args: readonly Field[], index: number): boolean {
   if (TELLING.has(program)) return true
   if (program === 'sed') return readSed(args).understood
-  const texts = textsOf(args)
-  const [sub = ''] = subCommand(program, texts)
-  const after = texts.indexOf(sub) < index
+  const [sub = ''] = subCommand(program, args)
+  const after = args.findIndex(({ text }) => text === sub) < index
   if (program === 'git')
     return after && /^(commit|tag|notes|merge|stash|cherry-pick|revert|branch)$/.test(sub)
   return program === 'gh' && after && /^(pr|issue|release|api|gist|label|discussion)$/.test(sub)

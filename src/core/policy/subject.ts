@@ -7,18 +7,18 @@ import { canonicalProgram, isCompose, type Subject } from './pattern.ts'
 export const USUAL_PLACE = /^\/(usr\/(local\/)?)?s?bin\//
 
 /** The command itself, under each name it may have. */
-export function subjectsOf(command: SimpleCommand, surroundings: Surroundings): Subject[] {
-  const name = command.words[0]
+export function subjectsOf(
+  { words: [name], program: own, args: fields, cwds }: SimpleCommand,
+  surroundings: Surroundings,
+): Subject[] {
   if (!name) return []
-  const fields = command.words.slice(1)
   const dynamic = !!name.unknown || !!name.glob
-  const own = baseName(name.text)
   const subjects = [subjectOf(own, dynamic, fields)]
   // `git-push` is `git push`.
   if (own.startsWith('git-')) subjects.push(subjectOf('git', dynamic, [{ text: own.slice(4) }, ...fields]))
   if (!dynamic && name.text.includes('/')) {
     // A link, or a copy, may bear any name.
-    for (const cwd of command.cwds) {
+    for (const cwd of cwds) {
       const path = joinPath(cwd, name.text)
       const real = path === undefined ? own : baseName(surroundings.realpath(path))
       if (real !== own) subjects.push(subjectOf(real, false, fields))
@@ -32,19 +32,18 @@ export function subjectsOf(command: SimpleCommand, surroundings: Surroundings): 
  * What a command may start in turn, if it does more than look: every word that names a program of interest, with what
  * follows.
  */
-export function innerSubjectsOf(
-  { words }: SimpleCommand,
-  isOfInterest: (program: string) => boolean,
-): Subject[] {
-  const own = baseName(words[0]?.text ?? '')
+export function innerSubjectsOf({ program, args }: SimpleCommand, ofInterest: OfInterest): Subject[] {
   const subjects: Subject[] = []
-  for (let index = 1; index < words.length - 1; index++) {
-    const inner = baseName(words[index]?.text ?? '')
-    if (inner === own || !isOfInterest(canonicalProgram(inner))) continue
-    subjects.push(subjectOf(inner, false, words.slice(index + 1)))
+  for (let index = 0; index < args.length - 1; index++) {
+    const inner = baseName(args[index]?.text ?? '')
+    if (inner === program || !ofInterest.has(canonicalProgram(inner))) continue
+    subjects.push(subjectOf(inner, false, args.slice(index + 1)))
   }
   return subjects
 }
+
+/** Programs that there are rules about. */
+export type OfInterest = Pick<ReadonlyMap<string, unknown>, 'has'>
 
 export function subjectOf(name: string, anyProgram: boolean, fields: readonly Field[]): Subject {
   const program = canonicalProgram(name)

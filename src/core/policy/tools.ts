@@ -161,7 +161,7 @@ function checkPath(
   if (typeof given !== 'string' || given.trim() === '' || given.includes('\0'))
     return denied(`${tool} was given no path that can be understood (${key}). Give it one.`, 'input')
   for (const text of formsOf(given, surroundings.home)) {
-    const { paths } = pathsOf({ text }, [surroundings.cwd], surroundings)
+    const paths = pathsOf({ text }, [surroundings.cwd], surroundings)
     const touched = firstTouched(policy.protectedPaths, paths, { deep: false, exists: surroundings.exists })
     if (touched) {
       const { path, pattern } = touched

@@ -12,7 +12,15 @@ import {
   type Word,
 } from 'unbash'
 import { tameIn } from './assignments.ts'
-import { type Extraction, type Field, literal, type Redirect, type Surroundings, UNKNOWN } from './command.ts'
+import {
+  baseName,
+  type Extraction,
+  type Field,
+  literal,
+  type Redirect,
+  type Surroundings,
+  UNKNOWN,
+} from './command.ts'
 import { Evaluated, holdsArguments } from './evaluated.ts'
 import { type Expander, expandWords } from './expand.ts'
 import type { Look, Started } from './look.ts'
@@ -52,8 +60,8 @@ export class Walker implements Look {
   private steps = 0
   /** Since the function that is being gone through was entered. */
   private mayLeave = false
-  private readonly called = new Set<ShellFunction>()
-  private readonly defined = new Map<ShellFunction, Scope>()
+  private called: Set<ShellFunction> | undefined
+  private defined: Map<ShellFunction, Scope> | undefined
 
   constructor(surroundings: Surroundings) {
     this.surroundings = surroundings
@@ -78,8 +86,9 @@ export class Walker implements Look {
 
   /** Functions that are never called by name may still be: by `trap`, by a program that is told their name. */
   uncalled(scope: Scope): void {
+    if (!this.defined) return
     for (const [called, at] of this.defined) {
-      if (!this.called.has(called)) this.isolated(called.body, innerScope(at, { depth: scope.depth + 1 }))
+      if (!this.called?.has(called)) this.isolated(called.body, innerScope(at, { depth: scope.depth + 1 }))
     }
   }
 
@@ -187,7 +196,7 @@ export class Walker implements Look {
         const inside: Scope = {
           ...scope,
           redirects: [...scope.redirects, ...redirects],
-          ...(input && { input, shell: {} }),
+          ...(input && { input, shell: { input: undefined } }),
         }
         this.node(node.command, inside)
         scope.cwds = inside.cwds
@@ -253,6 +262,7 @@ export class Walker implements Look {
         return
       case 'Function':
         scope.state.define(node.name.value, node, scope.conditional)
+        this.defined ??= new Map()
         this.defined.set(node, scope)
         return
       case 'Coproc':
@@ -285,8 +295,9 @@ export class Walker implements Look {
       return
     }
     let input = scope.shell.input ?? scope.input
+    const expander = this.expander(scope)
     for (const command of commands) {
-      const outputs = command.type === 'Command' ? outputsOf(command, this.expander(scope), input) : undefined
+      const outputs = command.type === 'Command' ? outputsOf(command, expander, input) : undefined
       this.node(command, innerScope(scope, { input, depth: scope.depth }))
       // Where it may be this or that, it is taken to be all of it.
       input = outputs ? { kind: 'text', text: outputs.join('\n') } : { kind: 'unknown' }
@@ -313,13 +324,16 @@ export class Walker implements Look {
     const all = scope.redirects.length > 0 ? [...scope.redirects, ...redirects] : redirects
     const { cwds, times, input } = scope
     const fed = input.kind === 'unknown' || (input.kind === 'text' && input.text.trim() !== '')
+    const program = baseName(words[0]?.text ?? '')
     this.found.commands.push({
       words,
+      program,
+      args: words.slice(1),
       cwds,
       redirects: all,
       assigned,
       times,
-      ...(fed && { fed }),
+      fed,
     })
   }
 
@@ -334,6 +348,7 @@ export class Walker implements Look {
     holdsArguments(this.evaluated, args)
     const { mayLeave } = this
     for (const called of defined.bodies) {
+      this.called ??= new Set()
       this.called.add(called)
       const inside: Scope = { ...scope, depth: scope.depth + 1 }
       scope.state.call(args, () => {

@@ -12,15 +12,13 @@ const only = (...lists: readonly string[]): Looks => {
   return (fields) => givenOptions(fields, list) !== undefined
 }
 /** The first words are one of these, and the options are in the list. */
-const verbs =
-  (names: string, list: OptionList): Looks =>
-  (fields) => {
-    const operands = givenOptions(fields, list)?.operands.map(({ text }) => text)
-    return (
-      !!operands &&
-      names.split(',').some((name) => name.split(' ').every((word, index) => operands[index] === word))
-    )
+const verbs = (names: string, list: OptionList): Looks => {
+  const rows = names.split(',').map((name) => name.split(' '))
+  return (fields) => {
+    const operands = givenOptions(fields, list)?.operands
+    return !!operands && rows.some((row) => row.every((word, index) => operands[index]?.text === word))
   }
+}
 
 const SYSTEMCTL = optionList(
   '-alqr -n: -o: -p: -P: -t: --all --full --no-pager --lines= --output= --property= --value --type= --state= --no-legend --legend= --plain --user --system --failed --quiet --reverse --after --before --with-dependencies --recursive --show-types --timestamp= --version --help',
@@ -46,6 +44,16 @@ const PIP = optionList(
   '-oulvq --outdated --uptodate --format= --user --local --not-required --files -f --verbose --all',
 )
 
+const MOUNT = optionList('-l -t: --show-labels --types=')
+const CRONTAB = optionList('-l -u:')
+const TOP = optionList('-bHciSs1 -n: -d: -p: -u: -U: -o: -w? -E: -e:')
+const RPM = optionList(
+  '-ailRcdfpsvg --all --info --list --file --package --changelog --scripts --requires --provides --conflicts --obsoletes --last --queryformat= --qf= --whatprovides --whatrequires --docfiles --configfiles --state --triggers',
+)
+const RULES = optionList(
+  '-LSnvxw -t: --list --list-rules --numeric --verbose --exact --line-numbers --table=',
+)
+
 export const SYSTEM: Record<string, Looks> = {
   systemctl: systemctlLooks,
   service: serviceLooks,
@@ -67,20 +75,17 @@ export const SYSTEM: Record<string, Looks> = {
   lsof: only('-nPtalUNbwXRVOCEKQ -i? -p: -u: -c: -d: -g? -F? -s? -o? -r? -S? -T? -L? -x? -f? -e:'),
   sar: only('-AbBdFHhIqrRSuvWwyzpt -n: -P: -f? -s? -e? -i: -m:'),
   mount: (fields) => {
-    const given = givenOptions(fields, optionList('-l -t: --show-labels --types='))
+    const given = givenOptions(fields, MOUNT)
     return given?.operands.length === 0
   },
   crontab: (fields) => {
-    const given = givenOptions(fields, optionList('-l -u:'))
+    const given = givenOptions(fields, CRONTAB)
     return !!given && given.operands.length === 0 && given.options.some(({ name }) => name === '-l')
   },
   iptables: rulesLook,
   ip6tables: rulesLook,
   nft: verbs('list', optionList('-anstjyNSp --handle --numeric --stateless --json --terse')),
-  top: (fields) =>
-    !!givenOptions(fields, optionList('-bHciSs1 -n: -d: -p: -u: -U: -o: -w? -E: -e:'))?.options.some(
-      ({ name }) => name === '-b',
-    ),
+  top: (fields) => !!givenOptions(fields, TOP)?.options.some(({ name }) => name === '-b'),
   apt: verbs('list,show,search,policy', optionList(PS_PACKAGES)),
   'apt-cache': verbs(
     'search,show,policy,depends,rdepends,madison,pkgnames,showpkg,showsrc,stats,unmet',
@@ -91,13 +96,7 @@ export const SYSTEM: Record<string, Looks> = {
       first?.text ?? '',
     ) && rest.every(({ text, unknown }) => !unknown && !text.startsWith('-')),
   rpm: ([first, ...rest]) =>
-    /^-q[ailRcdfpsvgV]*$/.test(first?.text ?? '') &&
-    givenOptions(
-      rest,
-      optionList(
-        '-ailRcdfpsvg --all --info --list --file --package --changelog --scripts --requires --provides --conflicts --obsoletes --last --queryformat= --qf= --whatprovides --whatrequires --docfiles --configfiles --state --triggers',
-      ),
-    ) !== undefined,
+    /^-q[ailRcdfpsvgV]*$/.test(first?.text ?? '') && givenOptions(rest, RPM) !== undefined,
   npm: verbs(
     'ls,list,view,info,show,outdated,root,prefix,why,explain',
     optionList(
@@ -120,9 +119,6 @@ export const SYSTEM: Record<string, Looks> = {
 
 /** `iptables -nvL`, `iptables -S`. */
 function rulesLook(fields: readonly Field[]): boolean {
-  const given = givenOptions(
-    fields,
-    optionList('-LSnvxw -t: --list --list-rules --numeric --verbose --exact --line-numbers --table='),
-  )
+  const given = givenOptions(fields, RULES)
   return !!given?.options.some(({ name }) => /^(-[LS]|--list(-rules)?)$/.test(name))
 }

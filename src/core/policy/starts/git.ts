@@ -10,7 +10,7 @@ import type { Starting } from './starting.ts'
 export function startGit(starting: Starting): void {
   const { args, scope, walker } = starting
   starting.done()
-  const aliases = new Map<string, string>()
+  let aliases: Map<string, string> | undefined
   let at = 0
   for (; at < args.length && isOption(args[at]?.text ?? ''); at++) {
     const text = args[at]?.text ?? ''
@@ -19,13 +19,16 @@ export function startGit(starting: Starting): void {
     const value = args[++at]
     if (text !== '-c' || !value) continue
     const [, key = '', setting = ''] = /^([^=]+)=?(.*)$/s.exec(value.text) ?? []
-    if (/^alias\./i.test(key)) aliases.set(key.slice(6).toLowerCase(), setting)
-    else if (value.unknown || !isHarmlessSetting(key, setting))
+    if (/^alias\./i.test(key)) {
+      aliases ??= new Map()
+      aliases.set(key.slice(6).toLowerCase(), setting)
+    } else if (value.unknown || !isHarmlessSetting(key, setting))
       starting.opaque(`sets ${key} of git, which may start a program`)
   }
-  const [sub, ...rest] = args.slice(at)
+  const sub = args[at]
   if (!sub) return
-  const alias = aliases.get(sub.text.toLowerCase())
+  const rest = args.slice(at + 1)
+  const alias = aliases?.get(sub.text.toLowerCase())
   if (alias !== undefined) startAlias(alias, rest, starting)
   if (sub.text === 'config') {
     const words = rest.filter(({ text }) => !isOption(text))
@@ -58,8 +61,7 @@ export function startGit(starting: Starting): void {
       if (value !== undefined) walker.text(value || (runs[index + 1] ?? ''), innerScope(scope))
     }
   } else if (
-    runs.some((text) => /^(ext|fd)::/.test(text)) ||
-    runs.some((text) => TELLS_GIT.some((option) => isAbbreviation(text, option))) ||
+    runs.some(tellsGit) ||
     (sub.text === 'grep' && runs.some((text) => /^-[a-zA-Z]*O/.test(text))) ||
     (sub.text === 'clone' && runs.some((text) => /^-[a-zA-Z]*[uc]/.test(text)))
   ) {
@@ -85,9 +87,10 @@ const TELLS_GIT = [
 ]
 
 /** git takes any beginning of an option that is not also that of another one. */
-function isAbbreviation(text: string, option: string): boolean {
+function tellsGit(text: string): boolean {
+  if (!text.startsWith('--')) return text.includes('::') && /^(ext|fd)::/.test(text)
   const [name = ''] = text.split('=', 1)
-  return name.length > 2 && option.startsWith(name)
+  return name.length > 2 && TELLS_GIT.some((option) => option.startsWith(name))
 }
 
 const KNOWN_GIT = new Set(

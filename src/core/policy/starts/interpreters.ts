@@ -5,7 +5,12 @@ import { INTERPRETERS } from './wrappers.ts'
 
 /** `python3.12` is python. */
 export const isInterpreter = (program: string) =>
-  INTERPRETERS.has(program) || (/\d$/.test(program) && INTERPRETERS.has(program.replace(/[\d.]+$/, '')))
+  INTERPRETERS.has(program) || (endsInDigit(program) && INTERPRETERS.has(program.replace(/[\d.]+$/, '')))
+
+const endsInDigit = (text: string) => {
+  const last = text.charCodeAt(text.length - 1)
+  return last >= 0x30 && last <= 0x39
+}
 
 const SED_ACTS = /(?:^|[;{}\n\d$/])\s*[wWe](?:\s+\S|$)|\/[gpiImM\d]*[we][gpiImM\d]*(?:\s|;|$)/
 

@@ -67,7 +67,7 @@ type Handler = (starting: Starting) => void
 const HANDLERS: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ...[...STARTERS].map((name) => [name, startStarter] as const),
   ...['awk', 'gawk', 'mawk', 'nawk', 'sed'].map((name) => [name, startInterpreter] as const),
-  ...Object.keys(WRAPPERS).map((name) => [name, startWrapper] as const),
+  ...[...WRAPPERS.keys()].map((name) => [name, startWrapper] as const),
   ...[...SHELLS].map((name) => [name, startShell] as const),
   ...[...EVALUATING].map((name) => [name, startEvaluating] as const),
   ...Object.entries(CONTROLLING).map(([name, control]) => [name, controlling(control)] as const),
@@ -146,12 +146,12 @@ function startWrapper(starting: Starting): void {
 const AGAIN_AND_AGAIN = /^(parallel|rush|entr|inotifywait|fswatch|nodemon|forever|pm2|crontab|pssh|pdsh|dsh)$/
 
 function startStarter(starting: Starting): void {
-  const { command, program, scope, walker } = starting
+  const { command, program, args, scope, walker } = starting
   if (isInterpreter(program) && interprets(starting)) {
     startInterpreter(starting)
     return
   }
-  if (onlyLooks(command)) {
+  if (onlyLooks({ words: command.words, program, args })) {
     startOther(starting)
     return
   }

@@ -11,7 +11,14 @@ export function wrapperOf({ program, args }: Starting): Wrapper | undefined {
   // `runuser -` is `su -`, unless it is told of the user by an option.
   const asSu = program === 'runuser' && !args.some(({ text }) => /^(-\w*u|--user)/.test(text))
   if (program === 'command' && args.some(({ text }) => /^-[vV]+$/.test(text))) return undefined
-  return WRAPPERS[asSu ? 'su' : program]?.find(({ after }) => !after || endOf(after, args) !== -1)
+  return WRAPPERS.get(asSu ? 'su' : program)?.find(
+    ({ after }) => !after || (hasWord(args, after.at(-1)) && endOf(after, args) !== -1),
+  )
+}
+
+const hasWord = (args: readonly Field[], word: string | undefined) => {
+  for (const { text } of args) if (text === word) return true
+  return false
 }
 
 export function startWrapped(wrapper: Wrapper, starting: Starting): void {
@@ -22,8 +29,7 @@ export function startWrapped(wrapper: Wrapper, starting: Starting): void {
   const gives = (text: Field | undefined) => starting.gives(text, [], { cleared, at: here })
   const next = (words: readonly Field[], change: Partial<Started> = {}, at: Scope = here) =>
     starting.next(words, change, at)
-  const values = new Set(wrapper.values?.split(' '))
-  const flags = wrapper.flags === undefined ? undefined : new Set(wrapper.flags.split(' '))
+  const { values, flags } = wrapper
   const assigned: string[] = []
   let skip = wrapper.skip ?? 0
   let at = 0
@@ -47,11 +53,9 @@ export function startWrapped(wrapper: Wrapper, starting: Starting): void {
     }
     if (isOption(text)) {
       const shellText = wrapper.text?.find(
-        (option) =>
-          text === option ||
-          text.startsWith(`${option}=`) ||
-          (option.length === 2 && new RegExp(`^-[a-zA-Z]*${option[1]}`).test(text) && !text.startsWith('--')),
-      )
+        ({ option, cluster }) =>
+          text === option || text.startsWith(`${option}=`) || (cluster?.test(text) && !text.startsWith('--')),
+      )?.option
       if (shellText) {
         const inline = text.startsWith(`${shellText}=`)
           ? text.slice(shellText.length + 1)
@@ -82,7 +86,7 @@ export function startWrapped(wrapper: Wrapper, starting: Starting): void {
       }
       if (/^--?entrypoint$/.test(text)) next([args[at + 1] ?? literal(':'), ...args.slice(at + 3)])
       else if (/^--entrypoint=/.test(text)) next([literal(text.slice(13)), ...args.slice(at + 2)])
-      const [, place] = /^--(?:chdir|working-directory)=(.*)$/s.exec(text) ?? []
+      const [, place] = (text.startsWith('--') && /^--(?:chdir|working-directory)=(.*)$/s.exec(text)) || []
       if (place !== undefined) walker.changeDirectory({ ...arg, text: place }, inside)
       else if (/^(-C|-D|--chdir|--working-directory)$/.test(text) && values.has(text)) {
         walker.changeDirectory(args[at + 1], inside)
@@ -94,7 +98,7 @@ export function startWrapped(wrapper: Wrapper, starting: Starting): void {
       }
       continue
     }
-    if (text === '-' && wrapper.flags?.includes('-i')) continue
+    if (text === '-' && wrapper.dash) continue
     if (!wrapper.shell && /^[A-Za-z_]\w*\+?=/.test(text)) {
       assigned.push(text)
       continue

@@ -1,6 +1,6 @@
 /** Programs that start another program, given as their arguments: how to find it. */
 
-export interface Wrapper {
+interface Described {
   /** Options that take the next word as their value. */
   values?: string
   /** The other options it may have. Where they are listed, any further one may take the next word or mean something else. */
@@ -23,7 +23,17 @@ export interface Wrapper {
   idle?: RegExp
 }
 
-export const WRAPPERS: Record<string, readonly Wrapper[]> = {
+/** The same, made ready to be asked. */
+export interface Wrapper extends Omit<Described, 'values' | 'flags' | 'text'> {
+  values: ReadonlySet<string>
+  flags: ReadonlySet<string> | undefined
+  /** A dash alone is an option. */
+  dash: boolean
+  /** `cluster`: the option among others behind one dash. */
+  text: readonly { option: string; cluster: RegExp | undefined }[] | undefined
+}
+
+const DESCRIBED: Record<string, readonly Described[]> = {
   sudo: [
     {
       values:
@@ -170,7 +180,7 @@ export const WRAPPERS: Record<string, readonly Wrapper[]> = {
   ...Object.fromEntries(['docker', 'podman', 'nerdctl'].map((name) => [name, containerWrappers()])),
 }
 
-function containerWrappers(): Wrapper[] {
+function containerWrappers(): Described[] {
   const exec = '-e -u -w --env --env-file --user --workdir --detach-keys --index'
   const run = `${exec} -v -p -l -h -m -c -a --name --network --net --volume --mount --publish --entrypoint --label --hostname --memory --cpus --platform --pull --restart --gpus --device --cap-add --cap-drop --security-opt --ulimit --ip --dns --add-host --volumes-from --tmpfs --pid --ipc --userns --log-driver --log-opt --shm-size --stop-signal --cidfile`
   return [
@@ -182,6 +192,24 @@ function containerWrappers(): Wrapper[] {
     { after: ['create'], values: run, skip: 1 },
     { after: ['compose', 'run'], values: run, skip: 1 },
   ]
+}
+
+export const WRAPPERS: ReadonlyMap<string, readonly Wrapper[]> = new Map(
+  Object.entries(DESCRIBED).map(([name, wrappers]) => [name, wrappers.map(ready)]),
+)
+
+function ready(described: Described): Wrapper {
+  const { values, flags, text } = described
+  return {
+    ...described,
+    values: new Set(values?.split(' ')),
+    flags: flags === undefined ? undefined : new Set(flags.split(' ')),
+    dash: flags?.includes('-i') === true,
+    text: text?.map((option) => ({
+      option,
+      cluster: option.length === 2 ? new RegExp(`^-[a-zA-Z]*${option[1]}`) : undefined,
+    })),
+  }
 }
 
 export const SHELLS = new Set([
