@@ -256,8 +256,10 @@ export function createEngine(
     },
 
     listEvents: async (id, afterSeq, limit) => {
-      await requireRun(id)
-      return (await store.listEvents(id, { afterSeq, limit })).map(describeEvent)
+      const events = await store.listEvents(id, { afterSeq, limit })
+      // What has events is there.
+      if (events.length === 0) await requireRun(id)
+      return events.map(describeEvent)
     },
     onProgress: (id, listener) => bus.subscribe(id, listener),
 

@@ -80,7 +80,8 @@ async function* encodeChunks(
   try {
     while (!ended.aborted) {
       wake.rearm()
-      const page = await engine.listEvents(runId, after, pageSize)
+      const asked = pageSize
+      const page = await engine.listEvents(runId, after, asked)
       let chunk = ''
       let chars = 0
       for (const event of page) {
@@ -97,8 +98,9 @@ async function* encodeChunks(
         pageSize = nextPageSize(pageSize, chars + chunk.length)
         mayBeOver = false
         if (last.type === 'run-end' && follow) return
-        continue
       }
+      // A full page may not be all there is.
+      if (page.length === asked) continue
       if (!follow || (mayBeOver && (await isOver(engine, runId, after)))) return
       if (await wake.wait(heartbeatMs, ended)) continue
       mayBeOver = true
