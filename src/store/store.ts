@@ -214,8 +214,6 @@ export interface Store extends Watching {
 export interface Connections {
   reader: Kysely<Tables>
   writer: Kysely<Tables>
-  /** Resolves when all that was committed before is on disk, and never rejects. */
-  flush: () => Promise<void>
 }
 
 /** What is streamed may wait a little for company; these may not: somebody acts on them. */
@@ -224,11 +222,11 @@ const LARGE_BATCH = 500
 
 /** What the redactor takes out is never written where others read it: in events, messages to people, what is pending. */
 export function createStore(
-  { reader, writer, flush }: Connections,
+  { reader, writer }: Connections,
   windowMs: number,
   redactor: Redactor = NOTHING_TO_REDACT,
 ): Store {
-  const group = new GroupWriter(writer, windowMs, redactor, flush)
+  const group = new GroupWriter(writer, windowMs, redactor)
   const write = <T>(work: (tx: Tx) => Promise<T>) => group.write(work, { urgent: true })
   return {
     ...createWatching(reader, write),

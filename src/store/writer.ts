@@ -1,10 +1,7 @@
 /**
  * Group commit. Each piece of work is atomic by itself, but pieces that come within one window share one
- * transaction and so one flush to disk. A piece's promise resolves only after that flush: what a caller has
- * been told is on disk. The next group is written meanwhile; its flush comes after.
- *
- * queued → committed (others can read it) → flushed (its promise resolves). What fails does so before it is
- * committed; from then on it can only take long.
+ * transaction and so one flush to disk. A piece's promise resolves only after that commit: what a caller has
+ * been told is on disk.
  *
  * The window is for what an agent streams. What somebody waits for is committed at once, and so is the first piece
  * after a quiet time; while one commit is under way the next one fills by itself.
@@ -26,22 +23,16 @@ export class GroupWriter {
   readonly #db: Kysely<Tables>
   readonly #windowMs: number
   readonly #redactor: Redactor
-  readonly #flush: () => Promise<void>
   #pieces: Piece[] = []
   #running: Promise<void> | null = null
   #lastCommitAt = Number.NEGATIVE_INFINITY
   #hurried = false
   #wake: () => void = () => {}
-  /** What is to be told once the next flush is over. */
-  #committed: (() => void)[] = []
-  #flushing: Promise<void> | null = null
 
-  /** `flush` resolves when all that was committed before is on disk, and never rejects. */
-  constructor(db: Kysely<Tables>, windowMs: number, redactor: Redactor, flush: () => Promise<void>) {
+  constructor(db: Kysely<Tables>, windowMs: number, redactor: Redactor) {
     this.#db = db
     this.#windowMs = windowMs
     this.#redactor = redactor
-    this.#flush = flush
   }
 
   /** Somebody waits for an `urgent` piece: it, and all that is there by then, is committed at once. */
@@ -53,9 +44,9 @@ export class GroupWriter {
     })
   }
 
-  /** Resolves when everything given so far is on disk. */
+  /** Resolves when everything given so far is committed. */
   async idle(): Promise<void> {
-    while (this.#running || this.#flushing) await (this.#running ?? this.#flushing)
+    while (this.#running) await this.#running
   }
 
   async #drain(): Promise<void> {
@@ -96,22 +87,10 @@ export class GroupWriter {
         const tx: Tx = Object.assign(transaction, { redactor: this.#redactor })
         for (const piece of batch) settle.push(await carryOut(tx, piece))
       })
+      for (const done of settle) done()
     } catch (error) {
       for (const { reject } of batch) reject(error)
-      return
     }
-    this.#committed.push(...settle)
-    this.#flushing ??= this.#flushAll()
-  }
-
-  async #flushAll(): Promise<void> {
-    while (this.#committed.length > 0) {
-      const settle = this.#committed
-      this.#committed = []
-      await this.#flush()
-      for (const done of settle) done()
-    }
-    this.#flushing = null
   }
 }
 

@@ -287,6 +287,8 @@ describe('the agent is killed', () => {
     await begin(waitsForFile('mark'))
     const { id } = await world.createRun({ prompt: PROMPT, permissions: 'allow' })
     await until(() => existsSync(join(world.workDir, 'mark')), 'the tool')
+    // It writes there now and then: held still, it cannot bring the file back.
+    process.kill(agentOf()!.pid, 'SIGSTOP')
     await rm(join(world.configDir, 'projects'), { recursive: true })
     process.kill(agentOf()!.pid, 'SIGKILL')
     await writeFile(join(world.workDir, 'finished'), '')

@@ -1,19 +1,17 @@
 /**
  * Opens the SQLite database. Two connections: one writes, in group commits; one reads, and sees only what is
- * committed. What was reported as written survives a power cut: the log is flushed to disk after each commit, by us and
- * not by SQLite, which would stop everything else meanwhile (flush-log.ts). What is overwritten or deleted is really
- * gone from the file: it may have been a secret.
+ * committed. WAL with synchronous=FULL: a commit that was reported survives a power cut. What is overwritten or deleted
+ * is really gone from the file: it may have been a secret.
  */
 import { chmodSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { Kysely, sql } from 'kysely'
+import { Kysely } from 'kysely'
 import { RepriseError } from '../../contract/errors.ts'
 import type { Redactor } from '../../core/redact/redactor.ts'
 import { migrate } from '../migrations/run.ts'
 import type { Tables } from '../schema.ts'
 import { createStore, type Store } from '../store.ts'
 import { nodeSqliteDialect } from './driver.ts'
-import { openLog } from './flush-log.ts'
 
 const COMMIT_WINDOW_MS = 15
 const BUSY_TIMEOUT_MS = 5000
@@ -49,14 +47,8 @@ export async function openSqliteStore(
   try {
     const writer = connect()
     await migrate(writer as unknown as Kysely<unknown>, now)
-    await sql`pragma synchronous = normal`.execute(writer)
-    const log = await openLog(path, writer)
-    const store = createStore({ writer, reader: connect(), flush: log.flush }, commitWindowMs, redactor)
-    const close = async () => {
-      await store.close()
-      await log.close()
-    }
-    return { ...store, close: () => close().finally(disconnect) }
+    const store = createStore({ writer, reader: connect() }, commitWindowMs, redactor)
+    return { ...store, close: () => store.close().finally(disconnect) }
   } catch (cause) {
     disconnect()
     if (cause instanceof RepriseError) throw cause
