@@ -45,14 +45,12 @@ export async function checkWorkDir(path: string): Promise<string> {
     )
   }
   const real = await realWorkDir(path)
-  const [found, allowed] = await Promise.all([
-    stat(real),
-    access(real, constants.R_OK | constants.X_OK).then(
+  const usable =
+    (await stat(real)).isDirectory() &&
+    (await access(real, constants.R_OK | constants.X_OK).then(
       () => true,
       () => false,
-    ),
-  ])
-  const usable = found.isDirectory() && allowed
+    ))
   if (!usable) {
     throw new RepriseError(
       'work-dir-unusable',

@@ -132,9 +132,17 @@ export interface ExitRecord {
 export function readExit(dir: AttemptDir): ExitRecord | null {
   const path = join(dir.path, 'exit')
   if (!existsSync(path)) return null
-  const text = readFileSync(path, 'utf8')
+  const text = readText(path)
   const [, code, starved] = /^(\d+)( starved)?\n$/.exec(text) ?? []
   return code === undefined ? null : { code: Number(code), starved: starved !== undefined }
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
+  }
 }
 
 export const readKeeperPid = (dir: AttemptDir) => readPid(dir, 'keeper')

@@ -78,8 +78,7 @@ code=$?
 # A feeder that died is gone by now, or a zombie. If nobody closed stdin, the agent may have lost it.
 state=Z
 read -r _ _ state _ 2>/dev/null <"/proc/$feeder/stat"
-for mark in sent/stdin.close q/stdin.close unread; do [ -e "$dir/$mark" ] && state=; done
-[ "$state" = Z ] && code="$code starved"
+[ "$state" = Z ] && [ ! -e "$dir/sent/stdin.close" ] && [ ! -e "$dir/unread" ] && code="$code starved"
 : >"$dir/ended"
 kill -9 "$feeder" "$holder" 2>/dev/null
 # Gone before the exit is told: whoever then looks for processes left behind must not find our own.

@@ -17,8 +17,8 @@ export interface ProcessIdentity {
 let bootId: string | null = null
 
 export function readBootId(): string {
-  bootId ??= read('/proc/sys/kernel/random/boot_id')?.trim() ?? 'unknown'
-  return bootId
+  bootId ??= read('/proc/sys/kernel/random/boot_id')?.trim() ?? null
+  return bootId ?? 'unknown'
 }
 
 export function identify(pid: number): ProcessIdentity | null {

@@ -77,10 +77,8 @@ export class Tail {
     // A death makes no noise, so it is looked for; not at every hint, of which there may be hundreds a second.
     const now = performance.now()
     if (now - this.#lookedAt < LOOK_MS) return null
-    if (isAlive(this.#keeper) && (await this.#isFed())) {
-      this.#lookedAt = now
-      return null
-    }
+    this.#lookedAt = now
+    if (isAlive(this.#keeper) && (await this.#isFed())) return null
     const late = readExit(this.#dir)
     return late ? { kind: 'exited', ...late } : { kind: 'lost' }
   }

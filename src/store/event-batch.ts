@@ -46,15 +46,15 @@ export class EventBatch {
     return batch
   }
 
-  /** One that was made in another thread. */
-  static from(made: PlainBatch): EventBatch {
-    return Object.assign(new EventBatch(), made)
+  /** One that was made in another thread, with the same redactor. */
+  static from(made: PlainBatch, redactor: Redactor): EventBatch {
+    return Object.assign(new EventBatch(redactor), made)
   }
 
   /** For another thread. */
   toPlain(): PlainBatch {
-    const { types, texts, actedOn, redacted } = this
-    return { types, texts, actedOn, redacted }
+    const { types, texts, actedOn } = this
+    return { types, texts, actedOn }
   }
 
   get size(): number {
@@ -88,7 +88,7 @@ export class EventBatch {
   }
 }
 
-export type PlainBatch = Pick<EventBatch, 'types' | 'texts' | 'actedOn' | 'redacted'>
+export type PlainBatch = Pick<EventBatch, 'types' | 'texts' | 'actedOn'>
 
 /** What is JSON already and said as it came need not be written again. */
 function textOf(body: EventBody, line: string | undefined): string {

@@ -143,6 +143,11 @@ it('is the same in a thread as in passing, from wherever it begins, and when the
           expect([...before.types, ...now.types]).toEqual(all.types)
           expect([...before.texts, ...now.texts]).toEqual(all.texts)
           expect(all.texts.join('')).not.toContain(SECRET)
+          // What the daemon adds to a batch of the thread's has no secrets in it either.
+          for (const { batch } of batches) {
+            batch.add([{ type: 'note', text: `refused: ${SECRET}` }])
+            expect(batch.redacted ? batch.texts.at(-1) : null).toContain('refused: [redacted')
+          }
           expect(Math.max(...batches.map(({ readTo }) => readTo))).toBe(output.length)
           expect(warnings.length).toBeLessThanOrEqual(plan.loseThreadAfter === null ? 0 : 1)
         } finally {

@@ -186,8 +186,7 @@ export class Stage {
   async #quiet(looks: number): Promise<void> {
     for (;;) {
       // What follows from the last look has begun by then; between two looks others have their turn.
-      await new Promise(setImmediate)
-      await new Promise(setImmediate)
+      for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate)
       if (this.#failure) throw this.#failure
       if (this.#over >= looks && this.#begun === this.#over) return
       await new Promise<void>((resolve) => {

@@ -6,9 +6,10 @@
  * in passing → in the thread (asked for batches ahead, so that both sides work) → in passing again, if that fails.
  */
 import type { Tail } from '../../process/tail.ts'
+import { EventBatch } from '../../store/event-batch.ts'
 import type { Log } from '../log.ts'
 import { resumeAt, SpoolReader, type SpoolReaderInput, type Taken } from './spool-reader.ts'
-import type { ReadingThread, ThreadRead, ThreadReader } from './thread.ts'
+import type { CrossedBatch, ReadingThread, ThreadReader } from './thread.ts'
 
 export interface IntakeInput extends Omit<SpoolReaderInput, 'adapter'> {
   adapter: SpoolReaderInput['adapter'] & { name: string }
@@ -30,7 +31,7 @@ export class Intake {
   readonly #in: IntakeInput
   #here: SpoolReader
   #there: ThreadReader | null = null
-  #ahead: Promise<ThreadRead>[] = []
+  #ahead: Promise<CrossedBatch>[] = []
   #mayMove = true
   /** Where it can be begun anew, and how much has been given out. */
   #at: Pick<SpoolReaderInput, 'from' | 'storedTo'>
@@ -72,6 +73,8 @@ export class Intake {
     if (!this.#mayMove || !thread.prepare()) return
     this.#in.log.info({ path }, 'prints so much that it is read in a thread')
     this.#there = thread.open({ path, adapter: adapter.name, maxLineBytes, ...this.#at })
+    // It may hold a long unfinished line, which the thread reads again.
+    this.#here = new SpoolReader({ ...this.#in, ...this.#at })
     this.#askAhead(this.#there)
   }
 
@@ -81,7 +84,8 @@ export class Intake {
       const read = await (ahead ?? there.read(last))
       if (!read.drained) this.#askAhead(there)
       // What was asked ahead may have been answered before the last bytes came.
-      return { ...read, drained: read.drained && ahead === undefined }
+      const drained = read.drained && ahead === undefined
+      return { ...read, batch: EventBatch.from(read.batch, this.#in.redactor), drained }
     } catch (error) {
       this.#in.log.warn({ error: String(error), path: this.#in.path }, 'is read without a thread again')
       this.#comeBack()
@@ -99,6 +103,7 @@ export class Intake {
   }
 
   #comeBack(): void {
+    this.#there?.close()
     this.#there = null
     this.#ahead = []
     this.#mayMove = false

@@ -6,7 +6,8 @@ import type { Redactor } from '../../core/redact/redactor.ts'
 import { SpoolReader } from './spool-reader.ts'
 import type { CrossedBatch, FromThread, OpenReader, ToThread } from './thread.ts'
 
-const CHUNK_BYTES = 1 << 20
+const MIN_CHUNK = 64 * 1024
+const MAX_CHUNK = 1 << 20
 
 export interface ServeInput {
   port: MessagePort
@@ -45,6 +46,7 @@ class FileReader {
   readonly #file: number
   readonly #reader: SpoolReader
   #offset: number
+  #chunk = MAX_CHUNK
 
   constructor({ path, maxLineBytes, from, storedTo }: OpenReader, adapter: AgentAdapter, redactor: Redactor) {
     this.#file = openSync(path, 'r')
@@ -55,12 +57,15 @@ class FileReader {
   read(last: boolean): CrossedBatch {
     let drained = false
     while (!this.#reader.isFull && !drained) {
+      const size = this.#chunk
       // A new one each time: an unfinished line is kept where it lies.
-      const buffer = Buffer.allocUnsafeSlow(CHUNK_BYTES)
-      const bytes = readSync(this.#file, buffer, 0, CHUNK_BYTES, this.#offset)
+      const buffer = Buffer.allocUnsafeSlow(size)
+      const bytes = readSync(this.#file, buffer, 0, size, this.#offset)
       this.#offset += bytes
+      // Large reads where there is much to read, small ones otherwise.
+      this.#chunk = bytes === size ? Math.min(size * 2, MAX_CHUNK) : MIN_CHUNK
       drained = bytes === 0
-      if (bytes > 0) this.#reader.push(bytes < CHUNK_BYTES ? Buffer.from(buffer.subarray(0, bytes)) : buffer)
+      if (bytes > 0) this.#reader.push(bytes < size ? Buffer.from(buffer.subarray(0, bytes)) : buffer)
     }
     if (drained && last) this.#reader.finish()
     const { batch, ...taken } = this.#reader.take()

@@ -8,7 +8,7 @@
  * time: it is not tried again.
  */
 import type { Worker } from 'node:worker_threads'
-import { EventBatch, type PlainBatch } from '../../store/event-batch.ts'
+import type { PlainBatch } from '../../store/event-batch.ts'
 import type { Log } from '../log.ts'
 import type { Taken } from './spool-reader.ts'
 
@@ -38,10 +38,6 @@ export type FromThread =
   | { kind: 'read'; reader: number; read: CrossedBatch }
   | { kind: 'failed'; reader: number; why: string }
 
-export interface ThreadRead extends Taken {
-  drained: boolean
-}
-
 /** Where several have something to read in turn, starting anew each time would cost more than staying. */
 const STAY_MS = 10_000
 
@@ -64,7 +60,13 @@ export class ReadingThread {
 
   /** Whether one can be opened. Starts the thread if there is none, which takes a moment. */
   prepare(): boolean {
-    if (!this.#unusable) this.#worker ??= this.#begin()
+    try {
+      if (!this.#unusable) this.#worker ??= this.#begin()
+    } catch (error) {
+      // There may be no room for another thread.
+      this.#log.error({ error: String(error) }, 'the reading thread cannot begin; spools are read without it')
+      this.#unusable = true
+    }
     return this.#ready
   }
 
@@ -119,12 +121,13 @@ export class ReadingThread {
     const waiting = this.#readers.get(message.reader)?.shift()
     if (!waiting) return
     if (message.kind === 'failed') waiting.reject(new Error(message.why))
-    else waiting.resolve({ ...message.read, batch: EventBatch.from(message.read.batch) })
+    else waiting.resolve(message.read)
   }
 
   #forget(reader: number): void {
     this.#readers.delete(reader)
     if (this.#readers.size > 0 || !this.#worker) return
+    if (this.#leave) clearTimeout(this.#leave)
     this.#leave = setTimeout(() => void this.close(), STAY_MS).unref()
   }
 
@@ -143,12 +146,12 @@ export class ReadingThread {
 }
 
 interface Waiting {
-  resolve: (read: ThreadRead) => void
+  resolve: (read: CrossedBatch) => void
   reject: (error: unknown) => void
 }
 
 /** Answers come in the order of the questions. */
 export interface ThreadReader {
-  read: (last: boolean) => Promise<ThreadRead>
+  read: (last: boolean) => Promise<CrossedBatch>
   close: () => void
 }
