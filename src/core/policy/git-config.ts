@@ -6,12 +6,12 @@ import { isOption, textsOf } from './options.ts'
 export function gitSetting(fields: readonly Field[], strict: boolean): string | undefined {
   const [first] = fields
   // Mostly there is nothing before the sub-command, and that sets nothing.
-  if (!first || (!isOption(first.text) && !SETTING.has(first.text))) return undefined
+  if (!first || (!isOption(first.text) && !OWN.has(first.text))) return undefined
   const { given, rest } = globalSettings(textsOf(fields))
   const [sub = '', ...after] = rest
   const reads = after.some((arg) => /^(--get.*|--list|-l)$/.test(arg))
   if (sub === 'config' && !reads && fields.some(({ unknown }) => unknown === 'many')) return UNKNOWN
-  const all = [...given, ...ownSettings(sub, after)]
+  const all = [...given, ...(OWN.get(sub)?.(after) ?? [])]
   return all.find(([key, value]) => !mayBeSet(key, value, strict))?.[0]
 }
 
@@ -40,27 +40,18 @@ function split(text: string): Setting {
 /** The value is in a variable. */
 const fromEnvironment = (text: string): Setting => [split(text)[0], '…']
 
-const SETTING = new Set(['config', 'clone', 'init', 'remote'])
+function copied(args: readonly string[]): Setting[] {
+  return args.flatMap((arg, index) => {
+    if (/^(-c|--conf[a-z]*)$/.test(arg)) return [split(args[index + 1] ?? '')]
+    const value = /^(?:-c|--conf[a-z]*=)(.+)$/s.exec(arg)?.[1]
+    if (value !== undefined) return [split(value)]
+    // Hooks may be among what is copied from there.
+    return /^--te/.test(arg) ? [['init.templateDir', arg] as const] : []
+  })
+}
 
-/** What `config`, `clone` and `remote` set. */
-function ownSettings(sub: string, args: readonly string[]): Setting[] {
-  switch (sub) {
-    case 'config':
-      return configured(args)
-    case 'clone':
-    case 'init':
-      return args.flatMap((arg, index) => {
-        if (/^(-c|--conf[a-z]*)$/.test(arg)) return [split(args[index + 1] ?? '')]
-        const value = /^(?:-c|--conf[a-z]*=)(.+)$/s.exec(arg)?.[1]
-        if (value !== undefined) return [split(value)]
-        // Hooks may be among what is copied from there.
-        return /^--te/.test(arg) ? [['init.templateDir', arg] as const] : []
-      })
-    case 'remote':
-      return args.some((arg) => /^--mi[a-z]*(=push)?$/.test(arg)) ? [['remote.*.mirror', 'true']] : []
-    default:
-      return []
-  }
+function mirrored(args: readonly string[]): Setting[] {
+  return args.some((arg) => /^--mi[a-z]*(=push)?$/.test(arg)) ? [['remote.*.mirror', 'true']] : []
 }
 
 function configured(args: readonly string[]): Setting[] {
@@ -89,6 +80,14 @@ function configured(args: readonly string[]): Setting[] {
   const [value] = others
   return value === undefined && !options.includes('--add') ? [] : [[first, value ?? '']]
 }
+
+/** What a sub-command sets by itself. The others set nothing. */
+const OWN: ReadonlyMap<string, (args: readonly string[]) => Setting[]> = new Map([
+  ['config', configured],
+  ['clone', copied],
+  ['init', copied],
+  ['remote', mirrored],
+])
 
 /** Whatever it is for: a value that is no name of a program starts none. */
 const INERT = /^(|true|false|yes|no|on|off|\d+|\/dev\/null|cat|:|never)$/
