@@ -7,12 +7,12 @@
 import type { FSWatcher } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { type AttemptDir, type ExitRecord, isInputOver, readExit, readFeederPid } from './attempt-dir.ts'
+import { FIRST_CHUNK, nextChunkSize } from './chunk-size.ts'
 import { identify, isAlive, type ProcessIdentity } from './proc.ts'
 import { watchQuietly } from './watch.ts'
 
-const MIN_CHUNK = 64 * 1024
-const MAX_CHUNK = 1024 * 1024
 const POLL_MS = 500
+/** How often it is looked whether the processes are still there. */
 const LOOK_MS = 200
 
 /**
@@ -27,7 +27,7 @@ export class Tail {
   readonly #watcher: FSWatcher | null
   #file: FileHandle | null = null
   #offset: number
-  #chunk = MIN_CHUNK
+  #chunk = FIRST_CHUNK
   #feeder: number | null = null
   #lookedAt = Number.NEGATIVE_INFINITY
   #wake: (() => void) | null = null
@@ -57,8 +57,7 @@ export class Tail {
     const size = this.#chunk
     const { buffer, bytesRead } = await this.#file.read(Buffer.allocUnsafe(size), 0, size, this.#offset)
     this.#offset += bytesRead
-    // Large reads where there is much to read, small ones otherwise.
-    this.#chunk = bytesRead === size ? Math.min(size * 2, MAX_CHUNK) : MIN_CHUNK
+    this.#chunk = nextChunkSize(size, bytesRead)
     if (bytesRead === 0) return null
     const bytes = buffer.subarray(0, bytesRead)
     // Whoever keeps a few bytes of an unfinished line must not keep a whole chunk with them.

@@ -3,11 +3,9 @@ import { closeSync, openSync, readSync } from 'node:fs'
 import type { MessagePort } from 'node:worker_threads'
 import type { AgentAdapter } from '../../agents/adapter.ts'
 import type { Redactor } from '../../core/redact/redactor.ts'
+import { FIRST_CHUNK, nextChunkSize } from '../../process/chunk-size.ts'
 import { SpoolReader } from './spool-reader.ts'
 import type { CrossedBatch, FromThread, OpenReader, ToThread } from './thread.ts'
-
-const MIN_CHUNK = 64 * 1024
-const MAX_CHUNK = 1 << 20
 
 export interface ServeInput {
   port: MessagePort
@@ -46,7 +44,7 @@ class FileReader {
   readonly #file: number
   readonly #reader: SpoolReader
   #offset: number
-  #chunk = MAX_CHUNK
+  #chunk = FIRST_CHUNK
 
   constructor({ path, maxLineBytes, from, storedTo }: OpenReader, adapter: AgentAdapter, redactor: Redactor) {
     this.#file = openSync(path, 'r')
@@ -62,8 +60,7 @@ class FileReader {
       const buffer = Buffer.allocUnsafeSlow(size)
       const bytes = readSync(this.#file, buffer, 0, size, this.#offset)
       this.#offset += bytes
-      // Large reads where there is much to read, small ones otherwise.
-      this.#chunk = bytes === size ? Math.min(size * 2, MAX_CHUNK) : MIN_CHUNK
+      this.#chunk = nextChunkSize(size, bytes)
       drained = bytes === 0
       if (bytes > 0) this.#reader.push(bytes < size ? Buffer.from(buffer.subarray(0, bytes)) : buffer)
     }
