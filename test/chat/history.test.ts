@@ -24,6 +24,7 @@ import { EventBatch } from '../../src/store/event-batch.ts'
 import type { AttemptRecord, NewRun, RunRecord } from '../../src/store/records.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import type { Store } from '../../src/store/store.ts'
+import { announceSeed } from '../core/random.ts'
 
 const AGENTS = ['claude', 'other', 'third'] as const
 type Step =
@@ -354,11 +355,10 @@ class Play {
 }
 
 it.each(['shared', 'agent'] as const)('scope %s', async (scope) => {
-  const seed = Number(process.env.REPRISE_TEST_SEED ?? Date.now() % 2 ** 31)
-  console.log(`fast-check seed ${seed}`)
+  const seed = announceSeed()
   let resumed = 0
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 20 }), async (steps) => {
+    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 20, size: 'max' }), async (steps) => {
       const play = new Play(scope)
       await play.begin()
       for (const s of steps) await play.step(s)
