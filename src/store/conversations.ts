@@ -2,10 +2,9 @@
 import type { Kysely } from 'kysely'
 import { RepriseError } from '../contract/errors.ts'
 import type { Page } from '../contract/http.ts'
-import { ConversationId, type RunId } from '../contract/ids.ts'
+import { ConversationId } from '../contract/ids.ts'
 import type { ConversationRecord, NewConversation } from './records.ts'
 import { toConversation } from './rows.ts'
-import { cancelRuns } from './runs.ts'
 import type { Tables } from './schema.ts'
 import type { Tx } from './writer.ts'
 
@@ -81,18 +80,6 @@ export async function updateConversation(
     })
     .where('id', '=', id)
     .execute()
-}
-
-/** Its runs stay as records of what was done; those that are not settled are cancelled. */
-export async function deleteConversation(tx: Tx, id: ConversationId, at: Date): Promise<RunId[]> {
-  await requireConversation(tx, id)
-  const open = await listOpenRuns(tx, id)
-  await tx.deleteFrom('messages').where('conversation_id', '=', id).execute()
-  await tx.deleteFrom('pins').where('conversation_id', '=', id).execute()
-  await tx.deleteFrom('conversations').where('id', '=', id).execute()
-  const ids = open.map((run) => run.id)
-  await cancelRuns(tx, ids, at)
-  return ids
 }
 
 export async function listOpenRuns(db: Db, id: ConversationId) {

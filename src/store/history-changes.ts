@@ -1,7 +1,7 @@
 /**
- * Changing what has been said: edit, truncate, retry. In the same transaction the epoch is bumped of exactly those
+ * Changing what has been said: edit, truncate, retry, delete. In the same transaction the epoch is bumped of exactly those
  * agents that were given something else before. Whether they were is decided by `isHistoryChanged`, on what each
- * one's session has seen, or is seeing now.
+ * one's session has seen, or is seeing now. What a turn planned for later goes when the turn goes.
  */
 import { randomUUID } from 'node:crypto'
 import type { ContentBlock } from '../contract/conversation.ts'
@@ -10,6 +10,7 @@ import type { ConversationId, MessageId, RunId } from '../contract/ids.ts'
 import { isHistoryChanged } from '../core/history/view.ts'
 import { admitRun, findByKey } from './admit-run.ts'
 import { listOpenRuns, requireConversation } from './conversations.ts'
+import { endFollowUpsOfRun } from './follow-ups.ts'
 import type { MessageRecord, NewRun, RunRecord } from './records.ts'
 import { toMessage } from './rows.ts'
 import { cancelRuns } from './runs.ts'
@@ -55,12 +56,26 @@ async function changeHistory<T>(tx: Tx, id: ConversationId, at: Date, change: ()
       .where('agent', '=', pin.agent)
       .execute()
   }
+  await dropPlans(tx, before, after, at)
   await tx
     .updateTable('conversations')
     .set((eb) => ({ updated_at: at.getTime(), turn_count: lastTurn, revision: eb('revision', '+', 1) }))
     .where('id', '=', id)
     .execute()
   return result
+}
+
+/** What was planned by turns whose question or answer is no longer there. */
+async function dropPlans(
+  tx: Tx,
+  before: readonly MessageRecord[],
+  after: readonly MessageRecord[],
+  at: Date,
+): Promise<void> {
+  const still = new Set(after.map(({ role, runId }) => `${role} ${runId}`))
+  const gone = before.flatMap(({ role, runId }) => (runId && !still.has(`${role} ${runId}`) ? [runId] : []))
+  const end = { state: 'cancelled', by: 'person', message: 'its turn was taken back' } as const
+  for (const id of new Set(gone)) await endFollowUpsOfRun(tx, id, end, at)
 }
 
 /** A turn that is not answered yet is asked with the new text: at once if it waits, with its next attempt if it runs. */
@@ -158,4 +173,17 @@ export async function retryFrom(
   await ensurePin(tx, conversationId, run.agent)
   const admitted = await admitRun(tx, { ...run, conversation: { id: conversationId, turn } })
   return { ...admitted, orphaned: await cancelOrphaned(tx, conversationId, run.createdAt) }
+}
+
+/** Its runs stay as records of what was done; those that are not settled are cancelled. */
+export async function deleteConversation(tx: Tx, id: ConversationId, at: Date): Promise<RunId[]> {
+  await requireConversation(tx, id)
+  const open = await listOpenRuns(tx, id)
+  await dropPlans(tx, await listMessages(tx, id), [], at)
+  await tx.deleteFrom('messages').where('conversation_id', '=', id).execute()
+  await tx.deleteFrom('pins').where('conversation_id', '=', id).execute()
+  await tx.deleteFrom('conversations').where('id', '=', id).execute()
+  const ids = open.map((run) => run.id)
+  await cancelRuns(tx, ids, at)
+  return ids
 }

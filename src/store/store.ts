@@ -284,7 +284,7 @@ export function createStore(
     listConversations: (query) => conversations.listConversations(reader, query),
     updateConversation: (id, change, at) =>
       write((tx) => conversations.updateConversation(tx, id, change, at)),
-    deleteConversation: (id, at) => write((tx) => conversations.deleteConversation(tx, id, at)),
+    deleteConversation: (id, at) => write((tx) => changes.deleteConversation(tx, id, at)),
     listMessages: (id, beforeTurn) => turns.listMessages(reader, id, beforeTurn),
     getPin: (id, agent) => turns.getPin(reader, id, agent),
     listPins: (id) => turns.listPins(reader, id),

@@ -233,8 +233,27 @@ describe('at no tier', () => {
     expect(await chat.texts()).toHaveLength(4)
   })
 
+  const later: RuleInput = { ...remind, reply: [wakeUp(30) as never, results, { text: 'I will' }] }
+
+  it('what a turn planned goes when the turn goes: asked again, taken back, or with its conversation', async () => {
+    // Also in a resumed session, where a word about earlier questions comes first.
+    incident = await Incident.begin([{ ...later, when: '/remind me$/' }, echo])
+    const chat = await Chat.create(incident.world)
+    const states = async () => (await followUps()).map(({ state }) => state).reverse()
+    await chat.say('remind me')
+    await chat.say('remind me')
+    expect(await states()).toEqual(['planned', 'planned'])
+    await chat.edit(2, 'say nothing')
+    expect(await states()).toEqual(['planned', 'planned'])
+    await chat.drop(3)
+    expect(await states()).toEqual(['planned', 'cancelled'])
+    await chat.retry(0)
+    expect(await states()).toEqual(['cancelled', 'cancelled', 'planned'])
+    await incident.world.request('DELETE', `/api/conversations/${chat.id}`)
+    expect(await states()).toEqual(['cancelled', 'cancelled', 'cancelled'])
+  })
+
   it('a run that is cancelled takes with it what it has planned', async () => {
-    const later: RuleInput = { ...remind, reply: [wakeUp(30) as never, results, { text: 'I will' }] }
     incident = await Incident.begin([later, echo])
     const { world } = incident
     const { id } = await world.createRun({ prompt: 'remind me' })
