@@ -25,6 +25,7 @@ watches:
     maxTier: 3            # 1 only looks, 2 restarts, 3 redeploys
     maxDuration: 1h       # one time, with what it checks later
     budgetUsd: 5
+    notifyFrom: change    # tell when it breaks, is repaired or needs you; all would tell every time
     # With this, others may send it alerts, and do nothing else.
     hookSecret: ${scalar(hookSecret)}
     prompt: |

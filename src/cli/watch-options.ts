@@ -1,7 +1,7 @@
 /** The options of `reprise watch add`, and the request they make. */
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import type { CreateWatch, Memory, Overlap } from '../contract/watch.ts'
+import type { CreateWatch, Memory, NotifyFrom, Overlap } from '../contract/watch.ts'
 import { amount, duration, wholeNumber } from './run-options.ts'
 import { usageError } from './usage-error.ts'
 
@@ -26,13 +26,13 @@ export interface WatchOptions {
   renewAfterCycles?: number
   notify?: string[]
   webhook?: string
-  notifyFrom?: CreateWatch['notifyFrom']
+  notifyFrom?: NotifyFrom
   paused?: boolean
 }
 
 const MEMORIES: readonly Memory[] = ['fresh', 'persistent']
 const OVERLAPS: readonly Overlap[] = ['skip', 'queue']
-const NOTIFY_FROM: readonly NonNullable<CreateWatch['notifyFrom']>[] = ['all', 'problem', 'attention']
+const NOTIFY_FROM: readonly NotifyFrom[] = ['all', 'problem', 'attention', 'change']
 
 export function addWatchOptions(command: Command): Command {
   const oneOf = (flags: string, description: string, choices: readonly string[]) =>
@@ -58,7 +58,7 @@ export function addWatchOptions(command: Command): Command {
     .option('--renew-after-cycles <n>', 'or after so many cycles', wholeNumber)
     .option('--notify <target>', 'tell this target of the configuration; may be repeated', collect)
     .option('--webhook <url>', 'tell this address, besides')
-    .addOption(oneOf('--notify-from <level>', 'tell nothing below this', NOTIFY_FROM))
+    .addOption(oneOf('--notify-from <level>', 'tell nothing below this, or only changes', NOTIFY_FROM))
     .option('--paused', 'do not begin yet')
 }
 

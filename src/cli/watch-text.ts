@@ -119,7 +119,7 @@ function tellsOf({ notify, webhook, notifyFrom }: Watch): string | null {
   const parts = [
     ...(notify ? [notify.length === 0 ? 'none of the targets' : notify.join(', ')] : []),
     ...(webhook ? ['a webhook of its own'] : []),
-    ...(notifyFrom ? [`from ${notifyFrom} on`] : []),
+    ...(notifyFrom ? [notifyFrom === 'change' ? 'changes' : `from ${notifyFrom} on`] : []),
   ]
   return parts.length === 0 ? null : parts.join('; ')
 }

@@ -1,6 +1,6 @@
 /** Watches, by name, and what is asked for later. What must fit together is checked in watches.ts. */
 import { z } from 'zod'
-import { MEMORIES, OVERLAPS, WatchDefinition, WatchName } from '../contract/watch.ts'
+import { MEMORIES, NOTIFY_FROM, OVERLAPS, WatchDefinition, WatchName } from '../contract/watch.ts'
 import { duration, setting, text, wholeNumber } from './setting.ts'
 
 const oneOf = <const T extends readonly [string, ...string[]]>(values: T, description: string) =>
@@ -83,7 +83,10 @@ const watch = z
       'an http or https address',
       'Told of this watch, besides those.',
     ).optional(),
-    notifyFrom: oneOf(['all', 'problem', 'attention'], 'Nothing below it is told.').optional(),
+    notifyFrom: oneOf(
+      NOTIFY_FROM,
+      'Nothing below it is told; change: only what is not as it was before.',
+    ).optional(),
     paused: flag(
       'Paused whenever the daemon starts; if this is taken out, until somebody resumes it.',
     ).prefault(false),

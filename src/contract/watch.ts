@@ -30,6 +30,11 @@ export const OVERLAPS = ['skip', 'queue'] as const
 export const Overlap = z.enum(OVERLAPS)
 export type Overlap = z.infer<typeof Overlap>
 
+export const NOTIFY_FROM = ['all', 'problem', 'attention', 'change'] as const
+/** What people are told of a watch. `change`: not that it is as it was the time before. */
+export const NotifyFrom = z.enum(NOTIFY_FROM)
+export type NotifyFrom = z.infer<typeof NotifyFrom>
+
 const HookSecret = z
   .string()
   .regex(/^[\x21-\x7e]{16,255}$/, { error: 'expected 16 to 255 visible ASCII characters' })
@@ -74,7 +79,7 @@ export const WatchDefinition = z.strictObject({
     .max(2048)
     .optional(),
   /** Nothing below it is told. */
-  notifyFrom: z.enum(['all', 'problem', 'attention']).optional(),
+  notifyFrom: NotifyFrom.optional(),
 })
 export type WatchDefinition = z.infer<typeof WatchDefinition>
 

@@ -161,7 +161,10 @@ describe('refused', () => {
       'webhook: "ftp://x"',
       'watches.web.webhook: expected an http or https address; got a string (not shown)',
     ],
-    ['notifyFrom: some', 'watches.web.notifyFrom: expected one of all, problem, attention; got "some"'],
+    [
+      'notifyFrom: some',
+      'watches.web.notifyFrom: expected one of all, problem, attention, change; got "some"',
+    ],
     ['budgetUsd: 0', 'watches.web.budgetUsd: expected a number above 0; got 0'],
     ['maxDuration: 30d', 'watches.web.maxDuration: expected a duration'],
     ['eventsPerHour: 0', 'watches.web.eventsPerHour: expected a whole number from 1 to 3600'],

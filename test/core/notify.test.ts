@@ -85,6 +85,37 @@ describe('who is told', () => {
     expect(targets).toEqual(told ? [{ name }, { webhook: 'https://own' }] : [])
   })
 
+  const well = { outcome: 'completed', status: 'healthy' } as const
+  const slow = { outcome: 'completed', status: 'degraded' } as const
+  const fixed = { outcome: 'completed', status: 'fixed' } as const
+  const failed = { outcome: 'failed', status: null } as const
+  it.each([
+    ['what was well and is', well, well, false],
+    ['what is well when it is first looked at', null, well, false],
+    ['what was repaired and is well', fixed, well, false],
+    ['what goes wrong', well, slow, true],
+    ['what is wrong when it is first looked at', null, slow, true],
+    ['what is wrong still', slow, slow, false],
+    ['what is wrong otherwise', slow, { ...slow, status: 'down' }, true],
+    ['what is well again', slow, well, true],
+    ['what is repaired', slow, fixed, true],
+    ['what is repaired once more', fixed, fixed, true],
+    ['what can no longer be looked at', slow, failed, true],
+    ['what still cannot', failed, failed, false],
+    ['what can again, and is well', failed, well, true],
+  ] as const)('of changes only: %s', (_, before, now, told) => {
+    const given = notice({ payload: { state: 'ended', message: null, ...now } })
+    const planned = planNotifications(given, [], 'https://own', { notifyFrom: 'change', before })
+    expect(planned).toHaveLength(told ? 1 : 0)
+  })
+
+  it('that a person is asked is told each time', () => {
+    const given = notice({ event: 'attention', payload: { state: 'waiting', message: null, ...slow } })
+    expect(planNotifications(given, [], 'https://own', { notifyFrom: 'change', before: slow })).toHaveLength(
+      1,
+    )
+  })
+
   it.each([
     [undefined, [{ name: 'chat' }, { name: 'mail' }]],
     [null, [{ name: 'chat' }, { name: 'mail' }]],

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { Triggered } from '../../src/contract/watch.ts'
+import type { Cycle, Triggered } from '../../src/contract/watch.ts'
 import type { RuleInput } from '../../src/simulator/scenario-types.ts'
 import { bash, report, results, TASK } from '../support/incident.ts'
 import { Watching } from '../support/watching.ts'
@@ -142,6 +142,18 @@ describe('people', () => {
       },
     ])
     expect(existsSync(told('others'))).toBe(false)
+    // And from now on only of changes: the second time that it is slow is none.
+    await watching.world.api('PATCH', '/api/watches/web', { notifyFrom: 'change' })
+    await watching.ended(await watching.trigger('web', { reason: 'look closely' }))
+    await watching.ended(await watching.trigger())
+    const words = await until(() => {
+      const all = readFileSync(told('told'), 'utf8').trim().split('\n')
+      return all.length > 1 ? all.map((line) => JSON.parse(line) as { cycle: Cycle }) : null
+    }, 'another word')
+    expect(words.map(({ cycle: { number, status } }) => [number, status])).toEqual([
+      [2, 'degraded'],
+      [4, 'healthy'],
+    ])
   })
 })
 

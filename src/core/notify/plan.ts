@@ -1,7 +1,7 @@
 /** Who is to be told of an event. */
 import type { CycleId, JobId, RunId } from '../../contract/ids.ts'
 import type { NotifyEvent } from '../../contract/notification.ts'
-import type { WatchDefinition } from '../../contract/watch.ts'
+import type { CycleOutcome, NotifyFrom } from '../../contract/watch.ts'
 import type { NotifyTarget, TargetRef } from './target.ts'
 
 export type Subject =
@@ -36,8 +36,18 @@ export interface PlannedNotification extends Notice {
 export interface Narrowing {
   /** Of the configured targets, those to be told; null: all. */
   only?: readonly string[] | null | undefined
-  /** `problem`: not what is done and well. `attention`: only what has failed or needs a person. */
-  notifyFrom?: WatchDefinition['notifyFrom'] | undefined
+  /**
+   * `problem`: not what is done and well. `attention`: only what has failed or needs a person. `change`: not what is as
+   * it was before.
+   */
+  notifyFrom?: NotifyFrom | undefined
+  /** How it was before; null: nobody has looked yet. */
+  before?: Standing | null | undefined
+}
+
+export interface Standing {
+  outcome: CycleOutcome | null
+  status: unknown
 }
 
 /** `webhook` is the subject's own, told of everything that anybody may be told; no address is told twice. */
@@ -45,9 +55,9 @@ export function planNotifications(
   notice: Notice,
   targets: readonly NotifyTarget[],
   webhook: string | null,
-  { only = null, notifyFrom = 'all' }: Narrowing = {},
+  { only = null, notifyFrom = 'all', before = null }: Narrowing = {},
 ): PlannedNotification[] {
-  if (!reaches(notice, notifyFrom)) return []
+  if (!reaches(notice, notifyFrom, before)) return []
   const interested = targets.filter(
     ({ name, on }) => on.includes(notice.event) && (only === null || only.includes(name)),
   )
@@ -59,7 +69,19 @@ export function planNotifications(
 
 export const isWell = (status: unknown) => status === 'healthy' || status === 'fixed'
 
-function reaches({ event, payload }: Notice, from: NonNullable<Narrowing['notifyFrom']>): boolean {
+function reaches({ event, payload }: Notice, from: NotifyFrom, before: Standing | null): boolean {
+  if (from === 'change') return isChange(payload, before)
   if (event !== 'done' || from === 'all') return true
   return from === 'problem' && !isWell(payload.status)
+}
+
+/**
+ * What asks a person is always news, and so is that something was done: `fixed` twice means that it broke twice. Until
+ * somebody has looked, all is thought to be well.
+ */
+function isChange({ state, outcome, status }: NoticePayload, before: Standing | null): boolean {
+  if (state !== 'ended' || status === 'fixed') return true
+  const well = outcome === 'completed' && isWell(status)
+  const wasWell = before === null || (before.outcome === 'completed' && isWell(before.status))
+  return well ? !wasWell : outcome !== before?.outcome || status !== before?.status
 }

@@ -4,7 +4,7 @@
  */
 import type { CycleOutcome } from '../../contract/watch.ts'
 import { noticeOfCycle } from '../../core/notify/cycle.ts'
-import type { PlannedNotification } from '../../core/notify/plan.ts'
+import type { PlannedNotification, Standing } from '../../core/notify/plan.ts'
 import { NO_TOTALS } from '../../store/cycles.ts'
 import type { EscalationRecord, RunRecord } from '../../store/records.ts'
 import type { CycleRecord, WatchRecord } from '../../store/watch-records.ts'
@@ -124,5 +124,17 @@ export async function noticesOf(
   })
   if (!notice) return []
   const { notify, webhook, notifyFrom } = definition
-  return notifications.plan(notice, webhook ?? null, { only: notify, notifyFrom })
+  const before = notifyFrom === 'change' ? await readStanding(store, cycle) : null
+  return notifications.plan(notice, webhook ?? null, { only: notify, notifyFrom, before })
+}
+
+const LOOK_BACK = 20
+
+/** How the newest cycle before it ended that somebody did not put an end to. */
+async function readStanding(
+  store: EngineParts['store'],
+  { id, watchId }: CycleRecord,
+): Promise<Standing | null> {
+  const { items } = await store.listCycles({ watchId, limit: LOOK_BACK, cursor: id, worked: true })
+  return items.find(({ outcome }) => outcome !== 'cancelled') ?? null
 }
