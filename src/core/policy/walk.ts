@@ -7,11 +7,8 @@ import {
   type ParsedScript,
   parse,
   type Function as ShellFunction,
-  type Statement,
   type SyntaxNode,
-  type Word,
 } from 'unbash'
-import { tameIn } from './assignments.ts'
 import {
   baseName,
   type Extraction,
@@ -21,19 +18,17 @@ import {
   type Surroundings,
   UNKNOWN,
 } from './command.ts'
+import { ENDLESS, repeat, walkCompound, walkStatements } from './compound.ts'
 import { Evaluated, holdsArguments } from './evaluated.ts'
-import { type Expander, expandWords } from './expand.ts'
+import type { Expander } from './expand.ts'
 import type { Look, Started } from './look.ts'
-import { loopValues } from './loop-values.ts'
-import { noteNumbers, noteValue } from './numbers.ts'
+import { noteNumbers } from './numbers.ts'
 import { homeOf } from './parameter.ts'
 import { joinPath } from './paths.ts'
-import { readRedirections } from './redirections.ts'
 import { innerScope, joinCwds, openScope, type Scope } from './scope.ts'
-import { ANYTHING, type Values } from './shell-state.ts'
+import { ANYTHING } from './shell-state.ts'
 import { walkCommand } from './simple-command.ts'
 import { start } from './starts/start.ts'
-import { steers } from './steering.ts'
 import { tameOf } from './tame.ts'
 import { outputsOf } from './text-output.ts'
 
@@ -41,8 +36,6 @@ const DEEPEST = 12
 const MOST_COMMANDS = 500
 const MOST_STEPS = 5000
 const MOST_WORDS = 2000
-const MOST_TURNS = 6
-const ENDLESS = Number.POSITIVE_INFINITY
 
 export function extractCommands(text: string, surroundings: Surroundings): Extraction {
   const walker = new Walker(surroundings)
@@ -119,189 +112,20 @@ export class Walker implements Look {
   private script(script: ParsedScript, scope: Scope): void {
     const problem = script.errors?.[0]
     if (problem) this.found.error ??= problem.message
-    this.statements(script.commands, scope)
-  }
-
-  private statements(statements: readonly Statement[], scope: Scope): void {
-    for (const { command, background } of statements) {
-      if (background) this.node(command, innerScope(scope))
-      else {
-        const before = scope.cwds
-        this.node(command, scope)
-        // A `cd` that fails leaves us where we were, and what follows runs there.
-        scope.cwds = joinCwds(scope.cwds, before)
-      }
-    }
-  }
-
-  /** What may happen or not: afterwards, both may be the case. */
-  private maybe(scope: Scope, work: (inside: Scope) => void, change: Partial<Scope> = {}): void {
-    const inside: Scope = { ...scope, ...change, conditional: true }
-    work(inside)
-    scope.cwds = joinCwds(scope.cwds, inside.cwds)
-  }
-
-  /**
-   * What may happen again and again: what a later turn finds was left by those before. So it is gone through until nothing
-   * new comes of it, and only the last time counts.
-   */
-  private repeated(scope: Scope, work: (inside: Scope) => void, change: Partial<Scope> = {}): void {
-    const start = { state: scope.state.copy(), cwds: scope.cwds }
-    const { commands, opaque } = this.found
-    const [from, hidden] = [commands.length, opaque.length]
-    let before = scope.state.fingerprint
-    for (let turn = 1; ; turn++) {
-      const { cwds } = scope
-      this.maybe(scope, work, { ...change, loop: true })
-      const after = scope.state.fingerprint
-      if ((after === before && scope.cwds.length === cwds.length) || turn > MOST_TURNS) return
-      before = after
-      commands.length = from
-      opaque.length = hidden
-      if (turn < MOST_TURNS) continue
-      scope.state.forgetChanges(start.state)
-      if (scope.cwds.length > start.cwds.length) scope.cwds = joinCwds(scope.cwds, [undefined])
-    }
+    walkStatements(script.commands, scope, this)
   }
 
   node(node: SyntaxNode, scope: Scope): void {
     if (++this.steps > MOST_STEPS || this.found.commands.length > MOST_COMMANDS) {
       this.giveUp('it is too long, or goes round in circles')
-      return
-    }
-    switch (node.type) {
-      case 'Command':
-        walkCommand(node, scope, this)
-        return
-      case 'Pipeline':
-        this.pipeline(node.commands, scope)
-        return
-      case 'AndOr':
-        this.andOr(node, scope)
-        return
-      case 'Statement':
-        this.node(node.command, scope)
-        return
-      case 'CompoundList':
-        this.statements(node.commands, scope)
-        return
-      case 'BraceGroup':
-        this.statements(node.body.commands, scope)
-        return
-      case 'Subshell':
-        this.statements(node.body.commands, innerScope(scope))
-        return
-      case 'Redirected': {
-        const { redirects, input } = readRedirections(node.redirects, this.expander(scope))
-        const inside: Scope = {
-          ...scope,
-          redirects: [...scope.redirects, ...redirects],
-          ...(input && { input, shell: { input: undefined } }),
-        }
-        this.node(node.command, inside)
-        scope.cwds = inside.cwds
-        return
-      }
-      case 'If':
-        this.node(node.clause, scope)
-        this.maybe(scope, (inside) => this.node(node.then, inside))
-        for (const { clause, then } of node.elif) {
-          this.maybe(scope, (inside) => this.node(clause, inside))
-          this.maybe(scope, (inside) => this.node(then, inside))
-        }
-        if (node.else) this.maybe(scope, (inside) => this.node(node.else as SyntaxNode, inside))
-        return
-      case 'While':
-        this.node(node.clause, scope)
-        this.repeated(
-          scope,
-          (inside) => {
-            this.node(node.body, inside)
-            this.node(node.clause, inside)
-          },
-          { times: ENDLESS },
-        )
-        return
-      case 'For':
-      case 'Select': {
-        const values = node.wordlist ? this.values(node.wordlist, scope) : { texts: [], unknown: true }
-        const name = node.name.value
-        if (steers(name)) this.opaque(`sets ${name}, which changes what is started`, name)
-        if (node.type === 'Select' || !node.wordlist) this.evaluated.holdsAnything(name)
-        else for (const word of node.wordlist) noteValue(name, word, this.evaluated)
-        const held = loopValues(values, node.wordlist)
-        // A file may bear any name.
-        if (held.globs) this.evaluated.holdsAnything(name)
-        const times =
-          values.unknown || node.type === 'Select' ? ENDLESS : scope.times * Math.max(1, values.texts.length)
-        const { state } = scope
-        const before = state.variables.get(name) ?? { texts: [], unknown: true }
-        this.repeated(
-          scope,
-          (inside) => {
-            // In the loop, the variable holds one of these.
-            state.assign(name, held, false)
-            this.node(node.body, inside)
-          },
-          { times },
-        )
-        // It is certainly entered if there is a word that cannot vanish.
-        const entered = node.wordlist?.some(({ parts }) => parts === undefined)
-        if (scope.conditional || !entered) state.assign(name, before, true)
-        return
-      }
-      case 'ArithmeticFor':
-        this.inspectChildren(node, scope)
-        return
-      case 'Case':
-        this.inspect(node.word, scope)
-        for (const item of node.items) {
-          for (const pattern of item.pattern) this.inspect(pattern, scope)
-          this.maybe(scope, (inside) => this.node(item.body, inside))
-        }
-        return
-      case 'Function':
-        scope.state.define(node.name.value, node, scope.conditional)
-        this.defined ??= new Map()
-        this.defined.set(node, scope)
-        return
-      case 'Coproc':
-        this.node(node.body, innerScope(scope, { input: { kind: 'unknown' } }))
-        return
-      default:
-        this.inspectChildren(node, scope)
-    }
+    } else if (node.type === 'Command') walkCommand(node, scope, this)
+    else walkCompound(node, scope, this)
   }
 
-  private andOr({ commands, operators }: Extract<SyntaxNode, { type: 'AndOr' }>, scope: Scope): void {
-    const { conditional } = scope
-    const all: Scope['cwds'][] = []
-    for (const [index, command] of commands.entries()) {
-      const before = scope.cwds
-      if (index > 0) scope.conditional = true
-      this.node(command, scope)
-      all.push(scope.cwds)
-      // After `||` the left side has failed: a `cd` there did not happen.
-      if (operators[index] === '||') scope.cwds = before
-    }
-    scope.conditional = conditional
-    scope.cwds = all.reduce(joinCwds, scope.cwds)
-  }
-
-  private pipeline(commands: readonly SyntaxNode[], scope: Scope): void {
-    const [only] = commands
-    if (only && commands.length === 1) {
-      this.node(only, scope)
-      return
-    }
-    let input = scope.shell.input ?? scope.input
-    const expander = this.expander(scope)
-    for (const command of commands) {
-      const outputs = command.type === 'Command' ? outputsOf(command, expander, input) : undefined
-      this.node(command, innerScope(scope, { input, depth: scope.depth }))
-      // Where it may be this or that, it is taken to be all of it.
-      input = outputs ? { kind: 'text', text: outputs.join('\n') } : { kind: 'unknown' }
-    }
+  define(defined: ShellFunction, scope: Scope): void {
+    scope.state.define(defined.name.value, defined, scope.conditional)
+    this.defined ??= new Map()
+    this.defined.set(defined, scope)
   }
 
   start(command: Started, scope: Scope, depth: number): void {
@@ -367,15 +191,6 @@ export class Walker implements Look {
     this.mayLeave = true
   }
 
-  private values(words: readonly Word[], scope: Scope): Values {
-    const fields = expandWords(words, this.expander(scope)).flat()
-    return {
-      texts: fields.filter(({ unknown, glob }) => !unknown && !glob).map(({ text }) => text),
-      unknown: fields.some(({ unknown, glob }) => unknown || glob),
-      ...(!fields.some(({ glob }) => glob) && tameIn(fields)),
-    }
-  }
-
   inspect(node: SyntaxNode, scope: Scope): void {
     if (node.type === 'CommandExpansion' || node.type === 'ArithmeticCommandExpansion') {
       noteNumbers(node, scope, this)
@@ -383,7 +198,7 @@ export class Walker implements Look {
     } else if (node.type === 'ProcessSubstitution') {
       this.processSubstitution(node.script, node.operator === '>', scope)
     } else if (node.type === 'CompoundList') {
-      this.repeated(scope, (inside) => this.statements(node.commands, inside), { times: ENDLESS })
+      repeat(scope, this, (inside) => walkStatements(node.commands, inside, this), { times: ENDLESS })
     } else this.inspectChildren(node, scope)
   }
 

@@ -1,0 +1,221 @@
+/** What commands are put together by: lists, pipelines, branches, loops, functions. */
+import type { Function as ShellFunction, Statement, SyntaxNode, Word } from 'unbash'
+import { tameIn } from './assignments.ts'
+import type { Extraction } from './command.ts'
+import { type Expander, expandWords } from './expand.ts'
+import type { Look } from './look.ts'
+import { loopValues } from './loop-values.ts'
+import { noteValue } from './numbers.ts'
+import { readRedirections } from './redirections.ts'
+import { innerScope, joinCwds, type Scope } from './scope.ts'
+import type { Values } from './shell-state.ts'
+import { steers } from './steering.ts'
+import { outputsOf } from './text-output.ts'
+
+const MOST_TURNS = 6
+export const ENDLESS = Number.POSITIVE_INFINITY
+
+interface Walking extends Look {
+  readonly found: Extraction
+  node: (node: SyntaxNode, scope: Scope) => void
+  define: (defined: ShellFunction, scope: Scope) => void
+  expander: (scope: Scope) => Expander
+  inspect: (node: SyntaxNode, scope: Scope) => void
+  inspectChildren: (node: SyntaxNode, scope: Scope) => void
+}
+
+export function walkCompound(node: SyntaxNode, scope: Scope, walker: Walking): void {
+  switch (node.type) {
+    case 'Pipeline':
+      walkPipeline(node.commands, scope, walker)
+      return
+    case 'AndOr':
+      walkAndOr(node, scope, walker)
+      return
+    case 'Statement':
+      walker.node(node.command, scope)
+      return
+    case 'CompoundList':
+      walkStatements(node.commands, scope, walker)
+      return
+    case 'BraceGroup':
+      walkStatements(node.body.commands, scope, walker)
+      return
+    case 'Subshell':
+      walkStatements(node.body.commands, innerScope(scope), walker)
+      return
+    case 'Redirected': {
+      const { redirects, input } = readRedirections(node.redirects, walker.expander(scope))
+      const inside: Scope = {
+        ...scope,
+        redirects: [...scope.redirects, ...redirects],
+        ...(input && { input, shell: { input: undefined } }),
+      }
+      walker.node(node.command, inside)
+      scope.cwds = inside.cwds
+      return
+    }
+    case 'If':
+      walker.node(node.clause, scope)
+      maybe(scope, (inside) => walker.node(node.then, inside))
+      for (const { clause, then } of node.elif) {
+        maybe(scope, (inside) => walker.node(clause, inside))
+        maybe(scope, (inside) => walker.node(then, inside))
+      }
+      if (node.else) maybe(scope, (inside) => walker.node(node.else as SyntaxNode, inside))
+      return
+    case 'While':
+      walker.node(node.clause, scope)
+      repeat(
+        scope,
+        walker,
+        (inside) => {
+          walker.node(node.body, inside)
+          walker.node(node.clause, inside)
+        },
+        { times: ENDLESS },
+      )
+      return
+    case 'For':
+    case 'Select':
+      walkFor(node, scope, walker)
+      return
+    case 'ArithmeticFor':
+      walker.inspectChildren(node, scope)
+      return
+    case 'Case':
+      walker.inspect(node.word, scope)
+      for (const item of node.items) {
+        for (const pattern of item.pattern) walker.inspect(pattern, scope)
+        maybe(scope, (inside) => walker.node(item.body, inside))
+      }
+      return
+    case 'Function':
+      walker.define(node, scope)
+      return
+    case 'Coproc':
+      walker.node(node.body, innerScope(scope, { input: { kind: 'unknown' } }))
+      return
+    default:
+      walker.inspectChildren(node, scope)
+  }
+}
+
+function walkFor(node: Extract<SyntaxNode, { type: 'For' | 'Select' }>, scope: Scope, walker: Walking): void {
+  const values = node.wordlist ? valuesOf(node.wordlist, scope, walker) : { texts: [], unknown: true }
+  const name = node.name.value
+  if (steers(name)) walker.opaque(`sets ${name}, which changes what is started`, name)
+  if (node.type === 'Select' || !node.wordlist) walker.evaluated.holdsAnything(name)
+  else for (const word of node.wordlist) noteValue(name, word, walker.evaluated)
+  const held = loopValues(values, node.wordlist)
+  // A file may bear any name.
+  if (held.globs) walker.evaluated.holdsAnything(name)
+  const times =
+    values.unknown || node.type === 'Select' ? ENDLESS : scope.times * Math.max(1, values.texts.length)
+  const { state } = scope
+  const before = state.variables.get(name) ?? { texts: [], unknown: true }
+  repeat(
+    scope,
+    walker,
+    (inside) => {
+      // In the loop, the variable holds one of these.
+      state.assign(name, held, false)
+      walker.node(node.body, inside)
+    },
+    { times },
+  )
+  // It is certainly entered if there is a word that cannot vanish.
+  const entered = node.wordlist?.some(({ parts }) => parts === undefined)
+  if (scope.conditional || !entered) state.assign(name, before, true)
+}
+
+function walkAndOr(
+  { commands, operators }: Extract<SyntaxNode, { type: 'AndOr' }>,
+  scope: Scope,
+  walker: Walking,
+): void {
+  const { conditional } = scope
+  const all: Scope['cwds'][] = []
+  for (const [index, command] of commands.entries()) {
+    const before = scope.cwds
+    if (index > 0) scope.conditional = true
+    walker.node(command, scope)
+    all.push(scope.cwds)
+    // After `||` the left side has failed: a `cd` there did not happen.
+    if (operators[index] === '||') scope.cwds = before
+  }
+  scope.conditional = conditional
+  scope.cwds = all.reduce(joinCwds, scope.cwds)
+}
+
+function walkPipeline(commands: readonly SyntaxNode[], scope: Scope, walker: Walking): void {
+  const [only] = commands
+  if (only && commands.length === 1) {
+    walker.node(only, scope)
+    return
+  }
+  let input = scope.shell.input ?? scope.input
+  const expander = walker.expander(scope)
+  for (const command of commands) {
+    const outputs = command.type === 'Command' ? outputsOf(command, expander, input) : undefined
+    walker.node(command, innerScope(scope, { input, depth: scope.depth }))
+    // Where it may be this or that, it is taken to be all of it.
+    input = outputs ? { kind: 'text', text: outputs.join('\n') } : { kind: 'unknown' }
+  }
+}
+
+export function walkStatements(statements: readonly Statement[], scope: Scope, walker: Walking): void {
+  for (const { command, background } of statements) {
+    if (background) walker.node(command, innerScope(scope))
+    else {
+      const before = scope.cwds
+      walker.node(command, scope)
+      // A `cd` that fails leaves us where we were, and what follows runs there.
+      scope.cwds = joinCwds(scope.cwds, before)
+    }
+  }
+}
+
+/** What may happen or not: afterwards, both may be the case. */
+function maybe(scope: Scope, work: (inside: Scope) => void, change: Partial<Scope> = {}): void {
+  const inside: Scope = { ...scope, ...change, conditional: true }
+  work(inside)
+  scope.cwds = joinCwds(scope.cwds, inside.cwds)
+}
+
+/**
+ * What may happen again and again: what a later turn finds was left by those before. So it is gone through until nothing
+ * new comes of it, and only the last time counts.
+ */
+export function repeat(
+  scope: Scope,
+  walker: Pick<Walking, 'found'>,
+  work: (inside: Scope) => void,
+  change: Partial<Scope> = {},
+): void {
+  const start = { state: scope.state.copy(), cwds: scope.cwds }
+  const { commands, opaque } = walker.found
+  const [from, hidden] = [commands.length, opaque.length]
+  let before = scope.state.fingerprint
+  for (let turn = 1; ; turn++) {
+    const { cwds } = scope
+    maybe(scope, work, { ...change, loop: true })
+    const after = scope.state.fingerprint
+    if ((after === before && scope.cwds.length === cwds.length) || turn > MOST_TURNS) return
+    before = after
+    commands.length = from
+    opaque.length = hidden
+    if (turn < MOST_TURNS) continue
+    scope.state.forgetChanges(start.state)
+    if (scope.cwds.length > start.cwds.length) scope.cwds = joinCwds(scope.cwds, [undefined])
+  }
+}
+
+function valuesOf(words: readonly Word[], scope: Scope, walker: Walking): Values {
+  const fields = expandWords(words, walker.expander(scope)).flat()
+  return {
+    texts: fields.filter(({ unknown, glob }) => !unknown && !glob).map(({ text }) => text),
+    unknown: fields.some(({ unknown, glob }) => unknown || glob),
+    ...(!fields.some(({ glob }) => glob) && tameIn(fields)),
+  }
+}
