@@ -126,6 +126,11 @@ describe('what bash starts is what is extracted', () => {
     "for i in 1 2; do : $((x)); x='a[$(docker a)]'; done",
     "mapfile -C 'docker a #' -c 1 x <<< y; jobs -x docker b",
     "exec <<< 'docker a'; bash",
+    // What fails is not done, and takes the rest of its line with it.
+    'x=docker; { x=echo; } </nope; $x a; f() { x=rm; }; f </nope; $x b',
+    'x=docker\n: $((1/0)); x=echo\n$x a\nreadonly r=1\nr=2; x=echo\n$x b',
+    "x=echo; trap '$x a' EXIT; x=docker",
+    'sh <<E\necho "a\\\\\\"; docker a #"\nE',
     // What a shell holds changes.
     'a=(docker a "b c"); "${a[@]}"; ${a[@]}; ${a[0]} ${a[2]}; a+=(d); "${a[@]}"; "${a[@]:1:2}"; docker "${a[*]}"',
     'x=aXbXc; docker ${x/X/_} ${x//X/} ${x#a} ${x%X*} ${x%%X*} ${x##*X} ${x^^} ${x:1:3} ${x: -2} ${x/#a/b} ${x/%c/d}',

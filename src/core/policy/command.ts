@@ -94,6 +94,9 @@ function remembered<T>(ask: (path: string) => T): (path: string) => T {
   }
 }
 
+/** A command that does nothing but to open what is opened for it. */
+export const NOTHING: readonly Field[] = [{ text: ':' }]
+
 export function literal(text: string): Field {
   return { text }
 }

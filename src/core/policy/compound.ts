@@ -1,7 +1,7 @@
 /** What commands are put together by: lists, pipelines, branches, loops, functions. */
 import type { Function as ShellFunction, Statement, SyntaxNode, Word } from 'unbash'
 import { tameIn } from './assignments.ts'
-import type { Extraction } from './command.ts'
+import { type Extraction, NOTHING } from './command.ts'
 import { type Expander, expandWords } from './expand.ts'
 import type { Look } from './look.ts'
 import { loopValues } from './loop-values.ts'
@@ -45,12 +45,16 @@ export function walkCompound(node: SyntaxNode, scope: Scope, walker: Walking): v
       walkStatements(node.body.commands, innerScope(scope), walker)
       return
     case 'Redirected': {
-      const { redirects, input } = readRedirections(node.redirects, walker.expander(scope))
+      const { redirects, input } = readRedirections(node.redirects, walker.expander(scope), walker)
       const inside: Scope = {
         ...scope,
         redirects: [...scope.redirects, ...redirects],
+        // Where something cannot be opened, nothing of it runs.
+        conditional: true,
         ...(input && { input, shell: { input: undefined } }),
       }
+      // Opened also if nothing in it is started.
+      if (redirects.length > 0) walker.add({ words: NOTHING, redirects, assigned: [] }, scope)
       walker.node(node.command, inside)
       scope.cwds = inside.cwds
       return

@@ -11,6 +11,14 @@ export interface Started {
   cleared?: boolean
 }
 
+/** A text that is run by and by, with whatever the shell then holds. */
+export interface Trap {
+  text: string
+  scope: Scope
+  /** Only when all else is over. */
+  atEnd: boolean
+}
+
 /** Who goes through the text. */
 export interface Look {
   readonly evaluated: Evaluated
@@ -26,5 +34,7 @@ export interface Look {
   call: (name: string, args: readonly Field[], scope: Scope) => boolean
   /** `return`: what follows may not run. */
   leave: () => void
-  changeDirectory: (target: Field | undefined, scope: Scope) => void
+  trap: (trap: Trap) => void
+  /** `physically`: links are followed before `..` is. */
+  changeDirectory: (target: Field | undefined, scope: Scope, physically?: boolean) => void
 }

@@ -55,6 +55,12 @@ export function innerScope(scope: Scope, change: Partial<Scope> = UNCHANGED): Sc
 
 const UNCHANGED: Partial<Scope> = {}
 
+/** For what runs before or after what is known here. */
+export function atAnyTime(scope: Scope, change: Partial<Scope>): Scope {
+  const state = scope.state.atAnyTime()
+  return innerScope(scope, { state, cwds: joinCwds(scope.cwds, state.places), ...change })
+}
+
 export function assign({ state, conditional }: Scope, name: string, values: Values): void {
   state.assign(name, values, conditional)
 }

@@ -26,6 +26,7 @@ export type Lists = readonly (readonly Field[])[]
 export const ANYTHING: Field = { text: UNKNOWN, unknown: 'many' }
 const ANY_LIST: Lists = [[ANYTHING]]
 const NOT_KNOWN: Values = { texts: [], unknown: true }
+const EMPTY: Values = { texts: [''], unknown: false }
 const MOST_VALUES = 16
 const MOST_LISTS = 8
 
@@ -39,6 +40,23 @@ const NO_ARGUMENTS: Lists = [[]]
 const NOTHING: ReadonlyMap<string, never> = new Map<string, never>()
 const NONE: ReadonlySet<string> = new Set()
 
+/** Whatever a shell held at some time, it may hold where a trap runs. */
+class Ever {
+  readonly variables = new Map<string, Values>()
+  readonly functions = new Map<string, Defined>()
+  readonly places = new Set<string | undefined>()
+
+  held(name: string, values: Values): void {
+    const before = this.variables.get(name)
+    if (before !== values) this.variables.set(name, before ? union(before, values) : values)
+  }
+
+  defined(name: string, { bodies }: Defined): void {
+    const before = this.functions.get(name)?.bodies ?? []
+    this.functions.set(name, { bodies: [...new Set([...before, ...bodies])], certain: false })
+  }
+}
+
 /** Its maps are replaced, not changed: mostly there is nothing in them, and copies share them. */
 export class ShellState {
   variables: ReadonlyMap<string, Values> = NOTHING
@@ -51,10 +69,13 @@ export class ShellState {
   private constant = NONE
   /** Variables of the function that is being gone through. */
   private locals: Set<string> | undefined
+  /** All that it ever held, with all of its subshells. */
+  private ever = new Ever()
 
   /** For a subshell. */
   copy(): ShellState {
     const copy = new ShellState()
+    copy.ever = this.ever
     copy.variables = this.variables
     copy.functions = this.functions
     copy.aliases = this.aliases
@@ -81,10 +102,50 @@ export class ShellState {
 
   private set(name: string, values: Values): void {
     this.variables = new Map(this.variables).set(name, values)
+    this.ever.held(name, values)
   }
 
   private setFunction(name: string, defined: Defined): void {
     this.functions = new Map(this.functions).set(name, defined)
+    this.ever.defined(name, defined)
+  }
+
+  /** For what may run at any time, before or after what is known here. Asked when all has been gone through. */
+  atAnyTime(): ShellState {
+    const some = this.copy()
+    some.variables = new Map(this.ever.variables)
+    some.functions = new Map(this.ever.functions)
+    some.arguments = ANY_LIST
+    return some
+  }
+
+  /** Where it was at some time, besides where it began. */
+  get places(): readonly (string | undefined)[] {
+    return [...this.ever.places]
+  }
+
+  wasAt(cwds: readonly (string | undefined)[]): void {
+    for (const cwd of cwds) this.ever.places.add(cwd)
+  }
+
+  /** What came since may have been left out. */
+  mayBeStill(before: ShellState): void {
+    for (const [name, values] of this.variables) {
+      const held = before.variables.get(name)
+      if (held !== values) this.set(name, union(held ?? EMPTY, values))
+    }
+    for (const [name, defined] of this.functions) {
+      const held = before.functions.get(name)
+      if (held === defined) continue
+      const bodies = [...new Set([...(held?.bodies ?? []), ...defined.bodies])]
+      this.setFunction(name, { bodies, certain: false })
+    }
+    if (before.arguments !== this.arguments) this.setArguments(before.arguments, true)
+    this.exported = before.exported
+  }
+
+  isConstant(name: string): boolean {
+    return this.constant.has(name)
   }
 
   setAlias(name: string, text: string): void {

@@ -1,7 +1,7 @@
 /** One command as it is written: its variables, words and redirections, in each reading they may have. */
 import type { Command, SyntaxNode, Word } from 'unbash'
 import { noteAssignment } from './assignments.ts'
-import { type Field, literal, type Redirect } from './command.ts'
+import { type Field, literal, NOTHING, type Redirect } from './command.ts'
 import { type Expander, expandOne, expandWords, quietly } from './expand.ts'
 import type { Look } from './look.ts'
 import { noteValues } from './numbers.ts'
@@ -21,10 +21,12 @@ export function walkCommand(command: Command, scope: Scope, walker: Walking): vo
   const { prefix } = command
   const assignments = prefix.length > 0 ? prefix.filter((part) => part.type === 'Assignment') : NONE
   const { redirects, input } =
-    command.redirects.length > 0 ? readRedirections(command.redirects, walker.expander(scope)) : NOWHERE
+    command.redirects.length > 0
+      ? readRedirections(command.redirects, walker.expander(scope), walker)
+      : NOWHERE
   if (!command.name) {
     for (const assignment of assignments) noteAssignment(assignment, scope, walker)
-    if (redirects.length > 0) walker.add({ words: [literal(':')], redirects, assigned: NONE }, scope)
+    if (redirects.length > 0) walker.add({ words: NOTHING, redirects, assigned: NONE }, scope)
     return
   }
   const assigned: string[] = assignments.length > 0 ? [] : NONE
@@ -36,27 +38,27 @@ export function walkCommand(command: Command, scope: Scope, walker: Walking): vo
     const known = field && !field.unknown && others.length === 0 ? field.text : undefined
     assigned.push(`${name}=${known ?? (value.type === 'Word' ? value.value : '')}`)
   }
-  const choices = commandWords(command, scope, walker)
+  const inside = reading(command, input, scope)
+  const choices = commandWords(command, inside, walker)
   const { times } = scope
   // In a loop over three words, a command with three readings is each of them once.
-  if (times > 1) scope.times = Math.ceil(times / choices.length)
-  const inside = reading(input, command.name.value, scope)
+  if (times > 1) inside.times = Math.ceil(times / choices.length)
   for (const words of choices) {
     walker.start({ words, redirects, assigned }, inside, 0)
   }
   if (inside !== scope) scope.cwds = inside.cwds
-  scope.times = times
+  else scope.times = times
 }
 
-/** `exec`, also behind `command`, changes what the shell itself reads. */
-function reading(input: Input | undefined, name: string, scope: Scope): Scope {
-  if (input)
-    return {
-      ...scope,
-      input,
-      shell: /^(exec|command|builtin)$/.test(name) ? scope.shell : { input: undefined },
-    }
-  return scope.shell.input ? { ...scope, input: scope.shell.input } : scope
+/** Where something cannot be opened, the command does not run. `exec`, also behind `command`, changes what the shell itself reads. */
+function reading({ name, redirects }: Command, input: Input | undefined, scope: Scope): Scope {
+  if (input) {
+    const shell = /^(exec|command|builtin)$/.test(name?.value ?? '') ? scope.shell : { input: undefined }
+    return { ...scope, input, shell, conditional: true }
+  }
+  const opened = redirects.length > 0
+  if (!opened && !scope.shell.input) return scope
+  return { ...scope, input: scope.shell.input ?? scope.input, conditional: scope.conditional || opened }
 }
 
 function commandWords({ name, args }: Command, scope: Scope, walker: Walking): Field[][] {

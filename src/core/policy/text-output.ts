@@ -2,6 +2,7 @@
 import type { Command } from 'unbash'
 import type { Field } from './command.ts'
 import { type Expander, expandText, expandWords, quietly } from './expand.ts'
+import { writtenIn } from './redirections.ts'
 import type { Input } from './scope.ts'
 
 /** Each that it may be. Looks without noting: substitutions inside are noted when the command itself is looked at. */
@@ -33,7 +34,7 @@ function catOutput(command: Command, texts: readonly string[], expander: Expande
   if (texts.some((text) => text !== '-')) return undefined
   const source = command.redirects.find(({ type }) => type !== 'Redirect')
   if (source?.type === 'HereDoc') {
-    if (source.delimiter?.quoted || !source.body.parts) return source.body.text
+    if (source.delimiter?.quoted || !source.body.parts) return writtenIn(source)
     const [field, ...others] = expandText(source.body.parts, expander)
     return !field || field.unknown || others.length > 0 ? undefined : field.text
   }

@@ -19,14 +19,14 @@ import {
   UNKNOWN,
 } from './command.ts'
 import { ENDLESS, repeat, walkCompound, walkStatements } from './compound.ts'
+import { CutShort } from './cut-short.ts'
 import { Evaluated, holdsArguments } from './evaluated.ts'
 import type { Expander } from './expand.ts'
-import type { Look, Started } from './look.ts'
+import type { Look, Started, Trap } from './look.ts'
 import { noteNumbers } from './numbers.ts'
 import { homeOf } from './parameter.ts'
 import { joinPath } from './paths.ts'
-import { innerScope, joinCwds, openScope, type Scope } from './scope.ts'
-import { ANYTHING } from './shell-state.ts'
+import { atAnyTime, innerScope, joinCwds, openScope, type Scope } from './scope.ts'
 import { walkCommand } from './simple-command.ts'
 import { start } from './starts/start.ts'
 import { tameOf } from './tame.ts'
@@ -41,7 +41,7 @@ export function extractCommands(text: string, surroundings: Surroundings): Extra
   const walker = new Walker(surroundings)
   const scope = openScope(surroundings.cwd)
   walker.text(text, scope)
-  walker.uncalled(scope)
+  walker.later(scope)
   walker.evaluate(scope)
   return walker.found
 }
@@ -51,10 +51,13 @@ export class Walker implements Look {
   readonly surroundings: Surroundings
   readonly evaluated = new Evaluated()
   private steps = 0
+  /** Some text of it has several lines. */
+  private lines = false
   /** Since the function that is being gone through was entered. */
   private mayLeave = false
   private called: Set<ShellFunction> | undefined
   private defined: Map<ShellFunction, Scope> | undefined
+  private traps: Trap[] | undefined
 
   constructor(surroundings: Surroundings) {
     this.surroundings = surroundings
@@ -74,20 +77,33 @@ export class Walker implements Look {
       this.giveUp('it is nested too deeply')
       return
     }
-    this.script(parse(source), scope)
+    const several = source.includes('\n')
+    this.lines ||= several
+    this.script(parse(source), scope, several ? new CutShort(source) : undefined)
   }
 
-  /** Functions that are never called by name may still be: by `trap`, by a program that is told their name. */
-  uncalled(scope: Scope): void {
-    if (!this.defined) return
-    for (const [called, at] of this.defined) {
-      if (!this.called?.has(called)) this.isolated(called.body, innerScope(at, { depth: scope.depth + 1 }))
+  /** What runs at a time that nobody knows: traps, and functions that are not called by name but, say, by a program. */
+  later({ depth }: Scope): void {
+    // A list that grows while it is gone through is gone through to its end.
+    for (const trap of this.traps ?? []) this.spring(trap, depth + 1)
+    for (const [called, scope] of this.defined ?? []) {
+      if (!this.called?.has(called)) this.node(called.body, atAnyTime(scope, { depth: depth + 1 }))
     }
   }
 
-  private isolated(body: SyntaxNode, scope: Scope): void {
-    scope.state.setArguments([[ANYTHING]], false)
-    this.node(body, scope)
+  /** What runs in the midst of all else must not change what we know of it. */
+  private spring({ text, scope, atEnd }: Trap, depth: number): void {
+    const inside = atAnyTime(scope, { depth, ...(!atEnd && { times: ENDLESS }) })
+    const { state, cwds } = inside
+    const { fingerprint } = state
+    this.text(text, inside)
+    if (!atEnd && (state.fingerprint !== fingerprint || inside.cwds.some((cwd) => !cwds.includes(cwd))))
+      this.giveUp('a trap changes what the rest means')
+  }
+
+  trap(trap: Trap): void {
+    this.traps ??= []
+    this.traps.push(trap)
   }
 
   /** What variables hold that were taken for numbers or names. */
@@ -109,10 +125,23 @@ export class Walker implements Look {
     this.text(`: <<evaluated\n${text}\nevaluated`, innerScope(scope))
   }
 
-  private script(script: ParsedScript, scope: Scope): void {
+  private script(script: ParsedScript, scope: Scope, lines?: CutShort): void {
     const problem = script.errors?.[0]
     if (problem) this.found.error ??= problem.message
-    walkStatements(script.commands, scope, this)
+    if (!lines) {
+      walkStatements(script.commands, scope, this)
+      return
+    }
+    for (const statement of script.commands) {
+      const before = scope.state.copy()
+      walkStatements([statement], scope, this)
+      if (lines.isLeft(statement, scope.state)) scope.state.mayBeStill(before)
+    }
+  }
+
+  /** In a text of several lines, substitutions may have some, too. */
+  private inner(script: ParsedScript, scope: Scope): void {
+    this.script(script, scope, this.lines && script.commands.length > 1 ? new CutShort(undefined) : undefined)
   }
 
   node(node: SyntaxNode, scope: Scope): void {
@@ -220,7 +249,7 @@ export class Walker implements Look {
     const outputs =
       only?.type === 'Command' ? outputsOf(only, this.expander(inside), inside.input) : undefined
     const tame = tameOf(script)
-    this.script(script, inside)
+    this.inner(script, inside)
     const [output, ...others] = outputs ?? []
     if (output !== undefined && others.length === 0) return literal(output.replace(/\n+$/, ''))
     return tame ? { ...anything, tame } : anything
@@ -228,7 +257,7 @@ export class Walker implements Look {
 
   processSubstitution(script: ParsedScript | undefined, writes: boolean, scope: Scope): void {
     if (!script) return
-    this.script(
+    this.inner(
       script,
       innerScope(scope, { redirects: [], ...(writes && { input: { kind: 'unknown' } as const }) }),
     )
@@ -239,12 +268,21 @@ export class Walker implements Look {
   }
 
   /** `cd`: where what follows runs. */
-  changeDirectory(target: Field | undefined, scope: Scope): void {
+  changeDirectory(target: Field | undefined, scope: Scope, physically = false): void {
+    const from = scope.cwds
     if (!target) scope.cwds = [homeOf(scope.state, this.surroundings.home)]
     else if (target.text === '-') scope.cwds = [undefined]
     else if (target.unknown)
       scope.cwds = target.text.startsWith('/') ? [undefined, joinPath('/', target.text)] : [undefined]
-    else scope.cwds = scope.cwds.map((cwd) => joinPath(cwd, target.text))
+    else scope.cwds = from.map((cwd) => joinPath(cwd, target.text))
+    if (physically && target && !target.unknown) {
+      const { realpath } = this.surroundings
+      const reached = from.map((cwd) =>
+        target.text.startsWith('/') ? realpath(target.text) : cwd && realpath(`${cwd}/${target.text}`),
+      )
+      scope.cwds = joinCwds(scope.cwds, reached)
+    }
+    scope.state.wasAt(scope.cwds)
   }
 }
 

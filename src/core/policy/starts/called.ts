@@ -1,5 +1,5 @@
 /** Functions and aliases of the text itself. */
-import type { Field } from '../command.ts'
+import { type Field, NOTHING } from '../command.ts'
 import { innerScope, joinCwds } from '../scope.ts'
 import type { Starting } from './starting.ts'
 
@@ -11,6 +11,7 @@ export function isCalled({ command, name, args, scope, walker }: Starting): bool
   if (state.functions.has(name.text)) {
     // What is written to is written to by the whole function.
     const inside = redirects.length > 0 ? { ...scope, redirects: [...scope.redirects, ...redirects] } : scope
+    if (redirects.length > 0) walker.add({ words: NOTHING, redirects, assigned: [] }, scope)
     let certain = false
     state.withAssigned(assigned, () => {
       certain = walker.call(name.text, args, inside)

@@ -34,7 +34,9 @@ const HARMLESS_SETTINGS =
   /^(-[suqpo]+|nullglob|failglob|dotglob|globstar|extglob|nocaseglob|inherit_errexit|expand_aliases|checkwinsize|huponexit|histappend|cmdhist)$/
 
 function changeDirectory({ args, command, scope, walker }: Starting): void {
-  changeDirectories(args, command.assigned, scope, (target, at) => walker.changeDirectory(target, at))
+  changeDirectories(args, command.assigned, scope, (target, at, physically) =>
+    walker.changeDirectory(target, at, physically),
+  )
 }
 
 function evaluate(starting: Starting): void {
@@ -87,17 +89,11 @@ function setArguments({ args, scope }: Starting): void {
   }
 }
 
-/** What runs at the end changes nothing before; what may run at any time must not change what we know. */
 function trap(starting: Starting): void {
   const { args, scope, walker } = starting
   const [text, ...signals] = args.filter((arg) => !isOption(arg.text))
   if (!text) return
   if (text.unknown) starting.opaque('gives a shell a text that is not known')
-  const once = signals.every((signal) => /^(SIG)?(EXIT|0)$/i.test(signal.text))
-  const inside = innerScope(scope, once ? {} : { times: Number.POSITIVE_INFINITY })
-  const { fingerprint } = inside.state
-  walker.text(knownText(text.text), inside)
-  if (once) return
-  if (inside.state.fingerprint !== fingerprint || inside.cwds.some((cwd) => !scope.cwds.includes(cwd)))
-    walker.giveUp('a trap changes what the rest means')
+  const atEnd = signals.every((signal) => /^(SIG)?(EXIT|0)$/i.test(signal.text))
+  walker.trap({ text: knownText(text.text), scope, atEnd })
 }

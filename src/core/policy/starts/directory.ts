@@ -6,12 +6,13 @@ export function changeDirectories(
   args: readonly Field[],
   assigned: readonly string[],
   scope: Scope,
-  change: (target: Field | undefined, scope: Scope) => void,
+  change: (target: Field | undefined, scope: Scope, physically: boolean) => void,
 ): void {
   const before = scope.cwds
+  const physically = args.some(({ text }) => /^-[LPe@n]*P/.test(text))
   const all = directoriesOf(args, assigned, scope).map((target) => {
     scope.cwds = before
-    change(target, scope)
+    change(target, scope, physically)
     return scope.cwds
   })
   scope.cwds = all.reduce(joinCwds)
