@@ -8,7 +8,7 @@ import { toPastTurns } from '../core/history/render.ts'
 import { catchUpFor, viewFor } from '../core/history/view.ts'
 import type { ChatContext, PastTurn } from '../core/prompt/compose.ts'
 import { composeFollowUpPrompt } from '../core/watch/prompt.ts'
-import type { RunRecord, SessionRecord } from '../store/records.ts'
+import type { MessageRecord, RunRecord, SessionRecord } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
 import { readPastTurns } from './history.ts'
 
@@ -86,9 +86,18 @@ async function readTurnContext(
         (lastAttempt && !isPinned ? lastAttempt.instructionsHash : pin?.instructionsHash) ===
         instructionsHash,
       catchUp: isPinned ? toPastTurns(catchUpFor(run.agent, messages, scope, pin?.seenTurn ?? 0)) : [],
+      unfinished: isUnfinished(run.agent, messages),
     },
     instructionsHash,
   }
+}
+
+/** Whether the last question to the agent has no whole answer. */
+function isUnfinished(agent: string, messages: readonly MessageRecord[]): boolean {
+  const asked = messages.findLast((message) => message.role === 'user' && message.agent === agent)
+  if (!asked) return false
+  const answer = messages.find((message) => message.role === 'assistant' && message.turn === asked.turn)
+  return answer?.state !== 'complete'
 }
 
 const hashOf = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 16)

@@ -1,10 +1,12 @@
 /** The past of a run, from the store: the turns before it, and what earlier attempts at it did. */
 import type { EventType } from '../contract/events.ts'
-import type { SessionId } from '../contract/ids.ts'
-import type { Interruption, PastTurn, ToolCall } from '../core/prompt/compose.ts'
+import type { AttemptId, RunId, SessionId } from '../contract/ids.ts'
+import type { PastTurn } from '../core/prompt/compose.ts'
+import { type Interruption, type ToolCall, waitedFor } from '../core/prompt/interruption.ts'
 import type { RunRecord, StoredEvent } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
 import { scanEvents } from './events.ts'
+import { readUnfinishedText } from './unfinished-text.ts'
 
 const MAX_TURNS = 200
 
@@ -44,33 +46,79 @@ export interface EarlierAttempts {
   how: string | null
   tools: ToolCall[]
   saidSomething: boolean
+  /** What the newest one said last, finished or not. */
+  saying: string | null
 }
 
 export async function readEarlierAttempts(store: Store, run: RunRecord): Promise<EarlierAttempts> {
-  const earlier: EarlierAttempts = { how: null, tools: [], saidSomething: false }
+  const earlier: EarlierAttempts = { how: null, tools: [], saidSomething: false, saying: null }
   const { jobId } = run.links
   const runs = jobId === null ? [run] : await store.listRunsOfJobs([jobId])
   if (runs.every(({ attemptCount }) => attemptCount === 0)) return earlier
   earlier.how = 'the agent was interrupted'
   const byId = new Map<string, ToolCall>()
+  const begunIn = new Map<ToolCall, AttemptId | null>()
+  let newest = null as { id: AttemptId; runId: RunId } | null
+  let lastText = 0
+  let said: string[] = []
   let stopped: string | null | undefined
-  const visit = ({ attemptId, body }: StoredEvent) => {
-    if (body.type === 'attempt-end') earlier.how = body.outcome.message
-    else if (body.type === 'text-end') earlier.saidSomething = true
-    else if (body.type === 'tool-start')
-      byId.set(body.toolUseId, { name: body.name, input: body.input, ending: null })
-    else if (body.type === 'tool-end') {
+  const visit = ({ attemptId, runId, seq, body }: StoredEvent) => {
+    if (body.type === 'attempt-end') {
+      earlier.how = body.outcome.message
+      newest = attemptId && { id: attemptId, runId }
+    } else if (body.type === 'attempt-start') said = []
+    else if (body.type === 'text-end') {
+      earlier.saidSomething = true
+      lastText = seq
+      if (body.parentToolUseId === undefined) said.push(body.text)
+    } else if (body.type === 'tool-start') {
+      said = []
+      const tool: ToolCall = { name: body.name, input: body.input, ending: null }
+      byId.set(body.toolUseId, tool)
+      begunIn.set(tool, attemptId)
+    } else if (body.type === 'tool-end') {
       const tool = byId.get(body.toolUseId)
       // What ended because we ended the agent was cut off: it may have run in part.
       if (tool && attemptId !== stopped) tool.ending = body.isError ? 'error' : 'ok'
     } else if (body.type === 'stop-request') stopped = attemptId
   }
-  for (const { id } of runs) await scanEvents(store, id, { types: EARLIER }, visit)
+  for (const { id } of runs) {
+    // Each run counts its events anew.
+    lastText = 0
+    await scanEvents(store, id, { types: EARLIER }, visit)
+  }
   earlier.tools = [...byId.values()]
+  const unfinished = newest && (await readUnfinishedText(store, newest, lastText))
+  if (unfinished) said.push(unfinished.text)
+  earlier.saying = said.length > 0 ? said.join('\n') : null
+  await readWaits(store, byId, begunIn)
   return earlier
 }
 
-const EARLIER: readonly EventType[] = ['attempt-end', 'stop-request', 'tool-start', 'tool-end', 'text-end']
+/** Of tools that did not end: what they waited for. */
+async function readWaits(
+  store: Store,
+  byId: ReadonlyMap<string, ToolCall>,
+  begunIn: ReadonlyMap<ToolCall, AttemptId | null>,
+): Promise<void> {
+  const open = [...begunIn].filter(([tool]) => tool.ending === null)
+  for (const id of new Set(open.map(([, attemptId]) => attemptId))) {
+    for (const { ask, answer } of id === null ? [] : await store.listQuestions(id)) {
+      const tool = byId.get(ask.toolUseId)
+      const waited = waitedFor(ask.type === 'question-ask' ? 'answer' : 'permission', answer)
+      if (tool && waited) tool.waited = waited
+    }
+  }
+}
+
+const EARLIER: readonly EventType[] = [
+  'attempt-start',
+  'attempt-end',
+  'stop-request',
+  'tool-start',
+  'tool-end',
+  'text-end',
+]
 
 /**
  * What the session holds although no attempt of this run began was given to a process that was kept waiting for it, and
@@ -78,5 +126,5 @@ const EARLIER: readonly EventType[] = ['attempt-end', 'stop-request', 'tool-star
  */
 export function toInterruption(earlier: EarlierAttempts, promptRecorded: boolean): Interruption | null {
   const how = earlier.how ?? (promptRecorded ? 'the agent was interrupted' : null)
-  return how === null ? null : { how, tools: earlier.tools, promptRecorded }
+  return how === null ? null : { how, tools: earlier.tools, saying: earlier.saying, promptRecorded }
 }

@@ -3,9 +3,11 @@ import type { ContentBlock } from '../contract/conversation.ts'
 import { MessageId, type SessionId } from '../contract/ids.ts'
 import type { Outcome } from '../contract/outcome.ts'
 import { ANSWER_EVENTS, composeAnswer, createClip } from '../core/history/answer.ts'
+import { sayAnswers } from '../core/prompt/interruption.ts'
 import type { AttemptRecord, MessageRecord, RunRecord, TurnEnding } from '../store/records.ts'
 import { scanEvents } from './events.ts'
 import type { EngineParts } from './parts.ts'
+import { readUnfinishedText } from './unfinished-text.ts'
 
 export interface TurnEndingInput {
   run: RunRecord
@@ -58,7 +60,6 @@ async function readAnswer(
   return { id: MessageId.create(parts.clock.now()), blocks, state: stateOf(outcome) }
 }
 
-/** A text that is complete is in one event; pieces matter only of the one that never was. */
 async function answerOf(
   { store }: EngineParts,
   { id, runId }: AttemptRecord,
@@ -70,20 +71,31 @@ async function answerOf(
     if (body.type === 'text-end') lastText = seq
     whole.push({ seq, blocks: composeAnswer([body], clip) })
   })
-  let unfinished = ''
-  let from = Number.POSITIVE_INFINITY
-  await scanEvents(
+  const unfinished = await readUnfinishedText(store, { id, runId }, lastText)
+  if (unfinished) whole.push({ seq: unfinished.seq, blocks: [{ type: 'text', text: unfinished.text }] })
+  const answers = await readAnswers(
     store,
-    runId,
-    { attemptId: id, types: ['text-delta'], afterSeq: lastText },
-    ({ seq, body }) => {
-      if (body.type !== 'text-delta' || body.parentToolUseId !== undefined) return
-      unfinished += body.text
-      from = Math.min(from, seq)
-    },
+    id,
+    whole.flatMap(({ blocks }) => blocks),
   )
-  if (unfinished.trim() !== '') whole.push({ seq: from, blocks: [{ type: 'text', text: unfinished }] })
+  whole.push(...answers.map((block) => ({ seq: Number.POSITIVE_INFINITY, blocks: [block] })))
   return whole.sort((a, b) => a.seq - b.seq).flatMap(({ blocks }) => blocks)
+}
+
+/** What people answered to an agent that was gone before it could say so. */
+async function readAnswers(
+  store: EngineParts['store'],
+  id: AttemptRecord['id'],
+  blocks: readonly ContentBlock[],
+): Promise<ContentBlock[]> {
+  const ended = new Set(blocks.flatMap((block) => (block.type === 'tool-result' ? [block.toolUseId] : [])))
+  const open = blocks.some((block) => block.type === 'tool-use' && !ended.has(block.toolUseId))
+  const questions = open ? await store.listQuestions(id) : []
+  return questions.flatMap(({ ask, answer }): ContentBlock[] => {
+    if (ask.type !== 'question-ask' || !answer?.answers || ended.has(ask.toolUseId)) return []
+    const content = sayAnswers(answer.answers)
+    return [{ type: 'tool-result', toolUseId: ask.toolUseId, isError: false, content }]
+  })
 }
 
 function stateOf(outcome: Outcome): MessageRecord['state'] {

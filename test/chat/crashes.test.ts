@@ -1,9 +1,12 @@
-/** The daemon dies around the end of a turn: answer and pin are stored together, or neither is. */
+/** What dies around the end of a turn: answer and pin are stored together, or neither is; what an agent did not live to hear or say is not lost. */
+import { readFileSync } from 'node:fs'
 import { afterEach, expect, it } from 'vitest'
+import type { RuleInput } from '../../src/simulator/scenario-types.ts'
 import { Chat } from '../support/chat.ts'
 import { pauseAt } from '../support/pause.ts'
 import { sampleOf } from '../support/sample.ts'
-import { World } from '../support/world.ts'
+import { transcriptOf } from '../support/transcripts.ts'
+import { until, World } from '../support/world.ts'
 
 let world: World
 afterEach(() => world.close())
@@ -44,4 +47,100 @@ it.each(writes)('%s %s: one answer, and the next turn resumes with it', async (w
   expect(userText).not.toContain('second')
   expect(JSON.stringify(messages).split('Second answer.')).toHaveLength(2)
   expect(world.simulator.requests().filter((r) => /second$/.test(r.userText))).toHaveLength(1)
+})
+
+const QUESTION = {
+  question: 'Which colour?',
+  header: 'Colour',
+  multiSelect: false,
+  options: [
+    { label: 'Red', description: 'warm' },
+    { label: 'Blue', description: 'cold' },
+  ],
+}
+const asks: RuleInput = {
+  when: '/paint it$/',
+  reply: [
+    { tool: 'AskUserQuestion', input: { questions: [QUESTION] } },
+    { await: 'results' },
+    { text: 'Painted.' },
+  ],
+}
+const otherwise: RuleInput = { reply: 'Noted.' }
+
+async function begin(rule: RuleInput, config: object = {}): Promise<Chat> {
+  world = await World.create({ name: 'chat', rules: [rule, otherwise] }, config)
+  await world.startDaemon()
+  return Chat.create(world)
+}
+
+const agentOf = () =>
+  world.processes().find(({ command }) => /claude.* -p /.test(command) && !/keeper/.test(command))!
+/** The agent writes down what it was asked a little later; until then, it would be asked again. */
+async function writtenDown(id: string, prompt: string): Promise<void> {
+  const { sessionId } = await world.getRun(id)
+  await until(() => {
+    try {
+      return readFileSync(transcriptOf(world.configDir, sessionId!), 'utf8').includes(JSON.stringify(prompt))
+    } catch {
+      return false
+    }
+  }, 'the question to be written down')
+}
+
+const newestPrompt = () => world.simulator.requests().at(-1)!.userText
+
+it('an answer that the agent did not live to hear is told when it goes on, and is part of the history', async () => {
+  const chat = await begin(asks)
+  const { id } = await chat.post('paint it')
+  await world.waitForEvent(id, (event) => event.type === 'question-ask')
+  await writtenDown(id, 'paint it')
+  const { pid } = agentOf()
+  process.kill(pid, 'SIGSTOP')
+  const [question] = (await world.getRun(id)).pending
+  await world.api('POST', `/api/runs/${id}/tool-result`, {
+    toolUseId: question!.toolUseId,
+    answers: { 'Which colour?': 'Blue' },
+  })
+  process.kill(pid, 'SIGKILL')
+  expect(await world.settled(id)).toMatchObject({ outcome: 'completed', attemptCount: 2, resumed: true })
+  expect(newestPrompt()).toContain('answered "Which colour?" = "Blue"')
+  expect(newestPrompt()).not.toContain('unknown')
+  await chat.say('and now?', { forceFreshSession: true })
+  expect(newestPrompt()).toContain('[asked: Which colour? — answered: "Which colour?" = "Blue"]')
+})
+
+it('a question that was open when the agent died may be asked again', async () => {
+  const chat = await begin({ ...asks, times: 1 })
+  const { id } = await chat.post('paint it')
+  await world.waitForEvent(id, (event) => event.type === 'question-ask')
+  await writtenDown(id, 'paint it')
+  process.kill(agentOf().pid, 'SIGKILL')
+  expect(await world.settled(id)).toMatchObject({ outcome: 'completed', attemptCount: 2 })
+  expect(newestPrompt()).toContain('not answered yet; ask again')
+  expect(newestPrompt()).not.toContain('may have run')
+})
+
+it('an agent that dies in the midst of a sentence is told what has been seen of it', async () => {
+  const chat = await begin({
+    when: '/^count$/',
+    reply: [{ text: 'one two three ' }, { hold: 'gate' }, { text: 'four' }],
+  })
+  const { id } = await chat.post('count')
+  await world.waitForEvent(id, (event) => event.type === 'text-delta' && event.text.includes('three'))
+  await writtenDown(id, 'count')
+  process.kill(agentOf().pid, 'SIGKILL')
+  expect(await world.settled(id)).toMatchObject({ outcome: 'completed', attemptCount: 2 })
+  expect(newestPrompt()).toContain('<said>one two three </said>')
+  expect(await chat.texts()).toEqual(['user: count', 'claude: one two three Noted.'])
+})
+
+it('after a turn that nobody finished, the next is not told that all was answered', async () => {
+  const chat = await begin(asks, { run: { questionTimeout: '1s', termAfter: '1s', killAfter: '1s' } })
+  expect(await chat.say('paint it')).toMatchObject({ outcome: 'question-timeout' })
+  expect(await chat.say('red')).toMatchObject({ outcome: 'completed', resumed: true })
+  expect(newestPrompt()).toContain('it may be the answer')
+  expect(newestPrompt()).not.toContain('have been answered')
+  await chat.say('thanks')
+  expect(newestPrompt()).toContain('have been answered')
 })

@@ -339,7 +339,8 @@ class Play {
     const before = messages.filter((m) => m.turn < run.links.turn!)
     const words = (list: typeof messages) =>
       list.flatMap((m) => m.blocks.flatMap((b) => (b.type === 'text' ? [b.text] : [])))
-    const inFront = heard.match(/w\d+\./g) ?? []
+    // What an interrupted agent is reminded of, it said itself.
+    const inFront = heard.replaceAll(/<said>[^<]*<\/said>/g, '').match(/w\d+\./g) ?? []
     const boundary = before.findLastIndex((m) => m.role === 'assistant' && m.agent !== run.agent)
     const due = this.#scope === 'shared' ? before : before.slice(boundary + 1)
     // Everything due is there, once, in order; the question comes last.

@@ -1,7 +1,8 @@
 /** The text the model is given. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type ComposeInput, composePrompt, type Interruption } from '../../src/core/prompt/compose.ts'
+import { type ComposeInput, composePrompt } from '../../src/core/prompt/compose.ts'
+import type { Interruption, ToolCall } from '../../src/core/prompt/interruption.ts'
 import { decideResume, type ResumeDecision } from '../../src/core/resume/decide.ts'
 import { checkProperty } from './random.ts'
 import { factsArbitrary, NOW } from './resume-facts.ts'
@@ -25,6 +26,7 @@ const interrupted = (change: Partial<Interruption> = {}): Interruption => ({
     { name: 'Bash', input: { command: 'make test' }, ending: 'error' },
     { name: 'Bash', input: { command: 'make deploy' }, ending: null },
   ],
+  saying: null,
   promptRecorded: true,
   ...change,
 })
@@ -57,6 +59,39 @@ describe('a resumed session', () => {
     expect(asides).toMatch(/make deploy.*: outcome unknown/)
     expect(asides).toMatch(/look at the actual state before/i)
   })
+
+  it.each<[string, NonNullable<ToolCall['waited']>, RegExp]>([
+    [
+      'answered',
+      { for: 'answer', answers: { 'Which?': 'violet' } },
+      /answered "Which\?" = "violet".*do not ask/,
+    ],
+    ['not answered', { for: 'answer', answers: null }, /not answered yet; ask again/],
+    ['not permitted yet', { for: 'permission' }, /did not run; call it again/],
+    ['refused', { for: 'refused', why: 'not today' }, /refused \(not today\), so it did not run/],
+  ])('is told of what a tool waited for: %s', (_, waited, told) => {
+    const tools: ToolCall[] = [{ name: 'Ask', input: 'x', ending: null, waited }]
+    const text = compose({ interruption: interrupted({ tools }) })
+    expect(text).toMatch(told)
+    expect(text).not.toMatch(/unknown|actual state/)
+  })
+
+  it('is told what it was saying, of much the end', () => {
+    const text = compose({ interruption: interrupted({ saying: 'one, two, </said> three' }) })
+    expect(text).toContain('<said>one, two, &lt;/said> three</said>')
+    const long = compose({ interruption: interrupted({ saying: `${'y'.repeat(100_000)} the end` }) })
+    expect(long.length).toBeLessThan(6000)
+    expect(long).toContain('yyy the end</said>')
+  })
+
+  it.each([false, true])(
+    'in a conversation, is not told that all is answered if its last turn is open: %s',
+    (unfinished) => {
+      const chat = { instructions: null, instructionsKnown: true, catchUp: [], unfinished }
+      expect(compose({ chat }).includes('have been answered')).toBe(!unfinished)
+      expect(compose({ chat }).includes('may be the answer')).toBe(unfinished)
+    },
+  )
 
   it('is told what is done, because its own history may lack the end, but not all of a long past', () => {
     const tools = Array.from({ length: 30 }, (_, n) => ({
@@ -149,6 +184,7 @@ describe('with any facts and texts', () => {
     interruption: fc.option(
       fc.record({
         how: tagged('how'),
+        saying: fc.option(tagged('saying')),
         promptRecorded: fc.boolean(),
         tools: several(4, (i) =>
           fc.record({

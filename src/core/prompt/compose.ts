@@ -6,6 +6,8 @@
  * user's own words.
  */
 import type { ResumeDecision } from '../resume/decide.ts'
+import { handoff, type Interruption, resumedAfter } from './interruption.ts'
+import { aside, clip, quoted } from './parts.ts'
 
 export interface PastTurn {
   prompt: string
@@ -15,21 +17,6 @@ export interface PastTurn {
   ending?: string
   /** Who answered, where several agents take part. */
   agent?: string
-}
-
-export interface ToolCall {
-  name: string
-  input: unknown
-  /** null: it was running when the agent vanished. */
-  ending: 'ok' | 'error' | null
-}
-
-/** What happened to the earlier attempts at this run. */
-export interface Interruption {
-  how: string
-  tools: readonly ToolCall[]
-  /** The agent's session already holds this run's prompt. */
-  promptRecorded: boolean
 }
 
 export interface ComposeInput {
@@ -63,6 +50,8 @@ export interface ChatContext {
   instructionsKnown: boolean
   /** What others said since that session last took part. */
   catchUp: readonly PastTurn[]
+  /** Its last turn came to no end: what it asked there may be open. */
+  unfinished: boolean
 }
 
 /** What the agent must know about its files comes last: it concerns what it does next. */
@@ -101,6 +90,8 @@ const SO_FAR = 'The conversation so far, for your information. Answer only the m
 const MEANWHILE = 'Since your last turn, this was said in the conversation, for your information.'
 /** A resumed model tends to answer what it asked itself, or to say that it is done because it was. */
 const ATTEND = 'Earlier questions in this conversation have been answered. Attend to the message below.'
+const UNFINISHED =
+  'Your last turn in this conversation was not finished. Attend to the message below; if you had asked something, it may be the answer.'
 
 function resumedChat(chat: ChatContext): string[] {
   const parts: string[] = []
@@ -112,63 +103,10 @@ function resumedChat(chat: ChatContext): string[] {
     )
   }
   if (chat.catchUp.length > 0) parts.push(transcript(MEANWHILE, chat.catchUp))
-  return [...parts, aside(ATTEND)]
+  return [...parts, aside(chat.unfinished ? UNFINISHED : ATTEND)]
 }
 
 const instructed = (text: string) => `<instructions>\n${text}\n</instructions>`
-
-export const aside = (text: string) => `<reprise>\n${text}\n</reprise>`
-
-/** What somebody said must not be able to end the part in which it is quoted. */
-const quoted = (text: string) => text.replace(/<(?=\/?(?:reprise|user|assistant|instructions)\b)/g, '&lt;')
-
-const LAST_TOOLS = 10
-const HANDOFF_TOOLS = 100
-
-/** The CLI writes its transcript later than its output: the end of what we saw may be missing in its own history. */
-function resumedAfter(interruption: Interruption): string {
-  const last = interruption.tools.slice(-LAST_TOOLS)
-  const unknown = last.some((tool) => tool.ending === null)
-  return [
-    `You were interrupted: ${sentence(interruption.how)} This is the same task, going on from where you were.`,
-    ...(last.length > 0
-      ? [
-          'Your last tool calls, as Reprise saw them; your own history may lack the end of this:',
-          ...last.map(toolLine),
-        ]
-      : []),
-    unknown
-      ? 'Where the outcome is unknown, it may have run in part or in full: look at the actual state before you run it again. Then go on with the task.'
-      : 'Do not start over, and do not repeat what is done: go on with the task.',
-  ].join('\n')
-}
-
-/** What others said may end with a full stop, or not. */
-const sentence = (text: string) => `${text.replace(/[.\s]+$/, '')}.`
-
-const toolLine = (tool: ToolCall) => `- ${describeTool(tool)}: ${describeEnding(tool.ending)}`
-
-function handoff(interruption: Interruption): string {
-  const last = interruption.tools.slice(-HANDOFF_TOOLS)
-  const left = interruption.tools.length - last.length
-  const lines = [...(left > 0 ? [`(${left} earlier tool calls are left out.)`] : []), ...last.map(toolLine)]
-  return [
-    `An earlier attempt at the task below was interrupted (${interruption.how}) and its session cannot be resumed.`,
-    lines.length > 0
-      ? `Tools had already run in it; look at the actual state before repeating any of this:\n${lines.join('\n')}`
-      : 'It had not run any tools.',
-  ].join('\n')
-}
-
-const describeEnding = (ending: ToolCall['ending']) =>
-  ending === null ? 'outcome unknown' : ending === 'ok' ? 'done' : 'failed'
-
-const TOOL_INPUT_CHARS = 500
-
-function describeTool(tool: ToolCall): string {
-  const input = typeof tool.input === 'string' ? tool.input : JSON.stringify(tool.input)
-  return `${tool.name} ${clip(input ?? '', TOOL_INPUT_CHARS)}`
-}
 
 /** About 100,000 tokens: a history that fills the window of the model it is for helps nobody. */
 const TRANSCRIPT_CHARS = 400_000
@@ -198,8 +136,4 @@ function turnText(turn: PastTurn): string {
   ]
     .filter(Boolean)
     .join('\n')
-}
-
-function clip(text: string, max: number): string {
-  return text.length <= max ? text : `${text.slice(0, max)}… (${text.length - max} more characters)`
 }

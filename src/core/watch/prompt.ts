@@ -9,7 +9,7 @@ import type { Signal } from '../../contract/escalation.ts'
 import type { FollowUp } from '../../contract/follow-up.ts'
 import type { Trigger, WatchEvent } from '../../contract/watch.ts'
 import { cut } from '../notify/message.ts'
-import { aside } from '../prompt/compose.ts'
+import { aside } from '../prompt/parts.ts'
 
 export interface CyclePrompt {
   prompt: string

@@ -1,0 +1,114 @@
+/**
+ * What an agent is told that goes on after it was interrupted: what it did, what it waited for, what it was saying. The
+ * CLI writes its transcript later than its output, and an answer may have come when nobody was there to take it: what
+ * Reprise saw is more than the session holds.
+ */
+import type { ToolResult } from '../../contract/run.ts'
+import { clip, quoted } from './parts.ts'
+
+/** What a tool waited for when the agent vanished, as far as it is known that it did not run. */
+export type Waited =
+  | { for: 'answer'; answers: NonNullable<ToolResult['answers']> | null }
+  | { for: 'permission' }
+  /** It was said no. */
+  | { for: 'refused'; why: string | null }
+
+export interface ToolCall {
+  name: string
+  input: unknown
+  /** null: it had not ended when the agent vanished. */
+  ending: 'ok' | 'error' | null
+  waited?: Waited
+}
+
+/** What happened to the earlier attempts at this run. */
+export interface Interruption {
+  how: string
+  tools: readonly ToolCall[]
+  /** What the agent said last, as far as it got. */
+  saying: string | null
+  /** The agent's session already holds this run's prompt. */
+  promptRecorded: boolean
+}
+
+/** null: it was permitted, so it may have run. */
+export function waitedFor(
+  what: 'answer' | 'permission',
+  given: Omit<ToolResult, 'toolUseId'> | null,
+): Waited | null {
+  if (given?.decision === 'deny') return { for: 'refused', why: given.message ?? null }
+  if (what === 'answer') return { for: 'answer', answers: given?.answers ?? null }
+  return given === null ? { for: 'permission' } : null
+}
+
+export const sayAnswers = (answers: NonNullable<ToolResult['answers']>) =>
+  Object.entries(answers)
+    .map(([question, answer]) => `${JSON.stringify(question)} = ${JSON.stringify(answer)}`)
+    .join(', ')
+
+const LAST_TOOLS = 10
+const HANDOFF_TOOLS = 100
+const SAYING_CHARS = 4000
+
+export function resumedAfter({ how, tools, saying }: Interruption): string {
+  const last = tools.slice(-LAST_TOOLS)
+  return [
+    `You were interrupted: ${sentence(how)} This is the same task, going on from where you were.`,
+    ...(last.length > 0
+      ? [
+          'Your last tool calls, as Reprise saw them; your own history may lack the end of this:',
+          ...last.map(toolLine),
+        ]
+      : []),
+    ...(saying === null
+      ? []
+      : [
+          'You were saying this when you were cut off. It has been seen: go on right behind it, and do not say it again.',
+          `<said>${quoted(saying.length > SAYING_CHARS ? `…${saying.slice(-SAYING_CHARS)}` : saying)}</said>`,
+        ]),
+    last.some(isUnknown)
+      ? 'Where the outcome is unknown, it may have run in part or in full: look at the actual state before you run it again. Then go on with the task.'
+      : 'Do not start over, and do not repeat what is done: go on with the task.',
+  ].join('\n')
+}
+
+/** For a session that knows nothing of it. */
+export function handoff({ how, tools }: Interruption): string {
+  const last = tools.slice(-HANDOFF_TOOLS)
+  const left = tools.length - last.length
+  const lines = [...(left > 0 ? [`(${left} earlier tool calls are left out.)`] : []), ...last.map(toolLine)]
+  return [
+    `An earlier attempt at the task below was interrupted (${how}) and its session cannot be resumed.`,
+    lines.length > 0
+      ? `Tools had already run in it; look at the actual state before repeating any of this:\n${lines.join('\n')}`
+      : 'It had not run any tools.',
+  ].join('\n')
+}
+
+/** What others said may end with a full stop, or not. */
+const sentence = (text: string) => `${text.replace(/[.\s]+$/, '')}.`
+
+const isUnknown = ({ ending, waited }: ToolCall) => ending === null && !waited
+
+const TOOL_INPUT_CHARS = 500
+
+function toolLine(tool: ToolCall): string {
+  const input = typeof tool.input === 'string' ? tool.input : JSON.stringify(tool.input)
+  return `- ${tool.name} ${clip(input ?? '', TOOL_INPUT_CHARS)}: ${describeEnding(tool)}`
+}
+
+function describeEnding({ ending, waited }: ToolCall): string {
+  if (ending !== null) return ending === 'ok' ? 'done' : 'failed'
+  switch (waited?.for) {
+    case 'answer':
+      return waited.answers
+        ? `the user answered ${quoted(sayAnswers(waited.answers))}; take that for the answer, and do not ask again`
+        : 'not answered yet; ask again if you still need to know'
+    case 'permission':
+      return 'waited for permission, so it did not run; call it again if it is still needed'
+    case 'refused':
+      return `refused${waited.why ? ` (${quoted(waited.why)})` : ''}, so it did not run`
+    default:
+      return 'outcome unknown'
+  }
+}
