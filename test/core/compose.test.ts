@@ -153,6 +153,23 @@ describe('a fresh session', () => {
     expect(text).not.toMatch(/look at the actual state/i)
   })
 
+  it('is given the newest of a long history, and one huge message does not stand for all', () => {
+    const turns = Array.from({ length: 5 }, (_, i) => ({ prompt: `asked ${i}`, answer: 'a'.repeat(150_000) }))
+    const long = compose({ decision: fresh('transcript'), turns })
+    expect(long.match(/asked \d/g)).toEqual(['asked 2', 'asked 3', 'asked 4'])
+    expect(long).toContain('(2 earlier turns were left out.)')
+    const huge = compose({
+      decision: fresh('transcript'),
+      turns: [...TURNS, { prompt: 'x'.repeat(3_000_000), answer: 'that is long' }],
+    })
+    expect(huge).toMatch(/plover.*dunlin.*x… \(2900000 more characters\).*that is long/s)
+    const one = compose({
+      decision: fresh('transcript'),
+      turns: [{ prompt: 'x'.repeat(300_000), answer: 'that is long' }],
+    })
+    expect(one).not.toContain('more characters')
+  })
+
   it('is given the beginning of a huge tool input, and told how much is missing', () => {
     const input = { content: 'y'.repeat(100_000) }
     const text = compose({

@@ -110,13 +110,17 @@ const instructed = (text: string) => `<instructions>\n${text}\n</instructions>`
 
 /** About 100,000 tokens: a history that fills the window of the model it is for helps nobody. */
 const TRANSCRIPT_CHARS = 400_000
+/** Of one message, where not all fit: one that is huge must not be all that is told. */
+const MESSAGE_CHARS = 100_000
 
-/** The newest turns are kept whole; if not all fit, it is said how many were left out. */
+/** If not all fit, huge messages are shortened and the newest turns kept; it is said what was left out. */
 function transcript(heading: string, turns: readonly PastTurn[]): string {
   const body: string[] = []
+  const all = turns.reduce((sum, { prompt, answer }) => sum + prompt.length + (answer?.length ?? 0), 0)
+  const max = all > TRANSCRIPT_CHARS ? MESSAGE_CHARS : TRANSCRIPT_CHARS
   let room = TRANSCRIPT_CHARS
   for (const turn of turns.toReversed()) {
-    const text = turnText(turn)
+    const text = turnText(turn, max)
     if (text.length > room && body.length > 0) break
     body.unshift(clip(text, room))
     room -= text.length
@@ -126,12 +130,12 @@ function transcript(heading: string, turns: readonly PastTurn[]): string {
   return aside(`${heading}\n\n${body.join('\n\n')}`)
 }
 
-function turnText(turn: PastTurn): string {
+function turnText(turn: PastTurn, max: number): string {
   return [
-    turn.prompt === '' ? '' : `<user>\n${quoted(turn.prompt)}\n</user>`,
+    turn.prompt === '' ? '' : `<user>\n${quoted(clip(turn.prompt, max))}\n</user>`,
     turn.answer === null
       ? ''
-      : `<assistant${turn.agent ? ` agent="${turn.agent}"` : ''}>\n${quoted(turn.answer)}\n</assistant>`,
+      : `<assistant${turn.agent ? ` agent="${turn.agent}"` : ''}>\n${quoted(clip(turn.answer, max))}\n</assistant>`,
     turn.ending ? `(${turn.ending})` : '',
   ]
     .filter(Boolean)
