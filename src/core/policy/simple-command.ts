@@ -6,7 +6,7 @@ import { type Expander, expandOne, expandWords, quietly } from './expand.ts'
 import type { Look } from './look.ts'
 import { noteValues } from './numbers.ts'
 import { readRedirections } from './redirections.ts'
-import type { Input, Scope } from './scope.ts'
+import { type Input, joinCwds, type Scope } from './scope.ts'
 
 interface Walking extends Look {
   expander: (scope: Scope) => Expander
@@ -40,14 +40,19 @@ export function walkCommand(command: Command, scope: Scope, walker: Walking): vo
   }
   const inside = reading(command, input, scope)
   const choices = commandWords(command, inside, walker)
+  // What one reading does, another may not.
+  const at = choices.length > 1 ? { ...inside, conditional: true } : inside
   const { times } = scope
   // In a loop over three words, a command with three readings is each of them once.
-  if (times > 1) inside.times = Math.ceil(times / choices.length)
-  for (const words of choices) {
-    walker.start({ words, redirects, assigned }, inside, 0)
-  }
-  if (inside !== scope) scope.cwds = inside.cwds
-  else scope.times = times
+  if (times > 1) at.times = Math.ceil(times / choices.length)
+  const from = at.cwds
+  const reached = choices.map((words) => {
+    at.cwds = from
+    walker.start({ words, redirects, assigned }, at, 0)
+    return at.cwds
+  })
+  scope.cwds = reached.length > 0 ? reached.reduce(joinCwds) : from
+  scope.times = times
 }
 
 /** Where something cannot be opened, the command does not run. `exec`, also behind `command`, changes what the shell itself reads. */
