@@ -45,13 +45,16 @@ class Ever {
   readonly variables = new Map<string, Values>()
   readonly functions = new Map<string, Defined>()
   readonly places = new Set<string | undefined>()
+  changes = 0
 
   held(name: string, values: Values): void {
+    this.changes++
     const before = this.variables.get(name)
     if (before !== values) this.variables.set(name, before ? union(before, values) : values)
   }
 
   defined(name: string, { bodies }: Defined): void {
+    this.changes++
     const before = this.functions.get(name)?.bodies ?? []
     this.functions.set(name, { bodies: [...new Set([...before, ...bodies])], certain: false })
   }
@@ -117,6 +120,11 @@ export class ShellState {
     some.functions = new Map(this.ever.functions)
     some.arguments = ANY_LIST
     return some
+  }
+
+  /** How often something was changed, be it to what it was. */
+  get changes(): number {
+    return this.ever.changes
   }
 
   /** Where it was at some time, besides where it began. */
@@ -199,6 +207,7 @@ export class ShellState {
   }
 
   setArguments(lists: Lists, maybe: boolean): void {
+    this.ever.changes++
     this.arguments = limitedLists(maybe ? [...this.arguments, ...lists] : lists)
   }
 

@@ -95,9 +95,9 @@ export class Walker implements Look {
   private spring({ text, scope, atEnd }: Trap, depth: number): void {
     const inside = atAnyTime(scope, { depth, ...(!atEnd && { times: ENDLESS }) })
     const { state, cwds } = inside
-    const { fingerprint } = state
+    const { changes } = state
     this.text(text, inside)
-    if (!atEnd && (state.fingerprint !== fingerprint || inside.cwds.some((cwd) => !cwds.includes(cwd))))
+    if (!atEnd && (state.changes > changes || inside.cwds.some((cwd) => !cwds.includes(cwd))))
       this.giveUp('a trap changes what the rest means')
   }
 
