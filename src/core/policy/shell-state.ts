@@ -208,11 +208,12 @@ export class ShellState {
   }
 }
 
-/** Of `name=value`, as far as it is written out. */
+/** Of `name=value`, as far as it is written out; `name+=value` adds to what is not known. */
 function givenValues(assigned: readonly string[]): (readonly [string, Values])[] {
   return assigned.map((text) => {
-    const [, name = '', value = ''] = /^(\w*)[^=]*=(.*)$/s.exec(text) ?? []
-    return [name, /[$`\0<>]/.test(value) ? NOT_KNOWN : { texts: [value], unknown: false }] as const
+    const [, name = '', others = '', value = ''] = /^(\w*)([^=]*)=(.*)$/s.exec(text) ?? []
+    const known = others === '' && !/[$`\0<>]/.test(value)
+    return [name, known ? { texts: [value], unknown: false } : NOT_KNOWN] as const
   })
 }
 

@@ -29,12 +29,12 @@ export function walkCommand(command: Command, scope: Scope, walker: Walking): vo
   }
   const assigned: string[] = assignments.length > 0 ? [] : NONE
   for (const assignment of assignments) {
-    const { name, value } = assignment
+    const { name, value, append } = assignment
     walker.inspect(assignment, scope)
     noteValues(assignment, walker.evaluated)
     const [field, ...others] = value.type === 'Word' ? expandOne(value, quietly(walker.expander(scope))) : []
     const known = field && !field.unknown && others.length === 0 ? field.text : undefined
-    assigned.push(`${name}=${known ?? (value.type === 'Word' ? value.value : '')}`)
+    assigned.push(`${name}${append ? '+' : ''}=${known ?? (value.type === 'Word' ? value.value : '')}`)
   }
   const choices = commandWords(command, scope, walker)
   const { times } = scope

@@ -12,6 +12,7 @@ import { startGit } from './git.ts'
 import { interprets, isInterpreter } from './interpreters.ts'
 import { startShell } from './shells.ts'
 import { Starting } from './starting.ts'
+import { startShellOfUser } from './su.ts'
 import { startWrapped, wrapperOf } from './wrapped.ts'
 import { SHELLS, STARTERS, WRAPPERS } from './wrappers.ts'
 import { xargsCommands } from './xargs.ts'
@@ -53,6 +54,7 @@ function noteAssigned(command: Started, walker: Look): void {
   for (const assignment of command.assigned) {
     const [, variable = '', value = ''] = /^(\w*)[^=]*=(.*)$/s.exec(assignment) ?? []
     walker.evaluated.holds(variable, value)
+    if (variable.startsWith('BASH_FUNC_')) walker.giveUp('it hands a function to another shell')
     if (steers(variable, { value, given: true }))
       walker.opaque(
         `sets ${variable}, which changes what is started`,
@@ -72,6 +74,8 @@ const HANDLERS: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ...[...EVALUATING].map((name) => [name, startEvaluating] as const),
   ...Object.entries(CONTROLLING).map(([name, control]) => [name, controlling(control)] as const),
   ['exec', startExec],
+  ['su', startUser],
+  ['runuser', startUser],
   ['xargs', startXargs],
   ['find', startFind],
   ['fd', startFind],
@@ -98,6 +102,10 @@ function startExec(starting: Starting): void {
   const { args, scope } = starting
   if (args.every(({ text }) => text.length > 1 && text.startsWith('-'))) scope.shell.input = scope.input
   startWrapper(starting)
+}
+
+function startUser(starting: Starting): void {
+  if (!startShellOfUser(starting)) startWrapper(starting)
 }
 
 function startXargs(starting: Starting): void {
