@@ -18,7 +18,7 @@ export function noteAssignment(assignment: Assignment, scope: Scope, walker: Ass
   const { name, value, append, index, text } = assignment
   if (steers(name, { value: value.type === 'Word' && !index ? value.value : undefined, given }))
     walker.opaque(`sets ${name}, which changes what is started`, text)
-  noteValues(assignment, walker.evaluated)
+  noteValues(assignment, scope, walker)
   if (index) {
     noteNumber(index, scope, walker)
     walker.inspect(index, scope)

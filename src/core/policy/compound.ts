@@ -106,7 +106,7 @@ function walkFor(node: Extract<SyntaxNode, { type: 'For' | 'Select' }>, scope: S
   const name = node.name.value
   if (steers(name)) walker.opaque(`sets ${name}, which changes what is started`, name)
   if (node.type === 'Select' || !node.wordlist) walker.evaluated.holdsAnything(name)
-  else for (const word of node.wordlist) noteValue(name, word, walker.evaluated)
+  else for (const word of node.wordlist) noteValue(name, word, scope, walker)
   const held = loopValues(values, node.wordlist)
   // A file may bear any name.
   if (held.globs) walker.evaluated.holdsAnything(name)

@@ -51,6 +51,8 @@ export class ShellState {
   private constant = NONE
   /** Variables of the function that is being gone through. */
   private locals: Set<string> | undefined
+  /** Variables that a function may have changed outside of it while they were its own. */
+  private changedOutside = NONE
 
   /** For a subshell. */
   copy(): ShellState {
@@ -60,6 +62,7 @@ export class ShellState {
     copy.aliases = this.aliases
     copy.exported = this.exported
     copy.constant = this.constant
+    copy.changedOutside = this.changedOutside
     if (this.locals) copy.locals = new Set(this.locals)
     copy.arguments = this.arguments
     return copy
@@ -73,6 +76,9 @@ export class ShellState {
         const values = this.variables.get(name)
         if (values) fresh.set(name, values)
       }
+    // Mostly they are in the environment, so that they reach it unless it is cleared; and there they have a meaning by themselves.
+    for (const name of ['HOME', 'TMPDIR'])
+      if (this.variables.has(name) && !fresh.variables.has(name)) fresh.set(name, NOT_KNOWN)
     // Functions may be handed on as well.
     for (const [name, { bodies }] of this.functions) fresh.setFunction(name, { bodies, certain: false })
     for (const [name, values] of givenValues(assigned)) fresh.set(name, values)
@@ -121,6 +127,16 @@ export class ShellState {
 
   declareLocal(name: string): void {
     this.locals?.add(name)
+  }
+
+  /** `declare -g` in a function. */
+  changeOutside(name: string): void {
+    this.changedOutside = new Set(this.changedOutside).add(name)
+  }
+
+  /** Whether a command of this name may be a function or an alias. */
+  isRedefined(name: string): boolean {
+    return this.functions.has(name) || this.aliases.has(name)
   }
 
   export(name: string, certainly: boolean): void {
@@ -174,6 +190,7 @@ export class ShellState {
       if (held !== values && (mayLeave || this.locals.has(name)))
         this.set(name, union(held ?? NOT_KNOWN, values))
     }
+    for (const name of this.changedOutside) this.set(name, { ...NOT_KNOWN, lists: ANY_LIST })
     this.locals = locals
     this.arguments = outer
   }
@@ -217,9 +234,11 @@ function givenValues(assigned: readonly string[]): (readonly [string, Values])[]
   })
 }
 
-/** Of more than there are, none. */
-const shiftedBy = (list: readonly Field[], count: number) =>
-  list.some(({ unknown }) => unknown === 'many') ? [ANYTHING] : list.slice(count)
+/** By more than there are, nothing is shifted. */
+function shiftedBy(list: readonly Field[], count: number): readonly Field[] {
+  if (list.some(({ unknown }) => unknown === 'many')) return [ANYTHING]
+  return count > list.length ? list : list.slice(count)
+}
 
 function union(one: Values, other: Values): Values {
   const globs = [...new Set([...(one.globs ?? []), ...(other.globs ?? [])])]

@@ -7,6 +7,7 @@ import type { Input } from './scope.ts'
 /** Each that it may be. Looks without noting: substitutions inside are noted when the command itself is looked at. */
 export function outputsOf(command: Command, expander: Expander, input: Input): readonly string[] | undefined {
   const name = command.name?.value
+  if (name === undefined || expander.scope.state.isRedefined(name)) return undefined
   const [cwd, ...elsewhere] = expander.scope.cwds
   if (name === 'pwd' && command.args.length === 0 && cwd !== undefined && elsewhere.length === 0) return [cwd]
   if (name !== 'echo' && name !== 'printf' && name !== 'cat') return undefined

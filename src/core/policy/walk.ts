@@ -219,7 +219,7 @@ export class Walker implements Look {
     const only = script.commands.length === 1 ? script.commands[0]?.command : undefined
     const outputs =
       only?.type === 'Command' ? outputsOf(only, this.expander(inside), inside.input) : undefined
-    const tame = tameOf(script)
+    const tame = tameOf(script, inside.state)
     this.script(script, inside)
     const [output, ...others] = outputs ?? []
     if (output !== undefined && others.length === 0) return literal(output.replace(/\n+$/, ''))

@@ -5,7 +5,7 @@ import { onlyLooks } from '../observe.ts'
 import type { Scope } from '../scope.ts'
 import { steers } from '../steering.ts'
 import { isCalled } from './called.ts'
-import { CONTROLLING } from './controlling.ts'
+import { CONTROLLING, READS_OTHERWISE } from './controlling.ts'
 import { EVALUATING, evaluating } from './evaluating.ts'
 import { findCommands } from './find.ts'
 import { startGit } from './git.ts'
@@ -43,17 +43,23 @@ export function start(command: Started, scope: Scope, walker: Look, depth = 0): 
     return
   }
   const starting = new Starting(command, name, scope, walker, depth)
-  if (depth === 0 && isCalled(starting)) return
+  const { conditional } = scope
+  if (depth === 0 && scope.state.isRedefined(name.text)) {
+    if (isCalled(starting)) return
+    scope.conditional = true
+  }
   const handle = HANDLERS.get(starting.program)
   if (handle) handle(starting)
   else if (isInterpreter(starting.program)) startInterpreter(starting)
   else startOther(starting)
+  scope.conditional = conditional
 }
 
 function noteAssigned(command: Started, walker: Look): void {
   for (const assignment of command.assigned) {
     const [, variable = '', value = ''] = /^(\w*)[^=]*=(.*)$/s.exec(assignment) ?? []
     walker.evaluated.holds(variable, value)
+    if (/^(SHELLOPTS|BASHOPTS)$/.test(variable)) walker.giveUp(READS_OTHERWISE)
     if (variable.startsWith('BASH_FUNC_')) walker.giveUp('it hands a function to another shell')
     if (steers(variable, { value, given: true }))
       walker.opaque(
