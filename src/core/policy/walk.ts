@@ -222,7 +222,12 @@ export class Walker implements Look {
     const tame = tameOf(script, inside.state)
     this.script(script, inside)
     const [output, ...others] = outputs ?? []
-    if (output !== undefined && others.length === 0) return literal(output.replace(/\n+$/, ''))
+    if (output && others.length === 0) {
+      const [text, ...readings] = output.texts
+      if (readings.length > 0 || !output.certain)
+        this.opaque('prints what shells read in different ways', text)
+      return literal(text.replaceAll(UNKNOWN, '').replace(/\n+$/, ''))
+    }
     return tame ? { ...anything, tame } : anything
   }
 

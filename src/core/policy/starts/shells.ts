@@ -1,7 +1,7 @@
 /** What a shell is given to run. */
 import { holdsArguments } from '../evaluated.ts'
 import { changesReading, HARMLESS_SETTINGS, READS_OTHERWISE } from './controlling.ts'
-import type { Starting } from './starting.ts'
+import { readByShell, type Starting } from './starting.ts'
 
 /** Shells that read a text as we do. */
 const READ_ALIKE = /^(sh|bash|dash|ash|rbash)$/
@@ -49,6 +49,6 @@ export function startShell(starting: Starting): void {
   }
   const { input } = scope
   if (input.kind === 'text')
-    walker.text(input.text, starting.otherShell(args.slice(at), { input: { kind: 'none' } }))
+    walker.text(readByShell(input.text), starting.otherShell(args.slice(at), { input: { kind: 'none' } }))
   else if (input.kind === 'unknown') starting.opaque('feeds a shell with something that cannot be seen')
 }

@@ -77,5 +77,8 @@ function uncertain(assigned: readonly string[]): readonly string[] {
     .map((name) => `${name}=$${name}`)
 }
 
+/** It leaves out null bytes, which stand for something else here. */
+export const readByShell = (text: string) => text.replaceAll(UNKNOWN, '')
+
 /** What is not known becomes a variable that is not known. */
 export const knownText = (text: string) => text.replaceAll(UNKNOWN, '$__unknown__')

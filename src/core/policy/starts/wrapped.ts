@@ -5,7 +5,7 @@ import { isOption, textsOf } from '../options.ts'
 import type { Scope } from '../scope.ts'
 import { quote } from './called.ts'
 import { loginScope } from './directory.ts'
-import type { Starting } from './starting.ts'
+import { readByShell, type Starting } from './starting.ts'
 import { WRAPPERS, type Wrapper } from './wrappers.ts'
 
 /** The one that fits, if it is one. */
@@ -123,7 +123,10 @@ export function startWrapped(wrapper: Wrapper, starting: Starting): void {
     if (idle && args.some(({ text }) => idle.test(text)) && args.every(({ text }) => idle.test(text))) return
     const { input } = scope
     if (input.kind === 'text')
-      walker.text(input.text, starting.otherShell([], { input: { kind: 'none' } }, true, wrapped()))
+      walker.text(
+        readByShell(input.text),
+        starting.otherShell([], { input: { kind: 'none' } }, true, wrapped()),
+      )
     else if (!wrapper.text || input.kind === 'unknown')
       starting.opaque('starts a shell that cannot be followed')
     return
