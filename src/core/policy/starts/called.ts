@@ -3,8 +3,8 @@ import type { Field } from '../command.ts'
 import { innerScope, joinCwds } from '../scope.ts'
 import type { Starting } from './starting.ts'
 
-/** Builtins that come before functions where the shell keeps to POSIX. */
-const SPECIAL = new Set(
+/** Builtins that, where the shell keeps to POSIX, come before functions and leave variables set that stand in front of them. */
+export const SPECIAL: ReadonlySet<string> = new Set(
   ': . source break continue eval exec exit export readonly return set shift times trap unset'.split(' '),
 )
 

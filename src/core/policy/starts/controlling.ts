@@ -24,9 +24,9 @@ export const CONTROLLING: Record<string, (starting: Starting) => void> = {
   eval: evaluate,
   trap,
   alias,
-  hash: (starting) => {
-    if (starting.args.some(({ text, unknown }) => unknown || /^-\w*p/.test(text)))
-      starting.opaque('gives a program another name')
+  hash: ({ args, walker }) => {
+    if (args.some(({ text, unknown }) => unknown || /^-\w*p/.test(text)))
+      walker.giveUp('it gives a program another name')
   },
 }
 

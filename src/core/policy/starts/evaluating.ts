@@ -5,7 +5,7 @@ import type { Look } from '../look.ts'
 import { isOption } from '../options.ts'
 import { assign, type Scope } from '../scope.ts'
 import type { ShellState } from '../shell-state.ts'
-import { steers } from '../steering.ts'
+import { renames, steers } from '../steering.ts'
 
 const DECLARING = new Set(['declare', 'typeset', 'local', 'export', 'readonly'])
 /** `values`: letters of options that take one. */
@@ -42,6 +42,7 @@ export function evaluating(
     if (field.unknown) walker.opaque('sets a variable whose name is not known', show())
     assign(scope, name, { texts: [], unknown: true })
     if (steers(name)) walker.opaque(`sets ${name}, which changes what is started`, show())
+    if (renames(name)) walker.giveUp(`it sets ${name}, which gives programs other names`)
     walker.evaluated.holdsAnything(name)
   }
   const after = (option: RegExp) => args.find((_, index) => option.test(args[index - 1]?.text ?? ''))
@@ -69,7 +70,8 @@ export function evaluating(
         if (!isOption(arg.text) && !/^\w+$/.test(arg.text)) evaluate(arg)
         // What was known of it is no longer so.
         if (/^\w+$/.test(arg.text)) assign(scope, arg.text, { texts: [''], unknown: true })
-        const [, array] = /^(\w+)\[/.exec(arg.text) ?? []
+        // `a[0]`, which may also be a pattern of files.
+        const [, array] = /^(\w+)\W/.exec(arg.text) ?? []
         if (array) assign(scope, array, { texts: [], unknown: true })
         if (arg.unknown) walker.opaque('takes a variable away whose name is not known', show())
         scope.state.undefine(arg.text)

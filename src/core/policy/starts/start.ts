@@ -4,7 +4,7 @@ import type { Look, Started } from '../look.ts'
 import { onlyLooks } from '../observe.ts'
 import type { Scope } from '../scope.ts'
 import { steers } from '../steering.ts'
-import { isCalled } from './called.ts'
+import { isCalled, SPECIAL } from './called.ts'
 import { CONTROLLING, READS_OTHERWISE } from './controlling.ts'
 import { EVALUATING, evaluating } from './evaluating.ts'
 import { findCommands } from './find.ts'
@@ -36,7 +36,10 @@ export function start(command: Started, scope: Scope, walker: Look, depth = 0): 
     walker.giveUp('it is nested too deeply')
     return
   }
-  if (command.assigned.length > 0) noteAssigned(command, walker)
+  if (command.assigned.length > 0) {
+    noteAssigned(command, walker)
+    if (SPECIAL.has(name.text)) scope.state.withAssigned(command.assigned, () => {})
+  }
   if (name.unknown || name.glob) {
     walker.opaque('has a name that only the running shell knows', showCommand(command))
     walker.add(command, scope)
