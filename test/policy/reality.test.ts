@@ -103,6 +103,11 @@ describe('what bash starts is what is extracted', () => {
     'timeout 5 docker a; nice -n 1 docker b; nohup docker c; command docker d; setsid -w docker e',
     'echo a b | xargs docker',
     'echo a | xargs -I{} docker x{}',
+    String.raw`echo "'a b' c\\ d" | xargs docker; printf 'a b c' | xargs -n 2 docker`,
+    "printf 'a #;b' | xargs -d ';' -I{} docker x{}",
+    `env -S "docker a 'b c'" d; env x.y=1 docker e`,
+    String.raw`printf 'docker a #\0123=1;docker b' | bash; printf 'docker "c\"; docker d; \""' | bash`,
+    String.raw`echo 'docker a \t#;docker b' | bash; printf 'do\0cker c' | bash`,
     'find . -maxdepth 0 -exec docker a \\;',
     "trap 'docker a' EXIT",
     'exec docker a',
@@ -139,6 +144,8 @@ describe('what bash starts is what is extracted', () => {
     'x=docker; for i in 1 2; do $x a; x="docker b"; done; while $x c; do x="docker d"; [[ $y ]] && break; y=1; done',
     'f() { local x="docker a"; $x; return; x="docker b"; }; x="docker c"; f; $x; x="docker d" f; f() { $x; }; x="docker e" f',
     "export x='docker a'; y='docker b'; bash -c '$x; $y c; docker ${y:-d} ${x:+e}'",
+    'set -- docker a; shift 5; "$@"; x=docker; declare -Z x=echo; $x b',
+    'f() { local x="docker a"; declare -g x="docker b"; $x; x=ls; }; x=ls; f; $x; set() { :; }; set -- ls; docker "$@"',
     ': ${x:=docker a}; $x; ${nope+echo} docker b; docker ~ ~/x',
   ])('%s', (text) => {
     const started = new Set(reallyStarted(text))

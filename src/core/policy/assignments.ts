@@ -6,7 +6,7 @@ import type { Look } from './look.ts'
 import { noteNumber, noteValues } from './numbers.ts'
 import { assign, type Scope } from './scope.ts'
 import { ANYTHING, type Lists, listsOf, type Values } from './shell-state.ts'
-import { steers } from './steering.ts'
+import { renames, steers } from './steering.ts'
 
 interface Assigning extends Look {
   expander: (scope: Scope) => Expander
@@ -18,7 +18,8 @@ export function noteAssignment(assignment: Assignment, scope: Scope, walker: Ass
   const { name, value, append, index, text } = assignment
   if (steers(name, { value: value.type === 'Word' && !index ? value.value : undefined, given }))
     walker.opaque(`sets ${name}, which changes what is started`, text)
-  noteValues(assignment, walker.evaluated)
+  if (renames(name)) walker.giveUp(`it sets ${name}, which gives programs other names`)
+  noteValues(assignment, scope, walker)
   if (index) {
     noteNumber(index, scope, walker)
     walker.inspect(index, scope)

@@ -7,12 +7,14 @@ import type { Look } from './look.ts'
 import { loopValues } from './loop-values.ts'
 import { noteValue } from './numbers.ts'
 import { readRedirections } from './redirections.ts'
-import { innerScope, joinCwds, type Scope } from './scope.ts'
+import { type Input, innerScope, joinCwds, type Scope } from './scope.ts'
 import type { Values } from './shell-state.ts'
 import { steers } from './steering.ts'
-import { outputsOf } from './text-output.ts'
+import { outputsOf, type Printed } from './text-output.ts'
 
 const MOST_TURNS = 6
+const MOST_INPUTS = 8
+const UNKNOWN_INPUT: Input = { kind: 'unknown' }
 export const ENDLESS = Number.POSITIVE_INFINITY
 
 interface Walking extends Look {
@@ -110,7 +112,7 @@ function walkFor(node: Extract<SyntaxNode, { type: 'For' | 'Select' }>, scope: S
   const name = node.name.value
   if (steers(name)) walker.opaque(`sets ${name}, which changes what is started`, name)
   if (node.type === 'Select' || !node.wordlist) walker.evaluated.holdsAnything(name)
-  else for (const word of node.wordlist) noteValue(name, word, walker.evaluated)
+  else for (const word of node.wordlist) noteValue(name, word, scope, walker)
   const held = loopValues(values, node.wordlist)
   // A file may bear any name.
   if (held.globs) walker.evaluated.holdsAnything(name)
@@ -158,14 +160,27 @@ function walkPipeline(commands: readonly SyntaxNode[], scope: Scope, walker: Wal
     walker.node(only, scope)
     return
   }
-  let input = scope.shell.input ?? scope.input
+  let inputs: readonly Input[] = [scope.shell.input ?? scope.input]
   const expander = walker.expander(scope)
   for (const command of commands) {
-    const outputs = command.type === 'Command' ? outputsOf(command, expander, input) : undefined
-    walker.node(command, innerScope(scope, { input, depth: scope.depth }))
-    // Where it may be this or that, it is taken to be all of it.
-    input = outputs ? { kind: 'text', text: outputs.join('\n') } : { kind: 'unknown' }
+    const outputs = inputs.map((input) =>
+      command.type === 'Command' ? outputsOf(command, expander, input) : undefined,
+    )
+    // In a loop over three words, what is read is each of them once.
+    const times = scope.times > 1 ? Math.ceil(scope.times / inputs.length) : scope.times
+    for (const input of inputs) walker.node(command, innerScope(scope, { input, depth: scope.depth, times }))
+    inputs = inputsOf(outputs)
   }
+}
+
+/** Each that the next command may read. */
+function inputsOf(outputs: readonly (readonly Printed[] | undefined)[]): readonly Input[] {
+  const printed = outputs.flatMap((output) => output ?? [])
+  const texts = new Set(printed.flatMap((output) => output.texts))
+  if (texts.size > MOST_INPUTS) return [UNKNOWN_INPUT]
+  const certain = outputs.every((output) => output?.every((one) => one.certain))
+  const known = [...texts].map((text) => ({ kind: 'text' as const, text }))
+  return certain && known.length > 0 ? known : [...known, UNKNOWN_INPUT]
 }
 
 export function walkStatements(statements: readonly Statement[], scope: Scope, walker: Walking): void {

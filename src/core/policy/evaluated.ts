@@ -11,6 +11,9 @@ const LIVE = /[$`]/
 /** Set by the shell, to what a text can choose. */
 const CHOSEN =
   /^(_|REPLY|MAPFILE|OPTARG|DIRSTACK|PWD|OLDPWD|FUNCNAME|READLINE_\w+|COMP_\w+|BASH_(REMATCH|COMMAND|ARGV|EXECUTION_STRING|ARGV0))$/
+/** Set by the shell, to numbers. */
+const COUNTED =
+  /^(SECONDS|S?RANDOM|LINENO|EPOCH(SECONDS|REALTIME)|BASHPID|BASH_SUBSHELL|HISTCMD|PPID|E?UID|GROUPS|PIPESTATUS|OPTIND|COLUMNS|LINES)$/
 const NAMES = /[A-Za-z_]\w*/g
 const ARGUMENT = /\$\{?[@*\d]/
 
@@ -83,6 +86,9 @@ export function holdsArguments(evaluated: Evaluated, fields: readonly Field[] | 
     else evaluated.holds(ARGUMENTS, text)
   }
 }
+
+/** Whether a variable holds what the shell says, whatever it was given. */
+export const isSetByShell = (name: string) => CHOSEN.test(name) || COUNTED.test(name)
 
 export const isLive = (text: string) => LIVE.test(text)
 

@@ -1,6 +1,6 @@
 /** Notes what bash takes for a number or a name, and what variables hold that may be taken for one: see `evaluated.ts`. */
 import type { Assignment, SyntaxNode, Word } from 'unbash'
-import { type Evaluated, isLive, piecesOf } from './evaluated.ts'
+import { isLive, piecesOf } from './evaluated.ts'
 import type { Look } from './look.ts'
 import type { Scope } from './scope.ts'
 import { steers } from './steering.ts'
@@ -9,15 +9,16 @@ import { isNumericScript } from './tame.ts'
 const NOT_A_NUMBER = 'takes for a number what is not known (`tr -dc 0-9` at its end would leave a number)'
 
 /** What a variable may hold from now on, or held before. */
-export function noteValues({ name, value }: Assignment, evaluated: Evaluated): void {
-  for (const word of value.type === 'ArrayValue' ? value.elements : [value]) noteValue(name, word, evaluated)
+export function noteValues({ name, value }: Assignment, scope: Scope, walker: Look): void {
+  for (const word of value.type === 'ArrayValue' ? value.elements : [value])
+    noteValue(name, word, scope, walker)
 }
 
-export function noteValue(name: string, word: Word, evaluated: Evaluated): void {
+export function noteValue(name: string, word: Word, { state }: Scope, { evaluated }: Look): void {
   const { written, variables, runs } = piecesOf(word)
   for (const text of written) evaluated.holds(name, text)
   for (const text of variables) evaluated.isMadeOf(name, text)
-  if (runs.some((part) => part.type !== 'CommandExpansion' || !isNumericScript(part.script)))
+  if (runs.some((part) => part.type !== 'CommandExpansion' || !isNumericScript(part.script, state)))
     evaluated.holdsAnything(name)
 }
 
@@ -29,7 +30,7 @@ export function noteNumber(word: Pick<Word, 'value' | 'parts'>, scope: Scope, wa
     walker.evaluated.wants(text)
   }
   for (const text of variables) walker.evaluated.wants(text)
-  if (runs.some((part) => part.type !== 'CommandExpansion' || !isNumericScript(part.script)))
+  if (runs.some((part) => part.type !== 'CommandExpansion' || !isNumericScript(part.script, scope.state)))
     walker.opaque(NOT_A_NUMBER, word.value)
 }
 
@@ -41,7 +42,7 @@ export function noteNumbers(node: SyntaxNode, scope: Scope, walker: Look): void 
       number(node)
       return
     case 'ArithmeticCommandExpansion':
-      if (!isNumericScript(node.script)) walker.opaque(NOT_A_NUMBER, node.text)
+      if (!isNumericScript(node.script, scope.state)) walker.opaque(NOT_A_NUMBER, node.text)
       return
     case 'TestBinary':
       if (!/^-(eq|ne|lt|le|gt|ge)$/.test(node.operator)) return
@@ -65,7 +66,7 @@ export function noteNumbers(node: SyntaxNode, scope: Scope, walker: Look): void 
       if (prefix === '!' && !all && operation?.type !== 'Names') walker.evaluated.wants(`\${${parameter}}`)
       if (operation?.type === 'Default' && operation.operator.includes('=')) {
         if (steers(parameter)) walker.opaque(`sets ${parameter}, which changes what is started`, node.text)
-        noteValue(parameter, operation.operand, walker.evaluated)
+        noteValue(parameter, operation.operand, scope, walker)
       }
       if (
         operation?.type === 'Unknown' ||

@@ -1,6 +1,7 @@
 /** What `$x` and `${…}` stand for. */
 import type { Word, WordPart } from 'unbash'
 import { UNKNOWN } from './command.ts'
+import { isSetByShell } from './evaluated.ts'
 import {
   addLists,
   addValue,
@@ -66,7 +67,10 @@ export function addParameter(
   reader.inspect(part)
   if (all === '@' || all === '*') {
     const lists = prefix ? undefined : listsIn(parameter, reader)
-    return addLists(operated(lists, operation, reader), builders, manner, quoted && all === '@')
+    // `${@:0}` begins with $0, which nobody knows.
+    const whole = operation?.type === 'Slice' && index === undefined && numberOf(operation.offset.value) === 0
+    const taken = whole ? undefined : lists
+    return addLists(operated(taken, operation, reader), builders, manner, quoted && all === '@')
   }
   if (prefix === '!') return addLists(pointedAt(part, reader), builders, manner, quoted)
   if (index) {
@@ -104,7 +108,7 @@ export function homeOf({ variables }: ShellState, home: string): string | undefi
 
 function valuesOf(name: string, { scope, home }: Reader): Values | undefined {
   const held = scope.state.variables.get(name)
-  if (held) return held
+  if (held) return isSetByShell(name) ? undefined : held
   if (name === 'HOME') return { texts: [home], unknown: false }
   if (name === 'PWD') {
     const texts = scope.cwds.filter((cwd) => cwd !== undefined)

@@ -74,6 +74,8 @@ export class ShellState {
   private locals: Set<string> | undefined
   /** All that it ever held, with all of its subshells. */
   private ever = new Ever()
+  /** Variables that a function may have changed outside of it while they were its own. */
+  private changedOutside = NONE
 
   /** For a subshell. */
   copy(): ShellState {
@@ -84,6 +86,7 @@ export class ShellState {
     copy.aliases = this.aliases
     copy.exported = this.exported
     copy.constant = this.constant
+    copy.changedOutside = this.changedOutside
     if (this.locals) copy.locals = new Set(this.locals)
     copy.arguments = this.arguments
     return copy
@@ -97,6 +100,9 @@ export class ShellState {
         const values = this.variables.get(name)
         if (values) fresh.set(name, values)
       }
+    // Mostly they are in the environment, so that they reach it unless it is cleared; and there they have a meaning by themselves.
+    for (const name of ['HOME', 'TMPDIR'])
+      if (this.variables.has(name) && !fresh.variables.has(name)) fresh.set(name, NOT_KNOWN)
     // Functions may be handed on as well.
     for (const [name, { bodies }] of this.functions) fresh.setFunction(name, { bodies, certain: false })
     for (const [name, values] of givenValues(assigned)) fresh.set(name, values)
@@ -192,6 +198,16 @@ export class ShellState {
     this.locals?.add(name)
   }
 
+  /** `declare -g` in a function. */
+  changeOutside(name: string): void {
+    this.changedOutside = new Set(this.changedOutside).add(name)
+  }
+
+  /** Whether a command of this name may be a function or an alias. */
+  isRedefined(name: string): boolean {
+    return this.functions.has(name) || this.aliases.has(name)
+  }
+
   export(name: string, certainly: boolean): void {
     if (certainly && !this.isInFunction) this.exported = new Set(this.exported).add(name)
   }
@@ -244,6 +260,7 @@ export class ShellState {
       if (held !== values && (mayLeave || this.locals.has(name)))
         this.set(name, union(held ?? NOT_KNOWN, values))
     }
+    for (const name of this.changedOutside) this.set(name, { ...NOT_KNOWN, lists: ANY_LIST })
     this.locals = locals
     this.arguments = outer
   }
@@ -278,17 +295,20 @@ export class ShellState {
   }
 }
 
-/** Of `name=value`, as far as it is written out. */
+/** Of `name=value`, as far as it is written out; `name+=value` adds to what is not known. */
 function givenValues(assigned: readonly string[]): (readonly [string, Values])[] {
   return assigned.map((text) => {
-    const [, name = '', value = ''] = /^(\w*)[^=]*=(.*)$/s.exec(text) ?? []
-    return [name, /[$`\0<>]/.test(value) ? NOT_KNOWN : { texts: [value], unknown: false }] as const
+    const [, name = '', others = '', value = ''] = /^(\w*)([^=]*)=(.*)$/s.exec(text) ?? []
+    const known = others === '' && !/[$`\0<>]/.test(value)
+    return [name, known ? { texts: [value], unknown: false } : NOT_KNOWN] as const
   })
 }
 
-/** Of more than there are, none. */
-const shiftedBy = (list: readonly Field[], count: number) =>
-  list.some(({ unknown }) => unknown === 'many') ? [ANYTHING] : list.slice(count)
+/** By more than there are, nothing is shifted. */
+function shiftedBy(list: readonly Field[], count: number): readonly Field[] {
+  if (list.some(({ unknown }) => unknown === 'many')) return [ANYTHING]
+  return count > list.length ? list : list.slice(count)
+}
 
 function union(one: Values, other: Values): Values {
   const globs = [...new Set([...(one.globs ?? []), ...(other.globs ?? [])])]

@@ -7,6 +7,7 @@ import type { Look } from './look.ts'
 import { noteValues } from './numbers.ts'
 import { readRedirections } from './redirections.ts'
 import { type Input, joinCwds, type Scope } from './scope.ts'
+import { declaresCertainly } from './starts/evaluating.ts'
 
 interface Walking extends Look {
   expander: (scope: Scope) => Expander
@@ -31,12 +32,12 @@ export function walkCommand(command: Command, scope: Scope, walker: Walking): vo
   }
   const assigned: string[] = assignments.length > 0 ? [] : NONE
   for (const assignment of assignments) {
-    const { name, value } = assignment
+    const { name, value, append } = assignment
     walker.inspect(assignment, scope)
-    noteValues(assignment, walker.evaluated)
+    noteValues(assignment, scope, walker)
     const [field, ...others] = value.type === 'Word' ? expandOne(value, quietly(walker.expander(scope))) : []
     const known = field && !field.unknown && others.length === 0 ? field.text : undefined
-    assigned.push(`${name}=${known ?? (value.type === 'Word' ? value.value : '')}`)
+    assigned.push(`${name}${append ? '+' : ''}=${known ?? (value.type === 'Word' ? value.value : '')}`)
   }
   const inside = reading(command, input, scope)
   const choices = commandWords(command, inside, walker)
@@ -70,6 +71,11 @@ function commandWords({ name, args }: Command, scope: Scope, walker: Walking): F
   const expander = walker.expander(scope)
   if (name && args.every(isWord)) return expandWords([name, ...args], expander)
   const words: Word[] = name ? [name] : []
+  const options = args.flatMap((arg) =>
+    arg.type === 'Word' && /^[-+]|[$`*?{]/.test(arg.text) ? arg.value : [],
+  )
+  const certain = declaresCertainly(name?.value ?? '', options, scope.state)
+  const inside = certain ? scope : { ...scope, conditional: true }
   let all: Field[][] | undefined
   for (const arg of args) {
     if (arg.type === 'Word') words.push(arg)
@@ -82,7 +88,7 @@ function commandWords({ name, args }: Command, scope: Scope, walker: Walking): F
         combine(all ?? [[]], before),
         fields.map((field) => [field]),
       )
-      noteAssignment(arg, scope, walker, name?.value !== 'local')
+      if (name?.value !== 'alias') noteAssignment(arg, inside, walker, name?.value !== 'local')
     }
   }
   const rest = expandWords(words, expander)

@@ -32,6 +32,9 @@ const NAMES_PROGRAM = /(PAGER|EDITOR|BROWSER|VISUAL)$/
 const SWITCHES =
   /^(GIT_(OPTIONAL_LOCKS|TERMINAL_PROMPT|LITERAL_PATHSPECS|ADVICE|TRACE_SETUP)|DOCKER_(BUILDKIT|CLI_HINTS|HIDE_LEGACY_COMMANDS)|COMPOSE_(ANSI|PROGRESS|STATUS_STDOUT|IGNORE_ORPHANS)|BUILDKIT_PROGRESS|SYSTEMD_(COLORS|URLIFY)|GH_(PROMPT_DISABLED|NO_UPDATE_NOTIFIER|FORCE_TTY)|PYTHON(UNBUFFERED|DONTWRITEBYTECODE|IOENCODING|UTF8)|NPM_CONFIG_(LOGLEVEL|FUND|AUDIT|COLOR)|HELM_DEBUG|POSIXLY_CORRECT)$/
 
+/** Variables with which any name may stand for any program. */
+export const renames = (variable: string) => variable === 'BASH_ALIASES' || variable === 'BASH_CMDS'
+
 /** `value`: as it is written, if that is certain. `given`: handed to a program on purpose. */
 export function steers(
   variable: string,

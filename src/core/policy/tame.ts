@@ -4,6 +4,7 @@
  */
 import type { Command, ParsedScript, SyntaxNode } from 'unbash'
 import type { Tame } from './command.ts'
+import type { ShellState } from './shell-state.ts'
 
 const pattern = (...forms: readonly string[]) => new RegExp(`^(${forms.join('|')})$`)
 
@@ -61,8 +62,8 @@ const FILTERS = pattern(
 )
 
 /** What a substitution prints, if that is one of these. */
-export function tameOf(script: ParsedScript | undefined): Tame | undefined {
-  const commands = commandsOf(script)
+export function tameOf(script: ParsedScript | undefined, state: ShellState): Tame | undefined {
+  const commands = commandsOf(script, state)
   if (!commands) return undefined
   if (isNumeric(commands)) return 'number'
   const lines = commands.map(written)
@@ -74,17 +75,18 @@ export function tameOf(script: ParsedScript | undefined): Tame | undefined {
   return isColumn && TABLES.test(first) && others.every((line) => FILTERS.test(line)) ? 'name' : undefined
 }
 
-export function isNumericScript(script: ParsedScript | undefined): boolean {
-  const commands = commandsOf(script)
+export function isNumericScript(script: ParsedScript | undefined, state: ShellState): boolean {
+  const commands = commandsOf(script, state)
   return !!commands && isNumeric(commands)
 }
 
-/** Those of a pipeline, if it is nothing else. */
-function commandsOf(script: ParsedScript | undefined): Command[] | undefined {
+/** Those of a pipeline, if it is nothing else, and each is the program that it is named after. */
+function commandsOf(script: ParsedScript | undefined, state: ShellState): Command[] | undefined {
   const only = script?.commands.length === 1 ? script.commands[0]?.command : undefined
   const nodes: readonly SyntaxNode[] =
     only?.type === 'Pipeline' ? only.commands : only?.type === 'Command' ? [only] : []
   const commands = nodes.filter((node) => node.type === 'Command')
+  if (commands.some(({ name }) => state.isRedefined(name?.value ?? ''))) return undefined
   // What comes first does not matter if the last one counts.
   return commands.length === nodes.length || commands.at(-1) === nodes.at(-1) ? commands : undefined
 }

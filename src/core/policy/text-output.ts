@@ -5,15 +5,29 @@ import { type Expander, expandText, expandWords, quietly } from './expand.ts'
 import { writtenIn } from './redirections.ts'
 import type { Input } from './scope.ts'
 
+/** What is printed by one reading of the words. */
+export interface Printed {
+  /** As bash prints it, and as another shell may. */
+  texts: readonly [string, ...string[]]
+  /** It is nothing but one of these. */
+  certain: boolean
+}
+
 /** Each that it may be. Looks without noting: substitutions inside are noted when the command itself is looked at. */
-export function outputsOf(command: Command, expander: Expander, input: Input): readonly string[] | undefined {
+export function outputsOf(
+  command: Command,
+  expander: Expander,
+  input: Input,
+): readonly Printed[] | undefined {
   const name = command.name?.value
+  if (name === undefined || expander.scope.state.isRedefined(name)) return undefined
   const [cwd, ...elsewhere] = expander.scope.cwds
-  if (name === 'pwd' && command.args.length === 0 && cwd !== undefined && elsewhere.length === 0) return [cwd]
+  if (name === 'pwd' && command.args.length === 0 && cwd !== undefined && elsewhere.length === 0)
+    return [plain(cwd)]
   if (name !== 'echo' && name !== 'printf' && name !== 'cat') return undefined
   const quiet = quietly(expander)
   const words = command.args.filter((arg) => arg.type === 'Word')
-  const outputs: string[] = []
+  const outputs: Printed[] = []
   for (const fields of expandWords(words, quiet)) {
     const output = printed(fields)
     if (output === undefined) return undefined
@@ -21,14 +35,19 @@ export function outputsOf(command: Command, expander: Expander, input: Input): r
   }
   return outputs
 
-  function printed(fields: readonly Field[]): string | undefined {
+  function printed(fields: readonly Field[]): Printed | undefined {
     if (fields.some(({ unknown, glob }) => unknown || glob)) return undefined
     const texts = fields.map(({ text }) => text)
-    if (name === 'cat') return catOutput(command, texts, quiet, input)
+    if (name === 'cat') {
+      const text = catOutput(command, texts, quiet, input)
+      return text === undefined ? undefined : plain(text)
+    }
     if (command.redirects.some(({ type }) => type !== 'Redirect')) return undefined
     return name === 'echo' ? echoOutput(texts) : printfOutput(texts)
   }
 }
+
+const plain = (text: string): Printed => ({ texts: [text], certain: true })
 
 function catOutput(command: Command, texts: readonly string[], expander: Expander, input: Input) {
   if (texts.some((text) => text !== '-')) return undefined
@@ -47,51 +66,76 @@ function catOutput(command: Command, texts: readonly string[], expander: Expande
   return input.kind === 'text' ? input.text : undefined
 }
 
-function echoOutput(texts: readonly string[]): string {
+function echoOutput(texts: readonly string[]): Printed {
   let from = 0
-  let escapes = false
-  for (; /^-[neE]+$/.test(texts[from] ?? ''); from++) escapes ||= texts[from]?.includes('e') ?? false
+  let options = ''
+  for (; /^-[neE]+$/.test(texts[from] ?? ''); from++) options += texts[from]
   const text = texts.slice(from).join(' ')
+  if (!text.includes('\\')) return plain(`${text}\n`)
+  const read = unescaped(text, 'echo')
   // sh interprets escapes without being asked, bash does not.
-  return `${escapes || text.includes('\\') ? unescaped(text) : text}\n`
+  const asked = options.includes('e') && !options.includes('E')
+  return { texts: asked ? [`${read.text}\n`] : [`${text}\n`, `${read.text}\n`], certain: read.certain }
 }
 
-function printfOutput([format = '', ...values]: readonly string[]): string | undefined {
+function printfOutput([format = '', ...values]: readonly string[]): Printed | undefined {
   if (format.startsWith('-')) return undefined
-  const text = unescaped(format)
+  const { text, certain } = unescaped(format, 'printf')
   const places = text.match(/%[sb]/g)?.length ?? 0
   if (/%[^sb%]/.test(text)) return undefined
-  if (places === 0) return text.replaceAll('%%', '%')
+  if (places === 0) return { texts: [text.replaceAll('%%', '%')], certain }
   let printed = ''
+  let allCertain = certain
   for (let from = 0; from === 0 || from < values.length; from += places) {
     let used = from
     printed += text.replaceAll(/%([sb%])/g, (_, kind) => {
       if (kind === '%') return '%'
       const value = values[used++] ?? ''
-      return kind === 'b' ? unescaped(value) : value
+      if (kind === 's') return value
+      const read = unescaped(value, 'echo')
+      allCertain &&= read.certain
+      return read.text
     })
   }
-  return printed
+  return { texts: [printed], certain: allCertain }
 }
 
-const SINGLE: Record<string, string> = {
-  n: '\n',
-  t: '\t',
+const CERTAIN: Record<string, string> = { n: '\n', t: '\t', '\\': '\\' }
+const OTHERS: Record<string, string> = {
   r: '\r',
   a: '\x07',
   b: '\b',
+  c: '',
   f: '\f',
   v: '\v',
-  '\\': '\\',
   e: '\x1b',
+  E: '\x1b',
 }
 
-function unescaped(text: string): string {
-  return text.replaceAll(
-    /\\(?:x([0-9a-fA-F]{1,2})|0?([0-7]{1,3})|u([0-9a-fA-F]{1,4})|([ntrabfv\\e]))/g,
-    (_, hex, octal, code, single) =>
-      single
-        ? (SINGLE[single] ?? '')
-        : String.fromCharCode(hex || code ? Number.parseInt(hex ?? code, 16) : Number.parseInt(octal, 8)),
-  )
+const NUMBERED = 'x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}'
+/** An octal number has three digits; for echo, and for `%b` of printf, besides a zero before them. */
+const ESCAPES = {
+  printf: new RegExp(`\\\\(${NUMBERED}|[0-7]{1,3}|.)`, 'gs'),
+  echo: new RegExp(`\\\\(${NUMBERED}|0[0-7]{0,3}|[1-7][0-7]{0,2}|.)`, 'gs'),
+}
+
+/** What the escapes stand for. Shells differ in all but the commonest: where there are others, it is a guess. */
+function unescaped(text: string, by: 'echo' | 'printf'): { text: string; certain: boolean } {
+  let certain = true
+  const read = text.replaceAll(ESCAPES[by], (whole: string, sequence: string) => {
+    const known = CERTAIN[sequence]
+    if (known !== undefined) return known
+    // echo leaves what it does not know as it is.
+    if (by === 'echo' && !/^[abcefnrtvxuUE\d'"?]/.test(sequence)) return whole
+    if (by === 'printf' && sequence === '0') return '\0'
+    certain = false
+    if (/^[0-7xuU]./.test(sequence) || /^[0-7]$/.test(sequence)) return numbered(sequence)
+    return OTHERS[sequence] ?? (/^['"?]$/.test(sequence) ? sequence : whole)
+  })
+  return { text: read, certain }
+}
+
+function numbered(sequence: string): string {
+  const code = /^[0-7]/.test(sequence) ? Number.parseInt(sequence, 8) : Number.parseInt(sequence.slice(1), 16)
+  return code > 0x10ffff ? '' : String.fromCodePoint(code)
 }

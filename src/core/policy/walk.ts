@@ -248,10 +248,15 @@ export class Walker implements Look {
     const only = script.commands.length === 1 ? script.commands[0]?.command : undefined
     const outputs =
       only?.type === 'Command' ? outputsOf(only, this.expander(inside), inside.input) : undefined
-    const tame = tameOf(script)
+    const tame = tameOf(script, inside.state)
     this.inner(script, inside)
     const [output, ...others] = outputs ?? []
-    if (output !== undefined && others.length === 0) return literal(output.replace(/\n+$/, ''))
+    if (output && others.length === 0) {
+      const [text, ...readings] = output.texts
+      if (readings.length > 0 || !output.certain)
+        this.opaque('prints what shells read in different ways', text)
+      return literal(text.replaceAll(UNKNOWN, '').replace(/\n+$/, ''))
+    }
     return tame ? { ...anything, tame } : anything
   }
 

@@ -22,6 +22,9 @@ export function awkActs(args: readonly Field[]): boolean {
 /** After these, `/` begins a regular expression. */
 const BEFORE_EXPRESSION = /^(print|printf|return|delete|in|exit|do|else|case|if|while|for|getline)$/
 
+/** What is in parentheses behind these is followed by a statement, which may begin with a regular expression. */
+const HEADS = /^(if|while|for|switch)$/
+
 /**
  * Reads it piece by piece. A print lasts until `;` or `}`: a `>` in it, outside of parentheses, writes. Where it is not
  * certain whether `/` divides or begins a regular expression, the program may do anything.
@@ -31,11 +34,20 @@ function programActs(text: string): boolean {
   let operand: boolean | undefined = false
   let printing = false
   let depth = 0
+  let before = ''
+  /** Of each open parenthesis: whether a statement may follow behind it. */
+  const headed: boolean[] = []
   for (let at = 0; at < text.length; ) {
     piece.lastIndex = at
     const [token = ''] = piece.exec(text) ?? []
     at += token.length
-    if (/^(\s|#|\\\n)/.test(token)) continue
+    if (/^(\s|#|\\\n)/.test(token)) {
+      // What stands before it has ended, or goes on with something that can be divided.
+      if (/^\s/.test(token) && token.includes('\n')) operand = false
+      continue
+    }
+    const head = HEADS.test(before)
+    before = token
     if (token === '"') {
       const end = endOf(text, at, '"')
       if (end === undefined) return true
@@ -57,13 +69,17 @@ function programActs(text: string): boolean {
       }
       operand = !BEFORE_EXPRESSION.test(token)
     } else if (/^[\d.]/.test(token) || token === ']') operand = true
-    else if (token === ')' || token === '++' || token === '--') {
-      if (token === ')') depth--
-      operand = undefined
-    } else {
+    else if (token === ')') {
+      depth--
+      operand = headed.pop() === false ? true : undefined
+    } else if (token === '++' || token === '--') operand = undefined
+    else {
       if (token === '|' || token === '@' || token === '\\') return true
       if (token.startsWith('>') && printing && depth <= 0) return true
-      if (token === '(') depth++
+      if (token === '(') {
+        depth++
+        headed.push(head)
+      }
       if (token === ';' || token === '}') printing = false
       operand = false
     }

@@ -3,6 +3,11 @@ import { type Field, NOTHING } from '../command.ts'
 import { innerScope, joinCwds } from '../scope.ts'
 import type { Starting } from './starting.ts'
 
+/** Builtins that, where the shell keeps to POSIX, come before functions and leave variables set that stand in front of them. */
+export const SPECIAL: ReadonlySet<string> = new Set(
+  ': . source break continue eval exec exit export readonly return set shift times trap unset'.split(' '),
+)
+
 /** A function or an alias of this text. Says whether it is certainly nothing else. */
 export function isCalled({ command, name, args, scope, walker }: Starting): boolean {
   const { assigned, redirects } = command
@@ -17,7 +22,7 @@ export function isCalled({ command, name, args, scope, walker }: Starting): bool
       certain = walker.call(name.text, args, inside)
     })
     scope.cwds = inside.cwds
-    if (certain) return true
+    if (certain && !SPECIAL.has(name.text)) return true
   }
   const alias = state.aliases.get(name.text)
   if (alias !== undefined) {

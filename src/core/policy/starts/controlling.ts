@@ -1,5 +1,5 @@
 /** Builtins that change what the shell holds, where it is, or what it runs later. */
-import { literal, UNKNOWN } from '../command.ts'
+import { type Field, literal, UNKNOWN } from '../command.ts'
 import { holdsArguments } from '../evaluated.ts'
 import { isOption } from '../options.ts'
 import { innerScope, type Scope } from '../scope.ts'
@@ -12,26 +12,29 @@ export const CONTROLLING: Record<string, (starting: Starting) => void> = {
   pushd: changeDirectory,
   popd: ({ walker, scope }) => walker.changeDirectory(literal('-'), scope),
   set,
-  shift: ({ args: [count = literal('1')], scope }) => {
-    const number = /^\d{1,4}$/.test(count.text) ? Number(count.text) : undefined
+  shift: ({ args: [count = literal('1'), ...others], scope }) => {
+    const number = /^\d{1,4}$/.test(count.text) && others.length === 0 ? Number(count.text) : undefined
     scope.state.shift(number, scope.conditional)
   },
   return: ({ walker }) => walker.leave(),
   shopt: ({ args, walker }) => {
     if (args.some(({ text, unknown }) => unknown || !HARMLESS_SETTINGS.test(text)))
-      walker.giveUp('it changes how the shell reads what follows')
+      walker.giveUp(READS_OTHERWISE)
   },
   eval: evaluate,
   trap,
   alias,
-  hash: (starting) => {
-    if (starting.args.some(({ text, unknown }) => unknown || /^-\w*p/.test(text)))
-      starting.opaque('gives a program another name')
+  hash: ({ args, walker }) => {
+    if (args.some(({ text, unknown }) => unknown || /^-\w*p/.test(text)))
+      walker.giveUp('it gives a program another name')
   },
 }
 
-const HARMLESS_SETTINGS =
-  /^(-[suqpo]+|nullglob|failglob|dotglob|globstar|extglob|nocaseglob|inherit_errexit|expand_aliases|checkwinsize|huponexit|histappend|cmdhist)$/
+export const READS_OTHERWISE = 'it changes how the shell reads what follows'
+
+/** Of `shopt`, and of `bash -O`. */
+export const HARMLESS_SETTINGS =
+  /^(-[suqpo]+|nullglob|failglob|dotglob|globstar|extglob|inherit_errexit|expand_aliases|checkwinsize|huponexit|histappend|cmdhist)$/
 
 function changeDirectory({ args, command, scope, walker }: Starting): void {
   changeDirectories(args, command.assigned, scope, (target, at, physically) =>
@@ -54,15 +57,34 @@ function alias(starting: Starting): void {
     const [, key, value] = /^([^=]+)=(.*)$/s.exec(text) ?? []
     if (key === undefined || value === undefined) continue
     if (unknown) starting.opaque('defines an alias that is not known')
+    // Then the next word may be an alias, too.
+    if (/\s$/.test(value)) walker.giveUp('it defines an alias that changes what the next word means')
     scope.state.setAlias(key, value)
     walker.text(value, innerScope(scope))
   }
+}
+
+/**
+ * Options of `set` and of bash itself that make variables of words behind the command, lead `cd` elsewhere, prefer builtins
+ * to functions, or put in what was typed before.
+ */
+export function changesReading(args: readonly Field[]): boolean {
+  for (let at = 0; /^[-+]./.test(args[at]?.text ?? '') && args[at]?.text !== '--'; at++) {
+    const text = args[at]?.text ?? ''
+    if (/^-[a-zA-Z]*[kPH]/.test(text)) return true
+    if (!/^[-+][a-zA-Z]*o$/.test(text)) continue
+    const setting = args[++at]
+    if (setting && (setting.unknown || /^(keyword|physical|posix|history|histexpand)$/.test(setting.text)))
+      return true
+  }
+  return false
 }
 
 function set(starting: Starting): void {
   const { args, walker } = starting
   setArguments(starting)
   holdsArguments(walker.evaluated, args)
+  if (changesReading(args)) walker.giveUp(READS_OTHERWISE)
   if (args.some(({ text, unknown }) => unknown === 'many' || /^-\w*a|^allexport$/.test(text)))
     starting.opaque('may hand all variables to what is started')
 }

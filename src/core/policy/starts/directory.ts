@@ -1,5 +1,6 @@
 /** Where `cd` leads. */
 import { type Field, literal, UNKNOWN } from '../command.ts'
+import type { Look } from '../look.ts'
 import { joinCwds, type Scope } from '../scope.ts'
 
 export function changeDirectories(
@@ -32,7 +33,7 @@ function directoriesOf(
   const previous = target?.text === '-' ? scope.state.variables.get('OLDPWD') : undefined
   if (previous) return [target, ...previous.texts.map(literal)]
   if (!target || /^(\/|\.\.?(\/|$)|-$)/.test(target.text)) return [target]
-  const given = assigned.findLast((text) => text.startsWith('CDPATH='))?.slice(7)
+  const given = assigned.findLast((text) => /^CDPATH\+?=/.test(text))?.replace(/^CDPATH=/, '')
   const held = scope.state.variables.get('CDPATH')
   if (given === undefined && !held) return [target]
   // It may be below one of these, if it is there.
@@ -41,6 +42,16 @@ function directoriesOf(
   return [
     target,
     ...places.map((place) => ({ ...target, text: `${place}/${target.text}` })),
-    ...(held?.unknown || /[$`]/.test(given ?? '') ? [{ ...literal(UNKNOWN), unknown: 'one' as const }] : []),
+    ...(held?.unknown || /[$`]|^CDPATH/.test(given ?? '')
+      ? [{ ...literal(UNKNOWN), unknown: 'one' as const }]
+      : []),
   ]
+}
+
+/** Where a shell or a program begins that does not begin where it was called: in a home, which may be that of another user. */
+export function loginScope(scope: Scope, walker: Pick<Look, 'changeDirectory'>): Scope {
+  const inside = { ...scope }
+  walker.changeDirectory(undefined, inside)
+  inside.cwds = joinCwds(inside.cwds, [undefined])
+  return inside
 }

@@ -4,14 +4,16 @@ import { isLive } from '../evaluated.ts'
 import type { Look } from '../look.ts'
 import { isOption } from '../options.ts'
 import { assign, type Scope } from '../scope.ts'
-import { steers } from '../steering.ts'
+import type { ShellState } from '../shell-state.ts'
+import { renames, steers } from '../steering.ts'
 
 const DECLARING = new Set(['declare', 'typeset', 'local', 'export', 'readonly'])
-const READING: Record<string, { values: RegExp; holds: string }> = {
-  read: { values: /^-\w*[adinNptu]$/, holds: 'REPLY' },
-  mapfile: { values: /^-\w*[dnOsuCc]$/, holds: 'MAPFILE' },
-  readarray: { values: /^-\w*[dnOsuCc]$/, holds: 'MAPFILE' },
-  getopts: { values: /^$/, holds: 'OPTARG' },
+/** `values`: letters of options that take one. */
+const READING: Record<string, { values: string; holds: string }> = {
+  read: { values: 'adinNptu', holds: 'REPLY' },
+  mapfile: { values: 'dnOsuCc', holds: 'MAPFILE' },
+  readarray: { values: 'dnOsuCc', holds: 'MAPFILE' },
+  getopts: { values: '', holds: 'OPTARG' },
 }
 
 const OTHERS = 'let unset test [ printf wait jobs'.split(' ')
@@ -40,6 +42,7 @@ export function evaluating(
     if (field.unknown) walker.opaque('sets a variable whose name is not known', show())
     assign(scope, name, { texts: [], unknown: true })
     if (steers(name)) walker.opaque(`sets ${name}, which changes what is started`, show())
+    if (renames(name)) walker.giveUp(`it sets ${name}, which gives programs other names`)
     walker.evaluated.holdsAnything(name)
   }
   const after = (option: RegExp) => args.find((_, index) => option.test(args[index - 1]?.text ?? ''))
@@ -49,15 +52,13 @@ export function evaluating(
     return []
   }
   if (Object.hasOwn(READING, program)) {
-    const { values = /^$/, holds = '' } = READING[program] ?? {}
+    const { values = '', holds = '' } = READING[program] ?? {}
     walker.evaluated.holdsAnything(holds)
     if (program !== 'read' && args.some(({ text, unknown }) => unknown === 'many' || /^-\w*C/.test(text)))
       callback(args, scope, walker, show)
-    set(after(/^-\w*a$/))
-    for (const [index, arg] of args.entries()) {
-      if (isOption(arg.text) || values.test(args[index - 1]?.text ?? '')) continue
-      if (program !== 'getopts' || index === 1) set(arg)
-    }
+    const { array, names } = readInto(args, values)
+    set(array)
+    for (const name of program === 'getopts' ? names.slice(1, 2) : names) set(name)
     return []
   }
   switch (program) {
@@ -69,6 +70,9 @@ export function evaluating(
         if (!isOption(arg.text) && !/^\w+$/.test(arg.text)) evaluate(arg)
         // What was known of it is no longer so.
         if (/^\w+$/.test(arg.text)) assign(scope, arg.text, { texts: [''], unknown: true })
+        // `a[0]`, which may also be a pattern of files.
+        const [, array] = /^(\w+)\W/.exec(arg.text) ?? []
+        if (array) assign(scope, array, { texts: [], unknown: true })
         if (arg.unknown) walker.opaque('takes a variable away whose name is not known', show())
         scope.state.undefine(arg.text)
       }
@@ -106,6 +110,25 @@ export function evaluating(
   }
 }
 
+/** Where it puts what it reads: `-a array`, and the names behind the options. The first letter that takes a value takes the rest. */
+function readInto(
+  args: readonly Field[],
+  values: string,
+): { array: Field | undefined; names: readonly Field[] } {
+  let array: Field | undefined
+  let at = 0
+  for (; isOption(args[at]?.text ?? ''); at++) {
+    const arg = args[at]
+    if (!arg || arg.text === '--') return { array, names: args.slice(at + 1) }
+    const taking = [...arg.text].findIndex((letter, index) => index > 0 && values.includes(letter))
+    if (taking === -1) continue
+    const attached = arg.text.slice(taking + 1)
+    if (arg.text[taking] === 'a') array = attached ? { ...arg, text: attached } : args[at + 1]
+    if (!attached) at++
+  }
+  return { array, names: args.slice(at) }
+}
+
 /** `mapfile -C 'command' -c 1`: runs it for each line. */
 function callback(args: readonly Field[], scope: Scope, walker: Look, show: () => string): void {
   walker.opaque('runs something for each line it reads', show())
@@ -133,6 +156,9 @@ function declaring(
   const has = (letter: string) => options.some((text) => text.startsWith('-') && text.includes(letter))
   // From now on, nobody knows what is assigned to what.
   if (has('n') && program !== 'export') walker.giveUp('it gives a variable another name')
+  if (/^(declare|typeset|local)$/.test(program) && ['l', 'u', 'c'].some(has))
+    walker.giveUp('it changes what is assigned to a variable')
+  const here = declaresCertainly(program, options, scope.state) ? scope : { ...scope, conditional: true }
   const isLocal = scope.state.isInFunction && /^(local|declare|typeset)$/.test(program) && !has('g')
   for (const arg of args) {
     if (/^[-+]\w/.test(arg.text)) continue
@@ -154,12 +180,13 @@ function declaring(
     )
       walker.opaque(`sets ${name}, which changes what is started`, show())
     if (isLocal) scope.state.declareLocal(name)
+    if (has('g') && scope.state.isInFunction) scope.state.changeOutside(name)
     if (program === 'readonly' || has('r')) scope.state.makeConstant(name)
     if (program === 'export' && has('n')) scope.state.unexport(name)
     else if (isGiven(program, options)) scope.state.export(name, !scope.conditional)
     if (value === undefined) {
       // A variable of a function begins empty.
-      if (isLocal) assign(scope, name, { texts: [''], unknown: false })
+      if (isLocal) assign(here, name, { texts: [''], unknown: false })
       continue
     }
     if (arg.unknown && arg.tame !== 'number') walker.evaluated.holdsAnything(name)
@@ -167,11 +194,21 @@ function declaring(
     // An unquoted assignment was noted already, with all that it may hold.
     const noted = scope.state.variables.get(name)
     if (known === undefined || !(noted?.texts.includes(known) || noted?.lists))
-      assign({ ...scope, conditional: scope.conditional || noted !== undefined }, name, {
+      assign({ ...here, conditional: here.conditional || noted !== undefined }, name, {
         texts: known === undefined ? [] : [known],
         unknown: known === undefined,
       })
   }
+}
+
+/**
+ * Whether a declaration certainly gives its variables to what follows. It does not where it fails, only shows something,
+ * means variables outside of the function, or is another command of this name.
+ */
+export function declaresCertainly(program: string, options: readonly string[], state: ShellState): boolean {
+  if (state.isRedefined(program) || (program === 'local' && !state.isInFunction)) return false
+  const known = state.isInFunction ? /^[-+][aAirtx]+$/ : /^[-+][aAgirtx]+$/
+  return options.every((text) => known.test(text))
 }
 
 /** Whether the declaration hands the variable to programs. */

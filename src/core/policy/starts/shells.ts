@@ -1,6 +1,7 @@
 /** What a shell is given to run. */
 import { holdsArguments } from '../evaluated.ts'
-import type { Starting } from './starting.ts'
+import { changesReading, HARMLESS_SETTINGS, READS_OTHERWISE } from './controlling.ts'
+import { readByShell, type Starting } from './starting.ts'
 
 /** Shells that read a text as we do. */
 const READ_ALIKE = /^(sh|bash|dash|ash|rbash)$/
@@ -28,8 +29,11 @@ export function startShell(starting: Starting): void {
     if (/^[-+][a-zA-Z]*[oO][a-zA-Z]/.test(text)) starting.opaque('gives a shell arguments that are not known')
     if (/^-[a-zA-Z]*c/.test(text) && !text.startsWith('--')) wantsText = true
     else if (text === '--command') wantsText = true
+    if (/^[-+][a-zA-Z]*O$/.test(text) && !HARMLESS_SETTINGS.test(args[at + 1]?.text ?? ''))
+      walker.giveUp(READS_OTHERWISE)
     if (/^--(rcfile|init-file)$/.test(text) || /^[-+][a-zA-Z]*[oO]$/.test(text)) at++
   }
+  if (changesReading(args.slice(0, at))) walker.giveUp(READS_OTHERWISE)
   const first = args[at]
   // Of `sh -c text _`, the word behind the text is `$0`.
   const others = args.slice(wantsText ? at + 1 : at)
@@ -45,6 +49,6 @@ export function startShell(starting: Starting): void {
   }
   const { input } = scope
   if (input.kind === 'text')
-    walker.text(input.text, starting.otherShell(args.slice(at), { input: { kind: 'none' } }))
+    walker.text(readByShell(input.text), starting.otherShell(args.slice(at), { input: { kind: 'none' } }))
   else if (input.kind === 'unknown') starting.opaque('feeds a shell with something that cannot be seen')
 }

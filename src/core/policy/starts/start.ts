@@ -4,14 +4,15 @@ import type { Look, Started } from '../look.ts'
 import { onlyLooks } from '../observe.ts'
 import type { Scope } from '../scope.ts'
 import { steers } from '../steering.ts'
-import { isCalled } from './called.ts'
-import { CONTROLLING } from './controlling.ts'
+import { isCalled, SPECIAL } from './called.ts'
+import { CONTROLLING, READS_OTHERWISE } from './controlling.ts'
 import { EVALUATING, evaluating } from './evaluating.ts'
 import { findCommands } from './find.ts'
 import { startGit } from './git.ts'
 import { interprets, isInterpreter } from './interpreters.ts'
 import { startShell } from './shells.ts'
 import { Starting } from './starting.ts'
+import { startShellOfUser } from './su.ts'
 import { startWrapped, wrapperOf } from './wrapped.ts'
 import { SHELLS, STARTERS, WRAPPERS } from './wrappers.ts'
 import { xargsCommands } from './xargs.ts'
@@ -35,24 +36,34 @@ export function start(command: Started, scope: Scope, walker: Look, depth = 0): 
     walker.giveUp('it is nested too deeply')
     return
   }
-  if (command.assigned.length > 0) noteAssigned(command, walker)
+  if (command.assigned.length > 0) {
+    noteAssigned(command, walker)
+    if (SPECIAL.has(name.text)) scope.state.withAssigned(command.assigned, () => {})
+  }
   if (name.unknown || name.glob) {
     walker.opaque('has a name that only the running shell knows', showCommand(command))
     walker.add(command, scope)
     return
   }
   const starting = new Starting(command, name, scope, walker, depth)
-  if (depth === 0 && isCalled(starting)) return
+  const { conditional } = scope
+  if (depth === 0 && scope.state.isRedefined(name.text)) {
+    if (isCalled(starting)) return
+    scope.conditional = true
+  }
   const handle = HANDLERS.get(starting.program)
   if (handle) handle(starting)
   else if (isInterpreter(starting.program)) startInterpreter(starting)
   else startOther(starting)
+  scope.conditional = conditional
 }
 
 function noteAssigned(command: Started, walker: Look): void {
   for (const assignment of command.assigned) {
     const [, variable = '', value = ''] = /^(\w*)[^=]*=(.*)$/s.exec(assignment) ?? []
     walker.evaluated.holds(variable, value)
+    if (/^(SHELLOPTS|BASHOPTS)$/.test(variable)) walker.giveUp(READS_OTHERWISE)
+    if (variable.startsWith('BASH_FUNC_')) walker.giveUp('it hands a function to another shell')
     if (steers(variable, { value, given: true }))
       walker.opaque(
         `sets ${variable}, which changes what is started`,
@@ -72,6 +83,8 @@ const HANDLERS: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ...[...EVALUATING].map((name) => [name, startEvaluating] as const),
   ...Object.entries(CONTROLLING).map(([name, control]) => [name, controlling(control)] as const),
   ['exec', startExec],
+  ['su', startUser],
+  ['runuser', startUser],
   ['xargs', startXargs],
   ['find', startFind],
   ['fd', startFind],
@@ -98,6 +111,10 @@ function startExec(starting: Starting): void {
   const { args, scope } = starting
   if (args.every(({ text }) => text.length > 1 && text.startsWith('-'))) scope.shell.input = scope.input
   startWrapper(starting)
+}
+
+function startUser(starting: Starting): void {
+  if (!startShellOfUser(starting)) startWrapper(starting)
 }
 
 function startXargs(starting: Starting): void {

@@ -36,7 +36,8 @@ export class Starting {
 
   /** It starts what these words say. */
   next(words: readonly Field[], change: Partial<Started> = {}, at = this.scope): void {
-    this.walker.start({ ...this.command, assigned: [], ...change, words }, at, this.depth + 1)
+    const assigned = [...uncertain(this.command.assigned), ...(change.assigned ?? NONE)]
+    this.walker.start({ ...this.command, ...change, assigned, words }, at, this.depth + 1)
   }
 
   /** It gives another shell a text. `cleared`: without what is exported. */
@@ -65,6 +66,19 @@ export class Starting {
     return innerScope(at, { ...change, state, conditional: false })
   }
 }
+
+const NONE: readonly string[] = []
+
+/** Whether a wrapper hands them on is not certain. What is not listed here is not known by itself. */
+function uncertain(assigned: readonly string[]): readonly string[] {
+  if (assigned.length === 0) return NONE
+  return assigned
+    .flatMap((text) => /^(HOME|TMPDIR)\b/.exec(text)?.[0] ?? [])
+    .map((name) => `${name}=$${name}`)
+}
+
+/** It leaves out null bytes, which stand for something else here. */
+export const readByShell = (text: string) => text.replaceAll(UNKNOWN, '')
 
 /** What is not known becomes a variable that is not known. */
 export const knownText = (text: string) => text.replaceAll(UNKNOWN, '$__unknown__')

@@ -3,17 +3,23 @@ import { type Field, literal } from '../command.ts'
 import type { Started } from '../look.ts'
 import { isOption, textsOf } from '../options.ts'
 import type { Scope } from '../scope.ts'
-import type { Starting } from './starting.ts'
+import { quote } from './called.ts'
+import { loginScope } from './directory.ts'
+import { readByShell, type Starting } from './starting.ts'
 import { WRAPPERS, type Wrapper } from './wrappers.ts'
 
 /** The one that fits, if it is one. */
 export function wrapperOf({ program, args }: Starting): Wrapper | undefined {
-  // `runuser -` is `su -`, unless it is told of the user by an option.
-  const asSu = program === 'runuser' && !args.some(({ text }) => /^(-\w*u|--user)/.test(text))
-  if (program === 'command' && args.some(({ text }) => /^-[vV]+$/.test(text))) return undefined
-  return WRAPPERS.get(asSu ? 'su' : program)?.find(
+  if (program === 'command' && looksUp(args)) return undefined
+  return WRAPPERS.get(program)?.find(
     ({ after }) => !after || (hasWord(args, after.at(-1)) && endOf(after, args) !== -1),
   )
+}
+
+/** `command -v x`: of its own options, not of those of x. */
+function looksUp(args: readonly Field[]): boolean {
+  const end = args.findIndex(({ text }) => !isOption(text) || text === '--')
+  return args.slice(0, end === -1 ? args.length : end).some(({ text }) => /^-p*[vV]/.test(text))
 }
 
 const hasWord = (args: readonly Field[], word: string | undefined) => {
@@ -26,15 +32,20 @@ export function startWrapped(wrapper: Wrapper, starting: Starting): void {
   starting.done()
   const here = program === 'watch' ? { ...scope, times: Number.POSITIVE_INFINITY } : scope
   const cleared = !KEEPS_VARIABLES.has(program)
-  const gives = (text: Field | undefined) => starting.gives(text, [], { cleared, at: here })
+  const gives = (text: Field | undefined) => starting.gives(text, [], { cleared, at: wrapped() })
   const next = (words: readonly Field[], change: Partial<Started> = {}, at: Scope = here) =>
     starting.next(words, change, at)
   const { values, flags } = wrapper
+  const isVariable = (text: string) =>
+    !wrapper.shell && (wrapper.variables ? /^[^=]+=/s : /^[A-Za-z_]\w*\+?=/).test(text)
   const assigned: string[] = []
   let skip = wrapper.skip ?? 0
   let at = 0
   let doubtful = false
-  const inside = { ...scope }
+  const { elsewhere } = wrapper
+  const inside = elsewhere === true ? loginScope(here, walker) : { ...here }
+  // `command cd x` changes where we are, `env -C x ls` only where it runs.
+  const wrapped = () => (inside.cwds === scope.cwds ? here : inside)
   if (wrapper.after) at = endOf(wrapper.after, args)
   if (wrapper.dashes) {
     const dashes = args.findIndex(({ text }) => text === '--')
@@ -52,22 +63,15 @@ export function startWrapped(wrapper: Wrapper, starting: Starting): void {
       break
     }
     if (isOption(text)) {
-      const shellText = wrapper.text?.find(
-        ({ option, cluster }) =>
-          text === option || text.startsWith(`${option}=`) || (cluster?.test(text) && !text.startsWith('--')),
-      )?.option
-      if (shellText) {
-        const inline = text.startsWith(`${shellText}=`)
-          ? text.slice(shellText.length + 1)
-          : text.startsWith(shellText)
-            ? text.slice(2)
-            : ''
-        if (inline) gives({ ...arg, text: inline })
-        else gives(args[++at])
-        // `env -S 'docker system' prune`: further words follow the text.
-        if (shellText === '-S' || shellText === '--split-string') {
-          const split = (inline || (args[at]?.text ?? '')).split(/\s+/).filter(Boolean).map(literal)
-          next([...split, ...args.slice(at + 1)])
+      const given = wrapper.text && textIn(text, wrapper.text, values)
+      if (given) {
+        const whole = given.attached ? { ...arg, text: given.attached } : args[++at]
+        if (!/^(-S|--split-string)$/.test(given.option)) gives(whole)
+        else if (whole) {
+          if (SPLIT_OTHERWISE.test(withoutQuoted(whole.text)))
+            walker.giveUp('it has a text split into words in a way of its own')
+          // `env -S '-i docker system' prune`: further words follow the text.
+          gives({ ...whole, text: ['env', whole.text, ...args.slice(at + 1).map(quote)].join(' ') })
           return
         }
         continue
@@ -86,6 +90,7 @@ export function startWrapped(wrapper: Wrapper, starting: Starting): void {
       }
       if (/^--?entrypoint$/.test(text)) next([args[at + 1] ?? literal(':'), ...args.slice(at + 3)])
       else if (/^--entrypoint=/.test(text)) next([literal(text.slice(13)), ...args.slice(at + 2)])
+      if (elsewhere instanceof RegExp && elsewhere.test(text)) inside.cwds = loginScope(scope, walker).cwds
       const [, place] = (text.startsWith('--') && /^--(?:chdir|working-directory)=(.*)$/s.exec(text)) || []
       if (place !== undefined) walker.changeDirectory({ ...arg, text: place }, inside)
       else if (/^(-C|-D|--chdir|--working-directory)$/.test(text) && values.has(text)) {
@@ -99,7 +104,7 @@ export function startWrapped(wrapper: Wrapper, starting: Starting): void {
       continue
     }
     if (text === '-' && wrapper.dash) continue
-    if (!wrapper.shell && /^[A-Za-z_]\w*\+?=/.test(text)) {
+    if (isVariable(text)) {
       assigned.push(text)
       continue
     }
@@ -109,16 +114,19 @@ export function startWrapped(wrapper: Wrapper, starting: Starting): void {
     }
     break
   }
+  // Behind `--` as well.
+  for (; wrapper.variables && isVariable(args[at]?.text ?? ''); at++) assigned.push(args[at]?.text ?? '')
   const rest = args.slice(at)
-  // `command cd x` changes where we are, `env -C x ls` only where it runs.
-  const wrapped = () => (inside.cwds === scope.cwds ? scope : inside)
   if (rest.length === 0) {
     if (!wrapper.shellByDefault) return
     const { idle } = wrapper
     if (idle && args.some(({ text }) => idle.test(text)) && args.every(({ text }) => idle.test(text))) return
     const { input } = scope
     if (input.kind === 'text')
-      walker.text(input.text, starting.otherShell([], { input: { kind: 'none' } }, true))
+      walker.text(
+        readByShell(input.text),
+        starting.otherShell([], { input: { kind: 'none' } }, true, wrapped()),
+      )
     else if (!wrapper.text || input.kind === 'unknown')
       starting.opaque('starts a shell that cannot be followed')
     return
@@ -141,6 +149,33 @@ export function startWrapped(wrapper: Wrapper, starting: Starting): void {
 const KEEPS_VARIABLES = new Set(
   'nohup setsid time timeout nice ionice stdbuf watch command builtin exec'.split(' '),
 )
+
+/** Outside of quotes, `env -S` takes these in another way than a shell does. */
+const SPLIT_OTHERWISE = /[\\#;&|<>()`*?[~\n\r\v\f]/
+
+const withoutQuoted = (text: string) => text.replaceAll(/'[^'\\]*'|"[^"\\]*"/g, '')
+
+/**
+ * Whether a word is an option that holds a text for a shell, alone, abbreviated or in a cluster, and the text itself
+ * where it is attached. In a cluster, the first letter that takes a value takes the rest.
+ */
+function textIn(
+  word: string,
+  options: readonly string[],
+  values: ReadonlySet<string>,
+): { option: string; attached: string } | undefined {
+  if (word.startsWith('--')) {
+    const [name = ''] = word.split('=', 1)
+    const option = name.length > 2 && !values.has(name) && options.find((long) => long.startsWith(name))
+    return option ? { option, attached: word.slice(name.length + 1) } : undefined
+  }
+  for (let at = 1; at < word.length; at++) {
+    const option = `-${word[at]}`
+    if (options.includes(option)) return { option, attached: word.slice(at + 1) }
+    if (values.has(option)) return undefined
+  }
+  return undefined
+}
 
 /** `-itu root`: the first letter that takes a value takes the rest of the cluster, or the next word if it is the last. */
 function endsWithValueOption(text: string, values: ReadonlySet<string>): boolean {

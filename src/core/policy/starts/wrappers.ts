@@ -21,16 +21,18 @@ interface Described {
   shellByDefault?: true
   /** Options with which it starts nothing. */
   idle?: RegExp
+  /** What it starts does not begin in this directory, always or with these options. */
+  elsewhere?: true | RegExp
+  /** Every word with `=` in front of the command is a variable, whatever its name. */
+  variables?: true
 }
 
 /** The same, made ready to be asked. */
-export interface Wrapper extends Omit<Described, 'values' | 'flags' | 'text'> {
+export interface Wrapper extends Omit<Described, 'values' | 'flags'> {
   values: ReadonlySet<string>
   flags: ReadonlySet<string> | undefined
   /** A dash alone is an option. */
   dash: boolean
-  /** `cluster`: the option among others behind one dash. */
-  text: readonly { option: string; cluster: RegExp | undefined }[] | undefined
 }
 
 const DESCRIBED: Record<string, readonly Described[]> = {
@@ -41,6 +43,8 @@ const DESCRIBED: Record<string, readonly Described[]> = {
       flags:
         '-A -b -B -E -H -i -K -k -l -n -N -P -S -s -V -v --askpass --background --bell --preserve-env --set-home --login --remove-timestamp --reset-timestamp --list --non-interactive --preserve-groups --stdin --shell --version --validate --no-update --help',
       edits: /^(-[A-Za-z]*e|--ed[a-z]*)$/,
+      elsewhere: /^(-[A-Za-z]*i|--lo)/,
+      variables: true,
       shellByDefault: true,
       idle: /^(-[lvkKnVS]+|--(list|validate|version|help|reset-timestamp|remove-timestamp|non-interactive))$/,
     },
@@ -52,6 +56,7 @@ const DESCRIBED: Record<string, readonly Described[]> = {
       flags:
         '-i -0 -v --ignore-environment --null --debug --block-signal --default-signal --ignore-signal --list-signal-handling',
       text: ['-S', '--split-string'],
+      variables: true,
     },
   ],
   nohup: [{ flags: '' }],
@@ -77,7 +82,7 @@ const DESCRIBED: Record<string, readonly Described[]> = {
       shell: true,
     },
   ],
-  chroot: [{ values: '--userspec --groups', skip: 1, shellByDefault: true }],
+  chroot: [{ values: '--userspec --groups', skip: 1, shellByDefault: true, elsewhere: true }],
   unshare: [
     {
       values: '-S -G -R -w --setuid --setgid --root --wd --map-user --map-group --propagation',
@@ -90,35 +95,23 @@ const DESCRIBED: Record<string, readonly Described[]> = {
       flags:
         '-a -m -u -i -n -p -U -C -T -F -Z -e --all --mount --uts --ipc --net --pid --user --cgroup --time --no-fork --follow-context --env --preserve-credentials',
       shellByDefault: true,
+      elsewhere: true,
     },
   ],
   strace: [{ values: '-e -o -p -s -u -E -a -b -I -O -P -S -U -X --trace --output' }],
   ltrace: [{ values: '-e -o -p -s -u -l -n -a' }],
   flock: [{ values: '-w -E --timeout --conflict-exit-code', skip: 1, text: ['-c', '--command'] }],
-  su: [
-    {
-      values: '-s -g -G -w --shell --group --supp-group',
-      text: ['-c', '--command'],
-      skip: 99,
-      shellByDefault: true,
-    },
-  ],
-  runuser: [
-    {
-      values: '-s -g -G -u --shell --group --supp-group --user',
-      text: ['-c', '--command'],
-      shellByDefault: true,
-    },
-  ],
-  newgrp: [{ skip: 99, shellByDefault: true }],
-  sg: [{ skip: 1, text: ['-c'], shellByDefault: true }],
-  pkexec: [{ values: '--user', shellByDefault: true }],
+  runuser: [{ values: '-g -G -u -w --group --supp-group --user --whitelist-environment' }],
+  newgrp: [{ skip: 99, text: ['-c', '--command'], shellByDefault: true }],
+  sg: [{ skip: 1, text: ['-c'], shell: true, shellByDefault: true }],
+  pkexec: [{ values: '--user', shellByDefault: true, elsewhere: true }],
   script: [{ values: '-E -I -O -B -T -m -o', text: ['-c', '--command'], skip: 99, shellByDefault: true }],
   'systemd-run': [
     {
       values:
         '-u -p -E -M -H -t --unit --property --setenv --machine --host --slice --description --uid --gid --nice --working-directory --on-active --on-calendar',
       shellByDefault: true,
+      elsewhere: true,
     },
   ],
   'systemd-inhibit': [{ values: '--what --who --why --mode' }],
@@ -158,9 +151,10 @@ const DESCRIBED: Record<string, readonly Described[]> = {
       skip: 1,
       shell: true,
       shellByDefault: true,
+      elsewhere: true,
     },
   ],
-  vagrant: [{ after: ['ssh'], text: ['-c', '--command'], skip: 99 }],
+  vagrant: [{ after: ['ssh'], text: ['-c', '--command'], skip: 99, elsewhere: true }],
   kubectl: [
     {
       after: ['exec'],
@@ -199,16 +193,12 @@ export const WRAPPERS: ReadonlyMap<string, readonly Wrapper[]> = new Map(
 )
 
 function ready(described: Described): Wrapper {
-  const { values, flags, text } = described
+  const { values, flags } = described
   return {
     ...described,
     values: new Set(values?.split(' ')),
     flags: flags === undefined ? undefined : new Set(flags.split(' ')),
     dash: flags?.includes('-i') === true,
-    text: text?.map((option) => ({
-      option,
-      cluster: option.length === 2 ? new RegExp(`^-[a-zA-Z]*${option[1]}`) : undefined,
-    })),
   }
 }
 
