@@ -3,7 +3,7 @@ import { baseName, type Field, literal, type SimpleCommand } from './command.ts'
 import type { FileChange } from './file-change.ts'
 import { gitChangedFiles } from './git-changed-files.ts'
 import { subCommand } from './observe.ts'
-import { isOption } from './options.ts'
+import { abbreviates, isOption } from './options.ts'
 import { readSed } from './sed.ts'
 import { APART, isProse } from './spoken.ts'
 
@@ -46,7 +46,7 @@ const operands =
   }
 
 const isRecursive = (args: readonly Field[]) =>
-  args.some(({ text }) => isOption(text) && (/^-[a-zA-Z]*[rR]/.test(text) || text.startsWith('--rec')))
+  args.some(({ text }) => /^-[a-zA-Z]*[rR]/.test(text) || abbreviates(text, '--recursive'))
 
 const each = (names: string, targets: (program: string) => Targets) =>
   names.split(' ').map((program) => [program, targets(program)] as const)
@@ -149,9 +149,7 @@ function copied(
   const operands = operandsOf(args)
   const options = args.filter(({ text }) => isOption(text) || text.startsWith('='))
   const has = (short: RegExp, long: string) =>
-    options.some(
-      ({ text }) => short.test(text) || (text.length > 4 && long.startsWith(text.split('=', 1)[0] ?? '')),
-    )
+    options.some(({ text }) => short.test(text) || abbreviates(text.split('=', 1)[0] ?? '', long))
   const remote = program === 'rsync' || program === 'scp'
   const into = remote ? [] : targetDirectories(args)
   const last = operands.at(-1)

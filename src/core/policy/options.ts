@@ -137,11 +137,14 @@ export function optionsOf(program: string, words: readonly string[]): Set<string
 
 export const isOption = (word: string) => word.length > 1 && word.charCodeAt(0) === 0x2d
 
+/** One letter is enough: a program refuses it if it may also be another option. */
+export const abbreviates = (text: string, option: string) => text.length > 2 && option.startsWith(text)
+
 /** Long options may be abbreviated: `--forc` is `--force`, if it is not written out as another one. */
 export function hasOption(options: ReadonlySet<string>, wanted: string): boolean {
   if (options.has(wanted)) return true
   if (!wanted.startsWith('--')) return false
-  for (const option of options) if (option.length > 3 && wanted.startsWith(option)) return true
+  for (const option of options) if (abbreviates(option, wanted)) return true
   return false
 }
 

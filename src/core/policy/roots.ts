@@ -1,6 +1,6 @@
 /** Recursive deletion, or worse, of what everything else lies in: `/`, what is right below it, home directories. */
 import { type Field, literal, type SimpleCommand, type Surroundings, UNKNOWN } from './command.ts'
-import { isOption } from './options.ts'
+import { abbreviates, isOption } from './options.ts'
 import { pathsOf } from './paths.ts'
 
 /** Why the command must not run, or nothing. */
@@ -12,7 +12,7 @@ export function rootDeletion(command: SimpleCommand, surroundings: Surroundings)
   if (!dynamic && !DELETERS.has(program) && !program.startsWith('mkfs.')) return undefined
   const targets = deletedBy(program, dynamic, args)
   if (!targets) return undefined
-  if (args.some(({ text }) => text.length > 6 && '--no-preserve-root'.startsWith(text))) {
+  if (args.some(({ text }) => abbreviates(text, '--no-preserve-root'))) {
     return '--no-preserve-root is for deleting everything'
   }
   for (const target of targets) {
@@ -34,9 +34,7 @@ const DELETERS = new Set('rm chmod chown chgrp shred wipe srm mv find rsync mkfs
 
 function deletedBy(program: string, dynamic: boolean, args: readonly Field[]): Field[] | undefined {
   const operands = args.filter(({ text, unknown }) => !isOption(text) || unknown)
-  const recursive = args.some(
-    ({ text }) => /^-[a-zA-Z]*[rR]/.test(text) || (text.length > 3 && '--recursive'.startsWith(text)),
-  )
+  const recursive = args.some(({ text }) => /^-[a-zA-Z]*[rR]/.test(text) || abbreviates(text, '--recursive'))
   switch (dynamic && recursive ? 'rm' : program) {
     case 'rm':
     case 'chmod':
