@@ -16,6 +16,8 @@ export interface Field {
   tame?: Tame
   /** It begins with something unknown, which leads nowhere that somebody could choose: a file of mktemp, a number. */
   local?: true
+  /** Each file below what stands before the unknown part takes its place. */
+  each?: true
 }
 
 export interface Redirect {

@@ -9,6 +9,33 @@ export function endOfExec(args: readonly Field[], from: number): number {
   )
 }
 
+/** Where it begins to search; what may stand before that says how it searches. */
+export function startPoints(args: readonly Field[]): Field[] {
+  if (args.some(({ text }) => text === '-files0-from')) return [{ text: UNKNOWN, unknown: 'many' }]
+  let from = 0
+  while (/^(-[HLPEXdsx]+|-O.*|-D|--)$/s.test(args[from]?.text ?? ''))
+    from += args[from]?.text === '-D' ? 2 : 1
+  const points: Field[] = []
+  for (const arg of args.slice(from)) {
+    if (/^[-(!]/.test(arg.text)) break
+    if (arg.text !== '') points.push(arg)
+  }
+  return points.length > 0 ? points : [literal('.')]
+}
+
+/** `-name x`: it is looked for by its name, and nothing else is found. */
+function seeksName(args: readonly Field[]): boolean {
+  return (
+    !args.some(({ text }) => /^(!|-not|-o|-or|,)$/.test(text)) &&
+    args.some(
+      ({ text }, index) =>
+        /^-i?(name|path|wholename|regex)$/.test(text) && /\w/.test(plainPart(args[index + 1]?.text ?? '')),
+    )
+  )
+}
+
+const plainPart = (pattern: string) => pattern.replaceAll(/\[[^\]]*\]|\\./g, '')
+
 /** A file below one of the starting points takes the place of `{}`. */
 export function findCommands(
   program: string,
@@ -16,10 +43,8 @@ export function findCommands(
   next: (words: readonly Field[]) => void,
 ): void {
   const short = program !== 'find'
-  const starts = args
-    .slice(0, args.findIndex(({ text }) => /^[-(!]/.test(text)) >>> 0)
-    .filter(({ text }) => text !== '')
-  const roots = short || starts.length === 0 ? [literal('.')] : starts
+  const roots = short ? [literal('.')] : startPoints(args)
+  const each = !short && !seeksName(args)
   for (const [index, { text }] of args.entries()) {
     if (!(short ? /^(-\w*[xX]|--exec|--exec-batch)$/ : /^-(exec|execdir|ok|okdir)$/).test(text)) continue
     const end = endOfExec(args, index + 1)
@@ -32,6 +57,7 @@ export function findCommands(
                 text: word.text.replaceAll('{}', `${root.text.replace(/\/$/, '')}/${UNKNOWN}`),
                 unknown: 'one',
                 ...(word.text === '{}' && !root.unknown && { tame: 'name' as const }),
+                ...(word.text === '{}' && each && { each }),
               }
             : word,
         ),
