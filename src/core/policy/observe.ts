@@ -38,7 +38,7 @@ const PLAIN =
 
 const SHELL: Looks = (args) =>
   givenOptions(args, SHELL_OPTIONS, { leading: true, trusting: true }) !== undefined
-const SHELL_OPTIONS = optionList('-ceuxlsnvfhbpCE -o: -O: --norc --noprofile --login --posix')
+const SHELL_OPTIONS = optionList('-ceuxlsnvfhbpCE -o: --norc --noprofile --login --posix')
 
 const CATALOG = new Map<string, Looks>(
   Object.entries({

@@ -207,7 +207,7 @@ export interface Touch {
 /**
  * Whether a path may be, or lie below, what the pattern names; with `deep`, also whether it may contain that. The path
  * may have `*`, `?` and unknown parts: what may touch, touches. A pattern that holds everywhere would touch nearly
- * every `*`, so there the file must be there.
+ * every `*`, so there one of its names must be written out, or the file must be there.
  */
 function mayTouch(path: string, pattern: PathPattern, { deep, tree, exists }: Touch): boolean {
   const { segments, plain } = splitPath(path)
@@ -217,25 +217,38 @@ function mayTouch(path: string, pattern: PathPattern, { deep, tree, exists }: To
     if (!deep || segments.length > 0) return false
   }
   if (pattern.segments[0] !== '**') {
-    if (touches(segments, 0, pattern.segments, 0, false, false)) return true
+    if (touches(segments, 0, pattern.segments, 0, false, true)) return true
     return (
       deep &&
-      touches(segments, 0, pattern.segments, 0, true, false) &&
+      touches(segments, 0, pattern.segments, 0, true, true) &&
       (!tree || exists(literalStart(`/${pattern.segments.join('/')}`)))
     )
   }
   for (let from = 0; from < segments.length; from++) {
-    if (touches(segments, from, pattern.segments, 1, false, true)) return true
+    if (touches(segments, from, pattern.segments, 1, false, false)) return true
     // `.git` as a whole, for `.git/config`.
-    if (deep && !tree && touches(segments, from, pattern.segments, 1, true, true)) return true
+    if (deep && !tree && touches(segments, from, pattern.segments, 1, true, false)) return true
   }
-  const name = pattern.segments.length === 2 ? pattern.segments[1] : undefined
-  const last = segments.at(-1) ?? ''
-  if (name !== undefined && !WILD.test(name) && /[*?]/.test(last) && wildcard(last).test(name)) {
-    const parent = `/${segments.slice(0, -1).join('/')}`
-    if (exists(normalize(`${parent}/${name}`))) return true
-  }
+  if (!plain && isThere(segments, pattern.segments.slice(1), deep && !tree, exists)) return true
   return deep && holds(path, pattern, exists)
+}
+
+/** Whether a path, by `*` and the like, may be what is there under the names of a pattern. */
+function isThere(
+  path: readonly string[],
+  names: readonly string[],
+  deep: boolean,
+  exists: Touch['exists'],
+): boolean {
+  const wild = names.findIndex((name) => WILD.test(name))
+  const known = wild === -1 ? names : names.slice(0, wild)
+  const fewest = deep ? 1 : known.length + (wild === -1 || names[wild] === '**' ? 0 : 1)
+  for (let from = 0; from + fewest <= path.length; from++) {
+    const found = known.slice(0, path.length - from)
+    const meets = found.every((name, index) => segmentsMeet(path[from + index] ?? '', name, false))
+    if (meets && found.length > 0 && exists(`/${[...path.slice(0, from), ...found].join('/')}`)) return true
+  }
+  return false
 }
 
 function holds(path: string, { inside, insideIsNormal }: PathPattern, exists: Touch['exists']): boolean {
@@ -276,36 +289,39 @@ function splitPath(path: string) {
   return split
 }
 
-/** From the given places on. */
+/** From the given places on. `seen`: a name of the pattern is in the path, written out. */
 function touches(
   path: readonly string[],
   from: number,
   pattern: readonly string[],
   at: number,
   deep: boolean,
-  anywhere: boolean,
+  seen: boolean,
 ): boolean {
   const first = pattern[at]
-  if (first === undefined) return true
+  if (first === undefined) return seen
   const isLast = at + 1 === pattern.length
   if (first === '**') {
-    if (isLast) return true
+    if (isLast) return seen
     for (let next = from; next < path.length; next++)
-      if (touches(path, next, pattern, at + 1, deep, false)) return true
+      if (touches(path, next, pattern, at + 1, deep, seen)) return true
     return false
   }
   const segment = path[from]
-  if (segment === undefined) return deep
-  if (!segmentsMeet(segment, first, anywhere)) return false
-  if (touches(path, from + 1, pattern, at + 1, deep, anywhere)) return true
+  if (segment === undefined) return deep && seen
+  if (!segmentsMeet(segment, first, seen)) return false
+  const named = seen || !WILD.test(segment)
+  if (touches(path, from + 1, pattern, at + 1, deep, named)) return true
   // `/volumes` itself is part of what `/volumes/**` protects.
-  return from + 1 === path.length && at + 2 === pattern.length && pattern[at + 1] === '**'
+  return named && from + 1 === path.length && at + 2 === pattern.length && pattern[at + 1] === '**'
 }
 
 const WILD = /[*?[]/
-function segmentsMeet(one: string, other: string, anywhere: boolean): boolean {
+function segmentsMeet(one: string, other: string, seen: boolean): boolean {
   if (one === other) return true
-  if (anywhere && (one === UNKNOWN || WILD.test(one))) return false
+  if (!seen && (one === UNKNOWN || (WILD.test(one) && other.startsWith('.') && !one.startsWith('.'))))
+    // It may be any name, and `*` stands for none that begins with a dot.
+    return false
   if (one.includes(UNKNOWN)) return wildcard(one.replaceAll(UNKNOWN, '*')).test(other) || WILD.test(other)
   if (WILD.test(one) && WILD.test(other)) return true
   return WILD.test(other) ? wildcard(other).test(one) : WILD.test(one) && wildcard(one).test(other)
