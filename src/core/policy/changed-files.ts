@@ -4,6 +4,7 @@ import type { FileChange } from './file-change.ts'
 import { gitChangedFiles } from './git-changed-files.ts'
 import { subCommand } from './observe.ts'
 import { abbreviates, isOption } from './options.ts'
+import { pieces } from './pieces.ts'
 import { readSed } from './sed.ts'
 import { APART, isProse } from './spoken.ts'
 
@@ -58,13 +59,13 @@ const maybeTrees = operands(isRecursive)
 /** By program. Of the others, every word may be a file that is written to. */
 const TARGETS: ReadonlyMap<string, Targets> = new Map<string, Targets>([
   ...each('tee touch mkdir truncate', () => onlyNamed),
-  ...each('source .', () => () => []),
+  ...each('source . systemctl systemd-analyze', () => () => []),
   ...each('rm chmod chown chgrp', () => maybeTrees),
   ...each(
     'mv cp rsync scp install ln',
     (program) => (args, isDirectory) => copied(program, args, isDirectory),
   ),
-  ...each('docker podman nerdctl docker-compose podman-compose', () => mounts),
+  ...each('docker podman podman-remote nerdctl docker-compose podman-compose', () => mounts),
   ...each('tar bsdtar unzip patch cpio', unpacked),
   ['rmdir', wholeTrees],
   ['sed', sedTargets],
@@ -116,7 +117,7 @@ const packs = (args: readonly Field[]) =>
 /** Not known to only read: every word that is a path may be written to, also the values of options. */
 function anyWord(program: string, args: readonly Field[]): FileChange[] {
   const changes: FileChange[] = []
-  for (let index = 0; index < args.length; index++) {
+  for (let index = READS_SCRIPT.test(program) && isScript(args[0]) ? 1 : 0; index < args.length; index++) {
     const arg = args[index] as Field
     if (!isOption(arg.text)) changes.push({ target: arg, deep: true })
     for (const target of pieces(arg)) changes.push({ target, deep: true })
@@ -125,6 +126,10 @@ function anyWord(program: string, args: readonly Field[]): FileChange[] {
   }
   return changes
 }
+
+/** What they are given first is the program that they run. */
+const READS_SCRIPT = /^(python[\d.]*|perl|ruby|node|nodejs|php|lua|Rscript|sh|bash|dash|zsh)$/
+const isScript = (first: Field | undefined) => !!first && !first.unknown && !isOption(first.text)
 
 /** Paths in what may be a text for the program: `.output /x`. */
 function spokenPaths(arg: Field): FileChange[] {
@@ -202,26 +207,6 @@ function targetDirectories(args: readonly Field[]): Field[] {
     const value = found[1] || found[2]
     return value ? { ...arg, text: value } : (args[index + 1] ?? [])
   })
-}
-
-/** `--output=/x`, `-o/x`, `a:/x`. */
-function pieces(arg: Field): readonly Field[] {
-  if (!mayHavePieces(arg.text)) return NOTHING
-  const [, value] = /^-+[\w-]*[=:]?((?:\/|~|\.\.?\/).*)$/s.exec(arg.text) ?? []
-  const parts = value === undefined ? arg.text.split(/[=:,]/).slice(1) : [value]
-  return parts.filter((part) => part.includes('/') || part.includes('.')).map((text) => ({ ...arg, text }))
-}
-
-const NOTHING: readonly Field[] = []
-
-/** Most words are one name, or one path: no dash before it, and nothing that sets one part apart from another. */
-function mayHavePieces(text: string): boolean {
-  if (isOption(text)) return true
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    if (code === 0x3d || code === 0x3a || code === 0x2c) return true
-  }
-  return false
 }
 
 /** A directory given to a container can be changed from inside, unless it is given read-only. */

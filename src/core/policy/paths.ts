@@ -66,6 +66,9 @@ export function isDetour(cwd: string | undefined, path: string): boolean {
 const leadsAround = (path: string) =>
   (path.startsWith('/proc/') || path.startsWith('/dev/')) && DETOUR.test(path)
 
+/** `.git`: a file of that name says where the repository is, so that writing it changes all that is in there. */
+export const namesRepository = (path: string) => path.includes('.git') && /(^|\/)\.git\/*$/.test(path)
+
 /** A directory that cannot be known. */
 const SOMEWHERE = '…'
 
@@ -127,7 +130,7 @@ function resolveLinks(path: string, field: Field, realpath: (path: string) => st
 export interface PathPattern {
   source: string
   segments: readonly string[]
-  /** Its text up to the first `*`. */
+  /** Its text up to the first `*`, by which a text speaks of it; empty where programs are, which every text may name. */
   start: string
   /**
    * Of one that holds everywhere: what is there if the pattern names something in a directory. None where git keeps its
@@ -138,6 +141,8 @@ export interface PathPattern {
   insideIsNormal: boolean
   /** What it begins with, if that is written out. */
   name: string | undefined
+  /** Inside what programs are told of to find what is installed: naming that does not mean that this is changed. */
+  installed: boolean
 }
 
 export function compilePathPattern(source: string, home: string, always = false): PathPattern {
@@ -150,12 +155,15 @@ export function compilePathPattern(source: string, home: string, always = false)
   return {
     source,
     segments: everywhere ? ['**', ...segments] : segments,
-    start,
+    start: PROGRAMS.test(source) ? '' : start,
     inside: inside || undefined,
     insideIsNormal: normalize(inside) === `/${inside}`,
     name: WILD.test(first) ? undefined : first,
+    installed: always && /^\/(usr|lib)\//.test(path),
   }
 }
+
+const PROGRAMS = /^\/usr\/local\/s?bin\//
 
 const literalStart = (text: string) => text.replace(/\/?[*?[].*$/s, '')
 
@@ -201,6 +209,8 @@ export interface Touch {
   deep: boolean
   /** Files of a work tree that are there may be changed, others are not of interest. */
   tree?: boolean
+  /** It is certain that the path is what is changed. */
+  sure?: boolean
   exists: (path: string) => boolean
 }
 
@@ -209,7 +219,7 @@ export interface Touch {
  * may have `*`, `?` and unknown parts: what may touch, touches. A pattern that holds everywhere would touch nearly
  * every `*`, so there one of its names must be written out, or the file must be there.
  */
-function mayTouch(path: string, pattern: PathPattern, { deep, tree, exists }: Touch): boolean {
+function mayTouch(path: string, pattern: PathPattern, { deep, tree, sure, exists }: Touch): boolean {
   const { segments, plain } = splitPath(path)
   // Mostly the name that the pattern begins with is not in the path, so that only what is below it may be meant.
   if (plain && pattern.name !== undefined && !segments.includes(pattern.name)) {
@@ -220,6 +230,7 @@ function mayTouch(path: string, pattern: PathPattern, { deep, tree, exists }: To
     if (touches(segments, 0, pattern.segments, 0, false, true)) return true
     return (
       deep &&
+      (sure === true || !pattern.installed) &&
       touches(segments, 0, pattern.segments, 0, true, true) &&
       (!tree || exists(literalStart(`/${pattern.segments.join('/')}`)))
     )
