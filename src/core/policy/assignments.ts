@@ -6,7 +6,6 @@ import type { Look } from './look.ts'
 import { noteNumber, noteValues } from './numbers.ts'
 import { assign, type Scope } from './scope.ts'
 import { ANYTHING, type Lists, listsOf, type Values } from './shell-state.ts'
-import { steers } from './steering.ts'
 
 interface Assigning extends Look {
   expander: (scope: Scope) => Expander
@@ -16,8 +15,7 @@ interface Assigning extends Look {
 /** `given`: handed to programs, too. */
 export function noteAssignment(assignment: Assignment, scope: Scope, walker: Assigning, given = false): void {
   const { name, value, append, index, text } = assignment
-  if (steers(name, { value: value.type === 'Word' && !index ? value.value : undefined, given }))
-    walker.opaque(`sets ${name}, which changes what is started`, text)
+  walker.sets(name, { value: value.type === 'Word' && !index ? value.value : undefined, given }, () => text)
   noteValues(assignment, walker.evaluated)
   if (index) {
     noteNumber(index, scope, walker)

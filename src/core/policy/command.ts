@@ -46,6 +46,8 @@ export interface SimpleCommand {
 export interface Opaque {
   why: string
   text: string
+  /** It gives git settings, which no tier may. */
+  settings?: true
 }
 
 export interface Extraction {

@@ -3,6 +3,8 @@
  * no program knows belong to the text alone.
  */
 
+import { isHarmlessSetting } from './git-config.ts'
+
 /** Often in the environment already, so that setting them is enough for programs to see it. */
 const STEERING = new RegExp(
   `^(${[
@@ -33,12 +35,23 @@ const SWITCHES =
   /^(GIT_(OPTIONAL_LOCKS|TERMINAL_PROMPT|LITERAL_PATHSPECS|ADVICE|TRACE_SETUP)|DOCKER_(BUILDKIT|CLI_HINTS|HIDE_LEGACY_COMMANDS)|COMPOSE_(ANSI|PROGRESS|STATUS_STDOUT|IGNORE_ORPHANS)|BUILDKIT_PROGRESS|SYSTEMD_(COLORS|URLIFY)|GH_(PROMPT_DISABLED|NO_UPDATE_NOTIFIER|FORCE_TTY)|PYTHON(UNBUFFERED|DONTWRITEBYTECODE|IOENCODING|UTF8)|NPM_CONFIG_(LOGLEVEL|FUND|AUDIT|COLOR)|HELM_DEBUG|POSIXLY_CORRECT)$/
 
 /** `value`: as it is written, if that is certain. `given`: handed to a program on purpose. */
-export function steers(
-  variable: string,
-  { value, given = false }: { value?: string | undefined; given?: boolean } = {},
-): boolean {
+export interface Setting {
+  value?: string | undefined
+  given?: boolean
+}
+
+export function steers(variable: string, { value, given = false }: Setting = {}): boolean {
   if (!STEERING.test(variable) && !(given && STEERING_WHEN_GIVEN.test(variable))) return false
   return value === undefined || NEVER_HARMLESS.test(variable) || !isHarmless(variable, value)
+}
+
+/** `GIT_CONFIG_KEY_0` and its kin do what `git -c` does. */
+export function givesGitSettings(variable: string, { value }: Setting = {}): boolean {
+  if (!/^GIT_CONFIG(_GLOBAL|_SYSTEM|_PARAMETERS|_KEY_\d+)?$/.test(variable)) return false
+  if (value === undefined) return true
+  return variable.startsWith('GIT_CONFIG_KEY')
+    ? !isHarmlessSetting(value, '…')
+    : !/^(\/dev\/null)?$/.test(value)
 }
 
 function isHarmless(variable: string, value: string): boolean {

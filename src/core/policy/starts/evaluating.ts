@@ -4,7 +4,6 @@ import { isLive } from '../evaluated.ts'
 import type { Look } from '../look.ts'
 import { isOption } from '../options.ts'
 import { assign, type Scope } from '../scope.ts'
-import { steers } from '../steering.ts'
 
 const DECLARING = new Set(['declare', 'typeset', 'local', 'export', 'readonly'])
 const READING: Record<string, { values: RegExp; holds: string }> = {
@@ -39,7 +38,7 @@ export function evaluating(
     if (name !== field.text) evaluate(field)
     if (field.unknown) walker.opaque('sets a variable whose name is not known', show())
     assign(scope, name, { texts: [], unknown: true })
-    if (steers(name)) walker.opaque(`sets ${name}, which changes what is started`, show())
+    walker.sets(name, {}, show)
     walker.evaluated.holdsAnything(name)
   }
   const after = (option: RegExp) => args.find((_, index) => option.test(args[index - 1]?.text ?? ''))
@@ -147,12 +146,8 @@ function declaring(
     if (integer) walker.evaluated.wants(name)
     const given = program !== 'local'
     const known = value === undefined || arg.unknown ? undefined : value
-    if (
-      value === undefined
-        ? given && steers(name, { given }) && isGiven(program, options)
-        : steers(name, { value: known, given })
-    )
-      walker.opaque(`sets ${name}, which changes what is started`, show())
+    if (value !== undefined || (given && isGiven(program, options)))
+      walker.sets(name, { value: known, given }, show)
     if (isLocal) scope.state.declareLocal(name)
     if (program === 'readonly' || has('r')) scope.state.makeConstant(name)
     if (program === 'export' && has('n')) scope.state.unexport(name)

@@ -3,7 +3,6 @@ import { type Field, literal, showCommand } from '../command.ts'
 import type { Look, Started } from '../look.ts'
 import { onlyLooks } from '../observe.ts'
 import type { Scope } from '../scope.ts'
-import { steers } from '../steering.ts'
 import { isCalled } from './called.ts'
 import { CONTROLLING } from './controlling.ts'
 import { EVALUATING, evaluating } from './evaluating.ts'
@@ -53,11 +52,7 @@ function noteAssigned(command: Started, walker: Look): void {
   for (const assignment of command.assigned) {
     const [, variable = '', value = ''] = /^(\w*)[^=]*=(.*)$/s.exec(assignment) ?? []
     walker.evaluated.holds(variable, value)
-    if (steers(variable, { value, given: true }))
-      walker.opaque(
-        `sets ${variable}, which changes what is started`,
-        `${assignment} ${showCommand(command)}`,
-      )
+    walker.sets(variable, { value, given: true }, () => `${assignment} ${showCommand(command)}`)
   }
 }
 
