@@ -258,6 +258,8 @@ function isThere(
     const found = known.slice(0, path.length - from)
     const meets = found.every((name, index) => segmentsMeet(path[from + index] ?? '', name, false))
     if (meets && found.length > 0 && exists(`/${[...path.slice(0, from), ...found].join('/')}`)) return true
+    // Nobody knows what lies behind it.
+    if (WILD.test(path[from] ?? '') || path[from]?.includes(UNKNOWN)) return false
   }
   return false
 }
