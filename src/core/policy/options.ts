@@ -2,7 +2,7 @@
 import type { Field } from './command.ts'
 
 /** Options before the sub-command that take a value; without them, `git -C x push` would look like `git x`. */
-const VALUE_OPTIONS: Record<string, readonly string[]> = {
+const TAKING_VALUE: Record<string, readonly string[]> = {
   git: [
     '-C',
     '-c',
@@ -83,6 +83,8 @@ const VALUE_OPTIONS: Record<string, readonly string[]> = {
   npm: ['--prefix', '-C', '-w', '--workspace'],
 }
 
+const VALUE_OPTIONS: ReadonlyMap<string, readonly string[]> = new Map(Object.entries(TAKING_VALUE))
+
 /** By program, or by its sub-command: the same option under its other names; the first is the one that is compared. */
 const SAME_OPTIONS: Record<string, readonly (readonly string[])[]> = {
   'git push': [
@@ -109,11 +111,11 @@ const SAME_OPTIONS: Record<string, readonly (readonly string[])[]> = {
 }
 
 const NONE: readonly string[] = []
-const COMPOSE_OPTIONS = [...(VALUE_OPTIONS.docker ?? []), ...(VALUE_OPTIONS['docker compose'] ?? [])]
+const COMPOSE_OPTIONS = [...(TAKING_VALUE.docker ?? []), ...(TAKING_VALUE['docker compose'] ?? [])]
 
 export function valueOptions(program: string, args: readonly Field[]): readonly string[] {
   if (program === 'docker' && args.some(({ text }) => text === 'compose')) return COMPOSE_OPTIONS
-  return VALUE_OPTIONS[program] ?? NONE
+  return VALUE_OPTIONS.get(program) ?? NONE
 }
 
 /** One option a word: `-rf` is `-r` and `-f`, the same option has one name, its value is cut off. */
