@@ -96,7 +96,7 @@ export function tameIn(fields: readonly Field[]): Pick<Values, 'tame'> {
   const unknown = fields.filter((field) => field.unknown)
   const [first] = unknown
   if (!first?.tame || unknown.some(({ tame }) => !tame)) return {}
-  return { tame: unknown.every(({ tame }) => tame === 'number') ? 'number' : 'name' }
+  return { tame: unknown.every(({ tame }) => tame === first.tame) ? first.tame : 'name' }
 }
 
 /** As a text, an array is its first element. */

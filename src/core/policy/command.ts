@@ -3,7 +3,8 @@
 /** Stands in a text for what only the running shell knows. */
 export const UNKNOWN = '\0'
 
-export type Tame = 'number' | 'name'
+/** `made`: the name of a file that was just made for this, by mktemp. */
+export type Tame = 'number' | 'name' | 'made'
 
 /** One word that a program would be given. */
 export interface Field {

@@ -29,7 +29,7 @@ export function rootDeletion(command: SimpleCommand, surroundings: Surroundings)
 
 /** `$X/y` is `/y` when X is empty. */
 const leadsAnywhere = ({ text, local, tame }: Field) =>
-  text === UNKNOWN || (text.startsWith(UNKNOWN) && !local && !tame)
+  text === UNKNOWN ? tame !== 'made' : text.startsWith(UNKNOWN) && !local && !tame
 
 const DELETERS = new Set(
   'rm chmod chown chgrp shred wipe srm unlink truncate mv find rsync tar zip mkfs wipefs dd'.split(' '),

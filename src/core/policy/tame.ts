@@ -24,9 +24,13 @@ const NAMES = pattern(
   String.raw`pwd|whoami|hostname|id -[ug]n|uname -\w`,
   String.raw`docker (compose )?ps (?!.*format).*-\w*q.*`,
   `docker ps${RUNNING} --format[= ]['"]?\\{\\{ ?\\.(ID|Names) ?\\}\\}['"]?${RUNNING}`,
-  String.raw`mktemp( -[dqu])*( /tmp/[\w.-]+)?`,
   `kubectl${SELECTED} get \\w+${SELECTED} -o name${SELECTED}`,
   `kubectl${SELECTED} get \\w+${SELECTED} -o jsonpath=['"]?\\{\\.items\\[[\\d*]\\]\\.metadata\\.name\\}['"]?${SELECTED}`,
+)
+
+/** A template without places to fill in would make none. */
+const MADE = pattern(
+  String.raw`mktemp( -[dqu]+| -t(?= \S*XXX)| --(directory|quiet))*( (/tmp/)?[\w.-]*XXX[\w.-]*)?`,
 )
 
 /** Tables with a name, or an id, in their first column. */
@@ -60,14 +64,18 @@ const FILTERS = pattern(
   String.raw`grep( -[ivwxEF]+)* ('[^'-][^']*'|"[^"$\x60-][^"$\x60]*"|[\w.][\w./-]*)`,
 )
 
-/** What a substitution prints, if that is one of these. */
-export function tameOf(script: ParsedScript | undefined): Tame | undefined {
+/** What a substitution prints, if that is one of these. `isOwn`: what the text itself has given that name. */
+export function tameOf(
+  script: ParsedScript | undefined,
+  isOwn: (name: string) => boolean = () => false,
+): Tame | undefined {
   const commands = commandsOf(script)
-  if (!commands) return undefined
+  if (!commands || commands.some(({ name }) => isOwn(name?.value ?? ''))) return undefined
   if (isNumeric(commands)) return 'number'
   const lines = commands.map(written)
   const [first, ...others] = lines
   if (first === undefined || commands.some((command) => !isPlain(command))) return undefined
+  if (MADE.test(first) && others.length === 0) return 'made'
   if (NAMES.test(first) && others.every((line) => FILTERS.test(line))) return 'name'
   const column = others.pop() ?? ''
   const isColumn = /^awk '\{ ?print \$1 ?\}'$/.test(column)

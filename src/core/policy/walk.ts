@@ -227,7 +227,8 @@ export class Walker implements Look {
     const only = script.commands.length === 1 ? script.commands[0]?.command : undefined
     const outputs =
       only?.type === 'Command' ? outputsOf(only, this.expander(inside), inside.input) : undefined
-    const tame = tameOf(script)
+    const { functions, aliases } = scope.state
+    const tame = tameOf(script, (name) => functions.has(name) || aliases.has(name))
     this.script(script, inside)
     const [output, ...others] = outputs ?? []
     if (output !== undefined && others.length === 0) return literal(output.replace(/\n+$/, ''))
