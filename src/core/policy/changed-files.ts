@@ -7,6 +7,7 @@ import { abbreviates, isOption } from './options.ts'
 import { pieces } from './pieces.ts'
 import { readSed } from './sed.ts'
 import { APART, isProse } from './spoken.ts'
+import { startPoints } from './starts/find.ts'
 
 const HARMLESS = /^\/dev\/(null|stdout|stderr|tty|fd\/[^/]+|full|zero)$/
 
@@ -77,12 +78,20 @@ const TARGETS: ReadonlyMap<string, Targets> = new Map<string, Targets>([
         .filter(({ text }) => text.startsWith('of='))
         .map((arg) => ({ target: { ...arg, text: arg.text.slice(3) }, deep: false, sure: true })),
   ],
-  [
-    'find',
-    (args, isDirectory) =>
-      args.some(({ text }) => /^-(delete|fprint.*|fls)$/.test(text)) ? wholeTrees(args, isDirectory) : [],
-  ],
+  ['find', foundTargets],
 ])
+
+/** Where it begins, and what is named besides: a file it writes, or one that it looks for. */
+function foundTargets(args: readonly Field[]): FileChange[] {
+  if (!args.some(({ text }) => /^-(delete|fprint.*|fls)$/.test(text))) return []
+  const points = startPoints(args)
+  const others = operandsOf(args).filter((operand) => !points.includes(operand))
+  const written = others.filter((other) => /^-f(print.*|ls)$/.test(args[args.indexOf(other) - 1]?.text ?? ''))
+  return [
+    ...[...points, ...written].map((target) => ({ target, deep: true, sure: true as const })),
+    ...others.map((target) => ({ target, deep: true })),
+  ]
+}
 
 function sedTargets(args: readonly Field[]): FileChange[] {
   const { understood, inPlace, files, written } = readSed(args)

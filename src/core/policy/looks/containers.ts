@@ -81,10 +81,12 @@ function execLooks(fields: readonly Field[]): boolean {
 
 const KUBECTL_GLOBAL = '-n: -v: --namespace= --context= --cluster= --request-timeout='
 const KUBECTL_BEFORE = optionList(KUBECTL_GLOBAL)
-const KUBECTL_AFTER = `${KUBECTL_GLOBAL} -Awp -o: -l: -c: -L: --output= --selector= --all-namespaces --watch? --watch-only? --show-labels? --field-selector= --sort-by= --no-headers? --since= --since-time= --tail= --timestamps? --follow? --container= --all-containers? --all-pods? --previous? --prefix? --max-log-requests= --containers? --show-kind? --label-columns= --ignore-not-found? --ignore-errors? --chunk-size= --limit-bytes= --client? --short? --recursive? --api-version= --api-group= --namespaced? --verbs= --categories= --output-watch-events? --show-events? --for= --types= --subresource= --show-managed-fields? --show-capacity? --sum? --use-protocol-buffers? --timeout= --revision= --minify? --quiet? --list? --cached?`
+const KUBECTL_AFTER = `${KUBECTL_GLOBAL} -Awp -o: -l: -c: -L: --output= --selector= --all-namespaces --watch? --watch-only? --show-labels? --field-selector= --sort-by= --no-headers? --since= --since-time= --tail= --timestamps? --follow? --container= --all-containers? --all-pods? --previous? --prefix? --max-log-requests= --containers? --show-kind? --label-columns= --ignore-not-found? --ignore-errors? --chunk-size= --limit-bytes= --client? --short? --recursive? --api-version= --api-group= --namespaced? --verbs= --categories= --output-watch-events? --show-events? --for= --types= --subresource= --show-managed-fields? --show-capacity? --sum? --use-protocol-buffers? --timeout= --revision= --minify? --quiet? --list? --cached? --raw= --all?`
 const KUBECTL_GET = optionList(KUBECTL_AFTER, '-f: -R --filename=')
 const KUBECTL_LOGS = optionList(KUBECTL_AFTER, '-f')
-const KUBECTL = words('get describe logs top version explain api-resources api-versions cluster-info events')
+const KUBECTL = words(
+  'get describe logs top version explain api-resources api-versions cluster-info events wait diff',
+)
 const KUBECTL_GROUPS = byName({
   config: words('view get-contexts get-clusters get-users current-context'),
   rollout: words('status history'),
@@ -95,10 +97,19 @@ export function kubectlLooks(fields: readonly Field[]): boolean {
   const before = givenOptions(fields, KUBECTL_BEFORE, { leading: true })
   const verb = before?.operands[0]?.text
   if (!before || verb === undefined) return !!before && fields.length === 0
+  if (verb === 'exec') return kubectlExecLooks(before.rest)
   const after = givenOptions(before.rest, verb === 'logs' ? KUBECTL_LOGS : KUBECTL_GET)
   if (!after) return false
   if (KUBECTL.has(verb)) return verb !== 'cluster-info' || after.operands.length === 0
   return !!KUBECTL_GROUPS.get(verb)?.has(after.operands[0]?.text ?? '')
+}
+
+const KUBECTL_EXEC = optionList(KUBECTL_GLOBAL, '-itq -c: --container= --stdin? --tty? --quiet?')
+
+/** What it starts inside is a command of its own, if it is certain where that begins. */
+function kubectlExecLooks(fields: readonly Field[]): boolean {
+  const dashes = fields.findIndex(({ text }) => text === '--')
+  return dashes !== -1 && givenOptions(fields.slice(0, dashes), KUBECTL_EXEC)?.operands.length === 1
 }
 
 const HELM_GLOBAL = '-n: --namespace= --kube-context= --debug'

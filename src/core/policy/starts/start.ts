@@ -112,7 +112,11 @@ function startFind(starting: Starting): void {
 }
 
 function startAnsible(starting: Starting): void {
-  const { args } = starting
+  const { args, command, program } = starting
+  if (onlyLooks({ words: command.words, program, args })) {
+    startOther(starting)
+    return
+  }
   const at = args.findIndex(({ text }) => /^(-a|--args)$/.test(text))
   const inline = args.find(({ text }) => /^(-a.|--args=)/.test(text))
   const given: Field | undefined =
