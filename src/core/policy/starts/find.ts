@@ -1,5 +1,5 @@
 /** What `find … -exec` starts. */
-import { type Field, literal, UNKNOWN } from '../command.ts'
+import { baseName, type Field, literal, UNKNOWN } from '../command.ts'
 
 /** Where the command that begins there ends: at `;`, or at `+` behind `{}`. */
 export function endOfExec(args: readonly Field[], from: number): number {
@@ -23,18 +23,19 @@ export function startPoints(args: readonly Field[]): Field[] {
   return points.length > 0 ? points : [literal('.')]
 }
 
-/** `-name x`: it is looked for by its name, and nothing else is found. */
+/** `-name x`: before anything is started, all files but those of a name are left out. */
 function seeksName(args: readonly Field[]): boolean {
-  return (
-    !args.some(({ text }) => /^(!|-not|-o|-or|,)$/.test(text)) &&
-    args.some(
-      ({ text }, index) =>
-        /^-i?(name|path|wholename|regex)$/.test(text) && /\w/.test(plainPart(args[index + 1]?.text ?? '')),
-    )
-  )
+  if (args.some(({ text }) => /^(!|-not|-o|-or|,)$/.test(text))) return false
+  const starts = args.findIndex(({ text }) => STARTS.test(text))
+  return args
+    .slice(0, starts)
+    .some(({ text }, index) => /^-i?(name|path|wholename)$/.test(text) && isName(args[index + 1]?.text ?? ''))
 }
 
-const plainPart = (pattern: string) => pattern.replaceAll(/\[[^\]]*\]|\\./g, '')
+const STARTS = /^-(exec|execdir|ok|okdir)$/
+
+/** Something of it is written out, besides the directories it is in. */
+const isName = (pattern: string) => /\w\w|\.\w/.test(baseName(pattern).replaceAll(/\[[^\]]*\]|\\./g, ''))
 
 /** A file below one of the starting points takes the place of `{}`. */
 export function findCommands(
@@ -46,7 +47,7 @@ export function findCommands(
   const roots = short ? [literal('.')] : startPoints(args)
   const each = !short && !seeksName(args)
   for (const [index, { text }] of args.entries()) {
-    if (!(short ? /^(-\w*[xX]|--exec|--exec-batch)$/ : /^-(exec|execdir|ok|okdir)$/).test(text)) continue
+    if (!(short ? /^(-\w*[xX]|--exec|--exec-batch)$/ : STARTS).test(text)) continue
     const end = endOfExec(args, index + 1)
     const words = args.slice(index + 1, end === -1 ? args.length : end)
     for (const root of roots) {
