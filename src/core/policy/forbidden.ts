@@ -4,14 +4,8 @@ import { changedFiles } from './changed-files.ts'
 import { type Field, type SimpleCommand, type Surroundings, showCommand, UNKNOWN } from './command.ts'
 import { gitSetting } from './git-config.ts'
 import { isOption } from './options.ts'
-import {
-  firstTouched,
-  isDetour,
-  namesRepository,
-  type PathIndex,
-  type PathPattern,
-  pathsOf,
-} from './paths.ts'
+import { firstTouched, type PathIndex, type PathPattern } from './path-patterns.ts'
+import { isDetour, namesRepository, pathsOf } from './paths.ts'
 import { type Forms, mayMatch, type Subject, speaksOf } from './pattern.ts'
 import type { Forbidding, Policy } from './policy.ts'
 import { rootDeletion } from './roots.ts'
