@@ -1,5 +1,6 @@
 /** What `find … -exec` starts. */
 import { baseName, type Field, literal, UNKNOWN } from '../command.ts'
+import { isOption } from '../options.ts'
 
 /** Where the command that begins there ends: at `;`, or at `+` behind `{}`. */
 export function endOfExec(args: readonly Field[], from: number): number {
@@ -37,6 +38,14 @@ const STARTS = /^-(exec|execdir|ok|okdir)$/
 /** Something of it is written out, besides the directories it is in. */
 const isName = (pattern: string) => /\w\w|\.\w/.test(baseName(pattern).replaceAll(/\[[^\]]*\]|\\./g, ''))
 
+/** Of fd, what stands before the command is a pattern, the values of options, and where it begins. */
+const isPlace = ({ text }: Field) => text.includes('/')
+
+function placesOf(words: readonly Field[]): Field[] {
+  const places = words.filter(isPlace)
+  return places.length > 0 ? places : [literal('.')]
+}
+
 /** A file below one of the starting points takes the place of `{}`. */
 export function findCommands(
   program: string,
@@ -44,12 +53,15 @@ export function findCommands(
   next: (words: readonly Field[]) => void,
 ): void {
   const short = program !== 'find'
-  const roots = short ? [literal('.')] : startPoints(args)
-  const each = !short && !seeksName(args)
   for (const [index, { text }] of args.entries()) {
     if (!(short ? /^(-\w*[xX]|--exec|--exec-batch)$/ : STARTS).test(text)) continue
     const end = endOfExec(args, index + 1)
-    const words = args.slice(index + 1, end === -1 ? args.length : end)
+    const given = args.slice(index + 1, end === -1 ? args.length : end)
+    // Where no place is marked, fd puts what it found at the end.
+    const words = short && !given.some((word) => word.text.includes('{')) ? [...given, literal('{}')] : given
+    const before = args.slice(0, index).filter((arg) => !isOption(arg.text))
+    const roots = short ? placesOf(before) : startPoints(args)
+    const each = short ? !before.some((arg) => !isPlace(arg) && isName(arg.text)) : !seeksName(args)
     for (const root of roots) {
       next(
         words.map((word) =>
