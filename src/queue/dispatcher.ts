@@ -107,7 +107,7 @@ export class Dispatcher<Run extends Startable> {
     const places = countBy([...this.#active.values()], ({ place }) => place)
     return {
       agents: [...agents].flatMap(([agent, n]) =>
-        n >= (perAgent[agent] ?? Number.POSITIVE_INFINITY) ? [agent] : [],
+        Object.hasOwn(perAgent, agent) && n >= (perAgent[agent] ?? Number.POSITIVE_INFINITY) ? [agent] : [],
       ),
       places: [...places].flatMap(([place, n]) => (n >= perPlace ? [place] : [])),
     }

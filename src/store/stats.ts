@@ -37,12 +37,12 @@ function countBy(
   totals: readonly TotalsTable[],
   keyOf: (row: TotalsTable) => string,
 ): Record<string, number> {
-  const counts: Record<string, number> = {}
+  const counts = new Map<string, number>()
   for (const row of totals) {
     const key = keyOf(row)
-    if (key !== '') counts[key] = (counts[key] ?? 0) + row.runs
+    if (key !== '') counts.set(key, (counts.get(key) ?? 0) + row.runs)
   }
-  return counts
+  return Object.fromEntries(counts)
 }
 
 const tokensOf = (chars: number) => Math.round(chars / 4)

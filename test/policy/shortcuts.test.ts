@@ -2,14 +2,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { askingOnce, baseName } from '../../src/core/policy/command.ts'
-import {
-  compilePathPattern,
-  firstTouched,
-  joinPath,
-  normalize,
-  PathIndex,
-  pathsOf,
-} from '../../src/core/policy/paths.ts'
+import { compilePathPattern, firstTouched, PathIndex } from '../../src/core/policy/path-patterns.ts'
+import { joinPath, normalize, pathsOf } from '../../src/core/policy/paths.ts'
 import { speaksOf } from '../../src/core/policy/pattern.ts'
 import { defaultPolicy, surroundings } from './corpus.ts'
 

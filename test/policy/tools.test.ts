@@ -231,8 +231,18 @@ describe('what is always protected', () => {
 
   test.each([
     '.git/config',
+    'sub/.git',
     'sub/.git/hooks/pre-commit',
+    '.git/commondir',
+    '.git/worktrees/x/commondir',
+    '.git/remotes/up',
+    '.git/branches/up',
     '~/.gitconfig',
+    '/etc/gitconfig',
+    '/etc/systemd/system/x.service',
+    '/usr/local/bin/docker',
+    '~/.local/lib/python3.11/site-packages/e.pth',
+    '~/.local/share/systemd/user/x.service',
     '~/.config/systemd/user/x.service',
     '~/.ssh/config',
     '.claude/settings.local.json',
@@ -316,6 +326,10 @@ describe('files', () => {
       }
       expect(ask('NotebookEdit', { notebook_path: path }, tier(number))).toMatchObject(DENIED)
     }
+  })
+
+  test.each(['/proc/self/cwd/x', '/dev/fd/3/x', '/proc/1/root/x'])('%s may lead anywhere', (path) => {
+    expect(ask('Write', { file_path: path, content: '' })).toMatchObject({ ...DENIED, rule: 'detour' })
   })
 
   test.each([

@@ -4,10 +4,12 @@ import { redirectedTo } from './changed-files.ts'
 import { type Field, type SimpleCommand, type Surroundings, showCommand, UNKNOWN } from './command.ts'
 import type { Refusal } from './forbidden.ts'
 import { loadingOption } from './loading.ts'
+import { findDeletes } from './looks/text.ts'
 import { pathsOf } from './paths.ts'
 import { surelyMatches } from './pattern.ts'
 import type { Policy } from './policy.ts'
 import { readSed } from './sed.ts'
+import { startPoints } from './starts/find.ts'
 import { subjectOf, USUAL_PLACE } from './subject.ts'
 
 /** `looks`: the command only looks, which everybody may. */
@@ -44,6 +46,7 @@ export function notAllowed(
   }
   const patterns = policy.allowing.get(subject.program) ?? []
   if (patterns.some((pattern) => surelyMatches(pattern, subject))) return undefined
+  if (deletesFound(command, policy.allowing)) return undefined
   const hint =
     patterns.length > 0
       ? ` Of ${subject.program} it may: ${patterns.map(({ source }) => source).join(', ')}.`
@@ -52,6 +55,13 @@ export function notAllowed(
     reason: `\`${showCommand(command)}\` is not allowed at tier ${policy.tier}: it does not merely look, and no rule allows it.${hint} Recommend escalation if it is needed.`,
     rule: name.text,
   }
+}
+
+/** `find … -delete` is what `rm` would do to what it finds. */
+function deletesFound({ program, args }: SimpleCommand, allowing: Policy['allowing']): boolean {
+  const patterns = program === 'find' && findDeletes(args) ? allowing.get('rm') : undefined
+  const removal = { program: 'rm', anyProgram: false, args: startPoints(args) }
+  return patterns?.some((pattern) => surelyMatches(pattern, removal)) === true
 }
 
 const SCRATCH = /^\/(tmp|var\/tmp|dev\/shm)\/./

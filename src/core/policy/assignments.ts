@@ -6,7 +6,6 @@ import type { Look } from './look.ts'
 import { noteNumber, noteValues } from './numbers.ts'
 import { assign, type Scope } from './scope.ts'
 import { ANYTHING, type Lists, listsOf, type Values } from './shell-state.ts'
-import { renames, steers } from './steering.ts'
 
 interface Assigning extends Look {
   expander: (scope: Scope) => Expander
@@ -16,9 +15,7 @@ interface Assigning extends Look {
 /** `given`: handed to programs, too. */
 export function noteAssignment(assignment: Assignment, scope: Scope, walker: Assigning, given = false): void {
   const { name, value, append, index, text } = assignment
-  if (steers(name, { value: value.type === 'Word' && !index ? value.value : undefined, given }))
-    walker.opaque(`sets ${name}, which changes what is started`, text)
-  if (renames(name)) walker.giveUp(`it sets ${name}, which gives programs other names`)
+  walker.sets(name, { value: value.type === 'Word' && !index ? value.value : undefined, given }, () => text)
   noteValues(assignment, scope, walker)
   if (index) {
     noteNumber(index, scope, walker)
@@ -99,7 +96,7 @@ export function tameIn(fields: readonly Field[]): Pick<Values, 'tame'> {
   const unknown = fields.filter((field) => field.unknown)
   const [first] = unknown
   if (!first?.tame || unknown.some(({ tame }) => !tame)) return {}
-  return { tame: unknown.every(({ tame }) => tame === 'number') ? 'number' : 'name' }
+  return { tame: unknown.every(({ tame }) => tame === first.tame) ? first.tame : 'name' }
 }
 
 /** As a text, an array is its first element. */

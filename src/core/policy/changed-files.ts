@@ -3,9 +3,11 @@ import { baseName, type Field, literal, type SimpleCommand } from './command.ts'
 import type { FileChange } from './file-change.ts'
 import { gitChangedFiles } from './git-changed-files.ts'
 import { subCommand } from './observe.ts'
-import { isOption } from './options.ts'
+import { abbreviates, isOption } from './options.ts'
+import { pieces } from './pieces.ts'
 import { readSed } from './sed.ts'
 import { APART, isProse } from './spoken.ts'
+import { startPoints } from './starts/find.ts'
 
 const HARMLESS = /^\/dev\/(null|stdout|stderr|tty|fd\/[^/]+|full|zero)$/
 
@@ -46,7 +48,7 @@ const operands =
   }
 
 const isRecursive = (args: readonly Field[]) =>
-  args.some(({ text }) => isOption(text) && (/^-[a-zA-Z]*[rR]/.test(text) || text.startsWith('--rec')))
+  args.some(({ text }) => /^-[a-zA-Z]*[rR]/.test(text) || abbreviates(text, '--recursive'))
 
 const each = (names: string, targets: (program: string) => Targets) =>
   names.split(' ').map((program) => [program, targets(program)] as const)
@@ -58,13 +60,13 @@ const maybeTrees = operands(isRecursive)
 /** By program. Of the others, every word may be a file that is written to. */
 const TARGETS: ReadonlyMap<string, Targets> = new Map<string, Targets>([
   ...each('tee touch mkdir truncate', () => onlyNamed),
-  ...each('source .', () => () => []),
+  ...each('source . systemctl systemd-analyze', () => () => []),
   ...each('rm chmod chown chgrp', () => maybeTrees),
   ...each(
     'mv cp rsync scp install ln',
     (program) => (args, isDirectory) => copied(program, args, isDirectory),
   ),
-  ...each('docker podman nerdctl docker-compose podman-compose', () => mounts),
+  ...each('docker podman podman-remote nerdctl docker-compose podman-compose', () => mounts),
   ...each('tar bsdtar unzip patch cpio', unpacked),
   ['rmdir', wholeTrees],
   ['sed', sedTargets],
@@ -76,12 +78,20 @@ const TARGETS: ReadonlyMap<string, Targets> = new Map<string, Targets>([
         .filter(({ text }) => text.startsWith('of='))
         .map((arg) => ({ target: { ...arg, text: arg.text.slice(3) }, deep: false, sure: true })),
   ],
-  [
-    'find',
-    (args, isDirectory) =>
-      args.some(({ text }) => /^-(delete|fprint.*|fls)$/.test(text)) ? wholeTrees(args, isDirectory) : [],
-  ],
+  ['find', foundTargets],
 ])
+
+/** Where it begins, and what is named besides: a file it writes, or one that it looks for. */
+function foundTargets(args: readonly Field[]): FileChange[] {
+  if (!args.some(({ text }) => /^-(delete|fprint.*|fls)$/.test(text))) return []
+  const points = startPoints(args)
+  const others = operandsOf(args).filter((operand) => !points.includes(operand))
+  const written = others.filter((other) => /^-f(print.*|ls)$/.test(args[args.indexOf(other) - 1]?.text ?? ''))
+  return [
+    ...[...points, ...written].map((target) => ({ target, deep: true, sure: true as const })),
+    ...others.map((target) => ({ target, deep: true })),
+  ]
+}
 
 function sedTargets(args: readonly Field[]): FileChange[] {
   const { understood, inPlace, files, written } = readSed(args)
@@ -116,7 +126,7 @@ const packs = (args: readonly Field[]) =>
 /** Not known to only read: every word that is a path may be written to, also the values of options. */
 function anyWord(program: string, args: readonly Field[]): FileChange[] {
   const changes: FileChange[] = []
-  for (let index = 0; index < args.length; index++) {
+  for (let index = READS_SCRIPT.test(program) && isScript(args[0]) ? 1 : 0; index < args.length; index++) {
     const arg = args[index] as Field
     if (!isOption(arg.text)) changes.push({ target: arg, deep: true })
     for (const target of pieces(arg)) changes.push({ target, deep: true })
@@ -125,6 +135,10 @@ function anyWord(program: string, args: readonly Field[]): FileChange[] {
   }
   return changes
 }
+
+/** What they are given first is the program that they run. */
+const READS_SCRIPT = /^(python[\d.]*|perl|ruby|node|nodejs|php|lua|Rscript|sh|bash|dash|zsh)$/
+const isScript = (first: Field | undefined) => !!first && !first.unknown && !isOption(first.text)
 
 /** Paths in what may be a text for the program: `.output /x`. */
 function spokenPaths(arg: Field): FileChange[] {
@@ -149,9 +163,7 @@ function copied(
   const operands = operandsOf(args)
   const options = args.filter(({ text }) => isOption(text) || text.startsWith('='))
   const has = (short: RegExp, long: string) =>
-    options.some(
-      ({ text }) => short.test(text) || (text.length > 4 && long.startsWith(text.split('=', 1)[0] ?? '')),
-    )
+    options.some(({ text }) => short.test(text) || abbreviates(text.split('=', 1)[0] ?? '', long))
   const remote = program === 'rsync' || program === 'scp'
   const into = remote ? [] : targetDirectories(args)
   const last = operands.at(-1)
@@ -204,26 +216,6 @@ function targetDirectories(args: readonly Field[]): Field[] {
     const value = found[1] || found[2]
     return value ? { ...arg, text: value } : (args[index + 1] ?? [])
   })
-}
-
-/** `--output=/x`, `-o/x`, `a:/x`. */
-function pieces(arg: Field): readonly Field[] {
-  if (!mayHavePieces(arg.text)) return NOTHING
-  const [, value] = /^-+[\w-]*[=:]?((?:\/|~|\.\.?\/).*)$/s.exec(arg.text) ?? []
-  const parts = value === undefined ? arg.text.split(/[=:,]/).slice(1) : [value]
-  return parts.filter((part) => part.includes('/') || part.includes('.')).map((text) => ({ ...arg, text }))
-}
-
-const NOTHING: readonly Field[] = []
-
-/** Most words are one name, or one path: no dash before it, and nothing that sets one part apart from another. */
-function mayHavePieces(text: string): boolean {
-  if (isOption(text)) return true
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    if (code === 0x3d || code === 0x3a || code === 0x2c) return true
-  }
-  return false
 }
 
 /** A directory given to a container can be changed from inside, unless it is given read-only. */

@@ -96,7 +96,14 @@ function firstRefusal(
     const refusal = forbidden(command, policy, looks, surroundings, whole)
     if (refusal) return refusal
   }
-  for (const { text, why } of opaque) {
+  const ruled = policy.tier !== undefined || policy.forbidding.length > 0
+  for (const { text, why, settings } of opaque) {
+    if (settings && ruled) {
+      return {
+        reason: `This ${why}: what it tells git may start a program or change what is pushed. Do without it, or ask a person.`,
+        rule: 'git-config',
+      }
+    }
     const refusal = mentioned(text, source, why, policy)
     if (refusal) return refusal
   }

@@ -3,7 +3,8 @@
 /** Stands in a text for what only the running shell knows. */
 export const UNKNOWN = '\0'
 
-export type Tame = 'number' | 'name'
+/** `made`: the name of a file that was just made for this, by mktemp. */
+export type Tame = 'number' | 'name' | 'made'
 
 /** One word that a program would be given. */
 export interface Field {
@@ -16,6 +17,8 @@ export interface Field {
   tame?: Tame
   /** It begins with something unknown, which leads nowhere that somebody could choose: a file of mktemp, a number. */
   local?: true
+  /** Each file below what stands before the unknown part takes its place. */
+  each?: true
 }
 
 export interface Redirect {
@@ -44,6 +47,8 @@ export interface SimpleCommand {
 export interface Opaque {
   why: string
   text: string
+  /** It gives git settings, which no tier may. */
+  settings?: true
 }
 
 export interface Extraction {

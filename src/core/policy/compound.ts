@@ -9,7 +9,6 @@ import { noteValue } from './numbers.ts'
 import { readRedirections } from './redirections.ts'
 import { type Input, innerScope, joinCwds, type Scope } from './scope.ts'
 import type { Values } from './shell-state.ts'
-import { steers } from './steering.ts'
 import { outputsOf, type Printed } from './text-output.ts'
 
 const MOST_TURNS = 6
@@ -110,7 +109,7 @@ export function walkCompound(node: SyntaxNode, scope: Scope, walker: Walking): v
 function walkFor(node: Extract<SyntaxNode, { type: 'For' | 'Select' }>, scope: Scope, walker: Walking): void {
   const values = node.wordlist ? valuesOf(node.wordlist, scope, walker) : { texts: [], unknown: true }
   const name = node.name.value
-  if (steers(name)) walker.opaque(`sets ${name}, which changes what is started`, name)
+  walker.sets(name, {}, () => name)
   if (node.type === 'Select' || !node.wordlist) walker.evaluated.holdsAnything(name)
   else for (const word of node.wordlist) noteValue(name, word, scope, walker)
   const held = loopValues(values, node.wordlist)

@@ -21,6 +21,7 @@ export class FieldBuilder {
     if (unknown) grown.unknown = unknown
     if (current.glob || flags?.glob) grown.glob = true
     if (isEmpty && flags?.tame) grown.tame = flags.tame
+    if (isEmpty && flags?.each) grown.each = true
     if (isEmpty ? flags?.local || flags?.tame : current.local) grown.local = true
     this.current = grown
   }
@@ -44,12 +45,13 @@ export class FieldBuilder {
   }
 }
 
-function begun(text: string, { unknown, glob, tame, local }: Omit<Field, 'text'>): Field {
+function begun(text: string, { unknown, glob, tame, local, each }: Omit<Field, 'text'>): Field {
   const field: Field = { text }
   if (unknown) field.unknown = unknown
   if (glob) field.glob = true
   if (tame) field.tame = tame
   if (local || tame) field.local = true
+  if (each) field.each = true
   return field
 }
 

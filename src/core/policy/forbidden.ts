@@ -4,7 +4,8 @@ import { changedFiles } from './changed-files.ts'
 import { type Field, type SimpleCommand, type Surroundings, showCommand, UNKNOWN } from './command.ts'
 import { gitSetting } from './git-config.ts'
 import { isOption } from './options.ts'
-import { firstTouched, isDetour, type PathIndex, type PathPattern, pathsOf } from './paths.ts'
+import { firstTouched, type PathIndex, type PathPattern } from './path-patterns.ts'
+import { isDetour, namesRepository, pathsOf } from './paths.ts'
 import { type Forms, mayMatch, type Subject, speaksOf } from './pattern.ts'
 import type { Forbidding, Policy } from './policy.ts'
 import { rootDeletion } from './roots.ts'
@@ -140,8 +141,7 @@ function protectedWrite(
   for (const write of changedFiles(command, looks, isDirectory)) {
     const { target, tree = false } = write
     if (target.text === '') continue
-    // A file of that name says where the repository is.
-    const deep = write.deep || (target.text.includes('.git') && /(^|\/)\.git\/*$/.test(target.text))
+    const deep = write.deep || namesRepository(target.text)
     if (write.sure && leadsAnywhere(target, command)) {
       const named = restricts ? patterns.all[0] : namedIn(whole, patterns, surroundings)
       if (named) {
@@ -159,7 +159,7 @@ function protectedWrite(
       }
     }
     const places = tree ? paths.flatMap((path) => treesOf(path, surroundings)) : paths
-    const touch = { deep, tree, exists: surroundings.exists }
+    const touch = { deep, tree, sure: write.sure === true, exists: surroundings.exists }
     const touched = firstTouched(patterns, places, touch)
     if (touched) {
       const { path, pattern } = touched

@@ -3,17 +3,18 @@ import { type Field, literal } from './command.ts'
 import type { FileChange } from './file-change.ts'
 import { subCommand } from './observe.ts'
 import { isOption, textsOf } from './options.ts'
+import { pieces } from './pieces.ts'
 
 /** Sub-commands that write nothing but what they are told to by `--output`; settings given with `-c` do not change that. */
 const READING =
   /^(ls-files|ls-tree|ls-remote|rev-parse|rev-list|status|log|show|diff|cat-file|check-ignore|check-attr|for-each-ref|merge-base|describe|blame|grep|count-objects|name-rev|shortlog)$/
 
 /** Sub-commands that change no file of the work tree, nor one that they are given the name of. */
-const KEPT = /^(commit|push|fetch|tag|branch|remote|notes|gc|reflog|prune|repack|maintenance|fsck|)$/
+const KEPT = /^(commit|fetch|tag|branch|notes|gc|reflog|prune|maintenance|fsck|)$/
 
 /** They write to what they are given the name of, and leave the rest of the work tree as it is. */
 const NAMED =
-  /^(add|archive|bundle|clone|init|worktree|hash-object|update-ref|symbolic-ref|update-index|write-tree|format-patch|rm|mv)$/
+  /^(add|archive|bundle|clone|init|worktree|hash-object|update-ref|symbolic-ref|update-index|write-tree|format-patch|repack|push|remote|rm|mv)$/
 
 /** Their words are files. */
 const BY_FILES = /^(restore|clean)$/
@@ -26,10 +27,12 @@ export function gitChangedFiles(args: readonly Field[]): FileChange[] {
     return [...places, ...values(args, /^(-f|--file)$/, /^(?:-f|--file=)(.+)$/s)].map(file)
   if (KEPT.test(name) || (name === 'stash' && /^(list|show|drop|clear)$/.test(operands[0] ?? '')))
     return places.map(file)
-  const words = args.filter(({ text }) => operands.includes(text))
+  const words = args.filter(({ text }) => operands.includes(text)).map(withoutScheme)
   const files = [...words, ...words.flatMap((word) => places.map((place) => below(place, word)))].map(
     (target) => ({ target, deep: name === 'mv' || name === 'rm' }),
   )
+  const given = args.filter(({ text }) => isOption(text)).flatMap(pieces)
+  files.push(...given.map((target) => ({ target, deep: true })))
   if (NAMED.test(name)) return [...places.map(file), ...files]
   const trees = (places.length > 0 ? places : [literal('.')]).map((target) => ({
     target,
@@ -70,6 +73,10 @@ function treeChanges(name: string, args: readonly Field[]): boolean {
       return true
   }
 }
+
+/** A repository on this machine. */
+const withoutScheme = (word: Field): Field =>
+  word.text.startsWith('file://') ? { ...word, text: word.text.slice(7) } : word
 
 const file = (target: Field): FileChange => ({ target, deep: false })
 

@@ -2,6 +2,7 @@
 import type { Field, Redirect } from './command.ts'
 import type { Evaluated } from './evaluated.ts'
 import type { Scope } from './scope.ts'
+import type { Setting } from './steering.ts'
 
 export interface Started {
   words: readonly Field[]
@@ -26,6 +27,8 @@ export interface Look {
   runs: (text: string, scope: Scope) => void
   text: (source: string, scope: Scope) => void
   opaque: (why: string, text: string) => void
+  /** A variable is set; opaque if programs heed it. */
+  sets: (variable: string, how: Setting, text: () => string) => void
   /** Refuses the whole text. */
   giveUp: (why: string) => void
   add: (command: Started, scope: Scope) => void

@@ -3,7 +3,6 @@ import type { Assignment, SyntaxNode, Word } from 'unbash'
 import { isLive, piecesOf } from './evaluated.ts'
 import type { Look } from './look.ts'
 import type { Scope } from './scope.ts'
-import { steers } from './steering.ts'
 import { isNumericScript } from './tame.ts'
 
 const NOT_A_NUMBER = 'takes for a number what is not known (`tr -dc 0-9` at its end would leave a number)'
@@ -65,7 +64,7 @@ export function noteNumbers(node: SyntaxNode, scope: Scope, walker: Look): void 
       if (index && !all) number(index)
       if (prefix === '!' && !all && operation?.type !== 'Names') walker.evaluated.wants(`\${${parameter}}`)
       if (operation?.type === 'Default' && operation.operator.includes('=')) {
-        if (steers(parameter)) walker.opaque(`sets ${parameter}, which changes what is started`, node.text)
+        walker.sets(parameter, {}, () => node.text)
         noteValue(parameter, operation.operand, scope, walker)
       }
       if (

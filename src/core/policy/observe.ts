@@ -4,7 +4,7 @@ import { givenOptions, optionList } from './given-options.ts'
 import { composeLooks, dockerLooks, helmLooks, kubectlLooks } from './looks/containers.ts'
 import { gitCall, gitCallLooks } from './looks/git.ts'
 import { curlLooks, ipLooks, ncLooks, opensslLooks, sshLooks, ssLooks, wgetLooks } from './looks/network.ts'
-import { SYSTEM } from './looks/system.ts'
+import { asksVersion, SYSTEM } from './looks/system.ts'
 import { TEXT } from './looks/text.ts'
 import { isOption, valueOptions } from './options.ts'
 import { sedLooks } from './sed.ts'
@@ -32,13 +32,13 @@ export function subCommand(program: string, args: readonly Field[]): string[] {
 }
 
 const PLAIN =
-  'ls cat head tail wc grep egrep fgrep zgrep cut tr paste join comm diff cmp column nl fold fmt expand unexpand rev tac seq echo printf true false : test [ pwd cd pushd popd dirs cal uptime who w whoami id groups uname arch nproc free df du lsblk findmnt ps pgrep pidof vmstat iostat mpstat netstat ping ping6 traceroute tracepath host nslookup getent stat readlink realpath basename dirname md5sum sha1sum sha256sum sha512sum cksum b2sum od hexdump strings jq which type whereis printenv locale getconf ulimit wait jobs sleep read exit return break continue shift local declare typeset export readonly unset let getopts trap clear zcat bzcat xzcat numfmt tsort factor expr dig base64 base32 set eval command builtin exec nohup xargs timeout nice stdbuf setsid env sudo doas busybox alias hash umask mapfile readarray watch nsenter toybox'.split(
+  'ls cat head tail wc grep egrep fgrep zgrep cut tr paste join comm diff cmp column nl fold fmt expand unexpand rev tac seq echo printf true false : test [ pwd cd pushd popd dirs cal uptime who w whoami id groups uname arch nproc free df du lsblk findmnt ps pgrep pidof pstree last lscpu vmstat iostat mpstat netstat ping ping6 traceroute tracepath host nslookup getent stat readlink realpath basename dirname md5sum sha1sum sha256sum sha512sum cksum b2sum od hexdump strings jq which type whereis printenv locale getconf ulimit wait jobs sleep read exit return break continue shift local declare typeset export readonly unset let getopts trap clear zcat bzcat xzcat numfmt tsort factor expr dig base64 base32 set eval command builtin exec nohup xargs timeout nice stdbuf setsid env sudo doas busybox alias hash umask mapfile readarray watch nsenter toybox'.split(
     ' ',
   )
 
 const SHELL: Looks = (args) =>
   givenOptions(args, SHELL_OPTIONS, { leading: true, trusting: true }) !== undefined
-const SHELL_OPTIONS = optionList('-ceuxlsnvfhbpCE -o: -O: --norc --noprofile --login --posix')
+const SHELL_OPTIONS = optionList('-ceuxlsnvfhbpCE -o: --norc --noprofile --login --posix')
 
 const CATALOG = new Map<string, Looks>(
   Object.entries({
@@ -65,6 +65,8 @@ const CATALOG = new Map<string, Looks>(
     curl: curlLooks,
     wget: wgetLooks,
     ssh: sshLooks,
+    less: pagerLooks,
+    more: pagerLooks,
     openssl: (args, { fed }) => opensslLooks(args, fed === true),
     docker: (args) => dockerLooks(args),
     podman: (args) => dockerLooks(args, true),
@@ -102,6 +104,7 @@ export function onlyLooks(command: Started): boolean {
   const looks = CATALOG.get(program)
   if (looks === always) return true
   if (args.length === 1 && (args[0]?.text === '--version' || args[0]?.text === '--help')) return true
+  if (asksVersion(program, args)) return true
   if (!looks) return false
   // An option that is not known may be one that writes.
   for (const { unknown, tame } of args) if (unknown === 'many' && !tame) return false
@@ -131,11 +134,23 @@ function suLooks(args: readonly Field[]): boolean {
   )
 }
 
+const PAGER = optionList(
+  '-NSRrFXiIsgmMeEqQnw -x: -# --LINE-NUMBERS --chop-long-lines --RAW-CONTROL-CHARS --quit-if-one-screen --no-init --ignore-case',
+)
+
+/** `+!x` starts something, and so may keys: a terminal that is made for it could hand on what it is fed. */
+function pagerLooks(args: readonly Field[], { fed }: Started): boolean {
+  const operands = givenOptions(args, PAGER)?.operands
+  return !!operands?.every(({ text, unknown }) => !fed && !text.startsWith('+') && !unknown)
+}
+
+const CONFIG_READS = /^(--get.*|--list|-l)$/
+
 function gitLooks(args: readonly Field[]): boolean {
   if (args.some(({ text }) => text === 'config')) {
     const [name, verb = ''] = subCommand('git', args)
-    if (name === 'config')
-      return args.some(({ text }) => /^(--get.*|--list|-l)$/.test(text)) || /^(get|list)$/.test(verb)
+    if (name === 'config' && (args.some(({ text }) => CONFIG_READS.test(text)) || /^(get|list)$/.test(verb)))
+      return true
   }
   const call = gitCall(args)
   return !!call && gitCallLooks(call)

@@ -2,7 +2,7 @@
 import type { Field } from './command.ts'
 
 /** Options before the sub-command that take a value; without them, `git -C x push` would look like `git x`. */
-const VALUE_OPTIONS: Record<string, readonly string[]> = {
+const TAKING_VALUE: Record<string, readonly string[]> = {
   git: [
     '-C',
     '-c',
@@ -83,6 +83,8 @@ const VALUE_OPTIONS: Record<string, readonly string[]> = {
   npm: ['--prefix', '-C', '-w', '--workspace'],
 }
 
+const VALUE_OPTIONS: ReadonlyMap<string, readonly string[]> = new Map(Object.entries(TAKING_VALUE))
+
 /** By program, or by its sub-command: the same option under its other names; the first is the one that is compared. */
 const SAME_OPTIONS: Record<string, readonly (readonly string[])[]> = {
   'git push': [
@@ -109,11 +111,11 @@ const SAME_OPTIONS: Record<string, readonly (readonly string[])[]> = {
 }
 
 const NONE: readonly string[] = []
-const COMPOSE_OPTIONS = [...(VALUE_OPTIONS.docker ?? []), ...(VALUE_OPTIONS['docker compose'] ?? [])]
+const COMPOSE_OPTIONS = [...(TAKING_VALUE.docker ?? []), ...(TAKING_VALUE['docker compose'] ?? [])]
 
 export function valueOptions(program: string, args: readonly Field[]): readonly string[] {
   if (program === 'docker' && args.some(({ text }) => text === 'compose')) return COMPOSE_OPTIONS
-  return VALUE_OPTIONS[program] ?? NONE
+  return VALUE_OPTIONS.get(program) ?? NONE
 }
 
 /** One option a word: `-rf` is `-r` and `-f`, the same option has one name, its value is cut off. */
@@ -137,11 +139,14 @@ export function optionsOf(program: string, words: readonly string[]): Set<string
 
 export const isOption = (word: string) => word.length > 1 && word.charCodeAt(0) === 0x2d
 
+/** One letter is enough: a program refuses it if it may also be another option. */
+export const abbreviates = (text: string, option: string) => text.length > 2 && option.startsWith(text)
+
 /** Long options may be abbreviated: `--forc` is `--force`, if it is not written out as another one. */
 export function hasOption(options: ReadonlySet<string>, wanted: string): boolean {
   if (options.has(wanted)) return true
   if (!wanted.startsWith('--')) return false
-  for (const option of options) if (option.length > 3 && wanted.startsWith(option)) return true
+  for (const option of options) if (abbreviates(option, wanted)) return true
   return false
 }
 

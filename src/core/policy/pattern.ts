@@ -81,7 +81,7 @@ export interface Subject {
 }
 
 /** Programs that take the words of docker and do what it does. */
-const DOCKERS = ['docker', 'podman', 'nerdctl']
+export const DOCKERS: readonly string[] = ['docker', 'podman', 'podman-remote', 'nerdctl']
 /** `docker-compose` is `docker compose`. */
 const COMPOSES = new Set(DOCKERS.map((name) => `${name}-compose`))
 const SAME_PROGRAM = new Map([...DOCKERS, ...COMPOSES].map((name) => [name, 'docker']))

@@ -1,7 +1,7 @@
 /** Rules, made ready once, to be asked often. */
 
 import { type CooldownSettings, type Cooldowns, compileCooldowns } from './cooldown.ts'
-import { compilePathPattern, PathIndex } from './paths.ts'
+import { compilePathPattern, PathIndex } from './path-patterns.ts'
 import { type CommandPattern, compilePattern, type Spoken, spokenForms } from './pattern.ts'
 import { names } from './tool-names.ts'
 

@@ -44,6 +44,7 @@ export function policedPrograms({ forbiddingBy, cooldowns }: Policy): string[] {
   const all = new Set([...forbiddingBy.keys(), ...cooldowns.byProgram.keys(), 'rm'])
   // Called under another name, it is the same.
   if (all.has('docker'))
-    for (const alias of ['docker-compose', 'podman', 'podman-compose', 'nerdctl']) all.add(alias)
+    for (const alias of ['docker-compose', 'podman', 'podman-compose', 'podman-remote', 'nerdctl'])
+      all.add(alias)
   return [...all].filter((program) => /^\w[\w.+-]*$/.test(program)).sort()
 }

@@ -3,6 +3,8 @@
  * no program knows belong to the text alone.
  */
 
+import { isHarmlessSetting } from './git-config.ts'
+
 /** Often in the environment already, so that setting them is enough for programs to see it. */
 const STEERING = new RegExp(
   `^(${[
@@ -36,12 +38,23 @@ const SWITCHES =
 export const renames = (variable: string) => variable === 'BASH_ALIASES' || variable === 'BASH_CMDS'
 
 /** `value`: as it is written, if that is certain. `given`: handed to a program on purpose. */
-export function steers(
-  variable: string,
-  { value, given = false }: { value?: string | undefined; given?: boolean } = {},
-): boolean {
+export interface Setting {
+  value?: string | undefined
+  given?: boolean
+}
+
+export function steers(variable: string, { value, given = false }: Setting = {}): boolean {
   if (!STEERING.test(variable) && !(given && STEERING_WHEN_GIVEN.test(variable))) return false
   return value === undefined || NEVER_HARMLESS.test(variable) || !isHarmless(variable, value)
+}
+
+/** `GIT_CONFIG_KEY_0` and its kin do what `git -c` does. */
+export function givesGitSettings(variable: string, { value }: Setting = {}): boolean {
+  if (!/^GIT_CONFIG(_GLOBAL|_SYSTEM|_PARAMETERS|_KEY_\d+)?$/.test(variable)) return false
+  if (value === undefined) return true
+  return variable.startsWith('GIT_CONFIG_KEY')
+    ? !isHarmlessSetting(value, '…')
+    : !/^(\/dev\/null)?$/.test(value)
 }
 
 function isHarmless(variable: string, value: string): boolean {

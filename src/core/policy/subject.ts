@@ -1,5 +1,6 @@
 /** Commands as patterns see them. */
 import { baseName, type Field, type SimpleCommand, type Surroundings } from './command.ts'
+import { subCommand } from './observe.ts'
 import { joinPath } from './paths.ts'
 import { canonicalProgram, isCompose, type Subject } from './pattern.ts'
 
@@ -34,13 +35,19 @@ export function subjectsOf(
  */
 export function innerSubjectsOf({ program, args }: SimpleCommand, ofInterest: OfInterest): Subject[] {
   const subjects: Subject[] = []
+  const verbs = HAS_VERBS.has(canonicalProgram(program)) ? subCommand(program, args).slice(0, 2) : []
   for (let index = 0; index < args.length - 1; index++) {
     const inner = baseName(args[index]?.text ?? '')
     if (inner === program || !ofInterest.has(canonicalProgram(inner))) continue
+    // `docker rm`, `docker volume rm`
+    if (verbs.includes(inner) && args.findIndex(({ text }) => text === inner) === index) continue
     subjects.push(subjectOf(inner, false, args.slice(index + 1)))
   }
   return subjects
 }
+
+/** Their first words say what they do, and are no programs. */
+const HAS_VERBS = new Set(['docker', 'git', 'kubectl', 'helm'])
 
 /** Programs that there are rules about. */
 export type OfInterest = Pick<ReadonlyMap<string, unknown>, 'has'>

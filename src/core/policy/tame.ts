@@ -25,9 +25,13 @@ const NAMES = pattern(
   String.raw`pwd|whoami|hostname|id -[ug]n|uname -\w`,
   String.raw`docker (compose )?ps (?!.*format).*-\w*q.*`,
   `docker ps${RUNNING} --format[= ]['"]?\\{\\{ ?\\.(ID|Names) ?\\}\\}['"]?${RUNNING}`,
-  String.raw`mktemp( -[dqu])*( /tmp/[\w.-]+)?`,
   `kubectl${SELECTED} get \\w+${SELECTED} -o name${SELECTED}`,
   `kubectl${SELECTED} get \\w+${SELECTED} -o jsonpath=['"]?\\{\\.items\\[[\\d*]\\]\\.metadata\\.name\\}['"]?${SELECTED}`,
+)
+
+/** A template without places to fill in would make none. */
+const MADE = pattern(
+  String.raw`mktemp( -[dqu]+| -t(?= \S*XXX)| --(directory|quiet))*( (/tmp/)?[\w.-]*XXX[\w.-]*)?`,
 )
 
 /** Tables with a name, or an id, in their first column. */
@@ -69,6 +73,7 @@ export function tameOf(script: ParsedScript | undefined, state: ShellState): Tam
   const lines = commands.map(written)
   const [first, ...others] = lines
   if (first === undefined || commands.some((command) => !isPlain(command))) return undefined
+  if (MADE.test(first) && others.length === 0) return 'made'
   if (NAMES.test(first) && others.every((line) => FILTERS.test(line))) return 'name'
   const column = others.pop() ?? ''
   const isColumn = /^awk '\{ ?print \$1 ?\}'$/.test(column)

@@ -6,7 +6,8 @@ import { actionsOf } from './actions.ts'
 import { examineCommand, observes } from './check.ts'
 import type { Surroundings } from './command.ts'
 import type { Action } from './cooldown.ts'
-import { firstTouched, pathsOf } from './paths.ts'
+import { firstTouched } from './path-patterns.ts'
+import { isDetour, namesRepository, pathsOf } from './paths.ts'
 import type { Policy } from './policy.ts'
 import { hasTool, names, toolIsKnownToLook } from './tool-names.ts'
 
@@ -161,8 +162,11 @@ function checkPath(
   if (typeof given !== 'string' || given.trim() === '' || given.includes('\0'))
     return denied(`${tool} was given no path that can be understood (${key}). Give it one.`, 'input')
   for (const text of formsOf(given, surroundings.home)) {
+    if (isDetour(surroundings.cwd, text))
+      return denied(`${tool} would change ${text}, which may lead anywhere. Write the path out.`, 'detour')
     const paths = pathsOf({ text }, [surroundings.cwd], surroundings)
-    const touched = firstTouched(policy.protectedPaths, paths, { deep: false, exists: surroundings.exists })
+    const touch = { deep: namesRepository(text), exists: surroundings.exists }
+    const touched = firstTouched(policy.protectedPaths, paths, touch)
     if (touched) {
       const { path, pattern } = touched
       return denied(

@@ -29,6 +29,7 @@ import { joinPath } from './paths.ts'
 import { atAnyTime, innerScope, joinCwds, openScope, type Scope } from './scope.ts'
 import { walkCommand } from './simple-command.ts'
 import { start } from './starts/start.ts'
+import { givesGitSettings, renames, type Setting, steers } from './steering.ts'
 import { tameOf } from './tame.ts'
 import { outputsOf } from './text-output.ts'
 
@@ -65,6 +66,14 @@ export class Walker implements Look {
 
   opaque(why: string, text: string): void {
     this.found.opaque.push({ why, text })
+  }
+
+  sets(variable: string, how: Setting, text: () => string): void {
+    if (renames(variable)) this.giveUp(`it sets ${variable}, which gives programs other names`)
+    if (!steers(variable, how)) return
+    const why = `sets ${variable}, which changes what is started`
+    const settings = givesGitSettings(variable, how)
+    this.found.opaque.push({ why, text: text(), ...(settings && { settings }) })
   }
 
   /** What was not looked at may be anything, so the whole text is refused. */

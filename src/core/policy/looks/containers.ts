@@ -4,6 +4,7 @@ import { givenOptions, optionList } from '../given-options.ts'
 import { steers } from '../steering.ts'
 
 const words = (text: string) => new Set(text.split(' '))
+const byName = (table: Record<string, ReadonlySet<string>>) => new Map(Object.entries(table))
 
 const DOCKER_GLOBAL = optionList('-Dv -c: -l: --context= --log-level= --debug --version')
 const PODMAN_GLOBAL = optionList('-v --log-level= --version')
@@ -13,7 +14,7 @@ const COMPOSE_GLOBAL = optionList(
 
 /** No option of these writes or starts anything. */
 const DOCKER = words('ps logs inspect stats top version info images port diff events search history')
-const MANAGED: Record<string, ReadonlySet<string>> = {
+const MANAGED = byName({
   container: words('ls list ps inspect logs top stats port diff'),
   image: words('ls list inspect history'),
   network: words('ls list inspect'),
@@ -30,7 +31,7 @@ const MANAGED: Record<string, ReadonlySet<string>> = {
   manifest: words('inspect'),
   pod: words('ps ls list inspect logs top stats'),
   machine: words('ls list inspect info'),
-}
+})
 const COMPOSE = words('ps logs ls images top version port events stats volumes')
 const COMPOSE_CONFIG = optionList(
   '-q --quiet --services --volumes --images --profiles --networks --models --hash= --format= --no-interpolate --no-normalize --no-path-resolution --no-consistency --environment --variables --resolve-image-digests',
@@ -55,7 +56,7 @@ export function dockerLooks(fields: readonly Field[], podman = false): boolean {
   if (first.text === 'exec') return execLooks(global.rest)
   if (first.text === 'container' && second?.text === 'exec') return execLooks(global.rest.slice(1))
   if (DOCKER.has(first.text)) return true
-  return !!MANAGED[first.text]?.has(second?.text ?? '')
+  return !!MANAGED.get(first.text)?.has(second?.text ?? '')
 }
 
 export function composeLooks(fields: readonly Field[]): boolean {
@@ -80,24 +81,35 @@ function execLooks(fields: readonly Field[]): boolean {
 
 const KUBECTL_GLOBAL = '-n: -v: --namespace= --context= --cluster= --request-timeout='
 const KUBECTL_BEFORE = optionList(KUBECTL_GLOBAL)
-const KUBECTL_AFTER = `${KUBECTL_GLOBAL} -Awp -o: -l: -c: -L: --output= --selector= --all-namespaces --watch? --watch-only? --show-labels? --field-selector= --sort-by= --no-headers? --since= --since-time= --tail= --timestamps? --follow? --container= --all-containers? --all-pods? --previous? --prefix? --max-log-requests= --containers? --show-kind? --label-columns= --ignore-not-found? --ignore-errors? --chunk-size= --limit-bytes= --client? --short? --recursive? --api-version= --api-group= --namespaced? --verbs= --categories= --output-watch-events? --show-events? --for= --types= --subresource= --show-managed-fields? --show-capacity? --sum? --use-protocol-buffers? --timeout= --revision= --minify? --quiet? --list? --cached?`
+const KUBECTL_AFTER = `${KUBECTL_GLOBAL} -Awp -o: -l: -c: -L: --output= --selector= --all-namespaces --watch? --watch-only? --show-labels? --field-selector= --sort-by= --no-headers? --since= --since-time= --tail= --timestamps? --follow? --container= --all-containers? --all-pods? --previous? --prefix? --max-log-requests= --containers? --show-kind? --label-columns= --ignore-not-found? --ignore-errors? --chunk-size= --limit-bytes= --client? --short? --recursive? --api-version= --api-group= --namespaced? --verbs= --categories= --output-watch-events? --show-events? --for= --types= --subresource= --show-managed-fields? --show-capacity? --sum? --use-protocol-buffers? --timeout= --revision= --minify? --quiet? --list? --cached? --raw= --all?`
 const KUBECTL_GET = optionList(KUBECTL_AFTER, '-f: -R --filename=')
 const KUBECTL_LOGS = optionList(KUBECTL_AFTER, '-f')
-const KUBECTL = words('get describe logs top version explain api-resources api-versions cluster-info events')
-const KUBECTL_GROUPS: Record<string, ReadonlySet<string>> = {
+const KUBECTL = words(
+  'get describe logs top version explain api-resources api-versions cluster-info events wait diff',
+)
+const KUBECTL_GROUPS = byName({
   config: words('view get-contexts get-clusters get-users current-context'),
   rollout: words('status history'),
   auth: words('can-i whoami'),
-}
+})
 
 export function kubectlLooks(fields: readonly Field[]): boolean {
   const before = givenOptions(fields, KUBECTL_BEFORE, { leading: true })
   const verb = before?.operands[0]?.text
   if (!before || verb === undefined) return !!before && fields.length === 0
+  if (verb === 'exec') return kubectlExecLooks(before.rest)
   const after = givenOptions(before.rest, verb === 'logs' ? KUBECTL_LOGS : KUBECTL_GET)
   if (!after) return false
   if (KUBECTL.has(verb)) return verb !== 'cluster-info' || after.operands.length === 0
-  return !!KUBECTL_GROUPS[verb]?.has(after.operands[0]?.text ?? '')
+  return !!KUBECTL_GROUPS.get(verb)?.has(after.operands[0]?.text ?? '')
+}
+
+const KUBECTL_EXEC = optionList(KUBECTL_GLOBAL, '-itq -c: --container= --stdin? --tty? --quiet?')
+
+/** What it starts inside is a command of its own, if it is certain where that begins. */
+function kubectlExecLooks(fields: readonly Field[]): boolean {
+  const dashes = fields.findIndex(({ text }) => text === '--')
+  return dashes !== -1 && givenOptions(fields.slice(0, dashes), KUBECTL_EXEC)?.operands.length === 1
 }
 
 const HELM_GLOBAL = '-n: --namespace= --kube-context= --debug'

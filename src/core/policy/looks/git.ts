@@ -58,6 +58,10 @@ const LOOKING = new Map<string, OptionList>(
     stash: optionList(...HISTORY_OPTIONS, '-u --include-untracked --only-untracked'),
     worktree: optionList('-vz --verbose --porcelain'),
     reflog: HISTORY,
+    config: optionList(
+      '-z --global --local --system --worktree --null --show-origin --show-scope --type= --bool --int --path --includes --no-includes',
+    ),
+    fetch: optionList('-vpqta --dry-run --verbose --prune --quiet --tags --no-tags --all --prune-tags'),
     submodule: optionList('-q --recursive --cached --quiet --files'),
   }),
 )
@@ -109,6 +113,11 @@ export function gitCallLooks({ name, operands, options }: GitCall): boolean {
       return first === 'list'
     case 'reflog':
       return first === undefined || first === 'show' || first === 'list' || first === 'exists'
+    // The name of a setting alone asks for its value.
+    case 'config':
+      return operands.length === 1 && /^[\w-]+\./.test(first ?? '')
+    case 'fetch':
+      return has('--dry-run')
     case 'submodule':
       return first === undefined || first === 'status' || first === 'foreach'
     default:

@@ -60,10 +60,12 @@ const SSH = optionList('-qTntvx46CAaMVk -p: -l: -i: -o: -c: -m: -b: -B: -e: -Q:'
 const SSH_SETTINGS =
   /^(BatchMode|ConnectTimeout|ConnectionAttempts|StrictHostKeyChecking|LogLevel|ServerAliveInterval|ServerAliveCountMax|PasswordAuthentication|KbdInteractiveAuthentication|PubkeyAuthentication|PreferredAuthentications|NumberOfPasswordPrompts|IdentitiesOnly|IdentityFile|Port|User|HostName|Compression|TCPKeepAlive|RequestTTY|AddressFamily|ForwardAgent|ForwardX11|HostKeyAlias|CheckHostIP|HostKeyAlgorithms|PubkeyAcceptedKeyTypes|PubkeyAcceptedAlgorithms|KexAlgorithms|Ciphers|MACs|ControlMaster|UpdateHostKeys)[ =]/i
 
-/** What it starts there is a command of its own. */
+/** What it starts there is a command of its own. Behind the host, options may follow once more. */
 export function sshLooks(fields: readonly Field[]): boolean {
   const given = givenOptions(fields, SSH, { leading: true })
-  return !!given?.options.every(({ name, value }) => {
+  const behind = given && givenOptions(given.rest, SSH, { leading: true, trusting: true })
+  if (!behind) return false
+  return [...given.options, ...behind.options].every(({ name, value }) => {
     if (name !== '-o') return true
     const text = value?.text ?? ''
     return SSH_SETTINGS.test(text) || /^(Global|User)KnownHostsFile[ =]\/dev\/null$/i.test(text)

@@ -50,6 +50,12 @@ const TOP = optionList('-bHciSs1 -n: -d: -p: -u: -U: -o: -w? -E: -e:')
 const RPM = optionList(
   '-ailRcdfpsvg --all --info --list --file --package --changelog --scripts --requires --provides --conflicts --obsoletes --last --queryformat= --qf= --whatprovides --whatrequires --docfiles --configfiles --state --triggers',
 )
+const SYSCTL = optionList('-aAnNeqb -r: --all --names --values --ignore --pattern= --quiet --binary')
+const NO_OPTIONS = optionList()
+const NGINX = optionList('-tTq')
+const NVIDIA = optionList(
+  '-qL -i: -d: --query --list-gpus --id= --display= --query-gpu= --query-compute-apps= --format=',
+)
 const RULES = optionList(
   '-LSnvxw -t: --list --list-rules --numeric --verbose --exact --line-numbers --table=',
 )
@@ -82,6 +88,18 @@ export const SYSTEM: Record<string, Looks> = {
     const given = givenOptions(fields, CRONTAB)
     return !!given && given.operands.length === 0 && given.options.some(({ name }) => name === '-l')
   },
+  sysctl: (fields) => {
+    const given = givenOptions(fields, SYSCTL)
+    return !!given?.operands.every(({ text, unknown }) => !unknown && !text.includes('='))
+  },
+  // Signal 0 is none: it asks whether the process is there.
+  kill: ([first, ...rest]) => first?.text === '-0' && givenOptions(rest, NO_OPTIONS) !== undefined,
+  nginx: (fields) => {
+    const given = givenOptions(fields, NGINX)
+    return given?.operands.length === 0 && given.options.some(({ name }) => /^-[tT]$/.test(name))
+  },
+  nstat: only('-aszjp --json --pretty --noupdate --zeros --ignore'),
+  'nvidia-smi': (fields) => givenOptions(fields, NVIDIA)?.operands.length === 0,
   iptables: rulesLook,
   ip6tables: rulesLook,
   nft: verbs('list', optionList('-anstjyNSp --handle --numeric --stateless --json --terse')),
@@ -116,6 +134,19 @@ export const SYSTEM: Record<string, Looks> = {
     optionList('-r: -l: -o: -R: --repo= --login= --output= --state= --limit= --page= --fields= -f: -p:'),
   ),
 }
+
+const ASKING_VERSION: ReadonlyMap<string, RegExp> = new Map([
+  ...['node', 'nodejs', 'npm', 'ruby', 'perl', 'php'].map((name) => [name, /^-v$/] as const),
+  ['python', /^-VV?$/],
+  ['python3', /^-VV?$/],
+  ['go', /^version$/],
+  ['java', /^-version$/],
+  ['nginx', /^-[vV]$/],
+])
+
+/** Besides `--version`, which all programs have. */
+export const asksVersion = (program: string, args: readonly Field[]) =>
+  args.length === 1 && ASKING_VERSION.get(program)?.test(args[0]?.text ?? '') === true
 
 /** `iptables -nvL`, `iptables -S`. */
 function rulesLook(fields: readonly Field[]): boolean {

@@ -54,9 +54,15 @@ export const TEXT: Record<string, Looks> = {
     '-HIuaLpigsF0q1 -d: -e: -t: -E: -S: -j: -c: -x: -X: --hidden --no-ignore --unrestricted --absolute-path --follow --full-path --ignore-case --case-sensitive --glob --regex --fixed-strings --print0 --max-depth= --min-depth= --exact-depth= --extension= --type= --exclude= --size= --changed-within= --changed-before= --owner= --color= --threads= --max-results= --quiet --show-errors --prune --no-ignore-vcs --strip-cwd-prefix --one-file-system --base-directory= --search-path=',
     (given) => !has(given, /^-[xX]$/),
   ),
+  // What it makes is new, and below /tmp.
+  mktemp: only('-dqut --directory --quiet --dry-run --suffix=', (given) =>
+    given.operands.every(({ text, unknown }) =>
+      !unknown && has(given, /^-t$/) ? /^[\w.-]+$/.test(text) : /^\/tmp\/\w[\w.-]*$/.test(text),
+    ),
+  ),
   // `init` starts what a file says.
   tput: only('-x', ({ operands: [first] }) => !!first && !/^(init|reset)$/.test(first.text)),
-  find: findLooks,
+  find: (fields) => findLooks(fields),
   tar: (fields) => {
     const [first, ...rest] = fields
     // `tar tvf x`: the first word needs no dash.
@@ -83,8 +89,12 @@ const FIND = new Set(
 const FIND_VALUE =
   /^-(i?name|i?path|i?wholename|i?regex|regextype|x?type|size|[mac]time|[mac]min|[ac]?newer|newer[mca][mct]|perm|user|group|[ug]id|links|inum|samefile|maxdepth|mindepth|printf|i?lname|fstype|used)$/
 
+/** Besides looking, it deletes what it finds, and does nothing else. */
+export const findDeletes = (fields: readonly Field[]) =>
+  fields.some(({ text }) => text === '-delete') && findLooks(fields, '-delete')
+
 /** What `-exec` starts is a command of its own. */
-function findLooks(fields: readonly Field[]): boolean {
+function findLooks(fields: readonly Field[], besides?: string): boolean {
   for (let at = 0; at < fields.length; at++) {
     const field = fields[at] as Field
     const { text } = field
@@ -94,7 +104,7 @@ function findLooks(fields: readonly Field[]): boolean {
       at = end
     } else if (FIND_VALUE.test(text)) at++
     else if (mayBeOption(field)) return false
-    else if (text.startsWith('-') && text.length > 1 && !FIND.has(text)) return false
+    else if (text.startsWith('-') && text.length > 1 && !FIND.has(text) && text !== besides) return false
   }
   return true
 }

@@ -5,7 +5,6 @@ import type { Look } from '../look.ts'
 import { isOption } from '../options.ts'
 import { assign, type Scope } from '../scope.ts'
 import type { ShellState } from '../shell-state.ts'
-import { renames, steers } from '../steering.ts'
 
 const DECLARING = new Set(['declare', 'typeset', 'local', 'export', 'readonly'])
 /** `values`: letters of options that take one. */
@@ -41,8 +40,7 @@ export function evaluating(
     if (name !== field.text) evaluate(field)
     if (field.unknown) walker.opaque('sets a variable whose name is not known', show())
     assign(scope, name, { texts: [], unknown: true })
-    if (steers(name)) walker.opaque(`sets ${name}, which changes what is started`, show())
-    if (renames(name)) walker.giveUp(`it sets ${name}, which gives programs other names`)
+    walker.sets(name, {}, show)
     walker.evaluated.holdsAnything(name)
   }
   const after = (option: RegExp) => args.find((_, index) => option.test(args[index - 1]?.text ?? ''))
@@ -173,12 +171,8 @@ function declaring(
     if (integer) walker.evaluated.wants(name)
     const given = program !== 'local'
     const known = value === undefined || arg.unknown ? undefined : value
-    if (
-      value === undefined
-        ? given && steers(name, { given }) && isGiven(program, options)
-        : steers(name, { value: known, given })
-    )
-      walker.opaque(`sets ${name}, which changes what is started`, show())
+    if (value !== undefined || (given && isGiven(program, options)))
+      walker.sets(name, { value: known, given }, show)
     if (isLocal) scope.state.declareLocal(name)
     if (has('g') && scope.state.isInFunction) scope.state.changeOutside(name)
     if (program === 'readonly' || has('r')) scope.state.makeConstant(name)

@@ -1,4 +1,5 @@
 /** Programs that run a text of their own language. */
+import { asksVersion } from '../looks/system.ts'
 import { AWKS, awkActs } from './awk.ts'
 import type { Starting } from './starting.ts'
 import { INTERPRETERS } from './wrappers.ts'
@@ -21,6 +22,7 @@ export function interprets({ program, args, scope }: Starting): boolean {
   if (program === 'sed') return args.some(({ text }) => SED_ACTS.test(text))
   if (!isInterpreter(program)) return false
   // `--version` alone does nothing; anything else runs a text, a file or its stdin.
+  if (asksVersion(program, args)) return false
   return args.length > 0
     ? !args.every(({ text }) => /^(--version|-V|--help)$/.test(text))
     : scope.input.kind !== 'none'

@@ -3,7 +3,6 @@ import { type Field, literal, showCommand } from '../command.ts'
 import type { Look, Started } from '../look.ts'
 import { onlyLooks } from '../observe.ts'
 import type { Scope } from '../scope.ts'
-import { steers } from '../steering.ts'
 import { isCalled, SPECIAL } from './called.ts'
 import { CONTROLLING, READS_OTHERWISE } from './controlling.ts'
 import { EVALUATING, evaluating } from './evaluating.ts'
@@ -64,11 +63,7 @@ function noteAssigned(command: Started, walker: Look): void {
     walker.evaluated.holds(variable, value)
     if (/^(SHELLOPTS|BASHOPTS)$/.test(variable)) walker.giveUp(READS_OTHERWISE)
     if (variable.startsWith('BASH_FUNC_')) walker.giveUp('it hands a function to another shell')
-    if (steers(variable, { value, given: true }))
-      walker.opaque(
-        `sets ${variable}, which changes what is started`,
-        `${assignment} ${showCommand(command)}`,
-      )
+    walker.sets(variable, { value, given: true }, () => `${assignment} ${showCommand(command)}`)
   }
 }
 
@@ -134,7 +129,11 @@ function startFind(starting: Starting): void {
 }
 
 function startAnsible(starting: Starting): void {
-  const { args } = starting
+  const { args, command, program } = starting
+  if (onlyLooks({ words: command.words, program, args })) {
+    startOther(starting)
+    return
+  }
   const at = args.findIndex(({ text }) => /^(-a|--args)$/.test(text))
   const inline = args.find(({ text }) => /^(-a.|--args=)/.test(text))
   const given: Field | undefined =

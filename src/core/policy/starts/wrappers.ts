@@ -1,4 +1,5 @@
 /** Programs that start another program, given as their arguments: how to find it. */
+import { DOCKERS } from '../pattern.ts'
 
 interface Described {
   /** Options that take the next word as their value. */
@@ -171,7 +172,7 @@ const DESCRIBED: Record<string, readonly Described[]> = {
   bundle: [{ after: ['exec'] }],
   npx: [{ values: '-p --package', text: ['-c', '--call'] }],
   bunx: [{}],
-  ...Object.fromEntries(['docker', 'podman', 'nerdctl'].map((name) => [name, containerWrappers()])),
+  ...Object.fromEntries(DOCKERS.map((name) => [name, containerWrappers()])),
 }
 
 function containerWrappers(): Described[] {
