@@ -5,7 +5,7 @@ import { type Expander, expandOne, expandWords } from './expand.ts'
 import type { Look } from './look.ts'
 import { noteNumber, noteValues } from './numbers.ts'
 import { assign, type Scope } from './scope.ts'
-import { ANYTHING, type Lists, listsOf, type Values } from './shell-state.ts'
+import { ANYTHING, joinedTame, type Lists, listsOf, type Values } from './shell-state.ts'
 
 interface Assigning extends Look {
   expander: (scope: Scope) => Expander
@@ -93,10 +93,8 @@ function element(
 
 /** What of the fields is unknown, is no option. */
 export function tameIn(fields: readonly Field[]): Pick<Values, 'tame'> {
-  const unknown = fields.filter((field) => field.unknown)
-  const [first] = unknown
-  if (!first?.tame || unknown.some(({ tame }) => !tame)) return {}
-  return { tame: unknown.every(({ tame }) => tame === first.tame) ? first.tame : 'name' }
+  const tame = joinedTame(fields.filter(({ unknown }) => unknown).map((field) => field.tame))
+  return tame ? { tame } : {}
 }
 
 /** As a text, an array is its first element. */

@@ -3,8 +3,11 @@
 /** Stands in a text for what only the running shell knows. */
 export const UNKNOWN = '\0'
 
-/** `made`: the name of a file that was just made for this, by mktemp. */
-export type Tame = 'number' | 'name' | 'made'
+/**
+ * `made`: the name of a file that was just made for this, by mktemp. `place`: no option either, but a path that may lead
+ * anywhere.
+ */
+export type Tame = 'number' | 'name' | 'made' | 'place'
 
 /** One word that a program would be given. */
 export interface Field {
@@ -13,7 +16,7 @@ export interface Field {
   unknown?: 'one' | 'many'
   /** `*`, `?` and `[…]` in the text stand for names of files. */
   glob?: true
-  /** Unknown, but certainly neither an option nor a path: a number, or the name of a branch, a container, a pod. */
+  /** Unknown, but certainly no option and mostly no path: a number, or the name of a branch, a container, a pod. */
   tame?: Tame
   /** It begins with something unknown, which leads nowhere that somebody could choose: a file of mktemp, a number. */
   local?: true

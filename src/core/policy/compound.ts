@@ -134,24 +134,31 @@ function walkFor(node: Extract<SyntaxNode, { type: 'For' | 'Select' }>, scope: S
   if (scope.conditional || !entered) state.assign(name, before, true)
 }
 
+/** Each runs where those before it have led to, if they succeeded or if they failed. */
 function walkAndOr(
   { commands, operators }: Extract<SyntaxNode, { type: 'AndOr' }>,
   scope: Scope,
   walker: Walking,
 ): void {
   const { conditional } = scope
-  const all: Scope['cwds'][] = []
+  let well: Scope['cwds'] | undefined
+  let badly = scope.cwds
   for (const [index, command] of commands.entries()) {
-    const before = scope.cwds
+    const andThen = operators[index - 1] === '&&'
+    const from = well && andThen ? well : badly
+    scope.cwds = from
     if (index > 0) scope.conditional = true
     walker.node(command, scope)
-    all.push(scope.cwds)
-    // After `||` the left side has failed: a `cd` there did not happen.
-    if (operators[index] === '||') scope.cwds = before
+    const failed = isChangingDirectory(command) ? from : joinCwds(scope.cwds, from)
+    badly = andThen ? joinCwds(badly, failed) : failed
+    well = well && !andThen ? joinCwds(scope.cwds, well) : scope.cwds
   }
   scope.conditional = conditional
-  scope.cwds = all.reduce(joinCwds, scope.cwds)
+  scope.cwds = well ? joinCwds(well, badly) : badly
 }
+
+/** If it fails, it has not gone anywhere. */
+const isChangingDirectory = (node: SyntaxNode) => node.type === 'Command' && node.name?.value === 'cd'
 
 function walkPipeline(commands: readonly SyntaxNode[], scope: Scope, walker: Walking): void {
   const [only] = commands

@@ -21,8 +21,9 @@ export class FieldBuilder {
     if (unknown) grown.unknown = unknown
     if (current.glob || flags?.glob) grown.glob = true
     if (isEmpty && flags?.tame) grown.tame = flags.tame
+    else if (current.tame === 'place') grown.tame = 'place'
     if (isEmpty && flags?.each) grown.each = true
-    if (isEmpty ? flags?.local || flags?.tame : current.local) grown.local = true
+    if (isEmpty ? isLocal(flags) : current.local) grown.local = true
     this.current = grown
   }
 
@@ -45,12 +46,15 @@ export class FieldBuilder {
   }
 }
 
+const isLocal = (flags: { local?: boolean | undefined; tame?: Values['tame'] } | undefined) =>
+  flags?.local || (flags?.tame !== undefined && flags.tame !== 'place')
+
 function begun(text: string, { unknown, glob, tame, local, each }: Omit<Field, 'text'>): Field {
   const field: Field = { text }
   if (unknown) field.unknown = unknown
   if (glob) field.glob = true
   if (tame) field.tame = tame
-  if (local || tame) field.local = true
+  if (isLocal({ local, tame })) field.local = true
   if (each) field.each = true
   return field
 }

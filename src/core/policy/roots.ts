@@ -29,7 +29,7 @@ export function rootDeletion(command: SimpleCommand, surroundings: Surroundings)
 
 /** `$X/y` is `/y` when X is empty. */
 const leadsAnywhere = ({ text, local, tame }: Field) =>
-  text === UNKNOWN ? tame !== 'made' : text.startsWith(UNKNOWN) && !local && !tame
+  text === UNKNOWN ? tame !== 'made' : text.startsWith(UNKNOWN) && !local && (!tame || tame === 'place')
 
 const DELETERS = new Set(
   'rm chmod chown chgrp shred wipe srm unlink truncate mv find rsync tar zip mkfs wipefs dd'.split(' '),
@@ -111,7 +111,7 @@ function isRoot(path: string, field: Field, { home, realpath }: Surroundings): b
   // `/x/$Y` is `/x` when Y is empty.
   if (!field.unknown || !path.includes(UNKNOWN)) return false
   const emptied = path.replaceAll(UNKNOWN, '').replace(/\/+$/, '') || '/'
-  return !field.tame && (/^(\/[^/]*)?$/.test(emptied) || emptied === home)
+  return (!field.tame || field.tame === 'place') && (/^(\/[^/]*)?$/.test(emptied) || emptied === home)
 }
 
 const shown = ({ text }: Field) => text.replaceAll(UNKNOWN, '…')

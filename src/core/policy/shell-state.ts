@@ -323,9 +323,16 @@ function union(one: Values, other: Values): Values {
   })
 }
 
+/** What each of them is, at least. */
+export function joinedTame([first, ...others]: readonly (Tame | undefined)[]): Tame | undefined {
+  if (!first || others.includes(undefined)) return undefined
+  if (others.every((tame) => tame === first)) return first
+  return first === 'place' || others.includes('place') ? 'place' : 'name'
+}
+
 function joinTame(one: Values, other: Values): Tame | undefined {
   if (!one.unknown || !other.unknown) return one.unknown ? one.tame : other.tame
-  return one.tame === other.tame ? one.tame : one.tame && other.tame && 'name'
+  return joinedTame([one.tame, other.tame])
 }
 
 function limited(values: Values): Values {

@@ -22,7 +22,7 @@ const NAMES = pattern(
   `git rev-list( -\\d+| -n ?\\d+| --no-merges| --first-parent| ${REVISION})+`,
   'git symbolic-ref --short HEAD',
   String.raw`${DATE}| ['"]?\+%[\w%:./+-]*( %[\w%:./+-]*)*['"]?)*`,
-  String.raw`pwd|whoami|hostname|id -[ug]n|uname -\w`,
+  String.raw`whoami|hostname|id -[ug]n|uname -\w`,
   String.raw`docker (compose )?ps (?!.*format).*-\w*q.*`,
   `docker ps${RUNNING} --format[= ]['"]?\\{\\{ ?\\.(ID|Names) ?\\}\\}['"]?${RUNNING}`,
   `kubectl${SELECTED} get \\w+${SELECTED} -o name${SELECTED}`,
@@ -74,6 +74,7 @@ export function tameOf(script: ParsedScript | undefined, state: ShellState): Tam
   const [first, ...others] = lines
   if (first === undefined || commands.some((command) => !isPlain(command))) return undefined
   if (MADE.test(first) && others.length === 0) return 'made'
+  if (first === 'pwd' && others.length === 0) return 'place'
   if (NAMES.test(first) && others.every((line) => FILTERS.test(line))) return 'name'
   const column = others.pop() ?? ''
   const isColumn = /^awk '\{ ?print \$1 ?\}'$/.test(column)
