@@ -46,7 +46,8 @@ export async function checkPort(config: Config, daemon: DaemonLink | null): Prom
   if (problem !== 'EADDRINUSE') {
     return fail('port', `cannot listen on ${where} (${problem})`, 'Change server.host or server.port.')
   }
-  const user = (await isReprise(where)) ? 'another Reprise, with another home' : 'another program'
+  const pid = await findReprise(where)
+  const user = pid === null ? 'another program' : `another Reprise (pid ${pid})`
   const hint = 'Set REPRISE_PORT to another port (0 takes any free one), or end that program.'
   return daemon
     ? warn('port', `${where} is taken by ${user}`, hint)
@@ -61,12 +62,14 @@ function tryListening(host: string, port: number): Promise<string | null> {
   })
 }
 
-async function isReprise(where: string): Promise<boolean> {
+/** The pid of the daemon that answers there, if one does. */
+async function findReprise(where: string): Promise<number | null> {
   try {
     const response = await fetch(`http://${where}/api/health`, { signal: AbortSignal.timeout(1000) })
     const body = (await response.json()) as { status?: string; pid?: number; startedAt?: string }
-    return body.status === 'ok' && typeof body.pid === 'number' && typeof body.startedAt === 'string'
+    const isOne = body.status === 'ok' && typeof body.startedAt === 'string'
+    return isOne ? (body.pid ?? null) : null
   } catch {
-    return false
+    return null
   }
 }

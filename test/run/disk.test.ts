@@ -1,4 +1,6 @@
 /** A disk that refuses writes: clear errors, nothing half-created, and work goes on when there is room again. */
+import { rm, symlink } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
 import { World } from '../support/world.ts'
 
@@ -20,6 +22,19 @@ it('refuses what it cannot store, whole, and goes on with what it can', async ()
   expect(await world.api<{ items: unknown[] }>('GET', '/api/runs')).toMatchObject({ items: [] })
 
   expect(await world.run({ prompt: 'small' })).toMatchObject({ outcome: 'completed', resultText: 'Fine.' })
+})
+
+it('a daemon that finds the disk full while it starts says so and ends, whole; with room, the next one starts', async () => {
+  world = await World.create({ name: 'echo', rules: [{ reply: 'Fine.' }] })
+  // The last thing that is written, once it listens.
+  const full = join(world.home, 'daemon.json.new')
+  await symlink('/dev/full', full)
+  const start = world.startDaemon()
+  await expect(start).rejects.toThrow(/ended with 1:\n.*the disk is full.*\n.*Free some space/)
+  expect(world.processes()).toEqual([])
+  await rm(full)
+  await world.startDaemon()
+  expect(await world.run({ prompt: 'small' })).toMatchObject({ outcome: 'completed' })
 })
 
 it('takes a prompt of megabytes, and one that begins with dashes, as they are', async () => {
