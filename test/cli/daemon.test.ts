@@ -62,6 +62,11 @@ describe('run', () => {
     expect((await cli.run(['run', '--', '--json', '--help'])).stdout).toBe('You said: --json --help\n')
   })
 
+  test("what a command of the agent's own prints is its answer", async () => {
+    const { code, stdout } = await cli.run(['run', '/context'])
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^## Context Usage\n/)])
+  })
+
   test("goes on in a session, by our id or the agent's", async () => {
     const { session, sessionId } = await lastRun()
     const { stderr } = await cli.run(['run', '--session', session!, 'again'])
