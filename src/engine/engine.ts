@@ -17,6 +17,7 @@ import { createFollowUps } from './follow-ups/follow-ups.ts'
 import { createJobs } from './jobs.ts'
 import { LiveRuns } from './live-runs.ts'
 import { goOnIfAffordable } from './next-run.ts'
+import { hasRoom, Outages } from './outages.ts'
 import type { EngineParts } from './parts.ts'
 import { sweepSpool } from './sweep.ts'
 import { Approvals } from './tiers/approvals.ts'
@@ -43,14 +44,16 @@ const KEEP_EVENTS_MS = 31 * 86_400_000
 const MAX_FOLLOW_UPS = 1000
 
 export function createEngine(
-  given: Omit<EngineParts, 'closing' | 'checkpoints' | 'cooldowns' | 'onAsk' | 'onPlanned'>,
+  given: Omit<EngineParts, 'closing' | 'outages' | 'checkpoints' | 'cooldowns' | 'onAsk' | 'onPlanned'>,
 ): RunningEngine {
   const closing = new AbortController()
+  const outages = new Outages(given.clock, () => hasRoom(given.spool))
   const parts: EngineParts = {
     ...given,
     closing: closing.signal,
+    outages,
     checkpoints: new Checkpoints(given),
-    cooldowns: new Cooldowns({ ...given, closing: closing.signal }, given.settings.escalation.rules),
+    cooldowns: new Cooldowns({ ...given, closing: closing.signal, outages }, given.settings.escalation.rules),
     onAsk: () => approvals.wake(),
     onPlanned: () => timetable.notePlanned(),
   }
@@ -243,6 +246,10 @@ export function createEngine(
       return { items: await Promise.all(short.map(describe)), nextCursor }
     },
     countRuns: store.countRuns,
+    findOutage: () => {
+      const { current } = outages
+      return current && { since: current.since.toISOString(), why: current.why }
+    },
     getChain: async (id) => {
       const chain = await readChain(parts, id, describe)
       if (chain) return chain

@@ -30,6 +30,7 @@ import { markTaken, takenIn } from './follow-ups/reconcile.ts'
 import type { Gate } from './gate.ts'
 import { METERED, Meter, type Reading } from './meter.ts'
 import { OpenQuestions } from './open-questions.ts'
+import { OutageNotes } from './outage-notes.ts'
 import type { EngineParts } from './parts.ts'
 import { persist } from './persist.ts'
 import { readRates } from './rates.ts'
@@ -67,6 +68,7 @@ export class Supervision {
   readonly #intake: Intake
   readonly #hold: Hold
   readonly #questions: OpenQuestions
+  readonly #outageNotes: OutageNotes
   #watch: WatchFacts
   #ladder: Promise<unknown> | null = null
   #detached = false
@@ -105,6 +107,7 @@ export class Supervision {
       heldUntil: null,
     }
     this.#hold = new Hold(parts, input)
+    this.#outageNotes = new OutageNotes(parts, attempt)
     this.#questions = new OpenQuestions(parts, input, () => this.#noteWaiting())
   }
 
@@ -123,6 +126,7 @@ export class Supervision {
         const drained = await this.#ingest(end !== null)
         if (drained && end) await this.#storing
         if (this.#failure) throw this.#failure.error
+        if (drained) await this.#outageNotes.look()
         if (drained && end) return { ...end, strays: this.#strays }
         if (drained) await this.#watchAndWait()
       }
@@ -329,11 +333,19 @@ export class Supervision {
     return this.#watch.heldUntil?.getTime() ?? Number.POSITIVE_INFINITY
   }
 
+  /** One that cannot be written, because the disk is full, is left out: who does not leave by itself is ended. */
   async #farewell(cause: StopCause | 'done'): Promise<void> {
-    const { adapter, dir } = this.#in
+    const { adapter, attempt, dir } = this.#in
     const { messages, closeInput: close } = adapter.farewell(cause)
-    for (const message of messages) await deliver(dir, message)
-    if (close) await closeInput(dir)
+    try {
+      for (const message of messages) await deliver(dir, message)
+      if (close) await closeInput(dir)
+    } catch (error) {
+      this.#parts.log.warn(
+        { attempt: attempt.id, error: String(error) },
+        'could not say goodbye to the agent',
+      )
+    }
   }
 
   #climb(cause: StopCause): void {
