@@ -1,11 +1,12 @@
 /** Whether the settings are right, the daemon runs and answers, and its port is its own. */
 import { createServer } from 'node:net'
+import { describeExposure, KEEP_LOCAL } from '../config/exposure.ts'
 import { loadConfig } from '../config/load.ts'
 import type { Config } from '../config/schema.ts'
 import { toRepriseError } from '../contract/errors.ts'
 import { type Check, fail, ok, warn } from './check.ts'
 import type { CliContext } from './context.ts'
-import { type DaemonLink, findDaemon } from './daemon-link.ts'
+import { type DaemonLink, explainRefusal, findDaemon } from './daemon-link.ts'
 
 export function checkConfig(home: string, context: CliContext): { check: Check; config: Config | null } {
   try {
@@ -32,9 +33,14 @@ export async function checkDaemon(
     const message = `the running daemon is version ${version}, this is ${context.version}`
     return { check: warn('daemon', message, 'Run: reprise down && reprise up'), daemon }
   } catch (error) {
-    const { message, hint } = toRepriseError(error)
+    const { message, hint } = explainRefusal(toRepriseError(error), home)
     return { check: fail('daemon', message, hint ?? 'Run: reprise down && reprise up'), daemon: null }
   }
+}
+
+export function checkExposure({ server }: Config): Check[] {
+  const exposure = describeExposure(server.host)
+  return exposure === null ? [] : [warn('host', exposure, KEEP_LOCAL)]
 }
 
 export async function checkPort(config: Config, daemon: DaemonLink | null): Promise<Check> {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -186,6 +186,23 @@ describe('no daemon', () => {
   })
 })
 
+test('a token that was changed while the daemon runs: each command says which file, and how to end the daemon', async () => {
+  const other = createCli()
+  await other.run(['up'])
+  const pid = other.daemonPid()
+  const token = readFileSync(join(other.home, 'token'))
+  writeFileSync(join(other.home, 'token'), '')
+  for (const command of ['up', 'down', 'status', 'runs']) {
+    const { code, stderr } = await other.run([command])
+    expect(code).toBe(1)
+    expect(stderr).toContain(`the daemon (pid ${pid}) does not accept the token in ${other.home}/token`)
+    expect(stderr).toContain(`kill ${pid}`)
+  }
+  expect((await other.run(['doctor'])).stdout).toMatch(new RegExp(`^fail daemon .*pid ${pid}`, 'm'))
+  writeFileSync(join(other.home, 'token'), token)
+  await other.close()
+})
+
 describe('what keeps the daemon from starting is said by whoever started it', () => {
   test('a broken configuration', async () => {
     const broken = createCli()
@@ -237,6 +254,17 @@ describe('doctor', () => {
     expect(stdout).toMatch(/^warn agent claude .*simulator/m)
     expect(existsSync(fresh.home)).toBe(false)
     await fresh.close()
+  })
+
+  test('warns of an address that other machines can reach, as a starting daemon does', async () => {
+    const said = 'can be reached from other machines'
+    const doctor = await cli.run(['doctor'], { env: { REPRISE_HOST: '0.0.0.0' } })
+    expect(doctor.stdout).toMatch(new RegExp(`^warn host .*${said}`, 'm'))
+    expect((await cli.run(['doctor'])).stdout).not.toContain(said)
+    // Loopback in fact, so that nothing is exposed; it takes more than a look at it to know.
+    const other = createCli({ REPRISE_HOST: '127.1' })
+    expect((await other.run(['up'])).stdout).toContain(said)
+    await other.close()
   })
 
   test('exits with 4 if there is no agent', async () => {
