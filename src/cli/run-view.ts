@@ -119,7 +119,7 @@ function asideOf(event: RunEvent, announceResume: boolean): string | null {
     case 'tool-end':
       return event.isError ? `  failed: ${contentLine(event.content)}` : null
     case 'retry-wait': {
-      const why = event.message ?? (event.apiStatus ? `status ${event.apiStatus}` : 'no answer')
+      const why = event.message ?? (event.apiStatus ? `status ${event.apiStatus}` : 'no connection')
       const when = event.delayMs === undefined ? '' : ` in ${formatDuration(event.delayMs)}`
       return `the model's API: ${why}; try ${event.number}${event.maxRetries ? ` of ${event.maxRetries}` : ''}${when}`
     }

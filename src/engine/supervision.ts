@@ -14,6 +14,7 @@
 import type { AgentAdapter, StopCause } from '../agents/adapter.ts'
 import type { EventBody } from '../contract/events.ts'
 import { overBudget } from '../core/job/budget.ts'
+import { formatSpan } from '../core/span.ts'
 import { followTurn, NEW_TURN } from '../core/turn.ts'
 import { type WatchFacts, watch } from '../core/watchdog.ts'
 import { type AttemptDir, closeInput, deliver, poke } from '../process/attempt-dir.ts'
@@ -280,7 +281,10 @@ export class Supervision {
           event.apiStatus === 429 &&
           (event.delayMs ?? 0) > this.#parts.settings.jobs.holdMs
         ) {
-          await this.stop('rate-limited', `the agent would wait ${event.delayMs} ms for the model`)
+          await this.stop(
+            'rate-limited',
+            `the agent would wait ${formatSpan(event.delayMs ?? 0)} for the model`,
+          )
         }
     }
   }

@@ -216,6 +216,7 @@ describe('troubles of the CLI', () => {
     ])
     const [lost] = only(capturedEvents('connection-lost'), 'retry-wait')
     expect(lost).not.toHaveProperty('apiStatus')
+    expect(lost).not.toHaveProperty('message')
   })
 
   it('its own words about an API error are a notice: no answer, and no model call', () => {

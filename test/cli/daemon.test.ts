@@ -164,6 +164,7 @@ describe('runs and sessions', () => {
       /^\{"runId":.*"seq":4,/,
     )
     expect((await cli.run(['sessions', 'show', session!, '--json'])).json()).toMatchObject({ id: session })
+    expect((await cli.run(['sessions', 'show', session!])).stdout).toMatch(/^transcript present, \d+ KiB /m)
     expect((await cli.run(['sessions'])).stdout).toContain(session!)
     expect((await cli.run(['runs', 'show', 'run_01J00000000000000000000000'])).code).toBe(1)
     expect((await cli.run(['runs', 'cancel', id])).code).toBe(1)

@@ -54,6 +54,16 @@ describe('help', () => {
     expect(stdout).toContain('--json')
   })
 
+  test.each([
+    [['runs', '--limit', '5', '--help'], 'Usage: reprise runs'],
+    [['--json', 'runs', 'show', 'run_1', '--help'], 'Usage: reprise runs show'],
+    [['run', 'demo', '--help'], 'Usage: reprise run'],
+    [['help', 'runs'], 'Usage: reprise runs'],
+  ])('%j', async (args, usage) => {
+    const { code, stdout } = await inside.run(args)
+    expect([code, stdout]).toEqual([0, expect.stringContaining(usage)])
+  })
+
   test('without a command it goes to stderr', async () => {
     const { code, stdout, stderr } = await cli.run([])
     expect([code, stdout]).toEqual([2, ''])
@@ -71,6 +81,10 @@ describe('wrong usage exits with 2, says why, and starts nothing', () => {
     [['rnu'], "unknown command 'rnu'", 'Did you mean'],
     [['runs', 'shw'], 'unknown command "runs shw"', 'Did you mean runs show?'],
     [['sessions', 'frobnicate'], 'unknown command "sessions frobnicate"', 'Expected one of: list, show'],
+    [['demo', '--help'], "unknown command 'demo'", '--help'],
+    [['help', 'demo'], "unknown command 'demo'", '--help'],
+    [['sessions', 'fork', '--help'], 'unknown command "sessions fork"', 'Expected one of: list, show'],
+    [['simulate', '--port', '99999'], 'Expected a port from 0 to 65535.', '--help'],
     [['run', '--modle', 'x', 'y'], "unknown option '--modle'", 'Did you mean --model?'],
     [['status', 'extra'], 'too many arguments', '--help'],
     [['run', '--timeout', 'soon', 'x'], 'Expected a duration such as 90s, 30m or 2h.', '--help'],

@@ -177,7 +177,8 @@ function parseSystem(value: Json): EventBody[] | undefined {
         ...optionalInteger('maxRetries', value.max_retries),
         ...optionalNumber('delayMs', value.retry_delay_ms),
         ...optionalInteger('apiStatus', value.error_status),
-        ...optionalString('message', value.error),
+        // Of a request that got no answer, the CLI says no more than that.
+        ...optionalString('message', value.error === 'unknown' ? undefined : value.error),
       },
     ]
   }
