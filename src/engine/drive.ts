@@ -97,7 +97,7 @@ function startEvent(
   number: number,
   attempt: Parameters<EngineParts['store']['startAttempt']>[0]['attempt'],
 ): EventBody {
-  const { agentSessionId, resumed, freshReason, carry } = attempt
+  const { agentSessionId, resumed, freshReason, carry, kind } = attempt
   return {
     type: 'attempt-start',
     number,
@@ -105,6 +105,7 @@ function startEvent(
     resumed,
     carry,
     ...(freshReason ? { freshReason } : {}),
+    ...(kind === 'compact' ? { makesRoom: true } : {}),
   }
 }
 
