@@ -16,6 +16,7 @@ import { createNotifier } from '../src/daemon/notifier.ts'
 import { engineSettings } from '../src/daemon/settings.ts'
 import { Checkpoints } from '../src/engine/checkpoints.ts'
 import { Cooldowns } from '../src/engine/cooldowns.ts'
+import { Outages } from '../src/engine/outages.ts'
 import type { EngineParts } from '../src/engine/parts.ts'
 import { ProgressBus } from '../src/engine/progress.ts'
 import { ReadingThread } from '../src/engine/reading/thread.ts'
@@ -83,6 +84,7 @@ export async function spoolAttempt(folder: string, output: string): Promise<Spoo
     archive: join(folder, 'archive'),
     damaged: join(folder, 'damaged'),
     closing,
+    outages: new Outages(systemClock, () => true),
     stateDir,
     protectedPaths: [],
     cooldowns: new Cooldowns({ store, clock: systemClock, stateDir, redactor, log, closing }, config.policy),

@@ -1,11 +1,12 @@
 /** Whether the settings are right, the daemon runs and answers, and its port is its own. */
 import { createServer } from 'node:net'
+import { describeExposure, KEEP_LOCAL } from '../config/exposure.ts'
 import { loadConfig } from '../config/load.ts'
 import type { Config } from '../config/schema.ts'
 import { toRepriseError } from '../contract/errors.ts'
 import { type Check, fail, ok, warn } from './check.ts'
 import type { CliContext } from './context.ts'
-import { type DaemonLink, findDaemon } from './daemon-link.ts'
+import { type DaemonLink, explainRefusal, findDaemon } from './daemon-link.ts'
 
 export function checkConfig(home: string, context: CliContext): { check: Check; config: Config | null } {
   try {
@@ -32,9 +33,14 @@ export async function checkDaemon(
     const message = `the running daemon is version ${version}, this is ${context.version}`
     return { check: warn('daemon', message, 'Run: reprise down && reprise up'), daemon }
   } catch (error) {
-    const { message, hint } = toRepriseError(error)
+    const { message, hint } = explainRefusal(toRepriseError(error), home)
     return { check: fail('daemon', message, hint ?? 'Run: reprise down && reprise up'), daemon: null }
   }
+}
+
+export function checkExposure({ server }: Config): Check[] {
+  const exposure = describeExposure(server.host)
+  return exposure === null ? [] : [warn('host', exposure, KEEP_LOCAL)]
 }
 
 export async function checkPort(config: Config, daemon: DaemonLink | null): Promise<Check> {
@@ -46,7 +52,8 @@ export async function checkPort(config: Config, daemon: DaemonLink | null): Prom
   if (problem !== 'EADDRINUSE') {
     return fail('port', `cannot listen on ${where} (${problem})`, 'Change server.host or server.port.')
   }
-  const user = (await isReprise(where)) ? 'another Reprise, with another home' : 'another program'
+  const pid = await findReprise(where)
+  const user = pid === null ? 'another program' : `another Reprise (pid ${pid})`
   const hint = 'Set REPRISE_PORT to another port (0 takes any free one), or end that program.'
   return daemon
     ? warn('port', `${where} is taken by ${user}`, hint)
@@ -61,12 +68,14 @@ function tryListening(host: string, port: number): Promise<string | null> {
   })
 }
 
-async function isReprise(where: string): Promise<boolean> {
+/** The pid of the daemon that answers there, if one does. */
+async function findReprise(where: string): Promise<number | null> {
   try {
     const response = await fetch(`http://${where}/api/health`, { signal: AbortSignal.timeout(1000) })
     const body = (await response.json()) as { status?: string; pid?: number; startedAt?: string }
-    return body.status === 'ok' && typeof body.pid === 'number' && typeof body.startedAt === 'string'
+    const isOne = body.status === 'ok' && typeof body.startedAt === 'string'
+    return isOne ? (body.pid ?? null) : null
   } catch {
-    return false
+    return null
   }
 }

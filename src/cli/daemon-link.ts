@@ -36,6 +36,17 @@ export async function findDaemon(home: string): Promise<DaemonLink | null> {
   })
 }
 
+/** A refused token, with what to do about it here. Anything else stays as it is. */
+export function explainRefusal(error: RepriseError, home: string): RepriseError {
+  const daemon = error.code === 'unauthorized' ? locateDaemon(home) : null
+  if (!daemon) return error
+  const message = `the daemon (pid ${daemon.pid}) does not accept the token in ${join(home, 'token')}`
+  return new RepriseError('unauthorized', message, {
+    hint: `The file has been changed since it started. End it with: kill ${daemon.pid}; agents at work go on, and the next \`reprise up\` makes a token if there is none.`,
+    cause: error,
+  })
+}
+
 function locateDaemon(home: string): (DaemonFile & { token: string }) | null {
   try {
     const file = JSON.parse(readFileSync(join(home, 'daemon.json'), 'utf8')) as Partial<DaemonFile>

@@ -4,7 +4,7 @@ import type { Agent } from '../contract/agent.ts'
 import { toRepriseError } from '../contract/errors.ts'
 import { type Check, fail } from './check.ts'
 import { checkAgents } from './check-agents.ts'
-import { checkConfig, checkDaemon, checkPort } from './check-daemon.ts'
+import { checkConfig, checkDaemon, checkExposure, checkPort } from './check-daemon.ts'
 import { checkHome } from './check-home.ts'
 import { checkMachine } from './check-machine.ts'
 import { type CliContext, printJson, printLine } from './context.ts'
@@ -32,7 +32,7 @@ async function examine(context: CliContext): Promise<void> {
     checkHome(home),
     checkDaemon(home, context),
   ])
-  const port = config ? [await checkPort(config, daemon)] : []
+  const port = config ? [...checkExposure(config), await checkPort(config, daemon)] : []
   const agents = config ? await findAgents(home, daemon, context) : []
   const agentChecks = Array.isArray(agents) ? checkAgents(agents) : [agents]
   const checks = [

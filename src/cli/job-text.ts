@@ -45,6 +45,10 @@ export function whatNext(job: Job): { needs: string | null; commands: string[] }
   if (state === 'completed') {
     return { needs: null, commands: session ? [`reprise run --session ${session} "…"`] : [] }
   }
+  // It did not fit into a fresh session either: to ask the same again is in vain.
+  if (state === 'failed' && job.outcome === 'context-overflow') {
+    return { needs: 'a shorter prompt, or a model with a larger context', commands: [] }
+  }
   if (state === 'failed' || state === 'cancelled') return { needs: null, commands: [retry] }
   if (state === 'waiting') return { needs: null, commands: [retry] }
   if (state !== 'paused' || attention === null) return { needs: null, commands: [] }

@@ -21,7 +21,7 @@ export async function runCli(argv: readonly string[], context: CliContext): Prom
   context.json = wantsJson(argv)
   try {
     const program = await buildProgram(argv, context)
-    await program.parseAsync(argv, { from: 'user' })
+    await program.parseAsync(namesUnknown(program, argv) ? argv.filter(isNotHelp) : argv, { from: 'user' })
     return context.exitCode
   } catch (error) {
     if (error instanceof CommanderError) return endParsing(error, context)
@@ -57,6 +57,27 @@ async function buildProgram(argv: readonly string[], context: CliContext): Promi
   }
   return program
 }
+
+/**
+ * Whether the words it begins with name a command that does not exist. Asked for help on one, commander prints that of
+ * the commands around it, as if all were well: such a line is read as if help had not been asked for.
+ */
+function namesUnknown(program: Command, argv: readonly string[]): boolean {
+  let at = program
+  for (const word of argv.filter((word, index) => index > 0 || word !== 'help')) {
+    if (word.startsWith('-')) {
+      if (at === program) continue
+      return false
+    }
+    const next = at.commands.find((command) => command.name() === word)
+    if (!next) return at.commands.length > 0
+    at = next
+  }
+  return false
+}
+
+const isNotHelp = (word: string, index: number) =>
+  word !== '--help' && word !== '-h' && !(word === 'help' && index === 0)
 
 /** No option before the command takes a value, so the first word that is not an option is the command. */
 function askedCommand(argv: readonly string[]): string | undefined {

@@ -1,11 +1,12 @@
 /** The one place where a command's failure is told: on stderr for people, on stdout with --json. */
 import { toRepriseError } from '../contract/errors.ts'
 import { type CliContext, notify, printJson } from './context.ts'
+import { explainRefusal, homeOf } from './daemon-link.ts'
 import { exitCodeOf } from './exit-code.ts'
 import { styleFor } from './terminal.ts'
 
 export async function reportError(thrown: unknown, context: CliContext): Promise<number> {
-  const error = toRepriseError(thrown)
+  const error = explainRefusal(toRepriseError(thrown), homeOf(context))
   if (context.json) {
     await printJson(context, error.toBody())
   } else {

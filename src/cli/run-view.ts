@@ -32,6 +32,7 @@ export function createRunView(context: CliContext, { announceResume, before }: R
   const sameScreen = context.stdout.isTTY === true && context.stderr.isTTY === true
   let midLine = false
   let hasDeltas = false
+  let makesRoom = false
   const refused = new Set<string>()
   let progress = startProgress(before)
   const status = createStatusLine(context, () => formatProgress(progress, new Date()))
@@ -64,6 +65,8 @@ export function createRunView(context: CliContext, { announceResume, before }: R
     progress = advanced
     // What a sub-agent says is its parent's business; what it does is shown.
     const nested = 'parentToolUseId' in event && event.parentToolUseId !== undefined
+    if (event.type === 'attempt-start') makesRoom = event.makesRoom === true
+    if (makesRoom && (event.type === 'text-delta' || event.type === 'text-end')) return
     if (event.type === 'text-delta' && !nested) {
       hasDeltas = true
       return say(event.text)
@@ -119,7 +122,7 @@ function asideOf(event: RunEvent, announceResume: boolean): string | null {
     case 'tool-end':
       return event.isError ? `  failed: ${contentLine(event.content)}` : null
     case 'retry-wait': {
-      const why = event.message ?? (event.apiStatus ? `status ${event.apiStatus}` : 'no answer')
+      const why = event.message ?? (event.apiStatus ? `status ${event.apiStatus}` : 'no connection')
       const when = event.delayMs === undefined ? '' : ` in ${formatDuration(event.delayMs)}`
       return `the model's API: ${why}; try ${event.number}${event.maxRetries ? ` of ${event.maxRetries}` : ''}${when}`
     }

@@ -1,7 +1,7 @@
 /** `reprise sessions`: the agents' memories of conversations, and whether they can be continued. */
 import type { Command } from 'commander'
 import type { Session } from '../contract/session.ts'
-import { formatAge, formatBytes, formatCost, formatTokens } from './amounts.ts'
+import { formatAge, formatCost, formatSize, formatTokens } from './amounts.ts'
 import { type CliContext, printJson, printLine } from './context.ts'
 import { connect } from './daemon-connect.ts'
 import { addListCommand } from './list-command.ts'
@@ -59,7 +59,7 @@ async function show(id: string, context: CliContext): Promise<void> {
   const session = await client.getSession(id)
   if (context.json) return printJson(context, session)
   const { transcript } = session
-  const size = transcript.bytes === null ? '' : `, ${formatBytes(transcript.bytes)}`
+  const size = transcript.bytes === null ? '' : `, ${formatSize(transcript.bytes)}`
   const fields: [string, string][] = [
     ['session', session.id],
     ['agent', `${session.agent}, which calls it ${session.agentSessionId}`],

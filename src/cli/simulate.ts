@@ -1,11 +1,10 @@
 /** `reprise simulate`: the scripted model server on its own, for agents and tests outside the daemon. */
 import { resolve } from 'node:path'
-import type { Command } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import { RepriseError } from '../contract/errors.ts'
 import type { RequestRecord } from '../simulator/request-record.ts'
 import type { Simulator } from '../simulator/server.ts'
 import { type CliContext, printJson, printLine } from './context.ts'
-import { wholeNumber } from './run-options.ts'
 import { firstLine, styleFor } from './terminal.ts'
 
 const EXAMPLES = `
@@ -26,7 +25,7 @@ export function define(command: Command, context: CliContext): void {
   command
     .description('Serves a scripted model that real agent CLIs can talk to, until Ctrl-C.')
     .option('--scenario <file>', 'what it answers (default: a built-in scenario)')
-    .option('--port <n>', 'port to listen on (default: any free one)', wholeNumber)
+    .option('--port <n>', 'port to listen on (default: any free one)', portNumber)
     .addHelpText('after', EXAMPLES)
     .action((options: SimulateOptions) => simulate(options, context))
 }
@@ -90,10 +89,17 @@ function notAScenario(error: unknown): never {
   })
 }
 
+function portNumber(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
+  if (!(port <= 65_535)) throw new InvalidArgumentError('Expected a port from 0 to 65535.')
+  return port
+}
+
 function cannotListen(error: unknown, port: number): unknown {
-  const { code, message } = error as NodeJS.ErrnoException
-  if (code !== 'EADDRINUSE' && code !== 'EACCES' && code !== 'ERR_SOCKET_BAD_PORT') return error
-  return new RepriseError('port-taken', `cannot listen on port ${port}: ${message}`, {
+  const { code } = error as NodeJS.ErrnoException
+  if (code !== 'EADDRINUSE' && code !== 'EACCES') return error
+  const why = code === 'EACCES' ? 'this user may not' : 'another program does'
+  return new RepriseError('port-taken', `cannot listen on port ${port}: ${why}`, {
     hint: 'Choose another --port, or leave it out to get a free one.',
     cause: error,
   })

@@ -1,7 +1,7 @@
 /** `reprise status`: one screen on what the daemon is doing. Does not start it. */
 import type { Command } from 'commander'
 import { RepriseError } from '../contract/errors.ts'
-import type { Page } from '../contract/http.ts'
+import type { Page, Status } from '../contract/http.ts'
 import type { Job } from '../contract/job.ts'
 import type { Watch } from '../contract/watch.ts'
 import { count, formatAge, formatBytes, formatDistance } from './amounts.ts'
@@ -49,6 +49,7 @@ async function showStatus(context: CliContext): Promise<void> {
     `up for    ${formatAge(status.startedAt, now)} (pid ${status.pid}, ${formatBytes(status.memoryBytes)})`,
     `home      ${status.home}`,
     `runs      ${active} running, ${queued} queued, ${settled} settled`,
+    ...storeLines(status.cannotStore, now).map((line) => style.red(line)),
     ...watchLines(watches, now),
     ...[...needsYou(paused), ...approvalLines(approvals.length)].map((line) => style.yellow(line)),
     ...agents.map(
@@ -62,6 +63,14 @@ async function showStatus(context: CliContext): Promise<void> {
     lines.push('', ...formatTable(headings, rows, widthOf(context.stdout)).map(style.safe))
   }
   for (const line of lines) await printLine(context, line)
+}
+
+function storeLines(outage: Status['cannotStore'], now: Date): string[] {
+  if (!outage) return []
+  return [
+    `store     nothing can be stored for ${formatAge(outage.since, now)}: ${outage.why}`,
+    '          Make room, or make the home writable again. What agents print meanwhile may be lost.',
+  ]
 }
 
 function needsYou({ items, nextCursor }: Page<Job>): string[] {

@@ -39,6 +39,7 @@ async function runHere(context: CliContext): Promise<void> {
   const home = homeOf(context)
   const daemon = await start(context, home).catch(async (error: unknown) => {
     await tellFailed(error)
+    leaveSoon()
     throw error
   })
   let stopping = false
@@ -56,8 +57,12 @@ async function runHere(context: CliContext): Promise<void> {
   await daemon.closed
   if (!context.json)
     notify(context, 'Stopped. Agents that were at work go on; the next `reprise up` takes them over.')
-  // Nothing should be left to wait for; if something is, it must not keep the process.
-  setTimeout(() => process.exit(EXIT.done), 1000).unref()
+  leaveSoon()
+}
+
+/** Nothing should be left to wait for; if something is, it must not keep the process. */
+function leaveSoon(): void {
+  setTimeout(() => process.exit(), 1000).unref()
 }
 
 async function start(context: CliContext, home: string) {

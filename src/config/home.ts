@@ -72,6 +72,15 @@ const EXPLANATIONS: Readonly<Record<string, { says: string; hint: string }>> = {
   ENAMETOOLONG: { says: 'the path is too long', hint: 'Set REPRISE_HOME to a shorter path.' },
 }
 
+/** Codes that tell of the disk, whichever file it was about. */
+const OF_THE_DISK: readonly unknown[] = ['ENOSPC', 'EDQUOT', 'EROFS']
+
+/** What was thrown while something was written into the home, in words if the disk was the cause. */
+export function explainDisk(home: string, error: unknown): unknown {
+  const { code } = (error ?? {}) as { code?: unknown }
+  return OF_THE_DISK.includes(code) ? unusable(home, error as NodeJS.ErrnoException) : error
+}
+
 function unusable(home: string, cause: NodeJS.ErrnoException): RepriseError {
   const known = EXPLANATIONS[cause.code ?? '']
   return new RepriseError('home-unusable', `Cannot use ${home} as home: ${known?.says ?? cause.message}.`, {

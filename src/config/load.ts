@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path'
 import type { ConfiguredWatch } from '../core/watch/definition.ts'
+import { checkAgents } from './check-agents.ts'
 import { checkPolicy, promptPath } from './check-policy.ts'
 import { checkSource } from './check-source.ts'
 import type { Environment } from './environment.ts'
@@ -56,7 +57,7 @@ export function loadConfig({
   ]
   const config = overlay(sources)
   const { watches, problems: unfit } = readWatches(config, sources)
-  const contradictions = [...checkPolicy(config, sources), ...unfit]
+  const contradictions = [...checkAgents(config, sources), ...checkPolicy(config, sources), ...unfit]
   if (contradictions.length > 0) throw configError(contradictions)
   for (const [number, tier] of Object.entries(config.tiers)) {
     if (tier.promptFile !== undefined) tier.promptFile = promptPath(number, tier.promptFile, sources)

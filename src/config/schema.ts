@@ -5,6 +5,7 @@
  * In the parsed `Config` all durations are milliseconds and all sizes are bytes.
  */
 import { z } from 'zod'
+import { ADAPTERS } from '../contract/agent.ts'
 import { CHANGE_POLICIES } from '../contract/job.ts'
 import { PERMISSION_MODES } from '../contract/run.ts'
 import { DEFAULT_COOLDOWNS, DEFAULT_TIERS } from '../core/policy/defaults.ts'
@@ -120,7 +121,11 @@ const agent = z.strictObject({
     'a list of texts',
     'Arguments added to those of Reprise.',
   ).optional(),
-  adapter: text('Which agent it behaves like; by default the one of the same name.').optional(),
+  adapter: setting(
+    z.enum(ADAPTERS),
+    `one of ${ADAPTERS.join(', ')}`,
+    'Which agent it behaves like; by default the one of the same name.',
+  ).optional(),
   model: text('Model to use when the request names none.').optional(),
   concurrency: wholeNumber('How many runs of this agent go on at the same time.', {
     min: 1,

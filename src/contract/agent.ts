@@ -1,5 +1,9 @@
 import { z } from 'zod'
 
+/** What an agent can behave like. The daemon has an adapter for each. */
+export const ADAPTERS = ['claude'] as const
+export type AdapterName = (typeof ADAPTERS)[number]
+
 export const Capabilities = z.object({
   resume: z.boolean(),
   sessionId: z.boolean(),

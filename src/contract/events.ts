@@ -29,6 +29,8 @@ export const EventBody = z.discriminatedUnion('type', [
     resumed: z.boolean(),
     freshReason: z.string().optional(),
     carry: z.string(),
+    /** It only compacts the session; what is printed meanwhile is no answer. */
+    makesRoom: z.literal(true).optional(),
   }),
   kind('session-start', {
     agentSessionId: z.string(),

@@ -7,7 +7,7 @@
  *           └──→ missed     it could not be given: `message` says why
  */
 import { z } from 'zod'
-import { CycleId, FollowUpId, RunId, SessionId } from './ids.ts'
+import { CycleId, FollowUpId, RunId, SessionId, SessionRef } from './ids.ts'
 
 export const FOLLOW_UP_STATES = ['planned', 'fired', 'missed', 'cancelled'] as const
 export const FollowUpState = z.enum(FOLLOW_UP_STATES)
@@ -25,7 +25,7 @@ export const CreateFollowUp = z
     prompt: Prompt,
     /** In whose session: of this run, or this one. */
     runId: RunId.schema.optional(),
-    sessionId: SessionId.schema.optional(),
+    sessionId: SessionRef.optional(),
     /** When: at a time, after a while, or by a cron expression of five fields. */
     at: z.iso.datetime({ offset: true }).optional(),
     inMs: z

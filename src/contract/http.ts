@@ -15,6 +15,8 @@ export const Status = Health.extend({
   simulator: z.string().nullable(),
   runs: z.object({ queued: z.number().int(), running: z.number().int(), settled: z.number().int() }),
   memoryBytes: z.number(),
+  /** The disk takes nothing at present; what is to be stored is tried again. */
+  cannotStore: z.object({ since: z.iso.datetime(), why: z.string() }).nullable(),
 })
 export type Status = z.infer<typeof Status>
 

@@ -31,6 +31,16 @@ export const RunId = idKind('run', 'a run')
 export const AttemptId = idKind('att', 'an attempt')
 export const SessionId = idKind('ses', 'a session')
 
+/** One of our other ids here is a slip that deserves a better answer than "there is none". */
+const OWN_ID = /^[a-z]{3}_[0-9A-HJKMNP-TV-Z]{26}$/
+const AGENT_ID = /^[A-Za-z0-9][\w.:-]{0,127}$/
+/** A session by our id, or by the agent's own: a run has both, as `session` and as `sessionId`. */
+export const SessionRef = z
+  .string()
+  .refine((id) => SessionId.is(id) || (AGENT_ID.test(id) && !OWN_ID.test(id)), {
+    error: "expected a session id like ses_01J…, or the agent's own id of the session",
+  })
+
 export const ConversationId = idKind('cnv', 'a conversation')
 export const MessageId = idKind('msg', 'a message')
 export const JobId = idKind('job', 'a job')

@@ -9,7 +9,7 @@
  *               └──→ failed, cancelled   a retry goes on from here
  */
 import { z } from 'zod'
-import { AttemptId, JobId, RunId, SessionId } from './ids.ts'
+import { AttemptId, JobId, RunId, SessionId, SessionRef } from './ids.ts'
 import { OutcomeName, Usage } from './outcome.ts'
 import {
   Attempt,
@@ -64,7 +64,7 @@ export const CreateJob = z.strictObject({
   model: ModelName.optional(),
   workDir: WorkDir,
   /** Go on in this session, if that is safe. */
-  sessionId: SessionId.schema.optional(),
+  sessionId: SessionRef.optional(),
   forceFreshSession: z.boolean().optional(),
   permissions: PermissionMode.optional(),
   /** Of one attempt. */

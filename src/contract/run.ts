@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { Escalation } from './escalation.ts'
 import { QuestionItem } from './events.ts'
 import { FollowUp } from './follow-up.ts'
-import { AttemptId, ConversationId, CycleId, FollowUpId, JobId, RunId, SessionId } from './ids.ts'
+import { AttemptId, ConversationId, CycleId, FollowUpId, JobId, RunId, SessionId, SessionRef } from './ids.ts'
 import { Outcome, OutcomeName, Usage } from './outcome.ts'
 
 export const PERMISSION_MODES = ['ask-all', 'ask', 'edits', 'allow'] as const
@@ -67,7 +67,7 @@ export const CreateRun = z.strictObject({
   model: ModelName.optional(),
   workDir: WorkDir,
   /** Continue this session, if that is safe. */
-  sessionId: SessionId.schema.optional(),
+  sessionId: SessionRef.optional(),
   forceFreshSession: z.boolean().optional(),
   permissions: PermissionMode.optional(),
   maxDurationMs: MaxDurationMs.optional(),

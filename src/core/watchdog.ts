@@ -5,6 +5,8 @@
  * Time in which the agent waits for a person counts neither as silence nor against the maximum duration: it has a
  * limit of its own.
  */
+import { formatSpan } from './span.ts'
+
 export interface WatchFacts {
   startedAt: Date
   lastOutputAt: Date
@@ -60,12 +62,12 @@ function deadlinesOf(
   const duration = {
     at: facts.startedAt.getTime() + limits.maxDurationMs + facts.waitedMs,
     cause: 'timed-out',
-    message: `ran longer than ${limits.maxDurationMs} ms`,
+    message: `ran longer than ${formatSpan(limits.maxDurationMs)}`,
   } as const
   const silence = {
     at: facts.lastOutputAt.getTime() + limits.idleTimeoutMs,
     cause: 'silent',
-    message: `printed nothing for ${limits.idleTimeoutMs} ms`,
+    message: `printed nothing for ${formatSpan(limits.idleTimeoutMs)}`,
   } as const
   return facts.heldUntil ? [duration] : [duration, silence]
 }

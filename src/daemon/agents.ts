@@ -10,26 +10,19 @@ import { claudeAdapter } from '../agents/claude/adapter.ts'
 import { buildEnvironment } from '../agents/environment.ts'
 import type { ConfiguredAgent } from '../agents/registry.ts'
 import type { Config } from '../config/schema.ts'
-import { RepriseError } from '../contract/errors.ts'
+import type { AdapterName } from '../contract/agent.ts'
 
-const ADAPTERS: Readonly<Record<string, AgentAdapter>> = { claude: claudeAdapter }
+const ADAPTERS: Readonly<Record<AdapterName, AgentAdapter>> = { claude: claudeAdapter }
 export const ALL_ADAPTERS: readonly AgentAdapter[] = Object.values(ADAPTERS)
 
 export type MachineEnv = Readonly<Record<string, string | undefined>>
 
-export function configureAgents(config: Config, machine: MachineEnv): ConfiguredAgent[] {
-  const entries = Object.entries({ claude: {}, ...config.agents } as Config['agents'])
+/** In the order in which they are configured: the first is the default. `claude` is there in any case. */
+export function configureAgents({ agents }: Config, machine: MachineEnv): ConfiguredAgent[] {
+  const entries = Object.entries({ ...agents, claude: agents.claude ?? {} })
   return entries.map(([name, settings]) => {
-    const adapter = ADAPTERS[settings.adapter ?? name]
-    if (!adapter) {
-      throw new RepriseError(
-        'config-invalid',
-        `agents.${name}: there is no adapter ${settings.adapter ?? name}`,
-        {
-          hint: `Set agents.${name}.adapter to one of: ${Object.keys(ADAPTERS).join(', ')}.`,
-        },
-      )
-    }
+    // That each has one was checked when the configuration was loaded.
+    const adapter = ADAPTERS[settings.adapter ?? (name as AdapterName)]
     return {
       name,
       adapter,

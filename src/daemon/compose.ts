@@ -2,6 +2,7 @@
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AgentRegistry, type ConfiguredAgent } from '../agents/registry.ts'
+import { describeExposure, KEEP_LOCAL } from '../config/exposure.ts'
 import { ensureHome } from '../config/home.ts'
 import { loadConfig } from '../config/load.ts'
 import type { Config } from '../config/schema.ts'
@@ -52,6 +53,8 @@ export interface Composition {
 export async function compose({ home, cwd, env, log }: ComposeInput): Promise<Composition> {
   const { config, watches } = loadConfig({ home, cwd, env })
   const notices = ensureHome(home)
+  const exposure = describeExposure(config.server.host)
+  if (exposure !== null) notices.push(`${exposure} ${KEEP_LOCAL}`)
   const closers: (() => unknown)[] = []
   const close = async () => {
     for (const closer of closers.splice(0).reverse()) await closer()

@@ -4,9 +4,10 @@
  */
 import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { explainDisk } from '../config/home.ts'
 import type { DaemonFile } from '../contract/http.ts'
 import { createApp } from '../server/app.ts'
-import { listen } from '../server/listen.ts'
+import { type Listening, listen } from '../server/listen.ts'
 import { systemClock } from './clock.ts'
 import { type ComposeInput, compose } from './compose.ts'
 import { readDaemonFile } from './lock.ts'
@@ -26,8 +27,27 @@ export interface Daemon {
 export async function startDaemon(input: ComposeInput): Promise<Daemon> {
   const { home, log } = input
   const startedAt = systemClock.now().toISOString()
-  const { config, engine, simulatorUrl, notices, close: closeParts } = await compose(input)
+  const {
+    config,
+    engine,
+    simulatorUrl,
+    notices,
+    close: closeParts,
+  } = await compose(input).catch((error: unknown) => {
+    throw explainDisk(home, error)
+  })
   const { promise: closed, resolve: setClosed } = Promise.withResolvers<void>()
+  let server: Listening | null = null
+  let closing: Promise<void> | null = null
+  const close = () => {
+    closing ??= (async () => {
+      if (readDaemonFile(home)?.pid === process.pid) rmSync(join(home, 'daemon.json'), { force: true })
+      await server?.close()
+      await closeParts()
+      setClosed()
+    })()
+    return closing
+  }
   try {
     const { host, port } = config.server
     let url = ''
@@ -44,28 +64,15 @@ export async function startDaemon(input: ComposeInput): Promise<Daemon> {
       log,
       onShutdown: () => void close(),
     })
-    const server = await listen(app, { host, port })
+    server = await listen(app, { host, port })
     url = server.url
-    let closing: Promise<void> | null = null
-    const close = () => {
-      closing ??= (async () => {
-        if (readDaemonFile(home)?.pid === process.pid) rmSync(join(home, 'daemon.json'), { force: true })
-        await server.close()
-        await closeParts()
-        setClosed()
-      })()
-      return closing
-    }
     publish(home, { pid: process.pid, url, startedAt })
-    const { adopted } = await engine.open().catch(async (error: unknown) => {
-      await close()
-      throw error
-    })
+    const { adopted } = await engine.open()
     if (adopted > 0) log.info({ adopted }, 'took over attempts that were left open')
     return { url, pid: process.pid, simulator: simulatorUrl, notices, close, closed }
   } catch (error) {
-    await closeParts()
-    throw error
+    await close()
+    throw explainDisk(home, error)
   }
 }
 

@@ -12,7 +12,7 @@ import type {
 } from '../contract/conversation.ts'
 import type { Approval, Escalation } from '../contract/escalation.ts'
 import type { RunEvent } from '../contract/events.ts'
-import type { ListQuery, Page } from '../contract/http.ts'
+import type { ListQuery, Page, Status } from '../contract/http.ts'
 import type { ConversationId, MessageId, RunId } from '../contract/ids.ts'
 import type { CreateRun, Run, RunDetail, ToolResult } from '../contract/run.ts'
 import type { Session, SessionDetail } from '../contract/session.ts'
@@ -36,6 +36,8 @@ export interface Engine extends JobEngine, WatchEngine {
   /** Lets the tier after this run start, or not. Once. */
   decideApproval: (id: RunId, approval: Approval) => Promise<Escalation>
   countRuns: () => Promise<{ queued: number; running: number; settled: number }>
+  /** Since when the disk takes nothing, and why; null if it does. */
+  findOutage: () => Status['cannotStore']
 
   /** In order, from after `afterSeq`. */
   listEvents: (id: RunId, afterSeq: number, limit: number) => Promise<RunEvent[]>

@@ -6,6 +6,7 @@ import { RepriseError } from '../contract/errors.ts'
 import type { SessionId } from '../contract/ids.ts'
 import type { CreateRun } from '../contract/run.ts'
 import type { EngineParts } from './parts.ts'
+import { requireSession } from './require-session.ts'
 
 export interface Checked {
   agent: string
@@ -19,12 +20,7 @@ export async function checkRequest(
   { store, agents }: EngineParts,
   request: Pick<CreateRun, 'agent' | 'sessionId' | 'workDir'>,
 ): Promise<Checked> {
-  const session = request.sessionId ? await store.getSession(request.sessionId) : null
-  if (request.sessionId && !session) {
-    throw new RepriseError('not-found', `there is no session ${request.sessionId}`, {
-      hint: '`reprise sessions` lists them.',
-    })
-  }
+  const session = request.sessionId ? await requireSession(store, request.sessionId) : null
   const conversation = session && (await store.findConversationOf(session.id))
   if (conversation) {
     throw new RepriseError('conflict', `session ${session.id} belongs to the conversation ${conversation}`, {

@@ -18,6 +18,7 @@ import { formatSpan } from '../core/span.ts'
 import type { Store } from '../store/store.ts'
 import { sweepActions, writeCooldownFile } from './cooldown-file.ts'
 import type { Log } from './log.ts'
+import type { Outages } from './outages.ts'
 import { persist } from './persist.ts'
 
 export interface Claim {
@@ -37,6 +38,7 @@ interface CooldownParts {
   redactor: Redactor
   log: Log
   closing: AbortSignal
+  outages?: Outages
 }
 
 /** Of what may not be done at all. */

@@ -2,7 +2,7 @@
  * One run, one attempt, from queued to the attempt's end. What follows (settled, or queued again) is in the store
  * afterwards; the dispatcher finds it there.
  */
-import { toRepriseError } from '../contract/errors.ts'
+import { type ErrorCode, toRepriseError } from '../contract/errors.ts'
 import type { EventBody } from '../contract/events.ts'
 import type { Outcome } from '../contract/outcome.ts'
 import { overBudget } from '../core/job/budget.ts'
@@ -11,7 +11,7 @@ import { endStrays } from '../process/ladder.ts'
 import { launch } from '../process/launch.ts'
 import { hasMarker, identify, isAlive, type ProcessIdentity } from '../process/proc.ts'
 import { type AttemptEnding, type AttemptRecord, OwnershipLost, type RunRecord } from '../store/records.ts'
-import { readAllowance } from './allowance.ts'
+import { isUnattended, readAllowance } from './allowance.ts'
 import { guarded, openDesk, openGate } from './enforcement.ts'
 import type { LiveRuns } from './live-runs.ts'
 import { mendTranscript } from './mend.ts'
@@ -97,7 +97,7 @@ function startEvent(
   number: number,
   attempt: Parameters<EngineParts['store']['startAttempt']>[0]['attempt'],
 ): EventBody {
-  const { agentSessionId, resumed, freshReason, carry } = attempt
+  const { agentSessionId, resumed, freshReason, carry, kind } = attempt
   return {
     type: 'attempt-start',
     number,
@@ -105,6 +105,7 @@ function startEvent(
     resumed,
     carry,
     ...(freshReason ? { freshReason } : {}),
+    ...(kind === 'compact' ? { makesRoom: true } : {}),
   }
 }
 
@@ -207,12 +208,11 @@ async function giveUp(parts: EngineParts, run: RunRecord, error: unknown): Promi
     return
   }
   const { code, message: what, hint } = toRepriseError(error)
-  const message = parts.redactor.text(hint ? `${what}. ${hint}` : what)
-  parts.log.error(
-    { run: run.id, error: code === 'internal' ? String((error as Error)?.stack) : code },
-    message,
-  )
-  const outcome = { name: 'crashed', message } as const
+  const why = parts.redactor.text(hint ? `${what}. ${hint}` : what)
+  parts.log.error({ run: run.id, error: code === 'internal' ? String((error as Error)?.stack) : code }, why)
+  const outcome = wasNeverStarted(run, code)
+    ? ({ name: 'cancelled', message: `not started: ${why}` } as const)
+    : ({ name: 'crashed', message: why } as const)
   try {
     if (await endQueued(parts, run, outcome)) return
     for (const attempt of await parts.store.listAttempts(run.id)) {
@@ -232,6 +232,13 @@ async function giveUp(parts: EngineParts, run: RunRecord, error: unknown): Promi
     parts.bus.publish(run.id)
   }
 }
+
+/**
+ * Its agent or its directory is gone while it waited: nothing has crashed. Of what nobody watches it is still a failure,
+ * because people are told of failures only.
+ */
+const wasNeverStarted = (run: RunRecord, code: ErrorCode) =>
+  run.attemptCount === 0 && code !== 'internal' && !isUnattended(run)
 
 interface UnseenEnding extends Pick<AttemptEnding, 'outcome' | 'strikes' | 'next'> {
   strays: number

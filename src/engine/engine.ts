@@ -1,6 +1,6 @@
 /** Drives the one path: admits runs, dispatches them, recovers what a daemon before left open. */
 import { RepriseError } from '../contract/errors.ts'
-import { type RunId, SessionId } from '../contract/ids.ts'
+import type { RunId } from '../contract/ids.ts'
 import type { Run } from '../contract/run.ts'
 import type { SessionDetail } from '../contract/session.ts'
 import { Dispatcher } from '../queue/dispatcher.ts'
@@ -17,7 +17,9 @@ import { createFollowUps } from './follow-ups/follow-ups.ts'
 import { createJobs } from './jobs.ts'
 import { LiveRuns } from './live-runs.ts'
 import { goOnIfAffordable } from './next-run.ts'
+import { hasRoom, Outages } from './outages.ts'
 import type { EngineParts } from './parts.ts'
+import { requireSession } from './require-session.ts'
 import { sweepSpool } from './sweep.ts'
 import { Approvals } from './tiers/approvals.ts'
 import { describeEscalation, readChain } from './tiers/chain.ts'
@@ -43,14 +45,16 @@ const KEEP_EVENTS_MS = 31 * 86_400_000
 const MAX_FOLLOW_UPS = 1000
 
 export function createEngine(
-  given: Omit<EngineParts, 'closing' | 'checkpoints' | 'cooldowns' | 'onAsk' | 'onPlanned'>,
+  given: Omit<EngineParts, 'closing' | 'outages' | 'checkpoints' | 'cooldowns' | 'onAsk' | 'onPlanned'>,
 ): RunningEngine {
   const closing = new AbortController()
+  const outages = new Outages(given.clock, () => hasRoom(given.spool))
   const parts: EngineParts = {
     ...given,
     closing: closing.signal,
+    outages,
     checkpoints: new Checkpoints(given),
-    cooldowns: new Cooldowns({ ...given, closing: closing.signal }, given.settings.escalation.rules),
+    cooldowns: new Cooldowns({ ...given, closing: closing.signal, outages }, given.settings.escalation.rules),
     onAsk: () => approvals.wake(),
     onPlanned: () => timetable.notePlanned(),
   }
@@ -108,13 +112,6 @@ export function createEngine(
   const describe = async (run: RunRecord): Promise<Run> => {
     const session = run.sessionId === null ? null : await store.getSession(run.sessionId)
     return describeRun(run, session, run.state.at === 'running' ? await store.listPending(run.id) : [])
-  }
-  const requireSession = async (id: string): Promise<SessionRecord> => {
-    const session = SessionId.is(id) ? await store.getSession(id) : await store.findSession(id)
-    if (session) return session
-    throw new RepriseError('not-found', `there is no session ${JSON.stringify(id)}`, {
-      hint: '`reprise sessions` lists them.',
-    })
   }
   const settled = (run: RunRecord) =>
     new RepriseError('run-settled', `run ${run.id} has ended already`, { details: { state: run.state } })
@@ -243,6 +240,10 @@ export function createEngine(
       return { items: await Promise.all(short.map(describe)), nextCursor }
     },
     countRuns: store.countRuns,
+    findOutage: () => {
+      const { current } = outages
+      return current && { since: current.since.toISOString(), why: current.why }
+    },
     getChain: async (id) => {
       const chain = await readChain(parts, id, describe)
       if (chain) return chain
@@ -268,7 +269,7 @@ export function createEngine(
       return { items: items.map((session) => describeSession(session, ages, clock.now())), nextCursor }
     },
     getSession: async (id) => {
-      const session = await requireSession(id)
+      const session = await requireSession(store, id)
       const transcript = await inspectTranscript(parts, session)
       const { items } = await store.listRuns({ limit: 200, sessionId: session.id })
       return {

@@ -1,11 +1,13 @@
 /**
  * A write that must not be given up because of the disk: it may be full for a while, or the database busy. Tried
- * again until it works, until another owner is found, or until this daemon is closing. The agent does not notice: it
- * writes to its spool meanwhile. An error that is not about the disk is not cured by trying again, and thrown.
+ * again until it works, until another owner is found, or until this daemon is closing. The agent goes on and writes to
+ * its spool; where that is on the same disk, what it prints meanwhile may be lost. An error that is not about the disk is
+ * not cured by trying again, and thrown.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { RepriseError } from '../contract/errors.ts'
 import type { Log } from './log.ts'
+import type { Outages } from './outages.ts'
 
 const FIRST_WAIT_MS = 100
 const MAX_WAIT_MS = 5000
@@ -16,19 +18,26 @@ export class Detached extends Error {
 }
 
 export async function persist<T>(
-  { log, closing }: { log: Log; closing: AbortSignal },
+  { log, closing, outages }: { log: Log; closing: AbortSignal; outages?: Outages },
   write: () => Promise<T>,
 ): Promise<T> {
-  for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, MAX_WAIT_MS)) {
-    try {
-      return await write()
-    } catch (error) {
-      if (!isDiskTrouble(error)) throw error
-      log.error({ error: String(error), retryInMs: waitMs }, 'could not store; trying again')
-      await delay(waitMs, undefined, { signal: closing }).catch(() => {
-        throw new Detached('closing while the disk refuses writes')
-      })
+  let refused = false
+  try {
+    for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, MAX_WAIT_MS)) {
+      try {
+        return await write()
+      } catch (error) {
+        if (!isDiskTrouble(error)) throw error
+        if (!refused) outages?.begin((error as Error).message)
+        refused = true
+        log.error({ error: String(error), retryInMs: waitMs }, 'could not store; trying again')
+        await delay(waitMs, undefined, { signal: closing }).catch(() => {
+          throw new Detached('closing while the disk refuses writes')
+        })
+      }
     }
+  } finally {
+    if (refused) outages?.end()
   }
 }
 

@@ -14,6 +14,7 @@
 import type { AgentAdapter, StopCause } from '../agents/adapter.ts'
 import type { EventBody } from '../contract/events.ts'
 import { overBudget } from '../core/job/budget.ts'
+import { formatSpan } from '../core/span.ts'
 import { followTurn, NEW_TURN } from '../core/turn.ts'
 import { type WatchFacts, watch } from '../core/watchdog.ts'
 import { type AttemptDir, closeInput, deliver, poke } from '../process/attempt-dir.ts'
@@ -30,6 +31,7 @@ import { markTaken, takenIn } from './follow-ups/reconcile.ts'
 import type { Gate } from './gate.ts'
 import { METERED, Meter, type Reading } from './meter.ts'
 import { OpenQuestions } from './open-questions.ts'
+import { OutageNotes } from './outage-notes.ts'
 import type { EngineParts } from './parts.ts'
 import { persist } from './persist.ts'
 import { readRates } from './rates.ts'
@@ -67,6 +69,7 @@ export class Supervision {
   readonly #intake: Intake
   readonly #hold: Hold
   readonly #questions: OpenQuestions
+  readonly #outageNotes: OutageNotes
   #watch: WatchFacts
   #ladder: Promise<unknown> | null = null
   #detached = false
@@ -105,6 +108,7 @@ export class Supervision {
       heldUntil: null,
     }
     this.#hold = new Hold(parts, input)
+    this.#outageNotes = new OutageNotes(parts, attempt)
     this.#questions = new OpenQuestions(parts, input, () => this.#noteWaiting())
   }
 
@@ -123,6 +127,7 @@ export class Supervision {
         const drained = await this.#ingest(end !== null)
         if (drained && end) await this.#storing
         if (this.#failure) throw this.#failure.error
+        if (drained) await this.#outageNotes.look()
         if (drained && end) return { ...end, strays: this.#strays }
         if (drained) await this.#watchAndWait()
       }
@@ -276,7 +281,10 @@ export class Supervision {
           event.apiStatus === 429 &&
           (event.delayMs ?? 0) > this.#parts.settings.jobs.holdMs
         ) {
-          await this.stop('rate-limited', `the agent would wait ${event.delayMs} ms for the model`)
+          await this.stop(
+            'rate-limited',
+            `the agent would wait ${formatSpan(event.delayMs ?? 0)} for the model`,
+          )
         }
     }
   }
@@ -329,11 +337,19 @@ export class Supervision {
     return this.#watch.heldUntil?.getTime() ?? Number.POSITIVE_INFINITY
   }
 
+  /** One that cannot be written, because the disk is full, is left out: who does not leave by itself is ended. */
   async #farewell(cause: StopCause | 'done'): Promise<void> {
-    const { adapter, dir } = this.#in
+    const { adapter, attempt, dir } = this.#in
     const { messages, closeInput: close } = adapter.farewell(cause)
-    for (const message of messages) await deliver(dir, message)
-    if (close) await closeInput(dir)
+    try {
+      for (const message of messages) await deliver(dir, message)
+      if (close) await closeInput(dir)
+    } catch (error) {
+      this.#parts.log.warn(
+        { attempt: attempt.id, error: String(error) },
+        'could not say goodbye to the agent',
+      )
+    }
   }
 
   #climb(cause: StopCause): void {

@@ -6,6 +6,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { MiddlewareHandler } from 'hono'
 import { RepriseError } from '../contract/errors.ts'
+import { isLoopback } from '../core/loopback.ts'
 
 export function guardHost(allowedHosts: readonly string[]): MiddlewareHandler {
   const allowed = new Set(allowedHosts.map((host) => host.toLowerCase()))
@@ -54,7 +55,7 @@ export function guardToken(
           'unauthorized',
           shown === undefined ? 'the token is missing' : 'the token is wrong',
           {
-            hint: 'Send "Authorization: Bearer <token>"; the token is in the file `token` in the home (~/.reprise).',
+            hint: 'Send "Authorization: Bearer <token>"; the token is in the file `token` in the daemon\'s home ($REPRISE_HOME, by default ~/.reprise).',
           },
         )
       }
@@ -69,8 +70,4 @@ export const digest = (text: string) => createHash('sha256').update(text).digest
 function hostName(host: string): string | null {
   const [, bracketed, plain] = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::\d{1,5})?$/i.exec(host) ?? []
   return (bracketed ?? plain)?.toLowerCase() ?? null
-}
-
-function isLoopback(name: string): boolean {
-  return name === 'localhost' || name === '::1' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(name)
 }

@@ -15,7 +15,7 @@ import {
   JobId,
   MessageId,
   RunId,
-  SessionId,
+  SessionRef,
   WatchId,
 } from '../contract/ids.ts'
 import * as job from '../contract/job.ts'
@@ -83,14 +83,7 @@ export const JobPath = z.object({ id: JobId.schema })
 export const ConversationPath = z.object({ id: ConversationId.schema })
 export const MessagePath = z.object({ id: ConversationId.schema, mid: MessageId.schema })
 
-/** One of our other ids here is a slip that deserves a better answer than "there is none". */
-const OWN_ID = /^[a-z]{3}_[0-9A-HJKMNP-TV-Z]{26}$/
-const AGENT_ID = /^[A-Za-z0-9][\w.:-]{0,127}$/
-export const SessionPath = z.object({
-  id: z.string().refine((id) => SessionId.is(id) || (AGENT_ID.test(id) && !OWN_ID.test(id)), {
-    error: "expected a session id like ses_01J…, or the agent's own id of the session",
-  }),
-})
+export const SessionPath = z.object({ id: SessionRef })
 
 const WatchRef = z.string().refine((id) => WatchId.is(id) || watch.WatchName.safeParse(id).success, {
   error: "expected a watch's name, or its id like wch_01J…",

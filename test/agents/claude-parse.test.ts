@@ -216,6 +216,7 @@ describe('troubles of the CLI', () => {
     ])
     const [lost] = only(capturedEvents('connection-lost'), 'retry-wait')
     expect(lost).not.toHaveProperty('apiStatus')
+    expect(lost).not.toHaveProperty('message')
   })
 
   it('its own words about an API error are a notice: no answer, and no model call', () => {
@@ -224,6 +225,19 @@ describe('troubles of the CLI', () => {
     expect(only(events, 'text-end')).toEqual([])
     expect(only(events, 'model-call')).toEqual([])
   })
+
+  it.each([
+    ['answers-a-command', 'Total cost:'],
+    ['command-fails', 'Error: No messages to compact'],
+  ] as const)(
+    '%s: what a command of its own printed is the answer, without a model call',
+    (behaviour, text) => {
+      const events = capturedEvents(behaviour)
+      expect(only(events, 'text-end')).toMatchObject([{ text: expect.stringContaining(text) }])
+      expect(only(events, 'notice')).toEqual([])
+      expect(only(events, 'model-call')).toEqual([])
+    },
+  )
 
   it('a compaction, with the size before and after', () => {
     const [compaction] = only(capturedEvents('compacts'), 'compaction')

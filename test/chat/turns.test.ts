@@ -200,6 +200,18 @@ it('a message that does not fit even then: fresh, with a handoff; the conversati
   expect(await chat.say('and on')).toMatchObject({ outcome: 'completed', resumed: true })
 })
 
+it('what a command of the agent itself prints is the answer, and the session goes on', async () => {
+  const chat = await begin()
+  expect(await chat.say('/compact')).toMatchObject({ outcome: 'completed' })
+  expect(await chat.say('hello')).toMatchObject({ outcome: 'completed', attempts: [{ resumed: true }] })
+  expect(await chat.texts()).toEqual([
+    'user: /compact',
+    'claude: Error: No messages to compact',
+    'user: hello',
+    'claude: Noted.',
+  ])
+})
+
 it('what was saved is counted', async () => {
   const chat = await begin()
   for (const text of ['one', 'two', 'three', 'four']) await chat.say(text)

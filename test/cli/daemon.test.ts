@@ -62,6 +62,11 @@ describe('run', () => {
     expect((await cli.run(['run', '--', '--json', '--help'])).stdout).toBe('You said: --json --help\n')
   })
 
+  test("what a command of the agent's own prints is its answer", async () => {
+    const { code, stdout } = await cli.run(['run', '/context'])
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^## Context Usage\n/)])
+  })
+
   test("goes on in a session, by our id or the agent's", async () => {
     const { session, sessionId } = await lastRun()
     const { stderr } = await cli.run(['run', '--session', session!, 'again'])
@@ -159,6 +164,7 @@ describe('runs and sessions', () => {
       /^\{"runId":.*"seq":4,/,
     )
     expect((await cli.run(['sessions', 'show', session!, '--json'])).json()).toMatchObject({ id: session })
+    expect((await cli.run(['sessions', 'show', session!])).stdout).toMatch(/^transcript present, \d+ KiB /m)
     expect((await cli.run(['sessions'])).stdout).toContain(session!)
     expect((await cli.run(['runs', 'show', 'run_01J00000000000000000000000'])).code).toBe(1)
     expect((await cli.run(['runs', 'cancel', id])).code).toBe(1)

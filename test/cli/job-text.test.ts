@@ -64,6 +64,10 @@ describe('what to do', () => {
 
   test('about one that has ended, and nothing about one at work', () => {
     expect(whatNext(job({ state: 'failed' })).commands).toEqual(['reprise jobs retry job_X'])
+    expect(whatNext(job({ state: 'failed', outcome: 'context-overflow' }))).toEqual({
+      needs: expect.stringContaining('a shorter prompt'),
+      commands: [],
+    })
     expect(whatNext(job({ state: 'cancelled' })).commands).toEqual(['reprise jobs retry job_X'])
     expect(whatNext(job({ state: 'completed', session: 'ses_X' })).commands).toEqual([
       'reprise run --session ses_X "…"',

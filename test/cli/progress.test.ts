@@ -279,6 +279,25 @@ describe('on a terminal', () => {
     expect(screen.raw()).toBe('Hello\n')
   })
 
+  test('what is printed while room is made is not the answer', async () => {
+    const { screen, view } = open()
+    const start = { type: 'attempt-start', agentSessionId: 'x', resumed: true, carry: 'none' } as const
+    await view.show(event({ ...start, number: 1, makesRoom: true }))
+    await view.show(event({ type: 'text-end', text: 'Error: No messages to compact' }))
+    await view.show(event({ ...start, number: 2 }))
+    await view.show(event({ type: 'text-end', text: 'Here.' }))
+    await view.end()
+    expect(screen.raw()).toContain('Here.')
+    expect(screen.raw()).not.toContain('Error')
+  })
+
+  test('a request that got no answer is told as what it was', async () => {
+    const { screen, view } = open()
+    await view.show(event({ type: 'retry-wait', number: 1, maxRetries: 10, delayMs: 618 }))
+    await view.end()
+    expect(screen.raw()).toContain("the model's API: no connection; try 1 of 10 in 618ms")
+  })
+
   test('whatever is said when, the text is what it would be without it', async () => {
     const piece = fc.oneof(
       fc.string({ maxLength: 80 }).map((text) => text.replaceAll(/[^\x20-\x7e]/g, '.')),

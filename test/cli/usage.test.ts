@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -54,6 +54,16 @@ describe('help', () => {
     expect(stdout).toContain('--json')
   })
 
+  test.each([
+    [['runs', '--limit', '5', '--help'], 'Usage: reprise runs'],
+    [['--json', 'runs', 'show', 'run_1', '--help'], 'Usage: reprise runs show'],
+    [['run', 'demo', '--help'], 'Usage: reprise run'],
+    [['help', 'runs'], 'Usage: reprise runs'],
+  ])('%j', async (args, usage) => {
+    const { code, stdout } = await inside.run(args)
+    expect([code, stdout]).toEqual([0, expect.stringContaining(usage)])
+  })
+
   test('without a command it goes to stderr', async () => {
     const { code, stdout, stderr } = await cli.run([])
     expect([code, stdout]).toEqual([2, ''])
@@ -71,6 +81,10 @@ describe('wrong usage exits with 2, says why, and starts nothing', () => {
     [['rnu'], "unknown command 'rnu'", 'Did you mean'],
     [['runs', 'shw'], 'unknown command "runs shw"', 'Did you mean runs show?'],
     [['sessions', 'frobnicate'], 'unknown command "sessions frobnicate"', 'Expected one of: list, show'],
+    [['demo', '--help'], "unknown command 'demo'", '--help'],
+    [['help', 'demo'], "unknown command 'demo'", '--help'],
+    [['sessions', 'fork', '--help'], 'unknown command "sessions fork"', 'Expected one of: list, show'],
+    [['simulate', '--port', '99999'], 'Expected a port from 0 to 65535.', '--help'],
     [['run', '--modle', 'x', 'y'], "unknown option '--modle'", 'Did you mean --model?'],
     [['status', 'extra'], 'too many arguments', '--help'],
     [['run', '--timeout', 'soon', 'x'], 'Expected a duration such as 90s, 30m or 2h.', '--help'],
@@ -186,6 +200,23 @@ describe('no daemon', () => {
   })
 })
 
+test('a token that was changed while the daemon runs: each command says which file, and how to end the daemon', async () => {
+  const other = createCli()
+  await other.run(['up'])
+  const pid = other.daemonPid()
+  const token = readFileSync(join(other.home, 'token'))
+  writeFileSync(join(other.home, 'token'), '')
+  for (const command of ['up', 'down', 'status', 'runs']) {
+    const { code, stderr } = await other.run([command])
+    expect(code).toBe(1)
+    expect(stderr).toContain(`the daemon (pid ${pid}) does not accept the token in ${other.home}/token`)
+    expect(stderr).toContain(`kill ${pid}`)
+  }
+  expect((await other.run(['doctor'])).stdout).toMatch(new RegExp(`^fail daemon .*pid ${pid}`, 'm'))
+  writeFileSync(join(other.home, 'token'), token)
+  await other.close()
+})
+
 describe('what keeps the daemon from starting is said by whoever started it', () => {
   test('a broken configuration', async () => {
     const broken = createCli()
@@ -237,6 +268,17 @@ describe('doctor', () => {
     expect(stdout).toMatch(/^warn agent claude .*simulator/m)
     expect(existsSync(fresh.home)).toBe(false)
     await fresh.close()
+  })
+
+  test('warns of an address that other machines can reach, as a starting daemon does', async () => {
+    const said = 'can be reached from other machines'
+    const doctor = await cli.run(['doctor'], { env: { REPRISE_HOST: '0.0.0.0' } })
+    expect(doctor.stdout).toMatch(new RegExp(`^warn host .*${said}`, 'm'))
+    expect((await cli.run(['doctor'])).stdout).not.toContain(said)
+    // Loopback in fact, so that nothing is exposed; it takes more than a look at it to know.
+    const other = createCli({ REPRISE_HOST: '127.1' })
+    expect((await other.run(['up'])).stdout).toContain(said)
+    await other.close()
   })
 
   test('exits with 4 if there is no agent', async () => {

@@ -5,6 +5,7 @@ import type { Environment } from '../../src/config/environment.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import type { ConfigProblem } from '../../src/config/problem.ts'
 import { RepriseError } from '../../src/contract/errors.ts'
+import { configureAgents } from '../../src/daemon/agents.ts'
 import { temporaryDirs } from './temporary-dirs.ts'
 
 type Given = { home?: string; project?: string; env?: Environment }
@@ -35,6 +36,15 @@ function refusalIn(where: { home: string; cwd: string; env: Environment }) {
   }
   throw new Error('the configuration was accepted')
 }
+
+test.each([
+  ['', ['claude']],
+  ['agents: { x: { adapter: claude } }', ['x', 'claude']],
+  ['agents: { x: { adapter: claude }, claude: { model: opus } }', ['x', 'claude']],
+  ['agents: { claude: { model: opus }, x: { adapter: claude } }', ['claude', 'x']],
+])('the first agent configured is the default, and claude is always there: %j', (home, names) => {
+  expect(configureAgents(load({ home }), {}).map(({ name }) => name)).toEqual(names)
+})
 
 describe('defaults and overlay', () => {
   test('without any source, the documented defaults', () => {
@@ -222,6 +232,8 @@ describe('refusals', () => {
     ['- 1', 'a mapping with the keys server, store'],
     ['agents: { claude: { args: [1] } }', 'expected a text; got 1'],
     ['agents: { claude: { env: { "A=B": x } } }', 'is not a fitting name; expected names of variables'],
+    ['agents: { x: { adapter: codex } }', 'agents.x.adapter: expected one of claude; got "codex"'],
+    ['agents: { x: { model: opus } }', 'agents.x: needs an adapter, what it behaves like: one of claude'],
     ['agents: { "../x": {} }', 'is not a fitting name; expected names of agents'],
     ['dryRun: maybe', 'true or false; got "maybe"'],
     ['notify: { me: {} }', 'notify.me: needs a webhook or a command'],

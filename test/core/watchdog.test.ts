@@ -68,10 +68,10 @@ describe('an attempt is stopped', () => {
       'message',
       'printed more than 1000 bytes',
     )
-    expect(watch(facts(), LIMITS, at(30))).toHaveProperty('message', 'printed nothing for 30000 ms')
+    expect(watch(facts(), LIMITS, at(30))).toHaveProperty('message', 'printed nothing for 30s')
     expect(watch(facts({ lastOutputAt: at(99) }), LIMITS, at(100))).toHaveProperty(
       'message',
-      'ran longer than 100000 ms',
+      'ran longer than 1m 40s',
     )
   })
 })

@@ -1,6 +1,10 @@
 /** A disk that refuses writes: clear errors, nothing half-created, and work goes on when there is room again. */
+import { execFileSync } from 'node:child_process'
+import { rm, symlink } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
-import { World } from '../support/world.ts'
+import type { Status } from '../../src/contract/http.ts'
+import { REPRISE, until, World } from '../support/world.ts'
 
 let world: World
 afterEach(() => world.close())
@@ -20,6 +24,45 @@ it('refuses what it cannot store, whole, and goes on with what it can', async ()
   expect(await world.api<{ items: unknown[] }>('GET', '/api/runs')).toMatchObject({ items: [] })
 
   expect(await world.run({ prompt: 'small' })).toMatchObject({ outcome: 'completed', resultText: 'Fine.' })
+})
+
+it('a daemon that finds the disk full while it starts says so and ends, whole; with room, the next one starts', async () => {
+  world = await World.create({ name: 'echo', rules: [{ reply: 'Fine.' }] })
+  // The last thing that is written, once it listens.
+  const full = join(world.home, 'daemon.json.new')
+  await symlink('/dev/full', full)
+  const start = world.startDaemon()
+  await expect(start).rejects.toThrow(/ended with 1:\n.*the disk is full.*\n.*Free some space/)
+  expect(world.processes()).toEqual([])
+  await rm(full)
+  await world.startDaemon()
+  expect(await world.run({ prompt: 'small' })).toMatchObject({ outcome: 'completed' })
+})
+
+it('a disk that is full while an agent works: the status says so, and the run that output may be lost', async () => {
+  world = await World.create({ name: 'slow', rules: [{ reply: ['Half.', { hold: 'gate' }, ' Whole.'] }] })
+  await world.configure({ run: { hangAfterResult: '1s', termAfter: '1s', killAfter: '1s' } })
+  await world.startDaemon({ fileSizeLimit: 512 * MIB })
+  const { id } = await world.createRun({ prompt: 'go' })
+  await world.simulator.waitForHold('gate')
+  const limitFiles = (limit: string) =>
+    execFileSync('prlimit', ['--pid', String(world.daemonPid), `--fsize=${limit}:`])
+  limitFiles('1')
+  world.simulator.release('gate')
+  const refused = () => world.api<Status>('GET', '/api/status').then((status) => status.cannotStore)
+  expect(await until(refused, 'the refusal')).toMatchObject({ why: expect.stringContaining('cannot store') })
+  const status = execFileSync(REPRISE, ['status'], { env: world.env, encoding: 'utf8' })
+  expect(status).toMatch(/nothing can be stored for .*: cannot store/)
+
+  limitFiles(String(512 * MIB))
+  expect(await world.settled(id)).toMatchObject({
+    outcome: 'completed',
+    resultText: ' Whole.',
+    attemptCount: 1,
+  })
+  const notes = (await world.events(id)).flatMap((event) => (event.type === 'note' ? [event.text] : []))
+  expect(notes).toContainEqual(expect.stringMatching(/^Nothing could be stored from .* may be lost\.$/))
+  expect(await refused()).toBeNull()
 })
 
 it('takes a prompt of megabytes, and one that begins with dashes, as they are', async () => {

@@ -138,6 +138,20 @@ it('a conversation keeps its answer, and another agent goes on', async () => {
   expect(next).toMatchObject({ outcome: 'completed', carry: 'transcript' })
 })
 
+it('a turn that still waits for it is cancelled, and says which agent is missing: nothing has crashed', async () => {
+  await begin(HELD)
+  const chat = await Chat.create(world, { agent: 'second' })
+  const { id: first } = await chat.post('begin the work')
+  await world.simulator.waitForHold('gate')
+  const { id } = await chat.post('and then?')
+  await restartWithout()
+  world.simulator.release('gate')
+  expect(await world.settled(first)).toMatchObject(ALL)
+  const run = await world.settled(id)
+  expect(run).toMatchObject({ outcome: 'cancelled', attemptCount: 0 })
+  expect(run.message).toMatch(/^not started: there is no agent named "second"\. Configured agents: claude\./)
+})
+
 it('how to read it is not known any more: it is ended, and a gap says what was not read', async () => {
   await begin(HELD)
   const { id } = await world.createRun({ prompt: 'begin the work', agent: 'second' })

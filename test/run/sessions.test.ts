@@ -70,6 +70,18 @@ it('resumes with only the new prompt; the model sees the earlier turn, from its 
   expect(session).toMatchObject({ turns: 2, resumes: 1 })
 })
 
+it("takes the agent's own id for a session too, which a run has as sessionId", async () => {
+  world = await World.create(ECHO)
+  await world.startDaemon()
+  const { session, sessionId } = await world.run({ prompt: 'hello' })
+  expect(await world.run({ prompt: 'again', sessionId: sessionId! })).toMatchObject({
+    session,
+    resumed: true,
+  })
+  const followUp = { prompt: 'later', sessionId, inMs: 3_600_000 }
+  expect(await world.api('POST', '/api/followups', followUp)).toMatchObject({ session })
+})
+
 it('resumes through a symlink to the same directory, starts fresh with the history in another one', async () => {
   world = await World.create(ECHO)
   await world.startDaemon()

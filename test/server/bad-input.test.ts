@@ -30,7 +30,7 @@ describe('the body of a new run', () => {
     ['a model that looks like an option', { ...good, model: '--help' }, 'model: expected a model name'],
     [
       'a session of another kind',
-      { ...good, sessionId: 'run_01' },
+      { ...good, sessionId: RunId.create(new Date()) },
       'sessionId: expected a session id like ses_01J…',
     ],
     ['a mode that does not exist', { ...good, permissions: 'all' }, 'permissions: expected one of'],

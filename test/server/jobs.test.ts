@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createClient } from '../../src/client/client.ts'
 import type { Page } from '../../src/contract/http.ts'
-import { JobId } from '../../src/contract/ids.ts'
+import { JobId, RunId } from '../../src/contract/ids.ts'
 import type { Job } from '../../src/contract/job.ts'
 import { type ServerUnderTest, startServer, TOKEN } from './daemon-double.ts'
 
@@ -100,7 +100,11 @@ describe('bad input', () => {
     ['no directory', { prompt: 'x' }, 'workDir: expected string, got nothing'],
     ['an unknown field', { ...good, timeout: 5 }, 'timeout: unknown'],
     ['the name it has for runs', { ...good, maxDurationMs: 5000 }, 'maxDurationMs: unknown'],
-    ['a run for a session', { ...good, sessionId: 'run_01' }, 'sessionId: expected a session id'],
+    [
+      'a run for a session',
+      { ...good, sessionId: RunId.create(new Date()) },
+      'sessionId: expected a session id',
+    ],
     ['a negative timeout', { ...good, timeoutMs: -1 }, 'timeoutMs: too small'],
     ['a timeout of a month', { ...good, timeoutMs: 31 * 86_400_000 }, 'timeoutMs: too big'],
     ['a timeout in words', { ...good, timeoutMs: '30m' }, 'timeoutMs: expected number, got string'],

@@ -1,7 +1,7 @@
 /** The part of the engine double that is about watches, cycles and follow-ups. */
 import { RepriseError } from '../../src/contract/errors.ts'
 import type { FollowUp } from '../../src/contract/follow-up.ts'
-import { CycleId, FollowUpId, WatchId } from '../../src/contract/ids.ts'
+import { CycleId, FollowUpId, SessionId, WatchId } from '../../src/contract/ids.ts'
 import { NO_USAGE } from '../../src/contract/outcome.ts'
 import type { CycleDetail, Triggered, Watch } from '../../src/contract/watch.ts'
 import type { WatchEngine } from '../../src/engine/watch-api.ts'
@@ -120,7 +120,7 @@ export function createWatchDoubles(): WatchDoubles {
       return addFollowUp({
         prompt: request.prompt,
         runId: request.runId ?? null,
-        session: request.sessionId ?? null,
+        session: SessionId.is(request.sessionId ?? '') ? (request.sessionId as SessionId) : null,
         createdBy: 'person',
       })
     },

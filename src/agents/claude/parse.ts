@@ -121,13 +121,15 @@ function modelCall(message: Json, value: Json): EventBody[] | undefined {
 }
 
 function parseAssistant(message: Json, value: Json): EventBody[] | undefined {
-  // What the CLI says itself (an API error, for instance) comes as a message of the model "<synthetic>": no answer.
+  // What the CLI says itself comes as a message of the model "<synthetic>". What a command such as /context printed is
+  // the answer to it, and is marked; anything else, an API error for instance, is none.
   const synthetic = message.model === '<synthetic>'
+  const notice = synthetic && typeof value.local_command_source !== 'string'
   const events = synthetic ? [] : (modelCall(message, value) ?? [])
   const blocks = Array.isArray(message.content) ? message.content : []
   for (const block of blocks) {
     if (!isRecord(block)) continue
-    if (block.type === 'text' && typeof block.text === 'string' && synthetic) {
+    if (block.type === 'text' && typeof block.text === 'string' && notice) {
       events.push({ type: 'notice', text: block.text })
     } else if (block.type === 'text' && typeof block.text === 'string') {
       const messageId = optionalString('messageId', message.id)
@@ -175,7 +177,8 @@ function parseSystem(value: Json): EventBody[] | undefined {
         ...optionalInteger('maxRetries', value.max_retries),
         ...optionalNumber('delayMs', value.retry_delay_ms),
         ...optionalInteger('apiStatus', value.error_status),
-        ...optionalString('message', value.error),
+        // Of a request that got no answer, the CLI says no more than that.
+        ...optionalString('message', value.error === 'unknown' ? undefined : value.error),
       },
     ]
   }

@@ -1,13 +1,14 @@
 /** Follow-ups, as people ask for them. */
 import { RepriseError } from '../../contract/errors.ts'
 import type { CreateFollowUp } from '../../contract/follow-up.ts'
-import type { FollowUpId } from '../../contract/ids.ts'
+import type { FollowUpId, SessionId } from '../../contract/ids.ts'
 import type { FollowUpWish } from '../../core/schedule/follow-up.ts'
 import type { RunRecord } from '../../store/records.ts'
 import type { FollowUpRecord } from '../../store/watch-records.ts'
 import type { LiveRuns } from '../live-runs.ts'
 import type { EngineParts } from '../parts.ts'
 import { requestKey } from '../request-key.ts'
+import { requireSession } from '../require-session.ts'
 import type { WatchEngine } from '../watch-api.ts'
 import { describeFollowUp } from '../watches/describe.ts'
 import type { Timetable } from '../watches/timetable.ts'
@@ -44,13 +45,12 @@ export function createFollowUps(
       const made = key && (await store.findMade(key))
       if (made !== null) return describeFollowUp(await require(made as FollowUpId))
       const run = request.runId ? await requireRun(request.runId) : null
-      const sessionId = run ? run.sessionId : (request.sessionId ?? null)
+      const sessionId = run ? run.sessionId : await requireFreeSession(parts, request.sessionId ?? '')
       if (sessionId === null) {
         throw new RepriseError('conflict', `run ${run?.id} has no session yet`, {
           hint: 'Try again when it has started.',
         })
       }
-      if (!run) await requireFreeSession(parts, sessionId)
       const planned = await addFollowUp(parts, {
         prompt: request.prompt,
         reason: null,
@@ -92,21 +92,15 @@ export function createFollowUps(
   }
 }
 
-async function requireFreeSession(
-  { store }: EngineParts,
-  id: NonNullable<FollowUpRecord['sessionId']>,
-): Promise<void> {
-  if (!(await store.getSession(id))) {
-    throw new RepriseError('not-found', `there is no session ${id}`, {
-      hint: '`reprise sessions` lists them.',
-    })
-  }
+async function requireFreeSession({ store }: EngineParts, named: string): Promise<SessionId> {
+  const { id } = await requireSession(store, named)
   const conversation = await store.findConversationOf(id)
   if (conversation) {
     throw new RepriseError('conflict', `session ${id} belongs to the conversation ${conversation}`, {
       hint: 'Name a run of that conversation instead.',
     })
   }
+  return id
 }
 
 function wishOf({ at, inMs, cron, recurring, timeZone }: CreateFollowUp): FollowUpWish {

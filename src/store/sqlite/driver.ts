@@ -80,7 +80,7 @@ const DISK_TROUBLE: Readonly<Record<number, string>> = {
 function asDiskTrouble(error: unknown): RepriseError | null {
   const what = DISK_TROUBLE[((error as { errcode?: number }).errcode ?? 0) & 0xff]
   if (!what) return null
-  const hint = 'Make room, or make the home writable again. What agents print meanwhile is kept in its spool.'
+  const hint = 'Make room, or make the home writable again. What agents print meanwhile may be lost.'
   return new RepriseError('home-unusable', `cannot store: ${what}`, { hint, cause: error })
 }
 
