@@ -149,7 +149,7 @@ function walkAndOr(
     scope.cwds = from
     if (index > 0) scope.conditional = true
     walker.node(command, scope)
-    const failed = isChangingDirectory(command) ? from : joinCwds(scope.cwds, from)
+    const failed = isChangingDirectory(command, scope) ? from : joinCwds(scope.cwds, from)
     badly = andThen ? joinCwds(badly, failed) : failed
     well = well && !andThen ? joinCwds(scope.cwds, well) : scope.cwds
   }
@@ -158,7 +158,8 @@ function walkAndOr(
 }
 
 /** If it fails, it has not gone anywhere. */
-const isChangingDirectory = (node: SyntaxNode) => node.type === 'Command' && node.name?.value === 'cd'
+const isChangingDirectory = (node: SyntaxNode, { state }: Scope) =>
+  node.type === 'Command' && node.name?.value === 'cd' && !state.isRedefined('cd')
 
 function walkPipeline(commands: readonly SyntaxNode[], scope: Scope, walker: Walking): void {
   const [only] = commands
