@@ -46,7 +46,7 @@ export interface EarlierAttempts {
   how: string | null
   tools: ToolCall[]
   saidSomething: boolean
-  /** What the newest one said last, finished or not. */
+  /** What the newest one was saying, if its turn did not end. */
   saying: string | null
 }
 
@@ -58,18 +58,23 @@ export async function readEarlierAttempts(store: Store, run: RunRecord): Promise
   earlier.how = 'the agent was interrupted'
   const byId = new Map<string, ToolCall>()
   const begunIn = new Map<ToolCall, AttemptId | null>()
-  let newest = null as { id: AttemptId; runId: RunId } | null
+  let newest = null as { id: AttemptId; runId: RunId; lastText: number } | null
   let lastText = 0
   let said: string[] = []
+  let makesRoom = false
   let stopped: string | null | undefined
   const visit = ({ attemptId, runId, seq, body }: StoredEvent) => {
     if (body.type === 'attempt-end') {
       earlier.how = body.outcome.message
-      newest = attemptId && { id: attemptId, runId }
-    } else if (body.type === 'attempt-start') said = []
-    else if (body.type === 'text-end') {
-      earlier.saidSomething = true
+      newest = attemptId && { id: attemptId, runId, lastText }
+    } else if (body.type === 'attempt-start' || body.type === 'turn-end') {
+      if (body.type === 'attempt-start') makesRoom = body.makesRoom === true
+      said = []
       lastText = seq
+    } else if (body.type === 'text-end') {
+      lastText = seq
+      if (makesRoom) return
+      earlier.saidSomething = true
       if (body.parentToolUseId === undefined) said.push(body.text)
     } else if (body.type === 'tool-start') {
       said = []
@@ -82,13 +87,9 @@ export async function readEarlierAttempts(store: Store, run: RunRecord): Promise
       if (tool && attemptId !== stopped) tool.ending = body.isError ? 'error' : 'ok'
     } else if (body.type === 'stop-request') stopped = attemptId
   }
-  for (const { id } of runs) {
-    // Each run counts its events anew.
-    lastText = 0
-    await scanEvents(store, id, { types: EARLIER }, visit)
-  }
+  for (const { id } of runs) await scanEvents(store, id, { types: EARLIER }, visit)
   earlier.tools = [...byId.values()]
-  const unfinished = newest && (await readUnfinishedText(store, newest, lastText))
+  const unfinished = newest && !makesRoom ? await readUnfinishedText(store, newest, newest.lastText) : null
   if (unfinished) said.push(unfinished.text)
   earlier.saying = said.length > 0 ? said.join('\n') : null
   await readWaits(store, byId, begunIn)
@@ -114,6 +115,7 @@ async function readWaits(
 const EARLIER: readonly EventType[] = [
   'attempt-start',
   'attempt-end',
+  'turn-end',
   'stop-request',
   'tool-start',
   'tool-end',

@@ -1,0 +1,87 @@
+/** What is known of earlier attempts, from the events there are of them. */
+import { expect, it } from 'vitest'
+import type { EventBody } from '../../src/contract/events.ts'
+import { AttemptId, JobId, RunId } from '../../src/contract/ids.ts'
+import { readEarlierAttempts } from '../../src/engine/history.ts'
+import type { RunRecord, StoredEvent } from '../../src/store/records.ts'
+import type { Store } from '../../src/store/store.ts'
+
+const T0 = new Date('2026-03-01T12:00:00Z')
+const delta = (text: string): EventBody => ({ type: 'text-delta', text })
+const text = (whole: string): EventBody => ({ type: 'text-end', text: whole })
+const start = (change: object = {}): EventBody => ({
+  type: 'attempt-start',
+  number: 1,
+  agentSessionId: 'x',
+  resumed: false,
+  carry: 'none',
+  ...change,
+})
+const crashed: EventBody = {
+  type: 'attempt-end',
+  number: 1,
+  outcome: { name: 'crashed', message: 'it is gone' },
+} as EventBody
+const turnEnd = {
+  type: 'turn-end',
+  outcome: { name: 'turn-limit', message: 'enough' },
+} as EventBody
+const tool: EventBody = { type: 'tool-start', toolUseId: 't1', name: 'Bash', input: {} }
+
+interface ListQuery {
+  types: readonly string[]
+  attemptId?: string
+  afterSeq?: number
+  limit?: number
+}
+
+/** A job whose runs had an attempt each, in which this happened. */
+async function read(...runs: EventBody[][]) {
+  const jobId = JobId.create(T0)
+  const records = runs.map((events) => {
+    const id = RunId.create(T0)
+    const attemptId = AttemptId.create(T0)
+    const stored = events.map(
+      (body, index): StoredEvent => ({ runId: id, seq: index + 1, attemptId, at: T0, body, chars: 10 }),
+    )
+    return { id, attemptCount: events.length > 0 ? 1 : 0, links: { jobId }, stored }
+  })
+  const store = {
+    listRunsOfJobs: async () => records,
+    listQuestions: async () => [],
+    listEvents: async (id: RunId, { types, attemptId, afterSeq = 0, limit = 100 }: ListQuery) =>
+      (records.find((run) => run.id === id)?.stored ?? [])
+        .filter(
+          ({ body, seq, ...of }) =>
+            seq > afterSeq && types.includes(body.type) && (!attemptId || of.attemptId === attemptId),
+        )
+        .slice(0, limit),
+  }
+  return readEarlierAttempts(store as unknown as Store, records.at(-1) as unknown as RunRecord)
+}
+
+it.each<[string, EventBody[][], string | null]>([
+  ['pieces', [[start(), delta('one '), delta('two'), crashed]], 'one two'],
+  ['a whole text and pieces', [[start(), delta('on'), text('one'), delta('two'), crashed]], 'one\ntwo'],
+  ['not what came before a tool', [[start(), text('I run it'), tool, crashed]], null],
+  ['not what ended with its turn', [[start(), delta('all'), text('all done'), turnEnd, crashed]], null],
+  ['of an earlier run, once', [[start(), delta('al'), text('all'), delta('mo'), crashed], []], 'all\nmo'],
+  [
+    'of the newest only',
+    [
+      [start(), delta('old'), crashed],
+      [start(), delta('new'), crashed],
+    ],
+    'new',
+  ],
+  ['not what compacting printed', [[start({ makesRoom: true }), text('Compacted'), crashed]], null],
+])('what it was saying: %s', async (_, runs, saying) => {
+  expect((await read(...runs)).saying).toBe(saying)
+})
+
+it('what compacting printed is no work', async () => {
+  expect(await read([start({ makesRoom: true }), text('Compacted'), crashed])).toMatchObject({
+    saidSomething: false,
+    tools: [],
+  })
+})
