@@ -86,15 +86,17 @@ async function readTurnContext(
         (lastAttempt && !isPinned ? lastAttempt.instructionsHash : pin?.instructionsHash) ===
         instructionsHash,
       catchUp: isPinned ? toPastTurns(catchUpFor(run.agent, messages, scope, pin?.seenTurn ?? 0)) : [],
-      unfinished: isUnfinished(run.agent, messages),
+      unfinished: isUnfinished(run.agent, messages, pin?.seenTurn ?? 0),
     },
     instructionsHash,
   }
 }
 
-/** Whether the last question to the agent has no whole answer. */
-function isUnfinished(agent: string, messages: readonly MessageRecord[]): boolean {
-  const asked = messages.findLast((message) => message.role === 'user' && message.agent === agent)
+/** Whether the last question that the agent was given has no whole answer. */
+function isUnfinished(agent: string, messages: readonly MessageRecord[], seenTurn: number): boolean {
+  const asked = messages.findLast(
+    ({ role, turn, ...message }) => role === 'user' && message.agent === agent && turn <= seenTurn,
+  )
   if (!asked) return false
   const answer = messages.find((message) => message.role === 'assistant' && message.turn === asked.turn)
   return answer?.state !== 'complete'

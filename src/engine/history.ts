@@ -72,12 +72,12 @@ export async function readEarlierAttempts(store: Store, run: RunRecord): Promise
       said = []
       lastText = seq
     } else if (body.type === 'text-end') {
-      lastText = seq
       if (makesRoom) return
       earlier.saidSomething = true
+      if (body.parentToolUseId === undefined) lastText = seq
       if (body.parentToolUseId === undefined) said.push(body.text)
     } else if (body.type === 'tool-start') {
-      said = []
+      if (body.parentToolUseId === undefined) said = []
       const tool: ToolCall = { name: body.name, input: body.input, ending: null }
       byId.set(body.toolUseId, tool)
       begunIn.set(tool, attemptId)
@@ -107,7 +107,8 @@ async function readWaits(
     for (const { ask, answer } of id === null ? [] : await store.listQuestions(id)) {
       const tool = byId.get(ask.toolUseId)
       const waited = waitedFor(ask.type === 'question-ask' ? 'answer' : 'permission', answer)
-      if (tool && waited) tool.waited = waited
+      // What was asked last counts.
+      if (tool) tool.waited = waited
     }
   }
 }

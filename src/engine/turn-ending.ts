@@ -61,20 +61,20 @@ async function readAnswer(
 }
 
 async function answerOf(
-  { store }: EngineParts,
+  { store, redactor }: EngineParts,
   { id, runId }: AttemptRecord,
   clip: ReturnType<typeof createClip>,
 ): Promise<ContentBlock[]> {
   let lastText = 0
   const whole: { seq: number; blocks: ContentBlock[] }[] = []
   await scanEvents(store, runId, { attemptId: id, types: ANSWER_EVENTS }, ({ seq, body }) => {
-    if (body.type === 'text-end') lastText = seq
+    if (body.type === 'text-end' && body.parentToolUseId === undefined) lastText = seq
     whole.push({ seq, blocks: composeAnswer([body], clip) })
   })
   const unfinished = await readUnfinishedText(store, { id, runId }, lastText)
   if (unfinished) whole.push({ seq: unfinished.seq, blocks: [{ type: 'text', text: unfinished.text }] })
   const answers = await readAnswers(
-    store,
+    { store, redactor },
     id,
     whole.flatMap(({ blocks }) => blocks),
   )
@@ -84,7 +84,7 @@ async function answerOf(
 
 /** What people answered to an agent that was gone before it could say so. */
 async function readAnswers(
-  store: EngineParts['store'],
+  { store, redactor }: Pick<EngineParts, 'store' | 'redactor'>,
   id: AttemptRecord['id'],
   blocks: readonly ContentBlock[],
 ): Promise<ContentBlock[]> {
@@ -93,7 +93,8 @@ async function readAnswers(
   const questions = open ? await store.listQuestions(id) : []
   return questions.flatMap(({ ask, answer }): ContentBlock[] => {
     if (ask.type !== 'question-ask' || !answer?.answers || ended.has(ask.toolUseId)) return []
-    const content = sayAnswers(answer.answers)
+    // While it stands, a question has its secrets.
+    const content = redactor.text(sayAnswers(JSON.parse(redactor.json(JSON.stringify(answer.answers)))))
     return [{ type: 'tool-result', toolUseId: ask.toolUseId, isError: false, content }]
   })
 }

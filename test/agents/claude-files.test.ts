@@ -170,15 +170,18 @@ describe('who holds a session', () => {
   })
 
   it('nobody, when the process is dead and only not reaped yet', async () => {
-    // A shell that never waits for its child: it becomes a zombie.
-    const shell = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 60'], {
+    // Once it is no shell any more it never waits for its child, which becomes a zombie.
+    const shell = spawn('sh', ['-c', 'sleep 60 & echo $!; exec sleep 61'], {
       stdio: ['ignore', 'pipe', 'ignore'],
     })
     onTestFinished(() => {
       shell.kill('SIGKILL')
     })
     const pid = await new Promise<number>((resolve) => shell.stdout.once('data', (d) => resolve(Number(d))))
-    await expect.poll(() => readFileSync(`/proc/${pid}/stat`, 'utf8')).toContain(') Z ')
+    const patiently = { timeout: 20_000 }
+    await expect.poll(() => readFileSync(`/proc/${shell.pid}/comm`, 'utf8'), patiently).toBe('sleep\n')
+    process.kill(pid, 'SIGKILL')
+    await expect.poll(() => readFileSync(`/proc/${pid}/stat`, 'utf8'), patiently).toContain(') Z ')
     expect(await registered({ sessionId: ID, pid, procStart: startOf(pid) })).toBeNull()
   })
 

@@ -67,6 +67,11 @@ describe('a resumed session', () => {
       /answered "Which\?" = "violet".*do not ask/,
     ],
     ['not answered', { for: 'answer', answers: null }, /not answered yet; ask again/],
+    [
+      'answered with a secret',
+      { for: 'answer', answers: { 'Key?': '[redacted: secret]' } },
+      /not kept; ask again/,
+    ],
     ['not permitted yet', { for: 'permission' }, /did not run; call it again/],
     ['refused', { for: 'refused', why: 'not today' }, /refused \(not today\), so it did not run/],
   ])('is told of what a tool waited for: %s', (_, waited, told) => {

@@ -65,6 +65,11 @@ it.each<[string, EventBody[][], string | null]>([
   ['a whole text and pieces', [[start(), delta('on'), text('one'), delta('two'), crashed]], 'one\ntwo'],
   ['not what came before a tool', [[start(), text('I run it'), tool, crashed]], null],
   ['not what ended with its turn', [[start(), delta('all'), text('all done'), turnEnd, crashed]], null],
+  [
+    'not what a sub-agent says',
+    [[start(), delta('one '), { ...text('sub'), parentToolUseId: 't0' } as EventBody, crashed]],
+    'one ',
+  ],
   ['of an earlier run, once', [[start(), delta('al'), text('all'), delta('mo'), crashed], []], 'all\nmo'],
   [
     'of the newest only',

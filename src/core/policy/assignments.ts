@@ -37,8 +37,12 @@ export function noteAssignment(assignment: Assignment, scope: Scope, walker: Ass
   assign(scope, name, {
     texts: held ? held.texts.flatMap((before) => texts.map((text) => before + text)) : texts,
     unknown: !!held?.unknown || fields.some(({ unknown }) => unknown) || (!!append && scope.loop),
-    local: !append && fields.every(({ unknown, local }) => !unknown || local),
-    ...(!append && tameIn(fields)),
+    // As it stands: what is written behind what is not known may lead out of it again.
+    ...(!append &&
+      fields.every(isWhole) && {
+        local: fields.every(({ unknown, local }) => !unknown || local),
+        ...tameIn(fields),
+      }),
   })
 }
 
@@ -90,6 +94,9 @@ function element(
     })
   else assignList(scope, name, placed)
 }
+
+/** Nothing is written behind what is not known that leads elsewhere. */
+export const isWhole = ({ text, unknown }: Field) => !unknown || !/\.\.|[/.]$/.test(text)
 
 /** What of the fields is unknown, is no option. */
 export function tameIn(fields: readonly Field[]): Pick<Values, 'tame'> {

@@ -1,6 +1,6 @@
 /** What commands are put together by: lists, pipelines, branches, loops, functions. */
 import type { Function as ShellFunction, Statement, SyntaxNode, Word } from 'unbash'
-import { tameIn } from './assignments.ts'
+import { isWhole, tameIn } from './assignments.ts'
 import { type Extraction, NOTHING } from './command.ts'
 import { type Expander, expandWords } from './expand.ts'
 import type { Look } from './look.ts'
@@ -149,17 +149,23 @@ function walkAndOr(
     scope.cwds = from
     if (index > 0) scope.conditional = true
     walker.node(command, scope)
-    const failed = isChangingDirectory(command, scope) ? from : joinCwds(scope.cwds, from)
+    const reached = joinCwds(scope.cwds, from)
+    const failed = movesOnlyIfWell(command, scope) ? from : reached
+    // `! cd x` succeeds where it was.
+    const succeeded = command.type === 'Command' ? scope.cwds : reached
     badly = andThen ? joinCwds(badly, failed) : failed
-    well = well && !andThen ? joinCwds(scope.cwds, well) : scope.cwds
+    well = well && !andThen ? joinCwds(succeeded, well) : succeeded
   }
   scope.conditional = conditional
   scope.cwds = well ? joinCwds(well, badly) : badly
 }
 
-/** If it fails, it has not gone anywhere. */
-const isChangingDirectory = (node: SyntaxNode, { state }: Scope) =>
-  node.type === 'Command' && node.name?.value === 'cd' && !state.isRedefined('cd')
+/** A `cd` that fails has not gone anywhere, unless it fails over something else. */
+function movesOnlyIfWell(node: SyntaxNode, { state }: Scope): boolean {
+  if (node.type !== 'Command' || node.name?.value !== 'cd' || node.redirects.length > 0) return false
+  if (state.isRedefined('cd') || state.isConstant('PWD') || state.isConstant('OLDPWD')) return false
+  return node.args.every((arg) => arg.type === 'Word' && arg.value !== '-')
+}
 
 function walkPipeline(commands: readonly SyntaxNode[], scope: Scope, walker: Walking): void {
   const [only] = commands
@@ -242,6 +248,6 @@ function valuesOf(words: readonly Word[], scope: Scope, walker: Walking): Values
   return {
     texts: fields.filter(({ unknown, glob }) => !unknown && !glob).map(({ text }) => text),
     unknown: fields.some(({ unknown, glob }) => unknown || glob),
-    ...(!fields.some(({ glob }) => glob) && tameIn(fields)),
+    ...(!fields.some(({ glob }) => glob) && fields.every(isWhole) && tameIn(fields)),
   }
 }

@@ -144,10 +144,14 @@ export class ShellState {
 
   /** What came since may have been left out. */
   mayBeStill(before: ShellState): void {
+    const variables = new Map(this.variables)
     for (const [name, values] of this.variables) {
       const held = before.variables.get(name)
-      if (held !== values) this.set(name, union(held ?? EMPTY, values))
+      if (held === values) continue
+      variables.set(name, union(held ?? EMPTY, values))
+      this.ever.held(name, variables.get(name) as Values)
     }
+    this.variables = variables
     for (const [name, defined] of this.functions) {
       const held = before.functions.get(name)
       if (held === defined) continue

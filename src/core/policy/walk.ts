@@ -144,7 +144,7 @@ export class Walker implements Look {
     for (const statement of script.commands) {
       const before = scope.state.copy()
       walkStatements([statement], scope, this)
-      if (lines.isLeft(statement, scope.state)) scope.state.mayBeStill(before)
+      if (lines.isLeft(statement, before, scope.state)) scope.state.mayBeStill(before)
     }
   }
 

@@ -18,7 +18,7 @@ export interface ToolCall {
   input: unknown
   /** null: it had not ended when the agent vanished. */
   ending: 'ok' | 'error' | null
-  waited?: Waited
+  waited?: Waited | null
 }
 
 /** What happened to the earlier attempts at this run. */
@@ -45,6 +45,9 @@ export const sayAnswers = (answers: NonNullable<ToolResult['answers']>) =>
   Object.entries(answers)
     .map(([question, answer]) => `${JSON.stringify(question)} = ${JSON.stringify(answer)}`)
     .join(', ')
+
+/** What stands in the place of a secret. */
+const HIDDEN = /\[redacted/
 
 const LAST_TOOLS = 10
 const HANDOFF_TOOLS = 100
@@ -101,6 +104,8 @@ function describeEnding({ ending, waited }: ToolCall): string {
   if (ending !== null) return ending === 'ok' ? 'done' : 'failed'
   switch (waited?.for) {
     case 'answer':
+      if (waited.answers && HIDDEN.test(JSON.stringify(waited.answers)))
+        return 'answered, but with a secret that was not kept; ask again'
       return waited.answers
         ? `the user answered ${quoted(sayAnswers(waited.answers))}; take that for the answer, and do not ask again`
         : 'not answered yet; ask again if you still need to know'

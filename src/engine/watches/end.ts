@@ -135,6 +135,6 @@ async function readStanding(
   store: EngineParts['store'],
   { id, watchId }: CycleRecord,
 ): Promise<Standing | null> {
-  const { items } = await store.listCycles({ watchId, limit: LOOK_BACK, cursor: id, worked: true })
-  return items.find(({ outcome }) => outcome !== 'cancelled') ?? null
+  const { items } = await store.listCycles({ watchId, limit: LOOK_BACK, cursor: id })
+  return items.find(({ outcome }) => outcome !== null && outcome !== 'cancelled') ?? null
 }

@@ -16,7 +16,9 @@ export function changeDirectories(
     change(target, scope, physically)
     return scope.cwds
   })
-  scope.cwds = all.reduce(joinCwds)
+  const stays = args.some(({ text }) => /^-[LPe@n]*n/.test(text))
+  // `pushd -n` only notes where to.
+  scope.cwds = stays ? joinCwds(before, all.reduce(joinCwds)) : all.reduce(joinCwds)
 }
 
 function directoriesOf(
