@@ -5,7 +5,7 @@ import { type Expander, expandOne, expandWords } from './expand.ts'
 import type { Look } from './look.ts'
 import { noteNumber, noteValues } from './numbers.ts'
 import { assign, type Scope } from './scope.ts'
-import { ANYTHING, joinedTame, type Lists, listsOf, type Values } from './shell-state.ts'
+import { ANYTHING, joinedTame, type Lists, listsOf, type Values } from './values.ts'
 
 interface Assigning extends Look {
   expander: (scope: Scope) => Expander

@@ -8,8 +8,8 @@ import { loopValues } from './loop-values.ts'
 import { noteValue } from './numbers.ts'
 import { readRedirections } from './redirections.ts'
 import { type Input, innerScope, joinCwds, type Scope } from './scope.ts'
-import type { Values } from './shell-state.ts'
 import { outputsOf, type Printed } from './text-output.ts'
+import type { Values } from './values.ts'
 
 const MOST_TURNS = 6
 const MOST_INPUTS = 8

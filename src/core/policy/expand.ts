@@ -9,7 +9,7 @@ import { type Field, UNKNOWN } from './command.ts'
 import { addValue, FieldBuilder, MOST_ALTERNATIVES } from './field-builder.ts'
 import { addParameter, addVariable, homeOf, type Reader, separatorsOf } from './parameter.ts'
 import type { Scope } from './scope.ts'
-import { ANYTHING } from './shell-state.ts'
+import { ANYTHING } from './values.ts'
 
 export interface Expander {
   scope: Scope

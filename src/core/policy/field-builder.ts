@@ -1,6 +1,6 @@
 /** Puts words together from their parts. */
 import { type Field, UNKNOWN } from './command.ts'
-import type { Lists, Values } from './shell-state.ts'
+import type { Lists, Values } from './values.ts'
 
 export const MOST_ALTERNATIVES = 32
 

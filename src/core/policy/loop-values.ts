@@ -1,5 +1,5 @@
 import type { Word } from 'unbash'
-import type { Values } from './shell-state.ts'
+import type { Values } from './values.ts'
 
 /** What the variable of a loop holds: of `*.log`, a name of that form. */
 export function loopValues(values: Values, words: readonly Word[] | undefined): Values {

@@ -12,7 +12,8 @@ import {
 } from './field-builder.ts'
 import { operate } from './parameter-operation.ts'
 import type { Scope } from './scope.ts'
-import { ANYTHING, type Lists, listsOf, type ShellState, type Values } from './shell-state.ts'
+import type { ShellState } from './shell-state.ts'
+import { ANYTHING, type Lists, listsOf, type Values } from './values.ts'
 
 type Parameter = Extract<WordPart, { type: 'ParameterExpansion' }>
 

@@ -1,6 +1,7 @@
 /** What is known at one point of a shell text, besides what its shell holds: directories, what is read, how often it runs. */
 import type { Redirect } from './command.ts'
-import { ShellState, type Values } from './shell-state.ts'
+import { ShellState } from './shell-state.ts'
+import type { Values } from './values.ts'
 
 /** What a command would read: nothing of interest, a text that is known, or something that cannot be known. */
 export type Input = { kind: 'none' } | { kind: 'text'; text: string } | { kind: 'unknown' }

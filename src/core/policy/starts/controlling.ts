@@ -3,7 +3,7 @@ import { type Field, literal, UNKNOWN } from '../command.ts'
 import { holdsArguments } from '../evaluated.ts'
 import { isOption } from '../options.ts'
 import { innerScope, type Scope } from '../scope.ts'
-import { ANYTHING } from '../shell-state.ts'
+import { ANYTHING } from '../values.ts'
 import { changeDirectories } from './directory.ts'
 import { knownText, type Starting } from './starting.ts'
 

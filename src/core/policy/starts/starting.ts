@@ -3,7 +3,7 @@ import { baseName, type Field, showCommand, UNKNOWN } from '../command.ts'
 import { holdsArguments } from '../evaluated.ts'
 import type { Look, Started } from '../look.ts'
 import { innerScope, type Scope } from '../scope.ts'
-import { ANYTHING } from '../shell-state.ts'
+import { ANYTHING } from '../values.ts'
 
 export class Starting {
   readonly command: Started

@@ -3,7 +3,7 @@ import { type Field, literal } from '../command.ts'
 import { type GivenOptions, givenOptions, optionList } from '../given-options.ts'
 import { isOption } from '../options.ts'
 import type { Scope } from '../scope.ts'
-import { ANYTHING } from '../shell-state.ts'
+import { ANYTHING } from '../values.ts'
 
 const OPTIONS = optionList(
   '-0oprtx -a: -d: -E: -I: -J: -L: -n: -P: -s: -e? -i? -l? --null --open-tty --interactive --no-run-if-empty --verbose --exit --arg-file= --delimiter= --max-lines? --max-args= --max-procs= --max-chars= --eof? --replace? --process-slot-var=',
