@@ -4,6 +4,7 @@ import { afterEach, expect, it } from 'vitest'
 import type { RuleInput } from '../../src/simulator/scenario-types.ts'
 import { Chat } from '../support/chat.ts'
 import { pauseAt } from '../support/pause.ts'
+import { QUESTION } from '../support/question.ts'
 import { sampleOf } from '../support/sample.ts'
 import { transcriptOf } from '../support/transcripts.ts'
 import { until, World } from '../support/world.ts'
@@ -49,15 +50,6 @@ it.each(writes)('%s %s: one answer, and the next turn resumes with it', async (w
   expect(world.simulator.requests().filter((r) => /second$/.test(r.userText))).toHaveLength(1)
 })
 
-const QUESTION = {
-  question: 'Which colour?',
-  header: 'Colour',
-  multiSelect: false,
-  options: [
-    { label: 'Red', description: 'warm' },
-    { label: 'Blue', description: 'cold' },
-  ],
-}
 const asks: RuleInput = {
   when: '/paint it$/',
   reply: [

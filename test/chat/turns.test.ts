@@ -2,6 +2,7 @@
 import { afterEach, expect, it } from 'vitest'
 import type { RuleInput } from '../../src/simulator/scenario-types.ts'
 import { Chat } from '../support/chat.ts'
+import { QUESTION } from '../support/question.ts'
 import { until, World } from '../support/world.ts'
 
 let world: World
@@ -100,19 +101,10 @@ it('instructions travel with the message: at first, and again only when they cha
 })
 
 it('a question is answered under resume, and appears as answered in a later transcript', async () => {
-  const question = {
-    question: 'Which colour?',
-    header: 'Colour',
-    multiSelect: false,
-    options: [
-      { label: 'Red', description: 'warm' },
-      { label: 'Blue', description: 'cold' },
-    ],
-  }
   const chat = await begin({
     when: '/paint it$/',
     reply: [
-      { tool: 'AskUserQuestion', input: { questions: [question] } },
+      { tool: 'AskUserQuestion', input: { questions: [QUESTION] } },
       { await: 'results' },
       { text: 'Painted.' },
     ],

@@ -6,19 +6,10 @@ import type { Conversation, ConversationDetail } from '../../src/contract/conver
 import type { Page } from '../../src/contract/http.ts'
 import type { Run } from '../../src/contract/run.ts'
 import type { Stats } from '../../src/contract/stats.ts'
+import { QUESTION } from '../support/question.ts'
 import { World } from '../support/world.ts'
 import { type Cli, createCli } from './cli.ts'
 import { KEYS, openChat } from './terminal-double.ts'
-
-const QUESTION = {
-  question: 'Which colour?',
-  header: 'Colour',
-  multiSelect: false,
-  options: [
-    { label: 'Red', description: 'warm' },
-    { label: 'Blue', description: 'cold' },
-  ],
-}
 
 let world: World
 let cli: Cli

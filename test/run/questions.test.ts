@@ -3,20 +3,12 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
 import type { RuleInput } from '../../src/simulator/scenario-types.ts'
+import { QUESTION } from '../support/question.ts'
 import { World } from '../support/world.ts'
 
 let world: World
 afterEach(() => world.close())
 
-const QUESTION = {
-  question: 'Which colour?',
-  header: 'Colour',
-  multiSelect: false,
-  options: [
-    { label: 'Red', description: 'warm' },
-    { label: 'Blue', description: 'cold' },
-  ],
-}
 const ask: RuleInput = {
   reply: [
     { tool: 'AskUserQuestion', input: { questions: [QUESTION] } },

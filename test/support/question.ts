@@ -1,0 +1,10 @@
+/** What an agent asks in tests. */
+export const QUESTION = {
+  question: 'Which colour?',
+  header: 'Colour',
+  multiSelect: false,
+  options: [
+    { label: 'Red', description: 'warm' },
+    { label: 'Blue', description: 'cold' },
+  ],
+}
