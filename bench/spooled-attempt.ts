@@ -16,10 +16,10 @@ import { createNotifier } from '../src/daemon/notifier.ts'
 import { engineSettings } from '../src/daemon/settings.ts'
 import { Checkpoints } from '../src/engine/checkpoints.ts'
 import { Cooldowns } from '../src/engine/cooldowns.ts'
-import { Outages } from '../src/engine/outages.ts'
 import type { EngineParts } from '../src/engine/parts.ts'
 import { ProgressBus } from '../src/engine/progress.ts'
 import { ReadingThread } from '../src/engine/reading/thread.ts'
+import { StorageFailures } from '../src/engine/storage-failures.ts'
 import { Supervision } from '../src/engine/supervision.ts'
 import { attemptDir, prepare } from '../src/process/attempt-dir.ts'
 import { openGit } from '../src/process/git/run.ts'
@@ -84,7 +84,7 @@ export async function spoolAttempt(folder: string, output: string): Promise<Spoo
     archive: join(folder, 'archive'),
     damaged: join(folder, 'damaged'),
     closing,
-    outages: new Outages(systemClock, () => true),
+    storageFailures: new StorageFailures(systemClock, () => true),
     stateDir,
     protectedPaths: [],
     cooldowns: new Cooldowns({ store, clock: systemClock, stateDir, redactor, log, closing }, config.policy),

@@ -65,10 +65,10 @@ async function showStatus(context: CliContext): Promise<void> {
   for (const line of lines) await printLine(context, line)
 }
 
-function storeLines(outage: Status['cannotStore'], now: Date): string[] {
-  if (!outage) return []
+function storeLines(failure: Status['cannotStore'], now: Date): string[] {
+  if (!failure) return []
   return [
-    `store     nothing can be stored for ${formatAge(outage.since, now)}: ${outage.why}`,
+    `store     nothing can be stored for ${formatAge(failure.since, now)}: ${failure.why}`,
     '          Make room, or make the home writable again. What agents print meanwhile may be lost.',
   ]
 }

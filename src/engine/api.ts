@@ -37,7 +37,7 @@ export interface Engine extends JobEngine, WatchEngine {
   decideApproval: (id: RunId, approval: Approval) => Promise<Escalation>
   countRuns: () => Promise<{ queued: number; running: number; settled: number }>
   /** Since when the disk takes nothing, and why; null if it does. */
-  findOutage: () => Status['cannotStore']
+  findStorageFailure: () => Status['cannotStore']
 
   /** In order, from after `afterSeq`. */
   listEvents: (id: RunId, afterSeq: number, limit: number) => Promise<RunEvent[]>

@@ -18,8 +18,8 @@ import { formatSpan } from '../core/span.ts'
 import type { Store } from '../store/store.ts'
 import { sweepActions, writeCooldownFile } from './cooldown-file.ts'
 import type { Log } from './log.ts'
-import type { Outages } from './outages.ts'
 import { persist } from './persist.ts'
+import type { StorageFailures } from './storage-failures.ts'
 
 export interface Claim {
   attemptId: AttemptId
@@ -38,7 +38,7 @@ interface CooldownParts {
   redactor: Redactor
   log: Log
   closing: AbortSignal
-  outages?: Outages
+  storageFailures?: StorageFailures
 }
 
 /** Of what may not be done at all. */

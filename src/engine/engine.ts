@@ -17,9 +17,9 @@ import { createFollowUps } from './follow-ups/follow-ups.ts'
 import { createJobs } from './jobs.ts'
 import { LiveRuns } from './live-runs.ts'
 import { goOnIfAffordable } from './next-run.ts'
-import { hasRoom, Outages } from './outages.ts'
 import type { EngineParts } from './parts.ts'
 import { requireSession } from './require-session.ts'
+import { hasRoom, StorageFailures } from './storage-failures.ts'
 import { sweepSpool } from './sweep.ts'
 import { Approvals } from './tiers/approvals.ts'
 import { describeEscalation, readChain } from './tiers/chain.ts'
@@ -45,16 +45,22 @@ const KEEP_EVENTS_MS = 31 * 86_400_000
 const MAX_FOLLOW_UPS = 1000
 
 export function createEngine(
-  given: Omit<EngineParts, 'closing' | 'outages' | 'checkpoints' | 'cooldowns' | 'onAsk' | 'onPlanned'>,
+  given: Omit<
+    EngineParts,
+    'closing' | 'storageFailures' | 'checkpoints' | 'cooldowns' | 'onAsk' | 'onPlanned'
+  >,
 ): RunningEngine {
   const closing = new AbortController()
-  const outages = new Outages(given.clock, () => hasRoom(given.spool))
+  const storageFailures = new StorageFailures(given.clock, () => hasRoom(given.spool))
   const parts: EngineParts = {
     ...given,
     closing: closing.signal,
-    outages,
+    storageFailures,
     checkpoints: new Checkpoints(given),
-    cooldowns: new Cooldowns({ ...given, closing: closing.signal, outages }, given.settings.escalation.rules),
+    cooldowns: new Cooldowns(
+      { ...given, closing: closing.signal, storageFailures },
+      given.settings.escalation.rules,
+    ),
     onAsk: () => approvals.wake(),
     onPlanned: () => timetable.notePlanned(),
   }
@@ -240,8 +246,8 @@ export function createEngine(
       return { items: await Promise.all(short.map(describe)), nextCursor }
     },
     countRuns: store.countRuns,
-    findOutage: () => {
-      const { current } = outages
+    findStorageFailure: () => {
+      const { current } = storageFailures
       return current && { since: current.since.toISOString(), why: current.why }
     },
     getChain: async (id) => {

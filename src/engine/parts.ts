@@ -14,9 +14,9 @@ import type { Store } from '../store/store.ts'
 import type { Checkpoints } from './checkpoints.ts'
 import type { Cooldowns } from './cooldowns.ts'
 import type { Log } from './log.ts'
-import type { Outages } from './outages.ts'
 import type { ProgressBus } from './progress.ts'
 import type { ReadingThread } from './reading/thread.ts'
+import type { StorageFailures } from './storage-failures.ts'
 
 export interface EngineParts {
   store: Store
@@ -36,7 +36,7 @@ export interface EngineParts {
   /** Aborted when the engine lets go of everything. */
   closing: AbortSignal
   /** When the disk took nothing. */
-  outages: Outages
+  storageFailures: StorageFailures
   /** The folder that holds one folder per attempt. */
   spool: string
   /** The folder that keeps transcripts as they were before they were mended. */

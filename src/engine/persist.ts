@@ -7,7 +7,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { RepriseError } from '../contract/errors.ts'
 import type { Log } from './log.ts'
-import type { Outages } from './outages.ts'
+import type { StorageFailures } from './storage-failures.ts'
 
 const FIRST_WAIT_MS = 100
 const MAX_WAIT_MS = 5000
@@ -18,7 +18,7 @@ export class Detached extends Error {
 }
 
 export async function persist<T>(
-  { log, closing, outages }: { log: Log; closing: AbortSignal; outages?: Outages },
+  { log, closing, storageFailures }: { log: Log; closing: AbortSignal; storageFailures?: StorageFailures },
   write: () => Promise<T>,
 ): Promise<T> {
   let refused = false
@@ -28,7 +28,7 @@ export async function persist<T>(
         return await write()
       } catch (error) {
         if (!isDiskTrouble(error)) throw error
-        if (!refused) outages?.begin((error as Error).message)
+        if (!refused) storageFailures?.begin((error as Error).message)
         refused = true
         log.error({ error: String(error), retryInMs: waitMs }, 'could not store; trying again')
         await delay(waitMs, undefined, { signal: closing }).catch(() => {
@@ -37,7 +37,7 @@ export async function persist<T>(
       }
     }
   } finally {
-    if (refused) outages?.end()
+    if (refused) storageFailures?.end()
   }
 }
 

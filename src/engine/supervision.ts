@@ -31,11 +31,11 @@ import { markTaken, takenIn } from './follow-ups/reconcile.ts'
 import type { Gate } from './gate.ts'
 import { METERED, Meter, type Reading } from './meter.ts'
 import { OpenQuestions } from './open-questions.ts'
-import { OutageNotes } from './outage-notes.ts'
 import type { EngineParts } from './parts.ts'
 import { persist } from './persist.ts'
 import { readRates } from './rates.ts'
 import { Intake } from './reading/intake.ts'
+import { StorageFailureNotes } from './storage-failure-notes.ts'
 
 export interface SupervisionInput {
   run: RunRecord
@@ -69,7 +69,7 @@ export class Supervision {
   readonly #intake: Intake
   readonly #hold: Hold
   readonly #questions: OpenQuestions
-  readonly #outageNotes: OutageNotes
+  readonly #storageFailureNotes: StorageFailureNotes
   #watch: WatchFacts
   #ladder: Promise<unknown> | null = null
   #detached = false
@@ -108,7 +108,7 @@ export class Supervision {
       heldUntil: null,
     }
     this.#hold = new Hold(parts, input)
-    this.#outageNotes = new OutageNotes(parts, attempt)
+    this.#storageFailureNotes = new StorageFailureNotes(parts, attempt)
     this.#questions = new OpenQuestions(parts, input, () => this.#noteWaiting())
   }
 
@@ -127,7 +127,7 @@ export class Supervision {
         const drained = await this.#ingest(end !== null)
         if (drained && end) await this.#storing
         if (this.#failure) throw this.#failure.error
-        if (drained) await this.#outageNotes.look()
+        if (drained) await this.#storageFailureNotes.look()
         if (drained && end) return { ...end, strays: this.#strays }
         if (drained) await this.#watchAndWait()
       }

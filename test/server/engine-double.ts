@@ -96,7 +96,7 @@ export function createEngineDouble(): EngineDouble {
       return { items: items.slice(0, limit), nextCursor: items.length > limit ? 'more' : null }
     },
     countRuns: async () => ({ queued: 0, running: runs.size, settled: 0 }),
-    findOutage: () => null,
+    findStorageFailure: () => null,
     listEvents: async (id, after, limit) => (events.get(get(id).id) ?? []).slice(after, after + limit),
     onProgress: (id, listener) => {
       const set = listeners.get(id) ?? new Set()

@@ -40,7 +40,7 @@ export function addSystemRoutes(app: OpenAPIHono, options: AppOptions): void {
         simulator: simulatorUrl,
         runs: await engine.countRuns(),
         memoryBytes: process.memoryUsage.rss(),
-        cannotStore: engine.findOutage(),
+        cannotStore: engine.findStorageFailure(),
       },
       200,
     ),

@@ -6,19 +6,19 @@
 import { statfsSync } from 'node:fs'
 import type { Clock } from '../core/clock.ts'
 
-export interface Outage {
+export interface StorageFailure {
   since: Date
   why: string
 }
 
 const LOOK_MS = 500
 
-export class Outages {
+export class StorageFailures {
   readonly #clock: Clock
   readonly #hasRoom: () => boolean
   #refused = 0
-  #current: Outage | null = null
-  #newest: Outage | null = null
+  #current: StorageFailure | null = null
+  #newest: StorageFailure | null = null
   #full = false
   #lookedAt = Number.NEGATIVE_INFINITY
 
@@ -38,7 +38,7 @@ export class Outages {
     this.#refused--
   }
 
-  get current(): Outage | null {
+  get current(): StorageFailure | null {
     this.#look()
     if (this.#full) this.#open('the disk is full')
     this.#endIfOver()
@@ -46,7 +46,7 @@ export class Outages {
   }
 
   /** The current one, or the last there was. */
-  get newest(): Outage | null {
+  get newest(): StorageFailure | null {
     return this.current ?? this.#newest
   }
 

@@ -1,23 +1,23 @@
 import type { AttemptRecord } from '../store/records.ts'
-import type { Outage } from './outages.ts'
 import type { EngineParts } from './parts.ts'
 import { persist } from './persist.ts'
+import type { StorageFailure } from './storage-failures.ts'
 
-/** Tells a run whose agent was at work in an outage, once it is over, what that may have cost. */
-export class OutageNotes {
+/** Tells a run whose agent was at work while nothing could be stored, once it is over, what that may have cost. */
+export class StorageFailureNotes {
   readonly #parts: EngineParts
   readonly #attempt: AttemptRecord
-  #told: Outage | null
+  #told: StorageFailure | null
 
   constructor(parts: EngineParts, attempt: AttemptRecord) {
     this.#parts = parts
     this.#attempt = attempt
-    this.#told = parts.outages.current ? null : parts.outages.newest
+    this.#told = parts.storageFailures.current ? null : parts.storageFailures.newest
   }
 
   async look(): Promise<void> {
-    const { outages, store, clock, bus } = this.#parts
-    const { current, newest } = outages
+    const { storageFailures, store, clock, bus } = this.#parts
+    const { current, newest } = storageFailures
     if (current || !newest || newest === this.#told) return
     this.#told = newest
     const text = `Nothing could be stored from ${newest.since.toISOString()} on (${newest.why}): what the agent printed meanwhile may be lost.`
