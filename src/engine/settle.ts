@@ -6,6 +6,7 @@ import type { AgentAdapter, Exit, StopCause } from '../agents/adapter.ts'
 import type { EventBody, EventType } from '../contract/events.ts'
 import type { Outcome } from '../contract/outcome.ts'
 import { decideNext, strikesOf } from '../core/continue/decide.ts'
+import { acquits, poisonOf, refusesSession } from '../core/continue/refused-resume.ts'
 import { concludes } from '../core/escalation/signal.ts'
 import { endOfTurn } from '../core/turn.ts'
 import { type AttemptDir, readStderrTail } from '../process/attempt-dir.ts'
@@ -19,6 +20,7 @@ import { goOnIfAffordable } from './next-run.ts'
 import type { EngineParts } from './parts.ts'
 import { persist } from './persist.ts'
 import { noteRates, readRates } from './rates.ts'
+import { judgeResume } from './refused-resume.ts'
 import { computeSpends, totalOf } from './spend.ts'
 import type { SupervisionEnd } from './supervision.ts'
 import { noticesOfEnd } from './tell.ts'
@@ -38,6 +40,9 @@ const RELEVANT: readonly EventType[] = [
   'background',
   'question-cancel',
 ]
+
+/** Before any of these an agent has not begun to work on what it was given. */
+const BEGINS_TURN: readonly EventType[] = ['session-start', 'prompt-accept', 'model-call']
 
 export interface SettleInput {
   run: RunRecord
@@ -79,7 +84,19 @@ export async function settleAttempt(parts: EngineParts, input: SettleInput): Pro
       starved: end.kind === 'exited' && end.starved,
     },
   )
-  const concluded = run.links.tier === null ? classified : concludes(classified, exitCode)
+  const resumeEnd = {
+    resumed: attempt.resumed,
+    outcome: classified,
+    stopCause: current.stopCause,
+    exitCode,
+    starved: end.kind === 'exited' && end.starved,
+    begun: own.some(({ body }) => BEGINS_TURN.includes(body.type)),
+  }
+  const judged = await judgeResume(parts, { run, attempt, end: resumeEnd })
+  const acquitted = attempts.find(
+    (before) => before.number === attempt.number - 1 && acquits(before, resumeEnd),
+  )
+  const concluded = run.links.tier === null ? judged : concludes(judged, exitCode)
   // It may repeat what the agent wrote to stderr.
   const outcome = { ...concluded, message: parts.redactor.text(concluded.message) }
   const rates = await readRates(store)
@@ -126,7 +143,7 @@ export async function settleAttempt(parts: EngineParts, input: SettleInput): Pro
   const turn = await endingOfTurn(parts, {
     run,
     settled: next.kind === 'settle' ? next.outcome : null,
-    took: tookPrompt && outcome.name !== 'session-missing' ? attempt : null,
+    took: tookPrompt && !refusesSession(outcome, attempt.resumed) && !acquitted ? attempt : null,
   })
   const done = {
     modelCalls: new Set(events.flatMap(callOf)).size,
@@ -156,11 +173,12 @@ export async function settleAttempt(parts: EngineParts, input: SettleInput): Pro
       session: {
         agentSessionId: reportedSession(own, attempt),
         turns: tookPrompt ? 1 : 0,
-        poison: poisonOf(outcome, attempt),
+        poison: poisonOf(outcome, attempt.resumed),
         contextTokens: ownSpend?.contextTokens ?? null,
         contextWindow: ownSpend?.contextWindow ?? null,
         costUsd: ownSpend?.costUsd ?? 0,
       },
+      acquitted: acquitted?.sessionId ?? null,
       spend,
       resultText,
       done,
@@ -265,13 +283,4 @@ function resetOf(events: readonly StoredEvent[], stopCause: StopCause | null): s
 function reportedSession(events: readonly StoredEvent[], attempt: AttemptRecord): string | null {
   const id = events.flatMap(({ body }) => (body.type === 'session-start' ? [body.agentSessionId] : [])).at(-1)
   return id && id !== attempt.agentSessionId ? id : null
-}
-
-/** A 400 that is no overflow says that the stored history itself is not accepted; resuming again will not cure it. */
-function poisonOf(outcome: Outcome, attempt: AttemptRecord): { refused: boolean; message: string } | null {
-  if (outcome.name === 'session-missing') return { refused: true, message: outcome.message }
-  if (outcome.name === 'api-error' && outcome.apiStatus === 400 && attempt.resumed) {
-    return { refused: false, message: outcome.message }
-  }
-  return null
 }

@@ -21,7 +21,7 @@ import {
 } from './records.ts'
 import { toAttempt } from './rows.ts'
 import type { Tables } from './schema.ts'
-import { updateSession } from './sessions.ts'
+import { acquitSession, updateSession } from './sessions.ts'
 import { countSettled } from './totals.ts'
 import type { Tx } from './writer.ts'
 
@@ -259,6 +259,7 @@ export async function endAttempt(tx: Tx, ending: AttemptEnding): Promise<void> {
     .execute()
   await closeQuestions(tx, attempt.id, at)
   await updateSession(tx, attempt.sessionId, ending.session, at)
+  if (ending.acquitted) await acquitSession(tx, ending.acquitted)
   const changed = await tx
     .updateTable('runs')
     .set((eb) => ({
@@ -271,6 +272,7 @@ export async function endAttempt(tx: Tx, ending: AttemptEnding): Promise<void> {
             ended_at: at.getTime(),
           }
         : { state: 'queued', not_before: next.notBefore.getTime(), message: next.why }),
+      ...(ending.acquitted ? { session_id: ending.acquitted } : {}),
       crash_count: eb('crash_count', '+', ending.strikes),
       model_calls: ending.done.modelCalls,
       tool_calls: ending.done.toolCalls,

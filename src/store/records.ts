@@ -205,6 +205,8 @@ export interface AttemptEnding {
   exitCode: number | null
   costUsd: number | null
   session: SessionUpdate
+  /** A session that was held to have refused its resume, and is shown not to be the cause: the run returns to it. */
+  acquitted?: SessionId | null
   /** The run's totals, this attempt included. */
   spend: RunSpend
   done: Done

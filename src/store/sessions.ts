@@ -100,3 +100,8 @@ export async function updateSession(tx: Tx, id: SessionId, update: SessionUpdate
     .where('id', '=', id)
     .execute()
 }
+
+/** It is not the session's fault that it could not be resumed. */
+export async function acquitSession(tx: Tx, id: SessionId): Promise<void> {
+  await tx.updateTable('sessions').set({ poison: null }).where('id', '=', id).execute()
+}

@@ -8,6 +8,7 @@ import { afterAll, afterEach, expect, it } from 'vitest'
 import type { RunDetail } from '../../src/contract/run.ts'
 import { type LoggingAgent, loggingAgent } from '../support/agents.ts'
 import { Chat } from '../support/chat.ts'
+import { sampleOf } from '../support/sample.ts'
 import { makeUnusable, transcriptOf } from '../support/transcripts.ts'
 import { World } from '../support/world.ts'
 
@@ -195,4 +196,91 @@ it('a resume that the CLI refuses: the same turn, once more, fresh with the hist
   const starts = agent.starts().slice(before)
   expect(starts.map((argv) => argv.some((arg) => arg.startsWith('--resume=')))).toEqual([false, true, false])
   expectResumed(await chat.say('and on'), 'remember heliotrope')
+})
+
+const REFUSALS: [string, string][] = [
+  ['with another exit code', 'echo "cannot load the session" >&2; exit 2'],
+  ['without a word', 'exit 1'],
+  ['in German', 'echo "Die Sitzung wurde nicht gefunden" >&2; exit 1'],
+  ['by a crash', 'kill -SEGV $$'],
+]
+const onResume = (script: string) => `case "$*" in *--resume=*) ${script} ;; esac`
+const ways = sampleOf(REFUSALS, ([, script]) => [script.includes('kill') ? 'signal' : 'exit'])
+it.each(ways)('a resume that is refused %s: fresh at once, and the history with it', async (_, script) => {
+  await begin()
+  const chat = await Chat.create(world)
+  await chat.say('remember heliotrope')
+  await agent.beforeTurn(onResume(script))
+  const run = await chat.say('later')
+  await agent.beforeTurn(null)
+  expectFresh(run, 'refused', 'remember heliotrope')
+  expect(run.attempts.map((a) => [a.resumed, a.outcome?.name])).toEqual([
+    [true, 'session-missing'],
+    [false, 'completed'],
+  ])
+  expectResumed(await chat.say('and on'), 'remember heliotrope')
+})
+
+it('an agent that is killed before it begins has not refused: its session is resumed', async () => {
+  await begin()
+  const chat = await Chat.create(world)
+  await chat.say('remember heliotrope')
+  await agent.beforeTurn(`mkdir "${join(world.dir, 'killed')}" && kill -KILL $$`)
+  const run = await chat.say('later')
+  expectResumed(run, 'remember heliotrope')
+  expect(run.attempts.map((a) => [a.resumed, a.outcome?.name])).toEqual([
+    [true, 'crashed'],
+    [true, 'completed'],
+  ])
+})
+
+it('an agent that cannot be started at all does not cost the session', async () => {
+  await begin()
+  const first = await world.run({ prompt: 'remember heliotrope' })
+  await agent.beforeTurn('exit 3')
+  const run = await world.run({ prompt: 'later', sessionId: first.session!, maxResumes: 0 })
+  await agent.beforeTurn(null)
+  expect(run.attempts.map((a) => [a.resumed, a.outcome?.name])).toEqual([
+    [true, 'session-missing'],
+    [false, 'crashed'],
+  ])
+  const next = await world.run({ prompt: 'once more', sessionId: first.session! })
+  expectResumed(next, 'remember heliotrope')
+})
+
+it('a resume that hangs before its first event: ended, then fresh with the history', async () => {
+  await begin()
+  const first = await world.run({ prompt: 'remember heliotrope' })
+  await agent.beforeTurn(onResume('exec tail -f /dev/null'))
+  const run = await world.run({ prompt: 'later', sessionId: first.session!, maxDurationMs: 4000 })
+  await agent.beforeTurn(null)
+  expectFresh(run, 'refused', 'remember heliotrope')
+  expect(run.attempts.map((a) => a.outcome?.name)).toEqual(['session-missing', 'completed'])
+})
+
+it('a resumed history that the model refuses: the same turn, fresh with the history', async () => {
+  world = await World.create({
+    name: 'refuses a resumed history once',
+    rules: [
+      { when: '/^remember/', reply: 'Noted: ${user}' },
+      {
+        when: '/later$/',
+        reply: [
+          { error: { status: 400, message: 'thinking blocks cannot be modified', times: 1 } },
+          { text: 'Noted.' },
+        ],
+      },
+    ],
+  })
+  agent = await loggingAgent(world)
+  await configure({})
+  await world.startDaemon()
+  const chat = await Chat.create(world)
+  await chat.say('remember heliotrope')
+  const run = await chat.say('later')
+  expectFresh(run, 'poisoned', 'remember heliotrope')
+  expect(run.attempts.map((a) => [a.resumed, a.outcome?.name])).toEqual([
+    [true, 'api-error'],
+    [false, 'completed'],
+  ])
 })

@@ -1,6 +1,6 @@
 /** Executables that stand in front of the real CLI. */
 import { existsSync, readFileSync } from 'node:fs'
-import { chmod, writeFile } from 'node:fs/promises'
+import { chmod, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { World } from './world.ts'
 
@@ -12,12 +12,15 @@ export interface LoggingAgent {
   starts: () => string[][]
   /** The last start's flag that resumes, if it had one. */
   resumed: () => string | undefined
+  /** A shell script that runs before the CLI at every start for a turn, and may end or replace it; null: none. */
+  beforeTurn: (script: string | null) => Promise<void>
 }
 
 /** The real CLI, whose arguments are written down. `help` is a sed script applied to its --help. */
 export async function loggingAgent(world: World, name = 'claude', help = ''): Promise<LoggingAgent> {
   const command = join(world.dir, `${name}-logged`)
   const log = join(world.dir, `${name}.argv`)
+  const script = join(world.dir, `${name}.before-turn`)
   await writeFile(
     command,
     `#!/bin/sh
@@ -25,6 +28,7 @@ case $1 in
   --help) "${REAL}" --help | sed '${help}'; exit ;;
   -p) for arg in "$@"; do printf '%s\\t' "$arg"; done >>"${log}"; echo >>"${log}" ;;
 esac
+if [ -e "${script}" ] && [ "$1" = -p ]; then . "${script}"; fi
 exec "${REAL}" "$@"
 `,
   )
@@ -43,6 +47,7 @@ exec "${REAL}" "$@"
       starts()
         .at(-1)
         ?.find((arg) => arg.startsWith('--resume')),
+    beforeTurn: (text) => (text === null ? rm(script, { force: true }) : writeFile(script, `${text}\n`)),
   }
 }
 

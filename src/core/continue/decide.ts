@@ -1,7 +1,7 @@
 /**
  * What follows when an attempt has ended: the run settles, or gets another attempt.
  *
- * - The agent refused to resume: exactly one further attempt, now. It will be fresh, because the refused session is
+ * - The agent refused to resume, or the model refused the resumed history (see refused-resume.ts): exactly one further attempt, now. It will be fresh, because the refused session is
  *   poisoned by then and the resume decision sees that; and a fresh attempt cannot be refused again.
  * - It was interrupted: another attempt after a pause, as long as the run has resumes left. For every run that is a
  *   vanished agent (killed, crashed, lost with the machine); for an unattended one also a timeout, a lost connection,
@@ -16,6 +16,7 @@
  * double; waits that added nothing by `MAX_FRUITLESS`.
  */
 import type { Outcome, OutcomeName } from '../../contract/outcome.ts'
+import { refusesSession } from './refused-resume.ts'
 
 export interface AttemptEnd {
   outcome: Outcome
@@ -48,11 +49,11 @@ export function decideNext(end: AttemptEnd): Next {
     const gone = outcome.name === 'crashed' || (end.unattended && outcome.name !== 'completed')
     return { kind: 'settle', outcome: gone ? { name: 'cancelled', message: 'cancelled' } : outcome }
   }
-  if (outcome.name === 'session-missing' && end.resumed) {
+  if (refusesSession(outcome, end.resumed)) {
     return {
       kind: 'retry',
       afterMs: 0,
-      why: 'the agent could not resume its session; starting fresh with the history',
+      why: `the session cannot be resumed, starting fresh with the history: ${outcome.message}`,
     }
   }
   if (isInterruption(outcome, end)) {
@@ -79,20 +80,17 @@ export function strikesOf(
   outcome: Outcome,
   { unattended, resumed, progressed }: { unattended: boolean; resumed: boolean; progressed: boolean },
 ): number {
-  if (!isInterruption(outcome, { unattended, resumed })) return 0
+  if (refusesSession(outcome, resumed) || !isInterruption(outcome, { unattended })) return 0
   return unattended && !progressed ? 2 : 1
 }
 
-function isInterruption(
-  { name, apiStatus }: Outcome,
-  { unattended, resumed }: { unattended: boolean; resumed: boolean },
-): boolean {
+function isInterruption({ name, apiStatus }: Outcome, { unattended }: { unattended: boolean }): boolean {
   if (name === 'crashed') return true
   if (!unattended) return false
   if (name === 'timed-out' || name === 'session-busy') return true
   if (name === 'rate-limited') return apiStatus === OVERLOADED
-  // Without a status the model was not reached. A session that the model refuses to take is poisoned: fresh, then.
-  return name === 'api-error' && (apiStatus === undefined || apiStatus >= 500 || resumed)
+  // Without a status the model was not reached.
+  return name === 'api-error' && (apiStatus === undefined || apiStatus >= 500)
 }
 
 const OVERLOADED = 529
