@@ -118,6 +118,7 @@ export async function spoolAttempt(folder: string, output: string): Promise<Spoo
     agentSessionId: randomUUID(),
     workDir: folder,
     runtimeId: 'bench',
+    runtime: null,
     epoch: 0,
     continues: null,
     poison: null,

@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import type { Runtime } from '../../src/agents/adapter.ts'
+import type { Probe } from '../../src/agents/adapter.ts'
 import { claudeAdapter } from '../../src/agents/claude/adapter.ts'
 import { buildEnvironment } from '../../src/agents/environment.ts'
 import { World } from '../../test/support/world.ts'
@@ -34,7 +34,7 @@ export const turn: Benchmark = {
       const sides = {
         bare: () => timeMs(() => bareTurn(world, runtime, env)),
         supervised: () => timeMs(() => supervisedTurn(world)),
-        text: () => timeMs(() => textTurn(world, runtime, env)),
+        text: () => timeMs(() => textTurn(world, env)),
       }
       // What separates the first two is less than one turn differs from the next: it takes many to see it.
       const { bare, supervised } = await interleave(
@@ -75,7 +75,7 @@ async function supervisedTurn(world: World): Promise<void> {
 
 type Env = Readonly<Record<string, string>>
 
-async function bareTurn(world: World, runtime: Runtime, env: Env): Promise<void> {
+async function bareTurn(world: World, runtime: Probe, env: Env): Promise<void> {
   const plan = claudeAdapter.plan({
     runtime,
     decision: { kind: 'fresh', reason: 'first-run', carry: 'none' },
@@ -90,7 +90,7 @@ async function bareTurn(world: World, runtime: Runtime, env: Env): Promise<void>
     gated: false,
     tier: null,
   })
-  const child = spawn(runtime.path, plan.args, { cwd: world.workDir, env, stdio: ['pipe', 'pipe', 'ignore'] })
+  const child = spawn(claudePath(), plan.args, { cwd: world.workDir, env, stdio: ['pipe', 'pipe', 'ignore'] })
   const exited = once(child, 'exit')
   for (const { line } of plan.input) child.stdin.write(`${line}\n`)
   let output = ''
@@ -106,9 +106,9 @@ async function bareTurn(world: World, runtime: Runtime, env: Env): Promise<void>
     throw new Error(`bare turn: exit ${code}\n${output}`)
 }
 
-async function textTurn(world: World, runtime: Runtime, env: Env): Promise<void> {
+async function textTurn(world: World, env: Env): Promise<void> {
   const args = ['-p', `--model=${MODEL}`, '--permission-mode=acceptEdits']
-  const child = spawn(runtime.path, args, { cwd: world.workDir, env, stdio: ['pipe', 'ignore', 'ignore'] })
+  const child = spawn(claudePath(), args, { cwd: world.workDir, env, stdio: ['pipe', 'ignore', 'ignore'] })
   const exited = once(child, 'exit')
   child.stdin.end(PROMPT)
   const [code] = await exited

@@ -13,16 +13,24 @@ import type { SchedulingCall } from '../core/schedule/call.ts'
 
 export type Env = Readonly<Record<string, string>>
 
-/** An agent's resolved executable. `runtimeId` is its fingerprint: another executable, another id. */
-export interface Runtime {
-  path: string
+/** What an executable says about itself. */
+export interface Probe {
   version: string
-  runtimeId: string
   capabilities: Capabilities
 }
 
+/** An agent's resolved executable. */
+export interface Runtime extends Probe {
+  /** What is started: the file itself, links followed. */
+  path: string
+  /** As it was found, links not followed: installers put each version into a folder of its own. */
+  command: string
+  /** The fingerprint: command and capabilities. An upgrade in place keeps it. */
+  runtimeId: string
+}
+
 export interface PlanInput {
-  runtime: Runtime
+  runtime: Probe
   decision: ResumeDecision
   /** The id of the session: pre-assigned for a fresh one, the one to resume otherwise. */
   agentSessionId: string
@@ -126,7 +134,7 @@ export interface AgentAdapter {
   envStripped: readonly string[]
   /** Variables set for every process. */
   envFixed: Env
-  probe: (path: string, env: Env) => Promise<Runtime>
+  probe: (path: string, env: Env) => Promise<Probe>
   hasCredentials: (env: Env) => Promise<boolean>
   plan: (input: PlanInput) => Plan
   /** A further message to a process that has ended its turn and waits. */

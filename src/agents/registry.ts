@@ -1,15 +1,19 @@
 /**
  * The agents that are configured, and the runtime each one resolves to now. Probing starts the executable twice, so
- * its result is kept per executable: real path, size, time of change. A changed file is probed anew.
+ * its result is kept per executable: command, real path, size, time of change. A changed file is probed anew.
+ *
+ * A runtime is identified by the command as it was found and by what it can do. Neither the version nor the file behind
+ * the command is part of it, so that an upgrade does not make another runtime of it.
  *
  * Which adapter drove a runtime is kept for good. What an agent was started with outlives its configuration: its
  * processes may still run, its output may still have to be read.
  */
 import { createHash } from 'node:crypto'
 import { accessSync, constants, realpathSync, statSync } from 'node:fs'
-import { delimiter, isAbsolute, join, resolve } from 'node:path'
-import type { Agent } from '../contract/agent.ts'
+import { basename, delimiter, isAbsolute, join, relative, resolve } from 'node:path'
+import type { Agent, Capabilities } from '../contract/agent.ts'
 import { RepriseError } from '../contract/errors.ts'
+import type { RuntimeFacts } from '../core/resume/runtime.ts'
 import type { AgentAdapter, Env, Runtime } from './adapter.ts'
 
 export interface ConfiguredAgent {
@@ -76,14 +80,17 @@ export class AgentRegistry {
 
   async runtime(name: string): Promise<Runtime> {
     const agent = this.get(name)
-    const path = this.#find(agent)
+    const { path, command } = this.#find(agent)
     const { size, mtimeMs, ino } = statSync(path)
-    const key = `runtime-2:${agent.adapter.name}:${createHash('sha256').update(`${path}:${size}:${mtimeMs}:${ino}`).digest('hex')}`
+    const key = `runtime-3:${agent.adapter.name}:${hashOf(command, path, `${size}:${mtimeMs}:${ino}`)}`
     const known = await this.#cache.get(key)
     if (known) return JSON.parse(known) as Runtime
     let probing = this.#probing.get(key)
     if (!probing) {
-      probing = agent.adapter.probe(path, agent.env).finally(() => this.#probing.delete(key))
+      probing = agent.adapter
+        .probe(path, agent.env)
+        .then((probe) => ({ path, command, ...probe, runtimeId: fingerprint(command, probe.capabilities) }))
+        .finally(() => this.#probing.delete(key))
       this.#probing.set(key, probing)
     }
     const runtime = await probing
@@ -123,7 +130,7 @@ export class AgentRegistry {
   }
 
   /** Synchronous: asked for every folder of PATH before each run, and quicker than handing it over. */
-  #find(agent: ConfiguredAgent): string {
+  #find(agent: ConfiguredAgent): { path: string; command: string } {
     const candidates = agent.command === null ? agent.adapter.commands : [agent.command]
     const dirs = [...(agent.env.PATH ?? '').split(delimiter).filter(Boolean), ...this.#fallbackDirs]
     for (const command of candidates) {
@@ -131,7 +138,9 @@ export class AgentRegistry {
         isAbsolute(command) || command.includes('/')
           ? [resolve(command)]
           : dirs.map((dir) => join(dir, command))
-      for (const path of paths) if (isExecutable(path)) return realpathSync.native(path)
+      for (const path of paths) {
+        if (isExecutable(path)) return { path: realpathSync.native(path), command: this.#nameOf(path, agent) }
+      }
     }
     throw new RepriseError(
       'agent-unavailable',
@@ -144,7 +153,30 @@ export class AgentRegistry {
       },
     )
   }
+
+  /**
+   * The same installation has the same name in another user's home, and in a checkout of Reprise that has moved: a
+   * session that is brought along goes on there.
+   */
+  #nameOf(path: string, { env }: ConfiguredAgent): string {
+    if (this.#fallbackDirs.some((dir) => path.startsWith(`${dir}/`))) return `bundled ${basename(path)}`
+    const below = env.HOME ? relative(env.HOME, path) : '..'
+    return below.startsWith('..') ? path : `~/${below}`
+  }
 }
+
+/** What is kept of a runtime with each session it writes. */
+export function factsOf({ runtimeId, command, version, capabilities }: Runtime): RuntimeFacts {
+  return { id: runtimeId, command, version, can: namesOf(capabilities) }
+}
+
+const namesOf = (capabilities: Capabilities) =>
+  Object.entries(capabilities).flatMap(([name, can]) => (can ? [name] : []))
+
+const fingerprint = (command: string, capabilities: Capabilities) =>
+  hashOf(command, ...namesOf(capabilities)).slice(0, 16)
+
+const hashOf = (...parts: string[]) => createHash('sha256').update(parts.join('\0')).digest('hex')
 
 const driverKey = (runtimeId: string) => `adapter:${runtimeId}`
 

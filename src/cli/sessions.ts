@@ -63,6 +63,7 @@ async function show(id: string, context: CliContext): Promise<void> {
   const fields: [string, string][] = [
     ['session', session.id],
     ['agent', `${session.agent}, which calls it ${session.agentSessionId}`],
+    ['version', session.agentVersion ?? 'not known'],
     ['state', `${session.state}${session.poison ? `: ${session.poison}` : ''}`],
     ['directory', session.workDir],
     ['turns', `${session.turns}, resumed ${session.resumes} times`],

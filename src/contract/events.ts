@@ -29,6 +29,7 @@ export const EventBody = z.discriminatedUnion('type', [
     resumed: z.boolean(),
     freshReason: z.string().optional(),
     carry: z.string(),
+    agentVersion: z.string().optional(),
     /** It only compacts the session; what is printed meanwhile is no answer. */
     makesRoom: z.literal(true).optional(),
   }),

@@ -106,6 +106,8 @@ export const Attempt = z.object({
   resumed: z.boolean(),
   freshReason: FreshReason.nullable(),
   carry: Carry,
+  /** The version of the agent that was started. */
+  agentVersion: z.string().nullable(),
   pid: z.number().int().nullable(),
   exitCode: z.number().int().nullable(),
   outcome: Outcome.nullable(),

@@ -30,6 +30,8 @@ export const Session = z.object({
   agentSessionId: z.string(),
   workDir: z.string(),
   runtimeId: z.string(),
+  /** The version of the agent that wrote it last; null if that is not known. An older one does not resume it. */
+  agentVersion: z.string().nullable(),
   state: z.enum(SESSION_STATES),
   poison: z.string().nullable(),
   turns: z.number().int(),

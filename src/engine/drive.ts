@@ -49,7 +49,10 @@ export async function driveRun(parts: EngineParts, live: LiveRuns, run: RunRecor
       sent: prepared.sent,
       events: (number) => [
         startEvent(number, prepared.attempt),
-        ...(outset.said === null ? [] : [{ type: 'note' as const, text: outset.said }]),
+        ...[...prepared.notes, ...(outset.said === null ? [] : [outset.said])].map((text) => ({
+          type: 'note' as const,
+          text,
+        })),
       ],
     })
     // Not now: its session is taken, or the conversation has changed meanwhile. It is prepared anew.
@@ -97,7 +100,7 @@ function startEvent(
   number: number,
   attempt: Parameters<EngineParts['store']['startAttempt']>[0]['attempt'],
 ): EventBody {
-  const { agentSessionId, resumed, freshReason, carry, kind } = attempt
+  const { agentSessionId, resumed, freshReason, carry, kind, runtime } = attempt
   return {
     type: 'attempt-start',
     number,
@@ -105,6 +108,7 @@ function startEvent(
     resumed,
     carry,
     ...(freshReason ? { freshReason } : {}),
+    ...(runtime?.version ? { agentVersion: runtime.version } : {}),
     ...(kind === 'compact' ? { makesRoom: true } : {}),
   }
 }

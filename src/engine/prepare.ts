@@ -4,13 +4,14 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { Plan, Runtime } from '../agents/adapter.ts'
-import type { ConfiguredAgent } from '../agents/registry.ts'
+import { type ConfiguredAgent, factsOf } from '../agents/registry.ts'
 import type { Handoff } from '../contract/escalation.ts'
 import { AttemptId, SessionId } from '../contract/ids.ts'
 import { remainingOf } from '../core/job/budget.ts'
 import { composePrompt } from '../core/prompt/compose.ts'
 import { decideResume, type ResumeDecision } from '../core/resume/decide.ts'
 import type { Holder, Pin } from '../core/resume/facts.ts'
+import { findRuntimeChange } from '../core/resume/runtime.ts'
 import { decideRoom } from '../core/room/decide.ts'
 import type { AttemptRecord, NewAttempt, RunRecord, SessionRecord } from '../store/records.ts'
 import { readAllowance } from './allowance.ts'
@@ -35,6 +36,8 @@ export interface Prepared {
   /** What the tier is given of those before it. */
   handoff: Handoff | null
   sent: { promptChars: number; transcriptChars: number }
+  /** Why it starts as it does, where the reason alone does not say it. */
+  notes: readonly string[]
   /** Of the conversation it was prepared for. */
   revision: number | null
 }
@@ -62,7 +65,7 @@ export async function prepareAttempt(
     decideResume(
       {
         agent: run.agent,
-        runtimeId: runtime.runtimeId,
+        runtime: factsOf(runtime),
         workDir,
         canResume: runtime.capabilities.resume,
         // A forced fresh start is about the session the caller named, not about this run's own later attempts.
@@ -121,6 +124,7 @@ export async function prepareAttempt(
       now,
     ),
     kind,
+    runtime: factsOf(runtime),
     epoch: context.epoch,
     instructionsHash: context.instructionsHash,
   }
@@ -149,7 +153,13 @@ export async function prepareAttempt(
     revision: context.revision,
     handoff: kind === 'turn' ? (tier?.handoff ?? null) : null,
     sent: { promptChars: prompt.length, transcriptChars: whole.length },
+    notes: notesOn(decision, findRuntimeChange(session?.runtime ?? null, factsOf(runtime))),
   }
+}
+
+function notesOn(decision: ResumeDecision, runtimeChange: string | null): string[] {
+  const isOther = decision.kind === 'fresh' && decision.reason === 'other-runtime'
+  return isOther && runtimeChange !== null ? [`${runtimeChange}.`] : []
 }
 
 /**
@@ -216,6 +226,7 @@ function createSession(
     agentSessionId: randomUUID(),
     workDir,
     runtimeId: runtime.runtimeId,
+    runtime: factsOf(runtime),
     epoch: before?.epoch ?? 0,
     continues: before?.id ?? null,
     poison: null,

@@ -118,6 +118,7 @@ export async function startAttempt(
       epoch: attempt.epoch ?? null,
       instructions_hash: attempt.instructionsHash ?? null,
       kind: attempt.kind ?? 'turn',
+      runtime: attempt.runtime ? JSON.stringify(attempt.runtime) : null,
       fence,
       spool_offset: 0,
       started_at: at,
@@ -147,6 +148,7 @@ async function insertSession(tx: Tx, session: SessionRecord): Promise<void> {
       agent_session_id: session.agentSessionId,
       work_dir: session.workDir,
       runtime_id: session.runtimeId,
+      runtime: session.runtime && JSON.stringify(session.runtime),
       epoch: session.epoch,
       continues: session.continues,
       turns: 0,
@@ -258,7 +260,7 @@ export async function endAttempt(tx: Tx, ending: AttemptEnding): Promise<void> {
     .where('fence', '=', attempt.fence)
     .execute()
   await closeQuestions(tx, attempt.id, at)
-  await updateSession(tx, attempt.sessionId, ending.session, at)
+  await updateSession(tx, attempt, ending.session, at)
   if (ending.acquitted) await acquitSession(tx, ending.acquitted)
   const changed = await tx
     .updateTable('runs')

@@ -20,6 +20,7 @@ import type { Outcome, Usage } from '../contract/outcome.ts'
 import type { Carry, FreshReason, PermissionMode, ToolResult } from '../contract/run.ts'
 import type { PlannedNotification } from '../core/notify/plan.ts'
 import type { Action } from '../core/policy/cooldown.ts'
+import type { RuntimeFacts } from '../core/resume/runtime.ts'
 
 export interface RunRequest {
   permissions: PermissionMode
@@ -141,6 +142,8 @@ export interface AttemptRecord {
   instructionsHash: string | null
   /** `compact`: it only made room in the session. */
   kind: 'turn' | 'compact'
+  /** What was started; null if that was not recorded. */
+  runtime: RuntimeFacts | null
   fence: number
   process: { pid: number; startTicks: string; bootId: string } | null
   /** How far its output is read and stored. */
@@ -167,7 +170,7 @@ export type NewAttempt = Pick<
   | 'sessionId'
   | 'startedAt'
 > &
-  Partial<Pick<AttemptRecord, 'epoch' | 'instructionsHash' | 'kind'>>
+  Partial<Pick<AttemptRecord, 'epoch' | 'instructionsHash' | 'kind' | 'runtime'>>
 
 export interface SessionRecord {
   id: SessionId
@@ -175,6 +178,8 @@ export interface SessionRecord {
   agentSessionId: string
   workDir: string
   runtimeId: string
+  /** What wrote it last; null if that is not known. */
+  runtime: RuntimeFacts | null
   epoch: number
   /** The session whose history this one was started with. */
   continues: SessionId | null

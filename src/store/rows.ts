@@ -122,6 +122,7 @@ export function toAttempt(row: AttemptsTable): AttemptRecord {
     epoch: row.epoch,
     instructionsHash: row.instructions_hash,
     kind: row.kind,
+    runtime: json(row.runtime),
     fence: Number(row.fence),
     process:
       row.pid === null
@@ -145,6 +146,7 @@ export function toSession(row: SessionsTable): SessionRecord {
     agentSessionId: row.agent_session_id,
     workDir: row.work_dir,
     runtimeId: row.runtime_id,
+    runtime: json(row.runtime),
     epoch: row.epoch,
     continues: row.continues,
     poison: json(row.poison),

@@ -125,6 +125,8 @@ export interface AttemptsTable {
   epoch: number | null
   instructions_hash: string | null
   kind: 'turn' | 'compact'
+  /** What was started. */
+  runtime: string | null
   fence: number
   pid: number | null
   start_ticks: string | null
@@ -146,6 +148,8 @@ export interface SessionsTable {
   agent_session_id: string
   work_dir: string
   runtime_id: string
+  /** What wrote it last, in parts; null if that is not known. */
+  runtime: string | null
   epoch: number
   /** The session whose history this one was started with, when that one could not be resumed. */
   continues: SessionId | null

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import { RepriseError } from '../contract/errors.ts'
 import type { Page } from '../contract/http.ts'
 import { type ConversationId, type RunId, SessionId } from '../contract/ids.ts'
-import type { SessionRecord, SessionUpdate } from './records.ts'
+import type { AttemptRecord, SessionRecord, SessionUpdate } from './records.ts'
 import { toSession } from './rows.ts'
 import type { Tables } from './schema.ts'
 import type { Tx } from './writer.ts'
@@ -85,11 +85,19 @@ export async function findConversationOf(db: Kysely<Tables>, id: SessionId): Pro
   return row?.conversation_id ?? null
 }
 
-export async function updateSession(tx: Tx, id: SessionId, update: SessionUpdate, at: Date): Promise<void> {
+export async function updateSession(
+  tx: Tx,
+  { sessionId, runtime }: Pick<AttemptRecord, 'sessionId' | 'runtime'>,
+  update: SessionUpdate,
+  at: Date,
+): Promise<void> {
+  // An agent that never took the prompt wrote nothing: one that failed at once leaves the session to the version before.
+  const wrote = update.turns > 0 ? runtime : null
   await tx
     .updateTable('sessions')
     .set((eb) => ({
       ...(update.agentSessionId === null ? {} : { agent_session_id: update.agentSessionId }),
+      ...(wrote === null ? {} : { runtime_id: wrote.id, runtime: JSON.stringify(wrote) }),
       ...(update.poison === null ? {} : { poison: JSON.stringify(update.poison) }),
       ...(update.contextTokens === null ? {} : { context_tokens: update.contextTokens }),
       ...(update.contextWindow === null ? {} : { context_window: update.contextWindow }),
@@ -97,7 +105,7 @@ export async function updateSession(tx: Tx, id: SessionId, update: SessionUpdate
       cost_usd: eb('cost_usd', '+', update.costUsd),
       last_used_at: at.getTime(),
     }))
-    .where('id', '=', id)
+    .where('id', '=', sessionId)
     .execute()
 }
 

@@ -18,7 +18,7 @@ const SESSION = '11111111-2222-4333-8444-555555555555'
 const PROMPT_ID = '99999999-8888-4777-8666-555555555555'
 
 const input = (change: Partial<PlanInput> = {}): PlanInput => ({
-  runtime: { path: '/bin/claude', version: '2', runtimeId: 'r', capabilities: CAPABLE },
+  runtime: { version: '2', capabilities: CAPABLE },
   decision: { kind: 'fresh', reason: 'first-run', carry: 'none' },
   agentSessionId: SESSION,
   promptId: PROMPT_ID,

@@ -1,5 +1,5 @@
 /** Which executable an agent is, what it can do, and what it gets to see of our environment. */
-import { chmodSync, mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { claudeAdapter } from '../../src/agents/claude/adapter.ts'
@@ -59,7 +59,6 @@ describe('the probe', () => {
     const runtime = await probeClaude(path, { PATH: process.env.PATH ?? '', HOME: temporaryDir() })
     expect(runtime.version).toMatch(/^\d+\.\d+\.\d+$/)
     expect(Object.values(runtime.capabilities)).toEqual(Array(9).fill(true))
-    expect(runtime.runtimeId).toMatch(/^[0-9a-f]{16}$/)
   })
 
   it.each([
@@ -82,19 +81,6 @@ describe('the probe', () => {
     const flags = ['--input-format', '--output-format', '--resume-session-at', '--no-session-id']
     const { capabilities } = await probeClaude(fakeClaude(temporaryDir(), { flags }), env)
     expect(capabilities).toMatchObject({ resume: false, sessionId: false })
-  })
-
-  it('gives another runtime id to another version, other flags or another place', async () => {
-    const dirs = [temporaryDir(), temporaryDir(), temporaryDir()] as const
-    const ids = await Promise.all([
-      probeClaude(fakeClaude(dirs[0]), env),
-      probeClaude(fakeClaude(dirs[0], { name: 'again', version: '2.1.1' }), env),
-      probeClaude(fakeClaude(dirs[1]), env),
-      probeClaude(fakeClaude(dirs[2], { flags: FLAGS.slice(0, 3) }), env),
-    ])
-    expect(new Set(ids.map(({ runtimeId }) => runtimeId)).size).toBe(4)
-    const again = await probeClaude(fakeClaude(dirs[0]), env)
-    expect(again.runtimeId).toBe(ids[0].runtimeId)
   })
 
   it.each([
@@ -174,6 +160,43 @@ describe('the registry', () => {
     expect(after).toMatchObject({ version: '3.0.0', capabilities: { resume: false } })
     expect(after.runtimeId).not.toBe(before.runtimeId)
     expect(invocations(dir)).toHaveLength(4)
+  })
+
+  it('is the same runtime after an upgrade: its link leads to the folder of another version', async () => {
+    const [bin, ...versions] = [temporaryDir(), temporaryDir(), temporaryDir(), temporaryDir()] as const
+    const command = join(bin, 'claude')
+    const install = (dir: string, fake: object) => {
+      rmSync(command, { force: true })
+      symlinkSync(fakeClaude(dir, fake), command)
+    }
+    const { registry } = registryOf({ env: { PATH: `${bin}:/usr/bin:/bin` } })
+    install(versions[0], { version: '2.1.325 (Claude Code)' })
+    const before = await registry.runtime('claude')
+    install(versions[1], { version: '2.1.326 (Claude Code)' })
+    const after = await registry.runtime('claude')
+    expect(after).toMatchObject({ command, version: '2.1.326', runtimeId: before.runtimeId })
+    expect(after.runtimeId).toMatch(/^[0-9a-f]{16}$/)
+    expect(after.path).not.toBe(before.path)
+    install(versions[2], { version: '2.1.327', flags: FLAGS.slice(0, 3) })
+    expect((await registry.runtime('claude')).runtimeId).not.toBe(before.runtimeId)
+    const elsewhere = registryOf({ command: fakeClaude(temporaryDir()) }).registry
+    expect((await elsewhere.runtime('claude')).runtimeId).not.toBe(before.runtimeId)
+  })
+
+  it('has the same name in every home, and in every checkout that brings it along', async () => {
+    const runtimeIn = async (home: string) => {
+      mkdirSync(join(home, 'bin'))
+      fakeClaude(join(home, 'bin'))
+      const inHome = { HOME: home, PATH: `${join(home, 'bin')}:/usr/bin:/bin` }
+      return registryOf({ env: inHome }).registry.runtime('claude')
+    }
+    const [here, there] = [await runtimeIn(temporaryDir()), await runtimeIn(temporaryDir())]
+    expect(here).toMatchObject({ command: '~/bin/claude', runtimeId: there.runtimeId })
+    const [a, b] = [temporaryDir(), temporaryDir()]
+    for (const dir of [a, b]) fakeClaude(dir)
+    const bundledIn = (dir: string) =>
+      registryOf({ env: { PATH: '/usr/bin:/bin' } }, [dir]).registry.runtime('claude')
+    expect((await bundledIn(a)).runtimeId).toBe((await bundledIn(b)).runtimeId)
   })
 
   it('asks a broken executable again: it may have been repaired', async () => {

@@ -153,6 +153,33 @@ it('the executable replaced between turns', async () => {
   expectFresh(run, 'other-runtime', 'remember heliotrope')
 })
 
+it('an upgrade of the agent resumes; a version older than the one that wrote the session does not', async () => {
+  await setUp()
+  // As installers do it: a link to the folder of the newest version.
+  const command = join(world.dir, 'claude-newest')
+  const install = async (version: string) => {
+    agent = await loggingAgent(world, `claude-${version}`, '', version)
+    await rm(command, { force: true })
+    await symlink(agent.command, command)
+  }
+  await install('2.1.325')
+  await world.configure({ agents: { claude: { command, model: 'haiku' } } })
+  await world.startDaemon()
+  const chat = await Chat.create(world)
+  await chat.say('remember heliotrope')
+  await install('2.1.326')
+  const upgraded = await chat.say('with the next release')
+  expectResumed(upgraded, 'remember heliotrope')
+  expect(upgraded.attempts).toMatchObject([{ agentVersion: '2.1.326' }])
+  const path = `/api/sessions/${upgraded.session}`
+  expect(await world.api('GET', path)).toMatchObject({ agentVersion: '2.1.326' })
+  await install('2.1.325')
+  const downgraded = await chat.say('with the one before')
+  expectFresh(downgraded, 'other-runtime', 'remember heliotrope')
+  const notes = (await world.events(downgraded.id)).flatMap((e) => (e.type === 'note' ? [e.text] : []))
+  expect(notes.join()).toContain('version 2.1.326; the agent is version 2.1.325 now, which is older')
+})
+
 it('a claude that cannot resume is never asked to, and gets the whole history each turn', async () => {
   await setUp()
   agent = await loggingAgent(world, 'old', 's/--resume/--reprise/g')

@@ -214,7 +214,7 @@ class Play {
     const decision = decideResume(
       {
         agent: run.agent,
-        runtimeId: 'r',
+        runtime: { id: 'r', command: null, version: null, can: [] },
         workDir: '/w',
         canResume: true,
         forceFresh: false,
@@ -320,6 +320,7 @@ class Play {
       agentSessionId: randomUUID(),
       workDir: '/w',
       runtimeId: 'r',
+      runtime: null,
       epoch: 0,
       continues: null,
       poison: null,

@@ -1,12 +1,20 @@
 import fc from 'fast-check'
 import type { Pin, ResumeFacts } from '../../src/core/resume/facts.ts'
+import type { RuntimeFacts } from '../../src/core/resume/runtime.ts'
 
 export const NOW = new Date('2026-03-01T12:00:00Z')
+
+export const RUNTIME: RuntimeFacts = {
+  id: 'a',
+  command: '/bin/claude',
+  version: '2.1.325',
+  can: ['resume', 'fork'],
+}
 
 export const goodPin: Pin = {
   agentSessionId: '11111111-2222-4333-8444-555555555555',
   agent: 'claude',
-  runtimeId: 'runtime-a',
+  runtime: RUNTIME,
   workDir: '/srv/project',
   epoch: 3,
   lastUsedAt: new Date(NOW.getTime() - 60_000),
@@ -22,7 +30,7 @@ export const goodPin: Pin = {
 /** Facts under which nothing speaks against resuming. */
 export const goodFacts: ResumeFacts & { pin: Pin } = {
   agent: 'claude',
-  runtimeId: 'runtime-a',
+  runtime: RUNTIME,
   workDir: '/srv/project',
   canResume: true,
   forceFresh: false,
@@ -47,7 +55,20 @@ const ago = (ms: number) => new Date(NOW.getTime() - ms)
 const pinArbitrary: fc.Arbitrary<Pin> = fc.record({
   agentSessionId: fc.uuid(),
   agent: mostly(['claude'], ['codex']),
-  runtimeId: mostly(['runtime-a'], ['runtime-b']),
+  runtime: mostly<RuntimeFacts | null>(
+    [
+      RUNTIME,
+      null,
+      { ...RUNTIME, version: '2.1.324' },
+      { ...RUNTIME, can: ['resume'] },
+      { ...RUNTIME, command: null },
+    ],
+    [
+      { ...RUNTIME, version: '2.1.326' },
+      { ...RUNTIME, command: '/opt/claude' },
+      { ...RUNTIME, can: [...RUNTIME.can, 'budget'] },
+    ],
+  ),
   workDir: mostly(['/srv/project'], ['/srv/other', '/srv/project/']),
   epoch: mostly([3], [2, 4]),
   lastUsedAt: mostly([ago(0), ago(60_000), ago(3_600_000), ago(-1)], [ago(3_600_001), ago(10_000_000)]),
@@ -77,7 +98,7 @@ const pinArbitrary: fc.Arbitrary<Pin> = fc.record({
 
 export const factsArbitrary: fc.Arbitrary<ResumeFacts> = fc.record({
   agent: mostly(['claude'], ['codex']),
-  runtimeId: mostly(['runtime-a'], ['runtime-b']),
+  runtime: fc.constant(RUNTIME),
   workDir: mostly(['/srv/project'], ['/srv/other']),
   canResume: mostly([true], [false]),
   forceFresh: mostly([false], [true]),

@@ -4,8 +4,9 @@ import { describe, expect, it } from 'vitest'
 import type { FreshReason } from '../../src/contract/run.ts'
 import { decideResume } from '../../src/core/resume/decide.ts'
 import type { ResumeFacts } from '../../src/core/resume/facts.ts'
+import { findRuntimeChange, type RuntimeFacts } from '../../src/core/resume/runtime.ts'
 import { checkProperty } from './random.ts'
-import { factsArbitrary, goodFacts, goodPin, NOW, withPin } from './resume-facts.ts'
+import { factsArbitrary, goodFacts, goodPin, NOW, RUNTIME, withPin } from './resume-facts.ts'
 
 const ago = (ms: number) => new Date(NOW.getTime() - ms)
 
@@ -23,7 +24,11 @@ const REFUSALS: [FreshReason, string, (facts: ResumeFacts) => ResumeFacts][] = [
   ['no-prior-turn', 'nobody has spoken in it', (f) => pinned(f, { turns: 0 })],
   ['history-changed', 'the history was edited since', (f) => pinned(f, { epoch: 2 })],
   ['other-work-dir', 'it belongs to another directory', (f) => pinned(f, { workDir: '/srv/other' })],
-  ['other-runtime', 'the executable is another one', (f) => pinned(f, { runtimeId: 'runtime-b' })],
+  [
+    'other-runtime',
+    'the command is another one',
+    (f) => pinned(f, { runtime: { ...RUNTIME, command: '/opt/claude' } }),
+  ],
   ['expired', 'it is too old', (f) => pinned(f, { lastUsedAt: ago(3_600_001) })],
   ['too-many-resumes', 'the run has resumed often enough', (f) => ({ ...f, resumesUsed: 3 })],
   ['context-full', 'its context is too full', (f) => pinned(f, { contextTokens: 160_001 })],
@@ -117,7 +122,37 @@ describe('a fresh session is started', () => {
   })
 })
 
+describe('the executable that wrote a session', () => {
+  const now = RUNTIME
+  it.each<[string, Partial<RuntimeFacts>, string]>([
+    ['was another command', { command: '/opt/claude' }, '/opt/claude'],
+    ['was a newer version', { version: '2.1.326' }, 'older'],
+    ['was a newer version, by a number and not by a letter', { version: '2.10.0' }, 'older'],
+    ['was the next major version', { version: '3.0.0-beta.1' }, 'older'],
+    ['could do more', { can: ['resume', 'fork', 'budget'] }, 'budget'],
+  ])('%s: not resumed, and it is said why', (_, wrote, why) => {
+    expect(findRuntimeChange({ ...now, ...wrote }, now)).toContain(why)
+  })
+
+  it.each<[string, Partial<RuntimeFacts> | null]>([
+    ['was the same', {}],
+    ['was not recorded', null],
+    ['was an older version', { version: '2.1.99' }],
+    ['was an older major version', { version: '1.9.999' }],
+    ['could do less', { can: ['resume'] }],
+    ['was recorded before commands were', { command: null }],
+    ['has no version that could be compared', { version: 'nightly' }],
+    ['has no version', { version: null }],
+    ['had another fingerprint, and nothing else', { id: 'of an older Reprise' }],
+  ])('%s: resumed', (_, wrote) => {
+    expect(findRuntimeChange(wrote && { ...now, ...wrote }, now)).toBeNull()
+  })
+})
+
 describe('with any facts', () => {
+  /** A newer version, another command, one thing more that it could do. */
+  const BAD_RUNTIMES = ['2.1.326', '/opt/claude', 'budget']
+
   /** Written from the list of guards, not from the guards themselves. */
   function speaksAgainst(f: ResumeFacts): boolean {
     const { pin } = f
@@ -127,7 +162,7 @@ describe('with any facts', () => {
     const full = pin.contextTokens !== null && pin.contextWindow ? pin.contextTokens / pin.contextWindow : 0
     return (
       pin.agent !== f.agent ||
-      pin.runtimeId !== f.runtimeId ||
+      (pin.runtime !== null && BAD_RUNTIMES.some((bad) => JSON.stringify(pin.runtime).includes(bad))) ||
       pin.workDir !== f.workDir ||
       pin.epoch !== f.epoch ||
       pin.turns < 1 ||

@@ -184,6 +184,7 @@ function newSession(): SessionDetail {
     agentSessionId: '3f0c1e52-5f5e-4c1f-9a56-0a4c2f3f8a11',
     workDir: '/tmp',
     runtimeId: 'rt',
+    agentVersion: null,
     state: 'active',
     poison: null,
     turns: 1,

@@ -44,6 +44,7 @@ export const newSession = (change: Partial<SessionRecord> = {}): SessionRecord =
   agentSessionId: randomUUID(),
   workDir: '/srv/project',
   runtimeId: 'runtime-a',
+  runtime: null,
   epoch: 0,
   continues: null,
   poison: null,

@@ -17,7 +17,7 @@ import { promisify } from 'node:util'
 import { type Kysely, sql } from 'kysely'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { RepriseError } from '../../src/contract/errors.ts'
-import { RunId } from '../../src/contract/ids.ts'
+import { RunId, SessionId } from '../../src/contract/ids.ts'
 import { EventBatch } from '../../src/store/event-batch.ts'
 import { MIGRATIONS, type Migration, migrate } from '../../src/store/migrations/run.ts'
 import { nodeSqliteDialect } from '../../src/store/sqlite/driver.ts'
@@ -55,6 +55,8 @@ function look<T>(path: string, query: string): T[] {
 }
 
 describe('migrations', () => {
+  const NEWEST = MIGRATIONS.at(-1)?.number ?? 0
+
   it('run once: a second start finds them done, and the data where it was', async () => {
     const path = join(temporaryDir(), 'db')
     const first = await openSqliteStore(path, T0)
@@ -70,23 +72,21 @@ describe('migrations', () => {
   })
 
   it('are numbered in order, each number once', () => {
-    expect(MIGRATIONS.map(({ number }) => number)).toEqual(MIGRATIONS.map((_, i) => i + 1))
+    const numbers = MIGRATIONS.map(({ number }) => number)
+    expect(numbers).toEqual([...new Set(numbers)].toSorted((a, b) => a - b))
   })
 
   it('of a newer Reprise: the database is refused with words that help, and not touched', async () => {
     const dir = temporaryDir()
     const path = join(dir, 'db')
     await (await openSqliteStore(path, T0)).close()
-    look(
-      path,
-      `insert into reprise_migrations values (${MIGRATIONS.length + 6}, 'future', 1) returning number`,
-    )
+    look(path, `insert into reprise_migrations values (${NEWEST + 6}, 'future', 1) returning number`)
     expect(readdirSync(dir), 'a store that was never read from is closed too').toEqual(['db'])
     const before = { bytes: readFileSync(path), files: readdirSync(dir) }
     const error = await refusal(path)
     expect(error.code).toBe('database-newer')
-    expect(error.message).toContain(`schema ${MIGRATIONS.length + 6}`)
-    expect(error.message).toContain(`up to ${MIGRATIONS.length}`)
+    expect(error.message).toContain(`schema ${NEWEST + 6}`)
+    expect(error.message).toContain(`up to ${NEWEST}`)
     expect(error.hint).toMatch(/newer version of Reprise/)
     expect({ bytes: readFileSync(path), files: readdirSync(dir) }).toEqual(before)
   })
@@ -115,6 +115,41 @@ describe('migrations', () => {
     await store.fireFollowUp(followUp, { run: newRun({ followUpId: followUp.id }) }, null, at(60))
     expect(await store.listUnfinishedCycles()).toEqual([cycle])
     expect((await store.listRuns({ limit: 9 })).items).toHaveLength(3)
+  })
+
+  it('of before versions were recorded: what is known of the agent that wrote a session is found again', async () => {
+    const path = join(temporaryDir(), 'db')
+    const { Kysely: KyselyClass } = await import('kysely')
+    const db = new KyselyClass<unknown>({ dialect: nodeSqliteDialect(new DatabaseSync(path)) })
+    const before = MIGRATIONS.filter(({ number }) => number < 18)
+    await migrate(db, T0, before)
+    await db.destroy()
+    const [probed, unknown] = [SessionId.create(T0), SessionId.create(T0)]
+    const probe = {
+      path: '/v/1/claude',
+      version: '2.1.325',
+      runtimeId: 'old',
+      capabilities: { resume: true, fork: false },
+    }
+    look(path, `insert into facts values ('runtime-2:claude:x', '${JSON.stringify(probe)}') returning key`)
+    for (const [id, runtime] of [
+      [probed, 'old'],
+      [unknown, 'older'],
+    ]) {
+      look(
+        path,
+        `insert into sessions (id, agent, agent_session_id, work_dir, runtime_id, created_at, last_used_at)
+         values ('${id}', 'claude', '${id}', '/', '${runtime}', 1, 1) returning id`,
+      )
+    }
+    const store = await open(path)
+    expect((await store.getSession(probed))?.runtime).toEqual({
+      id: 'old',
+      command: null,
+      version: '2.1.325',
+      can: ['resume'],
+    })
+    expect((await store.getSession(unknown))?.runtime).toBeNull()
   })
 
   it('are all or nothing, each by itself: a failing one leaves the ones before it, and can be run again', async () => {

@@ -16,8 +16,16 @@ export interface LoggingAgent {
   beforeTurn: (script: string | null) => Promise<void>
 }
 
-/** The real CLI, whose arguments are written down. `help` is a sed script applied to its --help. */
-export async function loggingAgent(world: World, name = 'claude', help = ''): Promise<LoggingAgent> {
+/**
+ * The real CLI, whose arguments are written down. `help` is a sed script applied to its --help, `version` is what it
+ * gives as its own.
+ */
+export async function loggingAgent(
+  world: World,
+  name = 'claude',
+  help = '',
+  version = '',
+): Promise<LoggingAgent> {
   const command = join(world.dir, `${name}-logged`)
   const log = join(world.dir, `${name}.argv`)
   const script = join(world.dir, `${name}.before-turn`)
@@ -26,6 +34,7 @@ export async function loggingAgent(world: World, name = 'claude', help = ''): Pr
     `#!/bin/sh
 case $1 in
   --help) "${REAL}" --help | sed '${help}'; exit ;;
+${version && `  --version) echo '${version} (Claude Code)'; exit ;;`}
   -p) for arg in "$@"; do printf '%s\\t' "$arg"; done >>"${log}"; echo >>"${log}" ;;
 esac
 if [ -e "${script}" ] && [ "$1" = -p ]; then . "${script}"; fi

@@ -2,7 +2,7 @@
  * Claude Code's command line. Ids and values are written as one token (`--resume=<id>`): in two-token form a value
  * that begins with a dash is parsed as a flag. The prompt is the first line on stdin.
  */
-import type { Message, Plan, PlanInput, Runtime, TierPlan } from '../adapter.ts'
+import type { Message, Plan, PlanInput, Probe, TierPlan } from '../adapter.ts'
 import { SCHEDULING_TOOLS } from './scheduling.ts'
 
 const PERMISSION_MODE = {
@@ -40,14 +40,14 @@ export function planClaude(input: PlanInput): Plan {
 }
 
 /** Hooks, commands, permissions and servers that the work directory brings along would act without being asked about. */
-function sealed(tier: TierPlan | null, { capabilities }: Runtime): string[] {
+function sealed(tier: TierPlan | null, { capabilities }: Probe): string[] {
   if (!capabilities.sealing) return []
   const wantsServers = tier?.tools.some(isOfServer) ?? false
   return ['--setting-sources=user', ...(wantsServers ? [] : ['--strict-mcp-config'])]
 }
 
 /** The model is offered the tier's tools and no others; that it uses no others is seen to at each call. */
-function equipped({ tools, schema }: TierPlan, { capabilities }: Runtime): string[] {
+function equipped({ tools, schema }: TierPlan, { capabilities }: Probe): string[] {
   const builtIn = tools.filter((tool) => !isOfServer(tool))
   return [
     ...(capabilities.toolChoice ? [`--tools=${builtIn.join(',')}`] : []),

@@ -1,17 +1,16 @@
 /**
  * What an executable that calls itself Claude Code can do: its version, and its flags by its own --help. A flag that
- * is not there is never sent. The probe does not cache; see agents/runtimes.ts.
+ * is not there is never sent. The probe does not cache; see agents/registry.ts.
  */
 import { execFile } from 'node:child_process'
-import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { RepriseError } from '../../contract/errors.ts'
-import type { Env, Runtime } from '../adapter.ts'
+import type { Env, Probe } from '../adapter.ts'
 
 const run = promisify(execFile)
 const TIMEOUT_MS = 20_000
 
-export async function probeClaude(path: string, env: Env): Promise<Runtime> {
+export async function probeClaude(path: string, env: Env): Promise<Probe> {
   const [version, help] = await Promise.all([ask(path, '--version', env), ask(path, '--help', env)])
   const has = (flag: string) => new RegExp(`(^|[\\s,])${flag}(?![\\w-])`, 'm').test(help)
   const streaming = has('--input-format') && has('--output-format')
@@ -24,7 +23,7 @@ export async function probeClaude(path: string, env: Env): Promise<Runtime> {
       },
     )
   }
-  const known = {
+  const capabilities = {
     resume: has('--resume'),
     sessionId: has('--session-id'),
     fork: has('--fork-session'),
@@ -33,24 +32,11 @@ export async function probeClaude(path: string, env: Env): Promise<Runtime> {
     permissionPrompt: streaming,
     budget: has('--max-budget-usd'),
     structuredOutput: has('--json-schema'),
-  }
-  const capabilities = {
-    ...known,
     toolChoice: has('--tools'),
     sealing: has('--setting-sources') && has('--strict-mcp-config'),
   }
   const number = /\d+\.\d+\.\d+\S*/.exec(version)?.[0] ?? version.trim().slice(0, 40)
-  return {
-    path,
-    version: number,
-    capabilities,
-    // What is looked for since makes no other runtime: sessions go on in it.
-    runtimeId: fingerprint(path, number, JSON.stringify(known)),
-  }
-}
-
-function fingerprint(...parts: string[]): string {
-  return createHash('sha256').update(parts.join('\0')).digest('hex').slice(0, 16)
+  return { version: number, capabilities }
 }
 
 async function ask(path: string, flag: string, env: Env): Promise<string> {

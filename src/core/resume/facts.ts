@@ -1,10 +1,11 @@
 import type { TranscriptState } from '../../contract/session.ts'
+import type { RuntimeFacts } from './runtime.ts'
 
 /** What the resume decision is made from. Gathered by the engine at one moment, before the session is leased. */
 export interface ResumeFacts {
-  /** The agent that is to run now, its executable's fingerprint, and where. */
+  /** The agent that is to run now, its executable, and where. */
   agent: string
-  runtimeId: string
+  runtime: RuntimeFacts
   /** Real path: symlinks resolved, so that two names of one directory compare equal. */
   workDir: string
   canResume: boolean
@@ -23,7 +24,8 @@ export interface ResumeFacts {
 export interface Pin {
   agentSessionId: string
   agent: string
-  runtimeId: string
+  /** What wrote it last; null if that was not recorded. */
+  runtime: RuntimeFacts | null
   workDir: string
   epoch: number
   lastUsedAt: Date

@@ -1,0 +1,39 @@
+import type { Kysely } from 'kysely'
+
+interface Before {
+  facts: { key: string; value: string }
+  sessions: { runtime_id: string; runtime: string | null }
+}
+
+/**
+ * What wrote a session is recorded in parts, of which an upgrade of the agent changes only one. The ids of before were
+ * made from path and version. What they stood for is among the facts, where each probe was kept; the command as it was
+ * found is not, and stays unknown until the session is written again.
+ */
+export const runtimes = {
+  number: 18,
+  name: 'runtimes',
+  up: async (db: Kysely<unknown>): Promise<void> => {
+    await db.schema.alterTable('sessions').addColumn('runtime', 'text').execute()
+    await db.schema.alterTable('attempts').addColumn('runtime', 'text').execute()
+    const before = db as Kysely<Before>
+    const probes = await before
+      .selectFrom('facts')
+      .select('value')
+      .where('key', 'like', 'runtime-2:%')
+      .execute()
+    for (const { value } of probes) {
+      const { runtimeId, version, capabilities } = JSON.parse(value) as {
+        runtimeId: string
+        version: string
+        capabilities: Record<string, boolean>
+      }
+      const can = Object.keys(capabilities).filter((name) => capabilities[name])
+      await before
+        .updateTable('sessions')
+        .set({ runtime: JSON.stringify({ id: runtimeId, command: null, version, can }) })
+        .where('runtime_id', '=', runtimeId)
+        .execute()
+    }
+  },
+}
