@@ -45,13 +45,21 @@ export interface EarlierAttempts {
   /** The newest one's end; null if this is the first attempt. Of a job: at any of its runs. */
   how: string | null
   tools: ToolCall[]
+  /** Those of `tools` that were called after the agent had first taken this run's prompt. */
+  toolsSincePrompt: ToolCall[]
   saidSomething: boolean
   /** What the newest one was saying, if its turn did not end. */
   saying: string | null
 }
 
 export async function readEarlierAttempts(store: Store, run: RunRecord): Promise<EarlierAttempts> {
-  const earlier: EarlierAttempts = { how: null, tools: [], saidSomething: false, saying: null }
+  const earlier: EarlierAttempts = {
+    how: null,
+    tools: [],
+    toolsSincePrompt: [],
+    saidSomething: false,
+    saying: null,
+  }
   const { jobId } = run.links
   const runs = jobId === null ? [run] : await store.listRunsOfJobs([jobId])
   if (runs.every(({ attemptCount }) => attemptCount === 0)) return earlier
@@ -62,6 +70,8 @@ export async function readEarlierAttempts(store: Store, run: RunRecord): Promise
   let lastText = 0
   let said: string[] = []
   let makesRoom = false
+  /** How many tools had been called when the agent first took the prompt; some agents do not say when they do. */
+  let toolsBeforePrompt: number | null = null
   let stopped: string | null | undefined
   const visit = ({ attemptId, runId, seq, body }: StoredEvent) => {
     if (body.type === 'attempt-end') {
@@ -85,10 +95,13 @@ export async function readEarlierAttempts(store: Store, run: RunRecord): Promise
       const tool = byId.get(body.toolUseId)
       // What ended because we ended the agent was cut off: it may have run in part.
       if (tool && attemptId !== stopped) tool.ending = body.isError ? 'error' : 'ok'
+    } else if (body.type === 'prompt-accept') {
+      if (body.messageId === run.promptId) toolsBeforePrompt ??= byId.size
     } else if (body.type === 'stop-request') stopped = attemptId
   }
   for (const { id } of runs) await scanEvents(store, id, { types: EARLIER }, visit)
   earlier.tools = [...byId.values()]
+  earlier.toolsSincePrompt = earlier.tools.slice(toolsBeforePrompt ?? 0)
   const unfinished = newest && !makesRoom ? await readUnfinishedText(store, newest, newest.lastText) : null
   if (unfinished) said.push(unfinished.text)
   earlier.saying = said.length > 0 ? said.join('\n') : null
@@ -118,6 +131,7 @@ const EARLIER: readonly EventType[] = [
   'attempt-end',
   'turn-end',
   'stop-request',
+  'prompt-accept',
   'tool-start',
   'tool-end',
   'text-end',
@@ -129,5 +143,7 @@ const EARLIER: readonly EventType[] = [
  */
 export function toInterruption(earlier: EarlierAttempts, promptRecorded: boolean): Interruption | null {
   const how = earlier.how ?? (promptRecorded ? 'the agent was interrupted' : null)
-  return how === null ? null : { how, tools: earlier.tools, saying: earlier.saying, promptRecorded }
+  if (how === null) return null
+  const { tools, toolsSincePrompt, saying } = earlier
+  return { how, tools, toolsSincePrompt, saying, promptRecorded }
 }

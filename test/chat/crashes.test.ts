@@ -1,13 +1,12 @@
 /** What dies around the end of a turn: answer and pin are stored together, or neither is; what an agent did not live to hear or say is not lost. */
-import { readFileSync } from 'node:fs'
 import { afterEach, expect, it } from 'vitest'
 import type { RuleInput } from '../../src/simulator/scenario-types.ts'
 import { Chat } from '../support/chat.ts'
 import { pauseAt } from '../support/pause.ts'
 import { QUESTION } from '../support/question.ts'
 import { sampleOf } from '../support/sample.ts'
-import { transcriptOf } from '../support/transcripts.ts'
-import { until, World } from '../support/world.ts'
+import { transcriptHas } from '../support/transcripts.ts'
+import { World } from '../support/world.ts'
 
 let world: World
 afterEach(() => world.close())
@@ -68,25 +67,13 @@ async function begin(rule: RuleInput, config: object = {}): Promise<Chat> {
 
 const agentOf = () =>
   world.processes().find(({ command }) => /claude.* -p /.test(command) && !/keeper/.test(command))!
-/** The agent writes down what it was asked a little later; until then, it would be asked again. */
-async function writtenDown(id: string, prompt: string): Promise<void> {
-  const { sessionId } = await world.getRun(id)
-  await until(() => {
-    try {
-      return readFileSync(transcriptOf(world.configDir, sessionId!), 'utf8').includes(JSON.stringify(prompt))
-    } catch {
-      return false
-    }
-  }, 'the question to be written down')
-}
-
 const newestPrompt = () => world.simulator.requests().at(-1)!.userText
 
 it('an answer that the agent did not live to hear is told when it goes on, and is part of the history', async () => {
   const chat = await begin(asks)
   const { id } = await chat.post('paint it')
   await world.waitForEvent(id, (event) => event.type === 'question-ask')
-  await writtenDown(id, 'paint it')
+  await transcriptHas(world, id, '"paint it"')
   const { pid } = agentOf()
   process.kill(pid, 'SIGSTOP')
   const [question] = (await world.getRun(id)).pending
@@ -106,7 +93,7 @@ it('a question that was open when the agent died may be asked again', async () =
   const chat = await begin({ ...asks, times: 1 })
   const { id } = await chat.post('paint it')
   await world.waitForEvent(id, (event) => event.type === 'question-ask')
-  await writtenDown(id, 'paint it')
+  await transcriptHas(world, id, '"paint it"')
   process.kill(agentOf().pid, 'SIGKILL')
   expect(await world.settled(id)).toMatchObject({ outcome: 'completed', attemptCount: 2 })
   expect(newestPrompt()).toContain('not answered yet; ask again')
@@ -120,7 +107,7 @@ it('an agent that dies in the midst of a sentence is told what has been seen of 
   })
   const { id } = await chat.post('count')
   await world.waitForEvent(id, (event) => event.type === 'text-delta' && event.text.includes('three'))
-  await writtenDown(id, 'count')
+  await transcriptHas(world, id, '"count"')
   process.kill(agentOf().pid, 'SIGKILL')
   expect(await world.settled(id)).toMatchObject({ outcome: 'completed', attemptCount: 2 })
   expect(newestPrompt()).toContain('<said>one two three </said>')

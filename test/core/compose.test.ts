@@ -19,13 +19,15 @@ const TURNS = [
   { prompt: 'and the dunlin', answer: null, ending: 'ran longer than its maximum duration' },
 ]
 
+const TOOLS: readonly ToolCall[] = [
+  { name: 'Bash', input: { command: 'make build' }, ending: 'ok' },
+  { name: 'Bash', input: { command: 'make test' }, ending: 'error' },
+  { name: 'Bash', input: { command: 'make deploy' }, ending: null },
+]
 const interrupted = (change: Partial<Interruption> = {}): Interruption => ({
   how: 'the agent was ended by signal 9',
-  tools: [
-    { name: 'Bash', input: { command: 'make build' }, ending: 'ok' },
-    { name: 'Bash', input: { command: 'make test' }, ending: 'error' },
-    { name: 'Bash', input: { command: 'make deploy' }, ending: null },
-  ],
+  tools: TOOLS,
+  toolsSincePrompt: TOOLS,
   saying: null,
   promptRecorded: true,
   ...change,
@@ -118,8 +120,25 @@ describe('a resumed session', () => {
   })
 
   it('is given the prompt after a crash that came before it was taken', () => {
-    expect(compose({ interruption: interrupted({ promptRecorded: false, tools: [] }) })).toBe('go on with it')
+    const interruption = interrupted({ promptRecorded: false, toolsSincePrompt: [] })
+    expect(compose({ interruption })).toBe('go on with it')
   })
+
+  it.each<[string, Partial<Interruption>, RegExp]>([
+    ['a tool', { toolsSincePrompt: TOOLS.slice(1) }, /make test.*: failed\n.*make deploy.*: outcome unknown/],
+    ['words', { toolsSincePrompt: [], saying: 'one, two' }, /<said>one, two<\/said>/],
+  ])(
+    'whose transcript lacks the prompt is given it, and told of the work begun on it: %s',
+    (_, seen, told) => {
+      const text = compose({ interruption: interrupted({ promptRecorded: false, ...seen }) })
+      expect(text).toMatch(/^go on with it\n/)
+      const { asides, own } = split(text)
+      expect(own).toBe('go on with it')
+      expect(asides).toMatch(/You were interrupted: the agent was ended by signal 9.*message above/)
+      expect(asides).toMatch(told)
+      expect(asides).not.toContain('make build')
+    },
+  )
 })
 
 describe('a fresh session', () => {
@@ -208,6 +227,7 @@ describe('with any facts and texts', () => {
         how: tagged('how'),
         saying: fc.option(tagged('saying')),
         promptRecorded: fc.boolean(),
+        toolsSincePrompt: fc.constant([]),
         tools: several(4, (i) =>
           fc.record({
             name: fc.constant('Bash'),

@@ -27,6 +27,9 @@ const turnEnd = {
   outcome: { name: 'turn-limit', message: 'enough' },
 } as EventBody
 const tool: EventBody = { type: 'tool-start', toolUseId: 't1', name: 'Bash', input: {} }
+const otherTool: EventBody = { ...tool, toolUseId: 't2', name: 'Read' }
+const PROMPT_ID = 'the prompt of the run'
+const taken = (messageId = PROMPT_ID): EventBody => ({ type: 'prompt-accept', messageId })
 
 interface ListQuery {
   types: readonly string[]
@@ -44,7 +47,7 @@ async function read(...runs: EventBody[][]) {
     const stored = events.map(
       (body, index): StoredEvent => ({ runId: id, seq: index + 1, attemptId, at: T0, body, chars: 10 }),
     )
-    return { id, attemptCount: events.length > 0 ? 1 : 0, links: { jobId }, stored }
+    return { id, attemptCount: events.length > 0 ? 1 : 0, promptId: PROMPT_ID, links: { jobId }, stored }
   })
   const store = {
     listRunsOfJobs: async () => records,
@@ -89,4 +92,27 @@ it('what compacting printed is no work', async () => {
     saidSomething: false,
     tools: [],
   })
+})
+
+it.each<[string, EventBody[][], string[]]>([
+  [
+    'all, of an agent that does not say when it takes a prompt',
+    [[start(), tool, otherTool, crashed]],
+    ['Bash', 'Read'],
+  ],
+  [
+    'not what was called for an earlier prompt',
+    [[start(), taken('a'), tool, taken(), otherTool, crashed]],
+    ['Read'],
+  ],
+  [
+    'also in the attempt before the last',
+    [
+      [start(), taken(), tool, crashed],
+      [start(), taken(), otherTool, crashed],
+    ],
+    ['Bash', 'Read'],
+  ],
+])('tools that were called since it took the prompt: %s', async (_, runs, names) => {
+  expect((await read(...runs)).toolsSincePrompt.map(({ name }) => name)).toEqual(names)
 })

@@ -50,9 +50,10 @@ function scenario(moment: Moment | null): ScenarioInput {
       { when: '/^begin the work$/', times: 1, reply: reply(moment) },
       // Killed before the agent had noted its prompt, it is asked anew: nobody had answered.
       { when: '/^begin the work$/', reply: reply(null) },
-      // Killed before it had begun with the tool, the model is told to go on; after that, it is told what ran.
-      { when: { contains: ['You were interrupted', 'echo ran'] }, reply: 'All done, after all.' },
-      { when: 'You were interrupted', reply: [bash(TOOL), { await: 'results' }, 'All done, after all.'] },
+      // Killed before it had begun with the tool, the model is told to go on; after that, it is told what ran. The
+      // same holds for a fresh session, which it gets if it was killed before the CLI wrote the session's transcript.
+      { when: { user: 'interrupted', contains: ['echo ran'] }, reply: 'All done, after all.' },
+      { when: 'interrupted', reply: [bash(TOOL), { await: 'results' }, 'All done, after all.'] },
     ],
   }
 }

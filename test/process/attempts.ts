@@ -20,6 +20,9 @@ export function temporarySpool(): string {
   return spool
 }
 
+/** For what other processes do. They may wait long for a core: the limit only ends what would never come. */
+export const eventually = (assertion: () => void) => vi.waitFor(assertion, { timeout: 20_000, interval: 5 })
+
 export interface Attempt {
   id: string
   dir: AttemptDir
@@ -30,7 +33,7 @@ export interface Attempt {
 export function newAttempt(spool = temporarySpool(), id: string = AttemptId.create(new Date())) {
   onTestFinished(async () => {
     // A keeper that has written its exit code needs a moment more to be gone itself.
-    const gone = vi.waitFor(() => expect(marked(id), 'processes left behind').toEqual([]), { timeout: 2000 })
+    const gone = eventually(() => expect(marked(id), 'processes left behind').toEqual([]))
     await gone.catch((leak: unknown) => {
       for (const pid of marked(id)) process.kill(pid, 'SIGKILL')
       throw leak
@@ -63,7 +66,7 @@ export async function start(
 export const output = ({ dir }: Pick<Attempt, 'dir'>) => readFileSync(dir.out, 'utf8')
 
 export async function printed(attempt: Pick<Attempt, 'dir'>, text: string | RegExp): Promise<string> {
-  await vi.waitFor(() => expect(output(attempt)).toMatch(text), { timeout: 10_000, interval: 5 })
+  await eventually(() => expect(output(attempt)).toMatch(text))
   return output(attempt)
 }
 

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { chmodSync, mkdirSync, readdirSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
-import { exists, fixture } from './attempts.ts'
+import { eventually, exists, fixture } from './attempts.ts'
 import { allow, deny, Guarded, Questions } from './guarded.ts'
 
 describe('while nobody answers', () => {
@@ -111,7 +111,7 @@ describe('a guard that is killed', () => {
     child.kill('SIGKILL')
     await ended
     answer(allow)
-    await vi.waitFor(() => expect(world.litter()).toEqual([]), 10_000)
+    await eventually(() => expect(world.litter()).toEqual([]))
     expect(delivered).not.toHaveBeenCalled()
   })
 
@@ -140,10 +140,7 @@ describe('a guard that is killed', () => {
     process.stdout.write(
       `${asked.length} of 60 killed guards had asked, ${ends.filter((c) => c === 0).length} ran\n`,
     )
-    await vi.waitFor(
-      () => expect(world.litter().filter((name) => !name.endsWith('.reply'))).toEqual([]),
-      3000,
-    )
+    await eventually(() => expect(world.litter().filter((name) => !name.endsWith('.reply'))).toEqual([]))
     expect((await world.run('docker')).code).toBe(0)
   })
 

@@ -5,12 +5,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, onTestFinished, vi } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import { GuardDesk, type GuardDeskInput } from '../../src/process/guard-desk.ts'
 import type { GuardAnswer, GuardRequest } from '../../src/process/guard-request.ts'
 import { installGuards, withGuards } from '../../src/process/guards.ts'
 import { MARKER } from '../../src/process/proc.ts'
-import { newAttempt } from './attempts.ts'
+import { eventually, newAttempt } from './attempts.ts'
 
 export const allow: GuardAnswer = { decision: 'allow', reason: '' }
 export const deny = (reason: string): GuardAnswer => ({ decision: 'deny', reason })
@@ -90,7 +90,7 @@ export class Guarded {
 
   /** Resolves when so many guards have asked and wait. */
   async asking(count: number): Promise<void> {
-    await vi.waitFor(() => expect(this.litter()).toHaveLength(2 * count), { timeout: 10_000, interval: 5 })
+    await eventually(() => expect(this.litter()).toHaveLength(2 * count))
   }
 
   /** What lies between guards and desk. */

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
 import { mkdir, open, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import {
   attemptDir,
   closeInput,
@@ -21,6 +21,7 @@ import { launch } from '../../src/process/launch.ts'
 import type { ProcessIdentity } from '../../src/process/proc.ts'
 import {
   ended,
+  eventually,
   exists,
   fixture,
   isRunning,
@@ -127,10 +128,10 @@ describe('stdin', () => {
     })
     await printed(attempt, 'ready')
     await deliver(attempt.dir, message('more'))
-    await vi.waitFor(() => expect(marked(attempt.id).length).toBeGreaterThanOrEqual(4))
+    await eventually(() => expect(marked(attempt.id).length).toBeGreaterThanOrEqual(4))
     process.kill(-attempt.keeper.pid, 'SIGTERM')
     expect(await ended(attempt)).toEqual({ kind: 'exited', code: 143, starved: false })
-    await vi.waitFor(() => expect(marked(attempt.id)).toEqual([]))
+    await eventually(() => expect(marked(attempt.id)).toEqual([]))
   })
 
   it('takes ids with any characters without leaving its folder', async () => {
@@ -285,7 +286,7 @@ describe('revoking', () => {
     const attempt = newAttempt()
     expect(await revoke(attempt.dir)).toBe(true)
     const { keeper } = await start('tells-its-surroundings.sh', { attempt })
-    await vi.waitFor(() => expect(isRunning(keeper.pid)).toBe(false))
+    await eventually(() => expect(isRunning(keeper.pid)).toBe(false))
     expect(output(attempt)).toBe('')
     expect(await readExit(attempt.dir)).toBeNull()
     expect(await revoke(attempt.dir)).toBe(false)
@@ -318,7 +319,7 @@ describe('revoking', () => {
       while (performance.now() < until) await new Promise((resolve) => setImmediate(resolve))
       const revoked = await revoke(attempt.dir)
       const keeper = await launched
-      await vi.waitFor(() => expect(isRunning(keeper.pid)).toBe(false), { interval: 2 })
+      await eventually(() => expect(isRunning(keeper.pid)).toBe(false))
       expect(output(attempt)).toBe(revoked ? '' : 'ran\n')
       expect((await readExit(attempt.dir))?.code ?? null).toBe(revoked ? null : 0)
       wins[revoked ? 'revoked' : 'ran']++

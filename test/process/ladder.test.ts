@@ -7,6 +7,7 @@ import {
   type Attempt,
   ended,
   escaped,
+  eventually,
   isRunning,
   marked,
   newAttempt,
@@ -94,7 +95,7 @@ describe('the ladder', () => {
   it('finds what has none of our variables, but a parent that has', async () => {
     const attempt = await start('forgets-its-environment.sh')
     const pid = await escaped(attempt)
-    await vi.waitFor(() => expect(marked(attempt.id)).not.toContain(pid))
+    await eventually(() => expect(marked(attempt.id)).not.toContain(pid))
     expect(await endStrays(attempt.id, attempt.keeper, LONG)).toMatchObject({ survivors: [] })
     expect(isRunning(pid)).toBe(false)
   })
@@ -140,7 +141,7 @@ describe('the ladder', () => {
   it('does nothing to an attempt that is over', async () => {
     const attempt = await start('prints-no-newline.sh')
     await ended(attempt)
-    await vi.waitFor(() => expect(isRunning(attempt.keeper.pid)).toBe(false))
+    await eventually(() => expect(isRunning(attempt.keeper.pid)).toBe(false))
     const { farewell, ...result } = await climb(attempt)
     expect(farewell).not.toHaveBeenCalled()
     expect(result).toEqual({ strays: 0, survivors: [] })

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { copyFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import {
   findProcesses,
   hasMarker,
@@ -12,7 +12,7 @@ import {
   readBootId,
   signal,
 } from '../../src/process/proc.ts'
-import { temporarySpool } from './attempts.ts'
+import { eventually, temporarySpool } from './attempts.ts'
 
 async function run(
   command: string,
@@ -59,9 +59,9 @@ describe('an identity', () => {
     })
     const pid = await new Promise<number>((resolve) => parent.stdout?.once('data', (d) => resolve(Number(d))))
     // A shell would reap its child; what has taken its place does not.
-    await vi.waitFor(() => expect(readFileSync(`/proc/${parent.pid}/comm`, 'utf8')).toBe('sleep\n'))
+    await eventually(() => expect(readFileSync(`/proc/${parent.pid}/comm`, 'utf8')).toBe('sleep\n'))
     process.kill(pid, 'SIGKILL')
-    await vi.waitFor(() => expect(readFileSync(`/proc/${pid}/stat`, 'utf8')).toContain(') Z '))
+    await eventually(() => expect(readFileSync(`/proc/${pid}/stat`, 'utf8')).toContain(') Z '))
     expect(identify(pid)).toBeNull()
   })
 
@@ -74,7 +74,7 @@ describe('an identity', () => {
     copyFileSync('/bin/sleep', odd)
     const plain = await run('/bin/sleep', ['60'])
     const child = await run(odd, ['60'])
-    await vi.waitFor(() => expect(readFileSync(`/proc/${child.pid}/comm`, 'utf8')).toContain('Z 1'))
+    await eventually(() => expect(readFileSync(`/proc/${child.pid}/comm`, 'utf8')).toContain('Z 1'))
     const ticks = Number(identify(child.pid)?.startTicks)
     expect(ticks).toBeGreaterThanOrEqual(Number(identify(plain.pid)?.startTicks))
     expect(ticks - Number(identify(plain.pid)?.startTicks)).toBeLessThan(1000)
@@ -84,11 +84,11 @@ describe('an identity', () => {
 describe('the marker', () => {
   it('is the whole value of the variable, in the process itself', async () => {
     const child = await run('sleep', ['60'], { OTHER: 'x', [MARKER]: 'att_1' })
-    await vi.waitFor(() => expect(readFileSync(`/proc/${child.pid}/comm`, 'utf8')).toBe('sleep\n'))
+    await eventually(() => expect(readFileSync(`/proc/${child.pid}/comm`, 'utf8')).toBe('sleep\n'))
     expect(hasMarker(child.pid, 'att_1')).toBe(true)
     for (const id of ['att_', 'att_11', 'tt_1', '']) expect(hasMarker(child.pid, id)).toBe(false)
     const other = await run('sleep', ['60'], { [`X${MARKER}`]: 'att_1', Y: `${MARKER}=att_1` })
-    await vi.waitFor(() => expect(readFileSync(`/proc/${other.pid}/comm`, 'utf8')).toBe('sleep\n'))
+    await eventually(() => expect(readFileSync(`/proc/${other.pid}/comm`, 'utf8')).toBe('sleep\n'))
     expect(hasMarker(other.pid, 'att_1')).toBe(false)
   })
 
@@ -96,12 +96,12 @@ describe('the marker', () => {
     const script = '(sleep 60 & sleep 60 & wait) & echo ready; wait'
     const id = `att_tree_${process.pid}`
     const shell = await run('/bin/sh', ['-c', script], { PATH: process.env.PATH, [MARKER]: id })
-    await vi.waitFor(() => expect(findProcesses(id)).toHaveLength(4))
+    await eventually(() => expect(findProcesses(id)).toHaveLength(4))
     const pids = findProcesses(id).map(({ pid }) => pid)
     expect(new Set(pids).size).toBe(4)
     expect(pids).toContain(shell.pid)
     for (const pid of pids) signal(pid, 'SIGKILL')
-    await vi.waitFor(() => expect(findProcesses(id)).toEqual([]))
+    await eventually(() => expect(findProcesses(id)).toEqual([]))
   })
 })
 

@@ -1,6 +1,7 @@
 /** Sub-agents that work in the background of a turn, on the real CLI: their work is waited for, and not lost. */
 import { afterEach, expect, it } from 'vitest'
 import type { RuleInput } from '../../src/simulator/scenario-types.ts'
+import { transcriptHas } from '../support/transcripts.ts'
 import { World } from '../support/world.ts'
 
 let world: World
@@ -42,6 +43,7 @@ it('a run is over when its sub-agents are, and ends with what they found', async
 
 it('an agent that dies with a sub-agent at work was not done: it is resumed, and its empty first turn is not the end', async () => {
   const id = await begin()
+  await transcriptHas(world, id, 'Somebody looks it up.')
   const agent = world.processes().find((p) => /claude.* -p /.test(p.command) && !/keeper/.test(p.command))
   process.kill(agent!.pid, 'SIGKILL')
   const run = await world.settled(id)

@@ -12,6 +12,7 @@ import type { RunDetail } from '../../src/contract/run.ts'
 import type { RuleInput } from '../../src/simulator/scenario-types.ts'
 import { pauseAt } from '../support/pause.ts'
 import { sampleOf } from '../support/sample.ts'
+import { transcriptHas } from '../support/transcripts.ts'
 import { until, World } from '../support/world.ts'
 
 let world: World
@@ -109,6 +110,7 @@ describe('the daemon is killed', () => {
     await begin(waitsForFile('mark'))
     const { id } = await world.createRun({ prompt: PROMPT, permissions: 'allow' })
     await until(() => existsSync(join(world.workDir, 'mark')), 'the tool')
+    await transcriptHas(world, id, '"tool_use"')
     const { pid } = agentOf()!
     await world.killDaemon()
     process.kill(pid, 'SIGKILL')
@@ -228,6 +230,7 @@ describe('the agent is killed', () => {
     await begin(waitsForFile('mark'))
     const { id } = await world.createRun({ prompt: PROMPT, permissions: 'allow' })
     await until(() => existsSync(join(world.workDir, 'mark')), 'the tool')
+    await transcriptHas(world, id, '"tool_use"')
     const first = await world.getRun(id)
     process.kill(agentOf()!.pid, 'SIGKILL')
     const run = await world.settled(id)
@@ -276,6 +279,7 @@ describe('the agent is killed', () => {
     await begin(waitsForFile('mark'))
     const { id } = await world.createRun({ prompt: PROMPT, permissions: 'allow' })
     await until(() => existsSync(join(world.workDir, 'mark')), 'the tool')
+    await transcriptHas(world, id, '"tool_use"')
     const keeper = world.processes().find((p) => p.command.includes('keeper.sh'))!
     process.kill(-keeper.pid, 'SIGKILL')
     const run = await world.settled(id)
@@ -367,6 +371,7 @@ it('daemon and agent are killed together, mid-tool: resumed after the restart', 
   await begin(waitsForFile('mark'))
   const { id } = await world.createRun({ prompt: PROMPT, permissions: 'allow' })
   await until(() => existsSync(join(world.workDir, 'mark')), 'the tool')
+  await transcriptHas(world, id, '"tool_use"')
   const victims = world.processes()
   await world.killDaemon()
   for (const { pid } of victims) killQuietly(pid)

@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import type { RunDetail } from '../../src/contract/run.ts'
 import { sampleOf } from '../support/sample.ts'
-import { transcriptOf } from '../support/transcripts.ts'
+import { transcriptHas, transcriptOf } from '../support/transcripts.ts'
 import { until, World } from '../support/world.ts'
 
 let world: World
@@ -237,9 +237,7 @@ describe('between two attempts of one run', () => {
     await world.startDaemon()
     const { id } = await world.createRun({ prompt: 'begin the work', permissions: 'allow' })
     await until(() => existsSync(join(world.workDir, 'mark')), 'the tool')
-    const { sessionId } = await world.getRun(id)
-    const path = transcriptOf(world.configDir, sessionId!)
-    await until(() => readFileSync(path, 'utf8').includes('"tool_use"'), 'the call in the transcript')
+    const path = await transcriptHas(world, id, '"tool_use"')
     await world.killDaemon()
     for (const { pid, command } of world.processes()) {
       if (/claude.* -p /.test(command) && !/keeper/.test(command)) process.kill(pid, 'SIGKILL')

@@ -1,14 +1,15 @@
 /** What an agent plans with its own tools is kept by Reprise and given to its session once, on the real CLI. */
-import { appendFileSync, readFileSync } from 'node:fs'
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, describe, expect, it } from 'vitest'
+import type { EventOf } from '../../src/contract/events.ts'
 import type { FollowUp } from '../../src/contract/follow-up.ts'
 import type { Run, RunDetail } from '../../src/contract/run.ts'
 import type { RuleInput } from '../../src/simulator/scenario-types.ts'
 import { Chat } from '../support/chat.ts'
 import { bash, FIXED, Incident, report, results } from '../support/incident.ts'
-import { transcriptOf } from '../support/transcripts.ts'
+import { transcriptHas, transcriptOf } from '../support/transcripts.ts'
 import { until } from '../support/world.ts'
 
 let incident: Incident
@@ -110,15 +111,22 @@ describe('an agent', () => {
     }
     incident = await Incident.begin([looks])
     const run = await begin()
+    // The model is asked before all that led to it is stored.
+    const { toolUseId } = (await incident.world.waitForEvent(
+      run.id,
+      (event) => event.type === 'tool-start' && event.name === 'CronList',
+    )) as EventOf<'tool-start'>
+    const listing = (await incident.world.waitForEvent(
+      run.id,
+      (event) => event.type === 'tool-end' && event.toolUseId === toolUseId,
+    )) as EventOf<'tool-end'>
     await incident.world.simulator.waitForHold('gate')
     const planned = await followUps('?state=planned')
     expect(planned).toMatchObject([
       { prompt: 'look again', recurring: true, cron: '*/5 * * * *' },
       { prompt: 'verify that web answers', recurring: false, reason: 'let it start' },
     ])
-    const listed = (await incident.world.events(run.id)).flatMap((event) =>
-      event.type === 'tool-end' ? [JSON.stringify(event.content)] : [],
-    )[2]
+    const listed = JSON.stringify(listing.content)
     for (const followUp of planned) {
       expect(listed).toContain(followUp.id)
       expect(listed).toContain(followUp.prompt)
@@ -137,7 +145,10 @@ describe('an agent', () => {
     ])
   })
 
-  it('that dies while it answers a follow-up goes on with it, and is not asked again', async () => {
+  it.each([
+    ['goes on with it, and is not asked again', true],
+    ['is asked again and told what it did, if its transcript lacks the follow-up', false],
+  ])('that dies while it answers a follow-up %s', async (_, recorded) => {
     const slow: RuleInput = {
       when: { user: 'verify that web answers' },
       reply: [bash('docker ps'), results, { hold: 'gate' }, report(FIXED), results, { text: 'verified' }],
@@ -148,13 +159,27 @@ describe('an agent', () => {
     }
     incident = await Incident.begin([goesOn, plans(wakeUp(2)), slow])
     const { id } = await begin()
-    await incident.world.simulator.waitForHold('gate')
-    const agent = incident.world
-      .processes()
-      .find((p) => /claude.* -p /.test(p.command) && !/keeper/.test(p.command))
-    process.kill(agent!.pid, 'SIGKILL')
+    const { world } = incident
+    await world.simulator.waitForHold('gate')
+    const transcript = await transcriptHas(world, id, '"docker: ps"')
+    await world.killDaemon()
+    const isAgent = ({ command }: { command: string }) =>
+      /claude.* -p /.test(command) && !/keeper/.test(command)
+    process.kill(world.processes().find(isAgent)!.pid, 'SIGKILL')
+    await until(() => !world.processes().some(isAgent), 'the agent to be gone')
+    if (!recorded) {
+      // As it is when the CLI is killed before it has written anything of the follow-up.
+      const whole = readFileSync(transcript, 'utf8')
+      const before = whole.slice(0, whole.indexOf('is due now'))
+      writeFileSync(transcript, before.slice(0, before.lastIndexOf('\n') + 1))
+    }
+    await world.startDaemon()
     const chain = await incident.rested(id)
-    incident.world.simulator.release('gate')
+    world.simulator.release('gate')
+    const last = incident.prompts().at(-1)?.text ?? ''
+    expect(last).toContain('You were interrupted')
+    expect(last).toMatch(/docker ps.*: done/)
+    expect(last.includes('is due now')).toBe(!recorded)
     expect(chain.runs.map((run) => [run.outcome, run.attemptCount])).toEqual([['completed', 2]])
     expect(chain.runs[0]?.escalation?.recommendation.signal?.status).toBe('fixed')
     expect(incident.docker).toEqual(['restart web', 'ps'])

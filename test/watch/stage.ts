@@ -57,6 +57,9 @@ export class Stage {
   /** Looks that have begun, and those that are over. */
   #begun = 0
   #over = 0
+  /** Calls of the store, all that were made and those that are under way. */
+  #storeCalls = 0
+  #storing = 0
   #failure: Error | null = null
   #opened!: EngineParts
   #cleared = false
@@ -79,17 +82,17 @@ export class Stage {
     const settings = engineSettings(configSchema.parse({}), new Map(), [])
     const log = (fields: object, message: string) =>
       void this.logged.push(`${message} ${JSON.stringify(fields)}`)
+    const counted = this.#counting(store)
     this.parts = {
       store: {
-        ...store,
+        ...counted,
         listDueWatches: (...given: Parameters<Store['listDueWatches']>) => {
           this.#begun++
-          return store.listDueWatches(...given)
+          return counted.listDueWatches(...given)
         },
         nextWatchAt: async () => {
-          const at = await store.nextWatchAt()
+          const at = await counted.nextWatchAt()
           this.#over++
-          this.#onChange()
           return at
         },
       },
@@ -178,21 +181,43 @@ export class Stage {
     await this.#quiet(before + 1)
   }
 
-  /** Resolves when it has looked, and does not look again by itself. */
+  /** Resolves when all that has begun is over: nothing asks the store, and nothing follows from its last answer. */
   async quiet(): Promise<void> {
     await this.#quiet(0)
   }
 
   async #quiet(looks: number): Promise<void> {
     for (;;) {
-      // What follows from the last look has begun by then; between two looks others have their turn.
+      const before = this.#storeCalls
+      // What follows from the last answer asks the store by then; between two looks others have their turn.
       for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate)
       if (this.#failure) throw this.#failure
-      if (this.#over >= looks && this.#begun === this.#over) return
+      const isBusy = this.#storing > 0 || this.#storeCalls !== before
+      if (!isBusy && this.#over >= looks && this.#begun === this.#over) return
+      if (this.#storeCalls !== before) continue
       await new Promise<void>((resolve) => {
         this.#onChange = resolve
       })
     }
+  }
+
+  #counting(store: Store): Store {
+    const count = async (call: () => Promise<unknown>) => {
+      this.#storeCalls++
+      this.#storing++
+      try {
+        return await call()
+      } finally {
+        this.#storing--
+        this.#onChange()
+      }
+    }
+    const counted = Object.entries(store).map(([name, call]) => [
+      name,
+      // The one that answers nothing, and at once.
+      name === 'hurry' ? call : (...given: unknown[]) => count(() => call(...given)),
+    ])
+    return Object.fromEntries(counted) as Store
   }
 
   async watch(change: Partial<CreateWatch> = {}): Promise<WatchId> {

@@ -6,7 +6,7 @@
  * user's own words.
  */
 import type { ResumeDecision } from '../resume/decide.ts'
-import { handoff, type Interruption, resumedAfter } from './interruption.ts'
+import { begunBefore, handoff, type Interruption, resumedAfter } from './interruption.ts'
 import { aside, clip, quoted } from './parts.ts'
 
 export interface PastTurn {
@@ -64,8 +64,9 @@ function composeTask({ decision, prompt, turns, interruption, roomMade, chat, ti
   if (decision.kind === 'resume') {
     if (roomMade) return `${aside(ROOM_MADE)}\n\n${tier ? resumedTier(tier, prompt) : prompt}`
     if (interruption?.promptRecorded) return aside(resumedAfter(interruption))
-    if (tier) return resumedTier(tier, prompt)
-    return chat ? [...resumedChat(chat), prompt].join('\n\n') : prompt
+    const begun = interruption && begunBefore(interruption)
+    const text = tier ? resumedTier(tier, prompt) : [...(chat ? resumedChat(chat) : []), prompt].join('\n\n')
+    return begun ? `${text}\n\n${aside(begun)}` : text
   }
   const parts: string[] = tier ? freshTier(tier) : []
   if (chat?.instructions) parts.push(instructed(chat.instructions))

@@ -25,6 +25,8 @@ export interface ToolCall {
 export interface Interruption {
   how: string
   tools: readonly ToolCall[]
+  /** Those of `tools` that were called after the agent had taken this run's prompt. */
+  toolsSincePrompt: readonly ToolCall[]
   /** What the agent said last, as far as it got. */
   saying: string | null
   /** The agent's session already holds this run's prompt. */
@@ -54,9 +56,29 @@ const HANDOFF_TOOLS = 100
 const SAYING_CHARS = 4000
 
 export function resumedAfter({ how, tools, saying }: Interruption): string {
-  const last = tools.slice(-LAST_TOOLS)
   return [
     `You were interrupted: ${sentence(how)} This is the same task, going on from where you were.`,
+    ...workSeen(tools, saying),
+  ].join('\n')
+}
+
+/**
+ * For a session that lacks this run's prompt although the agent had begun with it: the CLI writes its transcript some
+ * time after it has sent a prompt to the model, and was killed in between. Stands behind the prompt, which is given
+ * again. null: nothing was seen of that work, so that the prompt can be given as if it were new.
+ */
+export function begunBefore({ how, toolsSincePrompt, saying }: Interruption): string | null {
+  if (toolsSincePrompt.length === 0 && saying === null) return null
+  return [
+    `You were interrupted: ${sentence(how)} You had begun with the message above, although your own history does not show it.`,
+    ...workSeen(toolsSincePrompt, saying),
+  ].join('\n')
+}
+
+/** The last tool calls, the words that were cut off, and what to make of both. */
+function workSeen(tools: readonly ToolCall[], saying: string | null): string[] {
+  const last = tools.slice(-LAST_TOOLS)
+  return [
     ...(last.length > 0
       ? [
           'Your last tool calls, as Reprise saw them; your own history may lack the end of this:',
@@ -72,7 +94,7 @@ export function resumedAfter({ how, tools, saying }: Interruption): string {
     last.some(isUnknown)
       ? 'Where the outcome is unknown, it may have run in part or in full: look at the actual state before you run it again. Then go on with the task.'
       : 'Do not start over, and do not repeat what is done: go on with the task.',
-  ].join('\n')
+  ]
 }
 
 /** For a session that knows nothing of it. */
