@@ -110,7 +110,7 @@ async function prepareBare(world: World, { command }: StandIn): Promise<(workDir
       decision: { kind: 'fresh', reason: 'first-run', carry: 'none' },
       agentSessionId: randomUUID(),
       promptId: randomUUID(),
-      prompt: STAND_IN_PROMPTS.quick,
+      prompt: [STAND_IN_PROMPTS.quick],
       model: null,
       permissions: 'edits',
       maxTurns: null,

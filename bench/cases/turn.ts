@@ -81,7 +81,7 @@ async function bareTurn(world: World, runtime: Probe, env: Env): Promise<void> {
     decision: { kind: 'fresh', reason: 'first-run', carry: 'none' },
     agentSessionId: randomUUID(),
     promptId: randomUUID(),
-    prompt: PROMPT,
+    prompt: [PROMPT],
     model: MODEL,
     permissions: 'edits',
     maxTurns: null,

@@ -36,7 +36,8 @@ export interface PlanInput {
   agentSessionId: string
   /** A UUID of ours for the prompt, by which it can be found in the transcript. */
   promptId: string
-  prompt: string
+  /** The texts of the prompt, in order. The last one is the user's own: a command of the agent is one only there. */
+  prompt: readonly string[]
   model: string | null
   permissions: PermissionMode
   /** We are to be asked before every tool call, whatever the agent may do by itself. */
@@ -138,7 +139,7 @@ export interface AgentAdapter {
   hasCredentials: (env: Env) => Promise<boolean>
   plan: (input: PlanInput) => Plan
   /** A further message to a process that has ended its turn and waits. */
-  prompt: (promptId: string, text: string) => Message
+  prompt: (promptId: string, texts: readonly string[]) => Message
   /** What a call of the agent's own scheduling tools asks for; null: the tool is no such tool. We are asked about each. */
   readScheduling: (tool: string, input: unknown) => SchedulingCall | null
   /** Of a line it has no word for it makes one `native` event, and leaves out nothing: `line` is all that it said. */

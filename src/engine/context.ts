@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import type { ConversationId } from '../contract/ids.ts'
 import { toPastTurns } from '../core/history/render.ts'
 import { catchUpFor, viewFor } from '../core/history/view.ts'
-import type { ChatContext, PastTurn } from '../core/prompt/compose.ts'
+import type { ChatContext, PastTurn, Standing } from '../core/prompt/compose.ts'
 import { composeFollowUpPrompt } from '../core/watch/prompt.ts'
 import type { MessageRecord, RunRecord, SessionRecord } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
@@ -23,7 +23,10 @@ export interface RunContext {
   epoch: number
   turns: PastTurn[]
   chat: ChatContext | null
-  instructionsHash: string | null
+  /** Of the texts that a session is told once: a conversation's instructions, or a chain's environment. */
+  standingHash: string
+  /** The task that a follow-up belongs to, where its session was given it. */
+  task: string | null
 }
 
 export async function readContext(store: Store, run: RunRecord): Promise<RunContext> {
@@ -32,16 +35,38 @@ export async function readContext(store: Store, run: RunRecord): Promise<RunCont
   const session = run.sessionId === null ? null : await store.getSession(run.sessionId)
   const epoch = session?.epoch ?? 0
   const turns = await readPastTurns(store, run.sessionId, run)
+  const now = await atFollowUp(store, run)
   return {
-    run: await atFollowUp(store, run),
+    run: now,
     revision: null,
     session,
     sessionEpoch: epoch,
     epoch,
     turns,
     chat: null,
-    instructionsHash: null,
+    standingHash: hashOf(run.request.chain?.environment ?? null),
+    task: await readTask(store, now),
   }
+}
+
+/** What the run was asked that planned the follow-up. */
+async function readTask(store: Store, { id, links }: RunRecord): Promise<string | null> {
+  const followUp = links.followUpId === null ? null : await store.getFollowUp(links.followUpId)
+  const planner = followUp?.runId ? await store.getRun(followUp.runId) : null
+  return planner === null || planner.id === id ? null : planner.prompt
+}
+
+/**
+ * Whether a session has the texts that are said once. `lost`: it was given a message with them that is not in its
+ * transcript.
+ */
+export function standingOf(
+  { told, compacted }: Pick<SessionRecord, 'told' | 'compacted'>,
+  hash: string,
+  lost: boolean,
+): Standing {
+  if (compacted) return 'compacted'
+  return told === hash && !lost ? 'known' : 'changed'
 }
 
 /** A run that was kept waiting for a follow-up and got it is at that prompt now, not at its own. */
@@ -66,29 +91,28 @@ async function readTurnContext(
   const run = (await store.getRun(queued.id)) ?? queued
   const scope = conversation?.historyScope ?? 'shared'
   const instructions = conversation?.instructions || null
-  const instructionsHash = instructions === null ? null : hashOf(instructions)
   const messages = await store.listMessages(conversationId, turn)
   const pin = await store.getPin(conversationId, run.agent)
   // An earlier attempt at this very turn goes on in its own session, not in the one pinned before.
   const lastAttempt = (await store.listAttempts(run.id)).at(-1)
   const sessionId = lastAttempt?.sessionId ?? pin?.sessionId ?? null
   const isPinned = sessionId !== null && sessionId === pin?.sessionId
+  const session = sessionId === null ? null : await store.getSession(sessionId)
   return {
     run,
     revision: conversation?.revision ?? null,
-    session: sessionId === null ? null : await store.getSession(sessionId),
+    session,
     sessionEpoch: (lastAttempt ? lastAttempt.epoch : pin?.sessionEpoch) ?? 0,
     epoch: pin?.epoch ?? 0,
     turns: toPastTurns(viewFor(run.agent, messages, scope)),
     chat: {
       instructions,
-      instructionsKnown:
-        (lastAttempt && !isPinned ? lastAttempt.instructionsHash : pin?.instructionsHash) ===
-        instructionsHash,
+      hadInstructions: session?.told != null && session.told !== hashOf(null),
       catchUp: isPinned ? toPastTurns(catchUpFor(run.agent, messages, scope, pin?.seenTurn ?? 0)) : [],
       unfinished: isUnfinished(run.agent, messages, pin?.seenTurn ?? 0),
     },
-    instructionsHash,
+    standingHash: hashOf(instructions),
+    task: null,
   }
 }
 
@@ -102,4 +126,5 @@ function isUnfinished(agent: string, messages: readonly MessageRecord[], seenTur
   return answer?.state !== 'complete'
 }
 
-const hashOf = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 16)
+const hashOf = (text: string | null) =>
+  text === null ? 'none' : createHash('sha256').update(text).digest('hex').slice(0, 16)

@@ -276,6 +276,7 @@ async function endUnseen(
       session: {
         agentSessionId: null,
         turns: 0,
+        told: null,
         poison: null,
         contextTokens: null,
         contextWindow: null,

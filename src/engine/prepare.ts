@@ -16,7 +16,7 @@ import { decideRoom } from '../core/room/decide.ts'
 import type { AttemptRecord, NewAttempt, RunRecord, SessionRecord } from '../store/records.ts'
 import { readAllowance } from './allowance.ts'
 import { realWorkDir } from './check-request.ts'
-import { readContext } from './context.ts'
+import { readContext, standingOf } from './context.ts'
 import { canBeHeld, isGated } from './gate.ts'
 import { type EarlierAttempts, readEarlierAttempts, toInterruption } from './history.ts'
 import type { EngineParts } from './parts.ts'
@@ -100,17 +100,22 @@ export async function prepareAttempt(
   const roomMade = room.kind === 'made' && decision.kind === 'resume'
   const promptRecorded = decision.kind === 'resume' && pinned !== null && pinned.promptRecorded
   const bySchema = runtime.capabilities.structuredOutput
-  const tier = await readTierText(parts, run, decision, bySchema)
+  const standing = session
+    ? standingOf(session, context.standingHash, run.attemptCount > 0 && !promptRecorded)
+    : 'changed'
+  const tier = await readTierText(parts, run, { decision, standing, bySchema })
   const text = {
     prompt: run.prompt,
     turns,
     interruption: toInterruption(earlier, promptRecorded),
+    standing,
+    task: context.task,
     roomMade: roomMade && promptRecorded,
     chat,
     workTree,
     tier: tier?.text ?? null,
   }
-  const prompt = kind === 'compact' ? COMPACT : composePrompt({ decision, ...text })
+  const prompt = kind === 'compact' ? [COMPACT] : composePrompt({ decision, ...text })
   const whole = composePrompt({ decision: { kind: 'fresh', reason: 'forced', carry: 'transcript' }, ...text })
   const newSession = decision.kind === 'resume' ? null : createSession(run, runtime, workDir, session, now)
   const used = newSession ?? session
@@ -126,7 +131,7 @@ export async function prepareAttempt(
     kind,
     runtime: factsOf(runtime),
     epoch: context.epoch,
-    instructionsHash: context.instructionsHash,
+    told: context.standingHash,
   }
   const plan = agent.adapter.plan({
     runtime,
@@ -152,7 +157,7 @@ export async function prepareAttempt(
     tornTranscript: decision.kind === 'resume' ? (pinned?.tornTranscript ?? null) : null,
     revision: context.revision,
     handoff: kind === 'turn' ? (tier?.handoff ?? null) : null,
-    sent: { promptChars: prompt.length, transcriptChars: whole.length },
+    sent: { promptChars: lengthOf(prompt), transcriptChars: lengthOf(whole) },
     notes: notesOn(decision, findRuntimeChange(session?.runtime ?? null, factsOf(runtime))),
   }
 }
@@ -161,6 +166,8 @@ function notesOn(decision: ResumeDecision, runtimeChange: string | null): string
   const isOther = decision.kind === 'fresh' && decision.reason === 'other-runtime'
   return isOther && runtimeChange !== null ? [`${runtimeChange}.`] : []
 }
+
+const lengthOf = (texts: readonly string[]) => texts.reduce((sum, text) => sum + text.length, 0)
 
 /**
  * What is left of the job's budget, for agents that can watch it themselves. We do too, but only where a price is known;
@@ -230,6 +237,8 @@ function createSession(
     epoch: before?.epoch ?? 0,
     continues: before?.id ?? null,
     poison: null,
+    told: null,
+    compacted: false,
     turns: 0,
     resumes: 0,
     contextTokens: null,

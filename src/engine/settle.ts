@@ -135,6 +135,8 @@ export async function settleAttempt(parts: EngineParts, input: SettleInput): Pro
   const tookPrompt =
     attempt.kind === 'turn' &&
     own.some(({ body }) => body.type === 'prompt-accept' || body.type === 'model-call')
+  // A command that the agent runs by itself (`/help`) may swallow what stood before it: nothing counts as told then.
+  const informed = tookPrompt && (outcome.name !== 'completed' || own.some(isModelCall))
   // Not of one that never got its prompt: it knows nothing of what others did to the files.
   const unkept = tookPrompt
     ? await parts.checkpoints.keepWork(run, attempt.id, input.goneSince ?? null)
@@ -144,6 +146,7 @@ export async function settleAttempt(parts: EngineParts, input: SettleInput): Pro
     run,
     settled: next.kind === 'settle' ? next.outcome : null,
     took: tookPrompt && !refusesSession(outcome, attempt.resumed) && !acquitted ? attempt : null,
+    informed,
   })
   const done = {
     modelCalls: new Set(events.flatMap(callOf)).size,
@@ -173,6 +176,7 @@ export async function settleAttempt(parts: EngineParts, input: SettleInput): Pro
       session: {
         agentSessionId: reportedSession(own, attempt),
         turns: tookPrompt ? 1 : 0,
+        told: informed ? { told: attempt.told, compacted: own.some(isCompaction) } : null,
         poison: poisonOf(outcome, attempt.resumed),
         contextTokens: ownSpend?.contextTokens ?? null,
         contextWindow: ownSpend?.contextWindow ?? null,
@@ -211,6 +215,9 @@ const isFirstPrompt = (body: EventBody, { promptId }: AttemptRecord) =>
 
 const addsSomething = ({ body }: StoredEvent) =>
   body.type === 'model-call' && (body.usage.outputTokens ?? 0) > 0
+
+const isModelCall = ({ body }: StoredEvent) => body.type === 'model-call'
+const isCompaction = ({ body }: StoredEvent) => body.type === 'compaction'
 
 const callOf = ({ body }: StoredEvent) => (body.type === 'model-call' ? [body.messageId] : [])
 

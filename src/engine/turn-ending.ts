@@ -4,7 +4,7 @@ import { MessageId, type SessionId } from '../contract/ids.ts'
 import type { Outcome } from '../contract/outcome.ts'
 import { ANSWER_EVENTS, composeAnswer, createClip } from '../core/history/answer.ts'
 import { sayAnswers } from '../core/prompt/interruption.ts'
-import type { AttemptRecord, MessageRecord, RunRecord, TurnEnding } from '../store/records.ts'
+import type { AttemptRecord, MessageRecord, PinRecord, RunRecord, TurnEnding } from '../store/records.ts'
 import { scanEvents } from './events.ts'
 import type { EngineParts } from './parts.ts'
 import { readUnfinishedText } from './unfinished-text.ts'
@@ -15,14 +15,18 @@ export interface TurnEndingInput {
   settled: Outcome | null
   /** The attempt whose session holds the question now, if that can be gone on with. */
   took: AttemptRecord | null
+  /** The session has what was added to the question, too. */
+  informed?: boolean
 }
 
 export async function endingOfTurn(
   parts: EngineParts,
-  { run, settled, took }: TurnEndingInput,
+  { run, settled, took, informed = true }: TurnEndingInput,
 ): Promise<TurnEnding | null> {
   const { conversationId, turn } = run.links
   if (conversationId === null || turn === null) return null
+  const pin = took && !informed ? await parts.store.getPin(conversationId, run.agent) : null
+  const knows = informed || (took !== null && isUpToDate(took, pin, turn))
   return {
     conversationId,
     turn,
@@ -30,13 +34,13 @@ export async function endingOfTurn(
     runId: run.id,
     goesOn: settled === null,
     answer: settled && (await readAnswer(parts, run, settled)),
-    pin: took && {
-      sessionId: took.sessionId,
-      sessionEpoch: took.epoch,
-      instructionsHash: took.instructionsHash,
-    },
+    pin: took && knows ? { sessionId: took.sessionId, sessionEpoch: took.epoch } : null,
   }
 }
+
+/** Nothing of the conversation had to be added to the question. */
+const isUpToDate = ({ resumed, carry }: AttemptRecord, pin: PinRecord | null, turn: number) =>
+  carry === 'none' && (!resumed || pin?.seenTurn === turn - 1)
 
 async function readAnswer(
   parts: EngineParts,

@@ -116,7 +116,7 @@ export async function startAttempt(
       carry: attempt.carry,
       prompt_id: attempt.promptId,
       epoch: attempt.epoch ?? null,
-      instructions_hash: attempt.instructionsHash ?? null,
+      told: attempt.told ?? null,
       kind: attempt.kind ?? 'turn',
       runtime: attempt.runtime ? JSON.stringify(attempt.runtime) : null,
       fence,
@@ -151,6 +151,7 @@ async function insertSession(tx: Tx, session: SessionRecord): Promise<void> {
       runtime: session.runtime && JSON.stringify(session.runtime),
       epoch: session.epoch,
       continues: session.continues,
+      compacted: 0,
       turns: 0,
       resumes: 0,
       cost_usd: 0,
@@ -179,7 +180,7 @@ export async function markLaunched(
 /** Events and how far the spool has been read belong together: either both are stored or neither. */
 export async function advanceAttempt(
   tx: Tx,
-  { id, runId, fence }: Pick<AttemptRecord, 'id' | 'runId' | 'fence'>,
+  { id, runId, sessionId, fence }: Pick<AttemptRecord, 'id' | 'runId' | 'sessionId' | 'fence'>,
   events: EventBatch,
   spoolOffset: number,
   heldFrom: number | null,
@@ -194,6 +195,9 @@ export async function advanceAttempt(
     .executeTakeFirst()
   if (numUpdatedRows === 0n) throw new OwnershipLost(`attempt ${id}`)
   const seq = await appendBatch(tx, runId, id, events, at)
+  // In the same transaction: whatever becomes of the attempt, the next one says again what was said once.
+  if (events.types.includes('compaction'))
+    await tx.updateTable('sessions').set({ compacted: 1 }).where('id', '=', sessionId).execute()
   await trackQuestions(tx, id, runId, events.actedOn, at)
   return seq
 }

@@ -62,7 +62,6 @@ export async function endTurn(tx: Tx, ending: TurnEnding, at: Date): Promise<voi
         session_id: pin.sessionId,
         session_epoch: pin.sessionEpoch,
         seen_turn: turn,
-        instructions_hash: pin.instructionsHash,
       })
       .where('conversation_id', '=', conversationId)
       .where('agent', '=', agent)

@@ -137,9 +137,10 @@ export interface AttemptRecord {
   freshReason: FreshReason | null
   carry: Carry
   promptId: string
-  /** A conversation's: the epoch of the history it was given, and the instructions. */
+  /** A conversation's: the epoch of the history it was given. */
   epoch: number | null
-  instructionsHash: string | null
+  /** The hash of the texts said once that its session has after its prompt. */
+  told: string | null
   /** `compact`: it only made room in the session. */
   kind: 'turn' | 'compact'
   /** What was started; null if that was not recorded. */
@@ -170,7 +171,7 @@ export type NewAttempt = Pick<
   | 'sessionId'
   | 'startedAt'
 > &
-  Partial<Pick<AttemptRecord, 'epoch' | 'instructionsHash' | 'kind' | 'runtime'>>
+  Partial<Pick<AttemptRecord, 'epoch' | 'told' | 'kind' | 'runtime'>>
 
 export interface SessionRecord {
   id: SessionId
@@ -184,6 +185,10 @@ export interface SessionRecord {
   /** The session whose history this one was started with. */
   continues: SessionId | null
   poison: { refused: boolean; message: string } | null
+  /** The hash of the texts said once that it was told last; null: none yet. */
+  told: string | null
+  /** It has been compacted since: what was said once may be gone. */
+  compacted: boolean
   turns: number
   resumes: number
   contextTokens: number | null
@@ -198,6 +203,8 @@ export interface SessionUpdate {
   /** The id the agent itself reported, where it is another one than we assigned. */
   agentSessionId: string | null
   turns: number
+  /** What it has been told; null: as before. */
+  told: Pick<SessionRecord, 'told' | 'compacted'> | null
   poison: SessionRecord['poison']
   contextTokens: number | null
   contextWindow: number | null
@@ -315,7 +322,6 @@ export interface PinRecord {
   sessionEpoch: number | null
   sinceTurn: number | null
   seenTurn: number | null
-  instructionsHash: string | null
 }
 
 /** What a turn that has ended leaves in its conversation. */
@@ -328,7 +334,7 @@ export interface TurnEnding {
   /** The run goes on with another attempt: only what a pinned session has seen is noted. */
   goesOn: boolean
   /** null: the session did not take the turn in; the pin stays as it is. */
-  pin: Pick<PinRecord, 'sessionId' | 'sessionEpoch' | 'instructionsHash'> | null
+  pin: Pick<PinRecord, 'sessionId' | 'sessionEpoch'> | null
 }
 
 export interface JobOptions {

@@ -120,7 +120,7 @@ export function toAttempt(row: AttemptsTable): AttemptRecord {
     carry: row.carry as Carry,
     promptId: row.prompt_id,
     epoch: row.epoch,
-    instructionsHash: row.instructions_hash,
+    told: row.told,
     kind: row.kind,
     runtime: json(row.runtime),
     fence: Number(row.fence),
@@ -150,6 +150,8 @@ export function toSession(row: SessionsTable): SessionRecord {
     epoch: row.epoch,
     continues: row.continues,
     poison: json(row.poison),
+    told: row.told,
+    compacted: row.compacted === 1,
     turns: row.turns,
     resumes: row.resumes,
     contextTokens: number(row.context_tokens),
@@ -223,7 +225,6 @@ export function toPin(row: PinsTable): PinRecord {
     sessionEpoch: row.session_epoch,
     sinceTurn: row.since_turn,
     seenTurn: row.seen_turn,
-    instructionsHash: row.instructions_hash,
   }
 }
 

@@ -123,7 +123,8 @@ export interface AttemptsTable {
   prompt_id: string
   /** Of the history it was given, in a conversation. */
   epoch: number | null
-  instructions_hash: string | null
+  /** The hash of the texts said once that its session has after its prompt. */
+  told: string | null
   kind: 'turn' | 'compact'
   /** What was started. */
   runtime: string | null
@@ -154,6 +155,9 @@ export interface SessionsTable {
   /** The session whose history this one was started with, when that one could not be resumed. */
   continues: SessionId | null
   poison: string | null
+  /** The hash of the texts said once that it was told last, and whether it has been compacted since. */
+  told: string | null
+  compacted: number
   turns: number
   resumes: number
   context_tokens: number | null
@@ -244,7 +248,6 @@ export interface PinsTable {
   /** The turns with which its session began, and up to which it has seen the conversation. */
   since_turn: number | null
   seen_turn: number | null
-  instructions_hash: string | null
 }
 
 /** `state` and `attention` follow from the run, and change with it. */

@@ -101,6 +101,7 @@ export async function updateSession(
       ...(update.poison === null ? {} : { poison: JSON.stringify(update.poison) }),
       ...(update.contextTokens === null ? {} : { context_tokens: update.contextTokens }),
       ...(update.contextWindow === null ? {} : { context_window: update.contextWindow }),
+      ...(update.told === null ? {} : { told: update.told.told, compacted: update.told.compacted ? 1 : 0 }),
       turns: eb('turns', '+', update.turns),
       cost_usd: eb('cost_usd', '+', update.costUsd),
       last_used_at: at.getTime(),

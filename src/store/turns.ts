@@ -107,7 +107,6 @@ export async function ensurePin(tx: Tx, conversationId: ConversationId, agent: s
       session_epoch: null,
       since_turn: null,
       seen_turn: null,
-      instructions_hash: null,
     })
     .onConflict((oc) => oc.doNothing())
     .execute()

@@ -22,7 +22,7 @@ const input = (change: Partial<PlanInput> = {}): PlanInput => ({
   decision: { kind: 'fresh', reason: 'first-run', carry: 'none' },
   agentSessionId: SESSION,
   promptId: PROMPT_ID,
-  prompt: 'hello',
+  prompt: ['hello'],
   model: null,
   permissions: 'ask',
   maxTurns: null,
@@ -116,7 +116,7 @@ describe('the command line', () => {
         fc.constantFrom(...PERMISSION_MODES),
         (text, permissions) => {
           const plain = planClaude(input({ permissions }))
-          const { args, input: lines } = planClaude(input({ prompt: text, permissions }))
+          const { args, input: lines } = planClaude(input({ prompt: [text], permissions }))
           expect(args).toEqual(plain.args)
           for (const { line } of lines) expect(line).not.toContain('\n')
           expect(JSON.parse(lines.at(-1)?.line ?? '').message).toEqual({ role: 'user', content: text })

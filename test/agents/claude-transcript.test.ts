@@ -115,6 +115,12 @@ describe('a transcript is behind', () => {
     expect(await write(CHAIN).inspect({ answeredId: 'u1' })).toMatchObject({ state: 'present' })
     const compacted = [...CHAIN, command('c', 'a2')]
     expect(await write(compacted).inspect({ answeredId: 'c' })).toMatchObject({ state: 'present' })
+    const added = [
+      { type: 'text', text: '<reprise>' },
+      { type: 'text', text: '<command-name>/x</command-name>' },
+    ]
+    const withMore = [...CHAIN, user('c', 'a2', { message: { content: added } })]
+    expect(await write(withMore).inspect({ answeredId: 'c' })).toMatchObject({ state: 'present' })
   })
 })
 

@@ -235,7 +235,7 @@ class Play {
     const resumed = decision.kind === 'resume' && session ? session : null
     const promptRecorded = resumed !== null && this.#recorded.get(resumed.id)?.has(run.promptId) === true
     const interruption = toInterruption(earlier, promptRecorded)
-    const sent = composePrompt({ decision, prompt: run.prompt, turns, interruption, chat })
+    const sent = composePrompt({ decision, prompt: run.prompt, turns, interruption, chat }).join('\n\n')
     const used = resumed ?? this.#newSession(run.agent, now)
     const heard = resumed ? `${this.#sessions.get(used.id)}\n${sent}` : sent
 
@@ -251,7 +251,7 @@ class Play {
         carry: decision.carry,
         promptId: promptRecorded ? randomUUID() : run.promptId,
         epoch: context.epoch,
-        instructionsHash: null,
+        told: context.standingHash,
         startedAt: now,
       },
       newSession: resumed ? null : used,
@@ -284,6 +284,7 @@ class Play {
       session: {
         agentSessionId: null,
         turns: took ? 1 : 0,
+        told: took ? { told: attempt.told, compacted: false } : null,
         poison: null,
         contextTokens: null,
         contextWindow: null,
@@ -324,6 +325,8 @@ class Play {
       epoch: 0,
       continues: null,
       poison: null,
+      told: null,
+      compacted: false,
       turns: 0,
       resumes: 0,
       contextTokens: null,

@@ -1,4 +1,6 @@
 /** What happens in and between turns: order, cancelling, questions, instructions, overflow, edits meanwhile. */
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
 import type { RuleInput } from '../../src/simulator/scenario-types.ts'
 import { Chat } from '../support/chat.ts'
@@ -80,13 +82,23 @@ it('a cancelled turn keeps what was said, marked, and the next turn has the cont
   expect(sent()).toContain('cancelled here')
 })
 
-it('instructions travel with the message: at first, and again only when they changed', async () => {
-  world = await World.create({ name: 'chat', rules: [echo] })
+it('instructions travel with the message: at first, and again when they changed or the session was compacted', async () => {
+  const grows: RuleInput = { when: '/too much$/', reply: [{ overflow: { times: 1 } }, { text: 'It fits.' }] }
+  world = await World.create({ name: 'chat', rules: [grows, echo] })
   await world.startDaemon()
   const chat = await Chat.create(world, { instructions: 'Speak like a pirate.' })
   await chat.say('one')
   expect(sent()).toContain('Speak like a pirate.')
   await chat.say('two')
+  expect(sent()).not.toContain('pirate')
+  // By a person's command, and by the agent itself in the middle of a turn.
+  for (const text of ['/compact', 'too much']) {
+    const { id, sessionId } = await chat.say(text)
+    expect((await world.events(id)).map(({ type }) => type)).toContain('compaction')
+    expect(await chat.say('after it')).toMatchObject({ resumed: true, sessionId, attemptCount: 1 })
+    expect(sent()).toContain('Speak like a pirate.')
+  }
+  await chat.say('and on')
   expect(sent()).not.toContain('pirate')
   await world.api('PATCH', `/api/conversations/${chat.id}`, { instructions: 'Speak like a poet.' })
   expect(await chat.say('three')).toMatchObject({ resumed: true })
@@ -202,6 +214,36 @@ it('what a command of the agent itself prints is the answer, and the session goe
     'user: hello',
     'claude: Noted.',
   ])
+})
+
+it('commands reach the agent in every turn, and what is added to a turn is no part of them', async () => {
+  world = await World.create({ name: 'chat', rules: [echo] })
+  await mkdir(join(world.workDir, '.claude', 'commands'), { recursive: true })
+  await writeFile(
+    join(world.workDir, '.claude', 'commands', 'greet.md'),
+    'Say hello to [$ARGUMENTS], please.',
+  )
+  await world.startDaemon()
+  const chat = await Chat.create(world, { instructions: 'Speak like a pirate.' })
+  const greeted = 'Say hello to [Anna], please.'
+  // In a resumed turn, and in a fresh one with all that was said before.
+  await chat.say('hello')
+  for (const forceFreshSession of [false, true]) {
+    expect(await chat.say('/greet Anna', { forceFreshSession })).toMatchObject({
+      resumed: !forceFreshSession,
+    })
+    expect(sent()).toContain(greeted)
+    expect(sent().includes('The conversation so far')).toBe(forceFreshSession)
+  }
+  // What the agent does by itself may swallow what was added: that is told with the next message.
+  await world.api('PATCH', `/api/conversations/${chat.id}`, { instructions: 'Be a piper.' })
+  const help = await chat.say('/help')
+  expect(help).toMatchObject({ outcome: 'completed', resumed: true })
+  expect((await chat.texts()).at(-1)).toMatch(/help isn't available/)
+  await chat.say('/help', { forceFreshSession: true })
+  await chat.say('hello again')
+  expect(sent()).toContain('piper')
+  expect(everything()).toContain('Anna')
 })
 
 it('what was saved is counted', async () => {

@@ -1,8 +1,9 @@
 /** The text the model is given. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type ComposeInput, composePrompt } from '../../src/core/prompt/compose.ts'
+import { type ComposeInput, composePrompt, composeReminder } from '../../src/core/prompt/compose.ts'
 import type { Interruption, ToolCall } from '../../src/core/prompt/interruption.ts'
+import { splitAsides } from '../../src/core/prompt/parts.ts'
 import { decideResume, type ResumeDecision } from '../../src/core/resume/decide.ts'
 import { checkProperty } from './random.ts'
 import { factsArbitrary, NOW } from './resume-facts.ts'
@@ -34,7 +35,9 @@ const interrupted = (change: Partial<Interruption> = {}): Interruption => ({
 })
 
 const compose = (input: Partial<ComposeInput>) =>
-  composePrompt({ decision: resume, prompt: 'go on with it', turns: [], interruption: null, ...input })
+  composePrompt({ decision: resume, prompt: 'go on with it', turns: [], interruption: null, ...input }).join(
+    '\n\n',
+  )
 
 /** What is in the asides of Reprise, and the text with them taken out. */
 function split(text: string): { asides: string; own: string } {
@@ -94,7 +97,7 @@ describe('a resumed session', () => {
   it.each([false, true])(
     'in a conversation, is not told that all is answered if its last turn is open: %s',
     (unfinished) => {
-      const chat = { instructions: null, instructionsKnown: true, catchUp: [], unfinished }
+      const chat = { instructions: null, hadInstructions: false, catchUp: [], unfinished }
       expect(compose({ chat }).includes('have been answered')).toBe(!unfinished)
       expect(compose({ chat }).includes('may be the answer')).toBe(unfinished)
     },
@@ -131,14 +134,87 @@ describe('a resumed session', () => {
     'whose transcript lacks the prompt is given it, and told of the work begun on it: %s',
     (_, seen, told) => {
       const text = compose({ interruption: interrupted({ promptRecorded: false, ...seen }) })
-      expect(text).toMatch(/^go on with it\n/)
+      expect(text).toMatch(/\n\ngo on with it$/)
       const { asides, own } = split(text)
       expect(own).toBe('go on with it')
-      expect(asides).toMatch(/You were interrupted: the agent was ended by signal 9.*message above/)
+      expect(asides).toMatch(/You were interrupted: the agent was ended by signal 9.*this message/)
       expect(asides).toMatch(told)
       expect(asides).not.toContain('make build')
     },
   )
+})
+
+describe('what is said once', () => {
+  const chat = { instructions: 'be brief', hadInstructions: true, catchUp: [], unfinished: false }
+  const tier = { brief: 'THE BRIEF', environment: 'THE PLACE', handoff: null, takesOver: false }
+
+  it.each(['known', 'changed', 'compacted'] as const)(
+    'in a conversation, to a session that has it %s',
+    (standing) => {
+      const known = standing === 'known'
+      expect(compose({ chat, standing }).includes('be brief')).toBe(!known)
+      expect(compose({ chat, standing, interruption: interrupted() }).includes('be brief')).toBe(!known)
+      const removed = { ...chat, instructions: null }
+      expect(compose({ chat: removed, standing }).includes('no longer apply')).toBe(!known)
+      expect(compose({ chat: { ...removed, hadInstructions: false }, standing })).not.toContain(
+        'no longer apply',
+      )
+    },
+  )
+
+  it.each(['known', 'changed', 'compacted'] as const)(
+    'at a tier, to a session that has it %s',
+    (standing) => {
+      const known = standing === 'known'
+      expect(compose({ tier, standing })).toContain('THE BRIEF')
+      expect(compose({ tier, standing }).includes('THE PLACE')).toBe(!known)
+      const cutOff = compose({ tier, standing, interruption: interrupted() })
+      expect(/THE BRIEF[\s\S]*THE PLACE[\s\S]*interrupted/.test(cutOff)).toBe(!known)
+      const takesOver = compose({ tier: { ...tier, takesOver: true }, standing })
+      expect(takesOver.includes('go on with it')).toBe(standing === 'compacted')
+    },
+  )
+
+  it('includes the task: a session that was compacted since is told it again', () => {
+    const again = (standing: 'known' | 'changed' | 'compacted') =>
+      compose({ standing, interruption: interrupted() }).includes('<task>\ngo on with it\n</task>')
+    expect([again('known'), again('changed'), again('compacted')]).toEqual([false, false, true])
+    expect(compose({ task: 'mend the roof', standing: 'compacted' })).toContain('mend the roof')
+    expect(compose({ task: 'mend the roof', standing: 'known' })).toBe('go on with it')
+    expect(composeReminder({ tier, task: 'mend the roof' }).join()).toMatch(/BRIEF[\s\S]*PLACE[\s\S]*roof/)
+  })
+})
+
+describe("the user's text", () => {
+  const chat = { instructions: 'be brief', hadInstructions: false, catchUp: TURNS, unfinished: false }
+  const workTree = 'somebody has changed a file'
+
+  it('is the last one by itself, whatever is added: there the agent looks for commands', () => {
+    const inputs: Partial<ComposeInput>[] = [
+      { chat, workTree, standing: 'changed' },
+      { decision: fresh('transcript'), turns: TURNS, chat, workTree },
+      { roomMade: true, interruption: interrupted(), chat },
+    ]
+    for (const input of inputs) {
+      const texts = composePrompt({
+        decision: resume,
+        prompt: '/compact',
+        turns: [],
+        interruption: null,
+        ...input,
+      })
+      expect(texts.length).toBeGreaterThan(1)
+      expect(texts.at(-1)).toBe('/compact')
+      for (const text of texts.slice(0, -1)) expect(text).toMatch(/^<(reprise|instructions)>/)
+    }
+  })
+
+  it('follows the asides that a stored prompt begins with', () => {
+    const due = '<reprise>\na follow-up\n</reprise>\n\n/verify it'
+    expect(splitAsides(due)).toEqual(['<reprise>\na follow-up\n</reprise>', '/verify it'])
+    for (const whole of ['/verify', 'x <reprise>\ny\n</reprise>\n\nz', '<reprise>\ny\n</reprise>'])
+      expect(splitAsides(whole)).toEqual([whole])
+  })
 })
 
 describe('a fresh session', () => {
@@ -250,7 +326,7 @@ describe('with any facts and texts', () => {
           { ...facts, past: { turns: turns.length > 0, unfinishedWork: tools.length > 0 } },
           NOW,
         )
-        const text = composePrompt({ decision, prompt, turns, interruption })
+        const text = composePrompt({ decision, prompt, turns, interruption }).join('\n\n')
         if (decision.kind === 'resume') {
           seen.resumed++
           for (const part of said) expect(text).not.toContain(part)

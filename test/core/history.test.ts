@@ -179,7 +179,7 @@ describe('a later reader', () => {
       prompt: 'now',
       turns: [turn!],
       interruption: null,
-    })
+    }).join('\n')
     expect(text).toContain('<assistant agent="b">\nhalf')
     expect(text).toContain('cancelled here')
   })

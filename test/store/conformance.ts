@@ -377,6 +377,16 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
       expect(await store.countRuns()).toEqual({ queued: 0, running: 0, settled: 1 })
     })
 
+    it('notes for the session that it was compacted when that is read, and what it was told when it ends', async () => {
+      const store = await open()
+      const { session, attempt } = await running(store)
+      const told = { told: 'abc', compacted: false }
+      await store.advanceAttempt(attempt, EventBatch.of([{ type: 'compaction' }]), 1, at(2))
+      expect(await store.getSession(session.id)).toMatchObject({ told: null, compacted: true })
+      await store.endAttempt(ending(attempt, { session: { ...ending(attempt).session, told } }))
+      expect(await store.getSession(session.id)).toMatchObject(told)
+    })
+
     it('may change the session: another id, a poison, more turns and cost; what is unknown stays', async () => {
       const store = await open()
       const { run, session, attempt } = await running(store)
@@ -392,6 +402,7 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
       const change = {
         agentSessionId: 'minted-anew',
         turns: 2,
+        told: null,
         poison,
         contextTokens: null,
         contextWindow: null,

@@ -66,7 +66,7 @@ describe('a watch', () => {
       reply: [{ overflow: { times: 2 } }, healthy, results, { text: 'ok' }],
     }
     watching = await Watching.begin([full, allIsWell])
-    await watching.add({ memory: 'persistent' })
+    await watching.add({ memory: 'persistent', environment: 'The machine is called obsidian.' })
     const cycles = []
     for (const reason of ['one', 'two', 'now it is full', 'four', 'five']) {
       cycles.push(await watching.ended(await watching.trigger('web', { reason })))
@@ -78,6 +78,19 @@ describe('a watch', () => {
     expect(cycles.map((cycle) => cycle.chain?.runs[0]?.resumed)).toEqual([false, true, true, true, true])
     const events = await watching.world.events(cycles[2]!.rootRunId!)
     expect(events.filter((event) => event.type === 'compaction')).not.toEqual([])
+    // What is said once is said again after the compaction, and only then.
+    const described = (reason: string) =>
+      watching.incident
+        .prompts()
+        .findLast(({ text }) => text.includes(`"${reason}"`))
+        ?.text.includes('obsidian')
+    expect(['one', 'two', 'now it is full', 'four', 'five'].map(described)).toEqual([
+      true,
+      false,
+      false,
+      true,
+      false,
+    ])
     // What it cost is each cycle's own: together it is what the session cost.
     const session = await watching.world.api<{ costUsd: number }>(
       'GET',

@@ -59,10 +59,12 @@ const isOfServer = (tool: string) => tool.startsWith('mcp__')
 
 /**
  * The CLI keeps our uuid as the message's own, in its transcript too, and does not take a message with the same
- * uuid into a session twice.
+ * uuid into a session twice. Of several blocks it looks for a command in the last one only, and keeps those before it
+ * in the history.
  */
-export function userMessage(id: string, text: string): Message {
-  const line = { type: 'user', uuid: id, message: { role: 'user', content: text } }
+export function userMessage(id: string, texts: readonly string[]): Message {
+  const content = texts.length === 1 ? texts[0] : texts.map((text) => ({ type: 'text', text }))
+  const line = { type: 'user', uuid: id, message: { role: 'user', content } }
   return { id: `prompt-${id}`, line: JSON.stringify(line) }
 }
 

@@ -78,10 +78,8 @@ class Scanner {
     this.#hasTurn = true
     if (uuid === this.#sought.messageId) this.#hasMessage = true
     if (uuid === this.#sought.answeredId) {
-      const content = isRecord(message) ? message.content : null
       // What the CLI did by itself ("/compact") has no answer of the model.
-      const isCommand = typeof content === 'string' && content.startsWith('<command-')
-      this.#answer = isCommand ? 'given' : 'awaited'
+      this.#answer = isRecord(message) && isCommand(message.content) ? 'given' : 'awaited'
     }
   }
 
@@ -110,6 +108,13 @@ class Scanner {
     }
     return false
   }
+}
+
+/** A command is recorded as such; what Reprise added to the message stands in blocks before it. */
+function isCommand(content: unknown): boolean {
+  const last: unknown = Array.isArray(content) ? content.at(-1) : content
+  const text = isRecord(last) ? last.text : last
+  return typeof text === 'string' && text.startsWith('<command-')
 }
 
 function parse(line: string): Json | null {

@@ -15,7 +15,7 @@ export interface BriefInput {
   calledFor: string | null
   /** Whether the session has what the tiers before did. */
   resumed: boolean
-  /** A follow-up is due: the tier is the one that planned it. */
+  /** A follow-up is due in a session that still knows the brief of the tier that planned it. */
   goesOn: boolean
   /** The agent is asked for its signal by a schema; without one the form is described. */
   bySchema: boolean

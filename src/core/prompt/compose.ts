@@ -3,11 +3,15 @@
  * what is new; a fresh one gets the past its decision says it must carry.
  *
  * Text that Reprise adds is set apart in <reprise> tags, so that neither the model nor a reader takes it for the
- * user's own words.
+ * user's own words. It is also a text of its own: the last text is the user's, exactly as it was written, because that
+ * is where an agent looks for its commands (`/compact`).
+ *
+ * Some texts are said once per session: a conversation's instructions, a tier's brief and environment, the task itself.
+ * When a session has been compacted it may have lost them, so they are said again with the next message.
  */
 import type { ResumeDecision } from '../resume/decide.ts'
 import { begunBefore, handoff, type Interruption, resumedAfter } from './interruption.ts'
-import { aside, clip, quoted } from './parts.ts'
+import { aside, clip, quoted, splitAsides } from './parts.ts'
 
 export interface PastTurn {
   prompt: string
@@ -24,6 +28,10 @@ export interface ComposeInput {
   prompt: string
   turns: readonly PastTurn[]
   interruption: Interruption | null
+  /** Whether the session that would be resumed has the texts that are said once. Of a fresh one it does not matter. */
+  standing?: Standing
+  /** The task that a follow-up belongs to. It is repeated to a session that has been compacted. */
+  task?: string | null
   /** The session has just been compacted because this prompt did not fit. */
   roomMade?: boolean
   chat?: ChatContext | null
@@ -31,6 +39,12 @@ export interface ComposeInput {
   workTree?: string | null
   tier?: TierText | null
 }
+
+/**
+ * `known`: the session was told these very texts. `changed`: it was told others, or none. `compacted`: it was told, and
+ * has been compacted since.
+ */
+export type Standing = 'known' | 'changed' | 'compacted'
 
 /** What a run at a tier is told besides its task. */
 export interface TierText {
@@ -45,46 +59,90 @@ export interface TierText {
 
 /** What a conversation adds. */
 export interface ChatContext {
-  /** Its instructions, and whether the session that would be resumed has them as they are now. */
   instructions: string | null
-  instructionsKnown: boolean
+  /** The session that would be resumed was told instructions once. They may have been others. */
+  hadInstructions: boolean
   /** What others said since that session last took part. */
   catchUp: readonly PastTurn[]
   /** Its last turn came to no end: what it asked there may be open. */
   unfinished: boolean
 }
 
-/** What the agent must know about its files comes last: it concerns what it does next. */
-export function composePrompt(input: ComposeInput): string {
-  const text = composeTask(input)
-  return input.workTree ? `${text}\n\n${aside(input.workTree)}` : text
+/** What the agent must know about its files comes right before the user's text: it concerns what it does next. */
+export function composePrompt({ workTree, ...input }: ComposeInput): string[] {
+  const { added, prompt } = composeTask(input)
+  const files = workTree ? [aside(workTree)] : []
+  return [...added, ...files, ...(prompt === null ? [] : splitAsides(prompt))]
 }
 
-function composeTask({ decision, prompt, turns, interruption, roomMade, chat, tier }: ComposeInput): string {
-  if (decision.kind === 'resume') {
-    if (roomMade) return `${aside(ROOM_MADE)}\n\n${tier ? resumedTier(tier, prompt) : prompt}`
-    if (interruption?.promptRecorded) return aside(resumedAfter(interruption))
-    const begun = interruption && begunBefore(interruption)
-    const text = tier ? resumedTier(tier, prompt) : [...(chat ? resumedChat(chat) : []), prompt].join('\n\n')
-    return begun ? `${text}\n\n${aside(begun)}` : text
+/** What Reprise adds, and the user's own text; null if the session has that already. */
+interface Task {
+  added: string[]
+  prompt: string | null
+}
+
+function composeTask(input: Omit<ComposeInput, 'workTree'>): Task {
+  if (input.decision.kind === 'resume') return resumedTask(input)
+  const { decision, prompt, turns, interruption, chat, tier } = input
+  const added: string[] = tier ? freshTier(tier) : []
+  if (chat?.instructions) added.push(instructed(chat.instructions))
+  if (decision.carry !== 'none' && turns.length > 0 && !tier?.handoff) added.push(transcript(SO_FAR, turns))
+  if (decision.carry === 'handoff' && interruption) added.push(aside(handoff(interruption)))
+  return { added, prompt }
+}
+
+function resumedTask(input: Omit<ComposeInput, 'workTree'>): Task {
+  const { prompt, interruption, roomMade, chat, tier, task, standing = 'known' } = input
+  const compacted = standing === 'compacted'
+  if (interruption?.promptRecorded && !roomMade) {
+    const again =
+      standing === 'known' ? [] : [...standingTexts(input), ...(compacted ? [tasked(prompt)] : [])]
+    return { added: [...again, aside(resumedAfter(interruption))], prompt: null }
   }
-  const parts: string[] = tier ? freshTier(tier) : []
-  if (chat?.instructions) parts.push(instructed(chat.instructions))
-  if (decision.carry !== 'none' && turns.length > 0 && !tier?.handoff) parts.push(transcript(SO_FAR, turns))
-  if (decision.carry === 'handoff' && interruption) parts.push(aside(handoff(interruption)))
-  return [...parts, prompt].join('\n\n')
+  const begun = interruption && !roomMade ? begunBefore(interruption) : null
+  const before = roomMade ? [aside(ROOM_MADE)] : []
+  const after = begun === null ? [] : [aside(begun)]
+  if (tier) {
+    const texts = standing === 'known' ? [aside(tier.brief)] : standingTexts(input)
+    const added = [...before, ...texts, ...after]
+    // The session knows the task of the tier before, unless it has been compacted.
+    return { added, prompt: tier.takesOver && !compacted && !roomMade ? null : prompt }
+  }
+  const added = [
+    ...before,
+    ...(standing === 'known' ? [] : standingTexts(input)),
+    ...(compacted && task ? [tasked(task)] : []),
+    ...(chat && !roomMade ? resumedChat(chat) : []),
+    ...after,
+  ]
+  return { added, prompt }
 }
 
-/** The environment was described when the session began. */
-const resumedTier = ({ brief, takesOver }: TierText, prompt: string) =>
-  takesOver ? aside(brief) : `${aside(brief)}\n\n${prompt}`
+/** For a session that has been compacted: what it was told once, and its task. */
+export function composeReminder({ tier, task }: { tier: TierText | null; task: string }): string[] {
+  return [...standingTexts({ tier }), tasked(task)]
+}
 
-const freshTier = ({ brief, environment, handoff }: TierText) => [
-  aside(brief),
-  ...(environment ? [`<environment>\n${environment}\n</environment>`] : []),
-  ...(handoff ? [aside(handoff)] : []),
+/** The texts that are said once, as they are now. */
+function standingTexts({ chat, tier }: Pick<ComposeInput, 'chat' | 'tier'>): string[] {
+  if (tier) return [aside(tier.brief), ...described(tier)]
+  if (chat?.instructions) return [instructed(chat.instructions)]
+  return chat?.hadInstructions ? [aside('The instructions given earlier no longer apply.')] : []
+}
+
+const described = ({ environment }: TierText) =>
+  environment ? [`<environment>\n${environment}\n</environment>`] : []
+
+const freshTier = (tier: TierText) => [
+  aside(tier.brief),
+  ...described(tier),
+  ...(tier.handoff ? [aside(tier.handoff)] : []),
 ]
 
+const tasked = (prompt: string) => aside(`${TASK}\n\n<task>\n${quoted(prompt)}\n</task>`)
+
+const TASK =
+  'Your context has been compacted since you were given your task. This is the task as it was given.'
 const ROOM_MADE =
   'Your context was full and has been compacted. This is the message that did not fit; if you had begun with it, go on from there.'
 const SO_FAR = 'The conversation so far, for your information. Answer only the message after it.'
@@ -94,17 +152,11 @@ const ATTEND = 'Earlier questions in this conversation have been answered. Atten
 const UNFINISHED =
   'Your last turn in this conversation was not finished. Attend to the message below; if you had asked something, it may be the answer.'
 
-function resumedChat(chat: ChatContext): string[] {
-  const parts: string[] = []
-  if (!chat.instructionsKnown) {
-    parts.push(
-      chat.instructions
-        ? instructed(chat.instructions)
-        : aside('The instructions given earlier no longer apply.'),
-    )
-  }
-  if (chat.catchUp.length > 0) parts.push(transcript(MEANWHILE, chat.catchUp))
-  return [...parts, aside(chat.unfinished ? UNFINISHED : ATTEND)]
+function resumedChat({ catchUp, unfinished }: ChatContext): string[] {
+  return [
+    ...(catchUp.length > 0 ? [transcript(MEANWHILE, catchUp)] : []),
+    aside(unfinished ? UNFINISHED : ATTEND),
+  ]
 }
 
 const instructed = (text: string) => `<instructions>\n${text}\n</instructions>`

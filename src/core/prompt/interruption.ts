@@ -64,13 +64,13 @@ export function resumedAfter({ how, tools, saying }: Interruption): string {
 
 /**
  * For a session that lacks this run's prompt although the agent had begun with it: the CLI writes its transcript some
- * time after it has sent a prompt to the model, and was killed in between. Stands behind the prompt, which is given
+ * time after it has sent a prompt to the model, and was killed in between. It is added to the prompt, which is given
  * again. null: nothing was seen of that work, so that the prompt can be given as if it were new.
  */
 export function begunBefore({ how, toolsSincePrompt, saying }: Interruption): string | null {
   if (toolsSincePrompt.length === 0 && saying === null) return null
   return [
-    `You were interrupted: ${sentence(how)} You had begun with the message above, although your own history does not show it.`,
+    `You were interrupted: ${sentence(how)} You had begun with this message, although your own history does not show it.`,
     ...workSeen(toolsSincePrompt, saying),
   ].join('\n')
 }

@@ -2,9 +2,22 @@
 
 export const aside = (text: string) => `<reprise>\n${text}\n</reprise>`
 
+/** A prompt that begins with asides of Reprise (a follow-up's, for instance) as these asides and the text after them. */
+export function splitAsides(prompt: string): string[] {
+  const asides: string[] = []
+  let rest = prompt
+  for (let found = LEADING_ASIDE.exec(rest); found; found = LEADING_ASIDE.exec(rest)) {
+    asides.push(found[1] ?? '')
+    rest = rest.slice(found[0].length)
+  }
+  return [...asides, rest]
+}
+
+const LEADING_ASIDE = /^(<reprise>\n[\s\S]*?\n<\/reprise>)\n\n(?=\S)/
+
 /** What somebody said must not be able to end the part in which it is quoted. */
 export const quoted = (text: string) =>
-  text.replace(/<(?=\/?(?:reprise|user|assistant|instructions|said)\b)/g, '&lt;')
+  text.replace(/<(?=\/?(?:reprise|user|assistant|instructions|task|said)\b)/g, '&lt;')
 
 export function clip(text: string, max: number): string {
   return text.length <= max ? text : `${text.slice(0, max)}… (${text.length - max} more characters)`

@@ -8,12 +8,16 @@
  */
 import type { AgentAdapter } from '../../agents/adapter.ts'
 import type { EventOf } from '../../contract/events.ts'
+import type { FollowUpId } from '../../contract/ids.ts'
 import { readRecommendation } from '../../core/escalation/signal.ts'
+import { composeReminder } from '../../core/prompt/compose.ts'
+import { splitAsides } from '../../core/prompt/parts.ts'
 import { composeFollowUpPrompt } from '../../core/watch/prompt.ts'
 import { type AttemptDir, deliver } from '../../process/attempt-dir.ts'
 import type { AttemptRecord, RunRecord } from '../../store/records.ts'
 import type { EngineParts } from '../parts.ts'
 import { persist } from '../persist.ts'
+import { readTierText } from '../tiers/brief.ts'
 
 export interface HoldInput {
   run: RunRecord
@@ -55,9 +59,29 @@ export class Hold {
       return first.dueAt
     }
     if ((await store.getRun(run.id))?.cancelRequested) return null
-    const text = composeFollowUpPrompt({ ...first, now })
-    await persist(this.#parts, () => deliver(dir, adapter.prompt(first.messageId, text)))
+    const texts = [
+      ...(await this.#retold(first.id)),
+      ...splitAsides(composeFollowUpPrompt({ ...first, now })),
+    ]
+    await persist(this.#parts, () => deliver(dir, adapter.prompt(first.messageId, texts)))
     return 'given'
+  }
+
+  /** What the session was told once, if it has been compacted since. */
+  async #retold(followUpId: FollowUpId): Promise<string[]> {
+    const { run, attempt } = this.#in
+    const { store, agents } = this.#parts
+    const session = await store.getSession(attempt.sessionId)
+    if (!session?.compacted) return []
+    const { capabilities } = await agents.runtime(run.agent)
+    const decision = { kind: 'resume', agentSessionId: session.agentSessionId, carry: 'none' } as const
+    const due = { ...run, links: { ...run.links, followUpId } }
+    const tier = await readTierText(this.#parts, due, {
+      decision,
+      standing: 'compacted',
+      bySchema: capabilities.structuredOutput,
+    })
+    return composeReminder({ tier: tier?.text ?? null, task: run.prompt })
   }
 
   async #tell(id: string, dueAt: Date): Promise<void> {

@@ -5,18 +5,24 @@ import type { Handoff } from '../../contract/escalation.ts'
 import type { RunId } from '../../contract/ids.ts'
 import { composeBrief } from '../../core/escalation/brief.ts'
 import { CommandLog, composeHandoff, handoffText } from '../../core/escalation/handoff.ts'
-import type { TierText } from '../../core/prompt/compose.ts'
+import type { Standing, TierText } from '../../core/prompt/compose.ts'
 import type { ResumeDecision } from '../../core/resume/decide.ts'
 import type { RunRecord } from '../../store/records.ts'
 import { scanEvents } from '../events.ts'
 import type { EngineParts } from '../parts.ts'
 import { highestTier, requireTier } from './tier-run.ts'
 
+export interface TierTextInput {
+  decision: ResumeDecision
+  standing: Standing
+  /** The agent is asked for its signal by a schema. */
+  bySchema: boolean
+}
+
 export async function readTierText(
   parts: EngineParts,
   run: RunRecord,
-  decision: ResumeDecision,
-  bySchema: boolean,
+  { decision, standing, bySchema }: TierTextInput,
 ): Promise<{ text: TierText; handoff: Handoff | null } | null> {
   const { tier: number, parentRunId, followUpId } = run.links
   const { chain } = run.request
@@ -34,7 +40,7 @@ export async function readTierText(
     dryRun: run.request.dryRun === true,
     calledFor: calledFor && parts.redactor.text(calledFor),
     resumed,
-    goesOn: followUpId !== null,
+    goesOn: followUpId !== null && standing === 'known',
     bySchema,
   })
   const handoff = resumed || parentRunId === null ? null : await readHandoff(parts, run, decision.reason)
