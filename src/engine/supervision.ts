@@ -217,7 +217,8 @@ export class Supervision {
     this.#watch.outputBytes = Math.max(readTo, this.#watch.outputBytes)
     if (batch.size === 0) return drained
     // It may have been a question, which nobody will answer.
-    if (missedLine && this.#in.gate) await this.stop('output-limit', 'printed a line too long to be checked')
+    if (missedLine && this.#in.gate)
+      await this.stop('output-limit', 'printed a line that is too long or too deeply nested to be checked')
     await this.#attend(batch, at)
     await this.#storing
     if (!this.#failure) this.#storing = this.#store(batch, read, at).catch((error) => this.#fail(error))

@@ -262,4 +262,11 @@ describe('any text', () => {
     expect(builtIn.text(builtIn.text(text))).toBe(builtIn.text(text))
     expect(JSON.parse(builtIn.json(JSON.stringify({ text })))).toHaveProperty('text')
   })
+
+  it('of a megabyte that looks like the headers of a private key is gone through', () => {
+    for (const part of ['password: ', 'authorization: a ', 'a: b\\r']) {
+      const text = `-----BEGIN RSA PRIVATE KEY-----\n${part.repeat(1_000_000 / part.length)}`
+      expect(builtIn.text(text)).toContain(part)
+    }
+  })
 })

@@ -1,5 +1,6 @@
 /** What assignments give to variables and arrays. */
 import type { ArrayValue, Assignment, SyntaxNode, Word } from 'unbash'
+import { spend } from './budget.ts'
 import type { Field } from './command.ts'
 import { type Expander, expandOne, expandWords } from './expand.ts'
 import type { Look } from './look.ts'
@@ -33,7 +34,10 @@ export function noteAssignment(assignment: Assignment, scope: Scope, walker: Ass
   }
   const held = append ? (before ?? { texts: [], unknown: true }) : undefined
   const texts = fields.filter(({ unknown }) => !unknown).map(({ text }) => text)
-  for (const text of texts) walker.evaluated.holds(name, text)
+  for (const text of texts) {
+    for (const earlier of held?.texts ?? []) spend(earlier.length + text.length)
+    walker.evaluated.holds(name, text)
+  }
   assign(scope, name, {
     texts: held ? held.texts.flatMap((before) => texts.map((text) => before + text)) : texts,
     unknown: !!held?.unknown || fields.some(({ unknown }) => unknown) || (!!append && scope.loop),
@@ -65,8 +69,13 @@ function array(name: string, value: ArrayValue, append: boolean, scope: Scope, w
     assignList(
       scope,
       name,
-      earlier.flatMap((list) => rows.map((row) => [...list, ...row, ...more])),
+      earlier.flatMap((list) => rows.map((row) => joined(list, row, more))),
     )
+}
+
+function joined(...lists: readonly (readonly Field[])[]): Field[] {
+  for (const list of lists) spend(list.length)
+  return lists.flat()
 }
 
 /** `a[1]=x`, or `a=x` where `a` is an array. */

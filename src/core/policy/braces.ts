@@ -1,9 +1,15 @@
 /** Brace expansion, which a shell does on the raw text before anything else: `{rm,-rf}` is two words. */
+import { nested, spend } from './budget.ts'
 
 const MOST = 64
 
 /** The raw words that a raw word stands for; `undefined` when there are too many. */
 export function expandBraces(raw: string): string[] | undefined {
+  return nested(() => expand(raw))
+}
+
+function expand(raw: string): string[] | undefined {
+  spend(raw.length)
   const open = findBrace(raw)
   if (!open) return [raw]
   const { from, to, items } = open
@@ -14,7 +20,11 @@ export function expandBraces(raw: string): string[] | undefined {
   for (const item of items) {
     const inner = expandBraces(item)
     if (!inner) return undefined
-    for (const middle of inner) for (const end of after) words.push(before + middle + end)
+    for (const middle of inner)
+      for (const end of after) {
+        spend(before.length + middle.length + end.length)
+        words.push(before + middle + end)
+      }
     if (words.length > MOST) return undefined
   }
   return words
@@ -36,6 +46,7 @@ function closeBrace(raw: string, from: number): { to: number; commas: number[] }
   const commas: number[] = []
   let depth = 0
   for (let at = from; at < raw.length; at = skip(raw, at)) {
+    spend(1)
     if (raw[at] === '{') depth++
     else if (raw[at] === ',' && depth === 1) commas.push(at)
     else if (raw[at] === '}' && --depth === 0) return { to: at, commas }
@@ -70,7 +81,7 @@ function skip(raw: string, at: number): number {
   if (char === "'") return afterQuote(raw, at, "'")
   if (char === '"') return afterQuote(raw, at, '"')
   if (char === '$' && raw[at + 1] === "'") return afterQuote(raw, at + 1, "'", true)
-  if (char === '$' && raw[at + 1] === '{') return (closeBrace(raw, at + 1)?.to ?? at + 1) + 1
+  if (char === '$' && raw[at + 1] === '{') return (nested(() => closeBrace(raw, at + 1))?.to ?? at + 1) + 1
   return at + 1
 }
 

@@ -3,6 +3,7 @@
  * for generously, what is allowed is recognised only when it is certain.
  */
 import { notAllowed } from './allowed.ts'
+import { withinBudget } from './budget.ts'
 import {
   askingOnce,
   type Extraction,
@@ -44,8 +45,10 @@ export interface Examination {
 export function examineCommand(text: string, policy: Policy, surroundings: Surroundings): Examination {
   if (text.length > LONGEST) return { decision: unreadable(`it is longer than ${LONGEST} characters`) }
   try {
-    const found = extractCommands(text, surroundings)
-    return { decision: decide(text, found, policy, askingOnce(surroundings)), found }
+    return withinBudget(() => {
+      const found = extractCommands(text, surroundings)
+      return { decision: decide(text, found, policy, askingOnce(surroundings)), found }
+    })
   } catch (error) {
     // Whatever goes wrong here, it must not let anything through.
     return { decision: unreadable(error instanceof Error ? error.message : 'it could not be checked') }

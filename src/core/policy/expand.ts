@@ -5,6 +5,7 @@
  */
 import { type ParsedScript, parse, type SyntaxNode, type Word, type WordPart } from 'unbash'
 import { expandBraces } from './braces.ts'
+import { nested, spend } from './budget.ts'
 import { type Field, UNKNOWN } from './command.ts'
 import { addValue, FieldBuilder, MOST_ALTERNATIVES } from './field-builder.ts'
 import { addParameter, addVariable, homeOf, type Reader, separatorsOf } from './parameter.ts'
@@ -44,9 +45,13 @@ export function expandWords(words: readonly Word[], expander: Expander): Alterna
       continue
     }
     const choices = expandWord(word, expander)
+    for (const choice of choices) spend(all.length * (choice.length + 1))
     if (choices.length === 1) for (const fields of all) fields.push(...(choices[0] ?? []))
     else if (all.length * choices.length > MOST_ALTERNATIVES) for (const fields of all) fields.push(ANYTHING)
-    else all = all.flatMap((fields) => choices.map((choice) => [...fields, ...choice]))
+    else {
+      for (const fields of all) spend(choices.length * fields.length)
+      all = all.flatMap((fields) => choices.map((choice) => [...fields, ...choice]))
+    }
   }
   return all
 }
@@ -64,6 +69,10 @@ export function expandOne(word: Word, expander: Expander): Field[] {
 }
 
 function expandWord(word: Word, expander: Expander): Alternatives {
+  return nested(() => expandParts(word, expander))
+}
+
+function expandParts(word: Word, expander: Expander): Alternatives {
   const { parts } = word
   if (parts === undefined) return [[atHome(word.text, word.value, expander)]]
   if (parts.some(({ type }) => type === 'BraceExpansion')) return expandBraced(word, expander)
@@ -82,6 +91,7 @@ function expandBraced(word: Word, expander: Expander): Alternatives {
 }
 
 function wordsOf(source: string): Word[] {
+  spend(source.length)
   const command = parse(`: ${source}`).commands[0]?.command
   return command?.type === 'Command' ? command.args.filter((inner) => inner.type === 'Word') : []
 }

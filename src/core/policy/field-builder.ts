@@ -1,4 +1,5 @@
 /** Puts words together from their parts. */
+import { spend } from './budget.ts'
 import { type Field, UNKNOWN } from './command.ts'
 import type { Lists, Values } from './values.ts'
 
@@ -10,6 +11,7 @@ export class FieldBuilder {
 
   add(text: string, flags?: Omit<Field, 'text'>): void {
     const { current } = this
+    spend(text.length + 1)
     if (!current) {
       this.current = flags ? begun(text, flags) : { text }
       return
@@ -34,6 +36,7 @@ export class FieldBuilder {
   }
 
   copy(): FieldBuilder {
+    spend(this.done.length + 1)
     const copy = new FieldBuilder()
     copy.done = [...this.done]
     copy.current = this.current
@@ -169,6 +172,7 @@ function addPieces(builder: FieldBuilder, text: string, separator: string): void
 export const BLANKS = ' \t\n'
 
 function piecesOf(text: string, separator: string): string[] {
+  spend(text.length)
   if (separator === BLANKS) return text.split(/[ \t\n]+/)
   if (separator === '') return [text]
   const pieces: string[] = ['']

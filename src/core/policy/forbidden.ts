@@ -1,5 +1,6 @@
 /** Whether a command may be something that must not run. In doubt it is. */
 
+import { spend } from './budget.ts'
 import { changedFiles } from './changed-files.ts'
 import { type Field, type SimpleCommand, type Surroundings, showCommand, UNKNOWN } from './command.ts'
 import { gitSetting } from './git-config.ts'
@@ -224,6 +225,7 @@ function treesOf(path: string, { exists }: Surroundings): string[] {
  */
 export function mentioned(text: string, source: string, why: string, policy: Policy): Refusal | undefined {
   const { forbiddenNames } = policy
+  spend(text.length + source.length)
   if (forbiddenNames.test(text) || forbiddenNames.test(source)) {
     for (const { pattern, spoken } of policy.forbidding) {
       if (speaksOf(text, spoken) || speaksOf(source, spoken)) {

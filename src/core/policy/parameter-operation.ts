@@ -1,5 +1,6 @@
 /** What `${x#y}`, `${x/y/z}` and their kin make of a text, where that is certain. */
 import type { ParameterOperation, Word } from 'unbash'
+import { spend } from './budget.ts'
 
 type ExpandOne = (word: Word) => readonly { text: string; unknown?: unknown; glob?: unknown }[]
 
@@ -53,6 +54,7 @@ function cased(text: string, operator: '^' | '^^' | ',' | ',,'): string {
 }
 
 function removed(text: string, operator: '#' | '##' | '%' | '%%', pattern: string): string {
+  spend(mostTries(text, pattern) * (text.length + 1))
   const whole = new RegExp(`^(?:${pattern})$`, 's')
   const places = Array.from({ length: text.length + 1 }, (_, at) => at)
   if (operator === '##' || operator === '%') places.reverse()
@@ -77,6 +79,7 @@ function replaced(
   const from = operator === '/#' ? '^' : ''
   const to = operator === '/%' ? '$' : ''
   const flags = operator === '//' ? 'gs' : 's'
+  spend(mostTries(text, source) * (text.length + 1) + text.length * by.text.length)
   // Shells can be told to disregard case.
   const made = ['', 'i'].map((more) =>
     text.replace(new RegExp(`${from}(?:${source})${to}`, flags + more), () => by.text),
@@ -95,6 +98,10 @@ function sliced(text: string, offset: string, length: string | undefined): reado
   const to = count < 0 ? text.length + count : from + count
   return to < from ? undefined : [text.slice(from, to)]
 }
+
+/** How many ways there are to divide the text among the stars of a pattern. */
+const mostTries = (text: string, pattern: string) =>
+  (text.length + 1) ** (pattern.split('.*').length - 1) + pattern.length
 
 /** As a regular expression; only what is written out, `*` and `?`. */
 function patternOf(word: Word, expandOne: ExpandOne): string | undefined {

@@ -1,4 +1,5 @@
 /** Patterns of protected paths, and whether a path may touch what they name. */
+import { spend } from './budget.ts'
 import { UNKNOWN } from './command.ts'
 import { isNormal, normalize, SLASH, wildcard } from './paths.ts'
 
@@ -153,6 +154,7 @@ export function firstTouched(
   touch: Touch,
 ): { path: string; pattern: PathPattern } | undefined {
   for (const path of paths) {
+    spend(patterns.all.length + path.length)
     const pattern = patterns.firstTouchedBy(path, touch)
     if (pattern) return { path, pattern }
   }

@@ -1,4 +1,5 @@
 /** Paths as text. Files are looked at only through the `realpath` that is handed in. */
+import { spend } from './budget.ts'
 import { type Field, type Surroundings, UNKNOWN } from './command.ts'
 
 /** `undefined`: relative to somewhere that cannot be known. */
@@ -60,6 +61,7 @@ const DETOUR = /^\/(proc\/[^/]+\/(task\/[^/]+\/)?(root|cwd|fd\/[^/]+(?=\/.))|dev
 export function isDetour(cwd: string | undefined, path: string): boolean {
   if (!path.includes('..')) return leadsAround(joinPath(cwd, path) ?? '')
   const parts = (path.startsWith('/') ? path : `${cwd ?? ''}/${path}`).split('/')
+  spend(parts.length * path.length)
   return parts.some((_, at) => leadsAround(`${normalize(parts.slice(0, at + 1).join('/'))}/.`))
 }
 
@@ -82,6 +84,7 @@ export function pathsOf(
   { realpath }: Surroundings,
 ): string[] {
   const { text } = field
+  spend(COST_OF_PATH + text.length)
   // Mostly it is known, there is one place that it may be in, and it is no link.
   const places = text.startsWith('/') ? ROOT : cwds
   if (places.length === 1 && places[0] !== undefined && isKnown(field)) {
@@ -108,6 +111,8 @@ export function pathsOf(
 }
 
 const ROOT = ['/']
+/** The file system may be asked about it. */
+const COST_OF_PATH = 20
 
 /** All of it, and where it leads to. */
 const isKnown = ({ text, unknown, glob }: Field) =>
@@ -136,7 +141,7 @@ export function wildcard(pattern: string): RegExp {
     .replaceAll(/[.+^${}()|\\]/g, '\\$&')
     .replaceAll(/\[[^\]]*\]?/g, '[^/]')
     .replaceAll('?', '[^/]')
-    .replaceAll('*', '[^/]*')
+    .replaceAll(/\*+/g, '[^/]*')
   const made = new RegExp(`^${source}$`, 's')
   if (compiled.size < 1000) compiled.set(pattern, made)
   return made

@@ -2,6 +2,7 @@
  * Command patterns, `docker compose down *`. They are compared with parsed commands, word by word: `*` is any further
  * words, quoting does not matter, and neither does where the options stand.
  */
+import { spend } from './budget.ts'
 import { baseName, type Field, UNKNOWN } from './command.ts'
 import { hasOption, isOption, optionsOf, textsOf, valueOptions } from './options.ts'
 import { wildcard } from './paths.ts'
@@ -139,6 +140,7 @@ function follows(wanted: readonly string[], args: readonly Field[], open: boolea
     return found
   }
   const step = (at: number, index: number): boolean => {
+    spend(1)
     const arg = args[index]
     const word = wanted[at]
     if (arg === undefined) return word === undefined

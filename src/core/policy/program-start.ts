@@ -4,6 +4,7 @@
  * looked for.
  */
 import { actionsOf } from './actions.ts'
+import { withinBudget } from './budget.ts'
 import { examineCommand, observes } from './check.ts'
 import type { Surroundings } from './command.ts'
 import type { Policy } from './policy.ts'
@@ -19,6 +20,10 @@ export function checkStart(
   policy: Policy,
   surroundings: Surroundings,
 ): StartDecision {
+  return withinBudget(() => decideStart(argv, policy, surroundings))
+}
+
+function decideStart(argv: readonly string[], policy: Policy, surroundings: Surroundings): StartDecision {
   const text = argv.map(quoted).join(' ')
   const { decision, found } = examineCommand(text, { ...policy, restricts: false }, surroundings)
   const { opaque: _, ...answer } = decision

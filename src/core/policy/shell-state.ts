@@ -4,6 +4,7 @@
  * handed to it.
  */
 import type { Function as ShellFunction } from 'unbash'
+import { spend } from './budget.ts'
 import type { Field } from './command.ts'
 import {
   ANY_LIST,
@@ -97,11 +98,13 @@ export class ShellState {
   }
 
   private set(name: string, values: Values): void {
+    spend(this.variables.size + 1)
     this.variables = new Map(this.variables).set(name, values)
     this.ever.held(name, values)
   }
 
   private setFunction(name: string, defined: Defined): void {
+    spend(this.functions.size + 1)
     this.functions = new Map(this.functions).set(name, defined)
     this.ever.defined(name, defined)
   }
@@ -282,7 +285,9 @@ export class ShellState {
   /** To see whether something has changed. */
   get fingerprint(): string {
     const functions = [...this.functions].map(([name, { bodies, certain }]) => [name, bodies.length, certain])
-    return JSON.stringify([[...this.variables], functions, [...this.aliases], this.arguments])
+    const fingerprint = JSON.stringify([[...this.variables], functions, [...this.aliases], this.arguments])
+    spend(fingerprint.length)
+    return fingerprint
   }
 }
 

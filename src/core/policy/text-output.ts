@@ -1,5 +1,6 @@
 /** What `echo`, `printf` and `cat` with a text would print: what they feed to a shell is as good as written there. */
 import type { Command } from 'unbash'
+import { spend } from './budget.ts'
 import type { Field } from './command.ts'
 import { type Expander, expandText, expandWords, quietly } from './expand.ts'
 import { writtenIn } from './redirections.ts'
@@ -88,9 +89,11 @@ function printfOutput([format = '', ...values]: readonly string[]): Printed | un
   let allCertain = certain
   for (let from = 0; from === 0 || from < values.length; from += places) {
     let used = from
+    spend(text.length + 1)
     printed += text.replaceAll(/%([sb%])/g, (_, kind) => {
       if (kind === '%') return '%'
       const value = values[used++] ?? ''
+      spend(value.length)
       if (kind === 's') return value
       const read = unescaped(value, 'echo')
       allCertain &&= read.certain

@@ -3,6 +3,7 @@
  * said besides; whether there is room for that under the cooldowns, the store knows.
  */
 import { actionsOf } from './actions.ts'
+import { withinBudget } from './budget.ts'
 import { examineCommand, observes } from './check.ts'
 import type { Surroundings } from './command.ts'
 import type { Action } from './cooldown.ts'
@@ -40,7 +41,7 @@ export function checkTool(
   { dryRun = false }: { dryRun?: boolean } = {},
 ): ToolDecision {
   try {
-    return decide(call, policy, surroundings, dryRun)
+    return withinBudget(() => decide(call, policy, surroundings, dryRun))
   } catch (error) {
     // Whatever goes wrong here, it must not let anything through.
     const why = error instanceof Error ? error.message : String(error)

@@ -1,4 +1,5 @@
 /** What a variable may hold: texts that are known, and what is known of the rest. Where it may hold this or that, it holds both. */
+import { spend } from './budget.ts'
 import { type Field, type Tame, UNKNOWN } from './command.ts'
 
 /** Everything a variable may hold here; `unknown` when it may also hold something else. */
@@ -26,6 +27,7 @@ const MOST_VALUES = 16
 const MOST_LISTS = 8
 
 export function union(one: Values, other: Values): Values {
+  for (const text of [...one.texts, ...other.texts]) spend(text.length + 1)
   const globs = [...new Set([...(one.globs ?? []), ...(other.globs ?? [])])]
   const isLocal = (values: Values) => !values.unknown || values.local === true
   return limited({
@@ -62,6 +64,7 @@ export function limited(values: Values): Values {
 }
 
 export function limitedLists(lists: Lists): Lists {
+  for (const list of lists) for (const { text } of list) spend(text.length + 1)
   const seen = new Map(lists.map((list) => [JSON.stringify(list), list]))
   return seen.size > MOST_LISTS ? ANY_LIST : seen.size === lists.length ? lists : [...seen.values()]
 }

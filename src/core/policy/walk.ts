@@ -9,6 +9,7 @@ import {
   type Function as ShellFunction,
   type SyntaxNode,
 } from 'unbash'
+import { nested, spend } from './budget.ts'
 import {
   baseName,
   type Extraction,
@@ -37,6 +38,7 @@ const DEEPEST = 12
 const MOST_COMMANDS = 500
 const MOST_STEPS = 5000
 const MOST_WORDS = 2000
+const LONGEST_WORD = 8000
 
 export function extractCommands(text: string, surroundings: Surroundings): Extraction {
   const walker = new Walker(surroundings)
@@ -86,6 +88,7 @@ export class Walker implements Look {
       this.giveUp('it is nested too deeply')
       return
     }
+    spend(source.length + costOfBraces(source))
     const several = source.includes('\n')
     this.lines ||= several
     this.script(parse(source), scope, several ? new CutShort(source) : undefined)
@@ -154,8 +157,15 @@ export class Walker implements Look {
   }
 
   node(node: SyntaxNode, scope: Scope): void {
+    nested(() => this.visit(node, scope))
+  }
+
+  private visit(node: SyntaxNode, scope: Scope): void {
+    spend(1)
     if (++this.steps > MOST_STEPS || this.found.commands.length > MOST_COMMANDS) {
       this.giveUp('it is too long, or goes round in circles')
+    } else if (node.type === 'Command' && node.prefix.length + node.args.length > MOST_WORDS) {
+      this.giveUp('a command has too many words')
     } else if (node.type === 'Command') walkCommand(node, scope, this)
     else walkCompound(node, scope, this)
   }
@@ -167,7 +177,11 @@ export class Walker implements Look {
   }
 
   start(command: Started, scope: Scope, depth: number): void {
-    start(command, scope, this, depth)
+    // Programs and rules look through all of it, again and again.
+    if (command.words.length > MOST_WORDS) this.giveUp('a command has too many words')
+    else if (command.words.some(({ text }) => text.length > LONGEST_WORD))
+      this.giveUp(`a word of it is longer than ${LONGEST_WORD} characters`)
+    else start(command, scope, this, depth)
   }
 
   /** Notes a command that would run as it stands. */
@@ -183,6 +197,8 @@ export class Walker implements Look {
       this.giveUp('a command has too many words')
       return
     }
+    for (const { text } of words) spend(text.length + 1)
+    spend(scope.redirects.length + redirects.length)
     const all = scope.redirects.length > 0 ? [...scope.redirects, ...redirects] : redirects
     const { cwds, times, input } = scope
     const fed = input.kind === 'unknown' || (input.kind === 'text' && input.text.trim() !== '')
@@ -230,6 +246,11 @@ export class Walker implements Look {
   }
 
   inspect(node: SyntaxNode, scope: Scope): void {
+    nested(() => this.inspectOne(node, scope))
+  }
+
+  private inspectOne(node: SyntaxNode, scope: Scope): void {
+    spend(1)
     if (node.type === 'CommandExpansion' || node.type === 'ArithmeticCommandExpansion') {
       noteNumbers(node, scope, this)
       this.substitute(node.script, scope)
@@ -298,6 +319,14 @@ export class Walker implements Look {
     }
     scope.state.wasAt(scope.cwds)
   }
+}
+
+/** The parser looks for the end of each `{` up to the end of its word; one such look costs little. */
+function costOfBraces(source: string): number {
+  if (!source.includes('{')) return 0
+  let cost = 0
+  for (const word of source.split(/\s+/)) cost += ((word.split('{').length - 1) * word.length) / 8
+  return cost
 }
 
 /** Notes what is started by the way. */

@@ -4,6 +4,8 @@ import type { Rule } from './rule.ts'
 const KINDS = '(?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?'
 /** Between two lines: their end, as it is or as it is written in JSON, and what shows line numbers. */
 const BREAK = String.raw`(?:\s|\\{1,4}[nrt]|\d{1,5}[→\t:|])`
+/** Where a line certainly ends: what stands before it cannot be divided in more than one way. */
+const LINE_END = String.raw`(?:[\r\n]|\\{1,4}[nr])`
 const BASE64 = '[A-Za-z0-9+/=]'
 
 export const privateKey: Rule = {
@@ -11,7 +13,7 @@ export const privateKey: Rule = {
   hints: ['---B'],
   pattern: new RegExp(
     `-----BEGIN ${KINDS}-----` +
-      String.raw`(?:${BREAK}{1,40}[A-Za-z-]{2,40}: [^\n\\]{0,200}){0,6}${BREAK}{0,40}${BASE64}{16,16384}` +
+      String.raw`(?:${LINE_END}${BREAK}{0,40}[A-Za-z-]{2,40}: [^\r\n\\]{0,200}){0,6}${BREAK}{0,40}${BASE64}{16,16384}` +
       `(?:${BREAK}{1,40}${BASE64}{16,16384})*` +
       `(?:${BREAK}{0,40}${BASE64}{0,100}${BREAK}{0,40}-----END [A-Z0-9 ]{1,60}-----)?`,
     'g',

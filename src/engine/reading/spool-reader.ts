@@ -29,7 +29,7 @@ export interface Taken {
   offset: number
   /** Where what is held back begins, if anything is. */
   heldFrom: number | null
-  /** A line was too long to be kept. */
+  /** A line was too long to be kept, or nested too deeply to be stored. */
   missedLine: boolean
   /** Why lines could not be understood. */
   failures: string[]
@@ -105,6 +105,7 @@ export class SpoolReader {
     } catch (error) {
       failures.push(String(error))
       batch.add([{ type: 'gap', from, to, reason: 'parser-failed' }])
+      this.#taken.missedLine = true
     }
   }
 
