@@ -11,6 +11,7 @@ import { AgentRegistry, type ConfiguredAgent } from '../src/agents/registry.ts'
 import { configSchema } from '../src/config/schema.ts'
 import { AttemptId, RunId, SessionId } from '../src/contract/ids.ts'
 import { Redactor } from '../src/core/redact/redactor.ts'
+import { SteadyClock } from '../src/core/steady-clock.ts'
 import { systemClock } from '../src/daemon/clock.ts'
 import { createNotifier } from '../src/daemon/notifier.ts'
 import { engineSettings } from '../src/daemon/settings.ts'
@@ -60,6 +61,7 @@ export async function spoolAttempt(folder: string, output: string): Promise<Spoo
     error: (fields: object, message: string) => console.error(message, fields),
   }
   const config = configSchema.parse({})
+  const clock = new SteadyClock(systemClock)
   const git = openGit({ env: {} })
   const stateDir = join(folder, 'state')
   const closing = new AbortController().signal
@@ -71,11 +73,11 @@ export async function spoolAttempt(folder: string, output: string): Promise<Spoo
   const parts: EngineParts = {
     store,
     agents: new AgentRegistry([agent], { get: async () => null, put: async () => {} }, []),
-    clock: systemClock,
+    clock,
     git,
-    checkpoints: new Checkpoints({ store, clock: systemClock, log, git }),
+    checkpoints: new Checkpoints({ store, clock, log, git }),
     bus,
-    notifications: createNotifier({ config, store, home: folder, env: {}, log }),
+    notifications: createNotifier({ config, store, clock, home: folder, env: {}, log }),
     random: Math.random,
     log,
     redactor,
@@ -86,8 +88,9 @@ export async function spoolAttempt(folder: string, output: string): Promise<Spoo
     closing,
     storageFailures: new StorageFailures(systemClock, () => true),
     stateDir,
+    followClock: async () => {},
     protectedPaths: [],
-    cooldowns: new Cooldowns({ store, clock: systemClock, stateDir, redactor, log, closing }, config.policy),
+    cooldowns: new Cooldowns({ store, clock, stateDir, redactor, log, closing }, config.policy),
     onAsk: quiet,
     onPlanned: quiet,
     settings: engineSettings(config, new Map(), []),

@@ -15,33 +15,34 @@ export interface TurnState {
   background: number
   /** What the agent said of its newest turn; null while one is under way. */
   end: EventOf<'turn-end'> | null
-  /** From when on it is done, unless it begins another turn before. */
-  doneFrom: Date | null
+  /** From when on it is done, unless it begins another turn before; on whatever clock the caller counts time by. */
+  doneFromMs: number | null
 }
 
-export const NEW_TURN: TurnState = { accepted: false, background: 0, end: null, doneFrom: null }
+export const NEW_TURN: TurnState = { accepted: false, background: 0, end: null, doneFromMs: null }
 
 /** How long an agent may take to begin a turn with what its last sub-agent found. */
 const LINGER_MS = 3000
 
-export function followTurn(state: TurnState, event: EventBody, at: Date, promptId: string): TurnState {
+export function followTurn(state: TurnState, event: EventBody, atMs: number, promptId: string): TurnState {
   switch (event.type) {
     case 'prompt-accept':
       // Another message of ours begins a turn too.
       return event.messageId === promptId
         ? { ...state, accepted: true }
-        : { ...state, end: null, doneFrom: null }
+        : { ...state, end: null, doneFromMs: null }
     case 'session-start':
-      return { ...state, end: null, doneFrom: null }
+      return { ...state, end: null, doneFromMs: null }
     case 'background': {
       const emptied = state.background > 0 && event.tasks === 0
-      const doneFrom = state.end && event.tasks === 0 ? (emptied ? later(at) : state.doneFrom) : null
-      return { ...state, background: event.tasks, doneFrom }
+      const doneFromMs =
+        state.end && event.tasks === 0 ? (emptied ? atMs + LINGER_MS : state.doneFromMs) : null
+      return { ...state, background: event.tasks, doneFromMs }
     }
     case 'turn-end': {
       if (!state.accepted && isEmpty(event)) return state
       const waits = state.background > 0 && event.outcome.name === 'completed'
-      return { ...state, end: event, doneFrom: waits ? null : at }
+      return { ...state, end: event, doneFromMs: waits ? null : atMs }
     }
     default:
       return state
@@ -50,14 +51,12 @@ export function followTurn(state: TurnState, event: EventBody, at: Date, promptI
 
 /** How it ended, if it did: an agent that vanished while its sub-agents worked was not done. */
 export function endOfTurn(
-  events: readonly { body: EventBody; at: Date }[],
+  events: readonly { body: EventBody }[],
   promptId: string,
 ): EventOf<'turn-end'> | null {
-  const state = events.reduce((s, { body, at }) => followTurn(s, body, at, promptId), NEW_TURN)
-  return state.doneFrom === null ? null : state.end
+  const state = events.reduce((s, { body }) => followTurn(s, body, 0, promptId), NEW_TURN)
+  return state.doneFromMs === null ? null : state.end
 }
-
-const later = (at: Date) => new Date(at.getTime() + LINGER_MS)
 
 const isEmpty = ({ outcome, turns, text }: EventOf<'turn-end'>) =>
   outcome.name === 'completed' && turns === 0 && !text

@@ -1,24 +1,31 @@
 /**
- * When a running attempt must be stopped, and why. Asked again and again with the newest facts; the first cause it
- * names is final.
+ * When a running attempt must be stopped, and why. Time is counted, not compared: `pass` adds the time in which somebody
+ * watched (see steady-clock.ts) to what the attempt was doing in it, and `watch` holds the counts against the limits. It
+ * is asked again and again; the first cause it names is final.
  *
- * Time in which the agent waits for a person counts neither as silence nor against the maximum duration: it has a
- * limit of its own.
+ * working: counts as work and, until it prints something, as silence.
+ * held: its turn is over and it is kept for a follow-up. Counts as work, not as silence.
+ * waiting: a question of its is open. Counts neither as work nor as silence: it has a limit of its own.
+ * over: its turn is over, and it was told to exit.
  */
 import { formatSpan } from './span.ts'
 
+export type WatchPhase = 'working' | 'held' | 'waiting' | 'over'
+
+export interface WatchCounts {
+  workedMs: number
+  silentMs: number
+  /** For the answer to the oldest question that has none. */
+  waitingMs: number
+  overMs: number
+}
+
+export const NOTHING_COUNTED: WatchCounts = { workedMs: 0, silentMs: 0, waitingMs: 0, overMs: 0 }
+
 export interface WatchFacts {
-  startedAt: Date
-  lastOutputAt: Date
+  phase: WatchPhase
+  counts: WatchCounts
   outputBytes: number
-  /** When the agent said its turn was over. */
-  turnEndedAt: Date | null
-  /** The oldest question that has no answer yet. */
-  waitingSince: Date | null
-  /** Time spent waiting for answers that have come since. */
-  waitedMs: number
-  /** Its turn is over, and it is kept for what comes then. */
-  heldUntil: Date | null
 }
 
 export interface WatchLimits {
@@ -31,43 +38,58 @@ export interface WatchLimits {
 
 export type WatchCause = 'timed-out' | 'silent' | 'output-limit' | 'question-timeout' | 'hung-after-result'
 
-export type Verdict = { kind: 'stop'; cause: WatchCause; message: string } | { kind: 'wait'; untilMs: number }
+export type Verdict = { kind: 'stop'; cause: WatchCause; message: string } | { kind: 'wait'; forMs: number }
 
-export function watch(facts: WatchFacts, limits: WatchLimits, now: Date): Verdict {
+export function pass(counts: WatchCounts, phase: WatchPhase, ms: number): WatchCounts {
+  const { workedMs, silentMs, waitingMs, overMs } = counts
+  switch (phase) {
+    case 'working':
+      return { ...counts, workedMs: workedMs + ms, silentMs: silentMs + ms }
+    case 'held':
+      return { ...counts, workedMs: workedMs + ms }
+    case 'waiting':
+      return { ...counts, waitingMs: waitingMs + ms }
+    case 'over':
+      return { ...counts, overMs: overMs + ms }
+  }
+}
+
+export function watch(facts: WatchFacts, limits: WatchLimits): Verdict {
   if (facts.outputBytes > limits.maxOutputBytes) {
     return stop('output-limit', `printed more than ${limits.maxOutputBytes} bytes`)
   }
-  const deadlines = deadlinesOf(facts, limits)
-  const passed = deadlines.filter(({ at }) => at <= now.getTime()).sort((a, b) => a.at - b.at)[0]
-  if (passed) return stop(passed.cause, passed.message)
-  return { kind: 'wait', untilMs: Math.min(...deadlines.map(({ at }) => at)) }
+  const first = limitsOf(facts, limits).reduce((a, b) => (b.leftMs < a.leftMs ? b : a))
+  return first.leftMs <= 0 ? stop(first.cause, first.message) : { kind: 'wait', forMs: first.leftMs }
 }
 
 function stop(cause: WatchCause, message: string): Verdict {
   return { kind: 'stop', cause, message }
 }
 
-function deadlinesOf(
-  facts: WatchFacts,
-  limits: WatchLimits,
-): { at: number; cause: WatchCause; message: string }[] {
-  if (facts.turnEndedAt) {
-    const at = facts.turnEndedAt.getTime() + limits.hangAfterResultMs
-    return [{ at, cause: 'hung-after-result', message: 'did not exit after its result' }]
+interface Limit {
+  leftMs: number
+  cause: WatchCause
+  message: string
+}
+
+function limitsOf({ phase, counts }: WatchFacts, limits: WatchLimits): [Limit, ...Limit[]] {
+  if (phase === 'over') {
+    const leftMs = limits.hangAfterResultMs - counts.overMs
+    return [{ leftMs, cause: 'hung-after-result', message: 'did not exit after its result' }]
   }
-  if (facts.waitingSince) {
-    const at = facts.waitingSince.getTime() + limits.questionTimeoutMs
-    return [{ at, cause: 'question-timeout', message: 'its question was not answered in time' }]
+  if (phase === 'waiting') {
+    const leftMs = limits.questionTimeoutMs - counts.waitingMs
+    return [{ leftMs, cause: 'question-timeout', message: 'its question was not answered in time' }]
   }
   const duration = {
-    at: facts.startedAt.getTime() + limits.maxDurationMs + facts.waitedMs,
+    leftMs: limits.maxDurationMs - counts.workedMs,
     cause: 'timed-out',
     message: `ran longer than ${formatSpan(limits.maxDurationMs)}`,
   } as const
   const silence = {
-    at: facts.lastOutputAt.getTime() + limits.idleTimeoutMs,
+    leftMs: limits.idleTimeoutMs - counts.silentMs,
     cause: 'silent',
     message: `printed nothing for ${formatSpan(limits.idleTimeoutMs)}`,
   } as const
-  return facts.heldUntil ? [duration] : [duration, silence]
+  return phase === 'held' ? [duration] : [duration, silence]
 }

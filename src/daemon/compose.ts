@@ -7,7 +7,9 @@ import { ensureHome } from '../config/home.ts'
 import { loadConfig } from '../config/load.ts'
 import type { Config } from '../config/schema.ts'
 import { RepriseError } from '../contract/errors.ts'
+import type { Clock } from '../core/clock.ts'
 import { ALWAYS_PROTECTED } from '../core/policy/defaults.ts'
+import { SteadyClock } from '../core/steady-clock.ts'
 import { createEngine, type RunningEngine } from '../engine/engine.ts'
 import { ProgressBus } from '../engine/progress.ts'
 import { ReadingThread } from '../engine/reading/thread.ts'
@@ -37,6 +39,8 @@ export interface ComposeInput {
   cwd: string
   env: MachineEnv
   log: DaemonLog
+  /** The machine's, unless a test has its own. */
+  clock?: Clock
 }
 
 export interface Composition {
@@ -50,7 +54,13 @@ export interface Composition {
 }
 
 /** Everything but the network. The engine is not open yet: nothing runs until it is. */
-export async function compose({ home, cwd, env, log }: ComposeInput): Promise<Composition> {
+export async function compose({
+  home,
+  cwd,
+  env,
+  log,
+  clock: machine = systemClock,
+}: ComposeInput): Promise<Composition> {
   const { config, watches } = loadConfig({ home, cwd, env })
   const notices = ensureHome(home)
   const exposure = describeExposure(config.server.host)
@@ -67,7 +77,7 @@ export async function compose({ home, cwd, env, log }: ComposeInput): Promise<Co
     const { redactor } = known
     notices.push(...known.notices)
     log.redactWith(redactor)
-    const store = await openSqliteStore(databasePath(config, home), systemClock.now(), { redactor })
+    const store = await openSqliteStore(databasePath(config, home), machine.now(), { redactor })
     closers.push(store.close)
     if (config.store.url !== undefined) await claimDatabase(store, home)
     const [spool, stateDir] = [join(home, 'spool'), join(home, 'state')]
@@ -80,6 +90,7 @@ export async function compose({ home, cwd, env, log }: ComposeInput): Promise<Co
         `No Claude credentials found: ${simulated.join(', ')} talks to the built-in simulator (${simulatorUrl}). Run \`claude\` once to log in, or set ANTHROPIC_API_KEY, then restart.`,
       )
     }
+    const clock = new SteadyClock(machine)
     const readingThread = new ReadingThread(() => startReadingThread(redactor.options), log)
     closers.push(() => readingThread.close())
     const engine = createEngine({
@@ -90,10 +101,10 @@ export async function compose({ home, cwd, env, log }: ComposeInput): Promise<Co
         bundledCommands(),
         ALL_ADAPTERS,
       ),
-      clock: systemClock,
+      clock,
       git: openGit({ env }),
       bus: new ProgressBus(),
-      notifications: createNotifier({ config, store, home, env, log }),
+      notifications: createNotifier({ config, store, clock, home, env, log }),
       random: Math.random,
       log,
       redactor,

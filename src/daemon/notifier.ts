@@ -1,25 +1,26 @@
 /** From configuration to whom to tell. */
 import { commonEnvironment } from '../agents/environment.ts'
 import type { Config } from '../config/schema.ts'
+import type { Clock } from '../core/clock.ts'
 import type { NotifyTarget } from '../core/notify/target.ts'
 import type { Log } from '../engine/log.ts'
 import { Notifier } from '../engine/notifications.ts'
 import type { Store } from '../store/store.ts'
 import type { MachineEnv } from './agents.ts'
-import { systemClock } from './clock.ts'
 import { readVersion } from './version.ts'
 
 export function createNotifier(input: {
   config: Config
   store: Store
+  clock: Clock
   home: string
   env: MachineEnv
   log: Log
 }): Notifier {
-  const { config, store, home, env, log } = input
+  const { config, store, clock, home, env, log } = input
   return new Notifier({
     store,
-    clock: systemClock,
+    clock,
     random: Math.random,
     log,
     settings: {

@@ -24,6 +24,7 @@ import { sweepSpool } from './sweep.ts'
 import { Approvals } from './tiers/approvals.ts'
 import { describeEscalation, readChain } from './tiers/chain.ts'
 import { endingOfTier } from './tiers/ending.ts'
+import { Timekeeping } from './timekeeping.ts'
 import { endingOfTurn } from './turn-ending.ts'
 import { takeConfigured } from './watches/configured.ts'
 import { describeFollowUp } from './watches/describe.ts'
@@ -47,7 +48,7 @@ const MAX_FOLLOW_UPS = 1000
 export function createEngine(
   given: Omit<
     EngineParts,
-    'closing' | 'storageFailures' | 'checkpoints' | 'cooldowns' | 'onAsk' | 'onPlanned'
+    'closing' | 'storageFailures' | 'checkpoints' | 'cooldowns' | 'followClock' | 'onAsk' | 'onPlanned'
   >,
 ): RunningEngine {
   const closing = new AbortController()
@@ -61,9 +62,16 @@ export function createEngine(
       { ...given, closing: closing.signal, storageFailures },
       given.settings.escalation.rules,
     ),
+    followClock: () => timekeeping.follow(),
     onAsk: () => approvals.wake(),
     onPlanned: () => timetable.notePlanned(),
   }
+  const timekeeping = new Timekeeping(parts, () => {
+    dispatcher.wake()
+    notifications.wake()
+    approvals.wake()
+    timetable.wake()
+  })
   const approvals = new Approvals(parts, (run) => {
     dispatcher.wake()
     timetable.noteRun(run)
@@ -180,6 +188,7 @@ export function createEngine(
     }),
 
     open: async () => {
+      await timekeeping.open()
       // Before anything can become due: what is not configured any more does not fire.
       await takeConfigured(parts, timetable)
       const left = await store.listOpenAttempts()
@@ -200,7 +209,7 @@ export function createEngine(
 
     close: async () => {
       clearInterval(sweeping)
-      const quiet = [approvals.close(), timetable.close()]
+      const quiet = [approvals.close(), timetable.close(), timekeeping.close()]
       await Promise.all([dispatcher.close(), notifications.close()])
       live.detachAll()
       closing.abort()

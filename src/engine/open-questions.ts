@@ -34,20 +34,19 @@ export class OpenQuestions {
     this.#onChange = onChange
   }
 
-  /** Since when the agent waits for a person. */
-  get waitingSince(): Date | null {
-    return this.#open.find((question) => question.answer === null)?.askedAt ?? null
+  /** The oldest question for whose answer the agent waits. */
+  get oldestOpen(): string | null {
+    return this.#open.find((question) => question.answer === null)?.ask.requestId ?? null
   }
 
-  /** Goes on where a daemon before us left off. Returns how long the agent has waited for answers so far. */
-  async catchUp(): Promise<number> {
+  /** Goes on where a daemon before us left off. */
+  async catchUp(): Promise<void> {
     const asked = await this.#parts.store.listQuestions(this.#in.attempt.id)
     this.#open = asked.filter((question) => question.closedAt === null)
     for (const question of [...this.#open]) {
       if (question.answer === null) await this.#consider(question)
       else await this.deliverAnswer(question)
     }
-    return asked.reduce((ms, q) => ms + ((q.answeredAt ?? q.askedAt).getTime() - q.askedAt.getTime()), 0)
   }
 
   async add(ask: QuestionRecord['ask'], askedAt: Date): Promise<void> {

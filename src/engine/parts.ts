@@ -2,12 +2,12 @@
 import type { AgentRegistry } from '../agents/registry.ts'
 import type { CheckpointPolicy } from '../contract/job.ts'
 import type { PermissionMode } from '../contract/run.ts'
-import type { Clock } from '../core/clock.ts'
 import type { Tier } from '../core/escalation/tier.ts'
 import type { Narrowing, Notice, PlannedNotification } from '../core/notify/plan.ts'
 import type { PolicyRules } from '../core/policy/policy.ts'
 import type { Redactor } from '../core/redact/redactor.ts'
 import type { ResumeLimits } from '../core/resume/facts.ts'
+import type { SteadyClock } from '../core/steady-clock.ts'
 import type { ConfiguredWatch } from '../core/watch/definition.ts'
 import type { Git } from '../process/git/run.ts'
 import type { Store } from '../store/store.ts'
@@ -21,7 +21,7 @@ import type { StorageFailures } from './storage-failures.ts'
 export interface EngineParts {
   store: Store
   agents: AgentRegistry
-  clock: Clock
+  clock: SteadyClock
   git: Git
   checkpoints: Checkpoints
   bus: ProgressBus
@@ -48,6 +48,8 @@ export interface EngineParts {
   cooldowns: Cooldowns
   /** What nobody at a tier may change, besides what the rules say. */
   protectedPaths: readonly string[]
+  /** Resolves when the stored times fit the clock. Whoever acts on a deadline waits for it. */
+  followClock: () => Promise<void>
   /** A tier waits for a person. */
   onAsk: () => void
   /** An agent has planned a follow-up. */

@@ -16,7 +16,6 @@ import type { EventBody } from '../contract/events.ts'
 import { overBudget } from '../core/job/budget.ts'
 import { formatSpan } from '../core/span.ts'
 import { followTurn, NEW_TURN } from '../core/turn.ts'
-import { type WatchFacts, watch } from '../core/watchdog.ts'
 import { type AttemptDir, closeInput, deliver, poke } from '../process/attempt-dir.ts'
 import { endAttempt, endStrays } from '../process/ladder.ts'
 import type { ProcessIdentity } from '../process/proc.ts'
@@ -25,6 +24,7 @@ import type { EventBatch } from '../store/event-batch.ts'
 import type { AttemptRecord, QuestionRecord, RunRecord } from '../store/records.ts'
 import { isUnattended, readAllowance } from './allowance.ts'
 import { answerAsks } from './answer-asks.ts'
+import { AttemptWatch } from './attempt-watch.ts'
 import { scanEvents } from './events.ts'
 import { Hold } from './follow-ups/hold.ts'
 import { markTaken, takenIn } from './follow-ups/reconcile.ts'
@@ -70,7 +70,8 @@ export class Supervision {
   readonly #hold: Hold
   readonly #questions: OpenQuestions
   readonly #storageFailureNotes: StorageFailureNotes
-  #watch: WatchFacts
+  readonly #watch: AttemptWatch
+  #heldUntil: Date | null = null
   #ladder: Promise<unknown> | null = null
   #detached = false
   #strays = 0
@@ -98,15 +99,7 @@ export class Supervision {
       thread: parts.readingThread,
       log: parts.log,
     })
-    this.#watch = {
-      startedAt: attempt.startedAt,
-      lastOutputAt: parts.clock.now(),
-      outputBytes: from,
-      turnEndedAt: null,
-      waitingSince: null,
-      waitedMs: 0,
-      heldUntil: null,
-    }
+    this.#watch = new AttemptWatch(parts, attempt, from)
     this.#hold = new Hold(parts, input)
     this.#storageFailureNotes = new StorageFailureNotes(parts, attempt)
     this.#questions = new OpenQuestions(parts, input, () => this.#noteWaiting())
@@ -134,6 +127,7 @@ export class Supervision {
       return null
     } finally {
       await this.#storing
+      if (this.#detached) await this.#watch.store().catch(() => {})
       await this.#ladder
       this.#intake.close()
       await this.#tail.close()
@@ -149,7 +143,7 @@ export class Supervision {
   async #holdToBudget(): Promise<void> {
     const reading = this.#meter?.read()
     const allowance = reading && (await readAllowance(this.#parts.store, this.#in.run))
-    if (!allowance || this.#watch.turnEndedAt) return
+    if (!allowance || this.#watch.isOver) return
     const { budget, before } = allowance
     const usd = reading.costUsd === null ? null : (before.usd ?? 0) + reading.costUsd
     const over = overBudget(budget, { usd, tokens: before.tokens + reading.tokens })
@@ -199,10 +193,11 @@ export class Supervision {
     await this.#openMeter()
     const turns = await store.listEvents(attempt.runId, { attemptId: attempt.id, types: TURNS })
     if (attempt.process !== null) await markTaken(this.#parts, attempt, takenIn(turns))
-    const waitedMs = await this.#questions.catchUp()
-    this.#watch.waitedMs += waitedMs
+    await this.#questions.catchUp()
     this.#noteWaiting()
-    for (const { body, at } of turns) this.#turn = followTurn(this.#turn, body, at, attempt.promptId)
+    this.#watch.noteAdopted()
+    const nowMs = this.#parts.clock.watchedMs()
+    for (const { body } of turns) this.#turn = followTurn(this.#turn, body, nowMs, attempt.promptId)
     await this.#sayGoodbyeIfDone()
     if (attempt.stopCause) this.#climb(attempt.stopCause as StopCause)
   }
@@ -213,26 +208,26 @@ export class Supervision {
     for (const error of failures)
       this.#parts.log.error({ error, attempt: this.#in.attempt.id }, 'the parser failed on a line')
     const at = this.#parts.clock.now()
-    if (readTo > this.#watch.outputBytes) this.#watch.lastOutputAt = at
-    this.#watch.outputBytes = Math.max(readTo, this.#watch.outputBytes)
+    this.#watch.noteOutput(readTo)
     if (batch.size === 0) return drained
     // It may have been a question, which nobody will answer.
     if (missedLine && this.#in.gate)
       await this.stop('output-limit', 'printed a line that is too long or too deeply nested to be checked')
-    await this.#attend(batch, at)
+    await this.#attend(batch)
     await this.#storing
     if (!this.#failure) this.#storing = this.#store(batch, read, at).catch((error) => this.#fail(error))
     return drained
   }
 
   /** What the agent waits for is not kept waiting by the disk: should it get lost, it is seen to again. */
-  async #attend(batch: EventBatch, at: Date): Promise<void> {
+  async #attend(batch: EventBatch): Promise<void> {
     const { promptId } = this.#in.attempt
     if (await answerAsks(this.#parts, this.#in, batch)) this.#hold.notePlanned()
-    for (const event of batch.actedOn) this.#turn = followTurn(this.#turn, event, at, promptId)
+    const nowMs = this.#parts.clock.watchedMs()
+    for (const event of batch.actedOn) this.#turn = followTurn(this.#turn, event, nowMs, promptId)
     await this.#sayGoodbyeIfDone()
     // Once its turn is over, somebody waits for whatever still comes.
-    if (this.#watch.turnEndedAt) this.#parts.store.hurry()
+    if (this.#watch.isOver) this.#parts.store.hurry()
   }
 
   #fail(error: unknown): void {
@@ -243,8 +238,9 @@ export class Supervision {
   async #store(batch: EventBatch, { offset, heldFrom }: SpoolRead, at: Date): Promise<void> {
     const { attempt } = this.#in
     const { store, bus } = this.#parts
-    const urgent = this.#watch.turnEndedAt !== null
-    await persist(this.#parts, () => store.advanceAttempt(attempt, batch, offset, at, { urgent, heldFrom }))
+    await persist(this.#parts, () =>
+      store.advanceAttempt(attempt, batch, offset, at, { urgent: this.#watch.isOver, heldFrom }),
+    )
     bus.publish(attempt.runId)
     await this.#noteTaken(batch)
     for (const event of batch.actedOn) {
@@ -291,34 +287,25 @@ export class Supervision {
   }
 
   #noteWaiting(): void {
-    const since = this.#questions.waitingSince
-    if (this.#watch.waitingSince && since === null) {
-      const now = this.#parts.clock.now()
-      this.#watch.waitedMs += now.getTime() - this.#watch.waitingSince.getTime()
-      this.#watch.lastOutputAt = now
-    }
-    if ((this.#watch.waitingSince === null) !== (since === null)) this.#in.onWaiting(since !== null)
-    this.#watch.waitingSince = since
+    const { oldestOpen } = this.#questions
+    if (this.#watch.noteQuestion(oldestOpen)) this.#in.onWaiting(oldestOpen !== null)
     this.#tail.nudge()
   }
 
   async #sayGoodbyeIfDone(): Promise<void> {
-    const { doneFrom } = this.#turn
-    if (doneFrom === null || doneFrom > this.#parts.clock.now()) return
-    if (this.#watch.turnEndedAt || this.#ladder) return
+    const { doneFromMs } = this.#turn
+    if (doneFromMs === null || doneFromMs > this.#parts.clock.watchedMs()) return
+    if (this.#watch.isOver || this.#ladder) return
     if (await this.#isHeld()) return
-    this.#watch.turnEndedAt = doneFrom
+    this.#watch.noteOver()
     await this.#farewell('done')
   }
 
   async #isHeld(): Promise<boolean> {
     const held = await this.#hold.look(this.#turn.end)
     const until = held instanceof Date ? held : null
-    if ((this.#watch.heldUntil === null) !== (until === null)) {
-      this.#in.onWaiting(until !== null)
-      this.#watch.lastOutputAt = this.#parts.clock.now()
-    }
-    this.#watch.heldUntil = until
+    if (this.#watch.noteHeld(until !== null)) this.#in.onWaiting(until !== null)
+    this.#heldUntil = until
     return held !== null
   }
 
@@ -328,14 +315,15 @@ export class Supervision {
     this.#tail.nudge()
   }
 
-  #lingersUntil(): number {
-    const { doneFrom } = this.#turn
-    // One that is past has been acted on: the process is held.
-    return doneFrom && doneFrom > this.#parts.clock.now() ? doneFrom.getTime() : Number.POSITIVE_INFINITY
+  /** How long it is waited for another turn. One that is past has been acted on: the process is held. */
+  #lingersMs(): number {
+    const leftMs = (this.#turn.doneFromMs ?? 0) - this.#parts.clock.watchedMs()
+    return leftMs > 0 ? leftMs : Number.POSITIVE_INFINITY
   }
 
-  #heldUntil(): number {
-    return this.#watch.heldUntil?.getTime() ?? Number.POSITIVE_INFINITY
+  #heldMs(): number {
+    if (this.#heldUntil === null) return Number.POSITIVE_INFINITY
+    return this.#heldUntil.getTime() - this.#parts.clock.now().getTime()
   }
 
   /** One that cannot be written, because the disk is full, is left out: who does not leave by itself is ended. */
@@ -368,20 +356,15 @@ export class Supervision {
   }
 
   async #watchAndWait(): Promise<void> {
-    const { clock, settings } = this.#parts
+    const { settings } = this.#parts
     const { run } = this.#in
     let waitMs = Number.POSITIVE_INFINITY
     if (!this.#ladder) {
       await this.#sayGoodbyeIfDone()
-      const now = clock.now()
       const limits = { ...settings, maxDurationMs: run.request.maxDurationMs ?? settings.maxDurationMs }
-      const verdict = watch(this.#watch, limits, now)
+      const verdict = await this.#watch.judge(limits)
       if (verdict.kind === 'stop') await this.stop(verdict.cause, verdict.message)
-      else
-        waitMs = Math.max(
-          1,
-          Math.min(verdict.untilMs, this.#lingersUntil(), this.#heldUntil()) - now.getTime(),
-        )
+      else waitMs = Math.max(1, Math.min(verdict.forMs, this.#lingersMs(), this.#heldMs()))
     }
     if (!this.#detached) await this.#tail.wait(waitMs)
   }

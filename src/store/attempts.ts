@@ -58,6 +58,7 @@ export async function startAttempt(
     .set((eb) => ({
       state: 'running',
       not_before: null,
+      wait_ms: null,
       message: null,
       lane: eb.fn.coalesce('conversation_id', eb.val(attempt.sessionId)),
       prompt_chars: sent?.promptChars ?? null,
@@ -202,6 +203,22 @@ export async function advanceAttempt(
   return seq
 }
 
+/** How much time was counted for it; see core/watchdog.ts. */
+export async function noteWatched(
+  tx: Tx,
+  { id, fence }: Pick<AttemptRecord, 'id' | 'fence'>,
+  { workedMs, waitingMs }: AttemptRecord['watched'],
+): Promise<void> {
+  const { numUpdatedRows } = await tx
+    .updateTable('attempts')
+    .set({ worked_ms: Math.round(workedMs), waiting_ms: Math.round(waitingMs) })
+    .where('id', '=', id)
+    .where('fence', '=', fence)
+    .where('state', '<>', 'ended')
+    .executeTakeFirst()
+  if (numUpdatedRows === 0n) throw new OwnershipLost(`attempt ${id}`)
+}
+
 /** Events that did not come from its output. */
 export async function addEvents(
   tx: Tx,
@@ -277,7 +294,12 @@ export async function endAttempt(tx: Tx, ending: AttemptEnding): Promise<void> {
             message: next.outcome.message,
             ended_at: at.getTime(),
           }
-        : { state: 'queued', not_before: next.notBefore.getTime(), message: next.why }),
+        : {
+            state: 'queued',
+            not_before: next.notBefore.getTime(),
+            wait_ms: next.notBefore.getTime() - at.getTime(),
+            message: next.why,
+          }),
       ...(ending.acquitted ? { session_id: ending.acquitted } : {}),
       crash_count: eb('crash_count', '+', ending.strikes),
       model_calls: ending.done.modelCalls,

@@ -13,12 +13,3 @@ export async function extendDeadlineOf(tx: Tx, runId: RunId, byMs: number): Prom
     .where('state', '=', 'open')
     .execute()
 }
-
-/** The clock was moved. */
-export async function shiftDeadlines(tx: Tx, byMs: number): Promise<void> {
-  await tx
-    .updateTable('cycles')
-    .set((eb) => ({ deadline_at: eb('deadline_at', '+', byMs) }))
-    .where('state', '=', 'open')
-    .execute()
-}

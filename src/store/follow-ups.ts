@@ -287,14 +287,3 @@ export async function findLiveOf(db: Kysely<Tables>, runId: RunId): Promise<Foll
     .executeTakeFirst()
   return row ? toFollowUp(row) : null
 }
-
-/** The clock was moved: what was asked for "in a while" moves with it. */
-export async function shiftFollowUps(tx: Tx, byMs: number): Promise<number> {
-  const { numUpdatedRows } = await tx
-    .updateTable('follow_ups')
-    .set((eb) => ({ due_at: eb('due_at', '+', byMs) }))
-    .where('state', '=', 'planned')
-    .where('relative', '=', 1)
-    .executeTakeFirst()
-  return Number(numUpdatedRows)
-}

@@ -151,6 +151,8 @@ export interface AttemptRecord {
   spoolOffset: number
   /** Before it, if something that was read is not stored yet: from here on it must be read again. */
   heldFrom: number | null
+  /** In time that somebody watched: what it has worked, and waited for the answer to the oldest open question. */
+  watched: { workedMs: number; waitingMs: number }
   stopCause: string | null
   exitCode: number | null
   outcome: Outcome | null

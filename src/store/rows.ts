@@ -130,6 +130,7 @@ export function toAttempt(row: AttemptsTable): AttemptRecord {
         : { pid: row.pid, startTicks: row.start_ticks ?? '', bootId: row.boot_id ?? '' },
     spoolOffset: Number(row.spool_offset),
     heldFrom: row.held_from === null ? null : Number(row.held_from),
+    watched: { workedMs: Number(row.worked_ms), waitingMs: Number(row.waiting_ms) },
     stopCause: row.stop_cause,
     exitCode: row.exit_code,
     outcome: json<Outcome>(row.outcome),

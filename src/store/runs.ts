@@ -185,7 +185,7 @@ export async function cancelRuns(tx: Tx, ids: readonly RunId[], at: Date): Promi
 export async function postponeRun(tx: Tx, id: RunId, until: Date, why: string): Promise<void> {
   await tx
     .updateTable('runs')
-    .set({ not_before: until.getTime(), message: why })
+    .set({ not_before: until.getTime(), wait_ms: null, message: why })
     .where('id', '=', id)
     .where('state', '=', 'queued')
     .execute()

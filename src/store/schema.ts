@@ -63,6 +63,8 @@ export interface RunsTable {
   /** The session a continued attempt would use. */
   session_id: SessionId | null
   not_before: number | null
+  /** How long it was meant to wait when `not_before` was set. */
+  wait_ms: number | null
   cancel_requested_at: number | null
   outcome: string | null
   outcome_name: string | null
@@ -135,6 +137,9 @@ export interface AttemptsTable {
   /** Bytes of the spool that are represented by stored events. */
   spool_offset: number
   held_from: number | null
+  /** In watched time: what it has worked, and waited for the answer to the oldest open question. */
+  worked_ms: number
+  waiting_ms: number
   stop_cause: string | null
   exit_code: number | null
   outcome: string | null

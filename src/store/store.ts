@@ -16,6 +16,7 @@ import * as actions from './actions.ts'
 import { admitRun } from './admit-run.ts'
 import * as attempts from './attempts.ts'
 import * as checkpoints from './checkpoints.ts'
+import { limitWaits, type MoveTimes, moveTimes } from './clock-changes.ts'
 import * as conversations from './conversations.ts'
 import * as escalations from './escalations.ts'
 import type { EventBatch } from './event-batch.ts'
@@ -81,6 +82,10 @@ export interface Store extends Watching {
     options?: { urgent?: boolean; heldFrom?: number | null },
   ) => Promise<number>
   /** What did not come from its output. */
+  noteWatched: (
+    attempt: Pick<AttemptRecord, 'id' | 'fence'>,
+    watched: AttemptRecord['watched'],
+  ) => Promise<void>
   addEvents: (attempt: AttemptRecord, events: readonly EventBody[], at: Date) => Promise<void>
   setStopCause: (attempt: AttemptRecord, cause: string, message: string, at: Date) => Promise<boolean>
   endAttempt: (ending: AttemptEnding) => Promise<void>
@@ -205,6 +210,11 @@ export interface Store extends Watching {
 
   readStats: () => Promise<Stats>
 
+  /** The clock was set, or nobody watched for a while: the stored times move. */
+  moveTimes: (move: MoveTimes) => Promise<void>
+  /** The machine was restarted: nothing waits longer than it was meant to. */
+  limitWaits: (now: Date) => Promise<void>
+
   getFact: (key: string) => Promise<string | null>
   putFact: (key: string, value: string) => Promise<void>
 
@@ -248,6 +258,7 @@ export function createStore(
       group.write((tx) => attempts.advanceAttempt(tx, attempt, batch, offset, heldFrom, at), {
         urgent: urgent || batch.size >= LARGE_BATCH || batch.actedOn.some((event) => AWAITED.has(event.type)),
       }),
+    noteWatched: (attempt, watched) => write((tx) => attempts.noteWatched(tx, attempt, watched)),
     addEvents: (attempt, events, at) => write((tx) => attempts.addEvents(tx, attempt, events, at)),
     setStopCause: (attempt, cause, message, at) =>
       write((tx) => attempts.setStopCause(tx, attempt, cause, message, at)),
@@ -324,6 +335,9 @@ export function createStore(
     deleteActions: (before) => write((tx) => actions.deleteActions(tx, before)),
 
     readStats: () => readStats(reader),
+
+    moveTimes: (move) => write((tx) => moveTimes(tx, move)),
+    limitWaits: (now) => write((tx) => limitWaits(tx, now)),
 
     getFact: async (key) =>
       (await reader.selectFrom('facts').select('value').where('key', '=', key).executeTakeFirst())?.value ??

@@ -3,7 +3,6 @@ import type { Kysely } from 'kysely'
 import type { Page } from '../contract/http.ts'
 import type { CycleId, FollowUpId, RunId, SessionId, WatchId } from '../contract/ids.ts'
 import type { CycleOutcome, WatchEvent } from '../contract/watch.ts'
-import { shiftDeadlines } from './cycle-deadlines.ts'
 import * as cycles from './cycles.ts'
 import * as followUps from './follow-ups.ts'
 import type { RunRecord } from './records.ts'
@@ -47,7 +46,6 @@ export interface Watching {
   ) => Promise<CycleRecord | null>
   /** False: it has ended, or is not over. */
   endCycle: (id: CycleId, end: cycles.CycleEnd, at: Date) => Promise<boolean>
-  shiftDeadlines: (byMs: number) => Promise<void>
   getCycle: (id: CycleId) => Promise<CycleRecord | null>
   /** Queued and open ones, of one watch or of all. */
   listUnfinishedCycles: (watchId?: WatchId) => Promise<CycleRecord[]>
@@ -94,7 +92,6 @@ export interface Watching {
   endFollowUpsOfRun: (runId: RunId, end: followUps.FollowUpEnd, at: Date) => Promise<number>
   /** The newest that was given to a process of this run. */
   findLiveFollowUp: (runId: RunId) => Promise<FollowUpRecord | null>
-  shiftFollowUps: (byMs: number) => Promise<number>
 }
 
 export function createWatching(
@@ -117,7 +114,6 @@ export function createWatching(
     concludeCycle: (id, outcome, message, at) =>
       write((tx) => cycles.concludeCycle(tx, id, outcome, message, at)),
     endCycle: (id, end, at) => write((tx) => cycles.endCycle(tx, id, end, at)),
-    shiftDeadlines: (byMs) => write((tx) => shiftDeadlines(tx, byMs)),
     getCycle: (id) => cycles.getCycle(reader, id),
     listUnfinishedCycles: (watchId) => cycles.listUnfinished(reader, watchId ?? null),
     listCycles: (query) => cycles.listCycles(reader, query),
@@ -142,6 +138,5 @@ export function createWatching(
     endFollowUpsOf: (rootRunId, end, at) => write((tx) => followUps.endFollowUpsOf(tx, rootRunId, end, at)),
     endFollowUpsOfRun: (runId, end, at) => write((tx) => followUps.endFollowUpsOfRun(tx, runId, end, at)),
     findLiveFollowUp: (runId) => followUps.findLiveOf(reader, runId),
-    shiftFollowUps: (byMs) => write((tx) => followUps.shiftFollowUps(tx, byMs)),
   }
 }

@@ -8,6 +8,7 @@ import { AgentRegistry } from '../../src/agents/registry.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { RunId } from '../../src/contract/ids.ts'
 import { NOTHING_TO_REDACT } from '../../src/core/redact/redactor.ts'
+import { SteadyClock } from '../../src/core/steady-clock.ts'
 import { bundledCommands, configureAgents } from '../../src/daemon/agents.ts'
 import { systemClock } from '../../src/daemon/clock.ts'
 import { lockHome } from '../../src/daemon/lock.ts'
@@ -37,6 +38,7 @@ const paused: Store = {
   },
 }
 
+const clock = new SteadyClock(systemClock)
 const log = { info: () => {}, warn: console.error, error: console.error }
 const engine = createEngine({
   store: paused,
@@ -45,10 +47,10 @@ const engine = createEngine({
     { get: store.getFact, put: store.putFact },
     bundledCommands(),
   ),
-  clock: systemClock,
+  clock,
   git: openGit({ env: process.env }),
   bus: new ProgressBus(),
-  notifications: createNotifier({ config, store: paused, home, env: process.env, log }),
+  notifications: createNotifier({ config, store: paused, clock, home, env: process.env, log }),
   random: Math.random,
   log,
   redactor: NOTHING_TO_REDACT,

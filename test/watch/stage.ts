@@ -14,6 +14,7 @@ import type { Outcome } from '../../src/contract/outcome.ts'
 import type { CreateWatch } from '../../src/contract/watch.ts'
 import { NOTHING_TO_REDACT } from '../../src/core/redact/redactor.ts'
 import type { FollowUpWish } from '../../src/core/schedule/follow-up.ts'
+import { SteadyClock } from '../../src/core/steady-clock.ts'
 import { engineSettings } from '../../src/daemon/settings.ts'
 import { createFollowUps } from '../../src/engine/follow-ups/follow-ups.ts'
 import { addFollowUp, type Planned } from '../../src/engine/follow-ups/plan.ts'
@@ -21,6 +22,7 @@ import { LiveRuns } from '../../src/engine/live-runs.ts'
 import type { EngineParts, FollowUpSettings } from '../../src/engine/parts.ts'
 import { ProgressBus } from '../../src/engine/progress.ts'
 import { Approvals } from '../../src/engine/tiers/approvals.ts'
+import { Timekeeping } from '../../src/engine/timekeeping.ts'
 import { Timetable } from '../../src/engine/watches/timetable.ts'
 import { createWatches } from '../../src/engine/watches/watches.ts'
 import type { AttemptRecord, EscalationRecord, RunRecord } from '../../src/store/records.ts'
@@ -50,6 +52,8 @@ export class Stage {
   followUps!: FollowUps
   approvals!: Approvals
   #timetable!: Timetable
+  #timekeeping!: Timekeeping
+  readonly #clock: SteadyClock
   #wallMs: number
   #monotonicMs = 0
   #attempts = new Map<RunId, AttemptRecord>()
@@ -79,6 +83,11 @@ export class Stage {
     this.dir = dir
     this.store = store
     this.#wallMs = now.getTime()
+    // However far a test moves the time at once, somebody has watched all the while.
+    this.#clock = new SteadyClock(
+      { now: () => this.now, monotonicMs: () => this.#monotonicMs },
+      { maxStepMs: Number.POSITIVE_INFINITY },
+    )
     const settings = engineSettings(configSchema.parse({}), new Map(), [])
     const log = (fields: object, message: string) =>
       void this.logged.push(`${message} ${JSON.stringify(fields)}`)
@@ -97,7 +106,8 @@ export class Stage {
         },
       },
       agents: { names: () => ['claude'], runtime: async () => ({}) } as unknown as AgentRegistry,
-      clock: { now: () => this.now, monotonicMs: () => this.#monotonicMs },
+      clock: this.#clock,
+      followClock: () => this.#timekeeping.follow(),
       bus: new ProgressBus(),
       notifications: { plan: () => [], targets: [], wake: () => {} },
       random: () => 0.5,
@@ -125,6 +135,7 @@ export class Stage {
       cancelRun: (id) => this.#cancel(id),
     })
     this.#timetable = timetable
+    this.#timekeeping = new Timekeeping(parts, () => timetable.wake())
     this.#opened = parts
     this.#begun = this.#over = 0
     this.#failure = null

@@ -33,6 +33,7 @@ export class Approvals {
 
   async answer(runId: RunId, { decision, message }: Approval): Promise<EscalationRecord> {
     const { store, clock, bus } = this.#parts
+    await this.#parts.followClock()
     const waiting = await store.getEscalation(runId)
     if (waiting?.decision !== 'ask' || waiting.toTier === null) throw notWaiting(runId, waiting)
     if (waiting.expiresAt && waiting.expiresAt <= clock.now()) {
@@ -99,6 +100,7 @@ export class Approvals {
 
   async #expire(): Promise<Date | null> {
     const { store, clock, bus } = this.#parts
+    await this.#parts.followClock()
     for (;;) {
       const [first] = await store.listWaitingEscalations(1)
       if (!first) return null

@@ -5,8 +5,7 @@
  */
 import { RepriseError } from '../../contract/errors.ts'
 import { CycleId } from '../../contract/ids.ts'
-import { type ClockReading, jumpOf } from '../../core/schedule/clock-jump.ts'
-import { firstDue, nextDue, parseSchedule, type Schedule } from '../../core/schedule/schedule.ts'
+import { firstDue, nextDue, type Schedule } from '../../core/schedule/schedule.ts'
 import { formatSpan } from '../../core/span.ts'
 import type { RunRecord } from '../../store/records.ts'
 import type { CycleRecord, WatchRecord } from '../../store/watch-records.ts'
@@ -15,6 +14,7 @@ import { fireFollowUp } from '../follow-ups/fire.ts'
 import type { EngineParts } from '../parts.ts'
 import { Detached, persist } from '../persist.ts'
 import { endCycle, endingOf, isOver, readProgress } from './end.ts'
+import { scheduleOf } from './schedule-of.ts'
 import { startCycle } from './start.ts'
 
 export interface TimetableDeps {
@@ -40,12 +40,10 @@ export class Timetable {
   #planned = true
   /** Something failed in the look that is under way. */
   #failed = false
-  #reading: ClockReading
 
   constructor(parts: EngineParts, deps: TimetableDeps) {
     this.#parts = parts
     this.#deps = deps
-    this.#reading = this.#readClock()
     this.#alarm = new Alarm({ ...parts, name: 'what is due', look: () => this.#look() })
   }
 
@@ -77,7 +75,7 @@ export class Timetable {
   async #look(): Promise<Date | null> {
     const { store, clock } = this.#parts
     this.#failed = false
-    await this.#followClock()
+    await this.#parts.followClock()
     for (const watch of await store.listDueWatches(clock.now(), AT_ONCE))
       await this.#apart({ watch: watch.name }, () => this.#fire(watch))
     const deadline = await this.#seeToCycles()
@@ -102,35 +100,6 @@ export class Timetable {
         'what is due failed',
       )
       return null
-    }
-  }
-
-  #readClock(): ClockReading {
-    const { clock } = this.#parts
-    return { wall: clock.now(), monotonicMs: clock.monotonicMs() }
-  }
-
-  /** Intervals, deadlines and what was asked for "in a while" pass as time does, whatever is done to the clock. */
-  async #followClock(): Promise<void> {
-    const { store, log, clock } = this.#parts
-    const now = this.#readClock()
-    const jump = jumpOf(this.#reading, now)
-    this.#reading = now
-    if (jump === 0) return
-    log.warn({ jumpMs: jump }, 'the clock was set; what is due moves with it')
-    await persist(this.#parts, () => store.shiftFollowUps(jump))
-    await persist(this.#parts, () => store.shiftDeadlines(jump))
-    for (const watch of await store.listWatches()) {
-      const schedule = scheduleOf(watch)
-      if (!schedule || !watch.due) continue
-      const { at, fireAt } = watch.due
-      const due =
-        schedule.kind === 'every'
-          ? { at: new Date(at.getTime() + jump), fireAt: new Date(fireAt.getTime() + jump) }
-          : jump < 0
-            ? this.firstDue(watch, schedule)
-            : watch.due
-      await persist(this.#parts, () => store.updateWatch(watch.id, { due }, clock.now()))
     }
   }
 
@@ -266,11 +235,6 @@ export class Timetable {
     }
     this.#planned = (await store.listFollowUps({ limit: 1, state: 'planned' })).items.length > 0
   }
-}
-
-export function scheduleOf({ definition }: Pick<WatchRecord, 'definition'>): Schedule | null {
-  const parsed = parseSchedule(definition)
-  return parsed.ok ? parsed.schedule : null
 }
 
 /** Whoever has ended meanwhile need not be told. */

@@ -18,7 +18,8 @@ import { highestTier } from '../tiers/tier-run.ts'
 import type { WatchEngine } from '../watch-api.ts'
 import { describeCycles, describeFollowUp, describeWatch } from './describe.ts'
 import { endCycle } from './end.ts'
-import { scheduleOf, type Timetable } from './timetable.ts'
+import { scheduleOf } from './schedule-of.ts'
+import type { Timetable } from './timetable.ts'
 
 export interface WatchDeps {
   timetable: Timetable

@@ -1,0 +1,111 @@
+/**
+ * Moves stored times when the clock was set or nobody watched for a while; core/steady-clock.ts says which move by what.
+ * All of them in one transaction with the new difference between the clocks, so that a jump is followed once, whoever
+ * dies in the middle.
+ */
+import { type RawBuilder, sql } from 'kysely'
+import type { WatchId } from '../contract/ids.ts'
+import type { ClockChange } from '../core/steady-clock.ts'
+import type { Tx } from './writer.ts'
+
+export interface MoveTimes extends ClockChange {
+  /** When those watches fire next that do not simply wait as long as before. */
+  watches: readonly { id: WatchId; due: { at: Date; fireAt: Date } | null }[]
+  /** What is stored to find the next jump by. */
+  clock: string
+}
+
+export const CLOCK_FACT = 'clock'
+
+export async function moveTimes(tx: Tx, { jumpMs, missedMs, watches, clock }: MoveTimes): Promise<void> {
+  if (jumpMs !== 0) await followJump(tx, jumpMs)
+  await extendLimits(tx, jumpMs + missedMs)
+  for (const { id, due } of watches) {
+    await tx
+      .updateTable('watches')
+      .set({ due_at: due?.at.getTime() ?? null, next_at: due?.fireAt.getTime() ?? null })
+      .where('id', '=', id)
+      .execute()
+  }
+  await tx
+    .insertInto('facts')
+    .values({ key: CLOCK_FACT, value: clock })
+    .onConflict((oc) => oc.column('key').doUpdateSet({ value: clock }))
+    .execute()
+}
+
+/** What was asked for "in a while", and what lies so and so long back. */
+async function followJump(tx: Tx, byMs: number): Promise<void> {
+  await tx
+    .updateTable('runs')
+    .set({ not_before: plus('not_before', byMs) })
+    .where('state', '=', 'queued')
+    .where('not_before', 'is not', null)
+    .execute()
+  await tx
+    .updateTable('runs')
+    .set({ started_at: plus('started_at', byMs) })
+    .where('state', '=', 'running')
+    .execute()
+  await tx
+    .updateTable('attempts')
+    .set({ started_at: plus('started_at', byMs) })
+    .where('state', '<>', 'ended')
+    .execute()
+  await tx
+    .updateTable('follow_ups')
+    .set({ due_at: plus('due_at', byMs), created_at: plus('created_at', byMs) })
+    .where('state', '=', 'planned')
+    .where('relative', '=', 1)
+    .execute()
+  await tx
+    .updateTable('notifications')
+    .set({ not_before: plus('not_before', byMs) })
+    .where('state', '=', 'pending')
+    .execute()
+  await tx
+    .updateTable('cycles')
+    .set({ started_at: plus('started_at', byMs) })
+    .where('state', '=', 'open')
+    .execute()
+  await tx
+    .updateTable('actions')
+    .set({ at: plus('at', byMs), started_at: plus('started_at', byMs) })
+    .execute()
+}
+
+/** Limits on what agents and people may take: time in which nobody watched is given back. */
+async function extendLimits(tx: Tx, byMs: number): Promise<void> {
+  await tx
+    .updateTable('cycles')
+    .set({ deadline_at: plus('deadline_at', byMs) })
+    .where('state', '=', 'open')
+    .execute()
+  await tx
+    .updateTable('escalations')
+    .set({ expires_at: plus('expires_at', byMs) })
+    .where('decision', '=', 'ask')
+    .execute()
+}
+
+/** Null stays null. */
+const plus = (column: string, ms: number): RawBuilder<number> => sql`${sql.ref(column)} + ${ms}`
+
+/** After a restart of the machine, whose clock may show anything: nothing waits longer than it was meant to. */
+export async function limitWaits(tx: Tx, now: Date): Promise<void> {
+  const at = now.getTime()
+  const latest = sql<number>`${at} + coalesce(wait_ms, 0)`
+  await tx
+    .updateTable('runs')
+    .set({ not_before: latest })
+    .where('state', '=', 'queued')
+    .where('not_before', '>', latest)
+    .execute()
+  await tx
+    .updateTable('follow_ups')
+    .set({ due_at: sql`${at} + due_at - created_at`, created_at: at })
+    .where('state', '=', 'planned')
+    .where('relative', '=', 1)
+    .where('created_at', '>', at)
+    .execute()
+}
