@@ -8,6 +8,7 @@ import type { EventBody, EventOf } from '../contract/events.ts'
 import type { Outcome } from '../contract/outcome.ts'
 import type { PermissionMode, ToolResult } from '../contract/run.ts'
 import type { TranscriptState } from '../contract/session.ts'
+import type { OutsideTurn } from '../core/history/outside.ts'
 import type { ResumeDecision } from '../core/resume/decide.ts'
 import type { SchedulingCall } from '../core/schedule/call.ts'
 
@@ -110,6 +111,8 @@ export interface TranscriptQuery {
   messageId?: string | null
   /** A question that was asked and answered in this session, the newest one: without it the file is an older one. */
   answeredId?: string | null
+  /** The ids of all questions we asked in this session. Given, what others asked in it is looked for. */
+  ownIds?: ReadonlySet<string> | null
 }
 
 export interface TranscriptFacts {
@@ -118,6 +121,8 @@ export interface TranscriptFacts {
   bytes: number | null
   /** The message with the given id is in it. */
   hasMessage: boolean
+  /** What others asked in it, oldest first. */
+  outside: readonly OutsideTurn[]
 }
 
 export interface Mended {

@@ -9,6 +9,13 @@ const nameOf = ({ role, agent }: Message) => (role === 'user' ? 'you' : agent)
 const textOf = ({ blocks }: Message) =>
   blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n')
 
+/** Where a message was said, if not through Reprise. */
+const ORIGINS = {
+  reprise: [],
+  outside: ['outside Reprise'],
+  'outside-branch': ['outside Reprise, on another branch'],
+} as const
+
 /** Each message on a line, numbered from 1 as the commands count them. */
 export function historyLines(messages: readonly Message[], width: number): string[] {
   const digits = String(messages.length).length
@@ -16,6 +23,7 @@ export function historyLines(messages: readonly Message[], width: number): strin
   return messages.map((message, index) => {
     const tools = message.blocks.filter((block) => block.type === 'tool-use').length
     const marks = [
+      ...ORIGINS[message.origin],
       ...(message.state === 'complete' ? [] : [message.state]),
       ...(message.editedAt ? ['edited'] : []),
       ...(tools > 0 ? [count(tools, 'tool call')] : []),
@@ -28,7 +36,8 @@ export function historyLines(messages: readonly Message[], width: number): strin
 
 /** All that was said and done. */
 export function messageLines(message: Message): string[] {
-  const state = message.state === 'complete' ? '' : ` (${message.state})`
+  const marks = [...ORIGINS[message.origin], ...(message.state === 'complete' ? [] : [message.state])]
+  const state = marks.length === 0 ? '' : ` (${marks.join(', ')})`
   const lines = message.blocks.flatMap((block) => {
     if (block.type === 'text') return block.text.split('\n')
     return block.type === 'tool-use' ? [`· ${toolLine(block.name, block.input)}`] : []

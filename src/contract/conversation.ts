@@ -15,6 +15,13 @@ export const ContentBlock = z.discriminatedUnion('type', [
 ])
 export type ContentBlock = z.infer<typeof ContentBlock>
 
+/**
+ * `outside`: said in the agent's session, but not through Reprise (by hand, for instance), and taken in later.
+ * `outside-branch`: likewise, but on a branch that the conversation's session does not lead through.
+ */
+export const MessageOrigin = z.enum(['reprise', 'outside', 'outside-branch'])
+export type MessageOrigin = z.infer<typeof MessageOrigin>
+
 export const Message = z.object({
   id: MessageId.schema,
   conversationId: ConversationId.schema,
@@ -27,6 +34,7 @@ export const Message = z.object({
   /** `cancelled`, `failed`: what was said until then. */
   state: z.enum(['complete', 'cancelled', 'failed']),
   runId: RunId.schema.nullable(),
+  origin: MessageOrigin,
   createdAt: z.iso.datetime(),
   editedAt: z.iso.datetime().nullable(),
 })

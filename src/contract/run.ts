@@ -32,6 +32,7 @@ export const FRESH_REASONS = [
   'transcript-foreign',
   'transcript-behind',
   'transcript-broken',
+  'transcript-forked',
   'session-leased',
   'session-in-use',
   'refused',

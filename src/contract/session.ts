@@ -10,7 +10,7 @@ export const SESSION_STATES = ['created', 'active', 'paused', 'expired', 'poison
 /**
  * The agent's file of a session. missing: there is none · unreadable: no message in it · foreign: another session's ·
  * behind: it lacks the last answer, as an older copy does · broken: messages in the middle are missing, and with them
- * all before · torn: the last record is cut off, which can be mended · present: none of these.
+ * all before · forked: its newest turn is not ours and branched off before our last one · torn: the last record is cut off, which can be mended · present: none of these.
  */
 export const TRANSCRIPT_STATES = [
   'present',
@@ -20,6 +20,7 @@ export const TRANSCRIPT_STATES = [
   'foreign',
   'behind',
   'broken',
+  'forked',
 ] as const
 export type TranscriptState = (typeof TRANSCRIPT_STATES)[number]
 

@@ -17,17 +17,18 @@ import type { LiveRuns } from './live-runs.ts'
 import { mendTranscript } from './mend.ts'
 import type { EngineParts } from './parts.ts'
 import { Detached, persist } from './persist.ts'
-import { prepareAttempt } from './prepare.ts'
 import { settleAttempt } from './settle.ts'
 import { readSpend } from './spend.ts'
 import { Supervision, type SupervisionInput } from './supervision.ts'
+import { prepareInformed } from './take-in.ts'
 import { noticesOfEnd } from './tell.ts'
 import { writeHandoff } from './tiers/brief.ts'
 import { endingOfTier } from './tiers/ending.ts'
 import { endingOfTurn } from './turn-ending.ts'
 
 /** Never rejects. */
-export async function driveRun(parts: EngineParts, live: LiveRuns, run: RunRecord): Promise<void> {
+export async function driveRun(parts: EngineParts, live: LiveRuns, queued: RunRecord): Promise<void> {
+  let run = queued
   try {
     const over = await readOverspending(parts, run)
     if (over !== null) {
@@ -39,7 +40,9 @@ export async function driveRun(parts: EngineParts, live: LiveRuns, run: RunRecor
       await endQueued(parts, run, { name: 'work-dir-changed', message: outset.why })
       return
     }
-    const prepared = await prepareAttempt(parts, run, outset.note)
+    const informed = await prepareInformed(parts, run, outset.note)
+    const { prepared } = informed
+    run = informed.run
     if (prepared === 'busy') return await waitForSession(parts, run)
     const { agent, runtime, plan, workDir, newSession } = prepared
     const attempt = await parts.store.startAttempt({

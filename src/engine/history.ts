@@ -1,8 +1,10 @@
 /** The past of a run, from the store: the turns before it, and what earlier attempts at it did. */
 import type { EventType } from '../contract/events.ts'
 import type { AttemptId, RunId, SessionId } from '../contract/ids.ts'
+import { renderBlocks } from '../core/history/render.ts'
 import type { PastTurn } from '../core/prompt/compose.ts'
 import { type Interruption, type ToolCall, waitedFor } from '../core/prompt/interruption.ts'
+import type { KnownOutsideTurn } from '../store/outside.ts'
 import type { RunRecord, StoredEvent } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
 import { scanEvents } from './events.ts'
@@ -24,9 +26,15 @@ export async function readPastTurns(
   for (let id = sessionId; id !== null && !seen.has(id) && turns.length < MAX_TURNS; ) {
     seen.add(id)
     const { items } = await store.listRuns({ limit: MAX_TURNS, sessionId: id })
-    for (const past of items) {
-      if (past.id < run.id && past.attemptCount > 0 && !isSameJob(past, run)) turns.unshift(toTurn(past))
-    }
+    const ours = items
+      .filter((past) => past.id < run.id && past.attemptCount > 0 && !isSameJob(past, run))
+      .map((past) => ({ at: past.createdAt, turn: toTurn(past) }))
+    const others = (await store.listOutsideTurns(id)).map((past) => ({
+      at: past.saidAt,
+      turn: toOutsideTurn(past),
+    }))
+    const both = [...ours, ...others].sort((a, b) => a.at.getTime() - b.at.getTime())
+    turns.unshift(...both.map(({ turn }) => turn))
     id = (await store.getSession(id))?.continues ?? null
   }
   return turns
@@ -39,6 +47,14 @@ function toTurn(run: RunRecord): PastTurn {
   const ending =
     run.state.at === 'settled' && run.state.outcome.name !== 'completed' ? run.state.outcome.message : ''
   return { prompt: run.prompt, answer: run.resultText, ...(ending ? { ending } : {}) }
+}
+
+function toOutsideTurn({ text, answer, inSession }: KnownOutsideTurn): PastTurn {
+  return {
+    prompt: text,
+    answer: answer.length > 0 ? renderBlocks(answer) : null,
+    origin: inSession ? 'outside' : 'outside-branch',
+  }
 }
 
 export interface EarlierAttempts {

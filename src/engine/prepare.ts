@@ -7,10 +7,11 @@ import type { Plan, Runtime } from '../agents/adapter.ts'
 import { type ConfiguredAgent, factsOf } from '../agents/registry.ts'
 import type { Handoff } from '../contract/escalation.ts'
 import { AttemptId, SessionId } from '../contract/ids.ts'
+import type { OutsideTurn } from '../core/history/outside.ts'
 import { remainingOf } from '../core/job/budget.ts'
 import { composePrompt } from '../core/prompt/compose.ts'
 import { decideResume, type ResumeDecision } from '../core/resume/decide.ts'
-import type { Holder, Pin } from '../core/resume/facts.ts'
+import type { Pin } from '../core/resume/facts.ts'
 import { findRuntimeChange } from '../core/resume/runtime.ts'
 import { decideRoom } from '../core/room/decide.ts'
 import type { AttemptRecord, NewAttempt, RunRecord, SessionRecord } from '../store/records.ts'
@@ -20,6 +21,7 @@ import { readContext, standingOf } from './context.ts'
 import { canBeHeld, isGated } from './gate.ts'
 import { type EarlierAttempts, readEarlierAttempts, toInterruption } from './history.ts'
 import type { EngineParts } from './parts.ts'
+import { readPin } from './pin.ts'
 import { readTierText } from './tiers/brief.ts'
 import { planOfTier } from './tiers/tier-run.ts'
 import { readWindow } from './windows.ts'
@@ -36,6 +38,8 @@ export interface Prepared {
   /** What the tier is given of those before it. */
   handoff: Handoff | null
   sent: { promptChars: number; transcriptChars: number }
+  /** What others said in the session that a conversation or a fresh start does not know yet. */
+  outside: { session: SessionRecord; turns: readonly OutsideTurn[] } | null
   /** Why it starts as it does, where the reason alone does not say it. */
   notes: readonly string[]
   /** Of the conversation it was prepared for. */
@@ -158,6 +162,7 @@ export async function prepareAttempt(
     revision: context.revision,
     handoff: kind === 'turn' ? (tier?.handoff ?? null) : null,
     sent: { promptChars: lengthOf(prompt), transcriptChars: lengthOf(whole) },
+    outside: session && pinned && pinned.outside.length > 0 ? { session, turns: pinned.outside } : null,
     notes: notesOn(decision, findRuntimeChange(session?.runtime ?? null, factsOf(runtime))),
   }
 }
@@ -188,37 +193,6 @@ const toPastAttempt = ({ kind, resumed, outcome }: AttemptRecord) => ({
 })
 
 const hasWork = (earlier: EarlierAttempts) => earlier.tools.length > 0 || earlier.saidSomething
-
-async function readPin(
-  { store, agents }: EngineParts,
-  run: RunRecord,
-  session: SessionRecord,
-  epoch: number,
-): Promise<{ pin: Pin; promptRecorded: boolean; tornTranscript: string | null }> {
-  // Another agent's session is not looked into: it may not even be configured any more.
-  if (session.agent !== run.agent) {
-    return {
-      pin: { ...session, epoch, full: false, transcript: 'missing', holder: null },
-      promptRecorded: false,
-      tornTranscript: null,
-    }
-  }
-  const { adapter, env } = agents.get(session.agent)
-  const transcript = await adapter.inspectTranscript(session.agentSessionId, env, {
-    workDir: session.workDir,
-    messageId: run.promptId,
-    answeredId: await store.findAnsweredPrompt(session),
-  })
-  const leasedBy = await store.findLeaseHolder(session.id)
-  const pid = leasedBy === null ? await adapter.findHolder(session.agentSessionId, env) : null
-  const holder: Holder | null =
-    leasedBy !== null ? { kind: 'lease', runId: leasedBy } : pid !== null ? { kind: 'process', pid } : null
-  return {
-    pin: { ...session, epoch, full: false, transcript: transcript.state, holder },
-    promptRecorded: transcript.hasMessage,
-    tornTranscript: transcript.state === 'torn' ? transcript.path : null,
-  }
-}
 
 function createSession(
   run: RunRecord,

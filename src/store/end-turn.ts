@@ -38,6 +38,7 @@ export async function endTurn(tx: Tx, ending: TurnEnding, at: Date): Promise<voi
         state: answer.state,
         revision: 1,
         run_id: runId,
+        origin: null,
         created_at: at.getTime(),
         edited_at: null,
       })

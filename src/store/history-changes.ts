@@ -41,9 +41,11 @@ async function changeHistory<T>(tx: Tx, id: ConversationId, at: Date, change: ()
   const lastTurn = after.at(-1)?.turn ?? 0
   for (const pin of await listPins(tx, id)) {
     const seeing = running.filter((run) => run.agent === pin.agent).map((run) => run.turn ?? 0)
+    // What was said in its session outside Reprise it has seen, although it was in no turn of ours since.
+    const outside = before.flatMap((m) => (m.origin === 'outside' && m.agent === pin.agent ? [m.turn] : []))
     const seen = {
       since: pin.sinceTurn ?? Math.min(...seeing),
-      upTo: Math.max(pin.seenTurn ?? 0, ...seeing),
+      upTo: Math.max(pin.seenTurn ?? 0, ...seeing, ...outside),
     }
     const changed = isHistoryChanged(pin.agent, historyScope, seen, before, after)
     await tx
@@ -166,7 +168,7 @@ export async function retryFrom(
     // Asking again is a change for a session that has heard the question, even if it never answered.
     await tx
       .updateTable('messages')
-      .set((eb) => ({ run_id: run.id, agent: run.agent, revision: eb('revision', '+', 1) }))
+      .set((eb) => ({ run_id: run.id, agent: run.agent, origin: null, revision: eb('revision', '+', 1) }))
       .where('id', '=', question.id)
       .execute()
   })

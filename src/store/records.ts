@@ -1,6 +1,6 @@
 /** What the store gives and takes. A state carries only its own fields; nullable columns stay below. */
 
-import type { ContentBlock, HistoryScope } from '../contract/conversation.ts'
+import type { ContentBlock, HistoryScope, MessageOrigin } from '../contract/conversation.ts'
 import type { Escalation } from '../contract/escalation.ts'
 import type { EventBody, EventOf } from '../contract/events.ts'
 import type {
@@ -312,6 +312,7 @@ export interface MessageRecord {
   state: 'complete' | 'cancelled' | 'failed'
   revision: number
   runId: RunId | null
+  origin: MessageOrigin
   createdAt: Date
   editedAt: Date | null
 }

@@ -212,6 +212,7 @@ export function toMessage(row: MessagesTable): MessageRecord {
     state: row.state,
     revision: row.revision,
     runId: row.run_id,
+    origin: row.origin ?? 'reprise',
     createdAt: new Date(Number(row.created_at)),
     editedAt: date(row.edited_at),
   }

@@ -34,6 +34,7 @@ export interface Tables {
   conversations: ConversationsTable
   messages: MessagesTable
   pins: PinsTable
+  outside_turns: OutsideTurnsTable
   jobs: JobsTable
   checkpoints: CheckpointsTable
   notifications: NotificationsTable
@@ -236,8 +237,20 @@ export interface MessagesTable {
   /** Counts the changes of the content. */
   revision: number
   run_id: RunId | null
+  /** null: said through Reprise. See contract/conversation.ts. */
+  origin: 'outside' | 'outside-branch' | null
   created_at: number
   edited_at: number | null
+}
+
+/** What was said in a session outside Reprise; see outside.ts. */
+export interface OutsideTurnsTable {
+  session_id: SessionId
+  native_id: string
+  prompt: string
+  answer: string
+  in_session: number
+  said_at: number
 }
 
 /**

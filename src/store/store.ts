@@ -24,6 +24,7 @@ import * as events from './events.ts'
 import * as changes from './history-changes.ts'
 import * as jobs from './jobs.ts'
 import * as notifications from './notifications.ts'
+import * as outside from './outside.ts'
 import * as questions from './questions.ts'
 import type {
   ActionRecord,
@@ -147,6 +148,9 @@ export interface Store extends Watching {
   listMessages: (id: ConversationId, beforeTurn?: number) => Promise<MessageRecord[]>
   getPin: (id: ConversationId, agent: string) => Promise<PinRecord | null>
   listPins: (id: ConversationId) => Promise<PinRecord[]>
+  listOwnPrompts: (id: SessionId) => Promise<string[]>
+  listOutsideTurns: (id: SessionId) => Promise<outside.KnownOutsideTurn[]>
+  takeInOutside: (findings: outside.OutsideFindings) => Promise<void>
   admitTurn: (turn: turns.NewTurn) => Promise<{ run: RunRecord; created: boolean }>
   editMessage: (id: ConversationId, message: MessageId, text: string, at: Date) => Promise<MessageRecord>
   truncate: (
@@ -299,6 +303,9 @@ export function createStore(
     listMessages: (id, beforeTurn) => turns.listMessages(reader, id, beforeTurn),
     getPin: (id, agent) => turns.getPin(reader, id, agent),
     listPins: (id) => turns.listPins(reader, id),
+    listOwnPrompts: (id) => outside.listOwnPrompts(reader, id),
+    listOutsideTurns: (id) => outside.listOutsideTurns(reader, id),
+    takeInOutside: (findings) => write((tx) => outside.takeInOutside(tx, findings)),
     admitTurn: (turn) => write((tx) => turns.admitTurn(tx, turn)),
     editMessage: (id, message, text, at) => write((tx) => changes.editMessage(tx, id, message, text, at)),
     truncate: (id, message, at) => write((tx) => changes.truncate(tx, id, message, at)),

@@ -81,6 +81,7 @@ export async function admitTurn(tx: Tx, turn: NewTurn): Promise<{ run: RunRecord
       state: 'complete',
       revision: 1,
       run_id: run.id,
+      origin: null,
       created_at: at,
       edited_at: null,
     })

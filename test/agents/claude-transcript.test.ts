@@ -96,6 +96,135 @@ it("is foreign when all of its messages are another session's", async () => {
   expect(await write(lines).inspect()).toMatchObject({ state: 'foreign' })
 })
 
+describe('what others said in a session', () => {
+  const asked = (uuid: string, parent: string | null, more: object = {}) =>
+    user(uuid, parent, { turnOrigin: 'sdk', message: { content: `words of ${uuid}` }, ...more })
+  const said = (uuid: string, parent: string, ...content: object[]) =>
+    assistant(uuid, parent, {
+      message: { model: 'haiku', content: [{ type: 'text', text: uuid }, ...content] },
+    })
+  const OURS = [asked('o1', null), said('a1', 'o1'), asked('o2', 'a1'), said('a2', 'o2')]
+  const look = async (lines: readonly string[], ours = ['o1', 'o2']) => {
+    const { state, outside } = await write(lines).inspect({ ownIds: new Set(ours) })
+    return { state, outside: outside.map(({ text, inSession }) => [text, inSession]) }
+  }
+
+  it.each<[string, readonly string[], string, [string, boolean][]]>([
+    ['nothing', OURS, 'present', []],
+    ['a turn after ours', [...OURS, asked('x', 'a2'), said('ax', 'x')], 'present', [['words of x', true]]],
+    ['without an answer yet', [...OURS, asked('x', 'a2')], 'present', [['words of x', true]]],
+    [
+      'typed by a person',
+      [...OURS, asked('x', 'a2', { turnOrigin: 'human' })],
+      'present',
+      [['words of x', true]],
+    ],
+    [
+      'between turns of ours',
+      [...OURS.slice(0, 2), asked('x', 'a1'), said('ax', 'x'), asked('o2', 'ax'), said('a2', 'o2')],
+      'present',
+      [['words of x', true]],
+    ],
+    [
+      'after a compaction by hand',
+      [
+        ...OURS,
+        record('system', 's', null, { subtype: 'compact_boundary', logicalParentUuid: 'a2' }),
+        user('sum', 's', { isCompactSummary: true }),
+        asked('x', 'sum'),
+      ],
+      'present',
+      [['words of x', true]],
+    ],
+    [
+      'a branch from before our last turn',
+      [...OURS, asked('x', 'a1'), said('ax', 'x')],
+      'forked',
+      [['words of x', false]],
+    ],
+    [
+      'a branch from before our last answer',
+      [...OURS, asked('x', 'o2'), said('ax', 'x')],
+      'forked',
+      [['words of x', false]],
+    ],
+    [
+      'a branch that our next turn has left behind',
+      [...OURS.slice(0, 3), asked('x', 'o2'), said('ax', 'x'), said('a2', 'o2')],
+      'present',
+      [['words of x', false]],
+    ],
+    [
+      'an extension, and a fork after it',
+      [...OURS.slice(0, 2), asked('x', 'a1'), asked('o2', 'x'), said('a2', 'o2'), asked('y', 'x')],
+      'forked',
+      [
+        ['words of x', true],
+        ['words of y', false],
+      ],
+    ],
+    [
+      'nothing, where it was said in another session',
+      [asked('x', null, { sessionId: OTHER }), ...OURS],
+      'present',
+      [],
+    ],
+    [
+      'nothing, where the agent only talks to itself',
+      [
+        ...OURS,
+        asked('t', 'a2', { turnOrigin: 'task_notification' }),
+        user('m', 't', { isMeta: true }),
+        user('c', 'm', { message: { content: '<command-name>/cost</command-name>' } }),
+        user('r', 'c', { message: { content: [{ type: 'tool_result', tool_use_id: 'x', content: 'y' }] } }),
+        asked('sub', 'elsewhere', { isSidechain: true }),
+      ],
+      'present',
+      [],
+    ],
+  ])('%s', async (_, lines, state, outside) => {
+    expect(await look(lines)).toEqual({ state, outside })
+  })
+
+  it('of a version that does not mark who asked: a text that is none of its own', async () => {
+    const old = (lines: readonly string[]) => lines.map((line) => line.replace('"turnOrigin":"sdk",', ''))
+    const notices = [
+      user('i', 'a2', { message: { content: '[Request interrupted by user]' } }),
+      user('n', 'i', { message: { content: '<task-notification>done</task-notification>' } }),
+    ]
+    expect(await look(old([...OURS, ...notices]))).toEqual({ state: 'present', outside: [] })
+    expect((await look(old([...OURS, asked('x', 'a2')]))).outside).toEqual([['words of x', true]])
+  })
+
+  it('is read with what was done, and a command as it was typed', async () => {
+    const call = { type: 'tool_use', id: 't1', name: 'Bash', input: { command: 'ls' } }
+    const result = { type: 'tool_result', tool_use_id: 't1', content: 'x'.repeat(20_000), is_error: true }
+    const lines = [
+      ...OURS,
+      asked('x', 'a2', {
+        timestamp: '2026-03-01T12:00:00.000Z',
+        message: { content: '<command-name>/review</command-name>\n<command-args>it all</command-args>' },
+      }),
+      said('ax', 'x', { type: 'thinking', thinking: 'hm' }, call),
+      user('r', 'ax', { message: { content: [result] } }),
+    ]
+    const { outside } = await write(lines).inspect({ ownIds: new Set(['o1', 'o2']) })
+    expect(outside).toMatchObject([
+      { id: 'x', text: '/review it all', saidAt: new Date('2026-03-01T12:00:00Z') },
+    ])
+    expect(outside[0]?.answer).toEqual([
+      { type: 'text', text: 'ax' },
+      { type: 'tool-use', toolUseId: 't1', name: 'Bash', input: { command: 'ls' } },
+      {
+        type: 'tool-result',
+        toolUseId: 't1',
+        isError: true,
+        content: expect.stringContaining('more characters'),
+      },
+    ])
+  })
+})
+
 describe('a transcript is behind', () => {
   it.each<[string, readonly string[], string]>([
     ['without the question that was answered', CHAIN.slice(0, 5), 'u2'],

@@ -1,7 +1,7 @@
 /**
- * Any sequence of turns, edits, truncations, retries and agent switches leaves every agent with exactly the history it
- * should have been given, also when they come while turns wait, run, or have crashed and are to be tried again. The
- * real store, view, decision and prompt; in place of the CLI, sessions that only remember what they were sent.
+ * Any sequence of turns, edits, truncations, retries, agent switches and use of sessions by hand leaves every agent with
+ * exactly the history it should have been given, also when they come while turns wait, run, or have crashed and are to be
+ * tried again. The real store, view, decision and prompt; in place of the CLI, sessions that only remember what they were sent.
  */
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -14,6 +14,7 @@ import type { HistoryScope } from '../../src/contract/conversation.ts'
 import type { EventBody } from '../../src/contract/events.ts'
 import { AttemptId, ConversationId, MessageId, RunId, SessionId } from '../../src/contract/ids.ts'
 import type { Outcome } from '../../src/contract/outcome.ts'
+import type { OutsideTurn } from '../../src/core/history/outside.ts'
 import { composePrompt } from '../../src/core/prompt/compose.ts'
 import { decideResume } from '../../src/core/resume/decide.ts'
 import { readContext } from '../../src/engine/context.ts'
@@ -35,6 +36,8 @@ type Step =
   /** `took`: the session has the question. `again`: there is to be another attempt. */
   | { do: 'crash'; took: boolean; again: boolean }
   | { do: 'edit' | 'drop' | 'retry'; at: number; agent: number }
+  /** Something is said in the agent's session outside Reprise; `forked`: from an earlier point. */
+  | { do: 'by-hand'; agent: number; forked: boolean }
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   { arbitrary: fc.record({ do: fc.constant('say' as const), agent: fc.nat(2) }), weight: 4 },
@@ -59,6 +62,14 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       do: fc.constantFrom('edit' as const, 'drop' as const, 'retry' as const),
       at: fc.nat(20),
       agent: fc.nat(2),
+    }),
+    weight: 3,
+  },
+  {
+    arbitrary: fc.record({
+      do: fc.constant('by-hand' as const),
+      agent: fc.nat(2),
+      forked: fc.integer({ min: 0, max: 3 }).map((n) => n === 0),
     }),
     weight: 3,
   },
@@ -93,6 +104,8 @@ class Play {
   readonly #recorded = new Map<string, Set<string>>()
   /** What was said in attempts of a run so far. */
   readonly #said = new Map<string, string[]>()
+  /** What was said in sessions by hand. */
+  readonly #byHand = new Map<string, OutsideTurn[]>()
   readonly id = ConversationId.create(new Date())
   #running: Running | null = null
   #words = 0
@@ -136,6 +149,8 @@ class Play {
       case 'edit':
         await this.#edit(s.at)
         return
+      case 'by-hand':
+        return this.#sayByHand(s.agent, s.forked)
       default:
         return this.#change(s.do, s.at, AGENTS[s.agent]!)
     }
@@ -151,6 +166,37 @@ class Play {
     const { items } = await store.listRuns({ limit: 200 })
     const own = items.filter((run) => run.links.conversationId === this.id)
     expect(own.filter((run) => run.state.at !== 'settled').map((run) => run.id)).toEqual([])
+  }
+
+  /** In one of the sessions that there are, while nobody of ours is at work in it. */
+  async #sayByHand(which: number, forked: boolean): Promise<void> {
+    const pinned = (await store.listPins(this.id)).flatMap(({ sessionId }) => sessionId ?? [])
+    const usable = pinned.filter((id) => this.#sessions.has(id) && this.#running?.attempt.sessionId !== id)
+    const session = usable[which % Math.max(1, usable.length)]
+    if (session === undefined) return
+    const memory = this.#sessions.get(session)
+    const [text, answer] = [this.#word(), this.#word()]
+    this.#sessions.set(session, `${memory}\n${text}\n${answer}`)
+    this.#byHand.set(session, [
+      ...(this.#byHand.get(session) ?? []),
+      {
+        id: randomUUID(),
+        text,
+        answer: [{ type: 'text', text: answer }],
+        saidAt: new Date(),
+        inSession: !forked,
+      },
+    ])
+  }
+
+  /** What is found in the session's file. The run as it is then. */
+  async #takeIn(queued: RunRecord): Promise<RunRecord> {
+    const { session } = await readContext(store, queued)
+    const found = session && session.agent === queued.agent ? (this.#byHand.get(session.id) ?? []) : []
+    if (!session || found.length === 0) return queued
+    const conversation = { id: this.id, turn: queued.links.turn! }
+    await store.takeInOutside({ session, conversation, turns: found, at: new Date() })
+    return (await store.getRun(queued.id))!
   }
 
   async #messageAt(at: number) {
@@ -204,9 +250,10 @@ class Play {
   /** What the engine does, with a session that only remembers. False if there is nothing to start. */
   async #start(meanwhile: (() => Promise<boolean>) | null): Promise<boolean> {
     const startable = await store.listStartable(new Date(), 200)
-    const queued = startable.find((run) => run.links.conversationId === this.id)
-    if (!queued) return false
+    const first = startable.find((run) => run.links.conversationId === this.id)
+    if (!first) return false
     expect(this.#running).toBeNull()
+    const queued = await this.#takeIn(first)
     const now = new Date()
     const context = await readContext(store, queued)
     const { run, session, chat, turns } = context
@@ -224,7 +271,7 @@ class Play {
           ...session,
           epoch: context.sessionEpoch,
           full: false,
-          transcript: this.#sessions.has(session.id) ? 'present' : 'missing',
+          transcript: this.#transcriptOf(session.id),
           holder: null,
         },
         limits: { maxAgeMs: 1e9, maxResumes: 5, contextThreshold: 0.8 },
@@ -263,6 +310,11 @@ class Play {
     await this.#check(run, heard)
     this.#running = { run, attempt, heard }
     return true
+  }
+
+  #transcriptOf(session: string) {
+    if (!this.#sessions.has(session)) return 'missing'
+    return this.#byHand.get(session)?.some(({ inSession }) => !inSession) ? 'forked' : 'present'
   }
 
   /** What follows a process that is gone. One that was cancelled meanwhile has not completed. */
@@ -344,11 +396,19 @@ class Play {
     const words = (list: typeof messages) =>
       list.flatMap((m) => m.blocks.flatMap((b) => (b.type === 'text' ? [b.text] : [])))
     // What an interrupted agent is reminded of, it said itself.
-    const inFront = heard.replaceAll(/<said>[^<]*<\/said>/g, '').match(/w\d+\./g) ?? []
+    const all = heard.replaceAll(/<said>[^<]*<\/said>/g, '').match(/w\d+\./g) ?? []
+    // By hand something may have been said in a session before it was told what others had said by then.
+    const outside = new Set(words(messages.filter((m) => m.origin === 'outside')))
+    const inFront = [...all.filter((word) => outside.has(word)), ...all.filter((word) => !outside.has(word))]
     const boundary = before.findLastIndex((m) => m.role === 'assistant' && m.agent !== run.agent)
     const due = this.#scope === 'shared' ? before : before.slice(boundary + 1)
     // Everything due is there, once, in order; the question comes last.
-    const expected = [...words(due), run.prompt]
+    const said = words(due)
+    const expected = [
+      ...said.filter((word) => outside.has(word)),
+      ...said.filter((word) => !outside.has(word)),
+      run.prompt,
+    ]
     expect(inFront.filter((word) => expected.includes(word))).toEqual(expected)
     // Nothing is there that the conversation no longer says. (In scope `agent` a resumed session may still know its
     // own earlier turns, from before the boundary: they are part of the conversation.) What earlier attempts at the

@@ -53,6 +53,19 @@ describe('the view of an agent', () => {
     // A question that another agent never answered is no boundary.
     expect(texts(catchUpFor('a', TALK.slice(0, 3), 'agent', 1))).toEqual(['u2'])
   })
+
+  it('is not completed by what was said in its own session outside Reprise; that of others is', () => {
+    const outside = (agent: string) => [
+      ...TALK.slice(0, 2),
+      { ...message(2, 'user', agent, 'by hand'), origin: 'outside' as const },
+      { ...message(2, 'assistant', agent, 'said'), origin: 'outside' as const },
+    ]
+    expect(texts(catchUpFor('a', outside('a'), 'shared', 1))).toEqual([])
+    expect(texts(catchUpFor('a', outside('b'), 'shared', 1))).toEqual(['by hand', 'said'])
+    const branch = outside('a').map((m) => (m.origin ? { ...m, origin: 'outside-branch' as const } : m))
+    expect(texts(catchUpFor('a', branch, 'shared', 1))).toEqual(['by hand', 'said'])
+    expect(toPastTurns(branch).map(({ origin }) => origin)).toEqual([undefined, 'outside-branch'])
+  })
 })
 
 describe('a change of the history', () => {

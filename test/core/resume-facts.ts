@@ -85,7 +85,7 @@ const pinArbitrary: fc.Arbitrary<Pin> = fc.record({
   full: mostly([false], [true]),
   transcript: mostly<Pin['transcript']>(
     ['present', 'torn'],
-    ['missing', 'unreadable', 'foreign', 'behind', 'broken'],
+    ['missing', 'unreadable', 'foreign', 'behind', 'broken', 'forked'],
   ),
   holder: mostly<Pin['holder']>(
     [null],

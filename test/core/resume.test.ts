@@ -37,6 +37,7 @@ const REFUSALS: [FreshReason, string, (facts: ResumeFacts) => ResumeFacts][] = [
   ['transcript-foreign', "its transcript is another session's", (f) => pinned(f, { transcript: 'foreign' })],
   ['transcript-behind', 'its transcript lacks the last turn', (f) => pinned(f, { transcript: 'behind' })],
   ['transcript-broken', 'its transcript has a hole', (f) => pinned(f, { transcript: 'broken' })],
+  ['transcript-forked', 'its transcript went on without us', (f) => pinned(f, { transcript: 'forked' })],
   [
     'session-leased',
     'another run of ours writes it',

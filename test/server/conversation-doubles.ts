@@ -123,6 +123,7 @@ function newMessage(conversationId: ConversationId, turn: number, text: string):
     blocks: [{ type: 'text', text }],
     state: 'complete',
     runId: null,
+    origin: 'reprise',
     createdAt: now.toISOString(),
     editedAt: null,
   }

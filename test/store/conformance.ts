@@ -9,6 +9,7 @@ import { describeActions } from './actions.ts'
 import { describeEscalations } from './escalations.ts'
 import { describeJobs } from './jobs.ts'
 import { describeOutbox } from './outbox.ts'
+import { describeOutside } from './outside.ts'
 import {
   admitted,
   at,
@@ -39,6 +40,7 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
   describeEscalations(open)
   describeJobs(open)
   describeOutbox(open)
+  describeOutside(open)
   describeWatching(open)
 
   describe('admitting a run', () => {

@@ -4,6 +4,8 @@
  * are its own notes, often long, and are not parsed.
  */
 import { createReadStream } from 'node:fs'
+import type { OutsideTurn } from '../../core/history/outside.ts'
+import { TurnTree } from './turn-tree.ts'
 import { isRecord, type Json } from './wire.ts'
 
 export interface Sought {
@@ -12,6 +14,8 @@ export interface Sought {
   messageId: string | null
   /** A question that was answered in this session. */
   answeredId: string | null
+  /** All questions that we asked in this session; null: who asked is not looked for. */
+  ownIds: ReadonlySet<string> | null
 }
 
 export interface TranscriptScan {
@@ -24,6 +28,10 @@ export interface TranscriptScan {
   broken: boolean
   /** The last line has no end and is no JSON: its writer was stopped in the middle. */
   torn: boolean
+  /** Its newest question is somebody else's, and our last words are not before it. */
+  forked: boolean
+  /** What was asked by others. */
+  outside: OutsideTurn[]
 }
 
 export async function scanTranscript(path: string, sought: Sought): Promise<TranscriptScan> {
@@ -49,6 +57,7 @@ export function isTorn(tail: string): boolean {
 class Scanner {
   readonly #sought: Sought
   readonly #parents = new Map<string, string | null>()
+  readonly #tree: TurnTree | null
   #newest: string | null = null
   #hasTurn = false
   #hasMessage = false
@@ -58,6 +67,7 @@ class Scanner {
 
   constructor(sought: Sought) {
     this.#sought = sought
+    this.#tree = sought.ownIds && new TurnTree(sought.sessionId, sought.ownIds)
   }
 
   read(line: string): void {
@@ -65,6 +75,7 @@ class Scanner {
     if (!record || typeof record.uuid !== 'string') return
     const parent = typeof record.parentUuid === 'string' ? record.parentUuid : null
     this.#parents.set(record.uuid, parent)
+    this.#tree?.read(record as Json & { uuid: string })
     if (!isRecord(record.message)) return
     if (record.type === 'user') this.#readUser(record)
     else if (record.type === 'assistant') this.#readAssistant(record.message)
@@ -95,6 +106,7 @@ class Scanner {
       foreign: this.#others && !this.#own,
       broken: this.#isBroken(),
       torn,
+      ...(this.#tree?.result(this.#newest) ?? { forked: false, outside: [] }),
     }
   }
 

@@ -4,32 +4,40 @@ import type { Env, TranscriptFacts, TranscriptQuery } from '../adapter.ts'
 import { locateClaudeSession } from './locate.ts'
 import { scanTranscript, type TranscriptScan } from './transcript-scan.ts'
 
-const MISSING: TranscriptFacts = { state: 'missing', path: null, bytes: null, hasMessage: false }
+const MISSING: TranscriptFacts = {
+  state: 'missing',
+  path: null,
+  bytes: null,
+  hasMessage: false,
+  outside: [],
+}
 
 export async function inspectClaudeTranscript(
   sessionId: string,
   env: Env,
-  { workDir, messageId = null, answeredId = null }: TranscriptQuery,
+  { workDir, messageId = null, answeredId = null, ownIds = null }: TranscriptQuery,
 ): Promise<TranscriptFacts> {
   const path = (await locateClaudeSession(sessionId, env, workDir))?.transcript
   if (path === undefined) return MISSING
   try {
     const { size: bytes } = await stat(path)
-    const scan = await scanTranscript(path, { sessionId, messageId, answeredId })
-    return { state: stateOf(scan, answeredId), path, bytes, hasMessage: scan.hasMessage }
+    const scan = await scanTranscript(path, { sessionId, messageId, answeredId, ownIds })
+    const { hasMessage, outside } = scan
+    return { state: stateOf(scan, answeredId), path, bytes, hasMessage, outside }
   } catch {
-    return { state: 'unreadable', path, bytes: null, hasMessage: false }
+    return { ...MISSING, state: 'unreadable', path }
   }
 }
 
 /**
- * The CLI says so itself only where there is no message at all. A file of another session, an older copy and one with
- * a hole it resumes without a word, and the model lacks what is missing.
+ * The CLI says so itself only where there is no message at all. A file of another session, an older copy, one with a
+ * hole and one whose history branched off it resumes without a word, and the model lacks what is missing.
  */
 function stateOf(scan: TranscriptScan, answeredId: string | null): TranscriptFacts['state'] {
   if (!scan.hasTurn) return 'unreadable'
   if (scan.foreign) return 'foreign'
   if (answeredId !== null && !scan.hasAnswer) return 'behind'
   if (scan.broken) return 'broken'
+  if (scan.forked) return 'forked'
   return scan.torn ? 'torn' : 'present'
 }

@@ -17,6 +17,7 @@ export function toPastTurns(messages: readonly HistoryMessage[]): PastTurn[] {
       turn.agent = message.agent
       if (message.state !== 'complete') turn.ending = `${message.state} here`
     }
+    if (message.origin && message.origin !== 'reprise') turn.origin = message.origin
     turns.set(message.turn, turn)
   }
   return [...turns.values()]

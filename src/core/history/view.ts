@@ -4,7 +4,7 @@
  * In scope `agent` the view begins after the latest answer of another agent; in scope `shared` it is everything. Only
  * what an agent's session was really given can become stale.
  */
-import type { ContentBlock, HistoryScope } from '../../contract/conversation.ts'
+import type { ContentBlock, HistoryScope, MessageOrigin } from '../../contract/conversation.ts'
 
 export interface HistoryMessage {
   id: string
@@ -13,6 +13,7 @@ export interface HistoryMessage {
   agent: string
   blocks: readonly ContentBlock[]
   state: 'complete' | 'cancelled' | 'failed'
+  origin?: MessageOrigin
   /** Changes whenever the content does. */
   revision: number
 }
@@ -51,10 +52,7 @@ function givenTo(
   for (const { turn, role, agent: asked } of messages) {
     if (role !== 'user' || asked !== agent || turn < seen.since || turn > seen.upTo) continue
     const before = messages.filter((message) => message.turn < turn)
-    given.push(
-      ...catchUpFor(agent, before, scope, told),
-      ...messages.filter((message) => message.turn === turn),
-    )
+    given.push(...newTo(agent, before, scope, told), ...messages.filter((message) => message.turn === turn))
     told = turn
   }
   return JSON.stringify(given.map(({ id, revision }) => [id, revision]))
@@ -71,8 +69,19 @@ export function isHistoryChanged(
   return givenTo(agent, before, scope, seen) !== givenTo(agent, after, scope, seen)
 }
 
-/** What has come into the agent's view since its session last took part. */
+/** What has come into the agent's view since its session last took part. What was said in that very session it knows. */
 export function catchUpFor<M extends HistoryMessage>(
+  agent: string,
+  messages: readonly M[],
+  scope: HistoryScope,
+  seenTurn: number,
+): M[] {
+  return newTo(agent, messages, scope, seenTurn).filter(
+    (message) => message.origin !== 'outside' || message.agent !== agent,
+  )
+}
+
+function newTo<M extends HistoryMessage>(
   agent: string,
   messages: readonly M[],
   scope: HistoryScope,

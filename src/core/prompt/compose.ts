@@ -9,6 +9,7 @@
  * Some texts are said once per session: a conversation's instructions, a tier's brief and environment, the task itself.
  * When a session has been compacted it may have lost them, so they are said again with the next message.
  */
+import type { MessageOrigin } from '../../contract/conversation.ts'
 import type { ResumeDecision } from '../resume/decide.ts'
 import { begunBefore, handoff, type Interruption, resumedAfter } from './interruption.ts'
 import { aside, clip, quoted, splitAsides } from './parts.ts'
@@ -21,6 +22,8 @@ export interface PastTurn {
   ending?: string
   /** Who answered, where several agents take part. */
   agent?: string
+  /** Where it was said, if not through Reprise. */
+  origin?: MessageOrigin
 }
 
 export interface ComposeInput {
@@ -183,8 +186,15 @@ function transcript(heading: string, turns: readonly PastTurn[]): string {
   return aside(`${heading}\n\n${body.join('\n\n')}`)
 }
 
+const SAID_ELSEWHERE = {
+  outside: 'The following was said in your session outside Reprise.',
+  'outside-branch':
+    'The following was said outside Reprise, on another branch of your session: what is above it here may not have been known there.',
+} as const
+
 function turnText(turn: PastTurn, max: number): string {
   return [
+    turn.origin && turn.origin !== 'reprise' ? `(${SAID_ELSEWHERE[turn.origin]})` : '',
     turn.prompt === '' ? '' : `<user>\n${quoted(clip(turn.prompt, max))}\n</user>`,
     turn.answer === null
       ? ''

@@ -30,6 +30,7 @@ export const GUARDS: readonly Guard[] = [
   { reason: 'transcript-foreign', refuses: (f) => f.pin.transcript === 'foreign' },
   { reason: 'transcript-behind', refuses: (f) => f.pin.transcript === 'behind' },
   { reason: 'transcript-broken', refuses: (f) => f.pin.transcript === 'broken' },
+  { reason: 'transcript-forked', refuses: (f) => f.pin.transcript === 'forked' },
   { reason: 'session-leased', refuses: (f) => f.pin.holder?.kind === 'lease' },
   { reason: 'session-in-use', refuses: (f) => f.pin.holder?.kind === 'process' },
 ]

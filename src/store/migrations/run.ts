@@ -17,6 +17,7 @@ import { requestKeys } from './0010-request-keys.ts'
 import { watchedTime } from './0014-watched-time.ts'
 import { told } from './0016-told.ts'
 import { runtimes } from './0018-runtimes.ts'
+import { outside } from './0019-outside.ts'
 
 export interface Migration {
   number: number
@@ -38,6 +39,7 @@ export const MIGRATIONS: readonly Migration[] = [
   watchedTime,
   told,
   runtimes,
+  outside,
 ]
 
 interface MigrationsTable {

@@ -1,0 +1,57 @@
+/** What is known about the session that a run would resume: from the store, from the agent's files, from its processes. */
+import type { OutsideTurn } from '../core/history/outside.ts'
+import type { Holder, Pin } from '../core/resume/facts.ts'
+import type { RunRecord, SessionRecord } from '../store/records.ts'
+import type { EngineParts } from './parts.ts'
+
+export interface PinFacts {
+  pin: Pin
+  promptRecorded: boolean
+  tornTranscript: string | null
+  /** What others said in it that has not been taken in yet. */
+  outside: readonly OutsideTurn[]
+}
+
+export async function readPin(
+  { store, agents }: EngineParts,
+  run: RunRecord,
+  session: SessionRecord,
+  epoch: number,
+): Promise<PinFacts> {
+  // Another agent's session is not looked into: it may not even be configured any more.
+  if (session.agent !== run.agent) {
+    return {
+      pin: { ...session, epoch, full: false, transcript: 'missing', holder: null },
+      promptRecorded: false,
+      tornTranscript: null,
+      outside: [],
+    }
+  }
+  const { adapter, env } = agents.get(session.agent)
+  const transcript = await adapter.inspectTranscript(session.agentSessionId, env, {
+    workDir: session.workDir,
+    messageId: run.promptId,
+    answeredId: await store.findAnsweredPrompt(session),
+    ownIds: new Set([run.promptId, ...(await store.listOwnPrompts(session.id))]),
+  })
+  const leasedBy = await store.findLeaseHolder(session.id)
+  const pid = leasedBy === null ? await adapter.findHolder(session.agentSessionId, env) : null
+  const holder: Holder | null =
+    leasedBy !== null ? { kind: 'lease', runId: leasedBy } : pid !== null ? { kind: 'process', pid } : null
+  return {
+    pin: { ...session, epoch, full: false, transcript: transcript.state, holder },
+    promptRecorded: transcript.hasMessage,
+    tornTranscript: transcript.state === 'torn' ? transcript.path : null,
+    outside: await notTakenIn(store, session, transcript.outside),
+  }
+}
+
+async function notTakenIn(
+  store: EngineParts['store'],
+  { id }: SessionRecord,
+  found: readonly OutsideTurn[],
+): Promise<OutsideTurn[]> {
+  if (found.length === 0) return []
+  const known = new Set((await store.listOutsideTurns(id)).map((turn) => turn.id))
+  return found.filter((turn) => !known.has(turn.id))
+}

@@ -1,0 +1,107 @@
+/**
+ * Sessions of ours that somebody used by hand, on the real CLI: what was said there is in the conversation, and each
+ * model request has it exactly once, from the session or from us.
+ */
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { RunDetail } from '../../src/contract/run.ts'
+import { sayByHand } from '../support/by-hand.ts'
+import { Chat } from '../support/chat.ts'
+import { transcriptOf } from '../support/transcripts.ts'
+import { World } from '../support/world.ts'
+
+let world: World
+beforeAll(async () => {
+  const tool = { tool: 'Bash', input: { command: 'echo petrichor', description: 'x' } }
+  world = await World.create({
+    name: 'outside',
+    rules: [
+      {
+        when: '/^by hand: look$/',
+        reply: [{ text: 'I look.' }, tool, { await: 'results' }, { text: 'Seen by hand.' }],
+      },
+      { when: '/([a-z]+)$/', reply: 'Noted: $1' },
+    ],
+  })
+  await world.startDaemon()
+})
+afterAll(() => world.close())
+
+const sent = () => JSON.stringify(world.simulator.requests().at(-1)!.messages)
+const count = (part: string) => sent().split(part).length - 1
+const notesOf = async ({ id }: RunDetail) =>
+  (await world.events(id)).flatMap((event) => (event.type === 'note' ? [event.text] : [])).join('\n')
+
+it('an extension by hand is taken into the conversation; the session goes on and is told nothing twice', async () => {
+  const chat = await Chat.create(world)
+  const { sessionId } = await chat.say('remember heliotrope')
+  await sayByHand(world, sessionId!, 'by hand: look')
+  const next = await chat.say('and obsidian')
+  expect(next).toMatchObject({ outcome: 'completed', resumed: true, sessionId })
+  expect(count('by hand: look')).toBe(1)
+  expect(await notesOf(next)).toContain('1 turn was said in this session outside Reprise')
+
+  expect(await chat.texts()).toEqual([
+    'user: remember heliotrope',
+    'claude: Noted: heliotrope',
+    'user: by hand: look',
+    'claude: I look.Seen by hand.',
+    'user: and obsidian',
+    'claude: Noted: obsidian',
+  ])
+  const { messages } = await chat.detail()
+  expect(messages.map(({ turn, origin }) => [turn, origin])).toEqual([
+    [1, 'reprise'],
+    [1, 'reprise'],
+    [2, 'outside'],
+    [2, 'outside'],
+    [3, 'reprise'],
+    [3, 'reprise'],
+  ])
+  expect(messages[3]).toMatchObject({ agent: 'claude', runId: null })
+  expect(JSON.stringify(messages[3]!.blocks)).toContain('petrichor')
+  expect(await world.getRun(next.id)).toMatchObject({ turn: 3 })
+
+  // A session that was not there is told, with where it was said. It is known now, and not taken in a second time.
+  await chat.say('all of it, granite', { forceFreshSession: true })
+  expect((await chat.detail()).messages).toHaveLength(8)
+  expect(sent()).toContain('outside Reprise')
+  for (const words of ['by hand: look', 'Seen by hand.', 'petrichor']) expect(sent()).toContain(words)
+  // Taken away, it stays away.
+  await chat.drop(2)
+  expect(await chat.say('what is left, marble')).toMatchObject({ freshReason: 'history-changed' })
+  expect(sent()).not.toContain('by hand')
+})
+
+it('a fork by hand is told apart: fresh with what the conversation says, and the branch for information', async () => {
+  const chat = await Chat.create(world)
+  const { sessionId } = await chat.say('remember heliotrope')
+  await chat.say('remember obsidian')
+  const lines = readFileSync(transcriptOf(world.configDir, sessionId!), 'utf8').split('\n')
+  const first = JSON.parse(lines.find((line) => line.includes('Noted: heliotrope'))!) as { uuid: string }
+  await sayByHand(world, sessionId!, 'by hand, from there, schist', ['--resume-session-at', first.uuid])
+  expect(sent()).not.toContain('obsidian')
+  const next = await chat.say('and gneiss')
+  expect(next).toMatchObject({ resumed: false, freshReason: 'transcript-forked', carry: 'transcript' })
+  for (const words of ['remember heliotrope', 'remember obsidian', 'from there, schist', 'another branch']) {
+    expect(sent()).toContain(words)
+  }
+  const origins = (await chat.detail()).messages.map(({ origin }) => origin)
+  expect(origins.filter((origin) => origin === 'outside-branch')).toHaveLength(2)
+  expect(await chat.say('go on, marble')).toMatchObject({ resumed: true, sessionId: next.sessionId })
+  expect(count('from there, schist')).toBe(1)
+})
+
+it('a plain run in a session carries it too, when it starts fresh', async () => {
+  const first = await world.run({ prompt: 'remember heliotrope' })
+  await sayByHand(world, first.sessionId!, 'by hand: look')
+  const next = await world.run({ prompt: 'and obsidian', sessionId: first.session!, forceFreshSession: true })
+  expect(await notesOf(next)).toContain('outside Reprise')
+  const at = ['remember heliotrope', 'by hand: look', 'petrichor', 'and obsidian'].map((s) =>
+    sent().indexOf(s),
+  )
+  expect(
+    at.every((place, i) => place > (at[i - 1] ?? 0)),
+    String(at),
+  ).toBe(true)
+})

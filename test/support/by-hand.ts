@@ -1,0 +1,22 @@
+/** The real CLI as a person would start it: in the world's directory, with nothing of Reprise around it. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { resolve } from 'node:path'
+import type { World } from './world.ts'
+
+const CLAUDE = resolve(import.meta.dirname, '../../node_modules/.bin/claude')
+
+/** `claude -p --resume <id> [options] <text>`; resolves when it has answered. */
+export async function sayByHand(
+  world: World,
+  sessionId: string,
+  text: string,
+  options: readonly string[] = [],
+): Promise<void> {
+  const args = ['-p', '--model', 'haiku', '--resume', sessionId, ...options, text]
+  const child = spawn(CLAUDE, args, { cwd: world.workDir, env: world.env, stdio: ['ignore', 'pipe', 'pipe'] })
+  let said = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (said += chunk))
+  const [code] = await once(child, 'exit')
+  if (code !== 0) throw new Error(`claude ended with ${code}: ${said}`)
+}
