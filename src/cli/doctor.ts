@@ -7,6 +7,7 @@ import { checkAgents } from './check-agents.ts'
 import { checkConfig, checkDaemon, checkExposure, checkPort } from './check-daemon.ts'
 import { checkHome } from './check-home.ts'
 import { checkMachine } from './check-machine.ts'
+import { checkProcesses } from './check-processes.ts'
 import { type CliContext, printJson, printLine } from './context.ts'
 import { type DaemonLink, homeOf } from './daemon-link.ts'
 import { EXIT } from './exit-code.ts'
@@ -26,6 +27,7 @@ export function define(command: Command, context: CliContext): void {
 
 async function examine(context: CliContext): Promise<void> {
   const home = homeOf(context)
+  const { canMarkByLimit } = await import('../daemon/probe.ts')
   const { check: configCheck, config } = checkConfig(home, context)
   const [machine, homeChecks, { check: daemonCheck, daemon }] = await Promise.all([
     checkMachine(context),
@@ -40,6 +42,7 @@ async function examine(context: CliContext): Promise<void> {
     ...homeChecks,
     configCheck,
     daemonCheck,
+    checkProcesses(canMarkByLimit()),
     ...port,
     ...(config ? agentChecks : []),
   ]

@@ -1,4 +1,4 @@
-/** What `doctor` can find out about the agents while no daemon runs. */
+/** What `doctor` can find out about agents and processes while no daemon runs. */
 import { AgentRegistry } from '../agents/registry.ts'
 import { loadConfig } from '../config/load.ts'
 import type { Agent } from '../contract/agent.ts'
@@ -12,3 +12,5 @@ export async function probeAgents(input: { home: string; cwd: string; env: Machi
   const noCache = { get: async () => null, put: async () => {} }
   return new AgentRegistry(agents, noCache, bundledCommands()).describe()
 }
+
+export { canMarkByLimit } from '../process/probe-limit.ts'

@@ -1,6 +1,6 @@
 /**
  * Ends an attempt's processes, politely first: say goodbye → SIGTERM to the group → SIGKILL to the group → SIGKILL to
- * whatever left the group (setsid, re-parented), found by its marker. Each step is taken only if something is left.
+ * whatever left the group (setsid, re-parented, without our environment), found by its marks. Each step is taken only if something is left.
  * Resolves when nothing of the attempt is alive, or tells what would not die.
  */
 import { setTimeout as delay } from 'node:timers/promises'

@@ -1,10 +1,11 @@
 /** Starts an agent under its keeper, in a process session of its own. Nothing of it is tied to this process. */
 import { spawn } from 'node:child_process'
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, openSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { RepriseError } from '../contract/errors.ts'
 import type { AttemptDir } from './attempt-dir.ts'
+import { planLockLimit, readOwnLimits } from './lock-limit.ts'
 import { identify, MARKER, type ProcessIdentity } from './proc.ts'
 
 const KEEPER = fileURLToPath(new URL('keeper.sh', import.meta.url))
@@ -20,6 +21,7 @@ export interface LaunchInput {
 
 /** The keeper's identity. Its pid is also the process group and session of the agent. */
 export async function launch(input: LaunchInput): Promise<ProcessIdentity> {
+  writeLimit(input)
   const log = openSync(join(input.dir.path, 'keeper.log'), 'a', 0o600)
   try {
     const child = spawn('/bin/sh', [KEEPER, input.dir.path, input.program, ...input.args], {
@@ -46,4 +48,12 @@ export async function launch(input: LaunchInput): Promise<ProcessIdentity> {
   } finally {
     closeSync(log)
   }
+}
+
+/** The keeper sets it for itself before it starts the agent, so that all that comes from it can be found. */
+function writeLimit({ attemptId, dir }: LaunchInput): void {
+  const limit = planLockLimit(attemptId, readOwnLimits())
+  if (limit === null) return
+  const text = limit.softOnly ? `${limit.value} -S\n` : `${limit.value}\n`
+  writeFileSync(join(dir.path, 'limit'), text, { mode: 0o600 })
 }

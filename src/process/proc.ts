@@ -1,8 +1,10 @@
 /**
  * The kernel's view of processes, from /proc. A pid alone names nobody: it is reused. A process is named by pid,
- * start time and boot; what belongs to an attempt carries its marker in the environment, wherever it has gone.
+ * start time and boot. What belongs to an attempt carries its marks, wherever it has gone: a variable in its environment,
+ * and a limit, which it also keeps if it drops the environment (lock-limit.ts).
  */
 import { readdirSync, readFileSync } from 'node:fs'
+import { carriesLockLimit } from './lock-limit.ts'
 
 export const MARKER = 'REPRISE_ATTEMPT'
 
@@ -32,7 +34,7 @@ export function isAlive(identity: ProcessIdentity): boolean {
 }
 
 /**
- * Everything that belongs to the attempt: what carries its marker, and all descendants of that. Nothing older than its
+ * Everything that belongs to the attempt: what carries one of its marks, and all descendants of that. Nothing older than its
  * keeper can, which spares looking into most of a machine's processes.
  */
 export function findProcesses(attemptId: string, keeper: ProcessIdentity | null = null): ProcessIdentity[] {
@@ -45,13 +47,18 @@ export function findProcesses(attemptId: string, keeper: ProcessIdentity | null 
     found.set(stat.pid, { pid: stat.pid, startTicks: stat.startTicks, bootId })
     for (const child of all) if (child.parent === stat.pid) add(child)
   }
-  for (const stat of all) if (hasMarker(stat.pid, attemptId)) add(stat)
+  for (const stat of all) if (hasMarker(stat.pid, attemptId) || hasLimit(stat.pid, attemptId)) add(stat)
   return [...found.values()]
 }
 
 export function hasMarker(pid: number, attemptId: string): boolean {
   const environ = read(`/proc/${pid}/environ`)
   return environ !== null && `\0${environ}\0`.includes(`\0${MARKER}=${attemptId}\0`)
+}
+
+function hasLimit(pid: number, attemptId: string): boolean {
+  const limits = read(`/proc/${pid}/limits`)
+  return limits !== null && carriesLockLimit(limits, attemptId)
 }
 
 export function signal(target: number, name: NodeJS.Signals): void {

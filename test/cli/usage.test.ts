@@ -262,7 +262,19 @@ describe('doctor', () => {
     const fresh = createCli()
     const { code, stdout } = await fresh.run(['doctor'])
     expect(code).toBe(0)
-    for (const name of ['node', 'git', 'proc', 'sh', 'mkfifo', 'home', 'disk', 'config', 'daemon', 'port']) {
+    for (const name of [
+      'node',
+      'git',
+      'proc',
+      'sh',
+      'mkfifo',
+      'home',
+      'disk',
+      'config',
+      'daemon',
+      'processes',
+      'port',
+    ]) {
       expect(stdout).toMatch(new RegExp(`^ok {3}${name} `, 'm'))
     }
     expect(stdout).toMatch(/^warn agent claude .*simulator/m)

@@ -1,7 +1,7 @@
 /** The keeper: what an agent gets on stdin, and what is known of its end, whatever happens to us. */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { constants } from 'node:fs'
+import { constants, rmSync } from 'node:fs'
 import { mkdir, open, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -279,6 +279,22 @@ describe('starting', () => {
     const { statSync } = await import('node:fs')
     expect(statSync(attempt.dir.path).mode & 0o077).toBe(0)
   })
+})
+
+describe('an attempt whose folder has been removed', () => {
+  it.each(['leaves-everything-behind.sh', 'ignores-sigterm.sh'])(
+    'ends, with everything it has started (%s)',
+    async (script) => {
+      const attempt = await start(script, { args: ['stays'] })
+      await printed(attempt, /\n/)
+      const pids = [...marked(attempt.id), ...output(attempt).matchAll(/escaped (\d+)/g)].map((found) =>
+        typeof found === 'number' ? found : Number(found[1]),
+      )
+      expect(pids.length).toBeGreaterThan(3)
+      rmSync(attempt.dir.path, { recursive: true })
+      await eventually(() => expect(pids.filter(isRunning)).toEqual([]))
+    },
+  )
 })
 
 describe('revoking', () => {

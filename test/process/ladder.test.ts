@@ -109,6 +109,16 @@ describe('the ladder', () => {
     expect(isRunning(pid)).toBe(false)
   })
 
+  it('finds what has left environment, session, group and parents', async () => {
+    const attempt = await start('leaves-everything-behind.sh')
+    const pid = await escaped(attempt)
+    expect(await ended(attempt)).toMatchObject({ kind: 'exited', code: 0 })
+    expect(marked(attempt.id)).toEqual([])
+    expect(isRunning(pid)).toBe(true)
+    expect(await climb(attempt)).toMatchObject({ strays: 1, survivors: [] })
+    expect(isRunning(pid)).toBe(false)
+  })
+
   it('finds what is started while it is at work', async () => {
     const attempt = await start('spawns-while-dying.mjs')
     await printed(attempt, 'ready')

@@ -24,10 +24,10 @@ const held: RuleInput = {
   when: '/^begin the work$/',
   reply: [{ text: 'Thinking.' }, { hold: 'gate' }, { text: ' Done.' }],
 }
-const waitsForFile = (mark: string): RuleInput => ({
+const waitsForFile = (mark: string, before = ''): RuleInput => ({
   when: '/^begin the work$/',
   reply: [
-    bash(`echo ran >> ${mark}; until [ -e finished ]; do sleep 0.05; done; echo through`),
+    bash(`${before}echo ran >> ${mark}; until [ -e finished ]; do sleep 0.05; done; echo through`),
     { await: 'results' },
     { text: 'Tool said: ${toolResult}' },
   ],
@@ -226,8 +226,8 @@ async function spoolOf(): Promise<string | undefined> {
 }
 
 describe('the agent is killed', () => {
-  it('mid-tool: it is resumed, told that the outcome is unknown, and its tool does not linger', async () => {
-    await begin(waitsForFile('mark'))
+  it('mid-tool: it is resumed, told that the outcome is unknown, and nothing of its tool lingers', async () => {
+    await begin(waitsForFile('mark', 'env -i setsid sleep 1000 >/dev/null 2>&1 & echo $! > stray; '))
     const { id } = await world.createRun({ prompt: PROMPT, permissions: 'allow' })
     await until(() => existsSync(join(world.workDir, 'mark')), 'the tool')
     await transcriptHas(world, id, '"tool_use"')
@@ -241,6 +241,8 @@ describe('the agent is killed', () => {
       sessionId: first.sessionId,
     })
     expect(run.attempts[0]?.outcome?.name).toBe('crashed')
+    // It has neither environment nor session nor parents of the agent.
+    expect(existsSync(`/proc/${readFileSync(join(world.workDir, 'stray'), 'utf8').trim()}`)).toBe(false)
     const note = promptsSent().at(-1)!
     expect(promptsSent()).toHaveLength(2)
     expect(note).toContain('interrupted')
