@@ -94,6 +94,7 @@ export type StopCause =
   | 'silent'
   | 'output-limit'
   | 'question-timeout'
+  | 'question-edited'
   | 'hung-after-result'
   | 'budget'
   | 'rate-limited'

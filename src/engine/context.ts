@@ -8,7 +8,7 @@ import { toPastTurns } from '../core/history/render.ts'
 import { catchUpFor, viewFor } from '../core/history/view.ts'
 import type { ChatContext, PastTurn, Standing } from '../core/prompt/compose.ts'
 import { composeFollowUpPrompt } from '../core/watch/prompt.ts'
-import type { MessageRecord, RunRecord, SessionRecord } from '../store/records.ts'
+import type { AttemptRecord, MessageRecord, RunRecord, SessionRecord } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
 import { readPastTurns } from './history.ts'
 
@@ -22,6 +22,8 @@ export interface RunContext {
   sessionEpoch: number
   epoch: number
   turns: PastTurn[]
+  /** Another agent has taken part in the conversation. */
+  otherAgent: boolean
   chat: ChatContext | null
   /** Of the texts that a session is told once: a conversation's instructions, or a chain's environment. */
   standingHash: string
@@ -43,6 +45,7 @@ export async function readContext(store: Store, run: RunRecord): Promise<RunCont
     sessionEpoch: epoch,
     epoch,
     turns,
+    otherAgent: false,
     chat: null,
     standingHash: hashOf(run.request.chain?.environment ?? null),
     task: await readTask(store, now),
@@ -94,7 +97,7 @@ async function readTurnContext(
   const messages = await store.listMessages(conversationId, turn)
   const pin = await store.getPin(conversationId, run.agent)
   // An earlier attempt at this very turn goes on in its own session, not in the one pinned before.
-  const lastAttempt = (await store.listAttempts(run.id)).at(-1)
+  const lastAttempt = currentAttempts(run, await store.listAttempts(run.id)).at(-1)
   const sessionId = lastAttempt?.sessionId ?? pin?.sessionId ?? null
   const isPinned = sessionId !== null && sessionId === pin?.sessionId
   const session = sessionId === null ? null : await store.getSession(sessionId)
@@ -105,6 +108,7 @@ async function readTurnContext(
     sessionEpoch: (lastAttempt ? lastAttempt.epoch : pin?.sessionEpoch) ?? 0,
     epoch: pin?.epoch ?? 0,
     turns: toPastTurns(viewFor(run.agent, messages, scope)),
+    otherAgent: messages.some(({ agent }) => agent !== run.agent),
     chat: {
       instructions,
       hadInstructions: session?.told != null && session.told !== hashOf(null),
@@ -115,6 +119,12 @@ async function readTurnContext(
     task: null,
   }
 }
+
+/** The attempts at the question as it is now: what was asked before it was edited does not count. */
+export const currentAttempts = (
+  run: Pick<RunRecord, 'outdatedAttempts'>,
+  attempts: readonly AttemptRecord[],
+) => attempts.filter(({ number }) => number > run.outdatedAttempts)
 
 /** Whether the last question that the agent was given has no whole answer. */
 function isUnfinished(agent: string, messages: readonly MessageRecord[], seenTurn: number): boolean {

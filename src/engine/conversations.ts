@@ -29,11 +29,13 @@ export interface ConversationHooks {
   wake: () => void
   /** Ends the process of a run that has been cancelled, if there is one. */
   stop: (id: RunId) => Promise<void>
+  /** Ends the attempts of a run whose question has been edited. */
+  endOutdated: (id: RunId) => Promise<void>
 }
 
 export function createConversations(
   parts: EngineParts,
-  { describe, wake, stop }: ConversationHooks,
+  { describe, wake, stop, endOutdated }: ConversationHooks,
 ): Conversations {
   const { store, agents, clock, settings } = parts
 
@@ -59,20 +61,22 @@ export function createConversations(
     prompt: string,
     request: RetryTurn,
     idempotencyKey: string | null,
+    before: RunRecord | null = null,
   ): NewRun => {
     const now = clock.now()
     return {
       id: RunId.create(now),
       idempotencyKey,
       agent,
-      model: request.model ?? null,
+      // A model is one agent's.
+      model: request.model ?? (before?.agent === agent ? before.model : null),
       workDir: conversation.workDir,
       prompt,
       promptId: randomUUID(),
       request: {
-        permissions: request.permissions ?? settings.permissions,
+        permissions: request.permissions ?? before?.request.permissions ?? settings.permissions,
         forceFreshSession: request.forceFreshSession ?? false,
-        maxDurationMs: request.maxDurationMs ?? null,
+        maxDurationMs: request.maxDurationMs ?? before?.request.maxDurationMs ?? null,
         maxResumes: null,
         maxTurns: null,
         maxBudgetUsd: null,
@@ -124,8 +128,11 @@ export function createConversations(
       wake()
       return { run: await describe(admitted.run), created: admitted.created }
     },
-    editMessage: async (id, message, text) =>
-      describeMessage(await store.editMessage(id, message, text, clock.now())),
+    editMessage: async (id, message, text) => {
+      const edited = await store.editMessage(id, message, text, clock.now())
+      if (edited.outdated) await endOutdated(edited.outdated)
+      return describeMessage(edited.message)
+    },
     truncate: async (id, message) => {
       const { removed, orphaned } = await store.truncate(id, message, clock.now())
       await stopAll(orphaned)
@@ -135,9 +142,10 @@ export function createConversations(
       const conversation = await require(id)
       if (asked !== undefined) await agents.runtime(asked)
       await checkWorkDir(conversation.workDir)
-      const { run, created, orphaned } = await store.retryFrom(id, message, (question) =>
-        newRun(conversation, asked ?? question.agent, renderBlocks(question.blocks), request, idempotencyKey),
-      )
+      const { run, created, orphaned } = await store.retryFrom(id, message, (question, before) => {
+        const text = renderBlocks(question.blocks)
+        return newRun(conversation, asked ?? question.agent, text, request, idempotencyKey, before)
+      })
       await stopAll(orphaned)
       wake()
       return { run: await describe(run), created }

@@ -129,6 +129,9 @@ async function supervise(
     // A cancel may have come before there was anything to stop.
     const now = await parts.store.getRun(input.run.id)
     if (now?.cancelRequested) await supervision.stop('cancelled', 'cancelled')
+    // So may an edit of its question.
+    if (now && input.attempt.number <= now.outdatedAttempts)
+      await supervision.stop('question-edited', 'its question was edited')
     // It was started without being asked about each call.
     const free = input.run.links.tier === null && input.run.request.dryRun !== true
     if (parts.settings.dryRun && free && input.attempt.process !== null)

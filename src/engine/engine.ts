@@ -178,6 +178,10 @@ export function createEngine(
         await live.get(id)?.stop('cancelled', 'cancelled')
         bus.publish(id)
       },
+      endOutdated: async (id) => {
+        await live.get(id)?.stop('question-edited', 'its question was edited')
+        bus.publish(id)
+      },
     }),
 
     ...createJobs(parts, {

@@ -78,7 +78,7 @@ export async function readEarlierAttempts(store: Store, run: RunRecord): Promise
   }
   const { jobId } = run.links
   const runs = jobId === null ? [run] : await store.listRunsOfJobs([jobId])
-  if (runs.every(({ attemptCount }) => attemptCount === 0)) return earlier
+  if (runs.every(({ attemptCount, outdatedAttempts }) => attemptCount === outdatedAttempts)) return earlier
   earlier.how = 'the agent was interrupted'
   const byId = new Map<string, ToolCall>()
   const begunIn = new Map<ToolCall, AttemptId | null>()
@@ -89,7 +89,11 @@ export async function readEarlierAttempts(store: Store, run: RunRecord): Promise
   /** How many tools had been called when the agent first took the prompt; some agents do not say when they do. */
   let toolsBeforePrompt: number | null = null
   let stopped: string | null | undefined
+  let outdated = false
   const visit = ({ attemptId, runId, seq, body }: StoredEvent) => {
+    // Attempts at a question that was edited since are no attempts at this one.
+    if (body.type === 'attempt-start') outdated = runId === run.id && body.number <= run.outdatedAttempts
+    if (outdated) return
     if (body.type === 'attempt-end') {
       earlier.how = body.outcome.message
       newest = attemptId && { id: attemptId, runId, lastText }

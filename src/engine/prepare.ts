@@ -17,7 +17,7 @@ import { decideRoom } from '../core/room/decide.ts'
 import type { AttemptRecord, NewAttempt, RunRecord, SessionRecord } from '../store/records.ts'
 import { readAllowance } from './allowance.ts'
 import { realWorkDir } from './check-request.ts'
-import { readContext, standingOf } from './context.ts'
+import { currentAttempts, readContext, standingOf } from './context.ts'
 import { canBeHeld, isGated } from './gate.ts'
 import { type EarlierAttempts, readEarlierAttempts, toInterruption } from './history.ts'
 import type { EngineParts } from './parts.ts'
@@ -63,7 +63,7 @@ export async function prepareAttempt(
   if (pinned?.pin.holder?.kind === 'lease') return 'busy'
 
   const earlier = await readEarlierAttempts(store, run)
-  const room = decideRoom((await store.listAttempts(run.id)).map(toPastAttempt))
+  const room = decideRoom(currentAttempts(run, await store.listAttempts(run.id)).map(toPastAttempt))
   const now = clock.now()
   const decide = (pin: Pin | null) =>
     decideResume(
@@ -73,7 +73,7 @@ export async function prepareAttempt(
         workDir,
         canResume: runtime.capabilities.resume,
         // A forced fresh start is about the session the caller named, not about this run's own later attempts.
-        forceFresh: run.request.forceFreshSession && run.attemptCount === 0,
+        forceFresh: run.request.forceFreshSession && run.attemptCount === run.outdatedAttempts,
         epoch: context.epoch,
         resumesUsed: run.strikes,
         pin,
@@ -82,7 +82,11 @@ export async function prepareAttempt(
           maxResumes: run.request.maxResumes ?? parts.settings.resume.maxResumes,
         },
         // What the tiers before did is handed over as such, not as talk.
-        past: { turns: turns.length > 0, unfinishedWork: hasWork(earlier) || run.links.parentRunId !== null },
+        past: {
+          turns: turns.length > 0,
+          otherAgent: context.otherAgent,
+          unfinishedWork: hasWork(earlier) || run.links.parentRunId !== null,
+        },
       },
       now,
     )
@@ -105,7 +109,7 @@ export async function prepareAttempt(
   const promptRecorded = decision.kind === 'resume' && pinned !== null && pinned.promptRecorded
   const bySchema = runtime.capabilities.structuredOutput
   const standing = session
-    ? standingOf(session, context.standingHash, run.attemptCount > 0 && !promptRecorded)
+    ? standingOf(session, context.standingHash, run.attemptCount > run.outdatedAttempts && !promptRecorded)
     : 'changed'
   const tier = await readTierText(parts, run, { decision, standing, bySchema })
   const text = {

@@ -12,7 +12,13 @@ import { endOfTurn } from '../core/turn.ts'
 import { type AttemptDir, readStderrTail } from '../process/attempt-dir.ts'
 import { endStrays, goneWithin } from '../process/ladder.ts'
 import type { ProcessIdentity } from '../process/proc.ts'
-import type { AttemptRecord, QuestionRecord, RunRecord, StoredEvent } from '../store/records.ts'
+import {
+  type AttemptRecord,
+  QuestionEdited,
+  type QuestionRecord,
+  type RunRecord,
+  type StoredEvent,
+} from '../store/records.ts'
 import { isUnattended, wasRaised } from './allowance.ts'
 import { markTaken, takenIn } from './follow-ups/reconcile.ts'
 import { keepTranscript } from './keep-transcript.ts'
@@ -56,6 +62,16 @@ export interface SettleInput {
 }
 
 export async function settleAttempt(parts: EngineParts, input: SettleInput): Promise<void> {
+  try {
+    await settleOnce(parts, input)
+  } catch (error) {
+    // Its question was edited while the end was being worked out.
+    if (!(error instanceof QuestionEdited)) throw error
+    await settleAttempt(parts, input)
+  }
+}
+
+async function settleOnce(parts: EngineParts, input: SettleInput): Promise<void> {
   const { store, settings, clock } = parts
   const { attempt, adapter, dir, end } = input
   // A keeper that has written the exit code needs a moment to be gone itself: it is no stray.
@@ -105,16 +121,20 @@ export async function settleAttempt(parts: EngineParts, input: SettleInput): Pro
   const ownSpend = spends.get(attempt.id)
   const progressed = new Set(events.filter(addsSomething).map((event) => event.attemptId))
   const unattended = isUnattended(run)
-  const strikes = strikesOf(outcome, {
-    unattended,
-    resumed: attempt.resumed,
-    progressed: progressed.has(attempt.id),
-  })
+  const outdated = attempt.number <= run.outdatedAttempts
+  const strikes = outdated
+    ? 0
+    : strikesOf(outcome, {
+        unattended,
+        resumed: attempt.resumed,
+        progressed: progressed.has(attempt.id),
+      })
   const decided = decideNext({
     outcome,
     kind: attempt.kind,
     resumed: attempt.resumed,
     cancelRequested: run.cancelRequested,
+    outdated,
     unattended,
     strikes: run.strikes + strikes,
     fruitless: fruitlessOf(attempts, progressed, attempt),
@@ -145,7 +165,7 @@ export async function settleAttempt(parts: EngineParts, input: SettleInput): Pro
   const turn = await endingOfTurn(parts, {
     run,
     settled: next.kind === 'settle' ? next.outcome : null,
-    took: tookPrompt && !refusesSession(outcome, attempt.resumed) && !acquitted ? attempt : null,
+    took: tookPrompt && !outdated && !refusesSession(outcome, attempt.resumed) && !acquitted ? attempt : null,
     informed,
   })
   const done = {
@@ -154,7 +174,7 @@ export async function settleAttempt(parts: EngineParts, input: SettleInput): Pro
     refusals: await store.countEvents(run.id, 'refusal'),
   }
   const turnEnd = attempt.kind === 'turn' ? endOfTurn(own, attempt.promptId) : null
-  const resultText = turnEnd?.text ?? run.resultText
+  const resultText = outdated ? null : (turnEnd?.text ?? run.resultText)
   await noteWindow(parts, run, ownSpend?.contextWindow ?? null)
   if (tookPrompt && run.links.parentRunId) await consumeHandoff(parts, run.id)
   const tier = await endingOfTier(parts, {
@@ -170,6 +190,7 @@ export async function settleAttempt(parts: EngineParts, input: SettleInput): Pro
   await persist(parts, () =>
     store.endAttempt({
       attempt,
+      outdatedAttempts: run.outdatedAttempts,
       outcome,
       exitCode,
       costUsd: ownSpend?.costUsd ?? null,

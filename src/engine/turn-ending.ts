@@ -5,6 +5,7 @@ import type { Outcome } from '../contract/outcome.ts'
 import { ANSWER_EVENTS, composeAnswer, createClip } from '../core/history/answer.ts'
 import { sayAnswers } from '../core/prompt/interruption.ts'
 import type { AttemptRecord, MessageRecord, PinRecord, RunRecord, TurnEnding } from '../store/records.ts'
+import { currentAttempts } from './context.ts'
 import { scanEvents } from './events.ts'
 import type { EngineParts } from './parts.ts'
 import { readUnfinishedText } from './unfinished-text.ts'
@@ -49,7 +50,7 @@ async function readAnswer(
 ): Promise<TurnEnding['answer']> {
   const said: { sessionId: SessionId; blocks: ContentBlock[] }[] = []
   const clip = createClip()
-  for (const attempt of await parts.store.listAttempts(run.id)) {
+  for (const attempt of currentAttempts(run, await parts.store.listAttempts(run.id))) {
     if (attempt.kind !== 'turn') continue
     const blocks = await answerOf(parts, attempt, clip)
     if (blocks.length > 0) said.push({ sessionId: attempt.sessionId, blocks })

@@ -17,6 +17,7 @@ import {
   type AttemptRecord,
   type NewAttempt,
   OwnershipLost,
+  QuestionEdited,
   type SessionRecord,
 } from './records.ts'
 import { toAttempt } from './rows.ts'
@@ -274,6 +275,7 @@ export async function endAttempt(tx: Tx, ending: AttemptEnding): Promise<void> {
     .where('state', '<>', 'ended')
     .executeTakeFirst()
   if (numUpdatedRows === 0n) throw new OwnershipLost(`attempt ${attempt.id}`)
+  if (ending.outdatedAttempts !== undefined) await refuseIfEdited(tx, attempt.runId, ending.outdatedAttempts)
   await tx
     .updateTable('leases')
     .set({ attempt_id: null, run_id: null })
@@ -324,6 +326,11 @@ export async function endAttempt(tx: Tx, ending: AttemptEnding): Promise<void> {
   if (ending.tier) await addEscalation(tx, ending.tier)
   await enqueueNotifications(tx, ending.notices ?? [], at)
   await appendEvents(tx, attempt.runId, attempt.id, ending.events, at)
+}
+
+async function refuseIfEdited(tx: Tx, id: RunId, outdatedAttempts: number): Promise<void> {
+  const run = await tx.selectFrom('runs').select('outdated_attempts').where('id', '=', id).executeTakeFirst()
+  if (run?.outdated_attempts !== outdatedAttempts) throw new QuestionEdited(`the question of run ${id}`)
 }
 
 export async function listAttempts(db: Kysely<Tables>, runId: RunId): Promise<AttemptRecord[]> {

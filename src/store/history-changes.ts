@@ -13,7 +13,7 @@ import { listOpenRuns, requireConversation } from './conversations.ts'
 import { endFollowUpsOfRun } from './follow-ups.ts'
 import type { MessageRecord, NewRun, RunRecord } from './records.ts'
 import { toMessage } from './rows.ts'
-import { cancelRuns } from './runs.ts'
+import { cancelRuns, getRun } from './runs.ts'
 import { ensurePin, listMessages, listPins } from './turns.ts'
 import type { Tx } from './writer.ts'
 
@@ -80,16 +80,26 @@ async function dropPlans(
   for (const id of new Set(gone)) await endFollowUpsOfRun(tx, id, end, at)
 }
 
-/** A turn that is not answered yet is asked with the new text: at once if it waits, with its next attempt if it runs. */
+export interface EditedMessage {
+  message: MessageRecord
+  /** The run that asks the new text now; whatever it had begun is to be ended. */
+  outdated: RunId | null
+}
+
+/**
+ * A turn that is not answered yet is asked with the new text. Attempts at it that have begun are outdated: one that is
+ * under way must be ended, and nothing that any of them said becomes part of the answer.
+ */
 export async function editMessage(
   tx: Tx,
   conversationId: ConversationId,
   id: MessageId,
   text: string,
   at: Date,
-): Promise<MessageRecord> {
+): Promise<EditedMessage> {
   const message = await requireMessage(tx, conversationId, id)
   const blocks: ContentBlock[] = [{ type: 'text', text }]
+  if (JSON.stringify(message.blocks) === JSON.stringify(blocks)) return { message, outdated: null }
   await changeHistory(tx, conversationId, at, async () => {
     await tx
       .updateTable('messages')
@@ -101,16 +111,26 @@ export async function editMessage(
       .where('id', '=', id)
       .execute()
   })
-  if (message.role === 'user' && message.runId) {
-    await tx
-      .updateTable('runs')
+  const asked = message.role === 'user' && message.runId ? await askAnew(tx, message.runId, text) : null
+  return { message: await requireMessage(tx, conversationId, id), outdated: asked }
+}
+
+/** The run, if it is not settled: whatever it has begun is outdated. */
+async function askAnew(tx: Tx, id: RunId, text: string): Promise<RunId | null> {
+  const row = await tx
+    .updateTable('runs')
+    .set((eb) => ({
+      prompt: text,
       // Another text is another message: its id must not be taken for the old one's.
-      .set({ prompt: text, prompt_id: randomUUID() })
-      .where('id', '=', message.runId)
-      .where('state', '<>', 'settled')
-      .execute()
-  }
-  return requireMessage(tx, conversationId, id)
+      prompt_id: randomUUID(),
+      outdated_attempts: eb.ref('attempt_count'),
+      result_text: null,
+    }))
+    .where('id', '=', id)
+    .where('state', '<>', 'settled')
+    .returning('id')
+    .executeTakeFirst()
+  return row?.id ?? null
 }
 
 /** Takes away the message and all after it. Returns the runs that were to answer what is gone. */
@@ -154,12 +174,12 @@ export async function retryFrom(
   tx: Tx,
   conversationId: ConversationId,
   id: MessageId,
-  createRun: (question: MessageRecord) => NewRun,
+  createRun: (question: MessageRecord, before: RunRecord | null) => NewRun,
 ): Promise<{ run: RunRecord; created: boolean; orphaned: RunId[] }> {
   const { turn } = await requireMessage(tx, conversationId, id)
   const question = (await listMessages(tx, conversationId)).find((m) => m.turn === turn && m.role === 'user')
   if (!question) throw new RepriseError('conflict', `there is no question before message ${id} to ask again`)
-  const run = createRun(question)
+  const run = createRun(question, question.runId && (await getRun(tx, question.runId)))
   if (await findByKey(tx, run.idempotencyKey)) {
     return { ...(await admitRun(tx, { ...run, conversation: { id: conversationId, turn } })), orphaned: [] }
   }

@@ -64,6 +64,8 @@ export interface RunRecord {
   /** Of the newest attempt. */
   decision: { resumed: boolean; freshReason: FreshReason | null; carry: Carry } | null
   attemptCount: number
+  /** Its first attempts, so many, were at another text: its question has been edited since. */
+  outdatedAttempts: number
   /** What its interrupted attempts count, see core/continue. */
   strikes: number
   resumeCount: number
@@ -215,6 +217,8 @@ export interface SessionUpdate {
 
 export interface AttemptEnding {
   attempt: AttemptRecord
+  /** Of the run, as they were when the ending was worked out. */
+  outdatedAttempts?: number
   outcome: Outcome
   exitCode: number | null
   costUsd: number | null
@@ -284,6 +288,11 @@ export class OwnershipLost extends Error {
   constructor(what: string) {
     super(`${what} is owned by someone else now`)
   }
+}
+
+/** An ending was worked out for a question that has been edited since: work it out again. */
+export class QuestionEdited extends Error {
+  override readonly name = 'QuestionEdited'
 }
 
 export interface ConversationRecord {

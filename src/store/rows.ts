@@ -61,6 +61,7 @@ export function toRun(row: RunsTable): RunRecord {
             carry: row.carry as Carry,
           },
     attemptCount: row.attempt_count,
+    outdatedAttempts: row.outdated_attempts,
     strikes: row.crash_count,
     resumeCount: row.resume_count,
     resultText: row.result_text,

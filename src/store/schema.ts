@@ -75,6 +75,8 @@ export interface RunsTable {
   fresh_reason: string | null
   carry: string | null
   attempt_count: number
+  /** Its first attempts, so many, were at another text: its question has been edited since. */
+  outdated_attempts: number
   /** What its interrupted attempts count, see core/continue. */
   crash_count: number
   resume_count: number

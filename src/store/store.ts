@@ -152,7 +152,12 @@ export interface Store extends Watching {
   listOutsideTurns: (id: SessionId) => Promise<outside.KnownOutsideTurn[]>
   takeInOutside: (findings: outside.OutsideFindings) => Promise<void>
   admitTurn: (turn: turns.NewTurn) => Promise<{ run: RunRecord; created: boolean }>
-  editMessage: (id: ConversationId, message: MessageId, text: string, at: Date) => Promise<MessageRecord>
+  editMessage: (
+    id: ConversationId,
+    message: MessageId,
+    text: string,
+    at: Date,
+  ) => Promise<changes.EditedMessage>
   truncate: (
     id: ConversationId,
     message: MessageId,
@@ -161,7 +166,7 @@ export interface Store extends Watching {
   retryFrom: (
     id: ConversationId,
     message: MessageId,
-    createRun: (question: MessageRecord) => NewRun,
+    createRun: (question: MessageRecord, before: RunRecord | null) => NewRun,
   ) => Promise<{ run: RunRecord; created: boolean; orphaned: RunId[] }>
 
   admitJob: (input: { job: NewJob; run: NewRun }) => Promise<{ job: JobRecord; created: boolean }>

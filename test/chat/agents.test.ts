@@ -34,7 +34,7 @@ it('shared: a new agent gets everything, attributed; a resumed one gets what oth
   const chat = await start(undefined)
   const first = await chat.say('for claude: alpha')
   const second = await chat.say('for other: beta', { agent: 'other' })
-  expect(second).toMatchObject({ resumed: false, carry: 'transcript' })
+  expect(second).toMatchObject({ resumed: false, freshReason: 'other-agent', carry: 'transcript' })
   expect(sent()).toContain('for claude: alpha')
   expect(sent()).toContain('<assistant agent="claude">')
   expect(other.resumed()).toBeUndefined()

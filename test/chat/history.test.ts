@@ -163,6 +163,11 @@ class Play {
     const messages = await store.listMessages(this.id)
     const slots = messages.map(({ turn, role }) => `${turn} ${role}`)
     expect(new Set(slots).size).toBe(slots.length)
+    for (const { runId, role, editedAt, blocks } of messages) {
+      if (role === 'user' || editedAt !== null || runId === null) continue
+      const said = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : []))
+      expect(this.#said.get(runId)).toEqual(expect.arrayContaining(said))
+    }
     const { items } = await store.listRuns({ limit: 200 })
     const own = items.filter((run) => run.links.conversationId === this.id)
     expect(own.filter((run) => run.state.at !== 'settled').map((run) => run.id)).toEqual([])
@@ -206,8 +211,11 @@ class Play {
 
   async #edit(at: number): Promise<boolean> {
     const message = await this.#messageAt(at)
-    if (message) await store.editMessage(this.id, message.id, this.#word(), new Date())
-    return message !== undefined
+    if (!message) return false
+    const { outdated } = await store.editMessage(this.id, message.id, this.#word(), new Date())
+    // What was said to the old question is no part of the answer to the new one.
+    if (outdated) this.#said.delete(outdated)
+    return true
   }
 
   /** What is cancelled by it while it runs goes on a little: until the next step that ends it. */
@@ -324,8 +332,9 @@ class Play {
     this.#running = null
     if (took) await this.#speak(attempt, heard)
     const run = (await store.getRun(attempt.runId))!
+    const outdated = attempt.number <= run.outdatedAttempts
     const ended: Outcome = run.cancelRequested ? { name: 'cancelled', message: '' } : outcome
-    const goesOn = again && !run.cancelRequested
+    const goesOn = (again || outdated) && !run.cancelRequested
     const at = new Date()
     const parts = { store, clock: { now: () => at } } as EngineParts
     await store.endAttempt({
@@ -348,14 +357,20 @@ class Play {
       done: { modelCalls: 0, toolCalls: 0, refusals: 0 },
       next: goesOn ? { kind: 'retry', notBefore: at, why: '' } : { kind: 'settle', outcome: ended },
       events: [],
-      turn: await endingOfTurn(parts, { run, settled: goesOn ? null : ended, took: took ? attempt : null }),
+      turn: await endingOfTurn(parts, {
+        run,
+        settled: goesOn ? null : ended,
+        took: took && !outdated ? attempt : null,
+      }),
       at,
     })
   }
 
   async #speak(attempt: AttemptRecord, heard: string): Promise<void> {
     const said = this.#word()
-    this.#said.set(attempt.runId, [...(this.#said.get(attempt.runId) ?? []), said])
+    const { outdatedAttempts } = (await store.getRun(attempt.runId))!
+    if (attempt.number > outdatedAttempts)
+      this.#said.set(attempt.runId, [...(this.#said.get(attempt.runId) ?? []), said])
     this.#sessions.set(attempt.sessionId, `${heard}\n${said}`)
     const recorded = this.#recorded.get(attempt.sessionId) ?? new Set()
     this.#recorded.set(attempt.sessionId, recorded.add(attempt.promptId))

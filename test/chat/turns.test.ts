@@ -150,6 +150,30 @@ it('an edit while a turn runs: the answer stays, the session is not used again',
   expect(sent()).not.toContain('first words')
 })
 
+it('a question that is edited while it is answered is asked again; nothing of the first answer is kept', async () => {
+  const chat = await begin(
+    { when: '/second$/', reply: [{ text: 'Beginning' }, { hold: 'never' }, { text: ' of an answer.' }] },
+    { when: '/other words$/', reply: 'Other answer.' },
+  )
+  await chat.say('first')
+  const { id } = await chat.post('second')
+  await world.waitForEvent(id, (e) => e.type === 'text-delta')
+  const later = await chat.post('third')
+  await chat.edit(2, 'other words')
+  expect(await world.settled(id)).toMatchObject({ outcome: 'completed', resultText: 'Other answer.' })
+  await world.settled(later.id)
+  expect(await chat.texts()).toEqual([
+    'user: first',
+    'claude: Noted.',
+    'user: other words',
+    'claude: Other answer.',
+    'user: third',
+    'claude: Noted.',
+  ])
+  expect(everything()).toContain('other words')
+  expect(everything()).not.toMatch(/second|Beginning/)
+})
+
 it('truncating a turn that runs cancels it; its answer is not kept', async () => {
   const chat = await begin({
     when: '/second$/',

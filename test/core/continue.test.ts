@@ -10,6 +10,7 @@ const ended = (name: OutcomeName, change: Partial<AttemptEnd> = {}): AttemptEnd 
   kind: 'turn',
   resumed: false,
   cancelRequested: false,
+  outdated: false,
   unattended: false,
   strikes: name === 'crashed' ? 1 : 0,
   fruitless: 0,
@@ -31,6 +32,14 @@ describe('the run settles', () => {
         const next = decideNext(ended(name, { resumed, strikes }))
         expect(next).toEqual({ kind: 'settle', outcome: { name, message: `said ${name}` } })
       }
+    }
+  })
+
+  it('not while its question was edited since it was asked, unless it is cancelled', () => {
+    for (const name of OUTCOMES) {
+      expect(decideNext(ended(name, { outdated: true }))).toMatchObject({ kind: 'retry', afterMs: 0 })
+      const cancelled = decideNext(ended(name, { outdated: true, cancelRequested: true }))
+      expect(cancelled).toMatchObject({ kind: 'settle' })
     }
   })
 

@@ -97,6 +97,8 @@ describe('a fresh session is started', () => {
     const facts = { ...goodFacts, pin: null, past: { turns: false, unfinishedWork: false } }
     expect(decideResume(facts, NOW)).toEqual({ kind: 'fresh', reason: 'first-run', carry: 'none' })
     expect(decideResume({ ...facts, forceFresh: true }, NOW)).toMatchObject({ reason: 'forced' })
+    const switched = { ...facts, past: { turns: true, otherAgent: true, unfinishedWork: false } }
+    expect(decideResume(switched, NOW)).toMatchObject({ reason: 'other-agent', carry: 'transcript' })
   })
 
   it('never by a later reason while an earlier one holds as well', () => {

@@ -47,7 +47,14 @@ async function read(...runs: EventBody[][]) {
     const stored = events.map(
       (body, index): StoredEvent => ({ runId: id, seq: index + 1, attemptId, at: T0, body, chars: 10 }),
     )
-    return { id, attemptCount: events.length > 0 ? 1 : 0, promptId: PROMPT_ID, links: { jobId }, stored }
+    return {
+      id,
+      attemptCount: events.length > 0 ? 1 : 0,
+      outdatedAttempts: 0,
+      promptId: PROMPT_ID,
+      links: { jobId },
+      stored,
+    }
   })
   const store = {
     listRunsOfJobs: async () => records,

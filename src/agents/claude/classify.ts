@@ -14,6 +14,7 @@ const STOPPED: Record<Exclude<StopCause, 'hung-after-result'>, Outcome> = {
   silent: { name: 'timed-out', message: 'printed nothing for longer than its idle timeout' },
   'output-limit': { name: 'output-limit', message: 'printed more than its output limit' },
   'question-timeout': { name: 'question-timeout', message: 'nobody answered its question in time' },
+  'question-edited': { name: 'cancelled', message: 'its question was edited' },
   budget: { name: 'budget', message: 'its budget is used up' },
   'rate-limited': { name: 'rate-limited', message: 'the model takes no more requests for a while' },
 }

@@ -9,6 +9,7 @@
  * - An unattended run that ran into a limit of use waits until it resets, or longer each time if nobody says when.
  * - The session overflowed: another attempt, now. The first time it makes room in the session, then the turn is asked
  *   again, and if that was not enough, in a fresh session (see core/room). A fresh one that overflows settles the run.
+ * - Its question was edited meanwhile: another attempt, now, with the new text.
  * - A cancelled run settles, whatever its last attempt's end looked like.
  * - Everything else settles the run. A person or a rule above may start another run in the session.
  *
@@ -24,6 +25,8 @@ export interface AttemptEnd {
   kind: 'turn' | 'compact'
   resumed: boolean
   cancelRequested: boolean
+  /** The question was edited since it was asked: whatever came of it, it is asked again. */
+  outdated: boolean
   /** Nobody watches: what passes by itself is waited for. */
   unattended: boolean
   /** What the interruptions of this run count so far, this one included. */
@@ -49,6 +52,7 @@ export function decideNext(end: AttemptEnd): Next {
     const gone = outcome.name === 'crashed' || (end.unattended && outcome.name !== 'completed')
     return { kind: 'settle', outcome: gone ? { name: 'cancelled', message: 'cancelled' } : outcome }
   }
+  if (end.outdated) return { kind: 'retry', afterMs: 0, why: 'the question was edited, asking it again' }
   if (refusesSession(outcome, end.resumed)) {
     return {
       kind: 'retry',

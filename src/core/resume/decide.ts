@@ -12,12 +12,18 @@ export type ResumeDecision =
 
 export function decideResume(facts: ResumeFacts, now: Date): ResumeDecision {
   const { pin } = facts
-  if (pin === null) return fresh(facts.forceFresh ? 'forced' : 'first-run', facts.past)
+  if (pin === null) return fresh(reasonWithoutPin(facts), facts.past)
   const pinned: ResumeFacts & { pin: Pin } = { ...facts, pin }
   const guard = GUARDS.find((g) => g.refuses(pinned, now))
   return guard
     ? fresh(guard.reason, facts.past)
     : { kind: 'resume', agentSessionId: pin.agentSessionId, carry: 'none' }
+}
+
+/** An agent that comes into a conversation of others has no session yet because it was switched to. */
+function reasonWithoutPin({ forceFresh, past }: ResumeFacts): FreshReason {
+  if (forceFresh) return 'forced'
+  return past.otherAgent ? 'other-agent' : 'first-run'
 }
 
 function fresh(reason: FreshReason, past: Past): ResumeDecision {

@@ -54,6 +54,8 @@ export interface ResumeLimits {
 export interface Past {
   /** Earlier turns of the same conversation or session exist. */
   turns: boolean
+  /** Of a conversation: another agent has taken part in it. */
+  otherAgent?: boolean
   /** An earlier attempt at this very run did something: its work must be described, not repeated. */
   unfinishedWork: boolean
 }

@@ -16,6 +16,7 @@ import { watches } from './0009-watches.ts'
 import { requestKeys } from './0010-request-keys.ts'
 import { watchedTime } from './0014-watched-time.ts'
 import { told } from './0016-told.ts'
+import { editedTurns } from './0017-edited-turns.ts'
 import { runtimes } from './0018-runtimes.ts'
 import { outside } from './0019-outside.ts'
 
@@ -38,6 +39,7 @@ export const MIGRATIONS: readonly Migration[] = [
   requestKeys,
   watchedTime,
   told,
+  editedTurns,
   runtimes,
   outside,
 ]
