@@ -98,6 +98,7 @@ export type StopCause =
   | 'hung-after-result'
   | 'budget'
   | 'rate-limited'
+  | 'session-conflict'
 
 export interface SessionFiles {
   transcript: string
@@ -124,6 +125,12 @@ export interface TranscriptFacts {
   hasMessage: boolean
   /** What others asked in it, oldest first. */
   outside: readonly OutsideTurn[]
+}
+
+export interface SessionHolder {
+  pid: number
+  /** When it was started, in clock ticks after boot. */
+  startTicks: number
 }
 
 export interface Mended {
@@ -164,6 +171,6 @@ export interface AgentAdapter {
   mendTranscript: (path: string, keepAs: string) => Promise<Mended | null>
   /** Files of its own set-up, with which it could give itself more rights. */
   ownFiles: (env: Env) => readonly string[]
-  /** A live process, not ours, that has the session open. */
-  findHolder: (agentSessionId: string, env: Env) => Promise<number | null>
+  /** The live processes that have the session open, ours among them. */
+  findHolders: (agentSessionId: string, env: Env) => Promise<SessionHolder[]>
 }

@@ -7,6 +7,7 @@ import type { EventBody } from '../contract/events.ts'
 import type { Outcome } from '../contract/outcome.ts'
 import { overBudget } from '../core/job/budget.ts'
 import { attemptDir, lastWriteOf, prepare, readKeeperPid, revoke, sizeOf } from '../process/attempt-dir.ts'
+import { keepsFolder } from '../process/keeper-folder.ts'
 import { endStrays } from '../process/ladder.ts'
 import { launch } from '../process/launch.ts'
 import { hasMarker, identify, isAlive, type ProcessIdentity } from '../process/proc.ts'
@@ -15,6 +16,7 @@ import { isUnattended, readAllowance } from './allowance.ts'
 import { guarded, openDesk, openGate } from './enforcement.ts'
 import type { LiveRuns } from './live-runs.ts'
 import { mendTranscript } from './mend.ts'
+import { watchOtherWriters } from './other-writers.ts'
 import type { EngineParts } from './parts.ts'
 import { Detached, persist } from './persist.ts'
 import { settleAttempt } from './settle.ts'
@@ -138,7 +140,11 @@ async function supervise(
       await supervision.stop('cancelled', 'Reprise was started as a dry run')
     const stopKeeping = await parts.checkpoints.every(input.run, input.attempt.id)
     const desk = input.gate && openDesk(parts, input, input.gate)
+    const stopWatching = watchOtherWriters(parts, input, (message) =>
+      supervision.stop('session-conflict', message),
+    )
     const end = await supervision.run().finally(() => {
+      stopWatching()
       desk?.close()
       stopKeeping()
     })
@@ -162,6 +168,7 @@ export async function adoptAttempt(
     const session = await parts.store.getSession(attempt.sessionId)
     const adapter = await parts.agents.adapterOf(run.agent, session?.runtimeId ?? '')
     const keeper = attempt.process ?? (await findKeeper(dir, attempt.id)) ?? GONE
+    if (isAlive(keeper) && !keepsFolder(keeper, dir)) return await leaveToOther(parts, run, attempt)
     if (attempt.process === null) await persist(parts, () => parts.store.markLaunched(attempt, keeper))
     parts.log.info({ run: run.id, attempt: attempt.id, pid: keeper.pid }, 'adopted an attempt')
     const goneSince = isAlive(keeper) ? null : await lastWriteOf(dir)
@@ -193,6 +200,15 @@ const BUSY_WAIT_MS = 250
 async function waitForSession({ store, clock }: EngineParts, run: RunRecord): Promise<void> {
   const until = new Date(clock.now().getTime() + BUSY_WAIT_MS)
   await store.postponeRun(run.id, until, 'another run is using the session')
+}
+
+/** This home is a copy. What was under way when it was copied is the business of the daemon of the original. */
+async function leaveToOther(parts: EngineParts, run: RunRecord, attempt: AttemptRecord): Promise<void> {
+  const message =
+    'this is a copy of a Reprise home: the agent was started from the original, which goes on with it'
+  parts.log.warn({ run: run.id, attempt: attempt.id, pid: attempt.process?.pid }, message)
+  const outcome = { name: 'cancelled', message } as const
+  await endUnseen(parts, run, attempt, { outcome, strays: 0, strikes: 0, next: { kind: 'settle', outcome } })
 }
 
 /** The daemon died before the agent was started: nothing happened, so nothing counts. */

@@ -34,7 +34,7 @@ async function mend(
   path: string,
 ): Promise<string | null> {
   // Somebody may have opened the session by hand since we looked.
-  if ((await adapter.findHolder(agentSessionId, env)) !== null) return null
+  if ((await adapter.findHolders(agentSessionId, env)).length > 0) return null
   const time = clock.now().toISOString().replace(/[:.]/g, '-')
   const mended = await adapter.mendTranscript(path, join(damaged, `${agentSessionId}-${time}.jsonl`))
   if (mended === null) return null

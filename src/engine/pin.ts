@@ -1,4 +1,5 @@
 /** What is known about the session that a run would resume: from the store, from the agent's files, from its processes. */
+import type { ConfiguredAgent } from '../agents/registry.ts'
 import type { OutsideTurn } from '../core/history/outside.ts'
 import type { Holder, Pin } from '../core/resume/facts.ts'
 import type { RunRecord, SessionRecord } from '../store/records.ts'
@@ -32,12 +33,16 @@ export async function readPin(
     workDir: session.workDir,
     messageId: run.promptId,
     answeredId: await store.findAnsweredPrompt(session),
-    ownIds: new Set([run.promptId, ...(await store.listOwnPrompts(session.id))]),
+    ownIds: await readOwnIds(store, run, session),
   })
   const leasedBy = await store.findLeaseHolder(session.id)
-  const pid = leasedBy === null ? await adapter.findHolder(session.agentSessionId, env) : null
+  const [other] = leasedBy === null ? await adapter.findHolders(session.agentSessionId, env) : []
   const holder: Holder | null =
-    leasedBy !== null ? { kind: 'lease', runId: leasedBy } : pid !== null ? { kind: 'process', pid } : null
+    leasedBy !== null
+      ? { kind: 'lease', runId: leasedBy }
+      : other
+        ? { kind: 'process', pid: other.pid }
+        : null
   return {
     pin: { ...session, epoch, full: false, transcript: transcript.state, holder },
     promptRecorded: transcript.hasMessage,
@@ -45,6 +50,23 @@ export async function readPin(
     outside: await notTakenIn(store, session, transcript.outside),
   }
 }
+
+/** What others said in a session that has not been taken in yet. */
+export async function findOutside(
+  { store }: EngineParts,
+  { adapter, env }: Pick<ConfiguredAgent, 'adapter' | 'env'>,
+  run: RunRecord,
+  session: SessionRecord,
+): Promise<OutsideTurn[]> {
+  const { outside } = await adapter.inspectTranscript(session.agentSessionId, env, {
+    workDir: session.workDir,
+    ownIds: await readOwnIds(store, run, session),
+  })
+  return notTakenIn(store, session, outside)
+}
+
+const readOwnIds = async (store: EngineParts['store'], run: RunRecord, session: SessionRecord) =>
+  new Set([run.promptId, ...(await store.listOwnPrompts(session.id))])
 
 async function notTakenIn(
   store: EngineParts['store'],

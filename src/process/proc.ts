@@ -61,6 +61,12 @@ function hasLimit(pid: number, attemptId: string): boolean {
   return limits !== null && carriesLockLimit(limits, attemptId)
 }
 
+/** The attempt a process belongs to, of whichever daemon; null: of none. */
+export function readMarker(pid: number): string | null {
+  const variables = read(`/proc/${pid}/environ`)?.split('\0') ?? []
+  return variables.find((variable) => variable.startsWith(`${MARKER}=`))?.slice(MARKER.length + 1) ?? null
+}
+
 export function signal(target: number, name: NodeJS.Signals): void {
   try {
     process.kill(target, name)

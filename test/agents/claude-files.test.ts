@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { configDirOf } from '../../src/agents/claude/config-dir.ts'
 import { hasClaudeCredentials } from '../../src/agents/claude/credentials.ts'
-import { findClaudeHolder } from '../../src/agents/claude/holder.ts'
+import { findClaudeHolders } from '../../src/agents/claude/holder.ts'
 import { inspectClaudeTranscript } from '../../src/agents/claude/transcript.ts'
 import { temporaryDir } from './temporary-dir.ts'
 
@@ -38,6 +38,7 @@ describe('a transcript', () => {
       path,
       bytes: readFileSync(path).length,
       hasMessage: false,
+      outside: [],
     })
   })
 
@@ -64,7 +65,7 @@ describe('a transcript', () => {
   })
 
   it('that is not there is missing', async () => {
-    const missing = { state: 'missing', path: null, bytes: null, hasMessage: false }
+    const missing = { state: 'missing', path: null, bytes: null, hasMessage: false, outside: [] }
     expect(await withTranscript(null).inspect()).toEqual(missing)
     expect(
       await inspectClaudeTranscript(ID, { CLAUDE_CONFIG_DIR: '/nowhere' }, { workDir: WORK_DIR }),
@@ -147,26 +148,26 @@ describe('who holds a session', () => {
       writeFileSync(join(dir, 'sessions', `${i}.json`), text)
     }
     writeFileSync(join(dir, 'sessions', '1.abc.key'), JSON.stringify({ sessionId: ID, pid: process.pid }))
-    return findClaudeHolder(ID, { CLAUDE_CONFIG_DIR: dir })
+    return findClaudeHolders(ID, { CLAUDE_CONFIG_DIR: dir }).then((holders) => holders.map(({ pid }) => pid))
   }
 
   it('a live process that registered itself, among records of others and broken ones', async () => {
     const pid = await sleeper()
     const others = [{ sessionId: 'other', pid: process.pid }, 'torn {', '[]', { sessionId: ID, pid: 'x' }]
-    expect(await registered(...others, { sessionId: ID, pid, procStart: startOf(pid) })).toBe(pid)
-    expect(await registered({ sessionId: ID, pid })).toBe(pid)
+    expect(await registered(...others, { sessionId: ID, pid, procStart: startOf(pid) })).toEqual([pid])
+    expect(await registered({ sessionId: ID, pid })).toEqual([pid])
   })
 
   it('nobody, when the process is gone', async () => {
     const child = spawn('true')
     await new Promise((resolve) => child.once('exit', resolve))
-    expect(await registered({ sessionId: ID, pid: child.pid, procStart: '1' })).toBeNull()
-    expect(await registered({ sessionId: ID, pid: child.pid })).toBeNull()
+    expect(await registered({ sessionId: ID, pid: child.pid, procStart: '1' })).toEqual([])
+    expect(await registered({ sessionId: ID, pid: child.pid })).toEqual([])
   })
 
   it('nobody, when another process has got the pid since', async () => {
     const pid = await sleeper()
-    expect(await registered({ sessionId: ID, pid, procStart: String(Number(startOf(pid)) - 1) })).toBeNull()
+    expect(await registered({ sessionId: ID, pid, procStart: String(Number(startOf(pid)) - 1) })).toEqual([])
   })
 
   it('nobody, when the process is dead and only not reaped yet', async () => {
@@ -182,11 +183,11 @@ describe('who holds a session', () => {
     await expect.poll(() => readFileSync(`/proc/${shell.pid}/comm`, 'utf8'), patiently).toBe('sleep\n')
     process.kill(pid, 'SIGKILL')
     await expect.poll(() => readFileSync(`/proc/${pid}/stat`, 'utf8'), patiently).toContain(') Z ')
-    expect(await registered({ sessionId: ID, pid, procStart: startOf(pid) })).toBeNull()
+    expect(await registered({ sessionId: ID, pid, procStart: startOf(pid) })).toEqual([])
   })
 
   it('nobody, when there are no records', async () => {
-    expect(await findClaudeHolder(ID, { CLAUDE_CONFIG_DIR: '/nowhere' })).toBeNull()
+    expect(await findClaudeHolders(ID, { CLAUDE_CONFIG_DIR: '/nowhere' })).toEqual([])
   })
 })
 

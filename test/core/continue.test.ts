@@ -22,7 +22,8 @@ const ended = (name: OutcomeName, change: Partial<AttemptEnd> = {}): AttemptEnd 
   ...change,
 })
 
-const FINAL = OUTCOMES.filter((name) => name !== 'crashed' && name !== 'session-missing')
+const TRIED_AGAIN: readonly OutcomeName[] = ['crashed', 'session-busy', 'session-missing']
+const FINAL = OUTCOMES.filter((name) => !TRIED_AGAIN.includes(name))
 
 describe('the run settles', () => {
   it.each(FINAL)('with the outcome of its attempt: %s', (name) => {
@@ -112,7 +113,7 @@ describe('whatever the agent does, the run settles', () => {
     let overflows = 0
     let resumed = resumes
     for (const [index, name] of outcomes.entries()) {
-      if (name === 'crashed') strikes++
+      if (name === 'crashed' || name === 'session-busy') strikes++
       if (name === 'context-overflow') overflows++
       const next = decideNext(ended(name, { resumed, strikes, overflows, maxResumes }))
       if (next.kind === 'settle') return index + 1

@@ -3,7 +3,7 @@ import { answerClaude, farewellClaude } from './answer.ts'
 import { classifyClaude } from './classify.ts'
 import { claudeOwnFiles } from './config-dir.ts'
 import { hasClaudeCredentials } from './credentials.ts'
-import { findClaudeHolder } from './holder.ts'
+import { findClaudeHolders } from './holder.ts'
 import { locateClaudeSession } from './locate.ts'
 import { mendClaudeTranscript } from './mend.ts'
 import { parseClaudeLine } from './parse.ts'
@@ -31,5 +31,5 @@ export const claudeAdapter: AgentAdapter = {
   inspectTranscript: inspectClaudeTranscript,
   mendTranscript: mendClaudeTranscript,
   ownFiles: claudeOwnFiles,
-  findHolder: findClaudeHolder,
+  findHolders: findClaudeHolders,
 }

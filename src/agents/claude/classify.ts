@@ -17,10 +17,17 @@ const STOPPED: Record<Exclude<StopCause, 'hung-after-result'>, Outcome> = {
   'question-edited': { name: 'cancelled', message: 'its question was edited' },
   budget: { name: 'budget', message: 'its budget is used up' },
   'rate-limited': { name: 'rate-limited', message: 'the model takes no more requests for a while' },
+  'session-conflict': { name: 'session-busy', message: 'another process was writing the same session' },
 }
 
 /** Ends of ours after which the work would go on. */
-const GOES_ON: readonly (StopCause | null)[] = ['timed-out', 'silent', 'budget', 'rate-limited']
+const GOES_ON: readonly (StopCause | null)[] = [
+  'timed-out',
+  'silent',
+  'budget',
+  'rate-limited',
+  'session-conflict',
+]
 
 export function classifyClaude(exit: Exit): Outcome {
   const { stopCause, turnEnd } = exit

@@ -4,7 +4,7 @@
  * - The agent refused to resume, or the model refused the resumed history (see refused-resume.ts): exactly one further attempt, now. It will be fresh, because the refused session is
  *   poisoned by then and the resume decision sees that; and a fresh attempt cannot be refused again.
  * - It was interrupted: another attempt after a pause, as long as the run has resumes left. For every run that is a
- *   vanished agent (killed, crashed, lost with the machine); for an unattended one also a timeout, a lost connection,
+ *   vanished agent (killed, crashed, lost with the machine) or a session that somebody else was writing; for an unattended one also a timeout, a lost connection,
  *   an overloaded model. Whether that attempt resumes is again the resume decision's business.
  * - An unattended run that ran into a limit of use waits until it resets, or longer each time if nobody says when.
  * - The session overflowed: another attempt, now. The first time it makes room in the session, then the turn is asked
@@ -89,9 +89,9 @@ export function strikesOf(
 }
 
 function isInterruption({ name, apiStatus }: Outcome, { unattended }: { unattended: boolean }): boolean {
-  if (name === 'crashed') return true
+  if (name === 'crashed' || name === 'session-busy') return true
   if (!unattended) return false
-  if (name === 'timed-out' || name === 'session-busy') return true
+  if (name === 'timed-out') return true
   if (name === 'rate-limited') return apiStatus === OVERLOADED
   // Without a status the model was not reached.
   return name === 'api-error' && (apiStatus === undefined || apiStatus >= 500)
@@ -133,7 +133,7 @@ const NOT_ABOUT_ROOM: readonly OutcomeName[] = ['crashed', 'cancelled', 'auth', 
 
 /** The first time at once if work was under way; then 1 s, 2 s, 4 s … up to a minute, plus up to half. */
 function pauseMs({ outcome, strikes, backoffMs, jitter }: AttemptEnd): number {
-  const ours = outcome.name === 'crashed' || outcome.name === 'timed-out'
+  const ours = ['crashed', 'timed-out', 'session-busy'].includes(outcome.name)
   if (!ours) return spread(doubled(backoffMs, strikes), jitter)
   return strikes <= 1 ? 0 : spread(Math.min(60_000, 1000 * 2 ** (strikes - 2)), jitter)
 }

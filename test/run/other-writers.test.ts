@@ -1,0 +1,117 @@
+/** Others at work in a session of ours at the same time, on the real CLI: no branch is lost without a word. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, expect, it } from 'vitest'
+import type { RunDetail } from '../../src/contract/run.ts'
+import { sayByHand } from '../support/by-hand.ts'
+import { Chat } from '../support/chat.ts'
+import { REPRISE, World } from '../support/world.ts'
+
+let world: World
+let second: ChildProcess | null = null
+afterEach(async () => {
+  const ended = second && once(second, 'exit')
+  second?.kill('SIGTERM')
+  await ended
+  second = null
+  await world.close()
+})
+
+const HELD = {
+  name: 'held',
+  rules: [
+    {
+      when: '/^(?!.*so far).*ours$/s',
+      reply: [{ text: 'We begin.' }, { hold: 'ours' }, { text: ' And end.' }],
+    },
+    { when: '/^by hand$/', reply: [{ hold: 'hand' }, { text: 'Said by hand.' }] },
+    { reply: 'Noted.' },
+  ],
+}
+
+it('by hand while a turn is at work: the turn stops and goes on fresh, and knows both', async () => {
+  world = await World.create(HELD)
+  await world.startDaemon()
+  const chat = await Chat.create(world)
+  const { sessionId } = await chat.say('remember heliotrope')
+  const { id } = await chat.post('ours')
+  await world.simulator.waitForHold('ours')
+  const hand = sayByHand(world, sessionId!, 'by hand')
+  await world.simulator.waitForHold('hand')
+  const run = await world.settled(id)
+  world.simulator.release('hand')
+  await hand
+  expect(run.attempts.map(({ outcome, freshReason }) => [outcome?.name, freshReason])).toEqual([
+    ['session-busy', null],
+    ['completed', 'session-in-use'],
+  ])
+  expect(run.sessionId).not.toBe(sessionId)
+  const stop = (await world.events(id)).find((event) => event.type === 'stop-request')
+  expect(stop).toMatchObject({
+    cause: 'session-conflict',
+    message: expect.stringMatching(/another process \(pid \d+\) is writing the same session/),
+  })
+  const sent = JSON.stringify(
+    world.simulator.requests().findLast((r) => r.userText.includes('ours'))!.messages,
+  )
+  for (const words of ['remember heliotrope', 'by hand', 'ours']) expect(sent).toContain(words)
+  expect((await chat.detail()).messages.map(({ origin }) => origin)).toContain('outside')
+})
+
+it('a daemon on a copy of the home leaves the agent of the original alone, and resumes nothing under it', async () => {
+  world = await World.create(HELD)
+  await world.startDaemon()
+  const first = await world.run({ prompt: 'remember heliotrope' })
+  const held = await world.createRun({ prompt: 'ours', sessionId: first.session! })
+  await world.simulator.waitForHold('ours')
+  const copy = join(world.dir, 'copy')
+  expect(spawnSync('cp', ['-a', world.home, copy]).status).toBe(0)
+  const api = await secondDaemon(copy)
+  expect(await settledBy(api, held.id)).toMatchObject({
+    state: 'settled',
+    outcome: 'cancelled',
+    message: expect.stringContaining('copy'),
+  })
+  const { id } = await api('POST', '/api/runs', {
+    workDir: world.workDir,
+    prompt: 'theirs',
+    sessionId: first.session,
+  })
+  const theirs = await settledBy(api, id)
+  expect(theirs).toMatchObject({ outcome: 'completed', resumed: false, freshReason: 'session-in-use' })
+  world.simulator.release('ours')
+  expect(await world.settled(held.id)).toMatchObject({ outcome: 'completed', attemptCount: 1 })
+})
+
+type Api = (method: string, path: string, body?: object) => Promise<RunDetail>
+
+async function secondDaemon(home: string): Promise<Api> {
+  const child = spawn('/bin/sh', ['-c', 'exec "$0" "$@"', REPRISE, 'up', '--foreground'], {
+    cwd: world.dir,
+    env: { ...world.env, REPRISE_HOME: home },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  second = child
+  await once(child.stdout, 'data')
+  const { url } = JSON.parse(readFileSync(join(home, 'daemon.json'), 'utf8')) as { url: string }
+  const authorization = `Bearer ${readFileSync(join(home, 'token'), 'utf8').trim()}`
+  return async (method, path, body) => {
+    const headers = { authorization, 'content-type': 'application/json' }
+    const response = await fetch(`${url}${path}`, {
+      method,
+      headers,
+      ...(body && { body: JSON.stringify(body) }),
+    })
+    return (await response.json()) as RunDetail
+  }
+}
+
+async function settledBy(api: Api, id: string): Promise<RunDetail> {
+  for (;;) {
+    const run = await api('GET', `/api/runs/${id}`)
+    if (run.state === 'settled') return run
+    await new Promise((next) => setTimeout(next, 50))
+  }
+}
