@@ -24,6 +24,7 @@ import { StorageFailures } from '../src/engine/storage-failures.ts'
 import { Supervision } from '../src/engine/supervision.ts'
 import { attemptDir, prepare } from '../src/process/attempt-dir.ts'
 import { openGit } from '../src/process/git/run.ts'
+import { Handling } from '../src/process/handling.ts'
 import { openSqliteStore } from '../src/store/sqlite/open.ts'
 
 export interface Spooled {
@@ -84,6 +85,7 @@ export async function spoolAttempt(folder: string, output: string): Promise<Spoo
     readingThread,
     spool,
     archive: join(folder, 'archive'),
+    handling: new Handling(join(folder, 'handling')),
     damaged: join(folder, 'damaged'),
     closing,
     storageFailures: new StorageFailures(systemClock, () => true),

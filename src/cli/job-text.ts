@@ -35,6 +35,7 @@ const WANTED: Readonly<Record<Attention, string>> = {
   'turn-limit': 'your word that it may take as many turns again',
   question: 'an answer; it asks again when it goes on',
   auth: 'the agent to be logged in',
+  quarantine: 'your word that it may be tried again, although the daemon died of it',
   'work-dir': 'somebody to look at its directory, which is not as its agent left it',
 }
 

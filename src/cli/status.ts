@@ -50,6 +50,7 @@ async function showStatus(context: CliContext): Promise<void> {
     `home      ${status.home}`,
     `runs      ${active} running, ${queued} queued, ${settled} settled`,
     ...storeLines(status.cannotStore, now).map((line) => style.red(line)),
+    ...quarantineLines(status.quarantined, now).map((line) => style.red(style.safe(line))),
     ...watchLines(watches, now),
     ...[...needsYou(paused), ...approvalLines(approvals.length)].map((line) => style.yellow(line)),
     ...agents.map(
@@ -71,6 +72,12 @@ function storeLines(failure: Status['cannotStore'], now: Date): string[] {
     `store     nothing can be stored for ${formatAge(failure.since, now)}: ${failure.why}`,
     '          Make room, or make the home writable again. What agents print meanwhile may be lost.',
   ]
+}
+
+function quarantineLines(quarantined: Status['quarantined'], now: Date): string[] {
+  return quarantined.map(
+    ({ runId, jobId, at, why }) => `held      ${jobId ?? runId} since ${formatTime(at, now)}: ${why}`,
+  )
 }
 
 function needsYou({ items, nextCursor }: Page<Job>): string[] {

@@ -1,5 +1,6 @@
 /** What crosses HTTP besides the things themselves: health, pages, the daemon's own file. */
 import { z } from 'zod'
+import { JobId, RunId } from './ids.ts'
 
 export const Health = z.object({
   status: z.literal('ok'),
@@ -9,6 +10,15 @@ export const Health = z.object({
 })
 export type Health = z.infer<typeof Health>
 
+/** A run that is held because the daemon died of it. */
+export const Quarantined = z.object({
+  runId: RunId.schema,
+  jobId: JobId.schema.nullable(),
+  at: z.iso.datetime(),
+  why: z.string(),
+})
+export type Quarantined = z.infer<typeof Quarantined>
+
 export const Status = Health.extend({
   home: z.string(),
   url: z.string(),
@@ -17,6 +27,8 @@ export const Status = Health.extend({
   memoryBytes: z.number(),
   /** The disk takes nothing at present; what is to be stored is tried again. */
   cannotStore: z.object({ since: z.iso.datetime(), why: z.string() }).nullable(),
+  /** Of the last days, newest first. */
+  quarantined: z.array(Quarantined),
 })
 export type Status = z.infer<typeof Status>
 

@@ -33,8 +33,11 @@ export const JOB_STATES = [
 export const JobState = z.enum(JOB_STATES)
 export type JobState = z.infer<typeof JobState>
 
-export const ATTENTIONS = ['budget', 'turn-limit', 'question', 'auth', 'work-dir'] as const
-/** What a paused job needs: more budget, more turns, an answer, a login, or somebody to look at its directory. */
+export const ATTENTIONS = ['budget', 'turn-limit', 'question', 'auth', 'work-dir', 'quarantine'] as const
+/**
+ * What a paused job needs: more budget, more turns, an answer, a login, somebody to look at its directory, or somebody
+ * to decide whether it is tried again although the daemon died of it.
+ */
 export const Attention = z.enum(ATTENTIONS)
 export type Attention = z.infer<typeof Attention>
 

@@ -16,6 +16,8 @@ export const OUTCOMES = [
   'output-limit',
   'question-timeout',
   'work-dir-changed',
+  /** The daemon died while it handled the run, again and again. */
+  'quarantined',
   'cancelled',
 ] as const
 

@@ -14,6 +14,7 @@ import { createEngine, type RunningEngine } from '../engine/engine.ts'
 import { ProgressBus } from '../engine/progress.ts'
 import { ReadingThread } from '../engine/reading/thread.ts'
 import { openGit } from '../process/git/run.ts'
+import { Handling } from '../process/handling.ts'
 import { openSqliteStore } from '../store/sqlite/open.ts'
 import type { Store } from '../store/store.ts'
 import {
@@ -110,6 +111,7 @@ export async function compose({
       redactor,
       readingThread,
       spool,
+      handling: new Handling(join(home, 'handling')),
       damaged: join(home, 'damaged'),
       archive: join(home, 'archive'),
       stateDir,

@@ -12,7 +12,7 @@ import type {
 } from '../contract/conversation.ts'
 import type { Approval, Escalation } from '../contract/escalation.ts'
 import type { RunEvent } from '../contract/events.ts'
-import type { ListQuery, Page, Status } from '../contract/http.ts'
+import type { ListQuery, Page, Quarantined, Status } from '../contract/http.ts'
 import type { ConversationId, MessageId, RunId } from '../contract/ids.ts'
 import type { CreateRun, Run, RunDetail, ToolResult } from '../contract/run.ts'
 import type { Session, SessionDetail } from '../contract/session.ts'
@@ -35,6 +35,8 @@ export interface Engine extends JobEngine, WatchEngine {
   listApprovals: () => Promise<Escalation[]>
   /** Lets the tier after this run start, or not. Once. */
   decideApproval: (id: RunId, approval: Approval) => Promise<Escalation>
+  /** Runs of the last days that are held because the daemon died of them, newest first. */
+  listQuarantined: () => Promise<Quarantined[]>
   countRuns: () => Promise<{ queued: number; running: number; settled: number }>
   /** Since when the disk takes nothing, and why; null if it does. */
   findStorageFailure: () => Status['cannotStore']

@@ -32,6 +32,7 @@ import { endingOfTurn } from './turn-ending.ts'
 export async function driveRun(parts: EngineParts, live: LiveRuns, queued: RunRecord): Promise<void> {
   let run = queued
   try {
+    await parts.handling.enter(run.id)
     const over = await readOverspending(parts, run)
     if (over !== null) {
       await endQueued(parts, run, { name: 'budget', message: over })
@@ -42,7 +43,9 @@ export async function driveRun(parts: EngineParts, live: LiveRuns, queued: RunRe
       await endQueued(parts, run, { name: 'work-dir-changed', message: outset.why })
       return
     }
-    const informed = await prepareInformed(parts, run, outset.note)
+    const informed = await parts.handling.during(run.id, 'prepare', String(run.attemptCount), () =>
+      prepareInformed(parts, run, outset.note),
+    )
     const { prepared } = informed
     run = informed.run
     if (prepared === 'busy') return await waitForSession(parts, run)
@@ -80,6 +83,8 @@ export async function driveRun(parts: EngineParts, live: LiveRuns, queued: RunRe
     await supervise(parts, live, { run, attempt, adapter: agent.adapter, dir, keeper, gate })
   } catch (error) {
     await giveUp(parts, run, error)
+  } finally {
+    parts.handling.leave(run.id)
   }
 }
 
@@ -162,6 +167,7 @@ export async function adoptAttempt(
   left: AttemptRecord,
 ): Promise<void> {
   try {
+    await parts.handling.enter(run.id)
     const attempt = await persist(parts, () => parts.store.takeOver(left, parts.clock.now()))
     const dir = attemptDir(parts.spool, attempt.id)
     if (await revoke(dir)) return await withdraw(parts, run, attempt)
@@ -176,6 +182,8 @@ export async function adoptAttempt(
     await supervise(parts, live, { run, attempt, adapter, dir, keeper, gate }, goneSince)
   } catch (error) {
     await giveUp(parts, run, error)
+  } finally {
+    parts.handling.leave(run.id)
   }
 }
 
@@ -239,6 +247,20 @@ async function giveUp(parts: EngineParts, run: RunRecord, error: unknown): Promi
   const outcome = wasNeverStarted(run, code)
     ? ({ name: 'cancelled', message: `not started: ${why}` } as const)
     : ({ name: 'crashed', message: why } as const)
+  await endNow(parts, run, outcome)
+}
+
+/** Ends a run that daemons before this one left, without reading anything of it. */
+export async function holdRun(parts: EngineParts, run: RunRecord, outcome: Outcome): Promise<void> {
+  for (const attempt of await parts.store.listAttempts(run.id)) {
+    if (attempt.state === 'ended') continue
+    await persist(parts, () => parts.store.takeOver(attempt, parts.clock.now()))
+    await revoke(attemptDir(parts.spool, attempt.id))
+  }
+  await endNow(parts, run, outcome)
+}
+
+async function endNow(parts: EngineParts, run: RunRecord, outcome: Outcome): Promise<void> {
   try {
     if (await endQueued(parts, run, outcome)) return
     for (const attempt of await parts.store.listAttempts(run.id)) {

@@ -7,7 +7,7 @@ import type { AttemptDir } from '../process/attempt-dir.ts'
 import { GuardDesk } from '../process/guard-desk.ts'
 import { installGuards, withGuards } from '../process/guards.ts'
 import { type AttemptRecord, OwnershipLost, type RunRecord } from '../store/records.ts'
-import { Gate, isGated } from './gate.ts'
+import { Gate, isGated, type ProgramStart } from './gate.ts'
 import type { EngineParts } from './parts.ts'
 import { Detached, persist } from './persist.ts'
 
@@ -67,13 +67,15 @@ export function openDesk(
     persist(parts, () => parts.store.addEvents(attempt, [event], parts.clock.now()))
       .then(() => parts.bus.publish(run.id))
       .catch((error) => parts.log.error({ run: run.id, error: String(error) }, 'a start was not recorded'))
+  const decideNoted = (start: ProgramStart) =>
+    parts.handling.during(run.id, 'guard', start.id, () => gate.decideStart(start))
   /** What is to be recorded once the guard has its answer. */
   const records = new Map<string, EventBody>()
   return new GuardDesk({
     dir: guardsOf(dir),
     decide: async ({ id, program, args, cwd }, signal) => {
       const start = { id, program, args, workDir: cwd }
-      const { refusal, looks } = await gate.decideStart(start).catch(leaveOpen(signal))
+      const { refusal, looks } = await decideNoted(start).catch(leaveOpen(signal))
       const what = [program, ...args].join(' ')
       if (refusal) records.set(id, refusal)
       else if (!looks) records.set(id, { type: 'program-start', program, what, workDir: cwd })

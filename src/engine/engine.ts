@@ -18,6 +18,7 @@ import { createJobs } from './jobs.ts'
 import { LiveRuns } from './live-runs.ts'
 import { goOnIfAffordable } from './next-run.ts'
 import type { EngineParts } from './parts.ts'
+import { listQuarantined, quarantine } from './quarantine.ts'
 import { requireSession } from './require-session.ts'
 import { hasRoom, StorageFailures } from './storage-failures.ts'
 import { sweepSpool } from './sweep.ts'
@@ -195,6 +196,7 @@ export function createEngine(
       await timekeeping.open()
       // Before anything can become due: what is not configured any more does not fire.
       await takeConfigured(parts, timetable)
+      await quarantine(parts)
       const left = await store.listOpenAttempts()
       for (const attempt of left) {
         const run = await store.getRun(attempt.runId)
@@ -258,6 +260,7 @@ export function createEngine(
       const short = items.map((run) => ({ ...run, prompt: run.prompt.slice(0, LISTED_PROMPT_CHARS) }))
       return { items: await Promise.all(short.map(describe)), nextCursor }
     },
+    listQuarantined: () => listQuarantined(parts),
     countRuns: store.countRuns,
     findStorageFailure: () => {
       const { current } = storageFailures

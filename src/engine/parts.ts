@@ -10,6 +10,7 @@ import type { ResumeLimits } from '../core/resume/facts.ts'
 import type { SteadyClock } from '../core/steady-clock.ts'
 import type { ConfiguredWatch } from '../core/watch/definition.ts'
 import type { Git } from '../process/git/run.ts'
+import type { Handling } from '../process/handling.ts'
 import type { Store } from '../store/store.ts'
 import type { Checkpoints } from './checkpoints.ts'
 import type { Cooldowns } from './cooldowns.ts'
@@ -39,6 +40,8 @@ export interface EngineParts {
   storageFailures: StorageFailures
   /** The folder that holds one folder per attempt. */
   spool: string
+  /** Notes of what is being handled, for the daemon after one that dies of it. */
+  handling: Handling
   /** The folder that keeps transcripts as they were before they were mended. */
   damaged: string
   /** The folder that keeps the transcripts of jobs. */

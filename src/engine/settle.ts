@@ -82,6 +82,7 @@ async function settleOnce(parts: EngineParts, input: SettleInput): Promise<void>
 
   // Read anew: a cancel or a stop cause may have been stored since.
   const run = (await store.getRun(attempt.runId)) ?? input.run
+  parts.handling.begin(run.id, 'settle', attempt.id)
   const attempts = await store.listAttempts(run.id)
   const current = attempts.find((a) => a.id === attempt.id) ?? attempt
   const events = await store.listEvents(run.id, { types: RELEVANT })
@@ -157,6 +158,7 @@ async function settleOnce(parts: EngineParts, input: SettleInput): Promise<void>
     own.some(({ body }) => body.type === 'prompt-accept' || body.type === 'model-call')
   // A command that the agent runs by itself (`/help`) may swallow what stood before it: nothing counts as told then.
   const informed = tookPrompt && (outcome.name !== 'completed' || own.some(isModelCall))
+  parts.handling.end(run.id, 'settle', attempt.id)
   // Not of one that never got its prompt: it knows nothing of what others did to the files.
   const unkept = tookPrompt
     ? await parts.checkpoints.keepWork(run, attempt.id, input.goneSince ?? null)

@@ -79,6 +79,8 @@ export class Supervision {
   #storing: Promise<void> = Promise.resolve()
   #failure: { error: unknown } | null = null
   #turn = NEW_TURN
+  /** Up to where what the spool holds has been acted on. */
+  #handledTo: number
   /** Of a run that nobody watches only. */
   #meter: Meter | null = null
 
@@ -87,6 +89,7 @@ export class Supervision {
     this.#parts = parts
     this.#in = input
     const from = attempt.heldFrom ?? attempt.spoolOffset
+    this.#handledTo = attempt.spoolOffset
     this.#tail = new Tail(dir, keeper, from)
     this.#intake = new Intake({
       tail: this.#tail,
@@ -97,6 +100,7 @@ export class Supervision {
       from,
       storedTo: attempt.spoolOffset,
       thread: parts.readingThread,
+      onChunk: () => this.#noteReading(),
       log: parts.log,
     })
     this.#watch = new AttemptWatch(parts, attempt, from)
@@ -122,6 +126,7 @@ export class Supervision {
         if (this.#failure) throw this.#failure.error
         if (drained) await this.#storageFailureNotes.look()
         if (drained && end) return { ...end, strays: this.#strays }
+        if (drained) this.#parts.handling.leave(attempt.runId)
         if (drained) await this.#watchAndWait()
       }
       return null
@@ -209,13 +214,22 @@ export class Supervision {
       this.#parts.log.error({ error, attempt: this.#in.attempt.id }, 'the parser failed on a line')
     const at = this.#parts.clock.now()
     this.#watch.noteOutput(readTo)
-    if (batch.size === 0) return drained
+    if (batch.size === 0) {
+      this.#noteRead(this.#handledTo)
+      return drained
+    }
+    this.#noteReading()
     // It may have been a question, which nobody will answer.
     if (missedLine && this.#in.gate)
       await this.stop('output-limit', 'printed a line that is too long or too deeply nested to be checked')
     await this.#attend(batch)
     await this.#storing
-    if (!this.#failure) this.#storing = this.#store(batch, read, at).catch((error) => this.#fail(error))
+    const from = this.#handledTo
+    this.#handledTo = read.offset
+    if (!this.#failure)
+      this.#storing = this.#store(batch, read, at)
+        .catch((error) => this.#fail(error))
+        .finally(() => this.#noteRead(from))
     return drained
   }
 
@@ -228,6 +242,17 @@ export class Supervision {
     await this.#sayGoodbyeIfDone()
     // Once its turn is over, somebody waits for whatever still comes.
     if (this.#watch.isOver) this.#parts.store.hurry()
+  }
+
+  /** What is being read now begins there: should the daemon die of it, the next one finds out (engine/quarantine.ts). */
+  #noteReading(): void {
+    const { run, attempt } = this.#in
+    this.#parts.handling.begin(run.id, 'read', `${attempt.id}@${this.#handledTo}`)
+  }
+
+  #noteRead(from: number): void {
+    const { run, attempt } = this.#in
+    this.#parts.handling.end(run.id, 'read', `${attempt.id}@${from}`)
   }
 
   #fail(error: unknown): void {

@@ -49,6 +49,19 @@ export async function listRuns(db: Kysely<Tables>, query: RunQuery): Promise<Pag
   return { items, nextCursor: rows.length > query.limit ? (items.at(-1)?.id ?? null) : null }
 }
 
+/** Newest first. */
+export async function listQuarantined(db: Kysely<Tables>, since: Date, limit: number): Promise<RunRecord[]> {
+  const rows = await db
+    .selectFrom('runs')
+    .selectAll()
+    .where('outcome_name', '=', sql.lit('quarantined'))
+    .where('ended_at', '>', since.getTime())
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute()
+  return rows.map(toRun)
+}
+
 /** Where nothing more may start at present. */
 export interface Busy {
   agents: readonly string[]

@@ -61,6 +61,8 @@ export interface Store extends Watching {
   admitRun: (run: NewRun) => Promise<{ run: RunRecord; created: boolean }>
   getRun: (id: RunId) => Promise<RunRecord | null>
   listRuns: (query: runs.RunQuery) => Promise<Page<RunRecord>>
+  /** Runs that are held because the daemon died of them, newest first. */
+  listQuarantined: (since: Date, limit: number) => Promise<RunRecord[]>
   listStartable: (now: Date, limit: number, busy?: runs.Busy) => Promise<RunRecord[]>
   nextDueAt: (now: Date) => Promise<Date | null>
   countRuns: () => Promise<{ queued: number; running: number; settled: number }>
@@ -253,6 +255,7 @@ export function createStore(
     admitRun: (run) => write((tx) => admitRun(tx, run)),
     getRun: (id) => runs.getRun(reader, id),
     listRuns: (query) => runs.listRuns(reader, query),
+    listQuarantined: (since, limit) => runs.listQuarantined(reader, since, limit),
     listStartable: (now, limit, busy) => runs.listStartable(reader, now, limit, busy),
     nextDueAt: (now) => runs.nextDueAt(reader, now),
     countRuns: () => runs.countRuns(reader),

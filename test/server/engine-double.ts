@@ -95,6 +95,7 @@ export function createEngineDouble(): EngineDouble {
       const items = [...runs.values()].filter((run) => state === undefined || run.state === state)
       return { items: items.slice(0, limit), nextCursor: items.length > limit ? 'more' : null }
     },
+    listQuarantined: async () => [],
     countRuns: async () => ({ queued: 0, running: runs.size, settled: 0 }),
     findStorageFailure: () => null,
     listEvents: async (id, after, limit) => (events.get(get(id).id) ?? []).slice(after, after + limit),

@@ -19,6 +19,7 @@ import { createEngine } from '../../src/engine/engine.ts'
 import { ProgressBus } from '../../src/engine/progress.ts'
 import { ReadingThread } from '../../src/engine/reading/thread.ts'
 import { openGit } from '../../src/process/git/run.ts'
+import { Handling } from '../../src/process/handling.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import type { Store } from '../../src/store/store.ts'
 
@@ -56,6 +57,7 @@ const engine = createEngine({
   redactor: NOTHING_TO_REDACT,
   readingThread: new ReadingThread(() => startReadingThread(NOTHING_TO_REDACT.options), log),
   spool: `${home}/spool`,
+  handling: new Handling(`${home}/handling`),
   damaged: `${home}/damaged`,
   archive: `${home}/archive`,
   stateDir: `${home}/state`,

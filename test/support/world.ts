@@ -108,6 +108,13 @@ export class World {
     await exited
   }
 
+  /** Resolves when the daemon has died by itself. */
+  async daemonDeath(): Promise<void> {
+    const child = this.#daemon
+    if (child && child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+    this.#daemon = null
+  }
+
   async request(
     method: string,
     path: string,

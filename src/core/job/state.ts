@@ -14,6 +14,7 @@ const NEEDS: Partial<Record<OutcomeName, Attention>> = {
   'question-timeout': 'question',
   auth: 'auth',
   'work-dir-changed': 'work-dir',
+  quarantined: 'quarantine',
 }
 
 export function jobStateOf(run: RunStanding): { state: JobState; attention: Attention | null } {

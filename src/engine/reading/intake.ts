@@ -16,6 +16,8 @@ export interface IntakeInput extends Omit<SpoolReaderInput, 'adapter'> {
   tail: Tail
   path: string
   thread: ReadingThread
+  /** Called before something is read here, not in the thread. */
+  onChunk?: () => void
   log: Log
 }
 
@@ -62,7 +64,10 @@ export class Intake {
     while (!this.#here.isFull && !drained) {
       const chunk = await tail.read()
       if (chunk === null) drained = true
-      else this.#here.push(chunk)
+      else {
+        this.#in.onChunk?.()
+        this.#here.push(chunk)
+      }
     }
     if (drained && last) this.#here.finish()
     return { ...this.#here.take(), drained }

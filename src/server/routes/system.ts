@@ -41,6 +41,7 @@ export function addSystemRoutes(app: OpenAPIHono, options: AppOptions): void {
         runs: await engine.countRuns(),
         memoryBytes: process.memoryUsage.rss(),
         cannotStore: engine.findStorageFailure(),
+        quarantined: await engine.listQuarantined(),
       },
       200,
     ),

@@ -19,6 +19,7 @@ import { told } from './0016-told.ts'
 import { editedTurns } from './0017-edited-turns.ts'
 import { runtimes } from './0018-runtimes.ts'
 import { outside } from './0019-outside.ts'
+import { quarantine } from './0020-quarantine.ts'
 
 export interface Migration {
   number: number
@@ -42,6 +43,7 @@ export const MIGRATIONS: readonly Migration[] = [
   editedTurns,
   runtimes,
   outside,
+  quarantine,
 ]
 
 interface MigrationsTable {

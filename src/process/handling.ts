@@ -1,0 +1,151 @@
+/**
+ * Notes on disk of which run the daemon is working on right now, so that after a death the next daemon knows what killed
+ * it. A note is written before something is read that an agent said or wrote, and removed afterwards; it only has to
+ * survive the process, not the machine, so nothing is flushed.
+ *
+ * handling (file: active) → passed (no file)
+ *                         → the daemon died → suspected (file: deaths 1) → passed, or the daemon died there again (deaths 2)
+ *
+ * A step is a run, what is done to it, and where (`at`: a position in the spool, the id of an attempt or a question).
+ * Only deaths at the very same step count together: a daemon that somebody kills twice is hardly ever hit at the same
+ * one. Suspects are handled one at a time (`enter`), so that the second death singles out one of them.
+ */
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+export const STEPS = ['prepare', 'read', 'guard', 'settle'] as const
+export type Step = (typeof STEPS)[number]
+
+interface Note {
+  at: string
+  /** The work had begun and not ended when this was written. */
+  active: boolean
+  /** How often a daemon died at `at`. */
+  deaths: number
+}
+
+export interface Suspicion {
+  runId: string
+  step: Step
+  at: string
+  deaths: number
+}
+
+export class Handling {
+  readonly #dir: string
+  readonly #suspects = new Map<string, Suspicion[]>()
+  #last: Promise<void> = Promise.resolve()
+  readonly #release = new Map<string, () => void>()
+  /** What has been noted, by name of the file. */
+  readonly #noted = new Map<string, string>()
+
+  constructor(dir: string) {
+    this.#dir = dir
+  }
+
+  /** Counts the deaths of the daemons before. To be called once, before anything is handled. */
+  open(): Suspicion[] {
+    mkdirSync(this.#dir, { recursive: true, mode: 0o700 })
+    for (const name of readdirSync(this.#dir)) {
+      const [runId = '', step = ''] = name.split('.')
+      const note = readNote(join(this.#dir, name))
+      if (!note || !isStep(step)) {
+        this.#remove(name)
+        continue
+      }
+      const deaths = note.deaths + (note.active ? 1 : 0)
+      this.#write(name, { ...note, active: false, deaths })
+      const known = this.#suspects.get(runId) ?? []
+      this.#suspects.set(runId, [...known, { runId, step, at: note.at, deaths }])
+    }
+    return [...this.#suspects.values()].flat()
+  }
+
+  begin(runId: string, step: Step, at: string): void {
+    const name = `${runId}.${step}`
+    if (this.#noted.get(name) === at) return
+    this.#noted.set(name, at)
+    this.#write(name, { at, active: true, deaths: this.#deathsAt(runId, step, at) })
+  }
+
+  /** Of a step that was begun again elsewhere meanwhile, nothing is removed. */
+  end(runId: string, step: Step, at: string): void {
+    const name = `${runId}.${step}`
+    if (this.#noted.get(name) !== at) return
+    this.#noted.delete(name)
+    this.#remove(name)
+    const left = (this.#suspects.get(runId) ?? []).filter((known) => known.step !== step)
+    if (left.length > 0) this.#suspects.set(runId, left)
+    else this.#suspects.delete(runId)
+    if (left.length === 0) this.leave(runId)
+  }
+
+  /** For work of which only one is under way at a time. */
+  async during<T>(runId: string, step: Step, at: string, work: () => Promise<T>): Promise<T> {
+    this.begin(runId, step, at)
+    try {
+      return await work()
+    } finally {
+      this.end(runId, step, at)
+    }
+  }
+
+  /** Waits for its turn if a daemon died while it handled this run, so that suspects are handled one by one. */
+  async enter(runId: string): Promise<void> {
+    if (!this.#suspects.has(runId) || this.#release.has(runId)) return
+    const before = this.#last
+    this.#last = new Promise((resolve) => this.#release.set(runId, resolve))
+    await before
+  }
+
+  /** The next suspect may be handled. */
+  leave(runId: string): void {
+    this.#release.get(runId)?.()
+    this.#release.delete(runId)
+  }
+
+  /** The run is over: it is not suspected of anything any more. */
+  forget(runId: string): void {
+    for (const step of STEPS) this.#remove(`${runId}.${step}`)
+    this.#suspects.delete(runId)
+    this.leave(runId)
+  }
+
+  #deathsAt(runId: string, step: Step, at: string): number {
+    const known = this.#suspects.get(runId)?.find((one) => one.step === step && one.at === at)
+    return known?.deaths ?? 0
+  }
+
+  /** A note that cannot be written, because the disk is full, is missing: that must stop nobody. */
+  #write(name: string, note: Note): void {
+    try {
+      writeFileSync(join(this.#dir, name), JSON.stringify(note), { mode: 0o600 })
+    } catch {
+      // See above.
+    }
+  }
+
+  #remove(name: string): void {
+    try {
+      rmSync(join(this.#dir, name), { force: true })
+    } catch {
+      // It is read again by the next daemon, which finds its run settled.
+    }
+  }
+}
+
+const isStep = (text: string): text is Step => (STEPS as readonly string[]).includes(text)
+
+/** null: half-written, or not ours. */
+function readNote(path: string): Note | null {
+  try {
+    const note: unknown = JSON.parse(readFileSync(path, 'utf8'))
+    if (typeof note !== 'object' || note === null) return null
+    const { at, active, deaths } = note as Partial<Note>
+    return typeof at === 'string' && typeof active === 'boolean' && Number.isSafeInteger(deaths)
+      ? { at, active, deaths: Number(deaths) }
+      : null
+  } catch {
+    return null
+  }
+}

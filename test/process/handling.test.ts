@@ -1,0 +1,95 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { decideQuarantine } from '../../src/core/quarantine.ts'
+import { Handling } from '../../src/process/handling.ts'
+
+let dir: string
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'reprise-handling-'))
+})
+afterEach(() => rmSync(dir, { recursive: true, force: true }))
+
+/** A daemon's life: it dies after `work`. */
+function life(work: (handling: Handling) => void) {
+  const handling = new Handling(dir)
+  const suspected = handling.open()
+  work(handling)
+  return suspected
+}
+
+it('knows after a death what was being handled, and counts deaths at the same step only', () => {
+  life((h) => {
+    h.begin('run_a', 'read', '100')
+    h.begin('run_b', 'read', '7')
+    h.end('run_b', 'read', '7')
+  })
+  expect(life((h) => h.begin('run_a', 'read', '100'))).toEqual([
+    { runId: 'run_a', step: 'read', at: '100', deaths: 1 },
+  ])
+  // It got further this time.
+  const third = life((h) => h.begin('run_a', 'read', '200'))
+  expect(third).toMatchObject([{ at: '100', deaths: 2 }])
+  expect(life(() => {})).toMatchObject([{ at: '200', deaths: 1 }])
+})
+
+it('a suspect that passes the step is none any more, and a settled run is forgotten', () => {
+  life((h) => h.begin('run_a', 'settle', 'x'))
+  life((h) => {
+    h.begin('run_a', 'settle', 'x')
+    h.end('run_a', 'settle', 'x')
+    h.begin('run_b', 'guard', 'y')
+  })
+  expect(life((h) => h.forget('run_b'))).toMatchObject([{ runId: 'run_b' }])
+  expect(readdirSync(dir)).toEqual([])
+})
+
+it('the end of an earlier batch does not end the note of the one that is being read', () => {
+  life((h) => {
+    h.begin('run_a', 'read', '1')
+    h.begin('run_a', 'read', '2')
+    h.end('run_a', 'read', '1')
+  })
+  expect(life(() => {})).toMatchObject([{ at: '2', deaths: 1 }])
+})
+
+it('handles suspects one by one, and nobody else waits', async () => {
+  life((h) => {
+    h.begin('run_a', 'read', '1')
+    h.begin('run_b', 'read', '1')
+  })
+  const handling = new Handling(dir)
+  handling.open()
+  const order: string[] = []
+  await handling.enter('run_other')
+  await handling.enter('run_a')
+  const second = handling.enter('run_b').then(() => order.push('b'))
+  await new Promise((next) => setImmediate(next))
+  order.push('a')
+  handling.leave('run_a')
+  await second
+  expect(order).toEqual(['a', 'b'])
+})
+
+it('disregards what is half-written or not its own', () => {
+  for (const [name, text] of [
+    ['run_a.read', '{"at":'],
+    ['run_b.read', '{"at":1,"active":true,"deaths":0}'],
+    ['run_c.dance', '{"at":"1","active":true,"deaths":9}'],
+  ] as const)
+    writeFileSync(join(dir, name), text)
+  expect(life(() => {})).toEqual([])
+  expect(readdirSync(dir)).toEqual([])
+})
+
+it('is held after two deaths at one step, not after one at each of two', () => {
+  expect(decideQuarantine([])).toBeNull()
+  const once = { step: 'read', deaths: 1 } as const
+  expect(decideQuarantine([once, { step: 'settle', deaths: 1 }])).toBeNull()
+  expect(decideQuarantine([once, { step: 'settle', deaths: 2 }])).toMatchObject({
+    name: 'quarantined',
+    message: expect.stringMatching(/^the daemon died twice while it was concluding it\./),
+  })
+  expect(decideQuarantine([{ step: 'guard', deaths: 5 }])?.message).toContain('5 times')
+})
