@@ -127,6 +127,7 @@ export async function spoolAttempt(folder: string, output: string): Promise<Spoo
     epoch: 0,
     continues: null,
     poison: null,
+    cacheState: null,
     told: null,
     compacted: false,
     turns: 0,

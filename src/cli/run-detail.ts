@@ -1,5 +1,6 @@
 /** One run, as a page. */
 import type { Client } from '../client/client.ts'
+import type { CacheUse } from '../contract/cache.ts'
 import type { PendingQuestion, RunDetail } from '../contract/run.ts'
 import { formatCost, formatDuration, formatTokens } from './amounts.ts'
 import { type CliContext, printJson, printLine } from './context.ts'
@@ -52,10 +53,31 @@ export function describeRun(run: RunDetail, now: Date): string[] {
         : attempt.state
       return `attempt ${attempt.number}  ${attempt.resumed ? 'resumed' : `fresh (${attempt.freshReason})`}, ${end}`
     }),
+    ...run.attempts.flatMap((attempt) => (attempt.cache ? [cacheLine(attempt.number, attempt.cache)] : [])),
     ...run.followUps.map((followUp) => `follow-up  ${followUpText(followUp, now)}`),
     ...pendingLines(run.id, run.pending),
     ...(run.resultText ? ['', run.resultText] : []),
   ]
+}
+
+function cacheLine(number: number, cache: CacheUse): string {
+  const { expectedReadTokens, readTokens, writtenTokens, rewrittenTokens, cause, rewriteUsd, savedUsd } =
+    cache
+  const parts = [
+    `read ${formatTokens(readTokens)} of ${formatTokens(expectedReadTokens)} tokens expected`,
+    `wrote ${formatTokens(writtenTokens)}`,
+    ...(cause
+      ? [`${formatTokens(rewrittenTokens)} written again (${cause}, +${formatCost(rewriteUsd)})`]
+      : []),
+    ...(savedUsd === null
+      ? []
+      : [
+          savedUsd < 0
+            ? `resuming cost ${formatCost(-savedUsd)} more`
+            : `resuming saved ${formatCost(savedUsd)}`,
+        ]),
+  ]
+  return `cache ${String(number).padEnd(4)} ${parts.join(', ')}`
 }
 
 function tierOf({ tier, dryRun, refusals, escalation, parentRunId }: RunDetail): string {

@@ -8,7 +8,7 @@ import { connect } from './daemon-connect.ts'
 export function define(command: Command, context: CliContext): void {
   command
     .description('Shows totals over all runs, and what resuming sessions saved.')
-    .addHelpText('after', '\nExamples:\n  reprise stats\n  reprise stats --json | jq .promptTokensSaved')
+    .addHelpText('after', '\nExamples:\n  reprise stats\n  reprise stats --json | jq .cache.savedUsd')
     .action(() => showStats(context))
 }
 
@@ -41,9 +41,38 @@ export function statsLines(stats: Stats): string[] {
       'prompts',
       `~${formatTokens(sent)} tokens sent; with the whole history each time ~${formatTokens(whole)}`,
     ],
-    ['saved', `~${formatTokens(stats.promptTokensSaved)} tokens (${share(stats.promptTokensSaved, whole)})`],
+    [
+      'not sent',
+      `~${formatTokens(stats.promptTokensSaved)} tokens of text (${share(stats.promptTokensSaved, whole)})`,
+    ],
+    ...cacheFields(stats.cache),
   ]
   return fields.map(([name, value]) => `${name.padEnd(10)}  ${value}`)
+}
+
+/** What resumed turns found in the prompt cache, and what resuming saved or cost in money. */
+function cacheFields(cache: Stats['cache']): [string, string][] {
+  if (cache.resumedTurns === 0) return []
+  const { expectedReadTokens: expected, readTokens: read, savedUsd } = cache
+  const rewrites = Object.entries(cache.rewrites)
+    .sort(([, a], [, b]) => b.costUsd - a.costUsd)
+    .map(
+      ([cause, { turns, tokens, costUsd }]) =>
+        `${count(turns, 'turn')} ${formatTokens(tokens)} (${cause}, +${formatCost(costUsd)})`,
+    )
+  return [
+    [
+      'cache',
+      `${count(cache.resumedTurns, 'resumed turn')} read ${formatTokens(read)} of ${formatTokens(expected)} tokens expected`,
+    ],
+    ...(rewrites.length > 0 ? [['rewritten', rewrites.join(', ')] as [string, string]] : []),
+    [
+      'saved',
+      savedUsd < 0
+        ? `nothing: resuming cost about ${formatCost(-savedUsd)} more than fresh sessions with the history`
+        : `about ${formatCost(savedUsd)}, compared with fresh sessions that are given the history`,
+    ],
+  ]
 }
 
 const share = (part: number, whole: number) => `${whole > 0 ? Math.round((part / whole) * 100) : 0} %`

@@ -91,6 +91,8 @@ export const EventBody = z.discriminatedUnion('type', [
     messageId: z.string(),
     model: z.string().optional(),
     usage: Usage.partial(),
+    /** How long what it wrote to the prompt cache is kept there. */
+    cacheTtlMs: z.number().optional(),
     ...parent,
   }),
   kind('retry-wait', {

@@ -1,5 +1,6 @@
 /** A run as callers see it. The names are part of the public surface: extend, do not rename. */
 import { z } from 'zod'
+import { CacheUse } from './cache.ts'
 import { Escalation } from './escalation.ts'
 import { QuestionItem } from './events.ts'
 import { FollowUp } from './follow-up.ts'
@@ -113,6 +114,8 @@ export const Attempt = z.object({
   exitCode: z.number().int().nullable(),
   outcome: Outcome.nullable(),
   costUsd: z.number().nullable(),
+  /** Of a resumed one that has ended: how it used the prompt cache, and what it should have found there. */
+  cache: CacheUse.nullable(),
   startedAt: z.iso.datetime(),
   endedAt: z.iso.datetime().nullable(),
 })

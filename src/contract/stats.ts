@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { CacheStats } from './cache.ts'
 import { Usage } from './outcome.ts'
 
 export const Stats = z.object({
@@ -17,5 +18,7 @@ export const Stats = z.object({
   /** What they would have been if every turn had been sent with the whole history. */
   promptTokensOfTranscripts: z.number(),
   promptTokensSaved: z.number(),
+  /** How resumed turns used the prompt cache, and what resuming saved in money; negative: it cost more. */
+  cache: CacheStats,
 })
 export type Stats = z.infer<typeof Stats>

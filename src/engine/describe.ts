@@ -90,6 +90,7 @@ export function describeAttempt(attempt: AttemptRecord): Attempt {
     exitCode: attempt.exitCode,
     outcome: attempt.outcome,
     costUsd: attempt.costUsd,
+    cache: attempt.cacheUse,
     startedAt: attempt.startedAt.toISOString(),
     endedAt: iso(attempt.endedAt),
   }

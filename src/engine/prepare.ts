@@ -215,6 +215,7 @@ function createSession(
     epoch: before?.epoch ?? 0,
     continues: before?.id ?? null,
     poison: null,
+    cacheState: null,
     told: null,
     compacted: false,
     turns: 0,

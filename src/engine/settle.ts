@@ -20,6 +20,7 @@ import {
   type StoredEvent,
 } from '../store/records.ts'
 import { isUnattended, wasRaised } from './allowance.ts'
+import { cacheUseOf } from './cache-use.ts'
 import { markTaken, takenIn } from './follow-ups/reconcile.ts'
 import { keepTranscript } from './keep-transcript.ts'
 import { goOnIfAffordable } from './next-run.ts'
@@ -170,6 +171,10 @@ async function settleOnce(parts: EngineParts, input: SettleInput): Promise<void>
     took: tookPrompt && !outdated && !refusesSession(outcome, attempt.resumed) && !acquitted ? attempt : null,
     informed,
   })
+  const cache = cacheUseOf(run, attempt, await store.getSession(attempt.sessionId), {
+    own,
+    rates: ownSpend?.rates ?? rates,
+  })
   const done = {
     modelCalls: new Set(events.flatMap(callOf)).size,
     toolCalls: await store.countEvents(run.id, 'tool-start'),
@@ -201,10 +206,12 @@ async function settleOnce(parts: EngineParts, input: SettleInput): Promise<void>
         turns: tookPrompt ? 1 : 0,
         told: informed ? { told: attempt.told, compacted: own.some(isCompaction) } : null,
         poison: poisonOf(outcome, attempt.resumed),
+        cacheState: cache.after,
         contextTokens: ownSpend?.contextTokens ?? null,
         contextWindow: ownSpend?.contextWindow ?? null,
         costUsd: ownSpend?.costUsd ?? 0,
       },
+      cacheUse: cache.use,
       acquitted: acquitted?.sessionId ?? null,
       spend,
       resultText,
@@ -215,7 +222,7 @@ async function settleOnce(parts: EngineParts, input: SettleInput): Promise<void>
           ? next
           : { kind: 'retry', notBefore: new Date(at.getTime() + next.afterMs), why: next.why },
       events: [
-        ...(unkept === null ? [] : [{ type: 'note' as const, text: unkept }]),
+        ...[unkept, cache.note].flatMap((text) => (text === null ? [] : [{ type: 'note' as const, text }])),
         ...endEvents(attempt, outcome, exitCode, strays, next),
       ],
       turn,

@@ -38,7 +38,15 @@ export async function answerMessages(
   const promptTokens = countTokens(blocks)
   const at = new Date(state.now())
   const bodyBytes = Buffer.byteLength(body)
-  const record = newRecord(state.recorder.nextNumber(), at, path, incoming.headers, request, bodyBytes)
+  const record = newRecord(
+    state.recorder.nextNumber(),
+    at,
+    path,
+    incoming.headers,
+    request,
+    bodyBytes,
+    blocks,
+  )
   state.recorder.add(record)
 
   if (path === 'count') {

@@ -2,9 +2,11 @@
  * The record of one model request: what the model was sent, and how it was answered.
  * It is one live object: it appears when the request arrives and fills in as the answer goes on.
  */
+import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Message } from './messages-body.ts'
 import type { MessagesRequest, ToolResult } from './messages-request.ts'
+import type { PromptBlock } from './prompt-blocks.ts'
 import type { CacheUsage } from './prompt-cache.ts'
 import type { RequestKind } from './scenario-types.ts'
 
@@ -31,6 +33,8 @@ export interface RequestRecord {
   system: string
   tools: string[]
   messages: Message[]
+  /** A hash of each block of the prompt (tools, system, messages): what is equal here is equal for the prompt cache. */
+  blocks: string[]
   bodyBytes: number
   userText: string
   toolResults: ToolResult[]
@@ -50,6 +54,7 @@ export function newRecord(
   headers: IncomingHttpHeaders,
   request: MessagesRequest,
   bodyBytes: number,
+  blocks: readonly PromptBlock[],
 ): RequestRecord {
   return {
     n,
@@ -63,6 +68,7 @@ export function newRecord(
     system: request.systemText,
     tools: request.toolNames,
     messages: request.body.messages,
+    blocks: blocks.map(({ identity }) => createHash('sha256').update(identity).digest('hex')),
     bodyBytes,
     userText: request.userText,
     toolResults: request.toolResults,

@@ -5,6 +5,7 @@
 import type { Kysely } from 'kysely'
 import type { EventBody } from '../contract/events.ts'
 import type { AttemptId, RunId } from '../contract/ids.ts'
+import { countCacheUse } from './cache-totals.ts'
 import { endTurn } from './end-turn.ts'
 import { addEscalation } from './escalations.ts'
 import type { EventBatch } from './event-batch.ts'
@@ -268,6 +269,7 @@ export async function endAttempt(tx: Tx, ending: AttemptEnding): Promise<void> {
       exit_code: ending.exitCode,
       outcome: JSON.stringify(ending.outcome),
       cost_usd: ending.costUsd,
+      cache_use: ending.cacheUse ? JSON.stringify(ending.cacheUse) : null,
       ended_at: at.getTime(),
     })
     .where('id', '=', attempt.id)
@@ -284,6 +286,7 @@ export async function endAttempt(tx: Tx, ending: AttemptEnding): Promise<void> {
     .execute()
   await closeQuestions(tx, attempt.id, at)
   await updateSession(tx, attempt, ending.session, at)
+  if (ending.cacheUse) await countCacheUse(tx, ending.cacheUse)
   if (ending.acquitted) await acquitSession(tx, ending.acquitted)
   const changed = await tx
     .updateTable('runs')

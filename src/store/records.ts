@@ -1,5 +1,6 @@
 /** What the store gives and takes. A state carries only its own fields; nullable columns stay below. */
 
+import type { CacheUse } from '../contract/cache.ts'
 import type { ContentBlock, HistoryScope, MessageOrigin } from '../contract/conversation.ts'
 import type { Escalation } from '../contract/escalation.ts'
 import type { EventBody, EventOf } from '../contract/events.ts'
@@ -18,6 +19,7 @@ import type {
 import type { Attention, CheckpointKind, CheckpointPolicy, JobState } from '../contract/job.ts'
 import type { Outcome, Usage } from '../contract/outcome.ts'
 import type { Carry, FreshReason, PermissionMode, ToolResult } from '../contract/run.ts'
+import type { CacheState } from '../core/cost/cache.ts'
 import type { PlannedNotification } from '../core/notify/plan.ts'
 import type { Action } from '../core/policy/cooldown.ts'
 import type { RuntimeFacts } from '../core/resume/runtime.ts'
@@ -155,6 +157,8 @@ export interface AttemptRecord {
   heldFrom: number | null
   /** In time that somebody watched: what it has worked, and waited for the answer to the oldest open question. */
   watched: { workedMs: number; waitingMs: number }
+  /** Of a resumed one that has ended. */
+  cacheUse: CacheUse | null
   stopCause: string | null
   exitCode: number | null
   outcome: Outcome | null
@@ -193,6 +197,8 @@ export interface SessionRecord {
   told: string | null
   /** It has been compacted since: what was said once may be gone. */
   compacted: boolean
+  /** What its last call left in the prompt cache; null: that is not known. */
+  cacheState: CacheState | null
   turns: number
   resumes: number
   contextTokens: number | null
@@ -204,6 +210,8 @@ export interface SessionRecord {
 
 /** What an ended attempt changes about its session. */
 export interface SessionUpdate {
+  /** What it leaves in the prompt cache; null: as before. */
+  cacheState?: CacheState | null
   /** The id the agent itself reported, where it is another one than we assigned. */
   agentSessionId: string | null
   turns: number
@@ -223,6 +231,7 @@ export interface AttemptEnding {
   exitCode: number | null
   costUsd: number | null
   session: SessionUpdate
+  cacheUse?: CacheUse | null
   /** A session that was held to have refused its resume, and is shown not to be the cause: the run returns to it. */
   acquitted?: SessionId | null
   /** The run's totals, this attempt included. */

@@ -39,6 +39,7 @@ export interface Tables {
   checkpoints: CheckpointsTable
   notifications: NotificationsTable
   totals: TotalsTable
+  cache_totals: CacheTotalsTable
   escalations: EscalationsTable
   actions: ActionsTable
   watches: WatchesTable
@@ -141,6 +142,8 @@ export interface AttemptsTable {
   spool_offset: number
   held_from: number | null
   /** In watched time: what it has worked, and waited for the answer to the oldest open question. */
+  /** How a resumed one used the prompt cache. */
+  cache_use: string | null
   worked_ms: number
   waiting_ms: number
   stop_cause: string | null
@@ -163,6 +166,8 @@ export interface SessionsTable {
   /** The session whose history this one was started with, when that one could not be resumed. */
   continues: SessionId | null
   poison: string | null
+  /** What its last call left in the prompt cache; see core/cost/cache.ts. */
+  cache_state: string | null
   /** The hash of the texts said once that it was told last, and whether it has been compacted since. */
   told: string | null
   compacted: number
@@ -350,6 +355,19 @@ export interface TotalsTable {
   cost_usd: number
   prompt_chars: number
   transcript_chars: number
+}
+
+/** Sums over resumed turns by the cause of what was written to the prompt cache again; see cache-totals.ts. */
+export interface CacheTotalsTable {
+  /** Empty: nothing was. */
+  cause: string
+  turns: number
+  expected_tokens: number
+  read_tokens: number
+  written_tokens: number
+  rewritten_tokens: number
+  rewrite_usd: number
+  saved_usd: number
 }
 
 /** What was done to services; see actions.ts. */

@@ -98,6 +98,7 @@ export async function updateSession(
     .set((eb) => ({
       ...(update.agentSessionId === null ? {} : { agent_session_id: update.agentSessionId }),
       ...(wrote === null ? {} : { runtime_id: wrote.id, runtime: JSON.stringify(wrote) }),
+      ...(update.cacheState ? { cache_state: JSON.stringify(update.cacheState) } : {}),
       ...(update.poison === null ? {} : { poison: JSON.stringify(update.poison) }),
       ...(update.contextTokens === null ? {} : { context_tokens: update.contextTokens }),
       ...(update.contextWindow === null ? {} : { context_window: update.contextWindow }),

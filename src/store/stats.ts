@@ -1,6 +1,7 @@
 /** Totals over all runs: what was done, what it cost, and what resuming saved. */
 import type { Kysely } from 'kysely'
 import type { Stats } from '../contract/stats.ts'
+import { readCacheStats } from './cache-totals.ts'
 import type { Tables, TotalsTable } from './schema.ts'
 import { readTotals } from './totals.ts'
 
@@ -30,6 +31,7 @@ export async function readStats(db: Kysely<Tables>): Promise<Stats> {
     promptTokensSent: prompt,
     promptTokensOfTranscripts: transcript,
     promptTokensSaved: transcript - prompt,
+    cache: await readCacheStats(db),
   }
 }
 

@@ -39,6 +39,17 @@ const incapable = (name: keyof typeof CAPABLE) => ({
 
 const resume = { kind: 'resume', agentSessionId: SESSION, carry: 'none' } as const
 
+it('a turn that resumes is planned byte for byte as the one before, but for the session and the prompt', () => {
+  const tier = { tools: ['Bash', 'Read'], schema: { type: 'object', properties: { a: { type: 'string' } } } }
+  for (const change of [{}, { gated: true, tier, model: 'haiku' }] as Partial<PlanInput>[]) {
+    const [first, second] = [{}, { decision: resume }].map((d) => planClaude(input({ ...change, ...d })))
+    const withoutSession = (args: readonly string[]) =>
+      args.filter((arg) => !/^--(session-id|resume)=/.test(arg))
+    expect(withoutSession(second!.args)).toEqual(withoutSession(first!.args))
+    expect(second!.input).toEqual(first!.input)
+  }
+})
+
 describe('the command line', () => {
   it('speaks stream-json both ways, and always names the permission mode', () => {
     const { args } = planClaude(input())

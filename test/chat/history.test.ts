@@ -392,6 +392,7 @@ class Play {
       epoch: 0,
       continues: null,
       poison: null,
+      cacheState: null,
       told: null,
       compacted: false,
       turns: 0,

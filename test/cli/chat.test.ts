@@ -301,7 +301,9 @@ test('conversations and totals', async () => {
 
   const { stdout } = await cli.run(['stats'])
   expect(stdout).toMatch(/^sessions {4}\d+ resumed, \d+ fresh \(.*first-run/m)
-  expect(stdout).toMatch(/^saved {7}~\S+ tokens \(\d+ %\)$/m)
+  expect(stdout).toMatch(/^not sent {4}~\S+ tokens of text \(\d+ %\)$/m)
+  expect(stdout).toMatch(/^cache {7}\d+ resumed turns? read \S+ of \S+ tokens expected$/m)
+  expect(stdout).toMatch(/^saved {7}(about|nothing:) /m)
   const stats = (await cli.run(['stats', '--json'])).json<Stats>()
   expect(stats.promptTokensSaved).toBeGreaterThan(0)
   expect(stats.promptTokensOfTranscripts).toBeGreaterThan(stats.promptTokensSent)

@@ -122,6 +122,16 @@ export function createEngineDouble(): EngineDouble {
       promptTokensSent: 0,
       promptTokensOfTranscripts: 0,
       promptTokensSaved: 0,
+      cache: {
+        resumedTurns: 0,
+        expectedReadTokens: 0,
+        readTokens: 0,
+        writtenTokens: 0,
+        rewrittenTokens: 0,
+        rewriteUsd: 0,
+        savedUsd: 0,
+        rewrites: {},
+      },
     }),
   }
 }

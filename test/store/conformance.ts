@@ -729,6 +729,51 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
       expect(await store.countRuns()).toEqual({ queued: 1, running: 1, settled: 1 })
     })
 
+    it('add up how resumed turns used the prompt cache, by cause, also where resuming cost more', async () => {
+      const store = await open()
+      const use = {
+        expectedReadTokens: 1000,
+        readTokens: 1000,
+        writtenTokens: 50,
+        rewrittenTokens: 0,
+        cause: null,
+        rewriteUsd: 0,
+        savedUsd: 0.25,
+      }
+      const rewritten = { ...use, readTokens: 0, rewrittenTokens: 1000, rewriteUsd: 0.5, savedUsd: -1 }
+      const uses = [
+        use,
+        { ...rewritten, cause: 'expired' as const },
+        { ...use, rewriteUsd: null, savedUsd: null },
+      ]
+      for (const cacheUse of uses) {
+        const { run, session, attempt } = await running(store)
+        const cacheState = {
+          model: 'haiku',
+          cachedTokens: 1050,
+          version: null,
+          tools: 'Bash',
+          at: T0.toISOString(),
+          ttlMs: null,
+          baseTokens: 9,
+        }
+        const end = ending(attempt)
+        await store.endAttempt({ ...end, cacheUse, session: { ...end.session, cacheState } })
+        expect((await store.listAttempts(run.id))[0]?.cacheUse).toEqual(cacheUse)
+        expect((await store.getSession(session.id))?.cacheState).toEqual(cacheState)
+      }
+      expect((await store.readStats()).cache).toEqual({
+        resumedTurns: 3,
+        expectedReadTokens: 3000,
+        readTokens: 2000,
+        writtenTokens: 150,
+        rewrittenTokens: 1000,
+        rewriteUsd: 0.5,
+        savedUsd: -0.75,
+        rewrites: { expired: { turns: 1, tokens: 1000, costUsd: 0.5 } },
+      })
+    })
+
     it('add up, settled ones and open ones alike, each once', async () => {
       const store = await open()
       const spend = { ...ending((await running(store)).attempt).spend, costUsd: 0.25 }

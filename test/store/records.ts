@@ -48,6 +48,7 @@ export const newSession = (change: Partial<SessionRecord> = {}): SessionRecord =
   epoch: 0,
   continues: null,
   poison: null,
+  cacheState: null,
   told: null,
   compacted: false,
   turns: 0,

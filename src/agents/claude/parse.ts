@@ -17,6 +17,7 @@ import {
   optionalInteger,
   optionalNumber,
   optionalString,
+  readCacheTtl,
   readInstant,
   readUsage,
   withParent,
@@ -117,7 +118,8 @@ function modelCall(message: Json, value: Json): EventBody[] | undefined {
   const { id: messageId, model } = message
   const usage = readUsage(message.usage)
   const named = typeof model === 'string' ? { messageId, model, usage } : { messageId, usage }
-  return [withParent({ type: 'model-call', ...named }, value)]
+  const ttl = readCacheTtl(message.usage)
+  return [withParent({ type: 'model-call', ...named, ...ttl }, value)]
 }
 
 function parseAssistant(message: Json, value: Json): EventBody[] | undefined {

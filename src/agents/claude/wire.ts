@@ -46,6 +46,16 @@ export function readUsage(usage: Json): Partial<Usage> {
   return read
 }
 
+/** How long what this call wrote to the prompt cache is kept; nothing if it wrote none. */
+export function readCacheTtl({ cache_creation: written }: Json): { cacheTtlMs?: number } {
+  if (!isRecord(written)) return {}
+  if (isFigure(written.ephemeral_1h_input_tokens) && written.ephemeral_1h_input_tokens > 0)
+    return { cacheTtlMs: 3_600_000 }
+  if (isFigure(written.ephemeral_5m_input_tokens) && written.ephemeral_5m_input_tokens > 0)
+    return { cacheTtlMs: 300_000 }
+  return {}
+}
+
 /** Seconds or milliseconds since 1970, or a date in text. */
 export function readInstant(value: unknown): string | undefined {
   const at =

@@ -15,6 +15,7 @@ import { heldBack } from './0008-held-back.ts'
 import { watches } from './0009-watches.ts'
 import { requestKeys } from './0010-request-keys.ts'
 import { watchedTime } from './0014-watched-time.ts'
+import { cacheUse } from './0015-cache-use.ts'
 import { told } from './0016-told.ts'
 import { editedTurns } from './0017-edited-turns.ts'
 import { runtimes } from './0018-runtimes.ts'
@@ -39,6 +40,7 @@ export const MIGRATIONS: readonly Migration[] = [
   watches,
   requestKeys,
   watchedTime,
+  cacheUse,
   told,
   editedTurns,
   runtimes,
