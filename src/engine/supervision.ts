@@ -215,7 +215,7 @@ export class Supervision {
     const at = this.#parts.clock.now()
     this.#watch.noteOutput(readTo)
     if (batch.size === 0) {
-      this.#noteRead(this.#handledTo)
+      this.#noteRead(this.#handledTo, this.#handledTo)
       return drained
     }
     this.#noteReading()
@@ -229,7 +229,7 @@ export class Supervision {
     if (!this.#failure)
       this.#storing = this.#store(batch, read, at)
         .catch((error) => this.#fail(error))
-        .finally(() => this.#noteRead(from))
+        .finally(() => this.#noteRead(from, read.offset))
     return drained
   }
 
@@ -247,12 +247,12 @@ export class Supervision {
   /** What is being read now begins there: should the daemon die of it, the next one finds out (engine/quarantine.ts). */
   #noteReading(): void {
     const { run, attempt } = this.#in
-    this.#parts.handling.begin(run.id, 'read', `${attempt.id}@${this.#handledTo}`)
+    this.#parts.handling.begin(run.id, 'read', attempt.id, this.#handledTo)
   }
 
-  #noteRead(from: number): void {
+  #noteRead(from: number, to: number): void {
     const { run, attempt } = this.#in
-    this.#parts.handling.end(run.id, 'read', `${attempt.id}@${from}`)
+    this.#parts.handling.end(run.id, 'read', attempt.id, from, to)
   }
 
   #fail(error: unknown): void {

@@ -6,9 +6,9 @@
  * handling (file: active) → passed (no file)
  *                         → the daemon died → suspected (file: deaths 1) → passed, or the daemon died there again (deaths 2)
  *
- * A step is a run, what is done to it, and where (`at`: a position in the spool, the id of an attempt or a question).
- * Only deaths at the very same step count together: a daemon that somebody kills twice is hardly ever hit at the same
- * one. Suspects are handled one at a time (`enter`), so that the second death singles out one of them.
+ * A step is a run, what is done to it, to what of it (`at`: an attempt, a question) and how far it had come (`position`, of
+ * what is read). Only deaths at the same step that came no further count together: a daemon that somebody kills twice is
+ * hardly ever hit at the same one. Suspects are handled one at a time (`enter`), so that the second death singles out one of them.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,9 +18,10 @@ export type Step = (typeof STEPS)[number]
 
 interface Note {
   at: string
+  position: number
   /** The work had begun and not ended when this was written. */
   active: boolean
-  /** How often a daemon died at `at`. */
+  /** How often a daemon died there. */
   deaths: number
 }
 
@@ -28,6 +29,7 @@ export interface Suspicion {
   runId: string
   step: Step
   at: string
+  position: number
   deaths: number
 }
 
@@ -56,28 +58,38 @@ export class Handling {
       const deaths = note.deaths + (note.active ? 1 : 0)
       this.#write(name, { ...note, active: false, deaths })
       const known = this.#suspects.get(runId) ?? []
-      this.#suspects.set(runId, [...known, { runId, step, at: note.at, deaths }])
+      this.#suspects.set(runId, [...known, { runId, step, at: note.at, position: note.position, deaths }])
     }
     return [...this.#suspects.values()].flat()
   }
 
-  begin(runId: string, step: Step, at: string): void {
+  begin(runId: string, step: Step, at: string, position = 0): void {
     const name = `${runId}.${step}`
-    if (this.#noted.get(name) === at) return
-    this.#noted.set(name, at)
-    this.#write(name, { at, active: true, deaths: this.#deathsAt(runId, step, at) })
+    if (this.#noted.get(name) === `${at} ${position}`) return
+    this.#noted.set(name, `${at} ${position}`)
+    const known = this.#suspicion(runId, step)
+    const again = known?.at === at && position <= known.position
+    const note = again ? known : { at, position, deaths: 0 }
+    this.#write(name, { at, position: note.position, active: true, deaths: note.deaths })
   }
 
-  /** Of a step that was begun again elsewhere meanwhile, nothing is removed. */
-  end(runId: string, step: Step, at: string): void {
+  /** `passed`: how far it has come. Of a step that was begun again further on meanwhile, nothing is removed. */
+  end(runId: string, step: Step, at: string, position = 0, passed = position + 1): void {
     const name = `${runId}.${step}`
-    if (this.#noted.get(name) !== at) return
+    if (this.#noted.get(name) !== `${at} ${position}`) return
     this.#noted.delete(name)
+    const known = this.#suspicion(runId, step)
+    if (known?.at === at && known.position >= passed) {
+      this.#write(name, { ...known, active: false })
+      return
+    }
     this.#remove(name)
-    const left = (this.#suspects.get(runId) ?? []).filter((known) => known.step !== step)
+    const left = (this.#suspects.get(runId) ?? []).filter((suspicion) => suspicion !== known)
     if (left.length > 0) this.#suspects.set(runId, left)
-    else this.#suspects.delete(runId)
-    if (left.length === 0) this.leave(runId)
+    else {
+      this.#suspects.delete(runId)
+      this.leave(runId)
+    }
   }
 
   /** For work of which only one is under way at a time. */
@@ -111,13 +123,13 @@ export class Handling {
     this.leave(runId)
   }
 
-  #deathsAt(runId: string, step: Step, at: string): number {
-    const known = this.#suspects.get(runId)?.find((one) => one.step === step && one.at === at)
-    return known?.deaths ?? 0
+  #suspicion(runId: string, step: Step): Suspicion | undefined {
+    return this.#suspects.get(runId)?.find((one) => one.step === step)
   }
 
   /** A note that cannot be written, because the disk is full, is missing: that must stop nobody. */
-  #write(name: string, note: Note): void {
+  #write(name: string, { at, position, active, deaths }: Note): void {
+    const note: Note = { at, position, active, deaths }
     try {
       writeFileSync(join(this.#dir, name), JSON.stringify(note), { mode: 0o600 })
     } catch {
@@ -141,10 +153,10 @@ function readNote(path: string): Note | null {
   try {
     const note: unknown = JSON.parse(readFileSync(path, 'utf8'))
     if (typeof note !== 'object' || note === null) return null
-    const { at, active, deaths } = note as Partial<Note>
-    return typeof at === 'string' && typeof active === 'boolean' && Number.isSafeInteger(deaths)
-      ? { at, active, deaths: Number(deaths) }
-      : null
+    const { at, position, active, deaths } = note as Partial<Note>
+    if (typeof at !== 'string' || typeof active !== 'boolean') return null
+    if (!Number.isSafeInteger(deaths) || !Number.isSafeInteger(position)) return null
+    return { at, position: Number(position), active, deaths: Number(deaths) }
   } catch {
     return null
   }

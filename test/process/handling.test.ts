@@ -21,17 +21,38 @@ function life(work: (handling: Handling) => void) {
 
 it('knows after a death what was being handled, and counts deaths at the same step only', () => {
   life((h) => {
-    h.begin('run_a', 'read', '100')
-    h.begin('run_b', 'read', '7')
-    h.end('run_b', 'read', '7')
+    h.begin('run_a', 'read', 'att', 100)
+    h.begin('run_b', 'read', 'att', 7)
+    h.end('run_b', 'read', 'att', 7)
   })
-  expect(life((h) => h.begin('run_a', 'read', '100'))).toEqual([
-    { runId: 'run_a', step: 'read', at: '100', deaths: 1 },
+  expect(life((h) => h.begin('run_a', 'read', 'att', 100))).toEqual([
+    { runId: 'run_a', step: 'read', at: 'att', position: 100, deaths: 1 },
   ])
   // It got further this time.
-  const third = life((h) => h.begin('run_a', 'read', '200'))
-  expect(third).toMatchObject([{ at: '100', deaths: 2 }])
-  expect(life(() => {})).toMatchObject([{ at: '200', deaths: 1 }])
+  const third = life((h) => h.begin('run_a', 'read', 'att', 200))
+  expect(third).toMatchObject([{ position: 100, deaths: 2 }])
+  expect(life((h) => h.begin('run_a', 'read', 'other', 100))).toMatchObject([{ position: 200, deaths: 1 }])
+  expect(life(() => {})).toMatchObject([{ at: 'other', deaths: 1 }])
+})
+
+it('one that has to begin earlier and comes no further dies at the same step', () => {
+  life((h) => h.begin('run_a', 'read', 'att', 100))
+  // What was stored last was less than what had been read.
+  life((h) => {
+    h.begin('run_a', 'read', 'att', 60)
+    h.end('run_a', 'read', 'att', 60, 100)
+    h.begin('run_a', 'read', 'att', 100)
+  })
+  expect(life(() => {})).toMatchObject([{ position: 100, deaths: 2 }])
+})
+
+it('one that comes further than where the last daemon died is not suspected any more', () => {
+  life((h) => h.begin('run_a', 'read', 'att', 100))
+  life((h) => {
+    h.begin('run_a', 'read', 'att', 60)
+    h.end('run_a', 'read', 'att', 60, 101)
+  })
+  expect(life(() => {})).toEqual([])
 })
 
 it('a suspect that passes the step is none any more, and a settled run is forgotten', () => {
@@ -47,11 +68,11 @@ it('a suspect that passes the step is none any more, and a settled run is forgot
 
 it('the end of an earlier batch does not end the note of the one that is being read', () => {
   life((h) => {
-    h.begin('run_a', 'read', '1')
-    h.begin('run_a', 'read', '2')
-    h.end('run_a', 'read', '1')
+    h.begin('run_a', 'read', 'att', 1)
+    h.begin('run_a', 'read', 'att', 2)
+    h.end('run_a', 'read', 'att', 1)
   })
-  expect(life(() => {})).toMatchObject([{ at: '2', deaths: 1 }])
+  expect(life(() => {})).toMatchObject([{ position: 2, deaths: 1 }])
 })
 
 it('handles suspects one by one, and nobody else waits', async () => {
@@ -75,8 +96,8 @@ it('handles suspects one by one, and nobody else waits', async () => {
 it('disregards what is half-written or not its own', () => {
   for (const [name, text] of [
     ['run_a.read', '{"at":'],
-    ['run_b.read', '{"at":1,"active":true,"deaths":0}'],
-    ['run_c.dance', '{"at":"1","active":true,"deaths":9}'],
+    ['run_b.read', '{"at":1,"position":1,"active":true,"deaths":0}'],
+    ['run_c.dance', '{"at":"1","position":1,"active":true,"deaths":9}'],
   ] as const)
     writeFileSync(join(dir, name), text)
   expect(life(() => {})).toEqual([])
