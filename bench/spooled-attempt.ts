@@ -17,6 +17,7 @@ import { createNotifier } from '../src/daemon/notifier.ts'
 import { engineSettings } from '../src/daemon/settings.ts'
 import { Checkpoints } from '../src/engine/checkpoints.ts'
 import { Cooldowns } from '../src/engine/cooldowns.ts'
+import { Obstacles } from '../src/engine/obstacles.ts'
 import type { EngineParts } from '../src/engine/parts.ts'
 import { ProgressBus } from '../src/engine/progress.ts'
 import { ReadingThread } from '../src/engine/reading/thread.ts'
@@ -71,9 +72,12 @@ export async function spoolAttempt(folder: string, output: string): Promise<Spoo
     () => new Worker(BUNDLED_THREAD, { workerData: redactor.options }),
     log,
   )
+  const agents = new AgentRegistry([agent], { get: async () => null, put: async () => {} }, [])
+  const settings = engineSettings(config, new Map(), [])
+  const storageFailures = new StorageFailures(systemClock, () => true)
   const parts: EngineParts = {
     store,
-    agents: new AgentRegistry([agent], { get: async () => null, put: async () => {} }, []),
+    agents,
     clock,
     git,
     checkpoints: new Checkpoints({ store, clock, log, git }),
@@ -88,14 +92,28 @@ export async function spoolAttempt(folder: string, output: string): Promise<Spoo
     handling: new Handling(join(folder, 'handling')),
     damaged: join(folder, 'damaged'),
     closing,
-    storageFailures: new StorageFailures(systemClock, () => true),
+    storageFailures,
+    obstacles: new Obstacles(
+      {
+        store,
+        agents,
+        clock,
+        random: Math.random,
+        log,
+        settings,
+        bus,
+        closing,
+        storageFailures,
+      },
+      quiet,
+    ),
     stateDir,
     followClock: async () => {},
     protectedPaths: [],
     cooldowns: new Cooldowns({ store, clock, stateDir, redactor, log, closing }, config.policy),
     onAsk: quiet,
     onPlanned: quiet,
-    settings: engineSettings(config, new Map(), []),
+    settings,
   }
   const at = systemClock.now()
   const { run } = await store.admitRun({

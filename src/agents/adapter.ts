@@ -30,6 +30,13 @@ export interface Runtime extends Probe {
   runtimeId: string
 }
 
+export interface Account {
+  /** Where the requests go. Holds no credentials. */
+  baseUrl: string
+  /** Tells accounts apart. It is hashed before it is kept: it may hold a key. */
+  identity: string
+}
+
 export interface PlanInput {
   runtime: Probe
   decision: ResumeDecision
@@ -80,8 +87,9 @@ export interface Exit {
   stopCause: StopCause | null
   /** The last `turn-end` of the process. */
   turnEnd: EventOf<'turn-end'> | null
-  /** When the limit it ran into resets, if it said so. */
+  /** When the limit it ran into resets, and what it is about, if it said so. */
   resetsAt: string | null
+  limitScope?: Outcome['scope'] | undefined
   exitCode: number | null
   /** The end of its stderr. */
   stderr: string
@@ -99,6 +107,7 @@ export type StopCause =
   | 'budget'
   | 'rate-limited'
   | 'session-conflict'
+  | 'outage'
 
 export interface SessionFiles {
   transcript: string
@@ -150,6 +159,8 @@ export interface AgentAdapter {
   envFixed: Env
   probe: (path: string, env: Env) => Promise<Probe>
   hasCredentials: (env: Env) => Promise<boolean>
+  /** Whose account is used, and where. Two agents with the same account run into the same limits. */
+  account: (env: Env) => Account
   plan: (input: PlanInput) => Plan
   /** A further message to a process that has ended its turn and waits. */
   prompt: (promptId: string, texts: readonly string[]) => Message

@@ -69,6 +69,7 @@ const LOOK_AFTER_MS = 250
 
 const WAITS_FOR: Partial<Record<OutcomeName, string>> = {
   'rate-limited': 'rate limit',
+  outage: 'the model is away',
   'api-error': "the model's API failed",
   'timed-out': 'timeout',
   crashed: 'crash',

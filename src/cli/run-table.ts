@@ -21,6 +21,7 @@ export function runRows(runs: readonly Run[], now: Date): { headings: string[]; 
 
 export function stateOf(run: Run): string {
   if (run.state === 'settled') return run.outcome ?? 'settled'
+  if (run.paused) return 'paused'
   return run.pending.length > 0 ? 'asking you' : run.state
 }
 

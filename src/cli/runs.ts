@@ -21,7 +21,8 @@ Examples:
   reprise runs answer run_… --answer "the blue one"  answer its question
   reprise runs chain run_…                           the tiers of its investigation
   reprise runs approve run_…                         let the next tier start
-  reprise runs cancel run_…`
+  reprise runs cancel run_…
+  reprise runs continue run_…                        try now instead of waiting; also for a paused one`
 
 export function define(command: Command, context: CliContext): void {
   const id = ['<id>', 'id of a run, like run_01J…', idArgument('run')] as const
@@ -61,6 +62,11 @@ export function define(command: Command, context: CliContext): void {
     .option('--wait', 'wait until it has ended')
     .action((runId: string, options: { wait?: boolean }) => cancel(runId, options.wait === true, context))
   command
+    .command('continue')
+    .summary('make a run that waits, or is paused, go on now')
+    .argument(...id)
+    .action((runId: string) => goOn(runId, context))
+  command
     .command('answer')
     .summary('answer what an agent asks')
     .argument(...id)
@@ -81,4 +87,11 @@ async function cancel(id: string, wait: boolean, context: CliContext): Promise<v
   const run = wait ? await client.whenSettled(id) : asked
   if (context.json) return printJson(context, run)
   await printLine(context, run.state === 'settled' ? `${id} ${stateOf(run)}` : `${id} is being cancelled`)
+}
+
+async function goOn(id: string, context: CliContext): Promise<void> {
+  const { client } = await connect(context)
+  const run = await client.continueRun(id)
+  if (context.json) return printJson(context, run)
+  await printLine(context, run.state === 'queued' ? `${id} will be tried now` : `${id} is ${stateOf(run)}`)
 }

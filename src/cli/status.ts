@@ -8,6 +8,7 @@ import { count, formatAge, formatBytes, formatDistance } from './amounts.ts'
 import { type CliContext, printJson, printLine } from './context.ts'
 import { findDaemon, homeOf } from './daemon-link.ts'
 import { formatTime } from './job-text.ts'
+import { obstacleLines, quotaLines } from './obstacle-text.ts'
 import { runRows } from './run-table.ts'
 import { formatTable } from './table.ts'
 import { styleFor, widthOf } from './terminal.ts'
@@ -51,6 +52,8 @@ async function showStatus(context: CliContext): Promise<void> {
     `runs      ${active} running, ${queued} queued, ${settled} settled`,
     ...storeLines(status.cannotStore, now).map((line) => style.red(line)),
     ...quarantineLines(status.quarantined, now).map((line) => style.red(style.safe(line))),
+    ...obstacleLines(status.obstacles, now).map((line) => style.yellow(style.safe(line))),
+    ...quotaLines(status.quotas, now).map(style.safe),
     ...watchLines(watches, now),
     ...[...needsYou(paused), ...approvalLines(approvals.length)].map((line) => style.yellow(line)),
     ...agents.map(

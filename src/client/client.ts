@@ -37,6 +37,8 @@ export interface Client extends ConversationCalls, JobCalls, EscalationCalls, Wa
   listRuns: (options?: PageOptions & { state?: Run['state'] | undefined }) => Promise<Page<Run>>
   getRun: (id: string) => Promise<RunDetail>
   cancelRun: (id: string) => Promise<Run>
+  /** Makes a queued run that waits, or is paused, go on now. */
+  continueRun: (id: string) => Promise<Run>
   answer: (id: string, answer: ToolResult) => Promise<Run>
   /** Every event once and in order; reconnects by itself. Without `follow: false`, until the run has ended. */
   events: (id: string, options?: FollowOptions) => AsyncGenerator<RunEvent, void>
@@ -102,6 +104,7 @@ export function createClient({ url, token, fetch = globalThis.fetch, locate }: C
     listRuns: (options) => call({ path: '/api/runs', query: { ...options } }),
     getRun: (id) => call({ path: run(id) }),
     cancelRun: (id) => call({ method: 'POST', path: run(id, '/cancel') }),
+    continueRun: (id) => call({ method: 'POST', path: run(id, '/continue') }),
     answer: (id, body) => call({ method: 'POST', path: run(id, '/tool-result'), body }),
     events,
     whenSettled,

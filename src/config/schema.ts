@@ -74,14 +74,17 @@ const jobs = z.strictObject({
     min: 1,
     max: 1000,
   }).prefault(1),
-  backoff: duration('The first pause after a lost connection or a rate limit that names no time.', {
+  backoff: duration('The first pause after an outage, or a limit that names no time; it grows to 15m.', {
     min: '100ms',
     max: '30m',
   }).prefault('30s'),
-  holdLimit: duration('An agent that would wait longer for a limit to reset is ended; its job waits.', {
-    min: '0ms',
-    max: '1d',
-  }).prefault('30s'),
+  holdLimit: duration(
+    'An agent that would wait longer for a limited or absent model is ended; its run waits.',
+    {
+      min: '0ms',
+      max: '1d',
+    },
+  ).prefault('30s'),
   checkpoints: setting(
     z.boolean(),
     'true or false',
@@ -101,6 +104,13 @@ const jobs = z.strictObject({
     min: '0ms',
     max: '3650d',
   }).prefault('90d'),
+})
+
+const outage = z.strictObject({
+  limit: duration(
+    'How long a run waits for a model that is away, or limited without a time at which that ends. After that it is left to you.',
+    { min: '1s', max: '3650d' },
+  ).prefault('24h'),
 })
 
 const escalation = z.strictObject({
@@ -180,6 +190,7 @@ export const configSchema = z.strictObject({
   session: session.prefault({}),
   run: run.prefault({}),
   jobs: jobs.prefault({}),
+  outage: outage.prefault({}),
   dryRun: setting(
     z.boolean(),
     'true or false',

@@ -103,7 +103,17 @@ export const EventBody = z.discriminatedUnion('type', [
     message: z.string().optional(),
   }),
   /** `status`: `allowed`, `allowed_warning` or `rejected`; only with the last one there is something to wait for. */
-  kind('rate-limit', { status: z.string(), resetsAt: z.iso.datetime().optional() }),
+  kind('rate-limit', {
+    status: z.string(),
+    resetsAt: z.iso.datetime().optional(),
+    /** The vendor's name for the limit, and whether it is about everything or about one model. */
+    limit: z.string().optional(),
+    scope: z.enum(['account', 'model']).optional(),
+    /** How much of each limit is used, from 0 to 1. */
+    windows: z
+      .array(z.object({ name: z.string(), used: z.number(), resetsAt: z.iso.datetime().optional() }))
+      .optional(),
+  }),
   kind('compaction', { preTokens: z.number().optional(), postTokens: z.number().optional() }),
   /** How many sub-agents work in the background now. */
   kind('background', { tasks: z.number().int() }),

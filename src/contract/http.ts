@@ -1,6 +1,7 @@
 /** What crosses HTTP besides the things themselves: health, pages, the daemon's own file. */
 import { z } from 'zod'
 import { JobId, RunId } from './ids.ts'
+import { Obstacle, Quota } from './obstacle.ts'
 
 export const Health = z.object({
   status: z.literal('ok'),
@@ -29,6 +30,10 @@ export const Status = Health.extend({
   cannotStore: z.object({ since: z.iso.datetime(), why: z.string() }).nullable(),
   /** Of the last days, newest first. */
   quarantined: z.array(Quarantined),
+  /** Limits and outages that are open, and who waits behind them. */
+  obstacles: z.array(Obstacle),
+  /** How much of their limits the accounts have used, as far as their agents say. */
+  quotas: z.array(Quota),
 })
 export type Status = z.infer<typeof Status>
 

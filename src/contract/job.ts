@@ -33,10 +33,20 @@ export const JOB_STATES = [
 export const JobState = z.enum(JOB_STATES)
 export type JobState = z.infer<typeof JobState>
 
-export const ATTENTIONS = ['budget', 'turn-limit', 'question', 'auth', 'work-dir', 'quarantine'] as const
+export const ATTENTIONS = [
+  'budget',
+  'turn-limit',
+  'question',
+  'auth',
+  'work-dir',
+  'quarantine',
+  'outage',
+  'limit',
+] as const
 /**
- * What a paused job needs: more budget, more turns, an answer, a login, somebody to look at its directory, or somebody
- * to decide whether it is tried again although the daemon died of it.
+ * What a paused job needs: more budget, more turns, an answer, a login, somebody to look at its directory, somebody to
+ * decide whether it is tried again although the daemon died of it, or somebody to find out why the model has been away, or
+ * the account limited, for so long.
  */
 export const Attention = z.enum(ATTENTIONS)
 export type Attention = z.infer<typeof Attention>

@@ -7,6 +7,7 @@ export const OUTCOMES = [
   'budget',
   'context-overflow',
   'rate-limited',
+  'outage',
   'api-error',
   'auth',
   'session-missing',
@@ -32,6 +33,8 @@ export const Outcome = z.object({
   apiStatus: z.number().int().optional(),
   /** When a limit resets, where the agent said so. */
   resetsAt: z.iso.datetime().optional(),
+  /** What a limit or an outage keeps from being used, where the agent said so: everything, or one model. */
+  scope: z.enum(['account', 'model']).optional(),
 })
 export type Outcome = z.infer<typeof Outcome>
 

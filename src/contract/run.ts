@@ -150,6 +150,8 @@ export const Run = z.object({
   startedAt: z.iso.datetime().nullable(),
   endedAt: z.iso.datetime().nullable(),
   notBefore: z.iso.datetime().nullable(),
+  /** Queued, but left to a person: `POST /api/runs/{id}/continue` makes it go on. */
+  paused: z.boolean(),
   durationMs: z.number().nullable(),
   usage: Usage,
   costUsd: z.number().nullable(),

@@ -33,6 +33,7 @@ export function engineSettings(
       Object.entries(agents).flatMap(([name, { concurrency }]) => (concurrency ? [[name, concurrency]] : [])),
     ),
     dryRun: config.dryRun,
+    outageLimitMs: config.outage.limit,
     escalation: {
       tiers: tiersOf(config, prompts),
       rules: { ...config.policy, cooldowns: cooldownsOf(config) },

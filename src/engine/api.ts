@@ -25,6 +25,8 @@ export interface Engine extends JobEngine, WatchEngine {
   admit: (request: CreateRun, idempotencyKey: string | null) => Promise<{ run: Run; created: boolean }>
   /** Resolves when the wish is stored; the run settles soon after. Cancelling a settled run is an error. */
   cancel: (id: RunId) => Promise<Run>
+  /** Makes a queued run go on that waits, or is paused, instead of at its time. */
+  continueRun: (id: RunId) => Promise<Run>
   answer: (id: RunId, answer: ToolResult) => Promise<Run>
 
   getRun: (id: RunId) => Promise<RunDetail>
@@ -40,6 +42,8 @@ export interface Engine extends JobEngine, WatchEngine {
   countRuns: () => Promise<{ queued: number; running: number; settled: number }>
   /** Since when the disk takes nothing, and why; null if it does. */
   findStorageFailure: () => Status['cannotStore']
+  /** Limits and outages that runs wait behind, and how much of each account's limits is used. */
+  describeObstacles: () => Promise<Pick<Status, 'obstacles' | 'quotas'>>
 
   /** In order, from after `afterSeq`. */
   listEvents: (id: RunId, afterSeq: number, limit: number) => Promise<RunEvent[]>

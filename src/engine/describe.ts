@@ -52,6 +52,7 @@ export function describeRun(
     startedAt: iso(run.startedAt),
     endedAt: iso(endedAt),
     notBefore: state.at === 'queued' ? iso(state.notBefore) : null,
+    paused: state.at === 'queued' && state.paused,
     durationMs: run.startedAt && endedAt ? endedAt.getTime() - run.startedAt.getTime() : null,
     usage: spend.usage,
     costUsd: spend.costUsd,

@@ -33,6 +33,12 @@ export async function driveRun(parts: EngineParts, live: LiveRuns, queued: RunRe
   let run = queued
   try {
     await parts.handling.enter(run.id)
+    const passage = await parts.obstacles.pass(run)
+    if (passage.kind === 'wait') return
+    if (passage.kind === 'settle') {
+      await endQueued(parts, run, passage.outcome)
+      return
+    }
     const over = await readOverspending(parts, run)
     if (over !== null) {
       await endQueued(parts, run, { name: 'budget', message: over })

@@ -17,6 +17,7 @@ import { createFollowUps } from './follow-ups/follow-ups.ts'
 import { createJobs } from './jobs.ts'
 import { LiveRuns } from './live-runs.ts'
 import { goOnIfAffordable } from './next-run.ts'
+import { Obstacles } from './obstacles.ts'
 import type { EngineParts } from './parts.ts'
 import { listQuarantined, quarantine } from './quarantine.ts'
 import { requireSession } from './require-session.ts'
@@ -49,7 +50,14 @@ const MAX_FOLLOW_UPS = 1000
 export function createEngine(
   given: Omit<
     EngineParts,
-    'closing' | 'storageFailures' | 'checkpoints' | 'cooldowns' | 'followClock' | 'onAsk' | 'onPlanned'
+    | 'closing'
+    | 'storageFailures'
+    | 'obstacles'
+    | 'checkpoints'
+    | 'cooldowns'
+    | 'followClock'
+    | 'onAsk'
+    | 'onPlanned'
   >,
 ): RunningEngine {
   const closing = new AbortController()
@@ -58,6 +66,7 @@ export function createEngine(
     ...given,
     closing: closing.signal,
     storageFailures,
+    obstacles: new Obstacles({ ...given, closing: closing.signal, storageFailures }, () => dispatcher.wake()),
     checkpoints: new Checkpoints(given),
     cooldowns: new Cooldowns(
       { ...given, closing: closing.signal, storageFailures },
@@ -197,6 +206,7 @@ export function createEngine(
       // Before anything can become due: what is not configured any more does not fire.
       await takeConfigured(parts, timetable)
       await quarantine(parts)
+      await parts.obstacles.open()
       const left = await store.listOpenAttempts()
       for (const attempt of left) {
         const run = await store.getRun(attempt.runId)
@@ -232,6 +242,15 @@ export function createEngine(
 
     cancel,
 
+    continueRun: async (id) => {
+      const run = await requireRun(id)
+      if (run.state.at === 'settled') throw settled(run)
+      await store.hastenRun(id, clock.now())
+      bus.publish(id)
+      dispatcher.wake()
+      return describe(await requireRun(id))
+    },
+
     answer: async (id, answer) => {
       const run = await requireRun(id)
       if (run.state.at === 'settled') throw settled(run)
@@ -266,6 +285,7 @@ export function createEngine(
       const { current } = storageFailures
       return current && { since: current.since.toISOString(), why: current.why }
     },
+    describeObstacles: () => parts.obstacles.describe(),
     getChain: async (id) => {
       const chain = await readChain(parts, id, describe)
       if (chain) return chain

@@ -15,6 +15,7 @@ import type { Store } from '../store/store.ts'
 import type { Checkpoints } from './checkpoints.ts'
 import type { Cooldowns } from './cooldowns.ts'
 import type { Log } from './log.ts'
+import type { Obstacles } from './obstacles.ts'
 import type { ProgressBus } from './progress.ts'
 import type { ReadingThread } from './reading/thread.ts'
 import type { StorageFailures } from './storage-failures.ts'
@@ -36,6 +37,8 @@ export interface EngineParts {
   readingThread: ReadingThread
   /** Aborted when the engine lets go of everything. */
   closing: AbortSignal
+  /** Limits and outages that runs wait behind. */
+  obstacles: Obstacles
   /** When the disk took nothing. */
   storageFailures: StorageFailures
   /** The folder that holds one folder per attempt. */
@@ -93,6 +96,8 @@ export interface EngineSettings {
   keepSpoolMs: number
   /** Of every run: nothing may be changed. */
   dryRun: boolean
+  /** How long a run waits for a model that is away before it is left to a person. */
+  outageLimitMs: number
   jobs: JobSettings
   escalation: EscalationSettings
   watches: readonly ConfiguredWatch[]

@@ -23,6 +23,7 @@ import { isUnattended, wasRaised } from './allowance.ts'
 import { cacheUseOf } from './cache-use.ts'
 import { markTaken, takenIn } from './follow-ups/reconcile.ts'
 import { keepTranscript } from './keep-transcript.ts'
+import { readLimit } from './met-limit.ts'
 import { goOnIfAffordable } from './next-run.ts'
 import type { EngineParts } from './parts.ts'
 import { persist } from './persist.ts'
@@ -131,6 +132,12 @@ async function settleOnce(parts: EngineParts, input: SettleInput): Promise<void>
         resumed: attempt.resumed,
         progressed: progressed.has(attempt.id),
       })
+  const wait = await parts.obstacles.meet({
+    run,
+    attempt,
+    outcome,
+    ...fruitlessOf(attempts, progressed, attempt, clock.now()),
+  })
   const decided = decideNext({
     outcome,
     kind: attempt.kind,
@@ -139,13 +146,12 @@ async function settleOnce(parts: EngineParts, input: SettleInput): Promise<void>
     outdated,
     unattended,
     strikes: run.strikes + strikes,
-    fruitless: fruitlessOf(attempts, progressed, attempt),
+    wait,
     overflows: [...attempts.filter((a) => a.id !== attempt.id).map((a) => a.outcome), outcome].filter(
       (o) => o?.name === 'context-overflow',
     ).length,
     maxResumes: run.request.maxResumes ?? settings.resume.maxResumes,
     backoffMs: settings.jobs.backoffMs,
-    now: clock.now(),
     jitter: parts.random(),
   })
   const raised =
@@ -218,9 +224,11 @@ async function settleOnce(parts: EngineParts, input: SettleInput): Promise<void>
       done,
       strikes,
       next:
-        next.kind === 'settle'
-          ? next
-          : { kind: 'retry', notBefore: new Date(at.getTime() + next.afterMs), why: next.why },
+        next.kind === 'retry'
+          ? { ...next, notBefore: new Date(at.getTime() + next.afterMs), heldBy: wait?.heldBy ?? null }
+          : next.kind === 'pause'
+            ? { ...next, heldBy: wait?.heldBy ?? null }
+            : next,
       events: [
         ...[unkept, cache.note].flatMap((text) => (text === null ? [] : [{ type: 'note' as const, text }])),
         ...endEvents(attempt, outcome, exitCode, strays, next),
@@ -251,15 +259,17 @@ const isCompaction = ({ body }: StoredEvent) => body.type === 'compaction'
 
 const callOf = ({ body }: StoredEvent) => (body.type === 'model-call' ? [body.messageId] : [])
 
-/** How many of the newest attempts in a row added nothing. */
+/** How many of the newest attempts in a row added nothing, and since when. */
 function fruitlessOf(
   attempts: readonly AttemptRecord[],
   progressed: ReadonlySet<string | null>,
   newest: AttemptRecord,
-): number {
+  now: Date,
+): { fruitless: number; fruitlessSince: Date } {
   const upTo = attempts.filter((a) => a.number <= newest.number).toReversed()
   const first = upTo.findIndex((a) => progressed.has(a.id))
-  return first === -1 ? upTo.length : first
+  const fruitless = first === -1 ? upTo.length : first
+  return { fruitless, fruitlessSince: upTo[fruitless - 1]?.startedAt ?? now }
 }
 
 function endEvents(
@@ -281,7 +291,7 @@ function classify(
   { starved, ...exit }: Pick<Exit, 'stopCause' | 'exitCode' | 'stderr'> & { starved: boolean },
 ): Outcome {
   const turnEnd = endOfTurn(events, promptId)
-  const outcome = adapter.classify({ ...exit, turnEnd, resetsAt: resetOf(events, exit.stopCause) })
+  const outcome = adapter.classify({ ...exit, turnEnd, ...readLimit(events, exit.stopCause) })
   if (outcome.name !== 'completed') return outcome
   const withdrawn = new Set(
     events.flatMap(({ body }) => (body.type === 'question-cancel' ? [body.requestId] : [])),
@@ -296,21 +306,6 @@ function classify(
     name: 'crashed',
     message: 'the agent lost its input; if it was refused a tool, nobody refused it',
   }
-}
-
-/**
- * When the limit resets: what the agent said, or until when it was about to wait when it was ended for that. It also
- * says when limits reset that it has not reached.
- */
-function resetOf(events: readonly StoredEvent[], stopCause: StopCause | null): string | null {
-  const told = events.flatMap(({ body }) =>
-    body.type === 'rate-limit' && body.resetsAt && body.status === 'rejected' ? [body.resetsAt] : [],
-  )
-  if (stopCause !== 'rate-limited') return told.at(-1) ?? null
-  const waits = events.flatMap(({ at, body }) =>
-    body.type === 'retry-wait' && body.delayMs ? [new Date(at.getTime() + body.delayMs).toISOString()] : [],
-  )
-  return waits.at(-1) ?? told.at(-1) ?? null
 }
 
 /**

@@ -14,7 +14,6 @@
 import type { AgentAdapter, StopCause } from '../agents/adapter.ts'
 import type { EventBody } from '../contract/events.ts'
 import { overBudget } from '../core/job/budget.ts'
-import { formatSpan } from '../core/span.ts'
 import { followTurn, NEW_TURN } from '../core/turn.ts'
 import { type AttemptDir, closeInput, deliver, poke } from '../process/attempt-dir.ts'
 import { endAttempt, endStrays } from '../process/ladder.ts'
@@ -24,6 +23,7 @@ import type { EventBatch } from '../store/event-batch.ts'
 import type { AttemptRecord, QuestionRecord, RunRecord } from '../store/records.ts'
 import { isUnattended, readAllowance } from './allowance.ts'
 import { answerAsks } from './answer-asks.ts'
+import { ApiWatch } from './api-watch.ts'
 import { AttemptWatch } from './attempt-watch.ts'
 import { scanEvents } from './events.ts'
 import { Hold } from './follow-ups/hold.ts'
@@ -57,7 +57,6 @@ interface SpoolRead {
 
 export type SupervisionEnd = TailEnd & { strays: number }
 
-const UNAUTHORIZED_RETRIES = 3
 /** Of which nothing follows but a higher count. */
 const COUNTED_ONLY: ReadonlySet<EventBody['type']> = new Set(['model-call', 'tool-start', 'compaction'])
 const TURNS = ['prompt-accept', 'session-start', 'background', 'turn-end'] as const
@@ -72,6 +71,7 @@ export class Supervision {
   readonly #storageFailureNotes: StorageFailureNotes
   readonly #watch: AttemptWatch
   #heldUntil: Date | null = null
+  readonly #api: ApiWatch
   #ladder: Promise<unknown> | null = null
   #detached = false
   #strays = 0
@@ -105,6 +105,7 @@ export class Supervision {
     })
     this.#watch = new AttemptWatch(parts, attempt, from)
     this.#hold = new Hold(parts, input)
+    this.#api = new ApiWatch(parts, input.run)
     this.#storageFailureNotes = new StorageFailureNotes(parts, attempt)
     this.#questions = new OpenQuestions(parts, input, () => this.#noteWaiting())
   }
@@ -270,6 +271,8 @@ export class Supervision {
     await this.#noteTaken(batch)
     for (const event of batch.actedOn) {
       this.#meter?.note(event, at)
+      const forApi = await this.#api.note(event, at)
+      if (forApi) await this.stop(forApi.cause, forApi.message)
       if (!COUNTED_ONLY.has(event.type)) await this.#react(event, at)
     }
     if (batch.actedOn.some((event) => event.type === 'model-call')) await this.#holdToBudget()
@@ -292,22 +295,6 @@ export class Supervision {
       case 'tool-end':
         this.#in.gate?.noteEnd(event.toolUseId)
         return this.#questions.close((ask) => ask.toolUseId === event.toolUseId)
-      case 'retry-wait':
-        // The CLI tries a refused login ten times, which takes minutes; once or twice may be a token being renewed.
-        if (event.apiStatus === 401 && event.number >= UNAUTHORIZED_RETRIES) {
-          await this.stop('unauthorized', 'the model refuses the credentials')
-        }
-        // To wait is cheaper without a process. What fails for other reasons is the agent's to try again, and counts.
-        if (
-          this.#meter &&
-          event.apiStatus === 429 &&
-          (event.delayMs ?? 0) > this.#parts.settings.jobs.holdMs
-        ) {
-          await this.stop(
-            'rate-limited',
-            `the agent would wait ${formatSpan(event.delayMs ?? 0)} for the model`,
-          )
-        }
     }
   }
 

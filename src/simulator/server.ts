@@ -47,6 +47,9 @@ export interface Simulator {
   setScenario(scenario: Scenario | ScenarioInput | string): void
   /** Forgets everything but the scenario: records, cache, rule counts, holds. */
   reset(): void
+  /** An outage: destroys every connection, and refuses new ones until `comeBack`. */
+  goAway(): Promise<void>
+  comeBack(): Promise<void>
   /** Stops listening and destroys every connection. */
   close(): Promise<void>
 }
@@ -68,11 +71,21 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   // An agent may think for minutes between requests; closing its idle connection would look like a network failure.
   server.keepAliveTimeout = 10 * 60_000
   const host = options.host ?? '127.0.0.1'
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(options.port ?? 0, host, resolve)
-  })
+  const listen = (port: number) =>
+    new Promise<void>((resolve, reject) => {
+      server.once('error', reject)
+      server.listen(port, host, () => {
+        server.removeListener('error', reject)
+        resolve()
+      })
+    })
+  await listen(options.port ?? 0)
   const { port } = server.address() as AddressInfo
+  const stop = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve())
+      server.closeAllConnections()
+    })
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
     port,
@@ -84,12 +97,27 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     release: (name) => state.holds.release(name),
     setScenario: (scenario) => state.play(toScenario(scenario)),
     reset: () => state.reset(),
-    close: () =>
-      new Promise((resolve) => {
-        state.recorder.close()
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
+    goAway: stop,
+    comeBack: () => comeBack(() => listen(port)),
+    close: () => {
+      state.recorder.close()
+      return stop()
+    },
+  }
+}
+
+const COME_BACK_MS = 10_000
+
+/** Somebody's outgoing connection may have the port for a moment. */
+async function comeBack(listen: () => Promise<void>): Promise<void> {
+  const deadline = performance.now() + COME_BACK_MS
+  for (;;) {
+    try {
+      return await listen()
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE' || performance.now() > deadline) throw error
+      await new Promise((next) => setTimeout(next, 50))
+    }
   }
 }
 

@@ -6,6 +6,7 @@ import type { Kysely } from 'kysely'
 import type { EventBody } from '../contract/events.ts'
 import type { AttemptId, RunId } from '../contract/ids.ts'
 import { countCacheUse } from './cache-totals.ts'
+import { extendDeadlineOf } from './cycle-deadlines.ts'
 import { endTurn } from './end-turn.ts'
 import { addEscalation } from './escalations.ts'
 import type { EventBatch } from './event-batch.ts'
@@ -21,7 +22,7 @@ import {
   QuestionEdited,
   type SessionRecord,
 } from './records.ts'
-import { toAttempt } from './rows.ts'
+import { PAUSED_MS, toAttempt } from './rows.ts'
 import type { Tables } from './schema.ts'
 import { acquitSession, updateSession } from './sessions.ts'
 import { countSettled } from './totals.ts'
@@ -61,6 +62,7 @@ export async function startAttempt(
       state: 'running',
       not_before: null,
       wait_ms: null,
+      held_by: null,
       message: null,
       lane: eb.fn.coalesce('conversation_id', eb.val(attempt.sessionId)),
       prompt_chars: sent?.promptChars ?? null,
@@ -301,9 +303,10 @@ export async function endAttempt(tx: Tx, ending: AttemptEnding): Promise<void> {
           }
         : {
             state: 'queued',
-            not_before: next.notBefore.getTime(),
-            wait_ms: next.notBefore.getTime() - at.getTime(),
+            not_before: next.kind === 'pause' ? PAUSED_MS : next.notBefore.getTime(),
+            wait_ms: next.kind === 'pause' ? null : next.notBefore.getTime() - at.getTime(),
             message: next.why,
+            held_by: next.heldBy ?? null,
           }),
       ...(ending.acquitted ? { session_id: ending.acquitted } : {}),
       crash_count: eb('crash_count', '+', ending.strikes),
@@ -325,6 +328,10 @@ export async function endAttempt(tx: Tx, ending: AttemptEnding): Promise<void> {
     .executeTakeFirst()
   if (next.kind === 'settle' && changed.numUpdatedRows > 0n) await countSettled(tx, attempt.runId)
   await followRun(tx, attempt.runId, at)
+  if (next.kind === 'pause') await extendDeadlineOf(tx, attempt.runId, PAUSED_MS - at.getTime())
+  if (next.kind === 'retry' && next.heldBy) {
+    await extendDeadlineOf(tx, attempt.runId, next.notBefore.getTime() - at.getTime())
+  }
   if (ending.turn) await endTurn(tx, ending.turn, at)
   if (ending.tier) await addEscalation(tx, ending.tier)
   await enqueueNotifications(tx, ending.notices ?? [], at)

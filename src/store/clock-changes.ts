@@ -5,7 +5,9 @@
  */
 import { type RawBuilder, sql } from 'kysely'
 import type { WatchId } from '../contract/ids.ts'
+import { MAX_PAUSE_MS } from '../core/obstacle/obstacle.ts'
 import type { ClockChange } from '../core/steady-clock.ts'
+import { PAUSED_MS } from './rows.ts'
 import type { Tx } from './writer.ts'
 
 export interface MoveTimes extends ClockChange {
@@ -40,7 +42,17 @@ async function followJump(tx: Tx, byMs: number): Promise<void> {
     .updateTable('runs')
     .set({ not_before: plus('not_before', byMs) })
     .where('state', '=', 'queued')
-    .where('not_before', 'is not', null)
+    // Those that are paused have no time.
+    .where('not_before', '<', PAUSED_MS)
+    .execute()
+  await tx
+    .updateTable('obstacles')
+    .set({
+      since: plus('since', byMs),
+      next_try_at: plus('next_try_at', byMs),
+      last_failure_at: plus('last_failure_at', byMs),
+      probe_since: plus('probe_since', byMs),
+    })
     .execute()
   await tx
     .updateTable('runs')
@@ -100,6 +112,12 @@ export async function limitWaits(tx: Tx, now: Date): Promise<void> {
     .set({ not_before: latest })
     .where('state', '=', 'queued')
     .where('not_before', '>', latest)
+    .where('not_before', '<', PAUSED_MS)
+    .execute()
+  await tx
+    .updateTable('obstacles')
+    .set({ since: sql`min(since, ${at})`, next_try_at: sql`min(next_try_at, ${at} + ${MAX_PAUSE_MS})` })
+    .where('resets_at', 'is', null)
     .execute()
   await tx
     .updateTable('follow_ups')

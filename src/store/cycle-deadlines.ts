@@ -2,7 +2,7 @@
 import type { CycleId, RunId } from '../contract/ids.ts'
 import type { Tx } from './writer.ts'
 
-/** The cycle of a run has waited for a person. */
+/** The cycle of a run has waited for a person, or its run waits behind an obstacle. */
 export async function extendDeadlineOf(tx: Tx, runId: RunId, byMs: number): Promise<void> {
   await tx
     .updateTable('cycles')

@@ -14,6 +14,7 @@ const ACTED_ON: ReadonlySet<EventType> = new Set([
   'question-cancel',
   'tool-end',
   'retry-wait',
+  'rate-limit',
   'turn-end',
   // What an attempt has done and used is read off these as they come.
   'tool-start',

@@ -8,8 +8,10 @@ import type { Page } from '../contract/http.ts'
 import { JobId, type RunId } from '../contract/ids.ts'
 import type { JobState, UpdateJob } from '../contract/job.ts'
 import { admitRun } from './admit-run.ts'
+import { extendDeadlineOf } from './cycle-deadlines.ts'
+import { tryNow } from './obstacles.ts'
 import type { JobRecord, NewJob, NewRun, RunRecord, RunSpend } from './records.ts'
-import { toJob, toRun } from './rows.ts'
+import { PAUSED_MS, toJob, toRun } from './rows.ts'
 import { settleQueued } from './runs.ts'
 import type { RunsTable, Tables } from './schema.ts'
 import type { Tx } from './writer.ts'
@@ -110,14 +112,18 @@ export async function updateJob(
 /** A run that waits for a time is due now. False if it does not wait. */
 export async function hastenRun(tx: Tx, id: RunId, at: Date): Promise<boolean> {
   const run = await tx
-    .updateTable('runs')
-    .set({ not_before: null })
+    .selectFrom('runs')
+    .select(['job_id', 'held_by', 'not_before'])
     .where('id', '=', id)
     .where('state', '=', 'queued')
     .where('not_before', '>', at.getTime())
-    .returning('job_id')
     .executeTakeFirst()
   if (!run) return false
+  await tx.updateTable('runs').set({ not_before: null }).where('id', '=', id).execute()
+  if (run.held_by !== null) await tryNow(tx, run.held_by, at)
+  // The time that was given to its cycle for the wait.
+  const notBefore = Number(run.not_before)
+  if (run.held_by !== null || notBefore >= PAUSED_MS) await extendDeadlineOf(tx, id, at.getTime() - notBefore)
   await tx
     .updateTable('jobs')
     .set({ state: 'queued', updated_at: at.getTime() })

@@ -47,7 +47,7 @@ export interface ChainLimits {
 }
 
 export type RunState =
-  | { at: 'queued'; notBefore: Date | null; why: string | null }
+  | { at: 'queued'; notBefore: Date | null; why: string | null; paused: boolean }
   | { at: 'running' }
   | { at: 'settled'; outcome: Outcome; endedAt: Date }
 
@@ -240,7 +240,10 @@ export interface AttemptEnding {
   resultText: string | null
   /** What it counts against the run's resumes. */
   strikes: number
-  next: { kind: 'settle'; outcome: Outcome } | { kind: 'retry'; notBefore: Date; why: string }
+  next:
+    | { kind: 'settle'; outcome: Outcome }
+    | { kind: 'retry'; notBefore: Date; why: string; heldBy?: string | null }
+    | { kind: 'pause'; why: string; heldBy?: string | null }
   events: readonly EventBody[]
   /** What a conversation keeps of it, and who is to be told. */
   turn?: TurnEnding | null

@@ -35,6 +35,10 @@ import type {
   SessionsTable,
 } from './schema.ts'
 
+/** A paused run is one that does not start before the end of time. */
+export const PAUSED_MS = Date.UTC(9999, 0, 1)
+const isPaused = (notBefore: number | null) => notBefore !== null && Number(notBefore) >= PAUSED_MS
+
 const date = (ms: number | null) => (ms === null ? null : new Date(Number(ms)))
 const json = <T>(text: string | null): T | null => (text === null ? null : (JSON.parse(text) as T))
 const number = (value: number | null) => (value === null ? null : Number(value))
@@ -99,7 +103,13 @@ export function toRun(row: RunsTable): RunRecord {
 }
 
 function toState(row: RunsTable): RunState {
-  if (row.state === 'queued') return { at: 'queued', notBefore: date(row.not_before), why: row.message }
+  if (row.state === 'queued')
+    return {
+      at: 'queued',
+      notBefore: isPaused(row.not_before) ? null : date(row.not_before),
+      why: row.message,
+      paused: isPaused(row.not_before),
+    }
   if (row.state === 'running') return { at: 'running' }
   return {
     at: 'settled',

@@ -47,6 +47,7 @@ export interface Tables {
   watch_events: WatchEventsTable
   request_keys: RequestKeysTable
   follow_ups: FollowUpsTable
+  obstacles: ObstaclesTable
 }
 
 export interface RunsTable {
@@ -67,6 +68,8 @@ export interface RunsTable {
   not_before: number | null
   /** How long it was meant to wait when `not_before` was set. */
   wait_ms: number | null
+  /** Of a queued run: the obstacle that it waits behind; see obstacles.ts. */
+  held_by: string | null
   cancel_requested_at: number | null
   outcome: string | null
   outcome_name: string | null
@@ -386,4 +389,22 @@ export interface ActionsTable {
   /** From when it counts: when it was claimed, then when it really started. */
   at: number
   started_at: number | null
+}
+
+/** Limits and outages that are open; see obstacles.ts. */
+export interface ObstaclesTable {
+  account: string
+  /** Empty: all models of the account. */
+  model: string
+  kind: 'limit' | 'outage'
+  message: string
+  since: number
+  next_try_at: number
+  resets_at: number | null
+  failures: number
+  last_failure_at: number
+  last_attempt_id: string
+  /** The run that tries whether it is over, and since when it was to. */
+  probe_run_id: RunId | null
+  probe_since: number | null
 }

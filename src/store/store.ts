@@ -11,6 +11,8 @@ import type { Outcome } from '../contract/outcome.ts'
 import type { ToolResult } from '../contract/run.ts'
 import type { Stats } from '../contract/stats.ts'
 import type { Notice, PlannedNotification } from '../core/notify/plan.ts'
+import type { Met, Obstacle, Pauses } from '../core/obstacle/obstacle.ts'
+import type { Passage } from '../core/obstacle/passage.ts'
 import { NOTHING_TO_REDACT, type Redactor } from '../core/redact/redactor.ts'
 import * as actions from './actions.ts'
 import { admitRun } from './admit-run.ts'
@@ -24,6 +26,7 @@ import * as events from './events.ts'
 import * as changes from './history-changes.ts'
 import * as jobs from './jobs.ts'
 import * as notifications from './notifications.ts'
+import * as obstacles from './obstacles.ts'
 import * as outside from './outside.ts'
 import * as questions from './questions.ts'
 import type {
@@ -219,6 +222,29 @@ export interface Store extends Watching {
   listActions: (query: { since: Date; attemptId?: AttemptId | undefined }) => Promise<ActionRecord[]>
   deleteActions: (before: Date) => Promise<number>
 
+  meetObstacle: (
+    met: Met,
+    attempt: obstacles.Access & { id: string; runId: RunId; startedAt: Date },
+    pauses: Pauses,
+    at: Date,
+  ) => Promise<Obstacle>
+  /** Lets a queued run start, or makes it wait behind what is in its way. */
+  passObstacles: (
+    run: { id: RunId; createdAt: Date },
+    access: obstacles.Access,
+    limitMs: number,
+    now: Date,
+  ) => Promise<Passage>
+  /** Returns the runs that were let go. */
+  closeObstacles: (access: obstacles.Access, runId: RunId, calledAt: Date, now: Date) => Promise<RunId[]>
+  listObstacles: (now: Date) => Promise<obstacles.OpenObstacle[]>
+  /** Leaves a queued run to a person; `hastenRun` makes it go on. */
+  pauseRun: (
+    id: RunId,
+    pause: { behind: Pick<Obstacle, 'account' | 'model'>; why: string },
+    at: Date,
+  ) => Promise<boolean>
+
   readStats: () => Promise<Stats>
 
   /** The clock was set, or nobody watched for a while: the stored times move. */
@@ -348,6 +374,15 @@ export function createStore(
     claimActions: (claim) => write((tx) => actions.claimActions(tx, claim)),
     listActions: (query) => actions.listActions(reader, query),
     deleteActions: (before) => write((tx) => actions.deleteActions(tx, before)),
+
+    meetObstacle: (met, attempt, pauses, at) =>
+      write((tx) => obstacles.meetObstacle(tx, met, attempt, pauses, at)),
+    passObstacles: (run, access, limitMs, now) =>
+      write((tx) => obstacles.passObstacles(tx, run, access, limitMs, now)),
+    closeObstacles: (access, runId, calledAt, now) =>
+      write((tx) => obstacles.closeObstacles(tx, access, runId, calledAt, now)),
+    listObstacles: (now) => obstacles.listObstacles(reader, now),
+    pauseRun: (id, pause, at) => write((tx) => obstacles.pauseRun(tx, id, pause, at)),
 
     readStats: () => readStats(reader),
 

@@ -30,13 +30,14 @@ describe('the cause we stopped it for', () => {
     ['question-timeout', 'question-timeout'],
     ['budget', 'budget'],
     ['rate-limited', 'rate-limited'],
+    ['outage', 'outage'],
   ])('%s comes before what the CLI says and how it exits', (stopCause, name) => {
     expect(nameOf({ stopCause, turnEnd: turnEnd('turn-limit') })).toBe(name)
     expect(nameOf({ stopCause, turnEnd: turnEnd('api-error'), exitCode: 143 })).toBe(name)
     expect(nameOf({ stopCause, exitCode: null, stderr: 'No conversation found' })).toBe(name)
   })
 
-  it.each(['timed-out', 'silent', 'budget', 'rate-limited'] as const)(
+  it.each(['timed-out', 'silent', 'budget', 'rate-limited', 'outage'] as const)(
     '%s comes too late for a turn that was finished: it is not to be done again',
     (stopCause) => {
       expect(nameOf({ stopCause, turnEnd: turnEnd('completed'), exitCode: 143 })).toBe('completed')
@@ -113,6 +114,27 @@ describe('result lines of other shapes than were captured', () => {
 
   it.each<[string, object, OutcomeName]>([
     ['401', { subtype: 'success', is_error: true, api_error_status: 401 }, 'auth'],
+    ...[500, 502, 503, 529].map((status): [string, object, OutcomeName] => [
+      `${status}`,
+      { subtype: 'success', is_error: true, terminal_reason: 'api_error', api_error_status: status },
+      'outage',
+    ]),
+    [
+      'a connection that failed',
+      { subtype: 'success', is_error: true, terminal_reason: 'api_error', api_error_status: null },
+      'outage',
+    ],
+    [
+      'no login',
+      {
+        subtype: 'success',
+        is_error: true,
+        terminal_reason: 'api_error',
+        api_error_status: null,
+        result: 'Not logged in · Please run /login',
+      },
+      'auth',
+    ],
     ['a 400 that is no overflow', { subtype: 'success', is_error: true, api_error_status: 400 }, 'api-error'],
     [
       'an error after turns were made',

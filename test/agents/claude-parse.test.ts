@@ -49,8 +49,8 @@ describe('the outcome of a turn', () => {
     ['auth-refused', 'auth', 403],
     ['rate-limited', 'rate-limited', 429],
     ['usage-limit', 'rate-limited', 429],
-    ['overloaded', 'rate-limited', 529],
-    ['connection-lost', 'api-error', undefined],
+    ['overloaded', 'outage', 529],
+    ['connection-lost', 'outage', undefined],
     ['unknown-session', 'session-missing', undefined],
   ])('%s: %s', (behaviour, name, apiStatus) => {
     const turnEnd = only(capturedEvents(behaviour), 'turn-end')[0] ?? null
@@ -71,7 +71,14 @@ describe('the outcome of a turn', () => {
 
   it('of a subscription that is used up comes with the time when it is not any more', () => {
     const [limit, ...more] = only(capturedEvents('usage-limit'), 'rate-limit')
-    expect(limit).toEqual({ type: 'rate-limit', status: 'rejected', resetsAt: expect.any(String) })
+    expect(limit).toEqual({
+      type: 'rate-limit',
+      status: 'rejected',
+      resetsAt: expect.any(String),
+      limit: 'five_hour',
+      scope: 'account',
+      windows: [{ name: 'five_hour', used: 1, resetsAt: expect.any(String) }],
+    })
     expect(more).toEqual([])
     expect(only(capturedEvents('usage-limit'), 'retry-wait')).toEqual([])
   })

@@ -78,6 +78,7 @@ describe('defaults and overlay', () => {
       },
       dryRun: false,
       maxTier: 3,
+      outage: { limit: 86_400_000 },
       escalation: { approvalTimeout: 3_600_000 },
       tiers: {
         1: expect.objectContaining({ name: 'observe', model: 'haiku', commands: { allow: [] } }),

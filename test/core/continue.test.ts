@@ -13,11 +13,10 @@ const ended = (name: OutcomeName, change: Partial<AttemptEnd> = {}): AttemptEnd 
   outdated: false,
   unattended: false,
   strikes: name === 'crashed' ? 1 : 0,
-  fruitless: 0,
+  wait: null,
   overflows: name === 'context-overflow' ? 1 : 0,
   maxResumes: 3,
   backoffMs: 30_000,
-  now: new Date('2026-03-01T12:00:00Z'),
   jitter: 0,
   ...change,
 })
@@ -159,18 +158,10 @@ describe('whatever the agent does, the run settles', () => {
 })
 
 describe('with nobody watching', () => {
-  const job = (
-    name: OutcomeName,
-    change: Partial<AttemptEnd> & { apiStatus?: number; resetsAt?: string } = {},
-  ) => {
-    const { apiStatus, resetsAt, ...rest } = change
-    const outcome = {
-      name,
-      message: `said ${name}`,
-      ...(apiStatus ? { apiStatus } : {}),
-      ...(resetsAt ? { resetsAt } : {}),
-    }
-    return ended(name, { unattended: true, strikes: 1, fruitless: 1, outcome, ...rest })
+  const job = (name: OutcomeName, change: Partial<AttemptEnd> & { apiStatus?: number } = {}) => {
+    const { apiStatus, ...rest } = change
+    const outcome = { name, message: `said ${name}`, ...(apiStatus ? { apiStatus } : {}) }
+    return ended(name, { unattended: true, strikes: 1, outcome, ...rest })
   }
   const strikes = (name: OutcomeName, progressed: boolean, apiStatus?: number) =>
     strikesOf(
@@ -181,8 +172,6 @@ describe('with nobody watching', () => {
   it.each([
     ['timed-out', undefined],
     ['api-error', undefined],
-    ['api-error', 500],
-    ['rate-limited', 529],
     ['session-busy', undefined],
   ] as const)('an interruption is tried again, and counts: %s %s', (name, apiStatus) => {
     const change = apiStatus ? { apiStatus } : {}
@@ -214,33 +203,24 @@ describe('with nobody watching', () => {
     expect(decideNext(job('api-error', { apiStatus: 400, resumed: true })).kind).toBe('retry')
   })
 
-  it('a limit is waited for until it resets, and does not count', () => {
-    const next = decideNext(job('rate-limited', { apiStatus: 429, resetsAt: '2026-03-01T15:00:00Z' }))
-    expect(next).toMatchObject({ kind: 'retry', afterMs: 3 * 3_600_000 + 500 })
-    expect(strikes('rate-limited', false, 429)).toBe(0)
+  it.each([
+    ['outage', undefined],
+    ['outage', 503],
+    ['outage', 529],
+    ['rate-limited', 429],
+  ] as const)('a limit or an outage counts nothing: %s %s', (name, apiStatus) => {
+    expect(strikes(name, false, apiStatus)).toBe(0)
+    expect(strikes(name, true, apiStatus)).toBe(0)
   })
 
-  it('a reset that has passed is tried at once, but not again and again', () => {
-    const past = { apiStatus: 429, resetsAt: '2026-03-01T11:00:00Z' }
-    const wait = (fruitless: number) => {
-      const next = decideNext(job('rate-limited', { ...past, fruitless }))
-      return next.kind === 'retry' ? next.afterMs : Number.NaN
+  it('what is said about an obstacle decides, unless the run was cancelled', () => {
+    const wait = { kind: 'retry', afterMs: 7, why: 'away', behindObstacle: true } as const
+    for (const unattended of [true, false]) {
+      for (const kind of ['turn', 'compact'] as const) {
+        const end = job('outage', { wait, strikes: 99, unattended, kind, resumed: true })
+        expect(decideNext(end)).toEqual(wait)
+        expect(decideNext({ ...end, cancelRequested: true }).kind).toBe('settle')
+      }
     }
-    expect([1, 2, 3, 20].map(wait)).toEqual([500, 30_000, 60_000, 1_800_000])
-    expect(wait(51)).toBeNaN()
-  })
-
-  it('a limit that names no time is waited for longer and longer, for about a day', () => {
-    const wait = (fruitless: number) => {
-      const next = decideNext(job('rate-limited', { apiStatus: 429, fruitless }))
-      return next.kind === 'retry' ? next.afterMs : Number.NaN
-    }
-    expect([1, 2, 3, 7, 50].map(wait)).toEqual([30_000, 60_000, 120_000, 1_800_000, 1_800_000])
-    expect(wait(51)).toBeNaN()
-  })
-
-  it('a reset next month is not waited for', () => {
-    const next = decideNext(job('rate-limited', { apiStatus: 429, resetsAt: '2026-04-01T12:00:00Z' }))
-    expect(next.kind).toBe('settle')
   })
 })

@@ -122,13 +122,20 @@ it('an agent that would wait long for the model is ended; its job waits without 
   expect(await jobEnds(world, id)).toMatchObject({ state: 'completed', resultText: 'done' })
 })
 
-it('a job that fails for ever stops, and says why each attempt ended', async () => {
-  await begin([{ when: 'never', reply: [{ error: { status: 500, times: 1000 } }] }])
-  const job = await runJob(world, { prompt: 'never', maxResumes: 3 })
-  // Each added nothing, so each counts double.
-  expect(job).toMatchObject({ state: 'failed', outcome: 'api-error', attemptCount: 2, costUsd: 0 })
-  expect(job.message).toContain('given up')
-  expect(job.attempts.map((a) => a.outcome?.name)).toEqual(['api-error', 'api-error'])
+it('an outage that outlasts its limit pauses the job; a retry goes on in the same session', async () => {
+  await begin([{ when: 'work', reply: [{ error: { status: 500, times: 6 } }, 'done'] }], {
+    outage: { limit: '1s' },
+  })
+  const paused = await runJob(world, { prompt: 'work', maxResumes: 1 })
+  expect(paused).toMatchObject({ state: 'paused', attention: 'outage', outcome: 'outage', costUsd: 0 })
+  expect(paused.message).toContain('outage.limit')
+  expect(new Set(paused.attempts.map((a) => `${a.outcome?.name} ${a.agentSessionId}`)).size).toBe(1)
+  for (let job = paused; job.state === 'paused'; ) {
+    await retryJob(world, paused.id)
+    job = await jobEnds(world, paused.id)
+    expect(job.sessionId).toBe(paused.sessionId)
+    if (job.state !== 'paused') expect(job).toMatchObject({ state: 'completed', resultText: 'done' })
+  }
 })
 
 it('a budget that is used up pauses the job; raised, it goes on in the same session and finishes', async () => {
@@ -207,7 +214,7 @@ it('an expired session is not resumed: fresh, with the prompt and what was done'
         when: '/^write the file$/',
         reply: [bash('echo first > log'), { await: 'results' }, { hold: 'gate' }, 'never'],
       },
-      { when: 'session cannot be resumed', reply: 'Going on.' },
+      { when: 'Its session cannot be resumed', reply: 'Going on.' },
     ],
     { resume: { maxAge: '1s' }, jobs: { ...JOBS, backoff: '2s' } },
   )

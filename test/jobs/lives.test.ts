@@ -23,10 +23,10 @@ async function begin(rules: RuleInput[], config: object = {}): Promise<void> {
 const worksThenFails: RuleInput[] = [
   {
     when: '/^write the file$/',
-    reply: [bash('echo first >> log'), { await: 'results' }, { error: { status: 500, times: 2 } }, 'never'],
+    reply: [bash('echo first >> log'), { await: 'results' }, { error: { status: 400 } }],
   },
   { when: 'You were interrupted', reply: 'Resumed.' },
-  { when: 'cannot be resumed', reply: 'Fresh.' },
+  { when: 'An earlier attempt at the task', reply: 'Fresh.' },
 ]
 
 /** A job that has done something and failed, with the file of its session. */
@@ -60,6 +60,8 @@ describe('a failed job is retried', () => {
     expect(again).toMatchObject({ state: 'completed', resultText: 'Fresh.' })
     expect(again.attempts.at(-1)).toMatchObject({ resumed: false, freshReason: 'forced', carry: 'handoff' })
     expect(lastAsked()).toMatch(/echo first >> log[\s\S]*write the file$/)
+    expect(lastAsked()).toContain('a new session was asked for')
+    expect(lastAsked()).not.toContain('cannot be resumed')
   })
 
   const DAMAGES: [string, string, (path: string) => void][] = [

@@ -50,31 +50,30 @@ it('auth', async () => {
   expect(await world.run({ prompt: 'go' })).toMatchObject({ outcome: 'auth' })
 })
 
-it('rate-limited', async () => {
-  await begin([{ reply: [{ rateLimit: { resetsIn: '2h' } }] }])
-  const run = await world.run({ prompt: 'go' })
-  expect(run).toMatchObject({ outcome: 'rate-limited', attemptCount: 1 })
-  expect(run.attempts[0]?.outcome?.apiStatus).toBe(429)
-})
-
-it('rate-limited, with the time when the limit resets, for who has a subscription', async () => {
+it('rate-limited: waits until the limit resets, and says so, until it is cancelled', async () => {
   world = await World.create({ name: 'limit', rules: [{ reply: [{ rateLimit: { resetsIn: '2h' } }] }] })
+  // The CLI tells reset times to those who have a subscription.
   delete world.env.ANTHROPIC_API_KEY
   world.env.CLAUDE_CODE_OAUTH_TOKEN = 'made-up'
   await world.startDaemon()
   const before = Date.now()
-  const run = await world.run({ prompt: 'go' })
-  expect(run).toMatchObject({ outcome: 'rate-limited', attemptCount: 1 })
+  const { id } = await world.createRun({ prompt: 'go' })
+  await world.waitForEvent(id, (event) => event.type === 'attempt-end')
+  const run = await world.getRun(id)
+  expect(run).toMatchObject({
+    state: 'queued',
+    attemptCount: 1,
+    message: expect.stringContaining('rate limit'),
+  })
   const resetsAt = Date.parse(run.attempts[0]?.outcome?.resetsAt ?? '')
   expect(resetsAt).toBeGreaterThanOrEqual(before + 7_200_000)
   expect(resetsAt).toBeLessThan(Date.now() + 7_201_000)
+  expect(Date.parse(run.notBefore ?? '')).toBeGreaterThanOrEqual(resetsAt)
+  expect(run.attempts[0]?.outcome).toMatchObject({ name: 'rate-limited', apiStatus: 429 })
+  await world.api('POST', `/api/runs/${id}/cancel`)
+  expect(await world.settled(id)).toMatchObject({ outcome: 'cancelled', attemptCount: 1 })
   // The CLI does not try again by itself.
   expect(world.simulator.requests()).toHaveLength(1)
-})
-
-it('api-error, when the connection is lost', async () => {
-  await begin([{ reply: [{ cut: true }] }])
-  expect(await world.run({ prompt: 'go' })).toMatchObject({ outcome: 'api-error' })
 })
 
 it('timed-out, mid-tool, with nothing left running', async () => {

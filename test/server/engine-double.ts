@@ -86,6 +86,7 @@ export function createEngineDouble(): EngineDouble {
       if (run.state === 'settled') throw new RepriseError('run-settled', `run ${id} has ended already`)
       return run
     },
+    continueRun: async (id) => get(id),
     answer: async (id, answer) => {
       answers.push({ id, answer })
       return get(id)
@@ -98,6 +99,7 @@ export function createEngineDouble(): EngineDouble {
     listQuarantined: async () => [],
     countRuns: async () => ({ queued: 0, running: runs.size, settled: 0 }),
     findStorageFailure: () => null,
+    describeObstacles: async () => ({ obstacles: [], quotas: [] }),
     listEvents: async (id, after, limit) => (events.get(get(id).id) ?? []).slice(after, after + limit),
     onProgress: (id, listener) => {
       const set = listeners.get(id) ?? new Set()
@@ -150,6 +152,7 @@ function newRun(): RunDetail {
     prompt: 'hello',
     permissions: 'edits',
     dryRun: false,
+    paused: false,
     refusals: 0,
     escalation: null,
     state: 'running',

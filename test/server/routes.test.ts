@@ -135,6 +135,7 @@ test('the OpenAPI document describes every route with named schemas', async () =
     'POST /api/runs',
     'POST /api/runs/{id}/approval',
     'POST /api/runs/{id}/cancel',
+    'POST /api/runs/{id}/continue',
     'POST /api/runs/{id}/tool-result',
     'POST /api/shutdown',
     'POST /api/watches',

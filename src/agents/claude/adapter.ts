@@ -2,7 +2,7 @@ import type { AgentAdapter } from '../adapter.ts'
 import { answerClaude, farewellClaude } from './answer.ts'
 import { classifyClaude } from './classify.ts'
 import { claudeOwnFiles } from './config-dir.ts'
-import { hasClaudeCredentials } from './credentials.ts'
+import { claudeAccount, hasClaudeCredentials } from './credentials.ts'
 import { findClaudeHolders } from './holder.ts'
 import { locateClaudeSession } from './locate.ts'
 import { mendClaudeTranscript } from './mend.ts'
@@ -20,6 +20,7 @@ export const claudeAdapter: AgentAdapter = {
   envFixed: { DISABLE_AUTOUPDATER: '1', CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' },
   probe: probeClaude,
   hasCredentials: hasClaudeCredentials,
+  account: claudeAccount,
   plan: planClaude,
   prompt: userMessage,
   readScheduling: readClaudeScheduling,

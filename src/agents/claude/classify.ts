@@ -18,6 +18,7 @@ const STOPPED: Record<Exclude<StopCause, 'hung-after-result'>, Outcome> = {
   budget: { name: 'budget', message: 'its budget is used up' },
   'rate-limited': { name: 'rate-limited', message: 'the model takes no more requests for a while' },
   'session-conflict': { name: 'session-busy', message: 'another process was writing the same session' },
+  outage: { name: 'outage', message: 'the model could not be reached' },
 }
 
 /** Ends of ours after which the work would go on. */
@@ -26,6 +27,7 @@ const GOES_ON: readonly (StopCause | null)[] = [
   'silent',
   'budget',
   'rate-limited',
+  'outage',
   'session-conflict',
 ]
 
@@ -37,7 +39,16 @@ export function classifyClaude(exit: Exit): Outcome {
     stopCause !== null && stopCause !== 'hung-after-result' && !finished
       ? STOPPED[stopCause]
       : (turnEnd?.outcome ?? withoutResult(exit))
-  return outcome.name === 'rate-limited' && exit.resetsAt ? { ...outcome, resetsAt: exit.resetsAt } : outcome
+  if (stopCause === 'outage' && outcome.name === 'outage' && exit.limitScope) {
+    const message = exit.limitScope === 'model' ? 'the model is overloaded or failing' : outcome.message
+    return { name: 'outage', message, scope: exit.limitScope }
+  }
+  if (outcome.name !== 'rate-limited') return outcome
+  return {
+    ...outcome,
+    ...(exit.resetsAt ? { resetsAt: exit.resetsAt } : {}),
+    ...(exit.limitScope ? { scope: exit.limitScope } : {}),
+  }
 }
 
 /** No result line: the process died, never started properly, or refused its arguments. */
@@ -85,10 +96,20 @@ export function classifyResult(result: Json): Outcome {
   if (result.is_error !== true && result.subtype === 'success')
     return { name: 'completed', message: 'completed' }
   if (OVERFLOWS.includes(result.terminal_reason)) return outcome('context-overflow')
-  if (status === 401 || status === 403) return outcome('auth')
-  if (status === 429 || status === 529) return outcome('rate-limited')
+  if (status === 401 || status === 403 || isNotLoggedIn(result)) return outcome('auth')
+  if (status === 429) return outcome('rate-limited')
+  // Overloaded or failing servers answer, perhaps for one model only. A request without a status was never answered:
+  // the connection was refused or lost, or the name, the proxy or the certificate is wrong.
+  if (typeof status === 'number' && status >= 500) return { ...outcome('outage'), scope: 'model' }
+  if (status == null && result.terminal_reason === 'api_error') {
+    return { ...outcome('outage'), scope: 'account' }
+  }
   return outcome('api-error')
 }
+
+/** Without a login the CLI makes no request: there is no status, and only its words name the command that helps. */
+const isNotLoggedIn = ({ api_error_status: status, result }: Json) =>
+  status == null && typeof result === 'string' && /\/login\b/.test(result)
 
 /** Said by the model, and said by the CLI itself when it does not even try. */
 const OVERFLOWS: readonly unknown[] = ['prompt_too_long', 'blocking_limit']

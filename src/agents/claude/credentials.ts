@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Env } from '../adapter.ts'
+import type { Account, Env } from '../adapter.ts'
 import { configDirOf } from './config-dir.ts'
 import { isRecord } from './wire.ts'
 
@@ -27,4 +27,35 @@ export async function hasClaudeCredentials(env: Env): Promise<boolean> {
     .then(JSON.parse)
     .catch(() => null)
   return isRecord(settings) && typeof settings.apiKeyHelper === 'string'
+}
+
+const SECRETS = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN']
+/** Other vendors serve the same models under accounts of their own. */
+const CLOUDS = [
+  'CLAUDE_CODE_USE_BEDROCK',
+  'CLAUDE_CODE_USE_VERTEX',
+  'CLAUDE_CODE_USE_FOUNDRY',
+  'AWS_PROFILE',
+  'AWS_REGION',
+  'ANTHROPIC_VERTEX_PROJECT_ID',
+  'CLOUD_ML_REGION',
+]
+const DEFAULT_BASE_URL = 'https://api.anthropic.com'
+
+/** A login that is not in the environment belongs to the configuration directory. */
+export function claudeAccount(env: Env): Account {
+  const given = [...SECRETS, ...CLOUDS].flatMap((name) => (env[name] ? [`${name}=${env[name]}`] : []))
+  const baseUrl = withoutCredentials(env.ANTHROPIC_BASE_URL || DEFAULT_BASE_URL)
+  return { baseUrl, identity: (given.length > 0 ? given : [configDirOf(env)]).join('\n') }
+}
+
+function withoutCredentials(address: string): string {
+  try {
+    const url = new URL(address)
+    url.username = url.password = ''
+    url.search = ''
+    return url.href.replace(/\/$/, '')
+  } catch {
+    return 'an address that is none'
+  }
 }

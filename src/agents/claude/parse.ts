@@ -205,7 +205,27 @@ function parseSystem(value: Json): EventBody[] | undefined {
 function parseRateLimit(value: Json): EventBody[] | undefined {
   const info = isRecord(value.rate_limit_info) ? value.rate_limit_info : value
   const resetsAt = readInstant(info.resetsAt ?? info.resets_at)
-  return typeof info.status === 'string'
-    ? [{ type: 'rate-limit', status: info.status, ...(resetsAt ? { resetsAt } : {}) }]
-    : undefined
+  if (typeof info.status !== 'string') return undefined
+  const limit = typeof info.rateLimitType === 'string' ? info.rateLimitType : undefined
+  const windows = isRecord(info.unifiedWindows)
+    ? Object.entries(info.unifiedWindows).flatMap(([name, window]) => readWindow(name, window))
+    : []
+  return [
+    {
+      type: 'rate-limit',
+      status: info.status,
+      ...(resetsAt ? { resetsAt } : {}),
+      ...(limit ? { limit, scope: MODEL_LIMIT.test(limit) ? ('model' as const) : ('account' as const) } : {}),
+      ...(windows.length > 0 ? { windows } : {}),
+    },
+  ]
+}
+
+/** `five_hour` and `seven_day` are the account's; `seven_day_opus` is about one model. */
+const MODEL_LIMIT = /_(opus|sonnet|haiku)$/
+
+function readWindow(name: string, window: unknown): { name: string; used: number; resetsAt?: string }[] {
+  if (!isRecord(window) || typeof window.utilization !== 'number') return []
+  const resetsAt = readInstant(window.resetsAt)
+  return [{ name, used: window.utilization, ...(resetsAt ? { resetsAt } : {}) }]
 }

@@ -1,12 +1,14 @@
 /**
  * What follows when an attempt has ended: the run settles, or gets another attempt.
  *
- * - The agent refused to resume, or the model refused the resumed history (see refused-resume.ts): exactly one further attempt, now. It will be fresh, because the refused session is
- *   poisoned by then and the resume decision sees that; and a fresh attempt cannot be refused again.
+ * - The agent refused to resume, or the model refused the resumed history (see refused-resume.ts): exactly one further
+ *   attempt, now. It will be fresh, because the refused session is poisoned by then and the resume decision sees that;
+ *   and a fresh attempt cannot be refused again.
+ * - It met a limit of use, or the model is away: nobody's fault, so it counts nothing. It waits (see core/obstacle), and is
+ *   settled for a person to look after only when it has waited too long. The session is kept all the while.
  * - It was interrupted: another attempt after a pause, as long as the run has resumes left. For every run that is a
- *   vanished agent (killed, crashed, lost with the machine) or a session that somebody else was writing; for an unattended one also a timeout, a lost connection,
- *   an overloaded model. Whether that attempt resumes is again the resume decision's business.
- * - An unattended run that ran into a limit of use waits until it resets, or longer each time if nobody says when.
+ *   vanished agent (killed, crashed, lost with the machine) or a session that somebody else was writing; for an
+ *   unattended one also a timeout. Whether that attempt resumes is again the resume decision's business.
  * - The session overflowed: another attempt, now. The first time it makes room in the session, then the turn is asked
  *   again, and if that was not enough, in a fresh session (see core/room). A fresh one that overflows settles the run.
  * - Its question was edited meanwhile: another attempt, now, with the new text.
@@ -14,9 +16,10 @@
  * - Everything else settles the run. A person or a rule above may start another run in the session.
  *
  * No loop is endless: interruptions are bounded by `maxResumes`, those of an unattended run that added nothing counting
- * double; waits that added nothing by `MAX_FRUITLESS`.
+ * double; waits by `outage.limit`.
  */
 import type { Outcome, OutcomeName } from '../../contract/outcome.ts'
+import type { Wait } from '../obstacle/wait.ts'
 import { refusesSession } from './refused-resume.ts'
 
 export interface AttemptEnd {
@@ -31,19 +34,22 @@ export interface AttemptEnd {
   unattended: boolean
   /** What the interruptions of this run count so far, this one included. */
   strikes: number
-  /** The newest attempts in a row, this one included, that added nothing. */
-  fruitless: number
+  /** What follows from a limit or an outage that it met; null if it met none. */
+  wait: Wait | null
   /** Attempts at this run so far, this one included, that did not fit into the context. */
   overflows: number
   maxResumes: number
   /** The first pause after what only time cures. */
   backoffMs: number
-  now: Date
   /** In [0, 1): spreads retries. */
   jitter: number
 }
 
-export type Next = { kind: 'settle'; outcome: Outcome } | { kind: 'retry'; afterMs: number; why: string }
+export type Next =
+  | { kind: 'settle'; outcome: Outcome }
+  | { kind: 'retry'; afterMs: number; why: string; behindObstacle?: boolean }
+  /** Until a person makes it go on. */
+  | { kind: 'pause'; why: string }
 
 export function decideNext(end: AttemptEnd): Next {
   const { outcome } = end
@@ -60,12 +66,12 @@ export function decideNext(end: AttemptEnd): Next {
       why: `the session cannot be resumed, starting fresh with the history: ${outcome.message}`,
     }
   }
+  if (end.wait) return end.wait
   if (isInterruption(outcome, end)) {
     return end.strikes <= end.maxResumes
       ? { kind: 'retry', afterMs: pauseMs(end), why: `${outcome.message}; ${triesLeft(end)}` }
       : { kind: 'settle', outcome: { ...outcome, message: `${outcome.message}${givenUp(end)}` } }
   }
-  if (isLimit(outcome) && end.unattended) return waitForReset(end)
   if (end.kind === 'compact' && !NOT_ABOUT_ROOM.includes(outcome.name)) {
     const why =
       outcome.name === 'completed'
@@ -92,44 +98,24 @@ function isInterruption({ name, apiStatus }: Outcome, { unattended }: { unattend
   if (name === 'crashed' || name === 'session-busy') return true
   if (!unattended) return false
   if (name === 'timed-out') return true
-  if (name === 'rate-limited') return apiStatus === OVERLOADED
-  // Without a status the model was not reached.
-  return name === 'api-error' && (apiStatus === undefined || apiStatus >= 500)
+  // The agent failed at something that it does not put a status to.
+  return name === 'api-error' && apiStatus === undefined
 }
 
-const OVERLOADED = 529
-const isLimit = ({ name, apiStatus }: Outcome) => name === 'rate-limited' && apiStatus !== OVERLOADED
-
-/** Half a minute doubled up to half an hour: about a day. */
-const MAX_FRUITLESS = 50
 const MAX_BACKOFF_MS = 30 * 60_000
-const MAX_RESET_MS = 8 * 86_400_000
-/** The clock that said when may not be ours. */
-const RESET_MARGIN_MS = 500
-
-function waitForReset(end: AttemptEnd): Next {
-  const { outcome } = end
-  const resetMs =
-    outcome.resetsAt === undefined ? null : Math.max(0, Date.parse(outcome.resetsAt) - end.now.getTime())
-  if (end.fruitless > MAX_FRUITLESS || (resetMs ?? 0) > MAX_RESET_MS) return { kind: 'settle', outcome }
-  if (resetMs === null) {
-    const afterMs = spread(doubled(end.backoffMs, end.fruitless), end.jitter)
-    return { kind: 'retry', afterMs, why: `rate limit, nobody said until when: ${outcome.message}` }
-  }
-  // A reset that did not help is not believed a second time without a pause.
-  const atLeast = end.fruitless > 1 ? spread(doubled(end.backoffMs, end.fruitless - 1), end.jitter) : 0
-  return {
-    kind: 'retry',
-    afterMs: Math.max(resetMs + RESET_MARGIN_MS + Math.round(1000 * end.jitter), atLeast),
-    why: `rate limit: ${outcome.message}`,
-  }
-}
 
 /** Before room was made, and after. */
 const MAX_OVERFLOWS = 2
 
 /** Ends of an attempt that a fresh session would only meet again, or that somebody wanted. */
-const NOT_ABOUT_ROOM: readonly OutcomeName[] = ['crashed', 'cancelled', 'auth', 'rate-limited', 'budget']
+const NOT_ABOUT_ROOM: readonly OutcomeName[] = [
+  'crashed',
+  'cancelled',
+  'auth',
+  'rate-limited',
+  'outage',
+  'budget',
+]
 
 /** The first time at once if work was under way; then 1 s, 2 s, 4 s … up to a minute, plus up to half. */
 function pauseMs({ outcome, strikes, backoffMs, jitter }: AttemptEnd): number {

@@ -15,6 +15,8 @@ const NEEDS: Partial<Record<OutcomeName, Attention>> = {
   auth: 'auth',
   'work-dir-changed': 'work-dir',
   quarantined: 'quarantine',
+  outage: 'outage',
+  'rate-limited': 'limit',
 }
 
 export function jobStateOf(run: RunStanding): { state: JobState; attention: Attention | null } {

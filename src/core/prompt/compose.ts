@@ -90,7 +90,7 @@ function composeTask(input: Omit<ComposeInput, 'workTree'>): Task {
   const added: string[] = tier ? freshTier(tier) : []
   if (chat?.instructions) added.push(instructed(chat.instructions))
   if (decision.carry !== 'none' && turns.length > 0 && !tier?.handoff) added.push(transcript(SO_FAR, turns))
-  if (decision.carry === 'handoff' && interruption) added.push(aside(handoff(interruption)))
+  if (decision.carry === 'handoff' && interruption) added.push(aside(handoff(interruption, decision.reason)))
   return { added, prompt }
 }
 

@@ -3,7 +3,7 @@
  * CLI writes its transcript later than its output, and an answer may have come when nobody was there to take it: what
  * Reprise saw is more than the session holds.
  */
-import type { ToolResult } from '../../contract/run.ts'
+import type { FreshReason, ToolResult } from '../../contract/run.ts'
 import { clip, quoted } from './parts.ts'
 
 /** What a tool waited for when the agent vanished, as far as it is known that it did not run. */
@@ -97,13 +97,19 @@ function workSeen(tools: readonly ToolCall[], saying: string | null): string[] {
   ]
 }
 
+/** Where the session could have been resumed. */
+const WHY_NEW: Partial<Record<FreshReason, string>> = {
+  forced: 'This is a new session because a new session was asked for.',
+  'too-many-resumes': 'It was interrupted again and again in its session, so this is a new one.',
+}
+
 /** For a session that knows nothing of it. */
-export function handoff({ how, tools }: Interruption): string {
+export function handoff({ how, tools }: Interruption, reason: FreshReason): string {
   const last = tools.slice(-HANDOFF_TOOLS)
   const left = tools.length - last.length
   const lines = [...(left > 0 ? [`(${left} earlier tool calls are left out.)`] : []), ...last.map(toolLine)]
   return [
-    `An earlier attempt at the task below was interrupted (${how}) and its session cannot be resumed.`,
+    `An earlier attempt at the task below was interrupted (${how}). ${WHY_NEW[reason] ?? 'Its session cannot be resumed.'}`,
     lines.length > 0
       ? `Tools had already run in it; look at the actual state before repeating any of this:\n${lines.join('\n')}`
       : 'It had not run any tools.',

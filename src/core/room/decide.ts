@@ -24,7 +24,11 @@ export type Room =
   /** Making room failed, or was not enough. */
   | { kind: 'full' }
 
-export function decideRoom(attempts: readonly PastAttempt[]): Room {
+/** Ends that say nothing about how full the session is: an attempt to make room that ended so is made again. */
+const SAYS_NOTHING: readonly (OutcomeName | null)[] = ['outage', 'rate-limited']
+
+export function decideRoom(all: readonly PastAttempt[]): Room {
+  const attempts = all.filter(({ outcome }) => !SAYS_NOTHING.includes(outcome))
   const last = attempts.at(-1)
   const at = attempts.findLastIndex((attempt) => attempt.kind === 'compact')
   if (at === -1) {

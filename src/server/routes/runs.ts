@@ -53,6 +53,14 @@ const cancel = createRoute({
   responses: { 202: json('The wish is stored; the run settles soon', Run), default: failure },
 })
 
+const goOn = createRoute({
+  method: 'post',
+  path: '/api/runs/{id}/continue',
+  summary: 'Makes a queued run that waits, or is paused, go on now',
+  request: { params: RunPath },
+  responses: { 202: json('It will be tried', Run), default: failure },
+})
+
 const answer = createRoute({
   method: 'post',
   path: '/api/runs/{id}/tool-result',
@@ -74,6 +82,7 @@ export function addRunRoutes(app: OpenAPIHono, engine: Engine): void {
   app.openapi(list, async (c) => c.json(await engine.listRuns(c.req.valid('query')), 200))
   app.openapi(get, async (c) => c.json(await engine.getRun(c.req.valid('param').id), 200))
   app.openapi(cancel, async (c) => c.json(await engine.cancel(c.req.valid('param').id), 202))
+  app.openapi(goOn, async (c) => c.json(await engine.continueRun(c.req.valid('param').id), 202))
   app.openapi(answer, async (c) =>
     c.json(await engine.answer(c.req.valid('param').id, c.req.valid('json')), 200),
   )

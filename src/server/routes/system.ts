@@ -42,6 +42,7 @@ export function addSystemRoutes(app: OpenAPIHono, options: AppOptions): void {
         memoryBytes: process.memoryUsage.rss(),
         cannotStore: engine.findStorageFailure(),
         quarantined: await engine.listQuarantined(),
+        ...(await engine.describeObstacles()),
       },
       200,
     ),

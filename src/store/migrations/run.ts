@@ -14,6 +14,7 @@ import { actions } from './0007-actions.ts'
 import { heldBack } from './0008-held-back.ts'
 import { watches } from './0009-watches.ts'
 import { requestKeys } from './0010-request-keys.ts'
+import { obstacles } from './0012-obstacles.ts'
 import { watchedTime } from './0014-watched-time.ts'
 import { cacheUse } from './0015-cache-use.ts'
 import { told } from './0016-told.ts'
@@ -39,6 +40,7 @@ export const MIGRATIONS: readonly Migration[] = [
   heldBack,
   watches,
   requestKeys,
+  obstacles,
   watchedTime,
   cacheUse,
   told,

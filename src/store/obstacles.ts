@@ -1,0 +1,268 @@
+/**
+ * Obstacles (see core/obstacle) and the runs that wait behind them. A waiting run is a queued run with a time before
+ * which it does not start, a reason, and the key of its obstacle; it needs nobody in memory, and looks again by itself
+ * when its time has come. So a daemon that dies loses nothing, and a release that is lost costs only time.
+ */
+import type { Kysely } from 'kysely'
+import type { RunId } from '../contract/ids.ts'
+import { type InTheWay, type Met, meet, type Obstacle, type Pauses } from '../core/obstacle/obstacle.ts'
+import { decidePassage, type Passage, spreadStarts } from '../core/obstacle/passage.ts'
+import { extendDeadlineOf } from './cycle-deadlines.ts'
+import { appendEvents } from './events.ts'
+import { followRun } from './job-state.ts'
+import { PAUSED_MS } from './rows.ts'
+import type { ObstaclesTable, Tables } from './schema.ts'
+import type { Tx } from './writer.ts'
+
+/** What a run uses: it waits behind obstacles of the whole account, and of its model. */
+export interface Access {
+  account: string
+  model: string
+}
+
+export interface OpenObstacle extends InTheWay {
+  /** Queued runs, in the order in which they will be let go; the first of them if there are many. */
+  waiting: RunId[]
+  waitingCount: number
+}
+
+/** From being chosen to having started, a run may take so long; after that another one tries. */
+const CLAIM_MS = 30_000
+const LISTED = 50
+
+export const obstacleKey = ({ account, model }: Pick<Obstacle, 'account' | 'model'>) =>
+  `${account}/${model ?? ''}`
+
+/** An attempt has met it: opened, or put off. */
+export async function meetObstacle(
+  tx: Tx,
+  met: Met,
+  attempt: Access & { id: string; runId: RunId; startedAt: Date },
+  pauses: Pauses,
+  at: Date,
+): Promise<Obstacle> {
+  const model = met.scope === 'model' ? attempt.model : ''
+  const row = await tx
+    .selectFrom('obstacles')
+    .selectAll()
+    .where('account', '=', attempt.account)
+    .where('model', '=', model)
+    .executeTakeFirst()
+  const next = meet(row ? toObstacle(row) : null, met, attempt, pauses, at)
+  const probe = row && row.probe_run_id !== attempt.runId ? row : null
+  const values: ObstaclesTable = {
+    account: attempt.account,
+    model,
+    kind: next.kind,
+    message: tx.redactor.text(next.message),
+    since: next.since.getTime(),
+    next_try_at: next.nextTryAt.getTime(),
+    resets_at: next.resetsAt?.getTime() ?? null,
+    failures: next.failures,
+    last_failure_at: next.lastFailureAt.getTime(),
+    last_attempt_id: next.lastAttemptId,
+    probe_run_id: probe?.probe_run_id ?? null,
+    probe_since: probe?.probe_since ?? null,
+  }
+  await tx
+    .insertInto('obstacles')
+    .values(values)
+    .onConflict((oc) => oc.columns(['account', 'model']).doUpdateSet(values))
+    .execute()
+  return next
+}
+
+/** Lets a queued run start, alone, or makes it wait. What it is to give up is left to the caller. */
+export async function passObstacles(
+  tx: Tx,
+  run: { id: RunId; createdAt: Date },
+  { account, model }: Access,
+  limitMs: number,
+  now: Date,
+): Promise<Passage> {
+  const rows = await tx
+    .selectFrom('obstacles')
+    .selectAll()
+    .where('account', '=', account)
+    .where('model', 'in', ['', model])
+    .execute()
+  if (rows.length === 0) return { kind: 'go', tries: [] }
+  const inTheWay: InTheWay[] = []
+  for (const row of rows) inTheWay.push({ ...toObstacle(row), probe: await liveProbe(tx, row, now) })
+  const passage = decidePassage(inTheWay, {
+    runId: run.id,
+    waitingSince: run.createdAt,
+    limitMs,
+    now,
+  })
+  if (passage.kind === 'wait') await holdRun(tx, run.id, passage, now)
+  if (passage.kind !== 'go') return passage
+  for (const tried of passage.tries) {
+    await tx
+      .updateTable('obstacles')
+      .set({ probe_run_id: run.id, probe_since: now.getTime() })
+      .where('account', '=', account)
+      .where('model', '=', tried.model ?? '')
+      .execute()
+  }
+  return passage
+}
+
+async function liveProbe(db: Kysely<Tables>, row: ObstaclesTable, now: Date): Promise<RunId | null> {
+  const { probe_run_id: id, probe_since: since } = row
+  if (id === null) return null
+  const run = await db.selectFrom('runs').select('state').where('id', '=', id).executeTakeFirst()
+  const claimed = run?.state === 'queued' && now.getTime() - Number(since) < CLAIM_MS
+  return run?.state === 'running' || claimed ? id : null
+}
+
+async function holdRun(
+  tx: Tx,
+  id: RunId,
+  { behind, until, why }: Extract<Passage, { kind: 'wait' }>,
+  now: Date,
+): Promise<void> {
+  const key = obstacleKey(behind)
+  const before = await tx.selectFrom('runs').select('held_by').where('id', '=', id).executeTakeFirst()
+  const { numUpdatedRows } = await tx
+    .updateTable('runs')
+    .set({
+      not_before: until.getTime(),
+      wait_ms: until.getTime() - now.getTime(),
+      message: why,
+      held_by: key,
+    })
+    .where('id', '=', id)
+    .where('state', '=', 'queued')
+    .executeTakeFirst()
+  if (numUpdatedRows === 0n) return
+  await followRun(tx, id, now)
+  await extendDeadlineOf(tx, id, until.getTime() - now.getTime())
+  // Said once: how long it takes may change often.
+  if (before?.held_by !== key)
+    await appendEvents(tx, id, null, [{ type: 'note', text: `waits: ${why}` }], now)
+}
+
+/**
+ * The model has answered a request that was made at `calledAt`: what was in the way before that is gone, and those that
+ * waited behind it may start, one after the other. Returns how many.
+ */
+export async function closeObstacles(
+  tx: Tx,
+  { account, model }: Access,
+  runId: RunId,
+  calledAt: Date,
+  now: Date,
+): Promise<RunId[]> {
+  const closed = await tx
+    .deleteFrom('obstacles')
+    .where('account', '=', account)
+    .where('model', 'in', ['', model])
+    .where((eb) => eb.or([eb('last_failure_at', '<', calledAt.getTime()), eb('probe_run_id', '=', runId)]))
+    .returning(['account', 'model'])
+    .execute()
+  if (closed.length === 0) return []
+  const held = await tx
+    .selectFrom('runs')
+    .select(['id', 'not_before'])
+    .where('state', '=', 'queued')
+    .where('held_by', 'in', closed.map(obstacleKey))
+    // Those that were left to a person stay so.
+    .where('not_before', '<', PAUSED_MS)
+    .orderBy('priority', 'desc')
+    .orderBy('id')
+    .execute()
+  for (const [index, at] of spreadStarts(held.length, now).entries()) {
+    const run = held[index]
+    if (run) await releaseRun(tx, run, at, now)
+  }
+  return held.map(({ id }) => id)
+}
+
+async function releaseRun(
+  tx: Tx,
+  { id, not_before: before }: { id: RunId; not_before: number | null },
+  at: Date,
+  now: Date,
+): Promise<void> {
+  const notBefore = Math.min(at.getTime(), before === null ? at.getTime() : Number(before))
+  await tx
+    .updateTable('runs')
+    .set({
+      not_before: notBefore,
+      wait_ms: Math.max(0, notBefore - now.getTime()),
+      message: 'the model answers again; starts in its turn',
+      held_by: null,
+    })
+    .where('id', '=', id)
+    .execute()
+  await followRun(tx, id, now)
+  // Time that was given to its cycle for a wait that was shorter.
+  if (before !== null) await extendDeadlineOf(tx, id, notBefore - Number(before))
+}
+
+/** A run that has waited too long is left to a person. False if it is not queued any more. */
+export async function pauseRun(
+  tx: Tx,
+  id: RunId,
+  { behind, why }: { behind: Pick<Obstacle, 'account' | 'model'>; why: string },
+  at: Date,
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('runs')
+    .set({ not_before: PAUSED_MS, message: why, held_by: obstacleKey(behind) })
+    .where('id', '=', id)
+    .where('state', '=', 'queued')
+    .executeTakeFirst()
+  if (numUpdatedRows === 0n) return false
+  await extendDeadlineOf(tx, id, PAUSED_MS - at.getTime())
+  await appendEvents(tx, id, null, [{ type: 'note', text: why }], at)
+  return true
+}
+
+/** A person wants it tried now. */
+export async function tryNow(tx: Tx, key: string, at: Date): Promise<void> {
+  const [account = '', model = ''] = [key.slice(0, key.indexOf('/')), key.slice(key.indexOf('/') + 1)]
+  await tx
+    .updateTable('obstacles')
+    .set({ next_try_at: at.getTime() })
+    .where('account', '=', account)
+    .where('model', '=', model)
+    .where('next_try_at', '>', at.getTime())
+    .execute()
+}
+
+export async function listObstacles(db: Kysely<Tables>, now: Date): Promise<OpenObstacle[]> {
+  const rows = await db.selectFrom('obstacles').selectAll().orderBy('since').execute()
+  const open: OpenObstacle[] = []
+  for (const row of rows) {
+    const waiting = await db
+      .selectFrom('runs')
+      .select('id')
+      .where('state', '=', 'queued')
+      .where('held_by', '=', obstacleKey(row))
+      .orderBy('priority', 'desc')
+      .orderBy('id')
+      .execute()
+    open.push({
+      ...toObstacle(row),
+      probe: await liveProbe(db, row, now),
+      waiting: waiting.slice(0, LISTED).map(({ id }) => id),
+      waitingCount: waiting.length,
+    })
+  }
+  return open
+}
+
+const toObstacle = (row: ObstaclesTable): Obstacle => ({
+  kind: row.kind,
+  account: row.account,
+  model: row.model === '' ? null : row.model,
+  message: row.message,
+  since: new Date(Number(row.since)),
+  nextTryAt: new Date(Number(row.next_try_at)),
+  resetsAt: row.resets_at === null ? null : new Date(Number(row.resets_at)),
+  failures: row.failures,
+  lastFailureAt: new Date(Number(row.last_failure_at)),
+  lastAttemptId: row.last_attempt_id,
+})

@@ -1,0 +1,395 @@
+/**
+ * Limits and outages on a real store, with a clock that the test moves and agents that are played: a run that may start
+ * is answered or not, and what follows is decided and stored as the engine does it.
+ */
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import type { AgentRegistry } from '../../src/agents/registry.ts'
+import { configSchema } from '../../src/config/schema.ts'
+import { ConversationId, JobId, MessageId, RunId } from '../../src/contract/ids.ts'
+import type { Outcome } from '../../src/contract/outcome.ts'
+import { decideNext, strikesOf } from '../../src/core/continue/decide.ts'
+import { engineSettings } from '../../src/daemon/settings.ts'
+import { isUnattended } from '../../src/engine/allowance.ts'
+import { Obstacles } from '../../src/engine/obstacles.ts'
+import type { EngineParts } from '../../src/engine/parts.ts'
+import { ProgressBus } from '../../src/engine/progress.ts'
+import type { AttemptRecord, NewRun, RunRecord } from '../../src/store/records.ts'
+import { openSqliteStore } from '../../src/store/sqlite/open.ts'
+import type { Store } from '../../src/store/store.ts'
+import { ending, newAttempt, newRun, newSession, startAttempt, T0 } from '../store/records.ts'
+import { cycleStart, newCycle, newWatch } from '../store/watch-records.ts'
+
+const MINUTE = 60_000
+const OUTAGE: Outcome = { name: 'outage', message: 'connection refused', scope: 'account' }
+const limited = (resetsAt: Date): Outcome => ({
+  name: 'rate-limited',
+  message: 'used up',
+  apiStatus: 429,
+  scope: 'account',
+  resetsAt: resetsAt.toISOString(),
+})
+
+interface Played {
+  at: Date
+  runId: RunId
+  answered: boolean
+}
+
+class Night {
+  readonly store: Store
+  readonly played: Played[] = []
+  now = T0
+  /** What the model does with a request. */
+  model: (run: RunRecord) => Outcome | null = () => null
+  obstacles!: Obstacles
+  readonly #parts: EngineParts
+
+  static async begin(config: object = {}): Promise<Night> {
+    const dir = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'reprise-night-'))
+    const store = await openSqliteStore(join(dir, 'reprise.db'), T0, { commitWindowMs: 0 })
+    onTestFinished(async () => {
+      await store.close()
+      rmSync(dir, { recursive: true, force: true })
+    })
+    const night = new Night(store, config)
+    await night.restart()
+    return night
+  }
+
+  private constructor(store: Store, config: object) {
+    this.store = store
+    const agent = (key: string) => ({
+      name: key,
+      env: {},
+      model: 'haiku',
+      adapter: { name: 'claude', account: () => ({ baseUrl: 'http://model', identity: key }) },
+    })
+    const log = () => {}
+    this.#parts = {
+      store,
+      agents: { find: agent, names: () => ['claude'] } as unknown as AgentRegistry,
+      clock: { now: () => this.now, monotonicMs: () => this.now.getTime() },
+      bus: new ProgressBus(),
+      random: () => 0,
+      log: { info: log, warn: log, error: log },
+      closing: new AbortController().signal,
+      settings: engineSettings(configSchema.parse(config), new Map(), []),
+    } as unknown as EngineParts
+  }
+
+  /** As a daemon that starts: it knows what is stored, and nothing else. */
+  async restart(): Promise<void> {
+    this.obstacles = new Obstacles(this.#parts, () => {})
+    await this.obstacles.open()
+  }
+
+  after(ms: number): Date {
+    return new Date(T0.getTime() + ms)
+  }
+
+  run(change: Partial<NewRun> = {}): NewRun {
+    return newRun({ id: RunId.create(this.now), createdAt: this.now, ...change })
+  }
+
+  async addJob(change: Partial<NewRun> = {}): Promise<JobId> {
+    const id = JobId.create(this.now)
+    const options = { checkpoints: null, workTree: null, webhook: null }
+    const budget = { maxBudgetUsd: null, maxBudgetTokens: null }
+    const job = {
+      id,
+      idempotencyKey: null,
+      requestHash: id,
+      options,
+      priority: 0,
+      ...budget,
+      createdAt: this.now,
+    }
+    const place = { id, priority: 0, place: `/srv/${id}`, holdsPlace: false }
+    await this.store.admitJob({ job, run: this.run({ job: place, ...change }) })
+    return id
+  }
+
+  async addTurn(): Promise<void> {
+    const conversation = await this.store.createConversation({
+      id: ConversationId.create(this.now),
+      title: 't',
+      agent: 'claude',
+      workDir: '/srv',
+      instructions: null,
+      historyScope: 'shared',
+      createdAt: this.now,
+    })
+    await this.store.admitTurn({
+      messageId: MessageId.create(this.now),
+      conversationId: conversation.id,
+      run: this.run(),
+    })
+  }
+
+  /** Everything that may start now starts, and each attempt takes two seconds. Then time goes on to what is next. */
+  async step(): Promise<boolean> {
+    const begun: { run: RunRecord; attempt: AttemptRecord }[] = []
+    for (const run of await this.store.listStartable(this.now, 100)) {
+      const passage = await this.obstacles.pass(run)
+      if (passage.kind === 'settle') await this.store.settleQueued(run.id, passage.outcome, this.now)
+      if (passage.kind === 'go') begun.push({ run, attempt: await this.#start(run) })
+    }
+    if (begun.length > 0) this.now = new Date(this.now.getTime() + 2000)
+    for (const { run, attempt } of begun) await this.#end(run, attempt)
+    const next = await this.store.nextDueAt(this.now)
+    if (next && next.getUTCFullYear() < 9999 && begun.length === 0) this.now = next
+    return begun.length > 0 || (next !== null && next.getUTCFullYear() < 9999)
+  }
+
+  async playUntil(done: () => boolean | Promise<boolean> = () => false): Promise<void> {
+    for (let steps = 0; steps < 2000; steps++) if ((await done()) || !(await this.step())) return
+    throw new Error('the night does not end')
+  }
+
+  async #start(run: RunRecord): Promise<AttemptRecord> {
+    const known = run.sessionId && (await this.store.getSession(run.sessionId))
+    const session = known || newSession({ createdAt: this.now })
+    const attempt = await startAttempt(this.store, {
+      attempt: newAttempt(run, session, { startedAt: this.now, resumed: known !== null }),
+      newSession: known ? null : session,
+      events: () => [],
+    })
+    if (!attempt) throw new Error(`run ${run.id} cannot start`)
+    return attempt
+  }
+
+  async #end(run: RunRecord, attempt: AttemptRecord): Promise<void> {
+    const failed = this.model(run)
+    this.played.push({ at: attempt.startedAt, runId: run.id, answered: failed === null })
+    const outcome: Outcome = failed ?? { name: 'completed', message: 'completed' }
+    if (failed === null) await this.obstacles.noteAnswer(run, this.now)
+    const attempts = await this.store.listAttempts(run.id)
+    const fruitless = { fruitless: attempts.length, fruitlessSince: attempts[0]?.startedAt ?? this.now }
+    const wait = await this.obstacles.meet({ run, attempt, outcome, ...fruitless })
+    const unattended = isUnattended(run)
+    const strikes = strikesOf(outcome, { unattended, resumed: attempt.resumed, progressed: false })
+    const next = decideNext({
+      outcome,
+      kind: 'turn',
+      resumed: attempt.resumed,
+      cancelRequested: false,
+      outdated: false,
+      unattended,
+      strikes,
+      wait,
+      overflows: 0,
+      maxResumes: 5,
+      backoffMs: 30_000,
+      jitter: 0,
+    })
+    const heldBy = wait?.heldBy ?? null
+    await this.store.endAttempt(
+      ending(attempt, {
+        outcome,
+        strikes,
+        next:
+          next.kind === 'retry'
+            ? { ...next, notBefore: new Date(this.now.getTime() + next.afterMs), heldBy }
+            : next.kind === 'pause'
+              ? { ...next, heldBy }
+              : next,
+        events: [],
+        at: this.now,
+      }),
+    )
+  }
+
+  async runs(): Promise<RunRecord[]> {
+    return (await this.store.listRuns({ limit: 200 })).items
+  }
+
+  async settled(): Promise<number> {
+    return (await this.runs()).filter(({ state }) => state.at === 'settled').length
+  }
+}
+
+it('an outage of two hours for twenty mixed runs: few tries, none counts, each completes in its own session', async () => {
+  const night = await Night.begin()
+  const end = night.after(120 * MINUTE)
+  night.model = () => (night.now < end ? OUTAGE : null)
+  for (let n = 0; n < 5; n++) await night.addJob()
+  for (let n = 0; n < 5; n++) await night.addTurn()
+  await night.step()
+  expect(night.played, 'all that were at work meet it').toHaveLength(10)
+  // What comes later waits with the others.
+  const jobs = [await night.addJob(), await night.addJob()]
+  for (let n = 0; n < 4; n++)
+    await night.store.admitRun(night.run({ tier: { number: 1, parentRunId: null } }))
+  for (let n = 0; n < 3; n++) await night.store.admitRun(night.run())
+  const watch = newWatch()
+  await night.store.addWatch(watch)
+  const cycle = await night.store.addCycle(newCycle(watch))
+  await night.store.startCycle(cycleStart(cycle, { id: RunId.create(night.now) }), night.now)
+
+  await night.step()
+  expect(await night.store.getJob(jobs[0]!)).toMatchObject({ state: 'waiting' })
+  const { obstacles } = await night.obstacles.describe()
+  expect(obstacles).toMatchObject([
+    { kind: 'outage', agents: ['claude'], baseUrl: 'http://model', model: null, waitingCount: 20 },
+  ])
+  expect(obstacles[0]?.waiting).toHaveLength(20)
+  for (const { state } of await night.runs()) {
+    expect(state).toMatchObject({ at: 'queued', why: expect.stringContaining('connection refused') })
+  }
+
+  await night.playUntil(() => night.now > night.after(60 * MINUTE))
+  await night.restart()
+  await night.playUntil(() => night.now >= end)
+  // 30 s, 1, 2, 4, 8 minutes, then every quarter of an hour.
+  const tries = night.played.slice(10)
+  expect(tries.length).toBeLessThanOrEqual(13)
+  expect(await night.settled()).toBe(0)
+
+  const triesBefore = night.played.length
+  await night.playUntil()
+  expect(night.played.slice(triesBefore).filter(({ answered }) => !answered)).toEqual([])
+  const runs = await night.runs()
+  expect(runs).toHaveLength(20)
+  for (const run of runs) {
+    expect(run).toMatchObject({ strikes: 0, state: { at: 'settled', outcome: { name: 'completed' } } })
+    const sessions = (await night.store.listAttempts(run.id)).map(({ sessionId }) => sessionId)
+    expect(new Set(sessions).size).toBe(1)
+    expect(night.played.filter(({ runId, answered }) => runId === run.id && answered)).toHaveLength(1)
+  }
+  const starts = night.played.filter(({ answered }) => answered).map(({ at }) => at.getTime())
+  expect(new Set(starts).size, 'one tries, then the rest go, spread out').toBeGreaterThan(2)
+  expect(starts.filter((at) => at === Math.min(...starts))).toHaveLength(1)
+  expect((await night.obstacles.describe()).obstacles).toEqual([])
+  // Its time stood still meanwhile: it has the hour that it had at first, but for what the tries took.
+  const { deadlineAt } = (await night.store.getCycle(cycle.id))!
+  expect(deadlineAt!.getTime()).toBeGreaterThan(end.getTime() + 50 * MINUTE)
+  expect(deadlineAt!.getTime()).toBeLessThan(end.getTime() + 80 * MINUTE)
+})
+
+it('a limit holds those that share the account, not others; it is tried once, when it resets', async () => {
+  const night = await Night.begin()
+  const resetsAt = night.after(180 * MINUTE)
+  night.model = ({ agent }) => (agent === 'claude' && night.now < resetsAt ? limited(resetsAt) : null)
+  await night.addJob()
+  await night.step()
+  for (let n = 0; n < 19; n++) await night.addJob()
+  await night.addJob({ agent: 'other' })
+  await night.playUntil(async () => (await night.settled()) > 0)
+  expect(night.played.map(({ answered }) => answered)).toEqual([false, true])
+  expect(night.now < resetsAt).toBe(true)
+  const { obstacles } = await night.obstacles.describe()
+  expect(obstacles).toMatchObject([{ kind: 'limit', resetsAt: resetsAt.toISOString(), waitingCount: 20 }])
+  await night.playUntil()
+  expect(await night.settled()).toBe(21)
+  expect(night.played.filter(({ answered }) => !answered)).toHaveLength(1)
+})
+
+it('what only one model is short of holds back that model', async () => {
+  const night = await Night.begin()
+  night.model = ({ model }) => (model === 'opus' ? { ...OUTAGE, scope: 'model', apiStatus: 529 } : null)
+  await night.addJob({ model: 'opus' })
+  await night.step()
+  await night.addJob({ model: 'opus' })
+  await night.addJob({ model: 'haiku' })
+  await night.step()
+  expect(night.played.map(({ answered }) => answered)).toEqual([false, true])
+})
+
+it('one whose requests fail while others are answered waits by itself, and holds up nobody', async () => {
+  const night = await Night.begin()
+  await night.addJob()
+  const bad = await night.addJob()
+  const { runId } = (await night.store.getJob(bad))!
+  night.model = ({ id }) => (id === runId ? { ...OUTAGE, scope: 'model', apiStatus: 500 } : null)
+  await night.step()
+  expect(night.played.map(({ answered }) => answered)).toEqual([true, false])
+  expect((await night.obstacles.describe()).obstacles).toEqual([])
+  expect((await night.store.getRun(runId))?.state).toMatchObject({
+    at: 'queued',
+    notBefore: night.after(32_000),
+  })
+  await night.addJob()
+  await night.step()
+  expect(await night.settled()).toBe(2)
+})
+
+it('a run that was to try and did not find out leaves the try to the next', async () => {
+  const night = await Night.begin()
+  night.model = () => OUTAGE
+  await night.addJob()
+  await night.step()
+  await night.addJob()
+  await night.addJob()
+  const queued = (await night.runs()).toReversed()
+  night.now = night.after(5 * MINUTE)
+  const passed = async (run: RunRecord) => (await night.obstacles.pass(run)).kind
+  expect([await passed(queued[0]!), await passed(queued[1]!), await passed(queued[2]!)]).toEqual([
+    'go',
+    'wait',
+    'wait',
+  ])
+  // The daemon dies before the first has started; the next one looks at what is stored.
+  await night.restart()
+  expect(await passed(queued[1]!)).toBe('wait')
+  night.now = night.after(6 * MINUTE)
+  expect([await passed(queued[1]!), await passed(queued[2]!)]).toEqual(['go', 'wait'])
+  expect((await night.obstacles.describe()).obstacles[0]?.probe).toBe(queued[1]!.id)
+})
+
+it('what has waited for too long is left to a person, who can have it tried', async () => {
+  const night = await Night.begin({ outage: { limit: '1h' } })
+  night.model = () => OUTAGE
+  const id = await night.addJob()
+  const other = (await night.store.admitRun(night.run())).run.id
+  const second = (await night.store.admitRun(night.run())).run.id
+  await night.playUntil()
+  expect(night.now.getTime()).toBeGreaterThanOrEqual(night.after(60 * MINUTE).getTime())
+  expect(night.now.getTime()).toBeLessThan(night.after(80 * MINUTE).getTime())
+  expect(await night.store.getJob(id)).toMatchObject({ state: 'paused', attention: 'outage' })
+  const paused = {
+    at: 'queued',
+    paused: true,
+    notBefore: null,
+    why: expect.stringMatching(/connection refused.*outage\.limit.*reprise runs continue/),
+  }
+  expect((await night.store.getRun(other))?.state).toEqual(paused)
+  expect((await night.store.getRun(second))?.state).toEqual(paused)
+
+  // Tried in vain, it is paused again; then the model is back, and only who is asked for goes on.
+  expect(await night.store.hastenRun(other, night.now)).toBe(true)
+  await night.playUntil()
+  expect((await night.store.getRun(other))?.state).toEqual(paused)
+  night.model = () => null
+  await night.store.hastenRun(other, night.now)
+  await night.playUntil()
+  expect((await night.store.getRun(other))?.state).toMatchObject({
+    at: 'settled',
+    outcome: { name: 'completed' },
+  })
+  expect((await night.store.getRun(second))?.state).toEqual(paused)
+})
+
+it('says of an account that never answered that it is probably a mistake of set-up; not of one that did', async () => {
+  const night = await Night.begin()
+  night.model = () => OUTAGE
+  await night.store.admitRun(night.run())
+  await night.step()
+  const [run] = await night.runs()
+  expect(run?.state).toHaveProperty('why', expect.stringContaining('http://model has never answered'))
+  expect((await night.obstacles.describe()).obstacles[0]?.neverAnswered).toBe(true)
+  expect(await night.obstacles.isShortOfPatience(run!)).toBe(true)
+  night.model = () => null
+  await night.playUntil()
+  expect(await night.obstacles.isShortOfPatience(run!)).toBe(false)
+  await night.restart()
+  night.model = () => OUTAGE
+  const later = (await night.store.admitRun(night.run())).run.id
+  await night.step()
+  expect((await night.store.getRun(later))?.state).toHaveProperty(
+    'why',
+    expect.stringMatching(/^outage since/),
+  )
+})
