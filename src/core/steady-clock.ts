@@ -12,17 +12,17 @@
  *
  * What each duration is measured by, and what happens to it:
  *
- * | duration                                    | measured by | clock set        | suspend, SIGSTOP | daemon restarted        |
- * |---------------------------------------------|-------------|------------------|------------------|-------------------------|
- * | maximum duration of an attempt              | watchedMs   | nothing          | not counted      | goes on where it stood; the time without a daemon is not counted |
- * | time for a question's answer                | watchedMs   | nothing          | not counted      | the same                |
- * | silence, hanging after the result, lingering| watchedMs   | nothing          | not counted      | begins anew             |
- * | pauses of the kill ladder, timers           | Node timers | nothing          | not counted      | begins anew             |
- * | deadline of a cycle, time for an approval   | now         | moves with it    | moves by the gap | goes on without us      |
- * | `notBefore` of a run or a notification      | now         | moves with it    | goes on          | goes on without us      |
- * | intervals, follow-ups "in a while"          | now         | moves with it    | goes on          | goes on without us      |
- * | cooldowns of actions, start times           | now         | moves with it    | goes on          | goes on without us      |
- * | cron, follow-ups at a time, ages of sessions, retention | now | stays: people mean the time of day | goes on | goes on |
+ * | duration                                          | by          | clock set     | suspend, stop    | another daemon        |
+ * |---------------------------------------------------|-------------|---------------|------------------|-----------------------|
+ * | work of an attempt, time for a question's answer  | watchedMs   | no effect     | not counted      | counts on; what lies between is not counted |
+ * | silence, hanging after the result, lingering      | watchedMs   | no effect     | not counted      | begins anew           |
+ * | pauses of the kill ladder, timeouts of requests   | Node timers | no effect     | not counted      | begins anew           |
+ * | deadline of a cycle, time for an approval         | now         | moves with it | moves by the gap | goes on without us    |
+ * | `notBefore` of runs and notifications, intervals, | now         | moves with it | goes on          | goes on without us    |
+ * |   follow-ups "in a while", cooldowns, limits and  |             |               |                  |                       |
+ * |   outages, since when an unsettled run goes on    |             |               |                  |                       |
+ * | cron, follow-ups at a time, ages of sessions,     | now         | stays: people | goes on          | goes on without us    |
+ * |   how long things are kept                        |             | mean the time |                  |                       |
  *
  * "Moves with it": the stored time is shifted by the jump, so that what is left to wait stays what it was. A jump while
  * no daemon runs is found by the next one on the same boot, because the difference between the two clocks is stored.

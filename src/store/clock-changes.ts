@@ -54,15 +54,18 @@ async function followJump(tx: Tx, byMs: number): Promise<void> {
       probe_since: plus('probe_since', byMs),
     })
     .execute()
+  // Of what is not over yet, also since when it goes on.
   await tx
     .updateTable('runs')
-    .set({ started_at: plus('started_at', byMs) })
-    .where('state', '=', 'running')
+    .set({ created_at: plus('created_at', byMs), started_at: plus('started_at', byMs) })
+    .where('state', '<>', 'settled')
     .execute()
   await tx
     .updateTable('attempts')
-    .set({ started_at: plus('started_at', byMs) })
-    .where('state', '<>', 'ended')
+    .set({ started_at: plus('started_at', byMs), ended_at: plus('ended_at', byMs) })
+    .where('run_id', 'in', (eb) =>
+      eb.selectFrom('runs').select('runs.id').where('runs.state', '<>', 'settled'),
+    )
     .execute()
   await tx
     .updateTable('follow_ups')

@@ -144,9 +144,9 @@ export interface AttemptsTable {
   /** Bytes of the spool that are represented by stored events. */
   spool_offset: number
   held_from: number | null
-  /** In watched time: what it has worked, and waited for the answer to the oldest open question. */
   /** How a resumed one used the prompt cache. */
   cache_use: string | null
+  /** In watched time: what it has worked, and waited for the answer to the oldest open question. */
   worked_ms: number
   waiting_ms: number
   stop_cause: string | null

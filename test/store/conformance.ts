@@ -6,6 +6,7 @@ import { EventBatch } from '../../src/store/event-batch.ts'
 import { OwnershipLost } from '../../src/store/records.ts'
 import type { Store } from '../../src/store/store.ts'
 import { describeActions } from './actions.ts'
+import { describeClockChanges } from './clock-changes.ts'
 import { describeEscalations } from './escalations.ts'
 import { describeJobs } from './jobs.ts'
 import { describeOutbox } from './outbox.ts'
@@ -38,6 +39,7 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
 
   describeActions(open)
   describeEscalations(open)
+  describeClockChanges(open)
   describeJobs(open)
   describeOutbox(open)
   describeOutside(open)

@@ -30,7 +30,7 @@ async function settled(store: Store, tier: (id: RunId) => TierEnding) {
   return { run, attempt }
 }
 
-const waiting = (runId: RunId, seconds: number): TierEnding => ({
+export const waiting = (runId: RunId, seconds: number): TierEnding => ({
   escalation: record(runId, { decision: 'ask', reason: 'approval-needed', expiresAt: at(seconds) }),
   next: null,
   notices: [],
