@@ -413,18 +413,27 @@ class Play {
       list.flatMap((m) => m.blocks.flatMap((b) => (b.type === 'text' ? [b.text] : [])))
     // What an interrupted agent is reminded of, it said itself.
     const all = heard.replaceAll(/<said>[^<]*<\/said>/g, '').match(/w\d+\./g) ?? []
-    // By hand something may have been said in a session before it was told what others had said by then.
+    // By hand something may have been said in a session before it was told what others, and other sessions, had said by
+    // then: only within each session, and among what was said through us, is there an order to compare.
     const outside = new Set(words(messages.filter((m) => m.origin === 'outside')))
-    const inFront = [...all.filter((word) => outside.has(word)), ...all.filter((word) => !outside.has(word))]
+    const sessionOf = new Map(
+      [...this.#byHand.values()].flatMap((turns, session) =>
+        turns.flatMap(({ text, answer }) =>
+          [text, ...answer.flatMap((b) => (b.type === 'text' ? [b.text] : []))].map(
+            (w) => [w, session] as const,
+          ),
+        ),
+      ),
+    )
+    const place = (word: string) =>
+      outside.has(word) ? (sessionOf.get(word) ?? -1) : Number.POSITIVE_INFINITY
+    const grouped = (list: readonly string[]) =>
+      list.toSorted((a, b) => (place(a) === place(b) ? 0 : place(a) - place(b)))
+    const inFront = grouped(all)
     const boundary = before.findLastIndex((m) => m.role === 'assistant' && m.agent !== run.agent)
     const due = this.#scope === 'shared' ? before : before.slice(boundary + 1)
     // Everything due is there, once, in order; the question comes last.
-    const said = words(due)
-    const expected = [
-      ...said.filter((word) => outside.has(word)),
-      ...said.filter((word) => !outside.has(word)),
-      run.prompt,
-    ]
+    const expected = [...grouped(words(due)), run.prompt]
     expect(inFront.filter((word) => expected.includes(word))).toEqual(expected)
     // Nothing is there that the conversation no longer says. (In scope `agent` a resumed session may still know its
     // own earlier turns, from before the boundary: they are part of the conversation.) What earlier attempts at the
