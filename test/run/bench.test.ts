@@ -1,10 +1,10 @@
-/** The short form of `npm run bench`: that they work. */
+/** The short form of `npm run bench`: that they work. Takes minutes, so that only `npm run test:all` plays it. */
 import { execFile } from 'node:child_process'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
 
-it('the benchmarks run', { timeout: 300_000 }, async () => {
+it.runIf(process.env.REPRISE_TEST_ALL)('the benchmarks run', { timeout: 300_000 }, async () => {
   const root = resolve(import.meta.dirname, '../..')
   const node = resolve(root, 'node_modules/.bin/node')
   const { stdout } = await promisify(execFile)(node, ['bench/run.ts', '--short'], { cwd: root })
