@@ -54,6 +54,6 @@ export function formatSize(bytes: number): string {
 }
 
 /** `1 run`, `2 runs`. */
-export function count(amount: number, noun: string): string {
-  return `${amount} ${noun}${amount === 1 ? '' : 's'}`
+export function count(amount: number, noun: string, nouns = `${noun}s`): string {
+  return `${amount} ${amount === 1 ? noun : nouns}`
 }

@@ -5,6 +5,7 @@ import type { PendingQuestion, RunDetail } from '../contract/run.ts'
 import { formatCost, formatDuration, formatTokens } from './amounts.ts'
 import { type CliContext, printJson, printLine } from './context.ts'
 import { followUpText } from './follow-up-text.ts'
+import { leftOutLines, leftOutText } from './left-out-text.ts'
 import { stateOf } from './run-table.ts'
 import { firstLine, styleFor } from './terminal.ts'
 import { toolLine } from './tool-line.ts'
@@ -35,6 +36,7 @@ export function describeRun(run: RunDetail, now: Date): string[] {
     ['directory', run.workDir],
     ['session', session],
     ['start', start],
+    ...(run.leftOut ? [['left out', leftOutText(run.leftOut)] as [string, string]] : []),
     ['created', run.createdAt],
     ['took', formatDuration(run.durationMs)],
     [
@@ -54,6 +56,7 @@ export function describeRun(run: RunDetail, now: Date): string[] {
       return `attempt ${attempt.number}  ${attempt.resumed ? 'resumed' : `fresh (${attempt.freshReason})`}, ${end}`
     }),
     ...run.attempts.flatMap((attempt) => (attempt.cache ? [cacheLine(attempt.number, attempt.cache)] : [])),
+    ...(run.leftOut ? leftOutLines(run.leftOut) : []),
     ...run.followUps.map((followUp) => `follow-up  ${followUpText(followUp, now)}`),
     ...pendingLines(run.id, run.pending),
     ...(run.resultText ? ['', run.resultText] : []),

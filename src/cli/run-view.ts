@@ -5,6 +5,7 @@
 import type { RunEvent } from '../contract/events.ts'
 import { formatDuration } from './amounts.ts'
 import { type CliContext, print } from './context.ts'
+import { leftOutText } from './left-out-text.ts'
 import { advance, type Before, formatProgress, startProgress } from './progress.ts'
 import { createStatusLine } from './status-line.ts'
 import { firstLine, styleFor } from './terminal.ts'
@@ -130,6 +131,8 @@ function asideOf(event: RunEvent, announceResume: boolean): string | null {
       return event.status === 'allowed'
         ? null
         : `rate limit: ${event.status}${event.resetsAt ? `, resets at ${event.resetsAt}` : ''}`
+    case 'left-out':
+      return leftOutText(event)
     case 'compaction':
       return 'the agent compacted its context'
     case 'question-answer':

@@ -11,6 +11,8 @@ export const ContentBlock = z.discriminatedUnion('type', [
     toolUseId: z.string(),
     isError: z.boolean(),
     content: z.unknown(),
+    /** Characters of the content that the message lacks at its end. The run's events have all of it. */
+    clipped: z.number().int().optional(),
   }),
 ])
 export type ContentBlock = z.infer<typeof ContentBlock>

@@ -5,6 +5,7 @@
  */
 import { z } from 'zod'
 import { AttemptId, RunId } from './ids.ts'
+import { LeftOut } from './left-out.ts'
 import { Outcome, Usage } from './outcome.ts'
 
 const kind = <T extends string, S extends z.ZodRawShape>(type: T, shape: S) =>
@@ -33,6 +34,8 @@ export const EventBody = z.discriminatedUnion('type', [
     /** It only compacts the session; what is printed meanwhile is no answer. */
     makesRoom: z.literal(true).optional(),
   }),
+  /** What of the past the agent was not given with its prompt, because it does not fit the model's window. */
+  kind('left-out', LeftOut.shape),
   kind('session-start', {
     agentSessionId: z.string(),
     model: z.string().optional(),

@@ -5,6 +5,7 @@ import { Escalation } from './escalation.ts'
 import { QuestionItem } from './events.ts'
 import { FollowUp } from './follow-up.ts'
 import { AttemptId, ConversationId, CycleId, FollowUpId, JobId, RunId, SessionId, SessionRef } from './ids.ts'
+import { LeftOut } from './left-out.ts'
 import { Outcome, OutcomeName, Usage } from './outcome.ts'
 
 export const PERMISSION_MODES = ['ask-all', 'ask', 'edits', 'allow'] as const
@@ -163,6 +164,8 @@ export const Run = z.object({
   /** Of the text that was sent, and of what it would have been with the whole history; four characters a token. */
   promptTokens: z.number().nullable(),
   transcriptTokens: z.number().nullable(),
+  /** What of the past the newest attempt was not given, because it does not fit the model's window. null: nothing. */
+  leftOut: LeftOut.nullable(),
   conversationId: ConversationId.schema.nullable(),
   /** Which turn of the conversation it answers. */
   turn: z.number().int().nullable(),

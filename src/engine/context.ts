@@ -6,11 +6,13 @@ import { createHash } from 'node:crypto'
 import type { ConversationId } from '../contract/ids.ts'
 import { toPastTurns } from '../core/history/render.ts'
 import { catchUpFor, viewFor } from '../core/history/view.ts'
-import type { ChatContext, PastTurn, Standing } from '../core/prompt/compose.ts'
+import type { ChatContext, Standing } from '../core/prompt/compose.ts'
+import type { PastTurn } from '../core/prompt/past.ts'
 import { composeFollowUpPrompt } from '../core/watch/prompt.ts'
 import type { AttemptRecord, MessageRecord, RunRecord, SessionRecord } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
 import { readPastTurns } from './history.ts'
+import { loadResults } from './work-log.ts'
 
 export interface RunContext {
   /** As it is now: a turn may have been edited since it was queued. */
@@ -22,6 +24,8 @@ export interface RunContext {
   sessionEpoch: number
   epoch: number
   turns: PastTurn[]
+  /** Of a conversation: the messages that `turns` and the catch-up were made of. */
+  messages: { view: MessageRecord[]; catchUp: MessageRecord[] } | null
   /** Another agent has taken part in the conversation. */
   otherAgent: boolean
   chat: ChatContext | null
@@ -45,6 +49,7 @@ export async function readContext(store: Store, run: RunRecord): Promise<RunCont
     sessionEpoch: epoch,
     epoch,
     turns,
+    messages: null,
     otherAgent: false,
     chat: null,
     standingHash: hashOf(run.request.chain?.environment ?? null),
@@ -57,6 +62,24 @@ async function readTask(store: Store, { id, links }: RunRecord): Promise<string 
   const followUp = links.followUpId === null ? null : await store.getFollowUp(links.followUpId)
   const planner = followUp?.runId ? await store.getRun(followUp.runId) : null
   return planner === null || planner.id === id ? null : planner.prompt
+}
+
+/** No text that fits into so many tokens is longer. */
+const CHARS_PER_TOKEN = 4
+
+/** The past as it is to be sent, with all that agents did and tools printed, as far as there may be room for it. */
+export async function readWholePast(
+  store: Store,
+  { run, session, messages, chat }: RunContext,
+  room: number,
+): Promise<{ turns: PastTurn[]; chat: ChatContext | null }> {
+  const chars = room * CHARS_PER_TOKEN
+  if (messages === null || chat === null)
+    return { turns: await readPastTurns(store, session?.id ?? null, run, chars), chat }
+  return {
+    turns: toPastTurns(await loadResults(store, messages.view, chars)),
+    chat: { ...chat, catchUp: toPastTurns(await loadResults(store, messages.catchUp, chars)) },
+  }
 }
 
 /**
@@ -101,18 +124,21 @@ async function readTurnContext(
   const sessionId = lastAttempt?.sessionId ?? pin?.sessionId ?? null
   const isPinned = sessionId !== null && sessionId === pin?.sessionId
   const session = sessionId === null ? null : await store.getSession(sessionId)
+  const view = viewFor(run.agent, messages, scope)
+  const catchUp = isPinned ? catchUpFor(run.agent, messages, scope, pin?.seenTurn ?? 0) : []
   return {
     run,
     revision: conversation?.revision ?? null,
     session,
     sessionEpoch: (lastAttempt ? lastAttempt.epoch : pin?.sessionEpoch) ?? 0,
     epoch: pin?.epoch ?? 0,
-    turns: toPastTurns(viewFor(run.agent, messages, scope)),
+    turns: toPastTurns(view),
+    messages: { view, catchUp },
     otherAgent: messages.some(({ agent }) => agent !== run.agent),
     chat: {
       instructions,
       hadInstructions: session?.told != null && session.told !== hashOf(null),
-      catchUp: isPinned ? toPastTurns(catchUpFor(run.agent, messages, scope, pin?.seenTurn ?? 0)) : [],
+      catchUp: toPastTurns(catchUp),
       unfinished: isUnfinished(run.agent, messages, pin?.seenTurn ?? 0),
     },
     standingHash: hashOf(instructions),

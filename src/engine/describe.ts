@@ -62,6 +62,7 @@ export function describeRun(
     pending: pending.map(describeQuestion),
     promptTokens: run.sent && tokensOf(run.sent.promptChars),
     transcriptTokens: run.sent && tokensOf(run.sent.transcriptChars),
+    leftOut: run.sent?.leftOut ?? null,
     conversationId: links.conversationId,
     turn: links.turn,
     jobId: links.jobId,

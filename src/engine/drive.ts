@@ -63,6 +63,7 @@ export async function driveRun(parts: EngineParts, live: LiveRuns, queued: RunRe
       sent: prepared.sent,
       events: (number) => [
         startEvent(number, prepared.attempt),
+        ...(prepared.sent.leftOut ? [{ type: 'left-out' as const, ...prepared.sent.leftOut }] : []),
         ...[...prepared.notes, ...(outset.said === null ? [] : [outset.said])].map((text) => ({
           type: 'note' as const,
           text,

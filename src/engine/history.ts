@@ -1,58 +1,81 @@
 /** The past of a run, from the store: the turns before it, and what earlier attempts at it did. */
 import type { EventType } from '../contract/events.ts'
 import type { AttemptId, RunId, SessionId } from '../contract/ids.ts'
-import { renderBlocks } from '../core/history/render.ts'
-import type { PastTurn } from '../core/prompt/compose.ts'
+import { toParts } from '../core/history/render.ts'
 import { type Interruption, type ToolCall, waitedFor } from '../core/prompt/interruption.ts'
+import type { PastPart, PastTurn } from '../core/prompt/past.ts'
 import type { KnownOutsideTurn } from '../store/outside.ts'
 import type { RunRecord, StoredEvent } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
 import { scanEvents } from './events.ts'
 import { readUnfinishedText } from './unfinished-text.ts'
+import { readParts, WorkLog } from './work-log.ts'
 
-const MAX_TURNS = 200
+const PAGE = 200
 
 /**
- * Oldest first. A session that was started with another one's history continues that one, so its past is both. The
- * limit bounds what is read; what is too long to send is cut when the prompt is composed.
+ * Oldest first. A session that was started with another one's history continues that one, so its past is both. What
+ * is too long to send is cut when the prompt is composed. `wholeChars`: how much of what the agents did is read, the
+ * newest first; of the rest there are the final words only.
  */
 export async function readPastTurns(
   store: Store,
   sessionId: SessionId | null,
   run: RunRecord,
+  wholeChars = 0,
 ): Promise<PastTurn[]> {
-  const turns: PastTurn[] = []
+  const past: Past[] = []
   const seen = new Set<SessionId>()
-  for (let id = sessionId; id !== null && !seen.has(id) && turns.length < MAX_TURNS; ) {
+  for (let id = sessionId; id !== null && !seen.has(id); ) {
     seen.add(id)
-    const { items } = await store.listRuns({ limit: MAX_TURNS, sessionId: id })
-    const ours = items
-      .filter((past) => past.id < run.id && past.attemptCount > 0 && !isSameJob(past, run))
-      .map((past) => ({ at: past.createdAt, turn: toTurn(past) }))
-    const others = (await store.listOutsideTurns(id)).map((past) => ({
-      at: past.saidAt,
-      turn: toOutsideTurn(past),
-    }))
-    const both = [...ours, ...others].sort((a, b) => a.at.getTime() - b.at.getTime())
-    turns.unshift(...both.map(({ turn }) => turn))
+    past.push(...(await pastOfSession(store, id, run)))
     id = (await store.getSession(id))?.continues ?? null
   }
+  let room = wholeChars
+  const turns: PastTurn[] = []
+  for (const [index, { by, outside }] of past.entries()) {
+    const { parts, chars } = by && room > 0 ? await readParts(store, by, room) : { parts: [], chars: 0 }
+    room -= chars
+    const told = by ? toTurn(by, parts) : toOutsideTurn(outside)
+    turns.unshift({ ...told, turn: past.length - index })
+  }
   return turns
+}
+
+/** A run of ours, or what somebody said in the session outside Reprise. */
+type Past = { at: Date } & ({ by: RunRecord; outside?: never } | { by?: never; outside: KnownOutsideTurn })
+
+/** Newest first. */
+async function pastOfSession(store: Store, id: SessionId, run: RunRecord): Promise<Past[]> {
+  const past: Past[] = (await store.listOutsideTurns(id)).map((outside) => ({ at: outside.saidAt, outside }))
+  for await (const by of runsOfSession(store, id)) {
+    if (by.id < run.id && by.attemptCount > 0 && !isSameJob(by, run)) past.push({ at: by.createdAt, by })
+  }
+  return past.sort((a, b) => b.at.getTime() - a.at.getTime())
+}
+
+async function* runsOfSession(store: Store, sessionId: SessionId): AsyncGenerator<RunRecord> {
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const page = await store.listRuns({ limit: PAGE, sessionId, ...(cursor ? { cursor } : {}) })
+    yield* page.items
+    cursor = page.nextCursor
+  }
 }
 
 /** What a job did in earlier runs is no turn before it: it is the same task. */
 const isSameJob = (a: RunRecord, b: RunRecord) => a.links.jobId !== null && a.links.jobId === b.links.jobId
 
-function toTurn(run: RunRecord): PastTurn {
+function toTurn(run: RunRecord, parts: readonly PastPart[]): PastTurn {
   const ending =
     run.state.at === 'settled' && run.state.outcome.name !== 'completed' ? run.state.outcome.message : ''
-  return { prompt: run.prompt, answer: run.resultText, ...(ending ? { ending } : {}) }
+  const words = run.resultText === null ? null : [{ kind: 'text' as const, text: run.resultText }]
+  return { prompt: run.prompt, answer: parts.length > 0 ? parts : words, ...(ending ? { ending } : {}) }
 }
 
 function toOutsideTurn({ text, answer, inSession }: KnownOutsideTurn): PastTurn {
   return {
     prompt: text,
-    answer: answer.length > 0 ? renderBlocks(answer) : null,
+    answer: answer.length > 0 ? toParts(answer) : null,
     origin: inSession ? 'outside' : 'outside-branch',
   }
 }
@@ -63,6 +86,8 @@ export interface EarlierAttempts {
   tools: ToolCall[]
   /** Those of `tools` that were called after the agent had first taken this run's prompt. */
   toolsSincePrompt: ToolCall[]
+  /** All that was said and done, in order. */
+  work: PastPart[]
   saidSomething: boolean
   /** What the newest one was saying, if its turn did not end. */
   saying: string | null
@@ -73,6 +98,7 @@ export async function readEarlierAttempts(store: Store, run: RunRecord): Promise
     how: null,
     tools: [],
     toolsSincePrompt: [],
+    work: [],
     saidSomething: false,
     saying: null,
   }
@@ -90,6 +116,7 @@ export async function readEarlierAttempts(store: Store, run: RunRecord): Promise
   let toolsBeforePrompt: number | null = null
   let stopped: string | null | undefined
   let outdated = false
+  const log = new WorkLog()
   const visit = ({ attemptId, runId, seq, body }: StoredEvent) => {
     // Attempts at a question that was edited since are no attempts at this one.
     if (body.type === 'attempt-start') outdated = runId === run.id && body.number <= run.outdatedAttempts
@@ -104,17 +131,21 @@ export async function readEarlierAttempts(store: Store, run: RunRecord): Promise
     } else if (body.type === 'text-end') {
       if (makesRoom) return
       earlier.saidSomething = true
-      if (body.parentToolUseId === undefined) lastText = seq
-      if (body.parentToolUseId === undefined) said.push(body.text)
+      if (body.parentToolUseId !== undefined) return
+      lastText = seq
+      said.push(body.text)
+      log.say(body.text)
     } else if (body.type === 'tool-start') {
       if (body.parentToolUseId === undefined) said = []
       const tool: ToolCall = { name: body.name, input: body.input, ending: null }
       byId.set(body.toolUseId, tool)
       begunIn.set(tool, attemptId)
+      if (body.parentToolUseId === undefined) log.begin(tool)
     } else if (body.type === 'tool-end') {
       const tool = byId.get(body.toolUseId)
       // What ended because we ended the agent was cut off: it may have run in part.
       if (tool && attemptId !== stopped) tool.ending = body.isError ? 'error' : 'ok'
+      if (tool) log.end(tool, body.content)
     } else if (body.type === 'prompt-accept') {
       if (body.messageId === run.promptId) toolsBeforePrompt ??= byId.size
     } else if (body.type === 'stop-request') stopped = attemptId
@@ -123,9 +154,13 @@ export async function readEarlierAttempts(store: Store, run: RunRecord): Promise
   earlier.tools = [...byId.values()]
   earlier.toolsSincePrompt = earlier.tools.slice(toolsBeforePrompt ?? 0)
   const unfinished = newest && !makesRoom ? await readUnfinishedText(store, newest, newest.lastText) : null
-  if (unfinished) said.push(unfinished.text)
+  if (unfinished) {
+    said.push(unfinished.text)
+    log.say(unfinished.text)
+  }
   earlier.saying = said.length > 0 ? said.join('\n') : null
   await readWaits(store, byId, begunIn)
+  earlier.work = log.steps()
   return earlier
 }
 
@@ -164,6 +199,6 @@ const EARLIER: readonly EventType[] = [
 export function toInterruption(earlier: EarlierAttempts, promptRecorded: boolean): Interruption | null {
   const how = earlier.how ?? (promptRecorded ? 'the agent was interrupted' : null)
   if (how === null) return null
-  const { tools, toolsSincePrompt, saying } = earlier
-  return { how, tools, toolsSincePrompt, saying, promptRecorded }
+  const { tools, toolsSincePrompt, work, saying } = earlier
+  return { how, tools, toolsSincePrompt, work, saying, promptRecorded }
 }

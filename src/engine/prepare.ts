@@ -9,15 +9,16 @@ import type { Handoff } from '../contract/escalation.ts'
 import { AttemptId, SessionId } from '../contract/ids.ts'
 import type { OutsideTurn } from '../core/history/outside.ts'
 import { remainingOf } from '../core/job/budget.ts'
-import { composePrompt } from '../core/prompt/compose.ts'
+import { type ChatContext, composePrompt } from '../core/prompt/compose.ts'
+import { estimateTokens, roomForPast } from '../core/prompt/tokens.ts'
 import { decideResume, type ResumeDecision } from '../core/resume/decide.ts'
 import type { Pin } from '../core/resume/facts.ts'
 import { findRuntimeChange } from '../core/resume/runtime.ts'
 import { decideRoom } from '../core/room/decide.ts'
-import type { AttemptRecord, NewAttempt, RunRecord, SessionRecord } from '../store/records.ts'
+import type { AttemptRecord, NewAttempt, RunRecord, Sent, SessionRecord } from '../store/records.ts'
 import { readAllowance } from './allowance.ts'
 import { realWorkDir } from './check-request.ts'
-import { currentAttempts, readContext, standingOf } from './context.ts'
+import { currentAttempts, readContext, readWholePast, standingOf } from './context.ts'
 import { canBeHeld, isGated } from './gate.ts'
 import { type EarlierAttempts, readEarlierAttempts, toInterruption } from './history.ts'
 import type { EngineParts } from './parts.ts'
@@ -37,7 +38,7 @@ export interface Prepared {
   tornTranscript: string | null
   /** What the tier is given of those before it. */
   handoff: Handoff | null
-  sent: { promptChars: number; transcriptChars: number }
+  sent: Sent
   /** What others said in the session that a conversation or a fresh start does not know yet. */
   outside: { session: SessionRecord; turns: readonly OutsideTurn[] } | null
   /** Why it starts as it does, where the reason alone does not say it. */
@@ -112,9 +113,23 @@ export async function prepareAttempt(
     ? standingOf(session, context.standingHash, run.attemptCount > run.outdatedAttempts && !promptRecorded)
     : 'changed'
   const tier = await readTierText(parts, run, { decision, standing, bySchema })
+  const besides = [
+    run.prompt,
+    chat?.instructions,
+    tier?.text.brief,
+    tier?.text.environment,
+    tier?.text.handoff,
+  ]
+  const pastRoom = roomForPast({
+    window: contextWindow,
+    threshold: parts.settings.resume.contextThreshold,
+    besides: besides.reduce((sum, part) => sum + estimateTokens(part ?? ''), 0),
+    held: decision.kind === 'resume' ? (session?.contextTokens ?? 0) : 0,
+  })
   const text = {
     prompt: run.prompt,
     turns,
+    room: pastRoom,
     interruption: toInterruption(earlier, promptRecorded),
     standing,
     task: context.task,
@@ -123,8 +138,14 @@ export async function prepareAttempt(
     workTree,
     tier: tier?.text ?? null,
   }
-  const prompt = kind === 'compact' ? [COMPACT] : composePrompt({ decision, ...text })
-  const whole = composePrompt({ decision: { kind: 'fresh', reason: 'forced', carry: 'transcript' }, ...text })
+  // Only what is sent need be read in full.
+  const past = hasPast(decision, chat) ? await readWholePast(store, context, pastRoom) : {}
+  const { texts: prompt, leftOut } =
+    kind === 'compact' ? { texts: [COMPACT], leftOut: null } : composePrompt({ decision, ...text, ...past })
+  const { texts: whole } = composePrompt({
+    decision: { kind: 'fresh', reason: 'forced', carry: 'transcript' },
+    ...text,
+  })
   const newSession = decision.kind === 'resume' ? null : createSession(run, runtime, workDir, session, now)
   const used = newSession ?? session
   if (!used) throw new Error('a resumed attempt without a session')
@@ -165,7 +186,11 @@ export async function prepareAttempt(
     tornTranscript: decision.kind === 'resume' ? (pinned?.tornTranscript ?? null) : null,
     revision: context.revision,
     handoff: kind === 'turn' ? (tier?.handoff ?? null) : null,
-    sent: { promptChars: lengthOf(prompt), transcriptChars: lengthOf(whole) },
+    sent: {
+      promptChars: lengthOf(prompt),
+      transcriptChars: Math.max(lengthOf(whole), decision.kind === 'fresh' ? lengthOf(prompt) : 0),
+      leftOut,
+    },
     outside: session && pinned && pinned.outside.length > 0 ? { session, turns: pinned.outside } : null,
     notes: notesOn(decision, findRuntimeChange(session?.runtime ?? null, factsOf(runtime))),
   }
@@ -175,6 +200,10 @@ function notesOn(decision: ResumeDecision, runtimeChange: string | null): string
   const isOther = decision.kind === 'fresh' && decision.reason === 'other-runtime'
   return isOther && runtimeChange !== null ? [`${runtimeChange}.`] : []
 }
+
+/** Whether something that was said before is to be sent. */
+const hasPast = (decision: ResumeDecision, chat: ChatContext | null) =>
+  decision.kind === 'fresh' ? decision.carry !== 'none' : (chat?.catchUp.length ?? 0) > 0
 
 const lengthOf = (texts: readonly string[]) => texts.reduce((sum, text) => sum + text.length, 0)
 

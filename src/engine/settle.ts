@@ -188,7 +188,8 @@ async function settleOnce(parts: EngineParts, input: SettleInput): Promise<void>
   }
   const turnEnd = attempt.kind === 'turn' ? endOfTurn(own, attempt.promptId) : null
   const resultText = outdated ? null : (turnEnd?.text ?? run.resultText)
-  await noteWindow(parts, run, ownSpend?.contextWindow ?? null)
+  const usual = parts.agents.find(run.agent)?.model ?? null
+  await noteWindow(parts, run, usual, ownSpend?.contextWindow ?? null)
   if (tookPrompt && run.links.parentRunId) await consumeHandoff(parts, run.id)
   const tier = await endingOfTier(parts, {
     run: { ...run, spend },

@@ -12,15 +12,20 @@ export async function readWindow(
 ): Promise<number | null> {
   const tier = run.links.tier === null ? undefined : settings.escalation.tiers.get(run.links.tier)
   if (tier?.contextWindow) return tier.contextWindow
-  const model = run.model ?? usual
-  const known = model === null ? null : await store.getFact(keyOf(run.agent, model))
+  const known = await store.getFact(keyOf(run.agent, run.model ?? usual))
   return known === null ? null : Number(known)
 }
 
-export async function noteWindow({ store }: Parts, run: RunRecord, window: number | null): Promise<void> {
-  if (run.model === null || window === null) return
-  const key = keyOf(run.agent, run.model)
+export async function noteWindow(
+  { store }: Parts,
+  run: RunRecord,
+  usual: string | null,
+  window: number | null,
+): Promise<void> {
+  if (window === null) return
+  const key = keyOf(run.agent, run.model ?? usual)
   if ((await store.getFact(key)) !== String(window)) await store.putFact(key, String(window))
 }
 
-const keyOf = (agent: string, model: string) => `window:${agent}:${model}`
+/** Where no model is named, the agent chooses one itself: its default. */
+const keyOf = (agent: string, model: string | null) => `window:${agent}:${model ?? '(default)'}`

@@ -20,6 +20,7 @@ import {
   type NewAttempt,
   OwnershipLost,
   QuestionEdited,
+  type Sent,
   type SessionRecord,
 } from './records.ts'
 import { PAUSED_MS, toAttempt } from './rows.ts'
@@ -35,7 +36,7 @@ export interface StartInput {
   /** How long the text is, and how long it would be with the whole history. */
   /** Of the conversation it was prepared for. */
   revision?: number | null
-  sent?: { promptChars: number; transcriptChars: number }
+  sent?: Sent
   events: (number: number) => readonly EventBody[]
 }
 
@@ -67,6 +68,7 @@ export async function startAttempt(
       lane: eb.fn.coalesce('conversation_id', eb.val(attempt.sessionId)),
       prompt_chars: sent?.promptChars ?? null,
       transcript_chars: sent?.transcriptChars ?? null,
+      left_out: sent?.leftOut ? JSON.stringify(sent.leftOut) : null,
       session_id: attempt.sessionId,
       resumed: attempt.resumed ? 1 : 0,
       fresh_reason: attempt.freshReason,

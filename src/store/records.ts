@@ -17,6 +17,7 @@ import type {
   SessionId,
 } from '../contract/ids.ts'
 import type { Attention, CheckpointKind, CheckpointPolicy, JobState } from '../contract/job.ts'
+import type { LeftOut } from '../contract/left-out.ts'
 import type { Outcome, Usage } from '../contract/outcome.ts'
 import type { Carry, FreshReason, PermissionMode, ToolResult } from '../contract/run.ts'
 import type { CacheState } from '../core/cost/cache.ts'
@@ -73,7 +74,7 @@ export interface RunRecord {
   resumeCount: number
   resultText: string | null
   /** Of the newest attempt's text, and of what it would have been with the whole history. */
-  sent: { promptChars: number; transcriptChars: number } | null
+  sent: Sent | null
   spend: RunSpend
   /** Of its ended attempts. */
   done: Done
@@ -92,6 +93,13 @@ export interface RunRecord {
   }
   createdAt: Date
   startedAt: Date | null
+}
+
+export interface Sent {
+  promptChars: number
+  transcriptChars: number
+  /** What of the past is not in the text. */
+  leftOut: LeftOut | null
 }
 
 export interface Done {

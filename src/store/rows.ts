@@ -1,5 +1,6 @@
 /** Rows to records and back. The only place that knows both. */
 import type { EventBody } from '../contract/events.ts'
+import type { LeftOut } from '../contract/left-out.ts'
 import type { Outcome, OutcomeName } from '../contract/outcome.ts'
 import type { Carry, FreshReason } from '../contract/run.ts'
 import type { Subject } from '../core/notify/plan.ts'
@@ -72,7 +73,11 @@ export function toRun(row: RunsTable): RunRecord {
     sent:
       row.prompt_chars === null
         ? null
-        : { promptChars: Number(row.prompt_chars), transcriptChars: Number(row.transcript_chars) },
+        : {
+            promptChars: Number(row.prompt_chars),
+            transcriptChars: Number(row.transcript_chars),
+            leftOut: json<LeftOut>(row.left_out),
+          },
     spend: {
       usage: {
         inputTokens: Number(row.input_tokens),

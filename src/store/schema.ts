@@ -101,6 +101,8 @@ export interface RunsTable {
   /** How long the text sent was, and how long it would have been with the whole history. */
   prompt_chars: number | null
   transcript_chars: number | null
+  /** What of the past did not fit into the text. */
+  left_out: string | null
   job_id: JobId | null
   cycle_id: CycleId | null
   /** The follow-up whose prompt it has. */

@@ -290,7 +290,8 @@ class Play {
     const resumed = decision.kind === 'resume' && session ? session : null
     const promptRecorded = resumed !== null && this.#recorded.get(resumed.id)?.has(run.promptId) === true
     const interruption = toInterruption(earlier, promptRecorded)
-    const sent = composePrompt({ decision, prompt: run.prompt, turns, interruption, chat }).join('\n\n')
+    const { texts } = composePrompt({ decision, prompt: run.prompt, turns, interruption, chat })
+    const sent = texts.join('\n\n')
     const used = resumed ?? this.#newSession(run.agent, now)
     const heard = resumed ? `${this.#sessions.get(used.id)}\n${sent}` : sent
 

@@ -17,11 +17,12 @@ const FOLLOW_UP = FollowUpId.create(AT)
 const input: ComposeInput = {
   decision: { kind: 'fresh', reason: 'expired', carry: 'handoff' },
   prompt: 'go on',
-  turns: [{ prompt: 'what is the plover', answer: 'a wading bird' }],
+  turns: [{ prompt: 'what is the plover', answer: [{ kind: 'text', text: 'a wading bird' }] }],
   interruption: {
     how: 'the agent was ended by signal 9',
     tools: [{ name: 'Bash', input: { command: 'make', timeout: 10_000 }, ending: 'ok' }],
     toolsSincePrompt: [],
+    work: [{ kind: 'tool', name: 'Bash', input: 'make', ending: 'done', output: 'built' }],
     saying: 'one, two',
     promptRecorded: false,
   },

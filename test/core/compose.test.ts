@@ -2,8 +2,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type ComposeInput, composePrompt, composeReminder } from '../../src/core/prompt/compose.ts'
-import type { Interruption, ToolCall } from '../../src/core/prompt/interruption.ts'
+import { type Interruption, stepOf, type ToolCall } from '../../src/core/prompt/interruption.ts'
 import { splitAsides } from '../../src/core/prompt/parts.ts'
+import type { PastPart, PastTurn } from '../../src/core/prompt/past.ts'
 import { decideResume, type ResumeDecision } from '../../src/core/resume/decide.ts'
 import { checkProperty } from './random.ts'
 import { factsArbitrary, NOW } from './resume-facts.ts'
@@ -15,8 +16,9 @@ const fresh = (carry: 'none' | 'transcript' | 'handoff'): ResumeDecision => ({
   carry,
 })
 
-const TURNS = [
-  { prompt: 'what is the plover', answer: 'a wading bird' },
+const said = (text: string) => [{ kind: 'text' as const, text }]
+const TURNS: PastTurn[] = [
+  { prompt: 'what is the plover', answer: said('a wading bird') },
   { prompt: 'and the dunlin', answer: null, ending: 'ran longer than its maximum duration' },
 ]
 
@@ -29,15 +31,15 @@ const interrupted = (change: Partial<Interruption> = {}): Interruption => ({
   how: 'the agent was ended by signal 9',
   tools: TOOLS,
   toolsSincePrompt: TOOLS,
+  work: (change.tools ?? TOOLS).map((tool) => stepOf(tool)),
   saying: null,
   promptRecorded: true,
   ...change,
 })
 
-const compose = (input: Partial<ComposeInput>) =>
-  composePrompt({ decision: resume, prompt: 'go on with it', turns: [], interruption: null, ...input }).join(
-    '\n\n',
-  )
+const compose = (input: Partial<ComposeInput>) => texts(input).join('\n\n')
+const texts = (input: Partial<ComposeInput>) =>
+  composePrompt({ decision: resume, prompt: 'go on with it', turns: [], interruption: null, ...input }).texts
 
 /** What is in the asides of Reprise, and the text with them taken out. */
 function split(text: string): { asides: string; own: string } {
@@ -196,16 +198,10 @@ describe("the user's text", () => {
       { roomMade: true, interruption: interrupted(), chat },
     ]
     for (const input of inputs) {
-      const texts = composePrompt({
-        decision: resume,
-        prompt: '/compact',
-        turns: [],
-        interruption: null,
-        ...input,
-      })
-      expect(texts.length).toBeGreaterThan(1)
-      expect(texts.at(-1)).toBe('/compact')
-      for (const text of texts.slice(0, -1)) expect(text).toMatch(/^<(reprise|instructions)>/)
+      const given = texts({ prompt: '/compact', ...input })
+      expect(given.length).toBeGreaterThan(1)
+      expect(given.at(-1)).toBe('/compact')
+      for (const text of given.slice(0, -1)) expect(text).toMatch(/^<(reprise|instructions)>/)
     }
   })
 
@@ -253,32 +249,33 @@ describe('a fresh session', () => {
     expect(text).not.toMatch(/look at the actual state/i)
   })
 
-  it('is given the newest of a long history, and one huge message does not stand for all', () => {
-    const turns = Array.from({ length: 5 }, (_, i) => ({ prompt: `asked ${i}`, answer: 'a'.repeat(150_000) }))
-    const long = compose({ decision: fresh('transcript'), turns })
+  it('is given all of a long history if there is room, and otherwise told what is missing', () => {
+    const turns = Array.from({ length: 5 }, (_, i) => ({
+      turn: i + 1,
+      prompt: `asked ${i}`,
+      answer: said('a'.repeat(150_000)),
+    }))
+    const input = { decision: fresh('transcript'), turns }
+    expect(compose({ ...input, room: 200_000 }).match(/asked \d/g)).toHaveLength(5)
+    const long = compose({ ...input, room: 100_000 })
     expect(long.match(/asked \d/g)).toEqual(['asked 2', 'asked 3', 'asked 4'])
     expect(long).toContain('(2 earlier turns were left out.)')
-    const huge = compose({
-      decision: fresh('transcript'),
-      turns: [...TURNS, { prompt: 'x'.repeat(3_000_000), answer: 'that is long' }],
-    })
-    expect(huge).toMatch(/plover.*dunlin.*x… \(2900000 more characters\).*that is long/s)
-    const one = compose({
-      decision: fresh('transcript'),
-      turns: [{ prompt: 'x'.repeat(300_000), answer: 'that is long' }],
-    })
-    expect(one).not.toContain('more characters')
   })
 
-  it('is given the beginning of a huge tool input, and told how much is missing', () => {
-    const input = { content: 'y'.repeat(100_000) }
-    const text = compose({
-      decision: fresh('handoff'),
-      interruption: interrupted({ tools: [{ name: 'Write', input, ending: null }] }),
-    })
-    expect(text.length).toBeLessThan(2000)
-    expect(text).toContain('yyyy')
-    expect(text).toMatch(/9\d{4} more characters/)
+  it('is told what the agent said and what its tools printed, the oldest turns giving way first', () => {
+    const work: PastPart[] = [
+      ...said('I begin with the build.'),
+      stepOf(TOOLS[0]!, 'built in 3 s </output> indeed'),
+      stepOf(TOOLS[2]!),
+    ]
+    const input = { decision: fresh('handoff'), turns: TURNS, interruption: interrupted({ work }) }
+    expect(compose(input)).toMatch(
+      /a wading bird[\s\S]*said: <said>I begin with the build\.<\/said>\n- Bash .*: done\n<output>\nbuilt in 3 s &lt;\/output> indeed\n<\/output>\n- Bash .*deploy.*: outcome unknown/,
+    )
+    const tight = compose({ ...input, room: 40 })
+    expect(tight).toContain('(2 earlier turns were left out.)')
+    expect(tight).toContain('(2 earlier steps are left out.)')
+    expect(tight).toContain('make deploy')
   })
 
   it('is told of a tool whose input is missing', () => {
@@ -296,7 +293,7 @@ describe('with any facts and texts', () => {
   const past = fc.record({
     prompt: tagged('prompt'),
     turns: several(5, (i) =>
-      fc.record({ prompt: tagged(`asked ${i}`), answer: fc.option(tagged(`answered ${i}`)) }),
+      fc.record({ prompt: tagged(`asked ${i}`), answer: fc.option(tagged(`answered ${i}`).map(said)) }),
     ),
     interruption: fc.option(
       fc.record({
@@ -319,17 +316,23 @@ describe('with any facts and texts', () => {
     const seen = { resumed: 0, fresh: 0 }
     checkProperty(
       fc.property(factsArbitrary, past, (facts, { turns, prompt, interruption }) => {
-        const said = turns.flatMap((turn) => [turn.prompt, ...(turn.answer === null ? [] : [turn.answer])])
+        const talk = turns.flatMap((turn) => [turn.prompt, ...(turn.answer ?? []).map(({ text }) => text)])
         const tools = interruption?.tools ?? []
         const unknown = tools.filter((tool) => tool.ending === null)
         const decision = decideResume(
           { ...facts, past: { turns: turns.length > 0, unfinishedWork: tools.length > 0 } },
           NOW,
         )
-        const text = composePrompt({ decision, prompt, turns, interruption }).join('\n\n')
+        const work = tools.map((tool) => stepOf(tool))
+        const text = compose({
+          decision,
+          prompt,
+          turns,
+          interruption: interruption && { ...interruption, work },
+        })
         if (decision.kind === 'resume') {
           seen.resumed++
-          for (const part of said) expect(text).not.toContain(part)
+          for (const part of talk) expect(text).not.toContain(part)
           expect(text.includes(prompt)).toBe(interruption?.promptRecorded !== true)
           if (interruption?.promptRecorded) {
             for (const tool of tools.slice(-10)) expect(text).toContain(tool.input)
@@ -339,7 +342,7 @@ describe('with any facts and texts', () => {
           }
         } else {
           seen.fresh++
-          for (const part of [...said, ...tools.map((tool) => tool.input)]) expect(text).toContain(part)
+          for (const part of [...talk, ...tools.map((tool) => tool.input)]) expect(text).toContain(part)
           expect(text.split(': outcome unknown')).toHaveLength(unknown.length + 1)
           expect(text.endsWith(prompt)).toBe(true)
           expect(text.split(prompt)).toHaveLength(2)

@@ -10,7 +10,13 @@ const T0 = new Date('2026-03-01T12:00:00Z')
 
 it('the answer, without the secrets that a question has while it stands', async () => {
   const id = RunId.create(T0)
-  const attempt = { id: AttemptId.create(T0), runId: id, kind: 'turn', sessionId: SessionId.create(T0) }
+  const attempt = {
+    id: AttemptId.create(T0),
+    number: 1,
+    runId: id,
+    kind: 'turn',
+    sessionId: SessionId.create(T0),
+  }
   const asked: EventBody = { type: 'tool-start', toolUseId: 't1', name: 'AskUserQuestion', input: {} }
   const hide = (text: string) => text.replaceAll('sk-live-1', '[redacted]')
   const parts = {
@@ -28,7 +34,12 @@ it('the answer, without the secrets that a question has while it stands', async 
     redactor: { text: hide, json: hide },
     clock: { now: () => T0 },
   } as unknown as EngineParts
-  const run = { id, agent: 'claude', links: { conversationId: ConversationId.create(T0), turn: 1 } }
+  const run = {
+    id,
+    agent: 'claude',
+    outdatedAttempts: 0,
+    links: { conversationId: ConversationId.create(T0), turn: 1 },
+  }
   const ending = await endingOfTurn(parts, {
     run: run as RunRecord,
     settled: { name: 'completed', message: 'completed' },

@@ -23,7 +23,12 @@ async function begin(rules: RuleInput[], config: object = {}): Promise<void> {
 const worksThenFails: RuleInput[] = [
   {
     when: '/^write the file$/',
-    reply: [bash('echo first >> log'), { await: 'results' }, { error: { status: 400 } }],
+    reply: [
+      { text: 'I begin with the first line.' },
+      bash('echo first >> log; seq -s- 20'),
+      { await: 'results' },
+      { error: { status: 400 } },
+    ],
   },
   { when: 'You were interrupted', reply: 'Resumed.' },
   { when: 'An earlier attempt at the task', reply: 'Fresh.' },
@@ -62,6 +67,8 @@ describe('a failed job is retried', () => {
     expect(lastAsked()).toMatch(/echo first >> log[\s\S]*write the file$/)
     expect(lastAsked()).toContain('a new session was asked for')
     expect(lastAsked()).not.toContain('cannot be resumed')
+    // The agent's words and what its tools printed, not only their names.
+    expect(lastAsked()).toMatch(/I begin with the first line[\s\S]*echo first[\s\S]*: done[\s\S]*18-19-20/)
   })
 
   const DAMAGES: [string, string, (path: string) => void][] = [

@@ -180,6 +180,7 @@ function newRun(): RunDetail {
     pending: [],
     promptTokens: null,
     transcriptTokens: null,
+    leftOut: null,
     conversationId: null,
     turn: null,
     jobId: null,

@@ -124,7 +124,7 @@ export function startAttempt(
   store: Store,
   input: Pick<StartInput, 'attempt' | 'newSession' | 'events'>,
 ): Promise<AttemptRecord | null> {
-  return store.startAttempt({ sent: { promptChars: 5, transcriptChars: 50 }, ...input })
+  return store.startAttempt({ sent: { promptChars: 5, transcriptChars: 50, leftOut: null }, ...input })
 }
 
 /** A run with an attempt under way, in a new session. */

@@ -32,7 +32,7 @@ export function composeAnswer(events: readonly EventBody[], clip = createClip())
           type: 'tool-result',
           toolUseId: event.toolUseId,
           isError: event.isError,
-          content: clip(event.content ?? null),
+          ...clip(event.content ?? null),
         })
         break
       case 'attempt-end':
@@ -44,25 +44,53 @@ export function composeAnswer(events: readonly EventBody[], clip = createClip())
   return blocks
 }
 
-const RESULT_CHARS = 16_000
-const ALL_RESULTS_CHARS = 1_000_000
-const LATER_RESULT_CHARS = 1000
+export interface ClipLimits {
+  /** Of one result, of all results of an answer together, and of each further one. */
+  resultChars: number
+  allChars: number
+  laterChars: number
+}
+
+const STORED: ClipLimits = { resultChars: 16_000, allChars: 1_000_000, laterChars: 1000 }
+
+type Clipped = Pick<ToolResultBlock, 'content' | 'clipped'>
+type ToolResultBlock = Extract<ContentBlock, { type: 'tool-result' }>
 
 /**
  * Shortens what tools said; all of it is in the run's events. Each result is clipped, and once those of an answer are
- * much together, the further ones to about what a transcript shows of them. One clip serves one answer.
+ * much together, the further ones to little. One clip serves one answer.
  */
-export function createClip(): (content: unknown) => unknown {
-  let room = ALL_RESULTS_CHARS
+export function createClip({ resultChars, allChars, laterChars } = STORED): (content: unknown) => Clipped {
+  let room = allChars
   return (content) => {
     const text = typeof content === 'string' ? content : JSON.stringify(content)
-    const max = Math.min(RESULT_CHARS, Math.max(LATER_RESULT_CHARS, room))
+    const max = Math.min(resultChars, Math.max(laterChars, room))
     room -= Math.min(text.length, max)
-    return text.length <= max
-      ? content
-      : `${copyOf(text.slice(0, max))}… (${text.length - max} more characters)`
+    if (text.length <= max) return { content }
+    const clipped = text.length - max
+    return { content: `${copyOf(text.slice(0, max))}${noteOf(clipped)}`, clipped }
   }
 }
 
+const noteOf = (clipped: number) => `… (${clipped} more characters)`
+
 /** A part of a string keeps all of it in memory, unless it is made anew. */
 const copyOf = (text: string): string => JSON.parse(JSON.stringify(text))
+
+/** What a message has of a result, and how many characters it lacks. */
+export function storedResult({ content, clipped = 0 }: Clipped): { text: string; missing: number } {
+  const text = resultText(content)
+  return { text: clipped > 0 ? text.slice(0, -noteOf(clipped).length) : text, missing: clipped }
+}
+
+/** A tool's result is a text, or a list of blocks of which some are texts. */
+export function resultText(content: unknown): string {
+  if (typeof content === 'string') return content
+  if (!Array.isArray(content)) return content == null ? '' : JSON.stringify(content)
+  return content
+    .map((block) => {
+      const { type, text } = block as { type?: unknown; text?: unknown }
+      return typeof text === 'string' ? text : `(${String(type)})`
+    })
+    .join('\n')
+}

@@ -9,27 +9,19 @@
  * Some texts are said once per session: a conversation's instructions, a tier's brief and environment, the task itself.
  * When a session has been compacted it may have lost them, so they are said again with the next message.
  */
-import type { MessageOrigin } from '../../contract/conversation.ts'
+import type { LeftOut } from '../../contract/left-out.ts'
 import type { ResumeDecision } from '../resume/decide.ts'
+import { fitPast } from './fit.ts'
 import { begunBefore, handoff, type Interruption, resumedAfter } from './interruption.ts'
-import { aside, clip, quoted, splitAsides } from './parts.ts'
-
-export interface PastTurn {
-  prompt: string
-  /** The agent's final words; null if the turn did not get that far. */
-  answer: string | null
-  /** How the turn ended, if not well. */
-  ending?: string
-  /** Who answered, where several agents take part. */
-  agent?: string
-  /** Where it was said, if not through Reprise. */
-  origin?: MessageOrigin
-}
+import { aside, quoted, splitAsides } from './parts.ts'
+import { type PastTurn, sectionOfStep, sectionOfTurn } from './past.ts'
 
 export interface ComposeInput {
   decision: ResumeDecision
   prompt: string
   turns: readonly PastTurn[]
+  /** How many tokens of the past may be sent; what does not fit is left out. */
+  room?: number
   interruption: Interruption | null
   /** Whether the session that would be resumed has the texts that are said once. Of a fresh one it does not matter. */
   standing?: Standing
@@ -71,27 +63,51 @@ export interface ChatContext {
   unfinished: boolean
 }
 
+/** The texts of a prompt, in order, and what of the past is not in them. */
+export interface Composed {
+  texts: string[]
+  leftOut: LeftOut | null
+}
+
 /** What the agent must know about its files comes right before the user's text: it concerns what it does next. */
-export function composePrompt({ workTree, ...input }: ComposeInput): string[] {
-  const { added, prompt } = composeTask(input)
+export function composePrompt({ workTree, ...input }: ComposeInput): Composed {
+  const { added, prompt, leftOut } = input.decision.kind === 'resume' ? resumedTask(input) : freshTask(input)
   const files = workTree ? [aside(workTree)] : []
-  return [...added, ...files, ...(prompt === null ? [] : splitAsides(prompt))]
+  return { texts: [...added, ...files, ...(prompt === null ? [] : splitAsides(prompt))], leftOut }
 }
 
 /** What Reprise adds, and the user's own text; null if the session has that already. */
 interface Task {
   added: string[]
   prompt: string | null
+  leftOut: LeftOut | null
 }
 
-function composeTask(input: Omit<ComposeInput, 'workTree'>): Task {
-  if (input.decision.kind === 'resume') return resumedTask(input)
-  const { decision, prompt, turns, interruption, chat, tier } = input
-  const added: string[] = tier ? freshTier(tier) : []
-  if (chat?.instructions) added.push(instructed(chat.instructions))
-  if (decision.carry !== 'none' && turns.length > 0 && !tier?.handoff) added.push(transcript(SO_FAR, turns))
-  if (decision.carry === 'handoff' && interruption) added.push(aside(handoff(interruption, decision.reason)))
-  return { added, prompt }
+function freshTask({
+  decision,
+  prompt,
+  turns,
+  room,
+  interruption,
+  chat,
+  tier,
+}: Omit<ComposeInput, 'workTree'>): Task {
+  const told = decision.carry !== 'none' && !tier?.handoff ? turns.map(sectionOfTurn) : []
+  const unfinished = decision.carry === 'handoff' ? interruption : null
+  const work = (unfinished?.work ?? []).map(sectionOfStep)
+  const { texts, leftOut } = fitPast([...told, ...work], room ?? Number.POSITIVE_INFINITY)
+  const steps = texts.slice(texts.length - Math.min(work.length, texts.length))
+  const added = [
+    ...(tier ? freshTier(tier) : []),
+    ...(chat?.instructions ? [instructed(chat.instructions)] : []),
+    ...(told.length > 0
+      ? [transcript(SO_FAR, texts.slice(0, texts.length - steps.length), told.length)]
+      : []),
+    ...(unfinished && decision.kind === 'fresh'
+      ? [aside(handoff(unfinished, decision.reason, { steps, all: work.length }))]
+      : []),
+  ]
+  return { added, prompt, leftOut }
 }
 
 function resumedTask(input: Omit<ComposeInput, 'workTree'>): Task {
@@ -100,7 +116,7 @@ function resumedTask(input: Omit<ComposeInput, 'workTree'>): Task {
   if (interruption?.promptRecorded && !roomMade) {
     const again =
       standing === 'known' ? [] : [...standingTexts(input), ...(compacted ? [tasked(prompt)] : [])]
-    return { added: [...again, aside(resumedAfter(interruption))], prompt: null }
+    return { added: [...again, aside(resumedAfter(interruption))], prompt: null, leftOut: null }
   }
   const begun = interruption && !roomMade ? begunBefore(interruption) : null
   const before = roomMade ? [aside(ROOM_MADE)] : []
@@ -109,16 +125,21 @@ function resumedTask(input: Omit<ComposeInput, 'workTree'>): Task {
     const texts = standing === 'known' ? [aside(tier.brief)] : standingTexts(input)
     const added = [...before, ...texts, ...after]
     // The session knows the task of the tier before, unless it has been compacted.
-    return { added, prompt: tier.takesOver && !compacted && !roomMade ? null : prompt }
+    return { added, prompt: tier.takesOver && !compacted && !roomMade ? null : prompt, leftOut: null }
   }
+  const missed = fitPast(
+    (chat && !roomMade ? chat.catchUp : []).map(sectionOfTurn),
+    input.room ?? Number.POSITIVE_INFINITY,
+  )
   const added = [
     ...before,
     ...(standing === 'known' ? [] : standingTexts(input)),
     ...(compacted && task ? [tasked(task)] : []),
-    ...(chat && !roomMade ? resumedChat(chat) : []),
+    ...(missed.texts.length > 0 ? [transcript(MEANWHILE, missed.texts, chat?.catchUp.length ?? 0)] : []),
+    ...(chat && !roomMade ? [aside(chat.unfinished ? UNFINISHED : ATTEND)] : []),
     ...after,
   ]
-  return { added, prompt }
+  return { added, prompt, leftOut: missed.leftOut }
 }
 
 /** For a session that has been compacted: what it was told once, and its task. */
@@ -155,52 +176,11 @@ const ATTEND = 'Earlier questions in this conversation have been answered. Atten
 const UNFINISHED =
   'Your last turn in this conversation was not finished. Attend to the message below; if you had asked something, it may be the answer.'
 
-function resumedChat({ catchUp, unfinished }: ChatContext): string[] {
-  return [
-    ...(catchUp.length > 0 ? [transcript(MEANWHILE, catchUp)] : []),
-    aside(unfinished ? UNFINISHED : ATTEND),
-  ]
-}
-
 const instructed = (text: string) => `<instructions>\n${text}\n</instructions>`
 
-/** About 100,000 tokens: a history that fills the window of the model it is for helps nobody. */
-const TRANSCRIPT_CHARS = 400_000
-/** Of one message, where not all fit: one that is huge must not be all that is told. */
-const MESSAGE_CHARS = 100_000
-
-/** If not all fit, huge messages are shortened and the newest turns kept; it is said what was left out. */
-function transcript(heading: string, turns: readonly PastTurn[]): string {
-  const body: string[] = []
-  const all = turns.reduce((sum, { prompt, answer }) => sum + prompt.length + (answer?.length ?? 0), 0)
-  const max = all > TRANSCRIPT_CHARS ? MESSAGE_CHARS : TRANSCRIPT_CHARS
-  let room = TRANSCRIPT_CHARS
-  for (const turn of turns.toReversed()) {
-    const text = turnText(turn, max)
-    if (text.length > room && body.length > 0) break
-    body.unshift(clip(text, room))
-    room -= text.length
-  }
-  const left = turns.length - body.length
-  if (left > 0) body.unshift(`(${left} earlier ${left === 1 ? 'turn was' : 'turns were'} left out.)`)
-  return aside(`${heading}\n\n${body.join('\n\n')}`)
-}
-
-const SAID_ELSEWHERE = {
-  outside: 'The following was said in your session outside Reprise.',
-  'outside-branch':
-    'The following was said outside Reprise, on another branch of your session: what is above it here may not have been known there.',
-} as const
-
-function turnText(turn: PastTurn, max: number): string {
-  return [
-    turn.origin && turn.origin !== 'reprise' ? `(${SAID_ELSEWHERE[turn.origin]})` : '',
-    turn.prompt === '' ? '' : `<user>\n${quoted(clip(turn.prompt, max))}\n</user>`,
-    turn.answer === null
-      ? ''
-      : `<assistant${turn.agent ? ` agent="${turn.agent}"` : ''}>\n${quoted(clip(turn.answer, max))}\n</assistant>`,
-    turn.ending ? `(${turn.ending})` : '',
-  ]
-    .filter(Boolean)
-    .join('\n')
+/** `all`: how many turns there were. */
+function transcript(heading: string, texts: readonly string[], all: number): string {
+  const left = all - texts.length
+  const missing = `(${left} earlier ${left === 1 ? 'turn was' : 'turns were'} left out.)`
+  return aside([heading, ...(left > 0 ? [missing] : []), ...texts].join('\n\n'))
 }

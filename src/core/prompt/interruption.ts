@@ -5,6 +5,7 @@
  */
 import type { FreshReason, ToolResult } from '../../contract/run.ts'
 import { clip, quoted } from './parts.ts'
+import type { PastPart } from './past.ts'
 
 /** What a tool waited for when the agent vanished, as far as it is known that it did not run. */
 export type Waited =
@@ -27,6 +28,8 @@ export interface Interruption {
   tools: readonly ToolCall[]
   /** Those of `tools` that were called after the agent had taken this run's prompt. */
   toolsSincePrompt: readonly ToolCall[]
+  /** All that the agent said and did, in order, with what the tools printed. */
+  work: readonly PastPart[]
   /** What the agent said last, as far as it got. */
   saying: string | null
   /** The agent's session already holds this run's prompt. */
@@ -52,7 +55,6 @@ export const sayAnswers = (answers: NonNullable<ToolResult['answers']>) =>
 const HIDDEN = /\[redacted/
 
 const LAST_TOOLS = 10
-const HANDOFF_TOOLS = 100
 const SAYING_CHARS = 4000
 
 export function resumedAfter({ how, tools, saying }: Interruption): string {
@@ -103,18 +105,36 @@ const WHY_NEW: Partial<Record<FreshReason, string>> = {
   'too-many-resumes': 'It was interrupted again and again in its session, so this is a new one.',
 }
 
-/** For a session that knows nothing of it. */
-export function handoff({ how, tools }: Interruption, reason: FreshReason): string {
-  const last = tools.slice(-HANDOFF_TOOLS)
-  const left = tools.length - last.length
-  const lines = [...(left > 0 ? [`(${left} earlier tool calls are left out.)`] : []), ...last.map(toolLine)]
+/**
+ * For a session that knows nothing of it: what the agent said and did, in order. `steps` are those that fit, the newest
+ * of all there were.
+ */
+export function handoff(
+  { how, work }: Interruption,
+  reason: FreshReason,
+  { steps, all }: { steps: readonly string[]; all: number },
+): string {
+  const left = all - steps.length
   return [
     `An earlier attempt at the task below was interrupted (${how}). ${WHY_NEW[reason] ?? 'Its session cannot be resumed.'}`,
-    lines.length > 0
-      ? `Tools had already run in it; look at the actual state before repeating any of this:\n${lines.join('\n')}`
+    ...(all > 0 ? ['What it said and did in it, in order, as Reprise saw it:'] : []),
+    ...(left > 0 ? [`(${left} earlier ${left === 1 ? 'step is' : 'steps are'} left out.)`] : []),
+    ...steps,
+    work.some(({ kind }) => kind === 'tool')
+      ? 'What these tools did stays done: look at the actual state before repeating any of it.'
       : 'It had not run any tools.',
   ].join('\n')
 }
+
+/** A tool call as a step of the work. */
+export const stepOf = (tool: ToolCall, output = '', missing = 0): PastPart => ({
+  kind: 'tool',
+  name: tool.name,
+  input: inputText(tool),
+  ending: describeEnding(tool),
+  output,
+  missing,
+})
 
 /** What others said may end with a full stop, or not. */
 const sentence = (text: string) => `${text.replace(/[.\s]+$/, '')}.`
@@ -124,9 +144,10 @@ const isUnknown = ({ ending, waited }: ToolCall) => ending === null && !waited
 const TOOL_INPUT_CHARS = 500
 
 function toolLine(tool: ToolCall): string {
-  const input = typeof tool.input === 'string' ? tool.input : JSON.stringify(tool.input)
-  return `- ${tool.name} ${clip(input ?? '', TOOL_INPUT_CHARS)}: ${describeEnding(tool)}`
+  return `- ${tool.name} ${clip(inputText(tool), TOOL_INPUT_CHARS)}: ${describeEnding(tool)}`
 }
+
+const inputText = ({ input }: ToolCall) => (typeof input === 'string' ? input : JSON.stringify(input)) ?? ''
 
 function describeEnding({ ending, waited }: ToolCall): string {
   if (ending !== null) return ending === 'ok' ? 'done' : 'failed'

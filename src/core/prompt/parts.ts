@@ -17,7 +17,7 @@ const LEADING_ASIDE = /^(<reprise>\n[\s\S]*?\n<\/reprise>)\n\n(?=\S)/
 
 /** What somebody said must not be able to end the part in which it is quoted. */
 export const quoted = (text: string) =>
-  text.replace(/<(?=\/?(?:reprise|user|assistant|instructions|task|said)\b)/g, '&lt;')
+  text.replace(/<(?=\/?(?:reprise|user|assistant|instructions|task|said|output)\b)/g, '&lt;')
 
 export function clip(text: string, max: number): string {
   return text.length <= max ? text : `${text.slice(0, max)}… (${text.length - max} more characters)`
