@@ -14,6 +14,7 @@ const LONG = [
   'damage',
   'checkpoints',
   'interruptions',
+  'outages',
   'follow-ups',
   'watches',
 ]

@@ -1,0 +1,189 @@
+/**
+ * Outages and limits on the real CLI: the model server refuses connections, or says that the account is used up, and all
+ * runs go on in their own sessions when that is over. A whole minute, and twenty runs, with REPRISE_TEST_ALL.
+ */
+import { afterEach, expect, it } from 'vitest'
+import type { Status } from '../../src/contract/http.ts'
+import type { Obstacle } from '../../src/contract/obstacle.ts'
+import type { RunDetail } from '../../src/contract/run.ts'
+import { createCli } from '../cli/cli.ts'
+import { Chat } from '../support/chat.ts'
+import { FIXED, report, results, TASK } from '../support/incident.ts'
+import { createJob, jobIs, runJob } from '../support/jobs.ts'
+import { until, World } from '../support/world.ts'
+
+const ALL = process.env.REPRISE_TEST_ALL !== undefined
+const PATIENT = 60_000
+const bash = (command: string) => ({ tool: 'Bash', input: { command, description: 'work' } })
+
+let world: World
+afterEach(() => world.close())
+
+const status = () => world.api<Status>('GET', '/api/status')
+const obstacle = (fits: (open: Obstacle) => boolean, what: string) =>
+  until(async () => (await status()).obstacles.find(fits), what, PATIENT)
+
+/** How often a text stands in the newest history that the model was sent in a session. */
+function countIn(sessionId: string | null, text: string): number {
+  const last = world.simulator.requests({ kind: 'main' }).findLast((r) => r.sessionId === sessionId)
+  return JSON.stringify(last?.messages ?? []).split(text).length - 1
+}
+
+it('an outage: mixed runs wait without processes, across a kill of the daemon, and each goes on in its session', async () => {
+  world = await World.create(
+    {
+      name: 'outage',
+      rules: [
+        {
+          when: '/^work on it$/',
+          reply: [bash('echo once >> log'), { await: 'results' }, { hold: 'gate' }, 'never'],
+        },
+        { when: { user: 'tier 1 of' }, reply: [report(FIXED), results, { text: 'looked' }] },
+        { when: 'You were interrupted', reply: 'Went on.' },
+        { reply: 'Answered.' },
+      ],
+    },
+    { jobs: { backoff: '500ms', perWorkDir: 10 }, run: { concurrency: 2, termAfter: '1s', killAfter: '1s' } },
+  )
+  await world.startDaemon()
+  const chat = await Chat.create(world)
+  const before = await chat.say('the first question')
+
+  const atWork = await createJob(world, { prompt: 'work on it', permissions: 'allow', maxResumes: 0 })
+  await world.simulator.waitForHold('gate')
+  await world.simulator.goAway()
+  const turn = await chat.post('the second question')
+  const jobs = await Promise.all(
+    ['one', 'two'].map((name) => createJob(world, { prompt: `the job ${name}`, maxResumes: 0 })),
+  )
+  const tier = await world.createRun({ prompt: TASK, tier: 1 })
+  await world.api('POST', '/api/followups', { prompt: 'and later?', runId: before.id, inMs: 1000 })
+  const all = [atWork.runId, turn.id, ...jobs.map(({ runId }) => runId), tier.id]
+
+  // All of them, and the follow-up, which has become a run by then.
+  const waits = (open: Obstacle) => open.waitingCount + (open.probe ? 1 : 0) >= all.length
+  const open = await obstacle((o) => waits(o) && o.failures >= 2, 'all to wait')
+  expect(open).toMatchObject({
+    kind: 'outage',
+    agents: ['claude'],
+    baseUrl: world.simulator.url,
+    model: null,
+  })
+  expect(open.neverAnswered).toBe(false)
+  const waiting = await world.getRun(turn.id)
+  expect(waiting).toMatchObject({ state: 'queued', message: expect.stringContaining('outage since') })
+  expect(await jobIs(world, jobs[1]!.id, ({ state }) => state === 'waiting')).toMatchObject({
+    message: expect.stringMatching(/outage.*goes on by itself/),
+  })
+
+  await world.killDaemon()
+  await world.startDaemon()
+  await until(() => world.processes().length === 0, 'no process, between two tries', PATIENT)
+  const longEnough = (o: Obstacle) => !ALL || Date.now() - Date.parse(o.since) > 60_000
+  await obstacle((o) => o.failures > open.failures && longEnough(o), 'another try')
+  const refused = world.simulator.requests().length
+  await world.simulator.comeBack()
+
+  const { items } = await world.api<{ items: RunDetail[] }>('GET', '/api/runs?limit=50')
+  for (const { id } of items) expect(await world.settled(id)).toMatchObject({ outcome: 'completed' })
+  expect(
+    world.simulator
+      .requests()
+      .slice(refused)
+      .filter(({ status: code }) => code !== 200),
+  ).toEqual([])
+  for (const id of all) {
+    const run = await world.getRun(id)
+    expect(new Set(run.attempts.map(({ agentSessionId }) => agentSessionId)).size).toBe(1)
+    expect(run.attempts.every(({ resumed, freshReason }) => resumed || freshReason === 'first-run')).toBe(
+      true,
+    )
+  }
+  const job = await world.getRun(atWork.runId)
+  expect(job.attempts.map((a) => a.outcome?.name)).toEqual(
+    expect.arrayContaining(['outage', 'completed'] as const),
+  )
+  expect(countIn(job.sessionId, 'work on it')).toBe(1)
+  expect(countIn((await world.getRun(turn.id)).sessionId, 'the second question')).toBe(1)
+  expect((await world.getRun(turn.id)).sessionId).toBe(before.sessionId)
+  for (const [index, name] of ['one', 'two'].entries()) {
+    expect(countIn((await world.getRun(jobs[index]!.runId)).sessionId, `the job ${name}`)).toBe(1)
+  }
+  expect((await status()).obstacles).toEqual([])
+}, 240_000)
+
+it('a limit: the others do not run into it, and all go on when it resets', async () => {
+  world = await World.create(
+    {
+      name: 'limit',
+      rules: [
+        { times: 1, reply: [{ rateLimit: { resetsIn: '4s', times: 1 } }, 'never'] },
+        { reply: 'Done.' },
+      ],
+    },
+    { run: { concurrency: 4, termAfter: '1s', killAfter: '1s' } },
+  )
+  // The CLI tells resets and quotas to those who have a subscription.
+  delete world.env.ANTHROPIC_API_KEY
+  world.env.CLAUDE_CODE_OAUTH_TOKEN = 'made-up'
+  await world.startDaemon()
+  const first = await world.createRun({ prompt: 'first' })
+  const open = await obstacle(({ kind }) => kind === 'limit', 'the limit')
+  const count = ALL ? 19 : 5
+  const others = await Promise.all(
+    Array.from({ length: count }, (_, n) => world.createRun({ prompt: `run ${n}` })),
+  )
+  const full = await obstacle(({ waitingCount }) => waitingCount === count + 1, 'all to wait')
+  expect(full).toMatchObject({ resetsAt: open.resetsAt, probe: null })
+  expect((await status()).quotas).toMatchObject([
+    { agents: ['claude'], status: 'rejected', windows: [{ name: 'five_hour', used: 1 }] },
+  ])
+  const cli = createCli(world.env)
+  const { stdout } = await cli.run(['status'])
+  expect(stdout).toMatch(/^limit {5}claude.*\n.*resets at \d\d:\d\d:\d\d.*; \d+ runs wait: run_/m)
+  expect(stdout).toMatch(/^quota {5}claude: five_hour 100% used/m)
+  for (const { id } of [first, ...others])
+    expect(await world.settled(id)).toMatchObject({ outcome: 'completed' })
+  const [limited, probe, ...rest] = world.simulator.requests({ kind: 'main' })
+  expect(limited?.status).toBe(429)
+  expect(probe!.at.getTime()).toBeGreaterThanOrEqual(Date.parse(open.resetsAt ?? ''))
+  expect(rest).toHaveLength(count)
+  expect((await world.getRun(others.at(-1)!.id)).attemptCount).toBe(1)
+  await cli.close()
+}, 240_000)
+
+it('a connection that never worked: told within seconds as a mistake of set-up; taken back, or gone on with', async () => {
+  world = await World.create({ name: 'late', rules: [{ reply: 'Here.' }] }, { jobs: { backoff: '500ms' } })
+  // As the CLI comes: it would try for minutes.
+  delete world.env.CLAUDE_CODE_MAX_RETRIES
+  await world.simulator.goAway()
+  await world.startDaemon()
+  const chat = await Chat.create(world)
+  const turn = await chat.post('anybody there?')
+  const asked = performance.now()
+  const told = await world.waitForEvent(
+    turn.id,
+    (event) => event.type === 'note' && event.text.includes('probably a mistake of set-up'),
+  )
+  expect(performance.now() - asked).toBeLessThan(20_000)
+  expect(told).toMatchObject({ text: expect.stringContaining(`${world.simulator.url} has never answered`) })
+  const job = await createJob(world, { prompt: 'and for a job?' })
+  expect(await jobIs(world, job.id, ({ state }) => state === 'waiting')).toBeTruthy()
+  expect((await status()).obstacles).toMatchObject([{ neverAnswered: true }])
+
+  await world.api('POST', `/api/runs/${turn.id}/cancel`)
+  expect(await world.settled(turn.id)).toMatchObject({ outcome: 'cancelled' })
+  await world.simulator.comeBack()
+  expect(await world.settled(job.runId)).toMatchObject({ outcome: 'completed', resultText: 'Here.' })
+  expect(world.simulator.requests({ kind: 'main' })).toHaveLength(1)
+})
+
+it('no login: told at once', async () => {
+  world = await World.create({ name: 'none', rules: [{ reply: 'x' }] })
+  delete world.env.ANTHROPIC_API_KEY
+  await world.configure({ agents: { claude: { model: 'haiku', command: 'claude' } } })
+  await world.startDaemon()
+  const job = await runJob(world, { prompt: 'go' })
+  expect(job).toMatchObject({ state: 'paused', attention: 'auth', attemptCount: 1 })
+  expect(job.message).toContain('/login')
+})
