@@ -140,6 +140,7 @@ export async function spoolAttempt(folder: string, output: string): Promise<Spoo
     agent: agent.name,
     agentSessionId: randomUUID(),
     workDir: folder,
+    workDirId: null,
     runtimeId: 'bench',
     runtime: null,
     epoch: 0,

@@ -1,5 +1,5 @@
 /** Conversations and their messages as lines of text. */
-import type { Conversation, ConversationDetail, Message } from '../contract/conversation.ts'
+import type { Conversation, ConversationDetail, ConversationMove, Message } from '../contract/conversation.ts'
 import { count } from './amounts.ts'
 import { firstLine } from './terminal.ts'
 import { toolLine } from './tool-line.ts'
@@ -62,6 +62,15 @@ export function conversationLines(conversation: ConversationDetail): string[] {
   ]
   const width = Math.max(...fields.map(([name]) => name.length))
   return fields.map(([name, value]) => `${name.padEnd(width)}  ${value}`)
+}
+
+/** What a move means, a line for each session. */
+export function moveLines({ from, to, sessions }: ConversationMove): string[] {
+  return [
+    `${from} → ${to}`,
+    ...(sessions.length === 0 ? ['no session yet: nothing is lost'] : []),
+    ...sessions.map(({ agent, why }) => `${agent}: ${why}`),
+  ]
 }
 
 export const titleOf = ({ title }: Conversation) => (title === '' ? '(untitled)' : firstLine(title, 200))

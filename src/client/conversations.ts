@@ -2,11 +2,13 @@
 import type {
   Conversation,
   ConversationDetail,
+  ConversationMove,
   CreateConversation,
   CreateTurn,
   Message,
   RetryTurn,
   UpdateConversation,
+  UpdatedConversation,
 } from '../contract/conversation.ts'
 import type { Page } from '../contract/http.ts'
 import type { Run } from '../contract/run.ts'
@@ -16,7 +18,9 @@ export interface ConversationCalls {
   createConversation: (request: CreateConversation) => Promise<Conversation>
   listConversations: (options?: PageOptions) => Promise<Page<Conversation>>
   getConversation: (id: string) => Promise<ConversationDetail>
-  updateConversation: (id: string, change: UpdateConversation) => Promise<ConversationDetail>
+  updateConversation: (id: string, change: UpdateConversation) => Promise<UpdatedConversation>
+  /** What it would mean to move it to that directory; nothing is changed. */
+  planMove: (id: string, workDir: string) => Promise<ConversationMove>
   deleteConversation: (id: string) => Promise<void>
   /** The run that answers; follow it with `events`. */
   createTurn: (id: string, request: CreateTurn, options?: KeyOptions) => Promise<Run>
@@ -47,6 +51,7 @@ export function conversationCalls({ call, tell }: Calls): ConversationCalls {
     listConversations: (options) => call({ path: all, query: { ...options } }),
     getConversation: (id) => call({ path: one(id) }),
     updateConversation: (id, body) => call({ method: 'PATCH', path: one(id), body }),
+    planMove: (id, workDir) => call({ path: one(id, '/move'), query: { workDir } }),
     deleteConversation: (id) => tell({ method: 'DELETE', path: one(id) }),
     createTurn: (id, body, options) => turn({ path: one(id, '/turns'), body }, options),
     editMessage: (id, mid, text) => call({ method: 'PATCH', path: message(id, mid), body: { text } }),

@@ -77,6 +77,30 @@ export const ConversationDetail = Conversation.extend({
 })
 export type ConversationDetail = z.infer<typeof ConversationDetail>
 
+/** What it means to move a conversation to another work directory. */
+export const ConversationMove = z.object({
+  from: z.string(),
+  to: z.string(),
+  sessions: z.array(
+    z.object({
+      agent: z.string(),
+      session: SessionId.schema,
+      /** As far as the directory goes. Otherwise the next turn starts fresh, with the whole conversation. */
+      resumes: z.boolean(),
+      /** For people. */
+      why: z.string(),
+    }),
+  ),
+})
+export type ConversationMove = z.infer<typeof ConversationMove>
+
+/** What a change answers with. */
+export const UpdatedConversation = ConversationDetail.extend({
+  /** If it was moved. */
+  move: ConversationMove.optional(),
+})
+export type UpdatedConversation = z.infer<typeof UpdatedConversation>
+
 const words = (max: number) =>
   z
     .string()
@@ -96,6 +120,8 @@ export const UpdateConversation = z.strictObject({
   title: words(200).optional(),
   /** null takes them away. */
   instructions: z.string().max(1_000_000).nullable().optional(),
+  /** Moves it: see ConversationMove. */
+  workDir: WorkDir.optional(),
 })
 export type UpdateConversation = z.infer<typeof UpdateConversation>
 

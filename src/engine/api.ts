@@ -4,11 +4,13 @@ import type { Chain } from '../contract/chain.ts'
 import type {
   Conversation,
   ConversationDetail,
+  ConversationMove,
   CreateConversation,
   CreateTurn,
   Message,
   RetryTurn,
   UpdateConversation,
+  UpdatedConversation,
 } from '../contract/conversation.ts'
 import type { Approval, Escalation } from '../contract/escalation.ts'
 import type { RunEvent } from '../contract/events.ts'
@@ -60,7 +62,9 @@ export interface Engine extends JobEngine, WatchEngine {
   createConversation: (request: CreateConversation) => Promise<Conversation>
   listConversations: (query: ListQuery) => Promise<Page<Conversation>>
   getConversation: (id: ConversationId) => Promise<ConversationDetail>
-  updateConversation: (id: ConversationId, change: UpdateConversation) => Promise<ConversationDetail>
+  updateConversation: (id: ConversationId, change: UpdateConversation) => Promise<UpdatedConversation>
+  /** What it would mean to move it there. */
+  planMove: (id: ConversationId, workDir: string) => Promise<ConversationMove>
   /** Open runs of it are cancelled; settled ones stay as records. */
   deleteConversation: (id: ConversationId) => Promise<void>
   createTurn: (

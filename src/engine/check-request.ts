@@ -59,6 +59,14 @@ export async function checkWorkDir(path: string): Promise<string> {
   return real
 }
 
+/** What the file system knows a directory by, whatever it is called; see core/resume/place.ts. */
+export async function identifyDir(path: string): Promise<string | null> {
+  return stat(path).then(
+    ({ dev, ino, birthtimeMs }) => `${dev}:${ino}:${birthtimeMs}`,
+    () => null,
+  )
+}
+
 export async function realWorkDir(path: string): Promise<string> {
   try {
     return await realpath(path)

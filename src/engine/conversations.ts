@@ -9,6 +9,7 @@ import type { ConversationRecord, NewRun, RunRecord } from '../store/records.ts'
 import type { Engine } from './api.ts'
 import { checkWorkDir } from './check-request.ts'
 import { describeConversation, describeConversationDetail, describeMessage } from './describe.ts'
+import { checkConversationDir, planMove } from './move.ts'
 import type { EngineParts } from './parts.ts'
 
 type Conversations = Pick<
@@ -17,6 +18,7 @@ type Conversations = Pick<
   | 'listConversations'
   | 'getConversation'
   | 'updateConversation'
+  | 'planMove'
   | 'deleteConversation'
   | 'createTurn'
   | 'editMessage'
@@ -110,9 +112,12 @@ export function createConversations(
     },
     getConversation: async (id) => detail(await require(id)),
     updateConversation: async (id, change) => {
+      const { workDir } = change
+      const move = workDir === undefined ? undefined : await planMove(parts, await require(id), workDir)
       await store.updateConversation(id, change, clock.now())
-      return detail(await require(id))
+      return { ...(await detail(await require(id))), ...(move ? { move } : {}) }
     },
+    planMove: async (id, workDir) => planMove(parts, await require(id), workDir),
     deleteConversation: async (id) => {
       await stopAll(await store.deleteConversation(id, clock.now()))
     },
@@ -121,7 +126,7 @@ export function createConversations(
       const conversation = await require(id)
       const agent = asked ?? conversation.agent
       await agents.runtime(agent)
-      await checkWorkDir(conversation.workDir)
+      await checkConversationDir(conversation)
       const run = newRun(conversation, agent, text, request, idempotencyKey)
       const messageId = MessageId.create(run.createdAt)
       const admitted = await store.admitTurn({ messageId, conversationId: id, run })
@@ -141,7 +146,7 @@ export function createConversations(
     retryFrom: async (id, message, { agent: asked, ...request }, idempotencyKey) => {
       const conversation = await require(id)
       if (asked !== undefined) await agents.runtime(asked)
-      await checkWorkDir(conversation.workDir)
+      await checkConversationDir(conversation)
       const { run, created, orphaned } = await store.retryFrom(id, message, (question, before) => {
         const text = renderBlocks(question.blocks)
         return newRun(conversation, asked ?? question.agent, text, request, idempotencyKey, before)

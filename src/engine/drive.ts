@@ -55,10 +55,11 @@ export async function driveRun(parts: EngineParts, live: LiveRuns, queued: RunRe
     const { prepared } = informed
     run = informed.run
     if (prepared === 'busy') return await waitForSession(parts, run)
-    const { agent, runtime, plan, workDir, newSession } = prepared
+    const { agent, runtime, plan, place, newSession } = prepared
     const attempt = await parts.store.startAttempt({
       attempt: prepared.attempt,
       newSession,
+      place,
       revision: prepared.revision,
       sent: prepared.sent,
       events: (number) => [
@@ -84,7 +85,7 @@ export async function driveRun(parts: EngineParts, live: LiveRuns, queued: RunRe
       program: runtime.path,
       args: plan.args,
       env: gate ? guarded(parts, run, dir, gate, agent.env) : agent.env,
-      workDir,
+      workDir: place.workDir,
     })
     await persist(parts, () => parts.store.markLaunched(attempt, keeper))
     await supervise(parts, live, { run, attempt, adapter: agent.adapter, dir, keeper, gate })

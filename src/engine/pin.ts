@@ -2,6 +2,7 @@
 import type { ConfiguredAgent } from '../agents/registry.ts'
 import type { OutsideTurn } from '../core/history/outside.ts'
 import type { Holder, Pin } from '../core/resume/facts.ts'
+import { isSamePlace, type Place } from '../core/resume/place.ts'
 import type { RunRecord, SessionRecord } from '../store/records.ts'
 import type { EngineParts } from './parts.ts'
 
@@ -17,7 +18,7 @@ export async function readPin(
   { store, agents }: EngineParts,
   run: RunRecord,
   session: SessionRecord,
-  epoch: number,
+  { epoch, place }: { epoch: number; place: Place },
 ): Promise<PinFacts> {
   // Another agent's session is not looked into: it may not even be configured any more.
   if (session.agent !== run.agent) {
@@ -30,7 +31,8 @@ export async function readPin(
   }
   const { adapter, env } = agents.get(session.agent)
   const transcript = await adapter.inspectTranscript(session.agentSessionId, env, {
-    workDir: session.workDir,
+    // Under its name of now, where it was renamed: that is where the agent will look.
+    workDir: isSamePlace(session, place) ? place.workDir : session.workDir,
     messageId: run.promptId,
     answeredId: await store.findAnsweredPrompt(session),
     ownIds: await readOwnIds(store, run, session),

@@ -13,11 +13,12 @@ import { type ChatContext, composePrompt } from '../core/prompt/compose.ts'
 import { estimateTokens, roomForPast } from '../core/prompt/tokens.ts'
 import { decideResume, type ResumeDecision } from '../core/resume/decide.ts'
 import type { Pin } from '../core/resume/facts.ts'
+import type { Place } from '../core/resume/place.ts'
 import { findRuntimeChange } from '../core/resume/runtime.ts'
 import { decideRoom } from '../core/room/decide.ts'
 import type { AttemptRecord, NewAttempt, RunRecord, Sent, SessionRecord } from '../store/records.ts'
 import { readAllowance } from './allowance.ts'
-import { realWorkDir } from './check-request.ts'
+import { identifyDir, realWorkDir } from './check-request.ts'
 import { currentAttempts, readContext, readWholePast, standingOf } from './context.ts'
 import { canBeHeld, isGated } from './gate.ts'
 import { type EarlierAttempts, readEarlierAttempts, toInterruption } from './history.ts'
@@ -30,7 +31,7 @@ import { readWindow } from './windows.ts'
 export interface Prepared {
   agent: ConfiguredAgent
   runtime: Runtime
-  workDir: string
+  place: Place
   plan: Plan
   attempt: NewAttempt
   newSession: SessionRecord | null
@@ -59,8 +60,9 @@ export async function prepareAttempt(
   const agent = agents.get(run.agent)
   const runtime = await agents.runtime(run.agent)
   const workDir = await realWorkDir(run.workDir)
+  const place = { workDir, workDirId: await identifyDir(workDir) }
   const { session, turns, chat } = context
-  const pinned = session && (await readPin(parts, run, session, context.sessionEpoch))
+  const pinned = session && (await readPin(parts, run, session, { epoch: context.sessionEpoch, place }))
   if (pinned?.pin.holder?.kind === 'lease') return 'busy'
 
   const earlier = await readEarlierAttempts(store, run)
@@ -71,7 +73,7 @@ export async function prepareAttempt(
       {
         agent: run.agent,
         runtime: factsOf(runtime),
-        workDir,
+        ...place,
         canResume: runtime.capabilities.resume,
         // A forced fresh start is about the session the caller named, not about this run's own later attempts.
         forceFresh: run.request.forceFreshSession && run.attemptCount === run.outdatedAttempts,
@@ -146,7 +148,7 @@ export async function prepareAttempt(
     decision: { kind: 'fresh', reason: 'forced', carry: 'transcript' },
     ...text,
   })
-  const newSession = decision.kind === 'resume' ? null : createSession(run, runtime, workDir, session, now)
+  const newSession = decision.kind === 'resume' ? null : createSession(run, runtime, place, session, now)
   const used = newSession ?? session
   if (!used) throw new Error('a resumed attempt without a session')
   const attempt = {
@@ -179,7 +181,7 @@ export async function prepareAttempt(
   return {
     agent,
     runtime,
-    workDir,
+    place,
     plan,
     attempt,
     newSession,
@@ -230,7 +232,7 @@ const hasWork = (earlier: EarlierAttempts) => earlier.tools.length > 0 || earlie
 function createSession(
   run: RunRecord,
   runtime: Runtime,
-  workDir: string,
+  place: Place,
   before: SessionRecord | null,
   now: Date,
 ): SessionRecord {
@@ -238,7 +240,7 @@ function createSession(
     id: SessionId.create(now),
     agent: run.agent,
     agentSessionId: randomUUID(),
-    workDir,
+    ...place,
     runtimeId: runtime.runtimeId,
     runtime: factsOf(runtime),
     epoch: before?.epoch ?? 0,

@@ -5,6 +5,7 @@
 import type { Kysely } from 'kysely'
 import type { EventBody } from '../contract/events.ts'
 import type { AttemptId, RunId } from '../contract/ids.ts'
+import type { Place } from '../core/resume/place.ts'
 import { countCacheUse } from './cache-totals.ts'
 import { extendDeadlineOf } from './cycle-deadlines.ts'
 import { endTurn } from './end-turn.ts'
@@ -31,6 +32,8 @@ import type { Tx } from './writer.ts'
 
 export interface StartInput {
   attempt: NewAttempt
+  /** Where a resumed session goes on: its directory may have another name by now. */
+  place?: Place
   /** Made with the attempt if it is a fresh one. */
   newSession: SessionRecord | null
   /** How long the text is, and how long it would be with the whole history. */
@@ -46,7 +49,7 @@ export interface StartInput {
  */
 export async function startAttempt(
   tx: Tx,
-  { attempt, newSession, revision, sent, events }: StartInput,
+  { attempt, newSession, place, revision, sent, events }: StartInput,
 ): Promise<AttemptRecord | null> {
   const at = attempt.startedAt.getTime()
   const held = await tx
@@ -87,7 +90,11 @@ export async function startAttempt(
   else
     await tx
       .updateTable('sessions')
-      .set((eb) => ({ resumes: eb('resumes', '+', 1), last_used_at: at }))
+      .set((eb) => ({
+        resumes: eb('resumes', '+', 1),
+        last_used_at: at,
+        ...(place ? { work_dir: place.workDir, work_dir_id: place.workDirId } : {}),
+      }))
       .where('id', '=', attempt.sessionId)
       .execute()
   const { fence } = await tx
@@ -154,6 +161,7 @@ async function insertSession(tx: Tx, session: SessionRecord): Promise<void> {
       agent: session.agent,
       agent_session_id: session.agentSessionId,
       work_dir: session.workDir,
+      work_dir_id: session.workDirId,
       runtime_id: session.runtimeId,
       runtime: session.runtime && JSON.stringify(session.runtime),
       epoch: session.epoch,

@@ -67,7 +67,11 @@ export async function listConversations(
 export async function updateConversation(
   tx: Tx,
   id: ConversationId,
-  change: { title?: string | undefined; instructions?: string | null | undefined },
+  change: {
+    title?: string | undefined
+    instructions?: string | null | undefined
+    workDir?: string | undefined
+  },
   at: Date,
 ): Promise<void> {
   await requireConversation(tx, id)
@@ -79,6 +83,22 @@ export async function updateConversation(
       ...(change.instructions === undefined ? {} : { instructions: change.instructions }),
     })
     .where('id', '=', id)
+    .execute()
+  if (change.workDir !== undefined) await moveConversation(tx, id, change.workDir)
+}
+
+/** Turns that wait go along. What was prepared for the directory of before must not start. */
+async function moveConversation(tx: Tx, id: ConversationId, workDir: string): Promise<void> {
+  await tx
+    .updateTable('conversations')
+    .set((eb) => ({ work_dir: workDir, revision: eb('revision', '+', 1) }))
+    .where('id', '=', id)
+    .execute()
+  await tx
+    .updateTable('runs')
+    .set({ work_dir: workDir })
+    .where('conversation_id', '=', id)
+    .where('state', '=', 'queued')
     .execute()
 }
 

@@ -194,6 +194,7 @@ export interface SessionRecord {
   agent: string
   agentSessionId: string
   workDir: string
+  workDirId: string | null
   runtimeId: string
   /** What wrote it last; null if that is not known. */
   runtime: RuntimeFacts | null

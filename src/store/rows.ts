@@ -163,6 +163,7 @@ export function toSession(row: SessionsTable): SessionRecord {
     agent: row.agent,
     agentSessionId: row.agent_session_id,
     workDir: row.work_dir,
+    workDirId: row.work_dir_id,
     runtimeId: row.runtime_id,
     runtime: json(row.runtime),
     epoch: row.epoch,

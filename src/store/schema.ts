@@ -164,6 +164,8 @@ export interface SessionsTable {
   agent: string
   agent_session_id: string
   work_dir: string
+  /** What the file system knows it by; null if that was not recorded. */
+  work_dir_id: string | null
   runtime_id: string
   /** What wrote it last, in parts; null if that is not known. */
   runtime: string | null

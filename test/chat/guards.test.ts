@@ -2,9 +2,10 @@
  * Follow-up turns on the real CLI: resumed with only what is new, or fresh with the whole history. Both halves are
  * looked at each time: the flag in argv, and the text the model was sent.
  */
-import { rename, rm, symlink, unlink } from 'node:fs/promises'
+import { mkdir, rename, rm, symlink, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, expect, it } from 'vitest'
+import type { UpdatedConversation } from '../../src/contract/conversation.ts'
 import type { RunDetail } from '../../src/contract/run.ts'
 import { type LoggingAgent, loggingAgent } from '../support/agents.ts'
 import { Chat } from '../support/chat.ts'
@@ -143,6 +144,37 @@ it('another work directory; the same one by another name resumes', async () => {
   await unlink(link)
   await symlink(world.dir, link)
   expectFresh(await chat.say('elsewhere'), 'other-work-dir', 'remember heliotrope')
+})
+
+it('a project that was renamed: moved, the session goes on; to another directory, fresh with the history', async () => {
+  await setUp()
+  await world.startDaemon()
+  const chat = await Chat.create(world)
+  const { sessionId } = await chat.say('remember heliotrope')
+  const renamed = join(world.dir, 'renamed')
+  await rename(world.workDir, renamed)
+  const refused = await world.request('POST', `/api/conversations/${chat.id}/turns`, { text: 'lost?' })
+  expect(refused.status).toBe(422)
+  expect(await refused.text()).toContain(`reprise conversations move ${chat.id}`)
+
+  const path = `/api/conversations/${chat.id}`
+  const plan = await world.api('GET', `${path}/move?workDir=${encodeURIComponent(renamed)}`)
+  expect(plan).toMatchObject({ from: world.workDir, to: renamed, sessions: [{ resumes: true }] })
+  expect(await world.api('PATCH', path, { workDir: renamed })).toMatchObject({ workDir: renamed, move: plan })
+  const there = await chat.say('under another name')
+  expectResumed(there, 'remember heliotrope')
+  expect(there).toMatchObject({ workDir: renamed, sessionId })
+  expect(await world.api('GET', `/api/sessions/${there.session}`)).toMatchObject({ workDir: renamed })
+
+  const other = join(world.dir, 'other')
+  await mkdir(other)
+  const moved = await world.api<UpdatedConversation>('PATCH', path, { workDir: other })
+  expect(moved.move?.sessions).toMatchObject([
+    { resumes: false, why: expect.stringContaining('starts fresh') },
+  ])
+  const elsewhere = await chat.say('in another one')
+  expect(elsewhere.workDir).toBe(other)
+  expectFresh(elsewhere, 'other-work-dir', 'remember heliotrope')
 })
 
 it('the executable replaced between turns', async () => {

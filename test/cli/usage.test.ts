@@ -125,7 +125,7 @@ describe('wrong usage exits with 2, says why, and starts nothing', () => {
     [['chat', '--scope', 'all', '-m', 'x'], 'Allowed choices are shared, agent.', '--help'],
     [['chat', '--instructions', 'nowhere.md', '-m', 'x'], 'cannot read the instructions: ENOENT', ''],
     [['conversations', 'show', 'run_1'], 'Expected an id like cnv_01J…', '--help'],
-    [['conversations', 'remove', 'x'], 'unknown command "conversations remove"', 'Expected one of'],
+    [['conversations', 'erase', 'x'], 'unknown command "conversations erase"', 'Expected one of'],
   ])('%j', async (args, message, hint) => {
     const { code, stdout, stderr } = await inside.run(args)
     expect([code, stdout]).toEqual([2, ''])

@@ -23,7 +23,11 @@ const REFUSALS: [FreshReason, string, (facts: ResumeFacts) => ResumeFacts][] = [
   ['poisoned', 'it is poisoned', (f) => pinned(f, { poison: { refused: false, message: 'signature' } })],
   ['no-prior-turn', 'nobody has spoken in it', (f) => pinned(f, { turns: 0 })],
   ['history-changed', 'the history was edited since', (f) => pinned(f, { epoch: 2 })],
-  ['other-work-dir', 'it belongs to another directory', (f) => pinned(f, { workDir: '/srv/other' })],
+  [
+    'other-work-dir',
+    'it belongs to another directory',
+    (f) => pinned(f, { workDir: '/srv/other', workDirId: '1:2:4' }),
+  ],
   [
     'other-runtime',
     'the command is another one',
@@ -74,6 +78,8 @@ describe('a session is resumed', () => {
       'it was interrupted once, and that is all it may be',
       { ...goodFacts, resumesUsed: 1, limits: { ...goodFacts.limits, maxResumes: 1 } },
     ],
+    ['its directory was renamed', withPin({ workDir: '/srv/before' })],
+    ['its directory was made anew in the same place', withPin({ workDirId: '1:9:9' })],
     ['the end of its transcript is torn, which is mended', withPin({ transcript: 'torn' })],
     [
       'it is a new turn, of a run that may not be resumed',
@@ -166,7 +172,7 @@ describe('with any facts', () => {
     return (
       pin.agent !== f.agent ||
       (pin.runtime !== null && BAD_RUNTIMES.some((bad) => JSON.stringify(pin.runtime).includes(bad))) ||
-      pin.workDir !== f.workDir ||
+      (pin.workDir !== f.workDir && (pin.workDirId === null || pin.workDirId !== f.workDirId)) ||
       pin.epoch !== f.epoch ||
       pin.turns < 1 ||
       pin.poison !== null ||

@@ -1,7 +1,7 @@
 /** The part of the engine double that is about conversations. */
-import type { ConversationDetail, Message } from '../../src/contract/conversation.ts'
+import type { ConversationDetail, ConversationMove, Message } from '../../src/contract/conversation.ts'
 import { RepriseError } from '../../src/contract/errors.ts'
-import { ConversationId, MessageId } from '../../src/contract/ids.ts'
+import { ConversationId, MessageId, SessionId } from '../../src/contract/ids.ts'
 import type { RunDetail } from '../../src/contract/run.ts'
 import type { Engine } from '../../src/engine/api.ts'
 
@@ -10,6 +10,7 @@ type ConversationMethod =
   | 'listConversations'
   | 'getConversation'
   | 'updateConversation'
+  | 'planMove'
   | 'deleteConversation'
   | 'createTurn'
   | 'editMessage'
@@ -58,14 +59,18 @@ export function createConversationDoubles(admit: Admit): ConversationDoubles {
       return { items: items.slice(0, limit), nextCursor: items.length > limit ? 'more' : null }
     },
     getConversation: async (id) => get(id),
-    updateConversation: async (id, { title, instructions }) => {
+    updateConversation: async (id, { title, instructions, workDir }) => {
       const before = get(id)
-      return addConversation({
+      const move = workDir === undefined ? {} : { move: planMove(before, workDir) }
+      const after = addConversation({
         ...before,
+        workDir: workDir ?? before.workDir,
         title: title ?? before.title,
         instructions: instructions === undefined ? before.instructions : instructions,
       })
+      return { ...after, ...move }
     },
+    planMove: async (id, workDir) => planMove(get(id), workDir),
     deleteConversation: async (id) => {
       conversations.delete(get(id).id)
     },
@@ -93,6 +98,13 @@ export function createConversationDoubles(admit: Admit): ConversationDoubles {
       return admit({ conversationId: id, turn, model: model ?? null }, key)
     },
   }
+}
+
+/** A directory with `renamed` in its name is the same one. */
+function planMove({ workDir: from }: ConversationDetail, to: string): ConversationMove {
+  const resumes = to.includes('renamed')
+  const why = resumes ? 'it is the directory of the session' : 'it is another directory'
+  return { from, to, sessions: [{ agent: 'claude', session: SessionId.create(new Date()), resumes, why }] }
 }
 
 function newConversation(): ConversationDetail {

@@ -158,7 +158,8 @@ describe('bad input', () => {
       [`/messages/${messages[0]?.id}`, { text: '' }],
       [`/messages/${messages[0]?.id}`, {}],
       ['', { title: '' }],
-      ['', { workDir: '/elsewhere' }],
+      ['', { workDir: '/else\0where' }],
+      ['', { agent: 'other' }],
     ] as const) {
       expect((await server.call(path(id, where), { method: 'PATCH', json })).status).toBe(400)
     }
@@ -210,6 +211,16 @@ test('the client has a call for each', async () => {
   const { id } = await client.createConversation({ workDir: '/tmp' })
   expect((await client.listConversations({ limit: 1 })).items.map((item) => item.id)).toEqual([id])
   expect((await client.updateConversation(id, { title: 'T' })).title).toBe('T')
+  expect(await client.planMove(id, '/srv/other')).toMatchObject({
+    from: '/tmp',
+    sessions: [{ resumes: false }],
+  })
+  expect((await client.getConversation(id)).workDir).toBe('/tmp')
+  const moved = await client.updateConversation(id, { workDir: '/srv/renamed' })
+  expect(moved).toMatchObject({
+    workDir: '/srv/renamed',
+    move: { from: '/tmp', sessions: [{ resumes: true }] },
+  })
   const key = { idempotencyKey: 'client-1' }
   const run = await client.createTurn(id, { text: 'hello' }, key)
   expect((await client.createTurn(id, { text: 'hello' }, key)).id).toBe(run.id)

@@ -99,6 +99,7 @@ test('the OpenAPI document describes every route with named schemas', async () =
     'GET /api/approvals',
     'GET /api/conversations',
     'GET /api/conversations/{id}',
+    'GET /api/conversations/{id}/move',
     'GET /api/cycles/{id}',
     'GET /api/followups',
     'GET /api/followups/{id}',

@@ -43,6 +43,7 @@ export const newSession = (change: Partial<SessionRecord> = {}): SessionRecord =
   agent: 'claude',
   agentSessionId: randomUUID(),
   workDir: '/srv/project',
+  workDirId: null,
   runtimeId: 'runtime-a',
   runtime: null,
   epoch: 0,

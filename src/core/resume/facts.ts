@@ -1,13 +1,12 @@
 import type { TranscriptState } from '../../contract/session.ts'
+import type { Place } from './place.ts'
 import type { RuntimeFacts } from './runtime.ts'
 
 /** What the resume decision is made from. Gathered by the engine at one moment, before the session is leased. */
-export interface ResumeFacts {
-  /** The agent that is to run now, its executable, and where. */
+export interface ResumeFacts extends Place {
+  /** The agent that is to run now, and its executable. */
   agent: string
   runtime: RuntimeFacts
-  /** Real path: symlinks resolved, so that two names of one directory compare equal. */
-  workDir: string
   canResume: boolean
   forceFresh: boolean
   /** The epoch of the history this agent is to be given now. */
@@ -21,12 +20,11 @@ export interface ResumeFacts {
   past: Past
 }
 
-export interface Pin {
+export interface Pin extends Place {
   agentSessionId: string
   agent: string
   /** What wrote it last; null if that was not recorded. */
   runtime: RuntimeFacts | null
-  workDir: string
   epoch: number
   lastUsedAt: Date
   /** Turns the agent has recorded in it; a session nobody has spoken in has nothing to resume. */

@@ -4,6 +4,7 @@
  */
 import type { FreshReason } from '../../contract/run.ts'
 import type { Pin, ResumeFacts } from './facts.ts'
+import { isSamePlace } from './place.ts'
 import { findRuntimeChange } from './runtime.ts'
 
 export interface Guard {
@@ -19,7 +20,7 @@ export const GUARDS: readonly Guard[] = [
   { reason: 'poisoned', refuses: (f) => f.pin.poison !== null },
   { reason: 'no-prior-turn', refuses: (f) => f.pin.turns === 0 },
   { reason: 'history-changed', refuses: (f) => f.pin.epoch !== f.epoch },
-  { reason: 'other-work-dir', refuses: (f) => f.pin.workDir !== f.workDir },
+  { reason: 'other-work-dir', refuses: (f) => !isSamePlace(f.pin, f) },
   { reason: 'other-runtime', refuses: (f) => findRuntimeChange(f.pin.runtime, f.runtime) !== null },
   { reason: 'expired', refuses: (f, now) => now.getTime() - f.pin.lastUsedAt.getTime() > f.limits.maxAgeMs },
   // The last of several chances is a fresh one: it may be the session that makes the agent fall.

@@ -4,13 +4,16 @@ import type { Engine } from '../../engine/api.ts'
 import {
   Conversation,
   ConversationDetail,
+  ConversationMove,
   ConversationPath,
   CreateConversation,
   failure,
   json,
+  MoveQuery,
   PageQuery,
   page,
   UpdateConversation,
+  UpdatedConversation,
 } from '../schemas.ts'
 
 const create = createRoute({
@@ -40,12 +43,23 @@ const get = createRoute({
 const update = createRoute({
   method: 'patch',
   path: '/api/conversations/{id}',
-  summary: 'Changes the title or the instructions',
+  summary: 'Changes the title or the instructions, or moves it to another directory',
   request: {
     params: ConversationPath,
     body: { required: true, content: { 'application/json': { schema: UpdateConversation } } },
   },
-  responses: { 200: json('The conversation', ConversationDetail), default: failure },
+  responses: {
+    200: json('The conversation; moved, with what that means for its sessions', UpdatedConversation),
+    default: failure,
+  },
+})
+
+const planMove = createRoute({
+  method: 'get',
+  path: '/api/conversations/{id}/move',
+  summary: 'What it would mean for its sessions to move it to another directory',
+  request: { params: ConversationPath, query: MoveQuery },
+  responses: { 200: json('Nothing is changed', ConversationMove), default: failure },
 })
 
 const remove = createRoute({
@@ -66,6 +80,9 @@ export function addConversationRoutes(app: OpenAPIHono, engine: Engine): void {
   app.openapi(get, async (c) => c.json(await engine.getConversation(c.req.valid('param').id), 200))
   app.openapi(update, async (c) =>
     c.json(await engine.updateConversation(c.req.valid('param').id, c.req.valid('json')), 200),
+  )
+  app.openapi(planMove, async (c) =>
+    c.json(await engine.planMove(c.req.valid('param').id, c.req.valid('query').workDir), 200),
   )
   app.openapi(remove, async (c) => {
     await engine.deleteConversation(c.req.valid('param').id)

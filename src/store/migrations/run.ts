@@ -22,6 +22,7 @@ import { editedTurns } from './0017-edited-turns.ts'
 import { runtimes } from './0018-runtimes.ts'
 import { outside } from './0019-outside.ts'
 import { quarantine } from './0020-quarantine.ts'
+import { places } from './0028-places.ts'
 
 export interface Migration {
   number: number
@@ -48,6 +49,7 @@ export const MIGRATIONS: readonly Migration[] = [
   runtimes,
   outside,
   quarantine,
+  places,
 ]
 
 interface MigrationsTable {
