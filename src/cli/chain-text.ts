@@ -1,6 +1,7 @@
 /** A chain of runs as lines: a run a line, what it found, did and was refused, what followed, and the total. */
 import type { Chain, ChainRun } from '../contract/chain.ts'
 import type { Escalation, Refusal, Signal } from '../contract/escalation.ts'
+import { visible } from '../contract/visible-text.ts'
 import { formatCost, formatDuration } from './amounts.ts'
 import { formatTime } from './job-text.ts'
 import { stateOf } from './run-table.ts'
@@ -69,10 +70,10 @@ function detailsOf(run: ChainRun): string[] {
 
 const refusalLine = ({ tool, what, reason, dryRun }: Refusal) =>
   dryRun
-    ? `would have done: ${tool === 'Bash' ? '' : `${tool} `}${what}`
+    ? `would have done: ${tool === 'Bash' ? '' : `${tool} `}${visible(what)}`
     : reason.includes(what)
       ? `refused: ${reason}`
-      : `refused: ${firstLine(what, 60)}: ${reason}`
+      : `refused: ${firstLine(visible(what), 60)}: ${reason}`
 
 function whatFollowed({ decision, message, toTier, expiresAt, runId }: Escalation): string {
   if (decision === 'escalate') return `→ tier ${toTier}: ${message}`

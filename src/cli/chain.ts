@@ -1,13 +1,13 @@
 /** Chains of runs, and the approvals they wait for, on the command line. */
 import type { Command } from 'commander'
 import type { Escalation } from '../contract/escalation.ts'
-import { chainLines } from './chain-text.ts'
+import { visible } from '../contract/visible-text.ts'
+import { chainLines, reportLines } from './chain-text.ts'
 import { type CliContext, printJson, printLine } from './context.ts'
 import { connect } from './daemon-connect.ts'
 import { idArgument } from './id-argument.ts'
 import { formatTime } from './job-text.ts'
-import { formatTable } from './table.ts'
-import { firstLine, styleFor, widthOf } from './terminal.ts'
+import { styleFor, widthOf } from './terminal.ts'
 
 /** Adds `chain`, `approvals`, `approve` and `refuse` to `reprise runs`. */
 export function addChainCommands(command: Command, context: CliContext): void {
@@ -44,15 +44,11 @@ async function listApprovals(context: CliContext): Promise<void> {
   const waiting = await (await connect(context)).client.listApprovals()
   if (context.json) return printJson(context, { items: waiting, nextCursor: null })
   if (waiting.length === 0) return printLine(context, 'Nothing waits for approval.')
-  const rows = waiting.map((one) => [
-    one.runId,
-    String(one.toTier),
-    one.expiresAt ? formatTime(one.expiresAt) : '–',
-    firstLine(one.message, 200),
-  ])
   const style = styleFor(context.stdout, context.env)
-  for (const line of formatTable(['AFTER RUN', 'TIER', 'UNTIL', 'WHY'], rows, widthOf(context.stdout))) {
-    await printLine(context, style.safe(line))
+  for (const one of waiting) {
+    const until = one.expiresAt ? ` until ${formatTime(one.expiresAt)}` : ''
+    await printLine(context, `${one.runId}  waits for tier ${one.toTier}${until}`)
+    for (const line of whyOf(one)) await printLine(context, style.safe(`  ${line}`))
   }
 }
 
@@ -64,6 +60,12 @@ async function decide(
   const decided = await (await connect(context)).client.decideApproval(id, approval)
   if (context.json) return printJson(context, decided)
   await printLine(context, describe(decided))
+}
+
+/** All that was said for it: whoever approves has to see the end, too. */
+function whyOf({ message, recommendation: { signal } }: Escalation): string[] {
+  const said = [message, ...(signal ? reportLines(signal) : [])]
+  return said.flatMap((text) => visible(text).split('\n'))
 }
 
 const describe = ({ decision, toTier, nextRunId, message }: Escalation) =>

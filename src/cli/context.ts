@@ -5,6 +5,7 @@ import type { Environment } from '../config/environment.ts'
 export interface TerminalOut extends Writable {
   isTTY?: boolean
   columns?: number
+  rows?: number
 }
 
 export interface CliContext {

@@ -3,12 +3,12 @@ import type { Client } from '../client/client.ts'
 import type { CacheUse } from '../contract/cache.ts'
 import type { PendingQuestion, RunDetail } from '../contract/run.ts'
 import { formatCost, formatDuration, formatTokens } from './amounts.ts'
+import { describeAsk } from './ask-text.ts'
 import { type CliContext, printJson, printLine } from './context.ts'
 import { followUpText } from './follow-up-text.ts'
 import { leftOutLines, leftOutText } from './left-out-text.ts'
 import { stateOf } from './run-table.ts'
 import { firstLine, styleFor } from './terminal.ts'
-import { toolLine } from './tool-line.ts'
 
 export async function showRun(client: Client, id: string, context: CliContext): Promise<void> {
   const run = await client.getRun(id)
@@ -94,9 +94,7 @@ function tierOf({ tier, dryRun, refusals, escalation, parentRunId }: RunDetail):
 /** What is asked, and how to answer. */
 export function pendingLines(runId: string, pending: readonly PendingQuestion[]): string[] {
   return pending.flatMap((question) => [
-    question.kind === 'permission'
-      ? `asks       may it use ${toolLine(question.tool ?? 'a tool', question.input, 300)}?`
-      : `asks       ${(question.questions ?? []).map((item) => item.question).join(' / ')}`,
+    `asks       ${describeAsk(question).replaceAll('\n', `\n${' '.repeat(11)}`)}`,
     `           reprise runs answer ${runId} ${question.toolUseId} …`,
   ])
 }

@@ -7,9 +7,10 @@ import type { Client } from '../client/client.ts'
 import { RepriseError } from '../contract/errors.ts'
 import type { RunEvent } from '../contract/events.ts'
 import type { PendingQuestion, ToolResult } from '../contract/run.ts'
+import { visible } from '../contract/visible-text.ts'
+import { describeAsk, pagesOf, showPages } from './ask-text.ts'
 import type { CliContext } from './context.ts'
 import type { RunView } from './run-view.ts'
-import { toolLine } from './tool-line.ts'
 
 export interface Questions {
   see: (event: RunEvent) => void
@@ -49,7 +50,8 @@ export function createQuestions(
     lines.on('close', () => declined.abort())
     const signal = AbortSignal.any([taken, declined.signal])
     try {
-      const answer = await composeAnswer(question, (text) => lines.question(text, { signal }), view)
+      const ask: Ask = (text) => lines.question(text, { signal })
+      const answer = await composeAnswer(question, ask, view, context)
       await client.answer(runId, answer)
     } catch (error) {
       if (!declined.signal.aborted || taken.aborted) throw error
@@ -64,7 +66,7 @@ export function createQuestions(
   const tellHow = (question: PendingQuestion) => {
     const how = question.kind === 'permission' ? '--allow (or --deny)' : '--answer "…"'
     view.note(
-      `${describe(question)}\n  answer with: reprise runs answer ${runId} ${question.toolUseId} ${how}`,
+      `${describeAsk(question)}\n  answer with: reprise runs answer ${runId} ${question.toolUseId} ${how}`,
     )
   }
 
@@ -99,26 +101,28 @@ function explain(error: unknown, view: RunView): void {
   )
 }
 
-function describe(question: PendingQuestion): string {
-  if (question.kind === 'permission')
-    return `may it use ${toolLine(question.tool ?? 'a tool', question.input, 300)}?`
-  return (question.questions ?? []).map((item) => item.question).join('\n')
-}
-
-async function composeAnswer(question: PendingQuestion, ask: Ask, view: RunView): Promise<ToolResult> {
-  const { toolUseId } = question
+async function composeAnswer(
+  question: PendingQuestion,
+  ask: Ask,
+  view: RunView,
+  { stderr }: CliContext,
+): Promise<ToolResult> {
+  const { toolUseId, askHash } = question
   if (question.kind === 'permission') {
-    view.note(describe(question))
+    const seen = await showPages(pagesOf(describeAsk(question), stderr), (page) => view.note(page), ask)
+    if (!seen) return { toolUseId, askHash, decision: 'deny' }
     const reply = (await ask('allow? [y/N, or a reason to deny] ')).trim()
-    if (/^(y|yes)$/i.test(reply)) return { toolUseId, decision: 'allow' }
+    if (/^(y|yes)$/i.test(reply)) return { toolUseId, askHash, decision: 'allow' }
     const reason = /^(n|no)?$/i.test(reply) ? {} : { message: reply }
-    return { toolUseId, decision: 'deny', ...reason }
+    return { toolUseId, askHash, decision: 'deny', ...reason }
   }
   const answers: Record<string, string> = {}
   for (const item of question.questions ?? []) {
-    view.note(item.question)
+    view.note(visible(item.question))
     item.options.forEach((option, index) => {
-      view.note(`  ${index + 1}) ${option.label}${option.description ? ` – ${option.description}` : ''}`)
+      view.note(
+        visible(`  ${index + 1}) ${option.label}${option.description ? ` – ${option.description}` : ''}`),
+      )
     })
     const many = item.multiSelect ? 'numbers with commas' : 'a number'
     const reply = await ask(`your answer (${many}, or your own words): `)
@@ -127,7 +131,7 @@ async function composeAnswer(question: PendingQuestion, ask: Ask, view: RunView)
       item.options.map((option) => option.label),
     )
   }
-  return { toolUseId, answers }
+  return { toolUseId, askHash, answers }
 }
 
 /** Numbers stand for options; anything else is taken as it is. */

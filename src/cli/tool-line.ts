@@ -1,4 +1,5 @@
 /** A tool call on one line: its name and what it is about. */
+import { visible } from '../contract/visible-text.ts'
 import { firstLine } from './terminal.ts'
 
 /** Most telling first. */
@@ -15,7 +16,7 @@ const TELLING = [
 ]
 
 export function toolLine(name: string, input: unknown, maxChars = 100): string {
-  return firstLine(`${name} ${aboutOf(input, maxChars)}`, maxChars)
+  return firstLine(visible(`${name} ${aboutOf(input, maxChars)}`.slice(0, maxChars * 4)), maxChars)
 }
 
 function aboutOf(input: unknown, maxChars: number): string {

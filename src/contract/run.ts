@@ -94,6 +94,8 @@ export type CreateRun = z.infer<typeof CreateRun>
 export const PendingQuestion = z.object({
   toolUseId: z.string(),
   kind: z.enum(['question', 'permission']),
+  /** Of exactly what is asked: an answer that names it applies to nothing else. */
+  askHash: z.string(),
   askedAt: z.iso.datetime(),
   tool: z.string().optional(),
   input: z.unknown().optional(),
@@ -188,6 +190,8 @@ export type RunDetail = z.infer<typeof RunDetail>
 export const ToolResult = z
   .strictObject({
     toolUseId: z.string().min(1).max(256),
+    /** As in the pending question. If what stands is something else by now, nothing is answered. */
+    askHash: z.string().max(128).optional(),
     /** By question text: the label chosen, or text of one's own. */
     answers: z.record(z.string(), z.string()).optional(),
     decision: z.enum(['allow', 'deny']).optional(),

@@ -8,8 +8,8 @@ import type {
   AttemptRecord,
   ConversationRecord,
   MessageRecord,
+  PendingRecord,
   PinRecord,
-  QuestionRecord,
   RunRecord,
   SessionRecord,
   StoredEvent,
@@ -23,7 +23,7 @@ const iso = (at: Date | null) => at?.toISOString() ?? null
 export function describeRun(
   run: RunRecord,
   session: SessionRecord | null,
-  pending: readonly QuestionRecord[],
+  pending: readonly PendingRecord[],
 ): Run {
   const { state, spend, links } = run
   const endedAt = state.at === 'settled' ? state.endedAt : null
@@ -71,8 +71,8 @@ export function describeRun(
   }
 }
 
-export function describeQuestion({ ask, askedAt }: QuestionRecord): PendingQuestion {
-  const base = { toolUseId: ask.toolUseId, askedAt: askedAt.toISOString() }
+export function describeQuestion({ ask, askHash, askedAt }: PendingRecord): PendingQuestion {
+  const base = { toolUseId: ask.toolUseId, askHash, askedAt: askedAt.toISOString() }
   return ask.type === 'question-ask'
     ? { ...base, kind: 'question', questions: ask.questions }
     : { ...base, kind: 'permission', tool: ask.tool, input: ask.input }

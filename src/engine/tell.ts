@@ -1,6 +1,7 @@
 /** What people are told of a job: planned here, stored with what happened, sent when the notifier gets to it. */
 import type { EventOf } from '../contract/events.ts'
 import type { Outcome } from '../contract/outcome.ts'
+import { cutMiddle, describeCall, visible } from '../contract/visible-text.ts'
 import { jobStateOf } from '../core/job/state.ts'
 import { describeJobNotice, noticeOfJob } from '../core/notify/job.ts'
 import type { PlannedNotification } from '../core/notify/plan.ts'
@@ -23,6 +24,8 @@ export async function noticesOfEnd(
   return notice ? parts.notifications.plan(notice, job.options.webhook) : []
 }
 
+const MAX_ASK_CHARS = 64_000
+
 /** Of a question that waits for a person. */
 export async function tellOfQuestion(
   parts: EngineParts,
@@ -31,15 +34,26 @@ export async function tellOfQuestion(
 ): Promise<void> {
   const job = run.links.jobId && (await parts.store.getJob(run.links.jobId))
   if (!job) return
-  const what = ask.type === 'question-ask' ? ask.questions[0]?.question : `may it use ${ask.tool}?`
+  const what =
+    ask.type === 'question-ask'
+      ? ask.questions.map(({ question }) => visible(question)).join('\n')
+      : `may it use ${describeCall(ask.tool, ask.input)}`
   const described = await describe(parts, job, (await parts.store.getRun(run.id)) ?? run)
   const payload = describeJobNotice({
     ...described,
     attention: 'question',
-    message: `the agent asks: ${what ?? ''}`,
+    message: null,
   })
+  // Whoever decides sees the end of it, too.
+  const shown = parts.redactor.text(`the agent asks: ${what}`)
+  const message = cutMiddle(shown, MAX_ASK_CHARS, `reprise runs show ${run.id}`)
   const subject = { kind: 'job', id: job.id } as const
-  const notice = { event: 'attention', subject, occurrence: ask.toolUseId, payload } as const
+  const notice = {
+    event: 'attention',
+    subject,
+    occurrence: ask.toolUseId,
+    payload: { ...payload, message },
+  } as const
   await parts.store.enqueueNotifications(
     parts.notifications.plan(notice, job.options.webhook),
     parts.clock.now(),

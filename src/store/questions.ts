@@ -3,6 +3,7 @@
  * agent is to get back what it said, by whichever daemon, so nothing is taken out of it. Once it is closed nobody needs
  * that any more, and the row is left without secrets.
  */
+import { createHash } from 'node:crypto'
 import type { Kysely } from 'kysely'
 import { RepriseError } from '../contract/errors.ts'
 import type { EventBody, EventType } from '../contract/events.ts'
@@ -10,7 +11,7 @@ import type { AttemptId, RunId } from '../contract/ids.ts'
 import type { ToolResult } from '../contract/run.ts'
 import type { Redactor } from '../core/redact/redactor.ts'
 import { appendEvents } from './events.ts'
-import type { QuestionRecord } from './records.ts'
+import type { PendingRecord, QuestionRecord } from './records.ts'
 import { redactAsk } from './redaction.ts'
 import { toQuestion } from './rows.ts'
 import type { Tables } from './schema.ts'
@@ -21,7 +22,7 @@ export async function listPending(
   db: Kysely<Tables>,
   runId: RunId,
   redactor: Redactor,
-): Promise<QuestionRecord[]> {
+): Promise<PendingRecord[]> {
   const rows = await db
     .selectFrom('questions')
     .selectAll()
@@ -30,7 +31,10 @@ export async function listPending(
     .where('closed_at', 'is', null)
     .orderBy('asked_at')
     .execute()
-  return rows.map((row) => toQuestion({ ...row, ask: redactAsk(redactor, row.ask) }))
+  return rows.map((row) => ({
+    ...toQuestion({ ...row, ask: redactAsk(redactor, row.ask) }),
+    askHash: hashOf(row.ask),
+  }))
 }
 
 export async function listQuestions(db: Kysely<Tables>, attemptId: AttemptId): Promise<QuestionRecord[]> {
@@ -47,7 +51,7 @@ export async function listQuestions(db: Kysely<Tables>, attemptId: AttemptId): P
 export async function answerQuestion(
   tx: Tx,
   runId: RunId,
-  { toolUseId, ...given }: ToolResult,
+  { toolUseId, askHash, ...given }: ToolResult,
   by: 'person' | 'policy',
   at: Date,
 ): Promise<QuestionRecord> {
@@ -64,7 +68,13 @@ export async function answerQuestion(
     })
   }
   // A hook and a prompt may both ask about one tool call, one after the other.
-  const row = rows.find((r) => r.answer === null && r.closed_at === null)
+  const standing = rows.filter((r) => r.answer === null && r.closed_at === null)
+  const row = askHash === undefined ? standing[0] : standing.find(({ ask }) => hashOf(ask) === askHash)
+  if (!row && standing.length > 0) {
+    throw new RepriseError('conflict', `what ${toolUseId} asks is not what was answered`, {
+      hint: `GET /api/runs/${runId} says what it asks now.`,
+    })
+  }
   if (!row) {
     const closed = rows[0]?.answer === null
     throw closed
@@ -100,6 +110,8 @@ export async function answerQuestion(
   )
   return { ...question, answer, answeredAt: at }
 }
+
+const hashOf = (ask: string) => createHash('sha256').update(ask).digest('hex')
 
 /** Whoever answers may have been shown a question or an option without the secrets in it. */
 function toItsWords(

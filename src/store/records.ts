@@ -293,6 +293,11 @@ export interface QuestionRecord {
   closedAt: Date | null
 }
 
+/** As it may be shown; `askHash` is of what will really be acted on. */
+export interface PendingRecord extends QuestionRecord {
+  askHash: string
+}
+
 export interface StoredEvent {
   runId: RunId
   seq: number

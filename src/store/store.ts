@@ -42,6 +42,7 @@ import type {
   NewJob,
   NewRun,
   NotificationRecord,
+  PendingRecord,
   PinRecord,
   QuestionRecord,
   RunEnding,
@@ -105,7 +106,7 @@ export interface Store extends Watching {
   countEvents: (runId: RunId, type: EventType) => Promise<number>
 
   /** As it may be shown. */
-  listPending: (runId: RunId) => Promise<QuestionRecord[]>
+  listPending: (runId: RunId) => Promise<PendingRecord[]>
   /** All that the attempt asked, in order, as it asked. */
   listQuestions: (attemptId: AttemptId) => Promise<QuestionRecord[]>
   answerQuestion: (

@@ -122,7 +122,14 @@ test('the page of a job has all there is', () => {
       ],
       archived: [{ sessionId: 'abc', bytes: 2048, path: '/archive/abc.jsonl' }],
       pending: [
-        { toolUseId: 'toolu_1', kind: 'permission', askedAt: at, tool: 'Bash', input: { command: 'ls' } },
+        {
+          toolUseId: 'toolu_1',
+          askHash: 'h',
+          kind: 'permission',
+          askedAt: at,
+          tool: 'Bash',
+          input: { command: 'ls' },
+        },
       ],
       resultText: 'So far.',
     }),
@@ -140,7 +147,7 @@ test('the page of a job has all there is', () => {
       'attempt 2  resumed, running',
       `checkpoint 1  start ffffffffffff ${at} refs/reprise/x/1`,
       'transcript of abc, 2 KiB: /archive/abc.jsonl',
-      'asks       may it use Bash ls?',
+      'asks       may it use Bash\n             ls',
       'So far.',
     ]),
   )

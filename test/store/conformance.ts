@@ -593,6 +593,29 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
       ])
     })
 
+    it('are answered only if they are what was shown', async () => {
+      const store = await open()
+      const { run, attempt } = await running(store)
+      await store.advanceAttempt(attempt, EventBatch.of([permission('p', 'tool')]), 1, at(2))
+      const [seen] = await store.listPending(run.id)
+      const answer = { ...allow('tool'), askHash: seen?.askHash ?? '' }
+      // The agent takes it back and asks for something else under the same name.
+      const other = { ...permission('r', 'tool'), input: { command: 'rm' } } as EventBody
+      await store.advanceAttempt(
+        attempt,
+        EventBatch.of([{ type: 'question-cancel', requestId: 'p' }, other]),
+        2,
+        at(3),
+      )
+      await expect(store.answerQuestion(run.id, answer, 'person', at(4))).rejects.toMatchObject({
+        code: 'conflict',
+      })
+      const [now] = await store.listPending(run.id)
+      expect(now?.askHash).not.toBe(seen?.askHash)
+      await store.answerQuestion(run.id, { ...answer, askHash: now?.askHash }, 'person', at(4))
+      expect(await pending(store, run.id)).toEqual([])
+    })
+
     it('are answered by one of many who try it at once', async () => {
       const store = await open()
       const { run, attempt } = await running(store)

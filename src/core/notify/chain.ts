@@ -1,6 +1,7 @@
 /** What there is to tell of a chain, from what followed from its newest run. */
 import type { EscalationReason } from '../../contract/escalation.ts'
 import type { ChainNotice, NotifyEvent } from '../../contract/notification.ts'
+import { cutMiddle, visible } from '../../contract/visible-text.ts'
 import { cut } from './message.ts'
 import type { Notice } from './plan.ts'
 
@@ -22,8 +23,8 @@ export function noticeOfChain(chain: ChainNotice): Notice | null {
   if (!event) return null
   const payload = {
     ...chain,
-    message: cut(chain.message, 2000),
-    summary: cut(chain.summary, 2000),
+    message: cutMiddle(visible(chain.message), 8000, `reprise runs chain ${chain.id}`),
+    summary: cutMiddle(visible(chain.summary), 8000, `reprise runs chain ${chain.id}`),
     prompt: cut(chain.prompt, 500),
   }
   return {

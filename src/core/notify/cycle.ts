@@ -11,6 +11,7 @@
  */
 import type { EscalationReason } from '../../contract/escalation.ts'
 import { CycleNotice, type NotifyEvent } from '../../contract/notification.ts'
+import { cutMiddle, visible } from '../../contract/visible-text.ts'
 import { pickFields } from './message.ts'
 import { isWell, type Notice } from './plan.ts'
 
@@ -18,12 +19,17 @@ import { isWell, type Notice } from './plan.ts'
 export function noticeOfCycle(cycle: CycleNotice): Notice | null {
   const event = eventOf(cycle)
   if (!event) return null
+  const whereAll = cycle.rootRunId ? `reprise runs chain ${cycle.rootRunId}` : `GET /api/cycles/${cycle.id}`
   const asks = cycle.state === 'ended' ? null : cycle.approval
   return {
     event,
     subject: { kind: 'cycle', id: cycle.id },
     occurrence: asks ? `${asks.runId} approval-needed` : 'ended',
-    payload: pickFields<CycleNotice>(CycleNotice.shape, cycle, { message: 2000, summary: 2000 }),
+    payload: {
+      ...pickFields<CycleNotice>(CycleNotice.shape, cycle, {}),
+      message: cycle.message === null ? null : cutMiddle(visible(cycle.message), 8000, whereAll),
+      summary: cycle.summary === null ? null : cutMiddle(visible(cycle.summary), 8000, whereAll),
+    },
   }
 }
 

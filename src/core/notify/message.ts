@@ -1,5 +1,6 @@
 /** What is sent: one text, the same for every try, and what a command is told besides. */
 import type { NotificationId } from '../../contract/ids.ts'
+import { cutMiddle } from '../../contract/visible-text.ts'
 import type { Notice, NoticePayload } from './plan.ts'
 
 export type Sendable = Pick<Notice, 'event' | 'subject' | 'payload'> & { id: NotificationId; createdAt: Date }
@@ -9,6 +10,8 @@ export function composeBody({ id, event, subject, payload, createdAt }: Sendable
 }
 
 const MAX_VARIABLE_CHARS = 2000
+/** Of four bytes each, still less than the system takes. */
+const MAX_MESSAGE_CHARS = 16_000
 
 /** The system takes no variable that is too long, and none with a NUL in it. */
 export function composeVariables({ id, event, subject, payload }: Sendable): Record<string, string> {
@@ -24,7 +27,9 @@ export function composeVariables({ id, event, subject, payload }: Sendable): Rec
   return Object.fromEntries(
     Object.entries(variables).map(([name, value]) => [
       name,
-      cut(value.replaceAll('\0', ''), MAX_VARIABLE_CHARS),
+      name === 'REPRISE_MESSAGE'
+        ? cutMiddle(value.replaceAll('\0', ''), MAX_MESSAGE_CHARS, 'the JSON on stdin has more')
+        : cut(value.replaceAll('\0', ''), MAX_VARIABLE_CHARS),
     ]),
   )
 }
