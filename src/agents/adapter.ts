@@ -31,8 +31,9 @@ export interface Runtime extends Probe {
 }
 
 export interface Account {
-  /** Where the requests go. Holds no credentials. */
+  /** Where the requests go, without credentials, and what that can be set by. */
   baseUrl: string
+  baseUrlSetting: string
   /** Tells accounts apart. It is hashed before it is kept: it may hold a key. */
   identity: string
 }

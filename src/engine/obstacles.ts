@@ -4,6 +4,7 @@
  * that a run for which nothing is in the way costs nothing.
  */
 import { createHash } from 'node:crypto'
+import type { Account } from '../agents/adapter.ts'
 import type { AgentRegistry } from '../agents/registry.ts'
 import type { EventOf } from '../contract/events.ts'
 import type { Obstacle as DescribedObstacle, Quota } from '../contract/obstacle.ts'
@@ -43,9 +44,7 @@ export interface Ended {
   fruitlessSince: Date
 }
 
-interface Known extends Access {
-  baseUrl: string
-}
+interface Known extends Access, Pick<Account, 'baseUrl' | 'baseUrlSetting'> {}
 
 export class Obstacles {
   readonly #parts: Parts
@@ -121,7 +120,10 @@ export class Obstacles {
       fruitlessSince: ended.fruitlessSince,
       limitMs: settings.outageLimitMs,
       backoffMs,
-      setUp: met.kind === 'outage' && !(await this.#hasAnswered(access)) ? saySetUp(access.baseUrl) : null,
+      setUp:
+        met.kind === 'outage' && !(await this.#hasAnswered(access))
+          ? saySetUp(access.baseUrl, access.baseUrlSetting)
+          : null,
       now,
     })
     const held = wait.kind === 'pause' || (wait.kind === 'retry' && wait.behindObstacle)
@@ -212,12 +214,12 @@ export class Obstacles {
   #accessOf({ agent, model }: Pick<Run, 'agent' | 'model'>): Known | null {
     const configured = this.#parts.agents.find(agent)
     if (!configured) return null
-    const { baseUrl, identity } = configured.adapter.account(configured.env)
+    const { identity, ...where } = configured.adapter.account(configured.env)
     const account = createHash('sha256')
-      .update(JSON.stringify([configured.adapter.name, baseUrl, identity]))
+      .update(JSON.stringify([configured.adapter.name, where.baseUrl, identity]))
       .digest('hex')
       .slice(0, 16)
-    return { account, baseUrl, model: model ?? configured.model ?? DEFAULT_MODEL }
+    return { ...where, account, model: model ?? configured.model ?? DEFAULT_MODEL }
   }
 }
 

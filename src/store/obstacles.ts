@@ -6,7 +6,8 @@
 import type { Kysely } from 'kysely'
 import type { RunId } from '../contract/ids.ts'
 import { type InTheWay, type Met, meet, type Obstacle, type Pauses } from '../core/obstacle/obstacle.ts'
-import { decidePassage, type Passage, spreadStarts } from '../core/obstacle/passage.ts'
+import { decidePassage, lookAgainAt, type Passage, spreadStarts } from '../core/obstacle/passage.ts'
+import { sayObstacle } from '../core/obstacle/words.ts'
 import { extendDeadlineOf } from './cycle-deadlines.ts'
 import { appendEvents } from './events.ts'
 import { followRun } from './job-state.ts'
@@ -69,7 +70,33 @@ export async function meetObstacle(
     .values(values)
     .onConflict((oc) => oc.columns(['account', 'model']).doUpdateSet(values))
     .execute()
+  await postponeWaiting(tx, { ...next, probe: null }, next.nextTryAt, at)
   return next
+}
+
+/** Those that wait behind it wait on, until then: told at once, so that not each of them has to look for itself. */
+async function postponeWaiting(tx: Tx, obstacle: InTheWay, until: Date, now: Date): Promise<void> {
+  const waiting = tx
+    .selectFrom('runs')
+    .select('id')
+    .where('state', '=', 'queued')
+    .where('held_by', '=', obstacleKey(obstacle))
+    .where('not_before', '<', until.getTime())
+    .where('id', '<>', (obstacle.probe ?? '') as RunId)
+  const inCycles = await waiting.select('not_before').where('cycle_id', 'is not', null).execute()
+  for (const { id, not_before: before } of inCycles) {
+    const from = Math.max(Number(before), now.getTime())
+    if (until.getTime() > from) await extendDeadlineOf(tx, id, until.getTime() - from)
+  }
+  await tx
+    .updateTable('runs')
+    .set({
+      not_before: until.getTime(),
+      wait_ms: until.getTime() - now.getTime(),
+      message: sayObstacle(obstacle, now),
+    })
+    .where('id', 'in', waiting)
+    .execute()
 }
 
 /** Lets a queued run start, alone, or makes it wait. What it is to give up is left to the caller. */
@@ -104,6 +131,7 @@ export async function passObstacles(
       .where('account', '=', account)
       .where('model', '=', tried.model ?? '')
       .execute()
+    await postponeWaiting(tx, { ...tried, probe: run.id }, lookAgainAt(now), now)
   }
   return passage
 }

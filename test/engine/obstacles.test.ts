@@ -65,7 +65,10 @@ class Night {
       name: key,
       env: {},
       model: 'haiku',
-      adapter: { name: 'claude', account: () => ({ baseUrl: 'http://model', identity: key }) },
+      adapter: {
+        name: 'claude',
+        account: () => ({ baseUrl: 'http://model', baseUrlSetting: 'MODEL_URL', identity: key }),
+      },
     })
     const log = () => {}
     this.#parts = {
@@ -241,6 +244,10 @@ it('an outage of two hours for twenty mixed runs: few tries, none counts, each c
   }
 
   await night.playUntil(() => night.now > night.after(60 * MINUTE))
+  const [open] = (await night.obstacles.describe()).obstacles
+  for (const { state } of await night.runs()) {
+    expect(state).toHaveProperty('why', expect.stringContaining(`next try at ${open?.nextTryAt}`))
+  }
   await night.restart()
   await night.playUntil(() => night.now >= end)
   // 30 s, 1, 2, 4, 8 minutes, then every quarter of an hour.

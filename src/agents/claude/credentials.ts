@@ -46,7 +46,11 @@ const DEFAULT_BASE_URL = 'https://api.anthropic.com'
 export function claudeAccount(env: Env): Account {
   const given = [...SECRETS, ...CLOUDS].flatMap((name) => (env[name] ? [`${name}=${env[name]}`] : []))
   const baseUrl = withoutCredentials(env.ANTHROPIC_BASE_URL || DEFAULT_BASE_URL)
-  return { baseUrl, identity: (given.length > 0 ? given : [configDirOf(env)]).join('\n') }
+  return {
+    baseUrl,
+    baseUrlSetting: 'ANTHROPIC_BASE_URL',
+    identity: (given.length > 0 ? given : [configDirOf(env)]).join('\n'),
+  }
 }
 
 function withoutCredentials(address: string): string {

@@ -22,6 +22,7 @@ export type Passage =
 
 /** How soon those that wait for another run's try look again. */
 const LOOK_AGAIN_MS = 15_000
+export const lookAgainAt = (now: Date) => new Date(now.getTime() + LOOK_AGAIN_MS)
 
 export function decidePassage(obstacles: readonly InTheWay[], passing: Passing): Passage {
   const { runId, now } = passing
@@ -38,8 +39,7 @@ export function decidePassage(obstacles: readonly InTheWay[], passing: Passing):
   if (behind.nextTryAt > now) {
     return { kind: 'wait', behind, until: behind.nextTryAt, why: sayObstacle(behind, now) }
   }
-  const until = new Date(now.getTime() + LOOK_AGAIN_MS)
-  return { kind: 'wait', behind, until, why: sayObstacle(behind, now) }
+  return { kind: 'wait', behind, until: lookAgainAt(now), why: sayObstacle(behind, now) }
 }
 
 const SPREAD_MS = 250

@@ -16,13 +16,13 @@ export function sayObstacle(
       : probe === null
         ? '; next try now'
         : `; run ${probe} is trying whether it is over`
-  return `${what}${resets}${next}; goes on by itself`
+  return `${what}${resets}${next}; goes on by itself unless it is cancelled`
 }
 
 /** Added to what is said of an account that has never answered. */
-export const saySetUp = (baseUrl: string) =>
+export const saySetUp = (baseUrl: string, baseUrlSetting: string) =>
   `${baseUrl} has never answered with these credentials, so this is probably a mistake of set-up: ` +
-  'check the address (ANTHROPIC_BASE_URL), the proxy and the login (`reprise doctor`)'
+  `check the address (${baseUrlSetting}), the proxy and the login (\`reprise doctor\`)`
 
 /** What a job that is not to wait any longer is paused with. Its session stays as it is: a retry goes on in it. */
 export function outcomeInVain({ kind, message }: Obstacle, why: string): Outcome {
