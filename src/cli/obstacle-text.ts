@@ -46,3 +46,11 @@ export function quotaLines(quotas: readonly Quota[], now: Date): string[] {
     return `quota     ${agents.join(', ')}: ${used.join('; ')} (${formatAge(at, now)} ago)`
   })
 }
+
+/** Runs of jobs are paused with their jobs. */
+export function pausedLines(paused: readonly string[]): string[] {
+  const [first] = paused
+  if (first === undefined) return []
+  const many = paused.length === 1 ? '1 run is paused' : `${paused.length} runs are paused`
+  return [`runs      ${many}: reprise runs continue ${first}`]
+}

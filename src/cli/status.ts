@@ -8,7 +8,7 @@ import { count, formatAge, formatBytes, formatDistance } from './amounts.ts'
 import { type CliContext, printJson, printLine } from './context.ts'
 import { findDaemon, homeOf } from './daemon-link.ts'
 import { formatTime } from './job-text.ts'
-import { obstacleLines, quotaLines } from './obstacle-text.ts'
+import { obstacleLines, pausedLines, quotaLines } from './obstacle-text.ts'
 import { runRows } from './run-table.ts'
 import { formatTable } from './table.ts'
 import { styleFor, widthOf } from './terminal.ts'
@@ -55,7 +55,9 @@ async function showStatus(context: CliContext): Promise<void> {
     ...obstacleLines(status.obstacles, now).map((line) => style.yellow(style.safe(line))),
     ...quotaLines(status.quotas, now).map(style.safe),
     ...watchLines(watches, now),
-    ...[...needsYou(paused), ...approvalLines(approvals.length)].map((line) => style.yellow(line)),
+    ...[...needsYou(paused), ...pausedLines(status.paused), ...approvalLines(approvals.length)].map((line) =>
+      style.yellow(line),
+    ),
     ...agents.map(
       (agent) =>
         `agent     ${agent.name} ${agent.available ? (agent.version ?? '') : style.red(`not available: ${agent.problem}`)}${agent.simulated ? style.yellow(' (simulated)') : ''}`,

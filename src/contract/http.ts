@@ -32,6 +32,8 @@ export const Status = Health.extend({
   quarantined: z.array(Quarantined),
   /** Limits and outages that are open, and who waits behind them. */
   obstacles: z.array(Obstacle),
+  /** Runs of no job that have waited too long, and go on when a person says so; the newest 50. */
+  paused: z.array(RunId.schema),
   /** How much of their limits the accounts have used, as far as their agents say. */
   quotas: z.array(Quota),
 })

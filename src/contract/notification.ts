@@ -38,7 +38,8 @@ export const ChainNotice = z.object({
   id: RunId.schema,
   /** The run that was decided about. */
   runId: RunId.schema,
-  state: EscalationReason,
+  /** `paused`: the run has waited too long for a limit or an outage to end, and a person is to make it go on. */
+  state: z.union([EscalationReason, z.literal('paused')]),
   message: z.string(),
   tier: z.number().int(),
   /** The tier that waits for approval, until then. */

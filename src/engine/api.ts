@@ -45,7 +45,7 @@ export interface Engine extends JobEngine, WatchEngine {
   /** Since when the disk takes nothing, and why; null if it does. */
   findStorageFailure: () => Status['cannotStore']
   /** Limits and outages that runs wait behind, and how much of each account's limits is used. */
-  describeObstacles: () => Promise<Pick<Status, 'obstacles' | 'quotas'>>
+  describeObstacles: () => Promise<Pick<Status, 'obstacles' | 'quotas' | 'paused'>>
 
   /** In order, from after `afterSeq`. */
   listEvents: (id: RunId, afterSeq: number, limit: number) => Promise<RunEvent[]>

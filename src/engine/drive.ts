@@ -11,6 +11,7 @@ import { keepsFolder } from '../process/keeper-folder.ts'
 import { endStrays } from '../process/ladder.ts'
 import { launch } from '../process/launch.ts'
 import { hasMarker, identify, isAlive, type ProcessIdentity } from '../process/proc.ts'
+import type { Pause } from '../store/obstacles.ts'
 import { type AttemptEnding, type AttemptRecord, OwnershipLost, type RunRecord } from '../store/records.ts'
 import { isUnattended, readAllowance } from './allowance.ts'
 import { guarded, openDesk, openGate } from './enforcement.ts'
@@ -26,6 +27,7 @@ import { prepareInformed } from './take-in.ts'
 import { noticesOfEnd } from './tell.ts'
 import { writeHandoff } from './tiers/brief.ts'
 import { endingOfTier } from './tiers/ending.ts'
+import { noticesOfPause } from './tiers/tell-paused.ts'
 import { endingOfTurn } from './turn-ending.ts'
 
 /** Never rejects. */
@@ -39,6 +41,7 @@ export async function driveRun(parts: EngineParts, live: LiveRuns, queued: RunRe
       await endQueued(parts, run, passage.outcome)
       return
     }
+    if (passage.kind === 'pause') return await pauseQueued(parts, run, passage)
     const over = await readOverspending(parts, run)
     if (over !== null) {
       await endQueued(parts, run, { name: 'budget', message: over })
@@ -99,6 +102,17 @@ export async function driveRun(parts: EngineParts, live: LiveRuns, queued: RunRe
 async function readOverspending({ store }: EngineParts, run: RunRecord): Promise<string | null> {
   const allowance = await readAllowance(store, run)
   return allowance && overBudget(allowance.budget, allowance.before)
+}
+
+async function pauseQueued(
+  parts: EngineParts,
+  run: RunRecord,
+  { behind, why }: Pick<Pause, 'behind' | 'why'>,
+): Promise<void> {
+  const notices = await noticesOfPause(parts, run, why)
+  await persist(parts, () => parts.store.pauseRun(run.id, { behind, why, notices }, parts.clock.now()))
+  parts.bus.publish(run.id)
+  parts.notifications.wake()
 }
 
 /** Settles a run that has no attempt under way. False if it has one. */

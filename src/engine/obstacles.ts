@@ -7,10 +7,11 @@ import { createHash } from 'node:crypto'
 import type { Account } from '../agents/adapter.ts'
 import type { AgentRegistry } from '../agents/registry.ts'
 import type { EventOf } from '../contract/events.ts'
+import type { Status } from '../contract/http.ts'
 import type { Obstacle as DescribedObstacle, Quota } from '../contract/obstacle.ts'
 import type { Outcome } from '../contract/outcome.ts'
 import type { Clock } from '../core/clock.ts'
-import { metIn } from '../core/obstacle/obstacle.ts'
+import { metIn, type Obstacle } from '../core/obstacle/obstacle.ts'
 import { decideWait, type Wait } from '../core/obstacle/wait.ts'
 import { outcomeInVain, sayPaused, saySetUp } from '../core/obstacle/words.ts'
 import { type Access, obstacleKey } from '../store/obstacles.ts'
@@ -66,8 +67,17 @@ export class Obstacles {
     for (const { account } of await store.listObstacles(clock.now())) this.#blocked.add(account)
   }
 
-  /** Whether the run may start now. `wait`: it has been put off. `settle`: its job is to be paused with this outcome. */
-  async pass(run: Run): Promise<{ kind: 'go' | 'wait' } | { kind: 'settle'; outcome: Outcome }> {
+  /**
+   * Whether the run may start now. `wait`: it has been put off. It is to wait no longer: `settle` with this outcome if it
+   * belongs to a job, `pause` otherwise.
+   */
+  async pass(
+    run: Run,
+  ): Promise<
+    | { kind: 'go' | 'wait' }
+    | { kind: 'settle'; outcome: Outcome }
+    | { kind: 'pause'; behind: Obstacle; why: string }
+  > {
     const access = this.#accessOf(run)
     if (!access || !this.#blocked.has(access.account)) return { kind: 'go' }
     const { store, clock, settings, bus } = this.#parts
@@ -78,9 +88,7 @@ export class Obstacles {
     if (passage.kind === 'give-up') {
       const { behind, why } = passage
       if (run.links.jobId !== null) return { kind: 'settle', outcome: outcomeInVain(behind, why) }
-      await persist(this.#parts, () =>
-        store.pauseRun(run.id, { behind, why: sayPaused(behind, why, run.id) }, clock.now()),
-      )
+      return { kind: 'pause', behind, why: sayPaused(behind, why, run.id) }
     }
     bus.publish(run.id)
     return { kind: 'wait' }
@@ -168,7 +176,7 @@ export class Obstacles {
     await persist(this.#parts, () => store.putFact(quotaKey(access), JSON.stringify(quota)))
   }
 
-  async describe(): Promise<{ obstacles: DescribedObstacle[]; quotas: Quota[] }> {
+  async describe(): Promise<Pick<Status, 'obstacles' | 'quotas' | 'paused'>> {
     const { store, clock, agents } = this.#parts
     const accounts = new Map<string, { agents: string[]; access: Known }>()
     for (const name of agents.names()) {
@@ -202,7 +210,7 @@ export class Obstacles {
         waitingCount: open.waitingCount,
       })
     }
-    return { obstacles, quotas }
+    return { obstacles, quotas, paused: await store.listPaused() }
   }
 
   async #hasAnswered(access: Known): Promise<boolean> {

@@ -34,6 +34,7 @@ import type { SupervisionEnd } from './supervision.ts'
 import { noticesOfEnd } from './tell.ts'
 import { consumeHandoff } from './tiers/brief.ts'
 import { endingOfTier } from './tiers/ending.ts'
+import { noticesOfPause } from './tiers/tell-paused.ts'
 import { endingOfTurn } from './turn-ending.ts'
 import { noteWindow } from './windows.ts'
 
@@ -199,7 +200,11 @@ async function settleOnce(parts: EngineParts, input: SettleInput): Promise<void>
   // Before the end is stored: known twice is no harm, forgotten would leave budgets blind.
   if (ownSpend) await noteRates(store, rates, ownSpend.rates)
   const notices =
-    next.kind === 'settle' ? await noticesOfEnd(parts, { ...run, spend, done, resultText }, next.outcome) : []
+    next.kind === 'settle'
+      ? await noticesOfEnd(parts, { ...run, spend, done, resultText }, next.outcome)
+      : next.kind === 'pause'
+        ? await noticesOfPause(parts, run, next.why)
+        : []
   const at = clock.now()
   await persist(parts, () =>
     store.endAttempt({

@@ -5,12 +5,14 @@
  */
 import type { Kysely } from 'kysely'
 import type { RunId } from '../contract/ids.ts'
+import type { PlannedNotification } from '../core/notify/plan.ts'
 import { type InTheWay, type Met, meet, type Obstacle, type Pauses } from '../core/obstacle/obstacle.ts'
 import { decidePassage, lookAgainAt, type Passage, spreadStarts } from '../core/obstacle/passage.ts'
 import { sayObstacle } from '../core/obstacle/words.ts'
 import { extendDeadlineOf } from './cycle-deadlines.ts'
 import { appendEvents } from './events.ts'
 import { followRun } from './job-state.ts'
+import { enqueueNotifications } from './notifications.ts'
 import { PAUSED_MS } from './rows.ts'
 import type { ObstaclesTable, Tables } from './schema.ts'
 import type { Tx } from './writer.ts'
@@ -229,11 +231,18 @@ async function releaseRun(
   if (before !== null) await extendDeadlineOf(tx, id, notBefore - Number(before))
 }
 
+export interface Pause {
+  behind: Pick<Obstacle, 'account' | 'model'>
+  why: string
+  /** Who is to be told. */
+  notices: readonly PlannedNotification[]
+}
+
 /** A run that has waited too long is left to a person. False if it is not queued any more. */
 export async function pauseRun(
   tx: Tx,
   id: RunId,
-  { behind, why }: { behind: Pick<Obstacle, 'account' | 'model'>; why: string },
+  { behind, why, notices }: Pause,
   at: Date,
 ): Promise<boolean> {
   const { numUpdatedRows } = await tx
@@ -245,6 +254,7 @@ export async function pauseRun(
   if (numUpdatedRows === 0n) return false
   await extendDeadlineOf(tx, id, PAUSED_MS - at.getTime())
   await appendEvents(tx, id, null, [{ type: 'note', text: why }], at)
+  await enqueueNotifications(tx, notices, at)
   return true
 }
 
@@ -294,3 +304,16 @@ const toObstacle = (row: ObstaclesTable): Obstacle => ({
   lastFailureAt: new Date(Number(row.last_failure_at)),
   lastAttemptId: row.last_attempt_id,
 })
+
+/** The runs that were left to a person, newest first. */
+export async function listPaused(db: Kysely<Tables>): Promise<RunId[]> {
+  const rows = await db
+    .selectFrom('runs')
+    .select('id')
+    .where('state', '=', 'queued')
+    .where('not_before', '>=', PAUSED_MS)
+    .orderBy('id', 'desc')
+    .limit(LISTED)
+    .execute()
+  return rows.map(({ id }) => id)
+}

@@ -240,11 +240,8 @@ export interface Store extends Watching {
   closeObstacles: (access: obstacles.Access, runId: RunId, calledAt: Date, now: Date) => Promise<RunId[]>
   listObstacles: (now: Date) => Promise<obstacles.OpenObstacle[]>
   /** Leaves a queued run to a person; `hastenRun` makes it go on. */
-  pauseRun: (
-    id: RunId,
-    pause: { behind: Pick<Obstacle, 'account' | 'model'>; why: string },
-    at: Date,
-  ) => Promise<boolean>
+  pauseRun: (id: RunId, pause: obstacles.Pause, at: Date) => Promise<boolean>
+  listPaused: () => Promise<RunId[]>
 
   readStats: () => Promise<Stats>
 
@@ -384,6 +381,7 @@ export function createStore(
       write((tx) => obstacles.closeObstacles(tx, access, runId, calledAt, now)),
     listObstacles: (now) => obstacles.listObstacles(reader, now),
     pauseRun: (id, pause, at) => write((tx) => obstacles.pauseRun(tx, id, pause, at)),
+    listPaused: () => obstacles.listPaused(reader),
 
     readStats: () => readStats(reader),
 

@@ -11,11 +11,13 @@ import { configSchema } from '../../src/config/schema.ts'
 import { ConversationId, JobId, MessageId, RunId } from '../../src/contract/ids.ts'
 import type { Outcome } from '../../src/contract/outcome.ts'
 import { decideNext, strikesOf } from '../../src/core/continue/decide.ts'
+import type { Notice } from '../../src/core/notify/plan.ts'
 import { engineSettings } from '../../src/daemon/settings.ts'
 import { isUnattended } from '../../src/engine/allowance.ts'
 import { Obstacles } from '../../src/engine/obstacles.ts'
 import type { EngineParts } from '../../src/engine/parts.ts'
 import { ProgressBus } from '../../src/engine/progress.ts'
+import { noticesOfPause } from '../../src/engine/tiers/tell-paused.ts'
 import type { AttemptRecord, NewRun, RunRecord } from '../../src/store/records.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -138,6 +140,7 @@ class Night {
     for (const run of await this.store.listStartable(this.now, 100)) {
       const passage = await this.obstacles.pass(run)
       if (passage.kind === 'settle') await this.store.settleQueued(run.id, passage.outcome, this.now)
+      if (passage.kind === 'pause') await this.store.pauseRun(run.id, { ...passage, notices: [] }, this.now)
       if (passage.kind === 'go') begun.push({ run, attempt: await this.#start(run) })
     }
     if (begun.length > 0) this.now = new Date(this.now.getTime() + 2000)
@@ -365,6 +368,8 @@ it('what has waited for too long is left to a person, who can have it tried', as
   expect((await night.store.getRun(other))?.state).toEqual(paused)
   expect((await night.store.getRun(second))?.state).toEqual(paused)
 
+  expect((await night.obstacles.describe()).paused).toEqual([second, other])
+
   // Tried in vain, it is paused again; then the model is back, and only who is asked for goes on.
   expect(await night.store.hastenRun(other, night.now)).toBe(true)
   await night.playUntil()
@@ -399,4 +404,19 @@ it('says of an account that never answered that it is probably a mistake of set-
     'why',
     expect.stringMatching(/^outage since/),
   )
+})
+
+it('of a paused run at a tier people are told, once', async () => {
+  const night = await Night.begin()
+  const { run } = await night.store.admitRun(night.run({ tier: { number: 2, parentRunId: null } }))
+  const plan = (notice: Notice) => [{ ...notice, target: { name: 'me' } }]
+  const notifications = { plan } as unknown as EngineParts['notifications']
+  const notices = await noticesOfPause({ store: night.store, notifications }, run, 'paused: away')
+  expect(notices).toMatchObject([
+    { event: 'attention', subject: { kind: 'chain', id: run.id }, payload: { state: 'paused', tier: 2 } },
+  ])
+  const behind = { account: 'a', model: null }
+  await night.store.pauseRun(run.id, { behind, why: 'paused: away', notices }, night.now)
+  await night.store.pauseRun(run.id, { behind, why: 'paused: away', notices }, night.now)
+  expect(await night.store.listNotifications({ kind: 'chain', id: run.id })).toHaveLength(1)
 })

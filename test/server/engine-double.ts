@@ -99,7 +99,7 @@ export function createEngineDouble(): EngineDouble {
     listQuarantined: async () => [],
     countRuns: async () => ({ queued: 0, running: runs.size, settled: 0 }),
     findStorageFailure: () => null,
-    describeObstacles: async () => ({ obstacles: [], quotas: [] }),
+    describeObstacles: async () => ({ obstacles: [], quotas: [], paused: [] }),
     listEvents: async (id, after, limit) => (events.get(get(id).id) ?? []).slice(after, after + limit),
     onProgress: (id, listener) => {
       const set = listeners.get(id) ?? new Set()
