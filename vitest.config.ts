@@ -1,22 +1,34 @@
+import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** Those that take longest come first, so that no core is idle while the last one runs. */
 const LONG = [
-  'bench',
-  'soak',
   'incident',
-  'crashes',
-  'kills',
-  'jobs',
   'turns',
+  'crashes',
+  'outcomes',
+  'rules',
+  'follow-ups',
+  'interruptions',
+  'chat',
+  'jobs',
+  'lives',
+  'kills',
+  'changes',
   'damage',
   'checkpoints',
-  'interruptions',
-  'outages',
-  'follow-ups',
   'watches',
+  'daemon',
+  'sessions',
+  'removed-agent',
+  'questions',
+  'restore',
+  'usage',
+  'claude-cli',
+  'other-writers',
+  'clocks',
 ]
 
 class LongestFirst extends BaseSequencer {
@@ -32,13 +44,16 @@ class LongestFirst extends BaseSequencer {
 // Tests start hundreds of Node processes: what one has compiled, the next need not.
 process.env.NODE_COMPILE_CACHE ??= resolve(import.meta.dirname, 'node_modules/.cache/node-compile')
 
+// Tests that wait for agents leave a core idle about a quarter of the time: one more than there are cores.
+const WORKERS = Math.min(4, availableParallelism() + 1)
+
 // Tests start real processes, so they get processes of their own, few at a time, and generous timeouts.
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts', 'src/**/*.test.ts'],
     sequence: { sequencer: LongestFirst },
     pool: 'forks',
-    maxWorkers: 2,
+    maxWorkers: WORKERS,
     testTimeout: 60_000,
     hookTimeout: 60_000,
     teardownTimeout: 10_000,
