@@ -49,7 +49,7 @@ it(`a turn with ${RESULTS} tool results of 1 MiB each completes, and its convers
 
   const asked = performance.now()
   const text = await (await here.request('GET', `/api/conversations/${chat.id}`)).text()
-  expect(performance.now() - asked).toBeLessThan(3000)
+  expect(performance.now() - asked).toBeLessThan(20_000)
   expect(text.length).toBeLessThan(2 * MIB)
   const [, answer] = (await chat.detail()).messages
   expect(answer?.blocks.filter((block) => block.type === 'tool-use')).toHaveLength(RESULTS)

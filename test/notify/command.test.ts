@@ -84,7 +84,7 @@ describe('a command', () => {
     const pid = Number(await until(() => stage.read('pid').trim(), 'the command to run'))
     const before = performance.now()
     await stage.close()
-    expect(performance.now() - before).toBeLessThan(3000)
+    expect(performance.now() - before).toBeLessThan(20_000)
     expect(isRunning(pid)).toBe(false)
     expect(await stage.tried(noted, 0)).toEqual(noted)
   })

@@ -199,7 +199,8 @@ describe('the notifier', () => {
     await receiver.received(2)
     const before = performance.now()
     await stage.close()
-    expect(performance.now() - before).toBeLessThan(2000)
+    // Without being broken off, it would wait for an answer for 10 s.
+    expect(performance.now() - before).toBeLessThan(8000)
     for (const notification of noted) expect(await stage.tried(notification, 0)).toEqual(notification)
     expect(stage.logged).toEqual([])
     await stage.open([hook(receiver.url)])

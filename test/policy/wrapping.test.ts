@@ -1,6 +1,8 @@
 /** Random wrappings of a forbidden command, several deep: always refused. */
+
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { cpuMsOf } from '../core/cpu-time.ts'
 import { ask } from './corpus.ts'
 import { AROUND_COMMAND, AROUND_TEXT } from './wrappings.ts'
 
@@ -69,9 +71,10 @@ test('no text makes it fail or take long', () => {
         ),
       ),
       (parts) => {
-        const from = performance.now()
-        expect(['allow', 'deny']).toContain(ask(parts.join(''), '2').decision)
-        expect(performance.now() - from).toBeLessThan(1000)
+        const spentMs = cpuMsOf(() => {
+          expect(['allow', 'deny']).toContain(ask(parts.join(''), '2').decision)
+        })
+        expect(spentMs).toBeLessThan(1000)
       },
     ),
     { numRuns: 2000, verbose: true },
@@ -94,7 +97,5 @@ test.each([
   ['paths', `rm ${'*/'.repeat(2000)}x ${'../'.repeat(3000)}y`],
   ['a sed script', `sed '${'s/a/b/;'.repeat(5000)}' x`],
 ])('a great many %s are answered soon', (_, text) => {
-  const from = performance.now()
-  ask(text, '2')
-  expect(performance.now() - from).toBeLessThan(2000)
+  expect(cpuMsOf(() => ask(text, '2'))).toBeLessThan(2000)
 })
