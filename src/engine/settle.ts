@@ -135,7 +135,8 @@ async function settleOnce(parts: EngineParts, input: SettleInput): Promise<void>
       })
   const wait = await parts.obstacles.meet({
     run,
-    attempt,
+    // As it is stored: the clock may have been set since it began.
+    attempt: current,
     outcome,
     ...fruitlessOf(attempts, progressed, attempt, clock.now()),
   })

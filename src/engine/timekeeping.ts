@@ -6,7 +6,9 @@
  * deadline calls `follow` first. Dying in the middle leaves the stored times and the stored difference between the
  * clocks as they were; the next daemon finds the jump by that difference, if the machine has not been restarted.
  */
+import { cronTimes } from '../core/schedule/cron.ts'
 import { firstDue } from '../core/schedule/schedule.ts'
+import { machineTimeZone } from '../core/schedule/time-zone.ts'
 import { type ClockChange, jumpBetween, NO_CHANGE, TICK_MS } from '../core/steady-clock.ts'
 import { readBootId } from '../process/proc.ts'
 import { CLOCK_FACT, type MoveTimes } from '../store/clock-changes.ts'
@@ -15,6 +17,9 @@ import { Detached, persist } from './persist.ts'
 import { scheduleOf } from './watches/schedule-of.ts'
 
 type Parts = Pick<EngineParts, 'store' | 'clock' | 'log' | 'random' | 'closing' | 'storageFailures'>
+
+/** More than may be planned. */
+const MAX_FOLLOW_UPS = 100_000
 
 export class Timekeeping {
   readonly #parts: Parts
@@ -79,19 +84,36 @@ export class Timekeeping {
     const { store } = this.#parts
     const reading = { bootId: readBootId(), differenceMs: this.#differenceMs() }
     const watches = change.jumpMs === 0 ? [] : await this.#watchesAfter(change.jumpMs)
-    await persist(this.#parts, () => store.moveTimes({ ...change, watches, clock: JSON.stringify(reading) }))
+    const followUps = change.jumpMs < 0 ? await this.#followUpsAfterJumpBack() : []
+    const clock = JSON.stringify(reading)
+    await persist(this.#parts, () => store.moveTimes({ ...change, watches, followUps, clock }))
   }
 
   /** Of the time of day, as it will be once everything has been followed, and the time since boot. */
   #differenceMs(): number {
     const { clock } = this.#parts
-    return clock.now().getTime() + clock.unfollowed().jumpMs - clock.monotonicMs()
+    return this.#newNow().getTime() - clock.monotonicMs()
+  }
+
+  /** The time of day, as it will be once everything has been followed. */
+  #newNow(): Date {
+    const { clock } = this.#parts
+    return new Date(clock.now().getTime() + clock.unfollowed().jumpMs)
+  }
+
+  async #followUpsAfterJumpBack(): Promise<NonNullable<MoveTimes['followUps']>> {
+    const now = this.#newNow()
+    const { items } = await this.#parts.store.listFollowUps({ limit: MAX_FOLLOW_UPS, state: 'planned' })
+    return items.flatMap(({ id, cron, timeZone }) => {
+      const dueAt = cron === null ? null : cronTimes(cron, timeZone ?? machineTimeZone())(now)
+      return dueAt ? [{ id, dueAt }] : []
+    })
   }
 
   /** Intervals wait as long as before. A time of day that was passed by a jump is due now; after a jump back it is looked for anew. */
   async #watchesAfter(jumpMs: number): Promise<MoveTimes['watches']> {
-    const { store, clock, random } = this.#parts
-    const now = new Date(clock.now().getTime() + clock.unfollowed().jumpMs)
+    const { store, random } = this.#parts
+    const now = this.#newNow()
     const moved = (at: Date) => new Date(at.getTime() + jumpMs)
     return (await store.listWatches()).flatMap(({ id, due, definition }) => {
       const schedule = scheduleOf({ definition })

@@ -4,7 +4,7 @@
  * dies in the middle.
  */
 import { type RawBuilder, sql } from 'kysely'
-import type { WatchId } from '../contract/ids.ts'
+import type { FollowUpId, WatchId } from '../contract/ids.ts'
 import { MAX_PAUSE_MS } from '../core/obstacle/obstacle.ts'
 import type { ClockChange } from '../core/steady-clock.ts'
 import { PAUSED_MS } from './rows.ts'
@@ -13,13 +13,18 @@ import type { Tx } from './writer.ts'
 export interface MoveTimes extends ClockChange {
   /** When those watches fire next that do not simply wait as long as before. */
   watches: readonly { id: WatchId; due: { at: Date; fireAt: Date } | null }[]
+  /** When those follow-ups are due that go by the time of day. */
+  followUps?: readonly { id: FollowUpId; dueAt: Date }[]
   /** What is stored to find the next jump by. */
   clock: string
 }
 
 export const CLOCK_FACT = 'clock'
 
-export async function moveTimes(tx: Tx, { jumpMs, missedMs, watches, clock }: MoveTimes): Promise<void> {
+export async function moveTimes(
+  tx: Tx,
+  { jumpMs, missedMs, watches, followUps = [], clock }: MoveTimes,
+): Promise<void> {
   if (jumpMs !== 0) await followJump(tx, jumpMs)
   await extendLimits(tx, jumpMs + missedMs)
   for (const { id, due } of watches) {
@@ -27,6 +32,14 @@ export async function moveTimes(tx: Tx, { jumpMs, missedMs, watches, clock }: Mo
       .updateTable('watches')
       .set({ due_at: due?.at.getTime() ?? null, next_at: due?.fireAt.getTime() ?? null })
       .where('id', '=', id)
+      .execute()
+  }
+  for (const { id, dueAt } of followUps) {
+    await tx
+      .updateTable('follow_ups')
+      .set({ due_at: dueAt.getTime() })
+      .where('id', '=', id)
+      .where('state', '=', 'planned')
       .execute()
   }
   await tx
@@ -48,7 +61,6 @@ async function followJump(tx: Tx, byMs: number): Promise<void> {
   await tx
     .updateTable('obstacles')
     .set({
-      since: plus('since', byMs),
       next_try_at: plus('next_try_at', byMs),
       last_failure_at: plus('last_failure_at', byMs),
       probe_since: plus('probe_since', byMs),
@@ -69,9 +81,14 @@ async function followJump(tx: Tx, byMs: number): Promise<void> {
     .execute()
   await tx
     .updateTable('follow_ups')
-    .set({ due_at: plus('due_at', byMs), created_at: plus('created_at', byMs) })
+    .set({ due_at: plus('due_at', byMs) })
     .where('state', '=', 'planned')
     .where('relative', '=', 1)
+    .execute()
+  await tx
+    .updateTable('follow_ups')
+    .set({ created_at: plus('created_at', byMs), expires_at: plus('expires_at', byMs) })
+    .where('state', '=', 'planned')
     .execute()
   await tx
     .updateTable('notifications')
@@ -100,6 +117,11 @@ async function extendLimits(tx: Tx, byMs: number): Promise<void> {
     .updateTable('escalations')
     .set({ expires_at: plus('expires_at', byMs) })
     .where('decision', '=', 'ask')
+    .execute()
+  // How long a limit or an outage is waited out.
+  await tx
+    .updateTable('obstacles')
+    .set({ since: plus('since', byMs) })
     .execute()
 }
 

@@ -54,6 +54,22 @@ export function describeClockChanges(open: () => Promise<Store>): void {
       expect((await store.getEscalation(run.id))?.expiresAt).toEqual(at(3670 - DAY))
     })
 
+    it('an outage has lasted as long as it had, less the time in which nobody watched', async () => {
+      const store = await open()
+      const met = { kind: 'outage', scope: 'account', message: 'away', resetsAt: null } as const
+      const { attempt, run } = await running(store)
+      const access = { account: 'a', model: 'haiku', id: attempt.id, runId: run.id, startedAt: T0 }
+      const opened = await store.meetObstacle(met, access, { backoffMs: 60_000, jitter: 0 }, at(100))
+      const leftMs = opened.nextTryAt.getTime() - at(100).getTime()
+      await move(store, 2 * DAY, 3600)
+      const [moved] = await store.listObstacles(at(200 + 2 * DAY))
+      expect(moved).toMatchObject({
+        since: at(100 + 2 * DAY + 3600),
+        lastFailureAt: at(100 + 2 * DAY),
+        nextTryAt: new Date(at(100 + 2 * DAY).getTime() + leftMs),
+      })
+    })
+
     it('after a restart of the machine, nothing waits longer than it was meant to', async () => {
       const store = await open()
       const { run, attempt } = await running(store)

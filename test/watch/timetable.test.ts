@@ -701,6 +701,21 @@ describe('a clock that is set', () => {
     expect(await stage.cycles()).toMatchObject([{ trigger: 'schedule' }])
   })
 
+  it('back leaves a follow-up by cron at its time of the day, and gives it the time it may go on', async () => {
+    const { stage, run } = await withCycle()
+    const wish = { cron: '*/10 * * * *', recurring: true, timeZone: 'UTC' }
+    const id = idOf(await stage.plan(run, wish))
+    const expiresAt = async () => (await stage.store.getFollowUp(id))!.expiresAt!.getTime()
+    const before = await expiresAt()
+    await stage.settle(run)
+    await stage.setClock(-DAY)
+    expect(await expiresAt()).toBe(before - DAY)
+    await stage.pass(10 * MINUTE - 1)
+    expect(await stage.openRuns()).toEqual([])
+    await stage.pass(1)
+    expect((await stage.openRun()).links.followUpId).toBe(id)
+  })
+
   it('does not move a follow-up that was asked for at a time', async () => {
     const { stage, run } = await withCycle()
     const id = idOf(await stage.plan(run, { at: at(20 * 60) }))
