@@ -175,6 +175,8 @@ export interface AgentAdapter {
   /** What to say to the agent before it is ended: after its turn (`done`), or instead of going on. */
   farewell: (cause: StopCause | 'done') => { messages: readonly Message[]; closeInput: boolean }
   locateSession: (agentSessionId: string, env: Env, workDir: string) => Promise<SessionFiles | null>
+  /** Where its files would be looked for, if it has none. null: the id cannot be one of its own. */
+  placeSession: (agentSessionId: string, env: Env, workDir: string) => SessionFiles | null
   inspectTranscript: (agentSessionId: string, env: Env, query: TranscriptQuery) => Promise<TranscriptFacts>
   /**
    * Cuts off a torn end. Only for who has the session's lease, while nobody else holds it. The file as it was is

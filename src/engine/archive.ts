@@ -5,7 +5,7 @@
  * this user only.
  *
  * Each file appears in one step, the transcript last: where it is, the rest is too. Doing it again replaces what is
- * there. An id that could be a path is refused.
+ * there. An id that could be a path is refused. How a session is put back is in restore.ts.
  */
 import { randomUUID } from 'node:crypto'
 import { createReadStream, createWriteStream, type Dirent } from 'node:fs'
@@ -59,6 +59,16 @@ export async function readArchive(archiveDir: string, session: ArchivedSession):
     .createReadStream()
     .on('error', (error) => whole.destroy(error))
     .pipe(whole)
+}
+
+/** Where the archive has a session: its transcript, compressed, and a folder that may not be there. */
+export async function archivedFiles(
+  archiveDir: string,
+  session: ArchivedSession,
+): Promise<{ transcript: string; folder: string } | null> {
+  const path = pathOf(archiveDir, session)
+  const found = path !== null && (await stat(path).catch(ignoreMissing))
+  return path !== null && found ? { transcript: path, folder: path.slice(0, -SUFFIX.length) } : null
 }
 
 /** The transcripts that are kept of a job. */

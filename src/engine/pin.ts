@@ -5,9 +5,12 @@ import type { Holder, Pin } from '../core/resume/facts.ts'
 import { isSamePlace, type Place } from '../core/resume/place.ts'
 import type { RunRecord, SessionRecord } from '../store/records.ts'
 import type { EngineParts } from './parts.ts'
+import { restoreIfArchived } from './restore.ts'
 
 export interface PinFacts {
   pin: Pin
+  /** Its files were gone, and have been put back from the archive. */
+  restored: boolean
   promptRecorded: boolean
   tornTranscript: string | null
   /** What others said in it that has not been taken in yet. */
@@ -15,7 +18,7 @@ export interface PinFacts {
 }
 
 export async function readPin(
-  { store, agents }: EngineParts,
+  parts: EngineParts,
   run: RunRecord,
   session: SessionRecord,
   { epoch, place }: { epoch: number; place: Place },
@@ -24,19 +27,27 @@ export async function readPin(
   if (session.agent !== run.agent) {
     return {
       pin: { ...session, epoch, full: false, transcript: 'missing', holder: null },
+      restored: false,
       promptRecorded: false,
       tornTranscript: null,
       outside: [],
     }
   }
+  const { store, agents } = parts
   const { adapter, env } = agents.get(session.agent)
-  const transcript = await adapter.inspectTranscript(session.agentSessionId, env, {
+  const query = {
     // Under its name of now, where it was renamed: that is where the agent will look.
     workDir: isSamePlace(session, place) ? place.workDir : session.workDir,
     messageId: run.promptId,
     answeredId: await store.findAnsweredPrompt(session),
     ownIds: await readOwnIds(store, run, session),
-  })
+  }
+  const inspect = () => adapter.inspectTranscript(session.agentSessionId, env, query)
+  let transcript = await inspect()
+  const where = { ...session, workDir: query.workDir }
+  const restored =
+    transcript.state === 'missing' && (await restoreIfArchived(parts, { adapter, env }, run, where))
+  if (restored) transcript = await inspect()
   const leasedBy = await store.findLeaseHolder(session.id)
   const [other] = leasedBy === null ? await adapter.findHolders(session.agentSessionId, env) : []
   const holder: Holder | null =
@@ -47,6 +58,7 @@ export async function readPin(
         : null
   return {
     pin: { ...session, epoch, full: false, transcript: transcript.state, holder },
+    restored,
     promptRecorded: transcript.hasMessage,
     tornTranscript: transcript.state === 'torn' ? transcript.path : null,
     outside: await notTakenIn(store, session, transcript.outside),

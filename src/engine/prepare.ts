@@ -1,6 +1,7 @@
 /**
- * Steps 2 and 4 of the one path: gather the facts, decide, and plan. Reads much, changes nothing. What comes out is
- * everything an attempt needs, derived from one decision.
+ * Steps 2 and 4 of the one path: gather the facts, decide, and plan. Reads much, and changes nothing, except that the
+ * files of a session that are gone are put back from the archive. What comes out is everything an attempt needs,
+ * derived from one decision.
  */
 import { randomUUID } from 'node:crypto'
 import type { Plan, Runtime } from '../agents/adapter.ts'
@@ -194,7 +195,12 @@ export async function prepareAttempt(
       leftOut,
     },
     outside: session && pinned && pinned.outside.length > 0 ? { session, turns: pinned.outside } : null,
-    notes: notesOn(decision, findRuntimeChange(session?.runtime ?? null, factsOf(runtime))),
+    notes: [
+      ...(pinned?.restored
+        ? ['The session’s files were not here; they were restored from the archive.']
+        : []),
+      ...notesOn(decision, findRuntimeChange(session?.runtime ?? null, factsOf(runtime))),
+    ],
   }
 }
 

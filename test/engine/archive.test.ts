@@ -19,6 +19,7 @@ import { gunzipSync } from 'node:zlib'
 import { expect, it, onTestFinished } from 'vitest'
 import { claudeAdapter } from '../../src/agents/claude/adapter.ts'
 import { archiveSession, readArchive, sweepArchive } from '../../src/engine/archive.ts'
+import { restoreSession } from '../../src/engine/restore.ts'
 
 const ID = '11111111-2222-4333-8444-555555555555'
 const JOB = 'job_01ABC'
@@ -70,6 +71,30 @@ it('keeps what belongs to the session, and follows no link out of it', async () 
   expect(files.filter((f) => f.isFile())).toHaveLength(2)
   const inner = readFileSync(join(archiveDir, JOB, ID, 'subagents', 'agent-a.jsonl.gz'))
   expect(gunzipSync(inner).toString()).toBe('inner')
+})
+
+it('is put back whole where it is missing, in another home too, and takes the place of nothing', async () => {
+  const { dir, project, archiveDir, archive } = setUp()
+  mkdirSync(join(project, ID, 'tool-results'), { recursive: true })
+  writeFileSync(join(project, ID, 'tool-results', 'long.txt'), 'long')
+  await archive()
+  const restore = (home: string, jobId = JOB) =>
+    restoreSession(
+      { archiveDir, adapter: claudeAdapter, env: { CLAUDE_CONFIG_DIR: home } },
+      { jobId, agentSessionId: ID, workDir: '/srv/project' },
+    )
+  const other = join(dir, 'other')
+  expect(await restore(other)).toBe(true)
+  const there = join(other, 'projects', '-srv-project')
+  expect(readFileSync(join(there, `${ID}.jsonl`), 'utf8')).toBe(TRANSCRIPT)
+  expect(readFileSync(join(there, ID, 'tool-results', 'long.txt'), 'utf8')).toBe('long')
+  expect(readdirSync(there).toSorted()).toEqual([ID, `${ID}.jsonl`])
+  expect(modeOf(join(there, `${ID}.jsonl`))).toBe(0o600)
+  writeFileSync(join(there, `${ID}.jsonl`), 'newer')
+  expect(await restore(other)).toBe(true)
+  expect(readFileSync(join(there, `${ID}.jsonl`), 'utf8')).toBe('newer')
+  expect(await restore(join(dir, 'third'), 'job_other')).toBe(false)
+  expect(existsSync(join(dir, 'third'))).toBe(false)
 })
 
 it('may be repeated: the newer state replaces the older, and leaves nothing else behind', async () => {

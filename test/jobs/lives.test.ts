@@ -72,7 +72,14 @@ describe('a failed job is retried', () => {
   })
 
   const DAMAGES: [string, string, (path: string) => void][] = [
-    ['deleted', 'transcript-missing', (path) => rmSync(path)],
+    [
+      'deleted, and not in the archive',
+      'transcript-missing',
+      (path) => {
+        rmSync(path)
+        rmSync(join(world.home, 'archive'), { recursive: true })
+      },
+    ],
     ['empty', 'transcript-unreadable', (path) => writeFileSync(path, '')],
     ['garbage', 'transcript-unreadable', (path) => writeFileSync(path, 'no\n\u0000session\n')],
   ]
@@ -88,6 +95,21 @@ describe('a failed job is retried', () => {
       expect(readFileSync(join(world.workDir, 'log'), 'utf8')).toBe('first\n')
     },
   )
+
+  it('with another configuration of the agent: its session is restored from the archive, and resumed', async () => {
+    const { job, transcript } = await failed()
+    const before = readFileSync(transcript, 'utf8')
+    await world.killDaemon('SIGTERM')
+    const elsewhere = join(world.dir, 'other-claude')
+    world.env.CLAUDE_CONFIG_DIR = elsewhere
+    await world.startDaemon()
+    const again = await retried(job.id)
+    expect(again).toMatchObject({ state: 'completed', resultText: 'Resumed.', sessionId: job.sessionId })
+    expect(readFileSync(transcriptOf(elsewhere, job.sessionId ?? ''), 'utf8').startsWith(before)).toBe(true)
+    expect(readFileSync(transcript, 'utf8')).toBe(before)
+    const notes = (await world.events(again.runId)).flatMap((e) => (e.type === 'note' ? [e.text] : []))
+    expect(notes.join()).toContain('restored from the archive')
+  })
 
   it('whose session file has a torn end: mended on a copy, and resumed', async () => {
     const { job, transcript } = await failed()

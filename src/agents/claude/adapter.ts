@@ -4,7 +4,7 @@ import { classifyClaude } from './classify.ts'
 import { claudeOwnFiles } from './config-dir.ts'
 import { claudeAccount, hasClaudeCredentials } from './credentials.ts'
 import { findClaudeHolders } from './holder.ts'
-import { locateClaudeSession } from './locate.ts'
+import { locateClaudeSession, placeClaudeSession } from './locate.ts'
 import { mendClaudeTranscript } from './mend.ts'
 import { parseClaudeLine } from './parse.ts'
 import { planClaude, userMessage } from './plan.ts'
@@ -29,6 +29,7 @@ export const claudeAdapter: AgentAdapter = {
   answer: answerClaude,
   farewell: farewellClaude,
   locateSession: locateClaudeSession,
+  placeSession: placeClaudeSession,
   inspectTranscript: inspectClaudeTranscript,
   mendTranscript: mendClaudeTranscript,
   ownFiles: claudeOwnFiles,

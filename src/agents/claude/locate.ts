@@ -35,6 +35,16 @@ export async function locateClaudeSession(
   }
 }
 
+/** In the folder of the work directory, which is the first place where the CLI looks. */
+export function placeClaudeSession(sessionId: string, env: Env, workDir: string): SessionFiles | null {
+  if (!UUID.test(sessionId)) return null
+  const whole = workDir.replace(/[^a-zA-Z0-9]/g, '-')
+  // Of a long directory the CLI's own folder cannot be known; a session that is in one place only is found anywhere.
+  const slug = whole.length <= MAX_SLUG ? whole : `${whole.slice(0, MAX_SLUG)}-restored`
+  const folder = join(configDirOf(env), 'projects', slug, sessionId)
+  return { transcript: `${folder}.jsonl`, folder }
+}
+
 const MAX_SLUG = 200
 
 /** Of a long directory the slug is cut, and a hash of the whole added. */
