@@ -37,6 +37,9 @@ export async function endAttempt(input: LadderInput): Promise<LadderResult> {
   return endStrays(input.attemptId, keeper, input.killMs)
 }
 
+/** A keeper kills its feeder, which may just have started `mv`: that ends by itself, and is no stray. */
+const HELPER_MS = 50
+
 /**
  * A process may start another while we look: look again until none is found. Where there were some, finding none once
  * is no proof: a child may have taken its parent's place while we went through the list.
@@ -47,11 +50,14 @@ export async function endStrays(
   killMs: number,
 ): Promise<LadderResult> {
   let strays = 0
+  let found = false
   let empty = 0
   for (let round = 0; round < 20; round++) {
     const left = findProcesses(attemptId, keeper)
+    found ||= left.length > 0
     empty = left.length === 0 ? empty + 1 : 0
-    if (empty > 0 && (strays === 0 || empty > 1)) return { strays, survivors: [] }
+    if (empty > 0 && (!found || empty > 1)) return { strays, survivors: [] }
+    if (round === 0 && (await goneWithin(left, HELPER_MS))) continue
     strays += left.length
     for (const { pid } of left) signal(pid, 'SIGKILL')
     await goneWithin(left, killMs)
