@@ -1,28 +1,44 @@
 /**
  * Follows how a running agent gets on with the model's API: that it is answered, that it is not and tries again, what it
- * is told about its limits. An agent that has tried for long enough is stopped; its run waits without it.
+ * is told about its limits. An agent that has tried for long enough is stopped; its run waits without it. Where nothing
+ * has ever been answered, a request that hangs is told of too: it may be a wrong address.
  */
 import type { EventBody } from '../contract/events.ts'
 import { decidePatience, type StopForApi } from '../core/obstacle/patience.ts'
-import type { RunRecord } from '../store/records.ts'
+import type { AttemptRecord, RunRecord } from '../store/records.ts'
 import type { EngineParts } from './parts.ts'
+import { persist } from './persist.ts'
+
+const ANSWERS_WITHIN_MS = 10_000
 
 export class ApiWatch {
   readonly #parts: EngineParts
   readonly #run: RunRecord
+  readonly #attempt: AttemptRecord
   /** The newest call to the model, and when its answer began. */
   #call: { messageId: string; at: Date } | null = null
   #failingSinceMs: number | null = null
 
-  constructor(parts: EngineParts, run: RunRecord) {
+  #unanswered: NodeJS.Timeout | undefined
+
+  constructor(parts: EngineParts, { run, attempt }: { run: RunRecord; attempt: AttemptRecord }) {
     this.#parts = parts
     this.#run = run
+    this.#attempt = attempt
+  }
+
+  close(): void {
+    clearTimeout(this.#unanswered)
   }
 
   /** Why the agent is to be stopped; null if it is not. */
   async note(event: EventBody, at: Date): Promise<StopForApi | null> {
     const { obstacles, clock, settings } = this.#parts
+    if (HEARD.has(event.type)) this.close()
     switch (event.type) {
+      case 'prompt-accept':
+        await this.#expectAnswer()
+        return null
       case 'model-call':
         if (this.#call?.messageId !== event.messageId) {
           this.#call = { messageId: event.messageId, at }
@@ -53,4 +69,23 @@ export class ApiWatch {
         return null
     }
   }
+
+  async #expectAnswer(): Promise<void> {
+    const { obstacles, store, clock, bus, log } = this.#parts
+    const setUp = await obstacles.findSetUpDoubt(this.#run)
+    if (setUp === null) return
+    this.close()
+    const tell = async () => {
+      const text = `no answer from the model for ${ANSWERS_WITHIN_MS / 1000} s. ${setUp}`
+      await persist(this.#parts, () => store.addEvents(this.#attempt, [{ type: 'note', text }], clock.now()))
+      bus.publish(this.#run.id)
+    }
+    this.#unanswered = setTimeout(() => {
+      tell().catch((error) => log.warn({ run: this.#run.id, error: String(error) }, 'could not tell'))
+    }, ANSWERS_WITHIN_MS)
+    this.#unanswered.unref()
+  }
 }
+
+/** The model, or the CLI about it. */
+const HEARD: ReadonlySet<EventBody['type']> = new Set(['model-call', 'retry-wait', 'turn-end'])

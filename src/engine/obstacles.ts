@@ -128,14 +128,18 @@ export class Obstacles {
       fruitlessSince: ended.fruitlessSince,
       limitMs: settings.outageLimitMs,
       backoffMs,
-      setUp:
-        met.kind === 'outage' && !(await this.#hasAnswered(access))
-          ? saySetUp(access.baseUrl, access.baseUrlSetting)
-          : null,
+      setUp: met.kind === 'outage' ? await this.findSetUpDoubt(run) : null,
       now,
     })
     const held = wait.kind === 'pause' || (wait.kind === 'retry' && wait.behindObstacle)
     return { ...wait, heldBy: held && obstacle ? obstacleKey(obstacle) : null }
+  }
+
+  /** What to say of an account that has never answered; null if it has. */
+  async findSetUpDoubt(run: Run): Promise<string | null> {
+    const access = this.#accessOf(run)
+    if (!access || (await this.#hasAnswered(access))) return null
+    return saySetUp(access.baseUrl, access.baseUrlSetting)
   }
 
   /** Nothing is to be waited for in an agent's process: an obstacle is known, or the account has never answered. */

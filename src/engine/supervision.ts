@@ -105,7 +105,7 @@ export class Supervision {
     })
     this.#watch = new AttemptWatch(parts, attempt, from)
     this.#hold = new Hold(parts, input)
-    this.#api = new ApiWatch(parts, input.run)
+    this.#api = new ApiWatch(parts, input)
     this.#storageFailureNotes = new StorageFailureNotes(parts, attempt)
     this.#questions = new OpenQuestions(parts, input, () => this.#noteWaiting())
   }
@@ -136,6 +136,7 @@ export class Supervision {
       if (this.#detached) await this.#watch.store().catch(() => {})
       await this.#ladder
       this.#intake.close()
+      this.#api.close()
       await this.#tail.close()
     }
   }

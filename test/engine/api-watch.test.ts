@@ -1,0 +1,94 @@
+/** How a running agent gets on with the model's API, from its events. */
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import type { EventBody } from '../../src/contract/events.ts'
+import { ApiWatch } from '../../src/engine/api-watch.ts'
+import type { EngineParts } from '../../src/engine/parts.ts'
+import type { AttemptRecord, RunRecord } from '../../src/store/records.ts'
+import { T0 } from '../store/records.ts'
+
+beforeEach(() => void vi.useFakeTimers({ now: T0 }))
+afterEach(() => void vi.useRealTimers())
+
+const call = (messageId: string): EventBody => ({ type: 'model-call', messageId, usage: {} })
+const retry = (number: number): EventBody => ({ type: 'retry-wait', number, delayMs: 500 })
+const accept: EventBody = { type: 'prompt-accept', messageId: 'p' }
+
+function watching({ doubt = null, short = false }: { doubt?: string | null; short?: boolean } = {}) {
+  const answers: Date[] = []
+  const notes: EventBody[] = []
+  const parts = {
+    obstacles: {
+      noteAnswer: async (_: RunRecord, calledAt: Date) => void answers.push(calledAt),
+      findSetUpDoubt: async () => doubt,
+      isShortOfPatience: async () => short,
+    },
+    store: { addEvents: async (_: AttemptRecord, events: EventBody[]) => void notes.push(...events) },
+    clock: { now: () => new Date(), monotonicMs: () => Date.now() },
+    settings: { jobs: { holdMs: 30_000 } },
+    bus: { publish: () => {} },
+    log: { warn: () => {} },
+    closing: new AbortController().signal,
+  } as unknown as EngineParts
+  const attempt = { id: 'att_1' } as unknown as AttemptRecord
+  const api = new ApiWatch(parts, { run: { id: 'run_1' } as unknown as RunRecord, attempt })
+  const see = (event: EventBody) => api.note(event, new Date())
+  return { api, see, answers, notes }
+}
+
+it('takes for an answer what has come in part, and was asked for when the call began', async () => {
+  const { see, answers } = watching()
+  await see(call('a'))
+  expect(answers, 'a stream may still be cut off').toEqual([])
+  vi.advanceTimersByTime(5000)
+  await see(call('a'))
+  expect(answers).toEqual([T0])
+})
+
+it('has an agent stopped that has tried for too long without an answer between', async () => {
+  const { see } = watching()
+  expect(await see(retry(1))).toBeNull()
+  vi.advanceTimersByTime(20_000)
+  await see(call('a'))
+  await see(call('a'))
+  vi.advanceTimersByTime(20_000)
+  expect(await see(retry(1)), 'it was answered meanwhile').toBeNull()
+  vi.advanceTimersByTime(30_000)
+  expect(await see(retry(2))).toMatchObject({ cause: 'outage' })
+})
+
+it('has an agent stopped soon that only tries whether an obstacle is over', async () => {
+  const { see } = watching({ short: true })
+  expect([await see(retry(1)), await see(retry(2))]).toMatchObject([null, { cause: 'outage' }])
+})
+
+it('tells of a request that hangs where nothing was ever answered, once', async () => {
+  const { see, notes } = watching({ doubt: 'perhaps a wrong address' })
+  await see(accept)
+  await vi.advanceTimersByTimeAsync(9999)
+  expect(notes).toEqual([])
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(notes).toEqual([
+    { type: 'note', text: 'no answer from the model for 10 s. perhaps a wrong address' },
+  ])
+})
+
+it.each([
+  ['the model answers', call('a')],
+  ['the agent says that it tries again', retry(1)],
+])('tells nothing of the kind when %s', async (_, event) => {
+  const { see, notes } = watching({ doubt: 'perhaps a wrong address' })
+  await see(accept)
+  await see(event)
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(notes).toEqual([])
+})
+
+it('tells nothing of the kind where the account has answered before, or the agent is gone', async () => {
+  const known = watching()
+  await known.see(accept)
+  const gone = watching({ doubt: 'perhaps a wrong address' })
+  await gone.see(accept)
+  gone.api.close()
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect([...known.notes, ...gone.notes]).toEqual([])
+})
