@@ -113,7 +113,7 @@ describe('the ladder', () => {
     const attempt = await start('leaves-everything-behind.sh')
     const pid = await escaped(attempt)
     expect(await ended(attempt)).toMatchObject({ kind: 'exited', code: 0 })
-    expect(marked(attempt.id)).toEqual([])
+    await eventually(() => expect(marked(attempt.id)).toEqual([]))
     expect(isRunning(pid)).toBe(true)
     expect(await climb(attempt)).toMatchObject({ strays: 1, survivors: [] })
     expect(isRunning(pid)).toBe(false)
