@@ -19,6 +19,7 @@ export interface WatchOptions {
   environment?: string
   maxDuration?: number
   budget?: number
+  budgetPerDay?: number
   hookSecret?: string
   eventsPerHour?: number
   dedupe?: number
@@ -51,6 +52,7 @@ export function addWatchOptions(command: Command): Command {
     .option('--environment <file>', 'a text about the place, for whoever starts fresh')
     .option('--max-duration <duration>', 'how long one cycle may take, with its follow-ups', duration)
     .option('--budget <usd>', 'what one cycle may cost, with all its tiers and follow-ups', amount)
+    .option('--budget-per-day <usd>', 'what all cycles of a day may cost together', amount)
     .option('--hook-secret <secret>', 'with which others may send it events, and do nothing else', secret)
     .option('--events-per-hour <n>', 'how many cycles events may start in an hour', wholeNumber)
     .option('--dedupe <duration>', 'for how long the same event is taken for known', duration)
@@ -89,6 +91,7 @@ export function toWatch(
     environment,
     maxDurationMs: options.maxDuration,
     maxBudgetUsd: options.budget,
+    maxBudgetUsdPerDay: options.budgetPerDay,
     hookSecret: options.hookSecret,
     eventsPerHour: options.eventsPerHour,
     dedupeMs: options.dedupe,

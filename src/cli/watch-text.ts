@@ -99,10 +99,17 @@ function memoryOf({ memory, session, renewAfterMs, renewAfterCycles }: Watch): s
   return `persistent${session ? `, in ${session}` : ''}${anew}`
 }
 
-function limitsOf({ maxTier, maxBudgetUsd, maxDurationMs, dryRun }: Watch): string | null {
+function limitsOf({
+  maxTier,
+  maxBudgetUsd,
+  maxBudgetUsdPerDay,
+  maxDurationMs,
+  dryRun,
+}: Watch): string | null {
   const parts = [
     ...(maxTier === undefined ? [] : [`up to tier ${maxTier}`]),
     ...(maxBudgetUsd === undefined ? [] : [`${formatCost(maxBudgetUsd)} a cycle`]),
+    ...(maxBudgetUsdPerDay === undefined ? [] : [`${formatCost(maxBudgetUsdPerDay)} a day`]),
     ...(maxDurationMs === undefined ? [] : [`${formatDuration(maxDurationMs)} a cycle`]),
     ...(dryRun ? ['dry run'] : []),
   ]

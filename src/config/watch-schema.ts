@@ -48,6 +48,11 @@ const watch = z
       'a number above 0',
       'What a cycle may cost, with all of its tiers and follow-ups.',
     ).optional(),
+    budgetUsdPerDay: setting(
+      z.number().gt(0).max(1_000_000),
+      'a number above 0',
+      'What all cycles of a day may cost together; then the watch waits for the next day.',
+    ).optional(),
     maxDuration: duration(
       'How long a cycle may take, with its follow-ups; by default as long as a run (run.maxDuration).',
       { min: '1s' },

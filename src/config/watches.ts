@@ -14,6 +14,7 @@ const KEYS = {
   every: 'everyMs',
   jitter: 'jitterMs',
   budgetUsd: 'maxBudgetUsd',
+  budgetUsdPerDay: 'maxBudgetUsdPerDay',
   maxDuration: 'maxDurationMs',
   dedupe: 'dedupeMs',
   renewAfter: 'renewAfterMs',

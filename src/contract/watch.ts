@@ -54,7 +54,10 @@ export const WatchDefinition = z.strictObject({
   maxTier: TierNumber.optional(),
   dryRun: z.boolean().optional(),
   environment: CreateRun.shape.environment,
+  /** What one cycle may cost, with all of its tiers and follow-ups. */
   maxBudgetUsd: CreateRun.shape.maxBudgetUsd,
+  /** What all cycles of a day may cost together; then none begins until the next day. */
+  maxBudgetUsdPerDay: CreateRun.shape.maxBudgetUsd,
   /** How long one cycle may take, with its follow-ups. */
   maxDurationMs: MaxDurationMs.optional(),
   /** With this one may send events to the watch, and do nothing else. */

@@ -1,6 +1,8 @@
 /**
- * The budget of a run's job, or of a run at a tier, and what has been spent of it before the attempt that is under way.
+ * The budget that a run draws on, and what has been spent of it before the attempt that is under way. One budget holds
+ * for a job or a run, its retries, its follow-ups and theirs; for a chain with all of its tiers and follow-ups.
  */
+import { JobId, type RunId } from '../contract/ids.ts'
 import { type Budget, costAtMost, isRaised, type Spent } from '../core/job/budget.ts'
 import type { RunRecord, RunSpend } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
@@ -10,18 +12,29 @@ export async function readAllowance(
   store: Store,
   run: RunRecord,
 ): Promise<{ budget: Budget; before: Spent & { usd: number } } | null> {
-  const { jobId, tier } = run.links
+  const { tier } = run.links
   if (tier !== null && run.request.maxBudgetUsd !== null) {
     const before = spentBy(run.attemptCount > 0 ? [run.spend] : [])
     const usd = Math.min(run.request.maxBudgetUsd, await leftOfChain(store, run))
     return { budget: { usd, tokens: null }, before }
   }
-  const job = jobId && (await store.getJob(jobId))
-  if (!job || (job.maxBudgetUsd === null && job.maxBudgetTokens === null)) return null
-  return {
-    budget: { usd: job.maxBudgetUsd, tokens: job.maxBudgetTokens },
-    before: spentBy(await store.listSpendOfJob(job.id)),
+  const payer = payerOf(run)
+  const budget = await budgetOf(store, payer)
+  if (!budget || (budget.usd === null && budget.tokens === null)) return null
+  return { budget, before: spentBy(await store.listSpendOf(payer)) }
+}
+
+/** The job, or the run without one, from which it descends by retries and follow-ups: itself, if from none. */
+export const payerOf = ({ id, links }: Pick<RunRecord, 'id' | 'links'>): JobId | RunId =>
+  links.budgetOf ?? links.jobId ?? id
+
+async function budgetOf(store: Store, payer: JobId | RunId): Promise<Budget | null> {
+  if (JobId.is(payer)) {
+    const job = await store.getJob(payer)
+    return job && { usd: job.maxBudgetUsd, tokens: job.maxBudgetTokens }
   }
+  const run = await store.getRun(payer)
+  return run && { usd: run.request.maxBudgetUsd, tokens: null }
 }
 
 /** What the other runs of its chain leave of the chain's budget: by now, which is less than when this one was planned. */

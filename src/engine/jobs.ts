@@ -125,7 +125,7 @@ export function createJobs(parts: EngineParts, { live, wake, cancelRun, occupy }
         usd: change.maxBudgetUsd === undefined ? job.maxBudgetUsd : change.maxBudgetUsd,
         tokens: change.maxBudgetTokens === undefined ? job.maxBudgetTokens : change.maxBudgetTokens,
       }
-      const left = overBudget(budget, spentBy(await store.listSpendOfJob(id))) === null
+      const left = overBudget(budget, spentBy(await store.listSpendOf(id))) === null
       const goOn = job.attention === 'budget' && left ? await nextRun(parts, job, true) : null
       await store.updateJob(id, change, goOn, clock.now())
       wake()

@@ -160,7 +160,7 @@ export class Supervision {
   async #openMeter(): Promise<void> {
     const { run, attempt } = this.#in
     const { store } = this.#parts
-    if (!isUnattended(run)) return
+    if (!isUnattended(run) && !(await readAllowance(store, run))) return
     const meter = new Meter(await readRates(store))
     await scanEvents(store, run.id, { attemptId: attempt.id, types: METERED }, ({ body, at }) =>
       meter.note(body, at),

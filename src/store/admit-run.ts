@@ -46,6 +46,7 @@ export async function admitRun(tx: Tx, run: NewRun): Promise<{ run: RunRecord; c
       tier: run.tier?.number ?? null,
       cycle_id: run.cycleId ?? null,
       follow_up_id: run.followUpId ?? null,
+      budget_of: run.budgetOf ?? null,
       priority: run.job?.priority ?? 0,
       place: run.job?.place ?? null,
       holds_place: run.job?.holdsPlace ? 1 : 0,

@@ -12,8 +12,9 @@ import type { PlannedNotification } from '../core/notify/plan.ts'
 import { admitRun } from './admit-run.ts'
 import { endFollowUpsOf } from './follow-ups.ts'
 import { enqueueNotifications } from './notifications.ts'
-import type { NewRun } from './records.ts'
+import type { NewRun, RunSpend } from './records.ts'
 import { findMade, noteMade, type RequestKey } from './request-keys.ts'
+import { toSpend } from './rows.ts'
 import type { Tables } from './schema.ts'
 import type { CycleRecord } from './watch-records.ts'
 import type { CyclesTable } from './watch-schema.ts'
@@ -302,6 +303,30 @@ export const NO_TOTALS: CycleTotals = {
   usage: NO_USAGE,
   costUsd: null,
   estimated: false,
+}
+
+/** Of the runs that were created since then in cycles of a watch. */
+export async function listSpendOfWatch(
+  db: Kysely<Tables>,
+  id: WatchId,
+  since: Date,
+): Promise<Pick<RunSpend, 'usage' | 'costUsd'>[]> {
+  const rows = await db
+    .selectFrom('cycles')
+    .innerJoin('runs', 'runs.cycle_id', 'cycles.id')
+    .select([
+      'runs.input_tokens',
+      'runs.output_tokens',
+      'runs.cache_read_tokens',
+      'runs.cache_write_tokens',
+      'runs.cost_usd',
+    ])
+    .where('cycles.watch_id', '=', id)
+    .where((eb) => eb.or([eb('cycles.ended_at', 'is', null), eb('cycles.ended_at', '>=', since.getTime())]))
+    .where('runs.created_at', '>=', since.getTime())
+    .where('runs.attempt_count', '>', 0)
+    .execute()
+  return rows.map(toSpend)
 }
 
 /** What the runs of each cycle come to. */

@@ -11,7 +11,7 @@ import { admitRun } from './admit-run.ts'
 import { extendDeadlineOf } from './cycle-deadlines.ts'
 import { tryNow } from './obstacles.ts'
 import type { JobRecord, NewJob, NewRun, RunRecord, RunSpend } from './records.ts'
-import { PAUSED_MS, toJob, toRun } from './rows.ts'
+import { PAUSED_MS, toJob, toRun, toSpend } from './rows.ts'
 import { settleQueued } from './runs.ts'
 import type { RunsTable, Tables } from './schema.ts'
 import type { Tx } from './writer.ts'
@@ -222,6 +222,7 @@ const SHORT_COLUMNS = [
   'job_id',
   'cycle_id',
   'follow_up_id',
+  'budget_of',
   'priority',
   'place',
   'model_calls',
@@ -233,25 +234,20 @@ const SHORT_COLUMNS = [
 ] as const
 
 /** Of each run that was ever attempted. */
-export async function listSpendOfJob(
+/** Of the runs of a job, or of one run, and of all that descend from them by follow-ups. */
+export async function listSpendOf(
   db: Kysely<Tables>,
-  id: JobId,
+  id: JobId | RunId,
 ): Promise<Pick<RunSpend, 'usage' | 'costUsd'>[]> {
-  const rows = await db
-    .selectFrom('runs')
-    .select(['input_tokens', 'output_tokens', 'cache_read_tokens', 'cache_write_tokens', 'cost_usd'])
-    .where('job_id', '=', id)
-    .where('attempt_count', '>', 0)
-    .execute()
-  return rows.map((row) => ({
-    usage: {
-      inputTokens: Number(row.input_tokens),
-      outputTokens: Number(row.output_tokens),
-      cacheReadTokens: Number(row.cache_read_tokens),
-      cacheWriteTokens: Number(row.cache_write_tokens),
-    },
-    costUsd: row.cost_usd,
-  }))
+  const of = (column: 'id' | 'job_id' | 'budget_of') =>
+    db
+      .selectFrom('runs')
+      .select(['id', 'input_tokens', 'output_tokens', 'cache_read_tokens', 'cache_write_tokens', 'cost_usd'])
+      .where(column, '=', id as never)
+      .where('attempt_count', '>', 0)
+  const own = JobId.is(id) ? of('job_id') : of('id')
+  const rows = await own.union(of('budget_of')).execute()
+  return rows.map(toSpend)
 }
 
 /** null: the key is new. With another request behind it, it is refused. */

@@ -90,6 +90,8 @@ export interface RunRecord {
     cycleId: CycleId | null
     /** The follow-up whose prompt it has. */
     followUpId: FollowUpId | null
+    /** The job or run that it descends from by follow-ups, and whose budget it draws on. */
+    budgetOf: JobId | RunId | null
   }
   createdAt: Date
   startedAt: Date | null
@@ -135,6 +137,7 @@ export interface NewRun {
   tier?: { number: number; parentRunId: RunId | null }
   cycleId?: CycleId | null
   followUpId?: FollowUpId | null
+  budgetOf?: JobId | RunId | null
   createdAt: Date
 }
 

@@ -17,6 +17,7 @@ import type {
   QuestionRecord,
   RunRecord,
   RunRequest,
+  RunSpend,
   RunState,
   SessionRecord,
   StoredEvent,
@@ -101,6 +102,7 @@ export function toRun(row: RunsTable): RunRecord {
       jobId: row.job_id,
       cycleId: row.cycle_id,
       followUpId: row.follow_up_id,
+      budgetOf: row.budget_of,
     },
     createdAt: new Date(Number(row.created_at)),
     startedAt: date(row.started_at),
@@ -314,5 +316,22 @@ export function toAction(row: ActionsTable): ActionRecord {
     line: row.line,
     at: new Date(Number(row.at)),
     startedAt: date(row.started_at),
+  }
+}
+
+export function toSpend(
+  row: Pick<
+    RunsTable,
+    'input_tokens' | 'output_tokens' | 'cache_read_tokens' | 'cache_write_tokens' | 'cost_usd'
+  >,
+): Pick<RunSpend, 'usage' | 'costUsd'> {
+  return {
+    usage: {
+      inputTokens: Number(row.input_tokens),
+      outputTokens: Number(row.output_tokens),
+      cacheReadTokens: Number(row.cache_read_tokens),
+      cacheWriteTokens: Number(row.cache_write_tokens),
+    },
+    costUsd: row.cost_usd,
   }
 }

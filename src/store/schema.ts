@@ -107,6 +107,8 @@ export interface RunsTable {
   cycle_id: CycleId | null
   /** The follow-up whose prompt it has. */
   follow_up_id: FollowUpId | null
+  /** The job or run whose budget it draws on, besides its own job's. */
+  budget_of: JobId | RunId | null
   /** Higher ones start first. */
   priority: number
   /** The directory it must not share with more runs than the limit says. */

@@ -192,7 +192,8 @@ export interface Store extends Watching {
   listJobs: (query: jobs.JobQuery) => Promise<Page<JobRecord>>
   /** Long texts are cut: there may be many. */
   listRunsOfJobs: (ids: readonly JobId[]) => Promise<RunRecord[]>
-  listSpendOfJob: (id: JobId) => Promise<Pick<RunSpend, 'usage' | 'costUsd'>[]>
+  /** Of the runs of a job, or of one run, and of all that descend from them by follow-ups. */
+  listSpendOf: (id: JobId | RunId) => Promise<Pick<RunSpend, 'usage' | 'costUsd'>[]>
   findJobByKey: (idempotencyKey: string, requestHash: string) => Promise<JobRecord | null>
   countJobs: () => Promise<Partial<Record<JobState, number>>>
   addCheckpoint: (checkpoint: CheckpointRecord) => Promise<void>
@@ -351,7 +352,7 @@ export function createStore(
     getJob: (id) => jobs.getJob(reader, id),
     listJobs: (query) => jobs.listJobs(reader, query),
     listRunsOfJobs: (ids) => jobs.listRunsOfJobs(reader, ids),
-    listSpendOfJob: (id) => jobs.listSpendOfJob(reader, id),
+    listSpendOf: (id) => jobs.listSpendOf(reader, id),
     findJobByKey: (key, hash) => jobs.findJobByKey(reader, key, hash),
     countJobs: () => jobs.countJobs(reader),
     addCheckpoint: (checkpoint) => write((tx) => checkpoints.addCheckpoint(tx, checkpoint)),

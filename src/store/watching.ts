@@ -5,7 +5,7 @@ import type { CycleId, FollowUpId, RunId, SessionId, WatchId } from '../contract
 import type { CycleOutcome, WatchEvent } from '../contract/watch.ts'
 import * as cycles from './cycles.ts'
 import * as followUps from './follow-ups.ts'
-import type { RunRecord } from './records.ts'
+import type { RunRecord, RunSpend } from './records.ts'
 import type { RequestKey } from './request-keys.ts'
 import * as requestKeys from './request-keys.ts'
 import type { Tables } from './schema.ts'
@@ -50,6 +50,8 @@ export interface Watching {
   /** Queued and open ones, of one watch or of all. */
   listUnfinishedCycles: (watchId?: WatchId) => Promise<CycleRecord[]>
   listCycles: (query: cycles.CycleQuery) => Promise<Page<CycleRecord>>
+  /** Of the runs that were created since then in cycles of a watch. */
+  listSpendOfWatch: (id: WatchId, since: Date) => Promise<Pick<RunSpend, 'usage' | 'costUsd'>[]>
   readCycleTotals: (ids: readonly CycleId[]) => Promise<Map<CycleId, cycles.CycleTotals>>
   receiveEvents: <D extends events.EventDecision>(
     watchId: WatchId,
@@ -117,6 +119,7 @@ export function createWatching(
     getCycle: (id) => cycles.getCycle(reader, id),
     listUnfinishedCycles: (watchId) => cycles.listUnfinished(reader, watchId ?? null),
     listCycles: (query) => cycles.listCycles(reader, query),
+    listSpendOfWatch: (id, since) => cycles.listSpendOfWatch(reader, id, since),
     readCycleTotals: (ids) => cycles.readCycleTotals(reader, ids),
     receiveEvents: (watchId, received, decide, at) =>
       write((tx) => events.receiveEvents(tx, watchId, received, decide, at)),

@@ -3,13 +3,16 @@
  * same conversation, or as a plain run. The run is admitted in the transaction that fires the follow-up; from there on
  * it goes the one path.
  */
+
 import { randomUUID } from 'node:crypto'
 import { toRepriseError } from '../../contract/errors.ts'
 import { MessageId, RunId } from '../../contract/ids.ts'
+import { overBudget } from '../../core/job/budget.ts'
 import { composeFollowUpPrompt } from '../../core/watch/prompt.ts'
 import type { FiredAs } from '../../store/follow-ups.ts'
 import type { NewRun, RunRecord } from '../../store/records.ts'
 import type { FollowUpRecord } from '../../store/watch-records.ts'
+import { payerOf, readAllowance, spentBy } from '../allowance.ts'
 import type { EngineParts } from '../parts.ts'
 import { persist } from '../persist.ts'
 import { spentByChain } from '../tiers/ending.ts'
@@ -22,6 +25,7 @@ export async function fireFollowUp(parts: EngineParts, followUp: FollowUpRecord)
   const now = clock.now()
   let as: FiredAs
   try {
+    await checkBudget(parts, followUp)
     as = await asRun(parts, followUp, now)
   } catch (error) {
     const { message } = toRepriseError(error)
@@ -31,6 +35,26 @@ export async function fireFollowUp(parts: EngineParts, followUp: FollowUpRecord)
   }
   const fired = await persist(parts, () => store.fireFollowUp(followUp, as, againAfter(followUp, now), now))
   return fired !== null
+}
+
+/** By the whole chain, and by those of it at the tier of the follow-up, whose budget is one. */
+async function spentBefore(parts: EngineParts, before: RunRecord) {
+  const chain = await parts.store.listChain(before.id)
+  const atTier = chain.filter(
+    ({ links, attemptCount }) => links.tier === before.links.tier && attemptCount > 0,
+  )
+  return {
+    chainUsd: await spentByChain(parts, before),
+    tierUsd: spentBy(atTier.map(({ spend }) => spend)).usd,
+  }
+}
+
+/** What is used up is not spent again by a follow-up: it does not fire, and says why. */
+async function checkBudget({ store }: EngineParts, { runId }: FollowUpRecord): Promise<void> {
+  const before = runId === null ? null : await store.getRun(runId)
+  const allowance = before && before.links.tier === null ? await readAllowance(store, before) : null
+  const over = allowance && overBudget(allowance.budget, allowance.before)
+  if (over) throw new Error(over)
 }
 
 async function asRun(parts: EngineParts, followUp: FollowUpRecord, now: Date): Promise<FiredAs> {
@@ -44,8 +68,7 @@ async function asRun(parts: EngineParts, followUp: FollowUpRecord, now: Date): P
     return { turn: { messageId: MessageId.create(now), conversationId, run: { ...run, sessionId: null } } }
   }
   if (before && before.links.tier !== null) {
-    const spentUsd = await spentByChain(parts, before)
-    const run = followUpTierRun(parts, before, { id: followUp.id, prompt }, spentUsd)
+    const run = followUpTierRun(parts, before, { id: followUp.id, prompt }, await spentBefore(parts, before))
     return { run: { ...run, promptId: followUp.messageId } }
   }
   if (before) return { run: plainRun(parts, before, followUp, prompt, now) }
@@ -55,11 +78,12 @@ async function asRun(parts: EngineParts, followUp: FollowUpRecord, now: Date): P
   return { run: plainRun(parts, from, followUp, prompt, now) }
 }
 
-type From = Pick<RunRecord, 'agent' | 'model' | 'workDir' | 'sessionId'> & Partial<Pick<RunRecord, 'request'>>
+type From = Pick<RunRecord, 'agent' | 'model' | 'workDir' | 'sessionId'> &
+  Partial<Pick<RunRecord, 'id' | 'links' | 'request'>>
 
 function plainRun(
   { settings }: EngineParts,
-  { agent, model, workDir, sessionId, request }: From,
+  { id, links, agent, model, workDir, sessionId, request }: From,
   followUp: FollowUpRecord,
   prompt: string,
   now: Date,
@@ -83,6 +107,7 @@ function plainRun(
     },
     sessionId,
     followUpId: followUp.id,
+    budgetOf: id && links ? payerOf({ id, links }) : null,
     createdAt: now,
   }
 }

@@ -59,7 +59,13 @@ export function firstTierRun(parts: Parts, request: CreateRun, { agent, session 
 }
 
 /** The one that takes over from `before`, in its session. */
-export function nextTierRun(parts: Parts, before: RunRecord, toTier: number, spentUsd: number): NewRun {
+export function nextTierRun(
+  parts: Parts,
+  before: RunRecord,
+  toTier: number,
+  spentUsd: number,
+  spentAtTierUsd = 0,
+): NewRun {
   const { chain } = before.request
   if (!chain) throw new Error(`run ${before.id} belongs to no chain`)
   const tier = requireTier(parts, toTier)
@@ -71,7 +77,7 @@ export function nextTierRun(parts: Parts, before: RunRecord, toTier: number, spe
     prompt: chain.task ?? before.prompt,
     request: {
       ...before.request,
-      ...requestOf(tier, left),
+      ...requestOf(tier, left, spentAtTierUsd),
       forceFreshSession: false,
       ...(before.request.dryRun || parts.settings.dryRun ? { dryRun: true } : {}),
     },
@@ -86,11 +92,11 @@ export function followUpTierRun(
   parts: Parts,
   before: RunRecord,
   { id, prompt }: { id: FollowUpId; prompt: string },
-  spentUsd: number,
+  spent: { chainUsd: number; tierUsd: number },
 ): NewRun {
   const { chain } = before.request
   if (!chain || before.links.tier === null) throw new Error(`run ${before.id} belongs to no chain`)
-  const run = nextTierRun(parts, before, before.links.tier, spentUsd)
+  const run = nextTierRun(parts, before, before.links.tier, spent.chainUsd, spent.tierUsd)
   const request = { ...run.request, chain: { ...chain, task: chain.task ?? before.prompt } }
   return { ...run, prompt, request, followUpId: id }
 }
@@ -106,8 +112,9 @@ function atTier({ clock }: Parts, tier: Tier) {
   }
 }
 
-function requestOf(tier: Tier, leftUsd: number | null) {
-  const budgets = [tier.budgetUsd, leftUsd].filter((usd) => usd !== null)
+function requestOf(tier: Tier, leftUsd: number | null, spentAtTierUsd = 0) {
+  const ofTier = tier.budgetUsd === null ? null : Math.max(0, tier.budgetUsd - spentAtTierUsd)
+  const budgets = [ofTier, leftUsd].filter((usd) => usd !== null)
   return {
     // Every call is decided: by the rules.
     permissions: 'ask-all' as const,

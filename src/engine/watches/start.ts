@@ -1,14 +1,20 @@
 /** Begins a queued cycle: what its first run is told, in which session, and until when the whole may take. */
 import { toRepriseError } from '../../contract/errors.ts'
 import type { SessionId } from '../../contract/ids.ts'
+import { dayOf } from '../../core/schedule/day.ts'
+import { nextAt } from '../../core/schedule/schedule.ts'
+import { machineTimeZone } from '../../core/schedule/time-zone.ts'
+import { type DailyBudget, decideDailyBudget, endedByDailyBudget } from '../../core/watch/daily-budget.ts'
 import { decideMemory } from '../../core/watch/memory.ts'
 import { composeCyclePrompt, type EarlierCycle } from '../../core/watch/prompt.ts'
 import type { CycleRecord, WatchRecord } from '../../store/watch-records.ts'
+import { spentBy } from '../allowance.ts'
 import { checkRequest } from '../check-request.ts'
 import type { EngineParts } from '../parts.ts'
 import { persist } from '../persist.ts'
 import { firstTierRun } from '../tiers/tier-run.ts'
 import { endCycle } from './end.ts'
+import { scheduleOf } from './schedule-of.ts'
 
 /** How many of the newest cycles are looked at, and told of when a memory begins anew. */
 const REMEMBERED = 20
@@ -22,6 +28,8 @@ export async function startCycle(
   const { store, clock, settings } = parts
   const { definition } = watch
   try {
+    const today = await readDailyBudget(parts, watch)
+    if (today?.kind === 'used-up') return await waitForTomorrow(parts, watch, cycle, today)
     const memory = await decideHowItRemembers(parts, watch)
     const prompt = composeCyclePrompt({
       prompt: definition.prompt,
@@ -39,7 +47,7 @@ export async function startCycle(
       maxTier: definition.maxTier,
       dryRun: definition.dryRun,
       environment: definition.environment,
-      maxBudgetUsd: definition.maxBudgetUsd,
+      maxBudgetUsd: leastOf(definition.maxBudgetUsd ?? settings.escalation.budgetUsd, today?.usd),
     }
     const run = firstTierRun(parts, request, await checkRequest(parts, request))
     const at = clock.now()
@@ -57,6 +65,42 @@ export async function startCycle(
     })
     return false
   }
+}
+
+const leastOf = (...amounts: (number | null | undefined)[]): number | undefined => {
+  const given = amounts.filter((amount) => amount != null)
+  return given.length > 0 ? Math.min(...given) : undefined
+}
+
+async function readDailyBudget(
+  { store, clock }: EngineParts,
+  { id, definition }: WatchRecord,
+): Promise<DailyBudget | null> {
+  const limitUsd = definition.maxBudgetUsdPerDay
+  if (limitUsd === undefined) return null
+  const timeZone = definition.timeZone ?? machineTimeZone()
+  const now = clock.now()
+  const spentUsd = spentBy(await store.listSpendOfWatch(id, dayOf(now, timeZone).startedAt)).usd
+  return decideDailyBudget({ limitUsd, spentUsd, timeZone }, now)
+}
+
+/** The first cycle of the day for which nothing is left fails, which people are told; the rest are cancelled silently. */
+async function waitForTomorrow(
+  parts: EngineParts,
+  watch: WatchRecord,
+  cycle: CycleRecord,
+  { until, message }: Extract<DailyBudget, { kind: 'used-up' }>,
+): Promise<false> {
+  const { store, clock } = parts
+  const { items } = await store.listCycles({ watchId: watch.id, limit: 1, cursor: cycle.id })
+  const told = items.some((before) => endedByDailyBudget(before.message, until))
+  await endCycle(parts, watch, cycle, { outcome: told ? 'cancelled' : 'failed', message })
+  const schedule = scheduleOf(watch)
+  if (schedule && watch.state === 'active') {
+    const at = schedule.kind === 'every' ? until : nextAt(schedule, new Date(until.getTime() - 1))
+    await persist(parts, () => store.updateWatch(watch.id, { due: { at, fireAt: at } }, clock.now()))
+  }
+  return false
 }
 
 type Remembering =

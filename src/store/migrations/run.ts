@@ -22,6 +22,7 @@ import { editedTurns } from './0017-edited-turns.ts'
 import { runtimes } from './0018-runtimes.ts'
 import { outside } from './0019-outside.ts'
 import { quarantine } from './0020-quarantine.ts'
+import { budgets } from './0021-budgets.ts'
 import { places } from './0028-places.ts'
 
 export interface Migration {
@@ -49,6 +50,7 @@ export const MIGRATIONS: readonly Migration[] = [
   runtimes,
   outside,
   quarantine,
+  budgets,
   places,
 ]
 
