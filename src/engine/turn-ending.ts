@@ -4,8 +4,8 @@ import { MessageId, type SessionId } from '../contract/ids.ts'
 import type { Outcome } from '../contract/outcome.ts'
 import { ANSWER_EVENTS, composeAnswer, createClip } from '../core/history/answer.ts'
 import { sayAnswers } from '../core/prompt/interruption.ts'
-import type { AttemptRecord, MessageRecord, PinRecord, RunRecord, TurnEnding } from '../store/records.ts'
-import { currentAttempts } from './context.ts'
+import type { AttemptRecord, MessageRecord, RunRecord, TurnEnding } from '../store/records.ts'
+import { currentAttempts, readContext } from './context.ts'
 import { scanEvents } from './events.ts'
 import type { EngineParts } from './parts.ts'
 import { readUnfinishedText } from './unfinished-text.ts'
@@ -26,8 +26,7 @@ export async function endingOfTurn(
 ): Promise<TurnEnding | null> {
   const { conversationId, turn } = run.links
   if (conversationId === null || turn === null) return null
-  const pin = took && !informed ? await parts.store.getPin(conversationId, run.agent) : null
-  const knows = informed || (took !== null && isUpToDate(took, pin, turn))
+  const knows = informed || (took !== null && !(await wasGivenPast(parts, took, run)))
   return {
     conversationId,
     turn,
@@ -39,9 +38,16 @@ export async function endingOfTurn(
   }
 }
 
-/** Nothing of the conversation had to be added to the question. */
-const isUpToDate = ({ resumed, carry }: AttemptRecord, pin: PinRecord | null, turn: number) =>
-  carry === 'none' && (!resumed || pin?.seenTurn === turn - 1)
+/** Whether something that was said before was added to the question. */
+async function wasGivenPast(
+  { store }: EngineParts,
+  { resumed, carry }: AttemptRecord,
+  run: RunRecord,
+): Promise<boolean> {
+  if (!resumed) return carry !== 'none'
+  const { messages } = await readContext(store, run)
+  return (messages?.catchUp.length ?? 0) > 0
+}
 
 async function readAnswer(
   parts: EngineParts,

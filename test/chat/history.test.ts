@@ -1,7 +1,8 @@
 /**
- * Any sequence of turns, edits, truncations, retries, agent switches and use of sessions by hand leaves every agent with
- * exactly the history it should have been given, also when they come while turns wait, run, or have crashed and are to be
- * tried again. The real store, view, decision and prompt; in place of the CLI, sessions that only remember what they were sent.
+ * Any sequence of turns, edits, truncations, retries, agent switches, changed instructions, compactions, commands, use by
+ * hand, upgrades of the agent and jumps of the clock leaves every agent with exactly the history and the instructions
+ * it should have been given, also when they come while turns wait, run, or have crashed and are to be tried again. The
+ * real store, view, decision and prompt; in place of the CLI, sessions that only remember what they were sent.
  */
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -17,7 +18,7 @@ import type { Outcome } from '../../src/contract/outcome.ts'
 import type { OutsideTurn } from '../../src/core/history/outside.ts'
 import { composePrompt } from '../../src/core/prompt/compose.ts'
 import { decideResume } from '../../src/core/resume/decide.ts'
-import { readContext } from '../../src/engine/context.ts'
+import { readContext, standingOf } from '../../src/engine/context.ts'
 import { readEarlierAttempts, toInterruption } from '../../src/engine/history.ts'
 import type { EngineParts } from '../../src/engine/parts.ts'
 import { endingOfTurn } from '../../src/engine/turn-ending.ts'
@@ -32,30 +33,67 @@ type Step =
   | { do: 'say'; agent: number }
   /** `raced`: something is edited between preparing and starting. */
   | { do: 'start'; raced: boolean; at: number }
-  | { do: 'finish' | 'settle' }
+  /** `compacts`: the agent compacts its session at the end. `command`: it answers by itself, without the model. */
+  | { do: 'finish'; compacts: boolean; command: boolean }
+  | { do: 'settle' }
+  /** From the question to the answer, after all that waits. */
+  | { do: 'turn'; agent: number; compacts: boolean; command: boolean }
   /** `took`: the session has the question. `again`: there is to be another attempt. */
-  | { do: 'crash'; took: boolean; again: boolean }
+  | { do: 'crash'; took: boolean; again: boolean; compacts: boolean }
   | { do: 'edit' | 'drop' | 'retry'; at: number; agent: number }
   /** Something is said in the agent's session outside Reprise; `forked`: from an earlier point. */
   | { do: 'by-hand'; agent: number; forked: boolean }
+  | { do: 'instruct'; removed: boolean }
+  /** The agents' program is replaced: by a newer version, or by an older one. */
+  | { do: 'upgrade'; by: 1 | -1 }
+  | { do: 'set-clock'; hours: number }
+
+const seldom = fc.integer({ min: 0, max: 3 }).map((n) => n === 0)
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   { arbitrary: fc.record({ do: fc.constant('say' as const), agent: fc.nat(2) }), weight: 4 },
   {
     arbitrary: fc.record({
       do: fc.constant('start' as const),
-      raced: fc.integer({ min: 0, max: 3 }).map((n) => n === 0),
+      raced: seldom,
       at: fc.nat(20),
     }),
     weight: 3,
   },
   {
-    arbitrary: fc.record({ do: fc.constantFrom('finish' as const, 'settle' as const) }),
-    weight: 3,
+    arbitrary: fc.record({ do: fc.constant('finish' as const), compacts: fc.boolean(), command: seldom }),
+    weight: 2,
+  },
+  { arbitrary: fc.record({ do: fc.constant('settle' as const) }), weight: 1 },
+  {
+    arbitrary: fc.record({
+      do: fc.constant('turn' as const),
+      agent: fc.nat(1),
+      compacts: seldom,
+      command: seldom,
+    }),
+    weight: 4,
   },
   {
-    arbitrary: fc.record({ do: fc.constant('crash' as const), took: fc.boolean(), again: fc.boolean() }),
+    arbitrary: fc.record({
+      do: fc.constant('crash' as const),
+      took: fc.boolean(),
+      again: fc.boolean(),
+      compacts: fc.boolean(),
+    }),
     weight: 2,
+  },
+  { arbitrary: fc.record({ do: fc.constant('instruct' as const), removed: seldom }), weight: 1 },
+  {
+    arbitrary: fc.record({
+      do: fc.constant('upgrade' as const),
+      by: fc.constantFrom(1 as const, -1 as const),
+    }),
+    weight: 1,
+  },
+  {
+    arbitrary: fc.record({ do: fc.constant('set-clock' as const), hours: fc.integer({ min: -72, max: 72 }) }),
+    weight: 1,
   },
   {
     arbitrary: fc.record({
@@ -69,7 +107,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       do: fc.constant('by-hand' as const),
       agent: fc.nat(2),
-      forked: fc.integer({ min: 0, max: 3 }).map((n) => n === 0),
+      forked: seldom,
     }),
     weight: 3,
   },
@@ -92,9 +130,31 @@ interface Running {
   run: RunRecord
   attempt: AttemptRecord
   heard: string
+  /** What it remembered before. */
+  before: string
 }
 
-const completed: Outcome = { name: 'completed', message: '' }
+interface Ending {
+  took: boolean
+  outcome: Outcome
+  again: boolean
+  compacts: boolean
+  command: boolean
+}
+
+const FINISHED: Ending = {
+  took: true,
+  outcome: { name: 'completed', message: '' },
+  again: false,
+  compacts: false,
+  command: false,
+}
+
+/** What a compaction leaves of a session: what was talked about, and nothing that was said beside it. */
+const summaryOf = (memory: string) =>
+  memory
+    .replaceAll(/<instructions>[\s\S]*?<\/instructions>/g, '')
+    .replaceAll(/<reprise>\nThe instructions given earlier no longer apply\.\n<\/reprise>/g, '')
 
 /** Words that say where they come from: w7 is the seventh thing anybody said or changed. */
 class Play {
@@ -104,17 +164,23 @@ class Play {
   readonly #recorded = new Map<string, Set<string>>()
   /** What was said in attempts of a run so far. */
   readonly #said = new Map<string, string[]>()
+  /** Words that a session may know twice. */
+  readonly #repeated = new Set<string>()
   /** What was said in sessions by hand. */
   readonly #byHand = new Map<string, OutsideTurn[]>()
   readonly id = ConversationId.create(new Date())
   #running: Running | null = null
   #words = 0
+  #instructions: string | null = 'i0;'
+  #version = 1
+  #clockMs = 0
 
   constructor(scope: HistoryScope) {
     this.#scope = scope
   }
 
   #word = () => `w${++this.#words}.`
+  #now = () => new Date(Date.now() + this.#clockMs)
 
   async begin(): Promise<void> {
     await store.createConversation({
@@ -122,9 +188,9 @@ class Play {
       title: 't',
       agent: 'claude',
       workDir: '/w',
-      instructions: null,
+      instructions: this.#instructions,
       historyScope: this.#scope,
-      createdAt: new Date(),
+      createdAt: this.#now(),
     })
   }
 
@@ -132,7 +198,7 @@ class Play {
     switch (s.do) {
       case 'say':
         await store.admitTurn({
-          messageId: MessageId.create(new Date()),
+          messageId: MessageId.create(this.#now()),
           conversationId: this.id,
           run: this.#run(AGENTS[s.agent]!, this.#word()),
         })
@@ -141,11 +207,31 @@ class Play {
         await this.#start(s.raced ? () => this.#edit(s.at) : null)
         return
       case 'finish':
-        return this.#end({ took: true, outcome: completed, again: false })
+        return this.#end({ ...FINISHED, ...s })
+      case 'instruct':
+        this.#instructions = s.removed ? null : `i${++this.#words};`
+        return store.updateConversation(this.id, { instructions: this.#instructions }, this.#now())
+      case 'upgrade':
+        this.#version += s.by
+        return
+      case 'set-clock': {
+        const jumpMs = s.hours * 3_600_000
+        this.#clockMs += jumpMs
+        return store.moveTimes({ jumpMs, missedMs: 0, watches: [], clock: '' })
+      }
       case 'crash':
-        return this.#end({ ...s, outcome: { name: 'crashed', message: 'the agent was killed' } })
+        return this.#end({
+          ...FINISHED,
+          ...s,
+          outcome: { name: 'crashed', message: 'the agent was killed' },
+        })
       case 'settle':
         return this.settle()
+      case 'turn':
+        await this.settle()
+        await this.step({ do: 'say', agent: s.agent })
+        await this.#start(null)
+        return this.#end({ ...FINISHED, ...s })
       case 'edit':
         await this.#edit(s.at)
         return
@@ -158,7 +244,7 @@ class Play {
 
   /** Until nothing waits any more. */
   async settle(): Promise<void> {
-    do await this.#end({ took: true, outcome: completed, again: false })
+    do await this.#end(FINISHED)
     while (await this.#start(null))
     const messages = await store.listMessages(this.id)
     const slots = messages.map(({ turn, role }) => `${turn} ${role}`)
@@ -188,7 +274,7 @@ class Play {
         id: randomUUID(),
         text,
         answer: [{ type: 'text', text: answer }],
-        saidAt: new Date(),
+        saidAt: this.#now(),
         inSession: !forked,
       },
     ])
@@ -200,7 +286,7 @@ class Play {
     const found = session && session.agent === queued.agent ? (this.#byHand.get(session.id) ?? []) : []
     if (!session || found.length === 0) return queued
     const conversation = { id: this.id, turn: queued.links.turn! }
-    await store.takeInOutside({ session, conversation, turns: found, at: new Date() })
+    await store.takeInOutside({ session, conversation, turns: found, at: this.#now() })
     return (await store.getRun(queued.id))!
   }
 
@@ -212,7 +298,7 @@ class Play {
   async #edit(at: number): Promise<boolean> {
     const message = await this.#messageAt(at)
     if (!message) return false
-    const { outdated } = await store.editMessage(this.id, message.id, this.#word(), new Date())
+    const { outdated } = await store.editMessage(this.id, message.id, this.#word(), this.#now())
     // What was said to the old question is no part of the answer to the new one.
     if (outdated) this.#said.delete(outdated)
     return true
@@ -222,7 +308,7 @@ class Play {
   async #change(kind: 'drop' | 'retry', at: number, agent: string): Promise<void> {
     const message = await this.#messageAt(at)
     if (!message) return
-    if (kind === 'drop') await store.truncate(this.id, message.id, new Date())
+    if (kind === 'drop') await store.truncate(this.id, message.id, this.#now())
     else {
       await store.retryFrom(this.id, message.id, (question) => {
         const [block] = question.blocks
@@ -240,7 +326,7 @@ class Play {
       maxTurns: null,
       maxBudgetUsd: null,
     } as const
-    const now = new Date()
+    const now = this.#now()
     return {
       id: RunId.create(now),
       idempotencyKey: null,
@@ -257,19 +343,20 @@ class Play {
 
   /** What the engine does, with a session that only remembers. False if there is nothing to start. */
   async #start(meanwhile: (() => Promise<boolean>) | null): Promise<boolean> {
-    const startable = await store.listStartable(new Date(), 200)
+    const startable = await store.listStartable(this.#now(), 200)
     const first = startable.find((run) => run.links.conversationId === this.id)
     if (!first) return false
     expect(this.#running).toBeNull()
     const queued = await this.#takeIn(first)
-    const now = new Date()
+    const now = this.#now()
     const context = await readContext(store, queued)
     const { run, session, chat, turns } = context
     const earlier = await readEarlierAttempts(store, run)
+    const runtime = { id: 'r', command: '/bin/agent', version: `1.${100 + this.#version}`, can: [] }
     const decision = decideResume(
       {
         agent: run.agent,
-        runtime: { id: 'r', command: null, version: null, can: [] },
+        runtime,
         workDir: '/w',
         workDirId: null,
         canResume: true,
@@ -291,10 +378,13 @@ class Play {
     const resumed = decision.kind === 'resume' && session ? session : null
     const promptRecorded = resumed !== null && this.#recorded.get(resumed.id)?.has(run.promptId) === true
     const interruption = toInterruption(earlier, promptRecorded)
-    const { texts } = composePrompt({ decision, prompt: run.prompt, turns, interruption, chat })
+    const lost = run.attemptCount > run.outdatedAttempts && !promptRecorded
+    const standing = session ? standingOf(session, context.standingHash, lost) : 'changed'
+    const { texts } = composePrompt({ decision, prompt: run.prompt, turns, interruption, chat, standing })
     const sent = texts.join('\n\n')
     const used = resumed ?? this.#newSession(run.agent, now)
-    const heard = resumed ? `${this.#sessions.get(used.id)}\n${sent}` : sent
+    const before = resumed ? (this.#sessions.get(used.id) ?? '') : ''
+    const heard = `${before}\n${sent}`
 
     const changed = meanwhile !== null && (await meanwhile())
     const attempt = await store.startAttempt({
@@ -309,6 +399,7 @@ class Play {
         promptId: promptRecorded ? randomUUID() : run.promptId,
         epoch: context.epoch,
         told: context.standingHash,
+        runtime,
         startedAt: now,
       },
       newSession: resumed ? null : used,
@@ -318,7 +409,8 @@ class Play {
     expect(attempt === null).toBe(changed)
     if (attempt === null) return this.#start(null)
     await this.#check(run, heard)
-    this.#running = { run, attempt, heard }
+    this.#checkInstructions(heard)
+    this.#running = { run, attempt, heard, before }
     return true
   }
 
@@ -328,16 +420,21 @@ class Play {
   }
 
   /** What follows a process that is gone. One that was cancelled meanwhile has not completed. */
-  async #end({ took, outcome, again }: { took: boolean; outcome: Outcome; again: boolean }): Promise<void> {
+  async #end({ took, outcome, again, compacts, command }: Ending): Promise<void> {
     if (!this.#running) return
-    const { attempt, heard } = this.#running
+    const { attempt, heard, before, run: asked } = this.#running
     this.#running = null
-    if (took) await this.#speak(attempt, heard)
+    const informed = took && !command
+    // A command that the agent answers by itself drops what was added to it. If that was something that others had said,
+    // it is told with the next message, and the command once more with it: it was said after that.
+    const repeats = command && /Since your last turn/.test(heard.slice(before.length))
+    if (repeats) for (const word of [asked.prompt, `w${this.#words + 1}.`]) this.#repeated.add(word)
+    if (took) await this.#speak(attempt, command ? `${before}\n${asked.prompt}` : heard, compacts)
     const run = (await store.getRun(attempt.runId))!
     const outdated = attempt.number <= run.outdatedAttempts
     const ended: Outcome = run.cancelRequested ? { name: 'cancelled', message: '' } : outcome
     const goesOn = (again || outdated) && !run.cancelRequested
-    const at = new Date()
+    const at = this.#now()
     const parts = { store, clock: { now: () => at } } as EngineParts
     await store.endAttempt({
       attempt,
@@ -347,7 +444,7 @@ class Play {
       session: {
         agentSessionId: null,
         turns: took ? 1 : 0,
-        told: took ? { told: attempt.told, compacted: false } : null,
+        told: informed ? { told: attempt.told, compacted: compacts } : null,
         poison: null,
         contextTokens: null,
         contextWindow: null,
@@ -363,24 +460,26 @@ class Play {
         run,
         settled: goesOn ? null : ended,
         took: took && !outdated ? attempt : null,
+        informed,
       }),
       at,
     })
   }
 
-  async #speak(attempt: AttemptRecord, heard: string): Promise<void> {
+  async #speak(attempt: AttemptRecord, heard: string, compacts: boolean): Promise<void> {
     const said = this.#word()
     const { outdatedAttempts } = (await store.getRun(attempt.runId))!
     if (attempt.number > outdatedAttempts)
       this.#said.set(attempt.runId, [...(this.#said.get(attempt.runId) ?? []), said])
-    this.#sessions.set(attempt.sessionId, `${heard}\n${said}`)
+    this.#sessions.set(attempt.sessionId, compacts ? summaryOf(`${heard}\n${said}`) : `${heard}\n${said}`)
     const recorded = this.#recorded.get(attempt.sessionId) ?? new Set()
     this.#recorded.set(attempt.sessionId, recorded.add(attempt.promptId))
     const events: EventBody[] = [
       { type: 'prompt-accept', messageId: attempt.promptId },
       { type: 'text-end', text: said },
+      ...(compacts ? [{ type: 'compaction' as const }] : []),
     ]
-    await store.advanceAttempt(attempt, EventBatch.of(events), 1, new Date(), { urgent: true })
+    await store.advanceAttempt(attempt, EventBatch.of(events), 1, this.#now(), { urgent: true })
   }
 
   #newSession(agent: string, now: Date) {
@@ -408,14 +507,22 @@ class Play {
     }
   }
 
+  /** The last that the model was told of instructions is what they are now. */
+  #checkInstructions(heard: string): void {
+    const last =
+      heard.match(/<instructions>\n(i\d+;)|instructions given earlier no longer apply/g)?.at(-1) ?? ''
+    expect(/i\d+;/.exec(last)?.[0] ?? null).toBe(this.#instructions)
+  }
+
   /** What the model has in front of it, against the conversation as it stands. */
   async #check(run: RunRecord, heard: string): Promise<void> {
     const messages = await store.listMessages(this.id)
     const before = messages.filter((m) => m.turn < run.links.turn!)
     const words = (list: typeof messages) =>
       list.flatMap((m) => m.blocks.flatMap((b) => (b.type === 'text' ? [b.text] : [])))
-    // What an interrupted agent is reminded of, it said itself.
-    const all = heard.replaceAll(/<said>[^<]*<\/said>/g, '').match(/w\d+\./g) ?? []
+    // What an interrupted agent is reminded of, it said itself, or was asked before its session was compacted.
+    const said: string[] = heard.replaceAll(/<(said|task)>[^<]*<\/\1>/g, '').match(/w\d+\./g) ?? []
+    const all = said.filter((word, index) => !this.#repeated.has(word) || said.lastIndexOf(word) === index)
     // By hand something may have been said in a session before it was told what others, and other sessions, had said by
     // then: only within each session, and among what was said through us, is there an order to compare.
     const outside = new Set(words(messages.filter((m) => m.origin === 'outside')))
@@ -458,7 +565,7 @@ it.each(['shared', 'agent'] as const)('scope %s', async (scope) => {
       await play.settle()
       resumed += (await store.listRuns({ limit: 200 })).items.filter((run) => run.decision?.resumed).length
     }),
-    { seed, numRuns: 80 },
+    { seed, numRuns: 40 },
   )
   expect(resumed).toBeGreaterThan(0)
 })
