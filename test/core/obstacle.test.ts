@@ -88,6 +88,11 @@ describe('an obstacle', () => {
     expect(second.nextTryAt).toEqual(at(3 * HOUR + 61_000))
   })
 
+  it('that is a limit whose reset has passed is tried in a moment, not at once', () => {
+    const limit: Met = { kind: 'limit', scope: 'account', message: 'used up', resetsAt: at(-HOUR) }
+    expect(meet(null, limit, attempt('a', -1000), PAUSES, NOW).nextTryAt).toEqual(at(500))
+  })
+
   it('is about one model where that is said', () => {
     expect(meet(null, away, attempt('a', 0), PAUSES, NOW).model).toBeNull()
     expect(meet(null, { ...away, scope: 'model' }, attempt('a', 0), PAUSES, NOW).model).toBe('haiku')

@@ -92,7 +92,8 @@ export function meet(
   if (known && !again && known.kind === met.kind) return known
   const failures = known ? known.failures + (again ? 1 : 0) : 1
   const pause = pauseAfterMs(failures, backoffMs) * (1 + jitter / 2)
-  const reset = met.resetsAt && met.resetsAt.getTime() + RESET_MARGIN_MS + 1000 * jitter
+  const reset =
+    met.resetsAt && Math.max(met.resetsAt.getTime(), now.getTime()) + RESET_MARGIN_MS + 1000 * jitter
   // A reset that did not help is not believed a second time without a pause.
   const atLeast = reset !== null && failures === 1 ? 0 : pause
   const nextTry = Math.max(now.getTime() + atLeast, reset ?? 0)
