@@ -12,14 +12,16 @@ export interface Chat {
   agent: string | undefined
   model: string | undefined
   permissions: RetryTurn['permissions']
+  maxTurns?: RetryTurn['maxTurns']
   freshNext: boolean
 }
 
-export function nextTurn({ agent, model, permissions, freshNext }: Chat): RetryTurn {
+export function nextTurn({ agent, model, permissions, maxTurns, freshNext }: Chat): RetryTurn {
   return {
     ...(agent === undefined ? {} : { agent }),
     ...(model === undefined ? {} : { model }),
     ...(permissions === undefined ? {} : { permissions }),
+    ...(maxTurns === undefined ? {} : { maxTurns }),
     ...(freshNext ? { forceFreshSession: true } : {}),
   }
 }

@@ -10,7 +10,7 @@ import type { CliContext } from './context.ts'
 import { type AskDaemon, connectLastingly } from './daemon-connect.ts'
 import { readInstructions } from './instructions-file.ts'
 import { readPrompt } from './prompt-input.ts'
-import { permissionsOption } from './run-options.ts'
+import { permissionsOption, wholeNumber } from './run-options.ts'
 import { usageError } from './usage-error.ts'
 
 const EXAMPLES = `
@@ -31,6 +31,7 @@ interface ChatOptions {
   cwd?: string
   model?: string
   permissions?: PermissionMode
+  maxTurns?: number
   freshSession?: boolean
   instructions?: string
   scope?: HistoryScope
@@ -47,6 +48,7 @@ export function define(command: Command, context: CliContext): void {
     .option('--model <name>', 'which of its models')
     .option('--cwd <dir>', 'work directory of a new conversation (default: this one)')
     .addOption(permissionsOption())
+    .option('--max-turns <n>', 'how many turns the agent may take for one answer', wholeNumber)
     .option('--fresh-session', 'start the first turn in a new session, with the history')
     .option('--instructions <file>', 'what every agent is told in this conversation')
     .addOption(
@@ -82,6 +84,7 @@ async function startChat(id: string | undefined, options: ChatOptions, context: 
     agent: options.agent,
     model: options.model,
     permissions: options.permissions,
+    maxTurns: options.maxTurns,
     freshNext: options.freshSession === true,
   }
   return message === null ? chatOnTerminal(chat, context) : chatOnce(chat, message, context)

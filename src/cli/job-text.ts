@@ -32,7 +32,7 @@ export function explainState(job: Job): string {
 
 const WANTED: Readonly<Record<Attention, string>> = {
   budget: 'more budget',
-  'turn-limit': 'your word that it may take as many turns again',
+  'turn-limit': 'your word that it may take as many turns again, or more (--max-turns)',
   question: 'an answer; it asks again when it goes on',
   auth: 'the agent to be logged in',
   quarantine: 'your word that it may be tried again, although the daemon died of it',

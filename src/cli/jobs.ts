@@ -75,6 +75,7 @@ export function define(command: Command, context: CliContext): void {
     .summary('go on with a job that is paused, failed or cancelled, or now with one that waits')
     .argument(...id)
     .option('--fresh', 'in a new session')
+    .option('--max-turns <n>', 'how many turns it may take now', wholeNumber)
     .option(...detach)
     .action((jobId: string, options: RetryOptions) => retry(jobId, options, context))
   command
@@ -118,16 +119,21 @@ export function define(command: Command, context: CliContext): void {
 }
 
 interface RetryOptions {
+  maxTurns?: number
   fresh?: boolean
   detach?: boolean
 }
 
-async function retry(id: string, { fresh, detach }: RetryOptions, context: CliContext): Promise<void> {
+async function retry(
+  id: string,
+  { fresh, detach, maxTurns }: RetryOptions,
+  context: CliContext,
+): Promise<void> {
   const { client } = await connect(context)
   const before = await client.getJob(id)
   // One that waits goes on in the same run, of which most has happened already.
   const seen = before.state === 'waiting' && !detach ? await lastEventOf(client, before.runId) : 0
-  const job = await client.retryJob(id, { resume: !fresh })
+  const job = await client.retryJob(id, { resume: !fresh, maxTurns })
   if (detach) return tell(job, context)
   return followJob(client, job, context, { after: job.runId === before.runId ? seen : 0 })
 }

@@ -15,6 +15,8 @@ export interface RunOptions {
   timeout?: number
   maxResumes?: number
   maxTurns?: number
+  continue?: boolean
+  maxTurnsTotal?: number
   maxBudgetUsd?: number
   maxBudgetTokens?: number
   priority?: number
@@ -38,7 +40,13 @@ export function addRunOptions(command: Command): Command {
     .addOption(permissionsOption())
     .option('--timeout <duration>', 'interrupt an attempt after this time, such as 30m or 2h', duration)
     .option('--max-resumes <n>', 'how often to go on after an interruption', wholeNumber)
-    .option('--max-turns <n>', 'how many turns the agent may take', wholeNumber)
+    .option('--max-turns <n>', 'how many turns the agent may take at a time', wholeNumber)
+    .option('--continue', 'go on by itself after --max-turns, in the same session')
+    .option(
+      '--max-turns-total <n>',
+      'with --continue: how many turns in all (default: 10 times)',
+      wholeNumber,
+    )
     .option('--max-budget-usd <amount>', 'pause when this much is spent', amount)
     .option('--max-budget-tokens <n>', 'pause when this many tokens are used', wholeNumber)
     .option('--priority <n>', 'higher ones start first (-100 to 100, default 0)', priority)
@@ -78,6 +86,8 @@ export function toRequest(
     timeoutMs: options.timeout,
     maxResumes: options.maxResumes,
     maxTurns: options.maxTurns,
+    continue: options.continue,
+    maxTurnsTotal: options.maxTurnsTotal,
     maxBudgetUsd: options.maxBudgetUsd,
     maxBudgetTokens: options.maxBudgetTokens,
     priority: options.priority,

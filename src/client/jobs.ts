@@ -15,7 +15,7 @@ export interface JobCalls {
   /** A job that is paused for its budget goes on if the new one leaves something to spend. */
   updateJob: (id: string, change: UpdateJob) => Promise<Job>
   /** Goes on in the job's session if that is safe; with `resume: false` in a fresh one. */
-  retryJob: (id: string, options?: { resume?: boolean }) => Promise<Job>
+  retryJob: (id: string, options?: { resume?: boolean; maxTurns?: number | undefined }) => Promise<Job>
   cancelJob: (id: string) => Promise<Job>
   /** From the first checkpoint to the work tree as it is now, unless said otherwise. */
   diffJob: (
@@ -55,8 +55,12 @@ export function jobCalls({ call, open, events, whenSettled }: JobParts): JobCall
     listJobs: (options) => call({ path: all, query: { ...options } }),
     getJob,
     updateJob: (id, body) => call({ method: 'PATCH', path: one(id), body }),
-    retryJob: (id, { resume = true } = {}) =>
-      call({ method: 'POST', path: one(id, '/retry'), query: { resume: String(resume) } }),
+    retryJob: (id, { resume = true, maxTurns } = {}) =>
+      call({
+        method: 'POST',
+        path: one(id, '/retry'),
+        query: { resume: String(resume), ...(maxTurns === undefined ? {} : { maxTurns }) },
+      }),
     cancelJob: (id) => call({ method: 'POST', path: one(id, '/cancel') }),
     diffJob: (id, range) => call({ path: one(id, '/diff'), query: { ...range } }),
     restoreJob: (id, checkpoint) => call({ method: 'POST', path: one(id, '/restore'), body: { checkpoint } }),

@@ -1,7 +1,7 @@
 /** Chats that Reprise owns. The messages are the history; which session an agent uses for it is only a cache. */
 import { z } from 'zod'
 import { ConversationId, MessageId, RunId, SessionId } from './ids.ts'
-import { MaxDurationMs, ModelName, PermissionMode, WorkDir } from './run.ts'
+import { CreateRun, MaxDurationMs, ModelName, PermissionMode, WorkDir } from './run.ts'
 
 export const ContentBlock = z.discriminatedUnion('type', [
   z.object({ type: z.literal('text'), text: z.string() }),
@@ -132,6 +132,9 @@ export const CreateTurn = z.strictObject({
   forceFreshSession: z.boolean().optional(),
   permissions: PermissionMode.optional(),
   maxDurationMs: MaxDurationMs.optional(),
+  maxTurns: CreateRun.shape.maxTurns,
+  continue: CreateRun.shape.continue,
+  maxTurnsTotal: CreateRun.shape.maxTurnsTotal,
 })
 export type CreateTurn = z.infer<typeof CreateTurn>
 

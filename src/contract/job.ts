@@ -84,6 +84,8 @@ export const CreateJob = z.strictObject({
   timeoutMs: MaxDurationMs.optional(),
   maxResumes: CreateRun.shape.maxResumes,
   maxTurns: CreateRun.shape.maxTurns,
+  continue: CreateRun.shape.continue,
+  maxTurnsTotal: CreateRun.shape.maxTurnsTotal,
   /** Over all attempts and retries together. */
   maxBudgetUsd: MaxBudgetUsd.optional(),
   maxBudgetTokens: MaxBudgetTokens.optional(),

@@ -75,7 +75,11 @@ export const CreateRun = z.strictObject({
   permissions: PermissionMode.optional(),
   maxDurationMs: MaxDurationMs.optional(),
   maxResumes: z.number().int().min(0).max(100).optional(),
+  /** Of one attempt. */
   maxTurns: z.number().int().min(1).max(10_000).optional(),
+  /** Go on by itself when `maxTurns` is reached, in the same session, up to `maxTurnsTotal` (10 times `maxTurns`). */
+  continue: z.boolean().optional(),
+  maxTurnsTotal: z.number().int().min(1).max(100_000).optional(),
   /** With `tier`: of the whole chain. */
   maxBudgetUsd: z.number().positive().max(1_000_000).optional(),
   /** Work at this tier, and escalate from there. */

@@ -7,6 +7,7 @@ import type { NewRun, RunRecord } from '../store/records.ts'
 import { type Checked, checkRequest } from './check-request.ts'
 import type { EngineParts } from './parts.ts'
 import { firstTierRun } from './tiers/tier-run.ts'
+import { turnLimitsOf } from './turn-limits.ts'
 
 export async function admitRun(
   parts: EngineParts,
@@ -46,7 +47,7 @@ export function newRun(
       forceFreshSession: request.forceFreshSession ?? false,
       maxDurationMs: request.maxDurationMs ?? null,
       maxResumes: request.maxResumes ?? null,
-      maxTurns: request.maxTurns ?? null,
+      ...turnLimitsOf(request),
       maxBudgetUsd: request.maxBudgetUsd ?? null,
       ...(request.dryRun || settings.dryRun ? { dryRun: true } : {}),
     },

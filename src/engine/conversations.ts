@@ -11,6 +11,7 @@ import { checkWorkDir } from './check-request.ts'
 import { describeConversation, describeConversationDetail, describeMessage } from './describe.ts'
 import { checkConversationDir, planMove } from './move.ts'
 import type { EngineParts } from './parts.ts'
+import { turnLimitsOf } from './turn-limits.ts'
 
 type Conversations = Pick<
   Engine,
@@ -80,7 +81,7 @@ export function createConversations(
         forceFreshSession: request.forceFreshSession ?? false,
         maxDurationMs: request.maxDurationMs ?? before?.request.maxDurationMs ?? null,
         maxResumes: null,
-        maxTurns: null,
+        ...(request.maxTurns === undefined && before ? turnsOf(before) : turnLimitsOf(request)),
         maxBudgetUsd: null,
         ...(settings.dryRun ? { dryRun: true } : {}),
       },
@@ -157,3 +158,6 @@ export function createConversations(
     },
   }
 }
+
+/** A turn that is tried again has the limits it had. */
+const turnsOf = ({ request: { maxTurns, turnsInAll } }: RunRecord) => ({ maxTurns, turnsInAll })

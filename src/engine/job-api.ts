@@ -15,7 +15,7 @@ export interface JobEngine {
    * Goes on with a job that is paused, failed or cancelled; one that waits for a time starts now. `resume: false`: in
    * a fresh session. Running, queued and completed jobs are an error.
    */
-  retryJob: (id: JobId, options: { resume: boolean }) => Promise<Job>
+  retryJob: (id: JobId, options: { resume: boolean; maxTurns?: number | undefined }) => Promise<Job>
   /** Resolves when the wish is stored; the job ends soon after. Cancelling an ended job is an error. */
   cancelJob: (id: JobId) => Promise<Job>
   /** From the first checkpoint to the work tree as it is now, unless said otherwise. */

@@ -69,8 +69,13 @@ export function createJobs(parts: EngineParts, { live, wake, cancelRun, occupy }
       const required = request.checkpoints !== undefined
       const workTree = policy && (await findTop(parts.git, checked.place, required))
       const checkpoints = workTree === null ? null : policy
-      const { prompt, workDir, model, permissions, forceFreshSession, maxResumes, maxTurns } = request
-      const wish = { prompt, workDir, model, permissions, forceFreshSession, maxResumes, maxTurns }
+      const { prompt, workDir, model, permissions, forceFreshSession, maxResumes } = request
+      const turns = {
+        maxTurns: request.maxTurns,
+        continue: request.continue,
+        maxTurnsTotal: request.maxTurnsTotal,
+      }
+      const wish = { prompt, workDir, model, permissions, forceFreshSession, maxResumes, ...turns }
       const run = newRun(parts, { ...wish, maxDurationMs: request.timeoutMs }, checked)
       const id = JobId.create(run.createdAt)
       const priority = request.priority ?? 0
@@ -132,14 +137,14 @@ export function createJobs(parts: EngineParts, { live, wake, cancelRun, occupy }
       return show(id)
     },
 
-    retryJob: async (id, { resume }) => {
+    retryJob: async (id, { resume, maxTurns }) => {
       const job = await requireJob(id)
       if (job.state === 'waiting' && resume && (await store.hastenRun(job.runId, clock.now()))) {
         bus.publish(job.runId)
         wake()
         return show(id)
       }
-      const { after, run } = await nextRun(parts, job, resume)
+      const { after, run } = await nextRun(parts, job, resume, maxTurns)
       if (!(await store.continueJob(id, after, run, clock.now()))) throw cannotRetry(await requireJob(id))
       wake()
       return show(id)

@@ -1,9 +1,10 @@
 /** The run with which a job goes on: the same request and prompt, in the session of the run before it. */
 import { RunId } from '../contract/ids.ts'
 import { isRaised } from '../core/job/budget.ts'
-import type { JobRecord, NewRun } from '../store/records.ts'
+import type { JobRecord, NewRun, RunRecord } from '../store/records.ts'
 import { readAllowance } from './allowance.ts'
 import type { EngineParts } from './parts.ts'
+import { turnLimitsOf } from './turn-limits.ts'
 
 type Parts = Pick<EngineParts, 'store' | 'clock'>
 
@@ -11,6 +12,8 @@ export async function nextRun(
   { store, clock }: Parts,
   job: JobRecord,
   resume: boolean,
+  /** Instead of the limit it ran into. */
+  maxTurns?: number | undefined,
 ): Promise<{ after: RunId; run: NewRun }> {
   const last = await store.getRun(job.runId)
   if (!last) throw new Error(`job ${job.id} has no run`)
@@ -29,6 +32,7 @@ export async function nextRun(
       // A session that was to be left alone is still to be, if nothing has begun since.
       request: {
         ...last.request,
+        ...(maxTurns === undefined ? {} : raised(last.request, maxTurns)),
         forceFreshSession: !resume || (forceFreshSession && last.attemptCount === 0),
       },
       sessionId: last.sessionId,
@@ -41,6 +45,13 @@ export async function nextRun(
       createdAt: now,
     },
   }
+}
+
+/** One that goes on by itself may take as many times as many as before. */
+function raised({ maxTurns: before, turnsInAll }: RunRecord['request'], maxTurns: number) {
+  if (turnsInAll === undefined || before === null) return turnLimitsOf({ maxTurns })
+  const maxTurnsTotal = Math.max(turnsInAll, Math.ceil((turnsInAll / before) * maxTurns))
+  return turnLimitsOf({ maxTurns, continue: true, maxTurnsTotal })
 }
 
 /** What others did there meanwhile would be undone. */

@@ -8,6 +8,7 @@ import type { Plan, Runtime } from '../agents/adapter.ts'
 import { type ConfiguredAgent, factsOf } from '../agents/registry.ts'
 import type { Handoff } from '../contract/escalation.ts'
 import { AttemptId, SessionId } from '../contract/ids.ts'
+import { turnsForNext } from '../core/continue/turns.ts'
 import type { OutsideTurn } from '../core/history/outside.ts'
 import { remainingOf } from '../core/job/budget.ts'
 import { type ChatContext, composePrompt } from '../core/prompt/compose.ts'
@@ -175,7 +176,7 @@ export async function prepareAttempt(
     permissions: run.request.permissions,
     gated: isGated(parts, run) && canBeHeld(runtime),
     tier: run.links.tier === null ? null : planOfTier(parts, run.links.tier),
-    maxTurns: run.request.maxTurns,
+    maxTurns: turnsForNext(run.request, await countTurnLimits(store, run)),
     maxBudgetUsd: (await readBudgetLeft(parts, run)) ?? run.request.maxBudgetUsd,
     extraArgs: agent.args,
   })
@@ -283,4 +284,10 @@ function createAttempt(
     promptId,
     startedAt: now,
   }
+}
+
+/** Attempts of the run that took all the turns they might; asked only where it matters. */
+async function countTurnLimits(store: EngineParts['store'], run: RunRecord): Promise<number> {
+  if (run.request.turnsInAll === undefined) return 0
+  return (await store.listAttempts(run.id)).filter(({ outcome }) => outcome?.name === 'turn-limit').length
 }

@@ -7,6 +7,7 @@ import type { EventBody, EventType } from '../contract/events.ts'
 import type { Outcome } from '../contract/outcome.ts'
 import { decideNext, strikesOf } from '../core/continue/decide.ts'
 import { acquits, poisonOf, refusesSession } from '../core/continue/refused-resume.ts'
+import { turnsLeft } from '../core/continue/turns.ts'
 import { concludes } from '../core/escalation/signal.ts'
 import { endOfTurn } from '../core/turn.ts'
 import { type AttemptDir, readStderrTail } from '../process/attempt-dir.ts'
@@ -152,6 +153,12 @@ async function settleOnce(parts: EngineParts, input: SettleInput): Promise<void>
     overflows: [...attempts.filter((a) => a.id !== attempt.id).map((a) => a.outcome), outcome].filter(
       (o) => o?.name === 'context-overflow',
     ).length,
+    turnsLeft: turnsLeft(
+      run.request,
+      [...attempts.filter((a) => a.id !== attempt.id).map((a) => a.outcome), outcome].filter(
+        (o) => o?.name === 'turn-limit',
+      ).length,
+    ),
     maxResumes: run.request.maxResumes ?? settings.resume.maxResumes,
     backoffMs: settings.jobs.backoffMs,
     jitter: parts.random(),

@@ -105,7 +105,11 @@ export const EventsQuery = z.strictObject({
 })
 export const EventsHeaders = z.object({ 'last-event-id': seq.optional() })
 
-export const RetryJobQuery = z.strictObject({ resume: YesOrNo.optional() })
+export const RetryJobQuery = z.strictObject({
+  resume: YesOrNo.optional(),
+  /** Instead of the limit it ran into. */
+  maxTurns: z.coerce.number().int().min(1).max(10_000).optional(),
+})
 
 const checkpoint = z
   .string()

@@ -30,7 +30,10 @@ export interface RunRequest {
   forceFreshSession: boolean
   maxDurationMs: number | null
   maxResumes: number | null
+  /** Of one attempt. */
   maxTurns: number | null
+  /** Set if the run goes on by itself after `maxTurns`: over all of its attempts. */
+  turnsInAll?: number | undefined
   maxBudgetUsd: number | null
   /** Nothing may be changed. Left out where it is not so, as it was before there was such a thing. */
   dryRun?: true | undefined

@@ -12,6 +12,7 @@
  * - The session overflowed: another attempt, now. The first time it makes room in the session, then the turn is asked
  *   again, and if that was not enough, in a fresh session (see core/room). A fresh one that overflows settles the run.
  * - Its question was edited meanwhile: another attempt, now, with the new text.
+ * - It ran into `maxTurns` and may go on by itself: another attempt, now, while turns are left (see turns.ts).
  * - A cancelled run settles, whatever its last attempt's end looked like.
  * - Everything else settles the run. A person or a rule above may start another run in the session.
  *
@@ -36,6 +37,8 @@ export interface AttemptEnd {
   strikes: number
   /** What follows from a limit or an outage that it met; null if it met none. */
   wait: Wait | null
+  /** What a run that goes on by itself after `maxTurns` may still take; null: it does not. */
+  turnsLeft?: number | null
   /** Attempts at this run so far, this one included, that did not fit into the context. */
   overflows: number
   maxResumes: number
@@ -78,6 +81,9 @@ export function decideNext(end: AttemptEnd): Next {
         ? 'the session was compacted'
         : 'the session could not be compacted; starting fresh'
     return { kind: 'retry', afterMs: 0, why }
+  }
+  if (outcome.name === 'turn-limit' && (end.turnsLeft ?? 0) > 0) {
+    return { kind: 'retry', afterMs: 0, why: `${outcome.message}; going on, ${end.turnsLeft} turns are left` }
   }
   if (outcome.name === 'context-overflow' && end.resumed && end.overflows <= MAX_OVERFLOWS) {
     return { kind: 'retry', afterMs: 0, why: 'the session is too full for the message; making room' }

@@ -9,6 +9,7 @@ import type { Tier } from '../../core/escalation/tier.ts'
 import type { NewRun, RunRecord } from '../../store/records.ts'
 import type { Checked } from '../check-request.ts'
 import type { EngineParts } from '../parts.ts'
+import { turnLimitsOf } from '../turn-limits.ts'
 
 type Parts = Pick<EngineParts, 'clock' | 'settings'>
 
@@ -49,7 +50,7 @@ export function firstTierRun(parts: Parts, request: CreateRun, { agent, session 
       ...requestOf(tier, chain.budgetUsd),
       forceFreshSession: request.forceFreshSession ?? false,
       maxResumes: request.maxResumes ?? null,
-      maxTurns: request.maxTurns ?? null,
+      ...turnLimitsOf(request),
       ...(dryRun ? { dryRun: true } : {}),
       chain,
     },

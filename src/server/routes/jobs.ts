@@ -61,7 +61,8 @@ const retry = createRoute({
   method: 'post',
   path: '/api/jobs/{id}/retry',
   summary: 'Goes on with a job that is paused, failed or cancelled; one that waits for a time starts now',
-  description: 'In its session if that is safe, or with `resume=false` in a fresh one.',
+  description:
+    'In its session if that is safe, or with `resume=false` in a fresh one; with `maxTurns` instead of the limit it ran into.',
   request: { params: JobPath, query: RetryJobQuery },
   responses: { 202: json('Accepted: it will go on', Job), default: failure },
 })
@@ -87,8 +88,9 @@ export function addJobRoutes(app: OpenAPIHono, engine: JobEngine): void {
     c.json(await engine.updateJob(c.req.valid('param').id, c.req.valid('json')), 200),
   )
   app.openapi(retry, async (c) => {
-    const resume = c.req.valid('query').resume !== 'false'
-    return c.json(await engine.retryJob(c.req.valid('param').id, { resume }), 202)
+    const { resume, maxTurns } = c.req.valid('query')
+    const options = { resume: resume !== 'false', maxTurns }
+    return c.json(await engine.retryJob(c.req.valid('param').id, options), 202)
   })
   app.openapi(cancel, async (c) => c.json(await engine.cancelJob(c.req.valid('param').id), 202))
 }

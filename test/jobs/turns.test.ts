@@ -1,0 +1,48 @@
+/** What runs into its limit of turns, on the real CLI: it goes on by itself where asked, or when somebody raises it. */
+import { afterEach, expect, it } from 'vitest'
+import type { Job } from '../../src/contract/job.ts'
+import type { Run } from '../../src/contract/run.ts'
+import { jobEnds, runJob } from '../support/jobs.ts'
+import { World } from '../support/world.ts'
+
+let world: World
+afterEach(() => world.close())
+
+const work = { tool: 'Bash', input: { command: 'true', description: 'work' } }
+
+it('goes on in its session up to its turns in all; otherwise a retry raises the limit; turns of a chat have it too', async () => {
+  world = await World.create({
+    name: 'turns',
+    rules: [
+      {
+        when: '/^work$/',
+        reply: [work, { await: 'results' }, work, { await: 'results' }, { text: 'Done.' }],
+      },
+      { reply: 'Going on.' },
+    ],
+  })
+  await world.startDaemon()
+  const limits = { prompt: 'work', permissions: 'allow', maxTurns: 1 } as const
+  const job = await runJob(world, { ...limits, continue: true, maxTurnsTotal: 3 })
+  expect(job).toMatchObject({ state: 'completed', resultText: 'Going on.', attemptCount: 2, resumeCount: 1 })
+  const notes = (await world.events(job.runId)).flatMap((event) =>
+    event.type === 'note' ? [event.text] : [],
+  )
+  expect(notes).toEqual([expect.stringMatching(/; going on, 2 turns are left$/)])
+
+  const limited = await runJob(world, limits)
+  expect(limited).toMatchObject({ state: 'paused', attention: 'turn-limit', attemptCount: 1 })
+  await world.api<Job>('POST', `/api/jobs/${limited.id}/retry?maxTurns=7`)
+  expect(await jobEnds(world, limited.id)).toMatchObject({ state: 'completed', resultText: 'Going on.' })
+  expect(
+    await world.request('POST', '/api/jobs', { ...limits, workDir: world.workDir, maxTurnsTotal: 9 }),
+  ).toMatchObject({ status: 400 })
+
+  const { id } = await world.api<{ id: string }>('POST', '/api/conversations', { workDir: world.workDir })
+  const { run } = await world.api<{ run: Run }>('POST', `/api/conversations/${id}/turns`, {
+    text: 'work',
+    permissions: 'allow',
+    maxTurns: 1,
+  })
+  expect(await world.settled(run.id)).toMatchObject({ outcome: 'turn-limit' })
+})
