@@ -112,12 +112,12 @@ it('an outage: mixed runs wait without processes, across a kill of the daemon, a
   expect((await status()).obstacles).toEqual([])
 }, 240_000)
 
-it('a limit: the others do not run into it, and all go on when it resets', async () => {
+it('a limit: the others do not run into it; one tries when a person says so, and all go on', async () => {
   world = await World.create(
     {
       name: 'limit',
       rules: [
-        { times: 1, reply: [{ rateLimit: { resetsIn: '4s', times: 1 } }, 'never'] },
+        { times: 1, reply: [{ rateLimit: { resetsIn: '1h', times: 1 } }, 'never'] },
         { reply: 'Done.' },
       ],
     },
@@ -142,11 +142,12 @@ it('a limit: the others do not run into it, and all go on when it resets', async
   const { stdout } = await cli.run(['status'])
   expect(stdout).toMatch(/^limit {5}claude.*\n.*resets at \d\d:\d\d:\d\d.*; \d+ runs wait: run_/m)
   expect(stdout).toMatch(/^quota {5}claude: five_hour 100% used/m)
+  expect(world.simulator.requests({ kind: 'main' })).toHaveLength(1)
+  expect((await cli.run(['runs', 'continue', first.id])).stdout).toContain('will be tried now')
   for (const { id } of [first, ...others])
     expect(await world.settled(id)).toMatchObject({ outcome: 'completed' })
   const [limited, probe, ...rest] = world.simulator.requests({ kind: 'main' })
-  expect(limited?.status).toBe(429)
-  expect(probe!.at.getTime()).toBeGreaterThanOrEqual(Date.parse(open.resetsAt ?? ''))
+  expect([limited?.status, limited?.sessionId]).toEqual([429, probe?.sessionId])
   expect(rest).toHaveLength(count)
   expect((await world.getRun(others.at(-1)!.id)).attemptCount).toBe(1)
   await cli.close()
@@ -165,7 +166,7 @@ it('a connection that never worked: told within seconds as a mistake of set-up; 
     turn.id,
     (event) => event.type === 'note' && event.text.includes('probably a mistake of set-up'),
   )
-  expect(performance.now() - asked).toBeLessThan(20_000)
+  expect(performance.now() - asked).toBeLessThan(40_000)
   expect(told).toMatchObject({ text: expect.stringContaining(`${world.simulator.url} has never answered`) })
   const job = await createJob(world, { prompt: 'and for a job?' })
   expect(await jobIs(world, job.id, ({ state }) => state === 'waiting')).toBeTruthy()
