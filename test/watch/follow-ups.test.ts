@@ -208,16 +208,21 @@ describe('at no tier', () => {
 
   it('what an agent took and could not say so any more is not given to its session again', async () => {
     const goesOn: RuleInput = { when: { user: 'You were interrupted' }, reply: 'going on' }
-    incident = await Incident.begin([goesOn, remind, echo], NO_HOLD)
+    const plans: RuleInput = {
+      ...remind,
+      reply: [wakeUp(600, 'here is your reminder') as never, results, { text: 'I will' }],
+    }
+    incident = await Incident.begin([goesOn, plans, echo], NO_HOLD)
     const { world } = incident
     const run = await world.run({ prompt: 'remind me' })
+    await world.killDaemon()
     // As an agent leaves it that was kept waiting, took the prompt, and was killed before it printed anything.
     const path = transcriptOf(world.configDir, run.sessionId!)
     const lines = readFileSync(path, 'utf8').trimEnd().split('\n')
     const records = lines.map((line) => JSON.parse(line) as { type: string; uuid?: string })
     const last = records.findLast(({ type }) => type === 'assistant')
-    const db = new DatabaseSync(join(world.home, 'reprise.db'), { readOnly: true })
-    const row = db.prepare('select message_id from follow_ups').get()
+    const db = new DatabaseSync(join(world.home, 'reprise.db'))
+    const row = db.prepare('update follow_ups set due_at = ? returning message_id').get(Date.now())
     db.close()
     const content = 'here is your reminder'
     const taken = {
@@ -228,6 +233,7 @@ describe('at no tier', () => {
     }
     const first = records.find(({ type }) => type === 'user')
     appendFileSync(path, `${JSON.stringify({ ...first, ...taken })}\n`)
+    await world.startDaemon()
     const [again] = await until(async () => {
       const { items } = await world.api<{ items: Run[] }>('GET', '/api/runs')
       return items.length === 2 && items[0]?.state === 'settled' ? items : null
