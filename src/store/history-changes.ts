@@ -39,13 +39,14 @@ async function changeHistory<T>(tx: Tx, id: ConversationId, at: Date, change: ()
     (run) => run.state === 'running' || run.attempt_count > 0,
   )
   const lastTurn = after.at(-1)?.turn ?? 0
+  const lastAsked = await lastTurnBySession(tx, id)
   for (const pin of await listPins(tx, id)) {
     const seeing = running.filter((run) => run.agent === pin.agent).map((run) => run.turn ?? 0)
     // What was said in its session outside Reprise it has seen, although it was in no turn of ours since.
     const outside = before.flatMap((m) => (m.origin === 'outside' && m.agent === pin.agent ? [m.turn] : []))
     const seen = {
       since: pin.sinceTurn ?? Math.min(...seeing),
-      upTo: Math.max(pin.seenTurn ?? 0, ...seeing, ...outside),
+      upTo: Math.max(pin.seenTurn ?? 0, lastAsked.get(pin.sessionId ?? '') ?? 0, ...seeing, ...outside),
     }
     const changed = isHistoryChanged(pin.agent, historyScope, seen, before, after)
     await tx
@@ -65,6 +66,18 @@ async function changeHistory<T>(tx: Tx, id: ConversationId, at: Date, change: ()
     .where('id', '=', id)
     .execute()
   return result
+}
+
+/** A session may hold a question that does not count as seen: a command may have dropped what was told with it. */
+async function lastTurnBySession(tx: Tx, id: ConversationId): Promise<Map<string, number>> {
+  const rows = await tx
+    .selectFrom('runs')
+    .select(['session_id', (eb) => eb.fn.max('turn').as('turn')])
+    .where('conversation_id', '=', id)
+    .where('session_id', 'is not', null)
+    .groupBy('session_id')
+    .execute()
+  return new Map(rows.map(({ session_id, turn }) => [session_id ?? '', Number(turn ?? 0)]))
 }
 
 /** What was planned by turns whose question or answer is no longer there. */
