@@ -257,10 +257,12 @@ describe('at no tier', () => {
   it('a conversation is not kept waiting for what comes later', async () => {
     incident = await Incident.begin([remind, echo])
     const chat = await Chat.create(incident.world)
-    const { id } = await chat.say('remind me')
-    expect(await followUps()).toMatchObject([{ state: 'planned', runId: id }])
+    const run = await chat.say('remind me')
     await asked('here is your reminder', 1)
-    expect(await followUps()).toMatchObject([{ state: 'fired', firedCount: 1 }])
+    const [given] = await followUps()
+    expect(given).toMatchObject({ state: 'fired', firedCount: 1, runId: run.id })
+    expect(given?.firedRunId).not.toBe(run.id)
+    expect(Date.parse(given?.firedAt ?? '')).toBeGreaterThanOrEqual(Date.parse(run.endedAt ?? ''))
     expect(await chat.texts()).toHaveLength(4)
   })
 
