@@ -2,38 +2,67 @@
  * What interrupts a job on the real CLI, and how it goes on by itself: with the work kept, the prompt asked once, and
  * the agent told what happened to it.
  */
-import { writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
+import { type Daemon, startDaemon } from '../../src/daemon/start.ts'
 import type { RuleInput } from '../../src/simulator/scenario-types.ts'
 import { createJob, getJob, jobEnds, jobIs, retryJob, runJob } from '../support/jobs.ts'
-import { World } from '../support/world.ts'
+import { until, World } from '../support/world.ts'
 
 let world: World
-afterEach(() => world.close())
+let daemon: Daemon | null = null
+afterEach(async () => {
+  await daemon?.close()
+  daemon = null
+  await world.close()
+})
 
 const JOBS = { backoff: '100ms' }
 const bash = (command: string) => ({ tool: 'Bash', input: { command, description: 'work' } })
 const otherwise: RuleInput = { reply: 'You said: ${user}' }
 
+const create = (rules: RuleInput[], config: object = {}) =>
+  World.create({ name: 'jobs', rules: [...rules, otherwise] }, { jobs: JOBS, ...config })
+
 async function begin(rules: RuleInput[], config: object = {}): Promise<void> {
-  world = await World.create({ name: 'jobs', rules: [...rules, otherwise] }, { jobs: JOBS, ...config })
+  world = await create(rules, config)
   await world.startDaemon()
+}
+
+/**
+ * The daemon runs in the test's own process, with a clock that stands still until the test moves it: how long an agent
+ * takes to start on a busy machine does not count against its time.
+ */
+async function beginWithClock(rules: RuleInput[], config: object = {}): Promise<(ms: number) => void> {
+  world = await create(rules, config)
+  const startMs = Date.now()
+  let passedMs = 0
+  const clock = { now: () => new Date(startMs + passedMs), monotonicMs: () => passedMs }
+  const log = { info: () => {}, warn: () => {}, error: () => {}, redactWith: () => {} }
+  daemon = await startDaemon({ home: world.home, cwd: world.dir, env: world.env, log, clock })
+  return (ms) => {
+    passedMs += ms
+  }
 }
 
 /** What the model was asked, request by request: the newest text of the user's side. */
 const asked = () => world.simulator.requests().flatMap((r) => (r.userText ? [r.userText] : []))
 
 it('a timeout in the middle of a tool: resumed by itself, the work kept, the outcome said to be unknown', async () => {
-  await begin([
+  const pass = await beginWithClock([
     {
       when: '/^write the file$/',
       reply: [bash('echo first >> log; until [ -e go ]; do sleep 0.05; done'), { await: 'results' }, 'never'],
     },
     { when: 'You were interrupted', reply: [bash('cat log'), { await: 'results' }, 'It has ${toolResult}'] },
   ])
-  const job = await runJob(world, { prompt: 'write the file', permissions: 'allow', timeoutMs: 4000 })
+  const { id } = await createJob(world, { prompt: 'write the file', permissions: 'allow', timeoutMs: 1000 })
+  await jobIs(world, id, (job) => job.progress.toolCalls === 1)
+  await until(() => existsSync(join(world.workDir, 'log')), 'the tool to be in the middle of its work')
+  pass(1000)
+  const job = await jobEnds(world, id)
   expect(job).toMatchObject({
     state: 'completed',
     attemptCount: 2,
