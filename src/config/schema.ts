@@ -48,7 +48,9 @@ const session = z.strictObject({
 
 const run = z.strictObject({
   maxDuration: duration('A run that takes longer is stopped.').prefault('30m'),
-  idleTimeout: duration('A run without output for so long is stopped.').prefault('10m'),
+  idleTimeout: duration(
+    'A run without output for so long is stopped; if the model has not answered its request, as an outage.',
+  ).prefault('10m'),
   hangAfterResult: duration('How long an agent may stay after it gave its result.', { min: '0ms' }).prefault(
     '10s',
   ),

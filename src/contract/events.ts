@@ -89,6 +89,8 @@ export const EventBody = z.discriminatedUnion('type', [
   kind('program-start', { program: z.string(), what: z.string(), workDir: z.string() }),
   /** The agent withdrew what it had asked. */
   kind('question-cancel', { requestId: z.string() }),
+  /** The agent has made a request to the model. It is answered when a `model-call` follows. */
+  kind('model-request', {}),
   /** What one call to the model used so far. Figures of a later one with the same `messageId` replace earlier ones. */
   kind('model-call', {
     messageId: z.string(),

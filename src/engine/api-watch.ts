@@ -1,11 +1,22 @@
 /**
  * Follows how a running agent gets on with the model's API: that it is answered, that it is not and tries again, what it
  * is told about its limits. An agent that has tried for long enough is stopped; its run waits without it. Where nothing
- * has ever been answered, a request that hangs is told of too: it may be a wrong address.
+ * has ever been answered, a request that hangs is told of too: it may be a wrong address. An agent that is silent because
+ * its request is not answered is stopped as one that met an outage.
  */
 import type { EventBody } from '../contract/events.ts'
+import {
+  answerTimeoutMs,
+  blameModel,
+  followRequest,
+  isUnanswered,
+  NO_REQUEST,
+  REQUEST_EVENTS,
+} from '../core/obstacle/open-request.ts'
 import { decidePatience, type StopForApi } from '../core/obstacle/patience.ts'
+import type { WatchCause } from '../core/watchdog.ts'
 import type { AttemptRecord, RunRecord } from '../store/records.ts'
+import { scanEvents } from './events.ts'
 import type { EngineParts } from './parts.ts'
 import { persist } from './persist.ts'
 
@@ -18,7 +29,7 @@ export class ApiWatch {
   /** The newest call to the model, and when its answer began. */
   #call: { messageId: string; at: Date } | null = null
   #failingSinceMs: number | null = null
-
+  #request = NO_REQUEST
   #unanswered: NodeJS.Timeout | undefined
 
   constructor(parts: EngineParts, { run, attempt }: { run: RunRecord; attempt: AttemptRecord }) {
@@ -31,9 +42,31 @@ export class ApiWatch {
     clearTimeout(this.#unanswered)
   }
 
+  /** Reads what the agent has said to a daemon before this one. */
+  async catchUp(): Promise<void> {
+    const { id, runId } = this.#attempt
+    const query = { attemptId: id, types: REQUEST_EVENTS }
+    await scanEvents(this.#parts.store, runId, query, ({ body }) => {
+      this.#request = followRequest(this.#request, body)
+    })
+  }
+
+  /** How long the agent may be silent, given what it is doing. */
+  async idleTimeoutMs(): Promise<number> {
+    const { obstacles, settings } = this.#parts
+    if (!isUnanswered(this.#request)) return settings.idleTimeoutMs
+    return answerTimeoutMs(settings.idleTimeoutMs, await obstacles.isShortOfPatience(this.#run))
+  }
+
+  /** What the agent is stopped for instead, if the model is to blame for what it is found to be too long at. */
+  blameModel(cause: WatchCause, timeoutMs: number): StopForApi | null {
+    return blameModel(cause, this.#request, timeoutMs)
+  }
+
   /** Why the agent is to be stopped; null if it is not. */
   async note(event: EventBody, at: Date): Promise<StopForApi | null> {
     const { obstacles, clock, settings } = this.#parts
+    this.#request = followRequest(this.#request, event)
     if (HEARD.has(event.type)) this.close()
     switch (event.type) {
       case 'prompt-accept':

@@ -58,7 +58,12 @@ interface SpoolRead {
 export type SupervisionEnd = TailEnd & { strays: number }
 
 /** Of which nothing follows but a higher count. */
-const COUNTED_ONLY: ReadonlySet<EventBody['type']> = new Set(['model-call', 'tool-start', 'compaction'])
+const COUNTED_ONLY: ReadonlySet<EventBody['type']> = new Set([
+  'model-request',
+  'model-call',
+  'tool-start',
+  'compaction',
+])
 const TURNS = ['prompt-accept', 'session-start', 'background', 'turn-end'] as const
 
 export class Supervision {
@@ -198,6 +203,7 @@ export class Supervision {
     const { store } = this.#parts
     poke(dir)
     await this.#openMeter()
+    await this.#api.catchUp()
     const turns = await store.listEvents(attempt.runId, { attemptId: attempt.id, types: TURNS })
     if (attempt.process !== null) await markTaken(this.#parts, attempt, takenIn(turns))
     await this.#questions.catchUp()
@@ -374,10 +380,13 @@ export class Supervision {
     let waitMs = Number.POSITIVE_INFINITY
     if (!this.#ladder) {
       await this.#sayGoodbyeIfDone()
-      const limits = { ...settings, maxDurationMs: run.request.maxDurationMs ?? settings.maxDurationMs }
-      const verdict = await this.#watch.judge(limits)
-      if (verdict.kind === 'stop') await this.stop(verdict.cause, verdict.message)
-      else waitMs = Math.max(1, Math.min(verdict.forMs, this.#lingersMs(), this.#heldMs()))
+      const maxDurationMs = run.request.maxDurationMs ?? settings.maxDurationMs
+      const idleTimeoutMs = await this.#api.idleTimeoutMs()
+      const verdict = await this.#watch.judge({ ...settings, maxDurationMs, idleTimeoutMs })
+      if (verdict.kind === 'stop') {
+        const { cause, message } = this.#api.blameModel(verdict.cause, idleTimeoutMs) ?? verdict
+        await this.stop(cause, message)
+      } else waitMs = Math.max(1, Math.min(verdict.forMs, this.#lingersMs(), this.#heldMs()))
     }
     if (!this.#detached) await this.#tail.wait(waitMs)
   }

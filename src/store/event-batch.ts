@@ -18,6 +18,7 @@ const ACTED_ON: ReadonlySet<EventType> = new Set([
   'turn-end',
   // What an attempt has done and used is read off these as they come.
   'tool-start',
+  'model-request',
   'model-call',
   'compaction',
   // Whether the agent is done is read off these.

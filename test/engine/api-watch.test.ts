@@ -13,7 +13,14 @@ const call = (messageId: string): EventBody => ({ type: 'model-call', messageId,
 const retry = (number: number): EventBody => ({ type: 'retry-wait', number, delayMs: 500 })
 const accept: EventBody = { type: 'prompt-accept', messageId: 'p' }
 
-function watching({ doubt = null, short = false }: { doubt?: string | null; short?: boolean } = {}) {
+interface Given {
+  doubt?: string | null
+  short?: boolean
+  /** What the agent said to a daemon before. */
+  stored?: EventBody[]
+}
+
+function watching({ doubt = null, short = false, stored = [] }: Given = {}) {
   const answers: Date[] = []
   const notes: EventBody[] = []
   const parts = {
@@ -22,9 +29,12 @@ function watching({ doubt = null, short = false }: { doubt?: string | null; shor
       findSetUpDoubt: async () => doubt,
       isShortOfPatience: async () => short,
     },
-    store: { addEvents: async (_: AttemptRecord, events: EventBody[]) => void notes.push(...events) },
+    store: {
+      addEvents: async (_: AttemptRecord, events: EventBody[]) => void notes.push(...events),
+      listEvents: async () => stored.map((body, index) => ({ body, seq: index + 1, chars: 10 })),
+    },
     clock: { now: () => new Date(), monotonicMs: () => Date.now() },
-    settings: { jobs: { holdMs: 30_000 } },
+    settings: { idleTimeoutMs: 600_000, jobs: { holdMs: 30_000 } },
     bus: { publish: () => {} },
     log: { warn: () => {} },
     closing: new AbortController().signal,
@@ -91,4 +101,16 @@ it('tells nothing of the kind where the account has answered before, or the agen
   gone.api.close()
   await vi.advanceTimersByTimeAsync(60_000)
   expect([...known.notes, ...gone.notes]).toEqual([])
+})
+
+it('blames the model for the silence of an agent whose request is unanswered, also one that was adopted', async () => {
+  const request: EventBody = { type: 'model-request' }
+  const { api, see } = watching({ stored: [request], short: true })
+  expect(api.blameModel('silent', 1000)).toBeNull()
+  await api.catchUp()
+  expect(api.blameModel('silent', 1000)).toMatchObject({ cause: 'outage' })
+  expect(await api.idleTimeoutMs(), 'all others wait for it').toBe(120_000)
+  await see(call('a'))
+  expect(api.blameModel('silent', 1000)).toBeNull()
+  expect(await api.idleTimeoutMs()).toBe(600_000)
 })

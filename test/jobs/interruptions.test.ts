@@ -82,6 +82,54 @@ it('a timeout in the middle of a tool: resumed by itself, the work kept, the out
   expect(job.attempts.map((a) => a.agentSessionId)).toEqual([job.sessionId, job.sessionId])
 })
 
+it('silent in the middle of a tool is a timeout; silent because the model does not answer is an outage and counts nothing', async () => {
+  const pass = await beginWithClock(
+    [
+      {
+        when: '/^write the file$/',
+        reply: [
+          bash('echo first >> log; until [ -e go ]; do sleep 0.05; done'),
+          { await: 'results' },
+          'never',
+        ],
+      },
+      { when: 'You were interrupted', times: 1, reply: [{ hold: 'gate' }, 'never'] },
+      { when: 'You were interrupted', reply: 'Went on.' },
+    ],
+    { run: { idleTimeout: '1s', termAfter: '1s', killAfter: '1s' } },
+  )
+  const { id, runId } = await createJob(world, {
+    prompt: 'write the file',
+    permissions: 'allow',
+    maxResumes: 1,
+  })
+  // Whatever the agent still prints ends its silence, so time passes until it has been stopped.
+  const stopped = (times: number) =>
+    until(async () => {
+      const stops = (await world.events(runId)).filter(({ type }) => type === 'stop-request')
+      if (stops.length < times) pass(1000)
+      return stops.length === times
+    }, 'the agent to be stopped')
+  await until(() => existsSync(join(world.workDir, 'log')), 'the tool to be in the middle of its work')
+  await stopped(1)
+  await world.simulator.waitForHold('gate')
+  const first = await world.waitForEvent(runId, (event) => event.type === 'model-request')
+  await world.waitForEvent(
+    runId,
+    (event) => event.type === 'model-request' && event.attemptId !== first.attemptId,
+  )
+  await stopped(2)
+  expect(await jobIs(world, id, (job) => job.state === 'waiting')).toMatchObject({
+    message: expect.stringContaining('outage since'),
+  })
+  expect(world.processes()).toEqual([])
+  pass(1000)
+  const job = await jobEnds(world, id)
+  expect(job).toMatchObject({ state: 'completed', resultText: 'Went on.' })
+  expect(job.attempts.map((a) => a.outcome?.name)).toEqual(['timed-out', 'outage', 'completed'])
+  expect(new Set(job.attempts.map((a) => a.agentSessionId)).size).toBe(1)
+})
+
 it('a lost connection and an overloaded model: tried again after a pause, the prompt asked once', async () => {
   await begin([
     { when: '/^lose it$/', reply: [{ cut: { times: 4 } }, 'found'] },

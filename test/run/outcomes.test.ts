@@ -84,7 +84,7 @@ it('timed-out, mid-tool, with nothing left running', async () => {
 })
 
 it('timed-out by silence', async () => {
-  await begin([{ reply: [{ hold: 'never' }, { text: 'x' }] }], {
+  await begin([{ reply: [{ text: 'Well, ' }, { hold: 'never' }, { text: 'x' }] }], {
     run: { idleTimeout: '2s', termAfter: '1s', killAfter: '1s' },
   })
   expect(await world.run({ prompt: 'go' })).toMatchObject({

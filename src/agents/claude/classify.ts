@@ -18,7 +18,7 @@ const STOPPED: Record<Exclude<StopCause, 'hung-after-result'>, Outcome> = {
   budget: { name: 'budget', message: 'its budget is used up' },
   'rate-limited': { name: 'rate-limited', message: 'the model takes no more requests for a while' },
   'session-conflict': { name: 'session-busy', message: 'another process was writing the same session' },
-  outage: { name: 'outage', message: 'the model could not be reached' },
+  outage: { name: 'outage', message: 'the model could not be reached, or did not answer' },
 }
 
 /** Ends of ours after which the work would go on. */

@@ -171,6 +171,7 @@ function parseSystem(value: Json): EventBody[] | undefined {
       },
     ]
   }
+  if (value.subtype === 'status' && value.status === 'requesting') return [{ type: 'model-request' }]
   if (value.subtype === 'api_retry' && Number.isSafeInteger(value.attempt)) {
     return [
       {
