@@ -13,7 +13,7 @@ import { tryNow } from './obstacles.ts'
 import type { JobRecord, NewJob, NewRun, RunRecord, RunSpend } from './records.ts'
 import { PAUSED_MS, toJob, toRun, toSpend } from './rows.ts'
 import { settleQueued } from './runs.ts'
-import type { RunsTable, Tables } from './schema.ts'
+import type { Tables } from './schema.ts'
 import type { Tx } from './writer.ts'
 
 export async function admitJob(
@@ -176,10 +176,11 @@ export async function listRunsOfJobs(db: Kysely<Tables>, ids: readonly JobId[]):
     .where('job_id', 'is not', null)
     .orderBy('id')
     .execute()
-  return rows.map((row) => toRun(row as RunsTable))
+  return rows.map(toRun)
 }
 
 const KEPT_CHARS = 4000
+/** All columns but the two that may be long. `toRun` takes only whole rows, so that none can be forgotten here. */
 const SHORT_COLUMNS = [
   'id',
   'idempotency_key',
@@ -192,6 +193,8 @@ const SHORT_COLUMNS = [
   'lane',
   'session_id',
   'not_before',
+  'wait_ms',
+  'held_by',
   'cancel_requested_at',
   'outcome',
   'outcome_name',
@@ -225,6 +228,7 @@ const SHORT_COLUMNS = [
   'budget_of',
   'priority',
   'place',
+  'holds_place',
   'model_calls',
   'tool_calls',
   'refusals',
@@ -233,7 +237,6 @@ const SHORT_COLUMNS = [
   'ended_at',
 ] as const
 
-/** Of each run that was ever attempted. */
 /** Of the runs of a job, or of one run, and of all that descend from them by follow-ups. */
 export async function listSpendOf(
   db: Kysely<Tables>,
