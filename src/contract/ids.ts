@@ -1,12 +1,22 @@
 /**
  * Ids are prefixed, sortable by creation time, and parsed where they enter the system: `RunId.parse('job_1')`
  * says which prefix it expected. The brand keeps a run's id from being passed where an attempt's is meant.
+ *
+ * Invariant: each id is greater than all that were created before it, also when the clock is set back. Within a process
+ * the generator sees to that; a store that is opened says with `createIdsAfter` which ids there are already.
  */
-import { monotonicFactory } from 'ulid'
+import { decodeTime, monotonicFactory } from 'ulid'
 import { z } from 'zod'
 
 const BODY = /^[0-9A-HJKMNP-TV-Z]{26}$/
 const nextUlid = monotonicFactory()
+
+/** From now on all new ids sort after this one, of whatever kind it is. */
+export function createIdsAfter(id: string): void {
+  const body = id.slice(id.indexOf('_') + 1)
+  // Times that begin with 7 or more have no successor, or are none.
+  if (BODY.test(body) && body < '7') nextUlid(decodeTime(body) + 1)
+}
 
 export type Id<Prefix extends string> = `${Prefix}_${string}`
 

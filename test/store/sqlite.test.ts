@@ -15,7 +15,7 @@ import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
 import { type Kysely, sql } from 'kysely'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { RepriseError } from '../../src/contract/errors.ts'
 import { RunId, SessionId } from '../../src/contract/ids.ts'
 import { EventBatch } from '../../src/store/event-batch.ts'
@@ -23,7 +23,7 @@ import { MIGRATIONS, type Migration, migrate } from '../../src/store/migrations/
 import { nodeSqliteDialect } from '../../src/store/sqlite/driver.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import type { Store } from '../../src/store/store.ts'
-import { admitted, at, newRun, note, running, T0 } from './records.ts'
+import { admitted, at, ending, newRun, note, running, T0 } from './records.ts'
 import { begun, plan, watching } from './watch-records.ts'
 
 function temporaryDir(): string {
@@ -53,6 +53,24 @@ function look<T>(path: string, query: string): T[] {
     database.close()
   }
 }
+
+it('a run that is asked after a restart with the clock set back waits for those before it', async () => {
+  const path = join(temporaryDir(), 'reprise.db')
+  const store = await open(path)
+  const { session, attempt } = await running(store)
+  await store.endAttempt(ending(attempt))
+  const older = await admitted(store, { sessionId: session.id })
+  await store.close()
+  // Another process has another generator of ids.
+  vi.resetModules()
+  const ids = await import('../../src/contract/ids.ts')
+  const restarted = await (await import('../../src/store/sqlite/open.ts')).openSqliteStore(path, at(-86_400))
+  onTestFinished(() => restarted.close())
+  const newer = ids.RunId.create(at(-86_400))
+  await admitted(restarted, { sessionId: session.id, id: newer })
+  expect((await restarted.listStartable(at(1), 10)).map(({ id }) => id)).toEqual([older.id])
+  expect((await restarted.listRuns({ limit: 1 })).items.map(({ id }) => id)).toEqual([newer])
+})
 
 describe('migrations', () => {
   const NEWEST = MIGRATIONS.at(-1)?.number ?? 0

@@ -7,8 +7,10 @@ import { chmodSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { Kysely } from 'kysely'
 import { RepriseError } from '../../contract/errors.ts'
+import { createIdsAfter } from '../../contract/ids.ts'
 import type { Redactor } from '../../core/redact/redactor.ts'
 import { migrate } from '../migrations/run.ts'
+import { listNewestIds } from '../newest-ids.ts'
 import type { Tables } from '../schema.ts'
 import { createStore, type Store } from '../store.ts'
 import { nodeSqliteDialect } from './driver.ts'
@@ -47,6 +49,7 @@ export async function openSqliteStore(
   try {
     const writer = connect()
     await migrate(writer as unknown as Kysely<unknown>, now)
+    for (const id of await listNewestIds(writer)) createIdsAfter(id)
     const store = createStore({ writer, reader: connect() }, commitWindowMs, redactor)
     return { ...store, close: () => store.close().finally(disconnect) }
   } catch (cause) {
