@@ -82,17 +82,13 @@ export async function readWholePast(
   }
 }
 
-/**
- * Whether a session has the texts that are said once. `lost`: it was given a message with them that is not in its
- * transcript.
- */
+/** Whether a session has the texts that are said once. */
 export function standingOf(
   { told, compacted }: Pick<SessionRecord, 'told' | 'compacted'>,
   hash: string,
-  lost: boolean,
 ): Standing {
   if (compacted) return 'compacted'
-  return told === hash && !lost ? 'known' : 'changed'
+  return told === hash ? 'known' : 'changed'
 }
 
 /** A run that was kept waiting for a follow-up and got it is at that prompt now, not at its own. */

@@ -113,9 +113,7 @@ export async function prepareAttempt(
   const roomMade = room.kind === 'made' && decision.kind === 'resume'
   const promptRecorded = decision.kind === 'resume' && pinned !== null && pinned.promptRecorded
   const bySchema = runtime.capabilities.structuredOutput
-  const standing = session
-    ? standingOf(session, context.standingHash, run.attemptCount > run.outdatedAttempts && !promptRecorded)
-    : 'changed'
+  const standing = session ? standingOf(session, context.standingHash) : 'changed'
   const tier = await readTierText(parts, run, { decision, standing, bySchema })
   const besides = [
     run.prompt,

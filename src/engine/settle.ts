@@ -29,6 +29,7 @@ import { goOnIfAffordable } from './next-run.ts'
 import type { EngineParts } from './parts.ts'
 import { persist } from './persist.ts'
 import { noteRates, readRates } from './rates.ts'
+import { readKnown } from './recorded.ts'
 import { judgeResume } from './refused-resume.ts'
 import { computeSpends, totalOf } from './spend.ts'
 import type { SupervisionEnd } from './supervision.ts'
@@ -172,8 +173,12 @@ async function settleOnce(parts: EngineParts, input: SettleInput): Promise<void>
   const tookPrompt =
     attempt.kind === 'turn' &&
     own.some(({ body }) => body.type === 'prompt-accept' || body.type === 'model-call')
-  // A command that the agent runs by itself (`/help`) may swallow what stood before it: nothing counts as told then.
-  const informed = tookPrompt && (outcome.name !== 'completed' || own.some(isModelCall))
+  const known = await readKnown(parts, run, attempt, {
+    completed: outcome.name === 'completed',
+    accepted: tookPrompt,
+    modelCalled: own.some(isModelCall),
+    reported: reportedSession(own, attempt),
+  })
   parts.handling.end(run.id, 'settle', attempt.id)
   // Not of one that never got its prompt: it knows nothing of what others did to the files.
   const unkept = tookPrompt
@@ -183,8 +188,9 @@ async function settleOnce(parts: EngineParts, input: SettleInput): Promise<void>
   const turn = await endingOfTurn(parts, {
     run,
     settled: next.kind === 'settle' ? next.outcome : null,
-    took: tookPrompt && !outdated && !refusesSession(outcome, attempt.resumed) && !acquitted ? attempt : null,
-    informed,
+    took:
+      known.question && !outdated && !refusesSession(outcome, attempt.resumed) && !acquitted ? attempt : null,
+    informed: known.past,
   })
   const cache = cacheUseOf(run, attempt, await store.getSession(attempt.sessionId), {
     own,
@@ -224,7 +230,7 @@ async function settleOnce(parts: EngineParts, input: SettleInput): Promise<void>
       session: {
         agentSessionId: reportedSession(own, attempt),
         turns: tookPrompt ? 1 : 0,
-        told: informed ? { told: attempt.told, compacted: own.some(isCompaction) } : null,
+        told: known.standing ? { told: attempt.told, compacted: own.some(isCompaction) } : null,
         poison: poisonOf(outcome, attempt.resumed),
         cacheState: cache.after,
         contextTokens: ownSpend?.contextTokens ?? null,

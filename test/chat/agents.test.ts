@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { CreateConversation } from '../../src/contract/conversation.ts'
 import { type LoggingAgent, loggingAgent } from '../support/agents.ts'
 import { Chat } from '../support/chat.ts'
+import { transcriptHas } from '../support/transcripts.ts'
 import { World } from '../support/world.ts'
 
 let world: World
@@ -11,7 +12,13 @@ let other: LoggingAgent
 // Each test has a conversation of its own, so one daemon is enough for all.
 afterAll(() => world.close())
 beforeAll(async () => {
-  world = await World.create({ name: 'echo', rules: [{ reply: 'Noted.' }] })
+  world = await World.create({
+    name: 'echo',
+    rules: [
+      { when: '/dies here$/', times: 1, reply: [{ text: 'I have begun' }, { hold: 'gate' }] },
+      { reply: 'Noted.' },
+    ],
+  })
   claude = await loggingAgent(world, 'claude')
   other = await loggingAgent(world, 'other')
   await world.configure({
@@ -106,3 +113,33 @@ it('sessions never cross between agents that share an adapter', async () => {
   expect(claude.starts().flat().join(' ')).not.toContain(b.sessionId)
   expect(other.starts().flat().join(' ')).not.toContain(a.sessionId)
 })
+
+it('what others said is told again to an agent that was killed before it had written it down', async () => {
+  const chat = await start('shared')
+  const { id, sessionId } = await chat.say('for claude: alpha')
+  await chat.say('for other: beta', { agent: 'other' })
+  // The CLI is killed, and what it had written of this turn by then is taken away.
+  const transcript = await transcriptHas(world, id, 'alpha')
+  await claude.beforeTurn(`cp '${transcript}' '${transcript}.before'
+"$real" "$@"
+mv '${transcript}.before' '${transcript}'
+exit 137`)
+  const third = await chat.post('for claude: it dies here')
+  await world.waitForEvent(third.id, (event) => event.type === 'text-delta' && event.text.includes('begun'))
+  await claude.beforeTurn(null)
+  const { pid } = world.processes().find(({ command }) => isRealClaude(command, sessionId))!
+  process.kill(pid, 'SIGKILL')
+  expect(await world.settled(third.id)).toMatchObject({
+    outcome: 'completed',
+    attemptCount: 2,
+    resumed: true,
+  })
+  expect(sent()).toContain('for other: beta')
+  expect(sent()).toContain('You had begun with this message')
+  expect(sent()).not.toContain('alpha')
+  await chat.say('and once more')
+  expect(sent()).not.toContain('beta')
+})
+
+const isRealClaude = (command: string, sessionId: string | null) =>
+  command.includes(`--resume=${sessionId}`) && !/-logged|keeper/.test(command)

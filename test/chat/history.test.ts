@@ -15,6 +15,7 @@ import type { HistoryScope } from '../../src/contract/conversation.ts'
 import type { EventBody } from '../../src/contract/events.ts'
 import { AttemptId, ConversationId, MessageId, RunId, SessionId } from '../../src/contract/ids.ts'
 import type { Outcome } from '../../src/contract/outcome.ts'
+import { knownAfter } from '../../src/core/continue/known.ts'
 import type { OutsideTurn } from '../../src/core/history/outside.ts'
 import { composePrompt } from '../../src/core/prompt/compose.ts'
 import { decideResume } from '../../src/core/resume/decide.ts'
@@ -38,8 +39,11 @@ type Step =
   | { do: 'settle' }
   /** From the question to the answer, after all that waits. */
   | { do: 'turn'; agent: number; compacts: boolean; command: boolean }
-  /** `took`: the session has the question. `again`: there is to be another attempt. */
-  | { do: 'crash'; took: boolean; again: boolean; compacts: boolean }
+  /**
+   * `accepted`: the agent reported that it took the question. `recorded`: its session has the question. `again`: there is
+   * to be another attempt.
+   */
+  | { do: 'crash'; accepted: boolean; recorded: boolean; again: boolean; compacts: boolean }
   | { do: 'edit' | 'drop' | 'retry'; at: number; agent: number }
   /** Something is said in the agent's session outside Reprise; `forked`: from an earlier point. */
   | { do: 'by-hand'; agent: number; forked: boolean }
@@ -77,7 +81,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   {
     arbitrary: fc.record({
       do: fc.constant('crash' as const),
-      took: fc.boolean(),
+      accepted: fc.boolean(),
+      recorded: fc.boolean(),
       again: fc.boolean(),
       compacts: fc.boolean(),
     }),
@@ -135,7 +140,8 @@ interface Running {
 }
 
 interface Ending {
-  took: boolean
+  accepted: boolean
+  recorded: boolean
   outcome: Outcome
   again: boolean
   compacts: boolean
@@ -143,7 +149,8 @@ interface Ending {
 }
 
 const FINISHED: Ending = {
-  took: true,
+  accepted: true,
+  recorded: true,
   outcome: { name: 'completed', message: '' },
   again: false,
   compacts: false,
@@ -378,8 +385,7 @@ class Play {
     const resumed = decision.kind === 'resume' && session ? session : null
     const promptRecorded = resumed !== null && this.#recorded.get(resumed.id)?.has(run.promptId) === true
     const interruption = toInterruption(earlier, promptRecorded)
-    const lost = run.attemptCount > run.outdatedAttempts && !promptRecorded
-    const standing = session ? standingOf(session, context.standingHash, lost) : 'changed'
+    const standing = session ? standingOf(session, context.standingHash) : 'changed'
     const { texts } = composePrompt({ decision, prompt: run.prompt, turns, interruption, chat, standing })
     const sent = texts.join('\n\n')
     const used = resumed ?? this.#newSession(run.agent, now)
@@ -420,19 +426,29 @@ class Play {
   }
 
   /** What follows a process that is gone. One that was cancelled meanwhile has not completed. */
-  async #end({ took, outcome, again, compacts, command }: Ending): Promise<void> {
+  async #end({ accepted, recorded, outcome, again, compacts, command }: Ending): Promise<void> {
     if (!this.#running) return
     const { attempt, heard, before, run: asked } = this.#running
     this.#running = null
-    const informed = took && !command
     // A command that the agent answers by itself drops what was added to it. If that was something that others had said,
     // it is told with the next message, and the command once more with it: it was said after that.
     const repeats = command && /Since your last turn/.test(heard.slice(before.length))
     if (repeats) for (const word of [asked.prompt, `w${this.#words + 1}.`]) this.#repeated.add(word)
-    if (took) await this.#speak(attempt, command ? `${before}\n${asked.prompt}` : heard, compacts)
+    if (recorded) this.#record(attempt, command ? `${before}\n${asked.prompt}` : heard)
+    if (accepted) await this.#speak(attempt, recorded, compacts)
     const run = (await store.getRun(attempt.runId))!
     const outdated = attempt.number <= run.outdatedAttempts
     const ended: Outcome = run.cancelRequested ? { name: 'cancelled', message: '' } : outcome
+    const holds = this.#recorded.get(attempt.sessionId)
+    const known = knownAfter({
+      completed: ended.name === 'completed',
+      accepted,
+      modelCalled: !command,
+      recorded: {
+        question: holds?.has(run.promptId) === true,
+        message: holds?.has(attempt.promptId) === true,
+      },
+    })
     const goesOn = (again || outdated) && !run.cancelRequested
     const at = this.#now()
     const parts = { store, clock: { now: () => at } } as EngineParts
@@ -443,8 +459,8 @@ class Play {
       costUsd: 0,
       session: {
         agentSessionId: null,
-        turns: took ? 1 : 0,
-        told: informed ? { told: attempt.told, compacted: compacts } : null,
+        turns: accepted ? 1 : 0,
+        told: known.standing ? { told: attempt.told, compacted: compacts && recorded } : null,
         poison: null,
         contextTokens: null,
         contextWindow: null,
@@ -459,25 +475,32 @@ class Play {
       turn: await endingOfTurn(parts, {
         run,
         settled: goesOn ? null : ended,
-        took: took && !outdated ? attempt : null,
-        informed,
+        took: known.question && !outdated ? attempt : null,
+        informed: known.past,
       }),
       at,
     })
   }
 
-  async #speak(attempt: AttemptRecord, heard: string, compacts: boolean): Promise<void> {
+  #record({ sessionId, promptId }: AttemptRecord, heard: string): void {
+    this.#sessions.set(sessionId, heard)
+    this.#recorded.set(sessionId, (this.#recorded.get(sessionId) ?? new Set()).add(promptId))
+  }
+
+  /** What is said is seen by us; the session has it only if it has recorded the question. */
+  async #speak(attempt: AttemptRecord, recorded: boolean, compacts: boolean): Promise<void> {
     const said = this.#word()
     const { outdatedAttempts } = (await store.getRun(attempt.runId))!
     if (attempt.number > outdatedAttempts)
       this.#said.set(attempt.runId, [...(this.#said.get(attempt.runId) ?? []), said])
-    this.#sessions.set(attempt.sessionId, compacts ? summaryOf(`${heard}\n${said}`) : `${heard}\n${said}`)
-    const recorded = this.#recorded.get(attempt.sessionId) ?? new Set()
-    this.#recorded.set(attempt.sessionId, recorded.add(attempt.promptId))
+    if (recorded) {
+      const memory = `${this.#sessions.get(attempt.sessionId)}\n${said}`
+      this.#sessions.set(attempt.sessionId, compacts ? summaryOf(memory) : memory)
+    }
     const events: EventBody[] = [
       { type: 'prompt-accept', messageId: attempt.promptId },
       { type: 'text-end', text: said },
-      ...(compacts ? [{ type: 'compaction' as const }] : []),
+      ...(compacts && recorded ? [{ type: 'compaction' as const }] : []),
     ]
     await store.advanceAttempt(attempt, EventBatch.of(events), 1, this.#now(), { urgent: true })
   }

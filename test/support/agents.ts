@@ -12,7 +12,7 @@ export interface LoggingAgent {
   starts: () => string[][]
   /** The last start's flag that resumes, if it had one. */
   resumed: () => string | undefined
-  /** A shell script that runs before the CLI at every start for a turn, and may end or replace it; null: none. */
+  /** A shell script that runs before the CLI ($real) at every start for a turn, and may end or replace it; null: none. */
   beforeTurn: (script: string | null) => Promise<void>
 }
 
@@ -37,8 +37,9 @@ case $1 in
 ${version && `  --version) echo '${version} (Claude Code)'; exit ;;`}
   -p) for arg in "$@"; do printf '%s\\t' "$arg"; done >>"${log}"; echo >>"${log}" ;;
 esac
+real="${REAL}"
 if [ -e "${script}" ] && [ "$1" = -p ]; then . "${script}"; fi
-exec "${REAL}" "$@"
+exec "$real" "$@"
 `,
   )
   await chmod(command, 0o755)
