@@ -59,7 +59,12 @@ it('an extension by hand is taken into the conversation; the session goes on and
     [3, 'reprise'],
   ])
   expect(messages[3]).toMatchObject({ agent: 'claude', runId: null })
-  expect(JSON.stringify(messages[3]!.blocks)).toContain('petrichor')
+  expect(messages[3]!.blocks).toEqual([
+    { type: 'text', text: 'I look.' },
+    expect.objectContaining({ type: 'tool-use', name: 'Bash' }),
+    { type: 'tool-result', toolUseId: expect.any(String), isError: false, content: 'petrichor' },
+    { type: 'text', text: 'Seen by hand.' },
+  ])
   expect(await world.getRun(next.id)).toMatchObject({ turn: 3 })
 
   // A session that was not there is told, with where it was said. It is known now, and not taken in a second time.

@@ -10,7 +10,7 @@
  * resume a history in which we said something else, or nothing.
  */
 import type { ContentBlock } from '../../contract/conversation.ts'
-import { createClip } from '../../core/history/answer.ts'
+import { type Clipped, createClip } from '../../core/history/answer.ts'
 import type { OutsideTurn } from '../../core/history/outside.ts'
 import { isRecord, type Json } from './wire.ts'
 
@@ -26,7 +26,7 @@ interface Question {
   saidAt: Date | null
   answer: ContentBlock[]
   marked: boolean
-  clip: (content: unknown) => unknown
+  clip: (content: unknown) => Clipped
 }
 
 export class TurnTree {
@@ -150,7 +150,7 @@ function textOf(content: readonly unknown[]): string {
   return blocks.map(({ type, text }) => (typeof text === 'string' ? text : `(${String(type)})`)).join('\n')
 }
 
-function readBlock(block: Json, clip: (content: unknown) => unknown): ContentBlock | null {
+function readBlock(block: Json, clip: (content: unknown) => Clipped): ContentBlock | null {
   if (block.type === 'text' && typeof block.text === 'string') return { type: 'text', text: cut(block.text) }
   if (block.type === 'tool_use' && typeof block.id === 'string') {
     return { type: 'tool-use', toolUseId: block.id, name: String(block.name), input: block.input ?? null }
@@ -160,7 +160,7 @@ function readBlock(block: Json, clip: (content: unknown) => unknown): ContentBlo
       type: 'tool-result',
       toolUseId: block.tool_use_id,
       isError: block.is_error === true,
-      content: clip(block.content ?? null),
+      ...clip(block.content ?? null),
     }
   }
   return null

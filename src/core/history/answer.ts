@@ -53,7 +53,8 @@ export interface ClipLimits {
 
 const STORED: ClipLimits = { resultChars: 16_000, allChars: 1_000_000, laterChars: 1000 }
 
-type Clipped = Pick<ToolResultBlock, 'content' | 'clipped'>
+/** What a message keeps of a tool's result. */
+export type Clipped = Pick<ToolResultBlock, 'content' | 'clipped'>
 type ToolResultBlock = Extract<ContentBlock, { type: 'tool-result' }>
 
 /**
