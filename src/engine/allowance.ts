@@ -1,6 +1,8 @@
 /**
  * The budget that a run draws on, and what has been spent of it before the attempt that is under way. One budget holds
- * for a job or a run, its retries, its follow-ups and theirs; for a chain with all of its tiers and follow-ups.
+ * for a job or a run, its retries, its follow-ups and theirs; for a chain with all of its tiers and follow-ups; and for
+ * the work at a tier with the follow-ups at that tier. What others have spent is read whenever it is asked for: several
+ * follow-ups may have been admitted at the same moment, so what was left at that moment says nothing.
  */
 import { JobId, type RunId } from '../contract/ids.ts'
 import { type Budget, costAtMost, isRaised, type Spent } from '../core/job/budget.ts'
@@ -15,8 +17,10 @@ export async function readAllowance(
   const { tier } = run.links
   if (tier !== null && run.request.maxBudgetUsd !== null) {
     const before = spentBy(run.attemptCount > 0 ? [run.spend] : [])
-    const usd = Math.min(run.request.maxBudgetUsd, await leftOfChain(store, run))
-    return { budget: { usd, tokens: null }, before }
+    return {
+      budget: { usd: await leftForTierRun(store, run, run.request.maxBudgetUsd), tokens: null },
+      before,
+    }
   }
   const payer = payerOf(run)
   const budget = await budgetOf(store, payer)
@@ -37,12 +41,20 @@ async function budgetOf(store: Store, payer: JobId | RunId): Promise<Budget | nu
   return run && { usd: run.request.maxBudgetUsd, tokens: null }
 }
 
-/** What the other runs of its chain leave of the chain's budget: by now, which is less than when this one was planned. */
-async function leftOfChain(store: Store, { id, request }: RunRecord): Promise<number> {
-  const budgetUsd = request.chain?.budgetUsd ?? null
-  if (budgetUsd === null) return Number.POSITIVE_INFINITY
+/**
+ * What the other runs of its chain leave by now of the chain's budget and, where a follow-up draws on the budget of its
+ * tier, what those at the same tier leave of that.
+ */
+async function leftForTierRun(
+  store: Store,
+  { id, links, request }: RunRecord,
+  maxBudgetUsd: number,
+): Promise<number> {
   const others = (await store.listChain(id)).filter((one) => one.id !== id && one.attemptCount > 0)
-  return Math.max(0, budgetUsd - spentBy(others.map(({ spend }) => spend)).usd)
+  const spentUsd = (runs: readonly RunRecord[]) => spentBy(runs.map(({ spend }) => spend)).usd
+  const sharing = links.followUpId === null ? [] : others.filter((one) => one.links.tier === links.tier)
+  const leftOfChain = (request.chain?.budgetUsd ?? Number.POSITIVE_INFINITY) - spentUsd(others)
+  return Math.max(0, Math.min(maxBudgetUsd - spentUsd(sharing), leftOfChain))
 }
 
 /** Nobody watches it: what passes by itself is waited for. */

@@ -61,8 +61,7 @@ describe.each([
   })
 })
 
-it('the budget of a tier holds for its follow-ups too', async () => {
-  const stage = await Stage.set()
+async function tierRun(stage: Stage): Promise<RunRecord> {
   const { tiers } = stage.parts.settings.escalation
   const first = tiers.get(1)
   if (!first) throw new Error('there is no tier 1')
@@ -70,7 +69,12 @@ it('the budget of a tier holds for its follow-ups too', async () => {
   await stage.watch({ maxDurationMs: HOUR })
   await stage.watches.triggerWatch('services', {})
   await stage.quiet()
-  const run = await stage.openRun()
+  return stage.openRun()
+}
+
+it('the budget of a tier holds for its follow-ups too', async () => {
+  const stage = await Stage.set()
+  const run = await tierRun(stage)
   await planned(stage, run)
   await stage.settle(run)
   await stage.pass(MINUTE)
@@ -81,6 +85,20 @@ it('the budget of a tier holds for its follow-ups too', async () => {
   await stage.pass(MINUTE)
   const allowance = await readAllowance(stage.store, await stage.openRun())
   expect(allowance && overBudget(allowance.budget, allowance.before)).toMatch(/is used up/)
+})
+
+it('the budget of a tier is not multiplied by follow-ups that are due together', async () => {
+  const stage = await Stage.set()
+  const left = async ({ id }: RunRecord) =>
+    (await readAllowance(stage.store, await stage.run(id)))?.budget.usd
+  const run = await tierRun(stage)
+  for (let i = 0; i < 3; i++) await planned(stage, run)
+  await stage.settle(run)
+  await stage.pass(MINUTE)
+  const [first, second, third] = (await stage.openRuns()) as [RunRecord, RunRecord, RunRecord]
+  expect(await left(first)).toBeCloseTo(0.3)
+  await stage.settle(first)
+  expect([await left(second), await left(third)]).toEqual([0, 0])
 })
 
 describe('the budget of a watch for a day', () => {

@@ -12,10 +12,9 @@ import { composeFollowUpPrompt } from '../../core/watch/prompt.ts'
 import type { FiredAs } from '../../store/follow-ups.ts'
 import type { NewRun, RunRecord } from '../../store/records.ts'
 import type { FollowUpRecord } from '../../store/watch-records.ts'
-import { payerOf, readAllowance, spentBy } from '../allowance.ts'
+import { payerOf, readAllowance } from '../allowance.ts'
 import type { EngineParts } from '../parts.ts'
 import { persist } from '../persist.ts'
-import { spentByChain } from '../tiers/ending.ts'
 import { followUpTierRun } from '../tiers/tier-run.ts'
 import { againAfter } from './reconcile.ts'
 
@@ -37,18 +36,6 @@ export async function fireFollowUp(parts: EngineParts, followUp: FollowUpRecord)
   return fired !== null
 }
 
-/** By the whole chain, and by those of it at the tier of the follow-up, whose budget is one. */
-async function spentBefore(parts: EngineParts, before: RunRecord) {
-  const chain = await parts.store.listChain(before.id)
-  const atTier = chain.filter(
-    ({ links, attemptCount }) => links.tier === before.links.tier && attemptCount > 0,
-  )
-  return {
-    chainUsd: await spentByChain(parts, before),
-    tierUsd: spentBy(atTier.map(({ spend }) => spend)).usd,
-  }
-}
-
 /** What is used up is not spent again by a follow-up: it does not fire, and says why. */
 async function checkBudget({ store }: EngineParts, { runId }: FollowUpRecord): Promise<void> {
   const before = runId === null ? null : await store.getRun(runId)
@@ -68,7 +55,7 @@ async function asRun(parts: EngineParts, followUp: FollowUpRecord, now: Date): P
     return { turn: { messageId: MessageId.create(now), conversationId, run: { ...run, sessionId: null } } }
   }
   if (before && before.links.tier !== null) {
-    const run = followUpTierRun(parts, before, { id: followUp.id, prompt }, await spentBefore(parts, before))
+    const run = followUpTierRun(parts, before, { id: followUp.id, prompt })
     return { run: { ...run, promptId: followUp.messageId } }
   }
   if (before) return { run: plainRun(parts, before, followUp, prompt, now) }

@@ -60,13 +60,7 @@ export function firstTierRun(parts: Parts, request: CreateRun, { agent, session 
 }
 
 /** The one that takes over from `before`, in its session. */
-export function nextTierRun(
-  parts: Parts,
-  before: RunRecord,
-  toTier: number,
-  spentUsd: number,
-  spentAtTierUsd = 0,
-): NewRun {
+export function nextTierRun(parts: Parts, before: RunRecord, toTier: number, spentUsd: number): NewRun {
   const { chain } = before.request
   if (!chain) throw new Error(`run ${before.id} belongs to no chain`)
   const tier = requireTier(parts, toTier)
@@ -78,7 +72,7 @@ export function nextTierRun(
     prompt: chain.task ?? before.prompt,
     request: {
       ...before.request,
-      ...requestOf(tier, left, spentAtTierUsd),
+      ...requestOf(tier, left),
       forceFreshSession: false,
       ...(before.request.dryRun || parts.settings.dryRun ? { dryRun: true } : {}),
     },
@@ -88,16 +82,18 @@ export function nextTierRun(
   }
 }
 
-/** The one that has a follow-up's prompt: at the tier, and in the session, of the one that planned it. */
+/**
+ * The one that has a follow-up's prompt: at the tier, and in the session, of the one that planned it. Its request names
+ * the whole budgets of the tier and the chain; what others have spent of them is taken off when it runs (allowance.ts).
+ */
 export function followUpTierRun(
   parts: Parts,
   before: RunRecord,
   { id, prompt }: { id: FollowUpId; prompt: string },
-  spent: { chainUsd: number; tierUsd: number },
 ): NewRun {
   const { chain } = before.request
   if (!chain || before.links.tier === null) throw new Error(`run ${before.id} belongs to no chain`)
-  const run = nextTierRun(parts, before, before.links.tier, spent.chainUsd, spent.tierUsd)
+  const run = nextTierRun(parts, before, before.links.tier, 0)
   const request = { ...run.request, chain: { ...chain, task: chain.task ?? before.prompt } }
   return { ...run, prompt, request, followUpId: id }
 }
@@ -113,9 +109,8 @@ function atTier({ clock }: Parts, tier: Tier) {
   }
 }
 
-function requestOf(tier: Tier, leftUsd: number | null, spentAtTierUsd = 0) {
-  const ofTier = tier.budgetUsd === null ? null : Math.max(0, tier.budgetUsd - spentAtTierUsd)
-  const budgets = [ofTier, leftUsd].filter((usd) => usd !== null)
+function requestOf(tier: Tier, leftUsd: number | null) {
+  const budgets = [tier.budgetUsd, leftUsd].filter((usd) => usd !== null)
   return {
     // Every call is decided: by the rules.
     permissions: 'ask-all' as const,
