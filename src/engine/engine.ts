@@ -3,6 +3,7 @@ import { RepriseError } from '../contract/errors.ts'
 import type { RunId } from '../contract/ids.ts'
 import type { Run } from '../contract/run.ts'
 import type { SessionDetail } from '../contract/session.ts'
+import { sayBehind } from '../core/obstacle/words.ts'
 import { Dispatcher } from '../queue/dispatcher.ts'
 import type { RunRecord, SessionRecord } from '../store/records.ts'
 import { admitRun } from './admit.ts'
@@ -135,7 +136,14 @@ export function createEngine(
   }
   const describe = async (run: RunRecord): Promise<Run> => {
     const session = run.sessionId === null ? null : await store.getSession(run.sessionId)
-    return describeRun(run, session, run.state.at === 'running' ? await store.listPending(run.id) : [])
+    const described = describeRun(
+      run,
+      session,
+      run.state.at === 'running' ? await store.listPending(run.id) : [],
+    )
+    if (run.state.at !== 'queued' || described.message !== null) return described
+    const ahead = await store.findWaitingAhead(run.id)
+    return ahead ? { ...described, message: sayBehind(ahead) } : described
   }
   const settled = (run: RunRecord) =>
     new RepriseError('run-settled', `run ${run.id} has ended already`, { details: { state: run.state } })

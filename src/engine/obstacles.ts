@@ -88,7 +88,7 @@ export class Obstacles {
     if (passage.kind === 'give-up') {
       const { behind, why } = passage
       if (run.links.jobId !== null) return { kind: 'settle', outcome: outcomeInVain(behind, why) }
-      return { kind: 'pause', behind, why: sayPaused(behind, why, run.id) }
+      return { kind: 'pause', behind, why: sayPaused(behind, why, run.id, true) }
     }
     bus.publish(run.id)
     return { kind: 'wait' }

@@ -174,8 +174,8 @@ async function holdRun(
 }
 
 /**
- * The model has answered a request that was made at `calledAt`: what was in the way before that is gone, and those that
- * waited behind it may start, one after the other. Returns how many.
+ * The model has answered a request that was made at `calledAt`: what was in the way before that is gone, and the runs that
+ * waited behind it may start, one after the other, the paused ones too. Returns those runs.
  */
 export async function closeObstacles(
   tx: Tx,
@@ -197,8 +197,6 @@ export async function closeObstacles(
     .select(['id', 'not_before'])
     .where('state', '=', 'queued')
     .where('held_by', 'in', closed.map(obstacleKey))
-    // Those that were left to a person stay so.
-    .where('not_before', '<', PAUSED_MS)
     .orderBy('priority', 'desc')
     .orderBy('id')
     .execute()
@@ -227,8 +225,12 @@ async function releaseRun(
     .where('id', '=', id)
     .execute()
   await followRun(tx, id, now)
+  if (before === null) return
   // Time that was given to its cycle for a wait that was shorter.
-  if (before !== null) await extendDeadlineOf(tx, id, notBefore - Number(before))
+  await extendDeadlineOf(tx, id, notBefore - Number(before))
+  if (Number(before) < PAUSED_MS) return
+  const text = 'the model answers again; the run is not paused any longer'
+  await appendEvents(tx, id, null, [{ type: 'note', text }], now)
 }
 
 export interface Pause {

@@ -121,6 +121,23 @@ export async function listStartable(
   return ids.flatMap((id) => byId.get(id) ?? [])
 }
 
+/** The run that a queued one waits for because it comes first in their lane, if that run says why it has not begun. */
+export async function findWaitingAhead(
+  db: Kysely<Tables>,
+  id: RunId,
+): Promise<{ id: RunId; why: string } | null> {
+  const ahead = await db
+    .selectFrom('runs as r')
+    .innerJoin('runs as o', 'o.lane', 'r.lane')
+    .select(['o.id', 'o.state', 'o.message'])
+    .where('r.id', '=', id)
+    .where('o.state', '<>', 'settled')
+    .whereRef('o.id', '<', 'r.id')
+    .orderBy('o.id')
+    .executeTakeFirst()
+  return ahead?.state === 'queued' && ahead.message !== null ? { id: ahead.id, why: ahead.message } : null
+}
+
 /** When the next queued run becomes due that is not due yet. */
 export async function nextDueAt(db: Kysely<Tables>, now: Date): Promise<Date | null> {
   const row = await db

@@ -69,6 +69,8 @@ export interface Store extends Watching {
   listQuarantined: (since: Date, limit: number) => Promise<RunRecord[]>
   listStartable: (now: Date, limit: number, busy?: runs.Busy) => Promise<RunRecord[]>
   nextDueAt: (now: Date) => Promise<Date | null>
+  /** The run that a queued one waits for in its lane, if that one waits itself and says why. */
+  findWaitingAhead: (id: RunId) => Promise<{ id: RunId; why: string } | null>
   countRuns: () => Promise<{ queued: number; running: number; settled: number }>
   settleQueued: (id: RunId, outcome: Outcome, at: Date, ending?: RunEnding) => Promise<boolean>
   markCancelRequested: (id: RunId, at: Date) => Promise<boolean>
@@ -283,6 +285,7 @@ export function createStore(
     listQuarantined: (since, limit) => runs.listQuarantined(reader, since, limit),
     listStartable: (now, limit, busy) => runs.listStartable(reader, now, limit, busy),
     nextDueAt: (now) => runs.nextDueAt(reader, now),
+    findWaitingAhead: (id) => runs.findWaitingAhead(reader, id),
     countRuns: () => runs.countRuns(reader),
     settleQueued: (id, outcome, at, ending) => write((tx) => runs.settleQueued(tx, id, outcome, at, ending)),
     markCancelRequested: (id, at) => write((tx) => runs.markCancelRequested(tx, id, at)),

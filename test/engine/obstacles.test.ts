@@ -370,7 +370,7 @@ it('what has waited for too long is left to a person, who can have it tried', as
 
   expect((await night.obstacles.describe()).paused).toEqual([second, other])
 
-  // Tried in vain, it is paused again; then the model is back, and only who is asked for goes on.
+  // Tried in vain, it is paused again; then the model is back, and all that were paused go on, but for the job.
   expect(await night.store.hastenRun(other, night.now)).toBe(true)
   await night.playUntil()
   expect((await night.store.getRun(other))?.state).toEqual(paused)
@@ -381,7 +381,32 @@ it('what has waited for too long is left to a person, who can have it tried', as
     at: 'settled',
     outcome: { name: 'completed' },
   })
-  expect((await night.store.getRun(second))?.state).toEqual(paused)
+  expect((await night.store.getRun(second))?.state).toMatchObject({ outcome: { name: 'completed' } })
+  const notes = (await night.store.listEvents(second, {})).map(({ body }) => body)
+  expect(notes).toContainEqual({ type: 'note', text: expect.stringContaining('not paused any longer') })
+  expect(await night.store.getJob(id)).toMatchObject({ state: 'paused', attention: 'outage' })
+})
+
+it('a paused cycle goes on when the model is back, with the time that it had left', async () => {
+  const night = await Night.begin({ outage: { limit: '1h' } })
+  night.model = () => OUTAGE
+  const watch = newWatch()
+  await night.store.addWatch(watch)
+  const cycle = await night.store.addCycle(newCycle(watch))
+  const runId = RunId.create(night.now)
+  await night.store.startCycle(cycleStart(cycle, { id: runId }), night.now)
+  await night.playUntil()
+  expect((await night.store.getRun(runId))?.state).toMatchObject({ at: 'queued', paused: true })
+  // A day later some other run finds the model back.
+  night.model = () => null
+  night.now = new Date(night.now.getTime() + 24 * 60 * MINUTE)
+  await night.store.admitRun(night.run())
+  const { now } = night
+  await night.playUntil()
+  expect((await night.store.getRun(runId))?.state).toMatchObject({ outcome: { name: 'completed' } })
+  const { deadlineAt } = (await night.store.getCycle(cycle.id))!
+  expect(deadlineAt!.getTime()).toBeGreaterThan(now.getTime() + 50 * MINUTE)
+  expect(deadlineAt!.getTime()).toBeLessThan(now.getTime() + 61 * MINUTE)
 })
 
 it('says of an account that never answered that it is probably a mistake of set-up; not of one that did', async () => {

@@ -53,6 +53,7 @@ it('an outage: mixed runs wait without processes, across a kill of the daemon, a
   await world.simulator.waitForHold('gate')
   await world.simulator.goAway()
   const turn = await chat.post('the second question')
+  const nextTurn = await chat.post('the third question')
   const jobs = await Promise.all(
     ['one', 'two'].map((name) => createJob(world, { prompt: `the job ${name}`, maxResumes: 0 })),
   )
@@ -72,6 +73,8 @@ it('an outage: mixed runs wait without processes, across a kill of the daemon, a
   expect(open.neverAnswered).toBe(false)
   const waiting = await world.getRun(turn.id)
   expect(waiting).toMatchObject({ state: 'queued', message: expect.stringContaining('outage since') })
+  const behind = new RegExp(`^waits for run ${turn.id}, .*: outage since`)
+  await until(async () => behind.test((await world.getRun(nextTurn.id)).message ?? ''), 'a reason', PATIENT)
   expect(await jobIs(world, jobs[1]!.id, ({ state }) => state === 'waiting')).toMatchObject({
     message: expect.stringMatching(/outage.*goes on by itself/),
   })

@@ -490,8 +490,11 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
       await store.endAttempt(ending(attempt))
       expect(ids(await store.listStartable(T0, 10))).toEqual([first.id, elsewhere.id])
       // The lane keeps its order while its first run waits for a time.
+      expect(await store.findWaitingAhead(second.id)).toBeNull()
       await store.postponeRun(first.id, at(10), 'later')
       expect(ids(await store.listStartable(at(9), 10))).toEqual([elsewhere.id])
+      expect(await store.findWaitingAhead(second.id)).toEqual({ id: first.id, why: 'later' })
+      expect(await store.findWaitingAhead(elsewhere.id)).toBeNull()
       await store.settleQueued(first.id, COMPLETED, at(10))
       expect(ids(await store.listStartable(at(9), 10))).toEqual([second.id, elsewhere.id])
     })

@@ -47,7 +47,7 @@ export function decideWait(facts: WaitFacts): Wait {
   if (vain !== null) {
     return facts.isJob
       ? { kind: 'settle', outcome: outcomeInVain(waitsFor, vain) }
-      : { kind: 'pause', why: sayPaused(waitsFor, vain, facts.runId) }
+      : { kind: 'pause', why: sayPaused(waitsFor, vain, facts.runId, obstacle !== null) }
   }
   return {
     kind: 'retry',

@@ -29,6 +29,11 @@ export function outcomeInVain({ kind, message }: Obstacle, why: string): Outcome
   return { name: kind === 'outage' ? 'outage' : 'rate-limited', message: `${message}; ${why}` }
 }
 
-/** Why a run that belongs to no job is paused, and what makes it go on. */
-export const sayPaused = ({ message }: Obstacle, why: string, runId: string) =>
-  `paused: ${message}; ${why}. \`reprise runs continue ${runId}\` makes it go on, \`reprise runs cancel ${runId}\` gives it up`
+/** Why a run that belongs to no job is paused, and what makes it go on. `shared`: other runs wait for the same thing. */
+export const sayPaused = ({ message }: Obstacle, why: string, runId: string, shared: boolean) =>
+  `paused: ${message}; ${why}. ${shared ? 'It goes on once another run finds the model back; ' : ''}` +
+  `\`reprise runs continue ${runId}\` makes it try now, \`reprise runs cancel ${runId}\` gives it up`
+
+/** Why a run waits that is queued behind another one in the same conversation or session. */
+export const sayBehind = (ahead: { id: string; why: string }) =>
+  `waits for run ${ahead.id}, which comes first in the same conversation or session: ${ahead.why}`
