@@ -15,6 +15,7 @@ import { ProgressBus } from '../engine/progress.ts'
 import { ReadingThread } from '../engine/reading/thread.ts'
 import { openGit } from '../process/git/run.ts'
 import { Handling } from '../process/handling.ts'
+import { realPath } from '../process/real-path.ts'
 import { openSqliteStore } from '../store/sqlite/open.ts'
 import type { Store } from '../store/store.ts'
 import {
@@ -56,14 +57,16 @@ export interface Composition {
 
 /** Everything but the network. The engine is not open yet: nothing runs until it is. */
 export async function compose({
-  home,
+  home: asked,
   cwd,
   env,
   log,
   clock: machine = systemClock,
 }: ComposeInput): Promise<Composition> {
-  const { config, watches } = loadConfig({ home, cwd, env })
-  const notices = ensureHome(home)
+  const { config, watches } = loadConfig({ home: asked, cwd, env })
+  const notices = ensureHome(asked)
+  // Agents outlive the daemon: what they were given must stay true if the link to the home goes.
+  const home = realPath(asked)
   const exposure = describeExposure(config.server.host)
   if (exposure !== null) notices.push(`${exposure} ${KEEP_LOCAL}`)
   const closers: (() => unknown)[] = []
@@ -115,7 +118,7 @@ export async function compose({
       damaged: join(home, 'damaged'),
       archive: join(home, 'archive'),
       stateDir,
-      protectedPaths: [`${home}/**`, ...ALWAYS_PROTECTED],
+      protectedPaths: [...new Set([home, asked])].map((path) => `${path}/**`).concat(ALWAYS_PROTECTED),
       settings: engineSettings(config, readPrompts(config), watches),
     })
     closers.push(engine.close)
@@ -137,7 +140,7 @@ const readPrompts = ({ tiers }: Config) =>
 async function claimDatabase(store: Store, home: string): Promise<void> {
   const owner = await store.getFact('home')
   if (owner === null) return store.putFact('home', home)
-  if (owner === home) return
+  if (realPath(owner) === home) return
   throw new RepriseError('home-locked', `the database belongs to the home ${owner}, not to ${home}`, {
     hint: `Set REPRISE_HOME=${owner}, or leave store.url out to get a database of its own.`,
   })

@@ -6,7 +6,15 @@ import { type ErrorCode, toRepriseError } from '../contract/errors.ts'
 import type { EventBody } from '../contract/events.ts'
 import type { Outcome } from '../contract/outcome.ts'
 import { overBudget } from '../core/job/budget.ts'
-import { attemptDir, lastWriteOf, prepare, readKeeperPid, revoke, sizeOf } from '../process/attempt-dir.ts'
+import {
+  type AttemptDir,
+  attemptDir,
+  lastWriteOf,
+  prepare,
+  readKeeperPid,
+  revoke,
+  sizeOf,
+} from '../process/attempt-dir.ts'
 import { keepsFolder } from '../process/keeper-folder.ts'
 import { endStrays } from '../process/ladder.ts'
 import { launch } from '../process/launch.ts'
@@ -196,7 +204,7 @@ export async function adoptAttempt(
     const session = await parts.store.getSession(attempt.sessionId)
     const adapter = await parts.agents.adapterOf(run.agent, session?.runtimeId ?? '')
     const keeper = attempt.process ?? (await findKeeper(dir, attempt.id)) ?? GONE
-    if (isAlive(keeper) && !keepsFolder(keeper, dir)) return await leaveToOther(parts, run, attempt)
+    if (isOfOther(keeper, dir)) return await leaveToOther(parts, run, attempt)
     if (attempt.process === null) await persist(parts, () => parts.store.markLaunched(attempt, keeper))
     parts.log.info({ run: run.id, attempt: attempt.id, pid: keeper.pid }, 'adopted an attempt')
     const goneSince = isAlive(keeper) ? null : await lastWriteOf(dir)
@@ -219,11 +227,16 @@ async function findKeeper(
 ): Promise<ProcessIdentity | null> {
   for (let waited = 0; waited < KEEPER_WAIT_MS; waited += 20) {
     const pid = await readKeeperPid(dir)
-    if (pid !== null) return hasMarker(pid, attemptId) ? identify(pid) : null
+    if (pid !== null) return identifyKeeper(pid, attemptId)
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
   return null
 }
+
+const identifyKeeper = (pid: number, attemptId: string) => (hasMarker(pid, attemptId) ? identify(pid) : null)
+
+/** The keeper works for the home of which this one is a copy. */
+const isOfOther = (keeper: ProcessIdentity, dir: AttemptDir) => isAlive(keeper) && !keepsFolder(keeper, dir)
 
 const BUSY_WAIT_MS = 250
 
@@ -287,9 +300,16 @@ async function endNow(parts: EngineParts, run: RunRecord, outcome: Outcome): Pro
     if (await endQueued(parts, run, outcome)) return
     for (const attempt of await parts.store.listAttempts(run.id)) {
       if (attempt.state === 'ended') continue
-      const { strays } = await endStrays(attempt.id, attempt.process, parts.settings.killAfterMs)
+      const dir = attemptDir(parts.spool, attempt.id)
+      const pid = attempt.process ? null : await readKeeperPid(dir)
+      const keeper = attempt.process ?? (pid === null ? null : identifyKeeper(pid, attempt.id))
+      if (keeper && isOfOther(keeper, dir)) {
+        await leaveToOther(parts, run, attempt)
+        continue
+      }
+      const { strays } = await endStrays(attempt.id, keeper, parts.settings.killAfterMs)
       await endUnseen(parts, run, attempt, {
-        unread: await sizeOf(attemptDir(parts.spool, attempt.id)),
+        unread: await sizeOf(dir),
         outcome,
         strays,
         strikes: 1,

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { RepriseError } from '../contract/errors.ts'
 import type { AttemptDir } from './attempt-dir.ts'
+import { KEEPER_LOG } from './keeper-folder.ts'
 import { planLockLimit, readOwnLimits } from './lock-limit.ts'
 import { identify, MARKER, type ProcessIdentity } from './proc.ts'
 
@@ -22,7 +23,7 @@ export interface LaunchInput {
 /** The keeper's identity. Its pid is also the process group and session of the agent. */
 export async function launch(input: LaunchInput): Promise<ProcessIdentity> {
   writeLimit(input)
-  const log = openSync(join(input.dir.path, 'keeper.log'), 'a', 0o600)
+  const log = openSync(join(input.dir.path, KEEPER_LOG), 'a', 0o600)
   try {
     const child = spawn('/bin/sh', [KEEPER, input.dir.path, input.program, ...input.args], {
       cwd: input.workDir,

@@ -1,7 +1,7 @@
 /** The keeper: what an agent gets on stdin, and what is known of its end, whatever happens to us. */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { constants, rmSync } from 'node:fs'
+import { constants, cpSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { mkdir, open, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -16,6 +16,7 @@ import {
   readStderrTail,
   revoke,
 } from '../../src/process/attempt-dir.ts'
+import { keepsFolder } from '../../src/process/keeper-folder.ts'
 import { endStrays } from '../../src/process/ladder.ts'
 import { launch } from '../../src/process/launch.ts'
 import type { ProcessIdentity } from '../../src/process/proc.ts'
@@ -350,4 +351,24 @@ describe('revoking', () => {
     const answers = await Promise.all(Array.from({ length: 8 }, () => revoke(dir)))
     expect(answers.filter(Boolean)).toHaveLength(1)
   })
+})
+
+it('is known to keep its folder by whichever path, and not to keep a copy of it, wherever that is', async () => {
+  const attempt = await start('echoes-stdin.sh')
+  const at = (path: string) => ({ ...attempt.dir, path })
+  const { path } = attempt.dir
+  const [link, moved, copy] = [`${path}-link`, `${path}-moved`, `${path}-copy`]
+  symlinkSync(path, link)
+  cpSync(join(path, 'keeper.log'), join(copy, 'keeper.log'))
+  const kept = () => [path, link, moved, copy].map((one) => keepsFolder(attempt.keeper, at(one)))
+  const known = kept()
+  renameSync(path, moved)
+  renameSync(copy, path)
+  const afterwards = [path, moved].map((one) => keepsFolder(attempt.keeper, at(one)))
+  renameSync(path, copy)
+  renameSync(moved, path)
+  await closeInput(attempt.dir)
+  await ended(attempt)
+  expect(known).toEqual([true, true, true, false])
+  expect(afterwards).toEqual([false, true])
 })

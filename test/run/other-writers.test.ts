@@ -1,8 +1,9 @@
 /** Others at work in a session of ours at the same time, on the real CLI: no branch is lost without a word. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { afterEach, expect, it } from 'vitest'
 import type { RunDetail } from '../../src/contract/run.ts'
 import { sayByHand } from '../support/by-hand.ts'
@@ -66,9 +67,7 @@ it('a daemon on a copy of the home leaves the agent of the original alone, and r
   const first = await world.run({ prompt: 'remember heliotrope' })
   const held = await world.createRun({ prompt: 'ours', sessionId: first.session! })
   await world.simulator.waitForHold('ours')
-  const copy = join(world.dir, 'copy')
-  expect(spawnSync('cp', ['-a', world.home, copy]).status).toBe(0)
-  const api = await secondDaemon(copy)
+  const api = await secondDaemon(copyHome())
   expect(await settledBy(api, held.id)).toMatchObject({
     state: 'settled',
     outcome: 'cancelled',
@@ -84,6 +83,47 @@ it('a daemon on a copy of the home leaves the agent of the original alone, and r
   world.simulator.release('ours')
   expect(await world.settled(held.id)).toMatchObject({ outcome: 'completed', attemptCount: 1 })
 })
+
+it('nor does it end that agent when it cannot read what it prints', async () => {
+  world = await World.create(HELD, { agents: { mine: { adapter: 'claude', model: 'haiku' } } })
+  await world.startDaemon()
+  const held = await world.createRun({ prompt: 'ours', agent: 'mine' })
+  await world.simulator.waitForHold('ours')
+  const copy = copyHome()
+  writeFileSync(join(copy, 'config.yaml'), JSON.stringify({ agents: { claude: { model: 'haiku' } } }))
+  const database = new DatabaseSync(join(copy, 'reprise.db'))
+  database.exec("delete from facts where key like 'adapter:%'")
+  database.close()
+  const api = await secondDaemon(copy)
+  expect(await settledBy(api, held.id)).toMatchObject({ outcome: 'cancelled' })
+  world.simulator.release('ours')
+  expect(await world.settled(held.id)).toMatchObject({ outcome: 'completed', attemptCount: 1 })
+})
+
+it('the same home by another path: through a link, then renamed, its agent is adopted and completes', async () => {
+  world = await World.create(HELD)
+  const [link, renamed] = [join(world.dir, 'link'), join(world.dir, 'renamed')]
+  symlinkSync(world.home, link)
+  world.env.REPRISE_HOME = link
+  await world.startDaemon()
+  const { id } = await world.createRun({ prompt: 'ours' })
+  await world.simulator.waitForHold('ours')
+  await world.killDaemon()
+  renameSync(world.home, renamed)
+  // What was at the old path is found there again, as the agent was told; the daemon comes by the new one.
+  symlinkSync(renamed, world.home)
+  world.env.REPRISE_HOME = renamed
+  await world.startDaemon()
+  world.simulator.release('ours')
+  expect(await world.settled(id)).toMatchObject({ outcome: 'completed', attemptCount: 1 })
+  expect(world.processes()).toEqual([])
+})
+
+function copyHome(): string {
+  const copy = join(world.dir, 'copy')
+  expect(spawnSync('cp', ['-a', world.home, copy]).status).toBe(0)
+  return copy
+}
 
 type Api = (method: string, path: string, body?: object) => Promise<RunDetail>
 
