@@ -45,7 +45,8 @@ async function changeHistory<T>(tx: Tx, id: ConversationId, at: Date, change: ()
     // What was said in its session outside Reprise it has seen, although it was in no turn of ours since.
     const outside = before.flatMap((m) => (m.origin === 'outside' && m.agent === pin.agent ? [m.turn] : []))
     const seen = {
-      since: pin.sinceTurn ?? Math.min(...seeing),
+      // A turn that is asked again may be at work in a new session, before the turn that the pinned one began with.
+      since: Math.min(pin.sinceTurn ?? Number.POSITIVE_INFINITY, ...seeing),
       upTo: Math.max(pin.seenTurn ?? 0, lastAsked.get(pin.sessionId ?? '') ?? 0, ...seeing, ...outside),
     }
     const changed = isHistoryChanged(pin.agent, historyScope, seen, before, after)
