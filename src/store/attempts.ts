@@ -2,7 +2,7 @@
  * Attempts and the lease on their session. planned → running → ended; every step is guarded by state and fence, so a
  * daemon that lost an attempt to another one cannot touch it any more.
  */
-import type { Kysely } from 'kysely'
+import type { ExpressionBuilder, Kysely } from 'kysely'
 import type { EventBody } from '../contract/events.ts'
 import type { AttemptId, RunId } from '../contract/ids.ts'
 import type { Place } from '../core/resume/place.ts'
@@ -317,6 +317,8 @@ export async function endAttempt(tx: Tx, ending: AttemptEnding): Promise<void> {
             wait_ms: next.kind === 'pause' ? null : next.notBefore.getTime() - at.getTime(),
             message: next.why,
             held_by: next.heldBy ?? null,
+            // Its conversation may have been moved while it ran.
+            work_dir: eb.fn.coalesce(workDirOfConversation(eb), 'work_dir'),
           }),
       ...(ending.acquitted ? { session_id: ending.acquitted } : {}),
       crash_count: eb('crash_count', '+', ending.strikes),
@@ -347,6 +349,9 @@ export async function endAttempt(tx: Tx, ending: AttemptEnding): Promise<void> {
   await enqueueNotifications(tx, ending.notices ?? [], at)
   await appendEvents(tx, attempt.runId, attempt.id, ending.events, at)
 }
+
+const workDirOfConversation = (eb: ExpressionBuilder<Tables, 'runs'>) =>
+  eb.selectFrom('conversations').select('work_dir').whereRef('conversations.id', '=', 'runs.conversation_id')
 
 async function refuseIfEdited(tx: Tx, id: RunId, outdatedAttempts: number): Promise<void> {
   const run = await tx.selectFrom('runs').select('outdated_attempts').where('id', '=', id).executeTakeFirst()

@@ -64,14 +64,16 @@ export async function listConversations(
   return { items, nextCursor: rows.length > query.limit ? (items.at(-1)?.id ?? null) : null }
 }
 
+export interface ConversationChange {
+  title?: string | undefined
+  instructions?: string | null | undefined
+  workDir?: string | undefined
+}
+
 export async function updateConversation(
   tx: Tx,
   id: ConversationId,
-  change: {
-    title?: string | undefined
-    instructions?: string | null | undefined
-    workDir?: string | undefined
-  },
+  change: ConversationChange,
   at: Date,
 ): Promise<void> {
   await requireConversation(tx, id)
@@ -87,7 +89,10 @@ export async function updateConversation(
   if (change.workDir !== undefined) await moveConversation(tx, id, change.workDir)
 }
 
-/** Turns that wait go along. What was prepared for the directory of before must not start. */
+/**
+ * Turns that wait go along; one that runs does so when it gets another attempt. What was prepared for the directory of
+ * before must not start.
+ */
 async function moveConversation(tx: Tx, id: ConversationId, workDir: string): Promise<void> {
   await tx
     .updateTable('conversations')

@@ -148,7 +148,7 @@ export interface Store extends Watching {
   }) => Promise<Page<ConversationRecord>>
   updateConversation: (
     id: ConversationId,
-    change: { title?: string | undefined; instructions?: string | null | undefined },
+    change: conversations.ConversationChange,
     at: Date,
   ) => Promise<void>
   /** Returns the runs that were cancelled with it. */

@@ -1,6 +1,6 @@
 /**
  * Any sequence of turns, edits, truncations, retries, agent switches, changed instructions, compactions, commands, use by
- * hand, upgrades of the agent and jumps of the clock leaves every agent with exactly the history and the instructions
+ * hand, upgrades of the agent, renames and moves of the work directory and jumps of the clock leaves every agent with exactly the history and the instructions
  * it should have been given, also when they come while turns wait, run, or have crashed and are to be tried again. The
  * real store, view, decision and prompt; in place of the CLI, sessions that only remember what they were sent.
  */
@@ -19,6 +19,7 @@ import { knownAfter } from '../../src/core/continue/known.ts'
 import type { OutsideTurn } from '../../src/core/history/outside.ts'
 import { composePrompt } from '../../src/core/prompt/compose.ts'
 import { decideResume } from '../../src/core/resume/decide.ts'
+import type { Place } from '../../src/core/resume/place.ts'
 import { readContext, standingOf } from '../../src/engine/context.ts'
 import { readEarlierAttempts, toInterruption } from '../../src/engine/history.ts'
 import type { EngineParts } from '../../src/engine/parts.ts'
@@ -32,8 +33,8 @@ import { announceSeed } from '../core/random.ts'
 const AGENTS = ['claude', 'other', 'third'] as const
 type Step =
   | { do: 'say'; agent: number }
-  /** `raced`: something is edited between preparing and starting. */
-  | { do: 'start'; raced: boolean; at: number }
+  /** `raced`: what happens between preparing and starting. */
+  | { do: 'start'; raced: 'edit' | 'rename' | 'move' | null; at: number }
   /** `compacts`: the agent compacts its session at the end. `command`: it answers by itself, without the model. */
   | { do: 'finish'; compacts: boolean; command: boolean }
   | { do: 'settle' }
@@ -51,6 +52,9 @@ type Step =
   /** The agents' program is replaced: by a newer version, or by an older one. */
   | { do: 'upgrade'; by: 1 | -1 }
   | { do: 'set-clock'; hours: number }
+  /** The work directory gets another name, or the conversation another directory, which it may have had before. */
+  | { do: 'rename' }
+  | { do: 'move'; at: number }
 
 const seldom = fc.integer({ min: 0, max: 3 }).map((n) => n === 0)
 
@@ -59,7 +63,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   {
     arbitrary: fc.record({
       do: fc.constant('start' as const),
-      raced: seldom,
+      raced: fc.constantFrom(null, null, null, 'edit' as const, 'rename' as const, 'move' as const),
       at: fc.nat(20),
     }),
     weight: 3,
@@ -89,6 +93,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 2,
   },
   { arbitrary: fc.record({ do: fc.constant('instruct' as const), removed: seldom }), weight: 1 },
+  { arbitrary: fc.record({ do: fc.constant('rename' as const) }), weight: 1 },
+  { arbitrary: fc.record({ do: fc.constant('move' as const), at: fc.nat(3) }), weight: 1 },
   {
     arbitrary: fc.record({
       do: fc.constant('upgrade' as const),
@@ -180,6 +186,11 @@ class Play {
   #words = 0
   #instructions: string | null = 'i0;'
   #version = 1
+  /** The directories that there are: by name, what the file system knows each by. */
+  readonly #dirs = new Map([['/w0', 'dir0']])
+  #workDir = '/w0'
+  /** The directory in which each session was used last. */
+  readonly #usedIn = new Map<string, string>()
   #clockMs = 0
 
   constructor(scope: HistoryScope) {
@@ -194,7 +205,7 @@ class Play {
       id: this.id,
       title: 't',
       agent: 'claude',
-      workDir: '/w',
+      workDir: this.#workDir,
       instructions: this.#instructions,
       historyScope: this.#scope,
       createdAt: this.#now(),
@@ -211,7 +222,7 @@ class Play {
         })
         return
       case 'start':
-        await this.#start(s.raced ? () => this.#edit(s.at) : null)
+        await this.#start(s.raced && (() => this.#meddle(s.raced, s.at)))
         return
       case 'finish':
         return this.#end({ ...FINISHED, ...s })
@@ -226,6 +237,10 @@ class Play {
         this.#clockMs += jumpMs
         return store.moveTimes({ jumpMs, missedMs: 0, watches: [], clock: '' })
       }
+      case 'rename':
+      case 'move':
+        await this.#meddle(s.do, 'at' in s ? s.at : 0)
+        return
       case 'crash':
         return this.#end({
           ...FINISHED,
@@ -297,6 +312,22 @@ class Play {
     return (await store.getRun(queued.id))!
   }
 
+  /** False if nothing has changed. */
+  async #meddle(how: 'edit' | 'rename' | 'move' | null, at: number): Promise<boolean> {
+    if (how === 'edit') return this.#edit(at)
+    const name = `/w${++this.#words}`
+    if (how === 'rename') {
+      this.#dirs.set(name, this.#dirs.get(this.#workDir)!)
+      this.#dirs.delete(this.#workDir)
+      this.#workDir = name
+    } else {
+      this.#workDir = [...this.#dirs.keys()][at] ?? name
+      this.#dirs.set(this.#workDir, this.#dirs.get(this.#workDir) ?? `dir of ${name}`)
+    }
+    await store.updateConversation(this.id, { workDir: this.#workDir }, this.#now())
+    return true
+  }
+
   async #messageAt(at: number) {
     const messages = await store.listMessages(this.id)
     return messages[at % Math.max(1, messages.length)]
@@ -339,7 +370,7 @@ class Play {
       idempotencyKey: null,
       agent,
       model: null,
-      workDir: '/w',
+      workDir: this.#workDir,
       prompt,
       promptId: randomUUID(),
       request,
@@ -359,13 +390,15 @@ class Play {
     const context = await readContext(store, queued)
     const { run, session, chat, turns } = context
     const earlier = await readEarlierAttempts(store, run)
+    // A turn is always asked where its conversation is.
+    expect(run.workDir).toBe(this.#workDir)
+    const place = { workDir: run.workDir, workDirId: this.#dirs.get(run.workDir)! }
     const runtime = { id: 'r', command: '/bin/agent', version: `1.${100 + this.#version}`, can: [] }
     const decision = decideResume(
       {
         agent: run.agent,
         runtime,
-        workDir: '/w',
-        workDirId: null,
+        ...place,
         canResume: true,
         forceFresh: false,
         epoch: context.epoch,
@@ -383,12 +416,15 @@ class Play {
       now,
     )
     const resumed = decision.kind === 'resume' && session ? session : null
+    const stayed = session !== null && this.#usedIn.get(session.id) === place.workDirId
+    if (decision.kind === 'resume') expect(stayed).toBe(true)
+    else if (decision.reason === 'other-work-dir') expect(stayed).toBe(false)
     const promptRecorded = resumed !== null && this.#recorded.get(resumed.id)?.has(run.promptId) === true
     const interruption = toInterruption(earlier, promptRecorded)
     const standing = session ? standingOf(session, context.standingHash) : 'changed'
     const { texts } = composePrompt({ decision, prompt: run.prompt, turns, interruption, chat, standing })
     const sent = texts.join('\n\n')
-    const used = resumed ?? this.#newSession(run.agent, now)
+    const used = resumed ?? this.#newSession(run.agent, place, now)
     const before = resumed ? (this.#sessions.get(used.id) ?? '') : ''
     const heard = `${before}\n${sent}`
 
@@ -409,6 +445,7 @@ class Play {
         startedAt: now,
       },
       newSession: resumed ? null : used,
+      place,
       revision: context.revision,
       events: () => [],
     })
@@ -416,6 +453,7 @@ class Play {
     if (attempt === null) return this.#start(null)
     await this.#check(run, heard)
     this.#checkInstructions(heard)
+    this.#usedIn.set(used.id, place.workDirId)
     this.#running = { run, attempt, heard, before }
     return true
   }
@@ -505,13 +543,12 @@ class Play {
     await store.advanceAttempt(attempt, EventBatch.of(events), 1, this.#now(), { urgent: true })
   }
 
-  #newSession(agent: string, now: Date) {
+  #newSession(agent: string, place: Place, now: Date) {
     return {
       id: SessionId.create(now),
       agent,
       agentSessionId: randomUUID(),
-      workDir: '/w',
-      workDirId: null,
+      ...place,
       runtimeId: 'r',
       runtime: null,
       epoch: 0,
@@ -577,6 +614,27 @@ class Play {
   }
 }
 
+/** Sequences that were answered wrongly once. */
+const FOUND_ONCE: Step[][] = [
+  // A turn is tried again after its conversation was moved while it ran.
+  [
+    { do: 'say', agent: 0 },
+    { do: 'start', raced: null, at: 0 },
+    { do: 'rename' },
+    { do: 'crash', accepted: false, recorded: false, again: true, compacts: false },
+  ],
+  // What a turn was told that is asked again is edited while it runs in a new session.
+  [
+    { do: 'turn', agent: 1, compacts: false, command: false },
+    { do: 'turn', agent: 1, compacts: false, command: false },
+    { do: 'turn', agent: 0, compacts: false, command: false },
+    { do: 'retry', at: 2, agent: 0 },
+    { do: 'start', raced: null, at: 0 },
+    { do: 'edit', at: 0, agent: 0 },
+    { do: 'turn', agent: 0, compacts: false, command: false },
+  ],
+]
+
 it.each(['shared', 'agent'] as const)('scope %s', async (scope) => {
   const seed = announceSeed()
   let resumed = 0
@@ -588,7 +646,11 @@ it.each(['shared', 'agent'] as const)('scope %s', async (scope) => {
       await play.settle()
       resumed += (await store.listRuns({ limit: 200 })).items.filter((run) => run.decision?.resumed).length
     }),
-    { seed, numRuns: 40 },
+    {
+      seed,
+      numRuns: Number(process.env.REPRISE_TEST_RUNS ?? 40),
+      examples: FOUND_ONCE.map((steps) => [steps]),
+    },
   )
   expect(resumed).toBeGreaterThan(0)
 })
