@@ -1,6 +1,6 @@
 /** What a job's state means, and what to do about it. */
 import type { Attention, Job, JobState } from '../contract/job.ts'
-import { formatCost, formatTokens } from './amounts.ts'
+import { count, formatCost, formatTokens } from './amounts.ts'
 
 /** Beyond what its name says. */
 const MEANING: Readonly<Record<JobState, string>> = {
@@ -62,19 +62,26 @@ export function whatNext(job: Job): { needs: string | null; commands: string[] }
 }
 
 /** Twice what was allowed or used of what ran out, whichever is more. */
-function raiseCommand({ id, maxBudgetUsd, maxBudgetTokens, costUsd, progress }: Job): string {
-  const isMoney = maxBudgetTokens === null || (maxBudgetUsd !== null && (costUsd ?? 0) >= maxBudgetUsd)
+function raiseCommand({ id, maxBudgetUsd, maxBudgetTokens, spent }: Job): string {
+  const isMoney = maxBudgetTokens === null || (maxBudgetUsd !== null && spent.usd >= maxBudgetUsd)
   const twice = (limit: number, used: number) => Number((Math.max(limit, used) * 2).toPrecision(2))
   const option = isMoney
-    ? `--budget-usd ${maxBudgetUsd === null ? 'AMOUNT' : twice(maxBudgetUsd, costUsd ?? 0)}`
-    : `--budget-tokens ${twice(maxBudgetTokens, progress.tokens)}`
+    ? `--budget-usd ${maxBudgetUsd === null ? 'AMOUNT' : twice(maxBudgetUsd, spent.usd)}`
+    : `--budget-tokens ${twice(maxBudgetTokens, spent.tokens)}`
   return `reprise jobs raise ${id} ${option}`
 }
 
-export function budgetText({ maxBudgetUsd, maxBudgetTokens, progress }: Job): string {
-  const cost = formatCost(progress.costUsd)
-  const tokens = `${formatTokens(progress.tokens)}${maxBudgetTokens === null ? '' : ` of ${formatTokens(maxBudgetTokens)}`} tokens`
-  return `${cost}${maxBudgetUsd === null ? '' : ` of ${formatCost(maxBudgetUsd)}`}, ${tokens}`
+/** What counts against the budget; where follow-ups have a part in it, also what the job's own runs have spent. */
+export function budgetText({ maxBudgetUsd, maxBudgetTokens, progress, spent }: Job): string {
+  const shared = spent.followUpRuns > 0
+  const cost = formatCost(shared ? spent.usd : progress.costUsd)
+  const ofUsd = maxBudgetUsd === null ? '' : ` of ${formatCost(maxBudgetUsd)}`
+  const used = formatTokens(shared ? spent.tokens : progress.tokens)
+  const ofTokens = maxBudgetTokens === null ? '' : ` of ${formatTokens(maxBudgetTokens)}`
+  const total = `${cost}${ofUsd}, ${used}${ofTokens} tokens`
+  if (!shared) return total
+  const own = `${formatCost(progress.costUsd)}, ${formatTokens(progress.tokens)} tokens`
+  return `${total}, ${count(spent.followUpRuns, 'run')} of follow-ups included; without them ${own}`
 }
 
 /** By the clock on the wall here; with the day if it is another one. */

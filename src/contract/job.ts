@@ -124,6 +124,18 @@ export const JobProgress = z.object({
 })
 export type JobProgress = z.infer<typeof JobProgress>
 
+/**
+ * What counts against the budget of a job: its own runs, the attempt that is running, and all runs that descend from them
+ * by follow-ups. What has no price yet counts as much as it can have cost.
+ */
+export const JobSpent = z.object({
+  usd: z.number(),
+  tokens: z.number().int(),
+  /** How many runs of follow-ups are among that. */
+  followUpRuns: z.number().int(),
+})
+export type JobSpent = z.infer<typeof JobSpent>
+
 export const Job = z.object({
   id: JobId.schema,
   state: JobState,
@@ -152,9 +164,11 @@ export const Job = z.object({
   maxResumes: z.number().int(),
   maxBudgetUsd: z.number().nullable(),
   maxBudgetTokens: z.number().nullable(),
+  /** Of the job's own runs, as far as they have ended; null while a price is not known. */
   usage: Usage,
   costUsd: z.number().nullable(),
   costEstimated: z.boolean(),
+  spent: JobSpent,
   progress: JobProgress,
   checkpointPolicy: CheckpointPolicy.nullable(),
   createdAt: z.iso.datetime(),

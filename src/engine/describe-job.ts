@@ -1,5 +1,5 @@
 /** A job as the outside sees it: its own row, and what all its runs add up to. */
-import type { Checkpoint, Job, JobProgress } from '../contract/job.ts'
+import type { Checkpoint, Job, JobProgress, JobSpent } from '../contract/job.ts'
 import { NO_USAGE } from '../contract/outcome.ts'
 import { addUsage } from '../core/cost/usage.ts'
 import type {
@@ -8,6 +8,7 @@ import type {
   QuestionRecord,
   RunRecord,
   SessionRecord,
+  SpendOfRun,
 } from '../store/records.ts'
 import { spentBy } from './allowance.ts'
 import type { Reading } from './meter.ts'
@@ -20,11 +21,14 @@ export interface JobFacts {
   pending: readonly QuestionRecord[]
   /** Of the attempt that is running. */
   live: Reading | null
+  /** All that counts against its budget, as it is stored. */
+  spends: readonly SpendOfRun[]
   maxResumes: number
   now: Date
 }
 
-export function describeJob({ job, runs, session, pending, live, maxResumes, now }: JobFacts): Job {
+export function describeJob(facts: JobFacts): Job {
+  const { job, runs, session, pending, live, maxResumes, now } = facts
   const run = runs.find(({ id }) => id === job.runId) ?? runs.at(-1)
   if (!run) throw new Error(`job ${job.id} has no run`)
   const { state } = run
@@ -61,6 +65,7 @@ export function describeJob({ job, runs, session, pending, live, maxResumes, now
     usage: runs.reduce((total, r) => addUsage(total, r.spend.usage), NO_USAGE),
     costUsd: attempted.some(({ costUsd }) => costUsd === null) ? null : spentBy(attempted).usd,
     costEstimated: runs.some((r) => r.spend.estimated),
+    spent: spentOf(facts, attempted),
     progress: progressOf(
       runs,
       attempted,
@@ -71,6 +76,17 @@ export function describeJob({ job, runs, session, pending, live, maxResumes, now
     createdAt: job.createdAt.toISOString(),
     startedAt: startedAt?.toISOString() ?? null,
     endedAt: endedAt?.toISOString() ?? null,
+  }
+}
+
+function spentOf({ runs, spends, live }: JobFacts, attempted: readonly RunRecord['spend'][]): JobSpent {
+  const own = new Set(runs.map(({ id }) => id))
+  const followUps = spends.filter(({ runId }) => !own.has(runId))
+  const { usd, tokens } = spentBy([...attempted, ...followUps])
+  return {
+    usd: usd + (live?.costUsd ?? 0),
+    tokens: tokens + (live?.tokens ?? 0),
+    followUpRuns: followUps.length,
   }
 }
 

@@ -44,6 +44,7 @@ export function createJobs(parts: EngineParts, { live, wake, cancelRun, occupy }
       session: run?.sessionId ? await store.getSession(run.sessionId) : null,
       pending: run?.state.at === 'running' ? await store.listPending(run.id) : [],
       live: live.get(job.runId)?.read() ?? null,
+      spends: await store.listSpendOf(job.id),
       maxResumes: settings.resume.maxResumes,
       now: clock.now(),
     })

@@ -69,6 +69,7 @@ async function describe({ store, settings, clock }: EngineParts, job: JobRecord,
     session: run.sessionId === null ? null : await store.getSession(run.sessionId),
     pending: [],
     live: null,
+    spends: await store.listSpendOf(job.id),
     maxResumes: settings.resume.maxResumes,
     now: clock.now(),
   })

@@ -10,7 +10,7 @@ import type { JobState, UpdateJob } from '../contract/job.ts'
 import { admitRun } from './admit-run.ts'
 import { extendDeadlineOf } from './cycle-deadlines.ts'
 import { tryNow } from './obstacles.ts'
-import type { JobRecord, NewJob, NewRun, RunRecord, RunSpend } from './records.ts'
+import type { JobRecord, NewJob, NewRun, RunRecord, SpendOfRun } from './records.ts'
 import { PAUSED_MS, toJob, toRun, toSpend } from './rows.ts'
 import { settleQueued } from './runs.ts'
 import type { Tables } from './schema.ts'
@@ -237,11 +237,8 @@ const SHORT_COLUMNS = [
   'ended_at',
 ] as const
 
-/** Of the runs of a job, or of one run, and of all that descend from them by follow-ups. */
-export async function listSpendOf(
-  db: Kysely<Tables>,
-  id: JobId | RunId,
-): Promise<Pick<RunSpend, 'usage' | 'costUsd'>[]> {
+/** Of each run that was ever attempted: the runs of a job, or one run, and all that descend from them by follow-ups. */
+export async function listSpendOf(db: Kysely<Tables>, id: JobId | RunId): Promise<SpendOfRun[]> {
   const of = (column: 'id' | 'job_id' | 'budget_of') =>
     db
       .selectFrom('runs')
@@ -250,7 +247,7 @@ export async function listSpendOf(
       .where('attempt_count', '>', 0)
   const own = JobId.is(id) ? of('job_id') : of('id')
   const rows = await own.union(of('budget_of')).execute()
-  return rows.map(toSpend)
+  return rows.map((row) => ({ runId: row.id, ...toSpend(row) }))
 }
 
 /** null: the key is new. With another request behind it, it is refused. */

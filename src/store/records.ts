@@ -122,6 +122,11 @@ export interface RunSpend {
   contextWindow: number | null
 }
 
+/** What a run has spent. */
+export interface SpendOfRun extends Pick<RunSpend, 'usage' | 'costUsd'> {
+  runId: RunId
+}
+
 export interface NewRun {
   id: RunId
   idempotencyKey: string | null

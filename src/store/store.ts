@@ -47,8 +47,8 @@ import type {
   QuestionRecord,
   RunEnding,
   RunRecord,
-  RunSpend,
   SessionRecord,
+  SpendOfRun,
   StoredEvent,
   TierEnding,
 } from './records.ts'
@@ -195,7 +195,7 @@ export interface Store extends Watching {
   /** Long texts are cut: there may be many. */
   listRunsOfJobs: (ids: readonly JobId[]) => Promise<RunRecord[]>
   /** Of the runs of a job, or of one run, and of all that descend from them by follow-ups. */
-  listSpendOf: (id: JobId | RunId) => Promise<Pick<RunSpend, 'usage' | 'costUsd'>[]>
+  listSpendOf: (id: JobId | RunId) => Promise<SpendOfRun[]>
   findJobByKey: (idempotencyKey: string, requestHash: string) => Promise<JobRecord | null>
   countJobs: () => Promise<Partial<Record<JobState, number>>>
   addCheckpoint: (checkpoint: CheckpointRecord) => Promise<void>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { describeJob } from '../../src/cli/job-detail.ts'
 import { jobRows } from '../../src/cli/job-table.ts'
-import { explainState, formatTime, jobStateOf, whatNext } from '../../src/cli/job-text.ts'
+import { budgetText, explainState, formatTime, jobStateOf, whatNext } from '../../src/cli/job-text.ts'
 import type { JobDetail } from '../../src/contract/job.ts'
 import { createJobDoubles } from '../server/job-doubles.ts'
 
@@ -41,16 +41,17 @@ describe('a state', () => {
 
 describe('what to do', () => {
   const paused = (change: Partial<JobDetail>) => whatNext(job({ state: 'paused', ...change }))
+  const spent = (usd: number) => ({ usd, tokens: 0, followUpRuns: 0 })
   test('about a budget: twice as much of what ran out', () => {
-    expect(paused({ attention: 'budget', maxBudgetUsd: 0.15, costUsd: 0.2 })).toEqual({
+    expect(paused({ attention: 'budget', maxBudgetUsd: 0.15, spent: spent(0.2) })).toEqual({
       needs: 'more budget',
       commands: ['reprise jobs raise job_X --budget-usd 0.4'],
     })
     const both = { attention: 'budget', maxBudgetUsd: 1, maxBudgetTokens: 500 } as const
-    expect(paused({ ...both, costUsd: 0.1 }).commands).toEqual([
+    expect(paused({ ...both, spent: spent(0.1) }).commands).toEqual([
       'reprise jobs raise job_X --budget-tokens 1000',
     ])
-    expect(paused({ ...both, costUsd: 1 }).commands).toEqual(['reprise jobs raise job_X --budget-usd 2'])
+    expect(paused({ ...both, spent: spent(1) }).commands).toEqual(['reprise jobs raise job_X --budget-usd 2'])
   })
 
   test.each(['turn-limit', 'question', 'auth', 'work-dir'] as const)(
@@ -150,5 +151,13 @@ test('the page of a job has all there is', () => {
       'asks       may it use Bash\n             ls',
       'So far.',
     ]),
+  )
+})
+
+test('what follow-ups have spent of its budget is shown, and apart from it what the job itself has', () => {
+  const spent = { usd: 1.5, tokens: 3400, followUpRuns: 2 }
+  const progress = { ...job({}).progress, tokens: 1200, costUsd: 0.5 }
+  expect(budgetText(job({ maxBudgetUsd: 2, spent, progress }))).toBe(
+    '$1.50 of $2.00, 3.4k tokens, 2 runs of follow-ups included; without them $0.5000, 1.2k tokens',
   )
 })

@@ -123,6 +123,7 @@ function newJob(): JobDetail {
     usage: NO_USAGE,
     costUsd: null,
     costEstimated: false,
+    spent: { usd: 0, tokens: 0, followUpRuns: 0 },
     progress: {
       modelCalls: 0,
       toolCalls: 0,

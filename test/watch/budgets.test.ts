@@ -4,6 +4,8 @@ import { JobId, type RunId } from '../../src/contract/ids.ts'
 import { overBudget } from '../../src/core/job/budget.ts'
 import { dayOf } from '../../src/core/schedule/day.ts'
 import { readAllowance } from '../../src/engine/allowance.ts'
+import { createJobs } from '../../src/engine/jobs.ts'
+import { LiveRuns } from '../../src/engine/live-runs.ts'
 import type { RunRecord } from '../../src/store/records.ts'
 import { admitted, newRun, T0 } from '../store/records.ts'
 import { Stage } from './stage.ts'
@@ -59,6 +61,20 @@ describe.each([
     const { items } = await stage.store.listFollowUps({ limit: 9, state: 'missed' })
     expect(items).toMatchObject([{ message: 'the budget of $1.20 is used up ($1.50 spent)' }])
   })
+})
+
+it('a job shows its own cost, and what counts against its budget with its follow-ups', async () => {
+  const stage = await Stage.set()
+  const run = await jobRun(stage, 5)
+  await planned(stage, run)
+  await stage.settle(run)
+  await stage.pass(MINUTE)
+  await stage.settle(await stage.openRun())
+  const notUsed = () => Promise.reject(new Error('not used'))
+  const live = new LiveRuns(() => {})
+  const jobs = createJobs(stage.parts, { live, cancelRun: notUsed, wake: notUsed, occupy: notUsed })
+  const { items } = await jobs.listJobs({ limit: 2 })
+  expect(items).toMatchObject([{ costUsd: COST, spent: { usd: 2 * COST, followUpRuns: 1 } }])
 })
 
 async function tierRun(stage: Stage): Promise<RunRecord> {
