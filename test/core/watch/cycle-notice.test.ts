@@ -124,7 +124,7 @@ describe('what is sent of a cycle', () => {
       REPRISE_WATCH: 'web-servers',
       REPRISE_CYCLE_OUTCOME: 'completed',
       REPRISE_CYCLE_STATUS: 'down',
-      REPRISE_CYCLE_SUMMARY: expect.stringMatching(/^x+…$/),
+      REPRISE_CYCLE_SUMMARY: expect.stringMatching(/^\\u\{0\}x+…$/),
     })
     const empty = ofCycle({ status: null, summary: null, message: null, outcome: 'failed' })
     expect(composeVariables(empty)).toMatchObject({
@@ -142,7 +142,8 @@ describe('what is sent of a cycle', () => {
       ...({ hookSecret: 's3cret', prompt: long } as Partial<CycleNotice>),
     })
     expect(Object.keys(payload).sort()).toEqual(Object.keys(cycle()).sort())
-    expect(JSON.stringify(payload).length).toBeLessThan(10_000)
+    // Two texts of 8,000 characters at the most, and some hundred characters of everything else.
+    expect(JSON.stringify(payload).length).toBeLessThan(17_000)
     expect(payload.message?.isWellFormed()).toBe(true)
   })
 })
