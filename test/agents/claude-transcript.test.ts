@@ -219,7 +219,8 @@ describe('what others said in a session', () => {
         type: 'tool-result',
         toolUseId: 't1',
         isError: true,
-        content: expect.stringContaining('more characters'),
+        content: expect.stringContaining('4000 more characters'),
+        clipped: 4000,
       },
     ])
   })
