@@ -39,7 +39,7 @@ describe('the run settles', () => {
     for (const name of OUTCOMES) {
       expect(decideNext(ended(name, { outdated: true }))).toMatchObject({ kind: 'retry', afterMs: 0 })
       const cancelled = decideNext(ended(name, { outdated: true, cancelRequested: true }))
-      expect(cancelled).toMatchObject({ kind: 'settle' })
+      expect(cancelled).toMatchObject({ kind: 'settle', outcome: { name: 'cancelled' } })
     }
   })
 

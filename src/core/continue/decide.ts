@@ -13,7 +13,7 @@
  *   again, and if that was not enough, in a fresh session (see core/room). A fresh one that overflows settles the run.
  * - Its question was edited meanwhile: another attempt, now, with the new text.
  * - It ran into `maxTurns` and may go on by itself: another attempt, now, while turns are left (see turns.ts).
- * - A cancelled run settles, whatever its last attempt's end looked like.
+ * - A cancelled run settles, whatever its last attempt's end looked like; as cancelled if its question was edited since.
  * - Everything else settles the run. A person or a rule above may start another run in the session.
  *
  * No loop is endless: interruptions are bounded by `maxResumes`, those of an unattended run that added nothing counting
@@ -58,7 +58,9 @@ export function decideNext(end: AttemptEnd): Next {
   const { outcome } = end
   if (end.cancelRequested) {
     // Nobody is to be asked to look after a job that was given up.
-    const gone = outcome.name === 'crashed' || (end.unattended && outcome.name !== 'completed')
+    const isLookedAfter = end.unattended && outcome.name !== 'completed'
+    // After an edit the attempt answered the old question, and the new one was never asked.
+    const gone = outcome.name === 'crashed' || end.outdated || isLookedAfter
     return { kind: 'settle', outcome: gone ? { name: 'cancelled', message: 'cancelled' } : outcome }
   }
   if (end.outdated) return { kind: 'retry', afterMs: 0, why: 'the question was edited, asking it again' }
