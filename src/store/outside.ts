@@ -17,18 +17,27 @@ export interface OutsideFindings {
   at: Date
 }
 
-/** The ids of the questions that we asked in a session, also of those that a kept process was given. */
+/** The ids of the questions that we asked in a session: of its attempts, and of what its kept processes were given. */
 export async function listOwnPrompts(db: Kysely<Tables>, id: SessionId): Promise<string[]> {
   const attempts = await db.selectFrom('attempts').select('prompt_id').where('session_id', '=', id).execute()
-  const followUps = await db
-    .selectFrom('follow_ups')
-    .select(['message_id', 'fired_message_id'])
+  const given = await db
+    .selectFrom('given_prompts')
+    .select('message_id')
     .where('session_id', '=', id)
     .execute()
-  return [
-    ...attempts.map((row) => row.prompt_id),
-    ...followUps.flatMap((row) => [row.message_id, row.fired_message_id ?? row.message_id]),
-  ]
+  return [...attempts.map((row) => row.prompt_id), ...given.map((row) => row.message_id)]
+}
+
+/**
+ * Notes that a kept process is about to be given a message. This comes before the message is delivered, because the
+ * agent may write it into its transcript and be killed before it says that it has taken it.
+ */
+export async function noteGiven(tx: Tx, sessionId: SessionId, messageId: string): Promise<void> {
+  await tx
+    .insertInto('given_prompts')
+    .values({ session_id: sessionId, message_id: messageId })
+    .onConflict((oc) => oc.doNothing())
+    .execute()
 }
 
 export interface KnownOutsideTurn extends OutsideTurn {

@@ -35,6 +35,7 @@ export interface Tables {
   messages: MessagesTable
   pins: PinsTable
   outside_turns: OutsideTurnsTable
+  given_prompts: GivenPromptsTable
   jobs: JobsTable
   checkpoints: CheckpointsTable
   notifications: NotificationsTable
@@ -267,6 +268,12 @@ export interface OutsideTurnsTable {
   answer: string
   in_session: number
   said_at: number
+}
+
+/** A follow-up that was given to a process which had been kept waiting. It is noted before it is given. */
+export interface GivenPromptsTable {
+  session_id: SessionId
+  message_id: string
 }
 
 /**

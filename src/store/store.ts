@@ -157,6 +157,7 @@ export interface Store extends Watching {
   getPin: (id: ConversationId, agent: string) => Promise<PinRecord | null>
   listPins: (id: ConversationId) => Promise<PinRecord[]>
   listOwnPrompts: (id: SessionId) => Promise<string[]>
+  noteGiven: (sessionId: SessionId, messageId: string) => Promise<void>
   listOutsideTurns: (id: SessionId) => Promise<outside.KnownOutsideTurn[]>
   takeInOutside: (findings: outside.OutsideFindings) => Promise<void>
   admitTurn: (turn: turns.NewTurn) => Promise<{ run: RunRecord; created: boolean }>
@@ -340,6 +341,7 @@ export function createStore(
     getPin: (id, agent) => turns.getPin(reader, id, agent),
     listPins: (id) => turns.listPins(reader, id),
     listOwnPrompts: (id) => outside.listOwnPrompts(reader, id),
+    noteGiven: (sessionId, messageId) => write((tx) => outside.noteGiven(tx, sessionId, messageId)),
     listOutsideTurns: (id) => outside.listOutsideTurns(reader, id),
     takeInOutside: (findings) => write((tx) => outside.takeInOutside(tx, findings)),
     admitTurn: (turn) => write((tx) => turns.admitTurn(tx, turn)),

@@ -1,6 +1,6 @@
 /** What was said in sessions outside Reprise: taken in once, before the turn that found it. */
 import { describe, expect, it } from 'vitest'
-import { ConversationId, MessageId } from '../../src/contract/ids.ts'
+import { ConversationId, MessageId, SessionId } from '../../src/contract/ids.ts'
 import type { OutsideTurn } from '../../src/core/history/outside.ts'
 import type { RunRecord, SessionRecord } from '../../src/store/records.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -101,6 +101,11 @@ export function describeOutside(open: () => Promise<Store>): void {
       const store = await open()
       const { session, first } = await talk(store)
       expect(await store.listOwnPrompts(session.id)).toEqual([first.promptId])
+      for (const id of ['x', 'y', 'x']) await store.noteGiven(session.id, id)
+      expect((await store.listOwnPrompts(session.id)).toSorted()).toEqual(
+        [first.promptId, 'x', 'y'].toSorted(),
+      )
+      expect(await store.listOwnPrompts(SessionId.create(T0))).toEqual([])
     })
 
     it('is kept by session where there is no conversation, and an answer may be missing', async () => {

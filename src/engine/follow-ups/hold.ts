@@ -63,6 +63,7 @@ export class Hold {
       ...(await this.#retold(first.id)),
       ...splitAsides(composeFollowUpPrompt({ ...first, now })),
     ]
+    await persist(this.#parts, () => store.noteGiven(attempt.sessionId, first.messageId))
     await persist(this.#parts, () => deliver(dir, adapter.prompt(first.messageId, texts)))
     return 'given'
   }

@@ -24,6 +24,7 @@ import { outside } from './0019-outside.ts'
 import { quarantine } from './0020-quarantine.ts'
 import { budgets } from './0021-budgets.ts'
 import { places } from './0028-places.ts'
+import { givenPrompts } from './0032-given-prompts.ts'
 
 export interface Migration {
   number: number
@@ -52,6 +53,7 @@ export const MIGRATIONS: readonly Migration[] = [
   quarantine,
   budgets,
   places,
+  givenPrompts,
 ]
 
 interface MigrationsTable {
