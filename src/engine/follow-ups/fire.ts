@@ -89,6 +89,7 @@ function plainRun(
       maxDurationMs: request?.maxDurationMs ?? null,
       maxResumes: request?.maxResumes ?? null,
       maxTurns: request?.maxTurns ?? null,
+      turnsInAll: request?.turnsInAll,
       maxBudgetUsd: request?.maxBudgetUsd ?? null,
       ...(request?.dryRun || settings.dryRun ? { dryRun: true } : {}),
     },

@@ -1,0 +1,52 @@
+/** What a follow-up brings along when it is given to a process that was kept waiting, or becomes a run of its own. */
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import type { AgentAdapter } from '../../src/agents/adapter.ts'
+import { SessionId } from '../../src/contract/ids.ts'
+import { Hold } from '../../src/engine/follow-ups/hold.ts'
+import { markTaken } from '../../src/engine/follow-ups/reconcile.ts'
+import { attemptDir, prepare } from '../../src/process/attempt-dir.ts'
+import { admitted, COMPLETED, newRun, T0 } from '../store/records.ts'
+import { MINUTE, Stage } from './stage.ts'
+
+it('every prompt that a kept process was given counts as ours in its session, taken or not', async () => {
+  const stage = await Stage.set()
+  const { store, parts } = stage
+  const run = await admitted(store)
+  // It is kept waiting in another session than the one in which the follow-up is planned.
+  const attempt = { ...(await stage.attemptOf(run)), sessionId: SessionId.create(T0) }
+  const plan = await stage.plan(run, { cron: '* * * * *', recurring: true, timeZone: 'UTC' })
+  if (!plan.ok) throw new Error(plan.reason)
+  const planned = (await store.getFollowUp(plan.followUp.id))!
+  const dir = attemptDir(stage.dir, attempt.id)
+  prepare(dir, [])
+  const given: string[] = []
+  const adapter = {
+    prompt: (id: string) => {
+      given.push(id)
+      return { id, line: '{}' }
+    },
+  } as unknown as AgentAdapter
+  const hold = new Hold(parts, { run, attempt, adapter, dir })
+  hold.notePlanned()
+  for (const taken of [true, true, false]) {
+    await stage.pass(MINUTE)
+    expect(await hold.look({ type: 'turn-end', outcome: COMPLETED } as never)).toBe('given')
+    if (taken) await markTaken(parts, attempt, new Set(given))
+  }
+  expect(new Set(given).size).toBe(3)
+  expect(given[0]).toBe(planned.messageId)
+  expect(readdirSync(join(dir.path, 'q'))).toHaveLength(3)
+  expect(await store.listOwnPrompts(attempt.sessionId)).toEqual(expect.arrayContaining(given))
+})
+
+it('a follow-up’s run may go on after maxTurns as the run did that planned it', async () => {
+  const stage = await Stage.set()
+  const request = { ...newRun().request, maxTurns: 5, turnsInAll: 12 }
+  const run = await admitted(stage.store, { request })
+  await stage.plan(run, { inMs: MINUTE })
+  await stage.settle(run)
+  await stage.pass(MINUTE)
+  expect((await stage.openRun()).request).toMatchObject({ maxTurns: 5, turnsInAll: 12 })
+})
