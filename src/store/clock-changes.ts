@@ -112,6 +112,18 @@ async function extendLimits(tx: Tx, byMs: number): Promise<void> {
     .updateTable('cycles')
     .set({ deadline_at: plus('deadline_at', byMs) })
     .where('state', '=', 'open')
+    // The time of a cycle whose run is paused stands still: its deadline is set anew when the run goes on.
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('runs')
+            .select('runs.id')
+            .whereRef('runs.cycle_id', '=', 'cycles.id')
+            .where('runs.state', '=', 'queued')
+            .where('runs.not_before', '>=', PAUSED_MS),
+        ),
+      ),
+    )
     .execute()
   await tx
     .updateTable('escalations')

@@ -398,6 +398,16 @@ function describeCycles(open: () => Promise<Store>): void {
       expect(await store.getCycle(cycle.id)).toMatchObject({ deadlineAt: at(3540) })
       expect(await store.getCycle(over.id)).toMatchObject({ deadlineAt: at(3600) })
     })
+
+    it('keeps the time that is left while its run is paused, whatever happens to the clock meanwhile', async () => {
+      const store = await open()
+      const { cycle, run } = await begun(store, await watching(store))
+      const pause = { behind: { account: 'a', model: null }, why: 'paused: away', notices: [] }
+      await store.pauseRun(run.id, pause, at(10))
+      await store.moveTimes({ jumpMs: -86_400_000, missedMs: 30_000, watches: [], clock: '{}' })
+      await store.hastenRun(run.id, at(20 - 86_400))
+      expect(await store.getCycle(cycle.id)).toMatchObject({ deadlineAt: at(3600 - 10 + 20 - 86_400) })
+    })
   })
 
   describe('cycles', () => {
