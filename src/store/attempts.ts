@@ -67,6 +67,7 @@ export async function startAttempt(
       not_before: null,
       wait_ms: null,
       held_by: null,
+      continued: 0,
       message: null,
       lane: eb.fn.coalesce('conversation_id', eb.val(attempt.sessionId)),
       prompt_chars: sent?.promptChars ?? null,

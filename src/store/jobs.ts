@@ -119,7 +119,7 @@ export async function hastenRun(tx: Tx, id: RunId, at: Date): Promise<boolean> {
     .where('not_before', '>', at.getTime())
     .executeTakeFirst()
   if (!run) return false
-  await tx.updateTable('runs').set({ not_before: null }).where('id', '=', id).execute()
+  await tx.updateTable('runs').set({ not_before: null, continued: 1 }).where('id', '=', id).execute()
   if (run.held_by !== null) await tryNow(tx, run.held_by, at)
   // The time that was given to its cycle for the wait.
   const notBefore = Number(run.not_before)
@@ -195,6 +195,7 @@ const SHORT_COLUMNS = [
   'not_before',
   'wait_ms',
   'held_by',
+  'continued',
   'cancel_requested_at',
   'outcome',
   'outcome_name',

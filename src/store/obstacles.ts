@@ -118,9 +118,11 @@ export async function passObstacles(
   if (rows.length === 0) return { kind: 'go', tries: [] }
   const inTheWay: InTheWay[] = []
   for (const row of rows) inTheWay.push({ ...toObstacle(row), probe: await liveProbe(tx, row, now) })
+  const asked = await tx.selectFrom('runs').select('continued').where('id', '=', run.id).executeTakeFirst()
   const passage = decidePassage(inTheWay, {
     runId: run.id,
     waitingSince: run.createdAt,
+    continued: asked?.continued === 1,
     limitMs,
     now,
   })

@@ -71,6 +71,8 @@ export interface RunsTable {
   wait_ms: number | null
   /** Of a queued run: the obstacle that it waits behind; see obstacles.ts. */
   held_by: string | null
+  /** 1: a person made it go on, and it has not been tried since. */
+  continued: number
   cancel_requested_at: number | null
   outcome: string | null
   outcome_name: string | null

@@ -113,7 +113,13 @@ describe('an obstacle', () => {
 })
 
 describe('a run that is due', () => {
-  const passing = (ms: number) => ({ runId: 'run_b', waitingSince: NOW, limitMs: LIMIT, now: at(ms) })
+  const passing = (ms: number) => ({
+    runId: 'run_b',
+    waitingSince: NOW,
+    continued: false,
+    limitMs: LIMIT,
+    now: at(ms),
+  })
 
   it('goes if nothing is in its way', () => {
     expect(decidePassage([], passing(0))).toEqual({ kind: 'go', tries: [] })

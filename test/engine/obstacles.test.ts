@@ -374,6 +374,14 @@ it('what has waited for too long is left to a person, who can have it tried', as
   expect(await night.store.hastenRun(other, night.now)).toBe(true)
   await night.playUntil()
   expect((await night.store.getRun(other))?.state).toEqual(paused)
+  // While one of them tries, another one that a person made go on waits for its own try.
+  await night.store.hastenRun(other, night.now)
+  await night.store.hastenRun(second, night.now)
+  const tries = night.played.length
+  await night.step()
+  await night.playUntil()
+  expect(night.played.slice(tries).map(({ runId }) => runId)).toEqual([other, second])
+  expect((await night.store.getRun(second))?.state).toEqual(paused)
   night.model = () => null
   await night.store.hastenRun(other, night.now)
   await night.playUntil()

@@ -10,6 +10,8 @@ export interface Passing {
   runId: string
   /** From when on this run could have waited. */
   waitingSince: Date
+  /** A person made it go on: it waits for its own try, however long it has waited already. */
+  continued: boolean
   limitMs: number
   now: Date
 }
@@ -34,7 +36,7 @@ export function decidePassage(obstacles: readonly InTheWay[], passing: Passing):
   const tried = obstacles.find(({ probe }) => probe !== null && probe !== runId)
   const behind = latest.nextTryAt > now ? latest : (tried ?? null)
   if (behind === null) return { kind: 'go', tries: obstacles }
-  const vain = outlasted(behind, passing.waitingSince, passing.limitMs, now)
+  const vain = passing.continued ? null : outlasted(behind, passing.waitingSince, passing.limitMs, now)
   if (vain !== null) return { kind: 'give-up', behind, why: vain }
   if (behind.nextTryAt > now) {
     return { kind: 'wait', behind, until: behind.nextTryAt, why: sayObstacle(behind, now) }

@@ -25,6 +25,7 @@ import { quarantine } from './0020-quarantine.ts'
 import { budgets } from './0021-budgets.ts'
 import { places } from './0028-places.ts'
 import { givenPrompts } from './0032-given-prompts.ts'
+import { continued } from './0033-continued.ts'
 
 export interface Migration {
   number: number
@@ -54,6 +55,7 @@ export const MIGRATIONS: readonly Migration[] = [
   budgets,
   places,
   givenPrompts,
+  continued,
 ]
 
 interface MigrationsTable {

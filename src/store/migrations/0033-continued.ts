@@ -1,0 +1,13 @@
+import type { Kysely } from 'kysely'
+
+export const continued = {
+  number: 33,
+  name: 'continued',
+  up: async ({ schema }: Kysely<unknown>): Promise<void> => {
+    // A person made the run go on: it is tried once more before it is given up again.
+    await schema
+      .alterTable('runs')
+      .addColumn('continued', 'integer', (c) => c.notNull().defaultTo(0))
+      .execute()
+  },
+}
