@@ -1,6 +1,7 @@
 /** Runs are admitted once per idempotency key. */
 import { createHash } from 'node:crypto'
 import { RepriseError } from '../contract/errors.ts'
+import type { ConversationId } from '../contract/ids.ts'
 import type { NewRun, RunRecord } from './records.ts'
 import { toRun } from './rows.ts'
 import type { Tables } from './schema.ts'
@@ -13,7 +14,8 @@ export async function admitRun(tx: Tx, run: NewRun): Promise<{ run: RunRecord; c
   const known = await findRow(tx, run.idempotencyKey)
   if (known) {
     const same =
-      known.work_dir === run.workDir &&
+      // A turn is asked where its conversation is, which may have been moved since.
+      (known.conversation_id !== null || known.work_dir === run.workDir) &&
       known.agent === run.agent &&
       known.model === run.model &&
       known.conversation_id === (run.conversation?.id ?? null) &&
@@ -32,7 +34,7 @@ export async function admitRun(tx: Tx, run: NewRun): Promise<{ run: RunRecord; c
       idempotency_key: run.idempotencyKey,
       agent: run.agent,
       model: run.model,
-      work_dir: run.workDir,
+      work_dir: run.conversation ? await readWorkDir(tx, run.conversation.id) : run.workDir,
       prompt: run.prompt,
       prompt_id: run.promptId,
       request,
@@ -64,6 +66,16 @@ export async function admitRun(tx: Tx, run: NewRun): Promise<{ run: RunRecord; c
     .returningAll()
     .executeTakeFirstOrThrow()
   return { run: toRun(row), created: true }
+}
+
+/** Read here: the conversation may have been moved since the run was made. */
+async function readWorkDir(tx: Tx, id: ConversationId): Promise<string> {
+  const { work_dir } = await tx
+    .selectFrom('conversations')
+    .select('work_dir')
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow()
+  return work_dir
 }
 
 async function findRow(tx: Tx, idempotencyKey: string | null) {

@@ -370,7 +370,7 @@ class Play {
       idempotencyKey: null,
       agent,
       model: null,
-      workDir: this.#workDir,
+      workDir: '/where the conversation was before',
       prompt,
       promptId: randomUUID(),
       request,

@@ -1,7 +1,7 @@
 /** What every store must do, whatever database is below. Each backend's test calls this with a way to open one. */
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { EventBody } from '../../src/contract/events.ts'
-import { RunId, SessionId } from '../../src/contract/ids.ts'
+import { ConversationId, MessageId, RunId, SessionId } from '../../src/contract/ids.ts'
 import { EventBatch } from '../../src/store/event-batch.ts'
 import { OwnershipLost } from '../../src/store/records.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -78,6 +78,31 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
       const later = await store.admitRun(newRun({ idempotencyKey: 'k', model: 'haiku' }))
       expect(later).toMatchObject({ created: false, run: { id: first.run.id, state: { at: 'settled' } } })
       expect((await store.listRuns({ limit: 10 })).items).toHaveLength(1)
+    })
+
+    it('twice with one key is one turn, also if its conversation was moved since it was asked', async () => {
+      const store = await open()
+      const conversation = {
+        title: 't',
+        agent: 'claude',
+        instructions: null,
+        historyScope: 'shared',
+      } as const
+      const id = ConversationId.create(T0)
+      await store.createConversation({ ...conversation, id, workDir: '/first', createdAt: T0 })
+      const ask = (workDir: string) =>
+        store.admitTurn({
+          messageId: MessageId.create(T0),
+          conversationId: id,
+          run: newRun({ idempotencyKey: 'k', workDir }),
+        })
+      const { run } = await ask('/first')
+      await store.settleQueued(run.id, COMPLETED, at(1))
+      await store.updateConversation(id, { workDir: '/second' }, at(2))
+      expect(await ask('/second')).toMatchObject({
+        created: false,
+        run: { id: run.id, workDir: '/first' },
+      })
     })
 
     it.each([
