@@ -8,8 +8,10 @@
  *
  * A step is a run, what is done to it, to what of it (`at`: an attempt, a question) and how far it had come (`position`, of
  * what is read). Only deaths at the same step that came no further count together: a daemon that somebody kills twice is
- * hardly ever hit at the same one. Suspects are handled one at a time (`enter`), so that the second death singles out one of them.
+ * hardly ever hit at the same one. Of a run one thing is prepared, read or settled after the other, so that the next takes
+ * the place of the note before. Guards are answered side by side: each question has a note of its own. Suspects are handled one at a time (`enter`), so that the second death singles out one of them.
  */
+import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -64,10 +66,10 @@ export class Handling {
   }
 
   begin(runId: string, step: Step, at: string, position = 0): void {
-    const name = `${runId}.${step}`
+    const name = nameOf(runId, step, at)
     if (this.#noted.get(name) === `${at} ${position}`) return
     this.#noted.set(name, `${at} ${position}`)
-    const known = this.#suspicion(runId, step)
+    const known = this.#suspicion(runId, step, at)
     const again = known?.at === at && position <= known.position
     const note = again ? known : { at, position, deaths: 0 }
     this.#write(name, { at, position: note.position, active: true, deaths: note.deaths })
@@ -75,10 +77,10 @@ export class Handling {
 
   /** `passed`: how far it has come. Of a step that was begun again further on meanwhile, nothing is removed. */
   end(runId: string, step: Step, at: string, position = 0, passed = position + 1): void {
-    const name = `${runId}.${step}`
+    const name = nameOf(runId, step, at)
     if (this.#noted.get(name) !== `${at} ${position}`) return
     this.#noted.delete(name)
-    const known = this.#suspicion(runId, step)
+    const known = this.#suspicion(runId, step, at)
     if (known?.at === at && known.position >= passed) {
       this.#write(name, { ...known, active: false })
       return
@@ -92,7 +94,7 @@ export class Handling {
     }
   }
 
-  /** For work of which only one is under way at a time. */
+  /** Of a guard several may be under way at a time, of all else only one. */
   async during<T>(runId: string, step: Step, at: string, work: () => Promise<T>): Promise<T> {
     this.begin(runId, step, at)
     try {
@@ -119,12 +121,14 @@ export class Handling {
   /** The run is over: it is not suspected of anything any more. */
   forget(runId: string): void {
     for (const step of STEPS) this.#remove(`${runId}.${step}`)
+    for (const { step, at } of this.#suspects.get(runId) ?? []) this.#remove(nameOf(runId, step, at))
     this.#suspects.delete(runId)
     this.leave(runId)
   }
 
-  #suspicion(runId: string, step: Step): Suspicion | undefined {
-    return this.#suspects.get(runId)?.find((one) => one.step === step)
+  #suspicion(runId: string, step: Step, at: string): Suspicion | undefined {
+    const name = nameOf(runId, step, at)
+    return this.#suspects.get(runId)?.find((one) => nameOf(runId, one.step, one.at) === name)
   }
 
   /** A note that cannot be written, because the disk is full, is missing: that must stop nobody. */
@@ -145,6 +149,12 @@ export class Handling {
     }
   }
 }
+
+/** The id of a guard's question comes from a file that an agent may have made: its digest is a safe name. */
+const nameOf = (runId: string, step: Step, at: string) =>
+  step === 'guard'
+    ? `${runId}.guard.${createHash('sha256').update(at).digest('hex').slice(0, 16)}`
+    : `${runId}.${step}`
 
 const isStep = (text: string): text is Step => (STEPS as readonly string[]).includes(text)
 

@@ -75,6 +75,19 @@ it('the end of an earlier batch does not end the note of the one that is being r
   expect(life(() => {})).toMatchObject([{ position: 2, deaths: 1 }])
 })
 
+it('the end of one guard leaves the note of another that is being answered, in the next life too', () => {
+  const killer = (h: Handling) => {
+    h.begin('run_a', 'guard', 'g1')
+    h.begin('run_a', 'guard', 'g2')
+    h.end('run_a', 'guard', 'g2')
+  }
+  life(killer)
+  const once = { runId: 'run_a', step: 'guard', at: 'g1', position: 0, deaths: 1 }
+  expect(life(killer)).toEqual([once])
+  expect(life((h) => h.forget('run_a'))).toEqual([{ ...once, deaths: 2 }])
+  expect(readdirSync(dir)).toEqual([])
+})
+
 it('handles suspects one by one, and nobody else waits', async () => {
   life((h) => {
     h.begin('run_a', 'read', '1')
