@@ -74,13 +74,15 @@ export class Hold {
     const { store, agents } = this.#parts
     const session = await store.getSession(attempt.sessionId)
     if (!session?.compacted) return []
-    const { capabilities } = await agents.runtime(run.agent)
+    // The agent may have been taken out of the configuration: the process is here all the same. A report that is asked
+    // for in the text is understood in either case.
+    const runtime = await agents.runtime(run.agent).catch(() => null)
     const decision = { kind: 'resume', agentSessionId: session.agentSessionId, carry: 'none' } as const
     const due = { ...run, links: { ...run.links, followUpId } }
     const tier = await readTierText(this.#parts, due, {
       decision,
       standing: 'compacted',
-      bySchema: capabilities.structuredOutput,
+      bySchema: runtime?.capabilities.structuredOutput ?? false,
     })
     return composeReminder({ tier: tier?.text ?? null, task: run.prompt })
   }

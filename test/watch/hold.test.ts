@@ -1,0 +1,31 @@
+/** A process that is kept for a follow-up, without the process: what is put into its folder for it to read. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { claudeAdapter } from '../../src/agents/claude/adapter.ts'
+import { AgentRegistry } from '../../src/agents/registry.ts'
+import { Hold } from '../../src/engine/follow-ups/hold.ts'
+import { attemptDir, prepare } from '../../src/process/attempt-dir.ts'
+import { EventBatch } from '../../src/store/event-batch.ts'
+import { admitted, COMPLETED } from '../store/records.ts'
+import { MINUTE, Stage } from './stage.ts'
+
+it('is given it after a compaction, though its agent is not configured any more', async () => {
+  const stage = await Stage.set()
+  const run = await admitted(stage.store, { prompt: 'look after the service' })
+  const attempt = await stage.attemptOf(run)
+  await stage.plan(run, { inMs: MINUTE }, 'verify it')
+  await stage.store.advanceAttempt(attempt, EventBatch.of([{ type: 'compaction' }]), 1, stage.now)
+  await stage.pass(MINUTE)
+  const dir = attemptDir(stage.dir, attempt.id)
+  prepare(dir, [])
+  const agents = new AgentRegistry([], { get: async () => null, put: async () => {} }, [])
+  const hold = new Hold({ ...stage.parts, agents }, { run, attempt, adapter: claudeAdapter, dir })
+  hold.notePlanned()
+  expect(await hold.look({ type: 'turn-end', outcome: COMPLETED })).toBe('given')
+  const given = readdirSync(join(dir.path, 'q')).map((name) =>
+    readFileSync(join(dir.path, 'q', name), 'utf8'),
+  )
+  expect(given).toHaveLength(1)
+  for (const words of ['look after the service', 'verify it']) expect(given[0]).toContain(words)
+})
