@@ -65,10 +65,11 @@ export async function readArchive(archiveDir: string, session: ArchivedSession):
 export async function archivedFiles(
   archiveDir: string,
   session: ArchivedSession,
-): Promise<{ transcript: string; folder: string } | null> {
+): Promise<{ transcript: string; folder: string; writtenMs: number } | null> {
   const path = pathOf(archiveDir, session)
   const found = path !== null && (await stat(path).catch(ignoreMissing))
-  return path !== null && found ? { transcript: path, folder: path.slice(0, -SUFFIX.length) } : null
+  if (path === null || !found) return null
+  return { transcript: path, folder: path.slice(0, -SUFFIX.length), writtenMs: found.mtimeMs }
 }
 
 /** The transcripts that are kept of a job. */

@@ -35,7 +35,25 @@ export async function restoreSession(
   return true
 }
 
-/** Of whichever job it was archived for. A restore that fails is no reason not to start: the run starts fresh. */
+/** The jobs for which the archive has the session, the newest copy first: an older one lacks the turns since. */
+export async function newestArchives(
+  archiveDir: string,
+  jobIds: Iterable<string>,
+  agentSessionId: string,
+): Promise<string[]> {
+  const found = await Promise.all(
+    [...jobIds].map(async (jobId) => {
+      const writtenMs = (await archivedFiles(archiveDir, { jobId, agentSessionId }))?.writtenMs
+      return writtenMs === undefined ? [] : [{ jobId, writtenMs }]
+    }),
+  )
+  return found
+    .flat()
+    .toSorted((a, b) => b.writtenMs - a.writtenMs)
+    .map(({ jobId }) => jobId)
+}
+
+/** Of whichever job it was archived for last. A restore that fails is no reason not to start: the run starts fresh. */
 export async function restoreIfArchived(
   parts: EngineParts,
   { adapter, env }: Pick<RestoreParts, 'adapter' | 'env'>,
@@ -44,8 +62,8 @@ export async function restoreIfArchived(
 ): Promise<boolean> {
   const { items } = await parts.store.listRuns({ limit: RUNS, sessionId: session.id })
   const jobs = new Set([run, ...items].flatMap(({ links }) => links.jobId ?? []))
-  for (const jobId of jobs) {
-    const { agentSessionId, workDir } = session
+  const { agentSessionId, workDir } = session
+  for (const jobId of await newestArchives(parts.archive, jobs, agentSessionId)) {
     try {
       const where = { archiveDir: parts.archive, adapter, env }
       if (await restoreSession(where, { jobId, agentSessionId, workDir })) {

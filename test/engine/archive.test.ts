@@ -19,7 +19,7 @@ import { gunzipSync } from 'node:zlib'
 import { expect, it, onTestFinished } from 'vitest'
 import { claudeAdapter } from '../../src/agents/claude/adapter.ts'
 import { archiveSession, readArchive, sweepArchive } from '../../src/engine/archive.ts'
-import { restoreSession } from '../../src/engine/restore.ts'
+import { newestArchives, restoreSession } from '../../src/engine/restore.ts'
 
 const ID = '11111111-2222-4333-8444-555555555555'
 const JOB = 'job_01ABC'
@@ -95,6 +95,20 @@ it('is put back whole where it is missing, in another home too, and takes the pl
   expect(readFileSync(join(there, `${ID}.jsonl`), 'utf8')).toBe('newer')
   expect(await restore(join(dir, 'third'), 'job_other')).toBe(false)
   expect(existsSync(join(dir, 'third'))).toBe(false)
+})
+
+it('of several copies the newest is found first, whichever job it was made for', async () => {
+  const { archiveDir, archive } = setUp()
+  for (const [job, day] of [
+    ['job_a', 2],
+    ['job_b', 9],
+    ['job_c', 1],
+  ] as const) {
+    const { path } = (await archive(job))!
+    utimesSync(path, new Date(0), new Date(day * 86_400_000))
+  }
+  const jobs = ['job_a', 'job_none', 'job_b', 'job_c']
+  expect(await newestArchives(archiveDir, jobs, ID)).toEqual(['job_b', 'job_a', 'job_c'])
 })
 
 it('may be repeated: the newer state replaces the older, and leaves nothing else behind', async () => {
