@@ -13,21 +13,22 @@ export function visible(text: string): string {
   return text.replaceAll(HIDDEN, (char) => `\\u{${char.codePointAt(0)?.toString(16)}}`)
 }
 
-/** All that a tool call would do, most telling field first; nothing is left out. */
+/**
+ * All that a tool call would do, most telling field first; nothing is left out. A line that goes on with a value is marked,
+ * so that no value can look like another field.
+ */
 export function describeCall(tool: string, input: unknown): string {
   if (typeof input !== 'object' || input === null || Array.isArray(input))
     return `${visible(tool)} ${input === undefined ? '' : visible(JSON.stringify(input))}`.trim()
   const { command, ...others } = input as Record<string, unknown>
-  const said = typeof command === 'string' ? [visible(command)] : []
-  const rest = typeof command === 'string' || command === undefined ? others : { command, ...others }
-  const fields = Object.entries(rest).map(
-    ([key, value]) =>
-      `${visible(key)}: ${visible(typeof value === 'string' ? value : JSON.stringify(value))}`,
+  const fields = Object.entries(command === undefined ? others : { command, ...others }).map(([key, value]) =>
+    `${visible(key)}: ${visible(typeof value === 'string' ? value : JSON.stringify(value))}`.replaceAll(
+      '\n',
+      '\n  | ',
+    ),
   )
-  return [visible(tool), ...[...said, ...fields].map((part) => indented(part))].join('\n')
+  return [visible(tool), ...fields].join('\n  ')
 }
-
-const indented = (text: string) => text.replaceAll(/^/gm, '  ')
 
 /**
  * For channels that take only so much: its beginning and its end, and in between how much is missing and where all of it

@@ -148,7 +148,7 @@ test('the page of a job has all there is', () => {
       'attempt 2  resumed, running',
       `checkpoint 1  start ffffffffffff ${at} refs/reprise/x/1`,
       'transcript of abc, 2 KiB: /archive/abc.jsonl',
-      'asks       may it use Bash\n             ls',
+      'asks       may it use Bash\n             command: ls',
       'So far.',
     ]),
   )
