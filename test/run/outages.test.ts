@@ -38,6 +38,7 @@ it('an outage: mixed runs wait without processes, across a kill of the daemon, a
           when: '/^work on it$/',
           reply: [bash('echo once >> log'), { await: 'results' }, { hold: 'gate' }, 'never'],
         },
+        { when: '/^hold the line$/', reply: [{ cut: { times: 2 } }, 'Still here.'] },
         { when: { user: 'tier 1 of' }, reply: [report(FIXED), results, { text: 'looked' }] },
         { when: 'You were interrupted', reply: 'Went on.' },
         { reply: 'Answered.' },
@@ -48,6 +49,12 @@ it('an outage: mixed runs wait without processes, across a kill of the daemon, a
   await world.startDaemon()
   const chat = await Chat.create(world)
   const before = await chat.say('the first question')
+
+  // The connection is lost before the answer comes, and again when the CLI tries once more by itself.
+  const lost = await world.run({ prompt: 'hold the line' })
+  expect(lost.attempts.map(({ outcome }) => outcome?.name)).toEqual(['outage', 'completed'])
+  expect(new Set(lost.attempts.map(({ agentSessionId }) => agentSessionId)).size).toBe(1)
+  expect(countIn(lost.sessionId, 'hold the line')).toBe(1)
 
   const atWork = await createJob(world, { prompt: 'work on it', permissions: 'allow', maxResumes: 0 })
   await world.simulator.waitForHold('gate')
