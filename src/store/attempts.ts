@@ -36,9 +36,9 @@ export interface StartInput {
   place?: Place
   /** Made with the attempt if it is a fresh one. */
   newSession: SessionRecord | null
-  /** How long the text is, and how long it would be with the whole history. */
   /** Of the conversation it was prepared for. */
   revision?: number | null
+  /** How long the text is, and how long it would be with the whole history. */
   sent?: Sent
   events: (number: number) => readonly EventBody[]
 }

@@ -90,11 +90,12 @@ export interface Store extends Watching {
     at: Date,
     options?: { urgent?: boolean; heldFrom?: number | null },
   ) => Promise<number>
-  /** What did not come from its output. */
+  /** How long it has worked and waited, in time that somebody watched. */
   noteWatched: (
     attempt: Pick<AttemptRecord, 'id' | 'fence'>,
     watched: AttemptRecord['watched'],
   ) => Promise<void>
+  /** Adds events that did not come from the agent's output. */
   addEvents: (attempt: AttemptRecord, events: readonly EventBody[], at: Date) => Promise<void>
   setStopCause: (attempt: AttemptRecord, cause: string, message: string, at: Date) => Promise<boolean>
   endAttempt: (ending: AttemptEnding) => Promise<void>
