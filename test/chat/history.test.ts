@@ -177,6 +177,8 @@ class Play {
   readonly #recorded = new Map<string, Set<string>>()
   /** What was said in attempts of a run so far. */
   readonly #said = new Map<string, string[]>()
+  /** What agents said that their session does not hold: the next attempt is told of it as such, not as history. */
+  readonly #unheld = new Set<string>()
   /** Words that a session may know twice. */
   readonly #repeated = new Set<string>()
   /** What was said in sessions by hand. */
@@ -531,7 +533,8 @@ class Play {
     const { outdatedAttempts } = (await store.getRun(attempt.runId))!
     if (attempt.number > outdatedAttempts)
       this.#said.set(attempt.runId, [...(this.#said.get(attempt.runId) ?? []), said])
-    if (recorded) {
+    if (!recorded) this.#unheld.add(said)
+    else {
       const memory = `${this.#sessions.get(attempt.sessionId)}\n${said}`
       this.#sessions.set(attempt.sessionId, compacts ? summaryOf(memory) : memory)
     }
@@ -603,13 +606,13 @@ class Play {
     const boundary = before.findLastIndex((m) => m.role === 'assistant' && m.agent !== run.agent)
     const due = this.#scope === 'shared' ? before : before.slice(boundary + 1)
     // Everything due is there, once, in order; the question comes last.
-    const expected = [...grouped(words(due)), run.prompt]
+    const expected = [...grouped(words(due).filter((word) => !this.#unheld.has(word))), run.prompt]
     expect(inFront.filter((word) => expected.includes(word))).toEqual(expected)
     // Nothing is there that the conversation no longer says. (In scope `agent` a resumed session may still know its
     // own earlier turns, from before the boundary: they are part of the conversation.) What earlier attempts at the
     // same question said will be part of its answer.
     const own = this.#said.get(run.id) ?? []
-    const allowed = [...(this.#scope === 'shared' ? expected : [...words(before), run.prompt]), ...own]
+    const allowed = [...words(before), run.prompt, ...own]
     expect(inFront.filter((word) => !allowed.includes(word))).toEqual([])
   }
 }
@@ -623,6 +626,16 @@ const FOUND_ONCE: Step[][] = [
     { do: 'rename' },
     { do: 'crash', accepted: false, recorded: false, again: true, compacts: false },
   ],
+  // An agent is killed after it accepted what others had said meanwhile, and before its session had it; the second time
+  // there is no further attempt.
+  ...[true, false].map((again): Step[] => [
+    { do: 'turn', agent: 0, compacts: false, command: false },
+    { do: 'turn', agent: 1, compacts: false, command: false },
+    { do: 'say', agent: 0 },
+    { do: 'start', raced: null, at: 0 },
+    { do: 'crash', accepted: true, recorded: false, again, compacts: false },
+    { do: 'turn', agent: 0, compacts: false, command: false },
+  ]),
   // What a turn was told that is asked again is edited while it runs in a new session.
   [
     { do: 'turn', agent: 1, compacts: false, command: false },
