@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Client, createClient } from '../client/client.ts'
-import { resolveHome } from '../config/home.ts'
+import { identifyHome, resolveHome } from '../config/home.ts'
 import { RepriseError } from '../contract/errors.ts'
 import type { DaemonFile } from '../contract/http.ts'
 import type { CliContext } from './context.ts'
@@ -50,8 +50,10 @@ export function explainRefusal(error: RepriseError, home: string): RepriseError 
 function locateDaemon(home: string): (DaemonFile & { token: string }) | null {
   try {
     const file = JSON.parse(readFileSync(join(home, 'daemon.json'), 'utf8')) as Partial<DaemonFile>
-    const { pid, url, startedAt } = file
+    const { pid, url, startedAt, homeId } = file
     if (!Number.isInteger(pid) || typeof url !== 'string' || typeof startedAt !== 'string') return null
+    // In a copy of a home, the file speaks of the daemon of the original.
+    if (homeId !== undefined && homeId !== identifyHome(home)) return null
     const token = readFileSync(join(home, 'token'), 'utf8').trim()
     return { pid: pid as number, url, startedAt, token }
   } catch {

@@ -54,9 +54,13 @@ async function runHere(context: CliContext): Promise<void> {
   const { url, pid, simulator, notices } = daemon
   await show(context, { url, pid, simulator, notices }, { home, alreadyRunning: false })
   await tellReady({ url, pid, simulator, notices })
-  await daemon.closed
-  if (!context.json)
-    notify(context, 'Stopped. Agents that were at work go on; the next `reprise up` takes them over.')
+  const cause = await daemon.closed
+  const ended = {
+    asked: 'Stopped. Agents that were at work go on; the next `reprise up` takes them over.',
+    'home-gone': `Stopped: ${home} has been removed or replaced. Agents that were at work end by themselves.`,
+  }
+  if (!context.json) notify(context, ended[cause])
+  if (cause === 'home-gone') context.exitCode = EXIT.failed
   leaveSoon()
 }
 

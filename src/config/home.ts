@@ -14,6 +14,19 @@ export function resolveHome({ env, cwd }: { env: Environment; cwd: string }): st
   return resolve(cwd, asked)
 }
 
+/**
+ * Identifies the directory itself: the same after a rename or through a link, another one for a copy, or for a directory
+ * made later in the same place. null if there is none.
+ */
+export function identifyHome(home: string): string | null {
+  try {
+    const { dev, ino, birthtimeNs } = statSync(home, { bigint: true })
+    return `${dev}:${ino}:${birthtimeNs}`
+  } catch {
+    return null
+  }
+}
+
 /** Makes the home usable or throws `home-unusable`. Returns notes on what had to be repaired. */
 export function ensureHome(home: string): string[] {
   try {

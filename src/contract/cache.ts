@@ -4,8 +4,8 @@ import { z } from 'zod'
 /**
  * Why something that should have been in the cache was written again. `other-model`: caches are per model.
  * `other-version`: another version of the agent, whose instructions differ. `other-tools`: the agent has other tools.
- * `expired`: the session was last used longer ago than the cache keeps. `unknown`: the request began differently although
- * nothing that Reprise knows of has changed; CLAUDE.md, settings or the agent itself may have.
+ * `expired`: the session was last used longer ago than the cache keeps. `unknown`: nothing that
+ * Reprise knows of has changed; the server may have dropped it early, or CLAUDE.md, settings or the agent itself differ.
  */
 export const CACHE_CAUSES = ['other-model', 'other-version', 'other-tools', 'expired', 'unknown'] as const
 export const CacheCause = z.enum(CACHE_CAUSES)

@@ -55,5 +55,11 @@ export const page = <T extends z.ZodType>(item: T) =>
 export type Page<T> = { items: T[]; nextCursor: string | null }
 
 /** `$REPRISE_HOME/daemon.json`: how others find the daemon. */
-export const DaemonFile = z.object({ pid: z.number().int(), url: z.string(), startedAt: z.iso.datetime() })
+export const DaemonFile = z.object({
+  pid: z.number().int(),
+  url: z.string(),
+  startedAt: z.iso.datetime(),
+  /** Which directory the daemon works in, so that a copy of it is not taken for the home of that daemon. */
+  homeId: z.string().optional(),
+})
 export type DaemonFile = z.infer<typeof DaemonFile>

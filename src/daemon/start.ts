@@ -4,15 +4,18 @@
  */
 import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { explainDisk } from '../config/home.ts'
+import { explainDisk, identifyHome } from '../config/home.ts'
 import type { DaemonFile } from '../contract/http.ts'
 import { createApp } from '../server/app.ts'
 import { type Listening, listen } from '../server/listen.ts'
 import { systemClock } from './clock.ts'
 import { type ComposeInput, compose } from './compose.ts'
+import { watchHome } from './home-watch.ts'
 import { readDaemonFile } from './lock.ts'
 import { ensureToken } from './token.ts'
 import { readVersion } from './version.ts'
+
+export type CloseCause = 'asked' | 'home-gone'
 
 export interface Daemon {
   url: string
@@ -20,8 +23,8 @@ export interface Daemon {
   simulator: string | null
   notices: string[]
   close: () => Promise<void>
-  /** Resolves when the daemon has been closed, by whomever. */
-  closed: Promise<void>
+  /** Resolves when the daemon has been closed, by whomever. `home-gone`: its home has been removed. */
+  closed: Promise<CloseCause>
 }
 
 export async function startDaemon(input: ComposeInput): Promise<Daemon> {
@@ -36,15 +39,20 @@ export async function startDaemon(input: ComposeInput): Promise<Daemon> {
   } = await compose(input).catch((error: unknown) => {
     throw explainDisk(home, error)
   })
-  const { promise: closed, resolve: setClosed } = Promise.withResolvers<void>()
+  const { promise: closed, resolve: setClosed } = Promise.withResolvers<CloseCause>()
   let server: Listening | null = null
+  const stopWatching = watchHome(home, () => {
+    log.error({ home }, 'the home has been removed or replaced: stopping')
+    void close('home-gone')
+  })
   let closing: Promise<void> | null = null
-  const close = () => {
+  const close = (cause: CloseCause = 'asked') => {
     closing ??= (async () => {
+      stopWatching()
       if (readDaemonFile(home)?.pid === process.pid) rmSync(join(home, 'daemon.json'), { force: true })
       await server?.close()
       await closeParts()
-      setClosed()
+      setClosed(cause)
     })()
     return closing
   }
@@ -66,7 +74,8 @@ export async function startDaemon(input: ComposeInput): Promise<Daemon> {
     })
     server = await listen(app, { host, port })
     url = server.url
-    publish(home, { pid: process.pid, url, startedAt })
+    const homeId = identifyHome(home)
+    publish(home, { pid: process.pid, url, startedAt, ...(homeId === null ? {} : { homeId }) })
     const { adopted } = await engine.open()
     if (adopted > 0) log.info({ adopted }, 'took over attempts that were left open')
     return { url, pid: process.pid, simulator: simulatorUrl, notices, close, closed }

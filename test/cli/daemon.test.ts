@@ -1,4 +1,6 @@
 /** The CLI with a real daemon and a real agent, which talks to a scripted model. */
+import { cpSync, existsSync, renameSync, rmSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Page } from '../../src/contract/http.ts'
 import type { Run } from '../../src/contract/run.ts'
@@ -198,5 +200,37 @@ describe('down', () => {
     await running.says('Reprise is up at')
     running.kill(signal)
     expect((await running.result).code).toBe(0)
+  })
+
+  test('a daemon whose home is removed says so and ends, and makes nothing there', async () => {
+    const home = join(cli.workDir, 'removed')
+    const running = cli.start(['up', '--foreground'], { env: { REPRISE_HOME: home } })
+    await running.says('Reprise is up at')
+    rmSync(home, { recursive: true })
+    const { code, stderr } = await running.result
+    expect([code, stderr]).toEqual([1, expect.stringContaining(`${home} has been removed`)])
+    expect(existsSync(home)).toBe(false)
+  })
+
+  test('a copy of a home has no daemon, one that was moved or linked to still has its own', async () => {
+    await cli.run(['up'])
+    const pid = cli.daemonPid()
+    const [copy, moved, link] = ['copy', 'moved', 'link'].map((name) => join(cli.workDir, name)) as [
+      string,
+      string,
+      string,
+    ]
+    const statusOf = (home: string) => cli.run(['status', '--json'], { env: { REPRISE_HOME: home } })
+    cpSync(cli.home, copy, { recursive: true })
+    expect((await statusOf(copy)).code).toBe(3)
+    expect((await cli.run(['down'], { env: { REPRISE_HOME: copy } })).stdout).not.toContain('Stopped')
+    symlinkSync(cli.home, link)
+    renameSync(cli.home, moved)
+    try {
+      expect((await statusOf(moved)).json()).toMatchObject({ pid })
+    } finally {
+      renameSync(moved, cli.home)
+    }
+    expect((await statusOf(link)).json()).toMatchObject({ pid })
   })
 })

@@ -5,7 +5,8 @@ export const CAUSE_TEXTS: Readonly<Record<CacheCause, string>> = {
   'other-version': 'another version of the agent',
   'other-tools': 'the agent has other tools than before',
   expired: 'the session was last used longer ago than the cache keeps',
-  unknown: 'the request began differently; CLAUDE.md, settings or the agent may have changed',
+  unknown:
+    'cause unknown: the server may have dropped it early, or CLAUDE.md, settings or the agent may have changed',
 }
 
 /** For the run's events: what was written again, why, and what that cost. */
