@@ -77,7 +77,8 @@ export function createEngine(
     onAsk: () => approvals.wake(),
     onPlanned: () => timetable.notePlanned(),
   }
-  const timekeeping = new Timekeeping(parts, () => {
+  const timekeeping = new Timekeeping(parts, ({ jumpMs }) => {
+    parts.obstacles.followJump(jumpMs)
     dispatcher.wake()
     notifications.wake()
     approvals.wake()
@@ -119,6 +120,7 @@ export function createEngine(
     const before = new Date(clock.now().getTime() - settings.jobs.keepCheckpointsMs)
     Promise.all([
       sweepSpool(parts),
+      parts.obstacles.sweep(),
       notifications.sweep(),
       parts.checkpoints.sweep(before),
       parts.cooldowns.sweep(),

@@ -52,7 +52,7 @@ export class Obstacles {
   readonly #onRelease: () => void
   /** Accounts with an open obstacle. */
   readonly #blocked = new Set<string>()
-  /** When the model last answered a request of this account and model. */
+  /** When the model last answered a request of this account and model. Moves with the clock, as stored times do. */
   readonly #answeredAt = new Map<string, Date>()
   readonly #quotas = new Map<string, string>()
 
@@ -63,8 +63,20 @@ export class Obstacles {
 
   /** Before anything is started. */
   async open(): Promise<void> {
-    const { store, clock } = this.#parts
+    const { store, clock, log } = this.#parts
+    const released = await this.#tidy()
+    if (released > 0) log.info({ released }, 'other credentials are configured; those that waited go on')
     for (const { account } of await store.listObstacles(clock.now())) this.#blocked.add(account)
+  }
+
+  /** From time to time. */
+  async sweep(): Promise<void> {
+    if ((await this.#tidy()) > 0) this.#onRelease()
+  }
+
+  /** The clock was set by so much, and the stored times have moved with it. */
+  followJump(jumpMs: number): void {
+    for (const [key, at] of this.#answeredAt) this.#answeredAt.set(key, new Date(at.getTime() + jumpMs))
   }
 
   /**
@@ -215,6 +227,14 @@ export class Obstacles {
       })
     }
     return { obstacles, quotas, paused: await store.listPaused() }
+  }
+
+  /** Releases runs that wait behind an obstacle of credentials they no longer use, and forgets obstacles of long ago. */
+  async #tidy(): Promise<number> {
+    const { store, clock } = this.#parts
+    const own = (run: Pick<Run, 'agent' | 'model'>) => this.#accessOf(run)?.account ?? null
+    const released = await persist(this.#parts, () => store.tidyObstacles(own, clock.now()))
+    return released.length
   }
 
   async #hasAnswered(access: Known): Promise<boolean> {

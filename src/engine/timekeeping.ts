@@ -23,12 +23,12 @@ const MAX_FOLLOW_UPS = 100_000
 
 export class Timekeeping {
   readonly #parts: Parts
-  readonly #onMoved: () => void
+  readonly #onMoved: (change: ClockChange) => void
   #timer: NodeJS.Timeout | undefined
   #following: Promise<void> | null = null
 
   /** `onMoved`: what is due may be due at another time now. */
-  constructor(parts: Parts, onMoved: () => void) {
+  constructor(parts: Parts, onMoved: (change: ClockChange) => void) {
     this.#parts = parts
     this.#onMoved = onMoved
   }
@@ -77,7 +77,7 @@ export class Timekeeping {
     if (change.missedMs !== 0) log.warn(change, 'nobody watched for a while; that time is not counted')
     await this.#move(change)
     clock.follow(change)
-    this.#onMoved()
+    this.#onMoved(change)
   }
 
   async #move(change: ClockChange): Promise<void> {

@@ -14,6 +14,7 @@ import type { EventBatch } from './event-batch.ts'
 import { appendBatch, appendEvents } from './events.ts'
 import { followRun } from './job-state.ts'
 import { enqueueNotifications } from './notifications.ts'
+import { unlessClosed } from './obstacles.ts'
 import { closeQuestions, trackQuestions } from './questions.ts'
 import {
   type AttemptEnding,
@@ -274,7 +275,8 @@ export async function setStopCause(
 }
 
 export async function endAttempt(tx: Tx, ending: AttemptEnding): Promise<void> {
-  const { attempt, at, next, spend } = ending
+  const { attempt, at, spend } = ending
+  const next = await unlessClosed(tx, ending.next, at)
   const { numUpdatedRows } = await tx
     .updateTable('attempts')
     .set({
@@ -347,7 +349,9 @@ export async function endAttempt(tx: Tx, ending: AttemptEnding): Promise<void> {
   }
   if (ending.turn) await endTurn(tx, ending.turn, at)
   if (ending.tier) await addEscalation(tx, ending.tier)
-  await enqueueNotifications(tx, ending.notices ?? [], at)
+  // Nobody is told of a pause that has become needless.
+  const needless = ending.next.kind === 'pause' && next.kind !== 'pause'
+  await enqueueNotifications(tx, needless ? [] : (ending.notices ?? []), at)
   await appendEvents(tx, attempt.runId, attempt.id, ending.events, at)
 }
 

@@ -13,6 +13,7 @@ import { extendDeadlineOf } from './cycle-deadlines.ts'
 import { appendEvents } from './events.ts'
 import { followRun } from './job-state.ts'
 import { enqueueNotifications } from './notifications.ts'
+import type { AttemptEnding } from './records.ts'
 import { PAUSED_MS } from './rows.ts'
 import type { ObstaclesTable, Tables } from './schema.ts'
 import type { Tx } from './writer.ts'
@@ -32,9 +33,14 @@ export interface OpenObstacle extends InTheWay {
 /** From being chosen to having started, a run may take so long; after that another one tries. */
 const CLAIM_MS = 30_000
 const LISTED = 50
+/** How long after its next try an obstacle is kept that no run waits behind. */
+const FORGET_AFTER_MS = 86_400_000
+const ANSWERS_AGAIN = 'the model answers again; starts in its turn'
 
 export const obstacleKey = ({ account, model }: Pick<Obstacle, 'account' | 'model'>) =>
   `${account}/${model ?? ''}`
+const accountOf = (key: string) => key.slice(0, key.indexOf('/'))
+const modelOf = (key: string) => key.slice(key.indexOf('/') + 1)
 
 /** An attempt has met it: opened, or put off. */
 export async function meetObstacle(
@@ -194,19 +200,63 @@ export async function closeObstacles(
     .returning(['account', 'model'])
     .execute()
   if (closed.length === 0) return []
-  const held = await tx
+  const keys = closed.map(obstacleKey)
+  return releaseRuns(
+    tx,
+    (await listHeld(tx)).filter((run) => keys.includes(run.held_by)),
+    ANSWERS_AGAIN,
+    now,
+  )
+}
+
+/** Queued runs that wait behind an obstacle, paused ones too, in the order in which they are let go. */
+async function listHeld(tx: Tx) {
+  const rows = await tx
     .selectFrom('runs')
-    .select(['id', 'not_before'])
+    .select(['id', 'agent', 'model', 'not_before', 'held_by'])
     .where('state', '=', 'queued')
-    .where('held_by', 'in', closed.map(obstacleKey))
+    .where('held_by', 'is not', null)
     .orderBy('priority', 'desc')
     .orderBy('id')
     .execute()
-  for (const [index, at] of spreadStarts(held.length, now).entries()) {
-    const run = held[index]
-    if (run) await releaseRun(tx, run, at, now)
+  return rows.map((row) => ({ ...row, held_by: row.held_by ?? '' }))
+}
+
+/**
+ * The agents may be configured with other credentials than before: runs that wait behind an obstacle of another account
+ * than their own go now. Obstacles that nobody has waited behind since long before now are forgotten.
+ */
+export async function tidyObstacles(
+  tx: Tx,
+  ownAccountOf: (run: { agent: string; model: string | null }) => string | null,
+  now: Date,
+): Promise<RunId[]> {
+  const held = await listHeld(tx)
+  const stale = held.filter((run) => ownAccountOf(run) !== accountOf(run.held_by))
+  const released = await releaseRuns(tx, stale, 'other credentials are configured; starts in its turn', now)
+  const needed = held.filter((run) => !stale.includes(run)).map((run) => run.held_by)
+  const old = await tx
+    .selectFrom('obstacles')
+    .select(['account', 'model'])
+    .where('next_try_at', '<', now.getTime() - FORGET_AFTER_MS)
+    .execute()
+  for (const { account, model } of old.filter((row) => !needed.includes(obstacleKey(row)))) {
+    await tx.deleteFrom('obstacles').where('account', '=', account).where('model', '=', model).execute()
   }
-  return held.map(({ id }) => id)
+  return released
+}
+
+async function releaseRuns(
+  tx: Tx,
+  runs: readonly { id: RunId; not_before: number | null }[],
+  why: string,
+  now: Date,
+): Promise<RunId[]> {
+  for (const [index, at] of spreadStarts(runs.length, now).entries()) {
+    const run = runs[index]
+    if (run) await releaseRun(tx, run, at, now, why)
+  }
+  return runs.map(({ id }) => id)
 }
 
 async function releaseRun(
@@ -214,6 +264,7 @@ async function releaseRun(
   { id, not_before: before }: { id: RunId; not_before: number | null },
   at: Date,
   now: Date,
+  why: string,
 ): Promise<void> {
   const notBefore = Math.min(at.getTime(), before === null ? at.getTime() : Number(before))
   await tx
@@ -221,7 +272,7 @@ async function releaseRun(
     .set({
       not_before: notBefore,
       wait_ms: Math.max(0, notBefore - now.getTime()),
-      message: 'the model answers again; starts in its turn',
+      message: why,
       held_by: null,
     })
     .where('id', '=', id)
@@ -231,8 +282,26 @@ async function releaseRun(
   // Time that was given to its cycle for a wait that was shorter.
   await extendDeadlineOf(tx, id, notBefore - Number(before))
   if (Number(before) < PAUSED_MS) return
-  const text = 'the model answers again; the run is not paused any longer'
-  await appendEvents(tx, id, null, [{ type: 'note', text }], now)
+  await appendEvents(tx, id, null, [{ type: 'note', text: `not paused any longer: ${why}` }], now)
+}
+
+/**
+ * What follows for a run whose attempt ends, if the obstacle it was to wait behind has been closed since that was decided:
+ * nobody would release the run any more, so it starts now.
+ */
+export async function unlessClosed(
+  tx: Tx,
+  next: AttemptEnding['next'],
+  at: Date,
+): Promise<AttemptEnding['next']> {
+  if (next.kind === 'settle' || !next.heldBy) return next
+  const row = await tx
+    .selectFrom('obstacles')
+    .select('kind')
+    .where('account', '=', accountOf(next.heldBy))
+    .where('model', '=', modelOf(next.heldBy))
+    .executeTakeFirst()
+  return row ? next : { kind: 'retry', notBefore: at, why: ANSWERS_AGAIN }
 }
 
 export interface Pause {
@@ -264,12 +333,11 @@ export async function pauseRun(
 
 /** A person wants it tried now. */
 export async function tryNow(tx: Tx, key: string, at: Date): Promise<void> {
-  const [account = '', model = ''] = [key.slice(0, key.indexOf('/')), key.slice(key.indexOf('/') + 1)]
   await tx
     .updateTable('obstacles')
     .set({ next_try_at: at.getTime() })
-    .where('account', '=', account)
-    .where('model', '=', model)
+    .where('account', '=', accountOf(key))
+    .where('model', '=', modelOf(key))
     .where('next_try_at', '>', at.getTime())
     .execute()
 }

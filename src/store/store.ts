@@ -243,6 +243,8 @@ export interface Store extends Watching {
   ) => Promise<Passage>
   /** Returns the runs that were let go. */
   closeObstacles: (access: obstacles.Access, runId: RunId, calledAt: Date, now: Date) => Promise<RunId[]>
+  /** Releases runs that wait behind another account's obstacle, and forgets old ones. Returns the runs that were let go. */
+  tidyObstacles: (ownAccountOf: Parameters<typeof obstacles.tidyObstacles>[1], now: Date) => Promise<RunId[]>
   listObstacles: (now: Date) => Promise<obstacles.OpenObstacle[]>
   /** Leaves a queued run to a person; `hastenRun` makes it go on. */
   pauseRun: (id: RunId, pause: obstacles.Pause, at: Date) => Promise<boolean>
@@ -386,6 +388,7 @@ export function createStore(
       write((tx) => obstacles.passObstacles(tx, run, access, limitMs, now)),
     closeObstacles: (access, runId, calledAt, now) =>
       write((tx) => obstacles.closeObstacles(tx, access, runId, calledAt, now)),
+    tidyObstacles: (ownAccountOf, now) => write((tx) => obstacles.tidyObstacles(tx, ownAccountOf, now)),
     listObstacles: (now) => obstacles.listObstacles(reader, now),
     pauseRun: (id, pause, at) => write((tx) => obstacles.pauseRun(tx, id, pause, at)),
     listPaused: () => obstacles.listPaused(reader),

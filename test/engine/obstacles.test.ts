@@ -21,7 +21,8 @@ import { noticesOfPause } from '../../src/engine/tiers/tell-paused.ts'
 import type { AttemptRecord, NewRun, RunRecord } from '../../src/store/records.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import type { Store } from '../../src/store/store.ts'
-import { ending, newAttempt, newRun, newSession, startAttempt, T0 } from '../store/records.ts'
+import { planned } from '../store/outbox.ts'
+import { ending, newAttempt, newRun, newSession, running, startAttempt, T0 } from '../store/records.ts'
 import { cycleStart, newCycle, newWatch } from '../store/watch-records.ts'
 
 const MINUTE = 60_000
@@ -46,6 +47,8 @@ class Night {
   now = T0
   /** What the model does with a request. */
   model: (run: RunRecord) => Outcome | null = () => null
+  /** Of the credentials that are configured. */
+  identity = 'first'
   obstacles!: Obstacles
   readonly #parts: EngineParts
 
@@ -69,7 +72,11 @@ class Night {
       model: 'haiku',
       adapter: {
         name: 'claude',
-        account: () => ({ baseUrl: 'http://model', baseUrlSetting: 'MODEL_URL', identity: key }),
+        account: () => ({
+          baseUrl: 'http://model',
+          baseUrlSetting: 'MODEL_URL',
+          identity: `${key}/${this.identity}`,
+        }),
       },
     })
     const log = () => {}
@@ -326,6 +333,21 @@ it('one whose requests fail while others are answered waits by itself, and holds
   expect(await night.settled()).toBe(2)
 })
 
+it('after the clock was set back, an outage is still known from the failure of one run', async () => {
+  const night = await Night.begin()
+  await night.addJob()
+  await night.step()
+  const jumpMs = -24 * 60 * MINUTE
+  await night.store.moveTimes({ jumpMs, missedMs: 0, watches: [], clock: '{}' })
+  night.now = new Date(night.now.getTime() + jumpMs)
+  night.obstacles.followJump(jumpMs)
+  night.model = () => ({ ...OUTAGE, scope: 'model', apiStatus: 500 })
+  night.now = new Date(night.now.getTime() + MINUTE)
+  await night.addJob()
+  await night.step()
+  expect((await night.obstacles.describe()).obstacles).toMatchObject([{ kind: 'outage', model: 'haiku' }])
+})
+
 it('a run that was to try and did not find out leaves the try to the next', async () => {
   const night = await Night.begin()
   night.model = () => OUTAGE
@@ -347,6 +369,54 @@ it('a run that was to try and did not find out leaves the try to the next', asyn
   night.now = night.after(6 * MINUTE)
   expect([await passed(queued[1]!), await passed(queued[2]!)]).toEqual(['go', 'wait'])
   expect((await night.obstacles.describe()).obstacles[0]?.probe).toBe(queued[1]!.id)
+})
+
+it('an obstacle that closes while the end of an attempt is decided holds nobody', async () => {
+  const night = await Night.begin()
+  const { store, obstacles } = night
+  const [failed, vain, other] = [await running(store), await running(store), await running(store)]
+  night.now = night.after(5000)
+  const met = { outcome: OUTAGE, fruitless: 1, fruitlessSince: T0 }
+  const wait = await obstacles.meet({ ...failed, ...met })
+  expect(wait).toMatchObject({ kind: 'retry', heldBy: expect.any(String) })
+  night.now = night.after(6000)
+  await obstacles.noteAnswer(other.run, night.now)
+  const heldBy = wait?.heldBy ?? null
+  const retry = { kind: 'retry', notBefore: night.after(180 * MINUTE), why: 'outage', heldBy } as const
+  const notices = [{ ...planned(), subject: { kind: 'chain' as const, id: vain.run.id } }]
+  await store.endAttempt(ending(failed.attempt, { outcome: OUTAGE, next: retry, at: night.now }))
+  const pause = { kind: 'pause', why: 'outage', heldBy } as const
+  await store.endAttempt(ending(vain.attempt, { outcome: OUTAGE, next: pause, notices, at: night.now }))
+  for (const { run } of [failed, vain]) {
+    const why = expect.stringContaining('answers again')
+    expect((await store.getRun(run.id))?.state).toEqual({
+      at: 'queued',
+      notBefore: night.now,
+      why,
+      paused: false,
+    })
+  }
+  expect(await store.listNotifications({ kind: 'chain', id: vain.run.id })).toEqual([])
+})
+
+it('with other credentials nobody waits for the old ones, and what they met is forgotten after a while', async () => {
+  const night = await Night.begin()
+  night.model = () => limited(night.after(300 * MINUTE))
+  const job = await night.addJob()
+  await night.store.admitRun(night.run())
+  await night.step()
+  await night.restart()
+  expect(await night.store.getJob(job), 'a restart alone changes nothing').toMatchObject({ state: 'waiting' })
+  night.identity = 'second'
+  night.model = () => null
+  await night.restart()
+  await night.playUntil()
+  expect(await night.settled()).toBe(2)
+  expect(night.now < night.after(MINUTE)).toBe(true)
+  expect((await night.obstacles.describe()).obstacles).toHaveLength(1)
+  night.now = night.after(300 * MINUTE + 25 * 60 * MINUTE)
+  await night.obstacles.sweep()
+  expect((await night.obstacles.describe()).obstacles).toEqual([])
 })
 
 it('what has waited for too long is left to a person, who can have it tried', async () => {

@@ -17,7 +17,8 @@
  * - Everything else settles the run. A person or a rule above may start another run in the session.
  *
  * No loop is endless: interruptions are bounded by `maxResumes`, those of an unattended run that added nothing counting
- * double; waits by `outage.limit`.
+ * double; waits by `outage.limit`. One wait has no bound in time: a limit that keeps naming a new reset, each at most
+ * eight days ahead, is waited for as long as it does (see `outlasted` in core/obstacle). It counts one try for each reset.
  */
 import type { Outcome, OutcomeName } from '../../contract/outcome.ts'
 import type { Wait } from '../obstacle/wait.ts'
