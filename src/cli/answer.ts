@@ -1,11 +1,10 @@
 /** `reprise runs answer`: answers the one question that is open, or the one that is named. */
-import { createInterface } from 'node:readline/promises'
 import type { Client } from '../client/client.ts'
 import { RepriseError } from '../contract/errors.ts'
 import type { PendingQuestion, ToolResult } from '../contract/run.ts'
-import { describeAsk, pagesOf, showPages } from './ask-text.ts'
-import { type CliContext, notify, printJson, printLine } from './context.ts'
-import { styleFor } from './terminal.ts'
+import { describeAsk } from './ask-text.ts'
+import { type CliContext, printJson, printLine } from './context.ts'
+import { showWhole } from './show-whole.ts'
 import { usageError } from './usage-error.ts'
 
 interface AnswerOptions {
@@ -29,26 +28,10 @@ export async function answerQuestion(
   const { pending } = await client.getRun(runId)
   const question = pick(pending, options)
   // Whoever allows something sees all of it, also in a script's log.
-  if (allow && !context.json) await showWhole(question, context)
+  if (allow && !context.json) await showWhole(describeAsk(question), 'Refuse it with --deny.', context)
   const run = await client.answer(runId, toResult(question, options))
   if (context.json) return printJson(context, run)
   await printLine(context, `Answered ${question.toolUseId}.`)
-}
-
-/** On a terminal by page. Whoever does not want to see the end has allowed nothing. */
-async function showWhole(question: PendingQuestion, context: CliContext): Promise<void> {
-  const { stdin, stderr } = context
-  const style = styleFor(stderr, context.env)
-  const text = style.safe(describeAsk(question))
-  const pages = stdin.isTTY && stderr.isTTY ? pagesOf(text, stderr) : [text]
-  const lines = createInterface({ input: stdin, output: stderr as NodeJS.WritableStream })
-  try {
-    const show = (page: string) => notify(context, page)
-    if (await showPages(pages, show, (prompt) => lines.question(prompt))) return
-  } finally {
-    lines.close()
-  }
-  throw usageError('nothing was answered', 'Refuse it with --deny.')
 }
 
 function pick(pending: readonly PendingQuestion[], { runId, toolUseId }: AnswerOptions): PendingQuestion {

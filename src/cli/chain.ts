@@ -1,12 +1,14 @@
 /** Chains of runs, and the approvals they wait for, on the command line. */
 import type { Command } from 'commander'
-import type { Escalation } from '../contract/escalation.ts'
+import type { Client } from '../client/client.ts'
+import type { Approval, Escalation } from '../contract/escalation.ts'
 import { visible } from '../contract/visible-text.ts'
 import { chainLines, reportLines } from './chain-text.ts'
 import { type CliContext, printJson, printLine } from './context.ts'
 import { connect } from './daemon-connect.ts'
 import { idArgument } from './id-argument.ts'
 import { formatTime } from './job-text.ts'
+import { showWhole } from './show-whole.ts'
 import { styleFor, widthOf } from './terminal.ts'
 
 /** Adds `chain`, `approvals`, `approve` and `refuse` to `reprise runs`. */
@@ -46,26 +48,34 @@ async function listApprovals(context: CliContext): Promise<void> {
   if (waiting.length === 0) return printLine(context, 'Nothing waits for approval.')
   const style = styleFor(context.stdout, context.env)
   for (const one of waiting) {
-    const until = one.expiresAt ? ` until ${formatTime(one.expiresAt)}` : ''
-    await printLine(context, `${one.runId}  waits for tier ${one.toTier}${until}`)
-    for (const line of whyOf(one)) await printLine(context, style.safe(`  ${line}`))
+    for (const line of askLines(one)) await printLine(context, style.safe(line))
   }
 }
 
-async function decide(
-  id: string,
-  approval: { decision: 'approve' | 'refuse'; message?: string },
-  context: CliContext,
-): Promise<void> {
-  const decided = await (await connect(context)).client.decideApproval(id, approval)
+async function decide(id: string, approval: Approval, context: CliContext): Promise<void> {
+  const { client } = await connect(context)
+  const seen = approval.decision === 'approve' ? await showAsk(id, client, context) : {}
+  const decided = await client.decideApproval(id, { ...approval, ...seen })
   if (context.json) return printJson(context, decided)
   await printLine(context, describe(decided))
 }
 
+/** Whoever approves sees all of it, also in a script's log, and approves nothing else. */
+async function showAsk(id: string, client: Client, context: CliContext): Promise<Pick<Approval, 'askHash'>> {
+  const { escalation } = await client.getRun(id)
+  // The daemon says what there is instead.
+  if (!escalation?.askHash) return {}
+  const hint = `Refuse it with: reprise runs refuse ${id}`
+  if (!context.json) await showWhole(askLines(escalation).join('\n'), hint, context)
+  return { askHash: escalation.askHash }
+}
+
 /** All that was said for it: whoever approves has to see the end, too. */
-function whyOf({ message, recommendation: { signal } }: Escalation): string[] {
+function askLines({ runId, toTier, expiresAt, message, recommendation: { signal } }: Escalation): string[] {
+  const until = expiresAt ? ` until ${formatTime(expiresAt)}` : ''
   const said = [message, ...(signal ? reportLines(signal) : [])]
-  return said.flatMap((text) => visible(text).split('\n'))
+  const why = said.flatMap((text) => visible(text).split('\n'))
+  return [`${runId}  waits for tier ${toTier}${until}`, ...why.map((line) => `  ${line}`)]
 }
 
 const describe = ({ decision, toTier, nextRunId, message }: Escalation) =>

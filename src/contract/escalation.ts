@@ -65,6 +65,8 @@ export const Escalation = z.object({
   decidedAt: z.iso.datetime(),
   /** Of one that waits for a person: until when. */
   expiresAt: z.iso.datetime().nullable(),
+  /** Of one that waits for a person: the hash of what is to be approved. */
+  askHash: z.string().nullable(),
 })
 export type Escalation = z.infer<typeof Escalation>
 
@@ -81,6 +83,8 @@ export type Refusal = z.infer<typeof Refusal>
 export const Approval = z.strictObject({
   decision: z.enum(['approve', 'refuse']),
   message: z.string().max(2000).optional(),
+  /** The `askHash` of what was shown: the decision then applies to nothing else. */
+  askHash: z.string().max(128).optional(),
 })
 export type Approval = z.infer<typeof Approval>
 

@@ -280,7 +280,7 @@ export interface RunEnding {
   notices: readonly PlannedNotification[]
 }
 
-export type EscalationRecord = Omit<Escalation, 'decidedAt' | 'expiresAt'> & {
+export type EscalationRecord = Omit<Escalation, 'decidedAt' | 'expiresAt' | 'askHash'> & {
   decidedAt: Date
   expiresAt: Date | null
 }

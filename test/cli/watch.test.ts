@@ -226,6 +226,7 @@ describe('a cycle', () => {
       decidedBy: 'rules' as const,
       decidedAt: new Date().toISOString(),
       expiresAt: null,
+      askHash: null,
     }
     const settled = { state: 'settled' as const, outcome: 'completed' as const, refused: [] }
     const runs: ChainRun[] = [

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { FollowUpId, RunId } from '../../src/contract/ids.ts'
 import { readAllowance } from '../../src/engine/allowance.ts'
 import type { Planned } from '../../src/engine/follow-ups/plan.ts'
+import { describeEscalation } from '../../src/engine/tiers/chain.ts'
 import { admitted, at } from '../store/records.ts'
 import { newFollowUp, ROOM } from '../store/watch-records.ts'
 import { DAY, HOUR, MINUTE, Stage } from './stage.ts'
@@ -273,7 +274,11 @@ describe('a cycle', () => {
     await stage.pass(5 * HOUR)
     await stage.restart()
     expect(await stage.states()).toEqual(['open'])
-    await stage.approvals.answer(run.id, { decision: 'approve' })
+    const [asked] = (await stage.approvals.list()).map(describeEscalation)
+    // What was shown was something else.
+    const other = stage.approvals.answer(run.id, { decision: 'approve', askHash: 'f00d' })
+    await expect(other).rejects.toMatchObject({ code: 'conflict', message: expect.stringContaining('shown') })
+    await stage.approvals.answer(run.id, { decision: 'approve', askHash: asked!.askHash! })
     await stage.quiet()
     const next = await stage.openRun()
     expect(next.links).toMatchObject({ tier: 2, parentRunId: run.id, cycleId: run.links.cycleId })

@@ -10,6 +10,7 @@ import type { EscalationRecord, RunRecord } from '../../store/records.ts'
 import { Alarm } from '../alarm.ts'
 import type { EngineParts } from '../parts.ts'
 import { persist } from '../persist.ts'
+import { hashOfAsk } from './chain.ts'
 import { spentByChain } from './ending.ts'
 import { noticesOfTier } from './tell.ts'
 import { nextTierRun } from './tier-run.ts'
@@ -31,11 +32,15 @@ export class Approvals {
     return this.#parts.store.listWaitingEscalations(MAX_WAITING)
   }
 
-  async answer(runId: RunId, { decision, message }: Approval): Promise<EscalationRecord> {
+  async answer(runId: RunId, { decision, message, askHash }: Approval): Promise<EscalationRecord> {
     const { store, clock, bus } = this.#parts
     await this.#parts.followClock()
     const waiting = await store.getEscalation(runId)
     if (waiting?.decision !== 'ask' || waiting.toTier === null) throw notWaiting(runId, waiting)
+    if (askHash !== undefined && askHash !== hashOfAsk(waiting))
+      throw new RepriseError('conflict', `run ${runId}: it does not ask what was shown any more`, {
+        hint: '`reprise runs approvals` shows what it asks now.',
+      })
     if (waiting.expiresAt && waiting.expiresAt <= clock.now()) {
       this.wake()
       throw new RepriseError('conflict', `run ${runId}: the time for approval is over`)

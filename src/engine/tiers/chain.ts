@@ -1,4 +1,5 @@
 /** A chain as the outside sees it: every run, what followed from it, what it was refused, and what it all cost. */
+import { createHash } from 'node:crypto'
 import type { Chain, ChainRun } from '../../contract/chain.ts'
 import type { Escalation, Refusal } from '../../contract/escalation.ts'
 import type { RunId } from '../../contract/ids.ts'
@@ -39,7 +40,22 @@ export function describeEscalation(escalation: EscalationRecord): Escalation {
     ...escalation,
     decidedAt: escalation.decidedAt.toISOString(),
     expiresAt: escalation.expiresAt?.toISOString() ?? null,
+    askHash: hashOfAsk(escalation),
   }
+}
+
+/** null: it does not wait for a person. */
+export function hashOfAsk({
+  decision,
+  runId,
+  toTier,
+  message,
+  recommendation,
+}: EscalationRecord): string | null {
+  if (decision !== 'ask') return null
+  return createHash('sha256')
+    .update(JSON.stringify([runId, toTier, message, recommendation]))
+    .digest('hex')
 }
 
 async function readRefusals(store: EngineParts['store'], id: RunId): Promise<Refusal[]> {
