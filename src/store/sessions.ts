@@ -96,13 +96,14 @@ export async function updateSession(
   await tx
     .updateTable('sessions')
     .set((eb) => ({
-      ...(update.agentSessionId === null ? {} : { agent_session_id: update.agentSessionId }),
       ...(wrote === null ? {} : { runtime_id: wrote.id, runtime: JSON.stringify(wrote) }),
       ...(update.cacheState ? { cache_state: JSON.stringify(update.cacheState) } : {}),
       ...(update.poison === null ? {} : { poison: JSON.stringify(update.poison) }),
       ...(update.contextTokens === null ? {} : { context_tokens: update.contextTokens }),
       ...(update.contextWindow === null ? {} : { context_window: update.contextWindow }),
       ...(update.told === null ? {} : { told: update.told.told, compacted: update.told.compacted ? 1 : 0 }),
+      // The agent has begun another file of its own (`/clear`): what was said once may be missing there.
+      ...(update.agentSessionId === null ? {} : { agent_session_id: update.agentSessionId, compacted: 1 }),
       turns: eb('turns', '+', update.turns),
       cost_usd: eb('cost_usd', '+', update.costUsd),
       last_used_at: at.getTime(),

@@ -98,6 +98,9 @@ it('instructions travel with the message: at first, and again when they changed 
     expect(await chat.say('after it')).toMatchObject({ resumed: true, sessionId, attemptCount: 1 })
     expect(sent()).toContain('Speak like a pirate.')
   }
+  await chat.say('/clear')
+  expect(await chat.say('after it')).toMatchObject({ resumed: true, attemptCount: 1 })
+  expect(sent()).toContain('Speak like a pirate.')
   await chat.say('and on')
   expect(sent()).not.toContain('pirate')
   await world.api('PATCH', `/api/conversations/${chat.id}`, { instructions: 'Speak like a poet.' })
