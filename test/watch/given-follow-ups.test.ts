@@ -1,4 +1,4 @@
-/** What a follow-up brings along when it is given to a process that was kept waiting, or becomes a run of its own. */
+/** How follow-ups are given: what a kept process and a run of its own take along, and that none is overlooked. */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
@@ -8,6 +8,7 @@ import { Hold } from '../../src/engine/follow-ups/hold.ts'
 import { markTaken } from '../../src/engine/follow-ups/reconcile.ts'
 import { attemptDir, prepare } from '../../src/process/attempt-dir.ts'
 import { admitted, COMPLETED, newRun, T0 } from '../store/records.ts'
+import { until } from '../support/world.ts'
 import { MINUTE, Stage } from './stage.ts'
 
 it('every prompt that a kept process was given counts as ours in its session, taken or not', async () => {
@@ -49,4 +50,22 @@ it('a follow-up’s run may go on after maxTurns as the run did that planned it'
   await stage.settle(run)
   await stage.pass(MINUTE)
   expect((await stage.openRun()).request).toMatchObject({ maxTurns: 5, turnsInAll: 12 })
+})
+
+it('a follow-up that becomes due during a look is fired by the next one', async () => {
+  const stage = await Stage.set()
+  const { clock, store } = stage.parts
+  const run = await admitted(stage.store)
+  await stage.plan(run, { inMs: MINUTE })
+  await stage.settle(run)
+  const [now, listDue] = [clock.now.bind(clock), store.listDueFollowUps]
+  let lateMs = 0
+  clock.now = () => new Date(now().getTime() + lateMs)
+  store.listDueFollowUps = async (...given) => {
+    const due = await listDue(...given)
+    lateMs = 2 * MINUTE
+    return due
+  }
+  await stage.look()
+  await until(async () => (await stage.openRuns()).length === 1, 'the follow-up to be fired', 5000)
 })

@@ -79,8 +79,10 @@ export class Timetable {
     for (const watch of await store.listDueWatches(clock.now(), AT_ONCE))
       await this.#apart({ watch: watch.name }, () => this.#fire(watch))
     const deadline = await this.#seeToCycles()
-    await this.#fireFollowUps()
-    const followUp = await store.nextFollowUpAt(clock.now())
+    // One moment for both questions: what becomes due between two would be found by neither.
+    const asOf = clock.now()
+    await this.#fireFollowUps(asOf)
+    const followUp = await store.nextFollowUpAt(asOf)
     const times = [await store.nextWatchAt(), deadline, followUp].filter((at) => at !== null)
     if (!this.#failed) return earliest(times)
     const now = clock.now()
@@ -218,10 +220,10 @@ export class Timetable {
     return (await store.getCycle(cycle.id))?.deadlineAt ?? null
   }
 
-  async #fireFollowUps(): Promise<void> {
-    const { store, clock } = this.#parts
+  async #fireFollowUps(asOf: Date): Promise<void> {
+    const { store } = this.#parts
     for (;;) {
-      const due = await store.listDueFollowUps(clock.now(), AT_ONCE)
+      const due = await store.listDueFollowUps(asOf, AT_ONCE)
       const fired = await Promise.all(
         due.map((followUp) =>
           this.#apart({ followUp: followUp.id }, () => fireFollowUp(this.#parts, followUp)),
