@@ -78,8 +78,15 @@ it('an outage: mixed runs wait without processes, across a kill of the daemon, a
     model: null,
   })
   expect(open.neverAnswered).toBe(false)
-  const waiting = await world.getRun(turn.id)
-  expect(waiting).toMatchObject({ state: 'queued', message: expect.stringContaining('outage since') })
+  // Unless it happens to be the one that tries.
+  await until(
+    async () => {
+      const { state, message } = await world.getRun(turn.id)
+      return state === 'queued' && message?.includes('outage since')
+    },
+    'the turn to say why it waits',
+    PATIENT,
+  )
   const behind = new RegExp(`^waits for run ${turn.id}, .*: outage since`)
   await until(async () => behind.test((await world.getRun(nextTurn.id)).message ?? ''), 'a reason', PATIENT)
   expect(await jobIs(world, jobs[1]!.id, ({ state }) => state === 'waiting')).toMatchObject({
