@@ -251,7 +251,7 @@ describe('on a terminal', () => {
     await shows('claude › ')
     type(`TOOL${KEYS.enter}`)
     await shows('may it use Bash')
-    await shows('  touch made')
+    await shows('  command: touch made')
     await shows('allow?')
     type(`not now${KEYS.enter}`)
     await shows('Result: ')
