@@ -115,10 +115,13 @@ export const watches = setting(
 )
 
 export const followUps = z.strictObject({
-  hold: duration('An agent is kept waiting for a follow-up that is due sooner than this.', {
-    min: '0ms',
-    max: '30m',
-  }).prefault('2m'),
+  hold: duration(
+    'An agent is kept waiting for a follow-up that is due sooner than this; 0 gives every follow-up a run of its own.',
+    {
+      min: '0ms',
+      max: '30m',
+    },
+  ).prefault('2m'),
   maxPending: wholeNumber('How many may be planned in one session, or chain of runs.', {
     min: 1,
     max: 1000,

@@ -53,7 +53,9 @@ export class Hold {
     if (isTalk(run) || wantsToEscalate(run, end)) return null
     const [first] = await store.listPlannedOfRun(run.id)
     const now = clock.now()
-    if (!first || first.dueAt.getTime() - now.getTime() > settings.followUps.holdMs) return null
+    const { holdMs } = settings.followUps
+    // With a hold of 0 every follow-up is a run of its own, also one that is overdue when the turn ends.
+    if (!first || holdMs === 0 || first.dueAt.getTime() - now.getTime() > holdMs) return null
     if (first.dueAt > now) {
       await this.#tell(first.id, first.dueAt)
       return first.dueAt
