@@ -16,7 +16,10 @@ export async function writeCooldownFile(
   const longest = Math.max(0, ...limits.map(({ perMs }) => perMs))
   const actions = await store.listActions({ since: new Date(now.getTime() - longest) })
   const state = describeCooldowns(limits, actions, now)
-  await mkdir(stateDir, { recursive: true, mode: 0o700 })
+  // Not with its parents: a home that was removed is not made again.
+  await mkdir(stateDir, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error
+  })
   const partial = join(stateDir, `.cooldown-${randomUUID()}.json`)
   try {
     await writeFile(partial, `${JSON.stringify(state, null, 2)}\n`, { mode: 0o644 })

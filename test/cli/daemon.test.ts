@@ -206,7 +206,8 @@ describe('down', () => {
     const home = join(cli.workDir, 'removed')
     const running = cli.start(['up', '--foreground'], { env: { REPRISE_HOME: home } })
     await running.says('Reprise is up at')
-    rmSync(home, { recursive: true })
+    // The daemon may be writing there at this very moment.
+    rmSync(home, { recursive: true, maxRetries: 20, retryDelay: 10 })
     const { code, stderr } = await running.result
     expect([code, stderr]).toEqual([1, expect.stringContaining(`${home} has been removed`)])
     expect(existsSync(home)).toBe(false)
