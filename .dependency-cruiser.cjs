@@ -47,7 +47,7 @@ const mayImport = {
 }
 
 // The commands that start something in this very process, or look into it: they may also import daemon and simulator.
-const startingCommands = '^src/cli/(up|daemon[^/]*|simulate|doctor|policy)[.]ts$'
+const startingCommands = '^src/cli/(commands/(up|simulate|doctor|policy)|daemon/[^/]*)[.]ts$'
 
 const oneOf = (folders) => `^src/(${folders.join('|')})/`
 

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { processEnvironment } from '../config/environment.ts'
-import type { CliContext } from './context.ts'
-import { EXIT } from './exit-code.ts'
+import type { CliContext } from './base/context.ts'
+import { EXIT } from './base/exit-code.ts'
 import { runCli } from './program.ts'
 
 const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {

@@ -1,8 +1,8 @@
 /** From the command line to an exit code. */
 import { Command, CommanderError } from 'commander'
+import type { CliContext } from './base/context.ts'
+import { EXIT } from './base/exit-code.ts'
 import { COMMANDS } from './command-table.ts'
-import type { CliContext } from './context.ts'
-import { EXIT } from './exit-code.ts'
 
 const EXAMPLES = `
 Examples:
@@ -31,7 +31,7 @@ export async function runCli(argv: readonly string[], context: CliContext): Prom
 
 /** Loaded only when needed: it brings the schemas along, and help should be quick. */
 async function report(error: unknown, context: CliContext): Promise<number> {
-  const { reportError } = await import('./report-error.ts')
+  const { reportError } = await import('./base/report-error.ts')
   return reportError(error, context)
 }
 
@@ -94,7 +94,7 @@ async function endParsing(error: CommanderError, context: CliContext): Promise<n
   if (error.exitCode === 0) return EXIT.done
   // Help was printed because no command was given.
   if (error.code === 'commander.help') return EXIT.usage
-  const { usageError } = await import('./usage-error.ts')
+  const { usageError } = await import('./base/usage-error.ts')
   const [message = '', suggestion] = error.message.replace(/^error: /, '').split('\n')
   const hint =
     suggestion?.replace(/^\((.*)\)$/, '$1') ?? '`reprise --help` and `reprise COMMAND --help` say more.'

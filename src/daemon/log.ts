@@ -1,7 +1,7 @@
 /** One JSON line per entry on stderr, without secrets. The daemon's stderr is its log, wherever that is sent. */
 import { pino } from 'pino'
 import { Redactor } from '../core/redact/redactor.ts'
-import type { Log } from '../engine/log.ts'
+import type { Log } from '../engine/base/log.ts'
 
 export interface DaemonLog extends Log {
   /** From now on. Before, only what has the form of a secret is known for one. */

@@ -19,8 +19,8 @@ import type { ConversationId, MessageId, RunId } from '../contract/ids.ts'
 import type { CreateRun, Run, RunDetail, ToolResult } from '../contract/run.ts'
 import type { Session, SessionDetail } from '../contract/session.ts'
 import type { Stats } from '../contract/stats.ts'
-import type { JobEngine } from './job-api.ts'
-import type { WatchEngine } from './watch-api.ts'
+import type { JobEngine } from './jobs/api.ts'
+import type { WatchEngine } from './watches/api.ts'
 
 export interface Engine extends JobEngine, WatchEngine {
   /** Stores the intent. `created` is false if the key was seen before; the run is then the earlier one. */

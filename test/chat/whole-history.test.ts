@@ -1,6 +1,6 @@
 /** What a fresh session is given of a long conversation, on the real CLI: all that fits, and exactly what does not is said. */
 import { afterEach, expect, it } from 'vitest'
-import { describeRun } from '../../src/cli/run-detail.ts'
+import { describeRun } from '../../src/cli/run/detail.ts'
 import { Chat } from '../support/chat.ts'
 import { World } from '../support/world.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type ChatInput, chatHelp, parseChatInput } from '../../src/cli/chat-command.ts'
+import { type ChatInput, chatHelp, parseChatInput } from '../../src/cli/chat/command.ts'
 
 test.each<[string, ChatInput | null]>([
   ['', null],

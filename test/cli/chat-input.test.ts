@@ -1,6 +1,6 @@
 /** Reading messages from a terminal, on streams. */
 import { expect, test } from 'vitest'
-import { createChatReader } from '../../src/cli/chat-input.ts'
+import { createChatReader } from '../../src/cli/chat/input.ts'
 import { createTerminal, KEYS } from './terminal-double.ts'
 
 const { enter, ctrlC, ctrlD } = KEYS

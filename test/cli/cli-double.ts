@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
-import type { CliContext } from '../../src/cli/context.ts'
+import type { CliContext } from '../../src/cli/base/context.ts'
 import { runCli } from '../../src/cli/program.ts'
 import { type ServerUnderTest, startServer, TOKEN } from '../server/daemon-double.ts'
 

@@ -1,7 +1,7 @@
 /** `reprise conversations`: moving one says first what that means; what was said outside Reprise is marked. */
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { historyLines, messageLines } from '../../src/cli/conversation-text.ts'
+import { historyLines, messageLines } from '../../src/cli/chat/conversation-text.ts'
 import type { ConversationDetail, Message } from '../../src/contract/conversation.ts'
 import { ConversationId, MessageId } from '../../src/contract/ids.ts'
 import { type CliDouble, createCliDouble } from './cli-double.ts'

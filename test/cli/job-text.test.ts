@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { describeJob } from '../../src/cli/job-detail.ts'
-import { jobRows } from '../../src/cli/job-table.ts'
-import { budgetText, explainState, formatTime, jobStateOf, whatNext } from '../../src/cli/job-text.ts'
+import { describeJob } from '../../src/cli/jobs/detail.ts'
+import { jobRows } from '../../src/cli/jobs/table.ts'
+import { budgetText, explainState, formatTime, jobStateOf, whatNext } from '../../src/cli/jobs/text.ts'
 import type { JobDetail } from '../../src/contract/job.ts'
 import { createJobDoubles } from '../server/job-doubles.ts'
 

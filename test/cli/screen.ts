@@ -1,6 +1,6 @@
 /** A terminal's screen: what a person sees after all that was written to it, and where the cursor is. */
 import { Writable } from 'node:stream'
-import type { TerminalOut } from '../../src/cli/context.ts'
+import type { TerminalOut } from '../../src/cli/base/context.ts'
 
 export interface Screen {
   stream: () => TerminalOut

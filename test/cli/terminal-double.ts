@@ -4,7 +4,7 @@
  */
 import { PassThrough } from 'node:stream'
 import { stripVTControlCharacters } from 'node:util'
-import type { CliContext } from '../../src/cli/context.ts'
+import type { CliContext } from '../../src/cli/base/context.ts'
 import { runCli } from '../../src/cli/program.ts'
 
 export interface TerminalDouble {

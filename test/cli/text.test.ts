@@ -1,5 +1,8 @@
 import { PassThrough } from 'node:stream'
 import { describe, expect, test } from 'vitest'
+import { checkAgents } from '../../src/cli/doctor/agents.ts'
+import { type RunOptions, toRequest } from '../../src/cli/run/options.ts'
+import { contentLine, toolLine } from '../../src/cli/run/tool-line.ts'
 import {
   formatAge,
   formatBytes,
@@ -7,12 +10,9 @@ import {
   formatDuration,
   formatSize,
   formatTokens,
-} from '../../src/cli/amounts.ts'
-import { checkAgents } from '../../src/cli/check-agents.ts'
-import { type RunOptions, toRequest } from '../../src/cli/run-options.ts'
-import { formatTable } from '../../src/cli/table.ts'
-import { firstLine, styleFor } from '../../src/cli/terminal.ts'
-import { contentLine, toolLine } from '../../src/cli/tool-line.ts'
+} from '../../src/cli/terminal/amounts.ts'
+import { formatTable } from '../../src/cli/terminal/table.ts'
+import { firstLine, styleFor } from '../../src/cli/terminal/terminal.ts'
 import type { Agent } from '../../src/contract/agent.ts'
 
 test('durations, ages, money, tokens, sizes', () => {

@@ -1,6 +1,6 @@
 /** When something is looked at. Timers are the test's; the clock that the alarm reads is moved with them. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { Alarm } from '../../src/engine/alarm.ts'
+import { Alarm } from '../../src/engine/base/alarm.ts'
 
 const T0 = Date.parse('2026-03-01T12:00:00Z')
 let setByMs = 0

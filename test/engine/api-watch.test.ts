@@ -1,9 +1,9 @@
 /** How a running agent gets on with the model's API, from its events. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import type { EventBody } from '../../src/contract/events.ts'
-import { ApiWatch } from '../../src/engine/api-watch.ts'
+import { ApiWatch } from '../../src/engine/obstacles/api-watch.ts'
 import type { EngineParts } from '../../src/engine/parts.ts'
-import type { AttemptRecord, RunRecord } from '../../src/store/records.ts'
+import type { AttemptRecord, RunRecord } from '../../src/store/base/records.ts'
 import { T0 } from '../store/records.ts'
 
 beforeEach(() => void vi.useFakeTimers({ now: T0 }))

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { StorageFailures } from '../../src/engine/storage-failures.ts'
+import { StorageFailures } from '../../src/engine/base/storage-failures.ts'
 
 const at = new Date('2026-05-01T10:00:00Z')
 let ms = 0

@@ -2,9 +2,9 @@
 import { expect, it } from 'vitest'
 import type { EventBody } from '../../src/contract/events.ts'
 import { AttemptId, ConversationId, RunId, SessionId } from '../../src/contract/ids.ts'
+import { endingOfTurn } from '../../src/engine/conversations/ending.ts'
 import type { EngineParts } from '../../src/engine/parts.ts'
-import { endingOfTurn } from '../../src/engine/turn-ending.ts'
-import type { RunRecord } from '../../src/store/records.ts'
+import type { RunRecord } from '../../src/store/base/records.ts'
 
 const T0 = new Date('2026-03-01T12:00:00Z')
 

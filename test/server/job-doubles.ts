@@ -4,7 +4,7 @@ import { JobId, RunId } from '../../src/contract/ids.ts'
 import type { CreateJob, JobDetail } from '../../src/contract/job.ts'
 import { NO_USAGE } from '../../src/contract/outcome.ts'
 import type { RunDetail } from '../../src/contract/run.ts'
-import type { JobEngine } from '../../src/engine/job-api.ts'
+import type { JobEngine } from '../../src/engine/jobs/api.ts'
 
 export interface JobDoubles extends JobEngine {
   addJob: (change?: Partial<JobDetail>) => JobDetail

@@ -4,7 +4,7 @@ import type { FollowUp } from '../../src/contract/follow-up.ts'
 import { CycleId, FollowUpId, SessionId, WatchId } from '../../src/contract/ids.ts'
 import { NO_USAGE } from '../../src/contract/outcome.ts'
 import type { CycleDetail, Triggered, Watch } from '../../src/contract/watch.ts'
-import type { WatchEngine } from '../../src/engine/watch-api.ts'
+import type { WatchEngine } from '../../src/engine/watches/api.ts'
 
 export interface WatchDoubles extends WatchEngine {
   addWatch: (change?: Partial<Watch> & { hookSecret?: string }) => Watch

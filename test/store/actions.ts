@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest'
 import { AttemptId, RunId } from '../../src/contract/ids.ts'
 import type { Action } from '../../src/core/policy/cooldown.ts'
-import type { ActionClaim } from '../../src/store/actions.ts'
 import type { Store } from '../../src/store/store.ts'
+import type { ActionClaim } from '../../src/store/tiers/actions.ts'
 import { at, T0 } from './records.ts'
 
 const HOUR = 3600

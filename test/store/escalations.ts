@@ -1,7 +1,7 @@
 /** What every store must do for chains of runs. A part of the conformance suite. */
 import { describe, expect, it } from 'vitest'
 import { RunId } from '../../src/contract/ids.ts'
-import type { EscalationRecord, NewRun, TierEnding } from '../../src/store/records.ts'
+import type { EscalationRecord, NewRun, TierEnding } from '../../src/store/base/records.ts'
 import type { Store } from '../../src/store/store.ts'
 import { at, ending, newRun, running, T0 } from './records.ts'
 

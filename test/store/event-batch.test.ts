@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseClaudeLine } from '../../src/agents/claude/parse.ts'
-import { EventBatch } from '../../src/store/event-batch.ts'
+import { EventBatch } from '../../src/store/runs/event-batch.ts'
 import { type Behaviour, capturedLines } from '../agents/captured.ts'
 import { SCENES } from '../agents/fixtures/capture.ts'
 import { checkProperty } from '../core/random.ts'

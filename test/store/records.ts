@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto'
 import type { EventBody } from '../../src/contract/events.ts'
 import { AttemptId, RunId, SessionId } from '../../src/contract/ids.ts'
 import { NO_USAGE } from '../../src/contract/outcome.ts'
-import type { StartInput } from '../../src/store/attempts.ts'
 import type {
   AttemptEnding,
   AttemptRecord,
@@ -11,7 +10,8 @@ import type {
   NewRun,
   RunRecord,
   SessionRecord,
-} from '../../src/store/records.ts'
+} from '../../src/store/base/records.ts'
+import type { StartInput } from '../../src/store/runs/attempts.ts'
 import type { Store } from '../../src/store/store.ts'
 
 export const T0 = new Date('2026-03-01T12:00:00Z')

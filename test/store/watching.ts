@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest'
 import { AttemptId, CycleId, FollowUpId, RunId, SessionId, type WatchId } from '../../src/contract/ids.ts'
 import type { Store } from '../../src/store/store.ts'
-import type { EventDecision, EventFacts } from '../../src/store/watch-events.ts'
-import type { FollowUpRecord, WatchRecord } from '../../src/store/watch-records.ts'
+import type { FollowUpRecord, WatchRecord } from '../../src/store/watches/records.ts'
+import type { EventDecision, EventFacts } from '../../src/store/watches/watch-events.ts'
 import { planned as notice } from './outbox.ts'
 import {
   admitted,

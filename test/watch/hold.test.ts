@@ -6,7 +6,7 @@ import { claudeAdapter } from '../../src/agents/claude/adapter.ts'
 import { AgentRegistry } from '../../src/agents/registry.ts'
 import { Hold } from '../../src/engine/follow-ups/hold.ts'
 import { attemptDir, prepare } from '../../src/process/attempt-dir.ts'
-import { EventBatch } from '../../src/store/event-batch.ts'
+import { EventBatch } from '../../src/store/runs/event-batch.ts'
 import { admitted, COMPLETED } from '../store/records.ts'
 import { MINUTE, Stage } from './stage.ts'
 

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { FollowUpId, RunId } from '../../src/contract/ids.ts'
-import { readAllowance } from '../../src/engine/allowance.ts'
+import { readAllowance } from '../../src/engine/accounting/allowance.ts'
 import type { Planned } from '../../src/engine/follow-ups/plan.ts'
 import { describeEscalation } from '../../src/engine/tiers/chain.ts'
 import { admitted, at } from '../store/records.ts'

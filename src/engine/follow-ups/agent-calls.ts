@@ -7,10 +7,10 @@ import type { EventBody, EventOf } from '../../contract/events.ts'
 import { FollowUpId } from '../../contract/ids.ts'
 import type { SchedulingCall } from '../../core/schedule/call.ts'
 import { formatSpan } from '../../core/span.ts'
-import type { AttemptRecord, RunRecord } from '../../store/records.ts'
-import type { FollowUpRecord } from '../../store/watch-records.ts'
+import type { AttemptRecord, RunRecord } from '../../store/base/records.ts'
+import type { FollowUpRecord } from '../../store/watches/records.ts'
+import { persist } from '../base/persist.ts'
 import type { EngineParts } from '../parts.ts'
-import { persist } from '../persist.ts'
 import { addFollowUp, rootOf } from './plan.ts'
 
 export interface CallAnswer {

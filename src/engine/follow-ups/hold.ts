@@ -14,9 +14,9 @@ import { composeReminder } from '../../core/prompt/compose.ts'
 import { splitAsides } from '../../core/prompt/parts.ts'
 import { composeFollowUpPrompt } from '../../core/watch/prompt.ts'
 import { type AttemptDir, deliver } from '../../process/attempt-dir.ts'
-import type { AttemptRecord, RunRecord } from '../../store/records.ts'
+import type { AttemptRecord, RunRecord } from '../../store/base/records.ts'
+import { persist } from '../base/persist.ts'
 import type { EngineParts } from '../parts.ts'
-import { persist } from '../persist.ts'
 import { readTierText } from '../tiers/brief.ts'
 
 export interface HoldInput {

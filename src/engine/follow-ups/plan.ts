@@ -2,11 +2,11 @@
 import { randomUUID } from 'node:crypto'
 import { FollowUpId, type RunId } from '../../contract/ids.ts'
 import { type FollowUpWish, planFollowUp } from '../../core/schedule/follow-up.ts'
-import type { RunRecord } from '../../store/records.ts'
-import type { RequestKey } from '../../store/request-keys.ts'
-import type { FollowUpRecord } from '../../store/watch-records.ts'
+import type { RunRecord } from '../../store/base/records.ts'
+import type { RequestKey } from '../../store/base/request-keys.ts'
+import type { FollowUpRecord } from '../../store/watches/records.ts'
+import { persist } from '../base/persist.ts'
 import type { EngineParts } from '../parts.ts'
-import { persist } from '../persist.ts'
 
 export interface Planner {
   prompt: string

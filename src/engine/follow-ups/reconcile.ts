@@ -6,11 +6,11 @@
 
 import { randomUUID } from 'node:crypto'
 import { nextFollowUpTime } from '../../core/schedule/recur.ts'
-import type { Again } from '../../store/follow-ups.ts'
-import type { AttemptRecord, StoredEvent } from '../../store/records.ts'
-import type { FollowUpRecord } from '../../store/watch-records.ts'
+import type { AttemptRecord, StoredEvent } from '../../store/base/records.ts'
+import type { Again } from '../../store/follow-ups/follow-ups.ts'
+import type { FollowUpRecord } from '../../store/watches/records.ts'
+import { persist } from '../base/persist.ts'
 import type { EngineParts } from '../parts.ts'
-import { persist } from '../persist.ts'
 
 export async function markTaken(
   parts: EngineParts,

@@ -5,7 +5,7 @@ import type { Escalation, Refusal } from '../../contract/escalation.ts'
 import type { RunId } from '../../contract/ids.ts'
 import { NO_USAGE } from '../../contract/outcome.ts'
 import type { Run } from '../../contract/run.ts'
-import type { EscalationRecord, RunRecord } from '../../store/records.ts'
+import type { EscalationRecord, RunRecord } from '../../store/base/records.ts'
 import type { EngineParts } from '../parts.ts'
 
 const SHOWN_REFUSALS = 50

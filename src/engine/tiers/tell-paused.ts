@@ -1,7 +1,7 @@
 /** What people are told of a run at a tier that is paused until one of them makes it go on. */
 import { noticeOfChain } from '../../core/notify/chain.ts'
 import type { PlannedNotification } from '../../core/notify/plan.ts'
-import type { RunRecord } from '../../store/records.ts'
+import type { RunRecord } from '../../store/base/records.ts'
 import type { EngineParts } from '../parts.ts'
 
 /** Whoever asked for a run at no tier follows it, and is told by the run itself. */

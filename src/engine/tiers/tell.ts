@@ -2,7 +2,7 @@
 import type { CycleId } from '../../contract/ids.ts'
 import { noticeOfChain } from '../../core/notify/chain.ts'
 import type { PlannedNotification } from '../../core/notify/plan.ts'
-import type { EscalationRecord, RunRecord } from '../../store/records.ts'
+import type { EscalationRecord, RunRecord } from '../../store/base/records.ts'
 import type { EngineParts } from '../parts.ts'
 import { noticesOf, readProgress } from '../watches/end.ts'
 

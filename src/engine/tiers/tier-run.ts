@@ -6,10 +6,10 @@ import { type FollowUpId, RunId } from '../../contract/ids.ts'
 import type { CreateRun } from '../../contract/run.ts'
 import { signalSchema } from '../../core/escalation/signal.ts'
 import type { Tier } from '../../core/escalation/tier.ts'
-import type { NewRun, RunRecord } from '../../store/records.ts'
-import type { Checked } from '../check-request.ts'
+import type { NewRun, RunRecord } from '../../store/base/records.ts'
 import type { EngineParts } from '../parts.ts'
-import { turnLimitsOf } from '../turn-limits.ts'
+import type { Checked } from '../path/check-request.ts'
+import { turnLimitsOf } from '../path/turn-limits.ts'
 
 type Parts = Pick<EngineParts, 'clock' | 'settings'>
 

@@ -4,10 +4,10 @@
  */
 import { WatchId } from '../../contract/ids.ts'
 import type { ConfiguredWatch } from '../../core/watch/definition.ts'
-import type { WatchRecord } from '../../store/watch-records.ts'
+import type { WatchRecord } from '../../store/watches/records.ts'
 import type { EngineParts } from '../parts.ts'
+import type { Timetable } from '../timetable/timetable.ts'
 import { scheduleOf } from './schedule-of.ts'
-import type { Timetable } from './timetable.ts'
 
 export async function takeConfigured(parts: EngineParts, timetable: Timetable): Promise<void> {
   const { store, clock, settings } = parts

@@ -2,8 +2,8 @@
 import type { FollowUp } from '../../contract/follow-up.ts'
 import type { Cycle, CycleState, Watch } from '../../contract/watch.ts'
 import { describeSchedule, parseSchedule } from '../../core/schedule/schedule.ts'
-import { type CycleTotals, NO_TOTALS } from '../../store/cycles.ts'
-import type { CycleRecord, FollowUpRecord, WatchRecord } from '../../store/watch-records.ts'
+import { type CycleTotals, NO_TOTALS } from '../../store/watches/cycles.ts'
+import type { CycleRecord, FollowUpRecord, WatchRecord } from '../../store/watches/records.ts'
 import type { EngineParts } from '../parts.ts'
 
 export async function describeCycles(

@@ -5,11 +5,11 @@
 import type { CycleOutcome } from '../../contract/watch.ts'
 import { noticeOfCycle } from '../../core/notify/cycle.ts'
 import type { PlannedNotification, Standing } from '../../core/notify/plan.ts'
-import { NO_TOTALS } from '../../store/cycles.ts'
-import type { EscalationRecord, RunRecord } from '../../store/records.ts'
-import type { CycleRecord, WatchRecord } from '../../store/watch-records.ts'
+import type { EscalationRecord, RunRecord } from '../../store/base/records.ts'
+import { NO_TOTALS } from '../../store/watches/cycles.ts'
+import type { CycleRecord, WatchRecord } from '../../store/watches/records.ts'
+import { persist } from '../base/persist.ts'
 import type { EngineParts } from '../parts.ts'
-import { persist } from '../persist.ts'
 import { describeCycle } from './describe.ts'
 
 export interface CycleProgress {

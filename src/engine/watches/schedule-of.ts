@@ -1,5 +1,5 @@
 import { parseSchedule, type Schedule } from '../../core/schedule/schedule.ts'
-import type { WatchRecord } from '../../store/watch-records.ts'
+import type { WatchRecord } from '../../store/watches/records.ts'
 
 /** Null: the watch has none, and fires only when it is told to. */
 export function scheduleOf({ definition }: Pick<WatchRecord, 'definition'>): Schedule | null {

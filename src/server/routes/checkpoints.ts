@@ -1,6 +1,6 @@
 /** What a job has left behind: its checkpoints, and the agent's own transcript. */
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
-import type { JobEngine } from '../../engine/job-api.ts'
+import type { JobEngine } from '../../engine/jobs/api.ts'
 import {
   CheckpointDiff,
   DiffQuery,

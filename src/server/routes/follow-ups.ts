@@ -1,6 +1,6 @@
 /** What is due later in a session: looked at, asked for by people, and cancelled. */
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
-import type { WatchEngine } from '../../engine/watch-api.ts'
+import type { WatchEngine } from '../../engine/watches/api.ts'
 import {
   CreateFollowUp,
   FollowUp,

@@ -7,7 +7,7 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Context, MiddlewareHandler } from 'hono'
 import { RepriseError } from '../../contract/errors.ts'
-import type { WatchEngine } from '../../engine/watch-api.ts'
+import type { WatchEngine } from '../../engine/watches/api.ts'
 import { checkHook } from '../hook-auth.ts'
 import { failure, HookPath, json, Triggered } from '../schemas.ts'
 import { isNews } from '../triggered.ts'

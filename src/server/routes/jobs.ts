@@ -1,6 +1,6 @@
 /** Creating, looking at, changing, retrying and cancelling jobs. */
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
-import type { JobEngine } from '../../engine/job-api.ts'
+import type { JobEngine } from '../../engine/jobs/api.ts'
 import {
   CreateJob,
   failure,

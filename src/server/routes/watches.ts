@@ -1,6 +1,6 @@
 /** Making, looking at, changing, triggering and removing watches. */
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
-import type { WatchEngine } from '../../engine/watch-api.ts'
+import type { WatchEngine } from '../../engine/watches/api.ts'
 import { optionalBody } from '../optional-body.ts'
 import {
   CreateWatch,

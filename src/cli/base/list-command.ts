@@ -1,0 +1,68 @@
+/** What all lists have in common: `list` as the subcommand that runs when none is named, paging, and a table. */
+import { type Command, Option } from 'commander'
+import type { Client } from '../../client/client.ts'
+import type { Page } from '../../contract/http.ts'
+import { connect } from '../daemon/connect.ts'
+import { wholeNumber } from '../run/options.ts'
+import type { CliContext } from './context.ts'
+import { type PageText, printPage } from './print-page.ts'
+import { refuseWords } from './subcommand.ts'
+
+export interface PageRequest {
+  limit: number
+  cursor?: string
+}
+
+export interface Listing<Item, State extends string = never, Filters extends object = object>
+  extends Omit<PageText<Item>, 'more'> {
+  /** What it lists and in which order: `runs, newest first`. */
+  what: string
+  /** The states it can be narrowed down to. */
+  states?: readonly State[]
+  /** What else it can be narrowed down by. */
+  filters?: readonly Option[]
+  read: (client: Client, request: PageRequest & { state?: State } & Filters) => Promise<Page<Item>>
+}
+
+const DEFAULT_LIMIT = 20
+
+export function addListCommand<Item, State extends string = never, Filters extends object = object>(
+  command: Command,
+  listing: Listing<Item, State, Filters>,
+  context: CliContext,
+): void {
+  const list = command.command('list', { isDefault: true }).summary(`list ${listing.what}`)
+  const { states, filters = [] } = listing
+  const narrowing = [
+    ...(states ? [new Option('--state <state>', 'only those in this state').choices(states)] : []),
+    ...filters,
+  ]
+  for (const option of narrowing) list.addOption(option)
+  addPageOptions(list)
+    .allowExcessArguments(true)
+    .action(async (options: Partial<PageRequest> & { state?: State } & Filters, self: Command) => {
+      refuseWords(self)
+      const { client } = await connect(context)
+      const page = await listing.read(client, { limit: DEFAULT_LIMIT, ...options })
+      const given = narrowing.flatMap((option) => {
+        const value = (options as Record<string, unknown>)[option.attributeName()]
+        return value === undefined ? [] : [`${option.long} ${value}`]
+      })
+      const none = options.state ? `None in the state ${options.state}.` : listing.none
+      await printPage(context, page, {
+        none: given.length > (options.state ? 1 : 0) ? 'None.' : none,
+        table: listing.table,
+        more: [`reprise ${command.name()} list`, ...given].join(' '),
+      })
+    })
+}
+
+export function addPageOptions(command: Command): Command {
+  return command
+    .option('--limit <n>', `how many (1 to 200, default ${DEFAULT_LIMIT})`, wholeNumber)
+    .option('--cursor <cursor>', 'go on where a list ended (its nextCursor)')
+}
+
+export function pageRequest(options: Partial<PageRequest>): PageRequest {
+  return { limit: DEFAULT_LIMIT, ...options }
+}

@@ -1,0 +1,18 @@
+/** The one place where a command's failure is told: on stderr for people, on stdout with --json. */
+import { toRepriseError } from '../../contract/errors.ts'
+import { explainRefusal, homeOf } from '../daemon/link.ts'
+import { styleFor } from '../terminal/terminal.ts'
+import { type CliContext, notify, printJson } from './context.ts'
+import { exitCodeOf } from './exit-code.ts'
+
+export async function reportError(thrown: unknown, context: CliContext): Promise<number> {
+  const error = explainRefusal(toRepriseError(thrown), homeOf(context))
+  if (context.json) {
+    await printJson(context, error.toBody())
+  } else {
+    const style = styleFor(context.stderr, context.env)
+    notify(context, `${style.red('error:')} ${style.safe(error.message)}`)
+    if (error.hint) notify(context, `${style.dim('hint:')} ${style.safe(error.hint)}`)
+  }
+  return exitCodeOf(error.code)
+}

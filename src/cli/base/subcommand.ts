@@ -1,0 +1,19 @@
+/**
+ * For a subcommand that runs when none is named: a word it is given is a mistyped subcommand, and commander would only
+ * say that there are too many arguments.
+ */
+import type { Command } from 'commander'
+import { nearestWord } from '../../config/nearest-word.ts'
+import { usageError } from './usage-error.ts'
+
+export function refuseWords(command: Command): void {
+  const [word] = command.args
+  if (word === undefined) return
+  const parent = command.parent
+  const known = parent?.commands.map((sibling) => sibling.name()) ?? []
+  const near = nearestWord(word, known)
+  throw usageError(
+    `unknown command ${JSON.stringify(`${parent?.name()} ${word}`)}`,
+    near ? `Did you mean ${parent?.name()} ${near}?` : `Expected one of: ${known.join(', ')}`,
+  )
+}

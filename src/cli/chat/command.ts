@@ -1,0 +1,168 @@
+/** What was typed into a chat: something to say to the agent, or a command to us. Pure. */
+import { nearestWord } from '../../config/nearest-word.ts'
+
+export type ChatInput =
+  | { kind: 'say'; text: string }
+  | { kind: 'help' }
+  | { kind: 'history' }
+  | { kind: 'edit'; number: number; text: string }
+  | { kind: 'drop'; number: number }
+  | { kind: 'retry'; number: number | null }
+  | { kind: 'fresh' }
+  | { kind: 'agent'; name: string | null }
+  | { kind: 'model'; name: string | null }
+  | { kind: 'instructions'; change: InstructionsChange }
+  | { kind: 'title'; text: string }
+  | { kind: 'info' }
+  | { kind: 'quit' }
+  | { kind: 'mistake'; message: string; hint: string }
+
+export type InstructionsChange =
+  | { to: 'show' }
+  | { to: 'clear' }
+  | { to: 'text'; text: string }
+  | { to: 'file'; path: string }
+
+interface ChatCommand {
+  name: string
+  usage: string
+  about: string
+  /** Null if `rest` is not what the usage says. */
+  parse: (rest: string) => ChatInput | null
+}
+
+const alone = (input: ChatInput) => (rest: string) => (rest === '' ? input : null)
+const word = (rest: string) => (/^\S+$/.test(rest) ? rest : null)
+const place = (text: string) => (/^[1-9]\d{0,8}$/.test(text) ? Number(text) : null)
+
+const COMMANDS: readonly ChatCommand[] = [
+  {
+    name: 'help',
+    usage: '/help',
+    about: 'this list',
+    parse: alone({ kind: 'help' }),
+  },
+  {
+    name: 'history',
+    usage: '/history',
+    about: 'the messages so far, numbered',
+    parse: alone({ kind: 'history' }),
+  },
+  {
+    name: 'edit',
+    usage: '/edit N new text',
+    about: 'change what message N says',
+    parse: (rest) => {
+      const [, first = '', text = ''] = /^(\S+)\s+([\s\S]+)$/.exec(rest) ?? []
+      const number = place(first)
+      return number === null ? null : { kind: 'edit', number, text }
+    },
+  },
+  {
+    name: 'drop',
+    usage: '/drop N',
+    about: 'take away message N and all after it',
+    parse: (rest) => {
+      const number = place(rest)
+      return number === null ? null : { kind: 'drop', number }
+    },
+  },
+  {
+    name: 'retry',
+    usage: '/retry [N]',
+    about: 'ask again from message N, or the last turn',
+    parse: (rest) => {
+      if (rest === '') return { kind: 'retry', number: null }
+      const number = place(rest)
+      return number === null ? null : { kind: 'retry', number }
+    },
+  },
+  {
+    name: 'fresh',
+    usage: '/fresh',
+    about: 'the next turn starts a new session, with the history',
+    parse: alone({ kind: 'fresh' }),
+  },
+  {
+    name: 'agent',
+    usage: '/agent [NAME]',
+    about: 'who answers the next turns; without a name, who could',
+    parse: (rest) => (rest === '' || word(rest) ? { kind: 'agent', name: word(rest) } : null),
+  },
+  {
+    name: 'model',
+    usage: '/model [NAME]',
+    about: "the model for the next turns; without a name, the agent's own",
+    parse: (rest) => (rest === '' || word(rest) ? { kind: 'model', name: word(rest) } : null),
+  },
+  {
+    name: 'instructions',
+    usage: '/instructions [TEXT | @FILE | -]',
+    about: 'show, set or clear what every agent is told',
+    parse: (rest) => ({ kind: 'instructions', change: parseInstructions(rest) }),
+  },
+  {
+    name: 'title',
+    usage: '/title TEXT',
+    about: 'name the conversation',
+    parse: (rest) => (rest === '' ? null : { kind: 'title', text: rest }),
+  },
+  {
+    name: 'info',
+    usage: '/info',
+    about: 'the conversation, its agents and their sessions',
+    parse: alone({ kind: 'info' }),
+  },
+  {
+    name: 'quit',
+    usage: '/quit',
+    about: 'leave; so does Ctrl-D',
+    parse: alone({ kind: 'quit' }),
+  },
+]
+
+const SAY_SLASH = 'To say something that begins with a slash, double it: //'
+
+/** Null if there is nothing in it. */
+export function parseChatInput(typed: string): ChatInput | null {
+  const text = typed.trim()
+  if (text === '') return null
+  if (!text.startsWith('/')) return { kind: 'say', text }
+  if (text.startsWith('//')) return { kind: 'say', text: text.slice(1) }
+  const [, name = '', rest = ''] = /^\/(\S*)\s*([\s\S]*)$/.exec(text) ?? []
+  const command = COMMANDS.find((item) => item.name === name.toLowerCase())
+  if (!command) return unknown(name)
+  const input = command.parse(rest)
+  return input ?? { kind: 'mistake', message: `expected ${command.usage}`, hint: SAY_SLASH }
+}
+
+function unknown(name: string): ChatInput {
+  const near = nearestWord(
+    name,
+    COMMANDS.map((item) => item.name),
+  )
+  const meant = near ? `Did you mean /${near}?` : '/help lists the commands.'
+  return {
+    kind: 'mistake',
+    message: `unknown command /${name}, nothing was sent`,
+    hint: `${meant} ${SAY_SLASH}`,
+  }
+}
+
+function parseInstructions(rest: string): InstructionsChange {
+  if (rest === '') return { to: 'show' }
+  if (rest === '-') return { to: 'clear' }
+  const [, path] = /^@(\S.*)$/.exec(rest) ?? []
+  return path === undefined ? { to: 'text', text: rest } : { to: 'file', path }
+}
+
+export function chatHelp(): string[] {
+  const width = Math.max(...COMMANDS.map((item) => item.usage.length))
+  return [
+    ...COMMANDS.map((item) => `${item.usage.padEnd(width)}  ${item.about}`),
+    '',
+    'Anything else is said to the agent. A line that ends in \\ goes on in the next one.',
+    `${SAY_SLASH}text`,
+    'Ctrl-C cancels the turn that is being answered.',
+  ]
+}

@@ -1,0 +1,96 @@
+/** A chat on a terminal: reads, asks, shows, until the user leaves. What goes wrong is told, and the chat goes on. */
+
+import { type CliContext, notify } from '../base/context.ts'
+import { EXIT } from '../base/exit-code.ts'
+import { reportError } from '../base/report-error.ts'
+import { summarizeTurn } from '../run/summary.ts'
+import { count } from '../terminal/amounts.ts'
+import { styleFor } from '../terminal/terminal.ts'
+import { act, findMessage } from './actions.ts'
+import { parseChatInput } from './command.ts'
+import { titleOf } from './conversation-text.ts'
+import { createChatReader } from './input.ts'
+import type { Chat } from './state.ts'
+import { followTurn, retry, say, type TurnEnd, type TurnOptions } from './turn.ts'
+
+export async function chatOnTerminal(chat: Chat, context: CliContext): Promise<void> {
+  const style = styleFor(context.stderr, context.env)
+  const left = new AbortController()
+  const options: TurnOptions = { leave: () => left.abort(), signal: left.signal }
+  const guard = async (work: () => Promise<void>) => {
+    try {
+      await work()
+    } catch (error) {
+      if (!left.signal.aborted) await reportError(error, context)
+    }
+  }
+  const show = async (end: Promise<TurnEnd>) => {
+    for (const line of summarizeTurn((await end).settled, style)) notify(context, line)
+  }
+
+  for (const line of greeting(chat)) notify(context, style.dim(style.safe(line)))
+  await guard(async () => {
+    for (const runId of await openRuns(chat)) {
+      notify(context, style.dim('an answer is still under way:'))
+      await show(followTurn(chat, runId, context, options))
+    }
+  })
+
+  const reader = createChatReader(context)
+  while (!left.signal.aborted) {
+    const typed = await reader.read(style.bold(promptOf(chat)))
+    if (typed === null) break
+    const input = parseChatInput(typed)
+    if (input === null) continue
+    if (input.kind === 'quit') break
+    await guard(async () => {
+      if (input.kind === 'say') return show(say(chat, input.text, context, options))
+      if (input.kind === 'retry') {
+        const { id } = await findMessage(chat, input.number)
+        return show(retry(chat, id, context, options))
+      }
+      if (input.kind === 'mistake') {
+        notify(context, `${style.red('error:')} ${style.safe(input.message)}`)
+        return notify(context, `${style.dim('hint:')} ${style.safe(input.hint)}`)
+      }
+      return act(chat, input, context)
+    })
+  }
+
+  if (left.signal.aborted) context.exitCode = EXIT.interrupted
+  await leave(chat, context)
+}
+
+function greeting({ conversation, agent, isNew }: Chat): string[] {
+  const { id, workDir, turnCount } = conversation
+  const past = isNew
+    ? `New conversation ${id}`
+    : `${titleOf(conversation)} (${id}, ${count(turnCount, 'turn')}; /history shows them)`
+  return [
+    `${past}, with ${agent ?? conversation.agent} in ${workDir}`,
+    '/help lists the commands, Ctrl-D leaves',
+  ]
+}
+
+const promptOf = ({ conversation, agent, freshNext }: Chat) =>
+  `${agent ?? conversation.agent}${freshNext ? ' (fresh)' : ''} › `
+
+/** Runs that answer what was said before, and are not done. */
+async function openRuns({ ask, conversation, isNew }: Chat): Promise<string[]> {
+  if (isNew) return []
+  const { messages } = await ask((client) => client.getConversation(conversation.id))
+  const answered = new Set(messages.flatMap((item) => (item.role === 'assistant' ? [item.turn] : [])))
+  const open: string[] = []
+  for (const { role, turn, runId } of messages) {
+    if (role !== 'user' || runId === null || answered.has(turn)) continue
+    if ((await ask((client) => client.getRun(runId))).state !== 'settled') open.push(runId)
+  }
+  return open
+}
+
+async function leave({ ask, conversation, isNew, isUsed }: Chat, context: CliContext): Promise<void> {
+  const { dim } = styleFor(context.stderr, context.env)
+  if (!isNew || isUsed) return notify(context, dim(`Go on with: reprise chat ${conversation.id}`))
+  // Nothing would be in it. That it stays behind if this fails does no harm.
+  await ask((client) => client.deleteConversation(conversation.id)).catch(() => {})
+}

@@ -1,0 +1,143 @@
+/** `reprise chat`: a conversation with an agent, on a terminal or one message at a time. */
+import { resolve } from 'node:path'
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { Conversation, HistoryScope } from '../../contract/conversation.ts'
+import { RepriseError } from '../../contract/errors.ts'
+import type { PermissionMode } from '../../contract/run.ts'
+import type { CliContext } from '../base/context.ts'
+import { readInstructions } from '../base/instructions-file.ts'
+import { readPrompt } from '../base/prompt-input.ts'
+import { usageError } from '../base/usage-error.ts'
+import { chatOnTerminal } from '../chat/loop.ts'
+import { chatOnce } from '../chat/once.ts'
+import { type AskDaemon, connectLastingly } from '../daemon/connect.ts'
+import { permissionsOption, wholeNumber } from '../run/options.ts'
+
+const EXAMPLES = `
+On a terminal it goes on until you leave (Ctrl-D); /help in it lists what you can do besides talking. Ctrl-C cancels
+the turn, not the chat. The agent continues its own session from turn to turn; when that is not safe, it starts a new
+one with the history.
+
+Examples:
+  reprise chat                                 a new conversation about this directory
+  reprise chat last                            go on with the newest one
+  reprise chat cnv_… --agent other             let another agent answer
+  reprise chat -m "Why does the build fail?"   one message, the answer on stdout
+  reprise chat cnv_… -m "And now?" --json      events, then the conversation, then the run
+  git diff | reprise chat last                 one message from stdin`
+
+interface ChatOptions {
+  agent?: string
+  cwd?: string
+  model?: string
+  permissions?: PermissionMode
+  maxTurns?: number
+  freshSession?: boolean
+  instructions?: string
+  scope?: HistoryScope
+  message?: string
+}
+
+const SCOPES: readonly HistoryScope[] = ['shared', 'agent']
+
+export function define(command: Command, context: CliContext): void {
+  command
+    .description('Chats with an agent; the conversation is kept and can be continued by any agent.')
+    .argument('[id]', 'go on with this conversation; `last` is the newest', conversationArgument)
+    .option('--agent <name>', 'who answers (default: the first one configured)')
+    .option('--model <name>', 'which of its models')
+    .option('--cwd <dir>', 'work directory of a new conversation (default: this one)')
+    .addOption(permissionsOption())
+    .option('--max-turns <n>', 'how many turns the agent may take for one answer', wholeNumber)
+    .option('--fresh-session', 'start the first turn in a new session, with the history')
+    .option('--instructions <file>', 'what every agent is told in this conversation')
+    .addOption(
+      new Option(
+        '--scope <scope>',
+        "what an agent gets of a new conversation: all of it (shared), or what came after another agent's last answer (agent)",
+      ).choices(SCOPES),
+    )
+    .option('-m, --message <text>', 'send one message, print the answer and leave')
+    .addHelpText('after', EXAMPLES)
+    .action((id: string | undefined, options: ChatOptions) => startChat(id, options, context))
+}
+
+async function startChat(id: string | undefined, options: ChatOptions, context: CliContext): Promise<void> {
+  if (id !== undefined && (options.cwd !== undefined || options.scope !== undefined)) {
+    throw usageError(
+      'a conversation keeps its directory and its scope',
+      'Leave out --cwd and --scope, or the id.',
+    )
+  }
+  const instructions =
+    options.instructions === undefined ? undefined : await readInstructions(options.instructions, context)
+  const message = await readMessage(options, context)
+  const ask = await connectLastingly(context)
+  const chat = {
+    ask,
+    conversation:
+      id === undefined
+        ? await create(ask, options, instructions, context)
+        : await find(ask, id, instructions),
+    isNew: id === undefined,
+    isUsed: false,
+    agent: options.agent,
+    model: options.model,
+    permissions: options.permissions,
+    maxTurns: options.maxTurns,
+    freshNext: options.freshSession === true,
+  }
+  return message === null ? chatOnTerminal(chat, context) : chatOnce(chat, message, context)
+}
+
+/** Null if the user is to type. */
+async function readMessage({ message }: ChatOptions, context: CliContext): Promise<string | null> {
+  if (message !== undefined) {
+    if (message.trim() === '') throw usageError('the message is empty')
+    return message
+  }
+  if (!context.stdin.isTTY) return readPrompt(['-'], context)
+  if (context.json) throw usageError('--json needs a message', 'Add: -m "…"')
+  if (!context.stderr.isTTY) throw usageError('a chat needs a terminal', 'Send one message with: -m "…"')
+  return null
+}
+
+function create(
+  ask: AskDaemon,
+  { agent, cwd, scope }: ChatOptions,
+  instructions: string | undefined,
+  context: CliContext,
+): Promise<Conversation> {
+  const request = {
+    workDir: resolve(context.cwd, cwd ?? '.'),
+    ...(agent === undefined ? {} : { agent }),
+    ...(scope === undefined ? {} : { historyScope: scope }),
+    ...(instructions === undefined ? {} : { instructions }),
+  }
+  return ask((client) => client.createConversation(request))
+}
+
+async function find(ask: AskDaemon, id: string, instructions: string | undefined): Promise<Conversation> {
+  const found =
+    id === 'last' ? await newest(ask) : await ask((client) => client.getConversation(id)).catch(explain)
+  if (instructions === undefined) return found
+  return ask((client) => client.updateConversation(found.id, { instructions }))
+}
+
+async function newest(ask: AskDaemon): Promise<Conversation> {
+  const [first] = (await ask((client) => client.listConversations({ limit: 1 }))).items
+  if (first) return first
+  throw new RepriseError('not-found', 'there is no conversation yet', { hint: '`reprise chat` starts one.' })
+}
+
+function explain(error: unknown): never {
+  if (!(error instanceof RepriseError) || error.code !== 'not-found') throw error
+  throw new RepriseError('not-found', error.message, { hint: '`reprise conversations` lists them.' })
+}
+
+function conversationArgument(text: string): string {
+  if (text !== 'last' && !/^cnv_\w+$/.test(text)) {
+    throw new InvalidArgumentError('Expected an id like cnv_01J…, or last. A message goes behind -m.')
+  }
+  return text
+}

@@ -1,0 +1,116 @@
+/** `reprise conversations`: what was talked about, and with whom. */
+
+import { resolve } from 'node:path'
+import type { Command } from 'commander'
+import type { Conversation } from '../../contract/conversation.ts'
+import { type CliContext, printJson, printLine } from '../base/context.ts'
+import { idArgument } from '../base/id-argument.ts'
+import { addListCommand } from '../base/list-command.ts'
+import { usageError } from '../base/usage-error.ts'
+import { conversationLines, messageLines, moveLines, titleOf } from '../chat/conversation-text.ts'
+import { connect } from '../daemon/connect.ts'
+import { formatAge } from '../terminal/amounts.ts'
+import { styleFor } from '../terminal/terminal.ts'
+
+const EXAMPLES = `
+Examples:
+  reprise conversations
+  reprise conversations show cnv_…     all that was said
+  reprise conversations move cnv_… ../renamed    its directory has another name or place now
+  reprise conversations rm cnv_…
+  reprise chat cnv_…                   go on with one`
+
+export function define(command: Command, context: CliContext): void {
+  const id = ['<id>', 'id of a conversation, like cnv_01J…', idArgument('cnv')] as const
+  command
+    .description('Lists conversations, newest first; shows, moves or deletes one.')
+    .addHelpText('after', EXAMPLES)
+  addListCommand(
+    command,
+    {
+      what: 'conversations, newest first',
+      read: (client, request) => client.listConversations(request),
+      none: 'No conversations yet. Start one with: reprise chat',
+      table: conversationRows,
+    },
+    context,
+  )
+  command
+    .command('show')
+    .summary('show one with all its messages')
+    .argument(...id)
+    .action((conversationId: string) => show(conversationId, context))
+  command
+    .command('move')
+    .summary('bring one to another work directory')
+    .description(
+      'Moves a conversation to another work directory. In a directory that was only renamed its sessions go on; in another ' +
+        'one the next turn starts fresh with the whole conversation, which has to be confirmed with --yes.',
+    )
+    .argument(...id)
+    .argument('<directory>', 'where it goes on from now on')
+    .option('--dry-run', 'only say what it would mean')
+    .option('--yes', 'move it also where its session cannot be resumed')
+    .action((conversationId: string, directory: string, options: MoveOptions) =>
+      move(conversationId, directory, options, context),
+    )
+  command
+    .command('rm')
+    .summary('delete one; what ran for it stays in `reprise runs`')
+    .argument(...id)
+    .action((conversationId: string) => remove(conversationId, context))
+}
+
+interface MoveOptions {
+  dryRun?: true
+  yes?: true
+}
+
+/** What it means is said before anything is changed. */
+async function move(id: string, directory: string, options: MoveOptions, context: CliContext): Promise<void> {
+  const { client } = await connect(context)
+  const workDir = resolve(context.cwd, directory)
+  const plan = await client.planMove(id, workDir)
+  const lost = plan.sessions.filter(({ resumes }) => !resumes)
+  const { safe } = styleFor(context.stdout, context.env)
+  if (options.dryRun) {
+    if (context.json) return printJson(context, plan)
+    for (const line of moveLines(plan)) await printLine(context, safe(line))
+    return
+  }
+  if (lost.length > 0 && !options.yes) {
+    throw usageError(moveLines(plan).join('; '), 'Move it all the same with --yes.')
+  }
+  const moved = await client.updateConversation(id, { workDir })
+  if (context.json) return printJson(context, moved)
+  for (const line of [...moveLines(plan), `${id} is in ${workDir} now`]) await printLine(context, safe(line))
+}
+
+function conversationRows(conversations: readonly Conversation[], now: Date) {
+  return {
+    headings: ['ID', 'AGENT', 'TURNS', 'CHANGED', 'TITLE'],
+    rows: conversations.map((item) => [
+      item.id,
+      item.agent,
+      String(item.turnCount),
+      formatAge(item.updatedAt, now),
+      titleOf(item),
+    ]),
+  }
+}
+
+async function show(id: string, context: CliContext): Promise<void> {
+  const { client } = await connect(context)
+  const conversation = await client.getConversation(id)
+  if (context.json) return printJson(context, conversation)
+  const { safe } = styleFor(context.stdout, context.env)
+  const messages = conversation.messages.flatMap((message) => ['', ...messageLines(message)])
+  for (const line of [...conversationLines(conversation), ...messages]) await printLine(context, safe(line))
+}
+
+async function remove(id: string, context: CliContext): Promise<void> {
+  const { client } = await connect(context)
+  await client.deleteConversation(id)
+  if (context.json) return printJson(context, { id, removed: true })
+  await printLine(context, `${id} is deleted`)
+}

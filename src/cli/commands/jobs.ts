@@ -1,0 +1,199 @@
+/** `reprise jobs`: what is done unattended, how it stands, and having a say in it. */
+import { type Command, InvalidArgumentError } from 'commander'
+import type { Client } from '../../client/client.ts'
+import type { Job, JobState, UpdateJob } from '../../contract/job.ts'
+import { type CliContext, printJson, printLine } from '../base/context.ts'
+import { idArgument } from '../base/id-argument.ts'
+import { addListCommand } from '../base/list-command.ts'
+import { usageError } from '../base/usage-error.ts'
+import { connect } from '../daemon/connect.ts'
+import { restoreCheckpoint, showDiff } from '../jobs/checkpoints.ts'
+import { showJob } from '../jobs/detail.ts'
+import { followJob } from '../jobs/follow.ts'
+import { showLogs, showTranscript } from '../jobs/logs.ts'
+import { jobRows } from '../jobs/table.ts'
+import { explainState, jobStateOf } from '../jobs/text.ts'
+import { amount, priority, wholeNumber } from '../run/options.ts'
+
+const EXAMPLES = `
+Examples:
+  reprise jobs                                the newest ones
+  reprise jobs list --state paused            those that need you
+  reprise jobs show job_…                     how it stands, why, and what to do about it
+  reprise jobs logs --follow job_…            what happens in it
+  reprise jobs retry job_…                    go on, in its session; --fresh: in a new one
+  reprise jobs raise job_… --budget-usd 5     more to spend; a job that is paused for it goes on
+  reprise jobs diff job_… --stat              what it changed, if it has checkpoints
+  reprise jobs restore job_… 2                the work tree as it was at its second checkpoint
+  reprise jobs transcript job_… > t.jsonl     the agent's own record
+  reprise jobs cancel job_…`
+
+const STATES: readonly JobState[] = [
+  'queued',
+  'running',
+  'waiting',
+  'paused',
+  'completed',
+  'failed',
+  'cancelled',
+]
+
+export function define(command: Command, context: CliContext): void {
+  const id = ['<id>', 'id of a job, like job_01J…', idArgument('job')] as const
+  const detach = ['--detach', 'leave it to the daemon instead of following it'] as const
+  const withClient = async () => (await connect(context)).client
+  command
+    .description('Lists jobs, newest first, or does something with one of them. `reprise run` starts one.')
+    .addHelpText('after', EXAMPLES)
+
+  addListCommand(
+    command,
+    {
+      what: 'jobs, newest first',
+      states: STATES,
+      read: (client, request) => client.listJobs(request),
+      none: 'No jobs yet. Start one with: reprise run "…"',
+      table: jobRows,
+    },
+    context,
+  )
+  command
+    .command('show')
+    .summary('show one job: state, session, attempts, budget, checkpoints, result')
+    .argument(...id)
+    .action(async (jobId: string) => showJob(await withClient(), jobId, context))
+  command
+    .command('logs')
+    .summary('show what happened in a job')
+    .argument(...id)
+    .option('-f, --follow', 'go on until the job has ended or needs you')
+    .action(async (jobId: string, options: { follow?: boolean }) =>
+      showLogs(await withClient(), jobId, options, context),
+    )
+  command
+    .command('retry')
+    .summary('go on with a job that is paused, failed or cancelled, or now with one that waits')
+    .argument(...id)
+    .option('--fresh', 'in a new session')
+    .option('--max-turns <n>', 'how many turns it may take now', wholeNumber)
+    .option(...detach)
+    .action((jobId: string, options: RetryOptions) => retry(jobId, options, context))
+  command
+    .command('raise')
+    .summary('change the budget or the priority; a job that is paused for its budget goes on')
+    .argument(...id)
+    .option('--budget-usd <amount>', 'how much it may spend in all, or none for no limit', orNone(amount))
+    .option('--budget-tokens <n>', 'how many tokens it may use in all, or none', orNone(wholeNumber))
+    .option('--priority <n>', 'higher ones start first (-100 to 100)', priority)
+    .option(...detach)
+    .action((jobId: string, options: RaiseOptions) => raise(jobId, options, context))
+  command
+    .command('cancel')
+    .summary('stop a job')
+    .argument(...id)
+    .option('--wait', 'wait until it has ended')
+    .action((jobId: string, options: { wait?: boolean }) => cancel(jobId, options.wait === true, context))
+  command
+    .command('diff')
+    .summary('show what changed between checkpoints: by default from the first one until now')
+    .argument(...id)
+    .argument('[from]', 'number of a checkpoint', wholeNumber)
+    .argument('[to]', 'number of a later one', wholeNumber)
+    .option('--stat', 'only the names of the files')
+    .action(async (jobId: string, from: number | undefined, to: number | undefined, options) =>
+      showDiff(await withClient(), { id: jobId, from, to, stat: options.stat === true }, context),
+    )
+  command
+    .command('restore')
+    .summary('put the work tree back to a checkpoint; what is there now is saved as another one')
+    .argument(...id)
+    .argument('<checkpoint>', 'its number', wholeNumber)
+    .action(async (jobId: string, checkpoint: number) =>
+      restoreCheckpoint(await withClient(), jobId, checkpoint, context),
+    )
+  command
+    .command('transcript')
+    .summary("print the agent's own record of the job's newest session, as it keeps it")
+    .argument(...id)
+    .action(async (jobId: string) => showTranscript(await withClient(), jobId, context))
+}
+
+interface RetryOptions {
+  maxTurns?: number
+  fresh?: boolean
+  detach?: boolean
+}
+
+async function retry(
+  id: string,
+  { fresh, detach, maxTurns }: RetryOptions,
+  context: CliContext,
+): Promise<void> {
+  const { client } = await connect(context)
+  const before = await client.getJob(id)
+  // One that waits goes on in the same run, of which most has happened already.
+  const seen = before.state === 'waiting' && !detach ? await lastEventOf(client, before.runId) : 0
+  const job = await client.retryJob(id, { resume: !fresh, maxTurns })
+  if (detach) return tell(job, context)
+  return followJob(client, job, context, { after: job.runId === before.runId ? seen : 0 })
+}
+
+async function lastEventOf(client: Client, runId: string): Promise<number> {
+  let last = 0
+  for await (const { seq } of client.events(runId, { follow: false })) last = seq
+  return last
+}
+
+interface RaiseOptions {
+  budgetUsd?: Limit
+  budgetTokens?: Limit
+  priority?: number
+  detach?: boolean
+}
+
+async function raise(id: string, options: RaiseOptions, context: CliContext): Promise<void> {
+  const { budgetUsd, budgetTokens, priority } = options
+  const change: UpdateJob = {
+    ...(budgetUsd === undefined ? {} : { maxBudgetUsd: toLimit(budgetUsd) }),
+    ...(budgetTokens === undefined ? {} : { maxBudgetTokens: toLimit(budgetTokens) }),
+    ...(priority === undefined ? {} : { priority }),
+  }
+  if (Object.keys(change).length === 0) {
+    throw usageError('nothing to change', 'Give --budget-usd, --budget-tokens or --priority.')
+  }
+  const { client } = await connect(context)
+  const before = await client.getJob(id)
+  const job = await client.updateJob(id, change)
+  const goesOn = job.runId !== before.runId
+  return goesOn && !options.detach ? followJob(client, job, context) : tell(job, context)
+}
+
+async function cancel(id: string, wait: boolean, context: CliContext): Promise<void> {
+  const { client } = await connect(context)
+  const asked = await client.cancelJob(id)
+  const job = wait ? await client.whenJobEnds(id) : asked
+  if (context.json) return printJson(context, job)
+  const isOver = job.state === 'cancelled' || wait
+  await printLine(context, isOver ? `${id} ${jobStateOf(job)}` : `${id} is being cancelled`)
+}
+
+async function tell(job: Job, context: CliContext): Promise<void> {
+  if (context.json) return printJson(context, job)
+  await printLine(context, `${job.id} ${explainState(job)}`)
+}
+
+type Limit = number | 'none'
+
+const toLimit = (limit: Limit) => (limit === 'none' ? null : limit)
+
+function orNone(parse: (text: string) => number): (text: string) => Limit {
+  return (text) => {
+    if (text === 'none') return text
+    try {
+      return parse(text)
+    } catch (error) {
+      if (!(error instanceof InvalidArgumentError)) throw error
+      throw new InvalidArgumentError(`${error.message} Or: none.`)
+    }
+  }
+}

@@ -1,0 +1,106 @@
+/** `reprise simulate`: the scripted model server on its own, for agents and tests outside the daemon. */
+import { resolve } from 'node:path'
+import { type Command, InvalidArgumentError } from 'commander'
+import { RepriseError } from '../../contract/errors.ts'
+import type { RequestRecord } from '../../simulator/request-record.ts'
+import type { Simulator } from '../../simulator/server.ts'
+import { type CliContext, printJson, printLine } from '../base/context.ts'
+import { firstLine, styleFor } from '../terminal/terminal.ts'
+
+const EXAMPLES = `
+Examples:
+  reprise simulate
+  reprise simulate --scenario flaky.yaml --port 4010
+  ANTHROPIC_BASE_URL=http://127.0.0.1:4010 ANTHROPIC_API_KEY=any claude -p "hello"`
+
+/** The longest a timer takes. */
+const FOREVER_MS = 2 ** 31 - 1
+
+interface SimulateOptions {
+  scenario?: string
+  port?: number
+}
+
+export function define(command: Command, context: CliContext): void {
+  command
+    .description('Serves a scripted model that real agent CLIs can talk to, until Ctrl-C.')
+    .option('--scenario <file>', 'what it answers (default: a built-in scenario)')
+    .option('--port <n>', 'port to listen on (default: any free one)', portNumber)
+    .addHelpText('after', EXAMPLES)
+    .action((options: SimulateOptions) => simulate(options, context))
+}
+
+async function simulate({ scenario: file, port = 0 }: SimulateOptions, context: CliContext): Promise<void> {
+  const [{ startSimulator }, { loadScenario }] = await Promise.all([
+    import('../../simulator/server.ts'),
+    import('../../simulator/scenario.ts'),
+  ])
+  const scenario =
+    file === undefined ? undefined : await loadScenario(resolve(context.cwd, file)).catch(notAScenario)
+  const simulator = await startSimulator({ port, ...(scenario ? { scenario } : {}) }).catch(
+    (error: unknown) => {
+      throw cannotListen(error, port)
+    },
+  )
+  const { promise: stopped, resolve: stop } = Promise.withResolvers<void>()
+  context.interrupt = stop
+  process.on('SIGTERM', stop)
+  if (context.json) {
+    await printJson(context, { url: simulator.url, port: simulator.port })
+  } else {
+    await printLine(context, `The simulator is at ${simulator.url}. Point an agent at it:`)
+    await printLine(
+      context,
+      `  ANTHROPIC_BASE_URL=${simulator.url} ANTHROPIC_API_KEY=simulated claude -p "hello"`,
+    )
+  }
+  const logging = logRequests(simulator, context)
+  await stopped
+  await simulator.close()
+  await logging
+}
+
+/** A line for each request, once it is answered. Ends when the simulator closes. */
+async function logRequests(simulator: Simulator, context: CliContext): Promise<void> {
+  const { safe } = styleFor(context.stdout, context.env)
+  const logged = new Set<number>()
+  const isNew = (record: RequestRecord) => record.outcome !== 'pending' && !logged.has(record.n)
+  for (;;) {
+    const record = await simulator.waitFor(isNew, { timeoutMs: FOREVER_MS }).catch(() => null)
+    if (!record) return
+    logged.add(record.n)
+    const { n, kind, model, status, outcome, rule, usage, userText } = record
+    if (context.json) {
+      await printJson(context, { n, kind, model, status, outcome, rule, usage, userText })
+      continue
+    }
+    const said = firstLine(userText, 60)
+    const what = `#${n} ${kind} ${model} ${status ?? '–'} ${outcome}${rule ? ` by "${rule}"` : ''}`
+    await printLine(context, safe(`${what}${said ? `: ${said}` : ''}`))
+  }
+}
+
+function notAScenario(error: unknown): never {
+  const { code, message } = error as { code?: unknown; message: string }
+  if (code !== 'scenario-invalid') throw error
+  throw new RepriseError('scenario-invalid', message, {
+    hint: 'docs/simulator.md describes the format.',
+    cause: error,
+  })
+}
+
+function portNumber(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
+  if (!(port <= 65_535)) throw new InvalidArgumentError('Expected a port from 0 to 65535.')
+  return port
+}
+
+function cannotListen(error: unknown, port: number): unknown {
+  const { code } = error as NodeJS.ErrnoException
+  if (code !== 'EADDRINUSE' && code !== 'EACCES') return error
+  const why = code === 'EACCES' ? 'this user may not' : 'another program does'
+  return new RepriseError('port-taken', `cannot listen on port ${port}: ${why}`, {
+    hint: 'Choose another --port, or leave it out to get a free one.',
+    cause: error,
+  })
+}

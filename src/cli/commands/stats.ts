@@ -1,0 +1,85 @@
+/** `reprise stats`: one screen of totals, and what resuming saved. */
+import type { Command } from 'commander'
+import type { Stats } from '../../contract/stats.ts'
+import { type CliContext, printJson, printLine } from '../base/context.ts'
+import { connect } from '../daemon/connect.ts'
+import { count, formatCost, formatTokens } from '../terminal/amounts.ts'
+
+export function define(command: Command, context: CliContext): void {
+  command
+    .description('Shows totals over all runs, and what resuming sessions saved.')
+    .addHelpText('after', '\nExamples:\n  reprise stats\n  reprise stats --json | jq .cache.savedUsd')
+    .action(() => showStats(context))
+}
+
+async function showStats(context: CliContext): Promise<void> {
+  const { client } = await connect(context)
+  const stats = await client.stats()
+  if (context.json) return printJson(context, stats)
+  for (const line of statsLines(stats)) await printLine(context, line)
+}
+
+export function statsLines(stats: Stats): string[] {
+  const { usage, freshReasons, promptTokensSent: sent, promptTokensOfTranscripts: whole } = stats
+  const uncached = usage.inputTokens + usage.cacheWriteTokens
+  const fresh = Object.values(freshReasons).reduce((sum, times) => sum + times, 0)
+  const reasons = fresh > 0 ? ` (${tally(freshReasons)})` : ''
+  const fields: [string, string][] = [
+    [
+      'runs',
+      `${stats.runs}, in ${count(stats.attempts, 'attempt')}; ${count(stats.conversations, 'conversation')}`,
+    ],
+    ['outcomes', tally(stats.outcomes) || '–'],
+    ['sessions', `${stats.resumedRuns} resumed, ${fresh} fresh${reasons}`],
+    [
+      'tokens in',
+      `${formatTokens(uncached)} uncached, ${formatTokens(usage.cacheReadTokens)} cached (${share(usage.cacheReadTokens, uncached + usage.cacheReadTokens)} from the cache)`,
+    ],
+    ['tokens out', formatTokens(usage.outputTokens)],
+    ['cost', formatCost(stats.costUsd)],
+    [
+      'prompts',
+      `~${formatTokens(sent)} tokens sent; with the whole history each time ~${formatTokens(whole)}`,
+    ],
+    [
+      'not sent',
+      `~${formatTokens(stats.promptTokensSaved)} tokens of text (${share(stats.promptTokensSaved, whole)})`,
+    ],
+    ...cacheFields(stats.cache),
+  ]
+  return fields.map(([name, value]) => `${name.padEnd(10)}  ${value}`)
+}
+
+/** What resumed turns found in the prompt cache, and what resuming saved or cost in money. */
+function cacheFields(cache: Stats['cache']): [string, string][] {
+  if (cache.resumedTurns === 0) return []
+  const { expectedReadTokens: expected, readTokens: read, savedUsd } = cache
+  const rewrites = Object.entries(cache.rewrites)
+    .sort(([, a], [, b]) => b.costUsd - a.costUsd)
+    .map(
+      ([cause, { turns, tokens, costUsd }]) =>
+        `${count(turns, 'turn')} ${formatTokens(tokens)} (${cause}, +${formatCost(costUsd)})`,
+    )
+  return [
+    [
+      'cache',
+      `${count(cache.resumedTurns, 'resumed turn')} read ${formatTokens(read)} of ${formatTokens(expected)} tokens expected`,
+    ],
+    ...(rewrites.length > 0 ? [['rewritten', rewrites.join(', ')] as [string, string]] : []),
+    [
+      'saved',
+      savedUsd < 0
+        ? `nothing: resuming cost about ${formatCost(-savedUsd)} more than fresh sessions with the history`
+        : `about ${formatCost(savedUsd)}, compared with fresh sessions that are given the history`,
+    ],
+  ]
+}
+
+const share = (part: number, whole: number) => `${whole > 0 ? Math.round((part / whole) * 100) : 0} %`
+
+/** Most frequent first. */
+const tally = (counts: Readonly<Record<string, number>>) =>
+  Object.entries(counts)
+    .sort(([, a], [, b]) => b - a)
+    .map(([name, times]) => `${times} ${name}`)
+    .join(', ')

@@ -1,0 +1,92 @@
+/** `reprise up`: the daemon, in the background or right here. */
+import type { Command } from 'commander'
+import type { Environment } from '../../config/environment.ts'
+import { type CliContext, notify, printJson, printLine } from '../base/context.ts'
+import { EXIT } from '../base/exit-code.ts'
+import { type Ready, tellFailed, tellReady } from '../daemon/handshake.ts'
+import { findDaemon, homeOf } from '../daemon/link.ts'
+
+const EXAMPLES = `
+Examples:
+  reprise up                 in the background; prints the URL once it is ready
+  reprise up --foreground    in this terminal, until Ctrl-C
+  REPRISE_PORT=0 reprise up  on any free port`
+
+export function define(command: Command, context: CliContext): void {
+  command
+    .description('Starts the daemon, unless it runs already. Runs that were left open are taken over.')
+    .option('--foreground', 'run it in this process until Ctrl-C or SIGTERM')
+    .addHelpText('after', EXAMPLES)
+    .action((options: { foreground?: boolean }) =>
+      options.foreground ? runHere(context) : startBehind(context),
+    )
+}
+
+async function startBehind(context: CliContext): Promise<void> {
+  const home = homeOf(context)
+  const running = await findDaemon(home)
+  if (running) {
+    const { url, pid } = running
+    const { simulator } = await running.client.status()
+    return show(context, { url, pid, simulator, notices: [] }, { home, alreadyRunning: true })
+  }
+  const { startInBackground } = await import('../daemon/process.ts')
+  const { link, notices, simulator } = await startInBackground(context, home)
+  await show(context, { url: link.url, pid: link.pid, simulator, notices }, { home, alreadyRunning: false })
+}
+
+async function runHere(context: CliContext): Promise<void> {
+  const home = homeOf(context)
+  const daemon = await start(context, home).catch(async (error: unknown) => {
+    await tellFailed(error)
+    leaveSoon()
+    throw error
+  })
+  let stopping = false
+  const stop = () => {
+    // A second signal does not wait for a polite end.
+    if (stopping) process.exit(EXIT.interrupted)
+    stopping = true
+    void daemon.close()
+  }
+  context.interrupt = stop
+  process.on('SIGTERM', stop).on('SIGHUP', stop)
+  const { url, pid, simulator, notices } = daemon
+  await show(context, { url, pid, simulator, notices }, { home, alreadyRunning: false })
+  await tellReady({ url, pid, simulator, notices })
+  const cause = await daemon.closed
+  const ended = {
+    asked: 'Stopped. Agents that were at work go on; the next `reprise up` takes them over.',
+    'home-gone': `Stopped: ${home} has been removed or replaced. Agents that were at work end by themselves.`,
+  }
+  if (!context.json) notify(context, ended[cause])
+  if (cause === 'home-gone') context.exitCode = EXIT.failed
+  leaveSoon()
+}
+
+/** Nothing should be left to wait for; if something is, it must not keep the process. */
+function leaveSoon(): void {
+  setTimeout(() => process.exit(), 1000).unref()
+}
+
+async function start(context: CliContext, home: string) {
+  const [{ startDaemon }, { createLog }] = await Promise.all([
+    import('../../daemon/start.ts'),
+    import('../../daemon/log.ts'),
+  ])
+  const env: Environment = context.env
+  return startDaemon({ home, cwd: context.cwd, env, log: createLog() })
+}
+
+async function show(
+  context: CliContext,
+  { url, pid, simulator, notices }: Ready,
+  { home, alreadyRunning }: { home: string; alreadyRunning: boolean },
+): Promise<void> {
+  if (context.json) return printJson(context, { url, pid, home, simulator, notices, alreadyRunning })
+  await printLine(
+    context,
+    `Reprise ${alreadyRunning ? 'is already up' : 'is up'} at ${url} (pid ${pid}, home ${home})`,
+  )
+  for (const notice of notices) await printLine(context, notice)
+}

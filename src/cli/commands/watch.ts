@@ -1,0 +1,198 @@
+/** `reprise watch`: what is looked at again and again, when, and what came of it. */
+import type { Command } from 'commander'
+import { type CliContext, notify, printJson, printLine } from '../base/context.ts'
+import { idArgument } from '../base/id-argument.ts'
+import { readInstructions } from '../base/instructions-file.ts'
+import { addPageOptions, type PageRequest, pageRequest } from '../base/list-command.ts'
+import { printPage, printTable } from '../base/print-page.ts'
+import { readPrompt } from '../base/prompt-input.ts'
+import { refuseWords } from '../base/subcommand.ts'
+import { connect, connectLastingly } from '../daemon/connect.ts'
+import { styleFor, widthOf } from '../terminal/terminal.ts'
+import { followCycle } from '../watches/follow-cycle.ts'
+import { addWatchOptions, newName, toWatch, type WatchOptions, watchArgument } from '../watches/options.ts'
+import { readPayload } from '../watches/payload-input.ts'
+import { cycleRows, describeCycle, describeWatch, nextOf, resultOf, watchRows } from '../watches/text.ts'
+
+const EXAMPLES = `
+Each time that a watch looks is a cycle: a cheap model looks first, and if something needs doing the next tier takes
+over, as far as the rules allow. Watches can also be written in the configuration (watches); those are changed there.
+
+Examples:
+  reprise watch                                         all of them
+  reprise watch add media --every 30m "Check jellyfin at http://127.0.0.1:8096"
+  reprise watch add backup --cron "0 7 * * *" --time-zone Europe/Berlin --max-tier 1 "Is last night's backup complete?"
+  reprise watch show media                              when it is due, and what came of it lately
+  reprise watch cycles media                            every time it looked: outcome, tier, cost
+  reprise watch cycle cyc_…                             one of them, with its runs and follow-ups
+  reprise watch trigger media --follow                  now, and wait for what comes of it
+  reprise watch trigger media --reason "disk alert" --payload alert.json
+  reprise watch pause media; reprise watch resume media
+  reprise watch cancel cyc_…                            end what it is doing
+  reprise watch rm media
+
+\`trigger --follow\` exits with 0 if the cycle ended healthy or fixed, 1 if a person should look.`
+
+export function define(command: Command, context: CliContext): void {
+  const name = ['<watch>', 'its name, or its id like wch_01J…', watchArgument] as const
+  const cycleId = ['<id>', 'id of a cycle, like cyc_01J…', idArgument('cyc')] as const
+  command.description('Lists watches, or does something with one of them.').addHelpText('after', EXAMPLES)
+  command
+    .command('list', { isDefault: true })
+    .summary('list watches')
+    .allowExcessArguments(true)
+    .action((_, self: Command) => list(self, context))
+  addWatchOptions(
+    command
+      .command('add')
+      .summary('have something looked at again and again')
+      .argument('<name>', 'what to call it', newName)
+      .argument('[prompt...]', 'what to look at; `-` or nothing reads it from stdin'),
+  ).action((name: string, words: string[], options: WatchOptions) => add(name, words, options, context))
+  command
+    .command('show')
+    .summary('show one watch and its last cycles')
+    .argument(...name)
+    .action((watch: string) => show(watch, context))
+  addPageOptions(
+    command
+      .command('cycles')
+      .summary('list the cycles of a watch, newest first')
+      .argument(...name),
+  ).action((watch: string, options: Partial<PageRequest>) => listCycles(watch, options, context))
+  command
+    .command('cycle')
+    .summary('show one cycle with its runs and follow-ups')
+    .argument(...cycleId)
+    .action((id: string) => showCycle(id, context))
+  command
+    .command('trigger')
+    .summary('have it look now; while it does, as soon as that has ended')
+    .argument(...name)
+    .option('--reason <text>', 'why; the agent is told')
+    .option('--payload <file>', 'JSON for the agent to read; `-` reads stdin')
+    .option('-f, --follow', 'wait for the end of the cycle, and show what its runs do')
+    .action((watch: string, options: TriggerOptions) => trigger(watch, options, context))
+  for (const action of ['pause', 'resume'] as const) {
+    command
+      .command(action)
+      .summary(action === 'pause' ? 'let no further cycle begin by itself' : 'let them begin again')
+      .argument(...name)
+      .action((watch: string) => change(watch, action, context))
+  }
+  command
+    .command('cancel')
+    .summary('end a cycle: its runs are stopped, its follow-ups cancelled')
+    .argument(...cycleId)
+    .action((id: string) => cancel(id, context))
+  command
+    .command('rm')
+    .summary('remove a watch; what it is doing is cancelled, its cycles stay as records')
+    .argument(...name)
+    .action((watch: string) => remove(watch, context))
+}
+
+const NONE = 'No watches yet. Make one with: reprise watch add NAME --every 30m "…", or: reprise init watch'
+
+async function list(self: Command, context: CliContext): Promise<void> {
+  refuseWords(self)
+  const items = await (await connect(context)).client.listWatches()
+  await printPage(context, { items, nextCursor: null }, { none: NONE, table: watchRows })
+}
+
+async function add(name: string, words: string[], options: WatchOptions, context: CliContext): Promise<void> {
+  const example = `reprise watch add ${name} --every 30m "Check …"`
+  const prompt = await readPrompt(words, context, example)
+  const environment =
+    options.environment === undefined
+      ? undefined
+      : await readInstructions(options.environment, context, 'environment')
+  const request = toWatch({ name, prompt }, options, { cwd: context.cwd, environment })
+  const watch = await (await connect(context)).client.createWatch(request)
+  if (context.json) return printJson(context, watch)
+  await printLine(
+    context,
+    `${watch.name} ${watch.schedule ?? 'only when triggered'}, next: ${nextOf(watch, new Date())}`,
+  )
+  notify(context, `Have it look now with: reprise watch trigger --follow ${watch.name}`)
+}
+
+const SHOWN_CYCLES = 5
+
+async function show(ref: string, context: CliContext): Promise<void> {
+  const { client } = await connect(context)
+  const [watch, { items }] = await Promise.all([
+    client.getWatch(ref),
+    client.listCycles(ref, { limit: SHOWN_CYCLES }),
+  ])
+  if (context.json) return printJson(context, { ...watch, lastCycles: items })
+  const { safe } = styleFor(context.stdout, context.env)
+  const now = new Date()
+  for (const line of describeWatch(watch, now)) await printLine(context, safe(line))
+  if (items.length === 0) return
+  await printLine(context, '')
+  await printTable(context, cycleRows(items, now))
+}
+
+async function listCycles(ref: string, options: Partial<PageRequest>, context: CliContext): Promise<void> {
+  const page = await (await connect(context)).client.listCycles(ref, pageRequest(options))
+  await printPage(context, page, {
+    none: `${ref} has not looked yet. Have it look now with: reprise watch trigger ${ref}`,
+    table: cycleRows,
+    more: `reprise watch cycles ${ref}`,
+  })
+}
+
+async function showCycle(id: string, context: CliContext): Promise<void> {
+  const cycle = await (await connect(context)).client.getCycle(id)
+  if (context.json) return printJson(context, cycle)
+  const style = styleFor(context.stdout, context.env)
+  const lines = describeCycle(cycle, style, widthOf(context.stdout), new Date())
+  for (const line of lines) await printLine(context, line)
+}
+
+interface TriggerOptions {
+  reason?: string
+  payload?: string
+  follow?: boolean
+}
+
+async function trigger(ref: string, options: TriggerOptions, context: CliContext): Promise<void> {
+  const request = {
+    ...(options.reason === undefined ? {} : { reason: options.reason }),
+    ...(options.payload === undefined ? {} : { payload: await readPayload(options.payload, context) }),
+  }
+  const triggered = await (await connect(context)).client.triggerWatch(ref, request)
+  const { cycleId, message } = triggered
+  if (context.json) await printJson(context, options.follow ? { type: 'triggered', ...triggered } : triggered)
+  else notify(context, styleFor(context.stderr, context.env).safe(message))
+  if (cycleId === null) return
+  if (options.follow) return followCycle(await connectLastingly(context), cycleId, context)
+  if (context.json) return
+  await printLine(context, cycleId)
+  notify(context, `See what comes of it with: reprise watch cycle ${cycleId}`)
+}
+
+async function change(ref: string, action: 'pause' | 'resume', context: CliContext): Promise<void> {
+  const { client } = await connect(context)
+  const watch = action === 'pause' ? await client.pauseWatch(ref) : await client.resumeWatch(ref)
+  if (context.json) return printJson(context, watch)
+  await printLine(
+    context,
+    watch.state === 'paused'
+      ? `${watch.name} is paused`
+      : `${watch.name} is active, next: ${nextOf(watch, new Date())}`,
+  )
+}
+
+async function cancel(id: string, context: CliContext): Promise<void> {
+  const cycle = await (await connect(context)).client.cancelCycle(id)
+  if (context.json) return printJson(context, cycle)
+  await printLine(context, cycle.state === 'ended' ? `${id} ${resultOf(cycle)}` : `${id} is being cancelled`)
+}
+
+async function remove(ref: string, context: CliContext): Promise<void> {
+  await (await connect(context)).client.removeWatch(ref)
+  if (context.json) return printJson(context, { watch: ref, removed: true })
+  await printLine(context, `${ref} is removed`)
+}

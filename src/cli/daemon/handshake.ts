@@ -1,0 +1,35 @@
+/** What a daemon started in the background tells the command that started it, once: that it is ready, or why not. */
+import { type ErrorBody, RepriseError, toRepriseError } from '../../contract/errors.ts'
+
+export interface Ready {
+  url: string
+  pid: number
+  simulator: string | null
+  notices: string[]
+}
+
+type Handshake = { ready: Ready } | { failed: ErrorBody['error'] }
+
+/** To the starting command if there is one; it need not listen any more. */
+export async function tellReady(ready: Ready): Promise<void> {
+  await tell({ ready })
+}
+
+/** Returns whether there was someone to tell. */
+export async function tellFailed(error: unknown): Promise<boolean> {
+  return tell({ failed: toRepriseError(error).toBody().error })
+}
+
+async function tell(handshake: Handshake): Promise<boolean> {
+  if (!process.send || !process.connected) return false
+  await new Promise<void>((resolve) => process.send?.(handshake, undefined, {}, () => resolve()))
+  if (process.connected) process.disconnect()
+  return true
+}
+
+export function readHandshake(message: unknown): Ready {
+  const handshake = message as Handshake
+  if ('ready' in handshake) return handshake.ready
+  const { code, message: text, hint, details } = handshake.failed
+  throw new RepriseError(code, text, { ...(hint === undefined ? {} : { hint }), details })
+}

@@ -1,0 +1,81 @@
+/** Finds the daemon of a home. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Client, createClient } from '../../client/client.ts'
+import { identifyHome, resolveHome } from '../../config/home.ts'
+import { RepriseError } from '../../contract/errors.ts'
+import type { DaemonFile } from '../../contract/http.ts'
+import type { CliContext } from '../base/context.ts'
+
+export interface DaemonLink {
+  client: Client
+  url: string
+  pid: number
+}
+
+const HEALTH_TIMEOUT_MS = 5000
+
+export function homeOf(context: CliContext): string {
+  return resolveHome(context)
+}
+
+/** The daemon that runs on this home, or null. One that takes the call but does not answer is an error. */
+export async function findDaemon(home: string): Promise<DaemonLink | null> {
+  const found = locateDaemon(home)
+  if (!found || !isAlive(found.pid)) return null
+  const { url, token, pid } = found
+  const client = createClient({ url, token, locate: async () => locateDaemon(home) })
+  const patience = AbortSignal.timeout(HEALTH_TIMEOUT_MS)
+  const health = await client.health({ signal: patience }).catch(() => null)
+  // The token is shown only to the process that the home names, not to whoever has its port or its pid now.
+  if (health?.pid === pid) return { client, url, pid }
+  // Refused at once: whoever has that pid now is not the daemon.
+  if (health || !patience.aborted) return null
+  throw new RepriseError('daemon-unreachable', `the daemon (pid ${pid}) does not answer at ${url}`, {
+    hint: `\`reprise doctor\` says more. If it hangs, end it with: kill ${pid}`,
+  })
+}
+
+/** A refused token, with what to do about it here. Anything else stays as it is. */
+export function explainRefusal(error: RepriseError, home: string): RepriseError {
+  const daemon = error.code === 'unauthorized' ? locateDaemon(home) : null
+  if (!daemon) return error
+  const message = `the daemon (pid ${daemon.pid}) does not accept the token in ${join(home, 'token')}`
+  return new RepriseError('unauthorized', message, {
+    hint: `The file has been changed since it started. End it with: kill ${daemon.pid}; agents at work go on, and the next \`reprise up\` makes a token if there is none.`,
+    cause: error,
+  })
+}
+
+function locateDaemon(home: string): (DaemonFile & { token: string }) | null {
+  try {
+    const file = JSON.parse(readFileSync(join(home, 'daemon.json'), 'utf8')) as Partial<DaemonFile>
+    const { pid, url, startedAt, homeId } = file
+    if (!Number.isInteger(pid) || typeof url !== 'string' || typeof startedAt !== 'string') return null
+    // In a copy of a home, the file speaks of the daemon of the original.
+    if (homeId !== undefined && homeId !== identifyHome(home)) return null
+    const token = readFileSync(join(home, 'token'), 'utf8').trim()
+    return { pid: pid as number, url, startedAt, token }
+  } catch {
+    return null
+  }
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+  return !isZombie(pid)
+}
+
+/** Ended, but not yet collected by its parent; in a container that may be never. */
+function isZombie(pid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    return stat.slice(stat.lastIndexOf(')') + 2).startsWith('Z')
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,82 @@
+/** Starts the daemon in the background and waits until it says that it is ready, or why it cannot be. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { closeSync, openSync, renameSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ensureHome } from '../../config/home.ts'
+import { RepriseError } from '../../contract/errors.ts'
+import type { CliContext } from '../base/context.ts'
+import { type Ready, readHandshake } from './handshake.ts'
+import { type DaemonLink, findDaemon } from './link.ts'
+
+const READY_WITHIN_MS = 30_000
+const LOG_LIMIT_BYTES = 20 * 1024 * 1024
+
+export async function startInBackground(
+  context: CliContext,
+  home: string,
+): Promise<{ link: DaemonLink; notices: string[]; simulator: string | null }> {
+  const until = performance.now() + READY_WITHIN_MS
+  for (;;) {
+    try {
+      const { url, notices, simulator } = await launch(context, home)
+      const link = await findDaemon(home)
+      if (link) return { link, notices, simulator }
+      throw new RepriseError('daemon-unreachable', `the daemon at ${url} has ended again`, seeLog(home))
+    } catch (error) {
+      const locked = error instanceof RepriseError && error.code === 'home-locked'
+      if (!locked || performance.now() > until) throw error
+    }
+    // Another daemon has the home. It is starting, and as good as ours would be; or ending, and it will be our turn.
+    const other = await findDaemon(home)
+    if (other) return { link: other, notices: [], simulator: (await other.client.status()).simulator }
+    await sleep(50)
+  }
+}
+
+async function launch(context: CliContext, home: string): Promise<Ready> {
+  ensureHome(home)
+  const log = openLog(join(home, 'daemon.log'))
+  const child = spawn(process.execPath, [...process.execArgv, context.entry, 'up', '--foreground'], {
+    cwd: context.cwd,
+    env: { ...context.env, REPRISE_HOME: home },
+    // A group of its own: Ctrl-C here must not reach it.
+    detached: true,
+    stdio: ['ignore', log, log, 'ipc'],
+  })
+  closeSync(log)
+  try {
+    return readHandshake(await firstMessage(child, home))
+  } finally {
+    if (child.connected) child.disconnect()
+    child.unref()
+  }
+}
+
+function firstMessage(child: ChildProcess, home: string): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const fail = (what: string) => reject(new RepriseError('daemon-unreachable', what, seeLog(home)))
+    const timer = setTimeout(() => {
+      child.kill()
+      fail(`the daemon was not ready within ${READY_WITHIN_MS / 1000} s`)
+    }, READY_WITHIN_MS)
+    child.once('message', resolve)
+    child.once('error', (error) => fail(`the daemon could not be started: ${error.message}`))
+    child.once('exit', (code, signal) =>
+      fail(`the daemon ended while starting (${signal ?? `exit code ${code}`})`),
+    )
+    child.once('message', () => clearTimeout(timer))
+    child.once('exit', () => clearTimeout(timer))
+  })
+}
+
+const seeLog = (home: string) => ({
+  hint: `Its log is ${join(home, 'daemon.log')}; \`reprise doctor\` looks for causes.`,
+})
+
+/** One older log is kept. */
+function openLog(path: string): number {
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
+  if (size > LOG_LIMIT_BYTES) renameSync(path, `${path}.1`)
+  return openSync(path, 'a', 0o600)
+}

@@ -1,0 +1,107 @@
+/** Follows a run to its end, shows it, lets the user answer and cancel. */
+import type { Client } from '../../client/client.ts'
+import { RepriseError } from '../../contract/errors.ts'
+import type { RunEvent } from '../../contract/events.ts'
+import type { RunDetail } from '../../contract/run.ts'
+import { type CliContext, printJson } from '../base/context.ts'
+import { createQuestions } from './questions.ts'
+import { createRunView, type RunViewOptions } from './view.ts'
+
+/** How long a daemon may be away before we give up following; the agent goes on anyway. */
+const AWAY_MS = 60_000
+
+/** A run, and what it is to the user: a turn of a chat, what works on a job, or one of the runs of a cycle. */
+export interface Followed {
+  runId: string
+  noun: 'run' | 'job' | 'cycle'
+  cancel: () => Promise<unknown>
+  /** Shows it again. */
+  command: string
+}
+
+export interface FollowOptions extends RunViewOptions {
+  /** What a second Ctrl-C does; the first one cancels. */
+  leave: () => void
+  signal?: AbortSignal
+  /** Start after the event with this number. */
+  after?: number
+  /** Sees every event after it was shown, and may say something about it. */
+  see?: (event: RunEvent, note: (line: string) => void) => void
+}
+
+/** Until the run is settled, or `signal` says that nobody cares any more. */
+export async function followToEnd(
+  client: Client,
+  followed: Followed,
+  context: CliContext,
+  { leave, signal, after = 0, see, ...shown }: FollowOptions,
+): Promise<{ settled: RunDetail; interrupted: boolean }> {
+  const { runId } = followed
+  const view = createRunView(context, shown)
+  const questions = createQuestions(client, runId, context, view)
+  const note = (line: string) => {
+    // A question that is still on the screen would take the next Enter for an answer.
+    questions.close()
+    view.note(line)
+  }
+  const interrupts = cancelOnInterrupt(followed, context, { note, leave, giveWay: view.giveWay })
+  let away = false
+  const onRetry = () => {
+    if (!away)
+      view.note(
+        'lost the daemon; the agent goes on by itself. Waiting for the daemon (`reprise up` starts it) …',
+      )
+    away = true
+  }
+  const follow = { after, retryForMs: AWAY_MS, onRetry, ...(signal ? { signal } : {}) }
+  try {
+    for await (const event of client.events(runId, follow)) {
+      away = false
+      if (context.json) await printJson(context, event)
+      else await view.show(event)
+      questions.see(event)
+      see?.(event, view.note)
+    }
+  } catch (error) {
+    if (!(error instanceof RepriseError) || error.code !== 'daemon-unreachable') throw error
+    throw new RepriseError('daemon-unreachable', `${error.message}, while following ${runId}`, {
+      hint: `The ${followed.noun} is not lost. \`reprise up\` takes it over, \`${followed.command}\` shows it.`,
+    })
+  } finally {
+    questions.close()
+    interrupts.restore()
+    await view.end()
+  }
+  return { settled: await client.getRun(runId), interrupted: interrupts.count() > 0 }
+}
+
+interface InterruptOptions {
+  note: (line: string) => void
+  leave: () => void
+  giveWay: () => unknown
+}
+
+function cancelOnInterrupt({ noun, cancel }: Followed, context: CliContext, options: InterruptOptions) {
+  const { note, leave, giveWay } = options
+  const before = context.interrupt
+  let times = 0
+  context.interrupt = () => {
+    times++
+    if (times > 1) return leave()
+    note(
+      `cancelling the ${noun} … (Ctrl-C again leaves at once; the ${noun} is then cancelled in the background)`,
+    )
+    giveWay()
+    cancel().catch((error: unknown) => {
+      // It ended by itself just now.
+      if (error instanceof RepriseError && error.code === 'run-settled') return
+      note(`could not cancel: ${error instanceof Error ? error.message : error}`)
+    })
+  }
+  return {
+    count: () => times,
+    restore: () => {
+      context.interrupt = before
+    },
+  }
+}

@@ -1,0 +1,56 @@
+/** Limits and outages that runs wait behind, in words. */
+import type { Obstacle, Quota } from '../../contract/obstacle.ts'
+import { formatTime } from '../jobs/text.ts'
+import { count, formatAge, formatDistance } from '../terminal/amounts.ts'
+import { firstLine } from '../terminal/terminal.ts'
+
+const SHOWN = 3
+
+export function obstacleLines(obstacles: readonly Obstacle[], now: Date): string[] {
+  return obstacles.flatMap((obstacle) => {
+    const { kind, agents, baseUrl, model, message, since, neverAnswered } = obstacle
+    const what = [agents.join(', '), model ?? '', baseUrl ? `at ${baseUrl}` : ''].filter(Boolean).join(' ')
+    return [
+      `${kind.padEnd(9)} ${what}: ${firstLine(message, 200)} (for ${formatAge(since, now)})`,
+      `          ${nextStep(obstacle, now)}; ${waiters(obstacle)}`,
+      ...(neverAnswered
+        ? ['          It has never answered: check the address, the proxy and the login (`reprise doctor`).']
+        : []),
+    ]
+  })
+}
+
+function nextStep({ resetsAt, nextTryAt, probe }: Obstacle, now: Date): string {
+  if (Date.parse(nextTryAt) <= now.getTime()) {
+    return probe ? `${probe} is trying whether it is over` : 'the next run will try whether it is over'
+  }
+  const resets =
+    resetsAt && Date.parse(resetsAt) > now.getTime()
+      ? `resets at ${formatTime(resetsAt, now)} (${formatDistance(resetsAt, now)}), `
+      : ''
+  return `${resets}next try at ${formatTime(nextTryAt, now)} (${formatDistance(nextTryAt, now)})`
+}
+
+function waiters({ waiting, waitingCount }: Obstacle): string {
+  if (waitingCount === 0) return 'no run waits behind it'
+  const more = waitingCount > SHOWN ? ' …' : ''
+  return `${count(waitingCount, 'run')} wait${waitingCount === 1 ? 's' : ''}: ${waiting.slice(0, SHOWN).join(', ')}${more}`
+}
+
+export function quotaLines(quotas: readonly Quota[], now: Date): string[] {
+  return quotas.map(({ agents, windows, at }) => {
+    const used = windows.map(({ name, used, resetsAt }) => {
+      const resets = resetsAt ? `, resets at ${formatTime(resetsAt, now)}` : ''
+      return `${name} ${Math.round(used * 100)}% used${resets}`
+    })
+    return `quota     ${agents.join(', ')}: ${used.join('; ')} (${formatAge(at, now)} ago)`
+  })
+}
+
+/** Runs of jobs are paused with their jobs. */
+export function pausedLines(paused: readonly string[]): string[] {
+  const [first] = paused
+  if (first === undefined) return []
+  const many = paused.length === 1 ? '1 run is paused' : `${paused.length} runs are paused`
+  return [`runs      ${many}: reprise runs continue ${first}`]
+}

@@ -1,0 +1,102 @@
+/** How far a run has come, computed from its events one at a time, and as a line of text. */
+import type { EventOf, RunEvent } from '../../contract/events.ts'
+import type { JobProgress } from '../../contract/job.ts'
+import { count, formatCost, formatTokens } from '../terminal/amounts.ts'
+import { toolLine } from './tool-line.ts'
+
+type CallUsage = EventOf<'model-call'>['usage']
+
+export interface Progress {
+  startedAt: number | null
+  /** Calls to the model, those of sub-agents included. */
+  turns: number
+  toolCalls: number
+  /** Of all turns that are over; those of the open one are in `calls`. */
+  tokens: number
+  costUsd: number | null
+  calls: ReadonlyMap<string, CallUsage>
+  /** What is running, by the id of its call, the newest last. */
+  tools: ReadonlyMap<string, string>
+}
+
+export type Before = Pick<JobProgress, 'modelCalls' | 'toolCalls' | 'tokens' | 'costUsd'>
+
+/** Counts on from what was done before. */
+export function startProgress(before?: Before): Progress {
+  return {
+    startedAt: null,
+    turns: before?.modelCalls ?? 0,
+    toolCalls: before?.toolCalls ?? 0,
+    tokens: before?.tokens ?? 0,
+    // Nothing yet is not the same as for nothing: the agent says what it cost at the end of a turn.
+    costUsd: before?.costUsd || null,
+    calls: new Map(),
+    tools: new Map(),
+  }
+}
+
+/** The same object if the event changes nothing. */
+export function advance(progress: Progress, event: RunEvent): Progress {
+  if (progress.startedAt === null) {
+    return advance({ ...progress, startedAt: Date.parse(event.at) }, event)
+  }
+  switch (event.type) {
+    case 'model-call': {
+      const earlier = progress.calls.get(event.messageId)
+      const calls = new Map(progress.calls).set(event.messageId, { ...earlier, ...event.usage })
+      return { ...progress, calls, turns: progress.turns + (earlier ? 0 : 1) }
+    }
+    case 'tool-start': {
+      const tools = new Map(progress.tools).set(event.toolUseId, toolLine(event.name, event.input))
+      return { ...progress, tools, toolCalls: progress.toolCalls + 1 }
+    }
+    case 'tool-end': {
+      if (!progress.tools.has(event.toolUseId)) return progress
+      const tools = new Map(progress.tools)
+      tools.delete(event.toolUseId)
+      return { ...progress, tools }
+    }
+    case 'turn-end': {
+      const { models, usage } = event
+      const reported = models?.map((spend) => spend.usage) ?? (usage ? [usage] : null)
+      // The report has calls that are not shown as events; but it leaves out those that were cut off.
+      const tokens = Math.max(sum(reported ?? []), sum(progress.calls.values()))
+      const spent = models?.reduce((total, { costUsd }) => total + costUsd, 0)
+      const costUsd = spent === undefined ? progress.costUsd : (progress.costUsd ?? 0) + spent
+      return { ...progress, costUsd, tokens: progress.tokens + tokens, calls: new Map(), tools: new Map() }
+    }
+    case 'attempt-end':
+      return progress.tools.size === 0 ? progress : { ...progress, tools: new Map() }
+    default:
+      return progress
+  }
+}
+
+export function formatProgress(progress: Progress, now: Date): string {
+  const { turns, toolCalls, costUsd, startedAt, tools } = progress
+  const parts = [
+    count(turns, 'turn'),
+    count(toolCalls, 'tool call'),
+    `${formatTokens(progress.tokens + sum(progress.calls.values()))} tokens`,
+    ...(costUsd === null ? [] : [formatCost(costUsd)]),
+    formatElapsed(startedAt === null ? 0 : Math.max(0, now.getTime() - startedAt)),
+  ]
+  const tool = [...tools.values()].at(-1)
+  return [...parts, ...(tool === undefined ? [] : [tool])].join(' · ')
+}
+
+/** In whole seconds: it is looked at once a second. */
+function formatElapsed(ms: number): string {
+  const seconds = Math.floor(ms / 1000)
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60]
+  if (hours > 0) return `${hours}h ${minutes}m`
+  return minutes > 0 ? `${minutes}m ${seconds % 60}s` : `${seconds}s`
+}
+
+function sum(usages: Iterable<CallUsage>): number {
+  let total = 0
+  for (const { inputTokens = 0, outputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0 } of usages) {
+    total += inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens
+  }
+  return total
+}

@@ -1,0 +1,142 @@
+/**
+ * What an agent asks while its run is followed. On a terminal it is asked in place, one question at a time; elsewhere
+ * a line says how to answer. A question that someone else answers meanwhile is taken back.
+ */
+import { createInterface } from 'node:readline/promises'
+import type { Client } from '../../client/client.ts'
+import { RepriseError } from '../../contract/errors.ts'
+import type { RunEvent } from '../../contract/events.ts'
+import type { PendingQuestion, ToolResult } from '../../contract/run.ts'
+import { visible } from '../../contract/visible-text.ts'
+import type { CliContext } from '../base/context.ts'
+import { describeAsk, pagesOf, showPages } from './ask-text.ts'
+import type { RunView } from './view.ts'
+
+export interface Questions {
+  see: (event: RunEvent) => void
+  close: () => void
+}
+
+type Ask = (text: string) => Promise<string>
+
+export function createQuestions(
+  client: Client,
+  runId: string,
+  context: CliContext,
+  view: RunView,
+): Questions {
+  const interactive = context.stdin.isTTY === true && context.stderr.isTTY === true && !context.json
+  const open = new Map<string, AbortController>()
+  const toolOfRequest = new Map<string, string>()
+  let turn: Promise<void> = Promise.resolve()
+
+  const takeBack = (toolUseId: string | undefined) => {
+    if (toolUseId === undefined) return
+    open.get(toolUseId)?.abort()
+    open.delete(toolUseId)
+  }
+
+  const handle = async (toolUseId: string, taken: AbortSignal): Promise<void> => {
+    // Policy may have answered already; what is pending is what the daemon says is.
+    const { pending } = await client.getRun(runId)
+    const question = pending.find((item) => item.toolUseId === toolUseId)
+    if (!question || taken.aborted) return
+    if (!interactive) return tellHow(question)
+    const takeBackScreen = view.giveWay()
+    const lines = createInterface({ input: context.stdin, output: context.stderr as NodeJS.WritableStream })
+    lines.on('SIGINT', () => context.interrupt())
+    // By Ctrl-D: the user does not want to answer here and now.
+    const declined = new AbortController()
+    lines.on('close', () => declined.abort())
+    const signal = AbortSignal.any([taken, declined.signal])
+    try {
+      const ask: Ask = (text) => lines.question(text, { signal })
+      const answer = await composeAnswer(question, ask, view, context)
+      await client.answer(runId, answer)
+    } catch (error) {
+      if (!declined.signal.aborted || taken.aborted) throw error
+      view.note('')
+      tellHow(question)
+    } finally {
+      lines.close()
+      takeBackScreen()
+    }
+  }
+
+  const tellHow = (question: PendingQuestion) => {
+    const how = question.kind === 'permission' ? '--allow (or --deny)' : '--answer "…"'
+    view.note(
+      `${describeAsk(question)}\n  answer with: reprise runs answer ${runId} ${question.toolUseId} ${how}`,
+    )
+  }
+
+  return {
+    see: (event) => {
+      if (event.type === 'permission-ask' || event.type === 'question-ask') {
+        const { toolUseId, requestId } = event
+        const controller = new AbortController()
+        open.set(toolUseId, controller)
+        toolOfRequest.set(requestId, toolUseId)
+        turn = turn
+          .then(() => handle(toolUseId, controller.signal))
+          .catch((error: unknown) => explain(error, view))
+      }
+      if (event.type === 'question-answer') takeBack(event.toolUseId)
+      if (event.type === 'question-cancel') takeBack(toolOfRequest.get(event.requestId))
+    },
+    close: () => {
+      for (const controller of open.values()) controller.abort()
+    },
+  }
+}
+
+/** Not being able to ask or to answer is no reason to stop following the run. */
+function explain(error: unknown, view: RunView): void {
+  if (error instanceof Error && error.name === 'AbortError') return
+  const known = error instanceof RepriseError && error.code === 'question-answered'
+  view.note(
+    known
+      ? 'it was answered elsewhere'
+      : `could not answer: ${error instanceof Error ? error.message : error}`,
+  )
+}
+
+async function composeAnswer(
+  question: PendingQuestion,
+  ask: Ask,
+  view: RunView,
+  { stderr }: CliContext,
+): Promise<ToolResult> {
+  const { toolUseId, askHash } = question
+  if (question.kind === 'permission') {
+    const seen = await showPages(pagesOf(describeAsk(question), stderr), (page) => view.note(page), ask)
+    if (!seen) return { toolUseId, askHash, decision: 'deny' }
+    const reply = (await ask('allow? [y/N, or a reason to deny] ')).trim()
+    if (/^(y|yes)$/i.test(reply)) return { toolUseId, askHash, decision: 'allow' }
+    const reason = /^(n|no)?$/i.test(reply) ? {} : { message: reply }
+    return { toolUseId, askHash, decision: 'deny', ...reason }
+  }
+  const answers: Record<string, string> = {}
+  for (const item of question.questions ?? []) {
+    view.note(visible(item.question))
+    item.options.forEach((option, index) => {
+      view.note(
+        visible(`  ${index + 1}) ${option.label}${option.description ? ` – ${option.description}` : ''}`),
+      )
+    })
+    const many = item.multiSelect ? 'numbers with commas' : 'a number'
+    const reply = await ask(`your answer (${many}, or your own words): `)
+    answers[item.question] = chosen(
+      reply,
+      item.options.map((option) => option.label),
+    )
+  }
+  return { toolUseId, askHash, answers }
+}
+
+/** Numbers stand for options; anything else is taken as it is. */
+function chosen(reply: string, labels: readonly string[]): string {
+  const parts = reply.split(',').map((part) => part.trim())
+  const picked = parts.map((part) => (/^\d+$/.test(part) ? labels[Number(part) - 1] : undefined))
+  return picked.every((label) => label !== undefined) ? picked.join(', ') : reply.trim()
+}

@@ -1,0 +1,53 @@
+/**
+ * Text for a terminal. Colours only where one is looking, and none if NO_COLOR is set. What agents and users wrote is
+ * made safe before a terminal shows it: it could carry escape sequences that rewrite the screen or the clipboard.
+ */
+import { stripVTControlCharacters } from 'node:util'
+import type { Environment } from '../../config/environment.ts'
+import type { TerminalOut } from '../base/context.ts'
+
+export interface Style {
+  dim: (text: string) => string
+  bold: (text: string) => string
+  red: (text: string) => string
+  green: (text: string) => string
+  yellow: (text: string) => string
+  /** Text from elsewhere, without control characters; unchanged if no terminal is looking. */
+  safe: (text: string) => string
+}
+
+const WIDTH_WITHOUT_TERMINAL = 120
+
+export function styleFor(stream: TerminalOut, env: Environment): Style {
+  const isTerminal = stream.isTTY === true
+  const coloured = isTerminal && !env.NO_COLOR && env.TERM !== 'dumb'
+  const paint = (code: number, end: number) => (text: string) =>
+    coloured ? `\u001b[${code}m${text}\u001b[${end}m` : text
+  return {
+    dim: paint(2, 22),
+    bold: paint(1, 22),
+    red: paint(31, 39),
+    green: paint(32, 39),
+    yellow: paint(33, 39),
+    safe: isTerminal ? withoutControls : (text) => text,
+  }
+}
+
+export function widthOf(stream: TerminalOut): number {
+  return stream.columns ?? WIDTH_WITHOUT_TERMINAL
+}
+
+function withoutControls(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for; tab and newline stay.
+  return stripVTControlCharacters(text).replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '�')
+}
+
+/** The beginning of a text, on one line. */
+export function firstLine(text: string, maxChars: number): string {
+  // Long before the end of a prompt of megabytes.
+  const start = text
+    .slice(0, maxChars * 4)
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+  return start.length <= maxChars ? start : `${start.slice(0, Math.max(0, maxChars - 1))}…`
+}

@@ -1,0 +1,97 @@
+/** Follows a cycle of a watch to its end: its runs one after another, and what it waits for in between. */
+import type { CycleDetail } from '../../contract/watch.ts'
+import { type CliContext, notify, printJson, printLine } from '../base/context.ts'
+import { EXIT } from '../base/exit-code.ts'
+import type { AskDaemon } from '../daemon/connect.ts'
+import { formatTime } from '../jobs/text.ts'
+import { reportLines } from '../run/chain-text.ts'
+import { followToEnd } from '../run/follow.ts'
+import { firstLine, styleFor, widthOf } from '../terminal/terminal.ts'
+import { describeCycle } from './text.ts'
+
+const LOOK_AGAIN_MS = 500
+
+export async function followCycle(ask: AskDaemon, id: string, context: CliContext): Promise<void> {
+  const { bold } = styleFor(context.stderr, context.env)
+  const look = () => ask((client) => client.getCycle(id))
+  const seen = new Set<string>()
+  let said = ''
+  for (let cycle = await look(); ; cycle = await look()) {
+    const run = cycle.chain?.runs.find((one) => !seen.has(one.id))
+    if (run) {
+      seen.add(run.id)
+      if (!context.json) notify(context, bold(`→ ${run.id}${run.tier === null ? '' : `, tier ${run.tier}`}`))
+      if (await followRun(ask, id, run.id, context)) break
+      continue
+    }
+    if (cycle.state === 'ended' || cycle.state === 'skipped') break
+    const waits = waitsFor(cycle, new Date())
+    if (waits !== said && waits !== '' && !context.json) notify(context, waits)
+    said = waits
+    await pause(id, context)
+  }
+  const cycle = await look()
+  await tellEnd(cycle, context)
+  context.exitCode ||= isWell(cycle) ? EXIT.done : EXIT.failed
+}
+
+/** Nothing is left for a person to do. */
+export const isWell = ({ outcome, status }: Pick<CycleDetail, 'outcome' | 'status'>) =>
+  outcome === 'completed' && (status === 'healthy' || status === 'fixed')
+
+/** Whether it was interrupted. */
+async function followRun(ask: AskDaemon, id: string, runId: string, context: CliContext): Promise<boolean> {
+  const followed = {
+    runId,
+    noun: 'cycle',
+    cancel: () => ask((client) => client.cancelCycle(id)),
+    command: `reprise watch cycle ${id}`,
+  } as const
+  const client = await ask(async (current) => current)
+  const { interrupted } = await followToEnd(client, followed, context, {
+    leave: () => process.exit(EXIT.interrupted),
+    announceResume: true,
+  })
+  if (interrupted) context.exitCode = EXIT.interrupted
+  return interrupted
+}
+
+/** What is said while no run is at work; empty if there is nothing to say. */
+export function waitsFor(cycle: CycleDetail, now: Date): string {
+  if (cycle.state === 'queued') return 'waits for its turn'
+  if (cycle.chain?.state === 'waiting-for-approval') {
+    const asking = cycle.chain.runs.findLast(({ escalation }) => escalation?.decision === 'ask')
+    return `waits for: reprise runs approve ${asking?.id ?? '…'}   (or refuse)`
+  }
+  const next = cycle.followUps
+    .filter(({ state }) => state === 'planned')
+    .sort((a, b) => a.dueAt.localeCompare(b.dueAt))[0]
+  if (!next) return ''
+  return `waits for a follow-up at ${formatTime(next.dueAt, now)}: ${firstLine(next.prompt, 80)}`
+}
+
+/** Nothing is at work that Ctrl-C could stop; it only stops looking. */
+async function pause(id: string, context: CliContext): Promise<void> {
+  const before = context.interrupt
+  context.interrupt = () => {
+    notify(context, `It goes on by itself. To end it: reprise watch cancel ${id}`)
+    process.exit(EXIT.interrupted)
+  }
+  try {
+    await new Promise((done) => setTimeout(done, LOOK_AGAIN_MS))
+  } finally {
+    context.interrupt = before
+  }
+}
+
+/** What was found goes to stdout, all else to stderr. */
+async function tellEnd(cycle: CycleDetail, context: CliContext): Promise<void> {
+  if (context.json) return printJson(context, { type: 'cycle', ...cycle })
+  const words = styleFor(context.stdout, context.env)
+  const style = styleFor(context.stderr, context.env)
+  const now = new Date()
+  const signals = cycle.chain?.runs.map((run) => run.escalation?.recommendation.signal) ?? []
+  const signal = signals.findLast((one) => one != null)
+  for (const line of signal ? reportLines(signal) : []) await printLine(context, words.safe(line))
+  for (const line of describeCycle(cycle, style, widthOf(context.stderr), now)) notify(context, line)
+}

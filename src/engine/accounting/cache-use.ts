@@ -1,0 +1,28 @@
+/** How an attempt that has ended used the prompt cache; see core/cost/cache.ts. */
+import type { CacheUse } from '../../contract/cache.ts'
+import { type CacheState, judgeCache } from '../../core/cost/cache.ts'
+import { describeCacheUse } from '../../core/cost/cache-text.ts'
+import type { Rates } from '../../core/cost/usage.ts'
+import type { AttemptRecord, RunRecord, SessionRecord, StoredEvent } from '../../store/base/records.ts'
+
+export function cacheUseOf(
+  { sent }: Pick<RunRecord, 'sent'>,
+  attempt: AttemptRecord,
+  session: SessionRecord | null,
+  { own, rates }: { own: readonly StoredEvent[]; rates: Rates },
+): { use: CacheUse | null; after: CacheState | null; note: string | null } {
+  const judged = judgeCache({
+    events: own,
+    resumed: attempt.resumed,
+    before: session?.cacheState ?? null,
+    version: attempt.runtime?.version ?? null,
+    sent: sent && {
+      promptTokens: Math.round(sent.promptChars / 4),
+      transcriptTokens: Math.round(sent.transcriptChars / 4),
+    },
+    rates,
+  })
+  // What only makes room calls the model for that: it is no turn to be compared with others.
+  const use = attempt.kind === 'turn' ? judged.use : null
+  return { ...judged, use, note: use?.cause ? describeCacheUse(use) : null }
+}

@@ -1,0 +1,14 @@
+/** What a model's tokens cost, as the agents themselves last reported it; remembered across restarts. */
+import type { Rates } from '../../core/cost/usage.ts'
+import type { Store } from '../../store/store.ts'
+
+const KEY = 'rates'
+
+export async function readRates(store: Pick<Store, 'getFact'>): Promise<Rates> {
+  return JSON.parse((await store.getFact(KEY)) ?? '{}') as Rates
+}
+
+export async function noteRates(store: Pick<Store, 'putFact'>, known: Rates, now: Rates): Promise<void> {
+  const value = JSON.stringify(now)
+  if (value !== JSON.stringify(known)) await store.putFact(KEY, value)
+}

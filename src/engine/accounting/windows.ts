@@ -1,0 +1,31 @@
+/** How large the context of a model is, as the agents themselves last reported it; remembered across restarts. */
+import type { RunRecord } from '../../store/base/records.ts'
+import type { EngineParts } from '../parts.ts'
+
+type Parts = Pick<EngineParts, 'store' | 'settings'>
+
+/** Of the model that is to run now, which need not be the one that filled the session. null: nobody knows yet. */
+export async function readWindow(
+  { store, settings }: Parts,
+  run: RunRecord,
+  usual: string | null,
+): Promise<number | null> {
+  const tier = run.links.tier === null ? undefined : settings.escalation.tiers.get(run.links.tier)
+  if (tier?.contextWindow) return tier.contextWindow
+  const known = await store.getFact(keyOf(run.agent, run.model ?? usual))
+  return known === null ? null : Number(known)
+}
+
+export async function noteWindow(
+  { store }: Parts,
+  run: RunRecord,
+  usual: string | null,
+  window: number | null,
+): Promise<void> {
+  if (window === null) return
+  const key = keyOf(run.agent, run.model ?? usual)
+  if ((await store.getFact(key)) !== String(window)) await store.putFact(key, String(window))
+}
+
+/** Where no model is named, the agent chooses one itself: its default. */
+const keyOf = (agent: string, model: string | null) => `window:${agent}:${model ?? '(default)'}`

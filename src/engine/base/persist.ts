@@ -1,0 +1,51 @@
+/**
+ * A write that must not be given up because of the disk: it may be full for a while, or the database busy. Tried
+ * again until it works, until another owner is found, or until this daemon is closing. The agent goes on and writes to
+ * its spool; where that is on the same disk, what it prints meanwhile may be lost. An error that is not about the disk is
+ * not cured by trying again, and thrown.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import { RepriseError } from '../../contract/errors.ts'
+import type { Log } from './log.ts'
+import type { StorageFailures } from './storage-failures.ts'
+
+const FIRST_WAIT_MS = 100
+const MAX_WAIT_MS = 5000
+
+/** This daemon is closing; whoever comes next goes on from what is stored. */
+export class Detached extends Error {
+  override readonly name = 'Detached'
+}
+
+export async function persist<T>(
+  { log, closing, storageFailures }: { log: Log; closing: AbortSignal; storageFailures?: StorageFailures },
+  write: () => Promise<T>,
+): Promise<T> {
+  let refused = false
+  try {
+    for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, MAX_WAIT_MS)) {
+      try {
+        return await write()
+      } catch (error) {
+        if (!isDiskTrouble(error)) throw error
+        if (!refused) storageFailures?.begin((error as Error).message)
+        refused = true
+        log.error({ error: String(error), retryInMs: waitMs }, 'could not store; trying again')
+        await delay(waitMs, undefined, { signal: closing }).catch(() => {
+          throw new Detached('closing while the disk refuses writes')
+        })
+      }
+    }
+  } finally {
+    if (refused) storageFailures?.end()
+  }
+}
+
+const DISK_ERRORS: readonly unknown[] = ['ENOSPC', 'EDQUOT', 'EIO', 'EROFS', 'EFBIG', 'EMFILE', 'ENFILE']
+const SQLITE_BUSY = 5
+
+function isDiskTrouble(error: unknown): boolean {
+  if (error instanceof RepriseError) return error.code === 'home-unusable'
+  const { code, errcode } = (error ?? {}) as { code?: unknown; errcode?: unknown }
+  return DISK_ERRORS.includes(code) || errcode === SQLITE_BUSY
+}

@@ -1,0 +1,79 @@
+/**
+ * Times in which the disk takes nothing: something that must be stored is refused, or there is no room for what agents
+ * print, which is then lost without a sign, because whoever reads it sees only that nothing comes. Known to this daemon
+ * only, and about this moment.
+ */
+import { statfsSync } from 'node:fs'
+import type { Clock } from '../../core/clock.ts'
+
+export interface StorageFailure {
+  since: Date
+  why: string
+}
+
+const LOOK_MS = 500
+
+export class StorageFailures {
+  readonly #clock: Clock
+  readonly #hasRoom: () => boolean
+  #refused = 0
+  #current: StorageFailure | null = null
+  #newest: StorageFailure | null = null
+  #full = false
+  #lookedAt = Number.NEGATIVE_INFINITY
+
+  constructor(clock: Clock, hasRoom: () => boolean) {
+    this.#clock = clock
+    this.#hasRoom = hasRoom
+  }
+
+  /** A write was refused, and is tried again until `end` is called. */
+  begin(why: string): void {
+    this.#endIfOver()
+    this.#refused++
+    this.#open(why)
+  }
+
+  end(): void {
+    this.#refused--
+  }
+
+  get current(): StorageFailure | null {
+    this.#look()
+    if (this.#full) this.#open('the disk is full')
+    this.#endIfOver()
+    return this.#current
+  }
+
+  /** The current one, or the last there was. */
+  get newest(): StorageFailure | null {
+    return this.current ?? this.#newest
+  }
+
+  #open(why: string): void {
+    this.#current ??= { since: this.#clock.now(), why }
+    this.#newest = this.#current
+  }
+
+  #endIfOver(): void {
+    if (this.#refused === 0 && !this.#full) this.#current = null
+  }
+
+  #look(): void {
+    const now = this.#clock.monotonicMs()
+    if (now - this.#lookedAt < LOOK_MS) return
+    this.#lookedAt = now
+    this.#full = !this.#hasRoom()
+  }
+}
+
+/** For this user: some of a disk may be kept for root. */
+export function hasRoom(path: string): boolean {
+  try {
+    const { bavail, bfree, blocks } = statfsSync(path)
+    // Some file systems do not count blocks.
+    return blocks === 0 || (process.getuid?.() === 0 ? bfree : bavail) > 0
+  } catch {
+    return true
+  }
+}

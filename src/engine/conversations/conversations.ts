@@ -1,0 +1,163 @@
+/** Conversations: what may be asked of them, turned into stored changes and runs. */
+import { randomUUID } from 'node:crypto'
+import type { RetryTurn } from '../../contract/conversation.ts'
+import { RepriseError } from '../../contract/errors.ts'
+import { ConversationId, MessageId, RunId } from '../../contract/ids.ts'
+import type { Run } from '../../contract/run.ts'
+import { renderBlocks } from '../../core/history/render.ts'
+import type { ConversationRecord, NewRun, RunRecord } from '../../store/base/records.ts'
+import type { Engine } from '../api.ts'
+import type { EngineParts } from '../parts.ts'
+import { checkWorkDir } from '../path/check-request.ts'
+import { describeConversation, describeConversationDetail, describeMessage } from '../path/describe.ts'
+import { turnLimitsOf } from '../path/turn-limits.ts'
+import { checkConversationDir, planMove } from './move.ts'
+
+type Conversations = Pick<
+  Engine,
+  | 'createConversation'
+  | 'listConversations'
+  | 'getConversation'
+  | 'updateConversation'
+  | 'planMove'
+  | 'deleteConversation'
+  | 'createTurn'
+  | 'editMessage'
+  | 'truncate'
+  | 'retryFrom'
+>
+
+export interface ConversationHooks {
+  describe: (run: RunRecord) => Promise<Run>
+  wake: () => void
+  /** Ends the process of a run that has been cancelled, if there is one. */
+  stop: (id: RunId) => Promise<void>
+  /** Ends the attempts of a run whose question has been edited. */
+  endOutdated: (id: RunId) => Promise<void>
+}
+
+export function createConversations(
+  parts: EngineParts,
+  { describe, wake, stop, endOutdated }: ConversationHooks,
+): Conversations {
+  const { store, agents, clock, settings } = parts
+
+  const require = async (id: ConversationId): Promise<ConversationRecord> => {
+    const conversation = await store.getConversation(id)
+    if (conversation) return conversation
+    throw new RepriseError('not-found', `there is no conversation ${id}`, {
+      hint: '`reprise conversations` lists them.',
+    })
+  }
+  const detail = async (conversation: ConversationRecord) =>
+    describeConversationDetail(
+      conversation,
+      await store.listPins(conversation.id),
+      await store.listMessages(conversation.id),
+    )
+  const stopAll = async (ids: readonly RunId[]) => {
+    for (const id of ids) await stop(id)
+  }
+  const newRun = (
+    conversation: ConversationRecord,
+    agent: string,
+    prompt: string,
+    request: RetryTurn,
+    idempotencyKey: string | null,
+    before: RunRecord | null = null,
+  ): NewRun => {
+    const now = clock.now()
+    return {
+      id: RunId.create(now),
+      idempotencyKey,
+      agent,
+      // A model is one agent's.
+      model: request.model ?? (before?.agent === agent ? before.model : null),
+      workDir: conversation.workDir,
+      prompt,
+      promptId: randomUUID(),
+      request: {
+        permissions: request.permissions ?? before?.request.permissions ?? settings.permissions,
+        forceFreshSession: request.forceFreshSession ?? false,
+        maxDurationMs: request.maxDurationMs ?? before?.request.maxDurationMs ?? null,
+        maxResumes: null,
+        ...(request.maxTurns === undefined && before ? turnsOf(before) : turnLimitsOf(request)),
+        maxBudgetUsd: null,
+        ...(settings.dryRun ? { dryRun: true } : {}),
+      },
+      sessionId: null,
+      createdAt: now,
+    }
+  }
+
+  return {
+    createConversation: async (request) => {
+      const agent = request.agent ?? agents.names()[0] ?? 'claude'
+      await agents.runtime(agent)
+      await checkWorkDir(request.workDir)
+      const now = clock.now()
+      const conversation = await store.createConversation({
+        id: ConversationId.create(now),
+        title: request.title ?? '',
+        agent,
+        workDir: request.workDir,
+        instructions: request.instructions || null,
+        historyScope: request.historyScope ?? 'shared',
+        createdAt: now,
+      })
+      return describeConversation(conversation)
+    },
+    listConversations: async (query) => {
+      const { items, nextCursor } = await store.listConversations(query)
+      return { items: items.map(describeConversation), nextCursor }
+    },
+    getConversation: async (id) => detail(await require(id)),
+    updateConversation: async (id, change) => {
+      const { workDir } = change
+      const move = workDir === undefined ? undefined : await planMove(parts, await require(id), workDir)
+      await store.updateConversation(id, change, clock.now())
+      return { ...(await detail(await require(id))), ...(move ? { move } : {}) }
+    },
+    planMove: async (id, workDir) => planMove(parts, await require(id), workDir),
+    deleteConversation: async (id) => {
+      await stopAll(await store.deleteConversation(id, clock.now()))
+    },
+
+    createTurn: async (id, { text, agent: asked, ...request }, idempotencyKey) => {
+      const conversation = await require(id)
+      const agent = asked ?? conversation.agent
+      await agents.runtime(agent)
+      await checkConversationDir(conversation)
+      const run = newRun(conversation, agent, text, request, idempotencyKey)
+      const messageId = MessageId.create(run.createdAt)
+      const admitted = await store.admitTurn({ messageId, conversationId: id, run })
+      wake()
+      return { run: await describe(admitted.run), created: admitted.created }
+    },
+    editMessage: async (id, message, text) => {
+      const edited = await store.editMessage(id, message, text, clock.now())
+      if (edited.outdated) await endOutdated(edited.outdated)
+      return describeMessage(edited.message)
+    },
+    truncate: async (id, message) => {
+      const { removed, orphaned } = await store.truncate(id, message, clock.now())
+      await stopAll(orphaned)
+      return { removed }
+    },
+    retryFrom: async (id, message, { agent: asked, ...request }, idempotencyKey) => {
+      const conversation = await require(id)
+      if (asked !== undefined) await agents.runtime(asked)
+      await checkConversationDir(conversation)
+      const { run, created, orphaned } = await store.retryFrom(id, message, (question, before) => {
+        const text = renderBlocks(question.blocks)
+        return newRun(conversation, asked ?? question.agent, text, request, idempotencyKey, before)
+      })
+      await stopAll(orphaned)
+      wake()
+      return { run: await describe(run), created }
+    },
+  }
+}
+
+/** A turn that is tried again has the limits it had. */
+const turnsOf = ({ request: { maxTurns, turnsInAll } }: RunRecord) => ({ maxTurns, turnsInAll })

@@ -1,0 +1,116 @@
+/** What a conversation keeps of a run: the answer, once it is settled, and the session to go on in. */
+import type { ContentBlock } from '../../contract/conversation.ts'
+import { MessageId, type SessionId } from '../../contract/ids.ts'
+import type { Outcome } from '../../contract/outcome.ts'
+import { ANSWER_EVENTS, composeAnswer, createClip } from '../../core/history/answer.ts'
+import { sayAnswers } from '../../core/prompt/interruption.ts'
+import type { AttemptRecord, MessageRecord, RunRecord, TurnEnding } from '../../store/base/records.ts'
+import { scanEvents } from '../base/events.ts'
+import type { EngineParts } from '../parts.ts'
+import { currentAttempts, readContext } from '../path/context.ts'
+import { readUnfinishedText } from '../path/unfinished-text.ts'
+
+export interface TurnEndingInput {
+  run: RunRecord
+  /** null: the run goes on with another attempt. */
+  settled: Outcome | null
+  /** The attempt whose session holds the question now, if that can be gone on with. */
+  took: AttemptRecord | null
+  /** The session has what was added to the question, too. */
+  informed?: boolean
+}
+
+export async function endingOfTurn(
+  parts: EngineParts,
+  { run, settled, took, informed = true }: TurnEndingInput,
+): Promise<TurnEnding | null> {
+  const { conversationId, turn } = run.links
+  if (conversationId === null || turn === null) return null
+  const knows = informed || (took !== null && !(await wasGivenPast(parts, took, run)))
+  return {
+    conversationId,
+    turn,
+    agent: run.agent,
+    runId: run.id,
+    goesOn: settled === null,
+    answer: settled && (await readAnswer(parts, run, settled)),
+    pin: took && knows ? { sessionId: took.sessionId, sessionEpoch: took.epoch } : null,
+  }
+}
+
+/** Whether something that was said before was added to the question. */
+async function wasGivenPast(
+  { store }: EngineParts,
+  { resumed, carry }: AttemptRecord,
+  run: RunRecord,
+): Promise<boolean> {
+  if (!resumed) return carry !== 'none'
+  const { messages } = await readContext(store, run)
+  return (messages?.catchUp.length ?? 0) > 0
+}
+
+async function readAnswer(
+  parts: EngineParts,
+  run: RunRecord,
+  outcome: Outcome,
+): Promise<TurnEnding['answer']> {
+  const said: { sessionId: SessionId; blocks: ContentBlock[] }[] = []
+  const clip = createClip()
+  for (const attempt of currentAttempts(run, await parts.store.listAttempts(run.id))) {
+    if (attempt.kind !== 'turn') continue
+    const blocks = await answerOf(parts, attempt, clip)
+    if (blocks.length > 0) said.push({ sessionId: attempt.sessionId, blocks })
+  }
+  // What was said in a session that was given up, the one gone on in does not know: it is no part of the answer. What
+  // was done there it has been told, and it stays done.
+  const kept = said.at(-1)?.sessionId
+  const blocks = said.flatMap(({ sessionId, blocks }) =>
+    sessionId === kept ? blocks : blocks.filter((block) => block.type !== 'text'),
+  )
+  if (blocks.length === 0 && outcome.name !== 'completed') return null
+  return { id: MessageId.create(parts.clock.now()), blocks, state: stateOf(outcome) }
+}
+
+async function answerOf(
+  { store, redactor }: EngineParts,
+  { id, runId }: AttemptRecord,
+  clip: ReturnType<typeof createClip>,
+): Promise<ContentBlock[]> {
+  let lastText = 0
+  const whole: { seq: number; blocks: ContentBlock[] }[] = []
+  await scanEvents(store, runId, { attemptId: id, types: ANSWER_EVENTS }, ({ seq, body }) => {
+    if (body.type === 'text-end' && body.parentToolUseId === undefined) lastText = seq
+    whole.push({ seq, blocks: composeAnswer([body], clip) })
+  })
+  const unfinished = await readUnfinishedText(store, { id, runId }, lastText)
+  if (unfinished) whole.push({ seq: unfinished.seq, blocks: [{ type: 'text', text: unfinished.text }] })
+  const answers = await readAnswers(
+    { store, redactor },
+    id,
+    whole.flatMap(({ blocks }) => blocks),
+  )
+  whole.push(...answers.map((block) => ({ seq: Number.POSITIVE_INFINITY, blocks: [block] })))
+  return whole.sort((a, b) => a.seq - b.seq).flatMap(({ blocks }) => blocks)
+}
+
+/** What people answered to an agent that was gone before it could say so. */
+async function readAnswers(
+  { store, redactor }: Pick<EngineParts, 'store' | 'redactor'>,
+  id: AttemptRecord['id'],
+  blocks: readonly ContentBlock[],
+): Promise<ContentBlock[]> {
+  const ended = new Set(blocks.flatMap((block) => (block.type === 'tool-result' ? [block.toolUseId] : [])))
+  const open = blocks.some((block) => block.type === 'tool-use' && !ended.has(block.toolUseId))
+  const questions = open ? await store.listQuestions(id) : []
+  return questions.flatMap(({ ask, answer }): ContentBlock[] => {
+    if (ask.type !== 'question-ask' || !answer?.answers || ended.has(ask.toolUseId)) return []
+    // While it stands, a question has its secrets.
+    const content = redactor.text(sayAnswers(JSON.parse(redactor.json(JSON.stringify(answer.answers)))))
+    return [{ type: 'tool-result', toolUseId: ask.toolUseId, isError: false, content }]
+  })
+}
+
+function stateOf(outcome: Outcome): MessageRecord['state'] {
+  if (outcome.name === 'completed') return 'complete'
+  return outcome.name === 'cancelled' ? 'cancelled' : 'failed'
+}

@@ -1,0 +1,40 @@
+/**
+ * Moving a conversation to another work directory, and what that means for the sessions in it. Said before, it is what the
+ * guard of the resume decision will find: a directory that was renamed is the same one, and its sessions go on.
+ */
+import type { ConversationMove } from '../../contract/conversation.ts'
+import { RepriseError } from '../../contract/errors.ts'
+import { describeMove, isSamePlace } from '../../core/resume/place.ts'
+import type { ConversationRecord } from '../../store/base/records.ts'
+import type { EngineParts } from '../parts.ts'
+import { checkWorkDir, identifyDir } from '../path/check-request.ts'
+
+export async function planMove(
+  { store }: EngineParts,
+  conversation: ConversationRecord,
+  workDir: string,
+): Promise<ConversationMove> {
+  const real = await checkWorkDir(workDir)
+  const to = { workDir: real, workDirId: await identifyDir(real) }
+  const sessions: ConversationMove['sessions'] = []
+  for (const { agent, sessionId } of await store.listPins(conversation.id)) {
+    const session = sessionId && (await store.getSession(sessionId))
+    if (!session) continue
+    const { id } = session
+    sessions.push({ agent, session: id, resumes: isSamePlace(session, to), why: describeMove(session, to) })
+  }
+  return { from: conversation.workDir, to: workDir, sessions }
+}
+
+/** A turn cannot be asked where its directory is gone: says how the conversation is brought to where it is now. */
+export async function checkConversationDir({ id, workDir }: ConversationRecord): Promise<void> {
+  try {
+    await checkWorkDir(workDir)
+  } catch (error) {
+    if (!(error instanceof RepriseError)) throw error
+    throw new RepriseError(error.code, error.message, {
+      hint: `If it was renamed or moved, move the conversation too: reprise conversations move ${id} DIRECTORY`,
+      cause: error,
+    })
+  }
+}

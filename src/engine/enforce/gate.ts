@@ -1,0 +1,185 @@
+/**
+ * Stands between an agent and its tools. A run at a tier, and every dry run, is asked about each call before it is made;
+ * the answer follows from the rules alone, so that it can be given before anything is stored, and given again by
+ * another daemon after a crash. Only what is counted (cooldowns) is stored first.
+ *
+ * Invariant: whatever goes wrong here, the call is not made (I8).
+ */
+import { existsSync } from 'node:fs'
+import { homedir } from 'node:os'
+import type { Env, Runtime, ToolAnswer } from '../../agents/adapter.ts'
+import { RepriseError } from '../../contract/errors.ts'
+import type { EventOf } from '../../contract/events.ts'
+import { describeInput } from '../../core/escalation/handoff.ts'
+import type { Surroundings } from '../../core/policy/command.ts'
+import { compilePolicy, type Policy } from '../../core/policy/policy.ts'
+import { checkStart, policedPrograms } from '../../core/policy/program-start.ts'
+import { checkTool, type ToolDecision } from '../../core/policy/tools.ts'
+import { realPath } from '../../process/real-path.ts'
+import { type AttemptRecord, OwnershipLost, type RunRecord } from '../../store/base/records.ts'
+import { Detached } from '../base/persist.ts'
+import type { EngineParts } from '../parts.ts'
+import { requireTier } from '../tiers/tier-run.ts'
+
+export const isGated = (
+  { settings }: Pick<EngineParts, 'settings'>,
+  run: Pick<RunRecord, 'links' | 'request'>,
+) => run.links.tier !== null || run.request.dryRun === true || settings.dryRun
+
+/** An agent that cannot be kept from what its work directory tells it to do cannot be held to rules. */
+export function canBeHeld({ path, version, capabilities }: Runtime): true {
+  if (capabilities.sealing && capabilities.permissionPrompt) return true
+  throw new RepriseError('agent-unavailable', `${path} (${version}) cannot be held to rules`, {
+    hint: 'Update the agent: it needs --setting-sources and --strict-mcp-config.',
+  })
+}
+
+export interface GateAnswer {
+  answer: ToolAnswer
+  /** To be stored with the question, if it was refused. */
+  refusal: EventOf<'refusal'> | null
+}
+
+export interface StartAnswer {
+  refusal: EventOf<'refusal'> | null
+  /** It merely looks: not worth a record. */
+  looks: boolean
+}
+
+export interface ProgramStart {
+  /** Of the question: asked again, it is the same start. */
+  id: string
+  program: string
+  args: readonly string[]
+  workDir: string
+}
+
+export class Gate {
+  readonly #parts: EngineParts
+  readonly #run: RunRecord
+  readonly #attempt: AttemptRecord
+  readonly #policy: Policy
+  readonly #home: string
+  /** Calls that were allowed and have not ended; null: the attempt is older than this gate, so nobody knows. */
+  readonly #underWay: Set<string> | null
+  readonly #lasting = new Set<string>()
+
+  /** `env` and `files` are the agent's: its home, and what of its own set-up nobody at a tier may change. */
+  constructor(
+    parts: EngineParts,
+    {
+      run,
+      attempt,
+      env,
+      files,
+    }: { run: RunRecord; attempt: AttemptRecord; env: Env; files: readonly string[] },
+  ) {
+    this.#parts = parts
+    this.#run = run
+    this.#attempt = attempt
+    this.#home = env.HOME || homedir()
+    this.#underWay = attempt.process === null ? new Set() : null
+    const { rules } = parts.settings.escalation
+    const tier = run.links.tier === null ? undefined : requireTier(parts, run.links.tier)
+    const named = tier && { ...tier, name: `${tier.number} (${tier.name})` }
+    const alwaysProtected = [...parts.protectedPaths, ...files]
+    this.#policy = compilePolicy(tier ? { ...rules, alwaysProtected } : NO_RULES, named, this.#home)
+  }
+
+  /** What is worth a guard on the PATH. */
+  get programs(): string[] {
+    return policedPrograms(this.#policy)
+  }
+
+  async decide(ask: EventOf<'permission-ask'>): Promise<GateAnswer> {
+    const { tool, toolUseId, input } = ask
+    let what = ''
+    try {
+      what = describeInput(input)
+      const cwd = ask.workDir ?? this.#run.workDir
+      const dryRun = this.#run.request.dryRun === true || this.#parts.settings.dryRun
+      const decision = checkTool({ tool, input, cwd }, this.#policy, this.#surroundings(cwd), { dryRun })
+      if (decision.decision === 'deny') return refused({ toolUseId, tool, what }, decision)
+      const held = await this.#claim(decision.actions, { toolUseId })
+      if (held) return refused({ toolUseId, tool, what }, held)
+      this.#underWay?.add(toolUseId)
+      if (isLasting(input)) this.#lasting.add(toolUseId)
+      const answer = this.#run.links.tier === null ? PASS : ({ decision: 'allow' } as const)
+      return { answer, refusal: null }
+    } catch (error) {
+      return refused({ toolUseId, tool, what }, this.#unsure(error))
+    }
+  }
+
+  /** What goes on in the background has only been started. */
+  noteEnd(toolUseId: string): void {
+    if (!this.#lasting.has(toolUseId)) this.#underWay?.delete(toolUseId)
+  }
+
+  /** Asked by a guard when the program is really started, whoever started it. */
+  async decideStart({ id, program, args, workDir }: ProgramStart): Promise<StartAnswer> {
+    const what = [program, ...args].join(' ')
+    try {
+      const decision = checkStart([program, ...args], this.#policy, this.#surroundings(workDir))
+      if (decision.decision === 'deny') return { ...refused({ tool: program, what }, decision), looks: false }
+      const held = await this.#claim(decision.actions, { guardId: id })
+      if (held) return { ...refused({ tool: program, what }, held), looks: false }
+      return { refusal: null, looks: decision.looks }
+    } catch (error) {
+      return { ...refused({ tool: program, what }, this.#unsure(error)), looks: false }
+    }
+  }
+
+  async #claim(
+    actions: ToolDecision['actions'],
+    asked: { toolUseId: string } | { guardId: string },
+  ): Promise<{ reason: string; rule: string } | null> {
+    if (actions.length === 0) return null
+    const { id: attemptId, runId } = this.#attempt
+    const underWay = this.#underWay && [...this.#underWay]
+    return this.#parts.cooldowns.claim({ attemptId, runId, asked, underWay, actions })
+  }
+
+  #unsure(error: unknown) {
+    // Closing, or no longer the owner: it is not ours to answer, and it waits for who comes next.
+    if (error instanceof Detached || error instanceof OwnershipLost) throw error
+    this.#parts.log.error(
+      { run: this.#run.id, error: String((error as Error)?.stack ?? error) },
+      'the gate failed',
+    )
+    return {
+      reason: 'Reprise could not check this call, so it is not made. Try again later.',
+      rule: 'unchecked',
+    }
+  }
+
+  #surroundings(workDir: string): Surroundings {
+    return { cwd: realPath(workDir), home: this.#home, realpath: realPath, exists: existsSync }
+  }
+}
+
+const isLasting = (input: unknown) =>
+  typeof input === 'object' &&
+  input !== null &&
+  'run_in_background' in input &&
+  input.run_in_background === true
+
+const PASS = { decision: 'pass' } as const
+/** Of a dry run at no tier: its own rule is the only one. */
+const NO_RULES = { never: [], protectedPaths: [] }
+
+function refused(
+  call: { toolUseId?: string; tool: string; what: string },
+  { reason, rule, dryRun }: { reason: string; rule?: string | undefined; dryRun?: boolean | undefined },
+): { answer: ToolAnswer; refusal: EventOf<'refusal'> } {
+  return {
+    answer: { decision: 'deny', message: reason },
+    refusal: {
+      type: 'refusal',
+      ...call,
+      ...(rule === undefined ? {} : { rule }),
+      reason,
+      ...(dryRun ? { dryRun } : {}),
+    },
+  }
+}

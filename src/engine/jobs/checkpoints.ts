@@ -1,0 +1,312 @@
+/**
+ * A job's checkpoints: one before its agent begins, one of what each attempt left, some in between, and one of whatever
+ * a restore is about to overwrite.
+ *
+ * Before an attempt goes on, the work tree is compared with the newest checkpoint of what the agent itself left; what
+ * differs was changed by others. An attempt that never took its prompt leaves no such checkpoint: its agent has not
+ * been told of the changes yet, and the next one must still be.
+ *
+ * Git that fails is no reason for a job to fail: it is said in the run's events, and the job goes on without.
+ */
+import { lstat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { RepriseError } from '../../contract/errors.ts'
+import type { AttemptId, JobId, RunId } from '../../contract/ids.ts'
+import type { CheckpointDiff, CheckpointKind } from '../../contract/job.ts'
+import { decideWorkTree } from '../../core/checkpoint/decide.ts'
+import type { Clock } from '../../core/clock.ts'
+import { captureTree } from '../../process/git/capture.ts'
+import { type Checkpoint, commitCheckpoint, deleteCheckpoints } from '../../process/git/checkpoints.ts'
+import { diff } from '../../process/git/diff.ts'
+import { GitError } from '../../process/git/error.ts'
+import { inspect } from '../../process/git/inspect.ts'
+import { restore } from '../../process/git/restore.ts'
+import type { Git } from '../../process/git/run.ts'
+import { findWorkTree, readHead, type WorkTree } from '../../process/git/work-tree.ts'
+import type { CheckpointRecord, JobRecord, RunRecord } from '../../store/base/records.ts'
+import type { Store } from '../../store/store.ts'
+import { KeyedLock } from '../base/keyed-lock.ts'
+import type { Log } from '../base/log.ts'
+
+export type Outset = { kind: 'go'; note: string | null; said: string | null } | { kind: 'stop'; why: string }
+
+interface Parts {
+  store: Store
+  clock: Clock
+  log: Log
+  git: Git
+}
+
+export class Checkpoints {
+  readonly #parts: Parts
+  /** By work tree: two must not capture or restore at the same time. */
+  readonly #lock = new KeyedLock()
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** Before an attempt at a job's run: what the agent must be told of, or why it must not go on. */
+  async beforeAttempt(run: RunRecord): Promise<Outset> {
+    const job = await this.#jobOf(run)
+    if (!job?.options.checkpoints) return NOTHING
+    const { onChange } = job.options.checkpoints
+    return this.#within(job, async (workTree): Promise<Outset> => {
+      const base = await this.#agentsLast(job.id)
+      if (base === null) {
+        await this.#take(job, workTree, 'start', null)
+        return NOTHING
+      }
+      const runs = await this.#parts.store.listRunsOfJobs([job.id])
+      const begun = await Promise.all(runs.map(({ id }) => this.#tookPrompt(id)))
+      if (!begun.includes(true)) return NOTHING
+      const findings = await inspect(workTree, base)
+      // A job's later run was asked for by somebody who has looked; until an agent has been told, that holds.
+      const byPerson = runs[0]?.id !== run.id && !begun[runs.findIndex(({ id }) => id === run.id)]
+      const unsure = (await this.#parts.store.listCheckpoints(job.id)).some(
+        ({ kind, number }) => kind === 'found' && number > base.number,
+      )
+      const decision = decideWorkTree(onChange, findings, { byPerson, unsure })
+      if (decision.kind === 'stop') return decision
+      if (decision.kind === 'go') return { ...decision, said: decision.note && 'the work tree has changed' }
+      const { saved } = await restore(workTree, {
+        commit: base.commit,
+        saveAs: { jobId: job.id, message: `before checkpoint ${base.number} was restored` },
+        onSaved: (made) => this.#record(job.id, made, 'saved', null),
+      })
+      const where = saved ? `; what was there is checkpoint ${saved.number}` : ''
+      return {
+        kind: 'go',
+        note: decision.note,
+        said: `the work tree was put back to checkpoint ${base.number}${where}`,
+      }
+    }).catch((error: unknown): Outset => {
+      const why = this.#trouble(job, error)
+      return onChange === 'continue' ? { kind: 'go', note: null, said: why } : { kind: 'stop', why }
+    })
+  }
+
+  /**
+   * What the agent has made so far. Returns what to say if that could not be kept. `goneSince`: it was gone before we came;
+   * what is newer than that is not its work.
+   */
+  async keepWork(
+    run: RunRecord,
+    attemptId: AttemptId,
+    goneSince: Date | null = null,
+  ): Promise<string | null> {
+    const job = await this.#jobOf(run)
+    if (!job?.options.checkpoints) return null
+    try {
+      await this.#within(job, async (workTree) => {
+        const unsure = goneSince !== null && (await this.#changedSince(job, workTree, goneSince))
+        await this.#take(job, workTree, unsure ? 'found' : 'agent', attemptId)
+      })
+      return null
+    } catch (error) {
+      return this.#trouble(job, error)
+    }
+  }
+
+  /** In words. Whatever it is, a full disk as much as git: an attempt that has ended must still settle. */
+  #trouble(job: JobRecord, error: unknown): string {
+    this.#parts.log.warn({ job: job.id, error: String(error) }, 'no checkpoint')
+    return error instanceof GitError ? error.message : `no checkpoint: ${(error as Error).message}`
+  }
+
+  /** Keeps the work now and then while the attempt goes on. Returns how to end that. */
+  async every(run: RunRecord, attemptId: AttemptId): Promise<() => void> {
+    const everyMs = (await this.#jobOf(run))?.options.checkpoints?.everyMs
+    if (everyMs === undefined) return () => {}
+    // One at a time: where git is slow, they must not pile up before the attempt's end.
+    let timer: NodeJS.Timeout
+    const report = (error: unknown) =>
+      this.#parts.log.error({ run: run.id, error: String(error) }, 'no more checkpoints of this attempt')
+    const arm = () => {
+      timer = setTimeout(() => void this.keepWork(run, attemptId).then(() => over || arm(), report), everyMs)
+      timer.unref()
+    }
+    let over = false
+    arm()
+    return () => {
+      over = true
+      clearTimeout(timer)
+    }
+  }
+
+  async diff(
+    job: JobRecord,
+    range: { from?: number | undefined; to?: number | undefined },
+  ): Promise<CheckpointDiff> {
+    const known = await this.#parts.store.listCheckpoints(job.id)
+    const from = pick(job, known, range.from ?? known[0]?.number)
+    const to = range.to === undefined ? null : pick(job, known, range.to)
+    return explained(() =>
+      this.#within(job, async (workTree) => {
+        const { files, patch, truncated } = await diff(workTree, from.commit, to?.commit ?? 'work-tree')
+        return {
+          from: from.number,
+          to: to?.number ?? null,
+          files: files.map(({ status, path }) => ({ status, path })),
+          patch,
+          truncated,
+        }
+      }),
+    )
+  }
+
+  async restore(job: JobRecord, number: number): Promise<{ restored: number; saved: number | null }> {
+    const target = pick(job, await this.#parts.store.listCheckpoints(job.id), number)
+    return explained(() =>
+      this.#within(job, async (workTree) => {
+        const { saved } = await restore(workTree, {
+          commit: target.commit,
+          saveAs: { jobId: job.id, message: `before checkpoint ${number} was restored` },
+          onSaved: (made) => this.#record(job.id, made, 'saved', null),
+        })
+        return { restored: number, saved: saved?.number ?? null }
+      }),
+    )
+  }
+
+  /** Those of jobs that ended before then. */
+  async sweep(before: Date): Promise<void> {
+    const { store, log } = this.#parts
+    for (const job of await store.listJobsWithOldCheckpoints(before, SWEEP_LIMIT)) {
+      try {
+        await this.#within(job, (workTree) => deleteCheckpoints(workTree, job.id))
+      } catch (error) {
+        log.info({ job: job.id, error: String(error) }, 'old checkpoints could not be deleted')
+        // What went with its repository need not be remembered; what could not be reached is tried again.
+        if (!(error instanceof GitError) || error.kind !== 'failed') continue
+      }
+      await store.deleteCheckpoints(job.id)
+    }
+  }
+
+  async #jobOf(run: RunRecord): Promise<JobRecord | null> {
+    return run.links.jobId === null ? null : this.#parts.store.getJob(run.links.jobId)
+  }
+
+  /** An agent knows of it. */
+  async #tookPrompt(runId: RunId): Promise<boolean> {
+    const { store } = this.#parts
+    return (
+      (await store.countEvents(runId, 'prompt-accept')) + (await store.countEvents(runId, 'model-call')) > 0
+    )
+  }
+
+  /** Something is not as it was kept last, and was changed after that moment; what is gone may have been. */
+  async #changedSince(job: JobRecord, workTree: WorkTree, moment: Date): Promise<boolean> {
+    const base = await this.#agentsLast(job.id)
+    const { changed } = await inspect(workTree, base)
+    const late = await Promise.all(
+      changed.map(({ path }) =>
+        lstat(join(workTree.top, path)).then(
+          ({ ctimeMs }) => ctimeMs > moment.getTime() + CLOCK_MARGIN_MS,
+          () => true,
+        ),
+      ),
+    )
+    return late.includes(true)
+  }
+
+  /** The newest that shows the work tree as the agent knows it; before its first attempt, as it was at the start. */
+  async #agentsLast(jobId: JobId): Promise<CheckpointRecord | null> {
+    const known = await this.#parts.store.listCheckpoints(jobId)
+    return (
+      known.findLast(({ kind }) => kind === 'agent') ?? known.find(({ kind }) => kind === 'start') ?? null
+    )
+  }
+
+  async #take(
+    job: JobRecord,
+    workTree: WorkTree,
+    kind: CheckpointKind,
+    attemptId: AttemptId | null,
+  ): Promise<void> {
+    const last = await this.#agentsLast(job.id)
+    const tree = await captureTree(workTree)
+    // A commit leaves the files as they are.
+    if (last?.tree === tree && last.head === (await readHead(workTree))) return
+    const made = await commitCheckpoint(workTree, {
+      jobId: job.id,
+      tree,
+      message: kind === 'start' ? 'before the agent began' : `by ${attemptId}`,
+      previous: last?.commit ?? null,
+    })
+    await this.#record(job.id, made, kind, attemptId)
+  }
+
+  #record(jobId: JobId, made: Checkpoint, kind: CheckpointKind, attemptId: AttemptId | null): Promise<void> {
+    const { number, ref, commit, tree, head } = made
+    const createdAt = this.#parts.clock.now()
+    return this.#parts.store.addCheckpoint({
+      jobId,
+      number,
+      kind,
+      ref,
+      commit,
+      tree,
+      head,
+      attemptId,
+      createdAt,
+    })
+  }
+
+  #within<T>(job: JobRecord, work: (workTree: WorkTree) => Promise<T>): Promise<T> {
+    const top = job.options.workTree ?? ''
+    return this.#lock.run(top, async () => {
+      const found = await findWorkTree(this.#parts.git, top)
+      if (found.kind === 'work-tree') return work(found.workTree)
+      throw new GitError('failed', `${top} is no git work tree any more`)
+    })
+  }
+}
+
+const NOTHING: Outset = { kind: 'go', note: null, said: null }
+const SWEEP_LIMIT = 1000
+/** Clocks of file systems are coarse. */
+const CLOCK_MARGIN_MS = 50
+
+/** The top of the work tree, for a job that wants checkpoints; null if it may do without. */
+export async function findTop(git: Git, dir: string, required: boolean): Promise<string | null> {
+  const found = await explained(() => findWorkTree(git, dir))
+  if (found.kind === 'work-tree') return found.workTree.top
+  if (!required) return null
+  const why = found.kind === 'git-missing' ? 'git is not installed' : `${dir} is not in a git repository`
+  throw new RepriseError('work-dir-unusable', `checkpoints are kept in git, and ${why}`, {
+    hint:
+      found.kind === 'git-missing'
+        ? 'Install git, or leave checkpoints out.'
+        : 'Run `git init` there, or leave checkpoints out.',
+  })
+}
+
+function pick(
+  job: JobRecord,
+  known: readonly CheckpointRecord[],
+  number: number | undefined,
+): CheckpointRecord {
+  const found = known.find((checkpoint) => checkpoint.number === number)
+  if (found) return found
+  const which = number === undefined ? 'checkpoints' : `checkpoint ${number}`
+  throw new RepriseError('not-found', `job ${job.id} has no ${which}`, {
+    hint: job.options.checkpoints
+      ? `\`reprise jobs show ${job.id}\` lists them.`
+      : 'Jobs have checkpoints if they are started with them (--checkpoints).',
+  })
+}
+
+/** Git's own failures, for somebody who asked for something. */
+async function explained<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error
+    throw new RepriseError('work-dir-unusable', error.message, {
+      ...(error.hint ? { hint: error.hint } : {}),
+      cause: error,
+    })
+  }
+}

@@ -1,0 +1,120 @@
+/** A job as the outside sees it: its own row, and what all its runs add up to. */
+import type { Checkpoint, Job, JobProgress, JobSpent } from '../../contract/job.ts'
+import { NO_USAGE } from '../../contract/outcome.ts'
+import { addUsage } from '../../core/cost/usage.ts'
+import type {
+  CheckpointRecord,
+  JobRecord,
+  QuestionRecord,
+  RunRecord,
+  SessionRecord,
+  SpendOfRun,
+} from '../../store/base/records.ts'
+import { spentBy } from '../accounting/allowance.ts'
+import type { Reading } from '../accounting/meter.ts'
+
+export interface JobFacts {
+  job: JobRecord
+  /** Oldest first, at least one. */
+  runs: readonly RunRecord[]
+  session: SessionRecord | null
+  pending: readonly QuestionRecord[]
+  /** Of the attempt that is running. */
+  live: Reading | null
+  /** All that counts against its budget, as it is stored. */
+  spends: readonly SpendOfRun[]
+  maxResumes: number
+  now: Date
+}
+
+export function describeJob(facts: JobFacts): Job {
+  const { job, runs, session, pending, live, maxResumes, now } = facts
+  const run = runs.find(({ id }) => id === job.runId) ?? runs.at(-1)
+  if (!run) throw new Error(`job ${job.id} has no run`)
+  const { state } = run
+  // One that was never attempted has no price, and cost nothing.
+  const attempted = runs.filter(({ attemptCount }) => attemptCount > 0).map(({ spend }) => spend)
+  const startedAt = runs.find((r) => r.startedAt !== null)?.startedAt ?? null
+  const endedAt = state.at === 'settled' ? state.endedAt : null
+  const waitingUntil = job.state === 'waiting' && state.at === 'queued' ? state.notBefore : null
+  const isAsking = job.state === 'running' && pending.length > 0
+  return {
+    id: job.id,
+    state: job.state,
+    attention: isAsking ? 'question' : job.attention,
+    message: state.at === 'settled' ? state.outcome.message : state.at === 'queued' ? state.why : null,
+    waitingUntil: waitingUntil?.toISOString() ?? null,
+    agent: run.agent,
+    model: run.model,
+    workDir: run.workDir,
+    prompt: run.prompt,
+    permissions: run.request.permissions,
+    priority: job.priority,
+    runId: run.id,
+    outcome: state.at === 'settled' ? state.outcome.name : null,
+    resultText: run.resultText,
+    sessionId: session?.agentSessionId ?? null,
+    sessionSavedAt: session?.createdAt.toISOString() ?? null,
+    session: session?.id ?? null,
+    attemptCount: sum(runs, (r) => r.attemptCount),
+    resumeCount: sum(runs, (r) => r.resumeCount),
+    timeoutMs: run.request.maxDurationMs,
+    maxResumes: run.request.maxResumes ?? maxResumes,
+    maxBudgetUsd: job.maxBudgetUsd,
+    maxBudgetTokens: job.maxBudgetTokens,
+    usage: runs.reduce((total, r) => addUsage(total, r.spend.usage), NO_USAGE),
+    costUsd: attempted.some(({ costUsd }) => costUsd === null) ? null : spentBy(attempted).usd,
+    costEstimated: runs.some((r) => r.spend.estimated),
+    spent: spentOf(facts, attempted),
+    progress: progressOf(
+      runs,
+      attempted,
+      live,
+      (startedAt && (endedAt ?? now).getTime() - startedAt.getTime()) ?? null,
+    ),
+    checkpointPolicy: job.options.checkpoints,
+    createdAt: job.createdAt.toISOString(),
+    startedAt: startedAt?.toISOString() ?? null,
+    endedAt: endedAt?.toISOString() ?? null,
+  }
+}
+
+function spentOf({ runs, spends, live }: JobFacts, attempted: readonly RunRecord['spend'][]): JobSpent {
+  const own = new Set(runs.map(({ id }) => id))
+  const followUps = spends.filter(({ runId }) => !own.has(runId))
+  const { usd, tokens } = spentBy([...attempted, ...followUps])
+  return {
+    usd: usd + (live?.costUsd ?? 0),
+    tokens: tokens + (live?.tokens ?? 0),
+    followUpRuns: followUps.length,
+  }
+}
+
+function progressOf(
+  runs: readonly RunRecord[],
+  attempted: readonly RunRecord['spend'][],
+  live: Reading | null,
+  elapsedMs: number | null,
+): JobProgress {
+  const spent = spentBy(attempted)
+  const known = live?.costUsd !== null && attempted.every(({ costUsd }) => costUsd !== null)
+  const settled = runs.flatMap(({ state }) => (state.at === 'settled' ? [state.endedAt] : []))
+  const lastActivityAt = live?.lastActivityAt ?? settled.at(-1) ?? null
+  return {
+    modelCalls: sum(runs, (run) => run.done.modelCalls) + (live?.modelCalls ?? 0),
+    toolCalls: sum(runs, (run) => run.done.toolCalls) + (live?.toolCalls ?? 0),
+    tokens: spent.tokens + (live?.tokens ?? 0),
+    costUsd: known ? spent.usd + (live?.costUsd ?? 0) : null,
+    elapsedMs,
+    lastActivityAt: lastActivityAt?.toISOString() ?? null,
+    tool: live?.tool ?? null,
+  }
+}
+
+const sum = (runs: readonly RunRecord[], of: (run: RunRecord) => number) =>
+  runs.reduce((total, run) => total + of(run), 0)
+
+export function describeCheckpoint(checkpoint: CheckpointRecord): Checkpoint {
+  const { jobId: _, tree: __, createdAt, ...rest } = checkpoint
+  return { ...rest, createdAt: createdAt.toISOString() }
+}

@@ -1,0 +1,76 @@
+/** What people are told of a job: planned here, stored with what happened, sent when the notifier gets to it. */
+import type { EventOf } from '../../contract/events.ts'
+import type { Outcome } from '../../contract/outcome.ts'
+import { cutMiddle, describeCall, visible } from '../../contract/visible-text.ts'
+import { jobStateOf } from '../../core/job/state.ts'
+import { describeJobNotice, noticeOfJob } from '../../core/notify/job.ts'
+import type { PlannedNotification } from '../../core/notify/plan.ts'
+import type { JobRecord, RunRecord } from '../../store/base/records.ts'
+import type { EngineParts } from '../parts.ts'
+import { describeJob } from './describe.ts'
+
+/** Of a job's run that settles so. `run` is as it will be then. */
+export async function noticesOfEnd(
+  parts: EngineParts,
+  run: RunRecord,
+  outcome: Outcome,
+): Promise<PlannedNotification[]> {
+  const job = run.links.jobId && (await parts.store.getJob(run.links.jobId))
+  if (!job) return []
+  const endedAt = parts.clock.now()
+  const settled: RunRecord = { ...run, state: { at: 'settled', outcome, endedAt } }
+  const state = jobStateOf({ at: 'settled', outcome: outcome.name })
+  const notice = noticeOfJob(await describe(parts, { ...job, ...state }, settled))
+  return notice ? parts.notifications.plan(notice, job.options.webhook) : []
+}
+
+const MAX_ASK_CHARS = 64_000
+
+/** Of a question that waits for a person. */
+export async function tellOfQuestion(
+  parts: EngineParts,
+  run: RunRecord,
+  ask: EventOf<'question-ask'> | EventOf<'permission-ask'>,
+): Promise<void> {
+  const job = run.links.jobId && (await parts.store.getJob(run.links.jobId))
+  if (!job) return
+  const what =
+    ask.type === 'question-ask'
+      ? ask.questions.map(({ question }) => visible(question)).join('\n')
+      : `may it use ${describeCall(ask.tool, ask.input)}`
+  const described = await describe(parts, job, (await parts.store.getRun(run.id)) ?? run)
+  const payload = describeJobNotice({
+    ...described,
+    attention: 'question',
+    message: null,
+  })
+  // Whoever decides sees the end of it, too.
+  const shown = parts.redactor.text(`the agent asks: ${what}`)
+  const message = cutMiddle(shown, MAX_ASK_CHARS, `reprise runs show ${run.id}`)
+  const subject = { kind: 'job', id: job.id } as const
+  const notice = {
+    event: 'attention',
+    subject,
+    occurrence: ask.toolUseId,
+    payload: { ...payload, message },
+  } as const
+  await parts.store.enqueueNotifications(
+    parts.notifications.plan(notice, job.options.webhook),
+    parts.clock.now(),
+  )
+  parts.notifications.wake()
+}
+
+async function describe({ store, settings, clock }: EngineParts, job: JobRecord, run: RunRecord) {
+  const runs = (await store.listRunsOfJobs([job.id])).map((known) => (known.id === run.id ? run : known))
+  return describeJob({
+    job,
+    runs,
+    session: run.sessionId === null ? null : await store.getSession(run.sessionId),
+    pending: [],
+    live: null,
+    spends: await store.listSpendOf(job.id),
+    maxResumes: settings.resume.maxResumes,
+    now: clock.now(),
+  })
+}

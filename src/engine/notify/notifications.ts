@@ -1,0 +1,225 @@
+/**
+ * Sends what the outbox holds, a few at a time, each until it is taken or given up. Delivery is at least once: what was
+ * sent but not yet marked when the daemon died is sent again, under the same id. Nothing waits for it, and nothing
+ * fails because of it; a wake only makes it look sooner.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import type { NotificationId } from '../../contract/ids.ts'
+import type { Clock } from '../../core/clock.ts'
+import { composeBody, composeVariables } from '../../core/notify/message.ts'
+import {
+  type Narrowing,
+  type Notice,
+  type PlannedNotification,
+  planNotifications,
+} from '../../core/notify/plan.ts'
+import { decideAfterTry, type TryResult } from '../../core/notify/retry.ts'
+import {
+  type Command,
+  type NotifyTarget,
+  resolveTarget,
+  showTarget,
+  targetKey,
+} from '../../core/notify/target.ts'
+import { type CommandEnd, runCommand } from '../../process/command.ts'
+import { Dispatcher, type Startable } from '../../queue/dispatcher.ts'
+import type { NotificationRecord } from '../../store/base/records.ts'
+import type { Store } from '../../store/store.ts'
+import type { Log } from '../base/log.ts'
+import { Detached, persist } from '../base/persist.ts'
+import type { Notifications } from '../parts.ts'
+import { postWebhook } from './webhook.ts'
+
+export interface NotifySettings {
+  targets: readonly NotifyTarget[]
+  fetch: typeof fetch
+  userAgent: string
+  /** Of commands: all of the daemon's environment that they get, and where they are run. */
+  env: Readonly<Record<string, string>>
+  workDir: string
+  webhookTimeoutMs?: number
+  commandTimeoutMs?: number
+}
+
+export interface NotifierParts {
+  store: Store
+  clock: Clock
+  /** In [0, 1). */
+  random: () => number
+  log: Log
+  settings: NotifySettings
+}
+
+const PARALLEL = 4
+/** So one that hangs does not take all places. */
+const PER_TARGET = 3
+const WEBHOOK_TIMEOUT_MS = 10_000
+const COMMAND_TIMEOUT_MS = 30_000
+const CLOSE_MS = 1000
+const ERROR_PAUSE_MS = 1000
+const KEEP_MS = 30 * 86_400_000
+
+export class Notifier implements Notifications {
+  readonly #parts: NotifierParts
+  readonly #closing = new AbortController()
+  readonly #sending = new Set<Promise<void>>()
+  /** Tried, but not marked yet: they are not to be tried again for that. */
+  readonly #unmarked = new Map<NotificationId, TryResult>()
+  readonly #dispatcher: Dispatcher<NotificationRecord & Startable>
+
+  constructor(parts: NotifierParts) {
+    this.#parts = parts
+    const { store, clock, log } = parts
+    this.#dispatcher = new Dispatcher<NotificationRecord & Startable>({
+      clock,
+      limits: { concurrency: PARALLEL, perAgent: {}, perPlace: PER_TARGET },
+      listStartable: async (now, limit, { places }) => {
+        const due = await store.listDueNotifications(now, limit, places)
+        return due.map((notification) => ({
+          ...notification,
+          agent: '',
+          place: targetKey(notification.target),
+        }))
+      },
+      nextDueAt: store.nextNotificationAt,
+      start: (notification) => this.#track(this.#attend(notification)),
+      onError: (error) => log.error({ error: String(error) }, 'could not look for notifications'),
+    })
+  }
+
+  get targets(): string[] {
+    return this.#parts.settings.targets.map(({ name }) => name)
+  }
+
+  plan(notice: Notice, webhook: string | null, narrowing?: Narrowing): PlannedNotification[] {
+    return planNotifications(notice, this.#parts.settings.targets, webhook, narrowing)
+  }
+
+  open(): void {
+    this.#dispatcher.open()
+  }
+
+  wake(): void {
+    this.#dispatcher.wake()
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    await this.#dispatcher.close()
+    const waited = new AbortController()
+    await Promise.race([
+      Promise.allSettled(this.#sending),
+      delay(CLOSE_MS, undefined, { signal: waited.signal }).catch(() => {}),
+    ])
+    waited.abort()
+  }
+
+  async sweep(): Promise<void> {
+    const { store, clock } = this.#parts
+    await store.deleteEndedNotifications(new Date(clock.now().getTime() - KEEP_MS))
+  }
+
+  #track(work: Promise<void>): Promise<void> {
+    this.#sending.add(work)
+    return work.finally(() => this.#sending.delete(work))
+  }
+
+  async #attend(notification: NotificationRecord): Promise<void> {
+    const { id } = notification
+    const result = this.#unmarked.get(id) ?? (await this.#send(notification).catch(unexpected))
+    if (result === null) return
+    this.#unmarked.set(id, result)
+    try {
+      await this.#note(notification, result)
+      this.#unmarked.delete(id)
+    } catch (error) {
+      if (error instanceof Detached || this.#closing.signal.aborted) return
+      this.#parts.log.error(
+        { notification: id, error: String(error) },
+        'could not store what became of a notification',
+      )
+      // It is still due.
+      await delay(ERROR_PAUSE_MS, undefined, { signal: this.#closing.signal }).catch(() => {})
+    }
+  }
+
+  /** null: broken off, because the daemon is closing. */
+  async #send(notification: NotificationRecord): Promise<TryResult | null> {
+    const {
+      targets,
+      fetch,
+      userAgent,
+      webhookTimeoutMs: timeoutMs = WEBHOOK_TIMEOUT_MS,
+    } = this.#parts.settings
+    const how = resolveTarget(notification.target, targets)
+    if (how === null) {
+      return { kind: 'refused', reason: `${showTarget(notification.target)} is no longer configured` }
+    }
+    if (how.kind === 'command') return this.#run(notification, how)
+    const { id, event } = notification
+    return postWebhook(
+      { fetch, userAgent, timeoutMs },
+      how,
+      { id, event, body: composeBody(notification) },
+      this.#closing.signal,
+    )
+  }
+
+  async #run(notification: NotificationRecord, { command }: Command): Promise<TryResult | null> {
+    const { env, workDir, commandTimeoutMs = COMMAND_TIMEOUT_MS } = this.#parts.settings
+    const end = await runCommand({
+      id: notification.id,
+      command,
+      env: { ...env, ...composeVariables(notification) },
+      workDir,
+      stdin: composeBody(notification),
+      timeoutMs: commandTimeoutMs,
+      abort: this.#closing.signal,
+    })
+    return judge(end, commandTimeoutMs)
+  }
+
+  async #note(notification: NotificationRecord, result: TryResult): Promise<void> {
+    const { store, clock, log } = this.#parts
+    const now = clock.now()
+    const tries = notification.tries + 1
+    const next = decideAfterTry(result, tries, now, this.#parts.random())
+    const disk = { log, closing: this.#closing.signal }
+    if (result.kind === 'delivered') {
+      await persist(disk, () => store.markDelivered(notification, now))
+      return
+    }
+    const error = result.detail ? `${result.reason}: ${result.detail}` : result.reason
+    const notBefore = next.kind === 'retry' ? next.notBefore : null
+    await persist(disk, () => store.markFailedTry(notification, error, notBefore, now))
+    const { id, event, subject, target } = notification
+    const fields = { notification: id, event, [subject.kind]: subject.id, target: showTarget(target), tries }
+    if (notBefore) {
+      log.info({ ...fields, reason: result.reason, retryAt: notBefore }, 'a notification was not taken')
+    } else log.warn({ ...fields, reason: result.reason }, 'gave up a notification')
+  }
+}
+
+/** Not in so many words: they may repeat an address. */
+const unexpected = (error: unknown): TryResult => ({
+  kind: 'failed',
+  reason: `could not be sent (${(error as Error).name})`,
+})
+
+function judge(end: CommandEnd, timeoutMs: number): TryResult | null {
+  const { output: detail } = end
+  switch (end.kind) {
+    case 'aborted':
+      return null
+    case 'exited':
+      return end.code === 0
+        ? { kind: 'delivered' }
+        : { kind: 'failed', reason: `exit code ${end.code}`, detail }
+    case 'killed':
+      return { kind: 'failed', reason: `ended by ${end.by}`, detail }
+    case 'timed-out':
+      return { kind: 'failed', reason: `not done within ${timeoutMs / 1000} s`, detail }
+    case 'not-started':
+      return { kind: 'failed', reason: `could not be started: ${end.why}`, detail }
+  }
+}

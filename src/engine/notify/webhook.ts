@@ -1,0 +1,98 @@
+/** One POST. What comes back is only its status: the rest of the answer is not read. */
+import { createHmac } from 'node:crypto'
+import type { TryResult } from '../../core/notify/retry.ts'
+import type { Webhook } from '../../core/notify/target.ts'
+
+export interface WebhookParts {
+  fetch: typeof fetch
+  userAgent: string
+  timeoutMs: number
+}
+
+export interface WebhookMessage {
+  id: string
+  event: string
+  body: string
+}
+
+/** null: aborted before it was known. */
+export async function postWebhook(
+  { fetch, userAgent, timeoutMs }: WebhookParts,
+  hook: Webhook,
+  { id, event, body }: WebhookMessage,
+  abort: AbortSignal,
+): Promise<TryResult | null> {
+  const { url, authorization } = splitCredentials(hook.url)
+  const late = new AbortController()
+  const timer = setTimeout(() => late.abort(), timeoutMs)
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      body,
+      headers: {
+        ...authorization,
+        ...hook.headers,
+        'content-type': 'application/json',
+        'user-agent': userAgent,
+        'x-reprise-event': event,
+        'x-reprise-delivery': id,
+        ...(hook.secret === null ? {} : { 'x-reprise-signature': sign(body, hook.secret) }),
+      },
+      // A redirect would take the body, and what its headers say, to someone who was not configured.
+      redirect: 'manual',
+      signal: AbortSignal.any([late.signal, abort]),
+    })
+    response.body?.cancel().catch(() => {})
+    return judge(response.status)
+  } catch (error) {
+    if (abort.aborted) return null
+    if (late.signal.aborted) return { kind: 'failed', reason: `no answer within ${timeoutMs / 1000} s` }
+    return { kind: 'failed', reason: explain(error) }
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+const GONE = 410
+
+function judge(status: number): TryResult {
+  if (status >= 200 && status < 300) return { kind: 'delivered' }
+  if (status === GONE) return { kind: 'refused', reason: 'answered 410: it wants no more' }
+  if (status >= 300 && status < 400) {
+    return { kind: 'failed', reason: `answered ${status}: redirects are not followed` }
+  }
+  return { kind: 'failed', reason: `answered ${status}` }
+}
+
+function sign(body: string, secret: string): string {
+  return `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
+}
+
+/** `fetch` takes no address with a password in it, and its complaint would repeat the password. */
+function splitCredentials(address: string): { url: string; authorization: Record<string, string> } {
+  const url = new URL(address)
+  const { username, password } = url
+  if (username === '' && password === '') return { url: address, authorization: {} }
+  url.username = ''
+  url.password = ''
+  const pair = `${decode(username)}:${decode(password)}`
+  return {
+    url: url.href,
+    authorization: { authorization: `Basic ${Buffer.from(pair).toString('base64')}` },
+  }
+}
+
+/** A percent sign that stands for itself is no reason not to send. */
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+/** The cause names host and port at most; the message of `fetch` itself may repeat the address or a header. */
+function explain(error: unknown): string {
+  const { cause } = error as { cause?: { code?: string; message?: string } }
+  return cause?.message || cause?.code || 'could not be sent'
+}

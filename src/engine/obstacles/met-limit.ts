@@ -1,0 +1,28 @@
+/** What an attempt's events tell about the limit, or the outage, that it ran into. */
+import type { Exit, StopCause } from '../../agents/adapter.ts'
+import type { StoredEvent } from '../../store/base/records.ts'
+
+/**
+ * When the limit resets: what the agent said, or until when it was about to wait when it was ended for that. It also
+ * says when limits reset that it has not reached.
+ */
+export function readLimit(
+  events: readonly StoredEvent[],
+  stopCause: StopCause | null,
+): Pick<Exit, 'resetsAt' | 'limitScope'> {
+  const told = events.flatMap(({ body }) =>
+    body.type === 'rate-limit' && body.status === 'rejected' ? [body] : [],
+  )
+  const resets = told.flatMap(({ resetsAt }) => resetsAt ?? [])
+  const waits = events.flatMap(({ at, body }) => (body.type === 'retry-wait' ? [{ at, ...body }] : []))
+  // A server that answers with an error is there: it may be about this model only.
+  if (stopCause === 'outage') {
+    return { resetsAt: null, limitScope: waits.at(-1)?.apiStatus === undefined ? 'account' : 'model' }
+  }
+  const limitScope = told.at(-1)?.scope
+  if (stopCause !== 'rate-limited') return { resetsAt: resets.at(-1) ?? null, limitScope }
+  const until = waits.flatMap(({ at, delayMs }) =>
+    delayMs ? [new Date(at.getTime() + delayMs).toISOString()] : [],
+  )
+  return { resetsAt: until.at(-1) ?? resets.at(-1) ?? null, limitScope }
+}

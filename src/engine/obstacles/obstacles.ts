@@ -1,0 +1,263 @@
+/**
+ * Limits and outages as the engine meets them: notes what attempts run into and what the model answers, and makes runs
+ * wait behind what is in their way. What matters is in the store; in memory there is only whether to ask it at all, so
+ * that a run for which nothing is in the way costs nothing.
+ */
+import { createHash } from 'node:crypto'
+import type { Account } from '../../agents/adapter.ts'
+import type { AgentRegistry } from '../../agents/registry.ts'
+import type { EventOf } from '../../contract/events.ts'
+import type { Status } from '../../contract/http.ts'
+import type { Obstacle as DescribedObstacle, Quota } from '../../contract/obstacle.ts'
+import type { Outcome } from '../../contract/outcome.ts'
+import type { Clock } from '../../core/clock.ts'
+import { metIn, type Obstacle } from '../../core/obstacle/obstacle.ts'
+import { decideWait, type Wait } from '../../core/obstacle/wait.ts'
+import { outcomeInVain, sayPaused, saySetUp } from '../../core/obstacle/words.ts'
+import type { AttemptRecord, RunRecord } from '../../store/base/records.ts'
+import { type Access, obstacleKey } from '../../store/obstacles/obstacles.ts'
+import type { Store } from '../../store/store.ts'
+import type { Log } from '../base/log.ts'
+import { persist } from '../base/persist.ts'
+import type { ProgressBus } from '../base/progress.ts'
+import type { StorageFailures } from '../base/storage-failures.ts'
+
+interface Parts {
+  store: Store
+  agents: AgentRegistry
+  clock: Pick<Clock, 'now'>
+  random: () => number
+  log: Log
+  bus: ProgressBus
+  closing: AbortSignal
+  storageFailures?: StorageFailures
+  settings: { outageLimitMs: number; jobs: { backoffMs: number } }
+}
+
+type Run = Pick<RunRecord, 'id' | 'agent' | 'model' | 'createdAt' | 'links'>
+
+export interface Ended {
+  run: Run
+  attempt: Pick<AttemptRecord, 'id' | 'startedAt'>
+  outcome: Outcome
+  /** The newest attempts in a row that added nothing, and when the first of them began. */
+  fruitless: number
+  fruitlessSince: Date
+}
+
+interface Known extends Access, Pick<Account, 'baseUrl' | 'baseUrlSetting'> {}
+
+export class Obstacles {
+  readonly #parts: Parts
+  readonly #onRelease: () => void
+  /** Accounts with an open obstacle. */
+  readonly #blocked = new Set<string>()
+  /** When the model last answered a request of this account and model. Moves with the clock, as stored times do. */
+  readonly #answeredAt = new Map<string, Date>()
+  readonly #quotas = new Map<string, string>()
+
+  constructor(parts: Parts, onRelease: () => void) {
+    this.#parts = parts
+    this.#onRelease = onRelease
+  }
+
+  /** Before anything is started. */
+  async open(): Promise<void> {
+    const { store, clock, log } = this.#parts
+    const released = await this.#tidy()
+    if (released > 0) log.info({ released }, 'other credentials are configured; those that waited go on')
+    for (const { account } of await store.listObstacles(clock.now())) this.#blocked.add(account)
+  }
+
+  /** From time to time. */
+  async sweep(): Promise<void> {
+    if ((await this.#tidy()) > 0) this.#onRelease()
+  }
+
+  /** The clock was set by so much, and the stored times have moved with it. */
+  followJump(jumpMs: number): void {
+    for (const [key, at] of this.#answeredAt) this.#answeredAt.set(key, new Date(at.getTime() + jumpMs))
+  }
+
+  /**
+   * Whether the run may start now. `wait`: it has been put off. It is to wait no longer: `settle` with this outcome if it
+   * belongs to a job, `pause` otherwise.
+   */
+  async pass(
+    run: Run,
+  ): Promise<
+    | { kind: 'go' | 'wait' }
+    | { kind: 'settle'; outcome: Outcome }
+    | { kind: 'pause'; behind: Obstacle; why: string }
+  > {
+    const access = this.#accessOf(run)
+    if (!access || !this.#blocked.has(access.account)) return { kind: 'go' }
+    const { store, clock, settings, bus } = this.#parts
+    const passage = await persist(this.#parts, () =>
+      store.passObstacles(run, access, settings.outageLimitMs, clock.now()),
+    )
+    if (passage.kind === 'go') return { kind: 'go' }
+    if (passage.kind === 'give-up') {
+      const { behind, why } = passage
+      if (run.links.jobId !== null) return { kind: 'settle', outcome: outcomeInVain(behind, why) }
+      return { kind: 'pause', behind, why: sayPaused(behind, why, run.id, true) }
+    }
+    bus.publish(run.id)
+    return { kind: 'wait' }
+  }
+
+  /** An attempt has ended: null if it met neither a limit nor an outage. May be repeated, with the same result. */
+  async meet(ended: Ended): Promise<(Wait & { heldBy: string | null }) | null> {
+    const { run, attempt, outcome } = ended
+    const { store, clock, settings, random } = this.#parts
+    const met = metIn(outcome)
+    const access = met && this.#accessOf(run)
+    if (!met || !access) return null
+    const now = clock.now()
+    const { backoffMs } = settings.jobs
+    // One whose request fails while those of others are answered is not to hold them up.
+    const answeredAt = this.#answeredAt.get(keyOf(access))
+    const onlyThis =
+      met.kind === 'outage' && met.scope === 'model' && answeredAt && answeredAt > attempt.startedAt
+    const obstacle = onlyThis
+      ? null
+      : await persist(this.#parts, () =>
+          store.meetObstacle(
+            met,
+            { ...access, id: attempt.id, runId: run.id, startedAt: attempt.startedAt },
+            { backoffMs, jitter: random() },
+            now,
+          ),
+        )
+    if (obstacle) this.#blocked.add(access.account)
+    const wait = decideWait({
+      runId: run.id,
+      isJob: run.links.jobId !== null,
+      met,
+      obstacle,
+      createdAt: run.createdAt,
+      fruitless: ended.fruitless,
+      fruitlessSince: ended.fruitlessSince,
+      limitMs: settings.outageLimitMs,
+      backoffMs,
+      setUp: met.kind === 'outage' ? await this.findSetUpDoubt(run) : null,
+      now,
+    })
+    const held = wait.kind === 'pause' || (wait.kind === 'retry' && wait.behindObstacle)
+    return { ...wait, heldBy: held && obstacle ? obstacleKey(obstacle) : null }
+  }
+
+  /** What to say of an account that has never answered; null if it has. */
+  async findSetUpDoubt(run: Run): Promise<string | null> {
+    const access = this.#accessOf(run)
+    if (!access || (await this.#hasAnswered(access))) return null
+    return saySetUp(access.baseUrl, access.baseUrlSetting)
+  }
+
+  /** Nothing is to be waited for in an agent's process: an obstacle is known, or the account has never answered. */
+  async isShortOfPatience(run: Run): Promise<boolean> {
+    const access = this.#accessOf(run)
+    return access !== null && (this.#blocked.has(access.account) || !(await this.#hasAnswered(access)))
+  }
+
+  /** The model has answered a request that was made at `calledAt`. */
+  async noteAnswer(run: Run, calledAt: Date): Promise<void> {
+    const access = this.#accessOf(run)
+    if (!access) return
+    const { store, clock, log, bus } = this.#parts
+    const first = !(await this.#hasAnswered(access))
+    this.#answeredAt.set(keyOf(access), clock.now())
+    if (first) await persist(this.#parts, () => store.putFact(answeredKey(access), clock.now().toISOString()))
+    if (!this.#blocked.has(access.account)) return
+    const released = await persist(this.#parts, () =>
+      store.closeObstacles(access, run.id, calledAt, clock.now()),
+    )
+    const left = await store.listObstacles(clock.now())
+    if (!left.some(({ account }) => account === access.account)) this.#blocked.delete(access.account)
+    if (released.length === 0) return
+    log.info({ run: run.id, released: released.length }, 'the model answers again; those that waited go on')
+    for (const id of released) bus.publish(id)
+    this.#onRelease()
+  }
+
+  /** What the agent says about how much of its account's limits is used. */
+  async noteQuota(run: Run, { windows, status }: EventOf<'rate-limit'>): Promise<void> {
+    const access = this.#accessOf(run)
+    if (!access || !windows) return
+    const { store, clock } = this.#parts
+    const said = JSON.stringify({ status, windows })
+    if (this.#quotas.get(access.account) === said) return
+    this.#quotas.set(access.account, said)
+    const quota = { status, windows, at: clock.now().toISOString() }
+    await persist(this.#parts, () => store.putFact(quotaKey(access), JSON.stringify(quota)))
+  }
+
+  async describe(): Promise<Pick<Status, 'obstacles' | 'quotas' | 'paused'>> {
+    const { store, clock, agents } = this.#parts
+    const accounts = new Map<string, { agents: string[]; access: Known }>()
+    for (const name of agents.names()) {
+      const access = this.#accessOf({ agent: name, model: null })
+      if (!access) continue
+      const known = accounts.get(access.account) ?? { agents: [], access }
+      accounts.set(access.account, { ...known, agents: [...known.agents, name] })
+    }
+    const quotas: Quota[] = []
+    for (const [account, { agents: names, access }] of accounts) {
+      const quota = await store.getFact(quotaKey(access))
+      if (quota) quotas.push({ account, agents: names, ...JSON.parse(quota) })
+    }
+    const obstacles: DescribedObstacle[] = []
+    for (const open of await store.listObstacles(clock.now())) {
+      const known = accounts.get(open.account)
+      obstacles.push({
+        kind: open.kind,
+        account: open.account,
+        agents: known?.agents ?? [],
+        baseUrl: known?.access.baseUrl ?? null,
+        model: open.model,
+        message: open.message,
+        neverAnswered: known ? !(await this.#hasAnswered(known.access)) : false,
+        since: open.since.toISOString(),
+        nextTryAt: open.nextTryAt.toISOString(),
+        resetsAt: open.resetsAt?.toISOString() ?? null,
+        failures: open.failures,
+        probe: open.probe as DescribedObstacle['probe'],
+        waiting: open.waiting,
+        waitingCount: open.waitingCount,
+      })
+    }
+    return { obstacles, quotas, paused: await store.listPaused() }
+  }
+
+  /** Releases runs that wait behind an obstacle of credentials they no longer use, and forgets obstacles of long ago. */
+  async #tidy(): Promise<number> {
+    const { store, clock } = this.#parts
+    const own = (run: Pick<Run, 'agent' | 'model'>) => this.#accessOf(run)?.account ?? null
+    const released = await persist(this.#parts, () => store.tidyObstacles(own, clock.now()))
+    return released.length
+  }
+
+  async #hasAnswered(access: Known): Promise<boolean> {
+    for (const key of this.#answeredAt.keys()) if (key.startsWith(`${access.account}/`)) return true
+    return (await this.#parts.store.getFact(answeredKey(access))) !== null
+  }
+
+  /** null: the agent is not configured any more. */
+  #accessOf({ agent, model }: Pick<Run, 'agent' | 'model'>): Known | null {
+    const configured = this.#parts.agents.find(agent)
+    if (!configured) return null
+    const { identity, ...where } = configured.adapter.account(configured.env)
+    const account = createHash('sha256')
+      .update(JSON.stringify([configured.adapter.name, where.baseUrl, identity]))
+      .digest('hex')
+      .slice(0, 16)
+    return { ...where, account, model: model ?? configured.model ?? DEFAULT_MODEL }
+  }
+}
+
+/** Of a run that leaves the choice to the agent. */
+const DEFAULT_MODEL = 'default'
+
+const keyOf = ({ account, model }: Access) => `${account}/${model}`
+const answeredKey = ({ account }: Access) => `answered:${account}`
+const quotaKey = ({ account }: Access) => `quota:${account}`

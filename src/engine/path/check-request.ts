@@ -1,0 +1,83 @@
+/** Whether what was asked for can be done at all. */
+import { constants } from 'node:fs'
+import { access, realpath, stat } from 'node:fs/promises'
+import { isAbsolute } from 'node:path'
+import { RepriseError } from '../../contract/errors.ts'
+import type { SessionId } from '../../contract/ids.ts'
+import type { CreateRun } from '../../contract/run.ts'
+import type { EngineParts } from '../parts.ts'
+import { requireSession } from '../sessions/require-session.ts'
+
+export interface Checked {
+  agent: string
+  session: SessionId | null
+  /** The work directory's real path. */
+  place: string
+}
+
+/** The session, the agent and the directory are there. */
+export async function checkRequest(
+  { store, agents }: EngineParts,
+  request: Pick<CreateRun, 'agent' | 'sessionId' | 'workDir'>,
+): Promise<Checked> {
+  const session = request.sessionId ? await requireSession(store, request.sessionId) : null
+  const conversation = session && (await store.findConversationOf(session.id))
+  if (conversation) {
+    throw new RepriseError('conflict', `session ${session.id} belongs to the conversation ${conversation}`, {
+      hint: `Say it there: reprise chat ${conversation} (POST /api/conversations/${conversation}/turns).`,
+    })
+  }
+  const agent = request.agent ?? session?.agent ?? agents.names()[0] ?? 'claude'
+  await agents.runtime(agent)
+  return { agent, session: session?.id ?? null, place: await checkWorkDir(request.workDir) }
+}
+
+/** Returns its real path. */
+export async function checkWorkDir(path: string): Promise<string> {
+  if (!isAbsolute(path)) {
+    throw new RepriseError(
+      'work-dir-unusable',
+      `workDir: expected an absolute path, got ${JSON.stringify(path)}`,
+    )
+  }
+  const real = await realWorkDir(path)
+  const usable =
+    (await stat(real)).isDirectory() &&
+    (await access(real, constants.R_OK | constants.X_OK).then(
+      () => true,
+      () => false,
+    ))
+  if (!usable) {
+    throw new RepriseError(
+      'work-dir-unusable',
+      `${path} is not a directory that this user may read and enter`,
+      {
+        hint: 'Give an existing directory.',
+      },
+    )
+  }
+  return real
+}
+
+/** What the file system knows a directory by, whatever it is called; see core/resume/place.ts. */
+export async function identifyDir(path: string): Promise<string | null> {
+  return stat(path).then(
+    ({ dev, ino, birthtimeMs }) => `${dev}:${ino}:${birthtimeMs}`,
+    () => null,
+  )
+}
+
+export async function realWorkDir(path: string): Promise<string> {
+  try {
+    return await realpath(path)
+  } catch (cause) {
+    throw new RepriseError(
+      'work-dir-unusable',
+      `the work directory ${path} cannot be used: ${(cause as Error).message}`,
+      {
+        hint: 'Give an existing directory that this user may read and enter.',
+        cause,
+      },
+    )
+  }
+}

@@ -1,0 +1,167 @@
+/** Records as the outside sees them. */
+
+import type { Conversation, ConversationDetail, Message } from '../../contract/conversation.ts'
+import type { RunEvent } from '../../contract/events.ts'
+import type { Attempt, PendingQuestion, Run } from '../../contract/run.ts'
+import type { Session } from '../../contract/session.ts'
+import type {
+  AttemptRecord,
+  ConversationRecord,
+  MessageRecord,
+  PendingRecord,
+  PinRecord,
+  RunRecord,
+  SessionRecord,
+  StoredEvent,
+} from '../../store/base/records.ts'
+
+/** As good as any estimate without the model's own tokenizer. */
+const tokensOf = (chars: number) => Math.round(chars / 4)
+
+const iso = (at: Date | null) => at?.toISOString() ?? null
+
+export function describeRun(
+  run: RunRecord,
+  session: SessionRecord | null,
+  pending: readonly PendingRecord[],
+): Run {
+  const { state, spend, links } = run
+  const endedAt = state.at === 'settled' ? state.endedAt : null
+  return {
+    id: run.id,
+    agent: run.agent,
+    model: run.model,
+    workDir: run.workDir,
+    prompt: run.prompt,
+    permissions: run.request.permissions,
+    state: state.at,
+    outcome: state.at === 'settled' ? state.outcome.name : null,
+    message: state.at === 'settled' ? state.outcome.message : state.at === 'queued' ? state.why : null,
+    resultText: run.resultText,
+    sessionId: session?.agentSessionId ?? null,
+    session: run.sessionId,
+    resumed: run.decision?.resumed ?? null,
+    freshReason: run.decision?.freshReason ?? null,
+    carry: run.decision?.carry ?? null,
+    parentRunId: links.parentRunId,
+    tier: links.tier,
+    dryRun: run.request.dryRun === true,
+    refusals: run.done.refusals,
+    attemptCount: run.attemptCount,
+    createdAt: run.createdAt.toISOString(),
+    startedAt: iso(run.startedAt),
+    endedAt: iso(endedAt),
+    notBefore: state.at === 'queued' ? iso(state.notBefore) : null,
+    paused: state.at === 'queued' && state.paused,
+    durationMs: run.startedAt && endedAt ? endedAt.getTime() - run.startedAt.getTime() : null,
+    usage: spend.usage,
+    costUsd: spend.costUsd,
+    costEstimated: spend.estimated,
+    contextTokens: spend.contextTokens,
+    contextWindow: spend.contextWindow,
+    pending: pending.map(describeQuestion),
+    promptTokens: run.sent && tokensOf(run.sent.promptChars),
+    transcriptTokens: run.sent && tokensOf(run.sent.transcriptChars),
+    leftOut: run.sent?.leftOut ?? null,
+    conversationId: links.conversationId,
+    turn: links.turn,
+    jobId: links.jobId,
+    cycleId: links.cycleId,
+    followUpId: links.followUpId,
+  }
+}
+
+export function describeQuestion({ ask, askHash, askedAt }: PendingRecord): PendingQuestion {
+  const base = { toolUseId: ask.toolUseId, askHash, askedAt: askedAt.toISOString() }
+  return ask.type === 'question-ask'
+    ? { ...base, kind: 'question', questions: ask.questions }
+    : { ...base, kind: 'permission', tool: ask.tool, input: ask.input }
+}
+
+export function describeAttempt(attempt: AttemptRecord): Attempt {
+  return {
+    id: attempt.id,
+    number: attempt.number,
+    state: attempt.state,
+    agentSessionId: attempt.agentSessionId,
+    resumed: attempt.resumed,
+    freshReason: attempt.freshReason,
+    carry: attempt.carry,
+    agentVersion: attempt.runtime?.version ?? null,
+    pid: attempt.process?.pid ?? null,
+    exitCode: attempt.exitCode,
+    outcome: attempt.outcome,
+    costUsd: attempt.costUsd,
+    cache: attempt.cacheUse,
+    startedAt: attempt.startedAt.toISOString(),
+    endedAt: iso(attempt.endedAt),
+  }
+}
+
+export interface SessionAges {
+  idleMs: number
+  maxAgeMs: number
+}
+
+export function describeSession(session: SessionRecord, ages: SessionAges, now: Date): Session {
+  return {
+    id: session.id,
+    agent: session.agent,
+    agentSessionId: session.agentSessionId,
+    workDir: session.workDir,
+    runtimeId: session.runtimeId,
+    agentVersion: session.runtime?.version ?? null,
+    state: sessionState(session, ages, now),
+    poison: session.poison?.message ?? null,
+    turns: session.turns,
+    resumes: session.resumes,
+    contextTokens: session.contextTokens,
+    contextWindow: session.contextWindow,
+    costUsd: session.costUsd,
+    createdAt: session.createdAt.toISOString(),
+    lastUsedAt: session.lastUsedAt.toISOString(),
+  }
+}
+
+/** Follows from what is stored and the time; nothing has to run for a session to expire. */
+function sessionState(
+  session: SessionRecord,
+  { idleMs, maxAgeMs }: SessionAges,
+  now: Date,
+): Session['state'] {
+  if (session.poison) return 'poisoned'
+  const age = now.getTime() - session.lastUsedAt.getTime()
+  if (age > maxAgeMs) return 'expired'
+  if (session.turns === 0) return 'created'
+  return age > idleMs ? 'paused' : 'active'
+}
+
+export function describeEvent({ runId, seq, attemptId, at, body }: StoredEvent): RunEvent {
+  return { runId, seq, attemptId, at: at.toISOString(), ...body }
+}
+
+export function describeConversation(conversation: ConversationRecord): Conversation {
+  const { createdAt, updatedAt, ...rest } = conversation
+  return { ...rest, createdAt: createdAt.toISOString(), updatedAt: updatedAt.toISOString() }
+}
+
+export function describeConversationDetail(
+  conversation: ConversationRecord,
+  pins: readonly PinRecord[],
+  messages: readonly MessageRecord[],
+): ConversationDetail {
+  return {
+    ...describeConversation(conversation),
+    agents: pins.map(({ agent, epoch, sessionId, seenTurn }) => ({
+      agent,
+      epoch,
+      session: sessionId,
+      seenTurn,
+    })),
+    messages: messages.map(describeMessage),
+  }
+}
+
+export function describeMessage({ revision: _, createdAt, editedAt, ...message }: MessageRecord): Message {
+  return { ...message, createdAt: createdAt.toISOString(), editedAt: iso(editedAt) }
+}

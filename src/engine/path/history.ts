@@ -1,0 +1,204 @@
+/** The past of a run, from the store: the turns before it, and what earlier attempts at it did. */
+import type { EventType } from '../../contract/events.ts'
+import type { AttemptId, RunId, SessionId } from '../../contract/ids.ts'
+import { toParts } from '../../core/history/render.ts'
+import { type Interruption, type ToolCall, waitedFor } from '../../core/prompt/interruption.ts'
+import type { PastPart, PastTurn } from '../../core/prompt/past.ts'
+import type { RunRecord, StoredEvent } from '../../store/base/records.ts'
+import type { KnownOutsideTurn } from '../../store/conversations/outside.ts'
+import type { Store } from '../../store/store.ts'
+import { scanEvents } from '../base/events.ts'
+import { readUnfinishedText } from './unfinished-text.ts'
+import { readParts, WorkLog } from './work-log.ts'
+
+const PAGE = 200
+
+/**
+ * Oldest first. A session that was started with another one's history continues that one, so its past is both. What
+ * is too long to send is cut when the prompt is composed. `wholeChars`: how much of what the agents did is read, the
+ * newest first; of the rest there are the final words only.
+ */
+export async function readPastTurns(
+  store: Store,
+  sessionId: SessionId | null,
+  run: RunRecord,
+  wholeChars = 0,
+): Promise<PastTurn[]> {
+  const past: Past[] = []
+  const seen = new Set<SessionId>()
+  for (let id = sessionId; id !== null && !seen.has(id); ) {
+    seen.add(id)
+    past.push(...(await pastOfSession(store, id, run)))
+    id = (await store.getSession(id))?.continues ?? null
+  }
+  let room = wholeChars
+  const turns: PastTurn[] = []
+  for (const [index, { by, outside }] of past.entries()) {
+    const { parts, chars } = by && room > 0 ? await readParts(store, by, room) : { parts: [], chars: 0 }
+    room -= chars
+    const told = by ? toTurn(by, parts) : toOutsideTurn(outside)
+    turns.unshift({ ...told, turn: past.length - index })
+  }
+  return turns
+}
+
+/** A run of ours, or what somebody said in the session outside Reprise. */
+type Past = { at: Date } & ({ by: RunRecord; outside?: never } | { by?: never; outside: KnownOutsideTurn })
+
+/** Newest first. */
+async function pastOfSession(store: Store, id: SessionId, run: RunRecord): Promise<Past[]> {
+  const past: Past[] = (await store.listOutsideTurns(id)).map((outside) => ({ at: outside.saidAt, outside }))
+  for await (const by of runsOfSession(store, id)) {
+    if (by.id < run.id && by.attemptCount > 0 && !isSameJob(by, run)) past.push({ at: by.createdAt, by })
+  }
+  return past.sort((a, b) => b.at.getTime() - a.at.getTime())
+}
+
+async function* runsOfSession(store: Store, sessionId: SessionId): AsyncGenerator<RunRecord> {
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const page = await store.listRuns({ limit: PAGE, sessionId, ...(cursor ? { cursor } : {}) })
+    yield* page.items
+    cursor = page.nextCursor
+  }
+}
+
+/** What a job did in earlier runs is no turn before it: it is the same task. */
+const isSameJob = (a: RunRecord, b: RunRecord) => a.links.jobId !== null && a.links.jobId === b.links.jobId
+
+function toTurn(run: RunRecord, parts: readonly PastPart[]): PastTurn {
+  const ending =
+    run.state.at === 'settled' && run.state.outcome.name !== 'completed' ? run.state.outcome.message : ''
+  const words = run.resultText === null ? null : [{ kind: 'text' as const, text: run.resultText }]
+  return { prompt: run.prompt, answer: parts.length > 0 ? parts : words, ...(ending ? { ending } : {}) }
+}
+
+function toOutsideTurn({ text, answer, inSession }: KnownOutsideTurn): PastTurn {
+  return {
+    prompt: text,
+    answer: answer.length > 0 ? toParts(answer) : null,
+    origin: inSession ? 'outside' : 'outside-branch',
+  }
+}
+
+export interface EarlierAttempts {
+  /** The newest one's end; null if this is the first attempt. Of a job: at any of its runs. */
+  how: string | null
+  tools: ToolCall[]
+  /** Those of `tools` that were called after the agent had first taken this run's prompt. */
+  toolsSincePrompt: ToolCall[]
+  /** All that was said and done, in order. */
+  work: PastPart[]
+  saidSomething: boolean
+  /** What the newest one was saying, if its turn did not end. */
+  saying: string | null
+}
+
+export async function readEarlierAttempts(store: Store, run: RunRecord): Promise<EarlierAttempts> {
+  const earlier: EarlierAttempts = {
+    how: null,
+    tools: [],
+    toolsSincePrompt: [],
+    work: [],
+    saidSomething: false,
+    saying: null,
+  }
+  const { jobId } = run.links
+  const runs = jobId === null ? [run] : await store.listRunsOfJobs([jobId])
+  if (runs.every(({ attemptCount, outdatedAttempts }) => attemptCount === outdatedAttempts)) return earlier
+  earlier.how = 'the agent was interrupted'
+  const byId = new Map<string, ToolCall>()
+  const begunIn = new Map<ToolCall, AttemptId | null>()
+  let newest = null as { id: AttemptId; runId: RunId; lastText: number } | null
+  let lastText = 0
+  let said: string[] = []
+  let makesRoom = false
+  /** How many tools had been called when the agent first took the prompt; some agents do not say when they do. */
+  let toolsBeforePrompt: number | null = null
+  let stopped: string | null | undefined
+  let outdated = false
+  const log = new WorkLog()
+  const visit = ({ attemptId, runId, seq, body }: StoredEvent) => {
+    // Attempts at a question that was edited since are no attempts at this one.
+    if (body.type === 'attempt-start') outdated = runId === run.id && body.number <= run.outdatedAttempts
+    if (outdated) return
+    if (body.type === 'attempt-end') {
+      earlier.how = body.outcome.message
+      newest = attemptId && { id: attemptId, runId, lastText }
+    } else if (body.type === 'attempt-start' || body.type === 'turn-end') {
+      if (body.type === 'attempt-start') makesRoom = body.makesRoom === true
+      said = []
+      lastText = seq
+    } else if (body.type === 'text-end') {
+      if (makesRoom) return
+      earlier.saidSomething = true
+      if (body.parentToolUseId !== undefined) return
+      lastText = seq
+      said.push(body.text)
+      log.say(body.text)
+    } else if (body.type === 'tool-start') {
+      if (body.parentToolUseId === undefined) said = []
+      const tool: ToolCall = { name: body.name, input: body.input, ending: null }
+      byId.set(body.toolUseId, tool)
+      begunIn.set(tool, attemptId)
+      if (body.parentToolUseId === undefined) log.begin(tool)
+    } else if (body.type === 'tool-end') {
+      const tool = byId.get(body.toolUseId)
+      // What ended because we ended the agent was cut off: it may have run in part.
+      if (tool && attemptId !== stopped) tool.ending = body.isError ? 'error' : 'ok'
+      if (tool) log.end(tool, body.content)
+    } else if (body.type === 'prompt-accept') {
+      if (body.messageId === run.promptId) toolsBeforePrompt ??= byId.size
+    } else if (body.type === 'stop-request') stopped = attemptId
+  }
+  for (const { id } of runs) await scanEvents(store, id, { types: EARLIER }, visit)
+  earlier.tools = [...byId.values()]
+  earlier.toolsSincePrompt = earlier.tools.slice(toolsBeforePrompt ?? 0)
+  const unfinished = newest && !makesRoom ? await readUnfinishedText(store, newest, newest.lastText) : null
+  if (unfinished) {
+    said.push(unfinished.text)
+    log.say(unfinished.text)
+  }
+  earlier.saying = said.length > 0 ? said.join('\n') : null
+  await readWaits(store, byId, begunIn)
+  earlier.work = log.steps()
+  return earlier
+}
+
+/** Of tools that did not end: what they waited for. */
+async function readWaits(
+  store: Store,
+  byId: ReadonlyMap<string, ToolCall>,
+  begunIn: ReadonlyMap<ToolCall, AttemptId | null>,
+): Promise<void> {
+  const open = [...begunIn].filter(([tool]) => tool.ending === null)
+  for (const id of new Set(open.map(([, attemptId]) => attemptId))) {
+    for (const { ask, answer } of id === null ? [] : await store.listQuestions(id)) {
+      const tool = byId.get(ask.toolUseId)
+      const waited = waitedFor(ask.type === 'question-ask' ? 'answer' : 'permission', answer)
+      // What was asked last counts.
+      if (tool) tool.waited = waited
+    }
+  }
+}
+
+const EARLIER: readonly EventType[] = [
+  'attempt-start',
+  'attempt-end',
+  'turn-end',
+  'stop-request',
+  'prompt-accept',
+  'tool-start',
+  'tool-end',
+  'text-end',
+]
+
+/**
+ * What the session holds although no attempt of this run began was given to a process that was kept waiting for it, and
+ * died before it said that it had taken it.
+ */
+export function toInterruption(earlier: EarlierAttempts, promptRecorded: boolean): Interruption | null {
+  const how = earlier.how ?? (promptRecorded ? 'the agent was interrupted' : null)
+  if (how === null) return null
+  const { tools, toolsSincePrompt, work, saying } = earlier
+  return { how, tools, toolsSincePrompt, work, saying, promptRecorded }
+}

@@ -1,0 +1,40 @@
+/**
+ * Holds runs of which the daemon dies. At the start, before anything is taken over, the notes of the daemons before
+ * (process/handling.ts) are counted; a run at whose very step two of them died is settled as `quarantined`: its agent is
+ * ended, its job pauses, people are told. A retry, or cancelling, is up to them. Everything else goes on.
+ */
+import type { Quarantined } from '../../contract/http.ts'
+import { RunId } from '../../contract/ids.ts'
+import { decideQuarantine } from '../../core/quarantine.ts'
+import type { EngineParts } from '../parts.ts'
+import { holdRun } from './drive.ts'
+
+const SHOWN_MS = 7 * 86_400_000
+const SHOWN = 10
+
+export async function listQuarantined({ store, clock }: EngineParts): Promise<Quarantined[]> {
+  const runs = await store.listQuarantined(new Date(clock.now().getTime() - SHOWN_MS), SHOWN)
+  return runs.flatMap(({ id, links, state }) =>
+    state.at === 'settled'
+      ? [{ runId: id, jobId: links.jobId, at: state.endedAt.toISOString(), why: state.outcome.message }]
+      : [],
+  )
+}
+
+export async function quarantine(parts: EngineParts): Promise<void> {
+  const suspected = Map.groupBy(parts.handling.open(), ({ runId }) => runId)
+  for (const [id, suspicions] of suspected) {
+    const run = RunId.is(id) ? await parts.store.getRun(id) : null
+    const outcome = decideQuarantine(suspicions)
+    if (run && run.state.at !== 'settled' && !outcome) {
+      const steps = suspicions.map(({ step, at }) => `${step} ${at}`)
+      parts.log.warn({ run: id, steps }, 'a daemon died while it handled this run')
+      continue
+    }
+    if (run && run.state.at !== 'settled' && outcome) {
+      parts.log.error({ run: id }, outcome.message)
+      await holdRun(parts, run, outcome)
+    }
+    parts.handling.forget(id)
+  }
+}

@@ -1,0 +1,24 @@
+/**
+ * Removes the folders of attempts that ended long ago. Their events are in the store; what is lost is the raw output,
+ * and with it the bytes that a `gap` event points to.
+ */
+import { readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { AttemptId } from '../../contract/ids.ts'
+import type { EngineParts } from '../parts.ts'
+
+export async function sweepSpool({ store, spool, clock, settings, log }: EngineParts): Promise<number> {
+  const before = clock.now().getTime() - settings.keepSpoolMs
+  let removed = 0
+  for (const name of await readdir(spool).catch((): string[] => [])) {
+    if (!AttemptId.is(name)) continue
+    const endedAt = await store.findAttemptEnd(name)
+    if (endedAt === null || endedAt.getTime() > before) continue
+    await rm(join(spool, name), { recursive: true, force: true }).then(
+      () => removed++,
+      (error: unknown) =>
+        log.warn({ attempt: name, error: String(error) }, 'could not remove a spool folder'),
+    )
+  }
+  return removed
+}

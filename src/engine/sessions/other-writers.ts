@@ -1,0 +1,72 @@
+/**
+ * Watches for others that write the session of an attempt under way: somebody who continues it by hand, or the agent of
+ * another daemon, on a copy of the home. Of two that write at the same time the CLI keeps one branch and says nothing.
+ *
+ * A conflict is both: a live process that is not ours has the session open, and the transcript has a question that is not
+ * ours and was not taken in before. One that only has it open, in a terminal for instance, disturbs nobody yet. The
+ * attempt is then stopped; what others said is taken in when the next one is prepared, and that one starts fresh.
+ * Between two daemons the agent that was started later gives way, so that not both do.
+ */
+import type { AgentAdapter, SessionHolder } from '../../agents/adapter.ts'
+import { hasMarker, readMarker } from '../../process/proc.ts'
+import type { AttemptRecord, RunRecord } from '../../store/base/records.ts'
+import type { EngineParts } from '../parts.ts'
+import { findOutside } from './pin.ts'
+
+const LOOK_EVERY_MS = 1000
+
+interface Watched {
+  run: RunRecord
+  attempt: AttemptRecord
+  adapter: AgentAdapter
+}
+
+/** Returns what ends the watching. */
+export function watchOtherWriters(
+  parts: EngineParts,
+  watched: Watched,
+  onConflict: (message: string) => Promise<unknown>,
+): () => void {
+  let timer: NodeJS.Timeout | null = null
+  let closed = false
+  const look = async () => {
+    const conflict = await findConflict(parts, watched).catch((error: unknown) => {
+      parts.log.warn(
+        { attempt: watched.attempt.id, error: String(error) },
+        'could not look for other writers',
+      )
+      return null
+    })
+    if (closed) return
+    if (conflict === null) timer = setTimeout(look, LOOK_EVERY_MS).unref()
+    else await onConflict(conflict).catch(() => {})
+  }
+  timer = setTimeout(look, LOOK_EVERY_MS).unref()
+  return () => {
+    closed = true
+    if (timer) clearTimeout(timer)
+  }
+}
+
+async function findConflict(parts: EngineParts, { run, attempt, adapter }: Watched): Promise<string | null> {
+  // Of an agent that is configured no more nobody knows where its files are.
+  const env = parts.agents.find(run.agent)?.env
+  if (!env) return null
+  const holders = await adapter.findHolders(attempt.agentSessionId, env)
+  const ours = holders.filter(({ pid }) => hasMarker(pid, attempt.id))
+  const rival = holders.find((holder) => !ours.includes(holder) && !givesWay(holder, ours))
+  if (!rival) return null
+  const session = await parts.store.getSession(attempt.sessionId)
+  const outside = session && (await findOutside(parts, { adapter, env }, run, session))
+  return outside && outside.length > 0
+    ? `another process (pid ${rival.pid}) is writing the same session`
+    : null
+}
+
+/** An agent of another daemon does, if it was started after ours. While ours is not known to have begun, it is waited for. */
+function givesWay(rival: SessionHolder, ours: readonly SessionHolder[]): boolean {
+  if (readMarker(rival.pid) === null) return false
+  const [own] = ours
+  if (!own) return true
+  return rival.startTicks === own.startTicks ? rival.pid > own.pid : rival.startTicks > own.startTicks
+}

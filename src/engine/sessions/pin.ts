@@ -1,0 +1,93 @@
+/** What is known about the session that a run would resume: from the store, from the agent's files, from its processes. */
+import type { ConfiguredAgent } from '../../agents/registry.ts'
+import type { OutsideTurn } from '../../core/history/outside.ts'
+import type { Holder, Pin } from '../../core/resume/facts.ts'
+import { isSamePlace, type Place } from '../../core/resume/place.ts'
+import type { RunRecord, SessionRecord } from '../../store/base/records.ts'
+import type { EngineParts } from '../parts.ts'
+import { restoreIfArchived } from './restore.ts'
+
+export interface PinFacts {
+  pin: Pin
+  /** Its files were gone, and have been put back from the archive. */
+  restored: boolean
+  promptRecorded: boolean
+  tornTranscript: string | null
+  /** What others said in it that has not been taken in yet. */
+  outside: readonly OutsideTurn[]
+}
+
+export async function readPin(
+  parts: EngineParts,
+  run: RunRecord,
+  session: SessionRecord,
+  { epoch, place }: { epoch: number; place: Place },
+): Promise<PinFacts> {
+  // Another agent's session is not looked into: it may not even be configured any more.
+  if (session.agent !== run.agent) {
+    return {
+      pin: { ...session, epoch, full: false, transcript: 'missing', holder: null },
+      restored: false,
+      promptRecorded: false,
+      tornTranscript: null,
+      outside: [],
+    }
+  }
+  const { store, agents } = parts
+  const { adapter, env } = agents.get(session.agent)
+  const query = {
+    // Under its name of now, where it was renamed: that is where the agent will look.
+    workDir: isSamePlace(session, place) ? place.workDir : session.workDir,
+    messageId: run.promptId,
+    answeredId: await store.findAnsweredPrompt(session),
+    ownIds: await readOwnIds(store, run, session),
+  }
+  const inspect = () => adapter.inspectTranscript(session.agentSessionId, env, query)
+  let transcript = await inspect()
+  const where = { ...session, workDir: query.workDir }
+  const restored =
+    transcript.state === 'missing' && (await restoreIfArchived(parts, { adapter, env }, run, where))
+  if (restored) transcript = await inspect()
+  const leasedBy = await store.findLeaseHolder(session.id)
+  const [other] = leasedBy === null ? await adapter.findHolders(session.agentSessionId, env) : []
+  const holder: Holder | null =
+    leasedBy !== null
+      ? { kind: 'lease', runId: leasedBy }
+      : other
+        ? { kind: 'process', pid: other.pid }
+        : null
+  return {
+    pin: { ...session, epoch, full: false, transcript: transcript.state, holder },
+    restored,
+    promptRecorded: transcript.hasMessage,
+    tornTranscript: transcript.state === 'torn' ? transcript.path : null,
+    outside: await notTakenIn(store, session, transcript.outside),
+  }
+}
+
+/** What others said in a session that has not been taken in yet. */
+export async function findOutside(
+  { store }: EngineParts,
+  { adapter, env }: Pick<ConfiguredAgent, 'adapter' | 'env'>,
+  run: RunRecord,
+  session: SessionRecord,
+): Promise<OutsideTurn[]> {
+  const { outside } = await adapter.inspectTranscript(session.agentSessionId, env, {
+    workDir: session.workDir,
+    ownIds: await readOwnIds(store, run, session),
+  })
+  return notTakenIn(store, session, outside)
+}
+
+const readOwnIds = async (store: EngineParts['store'], run: RunRecord, session: SessionRecord) =>
+  new Set([run.promptId, ...(await store.listOwnPrompts(session.id))])
+
+async function notTakenIn(
+  store: EngineParts['store'],
+  { id }: SessionRecord,
+  found: readonly OutsideTurn[],
+): Promise<OutsideTurn[]> {
+  if (found.length === 0) return []
+  const known = new Set((await store.listOutsideTurns(id)).map((turn) => turn.id))
+  return found.filter((turn) => !known.has(turn.id))
+}

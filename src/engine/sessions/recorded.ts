@@ -1,0 +1,38 @@
+/** What the transcript of an attempt's session holds. Asked when the agent is gone. */
+import { type AttemptTrace, knownAfter, type SessionKnowledge } from '../../core/continue/known.ts'
+import type { AttemptRecord, RunRecord } from '../../store/base/records.ts'
+import type { EngineParts } from '../parts.ts'
+
+/** `reported`: the id the agent itself gave its session, where it is another one than we know. */
+export async function isRecorded(
+  { store, agents }: Pick<EngineParts, 'store' | 'agents'>,
+  run: Pick<RunRecord, 'agent'>,
+  attempt: Pick<AttemptRecord, 'sessionId' | 'agentSessionId'>,
+  messageId: string,
+  reported: string | null = null,
+): Promise<boolean> {
+  const session = await store.getSession(attempt.sessionId)
+  // Nobody knows where the files of an agent are that is no longer configured.
+  const agent = agents.find(run.agent)
+  if (!session || !agent) return false
+  const { hasMessage } = await agent.adapter.inspectTranscript(
+    reported ?? attempt.agentSessionId,
+    agent.env,
+    { workDir: session.workDir, messageId },
+  )
+  return hasMessage
+}
+
+export async function readKnown(
+  parts: Pick<EngineParts, 'store' | 'agents'>,
+  run: RunRecord,
+  attempt: AttemptRecord,
+  { reported, ...trace }: Omit<AttemptTrace, 'recorded'> & { reported: string | null },
+): Promise<SessionKnowledge> {
+  const inTranscript = (id: string) => isRecorded(parts, run, attempt, id, reported)
+  const asks = attempt.kind === 'turn' && !trace.completed
+  const message = asks && (await inTranscript(attempt.promptId))
+  // An attempt that resumes after its question was recorded is given another message.
+  const question = asks && (attempt.promptId === run.promptId ? message : await inTranscript(run.promptId))
+  return knownAfter({ ...trace, recorded: { question, message } })
+}

@@ -1,0 +1,113 @@
+/**
+ * Puts an archived session back to where its agent looks for it: with another HOME, in another container or after the
+ * agent's own clean-up its files are gone, and the archive still has them.
+ *
+ * Each file appears in one step and never takes the place of one that is there, the transcript last: where it is, the
+ * rest is too. Whether what was restored is new enough to be resumed is looked at afterwards, as with any transcript.
+ */
+import { randomUUID } from 'node:crypto'
+import { createWriteStream } from 'node:fs'
+import { link, mkdir, open, readdir, rm } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { createGunzip } from 'node:zlib'
+import type { AgentAdapter, Env } from '../../agents/adapter.ts'
+import type { RunRecord, SessionRecord } from '../../store/base/records.ts'
+import type { EngineParts } from '../parts.ts'
+import { type ArchivedSession, archivedFiles } from './archive.ts'
+
+export interface RestoreParts {
+  archiveDir: string
+  adapter: Pick<AgentAdapter, 'placeSession'>
+  env: Env
+}
+
+/** False: the archive has no such session. */
+export async function restoreSession(
+  { archiveDir, adapter, env }: RestoreParts,
+  session: ArchivedSession & { workDir: string },
+): Promise<boolean> {
+  const archived = await archivedFiles(archiveDir, session)
+  const target = archived && adapter.placeSession(session.agentSessionId, env, session.workDir)
+  if (!target) return false
+  if (target.folder) await restoreFolder(archived.folder, target.folder)
+  await decompress(archived.transcript, target.transcript)
+  return true
+}
+
+/** The jobs for which the archive has the session, the newest copy first: an older one lacks the turns since. */
+export async function newestArchives(
+  archiveDir: string,
+  jobIds: Iterable<string>,
+  agentSessionId: string,
+): Promise<string[]> {
+  const found = await Promise.all(
+    [...jobIds].map(async (jobId) => {
+      const writtenMs = (await archivedFiles(archiveDir, { jobId, agentSessionId }))?.writtenMs
+      return writtenMs === undefined ? [] : [{ jobId, writtenMs }]
+    }),
+  )
+  return found
+    .flat()
+    .toSorted((a, b) => b.writtenMs - a.writtenMs)
+    .map(({ jobId }) => jobId)
+}
+
+/** Of whichever job it was archived for last. A restore that fails is no reason not to start: the run starts fresh. */
+export async function restoreIfArchived(
+  parts: EngineParts,
+  { adapter, env }: Pick<RestoreParts, 'adapter' | 'env'>,
+  run: RunRecord,
+  session: SessionRecord & { workDir: string },
+): Promise<boolean> {
+  const { items } = await parts.store.listRuns({ limit: RUNS, sessionId: session.id })
+  const jobs = new Set([run, ...items].flatMap(({ links }) => links.jobId ?? []))
+  const { agentSessionId, workDir } = session
+  for (const jobId of await newestArchives(parts.archive, jobs, agentSessionId)) {
+    try {
+      const where = { archiveDir: parts.archive, adapter, env }
+      if (await restoreSession(where, { jobId, agentSessionId, workDir })) {
+        parts.log.info(
+          { run: run.id, session: session.id, job: jobId },
+          'restored a session from the archive',
+        )
+        return true
+      }
+    } catch (error) {
+      parts.log.error({ run: run.id, job: jobId, error: String(error) }, 'could not restore a session')
+    }
+  }
+  return false
+}
+
+const RUNS = 50
+const COMPRESSED = '.gz'
+
+async function restoreFolder(from: string, to: string): Promise<void> {
+  const entries = await readdir(from, { withFileTypes: true }).catch(() => [])
+  for (const entry of entries) {
+    const source = join(from, entry.name)
+    if (entry.isDirectory()) await restoreFolder(source, join(to, entry.name))
+    else if (entry.isFile() && entry.name.endsWith(COMPRESSED)) {
+      await decompress(source, join(to, entry.name.slice(0, -COMPRESSED.length)))
+    }
+  }
+}
+
+/** A file that is there already is at least as new. */
+async function decompress(from: string, to: string): Promise<void> {
+  // The agent takes every `*.jsonl` for a session.
+  const partial = join(dirname(to), `.${basename(to)}.${randomUUID()}.restoring`)
+  const source = await open(from)
+  try {
+    await mkdir(dirname(to), { recursive: true, mode: 0o700 })
+    const target = createWriteStream(partial, { mode: 0o600, flush: true })
+    await pipeline(source.createReadStream(), createGunzip(), target)
+    await link(partial, to).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error
+    })
+  } finally {
+    await source.close().catch(() => {})
+    await rm(partial, { force: true })
+  }
+}

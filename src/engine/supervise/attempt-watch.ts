@@ -1,0 +1,110 @@
+/**
+ * Watches over the time of one attempt: what it was doing (working, held, waiting for an answer, over), for how long, and
+ * whether that is too long (core/watchdog.ts). Only time in which this daemon watched is counted, see
+ * core/steady-clock.ts. What it has worked and waited is stored now and then, so that a daemon that adopts the attempt
+ * counts on from there.
+ */
+import {
+  NOTHING_COUNTED,
+  pass,
+  type Verdict,
+  type WatchCounts,
+  type WatchLimits,
+  type WatchPhase,
+  watch,
+} from '../../core/watchdog.ts'
+import type { AttemptRecord } from '../../store/base/records.ts'
+import { persist } from '../base/persist.ts'
+import type { EngineParts } from '../parts.ts'
+
+const STORE_EVERY_MS = 30_000
+
+export class AttemptWatch {
+  readonly #parts: EngineParts
+  readonly #attempt: AttemptRecord
+  #counts: WatchCounts
+  #countedAtMs: number
+  #storedAtMs: number
+  #outputBytes: number
+  #isOver = false
+  #isHeld = false
+  /** The oldest open question. */
+  #question: string | null = null
+
+  constructor(parts: EngineParts, attempt: AttemptRecord, outputBytes: number) {
+    this.#parts = parts
+    this.#attempt = attempt
+    this.#outputBytes = outputBytes
+    this.#counts = { ...NOTHING_COUNTED, ...attempt.watched }
+    this.#countedAtMs = this.#storedAtMs = parts.clock.watchedMs()
+  }
+
+  /** It was told to exit, because its turn is over. */
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  get #phase(): WatchPhase {
+    if (this.#isOver) return 'over'
+    if (this.#question !== null) return 'waiting'
+    return this.#isHeld ? 'held' : 'working'
+  }
+
+  noteOutput(readTo: number): void {
+    if (readTo > this.#outputBytes) this.#endSilence()
+    this.#outputBytes = Math.max(readTo, this.#outputBytes)
+  }
+
+  /** True if it begins or ceases to wait by that. */
+  noteQuestion(oldestOpen: string | null): boolean {
+    const before = this.#question
+    if (before === oldestOpen) return false
+    this.#endSilence()
+    // What an adopted attempt has waited so far is for the question that is open now.
+    if (before !== null) this.#counts = { ...this.#counts, waitingMs: 0 }
+    this.#question = oldestOpen
+    return before === null || oldestOpen === null
+  }
+
+  /** All questions that were open when the attempt was adopted are known now. */
+  noteAdopted(): void {
+    if (this.#question === null) this.#counts = { ...this.#counts, waitingMs: 0 }
+  }
+
+  /** True if it begins or ceases to be held by that. */
+  noteHeld(isHeld: boolean): boolean {
+    if (this.#isHeld === isHeld) return false
+    this.#endSilence()
+    this.#isHeld = isHeld
+    return true
+  }
+
+  noteOver(): void {
+    this.#count()
+    this.#isOver = true
+  }
+
+  async judge(limits: WatchLimits): Promise<Verdict> {
+    this.#count()
+    if (this.#countedAtMs - this.#storedAtMs >= STORE_EVERY_MS) await persist(this.#parts, () => this.store())
+    return watch({ phase: this.#phase, counts: this.#counts, outputBytes: this.#outputBytes }, limits)
+  }
+
+  async store(): Promise<void> {
+    const { workedMs, waitingMs } = this.#counts
+    this.#storedAtMs = this.#countedAtMs
+    await this.#parts.store.noteWatched(this.#attempt, { workedMs, waitingMs })
+  }
+
+  /** Counts the time since it was last counted for what the attempt has been doing. Before that changes. */
+  #count(): void {
+    const nowMs = this.#parts.clock.watchedMs()
+    this.#counts = pass(this.#counts, this.#phase, nowMs - this.#countedAtMs)
+    this.#countedAtMs = nowMs
+  }
+
+  #endSilence(): void {
+    this.#count()
+    this.#counts = { ...this.#counts, silentMs: 0 }
+  }
+}

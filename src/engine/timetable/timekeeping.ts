@@ -1,0 +1,142 @@
+/**
+ * Keeps the stored times in step with the clock: notices that it was set, or that nobody watched for a while, moves what
+ * must be moved (core/steady-clock.ts says what), and only then lets the engine see the new time of day.
+ *
+ * in step → (the clock differs from the stored times) → moving, `now` still the old one → in step. Whoever acts on a
+ * deadline calls `follow` first. Dying in the middle leaves the stored times and the stored difference between the
+ * clocks as they were; the next daemon finds the jump by that difference, if the machine has not been restarted.
+ */
+import { cronTimes } from '../../core/schedule/cron.ts'
+import { firstDue } from '../../core/schedule/schedule.ts'
+import { machineTimeZone } from '../../core/schedule/time-zone.ts'
+import { type ClockChange, jumpBetween, NO_CHANGE, TICK_MS } from '../../core/steady-clock.ts'
+import { readBootId } from '../../process/proc.ts'
+import { CLOCK_FACT, type MoveTimes } from '../../store/base/clock-changes.ts'
+import { Detached, persist } from '../base/persist.ts'
+import type { EngineParts } from '../parts.ts'
+import { scheduleOf } from '../watches/schedule-of.ts'
+
+type Parts = Pick<EngineParts, 'store' | 'clock' | 'log' | 'random' | 'closing' | 'storageFailures'>
+
+/** More than may be planned. */
+const MAX_FOLLOW_UPS = 100_000
+
+export class Timekeeping {
+  readonly #parts: Parts
+  readonly #onMoved: (change: ClockChange) => void
+  #timer: NodeJS.Timeout | undefined
+  #following: Promise<void> | null = null
+
+  /** `onMoved`: what is due may be due at another time now. */
+  constructor(parts: Parts, onMoved: (change: ClockChange) => void) {
+    this.#parts = parts
+    this.#onMoved = onMoved
+  }
+
+  /** Before anything that is stored is compared with the time. */
+  async open(): Promise<void> {
+    const { store, clock } = this.#parts
+    const stored = parseReading(await store.getFact(CLOCK_FACT))
+    if (stored?.bootId === readBootId()) {
+      await this.#move({ jumpMs: jumpBetween(stored.differenceMs, this.#differenceMs()), missedMs: 0 })
+    } else {
+      if (stored) await persist(this.#parts, () => store.limitWaits(clock.now()))
+      await this.#move(NO_CHANGE)
+    }
+    this.#timer = setInterval(() => this.#tick(), TICK_MS)
+    this.#timer.unref()
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    await this.#following
+  }
+
+  /** Resolves when the stored times fit the clock. */
+  async follow(): Promise<void> {
+    while (this.#following || isChange(this.#parts.clock.unfollowed())) {
+      this.#following ??= this.#followOnce().finally(() => {
+        this.#following = null
+      })
+      await this.#following
+    }
+  }
+
+  #tick(): void {
+    const { clock, log } = this.#parts
+    if (this.#following || !isChange(clock.unfollowed())) return
+    this.follow().catch((error) => {
+      if (!(error instanceof Detached)) log.error({ error: String(error) }, 'could not follow the clock')
+    })
+  }
+
+  async #followOnce(): Promise<void> {
+    const { clock, log } = this.#parts
+    const change = clock.unfollowed()
+    if (change.jumpMs !== 0) log.warn(change, 'the clock was set; what is due after a while moves with it')
+    if (change.missedMs !== 0) log.warn(change, 'nobody watched for a while; that time is not counted')
+    await this.#move(change)
+    clock.follow(change)
+    this.#onMoved(change)
+  }
+
+  async #move(change: ClockChange): Promise<void> {
+    const { store } = this.#parts
+    const reading = { bootId: readBootId(), differenceMs: this.#differenceMs() }
+    const watches = change.jumpMs === 0 ? [] : await this.#watchesAfter(change.jumpMs)
+    const followUps = change.jumpMs < 0 ? await this.#followUpsAfterJumpBack() : []
+    const clock = JSON.stringify(reading)
+    await persist(this.#parts, () => store.moveTimes({ ...change, watches, followUps, clock }))
+  }
+
+  /** Of the time of day, as it will be once everything has been followed, and the time since boot. */
+  #differenceMs(): number {
+    const { clock } = this.#parts
+    return this.#newNow().getTime() - clock.monotonicMs()
+  }
+
+  /** The time of day, as it will be once everything has been followed. */
+  #newNow(): Date {
+    const { clock } = this.#parts
+    return new Date(clock.now().getTime() + clock.unfollowed().jumpMs)
+  }
+
+  async #followUpsAfterJumpBack(): Promise<NonNullable<MoveTimes['followUps']>> {
+    const now = this.#newNow()
+    const { items } = await this.#parts.store.listFollowUps({ limit: MAX_FOLLOW_UPS, state: 'planned' })
+    return items.flatMap(({ id, cron, timeZone }) => {
+      const dueAt = cron === null ? null : cronTimes(cron, timeZone ?? machineTimeZone())(now)
+      return dueAt ? [{ id, dueAt }] : []
+    })
+  }
+
+  /** Intervals wait as long as before. A time of day that was passed by a jump is due now; after a jump back it is looked for anew. */
+  async #watchesAfter(jumpMs: number): Promise<MoveTimes['watches']> {
+    const { store, random } = this.#parts
+    const now = this.#newNow()
+    const moved = (at: Date) => new Date(at.getTime() + jumpMs)
+    return (await store.listWatches()).flatMap(({ id, due, definition }) => {
+      const schedule = scheduleOf({ definition })
+      if (!schedule || !due) return []
+      if (schedule.kind === 'every') return [{ id, due: { at: moved(due.at), fireAt: moved(due.fireAt) } }]
+      if (jumpMs > 0) return []
+      const { dueAt, fireAt } = firstDue(schedule, {
+        now,
+        jitterMs: definition.jitterMs ?? 0,
+        random: random(),
+      })
+      return [{ id, due: { at: dueAt, fireAt } }]
+    })
+  }
+}
+
+const isChange = ({ jumpMs, missedMs }: ClockChange) => jumpMs !== 0 || missedMs !== 0
+
+interface Reading {
+  bootId: string
+  differenceMs: number
+}
+
+function parseReading(text: string | null): Reading | null {
+  return text === null ? null : (JSON.parse(text) as Reading)
+}

@@ -1,0 +1,90 @@
+/**
+ * Numbered, additive migrations, applied in order at start, each in a transaction of its own. A database that has
+ * been to a higher number belongs to a newer Reprise: it is refused untouched.
+ */
+import type { Kysely } from 'kysely'
+import { RepriseError } from '../../../contract/errors.ts'
+import { base } from './0001-base.ts'
+import { conversations } from './0002-conversations.ts'
+import { jobs } from './0003-jobs.ts'
+import { notifications } from './0004-notifications.ts'
+import { totals } from './0005-totals.ts'
+import { escalation } from './0006-escalation.ts'
+import { actions } from './0007-actions.ts'
+import { heldBack } from './0008-held-back.ts'
+import { watches } from './0009-watches.ts'
+import { requestKeys } from './0010-request-keys.ts'
+import { obstacles } from './0012-obstacles.ts'
+import { watchedTime } from './0014-watched-time.ts'
+import { cacheUse } from './0015-cache-use.ts'
+import { told } from './0016-told.ts'
+import { editedTurns } from './0017-edited-turns.ts'
+import { runtimes } from './0018-runtimes.ts'
+import { outside } from './0019-outside.ts'
+import { quarantine } from './0020-quarantine.ts'
+import { budgets } from './0021-budgets.ts'
+import { places } from './0028-places.ts'
+import { givenPrompts } from './0032-given-prompts.ts'
+import { continued } from './0033-continued.ts'
+
+export interface Migration {
+  number: number
+  name: string
+  up: (db: Kysely<unknown>) => Promise<void>
+}
+
+export const MIGRATIONS: readonly Migration[] = [
+  base,
+  conversations,
+  jobs,
+  notifications,
+  totals,
+  escalation,
+  actions,
+  heldBack,
+  watches,
+  requestKeys,
+  obstacles,
+  watchedTime,
+  cacheUse,
+  told,
+  editedTurns,
+  runtimes,
+  outside,
+  quarantine,
+  budgets,
+  places,
+  givenPrompts,
+  continued,
+]
+
+interface MigrationsTable {
+  reprise_migrations: { number: number; name: string; applied_at: number }
+}
+
+export async function migrate(db: Kysely<unknown>, now: Date, migrations = MIGRATIONS): Promise<void> {
+  const tracked = db as Kysely<MigrationsTable>
+  await tracked.schema
+    .createTable('reprise_migrations')
+    .ifNotExists()
+    .addColumn('number', 'integer', (c) => c.primaryKey())
+    .addColumn('name', 'text', (c) => c.notNull())
+    .addColumn('applied_at', 'bigint', (c) => c.notNull())
+    .execute()
+  const rows = await tracked.selectFrom('reprise_migrations').select('number').execute()
+  const at = Math.max(0, ...rows.map((row) => Number(row.number)))
+  const newest = migrations.at(-1)?.number ?? 0
+  if (at > newest) {
+    throw new RepriseError(
+      'database-newer',
+      `the database is at schema ${at}, this Reprise knows schemas up to ${newest}`,
+      { hint: 'Start the newer version of Reprise that made it, or use another REPRISE_HOME.' },
+    )
+  }
+  for (const { number, name, up } of migrations.filter((m) => m.number > at)) {
+    await tracked.transaction().execute(async (tx) => {
+      await up(tx as unknown as Kysely<unknown>)
+      await tx.insertInto('reprise_migrations').values({ number, name, applied_at: now.getTime() }).execute()
+    })
+  }
+}

@@ -1,0 +1,337 @@
+/** Rows to records and back. The only place that knows both. */
+import type { EventBody } from '../../contract/events.ts'
+import type { LeftOut } from '../../contract/left-out.ts'
+import type { Outcome, OutcomeName } from '../../contract/outcome.ts'
+import type { Carry, FreshReason } from '../../contract/run.ts'
+import type { Subject } from '../../core/notify/plan.ts'
+import type {
+  ActionRecord,
+  AttemptRecord,
+  CheckpointRecord,
+  ConversationRecord,
+  JobOptions,
+  JobRecord,
+  MessageRecord,
+  NotificationRecord,
+  PinRecord,
+  QuestionRecord,
+  RunRecord,
+  RunRequest,
+  RunSpend,
+  RunState,
+  SessionRecord,
+  StoredEvent,
+} from './records.ts'
+import type {
+  ActionsTable,
+  AttemptsTable,
+  CheckpointsTable,
+  ConversationsTable,
+  EventsTable,
+  JobsTable,
+  MessagesTable,
+  NotificationsTable,
+  PinsTable,
+  QuestionsTable,
+  RunsTable,
+  SessionsTable,
+} from './schema.ts'
+
+/** A paused run is one that does not start before the end of time. */
+export const PAUSED_MS = Date.UTC(9999, 0, 1)
+const isPaused = (notBefore: number | null) => notBefore !== null && Number(notBefore) >= PAUSED_MS
+
+const date = (ms: number | null) => (ms === null ? null : new Date(Number(ms)))
+const json = <T>(text: string | null): T | null => (text === null ? null : (JSON.parse(text) as T))
+const number = (value: number | null) => (value === null ? null : Number(value))
+
+export function toRun(row: RunsTable): RunRecord {
+  const { sessionId: _, ...request } = JSON.parse(row.request) as RunRequest & { sessionId?: unknown }
+  return {
+    id: row.id,
+    agent: row.agent,
+    model: row.model,
+    workDir: row.work_dir,
+    prompt: row.prompt,
+    promptId: row.prompt_id,
+    request,
+    state: toState(row),
+    sessionId: row.session_id,
+    cancelRequested: row.cancel_requested_at !== null,
+    decision:
+      row.carry === null
+        ? null
+        : {
+            resumed: row.resumed === 1,
+            freshReason: row.fresh_reason as FreshReason | null,
+            carry: row.carry as Carry,
+          },
+    attemptCount: row.attempt_count,
+    outdatedAttempts: row.outdated_attempts,
+    strikes: row.crash_count,
+    resumeCount: row.resume_count,
+    resultText: row.result_text,
+    sent:
+      row.prompt_chars === null
+        ? null
+        : {
+            promptChars: Number(row.prompt_chars),
+            transcriptChars: Number(row.transcript_chars),
+            leftOut: json<LeftOut>(row.left_out),
+          },
+    spend: {
+      usage: {
+        inputTokens: Number(row.input_tokens),
+        outputTokens: Number(row.output_tokens),
+        cacheReadTokens: Number(row.cache_read_tokens),
+        cacheWriteTokens: Number(row.cache_write_tokens),
+      },
+      costUsd: row.cost_usd,
+      estimated: row.cost_estimated === 1,
+      contextTokens: number(row.context_tokens),
+      contextWindow: number(row.context_window),
+    },
+    done: { modelCalls: row.model_calls, toolCalls: row.tool_calls, refusals: row.refusals },
+    priority: row.priority,
+    place: row.place,
+    links: {
+      parentRunId: row.parent_run_id,
+      tier: row.tier,
+      conversationId: row.conversation_id,
+      turn: row.turn,
+      jobId: row.job_id,
+      cycleId: row.cycle_id,
+      followUpId: row.follow_up_id,
+      budgetOf: row.budget_of,
+    },
+    createdAt: new Date(Number(row.created_at)),
+    startedAt: date(row.started_at),
+  }
+}
+
+function toState(row: RunsTable): RunState {
+  if (row.state === 'queued')
+    return {
+      at: 'queued',
+      notBefore: isPaused(row.not_before) ? null : date(row.not_before),
+      why: row.message,
+      paused: isPaused(row.not_before),
+    }
+  if (row.state === 'running') return { at: 'running' }
+  return {
+    at: 'settled',
+    outcome: json<Outcome>(row.outcome) ?? { name: 'crashed' as OutcomeName, message: 'unknown' },
+    endedAt: new Date(Number(row.ended_at)),
+  }
+}
+
+export function toAttempt(row: AttemptsTable): AttemptRecord {
+  return {
+    id: row.id,
+    runId: row.run_id,
+    number: row.number,
+    state: row.state,
+    sessionId: row.session_id,
+    agentSessionId: row.agent_session_id,
+    resumed: row.resumed === 1,
+    freshReason: row.fresh_reason as FreshReason | null,
+    carry: row.carry as Carry,
+    promptId: row.prompt_id,
+    epoch: row.epoch,
+    told: row.told,
+    kind: row.kind,
+    runtime: json(row.runtime),
+    fence: Number(row.fence),
+    process:
+      row.pid === null
+        ? null
+        : { pid: row.pid, startTicks: row.start_ticks ?? '', bootId: row.boot_id ?? '' },
+    spoolOffset: Number(row.spool_offset),
+    heldFrom: row.held_from === null ? null : Number(row.held_from),
+    watched: { workedMs: Number(row.worked_ms), waitingMs: Number(row.waiting_ms) },
+    cacheUse: json(row.cache_use),
+    stopCause: row.stop_cause,
+    exitCode: row.exit_code,
+    outcome: json<Outcome>(row.outcome),
+    costUsd: row.cost_usd,
+    startedAt: new Date(Number(row.started_at)),
+    endedAt: date(row.ended_at),
+  }
+}
+
+export function toSession(row: SessionsTable): SessionRecord {
+  return {
+    id: row.id,
+    agent: row.agent,
+    agentSessionId: row.agent_session_id,
+    workDir: row.work_dir,
+    workDirId: row.work_dir_id,
+    runtimeId: row.runtime_id,
+    runtime: json(row.runtime),
+    epoch: row.epoch,
+    continues: row.continues,
+    poison: json(row.poison),
+    cacheState: json(row.cache_state),
+    told: row.told,
+    compacted: row.compacted === 1,
+    turns: row.turns,
+    resumes: row.resumes,
+    contextTokens: number(row.context_tokens),
+    contextWindow: number(row.context_window),
+    costUsd: row.cost_usd,
+    createdAt: new Date(Number(row.created_at)),
+    lastUsedAt: new Date(Number(row.last_used_at)),
+  }
+}
+
+export function toEvent(row: EventsTable): StoredEvent {
+  return {
+    runId: row.run_id,
+    seq: Number(row.seq),
+    attemptId: row.attempt_id,
+    at: new Date(Number(row.at)),
+    body: JSON.parse(row.body) as EventBody,
+    chars: row.body.length,
+  }
+}
+
+export function toQuestion(row: QuestionsTable): QuestionRecord {
+  return {
+    attemptId: row.attempt_id,
+    runId: row.run_id,
+    ask: JSON.parse(row.ask),
+    askedAt: new Date(Number(row.asked_at)),
+    answer: json(row.answer),
+    answeredAt: date(row.answered_at),
+    closedAt: date(row.closed_at),
+  }
+}
+
+export function toConversation(row: ConversationsTable): ConversationRecord {
+  return {
+    id: row.id,
+    title: row.title,
+    agent: row.agent,
+    workDir: row.work_dir,
+    instructions: row.instructions,
+    historyScope: row.history_scope,
+    turnCount: row.turn_count,
+    revision: row.revision,
+    createdAt: new Date(Number(row.created_at)),
+    updatedAt: new Date(Number(row.updated_at)),
+  }
+}
+
+export function toMessage(row: MessagesTable): MessageRecord {
+  return {
+    id: row.id,
+    conversationId: row.conversation_id,
+    turn: row.turn,
+    role: row.role,
+    agent: row.agent,
+    blocks: JSON.parse(row.blocks),
+    state: row.state,
+    revision: row.revision,
+    runId: row.run_id,
+    origin: row.origin ?? 'reprise',
+    createdAt: new Date(Number(row.created_at)),
+    editedAt: date(row.edited_at),
+  }
+}
+
+export function toPin(row: PinsTable): PinRecord {
+  return {
+    conversationId: row.conversation_id,
+    agent: row.agent,
+    epoch: row.epoch,
+    sessionId: row.session_id,
+    sessionEpoch: row.session_epoch,
+    sinceTurn: row.since_turn,
+    seenTurn: row.seen_turn,
+  }
+}
+
+export function toJob(row: JobsTable): JobRecord {
+  return {
+    id: row.id,
+    runId: row.run_id,
+    state: row.state,
+    attention: row.attention,
+    options: JSON.parse(row.options) as JobOptions,
+    priority: row.priority,
+    maxBudgetUsd: row.max_budget_usd,
+    maxBudgetTokens: number(row.max_budget_tokens),
+    createdAt: new Date(Number(row.created_at)),
+    updatedAt: new Date(Number(row.updated_at)),
+  }
+}
+
+export function toCheckpoint(row: CheckpointsTable): CheckpointRecord {
+  return {
+    jobId: row.job_id,
+    number: row.number,
+    kind: row.kind,
+    ref: row.ref,
+    commit: row.commit_id,
+    tree: row.tree,
+    head: row.head,
+    attemptId: row.attempt_id,
+    createdAt: new Date(Number(row.created_at)),
+  }
+}
+
+export function toNotification(row: NotificationsTable): NotificationRecord {
+  return {
+    id: row.id,
+    event: row.event,
+    subject: { kind: row.subject_kind, id: row.subject_id } as Subject,
+    occurrence: row.occurrence,
+    target: JSON.parse(row.target),
+    payload: JSON.parse(row.payload),
+    state: toNotificationState(row),
+    tries: row.tries,
+    lastError: row.last_error,
+    createdAt: new Date(Number(row.created_at)),
+  }
+}
+
+function toNotificationState(row: NotificationsTable): NotificationRecord['state'] {
+  if (row.state === 'pending') return { at: 'pending', notBefore: new Date(Number(row.not_before)) }
+  const endedAt = new Date(Number(row.ended_at))
+  return row.state === 'delivered'
+    ? { at: 'delivered', deliveredAt: endedAt }
+    : { at: 'given-up', givenUpAt: endedAt }
+}
+
+export function toAction(row: ActionsTable): ActionRecord {
+  return {
+    id: row.id,
+    rule: row.rule,
+    service: row.service,
+    scope: row.scope,
+    command: row.command,
+    runId: row.run_id,
+    attemptId: row.attempt_id,
+    toolUseId: row.tool_use_id,
+    line: row.line,
+    at: new Date(Number(row.at)),
+    startedAt: date(row.started_at),
+  }
+}
+
+export function toSpend(
+  row: Pick<
+    RunsTable,
+    'input_tokens' | 'output_tokens' | 'cache_read_tokens' | 'cache_write_tokens' | 'cost_usd'
+  >,
+): Pick<RunSpend, 'usage' | 'costUsd'> {
+  return {
+    usage: {
+      inputTokens: Number(row.input_tokens),
+      outputTokens: Number(row.output_tokens),
+      cacheReadTokens: Number(row.cache_read_tokens),
+      cacheWriteTokens: Number(row.cache_write_tokens),
+    },
+    costUsd: row.cost_usd,
+  }
+}

@@ -1,0 +1,67 @@
+/**
+ * Opens the SQLite database. Two connections: one writes, in group commits; one reads, and sees only what is
+ * committed. WAL with synchronous=FULL: a commit that was reported survives a power cut. What is overwritten or deleted
+ * is really gone from the file: it may have been a secret.
+ */
+import { chmodSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { Kysely } from 'kysely'
+import { RepriseError } from '../../../contract/errors.ts'
+import { createIdsAfter } from '../../../contract/ids.ts'
+import type { Redactor } from '../../../core/redact/redactor.ts'
+import { createStore, type Store } from '../../store.ts'
+import { migrate } from '../migrations/run.ts'
+import { listNewestIds } from '../newest-ids.ts'
+import type { Tables } from '../schema.ts'
+import { nodeSqliteDialect } from './driver.ts'
+
+const COMMIT_WINDOW_MS = 15
+const BUSY_TIMEOUT_MS = 5000
+
+/** The time to wait comes first: the others have to wait for their turn too. */
+export const PRAGMAS = `
+  pragma busy_timeout = ${BUSY_TIMEOUT_MS};
+  pragma journal_mode = wal;
+  pragma synchronous = full;
+  pragma foreign_keys = on;
+  pragma cache_size = -8000;
+  pragma secure_delete = on;
+`
+
+export async function openSqliteStore(
+  path: string,
+  now: Date,
+  { commitWindowMs = COMMIT_WINDOW_MS, redactor }: { commitWindowMs?: number; redactor?: Redactor } = {},
+): Promise<Store> {
+  const opened: DatabaseSync[] = []
+  const connect = () => {
+    const database = new DatabaseSync(path)
+    // Prompts and output are in it, wherever it was put.
+    chmodSync(path, 0o600)
+    opened.push(database)
+    database.exec(PRAGMAS)
+    return new Kysely<Tables>({ dialect: nodeSqliteDialect(database) })
+  }
+  // Kysely closes neither a connection that was never used, nor those of a store that could not be made.
+  const disconnect = () => {
+    for (const database of opened) if (database.isOpen) database.close()
+  }
+  try {
+    const writer = connect()
+    await migrate(writer as unknown as Kysely<unknown>, now)
+    for (const id of await listNewestIds(writer)) createIdsAfter(id)
+    const store = createStore({ writer, reader: connect() }, commitWindowMs, redactor)
+    return { ...store, close: () => store.close().finally(disconnect) }
+  } catch (cause) {
+    disconnect()
+    if (cause instanceof RepriseError) throw cause
+    throw new RepriseError(
+      'database-unusable',
+      `cannot use the database ${path}: ${(cause as Error).message}`,
+      {
+        hint: 'Check that the file is a Reprise database, that its folder is writable and that the disk is not full.',
+        cause,
+      },
+    )
+  }
+}

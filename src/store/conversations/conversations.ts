@@ -1,0 +1,117 @@
+/** Conversations themselves. What is said in them is in turns.ts, how it is changed in history-changes.ts. */
+import type { Kysely } from 'kysely'
+import { RepriseError } from '../../contract/errors.ts'
+import type { Page } from '../../contract/http.ts'
+import { ConversationId } from '../../contract/ids.ts'
+import type { ConversationRecord, NewConversation } from '../base/records.ts'
+import { toConversation } from '../base/rows.ts'
+import type { Tables } from '../base/schema.ts'
+import type { Tx } from '../base/writer.ts'
+
+type Db = Kysely<Tables>
+
+export async function createConversation(tx: Tx, conversation: NewConversation): Promise<ConversationRecord> {
+  const at = conversation.createdAt.getTime()
+  const row = await tx
+    .insertInto('conversations')
+    .values({
+      id: conversation.id,
+      title: conversation.title,
+      agent: conversation.agent,
+      work_dir: conversation.workDir,
+      instructions: conversation.instructions,
+      history_scope: conversation.historyScope,
+      turn_count: 0,
+      revision: 0,
+      created_at: at,
+      updated_at: at,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow()
+  return toConversation(row)
+}
+
+export async function getConversation(db: Db, id: ConversationId): Promise<ConversationRecord | null> {
+  const row = await db.selectFrom('conversations').selectAll().where('id', '=', id).executeTakeFirst()
+  return row ? toConversation(row) : null
+}
+
+export async function requireConversation(db: Db, id: ConversationId): Promise<ConversationRecord> {
+  const conversation = await getConversation(db, id)
+  if (conversation) return conversation
+  throw new RepriseError('not-found', `there is no conversation ${id}`, {
+    hint: '`reprise conversations` lists them.',
+  })
+}
+
+export async function listConversations(
+  db: Db,
+  query: { limit: number; cursor?: string | undefined },
+): Promise<Page<ConversationRecord>> {
+  let select = db
+    .selectFrom('conversations')
+    .selectAll()
+    .orderBy('id', 'desc')
+    .limit(query.limit + 1)
+  if (query.cursor !== undefined) {
+    if (!ConversationId.is(query.cursor)) {
+      throw new RepriseError('bad-request', 'cursor: expected one that a list returned')
+    }
+    select = select.where('id', '<', query.cursor)
+  }
+  const rows = await select.execute()
+  const items = rows.slice(0, query.limit).map(toConversation)
+  return { items, nextCursor: rows.length > query.limit ? (items.at(-1)?.id ?? null) : null }
+}
+
+export interface ConversationChange {
+  title?: string | undefined
+  instructions?: string | null | undefined
+  workDir?: string | undefined
+}
+
+export async function updateConversation(
+  tx: Tx,
+  id: ConversationId,
+  change: ConversationChange,
+  at: Date,
+): Promise<void> {
+  await requireConversation(tx, id)
+  await tx
+    .updateTable('conversations')
+    .set({
+      updated_at: at.getTime(),
+      ...(change.title === undefined ? {} : { title: change.title }),
+      ...(change.instructions === undefined ? {} : { instructions: change.instructions }),
+    })
+    .where('id', '=', id)
+    .execute()
+  if (change.workDir !== undefined) await moveConversation(tx, id, change.workDir)
+}
+
+/**
+ * Turns that wait go along; one that runs does so when it gets another attempt. What was prepared for the directory of
+ * before must not start.
+ */
+async function moveConversation(tx: Tx, id: ConversationId, workDir: string): Promise<void> {
+  await tx
+    .updateTable('conversations')
+    .set((eb) => ({ work_dir: workDir, revision: eb('revision', '+', 1) }))
+    .where('id', '=', id)
+    .execute()
+  await tx
+    .updateTable('runs')
+    .set({ work_dir: workDir })
+    .where('conversation_id', '=', id)
+    .where('state', '=', 'queued')
+    .execute()
+}
+
+export async function listOpenRuns(db: Db, id: ConversationId) {
+  return db
+    .selectFrom('runs')
+    .select(['id', 'turn', 'agent', 'state', 'attempt_count'])
+    .where('conversation_id', '=', id)
+    .where('state', '<>', 'settled')
+    .execute()
+}

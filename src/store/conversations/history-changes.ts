@@ -1,0 +1,225 @@
+/**
+ * Changing what has been said: edit, truncate, retry, delete. In the same transaction the epoch is bumped of exactly those
+ * agents that were given something else before. Whether they were is decided by `isHistoryChanged`, on what each
+ * one's session has seen, or is seeing now. What a turn planned for later goes when the turn goes.
+ */
+import { randomUUID } from 'node:crypto'
+import type { ContentBlock } from '../../contract/conversation.ts'
+import { RepriseError } from '../../contract/errors.ts'
+import type { ConversationId, MessageId, RunId } from '../../contract/ids.ts'
+import { isHistoryChanged } from '../../core/history/view.ts'
+import type { MessageRecord, NewRun, RunRecord } from '../base/records.ts'
+import { toMessage } from '../base/rows.ts'
+import type { Tx } from '../base/writer.ts'
+import { endFollowUpsOfRun } from '../follow-ups/follow-ups.ts'
+import { admitRun, findByKey } from '../runs/admit-run.ts'
+import { cancelRuns, getRun } from '../runs/runs.ts'
+import { listOpenRuns, requireConversation } from './conversations.ts'
+import { ensurePin, listMessages, listPins } from './turns.ts'
+
+async function requireMessage(tx: Tx, conversationId: ConversationId, id: MessageId): Promise<MessageRecord> {
+  const row = await tx
+    .selectFrom('messages')
+    .selectAll()
+    .where('id', '=', id)
+    .where('conversation_id', '=', conversationId)
+    .executeTakeFirst()
+  if (row) return toMessage(row)
+  throw new RepriseError('not-found', `conversation ${conversationId} has no message ${id}`)
+}
+
+/** Applies the change and bumps the epochs of those whose given history it changes. */
+async function changeHistory<T>(tx: Tx, id: ConversationId, at: Date, change: () => Promise<T>): Promise<T> {
+  const { historyScope } = await requireConversation(tx, id)
+  const before = await listMessages(tx, id)
+  const result = await change()
+  const after = await listMessages(tx, id)
+  // Started once, a run's session may have heard the question, also while it waits for another attempt.
+  const running = (await listOpenRuns(tx, id)).filter(
+    (run) => run.state === 'running' || run.attempt_count > 0,
+  )
+  const lastTurn = after.at(-1)?.turn ?? 0
+  const lastAsked = await lastTurnBySession(tx, id)
+  for (const pin of await listPins(tx, id)) {
+    const seeing = running.filter((run) => run.agent === pin.agent).map((run) => run.turn ?? 0)
+    // What was said in its session outside Reprise it has seen, although it was in no turn of ours since.
+    const outside = before.flatMap((m) => (m.origin === 'outside' && m.agent === pin.agent ? [m.turn] : []))
+    const seen = {
+      // A turn that is asked again may be at work in a new session, before the turn that the pinned one began with.
+      since: Math.min(pin.sinceTurn ?? Number.POSITIVE_INFINITY, ...seeing),
+      upTo: Math.max(pin.seenTurn ?? 0, lastAsked.get(pin.sessionId ?? '') ?? 0, ...seeing, ...outside),
+    }
+    const changed = isHistoryChanged(pin.agent, historyScope, seen, before, after)
+    await tx
+      .updateTable('pins')
+      .set({
+        epoch: pin.epoch + (changed ? 1 : 0),
+        seen_turn: pin.seenTurn === null ? null : Math.min(pin.seenTurn, lastTurn),
+      })
+      .where('conversation_id', '=', id)
+      .where('agent', '=', pin.agent)
+      .execute()
+  }
+  await dropPlans(tx, before, after, at)
+  await tx
+    .updateTable('conversations')
+    .set((eb) => ({ updated_at: at.getTime(), turn_count: lastTurn, revision: eb('revision', '+', 1) }))
+    .where('id', '=', id)
+    .execute()
+  return result
+}
+
+/** A session may hold a question that does not count as seen: a command may have dropped what was told with it. */
+async function lastTurnBySession(tx: Tx, id: ConversationId): Promise<Map<string, number>> {
+  const rows = await tx
+    .selectFrom('runs')
+    .select(['session_id', (eb) => eb.fn.max('turn').as('turn')])
+    .where('conversation_id', '=', id)
+    .where('session_id', 'is not', null)
+    .groupBy('session_id')
+    .execute()
+  return new Map(rows.map(({ session_id, turn }) => [session_id ?? '', Number(turn ?? 0)]))
+}
+
+/** What was planned by turns whose question or answer is no longer there. */
+async function dropPlans(
+  tx: Tx,
+  before: readonly MessageRecord[],
+  after: readonly MessageRecord[],
+  at: Date,
+): Promise<void> {
+  const still = new Set(after.map(({ role, runId }) => `${role} ${runId}`))
+  const gone = before.flatMap(({ role, runId }) => (runId && !still.has(`${role} ${runId}`) ? [runId] : []))
+  const end = { state: 'cancelled', by: 'person', message: 'its turn was taken back' } as const
+  for (const id of new Set(gone)) await endFollowUpsOfRun(tx, id, end, at)
+}
+
+export interface EditedMessage {
+  message: MessageRecord
+  /** The run that asks the new text now; whatever it had begun is to be ended. */
+  outdated: RunId | null
+}
+
+/**
+ * A turn that is not answered yet is asked with the new text. Attempts at it that have begun are outdated: one that is
+ * under way must be ended, and nothing that any of them said becomes part of the answer.
+ */
+export async function editMessage(
+  tx: Tx,
+  conversationId: ConversationId,
+  id: MessageId,
+  text: string,
+  at: Date,
+): Promise<EditedMessage> {
+  const message = await requireMessage(tx, conversationId, id)
+  const blocks: ContentBlock[] = [{ type: 'text', text }]
+  if (JSON.stringify(message.blocks) === JSON.stringify(blocks)) return { message, outdated: null }
+  await changeHistory(tx, conversationId, at, async () => {
+    await tx
+      .updateTable('messages')
+      .set((eb) => ({
+        blocks: JSON.stringify(blocks),
+        revision: eb('revision', '+', 1),
+        edited_at: at.getTime(),
+      }))
+      .where('id', '=', id)
+      .execute()
+  })
+  const asked = message.role === 'user' && message.runId ? await askAnew(tx, message.runId, text) : null
+  return { message: await requireMessage(tx, conversationId, id), outdated: asked }
+}
+
+/** The run, if it is not settled: whatever it has begun is outdated. */
+async function askAnew(tx: Tx, id: RunId, text: string): Promise<RunId | null> {
+  const row = await tx
+    .updateTable('runs')
+    .set((eb) => ({
+      prompt: text,
+      // Another text is another message: its id must not be taken for the old one's.
+      prompt_id: randomUUID(),
+      outdated_attempts: eb.ref('attempt_count'),
+      result_text: null,
+    }))
+    .where('id', '=', id)
+    .where('state', '<>', 'settled')
+    .returning('id')
+    .executeTakeFirst()
+  return row?.id ?? null
+}
+
+/** Takes away the message and all after it. Returns the runs that were to answer what is gone. */
+export async function truncate(
+  tx: Tx,
+  conversationId: ConversationId,
+  id: MessageId,
+  at: Date,
+): Promise<{ removed: number; orphaned: RunId[] }> {
+  const message = await requireMessage(tx, conversationId, id)
+  const removed = await changeHistory(tx, conversationId, at, () => removeFrom(tx, message))
+  return { removed, orphaned: await cancelOrphaned(tx, conversationId, at) }
+}
+
+async function removeFrom(tx: Tx, { conversationId, turn, role }: MessageRecord): Promise<number> {
+  const { numDeletedRows } = await tx
+    .deleteFrom('messages')
+    .where('conversation_id', '=', conversationId)
+    .where((eb) =>
+      role === 'user'
+        ? eb('turn', '>=', turn)
+        : eb.or([eb('turn', '>', turn), eb.and([eb('turn', '=', turn), eb('role', '=', 'assistant')])]),
+    )
+    .executeTakeFirst()
+  return Number(numDeletedRows)
+}
+
+/** Open runs that no question waits for any more. In the same transaction, or a crash would let them run. */
+async function cancelOrphaned(tx: Tx, conversationId: ConversationId, at: Date): Promise<RunId[]> {
+  const open = await listOpenRuns(tx, conversationId)
+  const awaited = new Set(
+    (await listMessages(tx, conversationId)).flatMap((m) => (m.role === 'user' ? [m.runId] : [])),
+  )
+  const orphaned = open.map((run) => run.id).filter((id) => !awaited.has(id))
+  await cancelRuns(tx, orphaned, at)
+  return orphaned
+}
+
+/** Asks the question of that turn again, as if nothing had come after it. */
+export async function retryFrom(
+  tx: Tx,
+  conversationId: ConversationId,
+  id: MessageId,
+  createRun: (question: MessageRecord, before: RunRecord | null) => NewRun,
+): Promise<{ run: RunRecord; created: boolean; orphaned: RunId[] }> {
+  const { turn } = await requireMessage(tx, conversationId, id)
+  const question = (await listMessages(tx, conversationId)).find((m) => m.turn === turn && m.role === 'user')
+  if (!question) throw new RepriseError('conflict', `there is no question before message ${id} to ask again`)
+  const run = createRun(question, question.runId && (await getRun(tx, question.runId)))
+  if (await findByKey(tx, run.idempotencyKey)) {
+    return { ...(await admitRun(tx, { ...run, conversation: { id: conversationId, turn } })), orphaned: [] }
+  }
+  await changeHistory(tx, conversationId, run.createdAt, async () => {
+    await removeFrom(tx, { ...question, role: 'assistant' })
+    // Asking again is a change for a session that has heard the question, even if it never answered.
+    await tx
+      .updateTable('messages')
+      .set((eb) => ({ run_id: run.id, agent: run.agent, origin: null, revision: eb('revision', '+', 1) }))
+      .where('id', '=', question.id)
+      .execute()
+  })
+  await ensurePin(tx, conversationId, run.agent)
+  const admitted = await admitRun(tx, { ...run, conversation: { id: conversationId, turn } })
+  return { ...admitted, orphaned: await cancelOrphaned(tx, conversationId, run.createdAt) }
+}
+
+/** Its runs stay as records of what was done; those that are not settled are cancelled. */
+export async function deleteConversation(tx: Tx, id: ConversationId, at: Date): Promise<RunId[]> {
+  await requireConversation(tx, id)
+  const open = await listOpenRuns(tx, id)
+  await dropPlans(tx, await listMessages(tx, id), [], at)
+  await tx.deleteFrom('messages').where('conversation_id', '=', id).execute()
+  await tx.deleteFrom('pins').where('conversation_id', '=', id).execute()
+  await tx.deleteFrom('conversations').where('id', '=', id).execute()
+  const ids = open.map((run) => run.id)
+  await cancelRuns(tx, ids, at)
+  return ids
+}

@@ -1,0 +1,114 @@
+/**
+ * What is said in a conversation, and each agent's place in it. A message belongs to a turn; a turn has one question
+ * and at most one answer.
+ */
+import type { Kysely } from 'kysely'
+import type { ConversationId, MessageId } from '../../contract/ids.ts'
+import type { MessageRecord, NewRun, PinRecord, RunRecord } from '../base/records.ts'
+import { toMessage, toPin } from '../base/rows.ts'
+import type { Tables } from '../base/schema.ts'
+import type { Tx } from '../base/writer.ts'
+import { admitRun, findByKey } from '../runs/admit-run.ts'
+import { requireConversation } from './conversations.ts'
+
+type Db = Kysely<Tables>
+
+/** In order: by turn, the question before the answer. */
+export async function listMessages(
+  db: Db,
+  id: ConversationId,
+  beforeTurn?: number,
+): Promise<MessageRecord[]> {
+  let select = db
+    .selectFrom('messages')
+    .selectAll()
+    .where('conversation_id', '=', id)
+    .orderBy('turn')
+    .orderBy('role', 'desc')
+  if (beforeTurn !== undefined) select = select.where('turn', '<', beforeTurn)
+  return (await select.execute()).map(toMessage)
+}
+
+export async function getPin(db: Db, id: ConversationId, agent: string): Promise<PinRecord | null> {
+  const row = await db
+    .selectFrom('pins')
+    .selectAll()
+    .where('conversation_id', '=', id)
+    .where('agent', '=', agent)
+    .executeTakeFirst()
+  return row ? toPin(row) : null
+}
+
+export async function listPins(db: Db, id: ConversationId): Promise<PinRecord[]> {
+  const rows = await db
+    .selectFrom('pins')
+    .selectAll()
+    .where('conversation_id', '=', id)
+    .orderBy('agent')
+    .execute()
+  return rows.map(toPin)
+}
+
+export interface NewTurn {
+  messageId: MessageId
+  conversationId: ConversationId
+  run: NewRun
+}
+
+/** The question and the run that is to answer it, or neither. */
+export async function admitTurn(tx: Tx, turn: NewTurn): Promise<{ run: RunRecord; created: boolean }> {
+  const { conversationId, run } = turn
+  if (await findByKey(tx, run.idempotencyKey)) {
+    return admitRun(tx, { ...run, conversation: { id: conversationId, turn: 0 } })
+  }
+  await requireConversation(tx, conversationId)
+  const at = run.createdAt.getTime()
+  const { turn_count, title } = await tx
+    .updateTable('conversations')
+    .set((eb) => ({ turn_count: eb('turn_count', '+', 1), updated_at: at }))
+    .where('id', '=', conversationId)
+    .returning(['turn_count', 'title'])
+    .executeTakeFirstOrThrow()
+  await tx
+    .insertInto('messages')
+    .values({
+      id: turn.messageId,
+      conversation_id: conversationId,
+      turn: turn_count,
+      role: 'user',
+      agent: run.agent,
+      blocks: JSON.stringify([{ type: 'text', text: run.prompt }]),
+      state: 'complete',
+      revision: 1,
+      run_id: run.id,
+      origin: null,
+      created_at: at,
+      edited_at: null,
+    })
+    .execute()
+  if (title === '') {
+    const words = run.prompt.trim().split('\n')[0]?.slice(0, TITLE_CHARS) ?? ''
+    await tx.updateTable('conversations').set({ title: words }).where('id', '=', conversationId).execute()
+  }
+  await ensurePin(tx, conversationId, run.agent)
+  return admitRun(tx, { ...run, conversation: { id: conversationId, turn: turn_count } })
+}
+
+/** An untitled conversation is called by its first words. */
+const TITLE_CHARS = 80
+
+export async function ensurePin(tx: Tx, conversationId: ConversationId, agent: string): Promise<void> {
+  await tx
+    .insertInto('pins')
+    .values({
+      conversation_id: conversationId,
+      agent,
+      epoch: 0,
+      session_id: null,
+      session_epoch: null,
+      since_turn: null,
+      seen_turn: null,
+    })
+    .onConflict((oc) => oc.doNothing())
+    .execute()
+}

@@ -1,0 +1,68 @@
+/** What is known of the checkpoints of jobs. They themselves are in the users' repositories. */
+import type { Kysely } from 'kysely'
+import type { JobId } from '../../contract/ids.ts'
+import type { JobState } from '../../contract/job.ts'
+import type { CheckpointRecord, JobRecord } from '../base/records.ts'
+import { toCheckpoint, toJob } from '../base/rows.ts'
+import type { Tables } from '../base/schema.ts'
+import type { Tx } from '../base/writer.ts'
+
+export async function addCheckpoint(tx: Tx, checkpoint: CheckpointRecord): Promise<void> {
+  await tx
+    .insertInto('checkpoints')
+    .values({
+      job_id: checkpoint.jobId,
+      number: checkpoint.number,
+      kind: checkpoint.kind,
+      ref: checkpoint.ref,
+      commit_id: checkpoint.commit,
+      tree: checkpoint.tree,
+      head: checkpoint.head,
+      attempt_id: checkpoint.attemptId,
+      created_at: checkpoint.createdAt.getTime(),
+    })
+    // A repository that was cloned anew begins to count again: the newest of a number is the one there is.
+    .onConflict((oc) =>
+      oc.columns(['job_id', 'number']).doUpdateSet((eb) => ({
+        kind: eb.ref('excluded.kind'),
+        commit_id: eb.ref('excluded.commit_id'),
+        tree: eb.ref('excluded.tree'),
+        head: eb.ref('excluded.head'),
+        attempt_id: eb.ref('excluded.attempt_id'),
+        created_at: eb.ref('excluded.created_at'),
+      })),
+    )
+    .execute()
+}
+
+export async function listCheckpoints(db: Kysely<Tables>, id: JobId): Promise<CheckpointRecord[]> {
+  const rows = await db
+    .selectFrom('checkpoints')
+    .selectAll()
+    .where('job_id', '=', id)
+    .orderBy('number')
+    .execute()
+  return rows.map(toCheckpoint)
+}
+
+export async function deleteCheckpoints(tx: Tx, id: JobId): Promise<void> {
+  await tx.deleteFrom('checkpoints').where('job_id', '=', id).execute()
+}
+
+const ENDED: readonly JobState[] = ['completed', 'failed', 'cancelled']
+
+export async function listJobsWithOldCheckpoints(
+  db: Kysely<Tables>,
+  endedBefore: Date,
+  limit: number,
+): Promise<JobRecord[]> {
+  const rows = await db
+    .selectFrom('jobs')
+    .selectAll()
+    .where('id', 'in', (eb) => eb.selectFrom('checkpoints').select('job_id').distinct())
+    .where('state', 'in', ENDED)
+    .where('updated_at', '<', endedBefore.getTime())
+    .limit(limit)
+    .execute()
+  return rows.map(toJob)
+}

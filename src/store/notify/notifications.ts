@@ -1,0 +1,153 @@
+/**
+ * The outbox. What is to be told is stored in the transaction in which it happens, and sent later, by whoever runs
+ * then: pending → delivered | given-up. To one target, what concerns one subject goes out in the order it happened:
+ * only the oldest that is pending is due.
+ */
+import { type Kysely, sql } from 'kysely'
+import { NotificationId } from '../../contract/ids.ts'
+import type { Notice, PlannedNotification } from '../../core/notify/plan.ts'
+import { targetKey } from '../../core/notify/target.ts'
+import type { NotificationRecord } from '../base/records.ts'
+import { redactNotice } from '../base/redaction.ts'
+import { toNotification } from '../base/rows.ts'
+import type { Tables } from '../base/schema.ts'
+import type { Tx } from '../base/writer.ts'
+
+/** Noted before (same subject, event, occurrence and target), it is not noted again. Returns how many are new. */
+export async function enqueueNotifications(
+  tx: Tx,
+  items: readonly PlannedNotification[],
+  at: Date,
+): Promise<number> {
+  let added = 0
+  for (const item of items) {
+    const { numInsertedOrUpdatedRows } = await tx
+      .insertInto('notifications')
+      .values({
+        id: NotificationId.create(at),
+        event: item.event,
+        subject_kind: item.subject.kind,
+        subject_id: item.subject.id,
+        occurrence: item.occurrence,
+        target: targetKey(item.target),
+        payload: redactNotice(tx.redactor, JSON.stringify(item.payload)),
+        state: 'pending',
+        tries: 0,
+        not_before: at.getTime(),
+        last_error: null,
+        created_at: at.getTime(),
+        ended_at: null,
+      })
+      .onConflict((oc) => oc.doNothing())
+      .executeTakeFirstOrThrow()
+    added += Number(numInsertedOrUpdatedRows ?? 0)
+  }
+  return added
+}
+
+/** Longest due first. `busy`: keys of targets that are not to be told more at present. */
+export async function listDueNotifications(
+  db: Kysely<Tables>,
+  now: Date,
+  limit: number,
+  busy: readonly string[] = [],
+): Promise<NotificationRecord[]> {
+  const rows = await db
+    .selectFrom('notifications as n')
+    .selectAll()
+    .$if(busy.length > 0, (query) => query.where('target', 'not in', busy))
+    .where('state', '=', sql.lit('pending'))
+    .where('not_before', '<=', now.getTime())
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('notifications as earlier')
+            .select('earlier.id')
+            .whereRef('earlier.subject_id', '=', 'n.subject_id')
+            .whereRef('earlier.subject_kind', '=', 'n.subject_kind')
+            .whereRef('earlier.target', '=', 'n.target')
+            .whereRef('earlier.id', '<', 'n.id')
+            .where('earlier.state', '=', sql.lit('pending')),
+        ),
+      ),
+    )
+    .orderBy('not_before')
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+  return rows.map(toNotification)
+}
+
+/** When the next one becomes due that is not due yet. */
+export async function nextNotificationAt(db: Kysely<Tables>, now: Date): Promise<Date | null> {
+  const row = await db
+    .selectFrom('notifications')
+    .select('not_before')
+    .where('state', '=', sql.lit('pending'))
+    .where('not_before', '>', now.getTime())
+    .orderBy('not_before')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.not_before == null ? null : new Date(Number(row.not_before))
+}
+
+type Try = Pick<NotificationRecord, 'id' | 'tries'>
+
+/** False: it was no longer pending, or has been tried by someone else meanwhile. */
+export async function markDelivered(tx: Tx, { id, tries }: Try, at: Date): Promise<boolean> {
+  return endTry(tx, { id, tries }, { state: 'delivered', ended_at: at.getTime(), not_before: null })
+}
+
+/** `notBefore` null: given up. False as for `markDelivered`. */
+export async function markFailedTry(
+  tx: Tx,
+  { id, tries }: Try,
+  error: string,
+  notBefore: Date | null,
+  at: Date,
+): Promise<boolean> {
+  const fate = notBefore
+    ? ({ state: 'pending', ended_at: null, not_before: notBefore.getTime() } as const)
+    : ({ state: 'given-up', ended_at: at.getTime(), not_before: null } as const)
+  return endTry(tx, { id, tries }, { ...fate, last_error: error })
+}
+
+async function endTry(
+  tx: Tx,
+  { id, tries }: Try,
+  change: Partial<Pick<Tables['notifications'], 'state' | 'ended_at' | 'not_before' | 'last_error'>>,
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('notifications')
+    .set({ ...change, tries: tries + 1 })
+    .where('id', '=', id)
+    .where('state', '=', 'pending')
+    .where('tries', '=', tries)
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
+/** All of one subject, oldest first. */
+export async function listNotifications(
+  db: Kysely<Tables>,
+  { kind, id }: Notice['subject'],
+): Promise<NotificationRecord[]> {
+  const rows = await db
+    .selectFrom('notifications')
+    .selectAll()
+    .where('subject_id', '=', id)
+    .where('subject_kind', '=', kind)
+    .orderBy('id')
+    .execute()
+  return rows.map(toNotification)
+}
+
+/** Forgets what was delivered or given up before then. Returns how many. */
+export async function deleteEndedNotifications(tx: Tx, before: Date): Promise<number> {
+  const { numDeletedRows } = await tx
+    .deleteFrom('notifications')
+    .where('state', '<>', 'pending')
+    .where('ended_at', '<', before.getTime())
+    .executeTakeFirstOrThrow()
+  return Number(numDeletedRows)
+}

@@ -1,0 +1,118 @@
+import type { Kysely } from 'kysely'
+import { RepriseError } from '../../contract/errors.ts'
+import type { Page } from '../../contract/http.ts'
+import { type ConversationId, type RunId, SessionId } from '../../contract/ids.ts'
+import type { AttemptRecord, SessionRecord, SessionUpdate } from '../base/records.ts'
+import { toSession } from '../base/rows.ts'
+import type { Tables } from '../base/schema.ts'
+import type { Tx } from '../base/writer.ts'
+
+export async function getSession(db: Kysely<Tables>, id: SessionId): Promise<SessionRecord | null> {
+  const row = await db.selectFrom('sessions').selectAll().where('id', '=', id).executeTakeFirst()
+  return row ? toSession(row) : null
+}
+
+/** By the agent's own id: what people find in the agent's files and output. */
+export async function findSession(db: Kysely<Tables>, agentSessionId: string): Promise<SessionRecord | null> {
+  const row = await db
+    .selectFrom('sessions')
+    .selectAll()
+    .where('agent_session_id', '=', agentSessionId)
+    .orderBy('id', 'desc')
+    .executeTakeFirst()
+  return row ? toSession(row) : null
+}
+
+export async function listSessions(
+  db: Kysely<Tables>,
+  query: { limit: number; cursor?: string | undefined },
+): Promise<Page<SessionRecord>> {
+  let select = db
+    .selectFrom('sessions')
+    .selectAll()
+    .orderBy('id', 'desc')
+    .limit(query.limit + 1)
+  if (query.cursor !== undefined) {
+    if (!SessionId.is(query.cursor))
+      throw new RepriseError('bad-request', 'cursor: expected one that a list returned')
+    select = select.where('id', '<', query.cursor)
+  }
+  const rows = await select.execute()
+  const items = rows.slice(0, query.limit).map(toSession)
+  return { items, nextCursor: rows.length > query.limit ? (items.at(-1)?.id ?? null) : null }
+}
+
+export async function findLeaseHolder(db: Kysely<Tables>, id: SessionId): Promise<RunId | null> {
+  const row = await db
+    .selectFrom('leases')
+    .select('run_id')
+    .where('session_id', '=', id)
+    .where('attempt_id', 'is not', null)
+    .executeTakeFirst()
+  return row?.run_id ?? null
+}
+
+const RECENT_ATTEMPTS = 50
+
+/** Only of an attempt that the model was paid for: what an agent did by itself it may not have written down. */
+export async function findAnsweredPrompt(
+  db: Kysely<Tables>,
+  { id, agentSessionId }: Pick<SessionRecord, 'id' | 'agentSessionId'>,
+): Promise<string | null> {
+  const rows = await db
+    .selectFrom('runs')
+    .innerJoin('attempts', 'attempts.run_id', 'runs.id')
+    .select(['attempts.prompt_id', 'attempts.outcome'])
+    .where('runs.session_id', '=', id)
+    .where('attempts.agent_session_id', '=', agentSessionId)
+    .where('attempts.kind', '=', 'turn')
+    .where('attempts.state', '=', 'ended')
+    .where('attempts.cost_usd', '>', 0)
+    .orderBy('runs.id', 'desc')
+    .orderBy('attempts.number', 'desc')
+    .limit(RECENT_ATTEMPTS)
+    .execute()
+  const completed = rows.find((row) => row.outcome && JSON.parse(row.outcome).name === 'completed')
+  return completed?.prompt_id ?? null
+}
+
+export async function findConversationOf(db: Kysely<Tables>, id: SessionId): Promise<ConversationId | null> {
+  const row = await db
+    .selectFrom('pins')
+    .select('conversation_id')
+    .where('session_id', '=', id)
+    .executeTakeFirst()
+  return row?.conversation_id ?? null
+}
+
+export async function updateSession(
+  tx: Tx,
+  { sessionId, runtime }: Pick<AttemptRecord, 'sessionId' | 'runtime'>,
+  update: SessionUpdate,
+  at: Date,
+): Promise<void> {
+  // An agent that never took the prompt wrote nothing: one that failed at once leaves the session to the version before.
+  const wrote = update.turns > 0 ? runtime : null
+  await tx
+    .updateTable('sessions')
+    .set((eb) => ({
+      ...(wrote === null ? {} : { runtime_id: wrote.id, runtime: JSON.stringify(wrote) }),
+      ...(update.cacheState ? { cache_state: JSON.stringify(update.cacheState) } : {}),
+      ...(update.poison === null ? {} : { poison: JSON.stringify(update.poison) }),
+      ...(update.contextTokens === null ? {} : { context_tokens: update.contextTokens }),
+      ...(update.contextWindow === null ? {} : { context_window: update.contextWindow }),
+      ...(update.told === null ? {} : { told: update.told.told, compacted: update.told.compacted ? 1 : 0 }),
+      // The agent has begun another file of its own (`/clear`): what was said once may be missing there.
+      ...(update.agentSessionId === null ? {} : { agent_session_id: update.agentSessionId, compacted: 1 }),
+      turns: eb('turns', '+', update.turns),
+      cost_usd: eb('cost_usd', '+', update.costUsd),
+      last_used_at: at.getTime(),
+    }))
+    .where('id', '=', sessionId)
+    .execute()
+}
+
+/** It is not the session's fault that it could not be resumed. */
+export async function acquitSession(tx: Tx, id: SessionId): Promise<void> {
+  await tx.updateTable('sessions').set({ poison: null }).where('id', '=', id).execute()
+}

@@ -1,0 +1,199 @@
+/**
+ * What was done to services, so that it is not done too often.
+ *
+ * Two lines ask about one start. The boundary of the tool *claims* what the text of a command would do, before it runs.
+ * When the program really starts, the guard asks again: it *consumes* the claim. A start without a claim was not
+ * seen in the text; it counts as a further one. A claim counts whether or not it is ever consumed, for not every
+ * start passes the guard.
+ */
+import type { Kysely } from 'kysely'
+import { ActionId, type AttemptId } from '../../contract/ids.ts'
+import {
+  type Action,
+  type CooldownLimit,
+  decideCooldown,
+  isRecent,
+  sameScope,
+} from '../../core/policy/cooldown.ts'
+import type { ActionRecord, AttemptRecord } from '../base/records.ts'
+import { toAction } from '../base/rows.ts'
+import type { Tables } from '../base/schema.ts'
+import type { Tx } from '../base/writer.ts'
+
+export interface ActionClaim {
+  attempt: Pick<AttemptRecord, 'id' | 'runId'>
+  line: ActionRecord['line']
+  /** Of the tool call; asked for again, its claim is the same one. */
+  toolUseId: string | null
+  /** Of the guard's question; asked again, it is the same start. */
+  guardId?: string
+  /** For the guard: the tool calls under way, if they are known. What starts now was claimed by one of them. */
+  underWay?: readonly string[]
+  actions: readonly Action[]
+  limits: readonly CooldownLimit[]
+  at: Date
+}
+
+export type ClaimAnswer =
+  | { granted: true }
+  | {
+      granted: false
+      /** For the agent. */
+      reason: string
+      rule: string
+      service: string
+      used: number
+      freeAt: Date | null
+    }
+
+/** All of the actions, or none. */
+export async function claimActions(tx: Tx, claim: ActionClaim): Promise<ClaimAnswer> {
+  const { actions, limits, at, line } = claim
+  if (actions.length === 0) return { granted: true }
+  const taken = await listTaken(tx, limits, at)
+  const answered = await listAnswered(tx, claim)
+  const { rest: open } = pair(actions, answered)
+  const { met, rest } = line === 'tool' ? { met: [], rest: open } : pair(open, claimsInReach(taken, claim))
+  const decision = decideCooldown(rest, taken, limits, at)
+  if (decision.kind === 'refuse') {
+    const { kind: _, ...refusal } = decision
+    return { granted: false, ...refusal }
+  }
+  await markStarted(tx, met, claim)
+  await insert(tx, decision.claims, claim)
+  return { granted: true }
+}
+
+async function listTaken(tx: Tx, limits: readonly CooldownLimit[], at: Date): Promise<ActionRecord[]> {
+  const longest = Math.max(0, ...limits.map(({ perMs }) => perMs))
+  const rows = await tx
+    .selectFrom('actions')
+    .selectAll()
+    .where(
+      'rule',
+      'in',
+      limits.map(({ name }) => name),
+    )
+    .where('at', '>', at.getTime() - longest)
+    .orderBy('at')
+    .orderBy('id')
+    .execute()
+  return rows.map(toAction)
+}
+
+/** What was granted when the same was asked before. */
+async function listAnswered(tx: Tx, { attempt, toolUseId, guardId }: ActionClaim): Promise<ActionRecord[]> {
+  const [column, id] =
+    guardId === undefined ? (['tool_use_id', toolUseId] as const) : (['guard_id', guardId] as const)
+  if (id === null) return []
+  const rows = await tx
+    .selectFrom('actions')
+    .selectAll()
+    .where('attempt_id', '=', attempt.id)
+    .where(column, '=', id)
+    .execute()
+  return rows.map(toAction)
+}
+
+/** Claims that a start of this attempt may consume, oldest first. */
+function claimsInReach(
+  taken: readonly ActionRecord[],
+  { attempt, underWay, limits, at }: ActionClaim,
+): ActionRecord[] {
+  return taken.filter((one) => {
+    const limit = limits.find(({ name }) => name === one.rule)
+    return (
+      one.attemptId === attempt.id &&
+      one.line === 'tool' &&
+      one.startedAt === null &&
+      limit !== undefined &&
+      isRecent(one, limit, at) &&
+      (underWay === undefined || one.toolUseId === null || underWay.includes(one.toolUseId))
+    )
+  })
+}
+
+/** Each action with one that was claimed before, as far as there is one. */
+function pair(actions: readonly Action[], earlier: readonly ActionRecord[]) {
+  const met: ActionRecord[] = []
+  const rest = actions.filter(({ rule, service, scope }) => {
+    const claimed = earlier.find(
+      (one) =>
+        !met.includes(one) && one.rule === rule && one.service === service && sameScope(one.scope, scope),
+    )
+    if (claimed) met.push(claimed)
+    return !claimed
+  })
+  return { met, rest }
+}
+
+async function markStarted(
+  tx: Tx,
+  claims: readonly ActionRecord[],
+  { at, guardId }: ActionClaim,
+): Promise<void> {
+  if (claims.length === 0) return
+  await tx
+    .updateTable('actions')
+    // It counts from when it really started.
+    .set({ started_at: at.getTime(), at: at.getTime(), guard_id: guardId ?? null })
+    .where(
+      'id',
+      'in',
+      claims.map(({ id }) => id),
+    )
+    .where('started_at', 'is', null)
+    .execute()
+}
+
+async function insert(
+  tx: Tx,
+  actions: readonly Action[],
+  { attempt, line, toolUseId, guardId, at }: ActionClaim,
+): Promise<void> {
+  if (actions.length === 0) return
+  await tx
+    .insertInto('actions')
+    .values(
+      actions.map(({ rule, service, scope, command }) => ({
+        id: ActionId.create(at),
+        rule,
+        service,
+        scope,
+        run_id: attempt.runId,
+        attempt_id: attempt.id,
+        tool_use_id: toolUseId,
+        guard_id: guardId ?? null,
+        command,
+        line,
+        at: at.getTime(),
+        started_at: line === 'guard' ? at.getTime() : null,
+      })),
+    )
+    .execute()
+}
+
+/** Later than `since`, oldest first. */
+export async function listActions(
+  db: Kysely<Tables>,
+  { since, attemptId }: { since: Date; attemptId?: AttemptId | undefined },
+): Promise<ActionRecord[]> {
+  const rows = await db
+    .selectFrom('actions')
+    .selectAll()
+    .where('at', '>', since.getTime())
+    .$if(attemptId !== undefined, (query) => query.where('attempt_id', '=', attemptId as AttemptId))
+    .orderBy('at')
+    .orderBy('id')
+    .execute()
+  return rows.map(toAction)
+}
+
+/** Forgets what was done before then. Returns how many. */
+export async function deleteActions(tx: Tx, before: Date): Promise<number> {
+  const { numDeletedRows } = await tx
+    .deleteFrom('actions')
+    .where('at', '<', before.getTime())
+    .executeTakeFirstOrThrow()
+  return Number(numDeletedRows)
+}

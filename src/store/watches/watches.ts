@@ -1,0 +1,178 @@
+/** Watches: as configured, or as made by people. A removed one keeps its cycles; its name is free again. */
+import type { Kysely, Selectable } from 'kysely'
+import { RepriseError } from '../../contract/errors.ts'
+import type { WatchId } from '../../contract/ids.ts'
+import type { WatchDefinition } from '../../contract/watch.ts'
+import type { Tables } from '../base/schema.ts'
+import type { WatchesTable } from '../base/watch-schema.ts'
+import type { Tx } from '../base/writer.ts'
+import { addCycle, dropQueued, type NewCycle } from './cycles.ts'
+import type { CycleRecord, WatchRecord } from './records.ts'
+
+export async function addWatch(tx: Tx, watch: WatchRecord): Promise<WatchRecord> {
+  const known = await findWatch(tx, watch.name)
+  if (known) {
+    throw new RepriseError('conflict', `there is a watch named ${watch.name} already`, {
+      hint: `Choose another name, or change it: reprise watch show ${watch.name}`,
+      details: { watchId: known.id },
+    })
+  }
+  await tx.insertInto('watches').values(toRow(watch)).execute()
+  return watch
+}
+
+export interface WatchChange {
+  definition?: WatchDefinition
+  source?: WatchRecord['source']
+  state?: WatchRecord['state']
+  due?: WatchRecord['due']
+  /** null: the memory begins anew with the next cycle. */
+  memory?: null
+}
+
+export async function updateWatch(
+  tx: Tx,
+  id: WatchId,
+  { definition, source, state, due, memory }: WatchChange,
+  at: Date,
+): Promise<WatchRecord | null> {
+  const row = await tx
+    .updateTable('watches')
+    .set({
+      updated_at: at.getTime(),
+      ...(definition && { definition: JSON.stringify(definition) }),
+      ...(source && { source }),
+      ...(state && { state }),
+      ...(due !== undefined && { due_at: due?.at.getTime() ?? null, next_at: due?.fireAt.getTime() ?? null }),
+      ...(memory === null && { session_id: null, session_since: null, session_cycles: 0 }),
+    })
+    .where('id', '=', id)
+    .where('removed_at', 'is', null)
+    .returningAll()
+    .executeTakeFirst()
+  return row ? toWatch(row) : null
+}
+
+/** With what it has queued; an open cycle goes on. False if it is gone already. */
+export async function removeWatch(tx: Tx, id: WatchId, at: Date): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('watches')
+    .set({ removed_at: at.getTime(), next_at: null, due_at: null })
+    .where('id', '=', id)
+    .where('removed_at', 'is', null)
+    .executeTakeFirst()
+  if (numUpdatedRows === 0n) return false
+  await dropQueued(tx, id, at)
+  return true
+}
+
+/** By id or by name. */
+export async function findWatch(db: Kysely<Tables>, idOrName: string): Promise<WatchRecord | null> {
+  const row = await db
+    .selectFrom('watches')
+    .selectAll()
+    .where((eb) => eb.or([eb('id', '=', idOrName as WatchId), eb('name', '=', idOrName)]))
+    .where('removed_at', 'is', null)
+    .executeTakeFirst()
+  return row ? toWatch(row) : null
+}
+
+/** Also if it is removed. */
+export async function getWatch(db: Kysely<Tables>, id: WatchId): Promise<WatchRecord | null> {
+  const row = await db.selectFrom('watches').selectAll().where('id', '=', id).executeTakeFirst()
+  return row ? toWatch(row) : null
+}
+
+export async function listWatches(db: Kysely<Tables>): Promise<WatchRecord[]> {
+  const rows = await db
+    .selectFrom('watches')
+    .selectAll()
+    .where('removed_at', 'is', null)
+    .orderBy('name')
+    .execute()
+  return rows.map(toWatch)
+}
+
+export async function listDueWatches(db: Kysely<Tables>, now: Date, limit: number): Promise<WatchRecord[]> {
+  const rows = await db
+    .selectFrom('watches')
+    .selectAll()
+    .where('next_at', '<=', now.getTime())
+    .where('removed_at', 'is', null)
+    .orderBy('next_at')
+    .limit(limit)
+    .execute()
+  return rows.map(toWatch)
+}
+
+export async function nextWatchAt(db: Kysely<Tables>): Promise<Date | null> {
+  const row = await db
+    .selectFrom('watches')
+    .select((eb) => eb.fn.min('next_at').as('at'))
+    .where('next_at', 'is not', null)
+    .where('removed_at', 'is', null)
+    .executeTakeFirst()
+  return row?.at == null ? null : new Date(Number(row.at))
+}
+
+/** One firing of its schedule, and when the next is due: both or neither, and once. null: it was not due any more. */
+export async function fireWatch(
+  tx: Tx,
+  { id, due }: WatchRecord,
+  cycle: NewCycle,
+  next: WatchRecord['due'],
+): Promise<CycleRecord | null> {
+  const { numUpdatedRows } = await tx
+    .updateTable('watches')
+    .set({ due_at: next?.at.getTime() ?? null, next_at: next?.fireAt.getTime() ?? null })
+    .where('id', '=', id)
+    .where('due_at', '=', due?.at.getTime() ?? -1)
+    .where('state', '=', 'active')
+    .where('removed_at', 'is', null)
+    .executeTakeFirst()
+  return numUpdatedRows === 0n ? null : addCycle(tx, cycle)
+}
+
+function toRow(watch: WatchRecord): WatchesTable {
+  return {
+    id: watch.id,
+    name: watch.name,
+    source: watch.source,
+    definition: JSON.stringify(watch.definition),
+    state: watch.state,
+    due_at: watch.due?.at.getTime() ?? null,
+    next_at: watch.due?.fireAt.getTime() ?? null,
+    session_id: watch.memory?.sessionId ?? null,
+    session_since: watch.memory?.since.getTime() ?? null,
+    session_cycles: watch.memory?.cycles ?? 0,
+    cycles: watch.cycles,
+    created_at: watch.createdAt.getTime(),
+    updated_at: watch.updatedAt.getTime(),
+    removed_at: null,
+  }
+}
+
+function toWatch(row: Selectable<WatchesTable>): WatchRecord {
+  return {
+    id: row.id,
+    name: row.name,
+    source: row.source,
+    definition: JSON.parse(row.definition) as WatchDefinition,
+    state: row.state,
+    due:
+      row.due_at === null || row.next_at === null
+        ? null
+        : { at: new Date(Number(row.due_at)), fireAt: new Date(Number(row.next_at)) },
+    memory:
+      row.session_id === null || row.session_since === null
+        ? null
+        : {
+            sessionId: row.session_id,
+            since: new Date(Number(row.session_since)),
+            cycles: row.session_cycles,
+          },
+    cycles: row.cycles,
+    createdAt: new Date(Number(row.created_at)),
+    updatedAt: new Date(Number(row.updated_at)),
+  }
+}
