@@ -3,14 +3,16 @@ import type { EventType } from '../../contract/events.ts'
 import { NO_USAGE } from '../../contract/outcome.ts'
 import { addUsage, computeSpend, type Rates, type Spend } from '../../core/cost/usage.ts'
 import type { AttemptRecord, RunRecord, RunSpend, StoredEvent } from '../../store/base/records.ts'
-import type { EngineParts } from '../parts.ts'
+import type { Store } from '../../store/store.ts'
 import { toSpendEvent } from './meter.ts'
 import { readRates } from './rates.ts'
+
+export type SpendStore = Pick<Store, 'listEvents' | 'listAttempts' | 'getFact'>
 
 const SPENDING: readonly EventType[] = ['model-call', 'turn-end', 'compaction']
 
 /** What a run has spent, as far as its stored events tell. */
-export async function readSpend({ store }: EngineParts, run: RunRecord): Promise<RunSpend> {
+export async function readSpend(store: SpendStore, run: RunRecord): Promise<RunSpend> {
   const events = await store.listEvents(run.id, { types: SPENDING })
   return totalOf([
     ...computeSpends(await store.listAttempts(run.id), events, await readRates(store)).values(),

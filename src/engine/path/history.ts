@@ -13,22 +13,31 @@ import { readParts, WorkLog } from './work-log.ts'
 
 const PAGE = 200
 
+export type PastStore = Pick<Store, 'getSession' | 'listOutsideTurns' | 'listRuns' | 'listEvents'>
+
+export interface PastLimit {
+  /** Only what came before this run. */
+  before: Pick<RunRecord, 'id'>
+  /** Runs at the same task: what they did is no turn before it. */
+  own: ReadonlySet<RunId>
+}
+
 /**
  * Oldest first. A session that was started with another one's history continues that one, so its past is both. What
  * is too long to send is cut when the prompt is composed. `wholeChars`: how much of what the agents did is read, the
  * newest first; of the rest there are the final words only.
  */
 export async function readPastTurns(
-  store: Store,
+  store: PastStore,
   sessionId: SessionId | null,
-  run: RunRecord,
+  until: PastLimit,
   wholeChars = 0,
 ): Promise<PastTurn[]> {
   const past: Past[] = []
   const seen = new Set<SessionId>()
   for (let id = sessionId; id !== null && !seen.has(id); ) {
     seen.add(id)
-    past.push(...(await pastOfSession(store, id, run)))
+    past.push(...(await pastOfSession(store, id, until)))
     id = (await store.getSession(id))?.continues ?? null
   }
   let room = wholeChars
@@ -46,24 +55,24 @@ export async function readPastTurns(
 type Past = { at: Date } & ({ by: RunRecord; outside?: never } | { by?: never; outside: KnownOutsideTurn })
 
 /** Newest first. */
-async function pastOfSession(store: Store, id: SessionId, run: RunRecord): Promise<Past[]> {
+async function pastOfSession(store: PastStore, id: SessionId, { before, own }: PastLimit): Promise<Past[]> {
   const past: Past[] = (await store.listOutsideTurns(id)).map((outside) => ({ at: outside.saidAt, outside }))
   for await (const by of runsOfSession(store, id)) {
-    if (by.id < run.id && by.attemptCount > 0 && !isSameJob(by, run)) past.push({ at: by.createdAt, by })
+    if (by.id < before.id && by.attemptCount > 0 && !own.has(by.id)) past.push({ at: by.createdAt, by })
   }
   return past.sort((a, b) => b.at.getTime() - a.at.getTime())
 }
 
-async function* runsOfSession(store: Store, sessionId: SessionId): AsyncGenerator<RunRecord> {
+async function* runsOfSession(
+  store: Pick<Store, 'listRuns'>,
+  sessionId: SessionId,
+): AsyncGenerator<RunRecord> {
   for (let cursor: string | null | undefined; cursor !== null; ) {
     const page = await store.listRuns({ limit: PAGE, sessionId, ...(cursor ? { cursor } : {}) })
     yield* page.items
     cursor = page.nextCursor
   }
 }
-
-/** What a job did in earlier runs is no turn before it: it is the same task. */
-const isSameJob = (a: RunRecord, b: RunRecord) => a.links.jobId !== null && a.links.jobId === b.links.jobId
 
 function toTurn(run: RunRecord, parts: readonly PastPart[]): PastTurn {
   const ending =
@@ -81,7 +90,7 @@ function toOutsideTurn({ text, answer, inSession }: KnownOutsideTurn): PastTurn 
 }
 
 export interface EarlierAttempts {
-  /** The newest one's end; null if this is the first attempt. Of a job: at any of its runs. */
+  /** The newest one's end; null if this is the first attempt at the task. */
   how: string | null
   tools: ToolCall[]
   /** Those of `tools` that were called after the agent had first taken this run's prompt. */
@@ -93,7 +102,12 @@ export interface EarlierAttempts {
   saying: string | null
 }
 
-export async function readEarlierAttempts(store: Store, run: RunRecord): Promise<EarlierAttempts> {
+/** `runs`: those whose attempts were attempts at the same task, oldest first. */
+export async function readEarlierAttempts(
+  store: Pick<Store, 'listEvents' | 'listQuestions'>,
+  run: RunRecord,
+  runs: readonly RunRecord[],
+): Promise<EarlierAttempts> {
   const earlier: EarlierAttempts = {
     how: null,
     tools: [],
@@ -102,8 +116,6 @@ export async function readEarlierAttempts(store: Store, run: RunRecord): Promise
     saidSomething: false,
     saying: null,
   }
-  const { jobId } = run.links
-  const runs = jobId === null ? [run] : await store.listRunsOfJobs([jobId])
   if (runs.every(({ attemptCount, outdatedAttempts }) => attemptCount === outdatedAttempts)) return earlier
   earlier.how = 'the agent was interrupted'
   const byId = new Map<string, ToolCall>()
@@ -166,7 +178,7 @@ export async function readEarlierAttempts(store: Store, run: RunRecord): Promise
 
 /** Of tools that did not end: what they waited for. */
 async function readWaits(
-  store: Store,
+  store: Pick<Store, 'listQuestions'>,
   byId: ReadonlyMap<string, ToolCall>,
   begunIn: ReadonlyMap<ToolCall, AttemptId | null>,
 ): Promise<void> {

@@ -1,6 +1,6 @@
 /** What is due later in a session: looked at, asked for by people, and cancelled. */
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
-import type { WatchEngine } from '../../engine/watches/api.ts'
+import type { FollowUpEngine } from '../../engine/follow-ups/api.ts'
 import {
   CreateFollowUp,
   FollowUp,
@@ -51,7 +51,7 @@ const cancel = createRoute({
   responses: { 200: json('It will not fire', FollowUp), default: failure },
 })
 
-export function addFollowUpRoutes(app: OpenAPIHono, engine: WatchEngine): void {
+export function addFollowUpRoutes(app: OpenAPIHono, engine: FollowUpEngine): void {
   app.openapi(create, async (c) => {
     const key = c.req.valid('header')['idempotency-key'] ?? null
     const followUp = await engine.createFollowUp(c.req.valid('json'), key)
