@@ -1,6 +1,6 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import type { Engine } from '../../engine/api.ts'
-import { Agent, failure, json, page } from '../schemas.ts'
+import { Agent, failure, json, page } from '../base/schemas.ts'
 
 const list = createRoute({
   method: 'get',

@@ -9,7 +9,7 @@ import {
   json,
   RestoreCheckpoint,
   RestoredCheckpoint,
-} from '../schemas.ts'
+} from '../base/schemas.ts'
 
 const diff = createRoute({
   method: 'get',

@@ -14,7 +14,7 @@ import {
   page,
   UpdateConversation,
   UpdatedConversation,
-} from '../schemas.ts'
+} from '../base/schemas.ts'
 
 const create = createRoute({
   method: 'post',

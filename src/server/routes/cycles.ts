@@ -1,7 +1,7 @@
 /** One time that a watch looked: its runs, what they cost, and what they asked for later. */
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import type { WatchEngine } from '../../engine/watches/api.ts'
-import { Cycle, CycleDetail, CyclePath, failure, json } from '../schemas.ts'
+import { Cycle, CycleDetail, CyclePath, failure, json } from '../base/schemas.ts'
 
 const get = createRoute({
   method: 'get',

@@ -1,7 +1,7 @@
 /** Chains of runs, and the approvals they wait for. */
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import type { Engine } from '../../engine/api.ts'
-import { Approval, Chain, Escalation, failure, json, page, RunPath } from '../schemas.ts'
+import { Approval, Chain, Escalation, failure, json, page, RunPath } from '../base/schemas.ts'
 
 const chain = createRoute({
   method: 'get',

@@ -1,8 +1,8 @@
 /** A run's events, replayed from any point and followed to the end. */
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Engine } from '../../engine/api.ts'
-import { isOver, NDJSON, SSE, streamEvents } from '../event-stream.ts'
-import { EventsHeaders, EventsQuery, failure, RunEvent, RunPath } from '../schemas.ts'
+import { isOver, NDJSON, SSE, streamEvents } from '../base/event-stream.ts'
+import { EventsHeaders, EventsQuery, failure, RunEvent, RunPath } from '../base/schemas.ts'
 
 const events = createRoute({
   method: 'get',

@@ -10,7 +10,7 @@ import {
   IdempotencyHeaders,
   json,
   page,
-} from '../schemas.ts'
+} from '../base/schemas.ts'
 
 const create = createRoute({
   method: 'post',

@@ -8,9 +8,9 @@ import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Context, MiddlewareHandler } from 'hono'
 import { RepriseError } from '../../contract/errors.ts'
 import type { WatchEngine } from '../../engine/watches/api.ts'
-import { checkHook } from '../hook-auth.ts'
-import { failure, HookPath, json, Triggered } from '../schemas.ts'
-import { isNews } from '../triggered.ts'
+import { checkHook } from '../base/hook-auth.ts'
+import { failure, HookPath, json, Triggered } from '../base/schemas.ts'
+import { isNews } from '../base/triggered.ts'
 
 const SIGNATURE = 'x-hub-signature-256'
 

@@ -13,7 +13,7 @@ import {
   page,
   RetryJobQuery,
   UpdateJob,
-} from '../schemas.ts'
+} from '../base/schemas.ts'
 
 const create = createRoute({
   method: 'post',

@@ -1,7 +1,7 @@
 /** Changing what has been said. */
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Engine } from '../../engine/api.ts'
-import { EditMessage, failure, json, Message, MessagePath } from '../schemas.ts'
+import { EditMessage, failure, json, Message, MessagePath } from '../base/schemas.ts'
 
 const edit = createRoute({
   method: 'patch',

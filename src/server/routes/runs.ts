@@ -12,7 +12,7 @@ import {
   RunPath,
   RunsQuery,
   ToolResult,
-} from '../schemas.ts'
+} from '../base/schemas.ts'
 
 const create = createRoute({
   method: 'post',

@@ -1,6 +1,6 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import type { Engine } from '../../engine/api.ts'
-import { failure, json, PageQuery, page, Session, SessionDetail, SessionPath } from '../schemas.ts'
+import { failure, json, PageQuery, page, Session, SessionDetail, SessionPath } from '../base/schemas.ts'
 
 const list = createRoute({
   method: 'get',

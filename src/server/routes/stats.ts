@@ -1,6 +1,6 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import type { Engine } from '../../engine/api.ts'
-import { failure, json, Stats } from '../schemas.ts'
+import { failure, json, Stats } from '../base/schemas.ts'
 
 const read = createRoute({
   method: 'get',

@@ -1,7 +1,7 @@
 /** The daemon about itself. */
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
-import type { AppOptions } from '../app-options.ts'
-import { failure, Health, json, Status } from '../schemas.ts'
+import type { AppOptions } from '../base/app-options.ts'
+import { failure, Health, json, Status } from '../base/schemas.ts'
 
 const health = createRoute({
   method: 'get',

@@ -3,7 +3,7 @@ import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import type { Run as RunValue } from '../../contract/run.ts'
 import type { Engine } from '../../engine/api.ts'
-import { optionalBody } from '../optional-body.ts'
+import { optionalBody } from '../base/optional-body.ts'
 import {
   ConversationPath,
   CreateTurn,
@@ -13,7 +13,7 @@ import {
   MessagePath,
   RetryTurn,
   Run,
-} from '../schemas.ts'
+} from '../base/schemas.ts'
 
 const accepted = z.object({ run: Run })
 const responses = {

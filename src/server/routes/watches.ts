@@ -1,7 +1,7 @@
 /** Making, looking at, changing, triggering and removing watches. */
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import type { WatchEngine } from '../../engine/watches/api.ts'
-import { optionalBody } from '../optional-body.ts'
+import { optionalBody } from '../base/optional-body.ts'
 import {
   CreateWatch,
   Cycle,
@@ -15,9 +15,9 @@ import {
   UpdateWatch,
   Watch,
   WatchPath,
-} from '../schemas.ts'
-import { isNews } from '../triggered.ts'
-import { withEveryMs } from '../watch-request.ts'
+} from '../base/schemas.ts'
+import { isNews } from '../base/triggered.ts'
+import { withEveryMs } from '../base/watch-request.ts'
 
 const create = createRoute({
   method: 'post',

@@ -3,10 +3,10 @@
  * was read last, so a slow reader costs one page of memory however far it is behind, and nobody else notices it.
  * The engine's progress notice only ends a wait; what is new is always looked up.
  */
-import type { RunEvent } from '../contract/events.ts'
-import type { RunId } from '../contract/ids.ts'
-import { nextPageSize, START_PAGE } from '../core/page-size.ts'
-import type { Engine } from '../engine/api.ts'
+import type { RunEvent } from '../../contract/events.ts'
+import type { RunId } from '../../contract/ids.ts'
+import { nextPageSize, START_PAGE } from '../../core/page-size.ts'
+import type { Engine } from '../../engine/api.ts'
 
 type EventEngine = Pick<Engine, 'listEvents' | 'onProgress' | 'getRun'>
 

@@ -1,5 +1,5 @@
 /** What the HTTP surface needs of the daemon around it. */
-import type { Engine } from '../engine/api.ts'
+import type { Engine } from '../../engine/api.ts'
 import type { ServerLog } from './error-response.ts'
 
 export interface AppOptions {

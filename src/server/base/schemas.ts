@@ -1,13 +1,13 @@
 /** The contract's schemas under the names they have in the OpenAPI document, and what only HTTP adds to them. */
 import { z } from '@hono/zod-openapi'
-import * as agent from '../contract/agent.ts'
-import * as chain from '../contract/chain.ts'
-import * as conversation from '../contract/conversation.ts'
-import * as errors from '../contract/errors.ts'
-import * as escalation from '../contract/escalation.ts'
-import * as events from '../contract/events.ts'
-import * as followUp from '../contract/follow-up.ts'
-import * as http from '../contract/http.ts'
+import * as agent from '../../contract/agent.ts'
+import * as chain from '../../contract/chain.ts'
+import * as conversation from '../../contract/conversation.ts'
+import * as errors from '../../contract/errors.ts'
+import * as escalation from '../../contract/escalation.ts'
+import * as events from '../../contract/events.ts'
+import * as followUp from '../../contract/follow-up.ts'
+import * as http from '../../contract/http.ts'
 import {
   ConversationId,
   CycleId,
@@ -17,12 +17,12 @@ import {
   RunId,
   SessionRef,
   WatchId,
-} from '../contract/ids.ts'
-import * as job from '../contract/job.ts'
-import * as run from '../contract/run.ts'
-import * as session from '../contract/session.ts'
-import * as stats from '../contract/stats.ts'
-import * as watch from '../contract/watch.ts'
+} from '../../contract/ids.ts'
+import * as job from '../../contract/job.ts'
+import * as run from '../../contract/run.ts'
+import * as session from '../../contract/session.ts'
+import * as stats from '../../contract/stats.ts'
+import * as watch from '../../contract/watch.ts'
 
 /** A copy, because only schemas made after @hono/zod-openapi was loaded have its method. */
 const named = <T extends z.ZodType>(name: string, schema: T): T => schema.clone().openapi(name)

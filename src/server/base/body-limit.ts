@@ -1,7 +1,7 @@
 /** How much is read of a request. What is longer is refused, without the rest being read. */
 import type { MiddlewareHandler } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
-import { RepriseError } from '../contract/errors.ts'
+import { RepriseError } from '../../contract/errors.ts'
 
 const LIMITS = {
   general: {

@@ -5,7 +5,7 @@
 import type { Context } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
-import { RepriseError } from '../contract/errors.ts'
+import { RepriseError } from '../../contract/errors.ts'
 import { HTTP_STATUS } from './http-status.ts'
 
 export interface ServerLog {

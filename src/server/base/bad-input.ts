@@ -1,6 +1,6 @@
 /** From what the schemas found wrong to one error that names every field and what was expected there. */
 import type { z } from 'zod'
-import { RepriseError } from '../contract/errors.ts'
+import { RepriseError } from '../../contract/errors.ts'
 
 type Target = 'json' | 'query' | 'param' | 'header' | 'cookie' | 'form'
 

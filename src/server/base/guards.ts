@@ -5,8 +5,8 @@
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { MiddlewareHandler } from 'hono'
-import { RepriseError } from '../contract/errors.ts'
-import { isLoopback } from '../core/loopback.ts'
+import { RepriseError } from '../../contract/errors.ts'
+import { isLoopback } from '../../core/loopback.ts'
 
 export function guardHost(allowedHosts: readonly string[]): MiddlewareHandler {
   const allowed = new Set(allowedHosts.map((host) => host.toLowerCase()))
