@@ -1,12 +1,13 @@
 /**
- * Whatever goes wrong becomes `{error: {code, message, hint?, details?}}`. What we did not expect is logged in full
- * and answered without its insides.
+ * Every failure becomes `{error: {code, message, hint?, details?}}`. An unexpected one is logged in full, and the
+ * response does not show its details.
  */
 import type { Context } from 'hono'
-import { HTTPException } from 'hono/http-exception'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { RepriseError } from '../../contract/errors.ts'
 import { HTTP_STATUS } from './http-status.ts'
+import { ALL_ROUTES, fits } from './register.ts'
+import { UnsupportedMediaType } from './validate.ts'
 
 export interface ServerLog {
   error: (fields: object, message: string) => void
@@ -18,7 +19,7 @@ export function errorResponse(c: Context, error: RepriseError, status?: Contentf
   return c.json(error.toBody(), status ?? HTTP_STATUS[error.code])
 }
 
-/** In whole seconds, as the header wants it; never too early. */
+/** In whole seconds, rounded up. */
 function retryAfterOf({ code, details }: RepriseError): number | null {
   if (code !== 'rate-limited' || typeof details !== 'object' || details === null) return null
   const ms = (details as { retryAfterMs?: unknown }).retryAfterMs
@@ -27,7 +28,7 @@ function retryAfterOf({ code, details }: RepriseError): number | null {
 
 export function answerError(log: ServerLog) {
   return (thrown: Error, c: Context): Response => {
-    if (thrown instanceof HTTPException) return answerHttpException(thrown, c)
+    if (thrown instanceof UnsupportedMediaType) return errorResponse(c, thrown, 415)
     if (thrown instanceof RepriseError && thrown.code !== 'internal') {
       if (HTTP_STATUS[thrown.code] >= 500) logFailure(log, thrown, c)
       return errorResponse(c, thrown)
@@ -40,55 +41,27 @@ export function answerError(log: ServerLog) {
   }
 }
 
-/** Thrown by the validators before they get to our schemas. */
-function answerHttpException(thrown: HTTPException, c: Context): Response {
-  if (thrown.status === 415) {
-    const got = c.req.header('content-type')
-    const error = new RepriseError(
-      'bad-request',
-      `Content-Type: expected application/json, got ${got ? JSON.stringify(got) : 'none'}`,
-      { hint: 'Send the header Content-Type: application/json.' },
-    )
-    return errorResponse(c, error, 415)
-  }
-  const message = thrown.status === 400 ? 'body: expected valid JSON' : thrown.message
-  return errorResponse(c, new RepriseError('bad-request', message), thrown.status as ContentfulStatusCode)
-}
-
 function logFailure(log: ServerLog, thrown: Error, c: Context): void {
   log.error({ err: thrown, method: c.req.method, path: c.req.path }, 'a request failed')
 }
 
-/** A path we know under another method is told apart from one we do not know. */
-export function answerUnknownRoute(knownRoutes: () => readonly { method: string; path: string }[]) {
-  return (c: Context): Response => {
-    const { method, path } = c.req
-    const allowed = knownRoutes()
-      .filter((route) => route.method !== 'ALL' && fits(route.path, path))
-      .map((route) => route.method)
-    if (allowed.length === 0) {
-      return errorResponse(
-        c,
-        new RepriseError('not-found', `there is nothing at ${path}`, {
-          hint: 'GET /api/openapi.json lists what there is.',
-        }),
-      )
-    }
-    const methods = [...new Set(allowed)].join(', ')
-    c.header('Allow', methods)
+/** 405 for a path that exists with other methods, 404 for any other path. */
+export function answerUnknownRoute(c: Context): Response {
+  const { method, path } = c.req
+  const allowed = ALL_ROUTES.filter(({ pattern }) => fits(pattern, path)).map((route) => route.method)
+  if (allowed.length === 0) {
     return errorResponse(
       c,
-      new RepriseError('bad-request', `${path} does not take ${method}: expected ${methods}`),
-      405,
+      new RepriseError('not-found', `there is nothing at ${path}`, {
+        hint: 'GET /api/openapi.json lists what there is.',
+      }),
     )
   }
-}
-
-function fits(pattern: string, path: string): boolean {
-  const expected = pattern.split('/')
-  const actual = path.split('/')
-  return (
-    expected.length === actual.length &&
-    expected.every((part, index) => part.startsWith(':') || part === actual[index])
+  const methods = [...new Set(allowed)].join(', ')
+  c.header('Allow', methods)
+  return errorResponse(
+    c,
+    new RepriseError('bad-request', `${path} does not take ${method}: expected ${methods}`),
+    405,
   )
 }

@@ -1,4 +1,4 @@
-/** In requests an interval may be written as in the configuration: `every: "30m"`. Behind this, it is `everyMs`. */
+/** In requests an interval may be written as in the configuration: `every: "30m"`. The engine takes `everyMs`. */
 import { RepriseError } from '../../contract/errors.ts'
 import { parseDurationMs } from '../../contract/quantity.ts'
 
