@@ -5,12 +5,36 @@
  */
 import { z } from 'zod'
 
+export const CHANGE_KINDS = [
+  'run',
+  'job',
+  'conversation',
+  'message',
+  'session',
+  'question',
+  'approval',
+  'watch',
+  'cycle',
+  'follow-up',
+  'obstacle',
+  'notification',
+] as const
+export const ChangeKind = z.enum(CHANGE_KINDS)
+export type ChangeKind = z.infer<typeof ChangeKind>
+
 export const Change = z
   .object({
     seq: z.number().int().positive().describe('The number of the change. Later changes have higher numbers.'),
-    kind: z.string().describe('What changed: `run`, `job`, `conversation`, `watch`, `cycle`, …'),
-    id: z.string().describe('The id of what changed.'),
-    state: z.string().nullable().describe('Its state after the change; null: it has none, or it is gone.'),
+    kind: ChangeKind,
+    id: z
+      .string()
+      .describe(
+        'The id of what changed. For an approval: the run that waits for it. For a question: `<run>/<tool call>`. For an obstacle: `<account>/<model>`.',
+      ),
+    state: z
+      .string()
+      .nullable()
+      .describe('Its state after the change. `deleted`: it is gone. null: this kind has no states.'),
     at: z.iso.datetime(),
   })
   .meta({ id: 'Change' })

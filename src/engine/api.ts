@@ -1,7 +1,6 @@
 /** What the outside may ask of the engine. The server, and whoever embeds Reprise, see nothing else of it. */
 import type { Agent } from '../contract/agent.ts'
 import type { Chain } from '../contract/chain.ts'
-import type { Change } from '../contract/change.ts'
 import type {
   Conversation,
   ConversationDetail,
@@ -20,24 +19,11 @@ import type { ConversationId, MessageId, RunId } from '../contract/ids.ts'
 import type { CreateRun, Run, RunDetail, ToolResult } from '../contract/run.ts'
 import type { Session, SessionDetail } from '../contract/session.ts'
 import type { Stats } from '../contract/stats.ts'
+import type { Changes } from './base/changes.ts'
 import type { JobEngine } from './jobs/api.ts'
 import type { WatchEngine } from './watches/api.ts'
 
-/** What changed, numbered in the order of commits. Changes are kept for a while only. */
-export interface Changes {
-  /**
-   * Changes after the number `after`, oldest first. `tooOld`: changes after that number are not kept any more, so the
-   * reader must load anew and continue after `newest`. Without any change, `oldest` and `newest` are 0.
-   */
-  listChanges: (query: { after: number; limit: number }) => Promise<{
-    items: Change[]
-    oldest: number
-    newest: number
-    tooOld: boolean
-  }>
-  /** Calls back after changes were committed. Only a hint: listeners read at their own pace. */
-  onChanges: (listener: () => void) => () => void
-}
+export type { Changes }
 
 export interface Engine extends JobEngine, WatchEngine {
   /** Stores the intent. `created` is false if the key was seen before; the run is then the earlier one. */

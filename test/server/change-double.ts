@@ -1,23 +1,37 @@
-/** A change feed in memory: numbered from 1, of which the oldest can be dropped. */
-import type { Change } from '../../src/contract/change.ts'
-import type { Changes } from '../../src/engine/api.ts'
+/** The change feed of a store, in memory: numbered from 1, of which the oldest can be dropped. */
+import { describeChanges, type StoredChanges } from '../../src/engine/base/changes.ts'
 
-export interface ChangeDouble extends Changes {
-  add: (...changes: Pick<Change, 'kind' | 'id' | 'state'>[]) => void
+type StoredChange = Awaited<ReturnType<StoredChanges['listChanges']>>['items'][number]
+
+export interface ChangeDouble extends ReturnType<typeof describeChanges> {
+  add: (...changes: Pick<StoredChange, 'kind' | 'id' | 'state'>[]) => void
   /** Keeps only the newest. */
   keep: (count: number) => void
   listeners: () => number
 }
 
 export function createChangeDouble(): ChangeDouble {
-  let kept: Change[] = []
+  let kept: StoredChange[] = []
   let newest = 0
   const listeners = new Set<() => void>()
+  const store: StoredChanges = {
+    listChanges: async ({ after, limit }) => {
+      const oldest = kept[0]?.seq ?? newest + 1
+      const tooOld = after < oldest - 1 || after > newest
+      const items = tooOld ? [] : kept.filter(({ seq }) => seq > after).slice(0, limit)
+      return { items, oldest, newest, tooOld }
+    },
+    onChanges: (listener) => {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+  }
   return {
+    ...describeChanges(store),
     add: (...changes) => {
       for (const change of changes) {
         newest += 1
-        kept.push({ seq: newest, ...change, at: new Date().toISOString() })
+        kept.push({ ...change, seq: newest, at: new Date() })
       }
       for (const listener of listeners) listener()
     },
@@ -25,18 +39,5 @@ export function createChangeDouble(): ChangeDouble {
       kept = kept.slice(-count)
     },
     listeners: () => listeners.size,
-    listChanges: async ({ after, limit }) => {
-      const oldest = kept[0]?.seq ?? 0
-      return {
-        items: kept.filter(({ seq }) => seq > after).slice(0, limit),
-        oldest,
-        newest,
-        tooOld: after < newest && after + 1 < oldest,
-      }
-    },
-    onChanges: (listener) => {
-      listeners.add(listener)
-      return () => void listeners.delete(listener)
-    },
   }
 }

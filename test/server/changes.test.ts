@@ -13,7 +13,7 @@ beforeEach(async () => {
 })
 afterEach(() => server.close())
 
-const run = (state: string) => ({ kind: 'run', id: 'run_1', state })
+const run = (state: string) => ({ kind: 'run', id: 'run_1', state }) as const
 const open = (query = '', headers?: Record<string, string>, signal?: AbortSignal) =>
   openStream(`${server.url}/api/changes${query}`, headers, signal)
 const readAll = async (query: string, headers?: Record<string, string>) =>
@@ -31,7 +31,7 @@ describe('GET /api/changes', () => {
       kind: 'run',
       id: 'run_1',
       state: 'queued',
-      at: expect.any(String),
+      at: expect.stringMatching(/^\d{4}-.*Z$/),
     })
     feed.add(run('running'), { kind: 'conversation', id: 'cnv_1', state: null })
     expect(idsIn(await readUntil(response, (text) => text.includes('id: 3')))).toEqual(['2', '3'])

@@ -157,6 +157,9 @@ function createSchemas(): { of: SchemaOf; components: Json } {
       override: ({ jsonSchema }) => {
         // The regular expression of a date and time is long and says no more than the format.
         if (jsonSchema.format === 'date-time') delete jsonSchema.pattern
+        // Every integer has these limits, unless it has others.
+        if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
+        if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
       },
     },
   )
