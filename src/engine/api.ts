@@ -1,8 +1,11 @@
 /** What the outside may ask of the engine. The server, and programs that embed Reprise, see nothing else of it. */
+import type { Changes } from './base/changes.ts'
 import type { ConversationEngine } from './conversations/api.ts'
 import type { FollowUpEngine } from './follow-ups/api.ts'
 import type { JobEngine } from './jobs/api.ts'
 import type { RunEngine } from './runs/api.ts'
 import type { WatchEngine } from './watches/api.ts'
+
+export type { Changes }
 
 export interface Engine extends RunEngine, ConversationEngine, JobEngine, WatchEngine, FollowUpEngine {}

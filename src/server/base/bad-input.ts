@@ -1,21 +1,13 @@
-/** From what the schemas found wrong to one error that names every field and what was expected there. */
+/** Turns the issues of a schema into one error that names every field and what was expected there. */
 import type { z } from 'zod'
-import { RepriseError } from '../contract/errors.ts'
+import { RepriseError } from '../../contract/errors.ts'
 
-type Target = 'json' | 'query' | 'param' | 'header' | 'cookie' | 'form'
+/** The part of a request. */
+export type Target = 'body' | 'query' | 'path' | 'headers'
 
 interface Problem {
   field: string
   message: string
-}
-
-const WHOLE: Readonly<Record<Target, string>> = {
-  json: 'body',
-  form: 'body',
-  query: 'query',
-  param: 'path',
-  header: 'headers',
-  cookie: 'cookies',
 }
 
 export function badInput(target: Target, issues: readonly z.core.$ZodIssue[]): RepriseError {
@@ -23,12 +15,12 @@ export function badInput(target: Target, issues: readonly z.core.$ZodIssue[]): R
   return new RepriseError(
     'bad-request',
     problems.map(({ field, message }) => `${field}: ${message}`).join('; '),
-    { details: { in: WHOLE[target], problems } },
+    { details: { in: target, problems } },
   )
 }
 
 function problemsOf(issue: z.core.$ZodIssue, target: Target): Problem[] {
-  const field = issue.path.map(String).join('.') || WHOLE[target]
+  const field = issue.path.map(String).join('.') || target
   if (issue.code === 'unrecognized_keys') {
     const within = issue.path.length === 0 ? '' : `${issue.path.map(String).join('.')}.`
     return issue.keys.map((key) => ({
@@ -37,7 +29,7 @@ function problemsOf(issue: z.core.$ZodIssue, target: Target): Problem[] {
     }))
   }
   if (issue.code === 'invalid_union') {
-    // A form whose kind fits says what is wrong inside; if none does, say what kinds there are.
+    // If one member of the union fits by its kind, report the problems inside it; otherwise list the kinds.
     const inside = issue.errors.find((form) => form.every((problem) => problem.path.length > 0))
     if (inside) {
       return inside.flatMap((problem) =>
@@ -50,7 +42,7 @@ function problemsOf(issue: z.core.$ZodIssue, target: Target): Problem[] {
   return [{ field: shorten(field), message: wordOf(issue) }]
 }
 
-/** Zod says "Invalid input: expected string, received undefined"; the first half adds nothing. */
+/** Zod says "Invalid input: expected string, received undefined"; only the second half is kept. */
 function wordOf(issue: z.core.$ZodIssue): string {
   const message = issue.message
     .replace(/^Invalid (input|option|string): /, '')
@@ -61,7 +53,7 @@ function wordOf(issue: z.core.$ZodIssue): string {
   )
 }
 
-/** A key is the caller's text: it may be a megabyte long. */
+/** A key comes from the caller and may be a megabyte long. */
 function shorten(text: string): string {
   return text.length > 80 ? `${text.slice(0, 80)}…` : text
 }

@@ -1,6 +1,6 @@
 /** The HTTP status of every error code. A new code does not compile until it has its line here. */
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
-import type { ErrorCode } from '../contract/errors.ts'
+import type { ErrorCode } from '../../contract/errors.ts'
 
 export const HTTP_STATUS: Readonly<Record<ErrorCode, ContentfulStatusCode>> = {
   'bad-request': 400,

@@ -1,12 +1,12 @@
 /**
- * Who may talk to the daemon. Being on loopback protects from nobody: any web page can send requests there, and DNS
- * rebinding makes them look local. So the Host must be a name of this machine, an Origin must be our own, and every
- * call but the health check shows the token. What is sent to a watch is let through here: see hook-auth.ts.
+ * Who may call the daemon. Listening on loopback is no protection: any web page can send requests there, and DNS
+ * rebinding makes them look local. So the Host must be a name of this machine, an Origin must be the daemon's own, and
+ * every operation needs the token, unless the route table says otherwise. Events for watches: see hook-auth.ts.
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { MiddlewareHandler } from 'hono'
-import { RepriseError } from '../contract/errors.ts'
-import { isLoopback } from '../core/loopback.ts'
+import { RepriseError } from '../../contract/errors.ts'
+import { isLoopback } from '../../core/loopback.ts'
 
 export function guardHost(allowedHosts: readonly string[]): MiddlewareHandler {
   const allowed = new Set(allowedHosts.map((host) => host.toLowerCase()))
@@ -30,7 +30,7 @@ export function guardOrigin(): MiddlewareHandler {
   return async (c, next) => {
     const origin = c.req.header('origin')
     const own = `http://${c.req.header('host')}`.toLowerCase()
-    // Browsers leave Origin out of plain GETs, and say here where those come from.
+    // Browsers send no Origin with plain GET requests, but this header.
     const crossSite = c.req.header('sec-fetch-site') === 'cross-site'
     if (crossSite || (origin !== undefined && origin.toLowerCase() !== own)) {
       throw new RepriseError('forbidden-origin', `requests from ${origin ?? 'other sites'} are refused`, {
@@ -64,7 +64,7 @@ export function guardToken(
   }
 }
 
-/** Of equal length whatever the input, so that comparing takes equally long. */
+/** Digests have the same length for any input, so that comparing them takes the same time. */
 export const digest = (text: string) => createHash('sha256').update(text).digest()
 
 function hostName(host: string): string | null {

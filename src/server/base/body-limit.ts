@@ -1,7 +1,7 @@
-/** How much is read of a request. What is longer is refused, without the rest being read. */
+/** Limits of request bodies. A longer body is refused without reading the rest. */
 import type { MiddlewareHandler } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
-import { RepriseError } from '../contract/errors.ts'
+import { RepriseError } from '../../contract/errors.ts'
 
 const LIMITS = {
   general: {
@@ -9,7 +9,7 @@ const LIMITS = {
     says: '16 MiB',
     hint: 'Put large material into a file in the work directory and name it in the prompt.',
   },
-  /** An event is read by an agent, whole. */
+  /** An event is given to an agent as a whole. */
   event: {
     bytes: 256 * 1024,
     says: '256 KiB',
@@ -22,7 +22,7 @@ export function limitBody(kind: keyof typeof LIMITS): MiddlewareHandler {
   return bodyLimit({
     maxSize: bytes,
     onError: (c) => {
-      // The rest of the body is never read, so the connection is of no further use.
+      // The rest of the body is not read, so the connection cannot be used again.
       c.header('Connection', 'close')
       throw new RepriseError('payload-too-large', `body: expected at most ${says}`, { hint })
     },

@@ -1,6 +1,6 @@
-/** In requests an interval may be written as in the configuration: `every: "30m"`. Behind this, it is `everyMs`. */
-import { RepriseError } from '../contract/errors.ts'
-import { parseDurationMs } from '../contract/quantity.ts'
+/** In requests an interval may be written as in the configuration: `every: "30m"`. The engine takes `everyMs`. */
+import { RepriseError } from '../../contract/errors.ts'
+import { parseDurationMs } from '../../contract/quantity.ts'
 
 interface Interval {
   every?: string | number | undefined
