@@ -31,7 +31,7 @@ export async function runCli(argv: readonly string[], context: CliContext): Prom
 
 /** Loaded only when needed: it brings the schemas along, and help should be quick. */
 async function report(error: unknown, context: CliContext): Promise<number> {
-  const { reportError } = await import('./base/report-error.ts')
+  const { reportError } = await import('./daemon/report-error.ts')
   return reportError(error, context)
 }
 

@@ -1,7 +1,7 @@
 /** `reprise followups`, and where else follow-ups are shown. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { instant } from '../../src/cli/commands/followups.ts'
-import { fateOf } from '../../src/cli/watches/follow-up-text.ts'
+import { fateOf } from '../../src/cli/follow-ups/text.ts'
 import type { FollowUp } from '../../src/contract/follow-up.ts'
 import { RunId } from '../../src/contract/ids.ts'
 import { type CliDouble, createCliDouble } from './cli-double.ts'

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { describeJob } from '../../src/cli/jobs/detail.ts'
 import { jobRows } from '../../src/cli/jobs/table.ts'
-import { budgetText, explainState, formatTime, jobStateOf, whatNext } from '../../src/cli/jobs/text.ts'
+import { budgetText, explainState, jobStateOf, whatNext } from '../../src/cli/jobs/text.ts'
+import { formatTime } from '../../src/cli/terminal/time.ts'
 import type { JobDetail } from '../../src/contract/job.ts'
 import { createJobDoubles } from '../server/job-doubles.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { pagesOf, showPages } from '../../src/cli/run/ask-text.ts'
+import { pagesOf, showPages } from '../../src/cli/terminal/pages.ts'
 import { cutMiddle, describeCall, visible } from '../../src/contract/visible-text.ts'
 
 describe('what a screen would hide', () => {

@@ -2,7 +2,7 @@
 
 import { type CliContext, notify } from '../base/context.ts'
 import { EXIT } from '../base/exit-code.ts'
-import { reportError } from '../base/report-error.ts'
+import { reportError } from '../daemon/report-error.ts'
 import { summarizeTurn } from '../run/summary.ts'
 import { count } from '../terminal/amounts.ts'
 import { styleFor } from '../terminal/terminal.ts'

@@ -4,6 +4,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Conversation, HistoryScope } from '../../contract/conversation.ts'
 import { RepriseError } from '../../contract/errors.ts'
 import type { PermissionMode } from '../../contract/run.ts'
+import { wholeNumber } from '../base/arguments.ts'
 import type { CliContext } from '../base/context.ts'
 import { readInstructions } from '../base/instructions-file.ts'
 import { readPrompt } from '../base/prompt-input.ts'
@@ -11,7 +12,7 @@ import { usageError } from '../base/usage-error.ts'
 import { chatOnTerminal } from '../chat/loop.ts'
 import { chatOnce } from '../chat/once.ts'
 import { type AskDaemon, connectLastingly } from '../daemon/connect.ts'
-import { permissionsOption, wholeNumber } from '../run/options.ts'
+import { permissionsOption } from '../run/options.ts'
 
 const EXAMPLES = `
 On a terminal it goes on until you leave (Ctrl-D); /help in it lists what you can do besides talking. Ctrl-C cancels

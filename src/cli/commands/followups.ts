@@ -2,15 +2,15 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { CreateFollowUp, FollowUp, FollowUpState } from '../../contract/follow-up.ts'
 import type { RunId, SessionId } from '../../contract/ids.ts'
+import { duration } from '../base/arguments.ts'
 import { type CliContext, printJson, printLine } from '../base/context.ts'
 import { idArgument } from '../base/id-argument.ts'
-import { addListCommand } from '../base/list-command.ts'
 import { readPrompt } from '../base/prompt-input.ts'
 import { usageError } from '../base/usage-error.ts'
 import { connect } from '../daemon/connect.ts'
-import { duration } from '../run/options.ts'
+import { describeFollowUp, fateOf, followUpRows } from '../follow-ups/text.ts'
+import { addListCommand } from '../list/list-command.ts'
 import { styleFor } from '../terminal/terminal.ts'
-import { describeFollowUp, fateOf, followUpRows } from '../watches/follow-up-text.ts'
 
 const EXAMPLES = `
 Agents ask for follow-ups with their own scheduling tools; Reprise keeps them and gives the session the prompt when it

@@ -3,9 +3,9 @@ import type { Command } from 'commander'
 import { InvalidArgumentError } from 'commander'
 import { parseDurationMs } from '../../contract/quantity.ts'
 import { type CliContext, printJson } from '../base/context.ts'
-import { printTable } from '../base/print-page.ts'
 import { refuseWords } from '../base/subcommand.ts'
 import { type InitWatchOptions, initWatch } from '../init/watch.ts'
+import { printTable } from '../terminal/print-page.ts'
 import { newName } from '../watches/options.ts'
 
 const EXAMPLES = `

@@ -4,16 +4,16 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { Client } from '../../client/client.ts'
 import type { CreateRun, RunDetail } from '../../contract/run.ts'
+import { amount, wholeNumber } from '../base/arguments.ts'
 import { type CliContext, notify, printJson, printLine } from '../base/context.ts'
 import { EXIT } from '../base/exit-code.ts'
 import { readInstructions } from '../base/instructions-file.ts'
 import { readPrompt } from '../base/prompt-input.ts'
 import { type AskDaemon, connectLastingly } from '../daemon/connect.ts'
-import { formatTime } from '../jobs/text.ts'
 import { chainLines, reportLines } from '../run/chain-text.ts'
 import { followToEnd } from '../run/follow.ts'
-import { amount, wholeNumber } from '../run/options.ts'
 import { styleFor, widthOf } from '../terminal/terminal.ts'
+import { formatTime } from '../terminal/time.ts'
 
 const EXAMPLES = `
 A cheap model looks first. If it finds something that needs doing, the next tier takes over in the same session, with

@@ -2,9 +2,9 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import type { Client } from '../../client/client.ts'
 import type { Job, JobState, UpdateJob } from '../../contract/job.ts'
+import { amount, priority, wholeNumber } from '../base/arguments.ts'
 import { type CliContext, printJson, printLine } from '../base/context.ts'
 import { idArgument } from '../base/id-argument.ts'
-import { addListCommand } from '../base/list-command.ts'
 import { usageError } from '../base/usage-error.ts'
 import { connect } from '../daemon/connect.ts'
 import { restoreCheckpoint, showDiff } from '../jobs/checkpoints.ts'
@@ -13,7 +13,7 @@ import { followJob } from '../jobs/follow.ts'
 import { showLogs, showTranscript } from '../jobs/logs.ts'
 import { jobRows } from '../jobs/table.ts'
 import { explainState, jobStateOf } from '../jobs/text.ts'
-import { amount, priority, wholeNumber } from '../run/options.ts'
+import { addListCommand } from '../list/list-command.ts'
 
 const EXAMPLES = `
 Examples:

@@ -1,14 +1,14 @@
 /** `reprise runs`: what ran, how it ended, and having a say in what is running. */
 import type { Command } from 'commander'
+import { wholeNumber } from '../base/arguments.ts'
 import { type CliContext, printJson, printLine } from '../base/context.ts'
 import { idArgument } from '../base/id-argument.ts'
-import { addListCommand } from '../base/list-command.ts'
 import { connect } from '../daemon/connect.ts'
+import { addListCommand } from '../list/list-command.ts'
 import { answerQuestion } from '../run/answer.ts'
 import { addChainCommands } from '../run/chain.ts'
 import { showRun } from '../run/detail.ts'
 import { showEvents } from '../run/events.ts'
-import { wholeNumber } from '../run/options.ts'
 import { runRows, stateOf } from '../run/table.ts'
 
 const EXAMPLES = `

@@ -2,9 +2,9 @@
 import type { Command } from 'commander'
 import type { Session } from '../../contract/session.ts'
 import { type CliContext, printJson, printLine } from '../base/context.ts'
-import { addListCommand } from '../base/list-command.ts'
 import { usageError } from '../base/usage-error.ts'
 import { connect } from '../daemon/connect.ts'
+import { addListCommand } from '../list/list-command.ts'
 import { formatAge, formatCost, formatSize, formatTokens } from '../terminal/amounts.ts'
 import { styleFor } from '../terminal/terminal.ts'
 

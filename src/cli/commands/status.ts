@@ -6,12 +6,12 @@ import type { Job } from '../../contract/job.ts'
 import type { Watch } from '../../contract/watch.ts'
 import { type CliContext, printJson, printLine } from '../base/context.ts'
 import { findDaemon, homeOf } from '../daemon/link.ts'
-import { formatTime } from '../jobs/text.ts'
 import { obstacleLines, pausedLines, quotaLines } from '../run/obstacle-text.ts'
 import { runRows } from '../run/table.ts'
 import { count, formatAge, formatBytes, formatDistance } from '../terminal/amounts.ts'
 import { formatTable } from '../terminal/table.ts'
 import { styleFor, widthOf } from '../terminal/terminal.ts'
+import { formatTime } from '../terminal/time.ts'
 
 export function define(command: Command, context: CliContext): void {
   command

@@ -10,7 +10,8 @@ import { followToEnd } from '../run/follow.ts'
 import { sessionPart } from '../run/summary.ts'
 import { formatCost, formatDuration, formatTokens } from '../terminal/amounts.ts'
 import { type Style, styleFor } from '../terminal/terminal.ts'
-import { formatTime, jobStateOf, whatNext } from './text.ts'
+import { formatTime } from '../terminal/time.ts'
+import { jobStateOf, whatNext } from './text.ts'
 
 export async function followJob(
   client: Client,

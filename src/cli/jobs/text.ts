@@ -1,6 +1,7 @@
 /** What a job's state means, and what to do about it. */
 import type { Attention, Job, JobState } from '../../contract/job.ts'
 import { count, formatCost, formatTokens } from '../terminal/amounts.ts'
+import { formatTime } from '../terminal/time.ts'
 
 /** Beyond what its name says. */
 const MEANING: Readonly<Record<JobState, string>> = {
@@ -82,13 +83,4 @@ export function budgetText({ maxBudgetUsd, maxBudgetTokens, progress, spent }: J
   if (!shared) return total
   const own = `${formatCost(progress.costUsd)}, ${formatTokens(progress.tokens)} tokens`
   return `${total}, ${count(spent.followUpRuns, 'run')} of follow-ups included; without them ${own}`
-}
-
-/** By the clock on the wall here; with the day if it is another one. */
-export function formatTime(at: string, now = new Date()): string {
-  const date = new Date(at)
-  const two = (value: number) => String(value).padStart(2, '0')
-  const time = [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':')
-  if (date.toDateString() === now.toDateString()) return time
-  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${time}`
 }

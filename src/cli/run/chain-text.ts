@@ -2,9 +2,9 @@
 import type { Chain, ChainRun } from '../../contract/chain.ts'
 import type { Escalation, Refusal, Signal } from '../../contract/escalation.ts'
 import { visible } from '../../contract/visible-text.ts'
-import { formatTime } from '../jobs/text.ts'
 import { formatCost, formatDuration } from '../terminal/amounts.ts'
 import { firstLine, type Style } from '../terminal/terminal.ts'
+import { formatTime } from '../terminal/time.ts'
 import { stateOf } from './table.ts'
 
 export function chainLines(chain: Chain, style: Style, width: number): string[] {

@@ -6,9 +6,9 @@ import { visible } from '../../contract/visible-text.ts'
 import { type CliContext, printJson, printLine } from '../base/context.ts'
 import { idArgument } from '../base/id-argument.ts'
 import { connect } from '../daemon/connect.ts'
-import { formatTime } from '../jobs/text.ts'
 import { showWhole } from '../terminal/show-whole.ts'
 import { styleFor, widthOf } from '../terminal/terminal.ts'
+import { formatTime } from '../terminal/time.ts'
 import { chainLines, reportLines } from './chain-text.ts'
 
 /** Adds `chain`, `approvals`, `approve` and `refuse` to `reprise runs`. */

@@ -2,8 +2,8 @@
 import type { Client } from '../../client/client.ts'
 import type { EventOf, RunEvent } from '../../contract/events.ts'
 import { type CliContext, printJson, printLine } from '../base/context.ts'
-import { formatTime } from '../jobs/text.ts'
 import { firstLine, styleFor } from '../terminal/terminal.ts'
+import { formatTime } from '../terminal/time.ts'
 import { contentLine, toolLine } from './tool-line.ts'
 
 export async function showEvents(

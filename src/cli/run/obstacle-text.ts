@@ -1,8 +1,8 @@
 /** Limits and outages that runs wait behind, in words. */
 import type { Obstacle, Quota } from '../../contract/obstacle.ts'
-import { formatTime } from '../jobs/text.ts'
 import { count, formatAge, formatDistance } from '../terminal/amounts.ts'
 import { firstLine } from '../terminal/terminal.ts'
+import { formatTime } from '../terminal/time.ts'
 
 const SHOWN = 3
 

@@ -9,7 +9,8 @@ import type { RunEvent } from '../../contract/events.ts'
 import type { PendingQuestion, ToolResult } from '../../contract/run.ts'
 import { visible } from '../../contract/visible-text.ts'
 import type { CliContext } from '../base/context.ts'
-import { describeAsk, pagesOf, showPages } from './ask-text.ts'
+import { pagesOf, showPages } from '../terminal/pages.ts'
+import { describeAsk } from './ask-text.ts'
 import type { RunView } from './view.ts'
 
 export interface Questions {

@@ -2,7 +2,7 @@
 import { createInterface } from 'node:readline/promises'
 import { type CliContext, notify } from '../base/context.ts'
 import { usageError } from '../base/usage-error.ts'
-import { pagesOf, showPages } from '../run/ask-text.ts'
+import { pagesOf, showPages } from './pages.ts'
 import { styleFor } from './terminal.ts'
 
 /** `hint`: how to refuse it. */

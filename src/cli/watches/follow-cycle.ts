@@ -3,10 +3,10 @@ import type { CycleDetail } from '../../contract/watch.ts'
 import { type CliContext, notify, printJson, printLine } from '../base/context.ts'
 import { EXIT } from '../base/exit-code.ts'
 import type { AskDaemon } from '../daemon/connect.ts'
-import { formatTime } from '../jobs/text.ts'
 import { reportLines } from '../run/chain-text.ts'
 import { followToEnd } from '../run/follow.ts'
 import { firstLine, styleFor, widthOf } from '../terminal/terminal.ts'
+import { formatTime } from '../terminal/time.ts'
 import { describeCycle } from './text.ts'
 
 const LOOK_AGAIN_MS = 500

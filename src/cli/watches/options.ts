@@ -2,8 +2,8 @@
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { CreateWatch, Memory, NotifyFrom, Overlap } from '../../contract/watch.ts'
+import { amount, duration, wholeNumber } from '../base/arguments.ts'
 import { usageError } from '../base/usage-error.ts'
-import { amount, duration, wholeNumber } from '../run/options.ts'
 
 export interface WatchOptions {
   every?: number

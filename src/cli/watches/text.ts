@@ -1,7 +1,6 @@
 /** Watches and their cycles for people. */
 import type { Cycle, CycleDetail, Watch } from '../../contract/watch.ts'
-import type { Table } from '../base/print-page.ts'
-import { formatTime } from '../jobs/text.ts'
+import { followUpText } from '../follow-ups/text.ts'
 import { chainLines } from '../run/chain-text.ts'
 import {
   count,
@@ -11,8 +10,9 @@ import {
   formatDuration,
   formatTokens,
 } from '../terminal/amounts.ts'
+import type { Table } from '../terminal/print-page.ts'
 import { firstLine, type Style } from '../terminal/terminal.ts'
-import { followUpText } from './follow-up-text.ts'
+import { formatTime } from '../terminal/time.ts'
 
 export function watchRows(watches: readonly Watch[], now: Date): Table {
   return {

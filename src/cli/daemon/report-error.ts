@@ -1,9 +1,9 @@
 /** The one place where a command's failure is told: on stderr for people, on stdout with --json. */
 import { toRepriseError } from '../../contract/errors.ts'
-import { explainRefusal, homeOf } from '../daemon/link.ts'
+import { type CliContext, notify, printJson } from '../base/context.ts'
+import { exitCodeOf } from '../base/exit-code.ts'
 import { styleFor } from '../terminal/terminal.ts'
-import { type CliContext, notify, printJson } from './context.ts'
-import { exitCodeOf } from './exit-code.ts'
+import { explainRefusal, homeOf } from './link.ts'
 
 export async function reportError(thrown: unknown, context: CliContext): Promise<number> {
   const error = explainRefusal(toRepriseError(thrown), homeOf(context))

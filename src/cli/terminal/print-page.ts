@@ -1,8 +1,8 @@
 /** A page of a list: as JSON, or as a table with a word on how to go on. */
 import type { Page } from '../../contract/http.ts'
-import { formatTable } from '../terminal/table.ts'
-import { styleFor, widthOf } from '../terminal/terminal.ts'
-import { type CliContext, notify, printJson, printLine } from './context.ts'
+import { type CliContext, notify, printJson, printLine } from '../base/context.ts'
+import { formatTable } from './table.ts'
+import { styleFor, widthOf } from './terminal.ts'
 
 export interface Table {
   headings: string[]

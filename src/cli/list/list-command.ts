@@ -2,11 +2,11 @@
 import { type Command, Option } from 'commander'
 import type { Client } from '../../client/client.ts'
 import type { Page } from '../../contract/http.ts'
+import { wholeNumber } from '../base/arguments.ts'
+import type { CliContext } from '../base/context.ts'
+import { refuseWords } from '../base/subcommand.ts'
 import { connect } from '../daemon/connect.ts'
-import { wholeNumber } from '../run/options.ts'
-import type { CliContext } from './context.ts'
-import { type PageText, printPage } from './print-page.ts'
-import { refuseWords } from './subcommand.ts'
+import { type PageText, printPage } from '../terminal/print-page.ts'
 
 export interface PageRequest {
   limit: number

@@ -1,9 +1,9 @@
 /** Follow-ups for people: when they are due or what became of them, and who asked for them. */
 import type { FollowUp } from '../../contract/follow-up.ts'
-import type { Table } from '../base/print-page.ts'
-import { formatTime } from '../jobs/text.ts'
 import { count, formatDistance } from '../terminal/amounts.ts'
+import type { Table } from '../terminal/print-page.ts'
 import { firstLine } from '../terminal/terminal.ts'
+import { formatTime } from '../terminal/time.ts'
 
 const BY = { agent: 'the agent', person: 'a person' } as const
 
