@@ -1,7 +1,7 @@
 /** How far a run has come, computed from its events one at a time, and as a line of text. */
 import type { EventOf, RunEvent } from '../../contract/events.ts'
 import type { JobProgress } from '../../contract/job.ts'
-import { count, formatCost, formatTokens } from '../terminal/amounts.ts'
+import { count, formatCost, formatElapsed, formatTokens } from '../terminal/amounts.ts'
 import { toolLine } from './tool-line.ts'
 
 type CallUsage = EventOf<'model-call'>['usage']
@@ -83,14 +83,6 @@ export function formatProgress(progress: Progress, now: Date): string {
   ]
   const tool = [...tools.values()].at(-1)
   return [...parts, ...(tool === undefined ? [] : [tool])].join(' · ')
-}
-
-/** In whole seconds: it is looked at once a second. */
-function formatElapsed(ms: number): string {
-  const seconds = Math.floor(ms / 1000)
-  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60]
-  if (hours > 0) return `${hours}h ${minutes}m`
-  return minutes > 0 ? `${minutes}m ${seconds % 60}s` : `${seconds}s`
 }
 
 function sum(usages: Iterable<CallUsage>): number {

@@ -1,34 +1,32 @@
-/** Durations, ages, money and tokens as people read them. */
+/** Durations, ages, money, tokens and sizes as people read them. */
+import prettyMs from 'pretty-ms'
 
-const STEPS = [
-  [86_400_000, 'd'],
-  [3_600_000, 'h'],
-  [60_000, 'm'],
-  [1000, 's'],
-] as const
-
+/** The two largest units, such as `1h 5m`; below a minute with one decimal. */
 export function formatDuration(ms: number | null): string {
   if (ms === null) return '–'
-  if (ms < 1000) return `${Math.round(ms)}ms`
-  if (ms < 60_000) return `${(ms / 1000).toFixed(1)}s`
-  const first = STEPS.findIndex(([size]) => ms >= size)
-  const [size, unit] = STEPS[first] ?? [1000, 's']
-  const [nextSize, nextUnit] = STEPS[first + 1] ?? [1000, 's']
-  const rest = Math.floor((ms % size) / nextSize)
-  return `${Math.floor(ms / size)}${unit}${rest > 0 ? ` ${rest}${nextUnit}` : ''}`
+  if (ms < 60_000) return prettyMs(ms, { keepDecimalsOnWholeSeconds: true })
+  return prettyMs(ms, { unitCount: 2, secondsDecimalDigits: 0, hideYear: true })
 }
 
+/** The two largest units, in whole seconds. For something that is redrawn every second. */
+export function formatElapsed(ms: number): string {
+  return inSeconds(ms, 2)
+}
+
+/** The largest unit only, such as `3d`. */
 export function formatAge(at: string, now: Date): string {
-  const ms = Math.max(0, now.getTime() - Date.parse(at))
-  const [size, unit] = STEPS.find(([step]) => ms >= step) ?? [1000, 's']
-  return `${Math.floor(ms / size)}${unit}`
+  return inSeconds(Math.max(0, now.getTime() - Date.parse(at)), 1)
 }
 
-/** `in 5m`, `5m ago`; of what is less than a second away, `now`. */
+function inSeconds(ms: number, unitCount: number): string {
+  return ms < 1000 ? '0s' : prettyMs(Math.floor(ms / 1000) * 1000, { unitCount, hideYear: true })
+}
+
+/** `in 5m` or `5m ago`; `now` if it is less than a second away. */
 export function formatDistance(at: string, now: Date): string {
   const ms = Date.parse(at) - now.getTime()
   if (Math.abs(ms) < 1000) return 'now'
-  const far = formatDuration(Math.floor(Math.abs(ms) / 1000) * 1000).replace(/\.0s$/, 's')
+  const far = formatElapsed(Math.abs(ms))
   return ms > 0 ? `in ${far}` : `${far} ago`
 }
 
@@ -47,7 +45,7 @@ export function formatBytes(bytes: number): string {
   return gib >= 1 ? `${gib.toFixed(1)} GiB` : `${Math.round(bytes / 2 ** 20)} MiB`
 }
 
-/** Of a file: from a byte to gigabytes. */
+/** The size of a file, from bytes to gigabytes. */
 export function formatSize(bytes: number): string {
   if (bytes < 2 ** 10) return `${bytes} B`
   return bytes < 2 ** 20 ? `${Math.round(bytes / 2 ** 10)} KiB` : formatBytes(bytes)

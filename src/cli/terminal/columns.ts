@@ -1,24 +1,54 @@
-/** How much room text takes on a terminal. Only as far as we can be sure: fonts and terminals differ on the rest. */
+/**
+ * How many columns of a terminal a text takes.
+ *
+ * Terminals disagree about emoji that are joined from several characters. What has to fit is therefore measured one
+ * character at a time: that is never less than what any terminal shows.
+ */
+import stringWidth from 'string-width'
 
-/** One column each, everywhere: Latin, Greek, Cyrillic, and the dashes, quotes and dots of prose. */
-const NARROW = /^[\u0020-\u007e\u00a0-\u00ac\u00ae-\u02ff\u0370-\u03ff\u0410-\u044f\u2010-\u2022\u2026]*$/
-
-/** The beginning of a line that surely fits: whatever may be wide is counted as such. */
+/** The beginning of a line that fits into `columns`, with an ellipsis if it was cut. */
 export function fitColumns(text: string, columns: number): string {
   let used = 0
   let kept = ''
   for (const char of text) {
-    used += NARROW.test(char) ? 1 : 2
+    used += widthOfChar(char)
     if (used > columns) return `${kept}…`
     if (used < columns) kept += char
   }
   return text
 }
 
-/** How many columns the line has that ends in `text`, after `before` columns of it; null if that is not sure. */
+export function padColumns(text: string, columns: number): string {
+  return text + ' '.repeat(Math.max(0, columns - stringWidth(text)))
+}
+
+/** The rows that a line takes on a terminal of this width. */
+export function wrapColumns(line: string, columns: number): string[] {
+  const rows: string[] = []
+  let row = ''
+  let used = 0
+  for (const char of line) {
+    const width = widthOfChar(char)
+    if (used + width > columns) {
+      rows.push(row)
+      row = ''
+      used = 0
+    }
+    row += char
+    used += width
+  }
+  return [...rows, row]
+}
+
+/** Characters of which every terminal shows one column: Latin, Greek, Cyrillic, dashes, quotes and dots of prose. */
+const SURE = /^[\u0020-\u007e\u00a0-\u00ac\u00ae-\u02ff\u0370-\u03ff\u0410-\u044f\u2010-\u2022\u2026]*$/
+
+/** How many columns the line has that ends in `text`, after `before` columns of it; null if terminals may disagree. */
 export function lengthAfter(before: number | null, text: string): number | null {
   const newline = text.lastIndexOf('\n')
   const start = newline === -1 ? before : 0
   const rest = text.slice(newline + 1)
-  return start === null || !NARROW.test(rest) ? null : start + rest.length
+  return start === null || !SURE.test(rest) ? null : start + rest.length
 }
+
+const widthOfChar = (char: string) => (char >= ' ' && char <= '~' ? 1 : stringWidth(char))

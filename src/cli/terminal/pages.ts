@@ -1,5 +1,6 @@
 /** Splits a long text into pages that fit the terminal, and shows them one at a time. */
 import type { TerminalOut } from '../base/context.ts'
+import { wrapColumns } from './columns.ts'
 
 const ROWS_WITHOUT_TERMINAL = 24
 const COLUMNS_WITHOUT_TERMINAL = 80
@@ -10,29 +11,11 @@ const KEPT_ROWS = 3
 export function pagesOf(text: string, { rows, columns }: Pick<TerminalOut, 'rows' | 'columns'>): string[] {
   const width = Math.max(20, columns ?? COLUMNS_WITHOUT_TERMINAL)
   const height = Math.max(5, (rows ?? ROWS_WITHOUT_TERMINAL) - KEPT_ROWS)
-  const lines = text.split('\n').flatMap((line) => wrapped(line.replaceAll('\t', '    '), width))
+  const lines = text.split('\n').flatMap((line) => wrapColumns(line.replaceAll('\t', '    '), width))
   const pages: string[] = []
   for (let from = 0; from < lines.length; from += height)
     pages.push(lines.slice(from, from + height).join('\n'))
   return pages
-}
-
-/** Characters that are shown over two columns count as two. */
-function wrapped(line: string, width: number): string[] {
-  const rows: string[] = []
-  let row = ''
-  let used = 0
-  for (const char of line) {
-    const columns = (char.codePointAt(0) ?? 0) >= 0x1100 ? 2 : 1
-    if (used + columns > width) {
-      rows.push(row)
-      row = ''
-      used = 0
-    }
-    row += char
-    used += columns
-  }
-  return [...rows, row]
 }
 
 /** Shows all pages, the next one whenever the reader says so. False if they do not want to see the rest. */
