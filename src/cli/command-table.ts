@@ -1,4 +1,4 @@
-/** Every command: what the overview says of it, and where it is. Only the one that is asked for gets loaded. */
+/** Every command: its line in the overview, and its module. Only the module of the requested command is loaded. */
 import type { Command } from 'commander'
 import type { CliContext } from './base/context.ts'
 
@@ -15,36 +15,36 @@ interface CommandEntry {
 
 export const COMMANDS: readonly CommandEntry[] = [
   { name: 'up', summary: 'start the daemon', load: () => import('./commands/up.ts') },
-  { name: 'down', summary: 'stop the daemon; agents go on', load: () => import('./commands/down.ts') },
+  { name: 'down', summary: 'stop the daemon; agents keep running', load: () => import('./commands/down.ts') },
   { name: 'status', summary: 'show what the daemon is doing', load: () => import('./commands/status.ts') },
   {
     name: 'doctor',
-    summary: 'look for what keeps Reprise from working',
+    summary: 'check the installation and report problems',
     load: () => import('./commands/doctor.ts'),
   },
   {
     name: 'run',
-    summary: 'give an agent a prompt to finish, and follow it',
+    summary: 'give a prompt to an agent as a job, and follow it',
     load: () => import('./commands/run.ts'),
   },
   {
     name: 'investigate',
-    summary: 'have a problem looked at and dealt with, tier by tier',
+    summary: 'investigate a problem and fix it, escalating tier by tier',
     load: () => import('./commands/investigate.ts'),
   },
   {
     name: 'jobs',
-    summary: 'list, show, retry, cancel jobs and more',
+    summary: 'list, show, retry and cancel jobs',
     load: () => import('./commands/jobs.ts'),
   },
   {
     name: 'watch',
-    summary: 'have something looked at again and again',
+    summary: 'check something on a schedule',
     load: () => import('./commands/watch.ts'),
   },
   {
     name: 'followups',
-    summary: 'list, add and cancel what is due later in a session',
+    summary: 'list, add and cancel prompts scheduled for a session',
     load: () => import('./commands/followups.ts'),
   },
   { name: 'chat', summary: 'chat with an agent', load: () => import('./commands/chat.ts') },
@@ -68,16 +68,25 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: 'list the agents found on this machine',
     load: () => import('./commands/agents.ts'),
   },
-  { name: 'policy', summary: 'say whether a command may run', load: () => import('./commands/policy.ts') },
+  {
+    name: 'policy',
+    summary: 'check whether a tier may run a command',
+    load: () => import('./commands/policy.ts'),
+  },
   {
     name: 'stats',
-    summary: 'show totals and what resuming saved',
+    summary: 'show totals and the savings of resuming',
     load: () => import('./commands/stats.ts'),
   },
-  { name: 'init', summary: 'write an example to begin with', load: () => import('./commands/init.ts') },
+  {
+    name: 'config',
+    summary: 'show and check the configuration, print its JSON Schema',
+    load: () => import('./commands/config.ts'),
+  },
+  { name: 'init', summary: 'write an example configuration', load: () => import('./commands/init.ts') },
   {
     name: 'simulate',
-    summary: 'serve a scripted model to real agents',
+    summary: 'run a scripted model server for real agents',
     load: () => import('./commands/simulate.ts'),
   },
 ]

@@ -24,10 +24,10 @@ const context: CliContext = {
 }
 
 process.on('SIGINT', () => context.interrupt())
-// Whoever read our output has seen enough, as in `reprise runs | head -1`.
+// The reader of our output has closed it, as in `reprise runs | head -1`.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(error.code === 'EPIPE' ? EXIT.done : EXIT.failed)
 })
 
-// Not process.exit: what is still to be written to a pipe would be lost.
+// Not process.exit: it would discard output that is still buffered for a pipe.
 process.exitCode = await runCli(process.argv.slice(2), context)

@@ -1,4 +1,4 @@
-/** From the command line to an exit code. */
+/** Parses the command line, runs the command and returns the exit code. */
 import { Command, CommanderError } from 'commander'
 import type { CliContext } from './base/context.ts'
 import { EXIT } from './base/exit-code.ts'
@@ -6,18 +6,20 @@ import { COMMANDS } from './command-table.ts'
 
 const EXAMPLES = `
 Examples:
-  reprise run "Fix the failing test"       give a prompt to the default agent, here
-  reprise jobs                             how that stands, also when nobody watched
-  reprise init watch                       an example of a watch that works, with its prompts
-  reprise chat                             talk with it, here; \`reprise chat last\` goes on
-  reprise runs                             what ran, how it ended, what it cost
-  reprise run --session ses_… "And now?"   go on where a run ended
-  reprise doctor                           when something does not work
+  reprise chat                             chat with the default agent about this directory
+  reprise chat last                        continue the newest conversation
+  reprise run "Fix the failing test"       start a job in this directory and follow it
+  reprise jobs                             list jobs and their states
+  reprise runs                             list runs with outcome and cost
+  reprise run --session ses_… "And now?"   continue the session of an earlier run
+  reprise init watch                       write a working example of a watch, with its prompts
+  reprise doctor                           find out why something does not work
 
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 daemon not reachable, 4 agent not available, 130 interrupted.
 State is in $REPRISE_HOME (default ~/.reprise).`
 
-export async function runCli(argv: readonly string[], context: CliContext): Promise<number> {
+export async function runCli(given: readonly string[], context: CliContext): Promise<number> {
+  const argv = withoutHelpCommand(given)
   context.json = wantsJson(argv)
   try {
     const program = await buildProgram(argv, context)
@@ -29,7 +31,7 @@ export async function runCli(argv: readonly string[], context: CliContext): Prom
   }
 }
 
-/** Loaded only when needed: it brings the schemas along, and help should be quick. */
+/** Loaded only when needed: it imports the schemas, and help should be quick. */
 async function report(error: unknown, context: CliContext): Promise<number> {
   const { reportError } = await import('./daemon/report-error.ts')
   return reportError(error, context)
@@ -37,7 +39,7 @@ async function report(error: unknown, context: CliContext): Promise<number> {
 
 async function buildProgram(argv: readonly string[], context: CliContext): Promise<Command> {
   const program = new Command('reprise')
-    .description('Runs coding agents as supervised processes and makes sure their work goes on.')
+    .description('Runs coding agents as supervised processes and continues their work after interruptions.')
     .option('--json', 'print one JSON document or NDJSON, and nothing else, on stdout')
     .version(context.version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print help for a command')
@@ -59,12 +61,12 @@ async function buildProgram(argv: readonly string[], context: CliContext): Promi
 }
 
 /**
- * Whether the words it begins with name a command that does not exist. Asked for help on one, commander prints that of
- * the commands around it, as if all were well: such a line is read as if help had not been asked for.
+ * Whether the first words name a command that does not exist. When asked for help on an unknown command, commander
+ * prints the help of its parent and exits with 0. Such a line is parsed without the request for help, so that it fails.
  */
 function namesUnknown(program: Command, argv: readonly string[]): boolean {
   let at = program
-  for (const word of argv.filter((word, index) => index > 0 || word !== 'help')) {
+  for (const word of argv) {
     if (word.startsWith('-')) {
       if (at === program) continue
       return false
@@ -76,13 +78,19 @@ function namesUnknown(program: Command, argv: readonly string[]): boolean {
   return false
 }
 
-const isNotHelp = (word: string, index: number) =>
-  word !== '--help' && word !== '-h' && !(word === 'help' && index === 0)
+const isNotHelp = (word: string) => word !== '--help' && word !== '-h'
+
+/** `help watch add` means `watch add --help`; commander's own `help` knows only the first level. */
+function withoutHelpCommand(argv: readonly string[]): readonly string[] {
+  const at = argv.findIndex((word) => !word.startsWith('-'))
+  if (argv[at] !== 'help') return argv
+  const [before, after] = [argv.slice(0, at), argv.slice(at + 1)]
+  return [...before, ...after, '--help']
+}
 
 /** No option before the command takes a value, so the first word that is not an option is the command. */
 function askedCommand(argv: readonly string[]): string | undefined {
-  const words = argv.filter((word) => !word.startsWith('-'))
-  return words[0] === 'help' ? words[1] : words[0]
+  return argv.find((word) => !word.startsWith('-'))
 }
 
 function wantsJson(argv: readonly string[]): boolean {
@@ -95,8 +103,20 @@ async function endParsing(error: CommanderError, context: CliContext): Promise<n
   // Help was printed because no command was given.
   if (error.code === 'commander.help') return EXIT.usage
   const { usageError } = await import('./base/usage-error.ts')
-  const [message = '', suggestion] = error.message.replace(/^error: /, '').split('\n')
-  const hint =
-    suggestion?.replace(/^\((.*)\)$/, '$1') ?? '`reprise --help` and `reprise COMMAND --help` say more.'
+  const [message = '', suggestion] = naming(error.message.replace(/^error: /, '')).split('\n')
+  const hint = suggestion?.replace(/^\((.*)\)$/, '$1') ?? 'See `reprise --help` and `reprise COMMAND --help`.'
   return report(usageError(message, hint), context)
+}
+
+/** Names an option as it is typed: `--every 5s: must be …` instead of `option '--every <duration>' argument '5s' …`. */
+function naming(message: string): string {
+  return message
+    .replace(
+      /^option '(?:-\w, )?(--[\w-]+)[^']*' argument '([^']*)' is invalid\. /,
+      (_, flag: string, value: string) => `${flag} ${value}: `,
+    )
+    .replace(
+      /^command-argument value '([^']*)' is invalid for argument '([^']*)'\. /,
+      (_, value: string, name: string) => `${name} ${JSON.stringify(value)}: `,
+    )
 }

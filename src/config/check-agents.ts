@@ -1,4 +1,4 @@
-/** Whether it is known of each agent what it behaves like. One named like an adapter need not say so. */
+/** Checks that each agent has an adapter. An agent that is named like an adapter need not set one. */
 import { ADAPTERS } from '../contract/agent.ts'
 import type { ConfigProblem } from './problem.ts'
 import type { Config } from './schema.ts'
@@ -10,7 +10,7 @@ export function checkAgents({ agents }: Config, sources: readonly Source[]): Con
     .filter(([name, { adapter = name }]) => !known.includes(adapter))
     .map(([name]) => {
       const path = ['agents', name]
-      const message = `needs an adapter, what it behaves like: one of ${known.join(', ')}`
+      const message = `needs adapter, one of ${known.join(', ')}`
       return problemAt(writerOf(sources, path), path, message)
     })
 }

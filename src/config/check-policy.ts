@@ -1,4 +1,4 @@
-/** Whether tiers and policy, laid over each other, fit together. What does not is reported where it was written. */
+/** Checks that the merged tiers, policy and cooldowns are consistent. A problem is reported where its setting was written. */
 import { statSync } from 'node:fs'
 import { compilePattern } from '../core/policy/pattern.ts'
 import { names } from '../core/policy/tool-names.ts'
@@ -14,7 +14,7 @@ export function checkPolicy(config: Config, sources: readonly Source[]): ConfigP
     .map((number) =>
       problem(
         ['tiers', String(number)],
-        `there is no tier ${number - 1}; tiers are climbed one at a time, so number them 1, 2, 3, …`,
+        `there is no tier ${number - 1}; tiers must be numbered 1, 2, 3, … without gaps`,
       ),
     )
   return [
@@ -34,9 +34,7 @@ export function checkPolicy(config: Config, sources: readonly Source[]): ConfigP
     ...Object.entries(config.cooldowns).flatMap(([name, rule]) =>
       (['match', 'limit', 'per'] as const)
         .filter((key) => rule[key] === undefined)
-        .map((key) =>
-          problem(['cooldowns', name], `needs ${key}; only restart and redeploy have one by default`),
-        ),
+        .map((key) => problem(['cooldowns', name], `needs ${key}; only restart and redeploy have a default`)),
     ),
   ]
 }
@@ -45,12 +43,12 @@ type Tier = Config['tiers'][string]
 
 function incomplete({ model, tools }: Tier): string[] {
   return [
-    ...(model === undefined ? ['needs a model; only the tiers 1, 2 and 3 have one by default'] : []),
+    ...(model === undefined ? ['needs model; only the tiers 1, 2 and 3 have a default'] : []),
     ...(tools === undefined ? ['needs tools, such as [Bash, Read, Grep]'] : []),
   ]
 }
 
-/** What a tier has by default may be taken away; what was written beside it may not. */
+/** Denying a tool of the default list is fine; denying one that the same tier lists explicitly is a contradiction. */
 function deniedAsWell(
   number: string,
   { tools = [], deniedTools = [] }: Tier,
@@ -59,7 +57,7 @@ function deniedAsWell(
   if (!sources.some(({ value }) => holds(value, ['tiers', number, 'tools']))) return []
   return tools
     .filter((tool) => names(deniedTools, tool))
-    .map((tool) => `denies ${tool}, and tools of the same tier has it: leave out one of the two`)
+    .map((tool) => `denies ${tool}, which tools of the same tier contains: remove one of the two`)
 }
 
 function contradictions({ allow = [], deny = [] }: NonNullable<Tier['commands']>, never: readonly string[]) {
@@ -75,7 +73,7 @@ function contradictions({ allow = [], deny = [] }: NonNullable<Tier['commands']>
     const by = denied.get(key(source))
     if (!by) return []
     const who = by === 'denies' ? 'the same tier denies it' : `${by} it`
-    return [`allows "${source}", and ${who}: leave out one of the two`]
+    return [`allows "${source}", but ${who}: remove one of the two`]
   })
 }
 
@@ -85,7 +83,7 @@ function missingPrompt(number: string, { promptFile }: Tier, sources: readonly S
   return statSync(file, { throwIfNoEntry: false })?.isFile() ? [] : [`there is no file ${file}`]
 }
 
-/** Relative to the file that names it. */
+/** The path is relative to the file in which it is written. */
 export function promptPath(number: string, promptFile: string, sources: readonly Source[]): string {
   return beside(sources, ['tiers', number, 'promptFile'], promptFile)
 }

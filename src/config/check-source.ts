@@ -1,6 +1,7 @@
-/** Holds one source against the schema. Everything that is wrong with it is reported, not only the first thing. */
+/** Checks one source against the schema. All problems are reported, not only the first one. */
 import type { z } from 'zod'
 import { nearestWord } from './nearest-word.ts'
+import { isPrivate } from './private-settings.ts'
 import { type ConfigProblem, type SettingPath, showPath } from './problem.ts'
 import { configSchema } from './schema.ts'
 import { expectedAt, knownKeysAt, settingPaths } from './schema-path.ts'
@@ -17,9 +18,9 @@ function problemsOf(issue: z.core.$ZodIssue, source: Source): ConfigProblem[] {
   }
   if (issue.code === 'invalid_key') {
     const parent = issue.path.slice(0, -1)
-    return [problemAt(source, issue.path, `is not a fitting name; expected ${expectedAt(parent)}`)]
+    return [problemAt(source, issue.path, `is not a valid name; expected ${expectedAt(parent)}`)]
   }
-  // Several settings that do not fit together: what it says is more than what any one of them expects.
+  // A check over several settings has its own message, which says more than the expectation of one of them.
   if (issue.code === 'custom' && issue.params?.says) return [problemAt(source, issue.path, issue.message)]
   const expected = expectedAt(issue.path) ?? issue.message
   return [problemAt(source, issue.path, `expected ${expected}; got ${showValue(source.value, issue.path)}`)]
@@ -33,14 +34,7 @@ function unknownKey(parent: SettingPath, key: string): string {
   return `unknown key; known here: ${knownKeysAt(parent).join(', ')}`
 }
 
-/** An address may hold a password, a header or a command a token; what is to be redacted or sent along is a secret. */
-function isPrivate([section, second, key]: SettingPath): boolean {
-  if (section === 'redact') return second === 'values'
-  if (section === 'watches') return key === 'hookSecret' || key === 'webhook'
-  return section === 'store' || key === 'env' || (section === 'notify' && key !== 'on')
-}
-
-/** Short, and never a value that may hold a password. */
+/** A short form of the value, without values that may contain secrets. */
 function showValue(root: unknown, path: SettingPath): string {
   const value = path.reduce<unknown>(
     (inner, key) => (inner as Record<PropertyKey, unknown> | undefined)?.[key],

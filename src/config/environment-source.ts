@@ -1,15 +1,16 @@
-/** Settings that come from environment variables. An empty variable counts as not set. */
+/** Settings from environment variables. An empty variable counts as not set. */
 import type { Environment } from './environment.ts'
 import { showPath } from './problem.ts'
 import type { Source } from './source.ts'
 
-// Variables are text. What a reader does not recognise stays text, and the schema says what it expected.
+// A value that a reader does not recognise stays text, and the schema reports what it expected.
 const asText = (text: string) => text
 const asNumber = (text: string) => (/^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text)
 const asFlag = (text: string) =>
   /^(1|true|yes|on)$/i.test(text) ? true : /^(0|false|no|off)$/i.test(text) ? false : text
 
-const VARIABLES = [
+/** Environment variables and the settings that they set. */
+export const VARIABLES = [
   { name: 'REPRISE_HOST', path: ['server', 'host'], read: asText },
   { name: 'REPRISE_PORT', path: ['server', 'port'], read: asNumber },
   { name: 'REPRISE_DATABASE_URL', path: ['store', 'url'], read: asText },

@@ -1,4 +1,4 @@
-/** The directory that holds all state of one Reprise: where it is, and that it can be used, by this user only. */
+/** The home: the directory with all state of one Reprise. Finds it, creates it, and makes it private to the user. */
 import { chmodSync, closeSync, mkdirSync, openSync, rmSync, statSync, writeSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
@@ -15,8 +15,8 @@ export function resolveHome({ env, cwd }: { env: Environment; cwd: string }): st
 }
 
 /**
- * Identifies the directory itself: the same after a rename or through a link, another one for a copy, or for a directory
- * made later in the same place. null if there is none.
+ * Identifies the directory itself: the same after a rename or through a link, different for a copy or for a directory
+ * that is created later at the same path. Null if there is none.
  */
 export function identifyHome(home: string): string | null {
   try {
@@ -27,7 +27,7 @@ export function identifyHome(home: string): string | null {
   }
 }
 
-/** Makes the home usable or throws `home-unusable`. Returns notes on what had to be repaired. */
+/** Makes the home usable or throws `home-unusable`. Returns notes about what was repaired. */
 export function ensureHome(home: string): string[] {
   try {
     makeDirectory(home)
@@ -39,14 +39,14 @@ export function ensureHome(home: string): string[] {
   }
 }
 
-/** Not `recursive` of Node: where nothing can be created and the system says ENOENT (as in /proc), that never returns. */
+/** Not Node's `recursive`: it never returns where the system answers ENOENT to every attempt, as in /proc. */
 function makeDirectory(path: string): void {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return
   if (dirname(path) !== path) makeDirectory(dirname(path))
   try {
     mkdirSync(path, 0o700)
   } catch (error) {
-    // Another process may have been faster.
+    // Another process may have created it first.
     const made = (error as NodeJS.ErrnoException).code === 'EEXIST' && statSync(path).isDirectory()
     if (!made) throw error
   }
@@ -56,10 +56,10 @@ function closeToOthers(home: string): string[] {
   const mode = statSync(home).mode & 0o777
   if ((mode & 0o077) === 0) return []
   chmodSync(home, 0o700)
-  return [`${home} was open to other users (mode ${mode.toString(8)}); now it is not (mode 700).`]
+  return [`${home} was open to other users (mode ${mode.toString(8)}); it is now private (mode 700).`]
 }
 
-/** Permission bits do not tell about a read-only or full disk; a written byte does. */
+/** Writes a byte, because permission bits do not tell whether a disk is read-only or full. */
 function tryWriting(home: string): void {
   const probe = join(home, `.write-test-${process.pid}`)
   const file = openSync(probe, 'w', 0o600)
@@ -79,16 +79,16 @@ const EXPLANATIONS: Readonly<Record<string, { says: string; hint: string }>> = {
   EROFS: { says: 'the file system is read-only', hint: `Mount it writable, ${ELSEWHERE}.` },
   ENOSPC: { says: 'the disk is full', hint: `Free some space, ${ELSEWHERE}.` },
   EDQUOT: { says: 'your disk quota is used up', hint: `Free some space, ${ELSEWHERE}.` },
-  ENOENT: { says: 'it cannot be created there', hint: `Correct the path, ${ELSEWHERE}.` },
-  EEXIST: { says: 'a file is in its way', hint: `Move that file away, ${ELSEWHERE}.` },
+  ENOENT: { says: 'it cannot be created at that path', hint: `Correct the path, ${ELSEWHERE}.` },
+  EEXIST: { says: 'a file has that name', hint: `Move that file away, ${ELSEWHERE}.` },
   ENOTDIR: { says: 'a part of the path is not a directory', hint: `Correct the path, ${ELSEWHERE}.` },
   ENAMETOOLONG: { says: 'the path is too long', hint: 'Set REPRISE_HOME to a shorter path.' },
 }
 
-/** Codes that tell of the disk, whichever file it was about. */
+/** Errors of the disk, whichever file they are about. */
 const OF_THE_DISK: readonly unknown[] = ['ENOSPC', 'EDQUOT', 'EROFS']
 
-/** What was thrown while something was written into the home, in words if the disk was the cause. */
+/** Explains an error while writing into the home if the disk caused it. Other errors are returned unchanged. */
 export function explainDisk(home: string, error: unknown): unknown {
   const { code } = (error ?? {}) as { code?: unknown }
   return OF_THE_DISK.includes(code) ? unusable(home, error as NodeJS.ErrnoException) : error

@@ -1,6 +1,6 @@
 /**
- * The settings in force: the home's config.yaml, overlaid by ./reprise.yaml, overlaid by the environment.
- * Either all sources are right, or one `config-invalid` error lists everything that is wrong with any of them.
+ * Loads the configuration: config.yaml of the home, overridden by ./reprise.yaml, overridden by the environment.
+ * If any source is invalid, one `config-invalid` error lists all problems of all sources.
  */
 import { join } from 'node:path'
 import type { ConfiguredWatch } from '../core/watch/definition.ts'
@@ -18,9 +18,9 @@ import { readYamlSource } from './yaml-source.ts'
 
 export type LoadedConfig = {
   config: Config
-  /** Those of the settings, ready to be run. */
+  /** The watches of the configuration, ready to run. */
   watches: ConfiguredWatch[]
-  /** Where settings came from, in the order they were laid over each other. */
+  /** The sources that set something, lowest precedence first. */
   sources: string[]
 }
 
@@ -65,7 +65,7 @@ export function loadConfig({
   return { config, watches, sources: sources.filter(isUsed).map(({ name }) => name) }
 }
 
-/** What a directory forbids is forbidden besides, not instead. */
+/** The policy of a directory is added to that of the home; it does not replace it. */
 function addingToPolicy(source: Source, { policy }: Config): Source {
   const { policy: own, ...rest } = source.value as { policy?: Partial<Config['policy']> }
   if (!own) return source

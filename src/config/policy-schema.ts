@@ -1,4 +1,4 @@
-/** Tiers of escalation and what they may run. */
+/** Settings of escalation tiers, and of what they may run. */
 import { z } from 'zod'
 import { compileServicePattern } from '../core/policy/cooldown.ts'
 import { DEFAULT_NEVER, DEFAULT_PROTECTED_PATHS, KNOWN_TOOLS } from '../core/policy/defaults.ts'
@@ -10,14 +10,14 @@ const understoodBy = (compile: (source: string) => { ok: true } | { ok: false; p
   z.string().superRefine((source, context) => {
     const result = compile(source)
     if (result.ok) return
-    const says = `the command pattern ${JSON.stringify(source)} cannot be understood: ${result.problem}`
+    const says = `the command pattern ${JSON.stringify(source)} is invalid: ${result.problem}`
     context.addIssue({ code: 'custom', message: says, params: { says } })
   })
 
 const commandPattern = setting(
   understoodBy(compilePattern),
   'a command such as "docker restart *"',
-  'Matches parsed commands word by word; * is any further words.',
+  'Matches parsed commands word by word; * matches any further words.',
 )
 
 const tool = setting(
@@ -34,35 +34,43 @@ const tool = setting(
 const patterns = (description: string) => setting(z.array(commandPattern), 'a list of commands', description)
 
 const tier = z.strictObject({
-  name: text('What the tier is called.').optional(),
-  model: text('Model that works at this tier.').optional(),
-  tools: setting(z.array(tool), 'a list of tools', 'Tools the agent has at this tier.').optional(),
+  name: text('Name of the tier.').optional(),
+  model: text('Model of this tier.').optional(),
+  tools: setting(z.array(tool), 'a list of tools', 'Tools that the agent may use at this tier.').optional(),
   deniedTools: setting(
     z.array(tool),
     'a list of tools',
-    'Tools the agent does not have at this tier, also if they have been given to it by default.',
+    'Tools that the agent may not use at this tier, even if they are in its default list.',
   ).optional(),
   commands: z
     .strictObject({
-      allow: patterns('Only these may run, besides commands that merely look.').optional(),
-      deny: patterns('These may not run.').optional(),
+      allow: patterns('Only these commands may run, besides read-only ones.').optional(),
+      deny: patterns('These commands may not run.').optional(),
     })
     .optional(),
-  approval: setting(z.boolean(), 'true or false', 'A person must agree before this tier starts.').optional(),
-  budgetUsd: setting(z.number().gt(0), 'a number above 0', 'What a run of this tier may cost.').optional(),
-  maxDuration: duration('A run of this tier that takes longer is stopped.', { min: '1s' }).optional(),
+  approval: setting(
+    z.boolean(),
+    'true or false',
+    'Whether a person must approve before this tier starts.',
+  ).optional(),
+  budgetUsd: setting(
+    z.number().gt(0),
+    'a number above 0',
+    'Maximum cost of a run of this tier, in US dollars.',
+  ).optional(),
+  maxDuration: duration('Maximum duration of a run of this tier.', { min: '1s' }).optional(),
   contextWindow: setting(
     z.number().int().min(1000).max(100_000_000),
     'a number of tokens',
-    "The size of the model's context, where the agent does not report it.",
+    "Size of the model's context in tokens, if the agent does not report it.",
   ).optional(),
-  promptFile: text('A file with the prompt of this tier; relative to the settings file.').optional(),
+  promptFile: text('File with the prompt of this tier, relative to the settings file.').optional(),
 })
 
 export const tiers = setting(
   z.record(z.string().regex(/^[1-9]$/), tier),
-  'numbers of tiers from 1 to 9 with their settings',
-  'Rungs of escalation. 1, 2 and 3 have defaults; each key overrides.',
+  'tier numbers from 1 to 9 with settings',
+  'Escalation tiers by number. 1, 2 and 3 have defaults; each key overrides one.',
 )
 
 const cooldown = z.strictObject({
@@ -71,30 +79,30 @@ const cooldown = z.strictObject({
       setting(
         understoodBy(compileServicePattern),
         'a command such as "docker restart {service}"',
-        'Matches as other commands do; {service} is the word that names the service.',
+        'Matches like other command patterns; {service} is the word that names the service.',
       ),
     ),
     'a list of commands',
-    'What is counted.',
+    'Commands that are counted.',
   ).optional(),
-  limit: wholeNumber('How often it may be done to one service; 0 is never.', {
+  limit: wholeNumber('How often it may be done to one service; 0 means never.', {
     min: 0,
     max: 1000,
   }).optional(),
-  per: duration('In which time.', { min: '1s', max: '365d' }).optional(),
+  per: duration('Period in which the limit applies.', { min: '1s', max: '365d' }).optional(),
 })
 
 export const cooldowns = setting(
   z.record(z.string().regex(/^[a-z][a-z0-9-]*$/), cooldown),
-  'names (small letters, digits, -) with match, limit and per',
-  'How often something may be done to a service. restart and redeploy have defaults; each key overrides.',
+  'names (lower-case letters, digits, -) with match, limit and per',
+  'Limits for how often an action may be done to a service. restart and redeploy have defaults; each key overrides one.',
 )
 
 export const policy = z.strictObject({
-  never: patterns('No tier may run these.').prefault([...DEFAULT_NEVER]),
+  never: patterns('Commands that no tier may run.').prefault([...DEFAULT_NEVER]),
   protectedPaths: setting(
-    z.array(text('A path; * stands for a name, ** for anything below.')),
+    z.array(text('A path; * matches one name, ** anything below.')),
     'a list of paths',
-    'No tier may change these. A path without a leading slash is protected in every directory.',
+    'Paths that no tier may change. A path without a leading slash is protected in every directory.',
   ).prefault([...DEFAULT_PROTECTED_PATHS]),
 })

@@ -1,11 +1,11 @@
-/** What is wrong with the configuration, in a form that a person can act on and a program can read. */
+/** Problems of the configuration, for people and for programs. */
 import { RepriseError } from '../contract/errors.ts'
 
 /** Keys from the root to a setting. */
 export type SettingPath = readonly PropertyKey[]
 
 export type ConfigProblem = {
-  /** The file, or the environment variable. */
+  /** The file or the environment variable. */
   source: string
   line?: number
   column?: number
@@ -27,7 +27,7 @@ export function configError(problems: readonly ConfigProblem[]): RepriseError {
     'config-invalid',
     [heading, ...problems.map((problem) => `  ${showProblem(problem)}`)].join('\n'),
     {
-      hint: 'Correct what is listed and start again. Nothing was started with a part of the settings.',
+      hint: 'Correct the listed settings and try again. Nothing was started.',
       details: { problems },
     },
   )

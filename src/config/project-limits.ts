@@ -1,8 +1,8 @@
 /**
- * What `./reprise.yaml` may not do. It lies in a directory that a stranger may have written (a cloned repository), and
- * it is read merely because someone works there. So it cannot name anything that is executed or done unasked
- * (watches), nor where Reprise listens, stores or sends; and it can only narrow what agents may do, never widen it;
- * what its `policy` forbids is added to what yours forbids.
+ * Restrictions for `./reprise.yaml`. It may be part of a cloned repository and thus written by a stranger, and it is
+ * read merely because someone works in that directory. So it cannot set anything that is executed or starts on its own
+ * (watches), nor where Reprise listens, stores or sends data. It can only narrow what agents may do: its `policy` is
+ * added to that of the user.
  */
 import { PERMISSION_MODES } from '../contract/run.ts'
 import type { ConfigProblem } from './problem.ts'
@@ -24,17 +24,17 @@ const HOME_ONLY = [
   ['followUps'],
 ] as const
 
-/** Expects a source that fits the schema, and the settings as they are without it. */
+/** `source` must match the schema; `without` is the configuration without it. */
 export function checkProjectLimits(source: Source, without: Config, homeFile: string): ConfigProblem[] {
   const refused = HOME_ONLY.flatMap((pattern) => pathsMatching(source.value, pattern)).map((path) =>
-    problemAt(source, path, `cannot be set for a directory, only for you: move it to ${homeFile}`),
+    problemAt(source, path, `cannot be set in a project file: move it to ${homeFile}`),
   )
   const widened = widenedSettings(configSchema.parse(source.value), source.value, without).map(
     ({ path, limit }) =>
       problemAt(
         source,
         path,
-        `can only be made stricter for a directory (yours is ${limit}): change it in ${homeFile}`,
+        `can only be made stricter in a project file (your setting is ${limit}): change it in ${homeFile}`,
       ),
   )
   return [...refused, ...widened]

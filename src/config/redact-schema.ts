@@ -1,4 +1,4 @@
-/** What is taken out of everything that is stored or shown of what agents do. */
+/** Settings of redaction: secrets that are removed from everything that is stored or shown. */
 import { z } from 'zod'
 import { MIN_VALUE_CHARS } from '../core/redact/redactor.ts'
 import { setting } from './setting.ts'
@@ -11,14 +11,14 @@ const pattern = setting(
     context.addIssue({ code: 'custom', message: says, params: { says } })
   }),
   'a regular expression',
-  'What matches is a secret.',
+  'A regular expression that matches a secret.',
 )
 
 function problemOf(source: string): string | null {
   try {
-    return new RegExp(source).test('') ? 'would match everywhere, because it matches the empty text' : null
+    return new RegExp(source).test('') ? 'matches the empty text, so it would match everywhere' : null
   } catch (error) {
-    return `cannot be understood: ${(error as Error).message.replace(/^.*: /, '')}`
+    return `is not a valid regular expression: ${(error as Error).message.replace(/^.*: /, '')}`
   }
 }
 
@@ -27,19 +27,17 @@ export const redact = z.strictObject({
     z.array(
       setting(
         z.string().min(MIN_VALUE_CHARS),
-        `a text of at least ${MIN_VALUE_CHARS} characters (a shorter one is found everywhere), or env: and the name of a variable`,
-        'A secret, or env:NAME: the one in that variable of the daemon.',
+        `a text of at least ${MIN_VALUE_CHARS} characters (a shorter one occurs everywhere), or env: followed by the name of a variable`,
+        'A secret, or env:NAME for the value of that environment variable of the daemon.',
       ),
     ),
     'a list of texts',
-    'Secrets that are known.',
+    'Known secrets.',
   ).prefault([]),
-  patterns: setting(z.array(pattern), 'a list of regular expressions', 'What secrets look like.').prefault(
-    [],
-  ),
+  patterns: setting(z.array(pattern), 'a list of regular expressions', 'Patterns of secrets.').prefault([]),
   builtIn: setting(
     z.boolean(),
     'true or false',
-    'Look for what has the form of a secret: tokens of known vendors, private keys, passwords that are assigned.',
+    'Whether to redact what looks like a secret: tokens of known vendors, private keys, assigned passwords.',
   ).prefault(true),
 })

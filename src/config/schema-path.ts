@@ -1,4 +1,4 @@
-/** What the schema says about a place in the settings: the keys known there, and what the value should be. */
+/** Looks up a path of the settings in the schema: the known keys there, and the expected value. */
 import type { z } from 'zod'
 import type { SettingPath } from './problem.ts'
 import { configSchema } from './schema.ts'
@@ -26,7 +26,7 @@ export function expectedAt(path: SettingPath): string | undefined {
   )
 }
 
-/** Full paths of every setting, `server.port`; agents are left out, their names are the user's. */
+/** The full paths of all settings, such as `server.port`, except those below names that the user chooses. */
 export function settingPaths(schema: z.core.$ZodType = configSchema, prefix = ''): string[] {
   return Object.entries(shapeOf(schema) ?? {}).flatMap(([key, inner]) => {
     const path = prefix + key

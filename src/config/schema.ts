@@ -1,6 +1,6 @@
 /**
- * Every setting: its form, its default, what it is for. Nothing is required, so that each source can be checked
- * alone, before they are laid over each other.
+ * The schema of the configuration: type, default and description of every setting. No setting is required, so that each
+ * source can be checked alone before they are merged.
  *
  * In the parsed `Config` all durations are milliseconds and all sizes are bytes.
  */
@@ -17,7 +17,7 @@ import { followUps, watches } from './watch-schema.ts'
 
 const server = z.strictObject({
   host: text('Address the daemon listens on.').prefault('127.0.0.1'),
-  port: wholeNumber('Port the daemon listens on; 0 takes any free one.', { min: 0, max: 65_535 }).prefault(
+  port: wholeNumber('Port the daemon listens on; 0 chooses a free one.', { min: 0, max: 65_535 }).prefault(
     7717,
   ),
 })
@@ -26,7 +26,7 @@ const store = z.strictObject({
   url: setting(
     z.string().regex(/^(sqlite|file|postgres|postgresql):./),
     'an address that starts with sqlite:, file: or postgres:',
-    'Database. Without it: SQLite in the home.',
+    'Database address. Without it, SQLite in the home is used.',
   ).optional(),
 })
 
@@ -37,27 +37,31 @@ const resume = z.strictObject({
     'A session whose context is filled beyond this fraction is not resumed.',
   ).prefault(0.8),
   maxAge: duration('A session older than this is not resumed.', { max: '3650d' }).prefault('7d'),
-  maxResumes: wholeNumber('How often one job is continued.', { min: 0, max: 1000 }).prefault(5),
+  maxResumes: wholeNumber('How often a job is resumed after interruptions.', { min: 0, max: 1000 }).prefault(
+    5,
+  ),
 })
 
 const session = z.strictObject({
-  idleTimeout: duration('Unused for so long, a session is paused, then expires.', { max: '3650d' }).prefault(
-    '30m',
-  ),
+  idleTimeout: duration('Time without use after which a session is paused and then expires.', {
+    max: '3650d',
+  }).prefault('30m'),
 })
 
 const run = z.strictObject({
-  maxDuration: duration('A run that takes longer is stopped.').prefault('30m'),
+  maxDuration: duration('Maximum duration of an attempt; then it is stopped.').prefault('30m'),
   idleTimeout: duration(
-    'A run without output for so long is stopped; if the model has not answered its request, as an outage.',
+    'Time without output after which a run is stopped. If a request to the model is open, it counts as an outage.',
   ).prefault('10m'),
-  hangAfterResult: duration('How long an agent may stay after it gave its result.', { min: '0ms' }).prefault(
+  hangAfterResult: duration('How long an agent may keep running after its result.', { min: '0ms' }).prefault(
     '10s',
   ),
-  termAfter: duration('From asking an agent to stop, to SIGTERM.', { min: '0ms' }).prefault('5s'),
-  killAfter: duration('From SIGTERM to SIGKILL.', { min: '0ms' }).prefault('5s'),
-  maxOutput: size('A run that writes more is stopped.').prefault('1GiB'),
-  maxLine: size('A longer line of output is replaced by a gap record.').prefault('8MiB'),
+  termAfter: duration('Time from the request to stop to SIGTERM.', { min: '0ms' }).prefault('5s'),
+  killAfter: duration('Time from SIGTERM to SIGKILL.', { min: '0ms' }).prefault('5s'),
+  maxOutput: size('Maximum output of a run; then it is stopped.').prefault('1GiB'),
+  maxLine: size('Maximum length of an output line; a longer one is replaced by a gap record.').prefault(
+    '8MiB',
+  ),
   keepOutput: duration('How long the raw output of an ended attempt is kept; its events stay.', {
     min: '0ms',
     max: '3650d',
@@ -65,23 +69,23 @@ const run = z.strictObject({
   permissions: setting(
     z.enum(PERMISSION_MODES),
     `one of ${PERMISSION_MODES.join(', ')}`,
-    'Who decides when an agent wants to use a tool.',
+    'Which tool calls need permission: ask-all (every call), ask (where the agent asks), edits (like ask, but file edits in the work directory are allowed), allow (none).',
   ).prefault('edits'),
-  questionTimeout: duration('How long a run waits for an answer of yours.').prefault('24h'),
-  concurrency: wholeNumber('How many runs go on at the same time.', { min: 1, max: 1000 }).prefault(4),
+  questionTimeout: duration('How long a run waits for an answer from a person.').prefault('24h'),
+  concurrency: wholeNumber('Maximum number of concurrent runs.', { min: 1, max: 1000 }).prefault(4),
 })
 
 const jobs = z.strictObject({
-  perWorkDir: wholeNumber('How many jobs work in one directory at the same time.', {
+  perWorkDir: wholeNumber('Maximum number of concurrent jobs in one directory.', {
     min: 1,
     max: 1000,
   }).prefault(1),
-  backoff: duration('The first pause after an outage, or a limit that names no time; it grows to 15m.', {
+  backoff: duration('First wait after an outage, or after a limit without a reset time; it grows to 15m.', {
     min: '100ms',
     max: '30m',
   }).prefault('30s'),
   holdLimit: duration(
-    'An agent that would wait longer for a limited or absent model is ended; its run waits.',
+    'An agent that would have to wait longer than this for the model is ended, and its run waits instead.',
     {
       min: '0ms',
       max: '1d',
@@ -90,13 +94,16 @@ const jobs = z.strictObject({
   checkpoints: setting(
     z.boolean(),
     'true or false',
-    'Keep checkpoints of the work tree of every job in a git repository.',
+    'Whether jobs in a git repository save checkpoints of the work tree.',
   ).prefault(false),
-  checkpointEvery: duration('How often, while an agent works.', { min: '1s', max: '1d' }).prefault('5m'),
+  checkpointEvery: duration('How often a checkpoint is saved while the agent works.', {
+    min: '1s',
+    max: '1d',
+  }).prefault('5m'),
   onChange: setting(
     z.enum(CHANGE_POLICIES),
     `one of ${CHANGE_POLICIES.join(', ')}`,
-    'What to do if the work tree is not as the agent left it.',
+    'What to do if others changed the work tree before a resume: tell the agent (continue), restore it (restore) or pause the job (stop).',
   ).prefault('continue'),
   keepCheckpoints: duration('How long the checkpoints of an ended job are kept.', {
     min: '0ms',
@@ -110,36 +117,36 @@ const jobs = z.strictObject({
 
 const outage = z.strictObject({
   limit: duration(
-    'How long a run waits for a model that is away, or limited without a time at which that ends. After that it is left to you.',
+    'How long a run waits for a model that is unreachable, or limited without a reset time. Then it is paused until a person continues it.',
     { min: '1s', max: '3650d' },
   ).prefault('24h'),
 })
 
 const escalation = z.strictObject({
-  approvalTimeout: duration('How long a tier waits for approval; after that it is not started.', {
+  approvalTimeout: duration('How long a tier waits for approval. Then it is not started.', {
     max: '24d',
   }).prefault('1h'),
   budgetUsd: setting(
     z.number().gt(0).max(1_000_000),
     'a number above 0',
-    'What all tiers of one chain may cost together, if the request does not say.',
+    'Maximum cost of all tiers of a chain, in US dollars, if the request sets none.',
   ).optional(),
 })
 
 const agent = z.strictObject({
-  command: text('Executable: a path, or a name to look up on PATH.').optional(),
+  command: text('Executable: a path, or a name that is looked up on PATH.').optional(),
   args: setting(
     z.array(setting(z.string(), 'a text', 'One argument.')),
     'a list of texts',
-    'Arguments added to those of Reprise.',
+    'Arguments that are added to those of Reprise.',
   ).optional(),
   adapter: setting(
     z.enum(ADAPTERS),
     `one of ${ADAPTERS.join(', ')}`,
-    'Which agent it behaves like; by default the one of the same name.',
+    'Adapter to use; by default the one with the name of the agent.',
   ).optional(),
-  model: text('Model to use when the request names none.').optional(),
-  concurrency: wholeNumber('How many runs of this agent go on at the same time.', {
+  model: text('Model to use if the request names none.').optional(),
+  concurrency: wholeNumber('Maximum number of concurrent runs of this agent.', {
     min: 1,
     max: 1000,
   }).optional(),
@@ -152,12 +159,12 @@ const agent = z.strictObject({
         'Value of the variable.',
       ),
     ),
-    'names of variables (letters, digits, _) with their values',
-    'Variables to add to the environment of the agent.',
+    'names of variables (letters, digits, _) with values',
+    'Variables that are added to the environment of the agent.',
   ).optional(),
 })
 
-/** As they would be written in a file. */
+/** The defaults in the form in which a file would set them. */
 export function defaultTiers() {
   return Object.fromEntries(
     Object.entries(DEFAULT_TIERS).map(([number, { name, model, tools, commands }]) => [
@@ -175,7 +182,7 @@ export function defaultTiers() {
   )
 }
 
-/** As they would be written in a file. */
+/** The defaults in the form in which a file would set them. */
 export function defaultCooldowns() {
   return Object.fromEntries(
     Object.entries(DEFAULT_COOLDOWNS).map(([name, { match, limit, per }]) => [
@@ -196,9 +203,9 @@ export const configSchema = z.strictObject({
   dryRun: setting(
     z.boolean(),
     'true or false',
-    'Agents may look, but whatever would change something is refused and recorded.',
+    'Whether everything that would change something is refused and recorded.',
   ).prefault(false),
-  maxTier: wholeNumber('The highest tier an escalation may reach.', { min: 1, max: 9 }).prefault(3),
+  maxTier: wholeNumber('Highest tier that an escalation may reach.', { min: 1, max: 9 }).prefault(3),
   tiers: tiers.prefault(defaultTiers()),
   policy: policy.prefault({}),
   cooldowns: cooldowns.prefault(defaultCooldowns()),
@@ -206,7 +213,7 @@ export const configSchema = z.strictObject({
   redact: redact.prefault({}),
   agents: setting(
     z.record(z.string().regex(/^[a-z0-9][a-z0-9._-]*$/), agent),
-    'names of agents (small letters, digits, . _ -) with their settings',
+    'names of agents (lower-case letters, digits, . _ -) with settings',
     'Agents by name. Several names may share an adapter.',
   ).prefault({}),
   notify: notify.prefault({}),
@@ -216,7 +223,7 @@ export const configSchema = z.strictObject({
 
 export type Config = z.output<typeof configSchema>
 
-/** For editors: the form of config.yaml and reprise.yaml. */
+/** The JSON Schema of config.yaml and reprise.yaml, for editors. */
 export function configJsonSchema(): Record<string, unknown> {
   return { title: 'Reprise configuration', ...z.toJSONSchema(configSchema, { io: 'input' }) }
 }

@@ -1,6 +1,6 @@
 /**
- * Building blocks of the schema. Each setting says once what it expects; error messages, and the descriptions that
- * an editor shows, come from that.
+ * Building blocks of the schema. Each setting states once what it expects and what it is for. Error messages, the JSON
+ * Schema and the reference in docs/configuration.md come from that.
  */
 import { z } from 'zod'
 import { parseDurationMs, parseSizeBytes } from '../contract/quantity.ts'
@@ -20,7 +20,7 @@ export function setting<S extends z.ZodType>(schema: S, expected: string, descri
 
 type Bounds = { min?: string; max?: string }
 
-/** Longer than this, `setTimeout` fires at once. */
+/** `setTimeout` fires at once if the delay is longer. */
 export const LONGEST_TIMER = '24d'
 
 export function duration(description: string, { min = '1ms', max = LONGEST_TIMER }: Bounds = {}) {

@@ -1,4 +1,4 @@
-/** A place that settings come from: their raw value, and where in the source each of them stands. */
+/** A source of settings: its raw value, and the place of each setting in it. */
 import { dirname, resolve } from 'node:path'
 import { type ConfigProblem, type SettingPath, showPath } from './problem.ts'
 
@@ -7,7 +7,7 @@ export type Place = Pick<ConfigProblem, 'source' | 'line' | 'column'>
 export type Source = {
   name: string
   value: unknown
-  /** Where the setting stands; for a setting that is not there, the nearest enclosing one. */
+  /** The place of a setting; if it is not set, that of the nearest enclosing one. */
   locate(path: SettingPath): Place
 }
 
@@ -15,7 +15,7 @@ export function problemAt(source: Source, path: SettingPath, message: string): C
   return { ...source.locate(path), key: showPath(path), message }
 }
 
-/** The last source that says something about the setting, or about what encloses it. */
+/** The last source that sets the setting, or a setting that encloses it. */
 export function writerOf(sources: readonly Source[], path: SettingPath): Source {
   for (let depth = path.length; depth > 0; depth--) {
     const found = sources.findLast(({ value }) => holds(value, path.slice(0, depth)))
@@ -30,7 +30,7 @@ export function holds(value: unknown, [first, ...rest]: SettingPath): boolean {
   return holds((value as Record<PropertyKey, unknown>)[first], rest)
 }
 
-/** A path as it was written in a setting: relative to the file it was written in. */
+/** Resolves a path in a setting, relative to the file in which it is written. */
 export function beside(sources: readonly Source[], setting: SettingPath, path: string): string {
   return resolve(dirname(writerOf(sources, setting).name), path)
 }

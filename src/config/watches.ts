@@ -1,4 +1,4 @@
-/** Watches as they are to be run: files read, paths absolute. What does not fit is reported where it was written. */
+/** Turns the settings of watches into definitions: reads files, makes paths absolute, and reports problems where they were written. */
 import { readFileSync, statSync } from 'node:fs'
 import { WatchDefinition } from '../contract/watch.ts'
 import { checkWatch } from '../core/watch/check.ts'
@@ -9,7 +9,7 @@ import { beside, problemAt, type Source, writerOf } from './source.ts'
 
 type Settings = Config['watches'][string]
 
-/** What a setting is called where it is used. */
+/** Settings whose name in the definition differs. */
 const KEYS = {
   every: 'everyMs',
   jitter: 'jitterMs',
@@ -24,7 +24,7 @@ const SETTINGS = new Map<string, string>(Object.entries(KEYS).map(([setting, key
 
 type Refuse = (key: string, message: string) => void
 
-/** Expects settings in which every source fits the schema. */
+/** Every source must match the schema. */
 export function readWatches(
   config: Config,
   sources: readonly Source[],
@@ -64,9 +64,9 @@ function definitionOf(
   }
   const prompt = read('promptFile', promptFile)
   const environment = read('environmentFile', environmentFile)
-  // A shell would know it; as the name of a folder it is hardly ever meant.
+  // Only a shell expands ~; a directory of that name is hardly ever meant.
   const isTilde = settings.workDir.startsWith('~')
-  if (isTilde) refuse('workDir', '~ means nothing here; write the whole path')
+  if (isTilde) refuse('workDir', '~ is not expanded here; write the full path')
   if (prompt === null || environment === null || isTilde) return null
 
   const renamed = Object.entries(settings).map(([key, value]) => [
@@ -93,8 +93,7 @@ function readText(file: string): { text: string } | { problem: string } {
   try {
     const stats = statSync(file, { throwIfNoEntry: false })
     if (!stats?.isFile()) return { problem: `there is no file ${file}` }
-    if (stats.size > LARGEST_BYTES)
-      return { problem: `${file} is larger than a prompt can sensibly be (${LARGEST_BYTES} bytes)` }
+    if (stats.size > LARGEST_BYTES) return { problem: `${file} is larger than ${LARGEST_BYTES} bytes` }
     const text = readFileSync(file, 'utf8')
     return text.trim() === '' ? { problem: `${file} is empty` } : { text }
   } catch (error) {

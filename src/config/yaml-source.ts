@@ -1,4 +1,4 @@
-/** Reads a settings file. A file that does not exist is no source; one that cannot be read or parsed is a problem. */
+/** Reads a settings file. A missing file is not a problem; one that cannot be read or parsed is. */
 import { readFileSync, statSync } from 'node:fs'
 import { type Document, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml'
 import type { ConfigProblem, SettingPath } from './problem.ts'
@@ -27,7 +27,7 @@ export function readYamlSource(file: string): Source | ConfigProblem[] | undefin
     const value = withoutNulls(document.toJS()) ?? {}
     return { name: file, value, locate: (path) => placeOf(document, path, at) ?? { source: file } }
   } catch (error) {
-    // Too many aliases: a small file that unfolds to gigabytes.
+    // Too many aliases: a small file could expand to gigabytes.
     return [{ source: file, key: '', message: `cannot be used: ${(error as Error).message}` }]
   }
 }
@@ -37,10 +37,9 @@ function readText(file: string): string | ConfigProblem[] | undefined {
   try {
     const stats = statSync(file, { throwIfNoEntry: false })
     if (!stats) return undefined
-    // A pipe would be waited for, a device would never end.
+    // Reading a pipe or a device might never end.
     if (!stats.isFile()) return problem('is not a file')
-    if (stats.size > LARGEST_BYTES)
-      return problem(`is larger than a settings file can sensibly be (${LARGEST_BYTES} bytes)`)
+    if (stats.size > LARGEST_BYTES) return problem(`is larger than ${LARGEST_BYTES} bytes`)
     return readFileSync(file, 'utf8')
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
@@ -48,7 +47,7 @@ function readText(file: string): string | ConfigProblem[] | undefined {
   }
 }
 
-/** A key without a value counts as not set: so a section whose lines are all commented out does no harm. */
+/** A key without a value counts as not set, so that a section whose lines are all commented out is valid. */
 function withoutNulls(value: unknown): unknown {
   if (value === null) return undefined
   if (Array.isArray(value) || typeof value !== 'object') return value
@@ -59,7 +58,7 @@ function withoutNulls(value: unknown): unknown {
   )
 }
 
-/** Where the key or the item of the setting stands, else the key of what encloses it. */
+/** The place of the key or item; if it is missing, that of the enclosing key. */
 function placeOf(document: Document, path: SettingPath, at: (offset: number) => Place): Place | undefined {
   let node: unknown = document.contents
   let place = isNode(node) && node.range ? at(node.range[0]) : undefined

@@ -176,6 +176,12 @@ export const Job = z
     resumeCount: z.number().int(),
     timeoutMs: z.number().nullable(),
     maxResumes: z.number().int(),
+    maxTurns: z.number().int().nullable().describe('Limit of turns per attempt.'),
+    maxTurnsTotal: z
+      .number()
+      .int()
+      .nullable()
+      .describe('Limit of turns in total. Set if the job continues automatically after `maxTurns`.'),
     maxBudgetUsd: z.number().nullable(),
     maxBudgetTokens: z.number().nullable(),
     usage: Usage.describe("Usage of the job's own runs that have ended."),

@@ -144,7 +144,11 @@ export const Attempt = z
     freshReason: FreshReason.nullable(),
     carry: Carry,
     agentVersion: z.string().nullable().describe('The version of the agent that was started.'),
-    pid: z.number().int().nullable(),
+    pid: z
+      .number()
+      .int()
+      .nullable()
+      .describe("Process id of the keeper, which outlives the daemon. The agent's process is its child."),
     exitCode: z.number().int().nullable(),
     outcome: Outcome.nullable(),
     costUsd: z.number().nullable(),

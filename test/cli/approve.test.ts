@@ -51,8 +51,10 @@ function waiting(): Escalation {
 test('shows the whole of it before, and approves what was shown', async () => {
   const { runId } = waiting()
   const { code, stdout, stderr } = await cli.run(['runs', 'approve', runId, '--message', 'fine'])
-  expect([code, stdout]).toEqual([0, `tier 2 starts: ${runId}\n`])
-  expect(stderr).toContain(`${runId}  waits for tier 2\n  tier 2 needs approval\n  down: all is harmless.`)
+  expect([code, stdout]).toEqual([0, `tier 2 starts as ${runId}\n`])
+  expect(stderr).toContain(
+    `${runId}  waiting for approval of tier 2\n  tier 2 needs approval\n  down: all is harmless.`,
+  )
   expect(stderr).toMatch(/\n {2}and \\u\{202e\}rm x\n {4}proposed: delete the database\n$/)
   expect(decided.splice(0)).toEqual([{ decision: 'approve', message: 'fine', askHash: 'abc' }])
 })
@@ -63,4 +65,16 @@ test('for scripts it is bound as well; a refusal needs nothing', async () => {
   expect([stderr, json()]).toEqual(['', expect.objectContaining({ decision: 'escalate' })])
   expect((await cli.run(['runs', 'refuse', runId])).stderr).toBe('')
   expect(decided.splice(0)).toEqual([{ decision: 'approve', askHash: 'abc' }, { decision: 'refuse' }])
+})
+
+test('approvals are paged like other lists', async () => {
+  const all = [waiting(), waiting(), waiting()]
+  cli.engine.listApprovals = async () => all
+  const first = await cli.run(['runs', 'approvals', '--limit', '2'])
+  expect(first.stdout).toContain(all[1]?.runId)
+  expect(first.stdout).not.toContain(all[2]?.runId)
+  expect(first.stderr).toBe(`More: reprise runs approvals --cursor ${all[1]?.runId}\n`)
+  const rest = await cli.run(['runs', 'approvals', '--cursor', `${all[1]?.runId}`, '--json'])
+  expect(rest.json()).toMatchObject({ items: [{ runId: all[2]?.runId }], nextCursor: null })
+  expect((await cli.run(['runs', 'approvals', '--cursor', 'run_gone'])).code).toBe(2)
 })

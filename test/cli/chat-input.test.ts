@@ -69,7 +69,7 @@ test('Ctrl-C empties the line, then says how to leave, then leaves', async () =>
   await shows('> ')
   expect(screen()).not.toContain('Ctrl-C again')
   type(ctrlC)
-  await shows('(Ctrl-C again or Ctrl-D leaves')
+  await shows('(press Ctrl-C again or Ctrl-D to leave')
   await shows('> ')
   type(ctrlC)
   expect(await message).toBeNull()

@@ -66,19 +66,19 @@ describe('one message', () => {
   test('the answer on stdout; the next one resumes and sends only what is new', async () => {
     const first = await begin('-m', 'remember heliotrope')
     expect([first.code, first.stdout]).toEqual([0, 'Noted.\n'])
-    expect(first.stderr).toMatch(/^fresh \(first-run\) · in .* uncached, .* cached/m)
+    expect(first.stderr).toMatch(/^new session · in .* uncached, .* cached/m)
     const { id } = await newest()
-    expect(first.stderr).toContain(`go on with: reprise chat ${id}`)
+    expect(first.stderr).toContain(`continue with: reprise chat ${id}`)
 
     const second = await chat(id, '-m', 'what was it?')
     expect([second.code, second.stdout]).toEqual([0, 'Noted.\n'])
-    expect(second.stderr).toMatch(/^resumed · /m)
+    expect(second.stderr).toMatch(/^resumed session · /m)
     expect(lastRequest().userText).toContain('what was it?')
     expect(lastRequest().userText).not.toContain('heliotrope')
     expect(sent().split('remember heliotrope')).toHaveLength(2)
 
     const third = await chat('last', '--fresh-session', '-m', 'anew')
-    expect(third.stderr).toMatch(/^fresh \(forced, with transcript\)/m)
+    expect(third.stderr).toMatch(/^new session \(requested\), with the history/m)
     expect(lastRequest().userText).toContain('remember heliotrope')
     expect((await detail(id)).turnCount).toBe(3)
   })
@@ -116,7 +116,7 @@ describe('one message', () => {
     const { id } = await newest()
     const other = await chat(id, '--agent', 'other', '-m', 'and you?')
     expect(other.code).toBe(0)
-    expect(other.stderr).toMatch(/^fresh /m)
+    expect(other.stderr).toMatch(/^new session /m)
     const { agents } = await detail(id)
     expect(agents.map(({ agent }) => agent)).toEqual(['claude', 'other'])
 
@@ -146,7 +146,7 @@ describe('one message', () => {
     expect(await chat(unknown, '-m', 'x')).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: `error: there is no conversation ${unknown}\nhint: \`reprise conversations\` lists them.\n`,
+      stderr: `error: there is no conversation ${unknown}\nhint: List them with: reprise conversations\n`,
     })
     expect((await chat(unknown, '--json', '-m', 'x')).json()).toMatchObject({ error: { code: 'not-found' } })
     expect((await begin('--agent', 'nobody', '-m', 'x')).code).toBe(4)
@@ -162,21 +162,21 @@ describe('on a terminal', () => {
     await shows('claude › ')
     const { id } = await newest()
 
-    expect(await enter('/history')).toContain('nothing was said yet')
-    expect(await enter('alpha')).toMatch(/Noted\.\s+fresh \(first-run\)/)
-    expect(await enter('beta')).toMatch(/Noted\.\s+resumed · in /)
+    expect(await enter('/history')).toContain('there are no messages yet')
+    expect(await enter('alpha')).toMatch(/Noted\.\s+new session · /)
+    expect(await enter('beta')).toMatch(/Noted\.\s+resumed session · in /)
     expect(await enter('/histroy')).toMatch(
       /unknown command \/histroy, nothing was sent\s+hint: Did you mean \/history/,
     )
     expect(await enter('/edit 1 ALPHA')).toContain('message 1 is changed; /retry 1 asks it again')
     expect(await enter('/history')).toMatch(/1 you {5}ALPHA \(edited\)\s+2 claude {2}Noted\.\s+3 you {5}beta/)
-    expect(await enter('gamma')).toContain('fresh (history-changed, with transcript)')
+    expect(await enter('gamma')).toContain('new session (the history was changed), with the history')
     expect(sent()).toContain('ALPHA')
     expect(sent()).not.toContain('alpha')
 
-    expect(await enter('/retry 3')).toContain('fresh (history-changed')
+    expect(await enter('/retry 3')).toContain('new session (the history was changed)')
     expect(await texts(id)).toEqual(['user: ALPHA', 'assistant: Noted.', 'user: beta', 'assistant: Noted.'])
-    expect(await enter('/drop 3')).toContain('2 messages taken away')
+    expect(await enter('/drop 3')).toContain('removed 2 messages')
     expect(await enter('/drop 3')).toMatch(/there is no message 3\s+hint: There are 2/)
 
     expect(await enter('/instructions Rhyme.')).toContain('sent with the next turn')
@@ -189,10 +189,10 @@ describe('on a terminal', () => {
     expect(await detail(id)).toMatchObject({ title: 'A name', instructions: null })
 
     await enter('/fresh', 'claude (fresh) › ')
-    expect(await enter('delta')).toContain('fresh (forced, with transcript)')
+    expect(await enter('delta')).toContain('new session (requested), with the history')
     expect(await enter('/agent nobody')).toMatch(/there is no agent nobody\s+hint: There are: claude, other/)
     await enter('/agent other', 'other › ')
-    expect(await enter('epsilon', 'other › ')).toContain('fresh (')
+    expect(await enter('epsilon', 'other › ')).toContain('new session (')
     expect(sent()).toContain('ALPHA')
     expect(await enter('/info', 'other › ')).toMatch(
       / {2}claude .*epoch \d+, ses_\w+, has seen turn 3\s+other .*ses_/,
@@ -200,7 +200,7 @@ describe('on a terminal', () => {
 
     type(KEYS.ctrlD)
     expect(await code).toBe(0)
-    expect(screen()).toContain(`Go on with: reprise chat ${id}`)
+    expect(screen()).toContain(`Continue with: reprise chat ${id}`)
   })
 
   test('Ctrl-C cancels the turn and not the chat; a second one leaves', async () => {
@@ -210,9 +210,9 @@ describe('on a terminal', () => {
     await shows('Thinking.')
     interrupt()
     await shows('cancelling the run')
-    await shows('cancelled · fresh')
+    await shows('cancelled · new session')
     await shows('claude › ')
-    expect(await enter('still there?')).toMatch(/Noted\.\s+(resumed|fresh)/)
+    expect(await enter('still there?')).toMatch(/Noted\.\s+(resumed|new) session/)
     expect(sent()).toContain('Thinking.')
 
     type(`HOLD${KEYS.enter}`)
@@ -220,7 +220,7 @@ describe('on a terminal', () => {
     interrupt()
     interrupt()
     expect(await code).toBe(130)
-    expect(screen()).toMatch(/Go on with: reprise chat cnv_\w+\s*$/)
+    expect(screen()).toMatch(/Continue with: reprise chat cnv_\w+\s*$/)
     const { id } = await newest()
     const { messages } = await detail(id)
     await world.settled(messages.findLast(({ role }) => role === 'user')!.runId!)
@@ -233,7 +233,7 @@ describe('on a terminal', () => {
     await shows('claude › ')
     expect((await newest()).id).not.toBe(before.id)
     type(KEYS.ctrlC)
-    await shows('(Ctrl-C again or Ctrl-D leaves')
+    await shows('(press Ctrl-C again or Ctrl-D to leave')
     await shows('claude › ')
     type(KEYS.ctrlC)
     expect(await code).toBe(0)
@@ -250,7 +250,7 @@ describe('on a terminal', () => {
     await shows('Blue')
     await shows('claude › ')
     type(`TOOL${KEYS.enter}`)
-    await shows('may it use Bash')
+    await shows('allow Bash')
     await shows('  command: touch made')
     await shows('allow?')
     type(`not now${KEYS.enter}`)
@@ -275,10 +275,10 @@ describe('on a terminal', () => {
     await world.api('POST', `/api/conversations/${id}/turns`, { text: 'HOLD' })
     await world.simulator.waitForHold('gate')
     const { enter, shows, type, code } = await open(id)
-    await shows('an answer is still under way')
+    await shows('the last answer is still running')
     await shows('Thinking.')
     await world.killDaemon()
-    await shows('lost the daemon')
+    await shows('lost the connection to the daemon')
     await world.startDaemon()
     world.simulator.release('gate')
     await shows('Went on.')
@@ -301,9 +301,9 @@ test('conversations and totals', async () => {
   expect((await cli.run(['conversations', 'show', id, '--json'])).json()).toMatchObject({ id, turnCount: 1 })
 
   const { stdout } = await cli.run(['stats'])
-  expect(stdout).toMatch(/^sessions {4}\d+ resumed, \d+ fresh \(.*first-run/m)
+  expect(stdout).toMatch(/^sessions {4}\d+ resumed, \d+ new \(.*nothing to resume/m)
   expect(stdout).toMatch(/^not sent {4}~\S+ tokens of text \(\d+ %\)$/m)
-  expect(stdout).toMatch(/^cache {7}\d+ resumed turns? read \S+ of \S+ tokens expected$/m)
+  expect(stdout).toMatch(/^cache {7}\d+ resumed turns? read \S+ of \S+ expected tokens$/m)
   expect(stdout).toMatch(/^saved {7}(about|nothing:) /m)
   const stats = (await cli.run(['stats', '--json'])).json<Stats>()
   expect(stats.promptTokensSaved).toBeGreaterThan(0)

@@ -22,7 +22,7 @@ test('to a directory that was renamed: said, and done', async () => {
   const to = join(cli.workDir, 'renamed')
   expect([code, stdout]).toEqual([
     0,
-    `${workDir} → ${to}\nclaude: it is the directory of the session\n${id} is in ${to} now\n`,
+    `${workDir} → ${to}\nclaude: it is the directory of the session\nmoved ${id} to ${to}\n`,
   ])
   expect(await workDirOf(id)).toBe(to)
 })

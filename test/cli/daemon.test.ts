@@ -54,8 +54,8 @@ describe('run', () => {
   test('the words on stdout, the rest on stderr', async () => {
     const { code, stdout, stderr } = await cli.run(['run', 'hello', 'there'])
     expect([code, stdout]).toEqual([0, 'You said: hello there\n'])
-    expect(stderr).toContain('completed · fresh (first-run)')
-    expect(stderr).toMatch(/go on with: reprise run --session ses_\w+/)
+    expect(stderr).toContain('completed · new session')
+    expect(stderr).toMatch(/continue with: reprise run --session ses_\w+/)
   })
 
   test('prompts from stdin, and such that look like options', async () => {
@@ -77,7 +77,7 @@ describe('run', () => {
       'completed · resumed',
     )
     expect((await cli.run(['run', '--session', session!, '--fresh-session', 'anew'])).stderr).toContain(
-      'fresh (forced',
+      'new session (requested)',
     )
   })
 
@@ -131,7 +131,7 @@ describe('run', () => {
     const running = cli.start(['run', 'wait'])
     await running.says('Waiting.')
     process.kill(cli.daemonPid(), 'SIGKILL')
-    await running.says('lost the daemon')
+    await running.says('lost the connection to the daemon')
     expect((await cli.run(['up'])).code).toBe(0)
     await simulator.waitForHold('gate')
     simulator.release('gate')
@@ -146,7 +146,7 @@ describe('questions', () => {
     await running.says('answer with: reprise runs answer run_')
     const { id, pending } = await lastRun()
     expect(pending).toMatchObject([{ kind: 'permission', tool: 'Bash' }])
-    expect((await cli.run(['runs'])).stdout).toContain('asking you')
+    expect((await cli.run(['runs'])).stdout).toContain('asks you')
     expect((await cli.run(['runs', 'answer', id])).code).toBe(2)
     expect((await cli.run(['runs', 'answer', id, '--answer', 'x'])).code).toBe(2)
     expect((await cli.run(['runs', 'answer', id, 'toolu_other', '--allow'])).code).toBe(1)
@@ -181,7 +181,7 @@ describe('down', () => {
     const id = (await cli.run(['run', '--detach', 'wait'])).stdout.trim()
     await simulator.waitForHold('gate')
     const down = await cli.run(['down'])
-    expect(down.stdout).toContain('1 run at work will go on')
+    expect(down.stdout).toContain('The next `reprise up` takes over 1 running agent')
     expect((await cli.run(['status'])).code).toBe(3)
     expect((await cli.run(['jobs', 'show', id, '--json'])).json()).toMatchObject({ state: 'running' })
     expect((await cli.run(['down', '--cancel', '--json'])).json()).toMatchObject({
@@ -209,7 +209,7 @@ describe('down', () => {
     // The daemon may be writing there at this very moment.
     rmSync(home, { recursive: true, maxRetries: 20, retryDelay: 10 })
     const { code, stderr } = await running.result
-    expect([code, stderr]).toEqual([1, expect.stringContaining(`${home} has been removed`)])
+    expect([code, stderr]).toEqual([1, expect.stringContaining(`${home} was removed`)])
     expect(existsSync(home)).toBe(false)
   })
 

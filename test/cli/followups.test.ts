@@ -33,8 +33,8 @@ test('listed, narrowed down, with a word when there are none', async () => {
   }>()
   expect(items.map(({ id }) => id)).toEqual([planned.id])
   const other = RunId.create(new Date())
-  expect((await followUps('list', '--run', other)).stderr).toBe('None.\n')
-  expect((await followUps('--state', 'fired')).stderr).toBe('None in the state fired.\n')
+  expect((await followUps('list', '--run', other)).stderr).toBe('Nothing matches.\n')
+  expect((await followUps('--state', 'fired')).stderr).toBe('No follow-ups in state fired.\n')
   expect((await followUps('list', '--run', runId, '--limit', '1')).stderr).toBe(
     `More: reprise followups list --run ${runId} --cursor more\n`,
   )
@@ -72,15 +72,18 @@ describe('wrong usage', () => {
       ['add', '--run', 'run_1', '--session', 'ses_1', '--in', '1m', 'x'],
       'expected either --run or --session',
     ],
-    [['add', '--run', 'run_1', 'x'], 'expected one of --in, --at and --cron'],
-    [['add', '--run', 'run_1', '--in', '1m', '--cron', '* * * * *', 'x'], 'expected one of --in, --at'],
-    [['add', '--run', 'run_1', '--in', 'soon', 'x'], 'Expected a duration'],
-    [['add', '--run', 'run_1', '--at', 'tomorrow', 'x'], 'Expected a time such as 2027-01-01T07:00'],
-    [['add', '--run', 'run_1', '--at', '2027-13-01T07:00', 'x'], 'Expected a time such as'],
-    [['add', '--run', 'run_1', '--in', '1m', '--recurring', 'x'], 'only together with --cron'],
-    [['add', '--run', 'job_1', '--in', '1m', 'x'], 'Expected an id like run_01J…'],
+    [['add', '--run', 'run_1', 'x'], 'expected exactly one of --in, --at and --cron'],
+    [
+      ['add', '--run', 'run_1', '--in', '1m', '--cron', '* * * * *', 'x'],
+      'expected exactly one of --in, --at',
+    ],
+    [['add', '--run', 'run_1', '--in', 'soon', 'x'], 'expected a duration'],
+    [['add', '--run', 'run_1', '--at', 'tomorrow', 'x'], 'expected a time such as 2027-01-01T07:00'],
+    [['add', '--run', 'run_1', '--at', '2027-13-01T07:00', 'x'], 'expected a time such as'],
+    [['add', '--run', 'run_1', '--in', '1m', '--recurring', 'x'], 'can only be used with --cron'],
+    [['add', '--run', 'job_1', '--in', '1m', 'x'], 'expected an id such as run_01J…'],
     [['add', '--run', 'run_1', '--in', '1m', ''], 'the prompt is empty'],
-    [['show', 'run_1'], 'Expected an id like fup_01J…'],
+    [['show', 'run_1'], 'expected an id such as fup_01J…'],
     [['--state', 'due'], 'Allowed choices are planned, fired, missed, cancelled.'],
     [['cancel', 'fup_1'], 'unknown command "followups cancel"'],
   ])('%j', async (args, message) => {
@@ -100,10 +103,10 @@ test('shown and cancelled, once', async () => {
   const { id } = cli.engine.addFollowUp({ runId, reason: 'to be sure', tier: 2, dueAt: inMinutes(3) })
   const { stdout } = await followUps('show', id)
   expect(stdout).toMatch(/^state +planned for .* \(in 3m\)$/m)
-  expect(stdout).toMatch(/^asked by +the agent, /m)
+  expect(stdout).toMatch(/^created by +the agent, /m)
   expect(stdout).toMatch(/^reason +to be sure$/m)
   expect(stdout).not.toContain('session')
-  expect((await followUps('rm', id)).stdout).toBe(`${id} is cancelled\n`)
+  expect((await followUps('rm', id)).stdout).toBe(`cancelled ${id}\n`)
   expect((await followUps('rm', id)).code).toBe(1)
   expect((await followUps('show', id, '--json')).json()).toMatchObject({ id, state: 'cancelled' })
 })
@@ -114,7 +117,7 @@ test('what became of it, in words', () => {
   const of = (change: Partial<FollowUp>) => fateOf(cli.engine.addFollowUp({ dueAt: at, ...change }), now)
   expect(of({ dueAt: new Date(2027, 0, 1, 7, 10).toISOString() })).toBe('planned for 07:10:00 (in 10m)')
   expect(of({ recurring: true, cron: '0 7 * * *', firedCount: 1 })).toBe(
-    'planned for 07:00:00 (now), again and again (0 7 * * *), fired 1 time',
+    'planned for 07:00:00 (now), recurring (0 7 * * *), fired 1 time',
   )
   expect(of({ state: 'fired', firedAt: at, firedRunId: 'run_X' })).toBe('fired 07:00:00 in run_X')
   expect(of({ state: 'missed', message: 'the session is gone' })).toBe(
@@ -129,9 +132,9 @@ describe('elsewhere', () => {
     const { id } = cli.engine.addRun({ followUps: [followUp], followUpId: 'fup_Y', cycleId: 'cyc_Z' })
     const { stdout } = await cli.run(['runs', 'show', id])
     expect(stdout).toMatch(/^cycle +cyc_Z$/m)
-    expect(stdout).toMatch(/^asked by +follow-up fup_Y$/m)
+    expect(stdout).toMatch(/^cause +follow-up fup_Y$/m)
     expect(stdout).toMatch(
-      /^follow-up +fup_\w+ planned for .* \(in 4m\), asked for by a person: Look again\.$/m,
+      /^follow-up +fup_\w+ planned for .* \(in 4m\), created by a person: Look again\.$/m,
     )
   })
 

@@ -12,21 +12,21 @@ const job = (change: Partial<JobDetail>) => addJob({ id: 'job_X', ...change })
 describe('a state', () => {
   const soon = new Date()
   test.each<[Partial<JobDetail>, string, string]>([
-    [{ state: 'queued' }, 'queued', 'queued, waits for a place'],
-    [{ state: 'running' }, 'running', 'running, the agent is at work'],
-    [{ state: 'running', attention: 'question' }, 'asking you', 'asking you, the agent is at work'],
+    [{ state: 'queued' }, 'queued', 'queued, waiting for a free slot'],
+    [{ state: 'running' }, 'running', 'running, the agent is working'],
+    [{ state: 'running', attention: 'question' }, 'asks you', 'asks you'],
     [
       { state: 'waiting', waitingUntil: soon.toISOString(), message: 'rate limit: slow down' },
       `waiting (${formatTime(soon.toISOString())})`,
-      `waiting (${formatTime(soon.toISOString())}), goes on by itself at ${formatTime(soon.toISOString())}: rate limit: slow down`,
+      `waiting (${formatTime(soon.toISOString())}), continues automatically at ${formatTime(soon.toISOString())}: rate limit: slow down`,
     ],
     [{ state: 'completed', message: 'completed' }, 'completed', 'completed'],
     [
       { state: 'failed', outcome: 'crashed', message: 'killed' },
       'failed (crashed)',
-      'failed (crashed), given up: killed',
+      'failed (crashed), not continued: killed',
     ],
-    [{ state: 'cancelled', message: 'cancelled' }, 'cancelled', 'cancelled, stopped on request'],
+    [{ state: 'cancelled', message: 'cancelled' }, 'cancelled', 'cancelled'],
   ])('%j', (change, short, long) => {
     expect(jobStateOf(job(change))).toBe(short)
     expect(explainState(job(change))).toBe(long)
@@ -102,6 +102,8 @@ test('the page of a job has all there is', () => {
       },
       maxBudgetUsd: 2,
       maxBudgetTokens: 5000,
+      maxTurns: 8,
+      maxTurnsTotal: 80,
       attempts: [
         {
           resumed: false,
@@ -109,7 +111,7 @@ test('the page of a job has all there is', () => {
           outcome: { name: 'crashed', message: 'killed' },
           state: 'ended',
         },
-        { resumed: true, freshReason: null, outcome: null, state: 'running' },
+        { resumed: true, freshReason: null, outcome: null, state: 'running', pid: 4711 },
       ] as JobDetail['attempts'],
       checkpoints: [
         {
@@ -140,16 +142,16 @@ test('the page of a job has all there is', () => {
   expect(lines).toEqual(
     expect.arrayContaining([
       'agent       claude (haiku)',
-      'session     ses_X (abc), saved 2026-01-01T00:00:00.000Z, resumed 1 time',
-      'progress    2 model calls, 1 tool call, 1.2k tokens, 1m 5s, last activity 0s ago, now Bash',
+      `session     ses_X (abc), saved ${formatTime('2026-01-01T00:00:00.000Z', now)}, resumed 1 time`,
+      'progress    2 model calls, 1 tool call, 1.2k tokens, 1m 5s, last activity 0s ago, running Bash',
       'spent       $0.5000 of $2.00, 1.2k of 5.0k tokens',
-      'limits      timeout 1m for an attempt, 5 resumes, priority 0',
-      'checkpoints every 5m, on change continue',
-      'attempt 1  fresh (first-run), crashed: killed',
-      'attempt 2  resumed, running',
-      `checkpoint 1  start ffffffffffff ${at} refs/reprise/x/1`,
+      'limits      timeout 1m per attempt, 8 turns per attempt, then continues, up to 80 turns in total, up to 5 resumes, priority 0',
+      'checkpoints after each attempt and every 5m; if others change the work tree: continue',
+      'attempt 1  new session; crashed: killed',
+      'attempt 2  resumed session; running (keeper process 4711)',
+      `checkpoint 1  start ffffffffffff ${formatTime(at, now)} refs/reprise/x/1`,
       'transcript of abc, 2 KiB: /archive/abc.jsonl',
-      'asks       may it use Bash\n             command: ls',
+      'asks       allow Bash\n             command: ls',
       'So far.',
     ]),
   )
@@ -159,6 +161,6 @@ test('what follow-ups have spent of its budget is shown, and apart from it what 
   const spent = { usd: 1.5, tokens: 3400, followUpRuns: 2 }
   const progress = { ...job({}).progress, tokens: 1200, costUsd: 0.5 }
   expect(budgetText(job({ maxBudgetUsd: 2, spent, progress }))).toBe(
-    '$1.50 of $2.00, 3.4k tokens, 2 runs of follow-ups included; without them $0.5000, 1.2k tokens',
+    '$1.50 of $2.00, 3.4k tokens, including 2 follow-up runs; without them $0.5000, 1.2k tokens',
   )
 })

@@ -74,7 +74,9 @@ describe('run', () => {
   test('a rate limit is waited for, and said once', async () => {
     const { code, stdout, stderr } = await run('LIMIT')
     expect([code, stdout]).toEqual([0, 'Finished.\n'])
-    expect(stderr.match(/waits until \d\d:\d\d:\d\d \(rate limit\), then goes on by itself/g)).toHaveLength(1)
+    expect(
+      stderr.match(/waiting until \d\d:\d\d:\d\d \(rate limit\), then continues automatically/g),
+    ).toHaveLength(1)
     expect(stderr).toContain('completed · ')
     expect(stderr).toContain('2 attempts')
   })
@@ -98,13 +100,14 @@ describe('run', () => {
   )
 
   test.each([
-    [['--timeout', '0s'], 'timeoutMs: too small'],
-    [['--timeout', '900d'], 'timeoutMs: too big'],
-    [['--max-resumes', '101'], 'maxResumes: too big'],
-    [['--max-budget-usd', '1e308'], 'maxBudgetUsd: too big'],
-    [['--max-budget-tokens', '0'], 'maxBudgetTokens: too small'],
-    [['--priority', '-101'], 'priority: too small'],
-    [['--checkpoint-every', '1ms'], 'checkpoints.everyMs: too small'],
+    [['--timeout', '0s'], '--timeout 0s: must be between 1s and 24d'],
+    [['--timeout', '900d'], '--timeout 900d: must be between 1s and 24d'],
+    [['--max-resumes', '101'], '--max-resumes 101: must be between 0 and 100'],
+    [['--max-turns', '0'], '--max-turns 0: must be between 1 and 10000'],
+    [['--max-budget-usd', '1e308'], '--max-budget-usd 1e308: must be an amount above 0 and up to 1000000'],
+    [['--max-budget-tokens', '0'], '--max-budget-tokens 0: must be between 1 and'],
+    [['--priority', '-101'], '--priority -101: must be between -100 and 100'],
+    [['--checkpoint-every', '1ms'], '--checkpoint-every 1ms: must be between 1s and 1d'],
     [['--webhook', 'ftp://x'], 'webhook: expected an http or https address'],
   ])('absurd limits exit with 2: %j', async (options, expected) => {
     const before = await newest()
@@ -139,8 +142,8 @@ describe('run', () => {
     expect(screen.rows()).toEqual([
       'Thinking.',
       ' Went on.',
-      expect.stringContaining('completed · fresh (first-run)'),
-      expect.stringMatching(/^go on with: reprise run --session ses_/),
+      expect.stringContaining('completed · new session'),
+      expect.stringMatching(/^continue with: reprise run --session ses_/),
     ])
   })
 })
@@ -152,17 +155,17 @@ describe('a job that needs somebody', () => {
     expect(code).toBe(1)
     const { id } = await newest()
     expect(stderr).toContain('paused (budget)')
-    expect(stderr).toContain('it needs more budget')
+    expect(stderr).toContain('needs: more budget')
     // More than was used already: it must make a difference.
-    const raise = new RegExp(`go on with: reprise jobs raise ${id} --budget-tokens (\\d+)`).exec(stderr)
+    const raise = new RegExp(`continue with: reprise jobs raise ${id} --budget-tokens (\\d+)`).exec(stderr)
     expect(Number(raise?.[1])).toBeGreaterThan(13_000)
 
     const { stdout: shown } = await jobs('show', id)
     expect(shown).toMatch(/^state {7}paused \(budget\), needs you: its budget is used up$/m)
     expect(shown).toMatch(/^needs {7}more budget/m)
-    expect(shown).toMatch(/^session {5}ses_\w+ \([-\w]+\), saved 20.*Z, resumed 0 times$/m)
+    expect(shown).toMatch(/^session {5}ses_\w+ \([-\w]+\), saved [\d: -]+, resumed 0 times$/m)
     expect(shown).toMatch(/^spent {7}.* of 100 tokens$/m)
-    expect(shown).toMatch(/^attempt 1 {2}fresh \(first-run\), budget: /m)
+    expect(shown).toMatch(/^attempt 1 {2}new session; budget: /m)
     expect((await jobs('list', '--state', 'paused')).stdout).toContain(id)
     expect((await cli.run(['status'])).stdout).toContain('1 job needs you: reprise jobs list --state paused')
   })
@@ -172,7 +175,7 @@ describe('a job that needs somebody', () => {
     expect((await jobs('raise', id, '--budget-tokens', '101')).stdout).toContain('paused (budget)')
     const raised = await jobs('raise', id, '--budget-tokens', 'none', '--priority', '5')
     expect([raised.code, raised.stdout]).toEqual([0, 'Finished.\n'])
-    expect(raised.stderr).toContain('completed · resumed · 2 attempts')
+    expect(raised.stderr).toContain('completed · resumed session · 2 attempts')
     expect(await detail(id)).toMatchObject({ state: 'completed', maxBudgetTokens: null, priority: 5 })
 
     const logs = await jobs('logs', id)
@@ -188,7 +191,7 @@ describe('a job that needs somebody', () => {
     const { id } = await newest()
     expect([failed.code, failed.stdout]).toEqual([1, ''])
     expect(failed.stderr).toContain('failed (api-error)')
-    expect(failed.stderr).toContain(`go on with: reprise jobs retry ${id}`)
+    expect(failed.stderr).toContain(`continue with: reprise jobs retry ${id}`)
 
     world.simulator.setScenario(scenario({ mended: true }))
     const { code, stdout } = await jobs('retry', '--fresh', '--json', id)
@@ -239,7 +242,7 @@ describe('a job at work', () => {
     expect(code).toBe(130)
     const { id, state } = await newest()
     expect(state).toBe('cancelled')
-    expect(stderr).toContain(`go on with: reprise jobs retry ${id}`)
+    expect(stderr).toContain(`continue with: reprise jobs retry ${id}`)
   })
 })
 
@@ -276,8 +279,10 @@ describe('checkpoints', () => {
       [2, 'agent'],
     ])
     const { stdout: shown } = await jobs('show', id)
-    expect(shown).toMatch(/^checkpoints every 1m, on change stop$/m)
-    expect(shown).toMatch(/^checkpoint 2 {2}agent [0-9a-f]{12} 20.*Z refs\/reprise\//m)
+    expect(shown).toMatch(
+      /^checkpoints after each attempt and every 1m; if others change the work tree: stop$/m,
+    )
+    expect(shown).toMatch(/^checkpoint 2 {2}agent [0-9a-f]{12} [\d: -]+ refs\/reprise\//m)
 
     expect((await jobs('diff', id, '--stat')).stdout).toBe('modified\tkept\nadded\tmade\n')
     const patch = (await jobs('diff', id, '1', '2')).stdout

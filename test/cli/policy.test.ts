@@ -41,7 +41,7 @@ describe('reprise policy check', () => {
   })
 
   test.each([
-    [['--tier', '0', 'ls'], 'A tier is a number from 1 to 9'],
+    [['--tier', '0', 'ls'], 'must be between 1 and 9'],
     [['--tier', '8', 'ls'], 'there is no tier 8'],
     [['--cwd', 'nowhere', 'ls'], 'is not a directory'],
     [[], "missing required argument 'command'"],

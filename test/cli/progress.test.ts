@@ -295,7 +295,7 @@ describe('on a terminal', () => {
     const { screen, view } = open()
     await view.show(event({ type: 'retry-wait', number: 1, maxRetries: 10, delayMs: 618 }))
     await view.end()
-    expect(screen.raw()).toContain("the model's API: no connection; try 1 of 10 in 618ms")
+    expect(screen.raw()).toContain('request to the model failed (no connection); retry 1 of 10 in 618ms')
   })
 
   test('whatever is said when, the text is what it would be without it', async () => {

@@ -1,7 +1,9 @@
 import { PassThrough } from 'node:stream'
 import { describe, expect, test } from 'vitest'
+import { runsLine } from '../../src/cli/commands/status.ts'
 import { checkAgents } from '../../src/cli/doctor/agents.ts'
 import { type RunOptions, toRequest } from '../../src/cli/run/options.ts'
+import { startText } from '../../src/cli/run/start-text.ts'
 import { contentLine, toolLine } from '../../src/cli/run/tool-line.ts'
 import {
   formatAge,
@@ -13,7 +15,9 @@ import {
 } from '../../src/cli/terminal/amounts.ts'
 import { formatTable } from '../../src/cli/terminal/table.ts'
 import { firstLine, styleFor } from '../../src/cli/terminal/terminal.ts'
+import { formatTime, withLocalTimes } from '../../src/cli/terminal/time.ts'
 import type { Agent } from '../../src/contract/agent.ts'
+import type { Obstacle } from '../../src/contract/obstacle.ts'
 
 test('durations, ages, money, tokens, sizes', () => {
   expect([null, 12, 1500, 61_000, 3_600_000, 90_000_000].map(formatDuration)).toEqual([
@@ -122,7 +126,7 @@ describe('agents', () => {
   }
   const statusOf = (...agents: Agent[]) => checkAgents(agents).map((check) => check.status)
 
-  test('missing, old, logged out, simulated', () => {
+  test('missing, old, not logged in, simulated', () => {
     const missing = { ...agent, available: false, problem: 'not found' }
     expect(statusOf()).toEqual(['fail'])
     expect(statusOf(agent)).toEqual(['ok'])
@@ -133,4 +137,47 @@ describe('agents', () => {
     const [old] = checkAgents([{ ...agent, capabilities: { ...agent.capabilities!, resume: false } }])
     expect(old).toMatchObject({ status: 'warn', message: expect.stringContaining('it cannot resume') })
   })
+})
+
+test('runs that wait for an outage or a limit, and paused ones, are not counted as queued', () => {
+  const waiting = (kind: 'outage' | 'limit', waitingCount: number) => ({ kind, waitingCount }) as Obstacle
+  const runs = { running: 1, queued: 6, settled: 9 }
+  expect(runsLine({ runs, obstacles: [], paused: [] })).toBe('runs      1 running, 6 queued, 9 settled')
+  expect(
+    runsLine({ runs, obstacles: [waiting('outage', 2), waiting('limit', 1)], paused: ['run_1'] as never }),
+  ).toBe(
+    'runs      1 running, 2 queued, 2 waiting for the end of an outage, 1 waiting for the end of a usage limit, 1 paused, 9 settled',
+  )
+})
+
+test('times in messages of the daemon are shown as local times', () => {
+  const now = new Date('2026-01-02T12:00:00Z')
+  const at = '2026-01-02T12:34:56.000Z'
+  expect(withLocalTimes(`resets at ${at}, since 2026-01-02T11:00Z`, now)).toBe(
+    `resets at ${formatTime(at, now)}, since ${formatTime('2026-01-02T11:00:00Z', now)}`,
+  )
+})
+
+test('columns are aligned by what a terminal shows', () => {
+  expect(
+    formatTable(
+      ['A', 'B'],
+      [
+        ['漢字', 'x'],
+        ['abc', '漢字漢字漢字'],
+      ],
+      17,
+    ),
+  ).toEqual(['A     B', '漢字  x', 'abc   漢字漢字漢…'])
+})
+
+test('a new session is explained, and only where there is something to explain', () => {
+  expect(startText({ resumed: true })).toBe('resumed session')
+  expect(startText({ resumed: false, freshReason: 'first-run', carry: 'none' })).toBe('new session')
+  expect(startText({ resumed: false, freshReason: 'context-full', carry: 'transcript' })).toBe(
+    'new session (the context is full), with the history',
+  )
+  expect(startText({ resumed: false, freshReason: 'of-a-later-version' })).toBe(
+    'new session (of-a-later-version)',
+  )
 })

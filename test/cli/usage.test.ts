@@ -33,6 +33,7 @@ const COMMANDS = [
   'agents',
   'policy',
   'stats',
+  'config',
   'init',
   'simulate',
 ]
@@ -59,6 +60,8 @@ describe('help', () => {
     [['--json', 'runs', 'show', 'run_1', '--help'], 'Usage: reprise runs show'],
     [['run', 'demo', '--help'], 'Usage: reprise run'],
     [['help', 'runs'], 'Usage: reprise runs'],
+    [['help', 'watch', 'add'], 'Usage: reprise watch add'],
+    [['--json', 'help', 'jobs', 'retry'], 'Usage: reprise jobs retry'],
   ])('%j', async (args, usage) => {
     const { code, stdout } = await inside.run(args)
     expect([code, stdout]).toEqual([0, expect.stringContaining(usage)])
@@ -84,47 +87,51 @@ describe('wrong usage exits with 2, says why, and starts nothing', () => {
     [['demo', '--help'], "unknown command 'demo'", '--help'],
     [['help', 'demo'], "unknown command 'demo'", '--help'],
     [['sessions', 'fork', '--help'], 'unknown command "sessions fork"', 'Expected one of: list, show'],
-    [['simulate', '--port', '99999'], 'Expected a port from 0 to 65535.', '--help'],
+    [['simulate', '--port', '99999'], 'must be between 0 and 65535', '--help'],
     [['run', '--modle', 'x', 'y'], "unknown option '--modle'", 'Did you mean --model?'],
     [['status', 'extra'], 'too many arguments', '--help'],
-    [['run', '--timeout', 'soon', 'x'], 'Expected a duration such as 90s, 30m or 2h.', '--help'],
+    [['run', '--timeout', 'soon', 'x'], 'expected a duration such as 90s, 30m or 2h', '--help'],
     [['run', '--permissions', 'all', 'x'], 'Allowed choices are ask-all, ask, edits, allow.', '--help'],
-    [['run', '--max-turns', '-1', 'x'], 'Expected a whole number.', '--help'],
-    [['run', '--max-budget-usd', '0', 'x'], 'Expected an amount above 0', '--help'],
-    [['run', '--max-budget-usd', '-5', 'x'], 'Expected an amount above 0', '--help'],
-    [['run', '--max-budget-usd', 'Infinity', 'x'], 'Expected an amount above 0', '--help'],
-    [['run', '--max-budget-usd', 'NaN', 'x'], 'Expected an amount above 0', '--help'],
-    [['run', '--max-budget-tokens', '1e9', 'x'], 'Expected a whole number.', '--help'],
-    [['run', '--max-resumes', 'many', 'x'], 'Expected a whole number.', '--help'],
-    [['run', '--priority', 'high', 'x'], 'Expected a whole number from -100 to 100.', '--help'],
-    [['run', '--checkpoint-every', '-5m', 'x'], 'Expected a duration', '--help'],
+    [['run', '--max-turns', '-1', 'x'], '--max-turns -1: must be between 1 and 10000', '--help'],
+    [['run', '--max-budget-usd', '0', 'x'], 'must be an amount above 0', '--help'],
+    [['run', '--max-budget-usd', '-5', 'x'], 'must be an amount above 0', '--help'],
+    [['run', '--max-budget-usd', 'Infinity', 'x'], 'must be an amount above 0', '--help'],
+    [['run', '--max-budget-usd', 'NaN', 'x'], 'must be an amount above 0', '--help'],
+    [['run', '--max-budget-tokens', '1e9', 'x'], 'expected a whole number', '--help'],
+    [['run', '--max-resumes', 'many', 'x'], 'expected a whole number', '--help'],
+    [['run', '--priority', 'high', 'x'], 'expected a whole number', '--help'],
+    [['run', '--checkpoint-every', '-5m', 'x'], 'expected a duration', '--help'],
     [['run', '--on-change', 'panic', 'x'], 'Allowed choices are continue, restore, stop.', '--help'],
     [['run', '--model'], "option '--model <name>' argument missing", '--help'],
     [['runs', 'show'], "missing required argument 'id'", '--help'],
-    [['runs', 'show', 'job_1'], 'Expected an id like run_01J…', '--help'],
-    [['runs', 'show', '../../etc'], 'Expected an id like run_01J…', '--help'],
-    [['jobs', 'show', 'run_1'], 'Expected an id like job_01J…', '--help'],
+    [['runs', 'show', 'job_1'], 'expected an id such as run_01J…', '--help'],
+    [['runs', 'show', '../../etc'], 'expected an id such as run_01J…', '--help'],
+    [['jobs', 'show', 'run_1'], 'expected an id such as job_01J…', '--help'],
     [['jobs', 'retry'], "missing required argument 'id'", '--help'],
     [['jobs', 'retry', '--fersh', 'job_1'], "unknown option '--fersh'", 'Did you mean --fresh?'],
     [['jobs', 'rety', 'job_1'], 'unknown command "jobs rety"', 'Did you mean jobs retry?'],
     [['jobs', 'raise', 'job_1'], 'nothing to change', 'Give --budget-usd'],
-    [['jobs', 'raise', 'job_1', '--budget-usd', 'lots'], 'such as 2.50. Or: none.', '--help'],
-    [['jobs', 'restore', 'job_1', 'last'], 'Expected a whole number.', '--help'],
-    [['jobs', 'diff', 'job_1', '-1'], 'Expected a whole number.', '--help'],
+    [['jobs', 'raise', 'job_1', '--budget-usd', 'lots'], 'such as 2.50, or none', '--help'],
+    [['jobs', 'restore', 'job_1', 'last'], 'expected a whole number', '--help'],
+    [['jobs', 'diff', 'job_1', '-1'], 'expected a whole number', '--help'],
     [['jobs', '--state', 'settled'], 'Allowed choices are queued, running', '--help'],
     [['watch', 'shwo', 'media'], 'unknown command "watch shwo"', 'Did you mean watch show?'],
     [['watch', 'add', 'a', '--evry', '1m', 'x'], "unknown option '--evry'", 'Did you mean --every?'],
-    [['followups', 'add', '--in', '1m', 'x'], 'expected either --run or --session', 'Say in whose session'],
+    [['followups', 'add', '--in', '1m', 'x'], 'expected either --run or --session', 'They name the session'],
     [['sessions', 'show', '..'], 'is not the id of a session', ''],
     [['run', ''], 'the prompt is empty', ''],
     [['run', '-'], 'the prompt on stdin is empty', ''],
     [['chat'], 'the prompt on stdin is empty', ''],
-    [['chat', 'hello'], 'Expected an id like cnv_01J…, or last. A message goes behind -m.', '--help'],
+    [['chat', 'hello'], 'expected an id such as cnv_01J…, or last. Give a message with -m', '--help'],
     [['chat', '-m', ' '], 'the message is empty', ''],
-    [['chat', 'last', '--cwd', '/tmp', '-m', 'x'], 'keeps its directory', 'Leave out --cwd'],
+    [['chat', 'last', '--cwd', '/tmp', '-m', 'x'], '--cwd and --scope cannot be changed', 'Leave them out'],
     [['chat', '--scope', 'all', '-m', 'x'], 'Allowed choices are shared, agent.', '--help'],
-    [['chat', '--instructions', 'nowhere.md', '-m', 'x'], 'cannot read the instructions: ENOENT', ''],
-    [['conversations', 'show', 'run_1'], 'Expected an id like cnv_01J…', '--help'],
+    [
+      ['chat', '--instructions', 'nowhere.md', '-m', 'x'],
+      'cannot read the file with the instructions: ENOENT',
+      '',
+    ],
+    [['conversations', 'show', 'run_1'], 'expected an id such as cnv_01J…', '--help'],
     [['conversations', 'erase', 'x'], 'unknown command "conversations erase"', 'Expected one of'],
   ])('%j', async (args, message, hint) => {
     const { code, stdout, stderr } = await inside.run(args)
@@ -162,7 +169,7 @@ describe('no daemon', () => {
   test('status exits with 3 and does not start one', async () => {
     const { code, stderr } = await cli.run(['status'])
     expect(code).toBe(3)
-    expect(stderr).toContain('`reprise up` starts it')
+    expect(stderr).toContain('Start it with: reprise up')
     expect((await cli.run(['status', '--json'])).json()).toMatchObject({
       error: { code: 'daemon-unreachable' },
     })
@@ -241,7 +248,7 @@ describe('what keeps the daemon from starting is said by whoever started it', ()
     expect(stderr).toContain('hint: ')
     const doctor = await cli.run(['doctor'], { env: { REPRISE_PORT: String(port) } })
     expect(doctor.code).toBe(1)
-    expect(doctor.stdout).toMatch(/^fail port .*is taken by another program/m)
+    expect(doctor.stdout).toMatch(/^fail port .*is in use by another program/m)
     holder.close()
   })
 

@@ -58,7 +58,7 @@ describe('add', () => {
       call: 'create',
       with: { name: 'one', prompt: 'Look there', workDir: cli.workDir, everyMs: 1_800_000 },
     })
-    expect(stdout).toBe('one every 30 min, next: –\n')
+    expect(stdout).toBe('added one: every 30 min; next cycle: –\n')
     expect(stderr).toContain('reprise watch trigger --follow one')
   })
 
@@ -126,21 +126,21 @@ describe('add', () => {
 describe('wrong usage exits with 2, says why, and asks nothing', () => {
   test.each([
     [['add'], "missing required argument 'name'"],
-    [['add', 'Media', 'x'], 'Expected a name of small letters, digits and . _ -'],
-    [['add', 'a', '--every', 'often', 'x'], 'Expected a duration such as 90s, 30m or 2h.'],
+    [['add', 'Media', 'x'], 'expected up to 63 lower-case letters, digits and . _ -'],
+    [['add', 'a', '--every', 'often', 'x'], 'expected a duration such as 90s, 30m or 2h'],
     [['add', 'a', '--every', '1m', '--cron', '* * * * *', 'x'], 'expected --every or --cron, not both'],
-    [['add', 'a', '--every', '1m', '--time-zone', 'UTC', 'x'], '--time-zone has a meaning only together'],
+    [['add', 'a', '--every', '1m', '--time-zone', 'UTC', 'x'], '--time-zone can only be used with --cron'],
     [['add', 'a', '--memory', 'none', 'x'], 'Allowed choices are fresh, persistent.'],
     [['add', 'a', '--overlap', 'both', 'x'], 'Allowed choices are skip, queue.'],
-    [['add', 'a', '--budget', '0', 'x'], 'Expected an amount above 0'],
-    [['add', 'a', '--hook-secret', 'short', 'x'], 'Expected 16 to 255 visible ASCII characters.'],
-    [['add', 'a', '--environment', 'nowhere.md', 'x'], 'cannot read the environment: ENOENT'],
+    [['add', 'a', '--budget', '0', 'x'], 'must be an amount above 0'],
+    [['add', 'a', '--hook-secret', 'short', 'x'], 'expected 16 to 255 visible ASCII characters'],
+    [['add', 'a', '--environment', 'nowhere.md', 'x'], 'cannot read the file with the environment: ENOENT'],
     [['add', 'a', ' '], 'the prompt is empty'],
-    [['show', '../x'], "Expected a watch's name, or its id like wch_01J…."],
-    [['trigger', 'RUN_1'], "Expected a watch's name"],
+    [['show', '../x'], 'expected the name of a watch, or an id such as wch_01J…'],
+    [['trigger', 'RUN_1'], 'expected the name of a watch'],
     [['trigger', 'media', '--payload', 'nowhere.json'], 'cannot read the payload: ENOENT'],
     [['trigger', 'media', '--payload', '-'], 'the payload on stdin is not JSON'],
-    [['cycle', 'run_1'], 'Expected an id like cyc_01J…'],
+    [['cycle', 'run_1'], 'expected an id such as cyc_01J…'],
     [['cancel'], "missing required argument 'id'"],
     [['remove', 'x'], 'unknown command "watch remove"'],
   ])('%j', async (args, message) => {
@@ -181,12 +181,12 @@ test('show: the definition, when it is due, and the last cycles', async () => {
   for (const line of [
     /^watch +shown \(wch_\w+\)$/m,
     /^state +active; defined in the configuration$/m,
-    /^schedule +every 30 min, up to 1m late by chance$/m,
+    /^schedule +every 30 min, plus a random delay of up to 1m$/m,
     /^next +.*\d\d:\d\d:\d\d \(in 1h 15m\)$/m,
-    /^memory +persistent; anew after 7d$/m,
-    /^limits +up to tier 2, \$3\.00 a cycle$/m,
-    /^events +POST \/api\/hooks\/shown, with its secret; up to 6 cycles an hour$/m,
-    /^tells +phone$/m,
+    /^memory +persistent; new session after 7d$/m,
+    /^limits +up to tier 2, \$3\.00 per cycle$/m,
+    /^events +POST \/api\/hooks\/shown, with its hook secret; up to 6 cycles per hour$/m,
+    /^notifies +phone$/m,
     /^cyc_\w+ +completed +fixed +2 +schedule +0s +– +\$0\.2500 +Restarted it\.$/m,
     /^cyc_\w+ +skipped +– +– +schedule .* the one before was open$/m,
   ]) {
@@ -267,11 +267,11 @@ describe('a cycle', () => {
   test('is shown with its runs, events and follow-ups', async () => {
     const cycle = ended()
     const { stdout } = await watch('cycle', cycle.id)
-    expect(stdout).toContain(`${cycle.id}, the 22nd of media\n`)
+    expect(stdout).toContain(`${cycle.id}, number 22 of media\n`)
     expect(stdout).toMatch(/^status +fixed: It was down, and is up\.$/m)
     expect(stdout).toMatch(/^cost +\$0\.3000, 2 runs$/m)
     expect(stdout).toMatch(/^event +.*Down$/m)
-    expect(stdout).toMatch(/^follow-up +fup_\w+ fired .* in run_\w+, asked for by the agent: Look again\.$/m)
+    expect(stdout).toMatch(/^follow-up +fup_\w+ fired .* in run_\w+, created by the agent: Look again\.$/m)
     expect(stdout).toMatch(/^└── run_\w+ +tier 1 .*completed, follow-up$/m)
     expect((await watch('cycle', cycle.id, '--json')).json()).toMatchObject({ id: cycle.id })
   })
@@ -318,7 +318,7 @@ describe('a cycle', () => {
     const { code, stderr } = await following
     cli.engine.getCycle = look
     expect(code).toBe(0)
-    expect(stderr.match(/^waits for a follow-up at .*: Still up\? Look\.$/gm)).toHaveLength(1)
+    expect(stderr.match(/^waiting for a follow-up at .*: Still up\? Look\.$/gm)).toHaveLength(1)
   })
 })
 
@@ -361,12 +361,12 @@ describe('trigger', () => {
 test('pause, resume, cancel, rm', async () => {
   const { name } = cli.engine.addWatch({ name: 'to-change', nextAt: inMinutes(5) })
   expect((await watch('pause', name)).stdout).toBe('to-change is paused\n')
-  expect((await watch('resume', name)).stdout).toMatch(/^to-change is active, next: .* \(in 5m\)\n$/)
+  expect((await watch('resume', name)).stdout).toMatch(/^to-change is active; next cycle: .* \(in 5m\)\n$/)
   expect((await watch('pause', name, '--json')).json()).toMatchObject({ name, state: 'paused' })
   const { id } = cli.engine.addCycle()
   expect((await watch('cancel', id)).stdout).toBe(`${id} cancelled\n`)
   expect((await watch('cancel', id)).code).toBe(1)
-  expect((await watch('rm', name)).stdout).toBe('to-change is removed\n')
+  expect((await watch('rm', name)).stdout).toBe('removed to-change\n')
   expect((await watch('rm', name)).code).toBe(1)
 })
 
@@ -382,7 +382,7 @@ test('status mentions watches and approvals, if there are any', async () => {
     other.engine.listApprovals = async () => [{} as never]
     const { stdout } = await other.run(['status'])
     expect(stdout).toMatch(/^watches +3 active, 1 paused; next: sooner at .* \(in 9m\)$/m)
-    expect(stdout).toMatch(/^approvals 1 tier waits for you: reprise runs approvals$/m)
+    expect(stdout).toMatch(/^approvals 1 tier waiting for your approval: reprise runs approvals$/m)
     expect((await other.run(['status', '--json'])).json()).toMatchObject({
       watches: [{ name: 'later' }, {}, {}, {}],
       approvals: [{}],

@@ -34,7 +34,7 @@ describe('making it usable', () => {
     const { home } = temporaryDirs()
     chmodSync(home, 0o755)
     expect(ensureHome(home)).toEqual([
-      `${home} was open to other users (mode 755); now it is not (mode 700).`,
+      `${home} was open to other users (mode 755); it is now private (mode 700).`,
     ])
     expect(mode(home)).toBe('700')
     expect(ensureHome(home)).toEqual([])
@@ -52,11 +52,11 @@ describe('making it usable', () => {
     expect(() => ensureHome(file)).toThrow(
       expect.objectContaining({
         code: 'home-unusable',
-        message: `Cannot use ${file} as home: a file is in its way.`,
+        message: `Cannot use ${file} as home: a file has that name.`,
       }),
     )
     expect(() => ensureHome(join(file, 'below'))).toThrow(
-      expect.objectContaining({ message: expect.stringContaining('a file is in its way') }),
+      expect.objectContaining({ message: expect.stringContaining('a file has that name') }),
     )
   })
 

@@ -232,25 +232,28 @@ describe('refusals', () => {
     ['server: [1]', 'a mapping with the keys host, port; got a list'],
     ['- 1', 'a mapping with the keys server, store'],
     ['agents: { claude: { args: [1] } }', 'expected a text; got 1'],
-    ['agents: { claude: { env: { "A=B": x } } }', 'is not a fitting name; expected names of variables'],
+    ['agents: { claude: { env: { "A=B": x } } }', 'is not a valid name; expected names of variables'],
     ['agents: { x: { adapter: codex } }', 'agents.x.adapter: expected one of claude; got "codex"'],
-    ['agents: { x: { model: opus } }', 'agents.x: needs an adapter, what it behaves like: one of claude'],
-    ['agents: { "../x": {} }', 'is not a fitting name; expected names of agents'],
+    ['agents: { x: { model: opus } }', 'agents.x: needs adapter, one of claude'],
+    ['agents: { "../x": {} }', 'is not a valid name; expected names of agents'],
     ['dryRun: maybe', 'true or false; got "maybe"'],
     ['notify: { me: {} }', 'notify.me: needs a webhook or a command'],
     [
       'notify: { me: { webhook: "https://x", command: "true" } }',
       'notify.me: has both a webhook and a command',
     ],
-    ['notify: { me: { command: "true", secret: s } }', 'notify.me.secret: is for a webhook'],
-    ['notify: { me: { command: "true", headers: { a: b } } }', 'notify.me.headers: is for a webhook'],
+    ['notify: { me: { command: "true", secret: s } }', 'notify.me.secret: can only be used with a webhook'],
+    [
+      'notify: { me: { command: "true", headers: { a: b } } }',
+      'notify.me.headers: can only be used with a webhook',
+    ],
     ['notify: { me: { webhook: "ftp://x" } }', 'notify.me.webhook: expected an http or https address'],
     ['notify: { me: { command: "true", on: [done, lost] } }', 'one of done, failed, attention; got "lost"'],
     ['notify: { me: { command: "true", on: [] } }', 'a list of at least one of done, failed, attention'],
-    ['notify: { "My Phone": { command: "true" } }', 'is not a fitting name; expected names (small'],
+    ['notify: { "My Phone": { command: "true" } }', 'is not a valid name; expected names (lower-case'],
     [
       'notify: { me: { webhook: "https://x", headers: { Content-Length: 1 } } }',
-      'notify.me.headers.Content-Length: is not a fitting name; expected names of headers',
+      'notify.me.headers.Content-Length: is not a valid name; expected header names',
     ],
     [
       'notify: { me: { webhook: "https://x", headers: { a: "b\\nc" } } }',
@@ -316,10 +319,10 @@ describe('a settings file in a directory that a stranger may have written', () =
   test.each([
     [
       'run: { permissions: allow }',
-      'run.permissions: can only be made stricter for a directory (yours is edits)',
+      'run.permissions: can only be made stricter in a project file (your setting is edits)',
     ],
-    ['maxTier: 3', 'maxTier: can only be made stricter for a directory (yours is 2)'],
-    ['dryRun: false', 'dryRun: can only be made stricter for a directory (yours is true)'],
+    ['maxTier: 3', 'maxTier: can only be made stricter in a project file (your setting is 2)'],
+    ['dryRun: false', 'dryRun: can only be made stricter in a project file (your setting is true)'],
   ])('cannot widen: %s', (project, message) => {
     const { shown } = refusal({ home: 'maxTier: 2\ndryRun: true\n', project })
     expect(shown).toEqual([expect.stringContaining(message)])
@@ -339,7 +342,9 @@ describe('a settings file in a directory that a stranger may have written', () =
   test('cannot bend what you have set up to be told', () => {
     const home = 'notify: { me: { webhook: "https://mine" } }'
     const { shown } = refusal({ home, project: 'notify: { me: { webhook: "https://evil" } }' })
-    expect(shown).toEqual([expect.stringContaining('reprise.yaml:1:1 notify: cannot be set for a directory')])
+    expect(shown).toEqual([
+      expect.stringContaining('reprise.yaml:1:1 notify: cannot be set in a project file'),
+    ])
   })
 
   test('what is refused there is accepted in the home', () => {

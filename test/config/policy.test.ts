@@ -42,7 +42,7 @@ describe('tiers', () => {
     const { tiers } = load({ home: 'tiers: { 4: { model: opus, tools: [Bash, mcp__pager__call] } }' })
     expect(tiers[4]).toMatchObject({ tools: ['Bash', 'mcp__pager__call'] })
     expect(refusal({ home: 'tiers:\n  4: { tools: [Bash] }' })).toEqual([
-      'config.yaml:2 tiers.4: needs a model; only the tiers 1, 2 and 3 have one by default',
+      'config.yaml:2 tiers.4: needs model; only the tiers 1, 2 and 3 have a default',
     ])
   })
 
@@ -65,7 +65,7 @@ describe('tiers', () => {
     ],
     [
       'tiers:\n  1:\n    commands:\n      allow:\n        - docker ps | sh',
-      'config.yaml:5 tiers.1.commands.allow.0: the command pattern "docker ps | sh" cannot be understood: | means',
+      'config.yaml:5 tiers.1.commands.allow.0: the command pattern "docker ps | sh" is invalid: | means',
     ],
     ['tiers: { 1: { commands: { deny: ["docker \'x"] } } }', "the quote ' is not closed"],
     ['tiers: { 1: { commands: { deny: [""] } } }', 'it is empty'],
@@ -74,7 +74,7 @@ describe('tiers', () => {
     ['tiers: { 1: { commands: { deny: ["A=1 x"] } } }', 'sets a variable'],
     [
       'tiers:\n  2:\n    commands:\n      allow: ["helm upgrade *"]',
-      'config.yaml:4 tiers.2.commands.allow: allows "helm upgrade *", and the same tier denies it',
+      'config.yaml:4 tiers.2.commands.allow: allows "helm upgrade *", but the same tier denies it',
     ],
     [
       'tiers: { 3: { commands: { allow: ["a \'b\' -x *"], deny: ["a -x b *"] } } }',
@@ -82,15 +82,15 @@ describe('tiers', () => {
     ],
     [
       'tiers: { 3: { commands: { allow: ["git push -f *"] } } }',
-      'allows "git push -f *", and policy.never forbids it',
+      'allows "git push -f *", but policy.never forbids it',
     ],
     ['tiers:\n  5: { model: x, tools: [Bash] }', 'config.yaml:2 tiers.5: there is no tier 4'],
-    ['tiers: { 0: {} }', 'tiers.0: is not a fitting name; expected numbers of tiers from 1 to 9'],
-    ['tiers: { two: {} }', 'expected numbers of tiers'],
+    ['tiers: { 0: {} }', 'tiers.0: is not a valid name; expected tier numbers from 1 to 9'],
+    ['tiers: { two: {} }', 'expected tier numbers'],
     ['tiers:\n  2:\n    promptFile: prompts/none.md', 'config.yaml:3 tiers.2.promptFile: there is no file /'],
     ['tiers: { 2: { modle: x } }', 'unknown key; did you mean tiers.2.model?'],
     ['tiers: { 2: { budgetUsd: 0 } }', 'expected a number above 0; got 0'],
-    ['policy: { never: ["a && b"] }', 'policy.never.0: the command pattern "a && b" cannot be understood'],
+    ['policy: { never: ["a && b"] }', 'policy.never.0: the command pattern "a && b" is invalid'],
     ['policy: { protectedPaths: [""] }', 'policy.protectedPaths.0: expected a text that is not empty'],
   ])('refused: %s', (home, message) => {
     expect(refusal({ home })).toEqual([expect.stringContaining(message)])
@@ -123,11 +123,11 @@ describe('cooldowns', () => {
   test.each([
     [
       'cooldowns:\n  restart:\n    match:\n      - docker restart',
-      'config.yaml:4 cooldowns.restart.match.0: the command pattern "docker restart" cannot be understood: it does not say where the service is named; put {service} there',
+      'config.yaml:4 cooldowns.restart.match.0: the command pattern "docker restart" is invalid: it does not say where the service is named; put {service} there',
     ],
     [
       'cooldowns: { restart: { match: ["a {service} {service}"] } }',
-      'cooldowns.restart.match.0: the command pattern "a {service} {service}" cannot be understood: it has {service} more than once',
+      'cooldowns.restart.match.0: the command pattern "a {service} {service}" is invalid: it has {service} more than once',
     ],
     ['cooldowns: { restart: { match: ["a {unit}"] } }', '{unit} means nothing; only {service} does'],
     ['cooldowns: { restart: { match: ["a {service} | sh"] } }', '| means something to a shell'],
@@ -139,9 +139,9 @@ describe('cooldowns', () => {
     ['cooldowns: { restart: { pre: 4h } }', 'unknown key; did you mean cooldowns.restart.per?'],
     [
       'cooldowns:\n  mine: { match: ["a {service}"], limit: 1 }',
-      'config.yaml:2 cooldowns.mine: needs per; only restart and redeploy have one by default',
+      'config.yaml:2 cooldowns.mine: needs per; only restart and redeploy have a default',
     ],
-    ['cooldowns: { Mine: {} }', 'is not a fitting name; expected names (small letters, digits, -)'],
+    ['cooldowns: { Mine: {} }', 'is not a valid name; expected names (lower-case letters, digits, -)'],
   ])('refused: %s', (home, message) => {
     expect(refusal({ home })).toEqual([expect.stringContaining(message)])
   })
@@ -159,12 +159,12 @@ describe('tools that are denied', () => {
   test.each([
     [
       'tiers:\n  2: { tools: [Bash, Write],\n    deniedTools: [Write] }',
-      'config.yaml:3 tiers.2.deniedTools: denies Write, and tools of the same tier has it: leave out one of the two',
+      'config.yaml:3 tiers.2.deniedTools: denies Write, which tools of the same tier contains: remove one of the two',
     ],
-    ['tiers: { 2: { tools: [Agent], deniedTools: [Task] } }', 'denies Agent, and tools'],
+    ['tiers: { 2: { tools: [Agent], deniedTools: [Task] } }', 'denies Agent, which tools'],
     [
       'tiers: { 2: { tools: [mcp__pager__call], deniedTools: [mcp__pager] } }',
-      'denies mcp__pager__call, and tools',
+      'denies mcp__pager__call, which tools',
     ],
     ['tiers: { 2: { deniedTools: [Wriet] } }', 'unknown tool "Wriet"; did you mean Write?'],
   ])('refused: %s', (home, message) => {
@@ -179,13 +179,13 @@ describe('tools that are denied', () => {
 describe('a settings file in a directory that a stranger may have written', () => {
   test('cannot change tiers', () => {
     expect(refusal({ project: 'tiers: { 1: { commands: { allow: ["rm *"] } } }' })).toEqual([
-      expect.stringContaining('reprise.yaml:1 tiers: cannot be set for a directory'),
+      expect.stringContaining('reprise.yaml:1 tiers: cannot be set in a project file'),
     ])
   })
 
   test('cannot change cooldowns', () => {
     expect(refusal({ project: 'cooldowns: { restart: { limit: 99 } }' })).toEqual([
-      expect.stringContaining('reprise.yaml:1 cooldowns: cannot be set for a directory'),
+      expect.stringContaining('reprise.yaml:1 cooldowns: cannot be set in a project file'),
     ])
   })
 

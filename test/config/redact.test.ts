@@ -11,11 +11,11 @@ describe('what is wrong is said with its place, and no secret is repeated', () =
   test.each([
     [
       'redact:\n  patterns:\n    - "ok"\n    - "(["',
-      /config\.yaml:4:7 redact\.patterns\.1: the pattern "\(\[" cannot be understood: .*class/,
+      /config\.yaml:4:7 redact\.patterns\.1: the pattern "\(\[" is not a valid regular expression: .*class/,
     ],
     [
       'redact:\n  patterns: ["x*"]',
-      /config\.yaml:2:14 redact\.patterns\.0: the pattern "x\*" would match everywhere/,
+      /config\.yaml:2:14 redact\.patterns\.0: the pattern "x\*" matches the empty text/,
     ],
     [
       'redact:\n  values: [abc12]',
@@ -33,7 +33,7 @@ describe('what is wrong is said with its place, and no secret is repeated', () =
 
   test('a directory cannot say what is a secret, nor that nothing is', () => {
     expect(() => load({ project: 'redact: { builtIn: false }' })).toThrow(
-      /redact: cannot be set for a directory/,
+      /redact: cannot be set in a project file/,
     )
   })
 })

@@ -127,6 +127,8 @@ function newJob(): JobDetail {
     resumeCount: 0,
     timeoutMs: null,
     maxResumes: 5,
+    maxTurns: null,
+    maxTurnsTotal: null,
     maxBudgetUsd: null,
     maxBudgetTokens: null,
     usage: NO_USAGE,

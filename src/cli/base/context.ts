@@ -1,4 +1,4 @@
-/** What a command sees of the process it runs in. Created once, in main.ts. */
+/** The process that a command runs in: environment, streams, exit code. Created once, in main.ts. */
 import type { Readable, Writable } from 'node:stream'
 import type { Environment } from '../../config/environment.ts'
 
@@ -12,20 +12,20 @@ export interface CliContext {
   env: Environment
   cwd: string
   version: string
-  /** The script that was started: main.ts, or what it was built into. */
+  /** The script that was started: main.ts, or its bundle. */
   entry: string
   stdin: Readable & { isTTY?: boolean }
   stdout: TerminalOut
   stderr: TerminalOut
   /** Only JSON on stdout. */
   json: boolean
-  /** What the process will exit with if nothing is thrown. */
+  /** The exit code of the process if nothing is thrown. */
   exitCode: number
-  /** What Ctrl-C does; a command with something to finish puts its own in place. */
+  /** The handler of Ctrl-C; a command that has something to finish replaces it. */
   interrupt: () => void
 }
 
-/** The one JSON document of a command, or a line of NDJSON. Waits while the reader is behind. */
+/** Prints a JSON document, or a line of NDJSON. Waits while the reader is slow. */
 export function printJson(context: CliContext, value: unknown): Promise<void> {
   return print(context.stdout, `${JSON.stringify(value)}\n`)
 }
@@ -34,7 +34,7 @@ export function printLine(context: CliContext, line: string): Promise<void> {
   return print(context.stdout, `${line}\n`)
 }
 
-/** For people only, never part of the result. */
+/** Writes a line to stderr, for people only. */
 export function notify(context: CliContext, line: string): void {
   context.stderr.write(`${line}\n`)
 }

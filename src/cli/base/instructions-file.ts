@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import type { CliContext } from './context.ts'
 import { usageError } from './usage-error.ts'
 
-/** The text of a file that tells agents how to behave, or where they are. */
+/** Reads a file with instructions for agents, or with a description of the environment. */
 export async function readInstructions(
   path: string,
   { cwd }: CliContext,
@@ -13,8 +13,10 @@ export async function readInstructions(
   try {
     text = await readFile(resolve(cwd, path), 'utf8')
   } catch (error) {
-    throw usageError(`cannot read the ${what}: ${error instanceof Error ? error.message : error}`)
+    throw usageError(
+      `cannot read the file with the ${what}: ${error instanceof Error ? error.message : error}`,
+    )
   }
-  if (text.trim() === '') throw usageError(`the ${what} in ${path} are empty`)
+  if (text.trim() === '') throw usageError(`the file ${path} (${what}) is empty`)
   return text
 }

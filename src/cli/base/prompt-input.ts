@@ -1,4 +1,4 @@
-/** Where a prompt comes from: the arguments, or stdin if they are `-` or missing. */
+/** Reads a prompt from the arguments, or from stdin if they are `-` or missing. */
 import type { CliContext } from './context.ts'
 import { usageError } from './usage-error.ts'
 
@@ -9,7 +9,7 @@ export async function readPrompt(
 ): Promise<string> {
   const fromStdin = (words.length === 1 && words[0] === '-') || (words.length === 0 && !context.stdin.isTTY)
   if (words.length === 0 && !fromStdin) {
-    throw usageError('the prompt is missing', `Write it behind the command: ${example}`)
+    throw usageError('the prompt is missing', `Write it after the command: ${example}`)
   }
   const prompt = fromStdin ? await readStdin(context, 'the prompt') : words.join(' ')
   if (prompt.trim() === '') {
@@ -18,7 +18,7 @@ export async function readPrompt(
   return prompt
 }
 
-/** All of it, as text. */
+/** Reads stdin to its end, as UTF-8. */
 export async function readStdin({ stdin }: CliContext, what: string): Promise<string> {
   const parts: Buffer[] = []
   for await (const part of stdin) parts.push(Buffer.from(part))

@@ -1,6 +1,6 @@
 /**
- * For a subcommand that runs when none is named: a word it is given is a mistyped subcommand, and commander would only
- * say that there are too many arguments.
+ * For a default subcommand: an argument is a mistyped subcommand, and commander would only say that there are too many
+ * arguments.
  */
 import type { Command } from 'commander'
 import { nearestWord } from '../../config/nearest-word.ts'

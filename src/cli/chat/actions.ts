@@ -1,4 +1,4 @@
-/** What the commands of a chat do, besides taking turns. */
+/** The commands of a chat, except those that take a turn. */
 import type { ConversationDetail, Message } from '../../contract/conversation.ts'
 import { type CliContext, notify } from '../base/context.ts'
 import { readInstructions } from '../base/instructions-file.ts'
@@ -25,29 +25,29 @@ export async function act(chat: Chat, action: ChatAction, context: CliContext): 
     case 'history': {
       const { messages } = await read(chat)
       return messages.length === 0
-        ? tell('nothing was said yet')
+        ? tell('there are no messages yet')
         : show(historyLines(messages, widthOf(context.stderr)))
     }
     case 'edit': {
       const message = pick(await read(chat), action.number)
       await chat.ask((client) => client.editMessage(id, message.id, action.text))
-      const again = message.role === 'user' ? `; /retry ${action.number} asks it again` : ''
-      return tell(`message ${action.number} is changed${again}`)
+      const again = message.role === 'user' ? `; ask again with /retry ${action.number}` : ''
+      return tell(`changed message ${action.number}${again}`)
     }
     case 'drop': {
       const message = pick(await read(chat), action.number)
       const { removed } = await chat.ask((client) => client.truncate(id, message.id))
-      return tell(`${count(removed, 'message')} taken away`)
+      return tell(`removed ${count(removed, 'message')}`)
     }
     case 'fresh':
       chat.freshNext = true
-      return tell('the next turn starts a new session, with the history')
+      return tell('the next turn starts a new session with the history')
     case 'agent':
       return tell(await switchAgent(chat, action.name))
     case 'model':
       chat.model = action.name ?? undefined
       return tell(
-        action.name ? `the next turns use ${action.name}` : "the next turns use the agent's own model",
+        action.name ? `the next turns use ${action.name}` : "the next turns use the agent's default model",
       )
     case 'instructions':
       return show(await changeInstructions(chat, action.change, context))
@@ -63,10 +63,10 @@ export async function act(chat: Chat, action: ChatAction, context: CliContext): 
 const read = (chat: Chat): Promise<ConversationDetail> =>
   chat.ask((client) => client.getConversation(chat.conversation.id))
 
-/** By the number that /history shows; the last one if none is given. */
+/** Finds a message by its number in /history; the last one if no number is given. */
 export async function findMessage(chat: Chat, number: number | null): Promise<Message> {
   const conversation = await read(chat)
-  if (conversation.messages.length === 0) throw usageError('nothing was said yet')
+  if (conversation.messages.length === 0) throw usageError('there are no messages yet')
   return pick(conversation, number ?? conversation.messages.length)
 }
 
@@ -74,7 +74,9 @@ function pick({ messages }: ConversationDetail, number: number): Message {
   const message = messages[number - 1]
   if (message) return message
   const have =
-    messages.length === 0 ? 'There are none yet.' : `There are ${messages.length}; /history shows them.`
+    messages.length === 0
+      ? 'There are no messages yet.'
+      : `There are ${messages.length}; /history lists them.`
   throw usageError(`there is no message ${number}`, have)
 }
 
@@ -83,9 +85,10 @@ async function switchAgent(chat: Chat, name: string | null): Promise<string> {
   const names = agents.map((agent) => agent.name)
   const current = chat.agent ?? chat.conversation.agent
   if (name === null) {
-    return names.map((known) => (known === current ? `${known} (answers now)` : known)).join(', ')
+    return names.map((known) => (known === current ? `${known} (current)` : known)).join(', ')
   }
-  if (!names.includes(name)) throw usageError(`there is no agent ${name}`, `There are: ${names.join(', ')}`)
+  if (!names.includes(name))
+    throw usageError(`there is no agent ${name}`, `Known agents: ${names.join(', ')}`)
   chat.agent = name
   return `${name} answers the next turns`
 }
@@ -104,5 +107,7 @@ async function changeInstructions(
   const instructions = change.to === 'text' ? change.text : text
   await chat.ask((client) => client.updateConversation(id, { instructions }))
   chat.isUsed = true
-  return [instructions === null ? 'the instructions are cleared' : 'set; they are sent with the next turn']
+  return [
+    instructions === null ? 'instructions removed' : 'instructions set; they are sent with the next turn',
+  ]
 }

@@ -1,4 +1,4 @@
-/** What was typed into a chat: something to say to the agent, or a command to us. Pure. */
+/** Parses a line of a chat: a message to the agent, or a command of Reprise. Pure. */
 import { nearestWord } from '../../config/nearest-word.ts'
 
 export type ChatInput =
@@ -27,7 +27,7 @@ interface ChatCommand {
   name: string
   usage: string
   about: string
-  /** Null if `rest` is not what the usage says. */
+  /** Null if `rest` does not match the usage. */
   parse: (rest: string) => ChatInput | null
 }
 
@@ -39,19 +39,19 @@ const COMMANDS: readonly ChatCommand[] = [
   {
     name: 'help',
     usage: '/help',
-    about: 'this list',
+    about: 'list the commands',
     parse: alone({ kind: 'help' }),
   },
   {
     name: 'history',
     usage: '/history',
-    about: 'the messages so far, numbered',
+    about: 'list the messages so far, numbered',
     parse: alone({ kind: 'history' }),
   },
   {
     name: 'edit',
     usage: '/edit N new text',
-    about: 'change what message N says',
+    about: 'change the text of message N',
     parse: (rest) => {
       const [, first = '', text = ''] = /^(\S+)\s+([\s\S]+)$/.exec(rest) ?? []
       const number = place(first)
@@ -61,7 +61,7 @@ const COMMANDS: readonly ChatCommand[] = [
   {
     name: 'drop',
     usage: '/drop N',
-    about: 'take away message N and all after it',
+    about: 'remove message N and all after it',
     parse: (rest) => {
       const number = place(rest)
       return number === null ? null : { kind: 'drop', number }
@@ -70,7 +70,7 @@ const COMMANDS: readonly ChatCommand[] = [
   {
     name: 'retry',
     usage: '/retry [N]',
-    about: 'ask again from message N, or the last turn',
+    about: 'ask again from message N, or repeat the last turn',
     parse: (rest) => {
       if (rest === '') return { kind: 'retry', number: null }
       const number = place(rest)
@@ -80,50 +80,56 @@ const COMMANDS: readonly ChatCommand[] = [
   {
     name: 'fresh',
     usage: '/fresh',
-    about: 'the next turn starts a new session, with the history',
+    about: 'start the next turn in a new session, with the history',
     parse: alone({ kind: 'fresh' }),
   },
   {
     name: 'agent',
     usage: '/agent [NAME]',
-    about: 'who answers the next turns; without a name, who could',
+    about: 'set the agent for the next turns; without a name, list the agents',
     parse: (rest) => (rest === '' || word(rest) ? { kind: 'agent', name: word(rest) } : null),
   },
   {
     name: 'model',
     usage: '/model [NAME]',
-    about: "the model for the next turns; without a name, the agent's own",
+    about: "set the model for the next turns; without a name, use the agent's default",
     parse: (rest) => (rest === '' || word(rest) ? { kind: 'model', name: word(rest) } : null),
+  },
+  {
+    name: 'compact',
+    usage: '/compact [TEXT]',
+    about: 'send /compact to the agent, which then summarizes its context',
+    parse: (rest) => ({ kind: 'say', text: rest === '' ? '/compact' : `/compact ${rest}` }),
   },
   {
     name: 'instructions',
     usage: '/instructions [TEXT | @FILE | -]',
-    about: 'show, set or clear what every agent is told',
+    about: 'show, set or remove the instructions for all agents',
     parse: (rest) => ({ kind: 'instructions', change: parseInstructions(rest) }),
   },
   {
     name: 'title',
     usage: '/title TEXT',
-    about: 'name the conversation',
+    about: 'set the title of the conversation',
     parse: (rest) => (rest === '' ? null : { kind: 'title', text: rest }),
   },
   {
     name: 'info',
     usage: '/info',
-    about: 'the conversation, its agents and their sessions',
+    about: 'show the conversation, its agents and their sessions',
     parse: alone({ kind: 'info' }),
   },
   {
     name: 'quit',
     usage: '/quit',
-    about: 'leave; so does Ctrl-D',
+    about: 'leave the chat, like Ctrl-D',
     parse: alone({ kind: 'quit' }),
   },
 ]
 
-const SAY_SLASH = 'To say something that begins with a slash, double it: //'
+const SAY_SLASH = 'To send the agent a text that begins with a slash, type two: //'
 
-/** Null if there is nothing in it. */
+/** Null for an empty line. */
 export function parseChatInput(typed: string): ChatInput | null {
   const text = typed.trim()
   if (text === '') return null
@@ -161,8 +167,8 @@ export function chatHelp(): string[] {
   return [
     ...COMMANDS.map((item) => `${item.usage.padEnd(width)}  ${item.about}`),
     '',
-    'Anything else is said to the agent. A line that ends in \\ goes on in the next one.',
-    `${SAY_SLASH}text`,
+    'Anything else is sent to the agent. A line that ends in \\ continues on the next one.',
+    "A single slash is a command of Reprise. For the agent's own commands type two: //context sends /context.",
     'Ctrl-C cancels the turn that is being answered.',
   ]
 }

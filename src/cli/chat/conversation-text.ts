@@ -1,4 +1,4 @@
-/** Conversations and their messages as lines of text. */
+/** Conversations and their messages as text. */
 import type {
   Conversation,
   ConversationDetail,
@@ -14,14 +14,14 @@ const nameOf = ({ role, agent }: Message) => (role === 'user' ? 'you' : agent)
 const textOf = ({ blocks }: Message) =>
   blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n')
 
-/** Where a message was said, if not through Reprise. */
+/** The origin of messages that were not sent through Reprise. */
 const ORIGINS = {
   reprise: [],
   outside: ['outside Reprise'],
   'outside-branch': ['outside Reprise, on another branch'],
 } as const
 
-/** Each message on a line, numbered from 1 as the commands count them. */
+/** One line per message, numbered from 1 as the chat commands count them. */
 export function historyLines(messages: readonly Message[], width: number): string[] {
   const digits = String(messages.length).length
   const names = Math.max(0, ...messages.map((message) => nameOf(message).length))
@@ -39,7 +39,7 @@ export function historyLines(messages: readonly Message[], width: number): strin
   })
 }
 
-/** All that was said and done. */
+/** The full text and the tool calls of a message. */
 export function messageLines(message: Message): string[] {
   const marks = [...ORIGINS[message.origin], ...(message.state === 'complete' ? [] : [message.state])]
   const state = marks.length === 0 ? '' : ` (${marks.join(', ')})`
@@ -62,20 +62,25 @@ export function conversationLines(conversation: ConversationDetail): string[] {
     ['turns', String(conversation.turnCount)],
     ...agents.map(({ agent, epoch, session, seenTurn }): [string, string] => {
       const seen = seenTurn === null ? '' : `, has seen turn ${seenTurn}`
-      return [`  ${agent}`, `epoch ${epoch}, ${session ? `${session}${seen}` : 'no session yet'}`]
+      return [`  ${agent}`, `${session ? `session ${session}${seen}` : 'no session yet'} (epoch ${epoch})`]
     }),
   ]
   const width = Math.max(...fields.map(([name]) => name.length))
   return fields.map(([name, value]) => `${name.padEnd(width)}  ${value}`)
 }
 
-/** What a move means, a line for each session. */
+/** The consequences of a move, one line per session. */
 export function moveLines({ from, to, sessions }: ConversationMove): string[] {
   return [
     `${from} → ${to}`,
-    ...(sessions.length === 0 ? ['no session yet: nothing is lost'] : []),
+    ...(sessions.length === 0 ? ['there are no sessions yet, so nothing is lost'] : []),
     ...sessions.map(({ agent, why }) => `${agent}: ${why}`),
   ]
 }
 
 export const titleOf = ({ title }: Conversation) => (title === '' ? '(untitled)' : firstLine(title, 200))
+
+/** A warning if a conversation works in another directory than the current one. */
+export function otherDirectory({ workDir }: Conversation, cwd: string): string[] {
+  return workDir === cwd ? [] : [`Note: this conversation works in ${workDir}, not in the current directory.`]
+}

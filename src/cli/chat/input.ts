@@ -1,27 +1,27 @@
 /**
- * Reads one message at a time from a terminal. Lines that end in a backslash, and those of a paste, belong together.
- * Ctrl-C empties what is being typed; with nothing typed it says how to leave, and the second time leaves.
+ * Reads one message at a time from a terminal. Lines that end in a backslash, and the lines of a paste, form one
+ * message. Ctrl-C clears the input; on an empty line it shows how to leave, and the second time it leaves.
  *
- * The terminal is held only while a message is read: meanwhile a turn may ask its own questions on it, and Ctrl-C is
- * a signal again.
+ * The terminal is in use only while a message is read. Between messages, a turn may ask questions on it, and Ctrl-C is
+ * an ordinary signal.
  */
 import { createInterface } from 'node:readline'
 import { type CliContext, notify } from '../base/context.ts'
 import { styleFor } from '../terminal/terminal.ts'
 
 export interface ChatReader {
-  /** Null when the user leaves. */
+  /** Resolves to null when the user leaves. */
   read: (prompt: string) => Promise<string | null>
 }
 
 const MORE = '… '
 const PASTE = { on: '\u001b[?2004h', off: '\u001b[?2004l' }
-const HINT = '(Ctrl-C again or Ctrl-D leaves, /help lists the commands)'
+const HINT = '(press Ctrl-C again or Ctrl-D to leave; /help lists the commands)'
 
 export function createChatReader(context: CliContext): ChatReader {
   let history: string[] = []
   const { dim } = styleFor(context.stderr, context.env)
-  // Terminals that know it put marks around what is pasted.
+  // Terminals that support bracketed paste mark the beginning and end of a paste.
   const marksPastes = context.env.TERM !== 'dumb'
 
   const read = (prompt: string) => {
@@ -56,7 +56,7 @@ export function createChatReader(context: CliContext): ChatReader {
       lines.setPrompt(prompt)
       lines.prompt()
     }
-    /** Once all that came in one piece is read: a paste without marks comes as several lines at once. */
+    /** Called when all input of one read is processed: a paste without marks arrives as several lines at once. */
     const look = () => {
       looking = false
       if (pasting || lines.line !== '') goOn()

@@ -1,4 +1,4 @@
-/** A chat on a terminal: reads, asks, shows, until the user leaves. What goes wrong is told, and the chat goes on. */
+/** A chat on a terminal: reads messages and shows answers until the user leaves. Errors are shown, and the chat continues. */
 
 import { type CliContext, notify } from '../base/context.ts'
 import { EXIT } from '../base/exit-code.ts'
@@ -8,7 +8,7 @@ import { count } from '../terminal/amounts.ts'
 import { styleFor } from '../terminal/terminal.ts'
 import { act, findMessage } from './actions.ts'
 import { parseChatInput } from './command.ts'
-import { titleOf } from './conversation-text.ts'
+import { otherDirectory, titleOf } from './conversation-text.ts'
 import { createChatReader } from './input.ts'
 import type { Chat } from './state.ts'
 import { followTurn, retry, say, type TurnEnd, type TurnOptions } from './turn.ts'
@@ -28,10 +28,10 @@ export async function chatOnTerminal(chat: Chat, context: CliContext): Promise<v
     for (const line of summarizeTurn((await end).settled, style)) notify(context, line)
   }
 
-  for (const line of greeting(chat)) notify(context, style.dim(style.safe(line)))
+  for (const line of greeting(chat, context.cwd)) notify(context, style.dim(style.safe(line)))
   await guard(async () => {
     for (const runId of await openRuns(chat)) {
-      notify(context, style.dim('an answer is still under way:'))
+      notify(context, style.dim('the last answer is still running:'))
       await show(followTurn(chat, runId, context, options))
     }
   })
@@ -61,21 +61,22 @@ export async function chatOnTerminal(chat: Chat, context: CliContext): Promise<v
   await leave(chat, context)
 }
 
-function greeting({ conversation, agent, isNew }: Chat): string[] {
+function greeting({ conversation, agent, isNew }: Chat, cwd: string): string[] {
   const { id, workDir, turnCount } = conversation
   const past = isNew
     ? `New conversation ${id}`
-    : `${titleOf(conversation)} (${id}, ${count(turnCount, 'turn')}; /history shows them)`
+    : `${titleOf(conversation)} (${id}, ${count(turnCount, 'turn')}; /history lists the messages)`
   return [
     `${past}, with ${agent ?? conversation.agent} in ${workDir}`,
+    ...otherDirectory(conversation, cwd),
     '/help lists the commands, Ctrl-D leaves',
   ]
 }
 
 const promptOf = ({ conversation, agent, freshNext }: Chat) =>
-  `${agent ?? conversation.agent}${freshNext ? ' (fresh)' : ''} › `
+  `${agent ?? conversation.agent}${freshNext ? ' (new session)' : ''} › `
 
-/** Runs that answer what was said before, and are not done. */
+/** Runs that still work on the answer to an earlier message. */
 async function openRuns({ ask, conversation, isNew }: Chat): Promise<string[]> {
   if (isNew) return []
   const { messages } = await ask((client) => client.getConversation(conversation.id))
@@ -90,7 +91,7 @@ async function openRuns({ ask, conversation, isNew }: Chat): Promise<string[]> {
 
 async function leave({ ask, conversation, isNew, isUsed }: Chat, context: CliContext): Promise<void> {
   const { dim } = styleFor(context.stderr, context.env)
-  if (!isNew || isUsed) return notify(context, dim(`Go on with: reprise chat ${conversation.id}`))
-  // Nothing would be in it. That it stays behind if this fails does no harm.
+  if (!isNew || isUsed) return notify(context, dim(`Continue with: reprise chat ${conversation.id}`))
+  // The conversation is empty. If this fails, it stays behind, which does no harm.
   await ask((client) => client.deleteConversation(conversation.id)).catch(() => {})
 }

@@ -1,14 +1,18 @@
-/** One message of a chat, for scripts: the answer on stdout, and an exit code. */
+/** Sends one message of a chat, for scripts: the answer goes to stdout, and the exit code tells the outcome. */
 
 import { type CliContext, notify, printJson } from '../base/context.ts'
 import { EXIT } from '../base/exit-code.ts'
 import { summarizeTurn } from '../run/summary.ts'
 import { styleFor } from '../terminal/terminal.ts'
+import { otherDirectory } from './conversation-text.ts'
 import type { Chat } from './state.ts'
 import { say } from './turn.ts'
 
 export async function chatOnce(chat: Chat, text: string, context: CliContext): Promise<void> {
   const leave = () => process.exit(EXIT.interrupted)
+  if (!context.json && !chat.isNew) {
+    for (const line of otherDirectory(chat.conversation, context.cwd)) notify(context, line)
+  }
   const { settled, interrupted } = await say(chat, text, context, { leave })
   const { id } = chat.conversation
   if (context.json) {
@@ -18,7 +22,7 @@ export async function chatOnce(chat: Chat, text: string, context: CliContext): P
   } else {
     const style = styleFor(context.stderr, context.env)
     for (const line of summarizeTurn(settled, style)) notify(context, line)
-    notify(context, style.dim(`go on with: reprise chat ${id}`))
+    notify(context, style.dim(`continue with: reprise chat ${id}`))
   }
   const code = settled.outcome === 'completed' ? EXIT.done : EXIT.failed
   context.exitCode = interrupted ? EXIT.interrupted : code

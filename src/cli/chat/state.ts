@@ -1,13 +1,13 @@
-/** A chat under way: which conversation, and what the next turn is asked with. */
+/** The state of a chat: its conversation, and the settings of the next turn. */
 import type { Conversation, RetryTurn } from '../../contract/conversation.ts'
 import type { AskDaemon } from '../daemon/connect.ts'
 
 export interface Chat {
   ask: AskDaemon
   conversation: Conversation
-  /** The conversation was made for this chat. */
+  /** The conversation was created for this chat. */
   isNew: boolean
-  /** Something was said or set. */
+  /** A message was sent or a setting was changed. */
   isUsed: boolean
   agent: string | undefined
   model: string | undefined

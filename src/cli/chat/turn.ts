@@ -1,4 +1,4 @@
-/** One turn of a chat: asks, then follows the answer to its end. */
+/** One turn of a chat: sends the message, then follows the answer to its end. */
 import { randomUUID } from 'node:crypto'
 import type { Client } from '../../client/client.ts'
 import type { KeyOptions } from '../../client/request.ts'
@@ -8,7 +8,7 @@ import { followToEnd } from '../run/follow.ts'
 import { type Chat, nextTurn } from './state.ts'
 
 export interface TurnOptions {
-  /** What a second Ctrl-C does. */
+  /** Called on the second Ctrl-C. */
   leave: () => void
   signal?: AbortSignal
 }
@@ -37,7 +37,7 @@ export function retry(
   return takeTurn(chat, (client, key) => client.retryFrom(id, messageId, request, key), context, options)
 }
 
-/** An answer that was under way before. */
+/** Follows an answer that was already running. */
 export async function followTurn(
   chat: Chat,
   runId: string,
@@ -56,7 +56,7 @@ async function takeTurn(
   const key = { idempotencyKey: randomUUID() }
   const before = context.interrupt
   let isEarly = false
-  // Ctrl-C before there is a run to cancel.
+  // Remembers a Ctrl-C that comes before there is a run to cancel.
   context.interrupt = () => {
     isEarly = true
   }

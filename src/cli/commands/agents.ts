@@ -1,4 +1,4 @@
-/** `reprise agents`: which agents there are, and what they can do. */
+/** `reprise agents`: lists the agents on this machine. */
 import type { Command } from 'commander'
 import { type CliContext, printJson, printLine } from '../base/context.ts'
 import { EXIT } from '../base/exit-code.ts'
@@ -22,7 +22,7 @@ async function list(context: CliContext): Promise<void> {
   const rows = agents.map((agent) => [
     agent.name,
     agent.version ?? '–',
-    agent.simulated ? 'simulator' : agent.loggedIn === false ? 'logged out' : 'ready',
+    agent.simulated ? 'simulator' : agent.loggedIn === false ? 'not logged in' : 'ready',
     agent.available ? (agent.path ?? agent.command) : `not available: ${agent.problem}`,
   ])
   for (const line of formatTable(['NAME', 'VERSION', 'MODEL', 'EXECUTABLE'], rows, widthOf(context.stdout))) {

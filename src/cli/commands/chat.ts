@@ -4,7 +4,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Conversation, HistoryScope } from '../../contract/conversation.ts'
 import { RepriseError } from '../../contract/errors.ts'
 import type { PermissionMode } from '../../contract/run.ts'
-import { wholeNumber } from '../base/arguments.ts'
+import { between } from '../base/arguments.ts'
 import type { CliContext } from '../base/context.ts'
 import { readInstructions } from '../base/instructions-file.ts'
 import { readPrompt } from '../base/prompt-input.ts'
@@ -15,13 +15,12 @@ import { type AskDaemon, connectLastingly } from '../daemon/connect.ts'
 import { permissionsOption } from '../run/options.ts'
 
 const EXAMPLES = `
-On a terminal it goes on until you leave (Ctrl-D); /help in it lists what you can do besides talking. Ctrl-C cancels
-the turn, not the chat. The agent continues its own session from turn to turn; when that is not safe, it starts a new
-one with the history.
+On a terminal the chat is interactive: /help lists its commands, Ctrl-C cancels the current turn, Ctrl-D leaves. The
+agent continues its own session from turn to turn. When that is not safe, it starts a new session with the history.
 
 Examples:
   reprise chat                                 a new conversation about this directory
-  reprise chat last                            go on with the newest one
+  reprise chat last                            continue the newest one
   reprise chat cnv_… --agent other             let another agent answer
   reprise chat -m "Why does the build fail?"   one message, the answer on stdout
   reprise chat cnv_… -m "And now?" --json      events, then the conversation, then the run
@@ -43,22 +42,22 @@ const SCOPES: readonly HistoryScope[] = ['shared', 'agent']
 
 export function define(command: Command, context: CliContext): void {
   command
-    .description('Chats with an agent; the conversation is kept and can be continued by any agent.')
-    .argument('[id]', 'go on with this conversation; `last` is the newest', conversationArgument)
-    .option('--agent <name>', 'who answers (default: the first one configured)')
-    .option('--model <name>', 'which of its models')
-    .option('--cwd <dir>', 'work directory of a new conversation (default: this one)')
+    .description('Chats with an agent. The conversation is stored and can be continued later, by any agent.')
+    .argument('[id]', 'conversation to continue; `last` is the newest', conversationArgument)
+    .option('--agent <name>', 'agent that answers (default: the first one configured)')
+    .option('--model <name>', 'model to use')
+    .option('--cwd <dir>', 'work directory of a new conversation (default: the current one)')
     .addOption(permissionsOption())
-    .option('--max-turns <n>', 'how many turns the agent may take for one answer', wholeNumber)
-    .option('--fresh-session', 'start the first turn in a new session, with the history')
-    .option('--instructions <file>', 'what every agent is told in this conversation')
+    .option('--max-turns <n>', 'limit of turns that the agent may take for one answer', between(1, 10_000))
+    .option('--fresh-session', 'start the next turn in a new session, with the history')
+    .option('--instructions <file>', 'file with instructions for all agents in this conversation')
     .addOption(
       new Option(
         '--scope <scope>',
-        "what an agent gets of a new conversation: all of it (shared), or what came after another agent's last answer (agent)",
+        "history that an agent gets in a new conversation: all of it (shared), or what came after another agent's last answer (agent)",
       ).choices(SCOPES),
     )
-    .option('-m, --message <text>', 'send one message, print the answer and leave')
+    .option('-m, --message <text>', 'send one message, print the answer and exit')
     .addHelpText('after', EXAMPLES)
     .action((id: string | undefined, options: ChatOptions) => startChat(id, options, context))
 }
@@ -66,8 +65,8 @@ export function define(command: Command, context: CliContext): void {
 async function startChat(id: string | undefined, options: ChatOptions, context: CliContext): Promise<void> {
   if (id !== undefined && (options.cwd !== undefined || options.scope !== undefined)) {
     throw usageError(
-      'a conversation keeps its directory and its scope',
-      'Leave out --cwd and --scope, or the id.',
+      '--cwd and --scope cannot be changed for an existing conversation',
+      'Leave them out, or start a new conversation without an id.',
     )
   }
   const instructions =
@@ -91,7 +90,7 @@ async function startChat(id: string | undefined, options: ChatOptions, context: 
   return message === null ? chatOnTerminal(chat, context) : chatOnce(chat, message, context)
 }
 
-/** Null if the user is to type. */
+/** Null for an interactive chat. */
 async function readMessage({ message }: ChatOptions, context: CliContext): Promise<string | null> {
   if (message !== undefined) {
     if (message.trim() === '') throw usageError('the message is empty')
@@ -128,17 +127,19 @@ async function find(ask: AskDaemon, id: string, instructions: string | undefined
 async function newest(ask: AskDaemon): Promise<Conversation> {
   const [first] = (await ask((client) => client.listConversations({ limit: 1 }))).items
   if (first) return first
-  throw new RepriseError('not-found', 'there is no conversation yet', { hint: '`reprise chat` starts one.' })
+  throw new RepriseError('not-found', 'there is no conversation yet', {
+    hint: 'Start one with: reprise chat',
+  })
 }
 
 function explain(error: unknown): never {
   if (!(error instanceof RepriseError) || error.code !== 'not-found') throw error
-  throw new RepriseError('not-found', error.message, { hint: '`reprise conversations` lists them.' })
+  throw new RepriseError('not-found', error.message, { hint: 'List them with: reprise conversations' })
 }
 
 function conversationArgument(text: string): string {
   if (text !== 'last' && !/^cnv_\w+$/.test(text)) {
-    throw new InvalidArgumentError('Expected an id like cnv_01J…, or last. A message goes behind -m.')
+    throw new InvalidArgumentError('expected an id such as cnv_01J…, or last. Give a message with -m')
   }
   return text
 }

@@ -1,4 +1,4 @@
-/** `reprise conversations`: what was talked about, and with whom. */
+/** `reprise conversations`: lists, shows, moves and deletes conversations. */
 
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
@@ -15,10 +15,10 @@ import { styleFor } from '../terminal/terminal.ts'
 const EXAMPLES = `
 Examples:
   reprise conversations
-  reprise conversations show cnv_…     all that was said
-  reprise conversations move cnv_… ../renamed    its directory has another name or place now
+  reprise conversations show cnv_…     all its messages
+  reprise conversations move cnv_… ../renamed    after its directory was renamed or moved
   reprise conversations rm cnv_…
-  reprise chat cnv_…                   go on with one`
+  reprise chat cnv_…                   continue one`
 
 export function define(command: Command, context: CliContext): void {
   const id = ['<id>', 'id of a conversation, like cnv_01J…', idArgument('cnv')] as const
@@ -42,21 +42,21 @@ export function define(command: Command, context: CliContext): void {
     .action((conversationId: string) => show(conversationId, context))
   command
     .command('move')
-    .summary('bring one to another work directory')
+    .summary('move one to another work directory')
     .description(
-      'Moves a conversation to another work directory. In a directory that was only renamed its sessions go on; in another ' +
-        'one the next turn starts fresh with the whole conversation, which has to be confirmed with --yes.',
+      'Moves a conversation to another work directory. If the directory was only renamed, its sessions continue. Otherwise ' +
+        'the next turn starts a new session with the whole conversation, which must be confirmed with --yes.',
     )
     .argument(...id)
-    .argument('<directory>', 'where it goes on from now on')
-    .option('--dry-run', 'only say what it would mean')
-    .option('--yes', 'move it also where its session cannot be resumed')
+    .argument('<directory>', 'its new work directory')
+    .option('--dry-run', 'only show the consequences')
+    .option('--yes', 'move it even if its sessions cannot be resumed there')
     .action((conversationId: string, directory: string, options: MoveOptions) =>
       move(conversationId, directory, options, context),
     )
   command
     .command('rm')
-    .summary('delete one; what ran for it stays in `reprise runs`')
+    .summary('delete one; its runs stay in `reprise runs`')
     .argument(...id)
     .action((conversationId: string) => remove(conversationId, context))
 }
@@ -66,7 +66,7 @@ interface MoveOptions {
   yes?: true
 }
 
-/** What it means is said before anything is changed. */
+/** The consequences are shown before anything is changed. */
 async function move(id: string, directory: string, options: MoveOptions, context: CliContext): Promise<void> {
   const { client } = await connect(context)
   const workDir = resolve(context.cwd, directory)
@@ -79,11 +79,11 @@ async function move(id: string, directory: string, options: MoveOptions, context
     return
   }
   if (lost.length > 0 && !options.yes) {
-    throw usageError(moveLines(plan).join('; '), 'Move it all the same with --yes.')
+    throw usageError(moveLines(plan).join('; '), 'Confirm with --yes.')
   }
   const moved = await client.updateConversation(id, { workDir })
   if (context.json) return printJson(context, moved)
-  for (const line of [...moveLines(plan), `${id} is in ${workDir} now`]) await printLine(context, safe(line))
+  for (const line of [...moveLines(plan), `moved ${id} to ${workDir}`]) await printLine(context, safe(line))
 }
 
 function conversationRows(conversations: readonly Conversation[], now: Date) {
@@ -112,5 +112,5 @@ async function remove(id: string, context: CliContext): Promise<void> {
   const { client } = await connect(context)
   await client.deleteConversation(id)
   if (context.json) return printJson(context, { id, removed: true })
-  await printLine(context, `${id} is deleted`)
+  await printLine(context, `deleted ${id}`)
 }

@@ -1,4 +1,4 @@
-/** `reprise doctor`: looks for what a newcomer trips over, and says what to do. Changes nothing, starts nothing. */
+/** `reprise doctor`: checks the installation and suggests fixes. It changes nothing and starts nothing. */
 import type { Command } from 'commander'
 import type { Agent } from '../../contract/agent.ts'
 import { toRepriseError } from '../../contract/errors.ts'
@@ -16,7 +16,7 @@ import { type Style, styleFor } from '../terminal/terminal.ts'
 export function define(command: Command, context: CliContext): void {
   command
     .description(
-      'Looks for what keeps Reprise from working. Exits with 1 if something does, 4 if no agent is available.',
+      'Checks the installation and suggests fixes. Exits with 1 if a check fails, 4 if no agent is available.',
     )
     .addHelpText(
       'after',
@@ -55,7 +55,7 @@ async function examine(context: CliContext): Promise<void> {
   for (const check of checks) await printLine(context, describe(check, style))
 }
 
-/** By the daemon if one runs, since that is who will use them. */
+/** Asks the daemon if one runs, because the daemon is what uses the agents. */
 async function findAgents(
   home: string,
   daemon: DaemonLink | null,

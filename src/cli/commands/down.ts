@@ -1,4 +1,4 @@
-/** `reprise down`: ends the daemon, not the agents. */
+/** `reprise down`: stops the daemon. The agents keep running. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
 import type { Client } from '../../client/client.ts'
@@ -10,14 +10,14 @@ import { count } from '../terminal/amounts.ts'
 
 const EXAMPLES = `
 Examples:
-  reprise down            agents at work go on; the next \`reprise up\` takes them over
-  reprise down --cancel   cancels all open runs first, so that nothing is left running`
+  reprise down            running agents continue; the next \`reprise up\` takes them over
+  reprise down --cancel   cancels all open runs first, so that nothing keeps running`
 
 const GONE_WITHIN_MS = 20_000
 
 export function define(command: Command, context: CliContext): void {
   command
-    .description('Stops the daemon. Agents at work go on, and the next daemon takes them over.')
+    .description('Stops the daemon. Running agents continue, and the next daemon takes them over.')
     .option('--cancel', 'cancel all open runs first and wait until they have ended')
     .addHelpText('after', EXAMPLES)
     .action((options: { cancel?: boolean }) => stopDaemon(context, options.cancel === true))
@@ -35,19 +35,19 @@ async function stopDaemon(context: CliContext, cancel: boolean): Promise<void> {
   await client.shutdown()
   await waitUntilGone(pid)
   if (context.json) return printJson(context, { wasRunning: true, pid, cancelled, runs })
-  await printLine(context, `Stopped the daemon (pid ${pid}).${goOn(runs)}`)
+  await printLine(context, `Stopped the daemon (pid ${pid}).${afterwards(runs)}`)
 }
 
-function goOn({ running, queued }: { running: number; queued: number }): string {
+function afterwards({ running, queued }: { running: number; queued: number }): string {
   const parts = [
-    ...(running > 0 ? [`${count(running, 'run')} at work will go on and be taken over`] : []),
-    ...(queued > 0 ? [`${count(queued, 'queued run')} will start`] : []),
+    ...(running > 0 ? [`takes over ${count(running, 'running agent')}`] : []),
+    ...(queued > 0 ? [`starts ${count(queued, 'queued run')}`] : []),
   ]
-  return parts.length === 0 ? '' : ` ${parts.join(', ')} by the next \`reprise up\`.`
+  return parts.length === 0 ? '' : ` The next \`reprise up\` ${parts.join(' and ')}.`
 }
 
 async function cancelOpenRuns(client: Client, context: CliContext): Promise<number> {
-  // Queued ones first: otherwise each that ends makes room for the next to start.
+  // Queued runs first: otherwise each run that ends makes room for the next one to start.
   const open = [...(await listAll(client, 'queued')), ...(await listAll(client, 'running'))]
   if (open.length > 0 && !context.json) notify(context, `Cancelling ${count(open.length, 'run')} …`)
   for (const { id } of open) {
@@ -74,7 +74,7 @@ async function waitUntilGone(pid: number): Promise<void> {
   const until = performance.now() + GONE_WITHIN_MS
   while (isAlive(pid)) {
     if (performance.now() > until) {
-      throw new RepriseError('internal', `the daemon (pid ${pid}) was told to stop, but is still there`, {
+      throw new RepriseError('internal', `the daemon (pid ${pid}) was asked to stop, but is still running`, {
         hint: `End it with: kill ${pid}`,
       })
     }

@@ -1,4 +1,4 @@
-/** `reprise followups`: what is due later in a session, asked for by agents or by you. */
+/** `reprise followups`: prompts that are scheduled for a session, by agents or by you. */
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { CreateFollowUp, FollowUp, FollowUpState } from '../../contract/follow-up.ts'
 import type { RunId, SessionId } from '../../contract/ids.ts'
@@ -13,11 +13,11 @@ import { addListCommand } from '../list/list-command.ts'
 import { styleFor } from '../terminal/terminal.ts'
 
 const EXAMPLES = `
-Agents ask for follow-ups with their own scheduling tools; Reprise keeps them and gives the session the prompt when it
-is due, also if the agent or the daemon was gone meanwhile.
+Agents create follow-ups with their own scheduling tools. Reprise stores them and sends the prompt to the session when
+it is due, even if the agent or the daemon has ended in the meantime.
 
 Examples:
-  reprise followups                                            all of them
+  reprise followups                                            list all
   reprise followups list --state planned --run run_…
   reprise followups add --run run_… --in 10m "Is it still up?"
   reprise followups add --session ses_… --at 2027-01-01T07:00 "Happy new year: check the logs"
@@ -36,8 +36,8 @@ export function define(command: Command, context: CliContext): void {
       what: 'follow-ups',
       states: STATES,
       filters: [
-        new Option('--run <id>', 'only those of this run').argParser(idArgument('run')),
-        new Option('--cycle <id>', 'only those of this cycle of a watch').argParser(idArgument('cyc')),
+        new Option('--run <id>', 'only follow-ups of this run').argParser(idArgument('run')),
+        new Option('--cycle <id>', 'only follow-ups of this cycle of a watch').argParser(idArgument('cyc')),
       ],
       read: (client, { run, cycle, ...request }) =>
         client.listFollowUps({ ...request, runId: run, cycleId: cycle }),
@@ -48,15 +48,19 @@ export function define(command: Command, context: CliContext): void {
   )
   command
     .command('add')
-    .summary('have a prompt given to a session later')
-    .argument('[prompt...]', 'what to do then; `-` or nothing reads it from stdin')
+    .summary('schedule a prompt for a session')
+    .argument('[prompt...]', 'the prompt; `-` or nothing reads it from stdin')
     .option('--run <id>', 'in the session of this run', idArgument('run'))
-    .option('--session <id>', "in this session, by our id or the agent's own")
+    .option('--session <id>', "in this session (ses_… or the agent's own id)")
     .option('--in <duration>', 'after this time, such as 10m', duration)
-    .option('--at <time>', 'at this time, such as 2027-01-01T07:00 (here) or …T07:00Z', instant)
-    .option('--cron <expression>', 'at the next time that fits: minute hour day month weekday')
-    .option('--time-zone <zone>', 'of --cron, such as Europe/Berlin')
-    .option('--recurring', 'with --cron: again and again')
+    .option(
+      '--at <time>',
+      'at this time, such as 2027-01-01T07:00 (local time) or 2027-01-01T07:00Z',
+      instant,
+    )
+    .option('--cron <expression>', 'at the next matching time: minute hour day month weekday')
+    .option('--time-zone <zone>', 'time zone of --cron, such as Europe/Berlin')
+    .option('--recurring', 'with --cron: repeat at every matching time')
     .action((words: string[], options: AddOptions) => add(words, options, context))
   command
     .command('show')
@@ -65,7 +69,7 @@ export function define(command: Command, context: CliContext): void {
     .action((followUpId: string) => show(followUpId, context))
   command
     .command('rm')
-    .summary('cancel a follow-up that is planned; it stays as a record')
+    .summary('cancel a planned follow-up; its record stays')
     .argument(...id)
     .action((followUpId: string) => cancel(followUpId, context))
 }
@@ -94,16 +98,19 @@ async function add(words: string[], options: AddOptions, context: CliContext): P
   await printLine(context, `${planned.id} ${fateOf(planned, new Date())}`)
 }
 
-/** Before the daemon is asked, or even started. */
+/** Checks the options before the daemon is asked or started. */
 export function checkOptions({ run, session, in: inMs, at, cron, timeZone, recurring }: AddOptions): void {
   if ((run === undefined) === (session === undefined)) {
-    throw usageError('expected either --run or --session', 'Say in whose session it is due.')
+    throw usageError('expected either --run or --session', 'They name the session for the prompt.')
   }
   if ([inMs, at, cron].filter((when) => when !== undefined).length !== 1) {
-    throw usageError('expected one of --in, --at and --cron', 'Say when it is due, such as --in 10m.')
+    throw usageError(
+      'expected exactly one of --in, --at and --cron',
+      'They say when it is due, for example --in 10m.',
+    )
   }
   if (cron === undefined && (timeZone !== undefined || recurring)) {
-    throw usageError('--time-zone and --recurring have a meaning only together with --cron')
+    throw usageError('--time-zone and --recurring can only be used with --cron')
   }
 }
 
@@ -125,12 +132,12 @@ function toFollowUp({ run, ...wanted }: Wanted): CreateFollowUp {
   ) as CreateFollowUp
 }
 
-/** As the API wants it. Without an offset it is the time here. */
+/** Converts a time to the ISO form of the API. Without an offset it is local time. */
 export function instant(text: string): string {
   const isForm = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?$/i.test(text)
   const date = new Date(text.replace(' ', 'T'))
   if (!isForm || Number.isNaN(date.getTime()))
-    throw new InvalidArgumentError('Expected a time such as 2027-01-01T07:00 or 2027-01-01T07:00Z.')
+    throw new InvalidArgumentError('expected a time such as 2027-01-01T07:00 or 2027-01-01T07:00Z')
   return date.toISOString()
 }
 
@@ -144,5 +151,5 @@ async function show(id: string, context: CliContext): Promise<void> {
 async function cancel(id: string, context: CliContext): Promise<void> {
   const followUp = await (await connect(context)).client.cancelFollowUp(id)
   if (context.json) return printJson(context, followUp)
-  await printLine(context, `${id} is cancelled`)
+  await printLine(context, `cancelled ${id}`)
 }

@@ -1,10 +1,10 @@
-/** `reprise investigate`: starts at the lowest tier and follows the chain to its end. */
+/** `reprise investigate`: starts a run at the lowest tier and follows the chain of tiers to its end. */
 import { randomUUID } from 'node:crypto'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { Client } from '../../client/client.ts'
 import type { CreateRun, RunDetail } from '../../contract/run.ts'
-import { amount, wholeNumber } from '../base/arguments.ts'
+import { amount, tierNumber } from '../base/arguments.ts'
 import { type CliContext, notify, printJson, printLine } from '../base/context.ts'
 import { EXIT } from '../base/exit-code.ts'
 import { readInstructions } from '../base/instructions-file.ts'
@@ -13,21 +13,21 @@ import { type AskDaemon, connectLastingly } from '../daemon/connect.ts'
 import { chainLines, reportLines } from '../run/chain-text.ts'
 import { followToEnd } from '../run/follow.ts'
 import { styleFor, widthOf } from '../terminal/terminal.ts'
-import { formatTime } from '../terminal/time.ts'
+import { formatTime, withLocalTimes } from '../terminal/time.ts'
 
 const EXAMPLES = `
-A cheap model looks first. If it finds something that needs doing, the next tier takes over in the same session, with
-more rights; what each tier may do is in the configuration (tiers, policy, cooldowns) and enforced at every tool call.
+A cheap model investigates first. If it finds a problem that needs action, the next tier takes over in the same session,
+with more rights. The configuration (tiers, policy, cooldowns) says what each tier may do, and every tool call is checked.
 
-What was found and done goes to stdout, everything else to stderr. Ends with exit code 0 if nothing more is to be done,
-1 if a person should look: a tier failed, gave no report, or wanted a tier that was not allowed.
+The report goes to stdout, everything else to stderr. The exit code is 0 if nothing is left to do, and 1 if a person
+should look: a tier failed, gave no report, or recommended a tier that was not allowed.
 
 Examples:
   reprise investigate "Check jellyfin at http://127.0.0.1:8096"
   reprise investigate --dry-run "Is the backup of last night complete?"
   reprise investigate --max-tier 2 --environment hosts.md "Disk alerts on nas"
-  reprise runs chain run_…                           the tiers, what they did, what they cost
-  reprise runs approve run_…                         if a tier waits for you`
+  reprise runs chain run_…                           the tiers, their actions and their cost
+  reprise runs approve run_…                         approve a tier that waits`
 
 interface Options {
   agent?: string
@@ -43,17 +43,17 @@ interface Options {
 
 export function define(command: Command, context: CliContext): void {
   command
-    .description('Has a problem looked at, and dealt with, tier by tier, as far as the rules allow.')
-    .argument('[prompt...]', 'what to look at; `-` or nothing reads it from stdin')
-    .option('--agent <name>', 'which agent')
-    .option('--cwd <dir>', 'where to work; the current directory if not given')
-    .option('--tier <n>', 'the tier to start with', wholeNumber)
-    .option('--max-tier <n>', 'the highest tier to go to', wholeNumber)
-    .option('--max-budget-usd <amount>', 'what all tiers may cost together', amount)
-    .option('--environment <file>', 'a text about the place, for whoever starts fresh')
-    .option('--approved', 'start at a tier that needs approval; it is given herewith')
-    .option('--dry-run', 'look, but change nothing; says what would have been done')
-    .option('--detach', 'print the id of the first run and leave')
+    .description('Investigates a problem and fixes it, escalating tier by tier as far as the rules allow.')
+    .argument('[prompt...]', 'what to investigate; `-` or nothing reads it from stdin')
+    .option('--agent <name>', 'agent to use')
+    .option('--cwd <dir>', 'work directory (default: the current one)')
+    .option('--tier <n>', 'tier to start with (default 1)', tierNumber)
+    .option('--max-tier <n>', 'highest tier that may be reached', tierNumber)
+    .option('--max-budget-usd <amount>', 'maximum cost of all tiers together', amount)
+    .option('--environment <file>', 'file describing the environment, given to each new session')
+    .option('--approved', 'approve the first tier, if it needs approval')
+    .option('--dry-run', 'change nothing; report what would have been done')
+    .option('--detach', 'print the id of the first run and exit')
     .addHelpText('after', EXAMPLES)
     .action((words: string[], options: Options) => investigate(words, options, context))
 }
@@ -89,7 +89,7 @@ async function followChain(client: Client, ask: AskDaemon, root: string, context
   const style = styleFor(context.stderr, context.env)
   const command = `reprise runs chain ${root}`
   for (let runId: string | null = root; runId !== null; ) {
-    // Cancelling the first run cancels what it led to.
+    // Cancelling the first run cancels the whole chain.
     const followed = { runId, noun: 'run', cancel: () => client.cancelRun(root), command } as const
     const { settled, interrupted } = await followToEnd(client, followed, context, {
       leave: () => process.exit(EXIT.interrupted),
@@ -103,7 +103,10 @@ async function followChain(client: Client, ask: AskDaemon, root: string, context
     if (context.json && decided) await printJson(context, { type: 'escalation', ...decided })
     runId = decided?.nextRunId ?? null
     if (runId !== null && !context.json) {
-      notify(context, style.bold(`→ tier ${decided?.toTier}: ${style.safe(decided?.message ?? '')}`))
+      notify(
+        context,
+        style.bold(`→ tier ${decided?.toTier}: ${style.safe(withLocalTimes(decided?.message ?? ''))}`),
+      )
     }
   }
   const chain = await ask((client) => client.getChain(root))
@@ -120,18 +123,21 @@ async function followChain(client: Client, ask: AskDaemon, root: string, context
 
 const LOOK_AGAIN_MS = 1000
 
-/** Waits with the chain while a person is asked, whatever becomes of the daemon meanwhile. */
+/** Waits while a tier needs approval, also across restarts of the daemon. */
 async function whenDecided(ask: AskDaemon, run: RunDetail, root: string, context: CliContext) {
   let { escalation } = run
   if (escalation?.decision !== 'ask') return escalation
   if (context.json) await printJson(context, { type: 'escalation', ...escalation })
   else {
     const until = escalation.expiresAt ? ` until ${formatTime(escalation.expiresAt)}` : ''
-    notify(context, `${escalation.message}\nwaits${until} for: reprise runs approve ${run.id}   (or refuse)`)
+    notify(
+      context,
+      `${escalation.message}\nwaiting${until} for approval; decide with: reprise runs approve ${run.id}   (or refuse)`,
+    )
   }
   const before = context.interrupt
   context.interrupt = () => {
-    notify(context, `It goes on waiting. To end it: reprise runs cancel ${root}`)
+    notify(context, `It keeps waiting for approval. Cancel it with: reprise runs cancel ${root}`)
     process.exit(EXIT.interrupted)
   }
   try {

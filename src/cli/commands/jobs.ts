@@ -1,8 +1,8 @@
-/** `reprise jobs`: what is done unattended, how it stands, and having a say in it. */
+/** `reprise jobs`: lists and controls jobs. */
 import { type Command, InvalidArgumentError } from 'commander'
 import type { Client } from '../../client/client.ts'
 import type { Job, JobState, UpdateJob } from '../../contract/job.ts'
-import { amount, priority, wholeNumber } from '../base/arguments.ts'
+import { amount, between, priority, wholeNumber } from '../base/arguments.ts'
 import { type CliContext, printJson, printLine } from '../base/context.ts'
 import { idArgument } from '../base/id-argument.ts'
 import { usageError } from '../base/usage-error.ts'
@@ -18,14 +18,14 @@ import { addListCommand } from '../list/list-command.ts'
 const EXAMPLES = `
 Examples:
   reprise jobs                                the newest ones
-  reprise jobs list --state paused            those that need you
-  reprise jobs show job_…                     how it stands, why, and what to do about it
-  reprise jobs logs --follow job_…            what happens in it
-  reprise jobs retry job_…                    go on, in its session; --fresh: in a new one
-  reprise jobs raise job_… --budget-usd 5     more to spend; a job that is paused for it goes on
-  reprise jobs diff job_… --stat              what it changed, if it has checkpoints
-  reprise jobs restore job_… 2                the work tree as it was at its second checkpoint
-  reprise jobs transcript job_… > t.jsonl     the agent's own record
+  reprise jobs list --state paused            jobs that need you
+  reprise jobs show job_…                     state, cause, and how to continue
+  reprise jobs logs --follow job_…            its events, live
+  reprise jobs retry job_…                    continue in its session; --fresh: in a new one
+  reprise jobs raise job_… --budget-usd 5     raise the budget; continues a job that is paused for it
+  reprise jobs diff job_… --stat              files it changed, if it has checkpoints
+  reprise jobs restore job_… 2                restore the work tree to its second checkpoint
+  reprise jobs transcript job_… > t.jsonl     the agent's own transcript
   reprise jobs cancel job_…`
 
 const STATES: readonly JobState[] = [
@@ -40,7 +40,7 @@ const STATES: readonly JobState[] = [
 
 export function define(command: Command, context: CliContext): void {
   const id = ['<id>', 'id of a job, like job_01J…', idArgument('job')] as const
-  const detach = ['--detach', 'leave it to the daemon instead of following it'] as const
+  const detach = ['--detach', 'exit at once instead of following it; the daemon runs it'] as const
   const withClient = async () => (await connect(context)).client
   command
     .description('Lists jobs, newest first, or does something with one of them. `reprise run` starts one.')
@@ -64,27 +64,31 @@ export function define(command: Command, context: CliContext): void {
     .action(async (jobId: string) => showJob(await withClient(), jobId, context))
   command
     .command('logs')
-    .summary('show what happened in a job')
+    .summary('show the events of a job')
     .argument(...id)
-    .option('-f, --follow', 'go on until the job has ended or needs you')
+    .option('-f, --follow', 'follow until the job has ended or needs you')
     .action(async (jobId: string, options: { follow?: boolean }) =>
       showLogs(await withClient(), jobId, options, context),
     )
   command
     .command('retry')
-    .summary('go on with a job that is paused, failed or cancelled, or now with one that waits')
+    .summary('continue a job that is paused, failed or cancelled, or stop the wait of a waiting one')
     .argument(...id)
     .option('--fresh', 'in a new session')
-    .option('--max-turns <n>', 'how many turns it may take now', wholeNumber)
+    .option('--max-turns <n>', 'limit of turns for the next attempt', between(1, 10_000))
     .option(...detach)
     .action((jobId: string, options: RetryOptions) => retry(jobId, options, context))
   command
     .command('raise')
-    .summary('change the budget or the priority; a job that is paused for its budget goes on')
+    .summary('change budget or priority; continues a job that is paused for its budget')
     .argument(...id)
-    .option('--budget-usd <amount>', 'how much it may spend in all, or none for no limit', orNone(amount))
-    .option('--budget-tokens <n>', 'how many tokens it may use in all, or none', orNone(wholeNumber))
-    .option('--priority <n>', 'higher ones start first (-100 to 100)', priority)
+    .option('--budget-usd <amount>', 'budget in total, or none for no limit', orNone(amount))
+    .option(
+      '--budget-tokens <n>',
+      'token budget in total, or none for no limit',
+      orNone(between(1, 1_000_000_000_000)),
+    )
+    .option('--priority <n>', 'jobs with a higher priority start first (-100 to 100)', priority)
     .option(...detach)
     .action((jobId: string, options: RaiseOptions) => raise(jobId, options, context))
   command
@@ -95,17 +99,17 @@ export function define(command: Command, context: CliContext): void {
     .action((jobId: string, options: { wait?: boolean }) => cancel(jobId, options.wait === true, context))
   command
     .command('diff')
-    .summary('show what changed between checkpoints: by default from the first one until now')
+    .summary('show changes between checkpoints; by default from the first one to the work tree')
     .argument(...id)
     .argument('[from]', 'number of a checkpoint', wholeNumber)
-    .argument('[to]', 'number of a later one', wholeNumber)
+    .argument('[to]', 'number of a later checkpoint', wholeNumber)
     .option('--stat', 'only the names of the files')
     .action(async (jobId: string, from: number | undefined, to: number | undefined, options) =>
       showDiff(await withClient(), { id: jobId, from, to, stat: options.stat === true }, context),
     )
   command
     .command('restore')
-    .summary('put the work tree back to a checkpoint; what is there now is saved as another one')
+    .summary('restore the work tree to a checkpoint; its present state is saved as another one')
     .argument(...id)
     .argument('<checkpoint>', 'its number', wholeNumber)
     .action(async (jobId: string, checkpoint: number) =>
@@ -113,7 +117,7 @@ export function define(command: Command, context: CliContext): void {
     )
   command
     .command('transcript')
-    .summary("print the agent's own record of the job's newest session, as it keeps it")
+    .summary("print the agent's own transcript of the job's newest session")
     .argument(...id)
     .action(async (jobId: string) => showTranscript(await withClient(), jobId, context))
 }
@@ -131,7 +135,7 @@ async function retry(
 ): Promise<void> {
   const { client } = await connect(context)
   const before = await client.getJob(id)
-  // One that waits goes on in the same run, of which most has happened already.
+  // A waiting job continues in the same run, of which earlier events need not be shown again.
   const seen = before.state === 'waiting' && !detach ? await lastEventOf(client, before.runId) : 0
   const job = await client.retryJob(id, { resume: !fresh, maxTurns })
   if (detach) return tell(job, context)
@@ -164,8 +168,8 @@ async function raise(id: string, options: RaiseOptions, context: CliContext): Pr
   const { client } = await connect(context)
   const before = await client.getJob(id)
   const job = await client.updateJob(id, change)
-  const goesOn = job.runId !== before.runId
-  return goesOn && !options.detach ? followJob(client, job, context) : tell(job, context)
+  const continues = job.runId !== before.runId
+  return continues && !options.detach ? followJob(client, job, context) : tell(job, context)
 }
 
 async function cancel(id: string, wait: boolean, context: CliContext): Promise<void> {
@@ -174,7 +178,7 @@ async function cancel(id: string, wait: boolean, context: CliContext): Promise<v
   const job = wait ? await client.whenJobEnds(id) : asked
   if (context.json) return printJson(context, job)
   const isOver = job.state === 'cancelled' || wait
-  await printLine(context, isOver ? `${id} ${jobStateOf(job)}` : `${id} is being cancelled`)
+  await printLine(context, isOver ? `${id} ${jobStateOf(job)}` : `cancelling ${id}`)
 }
 
 async function tell(job: Job, context: CliContext): Promise<void> {
@@ -193,7 +197,7 @@ function orNone(parse: (text: string) => number): (text: string) => Limit {
       return parse(text)
     } catch (error) {
       if (!(error instanceof InvalidArgumentError)) throw error
-      throw new InvalidArgumentError(`${error.message} Or: none.`)
+      throw new InvalidArgumentError(`${error.message}, or none`)
     }
   }
 }

@@ -1,10 +1,11 @@
-/** `reprise policy check`: whether a command may run at a tier, and why not. Asks the configuration, not the daemon. */
+/** `reprise policy check`: checks a command against the configuration, without the daemon. */
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { type Command, InvalidArgumentError } from 'commander'
+import type { Command } from 'commander'
 import { loadConfig } from '../../config/load.ts'
 import type { Config } from '../../config/schema.ts'
 import { RepriseError } from '../../contract/errors.ts'
+import { tierNumber } from '../base/arguments.ts'
 import { type CliContext, notify, printJson, printLine } from '../base/context.ts'
 import { EXIT } from '../base/exit-code.ts'
 import { usageError } from '../base/usage-error.ts'
@@ -17,8 +18,8 @@ Examples:
   reprise policy check "sh -c 'docker system prune'"     refused at every tier
   reprise policy check --tier 1 --cwd /srv --json "ls > out"
 
-Exits with 0 if it is allowed, 1 if it is refused, 2 if it cannot be said. Without --tier only what no tier may do is
-refused. What has been done before is not counted here: a cooldown refuses only what is too much by itself.`
+Exits with 0 if the command is allowed, 1 if it is refused, 2 if the check failed. Without --tier, only commands that no
+tier may run are refused. Earlier actions are not counted: a cooldown refuses only what exceeds its limit by itself.`
 
 interface Options {
   tier?: number
@@ -26,14 +27,14 @@ interface Options {
 }
 
 export function define(command: Command, context: CliContext): void {
-  command.description('Says what agents may run.').addHelpText('after', EXAMPLES)
+  command.description('Shows what agents may run.').addHelpText('after', EXAMPLES)
   command
     .command('check')
-    .summary('say whether a command may run')
-    .description('Says whether a command may run, and why not. Nothing is run.')
-    .argument('<command>', 'a text for the shell, in quotes')
-    .option('--tier <number>', 'the tier it would run at', tierNumber)
-    .option('--cwd <dir>', 'the directory it would run in (default: this one)')
+    .summary('check whether a command may run')
+    .description('Checks whether a command may run, and shows why not. Nothing is executed.')
+    .argument('<command>', 'a shell command, in quotes')
+    .option('--tier <number>', 'tier at which it would run', tierNumber)
+    .option('--cwd <dir>', 'directory in which it would run (default: the current one)')
     .addHelpText('after', EXAMPLES)
     .action((text: string, options: Options) => check(text, options, context))
 }
@@ -43,7 +44,7 @@ async function check(text: string, { tier, cwd = '.' }: Options, context: CliCon
   if (!statSync(workDir, { throwIfNoEntry: false })?.isDirectory()) {
     throw usageError(`${workDir} is not a directory`, 'Give --cwd a directory that exists.')
   }
-  if (text.trim() === '') throw usageError('there is no command to check', 'Give it one, in quotes.')
+  if (text.trim() === '') throw usageError('the command is empty', 'Give a shell command in quotes.')
   const config = readConfig(workDir, context)
   if (tier !== undefined && !config.tiers[String(tier)]) {
     throw usageError(`there is no tier ${tier}`, `Tiers: ${Object.keys(config.tiers).join(', ')}`)
@@ -61,11 +62,11 @@ async function check(text: string, { tier, cwd = '.' }: Options, context: CliCon
       : `${allowed ? style.green('allowed') : style.red('refused')}: ${style.safe(answer.reason)}`,
   )
   for (const { why, text: what } of answer.opaque) {
-    notify(context, style.safe(`cannot be seen: ${why}: ${what.split('\n')[0] ?? ''}`))
+    notify(context, style.safe(`cannot be analysed: ${why}: ${what.split('\n')[0] ?? ''}`))
   }
 }
 
-/** That it is wrong is no refusal: scripts must be able to tell. */
+/** An invalid configuration is reported as wrong usage, so that scripts can tell it from a refusal. */
 function readConfig(workDir: string, context: CliContext): Config {
   try {
     return loadConfig({ home: homeOf(context), cwd: workDir, env: context.env }).config
@@ -73,9 +74,4 @@ function readConfig(workDir: string, context: CliContext): Config {
     if (!(error instanceof RepriseError)) throw error
     throw usageError(error.message, error.hint)
   }
-}
-
-function tierNumber(text: string): number {
-  if (!/^[1-9]$/.test(text)) throw new InvalidArgumentError('A tier is a number from 1 to 9.')
-  return Number(text)
 }

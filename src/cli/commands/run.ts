@@ -1,4 +1,4 @@
-/** `reprise run`: gives an agent a prompt to finish, as a job, and follows it to its end. */
+/** `reprise run`: starts a job and follows it to its end. */
 import { randomUUID } from 'node:crypto'
 import type { Command } from 'commander'
 import { type CliContext, notify, printJson, printLine } from '../base/context.ts'
@@ -8,10 +8,10 @@ import { followJob } from '../jobs/follow.ts'
 import { addRunOptions, type RunOptions, toRequest } from '../run/options.ts'
 
 const EXAMPLES = `
-What interrupts the agent (a crash, a timeout, a lost connection, a rate limit) is waited for and tried again, in the
-same session. What needs you pauses the job and ends this command with exit code 1; it says how to go on.
+After an interruption (a crash, a timeout, a lost connection, a rate limit) the job waits if necessary and continues in
+the same session. If it needs you, it pauses, and this command prints how to continue and exits with 1.
 
-The agent's words go to stdout, everything else to stderr. Ctrl-C cancels the job, a second one leaves at once.
+The agent's text goes to stdout, everything else to stderr. Ctrl-C cancels the job, a second Ctrl-C exits at once.
 
 Examples:
   reprise run "Fix the failing test"
@@ -26,10 +26,8 @@ Examples:
 export function define(command: Command, context: CliContext): void {
   addRunOptions(
     command
-      .description(
-        'Gives an agent a prompt to finish, streams what it says, and ends when the job has ended or needs you.',
-      )
-      .argument('[prompt...]', 'what to do; `-` or nothing reads it from stdin'),
+      .description('Gives a prompt to an agent as a job, and follows the job until it ends or needs you.')
+      .argument('[prompt...]', 'the prompt; `-` or nothing reads it from stdin'),
   )
     .addHelpText('after', EXAMPLES)
     .action((words: string[], options: RunOptions) => startJob(words, options, context))
@@ -38,7 +36,7 @@ export function define(command: Command, context: CliContext): void {
 async function startJob(words: string[], options: RunOptions, context: CliContext): Promise<void> {
   const prompt = await readPrompt(words, context)
   const ask = await connectLastingly(context)
-  // People also know sessions by the agent's own id.
+  // A session can also be given by the agent's own id.
   const { session } = options
   const sessionId = session === undefined ? undefined : (await ask((client) => client.getSession(session))).id
   const request = toRequest(prompt, options, { cwd: context.cwd, sessionId })

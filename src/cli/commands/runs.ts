@@ -1,4 +1,4 @@
-/** `reprise runs`: what ran, how it ended, and having a say in what is running. */
+/** `reprise runs`: lists and controls runs. */
 import type { Command } from 'commander'
 import { wholeNumber } from '../base/arguments.ts'
 import { type CliContext, printJson, printLine } from '../base/context.ts'
@@ -15,14 +15,14 @@ const EXAMPLES = `
 Examples:
   reprise runs                                       the newest ones
   reprise runs list --state running --json
-  reprise runs show run_…                            all there is to know about one
-  reprise runs events --follow run_…                 what happens in it
-  reprise runs answer run_… --allow                  let the agent use the tool it asks for
-  reprise runs answer run_… --answer "the blue one"  answer its question
-  reprise runs chain run_…                           the tiers of its investigation
-  reprise runs approve run_…                         let the next tier start
+  reprise runs show run_…                            everything about one run
+  reprise runs events --follow run_…                 its events, live
+  reprise runs answer run_… --allow                  allow the tool call that the agent asks for
+  reprise runs answer run_… --answer "the blue one"  answer a question of the agent
+  reprise runs chain run_…                           all tiers of its investigation
+  reprise runs approve run_…                         approve the next tier
   reprise runs cancel run_…
-  reprise runs continue run_…                        try now instead of waiting; also for a paused one`
+  reprise runs continue run_…                        stop waiting and try now; also for a paused run`
 
 export function define(command: Command, context: CliContext): void {
   const id = ['<id>', 'id of a run, like run_01J…', idArgument('run')] as const
@@ -48,10 +48,10 @@ export function define(command: Command, context: CliContext): void {
     .action(async (runId: string) => showRun((await connect(context)).client, runId, context))
   command
     .command('events')
-    .summary('show what happened in a run')
+    .summary('show the events of a run')
     .argument(...id)
-    .option('-f, --follow', 'go on until the run has ended')
-    .option('--after <seq>', 'only what comes after the event with this number', wholeNumber)
+    .option('-f, --follow', 'follow until the run has ended')
+    .option('--after <seq>', 'only events after this number', wholeNumber)
     .action(async (runId: string, options: { follow?: boolean; after?: number }) =>
       showEvents((await connect(context)).client, runId, options, context),
     )
@@ -63,18 +63,18 @@ export function define(command: Command, context: CliContext): void {
     .action((runId: string, options: { wait?: boolean }) => cancel(runId, options.wait === true, context))
   command
     .command('continue')
-    .summary('make a run that waits, or is paused, go on now')
+    .summary('continue a waiting or paused run now')
     .argument(...id)
-    .action((runId: string) => goOn(runId, context))
+    .action((runId: string) => continueRun(runId, context))
   command
     .command('answer')
-    .summary('answer what an agent asks')
+    .summary('answer a question or permission request of an agent')
     .argument(...id)
-    .argument('[toolUseId]', 'which question, if there are several')
+    .argument('[toolUseId]', 'the question, if there are several')
     .option('--allow', 'allow the tool call')
-    .option('--deny', 'deny it')
-    .option('--message <text>', 'told to the agent with a denial')
-    .option('--answer <text...>', 'an answer; "question=answer" if there are several questions')
+    .option('--deny', 'deny the tool call')
+    .option('--message <text>', 'with --deny: a reason for the agent')
+    .option('--answer <text...>', 'the answer; "question=answer" if there are several questions')
     .action(async (runId: string, toolUseId: string | undefined, options) =>
       answerQuestion((await connect(context)).client, { runId, toolUseId, ...options }, context),
     )
@@ -86,12 +86,12 @@ async function cancel(id: string, wait: boolean, context: CliContext): Promise<v
   const asked = await client.cancelRun(id)
   const run = wait ? await client.whenSettled(id) : asked
   if (context.json) return printJson(context, run)
-  await printLine(context, run.state === 'settled' ? `${id} ${stateOf(run)}` : `${id} is being cancelled`)
+  await printLine(context, run.state === 'settled' ? `${id} ${stateOf(run)}` : `cancelling ${id}`)
 }
 
-async function goOn(id: string, context: CliContext): Promise<void> {
+async function continueRun(id: string, context: CliContext): Promise<void> {
   const { client } = await connect(context)
   const run = await client.continueRun(id)
   if (context.json) return printJson(context, run)
-  await printLine(context, run.state === 'queued' ? `${id} will be tried now` : `${id} is ${stateOf(run)}`)
+  await printLine(context, run.state === 'queued' ? `${id} continues now` : `${id} is ${stateOf(run)}`)
 }

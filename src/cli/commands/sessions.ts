@@ -1,19 +1,20 @@
-/** `reprise sessions`: the agents' memories of conversations, and whether they can be continued. */
+/** `reprise sessions`: lists and shows the sessions of agents. */
 import type { Command } from 'commander'
 import type { Session } from '../../contract/session.ts'
 import { type CliContext, printJson, printLine } from '../base/context.ts'
 import { usageError } from '../base/usage-error.ts'
 import { connect } from '../daemon/connect.ts'
 import { addListCommand } from '../list/list-command.ts'
-import { formatAge, formatCost, formatSize, formatTokens } from '../terminal/amounts.ts'
+import { count, formatAge, formatCost, formatSize, formatTokens } from '../terminal/amounts.ts'
 import { styleFor } from '../terminal/terminal.ts'
+import { formatTime } from '../terminal/time.ts'
 
 const EXAMPLES = `
 Examples:
   reprise sessions
   reprise sessions show ses_…
   reprise sessions show 3f0c1e52-…           by the agent's own id
-  reprise run --session ses_… "Go on"        continue one`
+  reprise run --session ses_… "Continue"     continue one`
 
 export function define(command: Command, context: CliContext): void {
   command
@@ -24,7 +25,7 @@ export function define(command: Command, context: CliContext): void {
     {
       what: 'sessions, last used first',
       read: (client, request) => client.listSessions(request),
-      none: 'No sessions yet. A run makes one: reprise run "…"',
+      none: 'No sessions yet. Start one with: reprise run "…"',
       table: sessionRows,
     },
     context,
@@ -32,7 +33,7 @@ export function define(command: Command, context: CliContext): void {
   command
     .command('show')
     .summary('show one session with its transcript and runs')
-    .argument('<id>', "our id (ses_01J…) or the agent's own")
+    .argument('<id>', "id of a session (ses_01J…), or the agent's own id")
     .action((id: string) => show(id, context))
 }
 
@@ -53,7 +54,7 @@ function sessionRows(sessions: readonly Session[], now: Date) {
 }
 
 async function show(id: string, context: CliContext): Promise<void> {
-  // In a URL these would mean another path.
+  // Other characters would change the path of the URL.
   if (!/^\w[\w.:-]*$/.test(id)) throw usageError(`${JSON.stringify(id)} is not the id of a session`)
   const { client } = await connect(context)
   const session = await client.getSession(id)
@@ -62,18 +63,19 @@ async function show(id: string, context: CliContext): Promise<void> {
   const size = transcript.bytes === null ? '' : `, ${formatSize(transcript.bytes)}`
   const fields: [string, string][] = [
     ['session', session.id],
-    ['agent', `${session.agent}, which calls it ${session.agentSessionId}`],
-    ['version', session.agentVersion ?? 'not known'],
+    ['agent', session.agent],
+    ['agent id', session.agentSessionId],
+    ['version', session.agentVersion ?? 'unknown'],
     ['state', `${session.state}${session.poison ? `: ${session.poison}` : ''}`],
     ['directory', session.workDir],
-    ['turns', `${session.turns}, resumed ${session.resumes} times`],
+    ['turns', `${session.turns}, resumed ${count(session.resumes, 'time')}`],
     ['context', contextOf(session)],
     ['cost', formatCost(session.costUsd)],
-    ['created', session.createdAt],
-    ['last used', session.lastUsedAt],
+    ['created', formatTime(session.createdAt)],
+    ['last used', formatTime(session.lastUsedAt)],
     ['transcript', `${transcript.state}${size}${transcript.path ? ` (${transcript.path})` : ''}`],
-    ['held by', session.heldBy ?? 'nobody'],
-    ['runs', session.runIds.join(' ') || 'none'],
+    ['in use by', session.heldBy ?? '–'],
+    ['runs', session.runIds.join(' ') || '–'],
   ]
   const { safe } = styleFor(context.stdout, context.env)
   for (const [name, value] of fields) await printLine(context, safe(`${name.padEnd(10)} ${value}`))

@@ -1,4 +1,4 @@
-/** `reprise simulate`: the scripted model server on its own, for agents and tests outside the daemon. */
+/** `reprise simulate`: runs the scripted model server alone, for agents and tests outside the daemon. */
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import { RepriseError } from '../../contract/errors.ts'
@@ -13,7 +13,7 @@ Examples:
   reprise simulate --scenario flaky.yaml --port 4010
   ANTHROPIC_BASE_URL=http://127.0.0.1:4010 ANTHROPIC_API_KEY=any claude -p "hello"`
 
-/** The longest a timer takes. */
+/** The longest delay of a timer. */
 const FOREVER_MS = 2 ** 31 - 1
 
 interface SimulateOptions {
@@ -23,9 +23,9 @@ interface SimulateOptions {
 
 export function define(command: Command, context: CliContext): void {
   command
-    .description('Serves a scripted model that real agent CLIs can talk to, until Ctrl-C.')
-    .option('--scenario <file>', 'what it answers (default: a built-in scenario)')
-    .option('--port <n>', 'port to listen on (default: any free one)', portNumber)
+    .description('Runs a scripted model server for real agent CLIs, until Ctrl-C.')
+    .option('--scenario <file>', 'scenario with its answers (default: a built-in one)')
+    .option('--port <n>', 'port to listen on (default: a free one)', portNumber)
     .addHelpText('after', EXAMPLES)
     .action((options: SimulateOptions) => simulate(options, context))
 }
@@ -48,7 +48,7 @@ async function simulate({ scenario: file, port = 0 }: SimulateOptions, context: 
   if (context.json) {
     await printJson(context, { url: simulator.url, port: simulator.port })
   } else {
-    await printLine(context, `The simulator is at ${simulator.url}. Point an agent at it:`)
+    await printLine(context, `The simulator listens at ${simulator.url}. Use it with an agent:`)
     await printLine(
       context,
       `  ANTHROPIC_BASE_URL=${simulator.url} ANTHROPIC_API_KEY=simulated claude -p "hello"`,
@@ -60,7 +60,7 @@ async function simulate({ scenario: file, port = 0 }: SimulateOptions, context: 
   await logging
 }
 
-/** A line for each request, once it is answered. Ends when the simulator closes. */
+/** Prints a line for each answered request. Ends when the simulator closes. */
 async function logRequests(simulator: Simulator, context: CliContext): Promise<void> {
   const { safe } = styleFor(context.stdout, context.env)
   const logged = new Set<number>()
@@ -91,14 +91,14 @@ function notAScenario(error: unknown): never {
 
 function portNumber(text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
-  if (!(port <= 65_535)) throw new InvalidArgumentError('Expected a port from 0 to 65535.')
+  if (!(port <= 65_535)) throw new InvalidArgumentError('must be between 0 and 65535')
   return port
 }
 
 function cannotListen(error: unknown, port: number): unknown {
   const { code } = error as NodeJS.ErrnoException
   if (code !== 'EADDRINUSE' && code !== 'EACCES') return error
-  const why = code === 'EACCES' ? 'this user may not' : 'another program does'
+  const why = code === 'EACCES' ? 'permission denied' : 'another program uses it'
   return new RepriseError('port-taken', `cannot listen on port ${port}: ${why}`, {
     hint: 'Choose another --port, or leave it out to get a free one.',
     cause: error,

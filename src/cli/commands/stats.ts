@@ -1,13 +1,14 @@
-/** `reprise stats`: one screen of totals, and what resuming saved. */
+/** `reprise stats`: totals over all runs, and the savings of resuming. */
 import type { Command } from 'commander'
 import type { Stats } from '../../contract/stats.ts'
 import { type CliContext, printJson, printLine } from '../base/context.ts'
 import { connect } from '../daemon/connect.ts'
+import { reasonText } from '../run/start-text.ts'
 import { count, formatCost, formatTokens } from '../terminal/amounts.ts'
 
 export function define(command: Command, context: CliContext): void {
   command
-    .description('Shows totals over all runs, and what resuming sessions saved.')
+    .description('Shows totals over all runs, and the savings of resuming sessions.')
     .addHelpText('after', '\nExamples:\n  reprise stats\n  reprise stats --json | jq .cache.savedUsd')
     .action(() => showStats(context))
 }
@@ -23,14 +24,15 @@ export function statsLines(stats: Stats): string[] {
   const { usage, freshReasons, promptTokensSent: sent, promptTokensOfTranscripts: whole } = stats
   const uncached = usage.inputTokens + usage.cacheWriteTokens
   const fresh = Object.values(freshReasons).reduce((sum, times) => sum + times, 0)
-  const reasons = fresh > 0 ? ` (${tally(freshReasons)})` : ''
+  const reasons =
+    fresh > 0 ? ` (${tally(freshReasons, (reason) => reasonText(reason) ?? 'with nothing to resume')})` : ''
   const fields: [string, string][] = [
     [
       'runs',
       `${stats.runs}, in ${count(stats.attempts, 'attempt')}; ${count(stats.conversations, 'conversation')}`,
     ],
     ['outcomes', tally(stats.outcomes) || '–'],
-    ['sessions', `${stats.resumedRuns} resumed, ${fresh} fresh${reasons}`],
+    ['sessions', `${stats.resumedRuns} resumed, ${fresh} new${reasons}`],
     [
       'tokens in',
       `${formatTokens(uncached)} uncached, ${formatTokens(usage.cacheReadTokens)} cached (${share(usage.cacheReadTokens, uncached + usage.cacheReadTokens)} from the cache)`,
@@ -39,7 +41,7 @@ export function statsLines(stats: Stats): string[] {
     ['cost', formatCost(stats.costUsd)],
     [
       'prompts',
-      `~${formatTokens(sent)} tokens sent; with the whole history each time ~${formatTokens(whole)}`,
+      `~${formatTokens(sent)} tokens sent; ~${formatTokens(whole)} if each turn were sent the whole history`,
     ],
     [
       'not sent',
@@ -50,7 +52,7 @@ export function statsLines(stats: Stats): string[] {
   return fields.map(([name, value]) => `${name.padEnd(10)}  ${value}`)
 }
 
-/** What resumed turns found in the prompt cache, and what resuming saved or cost in money. */
+/** How resumed turns used the prompt cache, and what resuming saved or cost. */
 function cacheFields(cache: Stats['cache']): [string, string][] {
   if (cache.resumedTurns === 0) return []
   const { expectedReadTokens: expected, readTokens: read, savedUsd } = cache
@@ -63,14 +65,14 @@ function cacheFields(cache: Stats['cache']): [string, string][] {
   return [
     [
       'cache',
-      `${count(cache.resumedTurns, 'resumed turn')} read ${formatTokens(read)} of ${formatTokens(expected)} tokens expected`,
+      `${count(cache.resumedTurns, 'resumed turn')} read ${formatTokens(read)} of ${formatTokens(expected)} expected tokens`,
     ],
     ...(rewrites.length > 0 ? [['rewritten', rewrites.join(', ')] as [string, string]] : []),
     [
       'saved',
       savedUsd < 0
-        ? `nothing: resuming cost about ${formatCost(-savedUsd)} more than fresh sessions with the history`
-        : `about ${formatCost(savedUsd)}, compared with fresh sessions that are given the history`,
+        ? `nothing: resuming cost about ${formatCost(-savedUsd)} more than new sessions with the history`
+        : `about ${formatCost(savedUsd)}, compared with new sessions that are sent the history`,
     ],
   ]
 }
@@ -78,8 +80,8 @@ function cacheFields(cache: Stats['cache']): [string, string][] {
 const share = (part: number, whole: number) => `${whole > 0 ? Math.round((part / whole) * 100) : 0} %`
 
 /** Most frequent first. */
-const tally = (counts: Readonly<Record<string, number>>) =>
+const tally = (counts: Readonly<Record<string, number>>, nameOf = (name: string) => name) =>
   Object.entries(counts)
     .sort(([, a], [, b]) => b - a)
-    .map(([name, times]) => `${times} ${name}`)
+    .map(([name, times]) => `${times} ${nameOf(name)}`)
     .join(', ')

@@ -1,8 +1,9 @@
-/** `reprise status`: one screen on what the daemon is doing. Does not start it. */
+/** `reprise status`: an overview of the daemon. Does not start it. */
 import type { Command } from 'commander'
 import { RepriseError } from '../../contract/errors.ts'
 import type { Page, Status } from '../../contract/http.ts'
 import type { Job } from '../../contract/job.ts'
+import type { Obstacle } from '../../contract/obstacle.ts'
 import type { Watch } from '../../contract/watch.ts'
 import { type CliContext, printJson, printLine } from '../base/context.ts'
 import { findDaemon, homeOf } from '../daemon/link.ts'
@@ -11,11 +12,11 @@ import { runRows } from '../run/table.ts'
 import { count, formatAge, formatBytes, formatDistance } from '../terminal/amounts.ts'
 import { formatTable } from '../terminal/table.ts'
 import { styleFor, widthOf } from '../terminal/terminal.ts'
-import { formatTime } from '../terminal/time.ts'
+import { formatTime, withLocalTimes } from '../terminal/time.ts'
 
 export function define(command: Command, context: CliContext): void {
   command
-    .description('Shows whether the daemon runs, and what it is doing. Exits with 3 if it does not run.')
+    .description('Shows whether the daemon runs and what it does. Exits with 3 if it does not run.')
     .addHelpText('after', '\nExamples:\n  reprise status\n  reprise status --json | jq .runs')
     .action(() => showStatus(context))
 }
@@ -25,7 +26,7 @@ async function showStatus(context: CliContext): Promise<void> {
   const daemon = await findDaemon(home)
   if (!daemon) {
     throw new RepriseError('daemon-unreachable', `no daemon is running on ${home}`, {
-      hint: '`reprise up` starts it.',
+      hint: 'Start it with: reprise up',
     })
   }
   const { client } = daemon
@@ -44,12 +45,11 @@ async function showStatus(context: CliContext): Promise<void> {
 
   const now = new Date()
   const style = styleFor(context.stdout, context.env)
-  const { queued, running: active, settled } = status.runs
   const lines = [
     `${style.bold('Reprise')} ${status.version} at ${status.url}`,
     `up for    ${formatAge(status.startedAt, now)} (pid ${status.pid}, ${formatBytes(status.memoryBytes)})`,
     `home      ${status.home}`,
-    `runs      ${active} running, ${queued} queued, ${settled} settled`,
+    runsLine(status),
     ...storeLines(status.cannotStore, now).map((line) => style.red(line)),
     ...quarantineLines(status.quarantined, now).map((line) => style.red(style.safe(line))),
     ...obstacleLines(status.obstacles, now).map((line) => style.yellow(style.safe(line))),
@@ -71,17 +71,34 @@ async function showStatus(context: CliContext): Promise<void> {
   for (const line of lines) await printLine(context, line)
 }
 
+/** Runs that wait for the end of an outage or limit, or for a person, are not about to start: they are not counted as queued. */
+export function runsLine({ runs, obstacles, paused }: Pick<Status, 'runs' | 'obstacles' | 'paused'>): string {
+  const waitingFor = (kind: Obstacle['kind']) =>
+    obstacles.filter((one) => one.kind === kind).reduce((sum, { waitingCount }) => sum + waitingCount, 0)
+  const [outage, limit] = [waitingFor('outage'), waitingFor('limit')]
+  const parts = [
+    `${runs.running} running`,
+    `${Math.max(0, runs.queued - outage - limit - paused.length)} queued`,
+    ...(outage > 0 ? [`${outage} waiting for the end of an outage`] : []),
+    ...(limit > 0 ? [`${limit} waiting for the end of a usage limit`] : []),
+    ...(paused.length > 0 ? [`${paused.length} paused`] : []),
+    `${runs.settled} settled`,
+  ]
+  return `runs      ${parts.join(', ')}`
+}
+
 function storeLines(failure: Status['cannotStore'], now: Date): string[] {
   if (!failure) return []
   return [
-    `store     nothing can be stored for ${formatAge(failure.since, now)}: ${failure.why}`,
-    '          Make room, or make the home writable again. What agents print meanwhile may be lost.',
+    `store     nothing could be stored for ${formatAge(failure.since, now)}: ${failure.why}`,
+    '          Free disk space, or make the home writable. Until then, output of agents may be lost.',
   ]
 }
 
 function quarantineLines(quarantined: Status['quarantined'], now: Date): string[] {
   return quarantined.map(
-    ({ runId, jobId, at, why }) => `held      ${jobId ?? runId} since ${formatTime(at, now)}: ${why}`,
+    ({ runId, jobId, at, why }) =>
+      `held back ${jobId ?? runId} since ${formatTime(at, now)}: ${withLocalTimes(why, now)}`,
   )
 }
 
@@ -93,7 +110,7 @@ function needsYou({ items, nextCursor }: Page<Job>): string[] {
   return [`jobs      ${many} you: reprise jobs list --state paused`]
 }
 
-/** How many are active, and which of them is due next. */
+/** The number of active watches, and the next one that is due. */
 export function watchLines(watches: readonly Watch[], now: Date): string[] {
   const active = watches.filter(({ state }) => state === 'active')
   if (watches.length === 0) return []
@@ -109,7 +126,5 @@ export function watchLines(watches: readonly Watch[], now: Date): string[] {
 
 export function approvalLines(waiting: number): string[] {
   if (waiting === 0) return []
-  return [
-    `approvals ${count(waiting, 'tier')} wait${waiting === 1 ? 's' : ''} for you: reprise runs approvals`,
-  ]
+  return [`approvals ${count(waiting, 'tier')} waiting for your approval: reprise runs approvals`]
 }

@@ -1,4 +1,4 @@
-/** `reprise up`: the daemon, in the background or right here. */
+/** `reprise up`: starts the daemon, in the background or in this process. */
 import type { Command } from 'commander'
 import type { Environment } from '../../config/environment.ts'
 import { type CliContext, notify, printJson, printLine } from '../base/context.ts'
@@ -8,21 +8,21 @@ import { findDaemon, homeOf } from '../daemon/link.ts'
 
 const EXAMPLES = `
 Examples:
-  reprise up                 in the background; prints the URL once it is ready
-  reprise up --foreground    in this terminal, until Ctrl-C
-  REPRISE_PORT=0 reprise up  on any free port`
+  reprise up                 start it in the background and print its URL
+  reprise up --foreground    run it in this terminal, until Ctrl-C
+  REPRISE_PORT=0 reprise up  use a free port`
 
 export function define(command: Command, context: CliContext): void {
   command
-    .description('Starts the daemon, unless it runs already. Runs that were left open are taken over.')
+    .description('Starts the daemon, unless it is running already. Open runs are taken over.')
     .option('--foreground', 'run it in this process until Ctrl-C or SIGTERM')
     .addHelpText('after', EXAMPLES)
     .action((options: { foreground?: boolean }) =>
-      options.foreground ? runHere(context) : startBehind(context),
+      options.foreground ? runHere(context) : startDetached(context),
     )
 }
 
-async function startBehind(context: CliContext): Promise<void> {
+async function startDetached(context: CliContext): Promise<void> {
   const home = homeOf(context)
   const running = await findDaemon(home)
   if (running) {
@@ -44,7 +44,7 @@ async function runHere(context: CliContext): Promise<void> {
   })
   let stopping = false
   const stop = () => {
-    // A second signal does not wait for a polite end.
+    // A second signal ends the process at once.
     if (stopping) process.exit(EXIT.interrupted)
     stopping = true
     void daemon.close()
@@ -56,15 +56,15 @@ async function runHere(context: CliContext): Promise<void> {
   await tellReady({ url, pid, simulator, notices })
   const cause = await daemon.closed
   const ended = {
-    asked: 'Stopped. Agents that were at work go on; the next `reprise up` takes them over.',
-    'home-gone': `Stopped: ${home} has been removed or replaced. Agents that were at work end by themselves.`,
+    asked: 'Stopped. Running agents continue; the next `reprise up` takes them over.',
+    'home-gone': `Stopped: ${home} was removed or replaced. Running agents end by themselves.`,
   }
   if (!context.json) notify(context, ended[cause])
   if (cause === 'home-gone') context.exitCode = EXIT.failed
   leaveSoon()
 }
 
-/** Nothing should be left to wait for; if something is, it must not keep the process. */
+/** Exits after a second, in case something still keeps the process alive. */
 function leaveSoon(): void {
   setTimeout(() => process.exit(), 1000).unref()
 }

@@ -1,4 +1,4 @@
-/** `reprise watch`: what is looked at again and again, when, and what came of it. */
+/** `reprise watch`: checks on a schedule, and their results. */
 import type { Command } from 'commander'
 import { type CliContext, notify, printJson, printLine } from '../base/context.ts'
 import { idArgument } from '../base/id-argument.ts'
@@ -15,26 +15,26 @@ import { readPayload } from '../watches/payload-input.ts'
 import { cycleRows, describeCycle, describeWatch, nextOf, resultOf, watchRows } from '../watches/text.ts'
 
 const EXAMPLES = `
-Each time that a watch looks is a cycle: a cheap model looks first, and if something needs doing the next tier takes
-over, as far as the rules allow. Watches can also be written in the configuration (watches); those are changed there.
+A watch checks something on a schedule. Each check is a cycle: a cheap model investigates first, and if action is needed
+the next tier takes over, as far as the rules allow. Watches can also be defined in the configuration (watches).
 
 Examples:
-  reprise watch                                         all of them
+  reprise watch                                         list all
   reprise watch add media --every 30m "Check jellyfin at http://127.0.0.1:8096"
   reprise watch add backup --cron "0 7 * * *" --time-zone Europe/Berlin --max-tier 1 "Is last night's backup complete?"
-  reprise watch show media                              when it is due, and what came of it lately
-  reprise watch cycles media                            every time it looked: outcome, tier, cost
-  reprise watch cycle cyc_…                             one of them, with its runs and follow-ups
-  reprise watch trigger media --follow                  now, and wait for what comes of it
+  reprise watch show media                              its schedule, and its last cycles
+  reprise watch cycles media                            all its cycles: outcome, tier, cost
+  reprise watch cycle cyc_…                             one cycle with its runs and follow-ups
+  reprise watch trigger media --follow                  start a cycle now and follow it
   reprise watch trigger media --reason "disk alert" --payload alert.json
   reprise watch pause media; reprise watch resume media
-  reprise watch cancel cyc_…                            end what it is doing
+  reprise watch cancel cyc_…                            cancel a cycle
   reprise watch rm media
 
 \`trigger --follow\` exits with 0 if the cycle ended healthy or fixed, 1 if a person should look.`
 
 export function define(command: Command, context: CliContext): void {
-  const name = ['<watch>', 'its name, or its id like wch_01J…', watchArgument] as const
+  const name = ['<watch>', 'name of a watch, or its id like wch_01J…', watchArgument] as const
   const cycleId = ['<id>', 'id of a cycle, like cyc_01J…', idArgument('cyc')] as const
   command.description('Lists watches, or does something with one of them.').addHelpText('after', EXAMPLES)
   command
@@ -45,9 +45,9 @@ export function define(command: Command, context: CliContext): void {
   addWatchOptions(
     command
       .command('add')
-      .summary('have something looked at again and again')
-      .argument('<name>', 'what to call it', newName)
-      .argument('[prompt...]', 'what to look at; `-` or nothing reads it from stdin'),
+      .summary('check something on a schedule')
+      .argument('<name>', 'name of the watch', newName)
+      .argument('[prompt...]', 'what to check; `-` or nothing reads it from stdin'),
   ).action((name: string, words: string[], options: WatchOptions) => add(name, words, options, context))
   command
     .command('show')
@@ -67,32 +67,32 @@ export function define(command: Command, context: CliContext): void {
     .action((id: string) => showCycle(id, context))
   command
     .command('trigger')
-    .summary('have it look now; while it does, as soon as that has ended')
+    .summary('start a cycle now, or after the open one has ended')
     .argument(...name)
-    .option('--reason <text>', 'why; the agent is told')
-    .option('--payload <file>', 'JSON for the agent to read; `-` reads stdin')
-    .option('-f, --follow', 'wait for the end of the cycle, and show what its runs do')
+    .option('--reason <text>', 'a reason, which the agent is told')
+    .option('--payload <file>', 'file with JSON for the agent; `-` reads stdin')
+    .option('-f, --follow', 'follow the runs of the cycle to its end')
     .action((watch: string, options: TriggerOptions) => trigger(watch, options, context))
   for (const action of ['pause', 'resume'] as const) {
     command
       .command(action)
-      .summary(action === 'pause' ? 'let no further cycle begin by itself' : 'let them begin again')
+      .summary(action === 'pause' ? 'start no further cycles on schedule' : 'start cycles on schedule again')
       .argument(...name)
       .action((watch: string) => change(watch, action, context))
   }
   command
     .command('cancel')
-    .summary('end a cycle: its runs are stopped, its follow-ups cancelled')
+    .summary('cancel a cycle with its runs and follow-ups')
     .argument(...cycleId)
     .action((id: string) => cancel(id, context))
   command
     .command('rm')
-    .summary('remove a watch; what it is doing is cancelled, its cycles stay as records')
+    .summary('remove a watch; an open cycle is cancelled, the records of its cycles stay')
     .argument(...name)
     .action((watch: string) => remove(watch, context))
 }
 
-const NONE = 'No watches yet. Make one with: reprise watch add NAME --every 30m "…", or: reprise init watch'
+const NONE = 'No watches yet. Create one with: reprise watch add NAME --every 30m "…", or: reprise init watch'
 
 async function list(self: Command, context: CliContext): Promise<void> {
   refuseWords(self)
@@ -112,9 +112,9 @@ async function add(name: string, words: string[], options: WatchOptions, context
   if (context.json) return printJson(context, watch)
   await printLine(
     context,
-    `${watch.name} ${watch.schedule ?? 'only when triggered'}, next: ${nextOf(watch, new Date())}`,
+    `added ${watch.name}: ${watch.schedule ?? 'runs only when triggered'}; next cycle: ${nextOf(watch, new Date())}`,
   )
-  notify(context, `Have it look now with: reprise watch trigger --follow ${watch.name}`)
+  notify(context, `Start a cycle now with: reprise watch trigger --follow ${watch.name}`)
 }
 
 const SHOWN_CYCLES = 5
@@ -137,7 +137,7 @@ async function show(ref: string, context: CliContext): Promise<void> {
 async function listCycles(ref: string, options: Partial<PageRequest>, context: CliContext): Promise<void> {
   const page = await (await connect(context)).client.listCycles(ref, pageRequest(options))
   await printPage(context, page, {
-    none: `${ref} has not looked yet. Have it look now with: reprise watch trigger ${ref}`,
+    none: `${ref} has no cycles yet. Start one now with: reprise watch trigger ${ref}`,
     table: cycleRows,
     more: `reprise watch cycles ${ref}`,
   })
@@ -170,7 +170,7 @@ async function trigger(ref: string, options: TriggerOptions, context: CliContext
   if (options.follow) return followCycle(await connectLastingly(context), cycleId, context)
   if (context.json) return
   await printLine(context, cycleId)
-  notify(context, `See what comes of it with: reprise watch cycle ${cycleId}`)
+  notify(context, `See its result with: reprise watch cycle ${cycleId}`)
 }
 
 async function change(ref: string, action: 'pause' | 'resume', context: CliContext): Promise<void> {
@@ -181,18 +181,18 @@ async function change(ref: string, action: 'pause' | 'resume', context: CliConte
     context,
     watch.state === 'paused'
       ? `${watch.name} is paused`
-      : `${watch.name} is active, next: ${nextOf(watch, new Date())}`,
+      : `${watch.name} is active; next cycle: ${nextOf(watch, new Date())}`,
   )
 }
 
 async function cancel(id: string, context: CliContext): Promise<void> {
   const cycle = await (await connect(context)).client.cancelCycle(id)
   if (context.json) return printJson(context, cycle)
-  await printLine(context, cycle.state === 'ended' ? `${id} ${resultOf(cycle)}` : `${id} is being cancelled`)
+  await printLine(context, cycle.state === 'ended' ? `${id} ${resultOf(cycle)}` : `cancelling ${id}`)
 }
 
 async function remove(ref: string, context: CliContext): Promise<void> {
   await (await connect(context)).client.removeWatch(ref)
   if (context.json) return printJson(context, { watch: ref, removed: true })
-  await printLine(context, `${ref} is removed`)
+  await printLine(context, `removed ${ref}`)
 }

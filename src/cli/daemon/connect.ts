@@ -1,11 +1,11 @@
-/** What a command that needs the daemon calls first. */
+/** Connects a command to the daemon. */
 import type { Client } from '../../client/client.ts'
 import { RepriseError } from '../../contract/errors.ts'
 import { type CliContext, notify } from '../base/context.ts'
 import { styleFor } from '../terminal/terminal.ts'
 import { type DaemonLink, findDaemon, homeOf } from './link.ts'
 
-/** The daemon; started in the background if none runs. */
+/** Finds the daemon, and starts it in the background if none runs. */
 export async function connect(context: CliContext): Promise<DaemonLink> {
   const home = homeOf(context)
   const running = await findDaemon(home)
@@ -22,8 +22,8 @@ export async function connect(context: CliContext): Promise<DaemonLink> {
 export type AskDaemon = <T>(work: (client: Client) => Promise<T>) => Promise<T>
 
 /**
- * For a command that outlasts daemons. One that is gone may or may not have done what it was asked, and the next one
- * is asked again: so let the work be something that may be done twice, or give it an idempotency key.
+ * For a command that may outlive the daemon. If the daemon ends during a request, the request is repeated with the next
+ * one. The work must therefore be repeatable, or carry an idempotency key.
  */
 export async function connectLastingly(context: CliContext): Promise<AskDaemon> {
   let { client } = await connect(context)

@@ -1,4 +1,4 @@
-/** What a daemon started in the background tells the command that started it, once: that it is ready, or why not. */
+/** The one message that a daemon in the background sends to the command that started it: that it is ready, or why not. */
 import { type ErrorBody, RepriseError, toRepriseError } from '../../contract/errors.ts'
 
 export interface Ready {
@@ -10,12 +10,12 @@ export interface Ready {
 
 type Handshake = { ready: Ready } | { failed: ErrorBody['error'] }
 
-/** To the starting command if there is one; it need not listen any more. */
+/** Tells the command that started this process, if there is one and it still listens. */
 export async function tellReady(ready: Ready): Promise<void> {
   await tell({ ready })
 }
 
-/** Returns whether there was someone to tell. */
+/** Returns whether a command was told. */
 export async function tellFailed(error: unknown): Promise<boolean> {
   return tell({ failed: toRepriseError(error).toBody().error })
 }

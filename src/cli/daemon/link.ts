@@ -19,7 +19,7 @@ export function homeOf(context: CliContext): string {
   return resolveHome(context)
 }
 
-/** The daemon that runs on this home, or null. One that takes the call but does not answer is an error. */
+/** The daemon of this home, or null if none runs. Throws if it accepts the connection but does not answer. */
 export async function findDaemon(home: string): Promise<DaemonLink | null> {
   const found = locateDaemon(home)
   if (!found || !isAlive(found.pid)) return null
@@ -27,22 +27,22 @@ export async function findDaemon(home: string): Promise<DaemonLink | null> {
   const client = createClient({ url, token, locate: async () => locateDaemon(home) })
   const patience = AbortSignal.timeout(HEALTH_TIMEOUT_MS)
   const health = await client.health({ signal: patience }).catch(() => null)
-  // The token is shown only to the process that the home names, not to whoever has its port or its pid now.
+  // The token is sent only to the process that daemon.json names, not to another one that has its port or pid now.
   if (health?.pid === pid) return { client, url, pid }
-  // Refused at once: whoever has that pid now is not the daemon.
+  // Refused at once: the process with that pid is not the daemon.
   if (health || !patience.aborted) return null
   throw new RepriseError('daemon-unreachable', `the daemon (pid ${pid}) does not answer at ${url}`, {
-    hint: `\`reprise doctor\` says more. If it hangs, end it with: kill ${pid}`,
+    hint: `See \`reprise doctor\`. If the daemon hangs, end it with: kill ${pid}`,
   })
 }
 
-/** A refused token, with what to do about it here. Anything else stays as it is. */
+/** Adds the file and a remedy to the error of a refused token. Other errors are returned unchanged. */
 export function explainRefusal(error: RepriseError, home: string): RepriseError {
   const daemon = error.code === 'unauthorized' ? locateDaemon(home) : null
   if (!daemon) return error
   const message = `the daemon (pid ${daemon.pid}) does not accept the token in ${join(home, 'token')}`
   return new RepriseError('unauthorized', message, {
-    hint: `The file has been changed since it started. End it with: kill ${daemon.pid}; agents at work go on, and the next \`reprise up\` makes a token if there is none.`,
+    hint: `The file was changed after the daemon started. End the daemon with: kill ${daemon.pid}; running agents continue, and the next \`reprise up\` creates a token if there is none.`,
     cause: error,
   })
 }
@@ -52,7 +52,7 @@ function locateDaemon(home: string): (DaemonFile & { token: string }) | null {
     const file = JSON.parse(readFileSync(join(home, 'daemon.json'), 'utf8')) as Partial<DaemonFile>
     const { pid, url, startedAt, homeId } = file
     if (!Number.isInteger(pid) || typeof url !== 'string' || typeof startedAt !== 'string') return null
-    // In a copy of a home, the file speaks of the daemon of the original.
+    // In a copy of a home, the file describes the daemon of the original.
     if (homeId !== undefined && homeId !== identifyHome(home)) return null
     const token = readFileSync(join(home, 'token'), 'utf8').trim()
     return { pid: pid as number, url, startedAt, token }
@@ -70,7 +70,7 @@ export function isAlive(pid: number): boolean {
   return !isZombie(pid)
 }
 
-/** Ended, but not yet collected by its parent; in a container that may be never. */
+/** Ended, but not yet collected by its parent, which may never happen in a container. */
 function isZombie(pid: number): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')

@@ -1,4 +1,4 @@
-/** Starts the daemon in the background and waits until it says that it is ready, or why it cannot be. */
+/** Starts the daemon in the background and waits until it reports that it is ready, or why it failed. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync, renameSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -22,12 +22,16 @@ export async function startInBackground(
       const { url, notices, simulator } = await launch(context, home)
       const link = await findDaemon(home)
       if (link) return { link, notices, simulator }
-      throw new RepriseError('daemon-unreachable', `the daemon at ${url} has ended again`, seeLog(home))
+      throw new RepriseError(
+        'daemon-unreachable',
+        `the daemon at ${url} ended right after it started`,
+        seeLog(home),
+      )
     } catch (error) {
       const locked = error instanceof RepriseError && error.code === 'home-locked'
       if (!locked || performance.now() > until) throw error
     }
-    // Another daemon has the home. It is starting, and as good as ours would be; or ending, and it will be our turn.
+    // Another daemon holds the home: either it is starting and can be used, or it is ending and ours is tried again.
     const other = await findDaemon(home)
     if (other) return { link: other, notices: [], simulator: (await other.client.status()).simulator }
     await sleep(50)
@@ -40,7 +44,7 @@ async function launch(context: CliContext, home: string): Promise<Ready> {
   const child = spawn(process.execPath, [...process.execArgv, context.entry, 'up', '--foreground'], {
     cwd: context.cwd,
     env: { ...context.env, REPRISE_HOME: home },
-    // A group of its own: Ctrl-C here must not reach it.
+    // In a process group of its own, so that Ctrl-C does not reach it.
     detached: true,
     stdio: ['ignore', log, log, 'ipc'],
   })
@@ -71,10 +75,10 @@ function firstMessage(child: ChildProcess, home: string): Promise<unknown> {
 }
 
 const seeLog = (home: string) => ({
-  hint: `Its log is ${join(home, 'daemon.log')}; \`reprise doctor\` looks for causes.`,
+  hint: `See its log ${join(home, 'daemon.log')}, or run \`reprise doctor\`.`,
 })
 
-/** One older log is kept. */
+/** Opens the log for appending. A log that is too large is renamed; one older log is kept. */
 function openLog(path: string): number {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
   if (size > LOG_LIMIT_BYTES) renameSync(path, `${path}.1`)

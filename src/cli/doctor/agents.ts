@@ -1,19 +1,21 @@
-/** What is to be said about the agents that were found. */
+/** Checks of the agents that were found. */
 import type { Agent, Capabilities } from '../../contract/agent.ts'
 import { type Check, fail, ok, warn } from './check.ts'
 
 const LACKS: Partial<Readonly<Record<keyof Capabilities, string>>> = {
-  resume: 'it cannot resume: each turn gets the whole history',
-  sessionId: 'it cannot be given a session id',
+  resume: 'it cannot resume sessions, so that each turn is sent the whole history',
+  sessionId: 'it does not accept a session id',
   permissionPrompt: 'it cannot ask for permissions',
-  partialMessages: 'its text comes in whole messages only',
-  budget: 'it cannot keep to a budget',
+  partialMessages: 'it does not stream its text',
+  budget: 'it does not support a budget',
 }
 
 export function checkAgents(agents: readonly Agent[]): Check[] {
   const someAvailable = agents.some((agent) => agent.available)
   if (agents.length === 0)
-    return [fail('agents', 'no agent is configured', 'Remove `agents` from the configuration.')]
+    return [
+      fail('agents', 'no agent is configured', 'Remove `agents` from the configuration to use the defaults.'),
+    ]
   return agents.map((agent) => checkAgent(agent, someAvailable))
 }
 

@@ -1,4 +1,4 @@
-/** One thing that `reprise doctor` looked at: how it is, and if it is not well, what to do. */
+/** The result of one check of `reprise doctor`, with a hint if something is wrong. */
 export interface Check {
   name: string
   status: 'ok' | 'warn' | 'fail'

@@ -1,4 +1,4 @@
-/** Whether the settings are right, the daemon runs and answers, and its port is its own. */
+/** Checks of the configuration, the daemon, its address and its port. */
 import { createServer } from 'node:net'
 import { describeExposure, KEEP_LOCAL } from '../../config/exposure.ts'
 import { loadConfig } from '../../config/load.ts'
@@ -12,7 +12,7 @@ export function checkConfig(home: string, context: CliContext): { check: Check; 
   try {
     const { config, sources } = loadConfig({ home, cwd: context.cwd, env: context.env })
     const from = sources.length === 0 ? 'defaults only' : `from ${sources.join(', ')}`
-    return { check: ok('config', `the settings are right (${from})`), config }
+    return { check: ok('config', `the configuration is valid (${from})`), config }
   } catch (error) {
     const { message, hint } = toRepriseError(error)
     return { check: fail('config', message, hint ?? 'Correct the configuration.'), config: null }
@@ -25,7 +25,7 @@ export async function checkDaemon(
 ): Promise<{ check: Check; daemon: DaemonLink | null }> {
   try {
     const daemon = await findDaemon(home)
-    if (!daemon) return { check: ok('daemon', 'not running; commands that need it start it'), daemon }
+    if (!daemon) return { check: ok('daemon', 'not running; commands start it when they need it'), daemon }
     const { version } = await daemon.client.status()
     if (version === context.version) {
       return { check: ok('daemon', `running at ${daemon.url} (pid ${daemon.pid})`), daemon }
@@ -46,18 +46,18 @@ export function checkExposure({ server }: Config): Check[] {
 export async function checkPort(config: Config, daemon: DaemonLink | null): Promise<Check> {
   const { host, port } = config.server
   const where = `${host}:${port}`
-  if (daemon && Number(new URL(daemon.url).port) === port) return ok('port', `${where} is used by our daemon`)
+  if (daemon && Number(new URL(daemon.url).port) === port) return ok('port', `${where} is used by the daemon`)
   const problem = await tryListening(host, port)
-  if (problem === null) return ok('port', port === 0 ? 'any free port will be taken' : `${where} is free`)
+  if (problem === null) return ok('port', port === 0 ? 'a free port will be chosen' : `${where} is free`)
   if (problem !== 'EADDRINUSE') {
     return fail('port', `cannot listen on ${where} (${problem})`, 'Change server.host or server.port.')
   }
   const pid = await findReprise(where)
   const user = pid === null ? 'another program' : `another Reprise (pid ${pid})`
-  const hint = 'Set REPRISE_PORT to another port (0 takes any free one), or end that program.'
+  const hint = 'Set REPRISE_PORT to another port (0 chooses a free one), or end that program.'
   return daemon
-    ? warn('port', `${where} is taken by ${user}`, hint)
-    : fail('port', `${where} is taken by ${user}`, hint)
+    ? warn('port', `${where} is in use by ${user}`, hint)
+    : fail('port', `${where} is in use by ${user}`, hint)
 }
 
 function tryListening(host: string, port: number): Promise<string | null> {
@@ -68,7 +68,7 @@ function tryListening(host: string, port: number): Promise<string | null> {
   })
 }
 
-/** The pid of the daemon that answers there, if one does. */
+/** The pid of the Reprise daemon that answers there, or null. */
 async function findReprise(where: string): Promise<number | null> {
   try {
     const response = await fetch(`http://${where}/api/health`, { signal: AbortSignal.timeout(1000) })

@@ -1,4 +1,4 @@
-/** Whether the home can be used, without changing anything about it. */
+/** Checks whether the home directory can be used, without changing it. */
 import { access, constants, stat, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { formatBytes } from '../terminal/amounts.ts'

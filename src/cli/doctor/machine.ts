@@ -1,4 +1,4 @@
-/** What Reprise needs of the machine. */
+/** Checks of what Reprise needs from the machine. */
 import { execFile } from 'node:child_process'
 import { access, constants, readFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
@@ -25,7 +25,11 @@ async function checkGit(path: string): Promise<Check> {
     const { stdout } = await run('git', ['--version'], { timeout: 5000, env: { PATH: path } })
     return ok('git', stdout.trim())
   } catch {
-    return warn('git', 'git was not found', 'Install git: agents use it in almost every work directory.')
+    return warn(
+      'git',
+      'git was not found',
+      'Install git: agents use it in most work directories, and checkpoints need it.',
+    )
   }
 }
 
@@ -33,29 +37,29 @@ async function checkProc(): Promise<Check> {
   try {
     await readFile('/proc/self/stat')
     await readFile('/proc/sys/kernel/random/boot_id')
-    return ok('proc', '/proc tells about processes')
+    return ok('proc', '/proc is readable')
   } catch {
     return fail(
       'proc',
       '/proc is not available',
-      'Reprise recognises its agents after a restart by /proc. Use Linux, or mount /proc in the container.',
+      'Reprise uses /proc to find its agents after a restart. Use Linux, or mount /proc in the container.',
     )
   }
 }
 
 async function checkShell(): Promise<Check> {
-  if (await isExecutable('/bin/sh')) return ok('sh', '/bin/sh is there')
-  return fail('sh', '/bin/sh is missing', 'Install a POSIX shell as /bin/sh: it keeps watch over each agent.')
+  if (await isExecutable('/bin/sh')) return ok('sh', '/bin/sh exists')
+  return fail('sh', '/bin/sh is missing', 'Install a POSIX shell as /bin/sh: it supervises each agent.')
 }
 
 async function checkMkfifo(path: string): Promise<Check> {
   for (const folder of path.split(delimiter).filter(Boolean)) {
-    if (await isExecutable(join(folder, 'mkfifo'))) return ok('mkfifo', `${join(folder, 'mkfifo')} is there`)
+    if (await isExecutable(join(folder, 'mkfifo'))) return ok('mkfifo', `${join(folder, 'mkfifo')} exists`)
   }
   return fail(
     'mkfifo',
     'mkfifo was not found on PATH',
-    'Install coreutils: agents get their input through a FIFO.',
+    'Install coreutils: agents read their input from a FIFO.',
   )
 }
 

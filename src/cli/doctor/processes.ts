@@ -1,15 +1,15 @@
-/** By what the processes that an agent starts are recognised, so that they end with its run. */
+/** Checks how processes that an agent starts are recognised, so that they end with its run. */
 import { type Check, ok, warn } from './check.ts'
 
 export function checkProcesses(markedByLimit: boolean): Check {
   return markedByLimit
     ? ok(
         'processes',
-        'what an agent starts ends with its run: it is found by a process limit that it inherits',
+        'processes started by an agent end with its run; they are found by an inherited process limit',
       )
     : warn(
         'processes',
-        'what an agent starts is found by a variable in its environment only',
+        'processes started by an agent are found only by a variable in their environment',
         'A process without that variable (`env -i …`) can outlive its run: /bin/sh cannot set the limit on file locks here.',
       )
 }

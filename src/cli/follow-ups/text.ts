@@ -1,9 +1,9 @@
-/** Follow-ups for people: when they are due or what became of them, and who asked for them. */
+/** Follow-ups as text: their due time or result, and who created them. */
 import type { FollowUp } from '../../contract/follow-up.ts'
 import { count, formatDistance } from '../terminal/amounts.ts'
 import type { Table } from '../terminal/print-page.ts'
 import { firstLine } from '../terminal/terminal.ts'
-import { formatTime } from '../terminal/time.ts'
+import { formatTime, withLocalTimes } from '../terminal/time.ts'
 
 const BY = { agent: 'the agent', person: 'a person' } as const
 
@@ -21,16 +21,16 @@ export function followUpRows(followUps: readonly FollowUp[], now: Date): Table {
   }
 }
 
-/** On one line, with its id and its prompt. */
+/** One line with id and prompt. */
 export function followUpText(followUp: FollowUp, now: Date): string {
-  const by = `asked for by ${BY[followUp.createdBy]}`
+  const by = `created by ${BY[followUp.createdBy]}`
   return `${followUp.id} ${fateOf(followUp, now)}, ${by}: ${firstLine(followUp.prompt, 80)}`
 }
 
-/** When it is due, or what became of it. */
+/** When it is due, or what happened to it. */
 export function fateOf(followUp: FollowUp, now: Date): string {
   const { state, dueAt, firedAt, firedRunId, cancelledBy, message } = followUp
-  const why = message ? ` (${firstLine(message, 200)})` : ''
+  const why = message ? ` (${withLocalTimes(firstLine(message, 200), now)})` : ''
   switch (state) {
     case 'planned':
       return `planned for ${formatTime(dueAt, now)} (${formatDistance(dueAt, now)})${againOf(followUp)}`
@@ -45,7 +45,7 @@ export function fateOf(followUp: FollowUp, now: Date): string {
 
 function againOf({ recurring, cron, firedCount }: FollowUp): string {
   if (!recurring) return ''
-  return `, again and again (${cron ?? 'recurring'}), fired ${count(firedCount, 'time')}`
+  return `, recurring${cron ? ` (${cron})` : ''}, fired ${count(firedCount, 'time')}`
 }
 
 export function describeFollowUp(followUp: FollowUp, now: Date): string[] {
@@ -53,7 +53,7 @@ export function describeFollowUp(followUp: FollowUp, now: Date): string[] {
   const fields: [string, string | null][] = [
     ['follow-up', followUp.id],
     ['state', fateOf(followUp, now)],
-    ['asked by', `${BY[followUp.createdBy]}, ${formatTime(followUp.createdAt, now)}`],
+    ['created by', `${BY[followUp.createdBy]}, ${formatTime(followUp.createdAt, now)}`],
     ['reason', reason],
     ['run', runId],
     ['session', session],

@@ -1,6 +1,6 @@
 /**
- * The prompts of the example's tiers. They hold for every investigation, so they name no service: what to look at is
- * in the watch. What a tier may do, and how it reports, is told to it besides, and enforced.
+ * The prompts of the example tiers. They apply to every investigation, so that they name no service: the watch says
+ * what to check. Reprise adds what a tier may do and how it reports, and enforces it.
  */
 export interface TierPrompt {
   tier: number
@@ -12,7 +12,7 @@ export interface TierPrompt {
 
 const OBSERVE = `# Observe
 
-You look, and change nothing. Be quick and cheap: a few commands, then a verdict.
+You observe and change nothing. Be quick and cheap: a few commands, then a verdict.
 
 1. Endpoints: \`curl -sS -o /dev/null -m 10 -w '%{http_code} %{time_total}s\\n' URL\`. If it fails, once more after a few
    seconds: one lost request is not an outage.
@@ -31,11 +31,11 @@ to do.
 
 const SAFE = `# Safe remediation
 
-You may do what is undone easily. The tier before you has looked; begin where it ended.
+You may take actions that are easy to undo. The previous tier has investigated; start from its findings.
 
-1. See that the problem is still there. If it is gone, report that and end.
-2. Do the smallest thing that can help, once: \`docker start NAME\` if it has stopped, otherwise \`docker restart NAME\`. Free
-   space or mend a configuration only if that plainly is the cause. Keep what you change: copy a file before you edit it.
+1. Check that the problem still exists. If it is gone, report that and end.
+2. Take the smallest action that can help, once: \`docker start NAME\` if it has stopped, otherwise \`docker restart NAME\`. Free
+   space or fix a configuration only if that clearly is the cause. Copy a file before you edit it.
 3. Check at once that it has come up. Then do not wait in a loop: schedule one check for 3 minutes later with CronCreate
    (not recurring) or ScheduleWakeup, whichever you have, with a prompt that says what to check and what you have done,
    and end your turn.
@@ -50,10 +50,10 @@ const FULL = `# Full remediation
 
 You are called when a restart did not help. You may redeploy; people will read what you did.
 
-1. Read what was found and done. State the cause you assume, and what speaks for it, before you change anything.
-2. Make sure that nothing is lost: look at what the container mounts (\`docker inspect\`), and keep volumes and data
+1. Read what was found and done. State the cause you assume, and the evidence for it, before you change anything.
+2. Make sure that no data is lost: check what the container mounts (\`docker inspect\`), and keep volumes and data
    directories as they are. Note the image it runs now, so that you can go back to it.
-3. Mend the cause if you found it; otherwise redeploy from its compose file in the work directory:
+3. Fix the cause if you found it; otherwise redeploy from its compose file in the work directory:
    \`docker compose pull NAME\`, then \`docker compose up -d --force-recreate NAME\`. Once. If the new image is what broke it,
    go back to the one you noted.
 4. Check the endpoint and the log. Then schedule one check for 10 minutes later with CronCreate (not recurring) or
@@ -63,7 +63,7 @@ If you are not sure that a step can be undone, do not take it: report it as prop
 `
 
 export const TIER_PROMPTS: readonly TierPrompt[] = [
-  { tier: 1, file: 'prompts/tier1-observe.md', does: 'looks, and changes nothing', text: OBSERVE },
-  { tier: 2, file: 'prompts/tier2-safe.md', does: 'restarts once, and checks later', text: SAFE },
+  { tier: 1, file: 'prompts/tier1-observe.md', does: 'observes, changes nothing', text: OBSERVE },
+  { tier: 2, file: 'prompts/tier2-safe.md', does: 'restarts once, then verifies', text: SAFE },
   { tier: 3, file: 'prompts/tier3-full.md', does: 'redeploys', text: FULL },
 ]

@@ -1,6 +1,6 @@
 /**
- * `reprise init watch`: a watch, three tiers and their prompts, put where they are in force. Nothing that is there
- * already is changed without --force, and then a copy is kept.
+ * `reprise init watch`: writes a watch, three tiers and their prompts into the home. Existing files are changed only
+ * with --force, and then a copy is kept.
  */
 import { randomBytes } from 'node:crypto'
 import { copyFile, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
@@ -32,7 +32,7 @@ export async function initWatch(options: InitWatchOptions, context: CliContext):
   const example = { ...options, workDir, hookSecret: randomBytes(24).toString('base64url') }
   const before = await readIfThere(file)
   if (before !== null && !isEmptySettings(before) && !options.force) {
-    // What is printed names them; they are new files, or are left as they are.
+    // The printed settings refer to the prompts, so they are written; existing ones are left unchanged.
     return refuse(
       { file, written: await writePrompts(home, false), snippet: exampleSettings(example) },
       context,
@@ -64,12 +64,12 @@ async function refuse({ file, written, snippet }: Refusal, context: CliContext):
   for (const prompt of written) notify(context, `wrote ${prompt}`)
   notify(
     context,
-    `${file} is there already, and was not changed. Add this to it, beneath watches and tiers if it has them, or give --force:`,
+    `${file} exists and was not changed. Add the following to it (below watches and tiers if it has them), or use --force:`,
   )
   await print(context.stdout, snippet)
 }
 
-/** One of the user's is left alone: it may be what this one was made into. */
+/** Existing prompts are left unchanged without --force: the user may have edited them. */
 async function writePrompts(home: string, force: boolean): Promise<string[]> {
   const written: string[] = []
   for (const { file, text } of TIER_PROMPTS) {
@@ -97,11 +97,11 @@ async function tell(
   ]
   if (context.json) return printJson(context, { written, watch: name, next })
   for (const file of written) await printLine(context, `wrote ${file}`)
-  notify(context, 'Read it, above all the prompts; they say what the agents do. Then:')
+  notify(context, 'Read these files, above all the prompts: they say what the agents do. Then:')
   for (const command of next) notify(context, `  ${command}`)
   notify(
     context,
-    `Alerts go to POST /api/hooks/${name} with its hookSecret as bearer token, such as\n  curl -H "Authorization: Bearer HOOK_SECRET" -d '{"title":"disk full"}' ${running?.url ?? 'http://127.0.0.1:7717'}/api/hooks/${name}`,
+    `To send it alerts, POST to /api/hooks/${name} with its hookSecret as bearer token:\n  curl -H "Authorization: Bearer HOOK_SECRET" -d '{"title":"disk full"}' ${running?.url ?? 'http://127.0.0.1:7717'}/api/hooks/${name}`,
   )
 }
 
@@ -114,7 +114,7 @@ async function readIfThere(file: string): Promise<string | null> {
   }
 }
 
-/** There is a secret in it. */
+/** Readable only by the user: the settings contain a secret. */
 async function writePrivately(file: string, text: string): Promise<void> {
   await writeFile(file, text, { mode: 0o600 })
 }

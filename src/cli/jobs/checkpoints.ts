@@ -1,4 +1,4 @@
-/** What a job's checkpoints are for: seeing what changed, and going back. */
+/** `reprise jobs diff` and `reprise jobs restore`: the checkpoints of a job. */
 import type { Client } from '../../client/client.ts'
 import { type CliContext, notify, printJson, printLine } from '../base/context.ts'
 import { type Style, styleFor } from '../terminal/terminal.ts'
@@ -7,7 +7,7 @@ export interface DiffRequest {
   id: string
   from: number | undefined
   to: number | undefined
-  /** Only the names of the files. */
+  /** Prints only the names of the files. */
   stat: boolean
 }
 
@@ -25,7 +25,7 @@ export async function showDiff(client: Client, request: DiffRequest, context: Cl
   for (const line of diff.patch.replace(/\n$/, '').split('\n')) {
     await printLine(context, painterFor(line, style)(style.safe(line)))
   }
-  if (diff.truncated) notify(context, 'The patch is too long and ends here; --stat lists all files.')
+  if (diff.truncated) notify(context, 'The patch is too long and was cut here; --stat lists all files.')
 }
 
 function painterFor(line: string, { red, green, bold }: Style): (text: string) => string {
@@ -42,6 +42,6 @@ export async function restoreCheckpoint(
 ): Promise<void> {
   const done = await client.restoreJob(id, checkpoint)
   if (context.json) return printJson(context, done)
-  await printLine(context, `The work tree is as it was at checkpoint ${done.restored}.`)
-  if (done.saved !== null) notify(context, `What was there before: reprise jobs restore ${id} ${done.saved}`)
+  await printLine(context, `Restored the work tree to checkpoint ${done.restored}.`)
+  if (done.saved !== null) notify(context, `To undo this: reprise jobs restore ${id} ${done.saved}`)
 }

@@ -1,4 +1,4 @@
-/** Follows the run that works on a job to its end, then says how the job stands, and sets the exit code. */
+/** Follows the current run of a job to its end, then prints a summary of the job and sets the exit code. */
 import type { Client } from '../../client/client.ts'
 import type { RunEvent } from '../../contract/events.ts'
 import type { Job, JobDetail } from '../../contract/job.ts'
@@ -7,10 +7,10 @@ import type { RunDetail } from '../../contract/run.ts'
 import { type CliContext, notify, printJson } from '../base/context.ts'
 import { EXIT } from '../base/exit-code.ts'
 import { followToEnd } from '../run/follow.ts'
-import { sessionPart } from '../run/summary.ts'
+import { startText } from '../run/start-text.ts'
 import { formatCost, formatDuration, formatTokens } from '../terminal/amounts.ts'
 import { type Style, styleFor } from '../terminal/terminal.ts'
-import { formatTime } from '../terminal/time.ts'
+import { formatTime, withLocalTimes } from '../terminal/time.ts'
 import { jobStateOf, whatNext } from './text.ts'
 
 export async function followJob(
@@ -49,7 +49,7 @@ function summarizeJob(job: JobDetail, run: RunDetail, style: Style): string[] {
   const paint = state === 'completed' ? style.green : state === 'paused' ? style.yellow : style.red
   const parts = [
     paint(jobStateOf(job)),
-    sessionPart(run),
+    startText(run),
     ...(job.attemptCount > 1 ? [`${job.attemptCount} attempts`] : []),
     `${formatTokens(usage.inputTokens)} in, ${formatTokens(usage.outputTokens)} out, cache ${formatTokens(usage.cacheReadTokens)} read, ${formatTokens(usage.cacheWriteTokens)} written`,
     formatCost(job.costUsd, job.costEstimated),
@@ -59,31 +59,31 @@ function summarizeJob(job: JobDetail, run: RunDetail, style: Style): string[] {
   const { needs, commands } = whatNext(job)
   return [
     parts.join(' · '),
-    ...(isSaid ? [] : [style.safe(message)]),
-    ...(needs === null ? [] : [`it needs ${needs}`]),
-    ...commands.map((command) => style.dim(`go on with: ${command}`)),
+    ...(isSaid ? [] : [style.safe(withLocalTimes(message))]),
+    ...(needs === null ? [] : [`needs: ${needs}`]),
+    ...commands.map((command) => style.dim(`continue with: ${command}`)),
   ]
 }
 
-/** Long enough for the next attempt to start if nothing is waited for. */
+/** Long enough for the next attempt to start if there is nothing to wait for. */
 const LOOK_AFTER_MS = 250
 
 const WAITS_FOR: Partial<Record<OutcomeName, string>> = {
   'rate-limited': 'rate limit',
-  outage: 'the model is away',
-  'api-error': "the model's API failed",
+  outage: 'outage of the model',
+  'api-error': 'error of the model API',
   'timed-out': 'timeout',
   crashed: 'crash',
 }
 
-/** Says until when a job waits before it goes on, once each time. */
+/** Prints until when a job waits, once for each wait. */
 function createWaitNotice(client: Client, jobId: string) {
   let pending: NodeJS.Timeout | undefined
   const look = async (outcome: OutcomeName, note: (line: string) => void) => {
     const job = await client.getJob(jobId).catch(() => null)
     if (!job?.waitingUntil || pending === undefined) return
     note(
-      `waits until ${formatTime(job.waitingUntil)} (${WAITS_FOR[outcome] ?? outcome}), then goes on by itself`,
+      `waiting until ${formatTime(job.waitingUntil)} (${WAITS_FOR[outcome] ?? outcome}), then continues automatically`,
     )
   }
   const close = () => {

@@ -1,10 +1,10 @@
-/** What happened in a job: the events of all its runs, and the agent's own transcript. */
+/** `reprise jobs logs` and `reprise jobs transcript`: the events of all runs of a job, and the agent's own transcript. */
 import type { Client } from '../../client/client.ts'
 import { type CliContext, print, printLine } from '../base/context.ts'
 import { showEvents } from '../run/events.ts'
 import { styleFor } from '../terminal/terminal.ts'
 
-/** With `follow`, until the job has ended or needs a person. */
+/** With `follow`, continues until the job has ended or needs a person. */
 export async function showLogs(
   client: Client,
   id: string,
@@ -17,12 +17,12 @@ export async function showLogs(
     const { runIds } = await client.getJob(id)
     const more = runIds.filter((runId) => !shown.has(runId))
     for (const runId of more) {
-      // Each run counts its events anew.
+      // The events of each run are numbered from 1.
       if (runIds.length > 1 && !context.json) await printLine(context, dim(runId))
       await showEvents(client, runId, { follow }, context)
       shown.add(runId)
     }
-    // Somebody may have retried it meanwhile.
+    // The job may have been retried in the meantime.
     if (!follow || more.length === 0) return
   }
 }

@@ -1,4 +1,4 @@
-/** Jobs as rows of a table. */
+/** The table of `reprise jobs`. */
 import type { Job } from '../../contract/job.ts'
 import { formatAge, formatCost, formatDuration } from '../terminal/amounts.ts'
 import { firstLine } from '../terminal/terminal.ts'

@@ -1,55 +1,58 @@
-/** What a job's state means, and what to do about it. */
+/** Describes the state of a job, and what to do about it. */
 import type { Attention, Job, JobState } from '../../contract/job.ts'
 import { count, formatCost, formatTokens } from '../terminal/amounts.ts'
-import { formatTime } from '../terminal/time.ts'
+import { formatTime, withLocalTimes } from '../terminal/time.ts'
 
-/** Beyond what its name says. */
+/** Adds to the name of a state; empty where the name is enough. */
 const MEANING: Readonly<Record<JobState, string>> = {
-  queued: 'waits for a place',
-  running: 'the agent is at work',
-  waiting: 'goes on by itself',
+  queued: 'waiting for a free slot',
+  running: 'the agent is working',
+  waiting: 'continues automatically',
   paused: 'needs you',
   completed: '',
-  failed: 'given up',
-  cancelled: 'stopped on request',
+  failed: 'not continued',
+  cancelled: '',
 }
 
-/** In one or two words, for a table. */
+/** One or two words, for a table. */
 export function jobStateOf({ state, attention, outcome, waitingUntil }: Job): string {
   if (state === 'waiting' && waitingUntil) return `waiting (${formatTime(waitingUntil)})`
   if (state === 'paused') return `paused (${attention ?? outcome})`
-  if (state === 'running' && attention === 'question') return 'asking you'
+  if (isAsking({ state, attention })) return 'asks you'
   return state === 'failed' && outcome ? `failed (${outcome})` : state
 }
 
-/** In a sentence. */
-export function explainState(job: Job): string {
+const isAsking = ({ state, attention }: Pick<Job, 'state' | 'attention'>) =>
+  state === 'running' && attention === 'question'
+
+/** One sentence. */
+export function explainState(job: Job, now = new Date()): string {
   const { state, waitingUntil, message } = job
-  const when = state === 'waiting' && waitingUntil ? ` at ${formatTime(waitingUntil)}` : ''
-  const why = message && message !== state ? `: ${message}` : ''
-  const meaning = MEANING[state] === '' ? '' : `, ${MEANING[state]}`
+  const when = state === 'waiting' && waitingUntil ? ` at ${formatTime(waitingUntil, now)}` : ''
+  const why = message && message !== state ? `: ${withLocalTimes(message, now)}` : ''
+  const meaning = MEANING[state] === '' || isAsking(job) ? '' : `, ${MEANING[state]}`
   return `${jobStateOf(job)}${meaning}${when}${why}`
 }
 
 const WANTED: Readonly<Record<Attention, string>> = {
   budget: 'more budget',
-  'turn-limit': 'your word that it may take as many turns again, or more (--max-turns)',
-  question: 'an answer; it asks again when it goes on',
+  'turn-limit': 'permission for more turns (the same number, or --max-turns)',
+  question: 'an answer; the agent asks again when it continues',
   auth: 'the agent to be logged in',
-  quarantine: 'your word that it may be tried again, although the daemon died of it',
-  'work-dir': 'somebody to look at its directory, which is not as its agent left it',
-  outage: 'somebody to find out why the model has been away for so long',
-  limit: 'somebody to find out why the account is still limited',
+  quarantine: 'permission to try again, although the daemon crashed on it',
+  'work-dir': 'a check of its directory, which was changed after the agent stopped',
+  outage: 'a check why the model has been unreachable for so long',
+  limit: 'a check why the account is still limited',
 }
 
-/** What a job that stands still needs, and the commands that make it go on; nothing for one that does not. */
+/** What a job needs to continue, and the commands for it; empty for a job that continues without a person. */
 export function whatNext(job: Job): { needs: string | null; commands: string[] } {
   const { id, state, attention, session } = job
   const retry = `reprise jobs retry ${id}`
   if (state === 'completed') {
     return { needs: null, commands: session ? [`reprise run --session ${session} "…"`] : [] }
   }
-  // It did not fit into a fresh session either: to ask the same again is in vain.
+  // The prompt did not fit into a new session either, so that a retry cannot succeed.
   if (state === 'failed' && job.outcome === 'context-overflow') {
     return { needs: 'a shorter prompt, or a model with a larger context', commands: [] }
   }
@@ -62,7 +65,7 @@ export function whatNext(job: Job): { needs: string | null; commands: string[] }
   return { needs, commands: [retry] }
 }
 
-/** Twice what was allowed or used of what ran out, whichever is more. */
+/** Suggests twice the limit that was reached, or twice what was used if that is more. */
 function raiseCommand({ id, maxBudgetUsd, maxBudgetTokens, spent }: Job): string {
   const isMoney = maxBudgetTokens === null || (maxBudgetUsd !== null && spent.usd >= maxBudgetUsd)
   const twice = (limit: number, used: number) => Number((Math.max(limit, used) * 2).toPrecision(2))
@@ -72,7 +75,7 @@ function raiseCommand({ id, maxBudgetUsd, maxBudgetTokens, spent }: Job): string
   return `reprise jobs raise ${id} ${option}`
 }
 
-/** What counts against the budget; where follow-ups have a part in it, also what the job's own runs have spent. */
+/** What counts against the budget. If follow-ups are included, also what the job's own runs have spent. */
 export function budgetText({ maxBudgetUsd, maxBudgetTokens, progress, spent }: Job): string {
   const shared = spent.followUpRuns > 0
   const cost = formatCost(shared ? spent.usd : progress.costUsd)
@@ -82,5 +85,5 @@ export function budgetText({ maxBudgetUsd, maxBudgetTokens, progress, spent }: J
   const total = `${cost}${ofUsd}, ${used}${ofTokens} tokens`
   if (!shared) return total
   const own = `${formatCost(progress.costUsd)}, ${formatTokens(progress.tokens)} tokens`
-  return `${total}, ${count(spent.followUpRuns, 'run')} of follow-ups included; without them ${own}`
+  return `${total}, including ${count(spent.followUpRuns, 'follow-up run')}; without them ${own}`
 }

@@ -1,8 +1,8 @@
-/** What all lists have in common: `list` as the subcommand that runs when none is named, paging, and a table. */
+/** The `list` subcommand that all lists share: it is the default subcommand, has paging and filters, and prints a table. */
 import { type Command, Option } from 'commander'
 import type { Client } from '../../client/client.ts'
 import type { Page } from '../../contract/http.ts'
-import { wholeNumber } from '../base/arguments.ts'
+import { between } from '../base/arguments.ts'
 import type { CliContext } from '../base/context.ts'
 import { refuseWords } from '../base/subcommand.ts'
 import { connect } from '../daemon/connect.ts'
@@ -15,11 +15,11 @@ export interface PageRequest {
 
 export interface Listing<Item, State extends string = never, Filters extends object = object>
   extends Omit<PageText<Item>, 'more'> {
-  /** What it lists and in which order: `runs, newest first`. */
+  /** Its items and their order, such as `runs, newest first`. */
   what: string
-  /** The states it can be narrowed down to. */
+  /** States to filter by. */
   states?: readonly State[]
-  /** What else it can be narrowed down by. */
+  /** Further filters. */
   filters?: readonly Option[]
   read: (client: Client, request: PageRequest & { state?: State } & Filters) => Promise<Page<Item>>
 }
@@ -34,7 +34,7 @@ export function addListCommand<Item, State extends string = never, Filters exten
   const list = command.command('list', { isDefault: true }).summary(`list ${listing.what}`)
   const { states, filters = [] } = listing
   const narrowing = [
-    ...(states ? [new Option('--state <state>', 'only those in this state').choices(states)] : []),
+    ...(states ? [new Option('--state <state>', 'only items in this state').choices(states)] : []),
     ...filters,
   ]
   for (const option of narrowing) list.addOption(option)
@@ -48,9 +48,11 @@ export function addListCommand<Item, State extends string = never, Filters exten
         const value = (options as Record<string, unknown>)[option.attributeName()]
         return value === undefined ? [] : [`${option.long} ${value}`]
       })
-      const none = options.state ? `None in the state ${options.state}.` : listing.none
+      const none = options.state
+        ? `No ${listing.what.split(',')[0]} in state ${options.state}.`
+        : listing.none
       await printPage(context, page, {
-        none: given.length > (options.state ? 1 : 0) ? 'None.' : none,
+        none: given.length > (options.state ? 1 : 0) ? 'Nothing matches.' : none,
         table: listing.table,
         more: [`reprise ${command.name()} list`, ...given].join(' '),
       })
@@ -59,8 +61,8 @@ export function addListCommand<Item, State extends string = never, Filters exten
 
 export function addPageOptions(command: Command): Command {
   return command
-    .option('--limit <n>', `how many (1 to 200, default ${DEFAULT_LIMIT})`, wholeNumber)
-    .option('--cursor <cursor>', 'go on where a list ended (its nextCursor)')
+    .option('--limit <n>', `number of items (1 to 200, default ${DEFAULT_LIMIT})`, between(1, 200))
+    .option('--cursor <cursor>', 'start where a list ended (its nextCursor)')
 }
 
 export function pageRequest(options: Partial<PageRequest>): PageRequest {

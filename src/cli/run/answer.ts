@@ -1,4 +1,4 @@
-/** `reprise runs answer`: answers the one question that is open, or the one that is named. */
+/** `reprise runs answer`: answers the only open question of a run, or the one that is named. */
 import type { Client } from '../../client/client.ts'
 import { RepriseError } from '../../contract/errors.ts'
 import type { PendingQuestion, ToolResult } from '../../contract/run.ts'
@@ -23,11 +23,11 @@ export async function answerQuestion(
 ): Promise<void> {
   const { allow, deny, answer, runId } = options
   if ([allow, deny, answer].filter((given) => given !== undefined).length !== 1) {
-    throw usageError('expected one of --allow, --deny and --answer')
+    throw usageError('expected exactly one of --allow, --deny and --answer')
   }
   const { pending } = await client.getRun(runId)
   const question = pick(pending, options)
-  // Whoever allows something sees all of it, also in a script's log.
+  // What is allowed is shown in full first, also in the log of a script.
   if (allow && !context.json) await showWhole(describeAsk(question), 'Refuse it with --deny.', context)
   const run = await client.answer(runId, toResult(question, options))
   if (context.json) return printJson(context, run)
@@ -38,13 +38,12 @@ function pick(pending: readonly PendingQuestion[], { runId, toolUseId }: AnswerO
   const ids = pending.map((question) => question.toolUseId)
   const found = toolUseId === undefined ? pending[0] : pending.find((item) => item.toolUseId === toolUseId)
   if (!found) {
-    const what = toolUseId === undefined ? 'asks nothing' : `does not ask ${toolUseId}`
-    const hint =
-      ids.length === 0 ? `\`reprise runs show ${runId}\` shows how it stands.` : `It asks: ${ids.join(', ')}`
-    throw new RepriseError('question-unknown', `run ${runId} ${what} now`, { hint })
+    const what = toolUseId === undefined ? 'has no open question' : `has no open question ${toolUseId}`
+    const hint = ids.length === 0 ? `See: reprise runs show ${runId}` : `Open questions: ${ids.join(', ')}`
+    throw new RepriseError('question-unknown', `run ${runId} ${what}`, { hint })
   }
   if (toolUseId === undefined && pending.length > 1) {
-    throw usageError(`run ${runId} asks several things`, `Say which: ${ids.join(', ')}`)
+    throw usageError(`run ${runId} has several open questions`, `Name one of them: ${ids.join(', ')}`)
   }
   return found
 }
@@ -52,10 +51,12 @@ function pick(pending: readonly PendingQuestion[], { runId, toolUseId }: AnswerO
 function toResult(question: PendingQuestion, options: AnswerOptions): ToolResult {
   const { toolUseId, askHash } = question
   if (question.kind === 'question') {
-    if (!options.answer) throw usageError('it asks a question', 'Answer it with --answer "…"')
+    if (!options.answer)
+      throw usageError('the agent asks a question, not for a permission', 'Answer with --answer "…"')
     return { toolUseId, askHash, answers: toAnswers(question, options.answer) }
   }
-  if (options.answer) throw usageError('it asks for a permission', 'Answer with --allow or --deny')
+  if (options.answer)
+    throw usageError('the agent asks for a permission, not a question', 'Answer with --allow or --deny.')
   if (options.allow) return { toolUseId, askHash, decision: 'allow' }
   return {
     toolUseId,

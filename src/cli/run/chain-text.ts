@@ -1,10 +1,11 @@
-/** A chain of runs as lines: a run a line, what it found, did and was refused, what followed, and the total. */
+/** A chain of runs as text: one line per run, its findings, actions and refusals, what followed, and the total. */
 import type { Chain, ChainRun } from '../../contract/chain.ts'
 import type { Escalation, Refusal, Signal } from '../../contract/escalation.ts'
 import { visible } from '../../contract/visible-text.ts'
 import { formatCost, formatDuration } from '../terminal/amounts.ts'
 import { firstLine, type Style } from '../terminal/terminal.ts'
-import { formatTime } from '../terminal/time.ts'
+import { formatTime, withLocalTimes } from '../terminal/time.ts'
+import { startText } from './start-text.ts'
 import { stateOf } from './table.ts'
 
 export function chainLines(chain: Chain, style: Style, width: number): string[] {
@@ -25,10 +26,10 @@ export function chainLines(chain: Chain, style: Style, width: number): string[] 
   return [...lines, `Total: ${cost}  ${formatDuration(totals.durationMs)}${ended}`]
 }
 
-/** What a tier reported, for people. */
+/** The report of a tier, as lines. */
 export function reportLines({ status, summary, checks, actions, reason }: Signal): string[] {
   return [
-    `${status}: ${summary || reason || 'no summary was given'}`,
+    `${status}: ${summary || reason || 'no summary'}`,
     ...checks.map(({ name, status, finding }) => `  ${status === 'ok' ? 'ok' : status}: ${name}: ${finding}`),
     ...actions.map(({ action, outcome }) => `  ${outcome}: ${action}`),
     ...(summary && reason ? [`  ${reason}`] : []),
@@ -57,9 +58,7 @@ function detailsOf(run: ChainRun): string[] {
   const shown = refused.slice(-SHOWN)
   const more = refusals - shown.length
   return [
-    ...(run.resumed === false && run.carry === 'handoff'
-      ? [`fresh, with a handoff (${run.freshReason})`]
-      : []),
+    ...(run.resumed === false && run.carry === 'handoff' ? [startText(run)] : []),
     ...(signal ? [`${signal.status}: ${signal.summary}`] : []),
     ...(signal?.actions ?? []).map(({ action, outcome }) => `${outcome}: ${action}`),
     ...shown.map(refusalLine),
@@ -76,8 +75,8 @@ const refusalLine = ({ tool, what, reason, dryRun }: Refusal) =>
       : `refused: ${firstLine(visible(what), 60)}: ${reason}`
 
 function whatFollowed({ decision, message, toTier, expiresAt, runId }: Escalation): string {
-  if (decision === 'escalate') return `→ tier ${toTier}: ${message}`
-  if (decision === 'stop') return `end: ${message}`
+  if (decision === 'escalate') return `→ tier ${toTier}: ${withLocalTimes(message)}`
+  if (decision === 'stop') return `ended: ${withLocalTimes(message)}`
   const until = expiresAt ? ` until ${formatTime(expiresAt)}` : ''
-  return `waits for approval${until}: reprise runs approve ${runId}`
+  return `waiting for approval${until}; approve with: reprise runs approve ${runId}`
 }

@@ -1,13 +1,15 @@
-/** One run, as a page. */
+/** `reprise runs show`: everything about one run. */
 import type { Client } from '../../client/client.ts'
 import type { CacheUse } from '../../contract/cache.ts'
-import type { PendingQuestion, RunDetail } from '../../contract/run.ts'
+import type { Attempt, PendingQuestion, RunDetail } from '../../contract/run.ts'
 import { type CliContext, printJson, printLine } from '../base/context.ts'
 import { followUpText } from '../follow-ups/text.ts'
 import { formatCost, formatDuration, formatTokens } from '../terminal/amounts.ts'
 import { firstLine, styleFor } from '../terminal/terminal.ts'
+import { formatTime, withLocalTimes } from '../terminal/time.ts'
 import { describeAsk } from './ask-text.ts'
 import { leftOutLines, leftOutText } from './left-out-text.ts'
+import { startText } from './start-text.ts'
 import { stateOf } from './table.ts'
 
 export async function showRun(client: Client, id: string, context: CliContext): Promise<void> {
@@ -20,24 +22,22 @@ export async function showRun(client: Client, id: string, context: CliContext): 
 export function describeRun(run: RunDetail, now: Date): string[] {
   const { usage } = run
   const session = run.session ? `${run.session} (${run.sessionId})` : '–'
-  const start =
-    run.resumed === null ? '–' : run.resumed ? 'resumed' : `fresh: ${run.freshReason}, carry ${run.carry}`
   const context =
     run.contextTokens === null
       ? '–'
       : `${formatTokens(run.contextTokens)} of ${formatTokens(run.contextWindow ?? 0)} tokens`
   const fields: [string, string][] = [
     ['run', run.id],
-    ['state', `${stateOf(run)}${run.message ? `: ${run.message}` : ''}`],
+    ['state', `${stateOf(run)}${run.message ? `: ${withLocalTimes(run.message, now)}` : ''}`],
     ['agent', `${run.agent}${run.model ? ` (${run.model})` : ''}`],
     ...(run.tier === null ? [] : [['tier', tierOf(run)] as [string, string]]),
     ...(run.cycleId === null ? [] : [['cycle', run.cycleId] as [string, string]]),
-    ...(run.followUpId === null ? [] : [['asked by', `follow-up ${run.followUpId}`] as [string, string]]),
+    ...(run.followUpId === null ? [] : [['cause', `follow-up ${run.followUpId}`] as [string, string]]),
     ['directory', run.workDir],
     ['session', session],
-    ['start', start],
+    ['start', startText(run)],
     ...(run.leftOut ? [['left out', leftOutText(run.leftOut)] as [string, string]] : []),
-    ['created', run.createdAt],
+    ['created', formatTime(run.createdAt, now)],
     ['took', formatDuration(run.durationMs)],
     [
       'tokens',
@@ -50,10 +50,7 @@ export function describeRun(run: RunDetail, now: Date): string[] {
   return [
     ...fields.map(([name, value]) => `${name.padEnd(10)} ${value}`),
     ...run.attempts.map((attempt) => {
-      const end = attempt.outcome
-        ? `${attempt.outcome.name}: ${firstLine(attempt.outcome.message, 200)}`
-        : attempt.state
-      return `attempt ${attempt.number}  ${attempt.resumed ? 'resumed' : `fresh (${attempt.freshReason})`}, ${end}`
+      return `attempt ${attempt.number}  ${attemptText(attempt, now)}`
     }),
     ...run.attempts.flatMap((attempt) => (attempt.cache ? [cacheLine(attempt.number, attempt.cache)] : [])),
     ...(run.leftOut ? leftOutLines(run.leftOut) : []),
@@ -63,15 +60,21 @@ export function describeRun(run: RunDetail, now: Date): string[] {
   ]
 }
 
+/** How an attempt started and ended. The agent's process is a child of the keeper. */
+export function attemptText(attempt: Attempt, now: Date): string {
+  const { outcome, state, pid } = attempt
+  const keeper = state === 'running' && pid !== null ? ` (keeper process ${pid})` : ''
+  const message = outcome && withLocalTimes(firstLine(outcome.message, 200), now)
+  return `${startText(attempt)}; ${outcome ? `${outcome.name}: ${message}` : `${state}${keeper}`}`
+}
+
 function cacheLine(number: number, cache: CacheUse): string {
   const { expectedReadTokens, readTokens, writtenTokens, rewrittenTokens, cause, rewriteUsd, savedUsd } =
     cache
   const parts = [
-    `read ${formatTokens(readTokens)} of ${formatTokens(expectedReadTokens)} tokens expected`,
+    `read ${formatTokens(readTokens)} of ${formatTokens(expectedReadTokens)} expected tokens`,
     `wrote ${formatTokens(writtenTokens)}`,
-    ...(cause
-      ? [`${formatTokens(rewrittenTokens)} written again (${cause}, +${formatCost(rewriteUsd)})`]
-      : []),
+    ...(cause ? [`${formatTokens(rewrittenTokens)} rewritten (${cause}, +${formatCost(rewriteUsd)})`] : []),
     ...(savedUsd === null
       ? []
       : [
@@ -91,7 +94,7 @@ function tierOf({ tier, dryRun, refusals, escalation, parentRunId }: RunDetail):
   ].join('; ')
 }
 
-/** What is asked, and how to answer. */
+/** The open questions, and the commands that answer them. */
 export function pendingLines(runId: string, pending: readonly PendingQuestion[]): string[] {
   return pending.flatMap((question) => [
     `asks       ${describeAsk(question).replaceAll('\n', `\n${' '.repeat(11)}`)}`,

@@ -1,9 +1,9 @@
-/** A run's events, one a line. */
+/** `reprise runs events`: the events of a run, one per line. */
 import type { Client } from '../../client/client.ts'
 import type { EventOf, RunEvent } from '../../contract/events.ts'
 import { type CliContext, printJson, printLine } from '../base/context.ts'
 import { firstLine, styleFor } from '../terminal/terminal.ts'
-import { formatTime } from '../terminal/time.ts'
+import { formatLogTime, formatTime, withLocalTimes } from '../terminal/time.ts'
 import { contentLine, toolLine } from './tool-line.ts'
 
 export async function showEvents(
@@ -18,7 +18,7 @@ export async function showEvents(
       await printJson(context, event)
       continue
     }
-    const time = event.at.slice(11, 23)
+    const time = formatLogTime(event.at)
     const start = `${String(event.seq).padStart(5)} ${time} ${event.type.padEnd(16)}`
     await printLine(context, `${style.dim(start)} ${style.safe(gistOf(event))}`.trimEnd())
   }
@@ -33,23 +33,25 @@ function gistOf(event: RunEvent): string {
     case 'attempt-end':
     case 'run-end':
     case 'turn-end':
-      return `${event.outcome.name}: ${firstLine(event.outcome.message, 200)}`
+      return `${event.outcome.name}: ${withLocalTimes(firstLine(event.outcome.message, 200))}`
     case 'permission-ask':
       return toolLine(event.tool, event.input)
     case 'follow-up':
       return followUpGist(event)
+    case 'note':
+      return withLocalTimes(firstLine(event.text, 100))
     case 'native':
       return event.name
     default: {
       const { type: _type, runId: _runId, seq: _seq, attemptId: _attemptId, at: _at, ...rest } = event
-      if ('text' in rest && typeof rest.text === 'string') return firstLine(rest.text, 100)
-      return firstLine(JSON.stringify(rest), 100)
+      const text = 'text' in rest && typeof rest.text === 'string' ? rest.text : JSON.stringify(rest)
+      return firstLine(text, 100)
     }
   }
 }
 
-/** What was done about it, which one, when it is due; then what the agent was told. */
+/** The action, the follow-up, its due time, and the answer that the agent got. */
 function followUpGist({ action, followUpId, dueAt, message }: EventOf<'follow-up'>): string {
   const parts = [action, ...(followUpId ? [followUpId] : []), ...(dueAt ? [`due ${formatTime(dueAt)}`] : [])]
-  return `${parts.join(' ')}: ${firstLine(message, 100)}`
+  return `${parts.join(' ')}: ${withLocalTimes(firstLine(message, 100))}`
 }

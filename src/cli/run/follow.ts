@@ -1,4 +1,4 @@
-/** Follows a run to its end, shows it, lets the user answer and cancel. */
+/** Follows a run to its end: shows its events, lets the user answer questions, and cancels it on Ctrl-C. */
 import type { Client } from '../../client/client.ts'
 import { RepriseError } from '../../contract/errors.ts'
 import type { RunEvent } from '../../contract/events.ts'
@@ -7,29 +7,29 @@ import { type CliContext, printJson } from '../base/context.ts'
 import { createQuestions } from './questions.ts'
 import { createRunView, type RunViewOptions } from './view.ts'
 
-/** How long a daemon may be away before we give up following; the agent goes on anyway. */
+/** How long the daemon may be unreachable before following ends with an error. The agent keeps running. */
 const AWAY_MS = 60_000
 
-/** A run, and what it is to the user: a turn of a chat, what works on a job, or one of the runs of a cycle. */
+/** A run, and what it belongs to: a chat (shown as a run), a job, or a cycle of a watch. */
 export interface Followed {
   runId: string
   noun: 'run' | 'job' | 'cycle'
   cancel: () => Promise<unknown>
-  /** Shows it again. */
+  /** The command that shows it again. */
   command: string
 }
 
 export interface FollowOptions extends RunViewOptions {
-  /** What a second Ctrl-C does; the first one cancels. */
+  /** Called on the second Ctrl-C; the first one cancels the run. */
   leave: () => void
   signal?: AbortSignal
   /** Start after the event with this number. */
   after?: number
-  /** Sees every event after it was shown, and may say something about it. */
+  /** Called with every event after it was shown; may add a line. */
   see?: (event: RunEvent, note: (line: string) => void) => void
 }
 
-/** Until the run is settled, or `signal` says that nobody cares any more. */
+/** Returns when the run is settled, or when `signal` is aborted. */
 export async function followToEnd(
   client: Client,
   followed: Followed,
@@ -40,7 +40,7 @@ export async function followToEnd(
   const view = createRunView(context, shown)
   const questions = createQuestions(client, runId, context, view)
   const note = (line: string) => {
-    // A question that is still on the screen would take the next Enter for an answer.
+    // A question that is still on the screen would take the next Enter as an answer.
     questions.close()
     view.note(line)
   }
@@ -49,7 +49,7 @@ export async function followToEnd(
   const onRetry = () => {
     if (!away)
       view.note(
-        'lost the daemon; the agent goes on by itself. Waiting for the daemon (`reprise up` starts it) …',
+        'lost the connection to the daemon; the agent keeps running. Waiting for the daemon (start it with `reprise up`) …',
       )
     away = true
   }
@@ -65,7 +65,7 @@ export async function followToEnd(
   } catch (error) {
     if (!(error instanceof RepriseError) || error.code !== 'daemon-unreachable') throw error
     throw new RepriseError('daemon-unreachable', `${error.message}, while following ${runId}`, {
-      hint: `The ${followed.noun} is not lost. \`reprise up\` takes it over, \`${followed.command}\` shows it.`,
+      hint: `The ${followed.noun} is not lost. Start the daemon with \`reprise up\`, then see \`${followed.command}\`.`,
     })
   } finally {
     questions.close()
@@ -88,12 +88,10 @@ function cancelOnInterrupt({ noun, cancel }: Followed, context: CliContext, opti
   context.interrupt = () => {
     times++
     if (times > 1) return leave()
-    note(
-      `cancelling the ${noun} … (Ctrl-C again leaves at once; the ${noun} is then cancelled in the background)`,
-    )
+    note(`cancelling the ${noun} … (Ctrl-C again exits now; the ${noun} is still cancelled)`)
     giveWay()
     cancel().catch((error: unknown) => {
-      // It ended by itself just now.
+      // It has just ended.
       if (error instanceof RepriseError && error.code === 'run-settled') return
       note(`could not cancel: ${error instanceof Error ? error.message : error}`)
     })

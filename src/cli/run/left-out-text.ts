@@ -1,4 +1,4 @@
-/** What of the past an agent was not given, in words. */
+/** Describes the part of the history that an agent was not given. */
 import type { LeftOut } from '../../contract/left-out.ts'
 import { count } from '../terminal/amounts.ts'
 
@@ -9,15 +9,15 @@ export function leftOutText({ turns, steps, messages, tools, characters }: LeftO
     ...(messages > 0 ? [`${count(messages, 'message')} shortened`] : []),
     ...(tools > 0 ? [`${count(tools, 'tool input or output', 'tool inputs or outputs')} shortened`] : []),
   ]
-  return `${parts.join(', ')} (${characters.toLocaleString('en')} characters): the history does not fit the model's window`
+  return `${parts.join(', ')} (${characters.toLocaleString('en')} characters), because the history does not fit into the model's context`
 }
 
-/** One line for each, the largest of them. */
+/** One line for each of the largest items. */
 export function leftOutLines({ items }: LeftOut): string[] {
   return items.map(({ what, turn, tool, characters }) => {
     const where = turn === null ? '' : ` of turn ${turn}`
     const which =
       what === 'turn' ? `turn ${turn}` : `${what.replace('-', ' ')}${tool ? ` (${tool})` : ''}${where}`
-    return `  not given: ${which}, ${characters.toLocaleString('en')} characters`
+    return `  left out: ${which}, ${characters.toLocaleString('en')} characters`
   })
 }

@@ -1,8 +1,8 @@
-/** Limits and outages that runs wait behind, in words. */
+/** Describes usage limits and outages, and the runs that wait for their end. */
 import type { Obstacle, Quota } from '../../contract/obstacle.ts'
 import { count, formatAge, formatDistance } from '../terminal/amounts.ts'
 import { firstLine } from '../terminal/terminal.ts'
-import { formatTime } from '../terminal/time.ts'
+import { formatTime, withLocalTimes } from '../terminal/time.ts'
 
 const SHOWN = 3
 
@@ -11,10 +11,12 @@ export function obstacleLines(obstacles: readonly Obstacle[], now: Date): string
     const { kind, agents, baseUrl, model, message, since, neverAnswered } = obstacle
     const what = [agents.join(', '), model ?? '', baseUrl ? `at ${baseUrl}` : ''].filter(Boolean).join(' ')
     return [
-      `${kind.padEnd(9)} ${what}: ${firstLine(message, 200)} (for ${formatAge(since, now)})`,
+      `${kind.padEnd(9)} ${what}: ${withLocalTimes(firstLine(message, 200), now)} (for ${formatAge(since, now)})`,
       `          ${nextStep(obstacle, now)}; ${waiters(obstacle)}`,
       ...(neverAnswered
-        ? ['          It has never answered: check the address, the proxy and the login (`reprise doctor`).']
+        ? [
+            '          There has never been an answer. Check address, proxy and login, or run `reprise doctor`.',
+          ]
         : []),
     ]
   })
@@ -22,7 +24,7 @@ export function obstacleLines(obstacles: readonly Obstacle[], now: Date): string
 
 function nextStep({ resetsAt, nextTryAt, probe }: Obstacle, now: Date): string {
   if (Date.parse(nextTryAt) <= now.getTime()) {
-    return probe ? `${probe} is trying whether it is over` : 'the next run will try whether it is over'
+    return probe ? `${probe} is trying again now` : 'the next run tries again'
   }
   const resets =
     resetsAt && Date.parse(resetsAt) > now.getTime()
@@ -32,9 +34,9 @@ function nextStep({ resetsAt, nextTryAt, probe }: Obstacle, now: Date): string {
 }
 
 function waiters({ waiting, waitingCount }: Obstacle): string {
-  if (waitingCount === 0) return 'no run waits behind it'
+  if (waitingCount === 0) return 'no runs are waiting'
   const more = waitingCount > SHOWN ? ' …' : ''
-  return `${count(waitingCount, 'run')} wait${waitingCount === 1 ? 's' : ''}: ${waiting.slice(0, SHOWN).join(', ')}${more}`
+  return `${count(waitingCount, 'run')} waiting: ${waiting.slice(0, SHOWN).join(', ')}${more}`
 }
 
 export function quotaLines(quotas: readonly Quota[], now: Date): string[] {
@@ -47,10 +49,10 @@ export function quotaLines(quotas: readonly Quota[], now: Date): string[] {
   })
 }
 
-/** Runs of jobs are paused with their jobs. */
+/** Paused runs that belong to no job. Paused jobs are listed as jobs. */
 export function pausedLines(paused: readonly string[]): string[] {
   const [first] = paused
   if (first === undefined) return []
   const many = paused.length === 1 ? '1 run is paused' : `${paused.length} runs are paused`
-  return [`runs      ${many}: reprise runs continue ${first}`]
+  return [`runs      ${many}; continue with: reprise runs continue ${first}`]
 }

@@ -1,9 +1,9 @@
-/** The options of `reprise run`, and the request they make. */
+/** The options of `reprise run`, and the API request for them. */
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { ChangePolicy, CreateJob } from '../../contract/job.ts'
 import type { PermissionMode } from '../../contract/run.ts'
-import { amount, duration, priority, wholeNumber } from '../base/arguments.ts'
+import { amount, between, durationBetween, priority } from '../base/arguments.ts'
 
 export interface RunOptions {
   agent?: string
@@ -32,41 +32,53 @@ const POLICIES: readonly ChangePolicy[] = ['continue', 'restore', 'stop']
 
 export function addRunOptions(command: Command): Command {
   return command
-    .option('--agent <name>', 'which agent (default: the first one configured)')
-    .option('--model <name>', 'which of its models')
-    .option('--cwd <dir>', 'work directory (default: this one)')
-    .option('--session <id>', 'go on in this session, if that is safe')
-    .option('--fresh-session', 'start a new session even if one could be continued')
+    .option('--agent <name>', 'agent to use (default: the first one configured)')
+    .option('--model <name>', 'model to use')
+    .option('--cwd <dir>', 'work directory (default: the current one)')
+    .option('--session <id>', 'continue this session, if that is safe')
+    .option('--fresh-session', 'start a new session instead of continuing one')
     .addOption(permissionsOption())
-    .option('--timeout <duration>', 'interrupt an attempt after this time, such as 30m or 2h', duration)
-    .option('--max-resumes <n>', 'how often to go on after an interruption', wholeNumber)
-    .option('--max-turns <n>', 'how many turns the agent may take at a time', wholeNumber)
-    .option('--continue', 'go on by itself after --max-turns, in the same session')
+    .option(
+      '--timeout <duration>',
+      'interrupt an attempt after this time, such as 30m or 2h',
+      durationBetween('1s', '24d'),
+    )
+    .option('--max-resumes <n>', 'how often to resume after an interruption', between(0, 100))
+    .option('--max-turns <n>', 'limit of turns per attempt', between(1, 10_000))
+    .option('--continue', 'continue automatically after --max-turns, in the same session')
     .option(
       '--max-turns-total <n>',
-      'with --continue: how many turns in all (default: 10 times)',
-      wholeNumber,
+      'with --continue: limit of turns in total (default: 10 times --max-turns)',
+      between(1, 100_000),
     )
-    .option('--max-budget-usd <amount>', 'pause when this much is spent', amount)
-    .option('--max-budget-tokens <n>', 'pause when this many tokens are used', wholeNumber)
-    .option('--priority <n>', 'higher ones start first (-100 to 100, default 0)', priority)
-    .option('--checkpoints', 'keep the state of the git work tree at the end of each attempt')
-    .option('--no-checkpoints', 'do not, even if the configuration says so')
-    .option('--checkpoint-every <duration>', 'and this often in between, such as 5m', duration)
+    .option('--max-budget-usd <amount>', 'pause the job when this much is spent', amount)
+    .option(
+      '--max-budget-tokens <n>',
+      'pause the job when this many tokens are used',
+      between(1, 1_000_000_000_000),
+    )
+    .option('--priority <n>', 'jobs with a higher priority start first (-100 to 100, default 0)', priority)
+    .option('--checkpoints', 'save the git work tree as a checkpoint after each attempt')
+    .option('--no-checkpoints', 'save no checkpoints, even if the configuration enables them')
+    .option(
+      '--checkpoint-every <duration>',
+      'also save one this often while the agent works, such as 5m',
+      durationBetween('1s', '1d'),
+    )
     .addOption(
       new Option(
         '--on-change <policy>',
-        'if the work tree was changed before it goes on: tell the agent (continue), put it back (restore) or pause (stop)',
+        'if others changed the work tree before a resume: tell the agent (continue), restore it (restore) or pause the job (stop)',
       ).choices(POLICIES),
     )
-    .option('--webhook <url>', 'told when the job is done, has failed or needs you')
-    .option('--detach', 'print the id of the job and leave it to the daemon')
+    .option('--webhook <url>', 'URL to notify when the job completes, fails or needs you')
+    .option('--detach', 'print the id of the job and exit; the daemon runs it')
 }
 
 export function permissionsOption(): Option {
   return new Option(
     '--permissions <mode>',
-    'who decides about tool calls: ask-all, ask, edits or allow',
+    'which tool calls need your permission: ask-all, ask, edits or allow',
   ).choices(MODES)
 }
 
@@ -97,11 +109,13 @@ export function toRequest(
   return Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined)) as CreateJob
 }
 
-/** To say how they are to be made is to ask for them. */
+/** Options about checkpoints also enable them. */
 function checkpointsOf({ checkpoints, checkpointEvery, onChange }: RunOptions): CreateJob['checkpoints'] {
   if (checkpointEvery === undefined && onChange === undefined) return checkpoints
   if (checkpoints === false) {
-    throw new InvalidArgumentError('--no-checkpoints does not go with --checkpoint-every or --on-change')
+    throw new InvalidArgumentError(
+      '--no-checkpoints cannot be combined with --checkpoint-every or --on-change',
+    )
   }
   return {
     ...(checkpointEvery === undefined ? {} : { everyMs: checkpointEvery }),

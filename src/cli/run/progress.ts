@@ -1,4 +1,4 @@
-/** How far a run has come, computed from its events one at a time, and as a line of text. */
+/** The progress of a run, computed from its events one at a time, and formatted as a line. */
 import type { EventOf, RunEvent } from '../../contract/events.ts'
 import type { JobProgress } from '../../contract/job.ts'
 import { count, formatCost, formatElapsed, formatTokens } from '../terminal/amounts.ts'
@@ -11,31 +11,31 @@ export interface Progress {
   /** Calls to the model, those of sub-agents included. */
   turns: number
   toolCalls: number
-  /** Of all turns that are over; those of the open one are in `calls`. */
+  /** Tokens of all finished turns; those of the current turn are in `calls`. */
   tokens: number
   costUsd: number | null
   calls: ReadonlyMap<string, CallUsage>
-  /** What is running, by the id of its call, the newest last. */
+  /** Running tools by the id of their call, newest last. */
   tools: ReadonlyMap<string, string>
 }
 
 export type Before = Pick<JobProgress, 'modelCalls' | 'toolCalls' | 'tokens' | 'costUsd'>
 
-/** Counts on from what was done before. */
+/** Starts from the counts of earlier attempts. */
 export function startProgress(before?: Before): Progress {
   return {
     startedAt: null,
     turns: before?.modelCalls ?? 0,
     toolCalls: before?.toolCalls ?? 0,
     tokens: before?.tokens ?? 0,
-    // Nothing yet is not the same as for nothing: the agent says what it cost at the end of a turn.
+    // Null, not 0: the cost is not known before the agent reports it at the end of a turn.
     costUsd: before?.costUsd || null,
     calls: new Map(),
     tools: new Map(),
   }
 }
 
-/** The same object if the event changes nothing. */
+/** Returns the same object if the event changes nothing. */
 export function advance(progress: Progress, event: RunEvent): Progress {
   if (progress.startedAt === null) {
     return advance({ ...progress, startedAt: Date.parse(event.at) }, event)
@@ -59,7 +59,7 @@ export function advance(progress: Progress, event: RunEvent): Progress {
     case 'turn-end': {
       const { models, usage } = event
       const reported = models?.map((spend) => spend.usage) ?? (usage ? [usage] : null)
-      // The report has calls that are not shown as events; but it leaves out those that were cut off.
+      // The report includes calls that are not events, but leaves out calls that were cut off.
       const tokens = Math.max(sum(reported ?? []), sum(progress.calls.values()))
       const spent = models?.reduce((total, { costUsd }) => total + costUsd, 0)
       const costUsd = spent === undefined ? progress.costUsd : (progress.costUsd ?? 0) + spent

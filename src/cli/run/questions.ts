@@ -1,6 +1,6 @@
 /**
- * What an agent asks while its run is followed. On a terminal it is asked in place, one question at a time; elsewhere
- * a line says how to answer. A question that someone else answers meanwhile is taken back.
+ * Questions and permission requests of an agent while its run is followed. On a terminal the user answers them in
+ * place, one at a time; elsewhere a line tells how to answer. A question that is answered elsewhere is withdrawn.
  */
 import { createInterface } from 'node:readline/promises'
 import type { Client } from '../../client/client.ts'
@@ -38,7 +38,7 @@ export function createQuestions(
   }
 
   const handle = async (toolUseId: string, taken: AbortSignal): Promise<void> => {
-    // Policy may have answered already; what is pending is what the daemon says is.
+    // The policy may have answered already, so the daemon is asked what is pending.
     const { pending } = await client.getRun(runId)
     const question = pending.find((item) => item.toolUseId === toolUseId)
     if (!question || taken.aborted) return
@@ -46,7 +46,7 @@ export function createQuestions(
     const takeBackScreen = view.giveWay()
     const lines = createInterface({ input: context.stdin, output: context.stderr as NodeJS.WritableStream })
     lines.on('SIGINT', () => context.interrupt())
-    // By Ctrl-D: the user does not want to answer here and now.
+    // Ctrl-D: the user does not want to answer here and now.
     const declined = new AbortController()
     lines.on('close', () => declined.abort())
     const signal = AbortSignal.any([taken, declined.signal])
@@ -91,13 +91,13 @@ export function createQuestions(
   }
 }
 
-/** Not being able to ask or to answer is no reason to stop following the run. */
+/** A failure to ask or to answer does not end the following of the run. */
 function explain(error: unknown, view: RunView): void {
   if (error instanceof Error && error.name === 'AbortError') return
   const known = error instanceof RepriseError && error.code === 'question-answered'
   view.note(
     known
-      ? 'it was answered elsewhere'
+      ? 'the question was answered elsewhere'
       : `could not answer: ${error instanceof Error ? error.message : error}`,
   )
 }
@@ -125,8 +125,8 @@ async function composeAnswer(
         visible(`  ${index + 1}) ${option.label}${option.description ? ` – ${option.description}` : ''}`),
       )
     })
-    const many = item.multiSelect ? 'numbers with commas' : 'a number'
-    const reply = await ask(`your answer (${many}, or your own words): `)
+    const many = item.multiSelect ? 'numbers separated by commas' : 'a number'
+    const reply = await ask(`your answer (${many}, or text): `)
     answers[item.question] = chosen(
       reply,
       item.options.map((option) => option.label),
@@ -135,7 +135,7 @@ async function composeAnswer(
   return { toolUseId, askHash, answers }
 }
 
-/** Numbers stand for options; anything else is taken as it is. */
+/** Numbers select options; any other text is the answer itself. */
 function chosen(reply: string, labels: readonly string[]): string {
   const parts = reply.split(',').map((part) => part.trim())
   const picked = parts.map((part) => (/^\d+$/.test(part) ? labels[Number(part) - 1] : undefined))

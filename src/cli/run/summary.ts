@@ -1,33 +1,27 @@
-/** The last line of a turn: how it ended, whether it was resumed, what it took. */
+/** The summary line of a turn: outcome, session, tokens, cost and duration. */
 import type { RunDetail } from '../../contract/run.ts'
 import { formatCost, formatDuration, formatTokens } from '../terminal/amounts.ts'
 import type { Style } from '../terminal/terminal.ts'
+import { withLocalTimes } from '../terminal/time.ts'
+import { startText } from './start-text.ts'
 
-/** One line, and another if something went wrong. What is not read from the cache was paid for in full. */
+/** One line, preceded by the error message if the turn failed. `uncached` tokens are paid for in full. */
 export function summarizeTurn(run: RunDetail, style: Style): string[] {
   const { usage } = run
   const done = run.outcome === 'completed'
   const parts = [
     ...(done ? [] : [run.outcome ?? run.state]),
-    sessionPart(run),
+    startText(run),
     ...(run.attemptCount > 1 ? [`${run.attemptCount} attempts`] : []),
     `in ${formatTokens(usage.inputTokens + usage.cacheWriteTokens)} uncached, ${formatTokens(usage.cacheReadTokens)} cached`,
     `out ${formatTokens(usage.outputTokens)}`,
     formatCost(run.costUsd, run.costEstimated),
     formatDuration(run.durationMs),
   ]
-  const failed = sayWhy(run) ? [style.red(style.safe(run.message ?? ''))] : []
+  const failed = hasMessage(run) ? [style.red(style.safe(withLocalTimes(run.message ?? '')))] : []
   return [...failed, style.dim(parts.join(' · '))]
 }
 
-/** `cancelled: cancelled` says nothing. */
-const sayWhy = ({ outcome, message }: RunDetail) =>
+/** A message that only repeats the outcome is not shown. */
+const hasMessage = ({ outcome, message }: RunDetail) =>
   outcome !== 'completed' && message !== null && message !== '' && message !== outcome
-
-/** How its newest attempt started. */
-export function sessionPart({ resumed, freshReason, carry }: RunDetail): string {
-  if (resumed === null) return 'not started'
-  if (resumed) return 'resumed'
-  const carried = carry === null || carry === 'none' ? '' : `, with ${carry}`
-  return `fresh (${freshReason ?? 'new'}${carried})`
-}

@@ -1,4 +1,4 @@
-/** Runs as rows of a table. */
+/** The table of `reprise runs`. */
 import type { Run } from '../../contract/run.ts'
 import { formatAge, formatCost, formatDuration } from '../terminal/amounts.ts'
 import { firstLine } from '../terminal/terminal.ts'
@@ -22,7 +22,7 @@ export function runRows(runs: readonly Run[], now: Date): { headings: string[]; 
 export function stateOf(run: Run): string {
   if (run.state === 'settled') return run.outcome ?? 'settled'
   if (run.paused) return 'paused'
-  return run.pending.length > 0 ? 'asking you' : run.state
+  return run.pending.length > 0 ? 'asks you' : run.state
 }
 
 function sinceStart(run: Run, now: Date): number | null {

@@ -1,29 +1,31 @@
 /**
- * A run as it happens: what the agent says on stdout, what it does and what happens to it on stderr, a line each.
- * stdout carries nothing but the agent's words, so it can be piped. On a terminal, a line beneath says how far it is.
+ * Shows a run live. The agent's text goes to stdout and nothing else does, so that it can be piped. Tool calls and what
+ * happens to the run go to stderr, one line each. On a terminal, a status line shows the progress.
  */
 import type { RunEvent } from '../../contract/events.ts'
 import { type CliContext, print } from '../base/context.ts'
 import { formatDuration } from '../terminal/amounts.ts'
 import { createStatusLine } from '../terminal/status-line.ts'
 import { firstLine, styleFor } from '../terminal/terminal.ts'
+import { formatTime, withLocalTimes } from '../terminal/time.ts'
 import { leftOutText } from './left-out-text.ts'
 import { advance, type Before, formatProgress, startProgress } from './progress.ts'
+import { startText } from './start-text.ts'
 import { contentLine, toolLine } from './tool-line.ts'
 
 export interface RunView {
   show: (event: RunEvent) => Promise<void>
-  /** A line of our own. */
+  /** Prints a line of Reprise's own. */
   note: (line: string) => void
-  /** Leaves the screen to something else, such as a question, until the function it returns is called. */
+  /** Removes the status line, for example for a question, until the returned function is called. */
   giveWay: () => () => void
   end: () => Promise<void>
 }
 
 export interface RunViewOptions {
-  /** Say that the first attempt resumes a session. Where every turn does, its summary is enough. */
+  /** Whether to announce that the first attempt resumes a session. In a chat, where every turn does, it is not. */
   announceResume: boolean
-  /** What was done before the first event that will be shown. */
+  /** Progress before the first event that is shown. */
   before?: Before
 }
 
@@ -64,7 +66,7 @@ export function createRunView(context: CliContext, { announceResume, before }: R
     const advanced = advance(progress, event)
     if (advanced !== progress) status.refresh()
     progress = advanced
-    // What a sub-agent says is its parent's business; what it does is shown.
+    // The text of a sub-agent is not shown; its tool calls are.
     const nested = 'parentToolUseId' in event && event.parentToolUseId !== undefined
     if (event.type === 'attempt-start') makesRoom = event.makesRoom === true
     if (makesRoom && (event.type === 'text-delta' || event.type === 'text-end')) return
@@ -78,7 +80,7 @@ export function createRunView(context: CliContext, { announceResume, before }: R
       return endLine()
     }
     if (event.type === 'refusal' && event.toolUseId !== undefined) refused.add(event.toolUseId)
-    // That it failed has been said, and why.
+    // The refusal was shown already.
     if (event.type === 'tool-end' && refused.delete(event.toolUseId)) return
     const line = asideOf(event, announceResume)
     if (line !== null) note(nested ? `  ${line}` : line)
@@ -100,37 +102,36 @@ export function createRunView(context: CliContext, { announceResume, before }: R
 
 const ANSWERED = { allow: 'allowed', deny: 'denied', answer: 'answered' } as const
 
-/** The line for an event that is not the agent's words, or null if it is not worth one. */
+/** The line for an event that is not text of the agent, or null if nothing is shown for it. */
 function asideOf(event: RunEvent, announceResume: boolean): string | null {
   switch (event.type) {
     case 'attempt-start': {
       if (event.number === 1 && !(event.resumed && announceResume)) return null
-      const how = event.resumed ? 'resuming the session' : `fresh session (${event.freshReason ?? 'new'})`
-      return `attempt ${event.number}: ${how}`
+      return `attempt ${event.number}: ${startText(event)}`
     }
     case 'attempt-end':
-      // Why it was stopped has been said before, and the summary says that it was.
+      // The reason was shown before, and the summary shows the outcome.
       return event.outcome.name === 'completed' || event.outcome.name === 'cancelled'
         ? null
-        : `attempt ${event.number} ended: ${event.outcome.name}: ${event.outcome.message}`
+        : `attempt ${event.number} ended: ${event.outcome.name}: ${withLocalTimes(event.outcome.message)}`
     case 'tool-start':
-      // What an agent reports at the end is said in better words then.
+      // The report of a tier is shown at the end.
       return event.name === 'StructuredOutput' ? null : `· ${toolLine(event.name, event.input)}`
     case 'refusal':
-      return `  refused: ${firstLine(event.reason, 300)}`
+      return `  refused: ${withLocalTimes(firstLine(event.reason, 300))}`
     case 'follow-up':
-      return `  ${firstLine(event.message, 300)}`
+      return `  ${withLocalTimes(firstLine(event.message, 300))}`
     case 'tool-end':
       return event.isError ? `  failed: ${contentLine(event.content)}` : null
     case 'retry-wait': {
       const why = event.message ?? (event.apiStatus ? `status ${event.apiStatus}` : 'no connection')
       const when = event.delayMs === undefined ? '' : ` in ${formatDuration(event.delayMs)}`
-      return `the model's API: ${why}; try ${event.number}${event.maxRetries ? ` of ${event.maxRetries}` : ''}${when}`
+      return `request to the model failed (${why}); retry ${event.number}${event.maxRetries ? ` of ${event.maxRetries}` : ''}${when}`
     }
     case 'rate-limit':
       return event.status === 'allowed'
         ? null
-        : `rate limit: ${event.status}${event.resetsAt ? `, resets at ${event.resetsAt}` : ''}`
+        : `rate limit: ${event.status}${event.resetsAt ? `, resets at ${formatTime(event.resetsAt)}` : ''}`
     case 'left-out':
       return leftOutText(event)
     case 'compaction':
@@ -140,9 +141,9 @@ function asideOf(event: RunEvent, announceResume: boolean): string | null {
     case 'gap':
       return `output is missing here: ${event.reason}`
     case 'note':
-      return event.text
+      return withLocalTimes(event.text)
     case 'stop-request':
-      return `stopping: ${event.message}`
+      return `stopping: ${withLocalTimes(event.message)}`
     default:
       return null
   }

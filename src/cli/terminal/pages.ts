@@ -4,10 +4,10 @@ import { wrapColumns } from './columns.ts'
 
 const ROWS_WITHOUT_TERMINAL = 24
 const COLUMNS_WITHOUT_TERMINAL = 80
-/** For the prompt, and what stood there before. */
+/** Rows that are left for the prompt and the line above it. */
 const KEPT_ROWS = 3
 
-/** Pages as they fit on the screen: no line of a page is wider than the screen, so none of it scrolls out of sight. */
+/** Splits a text into pages that fit on the screen. Lines are wrapped first, so that nothing scrolls out of sight. */
 export function pagesOf(text: string, { rows, columns }: Pick<TerminalOut, 'rows' | 'columns'>): string[] {
   const width = Math.max(20, columns ?? COLUMNS_WITHOUT_TERMINAL)
   const height = Math.max(5, (rows ?? ROWS_WITHOUT_TERMINAL) - KEPT_ROWS)
@@ -18,7 +18,7 @@ export function pagesOf(text: string, { rows, columns }: Pick<TerminalOut, 'rows
   return pages
 }
 
-/** Shows all pages, the next one whenever the reader says so. False if they do not want to see the rest. */
+/** Shows all pages, one at a time. Returns false if the reader does not want to see the rest. */
 export async function showPages(
   pages: readonly string[],
   show: (text: string) => void,
@@ -27,7 +27,9 @@ export async function showPages(
   for (const [index, page] of pages.entries()) {
     show(page)
     if (index === pages.length - 1) return true
-    const reply = await ask(`page ${index + 1} of ${pages.length}; Enter shows the next, n refuses unseen: `)
+    const reply = await ask(
+      `page ${index + 1} of ${pages.length}; Enter shows the next one, n denies without reading on: `,
+    )
     if (/^(n|no)$/i.test(reply.trim())) return false
   }
   return true

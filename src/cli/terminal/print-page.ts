@@ -1,4 +1,4 @@
-/** A page of a list: as JSON, or as a table with a word on how to go on. */
+/** Prints a page of a list: as JSON, or as a table with the command for the next page. */
 import type { Page } from '../../contract/http.ts'
 import { type CliContext, notify, printJson, printLine } from '../base/context.ts'
 import { formatTable } from './table.ts'
@@ -10,10 +10,10 @@ export interface Table {
 }
 
 export interface PageText<Item> {
-  /** Said when there is nothing. */
+  /** Printed when the list is empty. */
   none: string
   table: (items: readonly Item[], now: Date) => Table
-  /** The command that goes on, without the cursor. */
+  /** The command for the next page, without --cursor. */
   more?: string
 }
 

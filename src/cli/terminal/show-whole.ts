@@ -1,11 +1,11 @@
-/** Shows all of what somebody is about to allow, on a terminal by page. Whoever does not want to see the end has allowed nothing. */
+/** Shows the whole text of what a person is about to allow, in pages on a terminal. Nothing is allowed unless its end was shown. */
 import { createInterface } from 'node:readline/promises'
 import { type CliContext, notify } from '../base/context.ts'
 import { usageError } from '../base/usage-error.ts'
 import { pagesOf, showPages } from './pages.ts'
 import { styleFor } from './terminal.ts'
 
-/** `hint`: how to refuse it. */
+/** `hint` tells how to refuse it. Throws if the reader stops before the end. */
 export async function showWhole(text: string, hint: string, context: CliContext): Promise<void> {
   const { stdin, stderr } = context
   const safe = styleFor(stderr, context.env).safe(text)
@@ -17,5 +17,5 @@ export async function showWhole(text: string, hint: string, context: CliContext)
   } finally {
     lines.close()
   }
-  throw usageError('nothing was answered', hint)
+  throw usageError('nothing was answered: the text was not shown to its end', hint)
 }

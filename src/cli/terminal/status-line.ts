@@ -1,23 +1,22 @@
 /**
- * A line beneath everything else on a terminal, redrawn in place. What is written above it may end in the middle of a
- * line: the status line is then on the next one, and the cursor goes back to where the text ends. Where that is must
- * be known for sure; as long as it is not, there is no status line.
+ * A status line below all other output on a terminal, redrawn in place. If the output above ends in the middle of a
+ * line, the status line is drawn on the next row and the cursor returns to the end of the output. While the column of
+ * the cursor is not certain, no status line is drawn.
  *
- * Drawing is put off a little, so that a stream of text does not make it flicker, and repeated every second.
+ * Drawing is delayed a little, so that streamed text does not make it flicker, and repeated every second.
  */
-
 import type { CliContext } from '../base/context.ts'
 import { fitColumns, lengthAfter } from './columns.ts'
 import { styleFor, widthOf } from './terminal.ts'
 
 export interface StatusLine {
-  /** Before text goes to the screen. `isAside`: it is a line of its own. */
+  /** Must be called before text is written. `isAside`: the text is a line of its own. */
   makeWay: (text: string, isAside: boolean) => void
-  /** After it. */
+  /** Must be called after text was written. */
   wrote: (text: string, isAside: boolean) => void
-  /** Something changed. */
+  /** Draws the line again soon. */
   refresh: () => void
-  /** Takes it away while something else needs the screen. */
+  /** Removes the line while something else uses the screen. */
   hold: () => void
   release: () => void
   close: () => void
@@ -42,9 +41,9 @@ export function createStatusLine(context: CliContext, read: () => string): Statu
   const { stdout, stderr, env, json } = context
   if (!stderr.isTTY || json || env.NO_COLOR || env.TERM === 'dumb') return NONE
   const style = styleFor(stderr, env)
-  // What goes elsewhere does not move the cursor here.
+  // Output that is redirected does not move the cursor.
   const sameScreen = stdout.isTTY === true
-  /** Of the line that the cursor is in, as far as it is text; null if that is not sure. */
+  /** Length of the text in the line of the cursor; null if it is not certain. */
   let length: number | null = 0
   let width = widthOf(stderr)
   let drawn: string | null = null
@@ -57,7 +56,7 @@ export function createStatusLine(context: CliContext, read: () => string): Statu
     if (drawn !== null) stderr.write(`${length === 0 ? '\r' : ''}${ERASE_BELOW}`)
     drawn = null
   }
-  /** A terminal of another width has broken the lines anew. */
+  /** A terminal whose width changed has wrapped the lines again. */
   const measure = () => {
     const now = widthOf(stderr)
     if (now === width) return
@@ -66,7 +65,7 @@ export function createStatusLine(context: CliContext, read: () => string): Statu
     length = null
     drawn = null
   }
-  /** At the right edge terminals differ in where the cursor is. */
+  /** At the right edge, terminals differ about where the cursor is. */
   const isSure = () => length !== null && (length === 0 || length % width !== 0) && width >= NARROWEST
   const draw = () => {
     measure()
@@ -114,7 +113,7 @@ export function createStatusLine(context: CliContext, read: () => string): Statu
     },
     release: () => {
       held--
-      // Whoever had the screen left it at the start of a line.
+      // Whatever used the screen has left the cursor at the start of a line.
       length = 0
       refresh()
     },

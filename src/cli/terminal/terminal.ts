@@ -1,6 +1,6 @@
 /**
- * Text for a terminal. Colours only where one is looking, and none if NO_COLOR is set. What agents and users wrote is
- * made safe before a terminal shows it: it could carry escape sequences that rewrite the screen or the clipboard.
+ * Text for a terminal. Colours are used only on a terminal, and not if NO_COLOR is set. Control characters are removed
+ * from what agents and users wrote: escape sequences could rewrite the screen or the clipboard.
  */
 import { stripVTControlCharacters } from 'node:util'
 import type { Environment } from '../../config/environment.ts'
@@ -12,7 +12,7 @@ export interface Style {
   red: (text: string) => string
   green: (text: string) => string
   yellow: (text: string) => string
-  /** Text from elsewhere, without control characters; unchanged if no terminal is looking. */
+  /** Removes control characters from text that we did not write; unchanged if the stream is not a terminal. */
   safe: (text: string) => string
 }
 
@@ -38,13 +38,12 @@ export function widthOf(stream: TerminalOut): number {
 }
 
 function withoutControls(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for; tab and newline stay.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for; tab and newline stay.
   return stripVTControlCharacters(text).replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '�')
 }
 
-/** The beginning of a text, on one line. */
+/** The beginning of a text, on one line. Long texts are cut before whitespace is replaced. */
 export function firstLine(text: string, maxChars: number): string {
-  // Long before the end of a prompt of megabytes.
   const start = text
     .slice(0, maxChars * 4)
     .replaceAll(/\s+/g, ' ')

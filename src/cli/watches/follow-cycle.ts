@@ -1,4 +1,4 @@
-/** Follows a cycle of a watch to its end: its runs one after another, and what it waits for in between. */
+/** Follows a cycle of a watch to its end: its runs in turn, and what it waits for in between. */
 import type { CycleDetail } from '../../contract/watch.ts'
 import { type CliContext, notify, printJson, printLine } from '../base/context.ts'
 import { EXIT } from '../base/exit-code.ts'
@@ -35,11 +35,11 @@ export async function followCycle(ask: AskDaemon, id: string, context: CliContex
   context.exitCode ||= isWell(cycle) ? EXIT.done : EXIT.failed
 }
 
-/** Nothing is left for a person to do. */
+/** Whether nothing is left for a person to do. */
 export const isWell = ({ outcome, status }: Pick<CycleDetail, 'outcome' | 'status'>) =>
   outcome === 'completed' && (status === 'healthy' || status === 'fixed')
 
-/** Whether it was interrupted. */
+/** Returns whether the user interrupted it. */
 async function followRun(ask: AskDaemon, id: string, runId: string, context: CliContext): Promise<boolean> {
   const followed = {
     runId,
@@ -56,25 +56,25 @@ async function followRun(ask: AskDaemon, id: string, runId: string, context: Cli
   return interrupted
 }
 
-/** What is said while no run is at work; empty if there is nothing to say. */
+/** What a cycle without a running run waits for; empty if for nothing. */
 export function waitsFor(cycle: CycleDetail, now: Date): string {
-  if (cycle.state === 'queued') return 'waits for its turn'
+  if (cycle.state === 'queued') return 'waiting for its turn'
   if (cycle.chain?.state === 'waiting-for-approval') {
     const asking = cycle.chain.runs.findLast(({ escalation }) => escalation?.decision === 'ask')
-    return `waits for: reprise runs approve ${asking?.id ?? '…'}   (or refuse)`
+    return `waiting for approval; decide with: reprise runs approve ${asking?.id ?? '…'}   (or refuse)`
   }
   const next = cycle.followUps
     .filter(({ state }) => state === 'planned')
     .sort((a, b) => a.dueAt.localeCompare(b.dueAt))[0]
   if (!next) return ''
-  return `waits for a follow-up at ${formatTime(next.dueAt, now)}: ${firstLine(next.prompt, 80)}`
+  return `waiting for a follow-up at ${formatTime(next.dueAt, now)}: ${firstLine(next.prompt, 80)}`
 }
 
-/** Nothing is at work that Ctrl-C could stop; it only stops looking. */
+/** Waits a moment. Ctrl-C only ends this command: no run is active that it could cancel. */
 async function pause(id: string, context: CliContext): Promise<void> {
   const before = context.interrupt
   context.interrupt = () => {
-    notify(context, `It goes on by itself. To end it: reprise watch cancel ${id}`)
+    notify(context, `The cycle continues in the background. Cancel it with: reprise watch cancel ${id}`)
     process.exit(EXIT.interrupted)
   }
   try {
@@ -84,7 +84,7 @@ async function pause(id: string, context: CliContext): Promise<void> {
   }
 }
 
-/** What was found goes to stdout, all else to stderr. */
+/** The report goes to stdout, everything else to stderr. */
 async function tellEnd(cycle: CycleDetail, context: CliContext): Promise<void> {
   if (context.json) return printJson(context, { type: 'cycle', ...cycle })
   const words = styleFor(context.stdout, context.env)

@@ -1,8 +1,8 @@
-/** The options of `reprise watch add`, and the request they make. */
+/** The options of `reprise watch add`, and the API request for them. */
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { CreateWatch, Memory, NotifyFrom, Overlap } from '../../contract/watch.ts'
-import { amount, duration, wholeNumber } from '../base/arguments.ts'
+import { amount, between, duration, durationBetween, tierNumber } from '../base/arguments.ts'
 import { usageError } from '../base/usage-error.ts'
 
 export interface WatchOptions {
@@ -39,29 +39,60 @@ export function addWatchOptions(command: Command): Command {
   const oneOf = (flags: string, description: string, choices: readonly string[]) =>
     new Option(flags, description).choices(choices)
   return command
-    .option('--every <duration>', 'how often, such as 30m', duration)
-    .option('--cron <expression>', 'when, instead: minute hour day month weekday, or @daily and the like')
-    .option('--time-zone <zone>', 'of --cron, such as Europe/Berlin (default: that of the daemon)')
-    .option('--jitter <duration>', 'late by up to this much, by chance', duration)
-    .option('--cwd <dir>', 'where the agent works (default: this directory)')
-    .option('--agent <name>', 'which agent')
-    .addOption(oneOf('--memory <kind>', 'a clean session each time, or the one of the time before', MEMORIES))
-    .addOption(oneOf('--overlap <policy>', 'what to do when one is due while another is open', OVERLAPS))
-    .option('--max-tier <n>', 'the highest tier it may reach', wholeNumber)
-    .option('--dry-run', 'look, but change nothing; records what would have been done')
-    .option('--environment <file>', 'a text about the place, for whoever starts fresh')
-    .option('--max-duration <duration>', 'how long one cycle may take, with its follow-ups', duration)
-    .option('--budget <usd>', 'what one cycle may cost, with all its tiers and follow-ups', amount)
-    .option('--budget-per-day <usd>', 'what all cycles of a day may cost together', amount)
-    .option('--hook-secret <secret>', 'with which others may send it events, and do nothing else', secret)
-    .option('--events-per-hour <n>', 'how many cycles events may start in an hour', wholeNumber)
-    .option('--dedupe <duration>', 'for how long the same event is taken for known', duration)
-    .option('--renew-after <duration>', 'of a persistent memory: begin anew after this time', duration)
-    .option('--renew-after-cycles <n>', 'or after so many cycles', wholeNumber)
-    .option('--notify <target>', 'tell this target of the configuration; may be repeated', collect)
-    .option('--webhook <url>', 'tell this address, besides')
-    .addOption(oneOf('--notify-from <level>', 'tell nothing below this, or only changes', NOTIFY_FROM))
-    .option('--paused', 'do not begin yet')
+    .option('--every <duration>', 'interval, such as 30m (10s to 366d)', durationBetween('10s', '366d'))
+    .option(
+      '--cron <expression>',
+      'schedule instead of --every: minute hour day month weekday, or @daily and similar',
+    )
+    .option('--time-zone <zone>', 'time zone of --cron, such as Europe/Berlin (default: that of the daemon)')
+    .option('--jitter <duration>', 'delay each cycle at random, by up to this much', duration)
+    .option('--cwd <dir>', 'work directory of the agent (default: the current one)')
+    .option('--agent <name>', 'agent to use')
+    .addOption(
+      oneOf(
+        '--memory <kind>',
+        'start each cycle in a new session, or continue that of the previous cycle',
+        MEMORIES,
+      ),
+    )
+    .addOption(
+      oneOf('--overlap <policy>', 'what to do when a cycle is due while another one is open', OVERLAPS),
+    )
+    .option('--max-tier <n>', 'highest tier that a cycle may reach', tierNumber)
+    .option('--dry-run', 'change nothing; record what would have been done')
+    .option('--environment <file>', 'file describing the environment, given to each new session')
+    .option(
+      '--max-duration <duration>',
+      'maximum duration of a cycle with its follow-ups',
+      durationBetween('1s', '24d'),
+    )
+    .option('--budget <usd>', 'maximum cost of a cycle with all its tiers and follow-ups', amount)
+    .option('--budget-per-day <usd>', 'maximum cost of all cycles of a day', amount)
+    .option(
+      '--hook-secret <secret>',
+      'secret with which others may send events to this watch, and nothing else',
+      secret,
+    )
+    .option(
+      '--events-per-hour <n>',
+      'maximum number of cycles per hour that events may start',
+      between(1, 3600),
+    )
+    .option('--dedupe <duration>', 'how long a repeated event is ignored', durationBetween('0s', '30d'))
+    .option(
+      '--renew-after <duration>',
+      'with persistent memory: start a new session after this time',
+      durationBetween('1m', '3650d'),
+    )
+    .option(
+      '--renew-after-cycles <n>',
+      'with persistent memory: start a new session after this many cycles',
+      between(1, 100_000),
+    )
+    .option('--notify <target>', 'target in the configuration to notify; may be repeated', collect)
+    .option('--webhook <url>', 'additional URL to notify')
+    .addOption(oneOf('--notify-from <level>', 'lowest level to notify about, or only changes', NOTIFY_FROM))
+    .option('--paused', 'create it paused')
 }
 
 export function toWatch(
@@ -73,7 +104,7 @@ export function toWatch(
     throw usageError('expected --every or --cron, not both')
   }
   if (options.timeZone !== undefined && options.cron === undefined) {
-    throw usageError('--time-zone has a meaning only together with --cron')
+    throw usageError('--time-zone can only be used with --cron')
   }
   const request: { [K in keyof CreateWatch]: CreateWatch[K] | undefined } = {
     name,
@@ -109,22 +140,22 @@ const collect = (text: string, before: string[] = []) => [...before, text]
 
 function secret(text: string): string {
   if (!/^[\x21-\x7e]{16,255}$/.test(text))
-    throw new InvalidArgumentError('Expected 16 to 255 visible ASCII characters.')
+    throw new InvalidArgumentError('expected 16 to 255 visible ASCII characters')
   return text
 }
 
 const NAME = /^[a-z0-9][a-z0-9._-]{0,62}$/
 
-/** Of a new one. */
+/** The name of a new watch. */
 export function newName(text: string): string {
   if (!NAME.test(text))
-    throw new InvalidArgumentError('Expected a name of small letters, digits and . _ -, up to 63.')
+    throw new InvalidArgumentError('expected up to 63 lower-case letters, digits and . _ -')
   return text
 }
 
-/** Catches a slip before the daemon is asked, or even started. */
+/** Checks the form of a name or id before the daemon is asked or started. */
 export function watchArgument(text: string): string {
   if (!NAME.test(text) && !/^wch_\w+$/.test(text))
-    throw new InvalidArgumentError("Expected a watch's name, or its id like wch_01J….")
+    throw new InvalidArgumentError('expected the name of a watch, or an id such as wch_01J…')
   return text
 }

@@ -1,4 +1,4 @@
-/** What is given to a watch with a trigger: a file of JSON, or stdin. */
+/** Reads the JSON payload of a trigger from a file or stdin. */
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { CliContext } from '../base/context.ts'
@@ -12,7 +12,7 @@ export async function readPayload(from: string, context: CliContext): Promise<un
   } catch (error) {
     throw usageError(
       `the payload ${from === '-' ? 'on stdin' : `in ${from}`} is not JSON: ${(error as Error).message}`,
-      'A plain text goes behind --reason.',
+      'Use --reason for plain text.',
     )
   }
 }

@@ -1,4 +1,4 @@
-/** Watches and their cycles for people. */
+/** Watches and their cycles as text. */
 import type { Cycle, CycleDetail, Watch } from '../../contract/watch.ts'
 import { followUpText } from '../follow-ups/text.ts'
 import { chainLines } from '../run/chain-text.ts'
@@ -12,7 +12,7 @@ import {
 } from '../terminal/amounts.ts'
 import type { Table } from '../terminal/print-page.ts'
 import { firstLine, type Style } from '../terminal/terminal.ts'
-import { formatTime } from '../terminal/time.ts'
+import { formatTime, withLocalTimes } from '../terminal/time.ts'
 
 export function watchRows(watches: readonly Watch[], now: Date): Table {
   return {
@@ -31,9 +31,9 @@ export function watchRows(watches: readonly Watch[], now: Date): Table {
 }
 
 const stateOfWatch = ({ state, openCycleId }: Pick<Watch, 'state' | 'openCycleId'>) =>
-  openCycleId ? `${state}, at work` : state
+  openCycleId ? `${state}, running` : state
 
-/** How it ended; of one that has not, how it stands. */
+/** The outcome of a cycle, or its state if it has not ended. */
 export function resultOf({ state, outcome }: Pick<Cycle, 'state' | 'outcome'>): string {
   return state === 'ended' ? (outcome ?? 'ended') : state
 }
@@ -50,7 +50,7 @@ export function cycleRows(cycles: readonly Cycle[], now: Date): Table {
       formatAge(cycle.startedAt ?? cycle.dueAt, now),
       formatDuration(tookOf(cycle, now)),
       formatCost(cycle.costUsd, cycle.costEstimated),
-      firstLine(cycle.summary ?? cycle.message ?? '', 200),
+      withLocalTimes(firstLine(cycle.summary ?? cycle.message ?? '', 200), now),
     ]),
   }
 }
@@ -72,23 +72,23 @@ export function describeWatch(watch: Watch, now: Date): string[] {
     ['schedule', scheduleOf(watch)],
     ['next', nextOf(watch, now)],
     ['open cycle', watch.openCycleId],
-    ['overlap', `${watch.overlap} a cycle that is due while another is open`],
+    ['overlap', `${watch.overlap} a cycle that is due while another one is open`],
     ['memory', memoryOf(watch)],
     ['agent', watch.agent ?? null],
     ['directory', watch.workDir],
     ['limits', limitsOf(watch)],
     ['events', eventsOf(watch)],
-    ['tells', tellsOf(watch)],
+    ['notifies', notifiesOf(watch)],
     ['cycles', String(watch.cycles)],
     ['prompt', firstLine(watch.prompt, 400)],
   ])
 }
 
-const SOURCES = { config: 'defined in the configuration', api: 'made by command or API' } as const
+const SOURCES = { config: 'defined in the configuration', api: 'created by command or API' } as const
 
 function scheduleOf({ schedule, jitterMs }: Watch): string {
-  if (schedule === null) return 'none, only when triggered'
-  return `${schedule}${jitterMs ? `, up to ${formatDuration(jitterMs)} late by chance` : ''}`
+  if (schedule === null) return 'none; runs only when triggered'
+  return `${schedule}${jitterMs ? `, plus a random delay of up to ${formatDuration(jitterMs)}` : ''}`
 }
 
 export function nextOf({ nextAt, state }: Watch, now: Date): string {
@@ -97,13 +97,13 @@ export function nextOf({ nextAt, state }: Watch, now: Date): string {
 }
 
 function memoryOf({ memory, session, renewAfterMs, renewAfterCycles }: Watch): string {
-  if (memory === 'fresh') return 'fresh: each cycle begins with a clean session'
+  if (memory === 'fresh') return 'fresh: each cycle starts a new session'
   const renewed = [
     ...(renewAfterMs ? [formatDuration(renewAfterMs)] : []),
     ...(renewAfterCycles ? [count(renewAfterCycles, 'cycle')] : []),
   ]
-  const anew = renewed.length > 0 ? `; anew after ${renewed.join(' or ')}` : ''
-  return `persistent${session ? `, in ${session}` : ''}${anew}`
+  const anew = renewed.length > 0 ? `; new session after ${renewed.join(' or ')}` : ''
+  return `persistent${session ? `, in session ${session}` : ''}${anew}`
 }
 
 function limitsOf({
@@ -115,25 +115,25 @@ function limitsOf({
 }: Watch): string | null {
   const parts = [
     ...(maxTier === undefined ? [] : [`up to tier ${maxTier}`]),
-    ...(maxBudgetUsd === undefined ? [] : [`${formatCost(maxBudgetUsd)} a cycle`]),
-    ...(maxBudgetUsdPerDay === undefined ? [] : [`${formatCost(maxBudgetUsdPerDay)} a day`]),
-    ...(maxDurationMs === undefined ? [] : [`${formatDuration(maxDurationMs)} a cycle`]),
+    ...(maxBudgetUsd === undefined ? [] : [`${formatCost(maxBudgetUsd)} per cycle`]),
+    ...(maxBudgetUsdPerDay === undefined ? [] : [`${formatCost(maxBudgetUsdPerDay)} per day`]),
+    ...(maxDurationMs === undefined ? [] : [`${formatDuration(maxDurationMs)} per cycle`]),
     ...(dryRun ? ['dry run'] : []),
   ]
   return parts.length === 0 ? null : parts.join(', ')
 }
 
 function eventsOf({ name, hasHookSecret, eventsPerHour }: Watch): string {
-  const who = hasHookSecret ? 'with its secret' : "with the daemon's token only, it has no secret"
-  const many = eventsPerHour === undefined ? '' : `; up to ${eventsPerHour} cycles an hour`
+  const who = hasHookSecret ? 'with its hook secret' : "with the daemon's token (it has no hook secret)"
+  const many = eventsPerHour === undefined ? '' : `; up to ${eventsPerHour} cycles per hour`
   return `POST /api/hooks/${name}, ${who}${many}`
 }
 
-function tellsOf({ notify, webhook, notifyFrom }: Watch): string | null {
+function notifiesOf({ notify, webhook, notifyFrom }: Watch): string | null {
   const parts = [
-    ...(notify ? [notify.length === 0 ? 'none of the targets' : notify.join(', ')] : []),
-    ...(webhook ? ['a webhook of its own'] : []),
-    ...(notifyFrom ? [notifyFrom === 'change' ? 'changes' : `from ${notifyFrom} on`] : []),
+    ...(notify ? [notify.length === 0 ? 'no targets' : notify.join(', ')] : []),
+    ...(webhook ? ['its own webhook'] : []),
+    ...(notifyFrom ? [notifyFrom === 'change' ? 'only changes' : `level ${notifyFrom} and above`] : []),
   ]
   return parts.length === 0 ? null : parts.join('; ')
 }
@@ -142,15 +142,15 @@ export function describeCycle(cycle: CycleDetail, style: Style, width: number, n
   const { usage } = cycle
   const at = (time: string | null) => (time === null ? null : formatTime(time, now))
   const fields = linesOf([
-    ['cycle', `${cycle.id}, the ${ordinal(cycle.number)} of ${cycle.watch}`],
-    ['state', `${resultOf(cycle)}${cycle.message ? `: ${cycle.message}` : ''}`],
+    ['cycle', `${cycle.id}, number ${cycle.number} of ${cycle.watch}`],
+    ['state', `${resultOf(cycle)}${cycle.message ? `: ${withLocalTimes(cycle.message, now)}` : ''}`],
     ['status', cycle.status ? `${cycle.status}${cycle.summary ? `: ${cycle.summary}` : ''}` : null],
     ['trigger', cycle.trigger],
     ['due', at(cycle.dueAt)],
     ['started', at(cycle.startedAt)],
     ['ended', at(cycle.endedAt)],
-    ['ends by', cycle.state === 'ended' ? null : at(cycle.deadlineAt)],
-    ['memory', cycle.renewed ? `began anew: ${cycle.renewed}` : null],
+    ['deadline', cycle.state === 'ended' ? null : at(cycle.deadlineAt)],
+    ['memory', cycle.renewed ? `new session: ${withLocalTimes(cycle.renewed, now)}` : null],
     [
       'tokens',
       `${formatTokens(usage.inputTokens)} in, ${formatTokens(usage.outputTokens)} out, cache ${formatTokens(usage.cacheReadTokens)} read, ${formatTokens(usage.cacheWriteTokens)} written`,
@@ -163,9 +163,4 @@ export function describeCycle(cycle: CycleDetail, style: Style, width: number, n
     ...cycle.followUps.map((followUp): Field => ['follow-up', followUpText(followUp, now)]),
   ]).map(style.safe)
   return [...fields, ...(cycle.chain ? chainLines(cycle.chain, style, width) : [])]
-}
-
-function ordinal(number: number): string {
-  const suffixes: Record<string, string> = { one: 'st', two: 'nd', few: 'rd', other: 'th' }
-  return `${number}${suffixes[new Intl.PluralRules('en', { type: 'ordinal' }).select(number)]}`
 }

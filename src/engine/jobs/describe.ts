@@ -60,6 +60,8 @@ export function describeJob(facts: JobFacts): Job {
     resumeCount: sum(runs, (r) => r.resumeCount),
     timeoutMs: run.request.maxDurationMs,
     maxResumes: run.request.maxResumes ?? maxResumes,
+    maxTurns: run.request.maxTurns,
+    maxTurnsTotal: run.request.turnsInAll ?? null,
     maxBudgetUsd: job.maxBudgetUsd,
     maxBudgetTokens: job.maxBudgetTokens,
     usage: runs.reduce((total, r) => addUsage(total, r.spend.usage), NO_USAGE),
