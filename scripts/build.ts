@@ -1,11 +1,12 @@
 /**
- * Bundles the CLI and the daemon into dist/app. Loading some hundred small modules takes longer than the daemon may
- * take to start; a handful of files does not. `npm ci` runs this; bin/reprise uses the result as long as nothing in
- * src is newer, and src itself otherwise.
+ * Bundles the CLI and the daemon into dist/app, and writes the JSON Schema of the configuration to
+ * dist/config.schema.json. Loading hundreds of small modules would make the daemon start too slowly; a few bundled files
+ * load quickly. `npm ci` runs this. bin/reprise uses the bundle as long as nothing in src is newer, and src otherwise.
  */
-import { copyFileSync, rmSync } from 'node:fs'
+import { copyFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { rolldown } from 'rolldown'
+import { configJsonSchema } from '../src/config/schema.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const target = join(root, 'dist', 'app')
@@ -24,3 +25,4 @@ await bundle.write({ dir: target, format: 'esm', sourcemap: true })
 for (const script of ['keeper.sh', 'guard.sh']) {
   copyFileSync(join(root, 'src', 'process', script), join(target, script))
 }
+writeFileSync(join(root, 'dist', 'config.schema.json'), `${JSON.stringify(configJsonSchema(), null, 2)}\n`)
