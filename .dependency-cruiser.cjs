@@ -122,7 +122,8 @@ module.exports = {
     },
     {
       name: 'no-folder-cycles',
-      comment: 'Two folders that import each other are one folder, or something in them is in the wrong place.',
+      comment:
+        'Two folders that import each other are one folder, or something in them is in the wrong place.',
       severity: 'error',
       scope: 'folder',
       from: { path: withoutFolderCycles },

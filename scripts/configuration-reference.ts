@@ -56,7 +56,7 @@ function rowsOf(path: string[], node: Node): Row[] {
 
 function table(rows: readonly Row[]): string {
   const lines = rows.map(({ path, node }) =>
-    [`\`${path.join('.')}\``, valueOf(path), defaultOf(node), aboutOf(path, node)]
+    [`\`${path.join('.')}\``, formOf(path), defaultOf(node), aboutOf(path, node)]
       .map((cell) => cell.replaceAll('|', '\\|'))
       .join(' | '),
   )
@@ -69,7 +69,7 @@ function table(rows: readonly Row[]): string {
 }
 
 /** The page explains units once, so that rows need not repeat the examples. */
-const valueOf = (path: readonly string[]) =>
+const formOf = (path: readonly string[]) =>
   (expectedAt(path) ?? '').replace(/^(a duration|a size) such as [^(]*\([^)]*\),/, '$1')
 
 function defaultOf({ default: value }: Node): string {
