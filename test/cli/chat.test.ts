@@ -168,7 +168,7 @@ describe('on a terminal', () => {
     expect(await enter('/histroy')).toMatch(
       /unknown command \/histroy, nothing was sent\s+hint: Did you mean \/history/,
     )
-    expect(await enter('/edit 1 ALPHA')).toContain('message 1 is changed; /retry 1 asks it again')
+    expect(await enter('/edit 1 ALPHA')).toContain('changed message 1; ask again with /retry 1')
     expect(await enter('/history')).toMatch(/1 you {5}ALPHA \(edited\)\s+2 claude {2}Noted\.\s+3 you {5}beta/)
     expect(await enter('gamma')).toContain('new session (the history was changed), with the history')
     expect(sent()).toContain('ALPHA')
@@ -184,18 +184,20 @@ describe('on a terminal', () => {
     expect(await enter('//slash')).toContain('Noted.')
     expect(lastRequest().userText).toContain('Rhyme.')
     expect((await texts(id)).at(-2)).toBe('user: /slash')
-    expect(await enter('/instructions -')).toContain('cleared')
+    expect(await enter('/instructions -')).toContain('instructions removed')
     expect(await enter('/title A name')).toContain('renamed')
     expect(await detail(id)).toMatchObject({ title: 'A name', instructions: null })
 
-    await enter('/fresh', 'claude (fresh) › ')
+    await enter('/fresh', 'claude (new session) › ')
     expect(await enter('delta')).toContain('new session (requested), with the history')
-    expect(await enter('/agent nobody')).toMatch(/there is no agent nobody\s+hint: There are: claude, other/)
+    expect(await enter('/agent nobody')).toMatch(
+      /there is no agent nobody\s+hint: Known agents: claude, other/,
+    )
     await enter('/agent other', 'other › ')
     expect(await enter('epsilon', 'other › ')).toContain('new session (')
     expect(sent()).toContain('ALPHA')
     expect(await enter('/info', 'other › ')).toMatch(
-      / {2}claude .*epoch \d+, ses_\w+, has seen turn 3\s+other .*ses_/,
+      / {2}claude .*session ses_\w+, has seen turn 3 \(epoch \d+\)\s+other .*ses_/,
     )
 
     type(KEYS.ctrlD)
