@@ -1,9 +1,9 @@
 /** Tiers of escalation and what they may run. */
 import { z } from 'zod'
 import { compileServicePattern } from '../core/policy/cooldown.ts'
-import { DEFAULT_NEVER, DEFAULT_PROTECTED_PATHS, KNOWN_TOOLS } from '../core/policy/defaults.ts'
+import { DEFAULT_NEVER, DEFAULT_PROTECTED_PATHS } from '../core/policy/defaults.ts'
 import { compilePattern } from '../core/policy/pattern.ts'
-import { nearestWord } from './nearest-word.ts'
+import { unknownTool } from './known-tools.ts'
 import { duration, setting, text, wholeNumber } from './setting.ts'
 
 const understoodBy = (compile: (source: string) => { ok: true } | { ok: false; problem: string }) =>
@@ -22,24 +22,57 @@ const commandPattern = setting(
 
 const tool = setting(
   z.string().superRefine((name, context) => {
-    if (KNOWN_TOOLS.includes(name) || /^mcp__\w/.test(name)) return
-    const near = nearestWord(name, KNOWN_TOOLS)
-    const says = `unknown tool ${JSON.stringify(name)}; ${near ? `did you mean ${near}?` : `known: ${KNOWN_TOOLS.join(', ')} and mcp__…`}`
-    context.addIssue({ code: 'custom', message: says, params: { says } })
+    const says = unknownTool(name)
+    if (says !== null) context.addIssue({ code: 'custom', message: says, params: { says } })
   }),
   'the name of a tool, such as Bash or Read',
   'A tool of the agent.',
 )
 
+/** One value for all agents, or a value by agent. */
+function perAgent<S extends z.ZodType, E extends z.ZodType>(
+  all: S,
+  each: E,
+  expected: string,
+  description: string,
+) {
+  const byAgent = z.record(z.string().regex(/^[a-z0-9][a-z0-9._-]*$/), each)
+  return setting(
+    z.union([all, byAgent]),
+    `${expected}, or a mapping from the names of agents to such values`,
+    `${description} One value for all agents, or a mapping by the name of the agent or of its adapter.`,
+  )
+}
+
+/** Of an agent that is named, tools are checked when it is known what it behaves like. */
+const toolName = setting(z.string().min(1), 'the name of a tool', 'A tool of the agent.')
+const tools = (description: string) =>
+  perAgent(
+    setting(z.array(tool), 'a list of tools', description),
+    setting(z.array(toolName), 'a list of tools', description),
+    'a list of tools',
+    description,
+  )
+
 const patterns = (description: string) => setting(z.array(commandPattern), 'a list of commands', description)
+
+const modelName = text('The name of a model.')
+const tokens = setting(
+  z.number().int().min(1000).max(100_000_000),
+  'a number of tokens',
+  'A number of tokens.',
+)
 
 const tier = z.strictObject({
   name: text('What the tier is called.').optional(),
-  model: text('Model that works at this tier.').optional(),
-  tools: setting(z.array(tool), 'a list of tools', 'Tools the agent has at this tier.').optional(),
-  deniedTools: setting(
-    z.array(tool),
-    'a list of tools',
+  model: perAgent(
+    modelName,
+    modelName,
+    'a text that is not empty',
+    'Model that works at this tier.',
+  ).optional(),
+  tools: tools('Tools the agent has at this tier.').optional(),
+  deniedTools: tools(
     'Tools the agent does not have at this tier, also if they have been given to it by default.',
   ).optional(),
   commands: z
@@ -51,8 +84,9 @@ const tier = z.strictObject({
   approval: setting(z.boolean(), 'true or false', 'A person must agree before this tier starts.').optional(),
   budgetUsd: setting(z.number().gt(0), 'a number above 0', 'What a run of this tier may cost.').optional(),
   maxDuration: duration('A run of this tier that takes longer is stopped.', { min: '1s' }).optional(),
-  contextWindow: setting(
-    z.number().int().min(1000).max(100_000_000),
+  contextWindow: perAgent(
+    tokens,
+    tokens,
     'a number of tokens',
     "The size of the model's context, where the agent does not report it.",
   ).optional(),
