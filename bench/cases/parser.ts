@@ -1,5 +1,5 @@
 /** Lines per second through the adapter's parser ÷ through JSON.parse alone. */
-import { claudeAdapter } from '../../src/agents/claude/adapter.ts'
+import { parseClaudeLine } from '../../src/agents/claude/parse.ts'
 import type { Benchmark } from '../benchmark.ts'
 import { capturedLines } from '../captured.ts'
 import { figure } from '../figure.ts'
@@ -13,7 +13,7 @@ export const parser: Benchmark = {
     const { parsed, decoded } = await interleave(
       {
         decoded: async () => linesPerSecond(lines, JSON.parse),
-        parsed: async () => linesPerSecond(lines, claudeAdapter.parseLine),
+        parsed: async () => linesPerSecond(lines, parseClaudeLine),
       },
       short ? 5 : 60,
     )

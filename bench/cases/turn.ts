@@ -98,7 +98,8 @@ async function bareTurn(world: World, runtime: Probe, env: Env): Promise<void> {
     const ended = output.includes('"type":"result"')
     output += chunk
     if (ended || !output.includes('"type":"result"')) return
-    for (const { line } of claudeAdapter.farewell('done').messages) child.stdin.write(`${line}\n`)
+    for (const { line } of claudeAdapter.farewell('done', { agentSessionId: '' }).messages)
+      child.stdin.write(`${line}\n`)
     child.stdin.end()
   })
   const [code] = await exited

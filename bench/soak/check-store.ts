@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { claudeAdapter } from '../../src/agents/claude/adapter.ts'
+import { parseClaudeLine } from '../../src/agents/claude/parse.ts'
 import type { EventBody, EventType, RunEvent } from '../../src/contract/events.ts'
 import type { Settled, Tell } from './settled.ts'
 
@@ -72,7 +72,7 @@ function checkDeltas(stored: readonly EventBody[], printed: readonly EventBody[]
 export function checkSpool(spool: string, { tag, run, events }: Settled, tell: Tell): void {
   for (const attempt of run.attempts) {
     const own = events.filter((event) => event.attemptId === attempt.id && !OWN.has(event.type))
-    const lines = readLines(join(spool, attempt.id, 'out')).flatMap((line) => claudeAdapter.parseLine(line))
+    const lines = readLines(join(spool, attempt.id, 'out')).flatMap((line) => parseClaudeLine(line))
     checkDeltas(own, lines, (what) => tell(`${tag} (${run.id}), attempt ${attempt.id}: ${what}`))
     const stored = own.filter((event) => !isDelta(event)).map(bodyOf)
     const printed = lines.filter((body) => !isDelta(body)).map((body) => JSON.stringify(sorted(body)))

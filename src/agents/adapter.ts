@@ -1,16 +1,26 @@
 /**
- * What Reprise must know about one coding CLI. Adapters are thin and pure where they can be: `plan`, `parseLine`,
- * `classify`, `answer` and `farewell` neither read nor write anything. Only `probe` and what is about the session's files touch
- * the machine, and but for `mendTranscript` they only read. Starting, feeding, watching and ending processes is done once for all of them, in process/.
+ * What Reprise must know about one coding agent: the only place for the names of its tools, flags, models and status
+ * codes. Adapters are thin and pure where they can be: `plan`, `output`, `classify`, `answer`, `farewell` and
+ * `describeTool` neither read nor write anything. Only `probe` and what is about the session's files touch the machine,
+ * and except for `mendTranscript` they only read. Starting, feeding, watching and ending processes is done once for all
+ * of them, in process/. How to write one: docs/agents/README.md.
  */
 import type { Capabilities } from '../contract/agent.ts'
-import type { EventBody, EventOf } from '../contract/events.ts'
+import type { EventOf } from '../contract/events.ts'
 import type { Outcome } from '../contract/outcome.ts'
 import type { PermissionMode, ToolResult } from '../contract/run.ts'
-import type { TranscriptState } from '../contract/session.ts'
-import type { OutsideTurn } from '../core/history/outside.ts'
+import type { ToolDescription } from '../contract/tool.ts'
+import type { Pricing } from '../core/cost/pricing.ts'
 import type { ResumeDecision } from '../core/resume/decide.ts'
 import type { SchedulingCall } from '../core/schedule/call.ts'
+import type { Message, OutputReader, ProtocolSeed } from './protocol.ts'
+import type {
+  Mended,
+  SessionFiles,
+  SessionHolder,
+  TranscriptFacts,
+  TranscriptQuery,
+} from './session-files.ts'
 
 export type Env = Readonly<Record<string, string>>
 
@@ -54,7 +64,7 @@ export interface PlanInput {
   maxTurns: number | null
   maxBudgetUsd: number | null
   extraArgs: readonly string[]
-  /** Of a run that is held to rules. */
+  /** Set only for runs at a tier. */
   tier: TierPlan | null
 }
 
@@ -69,18 +79,20 @@ export interface Plan {
   args: readonly string[]
   /** Lines for stdin, in order. The process gets them whether or not we are still alive. */
   input: readonly Message[]
+  /** What `createProtocol` is given, for adapters that keep protocol state. JSON; stored beside the spool. */
+  seed?: ProtocolSeed
+}
+
+/** The session that a message is for. */
+export interface Addressee {
+  /** As the agent itself last named it. */
+  agentSessionId: string
 }
 
 /** `pass`: we have nothing against it; the agent decides as it would have without asking. */
 export type ToolAnswer =
   | Omit<ToolResult, 'toolUseId'>
   | { decision: 'pass'; message?: undefined; answers?: undefined }
-
-/** One message to a running agent. The id makes delivery idempotent. */
-export interface Message {
-  id: string
-  line: string
-}
 
 /** What is known about how a process ended, in the order in which it should be believed. */
 export interface Exit {
@@ -110,70 +122,53 @@ export type StopCause =
   | 'session-conflict'
   | 'outage'
 
-export interface SessionFiles {
-  transcript: string
-  /** What belongs to the session beside its transcript, if anything. */
-  folder: string | null
-}
-
-export interface TranscriptQuery {
-  /** Where the session is to go on: of several files with its id, the agent takes that directory's. */
-  workDir: string
-  /** Is this message in it? */
-  messageId?: string | null
-  /** A question that was asked and answered in this session, the newest one: without it the file is an older one. */
-  answeredId?: string | null
-  /** The ids of all questions we asked in this session. Given, what others asked in it is looked for. */
-  ownIds?: ReadonlySet<string> | null
-}
-
-export interface TranscriptFacts {
-  state: TranscriptState
-  path: string | null
-  bytes: number | null
-  /** The message with the given id is in it. */
-  hasMessage: boolean
-  /** What others asked in it, oldest first. */
-  outside: readonly OutsideTurn[]
-}
-
-export interface SessionHolder {
-  pid: number
-  /** When it was started, in clock ticks after boot. */
-  startTicks: number
-}
-
-export interface Mended {
-  keptAs: string
-  removedBytes: number
-}
-
 export interface AgentAdapter {
   name: string
   /** Names to look for on PATH when none is configured. */
   commands: readonly string[]
+  /** What to do where none of them is found. */
+  installHint: string
   /** Environment variables, by prefix, that are the vendor's and may be passed on. */
   envPrefixes: readonly string[]
   /** Variables an outer agent of the same kind leaves behind; never passed on. */
   envStripped: readonly string[]
   /** Variables set for every process. */
   envFixed: Env
+  /** The prompt that makes the agent compact a resumed session in place; null: it cannot be asked to. */
+  compactPrompt: string | null
+  /** In which proportions its vendor charges, and how long it keeps a prompt cache. */
+  pricing: Pricing
+  /**
+   * How long after its last sub-agent in the background has ended it may take to begin a turn with the result. 0: it has
+   * none that outlast a turn.
+   */
+  lingerMs: number
+  /** The environment with which it talks to the simulator and keeps its files in `configDir`; null: it cannot. */
+  simulate: (env: Env, simulatorUrl: string, configDir: string) => Env | null
   probe: (path: string, env: Env) => Promise<Probe>
   hasCredentials: (env: Env) => Promise<boolean>
   /** Whose account is used, and where. Two agents with the same account run into the same limits. */
   account: (env: Env) => Account
   plan: (input: PlanInput) => Plan
   /** A further message to a process that has ended its turn and waits. */
-  prompt: (promptId: string, texts: readonly string[]) => Message
+  prompt: (promptId: string, texts: readonly string[], to: Addressee) => Message
+  /** What a tool call does, in neutral words. Also asked with an empty input, for the kind of tool alone. */
+  describeTool: (name: string, input: unknown) => ToolDescription
   /** What a call of the agent's own scheduling tools asks for; null: the tool is no such tool. We are asked about each. */
   readScheduling: (tool: string, input: unknown) => SchedulingCall | null
-  /** Of a line it has no word for it makes one `native` event, and leaves out nothing: `line` is all that it said. */
-  parseLine: (line: string) => EventBody[]
+  /**
+   * A line for which there is no event becomes one `native` event that leaves out nothing, a line that is not in the
+   * agent's format a `raw-line`. Tool calls carry what `describeTool` says of them.
+   */
+  output: OutputReader
   classify: (exit: Exit) => Outcome
   /** The message that answers what the agent asked. */
   answer: (ask: EventOf<'permission-ask'> | EventOf<'question-ask'>, answer: ToolAnswer) => Message
   /** What to say to the agent before it is ended: after its turn (`done`), or instead of going on. */
-  farewell: (cause: StopCause | 'done') => { messages: readonly Message[]; closeInput: boolean }
+  farewell: (
+    cause: StopCause | 'done',
+    to: Addressee,
+  ) => { messages: readonly Message[]; closeInput: boolean }
   locateSession: (agentSessionId: string, env: Env, workDir: string) => Promise<SessionFiles | null>
   /** Where its files would be looked for, if it has none. null: the id cannot be one of its own. */
   placeSession: (agentSessionId: string, env: Env, workDir: string) => SessionFiles | null

@@ -72,6 +72,18 @@ export class AgentRegistry {
     })
   }
 
+  /** The agent that is used when nobody names one. */
+  get defaultName(): string {
+    const [first] = this.names()
+    if (first === undefined) throw new RepriseError('agent-unknown', 'no agent is configured')
+    return first
+  }
+
+  /** Of an agent that is no longer configured: that of the default agent, which is most likely the same. */
+  likelyAdapter(name: string): AgentAdapter {
+    return (this.find(name) ?? this.get(this.defaultName)).adapter
+  }
+
   /** The adapter that drove this runtime, whether or not the agent is configured any more, or in the same way. */
   async adapterOf(name: string, runtimeId: string): Promise<AgentAdapter> {
     const driver = await this.#cache.get(driverKey(runtimeId))
@@ -148,7 +160,7 @@ export class AgentRegistry {
       {
         hint:
           agent.command === null
-            ? 'Install Claude Code (npm install -g @anthropic-ai/claude-code), or set agents.claude.command.'
+            ? agent.adapter.installHint
             : `Correct agents.${agent.name}.command in config.yaml.`,
       },
     )

@@ -1,7 +1,10 @@
 /** Checks that the merged tiers, policy and cooldowns are consistent. A problem is reported where its setting was written. */
 import { statSync } from 'node:fs'
+import { forAgent } from '../core/escalation/tier.ts'
 import { compilePattern } from '../core/policy/pattern.ts'
 import { names } from '../core/policy/tool-names.ts'
+import { agentNames } from './agent-names.ts'
+import { checkTierAgents } from './check-tier-agents.ts'
 import type { ConfigProblem, SettingPath } from './problem.ts'
 import type { Config } from './schema.ts'
 import { beside, holds, problemAt, type Source, writerOf } from './source.ts'
@@ -19,6 +22,7 @@ export function checkPolicy(config: Config, sources: readonly Source[]): ConfigP
     )
   return [
     ...skipped,
+    ...checkTierAgents(config).map(({ path, message }) => problem(path, message)),
     ...Object.entries(config.tiers).flatMap(([number, tier]) => [
       ...incomplete(tier).map((message) => problem(['tiers', number], message)),
       ...contradictions(tier.commands ?? {}, config.policy.never).map((message) =>
@@ -27,7 +31,7 @@ export function checkPolicy(config: Config, sources: readonly Source[]): ConfigP
       ...missingPrompt(number, tier, sources).map((message) =>
         problem(['tiers', number, 'promptFile'], message),
       ),
-      ...deniedAsWell(number, tier, sources).map((message) =>
+      ...deniedAsWell(number, tier, config, sources).map((message) =>
         problem(['tiers', number, 'deniedTools'], message),
       ),
     ]),
@@ -49,15 +53,15 @@ function incomplete({ model, tools }: Tier): string[] {
 }
 
 /** Denying a tool of the default list is fine; denying one that the same tier lists explicitly is a contradiction. */
-function deniedAsWell(
-  number: string,
-  { tools = [], deniedTools = [] }: Tier,
-  sources: readonly Source[],
-): string[] {
+function deniedAsWell(number: string, tier: Tier, config: Config, sources: readonly Source[]): string[] {
   if (!sources.some(({ value }) => holds(value, ['tiers', number, 'tools']))) return []
-  return tools
-    .filter((tool) => names(deniedTools, tool))
-    .map((tool) => `denies ${tool}, which tools of the same tier contains: remove one of the two`)
+  const both = agentNames(config).flatMap((agent) => {
+    const denied = forAgent(tier.deniedTools, agent) ?? []
+    return (forAgent(tier.tools, agent) ?? []).filter((tool) => names(denied, tool))
+  })
+  return [...new Set(both)].map(
+    (tool) => `denies ${tool}, which tools of the same tier contains: remove one of the two`,
+  )
 }
 
 function contradictions({ allow = [], deny = [] }: NonNullable<Tier['commands']>, never: readonly string[]) {

@@ -22,6 +22,12 @@ function problemsOf(issue: z.core.$ZodIssue, source: Source): ConfigProblem[] {
   }
   // A check over several settings has its own message, which says more than the expectation of one of them.
   if (issue.code === 'custom' && issue.params?.says) return [problemAt(source, issue.path, issue.message)]
+  // Of several forms that a setting may have, the one that was meant fits on the outside.
+  if (issue.code === 'invalid_union') {
+    const meant = issue.errors.find((inner) => inner.some(({ path }) => path.length > 0)) ?? []
+    const within = meant.map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] }))
+    if (within.length > 0) return within.flatMap((inner) => problemsOf(inner, source))
+  }
   const expected = expectedAt(issue.path) ?? issue.message
   return [problemAt(source, issue.path, `expected ${expected}; got ${showValue(source.value, issue.path)}`)]
 }

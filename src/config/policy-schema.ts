@@ -1,9 +1,9 @@
 /** Settings of escalation tiers, and of what they may run. */
 import { z } from 'zod'
 import { compileServicePattern } from '../core/policy/cooldown.ts'
-import { DEFAULT_NEVER, DEFAULT_PROTECTED_PATHS, KNOWN_TOOLS } from '../core/policy/defaults.ts'
+import { DEFAULT_NEVER, DEFAULT_PROTECTED_PATHS } from '../core/policy/defaults.ts'
 import { compilePattern } from '../core/policy/pattern.ts'
-import { nearestWord } from './nearest-word.ts'
+import { unknownTool } from './known-tools.ts'
 import { duration, setting, text, wholeNumber } from './setting.ts'
 
 const understoodBy = (compile: (source: string) => { ok: true } | { ok: false; problem: string }) =>
@@ -22,24 +22,52 @@ const commandPattern = setting(
 
 const tool = setting(
   z.string().superRefine((name, context) => {
-    if (KNOWN_TOOLS.includes(name) || /^mcp__\w/.test(name)) return
-    const near = nearestWord(name, KNOWN_TOOLS)
-    const says = `unknown tool ${JSON.stringify(name)}; ${near ? `did you mean ${near}?` : `known: ${KNOWN_TOOLS.join(', ')} and mcp__…`}`
-    context.addIssue({ code: 'custom', message: says, params: { says } })
+    const says = unknownTool(name)
+    if (says !== null) context.addIssue({ code: 'custom', message: says, params: { says } })
   }),
   'the name of a tool, such as Bash or Read',
   'A tool of the agent.',
 )
 
+/** One value for all agents, or a value by agent. */
+function perAgent<S extends z.ZodType, E extends z.ZodType>(
+  all: S,
+  each: E,
+  expected: string,
+  description: string,
+) {
+  const byAgent = z.record(z.string().regex(/^[a-z0-9][a-z0-9._-]*$/), each)
+  return setting(
+    z.union([all, byAgent]),
+    `${expected}, or a mapping from the names of agents to such values`,
+    `${description} One value for all agents, or a mapping by the name of the agent or of its adapter.`,
+  )
+}
+
+/** Of an agent that is named, tools are checked when it is known what it behaves like. */
+const toolName = setting(z.string().min(1), 'the name of a tool', 'A tool of the agent.')
+const tools = (description: string) =>
+  perAgent(
+    setting(z.array(tool), 'a list of tools', description),
+    setting(z.array(toolName), 'a list of tools', description),
+    'a list of tools',
+    description,
+  )
+
 const patterns = (description: string) => setting(z.array(commandPattern), 'a list of commands', description)
+
+const modelName = text('The name of a model.')
+const tokens = setting(
+  z.number().int().min(1000).max(100_000_000),
+  'a number of tokens',
+  'A number of tokens.',
+)
 
 const tier = z.strictObject({
   name: text('Name of the tier.').optional(),
-  model: text('Model of this tier.').optional(),
-  tools: setting(z.array(tool), 'a list of tools', 'Tools that the agent may use at this tier.').optional(),
-  deniedTools: setting(
-    z.array(tool),
-    'a list of tools',
+  model: perAgent(modelName, modelName, 'a text that is not empty', 'Model of this tier.').optional(),
+  tools: tools('Tools that the agent may use at this tier.').optional(),
+  deniedTools: tools(
     'Tools that the agent may not use at this tier, even if they are in its default list.',
   ).optional(),
   commands: z
@@ -59,8 +87,9 @@ const tier = z.strictObject({
     'Maximum cost of a run of this tier, in US dollars.',
   ).optional(),
   maxDuration: duration('Maximum duration of a run of this tier.', { min: '1s' }).optional(),
-  contextWindow: setting(
-    z.number().int().min(1000).max(100_000_000),
+  contextWindow: perAgent(
+    tokens,
+    tokens,
     'a number of tokens',
     "Size of the model's context in tokens, if the agent does not report it.",
   ).optional(),

@@ -10,6 +10,7 @@ type Def = {
   shape?: Record<string, z.core.$ZodType>
   valueType?: z.core.$ZodType
   element?: z.core.$ZodType
+  options?: z.core.$ZodType[]
 }
 
 export function knownKeysAt(path: SettingPath): string[] {
@@ -39,11 +40,17 @@ function schemaAt(path: SettingPath): z.core.$ZodType | undefined {
   let schema: z.core.$ZodType | undefined = configSchema
   for (const part of path) {
     if (!schema) return undefined
-    const { valueType, element } = defOf(schema)
-    const inner: z.core.$ZodType | undefined = shapeOf(schema)?.[String(part)] ?? valueType ?? element
+    const options: z.core.$ZodType[] = defOf(schema).options ?? [schema]
+    const inner: z.core.$ZodType | undefined = options.map((option) => innerAt(option, part)).find(Boolean)
     schema = inner && unwrap(inner)
   }
   return schema
+}
+
+/** A list has numbered parts, a mapping named ones. */
+function innerAt(schema: z.core.$ZodType, part: PropertyKey): z.core.$ZodType | undefined {
+  const { valueType, element } = defOf(schema)
+  return shapeOf(schema)?.[String(part)] ?? (typeof part === 'number' ? element : valueType)
 }
 
 /** The schema below `.prefault()` and `.optional()`. */

@@ -171,8 +171,8 @@ export function defaultTiers() {
       number,
       {
         name,
-        model,
-        tools: [...tools],
+        model: { claude: model },
+        tools: { claude: [...tools] },
         commands: {
           ...(commands.allow && { allow: [...commands.allow] }),
           ...(commands.deny && { deny: [...commands.deny] }),

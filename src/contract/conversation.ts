@@ -2,11 +2,19 @@
 import { z } from 'zod'
 import { ConversationId, MessageId, RunId, SessionId } from './ids.ts'
 import { CreateRun, MaxDurationMs, ModelName, PermissionMode, WorkDir } from './run.ts'
+import { ToolDescription } from './tool.ts'
 
 export const ContentBlock = z
   .discriminatedUnion('type', [
     z.object({ type: z.literal('text'), text: z.string() }),
-    z.object({ type: z.literal('tool-use'), toolUseId: z.string(), name: z.string(), input: z.unknown() }),
+    z.object({
+      type: z.literal('tool-use'),
+      toolUseId: z.string(),
+      name: z.string(),
+      input: z.unknown(),
+      // Messages that were stored by earlier versions lack these.
+      ...ToolDescription.pick({ kind: true, questions: true }).partial().shape,
+    }),
     z.object({
       type: z.literal('tool-result'),
       toolUseId: z.string(),

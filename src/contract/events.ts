@@ -7,6 +7,7 @@ import { z } from 'zod'
 import { AttemptId, RunId } from './ids.ts'
 import { LeftOut } from './left-out.ts'
 import { Outcome, Usage } from './outcome.ts'
+import { ToolDescription } from './tool.ts'
 
 const kind = <T extends string, S extends z.ZodRawShape>(type: T, shape: S) =>
   z.object({ type: z.literal(type), ...shape })
@@ -14,6 +15,9 @@ const kind = <T extends string, S extends z.ZodRawShape>(type: T, shape: S) =>
 const parent = {
   parentToolUseId: z.string().optional().describe('Set for a sub-agent: the tool call that started it.'),
 }
+
+/** What the tool does, whatever the agent calls it. Events that were stored by earlier versions lack it. */
+const described = ToolDescription.partial().shape
 
 export const QuestionOption = z.object({ label: z.string(), description: z.string().optional() })
 export const QuestionItem = z.object({
@@ -56,7 +60,13 @@ export const EventBody = z.discriminatedUnion('type', [
   ),
   kind('thinking-end', { text: z.string(), ...parent }),
   kind('text-end', { text: z.string(), messageId: z.string().optional(), ...parent }),
-  kind('tool-start', { toolUseId: z.string(), name: z.string(), input: z.unknown(), ...parent }),
+  kind('tool-start', {
+    toolUseId: z.string(),
+    name: z.string(),
+    input: z.unknown(),
+    ...described,
+    ...parent,
+  }),
   kind('tool-end', { toolUseId: z.string(), isError: z.boolean(), content: z.unknown(), ...parent }),
   kind('question-ask', { requestId: z.string(), toolUseId: z.string(), questions: z.array(QuestionItem) }),
   kind('permission-ask', {
@@ -66,6 +76,7 @@ export const EventBody = z.discriminatedUnion('type', [
     input: z.unknown(),
     via: z.enum(['prompt', 'hook']),
     workDir: z.string().optional().describe('The directory in which the tool would run.'),
+    ...described,
   }),
   kind('question-answer', {
     toolUseId: z.string(),
@@ -109,6 +120,10 @@ export const EventBody = z.discriminatedUnion('type', [
     maxRetries: z.number().int().optional(),
     delayMs: z.number().optional(),
     apiStatus: z.number().int().optional(),
+    why: z
+      .enum(['auth', 'rate-limited', 'outage'])
+      .optional()
+      .describe('Why the request failed. Absent: it is not known to pass by itself.'),
     message: z.string().optional(),
   }),
   kind('rate-limit', {

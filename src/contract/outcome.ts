@@ -32,6 +32,10 @@ export const Outcome = z
     name: OutcomeName,
     message: z.string().describe('For people; do not parse it.'),
     apiStatus: z.number().int().optional().describe("The HTTP status of the vendor's API, if there was one."),
+    historyRefused: z
+      .literal(true)
+      .optional()
+      .describe('The model does not accept the history of the session; resuming it again would not help.'),
     resetsAt: z.iso.datetime().optional().describe('When a limit resets, if the agent reported it.'),
     scope: z
       .enum(['account', 'model'])

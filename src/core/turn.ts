@@ -21,10 +21,19 @@ export interface TurnState {
 
 export const NEW_TURN: TurnState = { accepted: false, background: 0, end: null, doneFromMs: null }
 
-/** How long an agent may take to begin a turn with what its last sub-agent found. */
-const LINGER_MS = 3000
+export interface TurnFacts {
+  /** Of the run's own prompt. */
+  promptId: string
+  /** How long the agent may take to begin a turn with what its last sub-agent found. */
+  lingerMs: number
+}
 
-export function followTurn(state: TurnState, event: EventBody, atMs: number, promptId: string): TurnState {
+export function followTurn(
+  state: TurnState,
+  event: EventBody,
+  atMs: number,
+  { promptId, lingerMs }: TurnFacts,
+): TurnState {
   switch (event.type) {
     case 'prompt-accept':
       // Another message of ours begins a turn too.
@@ -36,7 +45,7 @@ export function followTurn(state: TurnState, event: EventBody, atMs: number, pro
     case 'background': {
       const emptied = state.background > 0 && event.tasks === 0
       const doneFromMs =
-        state.end && event.tasks === 0 ? (emptied ? atMs + LINGER_MS : state.doneFromMs) : null
+        state.end && event.tasks === 0 ? (emptied ? atMs + lingerMs : state.doneFromMs) : null
       return { ...state, background: event.tasks, doneFromMs }
     }
     case 'turn-end': {
@@ -54,7 +63,7 @@ export function endOfTurn(
   events: readonly { body: EventBody }[],
   promptId: string,
 ): EventOf<'turn-end'> | null {
-  const state = events.reduce((s, { body }) => followTurn(s, body, 0, promptId), NEW_TURN)
+  const state = events.reduce((s, { body }) => followTurn(s, body, 0, { promptId, lingerMs: 0 }), NEW_TURN)
   return state.doneFromMs === null ? null : state.end
 }
 

@@ -5,10 +5,11 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { AgentAdapter, Env } from '../agents/adapter.ts'
+import type { AgentAdapter } from '../agents/adapter.ts'
 import { claudeAdapter } from '../agents/claude/adapter.ts'
 import { buildEnvironment } from '../agents/environment.ts'
 import type { ConfiguredAgent } from '../agents/registry.ts'
+import { agentNames } from '../config/agent-names.ts'
 import type { Config } from '../config/schema.ts'
 import type { AdapterName } from '../contract/agent.ts'
 
@@ -17,12 +18,11 @@ export const ALL_ADAPTERS: readonly AgentAdapter[] = Object.values(ADAPTERS)
 
 export type MachineEnv = Readonly<Record<string, string | undefined>>
 
-/** In the order in which they are configured: the first is the default. `claude` is there in any case. */
 export function configureAgents({ agents }: Config, machine: MachineEnv): ConfiguredAgent[] {
-  const entries = Object.entries({ ...agents, claude: agents.claude ?? {} })
-  return entries.map(([name, settings]) => {
+  return agentNames({ agents }).map(({ name, adapter: behavesLike }) => {
+    const settings = agents[name] ?? {}
     // That each has one was checked when the configuration was loaded.
-    const adapter = ADAPTERS[settings.adapter ?? (name as AdapterName)]
+    const adapter = ADAPTERS[behavesLike as AdapterName]
     return {
       name,
       adapter,
@@ -35,22 +35,14 @@ export function configureAgents({ agents }: Config, machine: MachineEnv): Config
   })
 }
 
-/** An agent that can log in by itself, or is told where its model is, is left alone. */
-export async function needsSimulator(agent: ConfiguredAgent): Promise<boolean> {
-  return !(await agent.adapter.hasCredentials(agent.env)) && !agent.env.ANTHROPIC_BASE_URL
+/** An agent that can log in by itself is left alone, and so is one that is told where its model is. */
+export async function needsSimulator({ adapter, env }: ConfiguredAgent): Promise<boolean> {
+  return !(await adapter.hasCredentials(env)) && adapter.simulate(env, '', '') !== null
 }
 
 export function simulate(agent: ConfiguredAgent, simulatorUrl: string, home: string): ConfiguredAgent {
-  const env: Env = {
-    ...agent.env,
-    ANTHROPIC_BASE_URL: simulatorUrl,
-    ANTHROPIC_API_KEY: 'simulated',
-    CLAUDE_CONFIG_DIR: join(home, 'simulated', agent.name),
-    // A proxy must not see, or break, what goes to loopback.
-    NO_PROXY: '127.0.0.1,localhost',
-    no_proxy: '127.0.0.1,localhost',
-  }
-  return { ...agent, env, simulated: true }
+  const env = agent.adapter.simulate(agent.env, simulatorUrl, join(home, 'simulated', agent.name))
+  return env === null ? agent : { ...agent, env, simulated: true }
 }
 
 /** Executables that a checkout of Reprise brings along. */

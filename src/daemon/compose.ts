@@ -43,6 +43,8 @@ export interface ComposeInput {
   log: DaemonLog
   /** The machine's, unless a test has its own. */
   clock?: Clock
+  /** Agents besides those of the configuration, with adapters that need not be among Reprise's own. */
+  agents?: readonly ConfiguredAgent[]
 }
 
 export interface Composition {
@@ -62,6 +64,7 @@ export async function compose({
   env,
   log,
   clock: machine = systemClock,
+  agents: others = [],
 }: ComposeInput): Promise<Composition> {
   const { config, watches } = loadConfig({ home: asked, cwd, env })
   const notices = ensureHome(asked)
@@ -76,7 +79,7 @@ export async function compose({
   try {
     const lock = lockHome(home)
     closers.push(lock.release)
-    const configured = configureAgents(config, env)
+    const configured = [...configureAgents(config, env), ...others]
     const known = createRedactor({ config, env, agents: configured, token: ensureToken(home) })
     const { redactor } = known
     notices.push(...known.notices)

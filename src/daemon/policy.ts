@@ -1,7 +1,9 @@
 /** Asks the configured policy, with the files of this machine. */
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
+import { agentNames } from '../config/agent-names.ts'
 import type { Config } from '../config/schema.ts'
+import { forAgent } from '../core/escalation/tier.ts'
 import { checkCommand, type PolicyDecision } from '../core/policy/check.ts'
 import { type CooldownSettings, decideCooldown } from '../core/policy/cooldown.ts'
 import { ALWAYS_PROTECTED } from '../core/policy/defaults.ts'
@@ -18,10 +20,12 @@ export interface PolicyQuestion {
 /** Without a tier: what no tier may do. */
 export function policyOf(config: Config, tier: number | undefined, home: string): Policy {
   const chosen = tier === undefined ? undefined : config.tiers[String(tier)]
+  // As for a run that names no agent.
+  const [agent] = agentNames(config)
   const rules = chosen && {
     name: `${tier} (${chosen.name ?? 'unnamed'})`,
-    tools: chosen.tools ?? [],
-    deniedTools: chosen.deniedTools,
+    tools: (agent && forAgent(chosen.tools, agent)) ?? [],
+    deniedTools: agent && forAgent(chosen.deniedTools, agent),
     allow: chosen.commands?.allow,
     deny: chosen.commands?.deny,
   }

@@ -1,5 +1,5 @@
 import type { Config } from '../config/schema.ts'
-import type { Tier } from '../core/escalation/tier.ts'
+import type { TierSettings } from '../core/escalation/tier.ts'
 import type { ConfiguredWatch } from '../core/watch/definition.ts'
 import type { EngineSettings } from '../engine/base/settings.ts'
 import { cooldownsOf } from './policy.ts'
@@ -61,7 +61,7 @@ export function engineSettings(
 }
 
 /** Complete: that each has a model and tools was checked when the configuration was loaded. */
-function tiersOf({ tiers }: Config, prompts: ReadonlyMap<number, string>): Map<number, Tier> {
+function tiersOf({ tiers }: Config, prompts: ReadonlyMap<number, string>): Map<number, TierSettings> {
   return new Map(
     Object.entries(tiers).map(([key, tier]) => {
       const number = Number(key)
@@ -70,8 +70,8 @@ function tiersOf({ tiers }: Config, prompts: ReadonlyMap<number, string>): Map<n
         {
           number,
           name: tier.name ?? `tier ${number}`,
-          model: tier.model ?? '',
-          tools: tier.tools ?? [],
+          model: tier.model,
+          tools: tier.tools,
           deniedTools: tier.deniedTools,
           allow: tier.commands?.allow,
           deny: tier.commands?.deny,
@@ -79,7 +79,7 @@ function tiersOf({ tiers }: Config, prompts: ReadonlyMap<number, string>): Map<n
           approval: tier.approval ?? false,
           budgetUsd: tier.budgetUsd ?? null,
           maxDurationMs: tier.maxDuration ?? null,
-          contextWindow: tier.contextWindow ?? null,
+          contextWindow: tier.contextWindow,
         },
       ]
     }),

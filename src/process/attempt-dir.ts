@@ -36,11 +36,26 @@ export function attemptDir(spool: string, attemptId: string): AttemptDir {
   return { path, out: join(path, 'out'), err: join(path, 'err') }
 }
 
+const SEED = 'seed.json'
+
+/** What the reader of the output must know to rebuild the state of the agent's protocol; written before the agent starts. */
+type ProtocolSeed = Readonly<Record<string, unknown>>
+
+export function readSeed(dir: AttemptDir): ProtocolSeed {
+  const text = readText(join(dir.path, SEED))
+  return text === '' ? {} : (JSON.parse(text) as ProtocolSeed)
+}
+
 /** Makes the folder with the first messages in it. Must come before the keeper is started. */
-export function prepare(dir: AttemptDir, messages: readonly StdinMessage[]): void {
+export function prepare(
+  dir: AttemptDir,
+  messages: readonly StdinMessage[],
+  seed: ProtocolSeed | null = null,
+): void {
   // Synchronous: a dozen small calls, each of which would take longer to hand over than to make.
   for (const folder of ['', 'q', 'sent']) mkdirSync(join(dir.path, folder), { recursive: true, mode: 0o700 })
   closeSync(openSync(dir.out, 'a', 0o600))
+  if (seed !== null) writeFileSync(join(dir.path, SEED), JSON.stringify(seed), { mode: 0o600 })
   for (const [index, message] of messages.entries()) {
     writeFileSync(join(dir.path, 'q', queuedName(index + 1, message)), `${message.line}\n`, { mode: 0o600 })
   }

@@ -13,6 +13,7 @@
 #   DIR/feeder     the feeder's pid
 #   DIR/ended      the agent has ended: the feeder is gone on purpose
 #   DIR/unread     the agent itself reads no more, or is gone: the feeder had nobody left to feed
+#   DIR/seed.json  for whoever reads the output: what the state of the agent's protocol begins from; not for the keeper
 #   DIR/limit      VALUE or VALUE -S: the limit on file locks, both or the soft one, that marks all we start (lock-limit.ts)
 #
 # stdin must stay open whatever happens to the daemon: an agent whose stdin closes while it waits for an answer, or

@@ -3,12 +3,15 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { classifyClaude } from '../../src/agents/claude/classify.ts'
 import { parseClaudeLine } from '../../src/agents/claude/parse.ts'
+import { CLAUDE_PRICING } from '../../src/agents/claude/pricing.ts'
 import { EventBody } from '../../src/contract/events.ts'
 import type { OutcomeName } from '../../src/contract/outcome.ts'
-import { computeSpend, type SpendEvent } from '../../src/core/cost/usage.ts'
+import { computeSpend as compute, type Rates, type SpendEvent } from '../../src/core/cost/usage.ts'
 import { checkProperty } from '../core/random.ts'
 import { type Behaviour, capturedEvents, capturedLines, only } from './captured.ts'
 import { SCENES } from './fixtures/capture.ts'
+
+const computeSpend = (events: readonly SpendEvent[], known?: Rates) => compute(events, CLAUDE_PRICING, known)
 
 const BEHAVIOURS = Object.keys(SCENES) as Behaviour[]
 
@@ -206,6 +209,7 @@ describe('what the CLI asks', () => {
         tool: 'AskUserQuestion',
         input: { questions: 'odd' },
         via: 'prompt',
+        kind: 'question',
       },
     ])
   })

@@ -11,10 +11,10 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { TranscriptQuery } from '../../src/agents/adapter.ts'
 import { locateClaudeSession } from '../../src/agents/claude/locate.ts'
 import { mendClaudeTranscript } from '../../src/agents/claude/mend.ts'
 import { inspectClaudeTranscript } from '../../src/agents/claude/transcript.ts'
+import type { TranscriptQuery } from '../../src/agents/session-files.ts'
 import { temporaryDir } from './temporary-dir.ts'
 
 const ID = '11111111-2222-4333-8444-555555555555'
@@ -214,7 +214,7 @@ describe('what others said in a session', () => {
     ])
     expect(outside[0]?.answer).toEqual([
       { type: 'text', text: 'ax' },
-      { type: 'tool-use', toolUseId: 't1', name: 'Bash', input: { command: 'ls' } },
+      { type: 'tool-use', toolUseId: 't1', name: 'Bash', input: { command: 'ls' }, kind: 'shell' },
       {
         type: 'tool-result',
         toolUseId: 't1',

@@ -7,6 +7,7 @@ import { probeClaude } from '../../src/agents/claude/probe.ts'
 import { buildEnvironment } from '../../src/agents/environment.ts'
 import { AgentRegistry, type ConfiguredAgent } from '../../src/agents/registry.ts'
 import { RepriseError } from '../../src/contract/errors.ts'
+import { handshakeAdapter } from '../support/handshake/adapter.ts'
 import { temporaryDir } from './temporary-dir.ts'
 
 const FLAGS = [
@@ -295,5 +296,35 @@ describe('the environment of an agent', () => {
       DISABLE_AUTOUPDATER: '0',
     })
     expect(built).toMatchObject({ HOME: '/other', AWS_REGION: 'eu', DISABLE_AUTOUPDATER: '0' })
+  })
+})
+
+describe('an agent that nobody named, or that is not configured any more', () => {
+  const agent = (name: string, adapter = claudeAdapter): ConfiguredAgent => ({
+    name,
+    adapter,
+    command: null,
+    env,
+    model: null,
+    args: [],
+    simulated: false,
+  })
+  const registryOf = (...agents: ConfiguredAgent[]) =>
+    new AgentRegistry(agents, { get: async () => null, put: async () => {} }, [])
+
+  it('is the first one that is configured, or taken to behave like it', () => {
+    const registry = registryOf(agent('other', handshakeAdapter), agent('claude'))
+    expect(registry.defaultName).toBe('other')
+    expect(registry.likelyAdapter('claude')).toBe(claudeAdapter)
+    expect(registry.likelyAdapter('gone')).toBe(handshakeAdapter)
+  })
+
+  it('is an error where none is configured', () => {
+    expect(() => registryOf().defaultName).toThrow('no agent is configured')
+  })
+
+  it('is told how to install its own program where none is found', async () => {
+    const registry = registryOf({ ...agent('other', handshakeAdapter), env: { PATH: '' } })
+    expect(await failureOf(registry.runtime('other'))).toMatchObject({ hint: handshakeAdapter.installHint })
   })
 })

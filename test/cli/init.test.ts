@@ -50,7 +50,7 @@ describe('watch', () => {
     expect(Object.keys(config.tiers)).toEqual(['1', '2', '3'])
     for (const { promptFile, tools } of Object.values(config.tiers)) {
       expect(readFileSync(promptFile ?? '', 'utf8')).toMatch(/^# \w/)
-      expect(tools?.length).toBeGreaterThan(0)
+      expect(tools).toMatchObject({ claude: expect.arrayContaining(['Bash']) })
       expect(stdout).toContain(`wrote ${promptFile}\n`)
     }
     expect(readFileSync(config.tiers['2']?.promptFile ?? '', 'utf8')).toContain('CronCreate')

@@ -81,9 +81,9 @@ describe('defaults and overlay', () => {
       outage: { limit: 86_400_000 },
       escalation: { approvalTimeout: 3_600_000 },
       tiers: {
-        1: expect.objectContaining({ name: 'observe', model: 'haiku', commands: { allow: [] } }),
-        2: expect.objectContaining({ name: 'safe-remediation', model: 'sonnet' }),
-        3: expect.objectContaining({ name: 'full-remediation', model: 'opus', commands: {} }),
+        1: expect.objectContaining({ name: 'observe', model: { claude: 'haiku' }, commands: { allow: [] } }),
+        2: expect.objectContaining({ name: 'safe-remediation', model: { claude: 'sonnet' } }),
+        3: expect.objectContaining({ name: 'full-remediation', model: { claude: 'opus' }, commands: {} }),
       },
       redact: { values: [], patterns: [], builtIn: true },
       policy: {

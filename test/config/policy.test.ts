@@ -35,7 +35,7 @@ describe('tiers', () => {
       budgetUsd: 5,
       commands: { allow: ['docker restart *'], deny: expect.arrayContaining(['docker compose down *']) },
     })
-    expect(tiers[1]).toMatchObject({ model: 'haiku' })
+    expect(tiers[1]).toMatchObject({ model: { claude: 'haiku' } })
   })
 
   test('a fourth one needs a model and tools', () => {
@@ -44,6 +44,19 @@ describe('tiers', () => {
     expect(refusal({ home: 'tiers:\n  4: { tools: [Bash] }' })).toEqual([
       'config.yaml:2 tiers.4: needs model; only the tiers 1, 2 and 3 have a default',
     ])
+  })
+
+  test('models and tools by agent are added to the defaults; one value for all agents replaces them', () => {
+    const agents = 'agents: { mine: { adapter: claude } }\n'
+    const { tiers } = load({
+      home: `${agents}tiers: { 1: { model: { mine: opus }, contextWindow: { mine: 5000 } }, 2: { tools: { mine: [Bash] } } }`,
+    })
+    expect(tiers[1]).toMatchObject({
+      model: { claude: 'haiku', mine: 'opus' },
+      contextWindow: { mine: 5000 },
+    })
+    expect(tiers[2]).toMatchObject({ tools: { claude: expect.arrayContaining(['Edit']), mine: ['Bash'] } })
+    expect(load({ home: 'tiers: { 1: { tools: [Read] } }' }).tiers[1]).toMatchObject({ tools: ['Read'] })
   })
 
   test('a prompt file is found beside the file that names it', () => {
@@ -89,6 +102,30 @@ describe('tiers', () => {
     ['tiers: { two: {} }', 'expected tier numbers'],
     ['tiers:\n  2:\n    promptFile: prompts/none.md', 'config.yaml:3 tiers.2.promptFile: there is no file /'],
     ['tiers: { 2: { modle: x } }', 'unknown key; did you mean tiers.2.model?'],
+    [
+      'tiers:\n  2:\n    model: { claud: opus }',
+      'config.yaml:3 tiers.2.model.claud: there is no agent "claud"; did you mean claude?',
+    ],
+    [
+      'tiers:\n  2:\n    tools: { somebody: [Bash] }',
+      'config.yaml:3 tiers.2.tools.somebody: there is no agent "somebody"; known: claude',
+    ],
+    [
+      'tiers:\n  2:\n    tools: { claude: [Bash, Raed] }',
+      'config.yaml:3 tiers.2.tools.claude.1: unknown tool "Raed"; did you mean Read?',
+    ],
+    [
+      'tiers:\n  2:\n    model: { claude: 5 }',
+      'config.yaml:3 tiers.2.model.claude: expected a text that is not empty; got 5',
+    ],
+    [
+      'tiers:\n  2:\n    model: 5',
+      'config.yaml:3 tiers.2.model: expected a text that is not empty, or a mapping from the names of agents to such values; got 5',
+    ],
+    [
+      'tiers:\n  2: { tools: { claude: [Bash] }, deniedTools: [Bash] }',
+      'tiers.2.deniedTools: denies Bash, and tools of the same tier has it',
+    ],
     ['tiers: { 2: { budgetUsd: 0 } }', 'expected a number above 0; got 0'],
     ['policy: { never: ["a && b"] }', 'policy.never.0: the command pattern "a && b" is invalid'],
     ['policy: { protectedPaths: [""] }', 'policy.protectedPaths.0: expected a text that is not empty'],
@@ -152,7 +189,7 @@ describe('tools that are denied', () => {
     const { tiers } = load({ home: 'tiers: { 2: { deniedTools: [Write, mcp__pager] } }' })
     expect(tiers[2]).toMatchObject({
       deniedTools: ['Write', 'mcp__pager'],
-      tools: expect.arrayContaining(['Write']),
+      tools: { claude: expect.arrayContaining(['Write']) },
     })
   })
 

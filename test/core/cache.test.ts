@@ -1,5 +1,6 @@
 /** What a resumed turn should have read from the prompt cache, and what resuming saved. */
 import { describe, expect, it } from 'vitest'
+import { CLAUDE_PRICING } from '../../src/agents/claude/pricing.ts'
 import type { EventBody } from '../../src/contract/events.ts'
 import type { Usage } from '../../src/contract/outcome.ts'
 import { type CacheState, type CacheTurn, judgeCache } from '../../src/core/cost/cache.ts'
@@ -39,6 +40,7 @@ function judge(bodies: EventBody[], change: Partial<CacheTurn> = {}, afterMs = M
     before,
     version: '2.1.0',
     sent: { promptTokens: 100, transcriptTokens: 5000 },
+    pricing: CLAUDE_PRICING,
     rates: { haiku: RATE, opus: 5 * RATE },
     ...change,
   })

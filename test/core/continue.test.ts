@@ -199,8 +199,12 @@ describe('with nobody watching', () => {
     expect(strikesOf({ name: 'crashed', message: '' }, watched)).toBe(1)
   })
 
+  const REFUSED_HISTORY = { name: 'api-error', message: 'no', apiStatus: 400, historyRefused: true } as const
+
   it('a session the model refuses is tried again, because the next attempt is fresh', () => {
-    expect(decideNext(job('api-error', { apiStatus: 400, resumed: true })).kind).toBe('retry')
+    expect(decideNext({ ...job('api-error', { resumed: true }), outcome: REFUSED_HISTORY }).kind).toBe(
+      'retry',
+    )
   })
 
   it.each([

@@ -226,7 +226,7 @@ describe('the run whose attempt met it', () => {
 describe('an agent that tries again by itself', () => {
   const patience = (change: Partial<Patience['retry']>, rest: Partial<Patience> = {}) =>
     decidePatience({
-      retry: { type: 'retry-wait', number: 1, delayMs: 500, ...change },
+      retry: { type: 'retry-wait', number: 1, delayMs: 500, why: 'outage', ...change },
       triedForMs: 0,
       holdMs: 30_000,
       shortOfPatience: false,
@@ -234,7 +234,7 @@ describe('an agent that tries again by itself', () => {
     })?.cause ?? null
 
   it('is let alone for a short while', () => {
-    expect([patience({}), patience({ apiStatus: 529, number: 3 }), patience({ apiStatus: 429 })]).toEqual([
+    expect([patience({}), patience({ number: 3 }), patience({ why: 'rate-limited' })]).toEqual([
       null,
       null,
       null,
@@ -244,7 +244,7 @@ describe('an agent that tries again by itself', () => {
   it('is stopped when it would wait, or has tried, for too long', () => {
     expect(patience({ delayMs: 31_000 })).toBe('outage')
     expect(patience({ apiStatus: 503 }, { triedForMs: 29_800 })).toBe('outage')
-    expect(patience({ apiStatus: 429, delayMs: 31_000 })).toBe('rate-limited')
+    expect(patience({ why: 'rate-limited', delayMs: 31_000 })).toBe('rate-limited')
   })
 
   it('is stopped within seconds when it only tries whether an obstacle is over, or nothing ever worked', () => {
@@ -253,12 +253,8 @@ describe('an agent that tries again by itself', () => {
   })
 
   it('is stopped when its login is refused again and again; other refusals are its own business', () => {
-    expect([1, 2, 3].map((number) => patience({ apiStatus: 401, number }))).toEqual([
-      null,
-      null,
-      'unauthorized',
-    ])
-    expect(patience({ apiStatus: 408, delayMs: 90_000 })).toBeNull()
+    expect([1, 2, 3].map((number) => patience({ why: 'auth', number }))).toEqual([null, null, 'unauthorized'])
+    expect(patience({ why: undefined, delayMs: 90_000 })).toBeNull()
   })
 })
 

@@ -45,11 +45,13 @@ it.each([
 ])('no refusal: %s', (_, given) => expect(endedBeforeTurn(given)).toBe(false))
 
 describe('what the session is told', () => {
-  const badHistory: Outcome = { name: 'api-error', message: 'no', apiStatus: 400 }
+  const badHistory: Outcome = { name: 'api-error', message: 'no', apiStatus: 400, historyRefused: true }
   it('poison, for a refusal and for a history that the model does not take', () => {
     expect(poisonOf(toRefusal(crashed), true)).toMatchObject({ refused: true })
     expect(poisonOf(badHistory, true)).toMatchObject({ refused: false })
-    expect([crashed, { ...badHistory, apiStatus: 500 }].map((o) => poisonOf(o, true))).toEqual([null, null])
+    expect(
+      [crashed, { name: 'api-error' as const, message: 'no', apiStatus: 500 }].map((o) => poisonOf(o, true)),
+    ).toEqual([null, null])
     expect(refusesSession(badHistory, false)).toBe(false)
   })
 

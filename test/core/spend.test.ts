@@ -1,9 +1,18 @@
 /** Money and tokens of one attempt, counted once. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { CLAUDE_PRICING } from '../../src/agents/claude/pricing.ts'
 import { NO_USAGE, type Usage } from '../../src/contract/outcome.ts'
-import { computeSpend, type ModelSpend, type SpendEvent } from '../../src/core/cost/usage.ts'
+import {
+  computeSpend as compute,
+  type ModelSpend,
+  type Rates,
+  type SpendEvent,
+} from '../../src/core/cost/usage.ts'
+
 import { checkProperty } from './random.ts'
+
+const computeSpend = (events: readonly SpendEvent[], known?: Rates) => compute(events, CLAUDE_PRICING, known)
 
 const usage = (inputTokens: number, outputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0): Usage => ({
   inputTokens,

@@ -18,7 +18,10 @@ const failed: EventBody = { type: 'turn-end', outcome: { name: 'api-error', mess
 const events = (bodies: EventBody[]) => bodies.map((body, i) => ({ body, at: at(i) }))
 const textOf = (...bodies: EventBody[]) => endOfTurn(events(bodies), 'p')?.text ?? null
 const doneFrom = (...bodies: EventBody[]) =>
-  events(bodies).reduce((s, e) => followTurn(s, e.body, e.at.getTime(), 'p'), NEW_TURN).doneFromMs
+  events(bodies).reduce(
+    (s, e) => followTurn(s, e.body, e.at.getTime(), { promptId: 'p', lingerMs: 3000 }),
+    NEW_TURN,
+  ).doneFromMs
 
 it('a turn that ends with nobody at work is the end, at once', () => {
   expect(textOf(accept, start, end('done'))).toBe('done')

@@ -9,7 +9,7 @@ beforeEach(() => void vi.useFakeTimers({ now: T0 }))
 afterEach(() => void vi.useRealTimers())
 
 const call = (messageId: string): EventBody => ({ type: 'model-call', messageId, usage: {} })
-const retry = (number: number): EventBody => ({ type: 'retry-wait', number, delayMs: 500 })
+const retry = (number: number): EventBody => ({ type: 'retry-wait', why: 'outage', number, delayMs: 500 })
 const accept: EventBody = { type: 'prompt-accept', messageId: 'p' }
 
 interface Given {

@@ -67,7 +67,7 @@ const told = (batches: readonly Pick<Batch, 'batch'>[]): Told => ({
   texts: batches.flatMap(({ batch }) => batch.texts),
 })
 
-const input = { adapter: claudeAdapter, redactor, maxLineBytes }
+const input = { adapter: claudeAdapter, seed: {}, redactor, maxLineBytes }
 
 /** Batch by batch, as a daemon reads that has nothing else to do. */
 function readAtOnce(output: Buffer) {

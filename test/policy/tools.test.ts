@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
+import type { MaybeDescribed } from '../../src/contract/tool.ts'
 import {
   ALWAYS_PROTECTED,
   DEFAULT_COOLDOWNS,
@@ -422,5 +423,32 @@ test('what goes wrong lets nothing through', () => {
     ...DENIED,
     rule: 'unreadable',
     reason: expect.stringContaining('the disk is gone'),
+  })
+})
+
+describe('a tool that only its adapter knows', () => {
+  const askAbout = (described: MaybeDescribed, options = {}) =>
+    checkTool(
+      { tool: 'mcp__x__do', input: {}, cwd, described },
+      tier(3, { tools: ['mcp__x'] }),
+      surroundings,
+      options,
+    )
+
+  test('is checked by what it does', () => {
+    expect(askAbout({ kind: 'shell', command: 'ls' }).decision).toBe('allow')
+    expect(askAbout({ kind: 'shell', command: 'docker system prune' }).decision).toBe('deny')
+    expect(askAbout({ kind: 'write', paths: ['a', '/volumes/x'] }).decision).toBe('deny')
+    expect(askAbout({ kind: 'write', paths: ['a'] }).decision).toBe('allow')
+  })
+
+  test('is refused where it does not say what it would run or change', () => {
+    for (const kind of ['shell', 'write'] as const) expect(askAbout({ kind }).rule).toBe('input')
+    expect(askAbout({ kind: 'write', paths: [] }).rule).toBe('input')
+  })
+
+  test('may look in a dry run, and nothing else', () => {
+    expect(askAbout({ kind: 'read' }, { dryRun: true }).decision).toBe('allow')
+    expect(askAbout({ kind: 'other' }, { dryRun: true }).rule).toBe('dry-run')
   })
 })

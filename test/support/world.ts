@@ -68,11 +68,16 @@ export class World {
   }
 
   /** Resolves when the daemon answers. */
-  async startDaemon({ fileSizeLimit }: { fileSizeLimit?: number } = {}): Promise<void> {
+  async startDaemon({
+    fileSizeLimit,
+    program = [REPRISE, 'up', '--foreground'],
+  }: {
+    fileSizeLimit?: number
+    program?: readonly string[]
+  } = {}): Promise<void> {
     // A limit on file sizes is the one way to a disk that refuses writes that needs neither root nor a real full disk.
     const limited = `trap '' XFSZ; ulimit -f ${Math.ceil((fileSizeLimit ?? 0) / 512)}; exec "$0" "$@"`
-    const argv = [REPRISE, 'up', '--foreground']
-    const child = spawn('/bin/sh', ['-c', fileSizeLimit ? limited : 'exec "$0" "$@"', ...argv], {
+    const child = spawn('/bin/sh', ['-c', fileSizeLimit ? limited : 'exec "$0" "$@"', ...program], {
       cwd: this.dir,
       env: this.env,
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -29,7 +29,10 @@ it('every prompt that a kept process was given counts as ours in its session, ta
       return { id, line: '{}' }
     },
   } as unknown as AgentAdapter
-  const hold = new FollowUpHold({ ...parts, purposes: stage.purposes }, { run, attempt, adapter, dir })
+  const hold = new FollowUpHold(
+    { ...parts, purposes: stage.purposes },
+    { run, attempt, adapter, dir, addressee: attempt },
+  )
   hold.notePlanned()
   for (const taken of [true, true, false]) {
     await stage.pass(MINUTE)

@@ -22,7 +22,7 @@ it('is given it after a compaction, though its agent is not configured any more'
   const agents = new AgentRegistry([], { get: async () => null, put: async () => {} }, [])
   const hold = new FollowUpHold(
     { ...stage.parts, purposes: stage.purposes, agents },
-    { run, attempt, adapter: claudeAdapter, dir },
+    { run, attempt, adapter: claudeAdapter, dir, addressee: attempt },
   )
   hold.notePlanned()
   expect(await hold.look({ type: 'turn-end', outcome: COMPLETED })).toBe('given')

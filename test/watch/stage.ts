@@ -6,6 +6,7 @@ import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
+import { claudeAdapter } from '../../src/agents/claude/adapter.ts'
 import type { AgentRegistry } from '../../src/agents/registry.ts'
 import { configSchema } from '../../src/config/schema.ts'
 import type { Signal } from '../../src/contract/escalation.ts'
@@ -123,7 +124,12 @@ export class Stage {
           return at
         },
       },
-      agents: { names: () => ['claude'], runtime: async () => ({}) } as unknown as AgentRegistry,
+      agents: {
+        names: () => ['claude'],
+        defaultName: 'claude',
+        likelyAdapter: () => claudeAdapter,
+        runtime: async () => ({}),
+      } as unknown as AgentRegistry,
       clock: this.#clock,
       followClock: () => this.#timekeeping.follow(),
       bus: new ProgressBus(),

@@ -470,7 +470,12 @@ describe('a persistent memory', () => {
     const runtime = async (agent: string) => {
       if (agent !== 'other') throw new Error(`there is no agent ${agent}`)
     }
-    const agents = { names: () => ['other'], runtime } as unknown as typeof stage.parts.agents
+    const agents = {
+      ...stage.parts.agents,
+      names: () => ['other'],
+      defaultName: 'other',
+      runtime,
+    } as unknown as typeof stage.parts.agents
     stage.open({ ...stage.parts, agents })
     await stage.watches.triggerWatch('services', {})
     await stage.quiet()

@@ -2,12 +2,14 @@ import type { AgentAdapter } from '../adapter.ts'
 import { answerClaude, farewellClaude } from './answer.ts'
 import { classifyClaude } from './classify.ts'
 import { claudeOwnFiles } from './config-dir.ts'
-import { claudeAccount, hasClaudeCredentials } from './credentials.ts'
+import { claudeAccount, hasClaudeCredentials, simulateClaude } from './credentials.ts'
+import { describeClaudeTool } from './describe-tool.ts'
 import { findClaudeHolders } from './holder.ts'
 import { locateClaudeSession, placeClaudeSession } from './locate.ts'
 import { mendClaudeTranscript } from './mend.ts'
 import { parseClaudeLine } from './parse.ts'
 import { planClaude, userMessage } from './plan.ts'
+import { CLAUDE_PRICING } from './pricing.ts'
 import { probeClaude } from './probe.ts'
 import { readClaudeScheduling } from './scheduling.ts'
 import { inspectClaudeTranscript } from './transcript.ts'
@@ -15,16 +17,23 @@ import { inspectClaudeTranscript } from './transcript.ts'
 export const claudeAdapter: AgentAdapter = {
   name: 'claude',
   commands: ['claude'],
+  installHint:
+    'Install Claude Code (npm install -g @anthropic-ai/claude-code), or set agents.claude.command.',
   envPrefixes: ['ANTHROPIC_', 'CLAUDE_'],
   envStripped: ['CLAUDECODE', 'CLAUDE_CODE_ENTRYPOINT', 'CLAUDE_CODE_CHILD_SESSION', 'CLAUDE_CODE_SSE_PORT'],
   envFixed: { DISABLE_AUTOUPDATER: '1', CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' },
+  compactPrompt: '/compact',
+  pricing: CLAUDE_PRICING,
+  lingerMs: 3000,
+  simulate: simulateClaude,
   probe: probeClaude,
   hasCredentials: hasClaudeCredentials,
   account: claudeAccount,
   plan: planClaude,
   prompt: userMessage,
+  describeTool: describeClaudeTool,
   readScheduling: readClaudeScheduling,
-  parseLine: parseClaudeLine,
+  output: { stateful: false, parseLine: parseClaudeLine },
   classify: classifyClaude,
   answer: answerClaude,
   farewell: farewellClaude,

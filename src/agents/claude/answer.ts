@@ -1,6 +1,7 @@
 /** Answers to what the CLI asks over its control protocol, and the words that end a process. */
 import type { EventOf } from '../../contract/events.ts'
-import type { Message, StopCause, ToolAnswer } from '../adapter.ts'
+import type { StopCause, ToolAnswer } from '../adapter.ts'
+import type { Message } from '../protocol.ts'
 import { controlRequest } from './plan.ts'
 
 type Ask = EventOf<'permission-ask'> | EventOf<'question-ask'>

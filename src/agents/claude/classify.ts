@@ -2,6 +2,7 @@
  * How a Claude Code process ended. Structure first: what we did, the result line's fields, the exit code. Text is
  * looked at last and only where the CLI says a thing in no other way; it drifts, and gets translated.
  */
+import type { EventOf } from '../../contract/events.ts'
 import type { Outcome, OutcomeName } from '../../contract/outcome.ts'
 import type { Exit, StopCause } from '../adapter.ts'
 import { type Json, optionalInteger } from './wire.ts'
@@ -104,7 +105,15 @@ export function classifyResult(result: Json): Outcome {
   if (status == null && result.terminal_reason === 'api_error') {
     return { ...outcome('outage'), scope: 'account' }
   }
-  return outcome('api-error')
+  // A 400 that is no overflow says that the stored history itself is not accepted: resuming again will not cure it.
+  return status === 400 ? { ...outcome('api-error'), historyRefused: true } : outcome('api-error')
+}
+
+/** Why a request is tried again, by the status of its answer. A request without one was never answered. */
+export function whyRetried(status: unknown): Pick<EventOf<'retry-wait'>, 'why'> {
+  if (status === 401) return { why: 'auth' }
+  if (status === 429) return { why: 'rate-limited' }
+  return typeof status !== 'number' || status >= 500 ? { why: 'outage' } : {}
 }
 
 /** Without a login the CLI makes no request: there is no status, and only its words name the command that helps. */

@@ -63,3 +63,17 @@ function withoutCredentials(address: string): string {
     return 'an address that is none'
   }
 }
+
+/** An agent that is told where its model is, is left alone. */
+export function simulateClaude(env: Env, simulatorUrl: string, configDir: string): Env | null {
+  if (env.ANTHROPIC_BASE_URL) return null
+  return {
+    ...env,
+    ANTHROPIC_BASE_URL: simulatorUrl,
+    ANTHROPIC_API_KEY: 'simulated',
+    CLAUDE_CONFIG_DIR: configDir,
+    // A proxy must not see, or break, what goes to loopback.
+    NO_PROXY: '127.0.0.1,localhost',
+    no_proxy: '127.0.0.1,localhost',
+  }
+}

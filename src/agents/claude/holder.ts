@@ -1,7 +1,8 @@
 /** Who has a session open: each live process keeps a `<config dir>/sessions/<pid>.json`. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Env, SessionHolder } from '../adapter.ts'
+import type { Env } from '../adapter.ts'
+import type { SessionHolder } from '../session-files.ts'
 import { configDirOf } from './config-dir.ts'
 import { isRecord } from './wire.ts'
 

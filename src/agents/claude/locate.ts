@@ -6,7 +6,8 @@
  */
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Env, SessionFiles } from '../adapter.ts'
+import type { Env } from '../adapter.ts'
+import type { SessionFiles } from '../session-files.ts'
 import { configDirOf } from './config-dir.ts'
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i

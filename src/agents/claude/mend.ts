@@ -6,7 +6,7 @@
 import { constants } from 'node:fs'
 import { copyFile, type FileHandle, mkdir, open, realpath, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import type { Mended } from '../adapter.ts'
+import type { Mended } from '../session-files.ts'
 import { isTorn } from './transcript-scan.ts'
 
 /** null: it is not torn (any more). `keepAs` must not exist yet. */

@@ -1,5 +1,6 @@
 /** What the CLI asks us: may this tool run, and questions to the user. */
 import { type EventBody, QuestionItem } from '../../contract/events.ts'
+import { describeClaudeTool, QUESTION } from './describe-tool.ts'
 import { isRecord, type Json, optionalString } from './wire.ts'
 
 export function parseControlRequest(value: Json): EventBody[] | undefined {
@@ -8,7 +9,7 @@ export function parseControlRequest(value: Json): EventBody[] | undefined {
   const requestId = value.request_id
   if (request.subtype === 'can_use_tool' && typeof request.tool_name === 'string') {
     const toolUseId = typeof request.tool_use_id === 'string' ? request.tool_use_id : requestId
-    const questions = request.tool_name === 'AskUserQuestion' ? readQuestions(request.input) : undefined
+    const questions = request.tool_name === QUESTION ? readQuestions(request.input) : undefined
     if (questions) return [{ type: 'question-ask', requestId, toolUseId, questions }]
     return [
       {
@@ -18,6 +19,7 @@ export function parseControlRequest(value: Json): EventBody[] | undefined {
         tool: request.tool_name,
         input: request.input,
         via: 'prompt',
+        ...describeClaudeTool(request.tool_name, request.input),
       },
     ]
   }
@@ -26,7 +28,10 @@ export function parseControlRequest(value: Json): EventBody[] | undefined {
     if (typeof tool !== 'string') return undefined
     const toolUseId = typeof tool_use_id === 'string' ? tool_use_id : requestId
     const workDir = optionalString('workDir', cwd)
-    return [{ type: 'permission-ask', requestId, toolUseId, tool, input, via: 'hook', ...workDir }]
+    const described = describeClaudeTool(tool, input)
+    return [
+      { type: 'permission-ask', requestId, toolUseId, tool, input, via: 'hook', ...workDir, ...described },
+    ]
   }
   return undefined
 }

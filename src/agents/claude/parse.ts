@@ -9,19 +9,11 @@
  * message id replaces the earlier one.
  */
 import type { EventBody } from '../../contract/events.ts'
+import { describeClaudeTool } from './describe-tool.ts'
 import { parseControlRequest } from './parse-control.ts'
 import { parseResult } from './parse-result.ts'
-import {
-  isRecord,
-  type Json,
-  optionalInteger,
-  optionalNumber,
-  optionalString,
-  readCacheTtl,
-  readInstant,
-  readUsage,
-  withParent,
-} from './wire.ts'
+import { parseRateLimit, parseSystem } from './parse-system.ts'
+import { isRecord, type Json, optionalString, readCacheTtl, readUsage, withParent } from './wire.ts'
 
 export function parseClaudeLine(line: string): EventBody[] {
   let value: unknown
@@ -140,7 +132,8 @@ function parseAssistant(message: Json, value: Json): EventBody[] | undefined {
       events.push(withParent({ type: 'thinking-end', text: block.thinking }, value))
     } else if (block.type === 'tool_use' && typeof block.id === 'string' && typeof block.name === 'string') {
       const { id: toolUseId, name, input } = block
-      events.push(withParent({ type: 'tool-start', toolUseId, name, input }, value))
+      const described = describeClaudeTool(name, input)
+      events.push(withParent({ type: 'tool-start', toolUseId, name, input, ...described }, value))
     }
   }
   return events.length > 0 ? events : undefined
@@ -154,79 +147,4 @@ function parseToolResults(message: Json, value: Json): EventBody[] | undefined {
     events.push(withParent({ type: 'tool-end', toolUseId, isError: block.is_error === true, content }, value))
   }
   return events.length > 0 ? events : undefined
-}
-
-function parseSystem(value: Json): EventBody[] | undefined {
-  if (value.subtype === 'init' && typeof value.session_id === 'string') {
-    const tools = Array.isArray(value.tools)
-      ? value.tools.filter((tool) => typeof tool === 'string')
-      : undefined
-    return [
-      {
-        type: 'session-start',
-        agentSessionId: value.session_id,
-        ...optionalString('model', value.model),
-        ...optionalString('version', value.claude_code_version),
-        ...(tools ? { tools } : {}),
-      },
-    ]
-  }
-  if (value.subtype === 'status' && value.status === 'requesting') return [{ type: 'model-request' }]
-  if (value.subtype === 'api_retry' && Number.isSafeInteger(value.attempt)) {
-    return [
-      {
-        type: 'retry-wait',
-        number: Number(value.attempt),
-        ...optionalInteger('maxRetries', value.max_retries),
-        ...optionalNumber('delayMs', value.retry_delay_ms),
-        ...optionalInteger('apiStatus', value.error_status),
-        // Of a request that got no answer, the CLI says no more than that.
-        ...optionalString('message', value.error === 'unknown' ? undefined : value.error),
-      },
-    ]
-  }
-  if (value.subtype === 'background_tasks_changed' && Array.isArray(value.tasks)) {
-    // A shell in the background, a server for instance, may run for ever: nobody waits for that.
-    const agents = value.tasks.filter((task) => isRecord(task) && task.task_type === 'local_agent')
-    return [{ type: 'background', tasks: agents.length }]
-  }
-  if (value.subtype === 'compact_boundary') {
-    const meta = isRecord(value.compact_metadata) ? value.compact_metadata : value
-    return [
-      {
-        type: 'compaction',
-        ...optionalNumber('preTokens', meta.pre_tokens),
-        ...optionalNumber('postTokens', meta.post_tokens),
-      },
-    ]
-  }
-  return undefined
-}
-
-function parseRateLimit(value: Json): EventBody[] | undefined {
-  const info = isRecord(value.rate_limit_info) ? value.rate_limit_info : value
-  const resetsAt = readInstant(info.resetsAt ?? info.resets_at)
-  if (typeof info.status !== 'string') return undefined
-  const limit = typeof info.rateLimitType === 'string' ? info.rateLimitType : undefined
-  const windows = isRecord(info.unifiedWindows)
-    ? Object.entries(info.unifiedWindows).flatMap(([name, window]) => readWindow(name, window))
-    : []
-  return [
-    {
-      type: 'rate-limit',
-      status: info.status,
-      ...(resetsAt ? { resetsAt } : {}),
-      ...(limit ? { limit, scope: MODEL_LIMIT.test(limit) ? ('model' as const) : ('account' as const) } : {}),
-      ...(windows.length > 0 ? { windows } : {}),
-    },
-  ]
-}
-
-/** `five_hour` and `seven_day` are the account's; `seven_day_opus` is about one model. */
-const MODEL_LIMIT = /_(opus|sonnet|haiku)$/
-
-function readWindow(name: string, window: unknown): { name: string; used: number; resetsAt?: string }[] {
-  if (!isRecord(window) || typeof window.utilization !== 'number') return []
-  const resetsAt = readInstant(window.resetsAt)
-  return [{ name, used: window.utilization, ...(resetsAt ? { resetsAt } : {}) }]
 }

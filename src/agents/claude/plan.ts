@@ -2,7 +2,8 @@
  * Claude Code's command line. Ids and values are written as one token (`--resume=<id>`): in two-token form a value
  * that begins with a dash is parsed as a flag. The prompt is the first line on stdin.
  */
-import type { Message, Plan, PlanInput, Probe, TierPlan } from '../adapter.ts'
+import type { Plan, PlanInput, Probe, TierPlan } from '../adapter.ts'
+import type { Message } from '../protocol.ts'
 import { SCHEDULING_TOOLS } from './scheduling.ts'
 
 const PERMISSION_MODE = {

@@ -7,6 +7,8 @@ import { isRecord } from './wire.ts'
 
 export const SCHEDULING_TOOLS = ['CronCreate', 'CronList', 'CronDelete', 'ScheduleWakeup'] as const
 
+export const isScheduling = (tool: string): boolean => SCHEDULING_TOOLS.some((name) => name === tool)
+
 /** null: another tool. */
 export function readClaudeScheduling(tool: string, input: unknown): SchedulingCall | null {
   const given = isRecord(input) ? input : {}

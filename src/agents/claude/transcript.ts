@@ -1,6 +1,7 @@
 /** What can be told about a session's transcript before it is resumed. Only reads. */
 import { stat } from 'node:fs/promises'
-import type { Env, TranscriptFacts, TranscriptQuery } from '../adapter.ts'
+import type { Env } from '../adapter.ts'
+import type { TranscriptFacts, TranscriptQuery } from '../session-files.ts'
 import { locateClaudeSession } from './locate.ts'
 import { scanTranscript, type TranscriptScan } from './transcript-scan.ts'
 

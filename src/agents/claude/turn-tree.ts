@@ -10,8 +10,9 @@
  * resume a history in which we said something else, or nothing.
  */
 import type { ContentBlock } from '../../contract/conversation.ts'
-import { type Clipped, createClip } from '../../core/history/answer.ts'
+import { type Clipped, createClip, toolUseBlock } from '../../core/history/answer.ts'
 import type { OutsideTurn } from '../../core/history/outside.ts'
+import { describeClaudeTool } from './describe-tool.ts'
 import { isRecord, type Json } from './wire.ts'
 
 /** `task_notification`, `scheduled` and their like are begun by the CLI itself. */
@@ -153,7 +154,8 @@ function textOf(content: readonly unknown[]): string {
 function readBlock(block: Json, clip: (content: unknown) => Clipped): ContentBlock | null {
   if (block.type === 'text' && typeof block.text === 'string') return { type: 'text', text: cut(block.text) }
   if (block.type === 'tool_use' && typeof block.id === 'string') {
-    return { type: 'tool-use', toolUseId: block.id, name: String(block.name), input: block.input ?? null }
+    const [name, input] = [String(block.name), block.input ?? null]
+    return toolUseBlock({ toolUseId: block.id, name, input, ...describeClaudeTool(name, input) })
   }
   if (block.type === 'tool_result' && typeof block.tool_use_id === 'string') {
     return {

@@ -5,7 +5,7 @@
  *
  * - Refused: a resumed process that began no turn and recorded nothing of ours in its transcript, and then exited by
  *   itself with any code, or crashed (SIGSEGV, SIGABRT and the like), or printed nothing until its time was over.
- * - Refused: the model answered 400 to a resumed history, and the context did not overflow.
+ * - Refused: the model did not accept the history itself, for another reason than its length.
  * - An interruption, not a refusal: the process was killed from outside (SIGKILL, SIGTERM, SIGINT, SIGHUP), vanished
  *   together with its keeper, lost its input, or could not be started at all (exit codes 126 and 127); and whatever was
  *   stopped because somebody wanted that. The session is kept and resumed again.
@@ -52,8 +52,8 @@ export const toRefusal = ({ message }: Outcome): Outcome => ({
 export const refusesSession = (outcome: Outcome, resumed: boolean): boolean =>
   resumed && (outcome.name === 'session-missing' || isRefusedHistory(outcome))
 
-/** A 400 that is no overflow says that the stored history itself is not accepted; resuming again will not cure it. */
-const isRefusedHistory = ({ name, apiStatus }: Outcome) => name === 'api-error' && apiStatus === 400
+const isRefusedHistory = ({ name, historyRefused }: Outcome) =>
+  name === 'api-error' && historyRefused === true
 
 export function poisonOf(outcome: Outcome, resumed: boolean): { refused: boolean; message: string } | null {
   if (!refusesSession(outcome, resumed)) return null

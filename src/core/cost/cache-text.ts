@@ -6,7 +6,7 @@ export const CAUSE_TEXTS: Readonly<Record<CacheCause, string>> = {
   'other-tools': 'the agent has other tools than before',
   expired: 'the session was last used longer ago than the cache keeps',
   unknown:
-    'cause unknown: the server may have dropped it early, or CLAUDE.md, settings or the agent may have changed',
+    'cause unknown: the server may have dropped it early, or instructions, settings or the agent may have changed',
 }
 
 /** For the run's events: what was written again, why, and what that cost. */

@@ -3,7 +3,7 @@
  *
  * A request of a resumed session begins with what the session's last request was. So what that one had in the cache at
  * its end (read and written) is what the first request of the next turn should read. If it reads clearly less, that part
- * was written again, at more than ten times the price, and the first of these that differs is named as the cause: the
+ * was written again, at a much higher price, and the first of these that differs is named as the cause: the
  * model, the version of the agent, its tools, the time since; otherwise the cause is unknown. After a compaction the
  * history is another one, and nothing is expected.
  *
@@ -14,7 +14,8 @@
 import type { CacheCause, CacheUse } from '../../contract/cache.ts'
 import type { EventBody } from '../../contract/events.ts'
 import { NO_USAGE, type Usage } from '../../contract/outcome.ts'
-import { priceWeight, type Rates } from './usage.ts'
+import { type Pricing, priceWeight } from './pricing.ts'
+import type { Rates } from './usage.ts'
 
 /** What a session's last call left behind. */
 export interface CacheState {
@@ -37,11 +38,11 @@ export interface CacheTurn {
   /** Of the text that was sent, and of what it would have been with the whole history. */
   sent: { promptTokens: number; transcriptTokens: number } | null
   rates: Rates
+  pricing: Pricing
 }
 
 /** Less than this share is taken for the ways in which requests end differently. */
 const NOTABLE_SHARE = 0.05
-const DEFAULT_TTL_MS = 5 * 60_000
 
 /** How the turn used the cache (null: it was not resumed, or called no model), and what it leaves (null: as before). */
 export function judgeCache(turn: CacheTurn): { use: CacheUse | null; after: CacheState | null } {
@@ -50,7 +51,7 @@ export function judgeCache(turn: CacheTurn): { use: CacheUse | null; after: Cach
   const last = calls.at(-1)
   if (!first || !last) return { use: null, after: compactedState(turn) }
   const tools = toolsOf(turn.events)
-  const { before, resumed, version } = turn
+  const { before, resumed, version, pricing } = turn
   const after: CacheState = {
     model: last.model,
     cachedTokens: last.compactedAfter ? 0 : last.usage.cacheReadTokens + last.usage.cacheWriteTokens,
@@ -72,9 +73,9 @@ export function judgeCache(turn: CacheTurn): { use: CacheUse | null; after: Cach
     readTokens: first.usage.cacheReadTokens,
     writtenTokens: first.usage.cacheWriteTokens,
     rewrittenTokens: rewritten,
-    cause: rewritten > 0 ? causeOf(before, { ...after, model: first.model, at: first.at }) : null,
+    cause: rewritten > 0 ? causeOf(before, { ...after, model: first.model, at: first.at }, pricing) : null,
     rewriteUsd: priced(
-      priceOf({ cacheWriteTokens: rewritten }) - priceOf({ cacheReadTokens: rewritten }),
+      priceOf({ cacheWriteTokens: rewritten }, pricing) - priceOf({ cacheReadTokens: rewritten }, pricing),
       rate,
     ),
     savedUsd: priced(savedWeight(turn, before, calls), rate),
@@ -85,29 +86,37 @@ export function judgeCache(turn: CacheTurn): { use: CacheUse | null; after: Cach
 function causeOf(
   before: CacheState,
   now: { model: string; version: string | null; tools: string | null; at: Date },
+  { cacheTtlMs }: Pricing,
 ): CacheCause {
   if (before.model !== now.model) return 'other-model'
   if (before.version !== null && now.version !== null && before.version !== now.version)
     return 'other-version'
   if (before.tools !== null && now.tools !== null && before.tools !== now.tools) return 'other-tools'
   const idleMs = now.at.getTime() - Date.parse(before.at)
-  return idleMs >= (before.ttlMs ?? DEFAULT_TTL_MS) ? 'expired' : 'unknown'
+  return idleMs >= (before.ttlMs ?? cacheTtlMs) ? 'expired' : 'unknown'
 }
 
 /** In units of the price of one input token; null: there is nothing to compare with. */
-function savedWeight({ sent }: CacheTurn, { baseTokens }: CacheState, calls: readonly Call[]): number | null {
+function savedWeight(
+  { sent, pricing }: CacheTurn,
+  { baseTokens }: CacheState,
+  calls: readonly Call[],
+): number | null {
   const [first] = calls
   if (!first || !sent || baseTokens === null) return null
   const fresh = baseTokens + sent.transcriptTokens
-  const freshWeight = priceOf({ cacheReadTokens: baseTokens, cacheWriteTokens: sent.transcriptTokens })
-  const resumedWeight = priceOf({ ...first.usage, outputTokens: 0 })
-  const later = (calls.length - 1) * priceOf({ cacheReadTokens: fresh - promptOf(first.usage) })
+  const freshWeight = priceOf(
+    { cacheReadTokens: baseTokens, cacheWriteTokens: sent.transcriptTokens },
+    pricing,
+  )
+  const resumedWeight = priceOf({ ...first.usage, outputTokens: 0 }, pricing)
+  const later = (calls.length - 1) * priceOf({ cacheReadTokens: fresh - promptOf(first.usage) }, pricing)
   return freshWeight - resumedWeight + later
 }
 
 const priced = (weight: number | null, rate: number | null) =>
   weight === null || rate === null ? null : weight * rate
-const priceOf = (usage: Partial<Usage>) => priceWeight({ ...NO_USAGE, ...usage })
+const priceOf = (usage: Partial<Usage>, pricing: Pricing) => priceWeight({ ...NO_USAGE, ...usage }, pricing)
 const promptOf = (usage: Usage) => usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens
 
 /** Making room leaves another history, also where the agent does not say that it called a model. */

@@ -1,12 +1,13 @@
 /**
  * What an attempt used and spent, from its stored events.
  *
- * The Claude CLI's cost figures are cumulative over the session, restored on resume, and lost when the process is
- * killed. So none of its totals is used: a process reports what it spent since its last `turn-end`, and those
+ * An agent's totals may be cumulative over the session, restored on resume, and lost when the process is killed. So none
+ * of them is used: a process reports what it spent since its last `turn-end`, and those
  * reports add up. Model calls that no `turn-end` covers (the process died first) are counted from the calls
  * themselves, each message once, and priced at the rate the agent itself last reported for that model.
  */
 import { NO_USAGE, type Usage } from '../../contract/outcome.ts'
+import { type PriceRatios, priceWeight } from './pricing.ts'
 
 export interface ModelSpend {
   model: string
@@ -41,7 +42,7 @@ export interface Spend {
 /** USD per input token by model, as learned from the agent's own reports. */
 export type Rates = Readonly<Record<string, number>>
 
-export function computeSpend(events: readonly SpendEvent[], known: Rates = {}): Spend {
+export function computeSpend(events: readonly SpendEvent[], pricing: PriceRatios, known: Rates = {}): Spend {
   let usage = NO_USAGE
   let costUsd = 0
   let contextTokens: number | null = null
@@ -74,7 +75,7 @@ export function computeSpend(events: readonly SpendEvent[], known: Rates = {}): 
     for (const spend of event.models ?? []) {
       usage = addUsage(usage, spend.usage)
       costUsd += spend.costUsd
-      const weight = priceWeight(spend.usage)
+      const weight = priceWeight(spend.usage, pricing)
       if (weight > 0 && spend.costUsd > 0) rates[spend.model] = spend.costUsd / weight
       if (spend.contextWindow && spend.model === (mainModel || spend.model))
         contextWindow = spend.contextWindow
@@ -87,7 +88,7 @@ export function computeSpend(events: readonly SpendEvent[], known: Rates = {}): 
     usage = addUsage(usage, call.usage)
     const rate = Object.hasOwn(rates, call.model) ? rates[call.model] : undefined
     if (rate === undefined) priced = false
-    else costUsd += rate * priceWeight(call.usage)
+    else costUsd += rate * priceWeight(call.usage, pricing)
   }
   const estimated = uncovered.size > 0
   return {
@@ -107,7 +108,7 @@ interface Call {
 }
 
 /**
- * A turn's end covers the calls before it. But the CLI leaves out a call that was cut off in the middle, although it
+ * A turn's end covers the calls before it. But an agent may leave out a call that was cut off in the middle, although it
  * is paid for: if it reports less than the calls themselves did, the unfinished ones are still to be counted.
  */
 function dropCovered(
@@ -133,11 +134,3 @@ export function addUsage(a: Usage, b: Usage): Usage {
 }
 
 const totalTokens = (u: Usage) => u.inputTokens + u.outputTokens + u.cacheReadTokens + u.cacheWriteTokens
-
-/**
- * A call's price in units of one input token. The vendor's price lists keep these proportions for every model:
- * output 5 ×, cache write 1.25 × (five-minute), cache read 0.1 ×.
- */
-export function priceWeight(u: Usage): number {
-  return u.inputTokens + 5 * u.outputTokens + 1.25 * u.cacheWriteTokens + 0.1 * u.cacheReadTokens
-}

@@ -17,6 +17,8 @@ export interface BriefInput {
   resumed: boolean
   /** A follow-up is due in a session that still knows the brief of the tier that planned it. */
   goesOn: boolean
+  /** Whether one of its tools runs commands. */
+  hasShell: boolean
   /** The agent is asked for its signal by a schema; without one the form is described. */
   bySchema: boolean
 }
@@ -28,7 +30,7 @@ export function composeBrief(input: BriefInput): string {
   const parts = [
     role(input),
     ...(tier.prompt ? [tier.prompt.trim()] : []),
-    may(tier),
+    may(input),
     forbidden(input),
     ...(input.cooldowns.length > 0 ? [limits(input.cooldowns)] : []),
     ...(input.dryRun ? [DRY_RUN] : []),
@@ -51,14 +53,14 @@ function role({ tier, highest, calledFor, resumed }: BriefInput): string {
   return `You now work as ${who}. ${known} Do not run again what has been run.`
 }
 
-function may({ tools, allow }: Tier): string {
+function may({ tier: { allow, tools }, hasShell }: BriefInput): string {
   const commands =
     allow === undefined
       ? 'Commands: any, except those below.'
       : allow.length === 0
         ? 'Commands: only those that merely look and change nothing.'
         : `Commands: those that merely look, and: ${list(allow)}.`
-  return `You may use ${tools.join(', ')}. ${tools.includes('Bash') ? commands : ''}`.trim()
+  return `You may use ${tools.join(', ')}. ${hasShell ? commands : ''}`.trim()
 }
 
 function forbidden({ tier, never, protectedPaths, highest }: BriefInput): string {

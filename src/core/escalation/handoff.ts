@@ -5,6 +5,7 @@
 import { Handoff, type Recommendation } from '../../contract/escalation.ts'
 import type { EventBody } from '../../contract/events.ts'
 import type { RunId } from '../../contract/ids.ts'
+import { aboutTool } from '../../contract/tool.ts'
 
 export interface HandoffInput {
   runId: RunId
@@ -75,8 +76,8 @@ export class CommandLog {
 
   note(body: EventBody): void {
     if (body.type === 'tool-start') {
-      if (SILENT.has(body.name)) return
-      const what = describeInput(body.input)
+      if (body.internal) return
+      const what = aboutTool(body)
       this.#byId.set(body.toolUseId, { tool: body.name, what, outcome: 'unknown', output: '' })
     } else if (body.type === 'tool-end') {
       const command = this.#byId.get(body.toolUseId)
@@ -96,19 +97,6 @@ export class CommandLog {
   get commands(): Command[] {
     return [...this.#byId.values()]
   }
-}
-
-/** They do nothing that another tier would want to know. */
-const SILENT: ReadonlySet<string> = new Set(['StructuredOutput', 'TodoWrite', 'ToolSearch'])
-
-/** In one line: the command, the file, or all of it. */
-export function describeInput(input: unknown): string {
-  if (typeof input !== 'object' || input === null) return String(input ?? '')
-  for (const key of ['command', 'file_path', 'notebook_path', 'path', 'pattern', 'url', 'query', 'prompt']) {
-    const value = (input as Record<string, unknown>)[key]
-    if (typeof value === 'string') return value
-  }
-  return JSON.stringify(input)
 }
 
 function textOf(content: unknown): string {

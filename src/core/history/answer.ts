@@ -3,7 +3,7 @@
  * cut off in the middle of a text, what there was of it. What sub-agents said among themselves is not part of it.
  */
 import type { ContentBlock } from '../../contract/conversation.ts'
-import type { EventBody, EventType } from '../../contract/events.ts'
+import type { EventBody, EventOf, EventType } from '../../contract/events.ts'
 
 export const ANSWER_EVENTS: readonly EventType[] = ['text-end', 'tool-start', 'tool-end', 'attempt-end']
 
@@ -25,7 +25,7 @@ export function composeAnswer(events: readonly EventBody[], clip = createClip())
         blocks.push({ type: 'text', text: event.text })
         break
       case 'tool-start':
-        blocks.push({ type: 'tool-use', toolUseId: event.toolUseId, name: event.name, input: event.input })
+        blocks.push(toolUseBlock(event))
         break
       case 'tool-end':
         blocks.push({
@@ -43,6 +43,22 @@ export function composeAnswer(events: readonly EventBody[], clip = createClip())
   flush()
   return blocks
 }
+
+/** Of what is known about the tool, a message keeps what the input does not say in a neutral form. */
+export const toolUseBlock = ({
+  toolUseId,
+  name,
+  input,
+  kind,
+  questions,
+}: Omit<EventOf<'tool-start'>, 'type'>): Extract<ContentBlock, { type: 'tool-use' }> => ({
+  type: 'tool-use',
+  toolUseId,
+  name,
+  input,
+  ...(kind === undefined ? {} : { kind }),
+  ...(questions === undefined ? {} : { questions }),
+})
 
 export interface ClipLimits {
   /** Of one result, of all results of an answer together, and of each further one. */

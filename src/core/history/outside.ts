@@ -1,5 +1,5 @@
 /**
- * What was said in one of our sessions by somebody else: by hand (`claude --resume`), or by another daemon. It is found
+ * What was said in one of our sessions by somebody else: by hand, with the agent's own program, or by another daemon. It is found
  * in the agent's own file before the session is resumed.
  */
 import type { ContentBlock } from '../../contract/conversation.ts'

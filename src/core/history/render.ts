@@ -36,12 +36,12 @@ export function toParts(blocks: readonly ContentBlock[]): PastPart[] {
 type ToolUse = Extract<ContentBlock, { type: 'tool-use' }>
 type ToolOutcome = Extract<ContentBlock, { type: 'tool-result' }>
 
-function toolPart({ name, input }: ToolUse, result: ToolOutcome | undefined): PastPart {
+function toolPart({ name, input, kind, questions }: ToolUse, result: ToolOutcome | undefined): PastPart {
   const { text, missing } = result ? storedResult(result) : { text: '', missing: 0 }
-  const questions = name === 'AskUserQuestion' ? questionsOf(input) : ''
-  if (questions) {
+  const asked = kind === undefined ? askedIn(input) : (questions ?? [])
+  if (asked.length > 0) {
     const answer = result && !result.isError ? `answered: ${text}` : 'not answered, and no longer open'
-    return { kind: 'text', text: `[asked: ${questions} — ${answer}]` }
+    return { kind: 'text', text: `[asked: ${asked.join(' / ')} — ${answer}]` }
   }
   return {
     kind: 'tool',
@@ -53,11 +53,11 @@ function toolPart({ name, input }: ToolUse, result: ToolOutcome | undefined): Pa
   }
 }
 
-function questionsOf(input: unknown): string {
+/** For messages that were stored before their tools were described: what is asked in the form of a question to the user. */
+function askedIn(input: unknown): string[] {
   const { questions } = (input ?? {}) as { questions?: unknown }
-  if (!Array.isArray(questions)) return ''
+  if (!Array.isArray(questions)) return []
   return questions
-    .map((item) => (item as { question?: unknown }).question)
+    .map((item) => (item as { question?: unknown } | null)?.question)
     .filter((question) => typeof question === 'string')
-    .join(' / ')
 }

@@ -1,6 +1,6 @@
 /** What a job may still spend, over all its attempts and retries. */
 import type { Usage } from '../../contract/outcome.ts'
-import { priceWeight } from '../cost/usage.ts'
+import { priceWeight } from '../cost/pricing.ts'
 
 export interface Budget {
   usd: number | null
@@ -14,14 +14,15 @@ export interface Spent {
 }
 
 /**
- * What tokens cost at most whose price nobody has told yet, because their agent died before it could: the dearest model
- * there is, so that a budget is not blind to them.
+ * What tokens cost at most whose price is not known yet, because their agent died before it reported one. Deliberately
+ * high, whichever agent it is, so that a budget is not blind to them.
  */
 export function costAtMost(usage: Usage): number {
-  return DEAREST_USD_PER_TOKEN * priceWeight(usage)
+  return HIGHEST_USD_PER_TOKEN * priceWeight(usage, HIGHEST_RATIOS)
 }
 
-const DEAREST_USD_PER_TOKEN = 15 / 1_000_000
+const HIGHEST_USD_PER_TOKEN = 15 / 1_000_000
+const HIGHEST_RATIOS = { output: 5, cacheWrite: 1.25, cacheRead: 0.1 }
 
 /** What is left of it. */
 export function remainingOf(budget: Budget, spent: Spent): Budget {

@@ -21,24 +21,23 @@ export interface StopForApi {
   message: string
 }
 
-/** A refused login is tried ten times by Claude Code, which takes minutes; once or twice may be a token being renewed. */
+/** An agent may try a refused login for minutes; once or twice, its token may just be being renewed. */
 const UNAUTHORIZED_RETRIES = 3
-/** About two seconds of Claude Code's own retries. */
+/** What an agent does within the first seconds. */
 const FEW_RETRIES = 2
 
 /** null: the agent may go on trying. */
 export function decidePatience({ retry, triedForMs, holdMs, shortOfPatience }: Patience): StopForApi | null {
-  const { apiStatus, number, delayMs = 0 } = retry
-  if (apiStatus === 401) {
+  const { why, apiStatus, number, delayMs = 0 } = retry
+  if (why === 'auth') {
     return number >= UNAUTHORIZED_RETRIES
       ? { cause: 'unauthorized', message: 'the model refuses the credentials' }
       : null
   }
-  const isLimit = apiStatus === 429
-  if (!isLimit && apiStatus !== undefined && apiStatus < 500) return null
+  if (why === undefined) return null
   const tooLong = delayMs > holdMs || triedForMs + delayMs > holdMs
   if (!tooLong && !(shortOfPatience && number >= FEW_RETRIES)) return null
-  if (isLimit) {
+  if (why === 'rate-limited') {
     return { cause: 'rate-limited', message: `the agent would wait ${formatSpan(delayMs)} for the model` }
   }
   const what = apiStatus === undefined ? 'cannot be reached' : `answers with status ${apiStatus}`

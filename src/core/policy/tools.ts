@@ -2,6 +2,7 @@
  * Whether an agent may use a tool as it wants to: any tool, at any tier. What a shell text would do to services is
  * said besides; whether there is room for that under the cooldowns, the store knows.
  */
+import type { MaybeDescribed } from '../../contract/tool.ts'
 import { actionsOf } from './actions.ts'
 import { withinBudget } from './budget.ts'
 import { examineCommand, observes } from './check.ts'
@@ -18,6 +19,8 @@ export interface ToolCall {
   input: unknown
   /** Where the agent is. */
   cwd: string
+  /** What the agent's adapter knows of it. */
+  described?: MaybeDescribed
 }
 
 export interface ToolDecision {
@@ -55,17 +58,22 @@ function decide(
   surroundings: Omit<Surroundings, 'cwd'>,
   dryRun: boolean,
 ): ToolDecision {
-  const { tool } = call
+  const { tool, described } = call
   const missing = withoutTool(tool, policy)
   if (missing) return missing
   const where = () => ({ ...surroundings, cwd: surroundings.realpath(call.cwd) })
-  if (SHELL_TOOLS.has(tool)) return checkShell(call, policy, where(), dryRun)
+  if (SHELL_TOOLS.has(tool) || described?.kind === 'shell') return checkShell(call, policy, where(), dryRun)
   const key = PATH_KEYS.get(tool)
-  const refusal = key === undefined ? undefined : checkPath(call, key, policy, where())
+  const refusal =
+    key === undefined
+      ? checkWritten(call, policy, where)
+      : checkPath(call, { key, given: valueIn(call.input, key) }, policy, where())
   if (refusal) return refusal
-  const isolated = AGENT_TOOLS.has(tool) ? checkIsolation(call, policy, dryRun) : undefined
+  const isolated =
+    AGENT_TOOLS.has(tool) || described?.kind === 'agent' ? checkIsolation(call, policy, dryRun) : undefined
   if (isolated) return isolated
-  if (dryRun && !toolIsKnownToLook(tool)) return onlyRehearsed(`using ${tool}`, policy)
+  if (dryRun && !toolIsKnownToLook(tool) && described?.kind !== 'read')
+    return onlyRehearsed(`using ${tool}`, policy)
   return { ...NOTHING, decision: 'allow', reason: 'Allowed.' }
 }
 
@@ -133,12 +141,12 @@ function withoutTool(tool: string, { tier, tools, deniedTools }: Policy): ToolDe
 }
 
 function checkShell(
-  { tool, input }: ToolCall,
+  { tool, input, described }: ToolCall,
   policy: Policy,
   surroundings: Surroundings,
   dryRun: boolean,
 ): ToolDecision {
-  const command = valueIn(input, 'command')
+  const command = described?.command ?? valueIn(input, 'command')
   if (typeof command !== 'string') return denied(`${tool} was given no command. Give it one.`, 'input')
   const { decision, found } = examineCommand(command, policy, surroundings)
   const { opaque: _, ...answer } = decision
@@ -153,13 +161,23 @@ function checkShell(
   return { ...answer, actions }
 }
 
+/** A tool that only its adapter knows to change files. One that names none cannot be checked. */
+function checkWritten(call: ToolCall, policy: Policy, where: () => Surroundings): ToolDecision | undefined {
+  if (call.described?.kind !== 'write') return undefined
+  const { paths = [] } = call.described
+  for (const given of paths.length > 0 ? paths : [undefined]) {
+    const refusal = checkPath(call, { key: 'path', given }, policy, where())
+    if (refusal) return refusal
+  }
+  return undefined
+}
+
 function checkPath(
-  { tool, input }: ToolCall,
-  key: string,
+  { tool }: ToolCall,
+  { key, given }: { key: string; given: unknown },
   policy: Policy,
   surroundings: Surroundings,
 ): ToolDecision | undefined {
-  const given = valueIn(input, key)
   if (typeof given !== 'string' || given.trim() === '' || given.includes('\0'))
     return denied(`${tool} was given no path that can be understood (${key}). Give it one.`, 'input')
   for (const text of formsOf(given, surroundings.home)) {

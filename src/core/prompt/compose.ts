@@ -4,7 +4,7 @@
  *
  * Text that Reprise adds is set apart in <reprise> tags, so that neither the model nor a reader takes it for the
  * user's own words. It is also a text of its own: the last text is the user's, exactly as it was written, because that
- * is where an agent looks for its commands (`/compact`).
+ * is where an agent looks for its own commands.
  *
  * What a run is for may add texts (see AddedTexts). Some are said once per session, as is the task itself. When a session has been compacted it may have lost them, so they are said again with the next message.
  */

@@ -2,6 +2,7 @@
 import type { CacheUse } from '../../contract/cache.ts'
 import { type CacheState, judgeCache } from '../../core/cost/cache.ts'
 import { describeCacheUse } from '../../core/cost/cache-text.ts'
+import type { Pricing } from '../../core/cost/pricing.ts'
 import type { Rates } from '../../core/cost/usage.ts'
 import type { AttemptRecord, RunRecord, SessionRecord, StoredEvent } from '../../store/base/records.ts'
 
@@ -9,7 +10,7 @@ export function cacheUseOf(
   { sent }: Pick<RunRecord, 'sent'>,
   attempt: AttemptRecord,
   session: SessionRecord | null,
-  { own, rates }: { own: readonly StoredEvent[]; rates: Rates },
+  { own, rates, pricing }: { own: readonly StoredEvent[]; rates: Rates; pricing: Pricing },
 ): { use: CacheUse | null; after: CacheState | null; note: string | null } {
   const judged = judgeCache({
     events: own,
@@ -21,6 +22,7 @@ export function cacheUseOf(
       transcriptTokens: Math.round(sent.transcriptChars / 4),
     },
     rates,
+    pricing,
   })
   // What only makes room calls the model for that: it is no turn to be compared with others.
   const use = attempt.kind === 'turn' ? judged.use : null

@@ -1,5 +1,6 @@
 /** What a running attempt has done and used so far, from its events as they come in. */
 import type { EventBody, EventType } from '../../contract/events.ts'
+import type { Pricing } from '../../core/cost/pricing.ts'
 import { computeSpend, type Rates, type SpendEvent } from '../../core/cost/usage.ts'
 
 export interface Reading {
@@ -23,13 +24,15 @@ export const METERED: readonly EventType[] = [
 
 export class Meter {
   readonly #rates: Rates
+  readonly #pricing: Pricing
   readonly #calls = new Set<string>()
   readonly #spent: SpendEvent[] = []
   readonly #tools = new Map<string, string>()
   #toolCalls = 0
   #lastActivityAt: Date | null = null
 
-  constructor(rates: Rates) {
+  constructor(rates: Rates, pricing: Pricing) {
+    this.#pricing = pricing
     this.#rates = rates
   }
 
@@ -48,7 +51,7 @@ export class Meter {
   }
 
   read(): Reading {
-    const { usage, costUsd } = computeSpend(this.#spent, this.#rates)
+    const { usage, costUsd } = computeSpend(this.#spent, this.#pricing, this.#rates)
     return {
       modelCalls: this.#calls.size,
       toolCalls: this.#toolCalls,

@@ -1,6 +1,7 @@
 /** What attempts and runs have spent, from their stored events. */
 import type { EventType } from '../../contract/events.ts'
 import { NO_USAGE } from '../../contract/outcome.ts'
+import type { Pricing } from '../../core/cost/pricing.ts'
 import { addUsage, computeSpend, type Rates, type Spend } from '../../core/cost/usage.ts'
 import type { AttemptRecord, RunRecord, RunSpend, StoredEvent } from '../../store/base/records.ts'
 import type { Store } from '../../store/store.ts'
@@ -12,10 +13,13 @@ export type SpendStore = Pick<Store, 'listEvents' | 'listAttempts' | 'getFact'>
 const SPENDING: readonly EventType[] = ['model-call', 'turn-end', 'compaction']
 
 /** What a run has spent, as far as its stored events tell. */
-export async function readSpend(store: SpendStore, run: RunRecord): Promise<RunSpend> {
+export async function readSpend(store: SpendStore, run: RunRecord, pricing: Pricing): Promise<RunSpend> {
   const events = await store.listEvents(run.id, { types: SPENDING })
   return totalOf([
-    ...computeSpends(await store.listAttempts(run.id), events, await readRates(store)).values(),
+    ...computeSpends(await store.listAttempts(run.id), events, {
+      pricing,
+      rates: await readRates(store),
+    }).values(),
   ])
 }
 
@@ -23,13 +27,14 @@ export async function readSpend(store: SpendStore, run: RunRecord): Promise<RunS
 export function computeSpends(
   attempts: readonly AttemptRecord[],
   events: readonly StoredEvent[],
-  known: Rates,
+  { pricing, rates: known }: { pricing: Pricing; rates: Rates },
 ) {
   const spends = new Map<string, Spend>()
   let rates = known
   for (const { id } of attempts.toReversed()) {
     const spend = computeSpend(
       events.filter((e) => e.attemptId === id).flatMap(({ body }) => toSpendEvent(body) ?? []),
+      pricing,
       rates,
     )
     rates = spend.rates

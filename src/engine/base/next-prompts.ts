@@ -2,7 +2,7 @@
  * Prompts that a process may be given after it has ended its turn, instead of being ended. Supervision asks for them
  * through this interface; follow-ups are what it is implemented with.
  */
-import type { AgentAdapter } from '../../agents/adapter.ts'
+import type { Addressee, AgentAdapter } from '../../agents/adapter.ts'
 import type { EventBody, EventOf } from '../../contract/events.ts'
 import type { AttemptDir } from '../../process/attempt-dir.ts'
 import type { AttemptRecord, RunRecord } from '../../store/base/records.ts'
@@ -37,7 +37,7 @@ export interface NextPrompts {
   current: (run: RunRecord) => Promise<RunRecord>
   /** The task that the prompt of a run belongs to; null: the prompt is the task. */
   taskOf: (run: RunRecord) => Promise<string | null>
-  hold: (process: HeldProcess) => Hold
+  hold: (process: HeldProcess & { addressee: Addressee }) => Hold
   /** The agent has taken the prompts with these message ids. */
   noteTaken: (attempt: Pick<AttemptRecord, 'id' | 'runId'>, messageIds: ReadonlySet<string>) => Promise<void>
   /** null: the tool is not one that Reprise takes over. */

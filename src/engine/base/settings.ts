@@ -1,7 +1,7 @@
 /** The settings of the engine: plain values, made from the configuration by the composition root. */
 import type { CheckpointPolicy } from '../../contract/job.ts'
 import type { PermissionMode } from '../../contract/run.ts'
-import type { Tier } from '../../core/escalation/tier.ts'
+import type { TierSettings } from '../../core/escalation/tier.ts'
 import type { PolicyRules } from '../../core/policy/policy.ts'
 import type { ResumeLimits } from '../../core/resume/facts.ts'
 import type { ConfiguredWatch } from '../../core/watch/definition.ts'
@@ -44,7 +44,7 @@ export interface FollowUpSettings {
 }
 
 export interface EscalationSettings {
-  tiers: ReadonlyMap<number, Tier>
+  tiers: ReadonlyMap<number, TierSettings>
   rules: PolicyRules
   maxTier: number
   /** Of a chain that names none. */

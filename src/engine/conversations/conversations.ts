@@ -31,7 +31,7 @@ export interface ConversationDeps {
     | 'truncate'
     | 'retryFrom'
   >
-  agents: Pick<AgentRegistry, 'names' | 'runtime'>
+  agents: Pick<AgentRegistry, 'defaultName' | 'runtime'>
   clock: Clock
   settings: { permissions: PermissionMode; dryRun: boolean }
 }
@@ -96,7 +96,7 @@ export function createConversations(
 
   return {
     createConversation: async (request) => {
-      const agent = request.agent ?? agents.names()[0] ?? 'claude'
+      const agent = request.agent ?? agents.defaultName
       await agents.runtime(agent)
       await checkWorkDir(request.workDir)
       const now = clock.now()

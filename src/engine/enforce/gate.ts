@@ -9,7 +9,7 @@ import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import type { Env, ToolAnswer } from '../../agents/adapter.ts'
 import type { EventOf } from '../../contract/events.ts'
-import { describeInput } from '../../core/escalation/handoff.ts'
+import { aboutTool } from '../../contract/tool.ts'
 import type { Tier } from '../../core/escalation/tier.ts'
 import type { Surroundings } from '../../core/policy/command.ts'
 import { compilePolicy, type Policy } from '../../core/policy/policy.ts'
@@ -94,15 +94,20 @@ export class Gate {
     const { tool, toolUseId, input } = ask
     let what = ''
     try {
-      what = describeInput(input)
+      what = aboutTool(ask)
       const cwd = ask.workDir ?? this.#run.workDir
       const dryRun = this.#run.request.dryRun === true || this.#deps.settings.dryRun
-      const decision = checkTool({ tool, input, cwd }, this.#policy, this.#surroundings(cwd), { dryRun })
+      const decision = checkTool(
+        { tool, input, cwd, described: ask },
+        this.#policy,
+        this.#surroundings(cwd),
+        { dryRun },
+      )
       if (decision.decision === 'deny') return refused({ toolUseId, tool, what }, decision)
       const held = await this.#claim(decision.actions, { toolUseId })
       if (held) return refused({ toolUseId, tool, what }, held)
       this.#underWay?.add(toolUseId)
-      if (isLasting(input)) this.#lasting.add(toolUseId)
+      if (ask.background) this.#lasting.add(toolUseId)
       const answer = !this.#isRuled ? PASS : ({ decision: 'allow' } as const)
       return { answer, refusal: null }
     } catch (error) {
@@ -156,12 +161,6 @@ export class Gate {
     return { cwd: realPath(workDir), home: this.#home, realpath: realPath, exists: existsSync }
   }
 }
-
-const isLasting = (input: unknown) =>
-  typeof input === 'object' &&
-  input !== null &&
-  'run_in_background' in input &&
-  input.run_in_background === true
 
 const PASS = { decision: 'pass' } as const
 /** Of a dry run at no tier: its own rule is the only one. */

@@ -20,6 +20,6 @@ export const isGated = (
 export function canBeHeld({ path, version, capabilities }: Runtime): true {
   if (capabilities.sealing && capabilities.permissionPrompt) return true
   throw new RepriseError('agent-unavailable', `${path} (${version}) cannot be held to rules`, {
-    hint: 'Update the agent: it needs --setting-sources and --strict-mcp-config.',
+    hint: 'Update the agent: this version cannot be kept from acting on the settings of its work directory, or does not ask before it uses a tool.',
   })
 }

@@ -6,6 +6,7 @@
  * Whoever adopts the process comes to the same: what is planned is in the store, and a message is given once however
  * often it is sent.
  */
+import type { Addressee } from '../../agents/adapter.ts'
 import type { AgentRegistry } from '../../agents/registry.ts'
 import type { EventOf } from '../../contract/events.ts'
 import type { FollowUpId } from '../../contract/ids.ts'
@@ -33,12 +34,12 @@ export interface HoldDeps {
 
 export class FollowUpHold implements Hold {
   readonly #deps: HoldDeps
-  readonly #in: HeldProcess
+  readonly #in: HeldProcess & { addressee: Addressee }
   /** Few runs plan anything: the store is asked only about those that may have. */
   #mayHave: boolean
   #told: string | null = null
 
-  constructor(deps: HoldDeps, input: HeldProcess) {
+  constructor(deps: HoldDeps, input: HeldProcess & { addressee: Addressee }) {
     this.#deps = deps
     this.#in = input
     this.#mayHave = input.attempt.process !== null
@@ -49,7 +50,7 @@ export class FollowUpHold implements Hold {
   }
 
   async look(end: EventOf<'turn-end'> | null): Promise<Held> {
-    const { run, attempt, adapter, dir } = this.#in
+    const { run, attempt, adapter, dir, addressee } = this.#in
     const { store, clock, settings, purposes, persist } = this.#deps
     if (!this.#mayHave || attempt.kind !== 'turn' || end?.outcome.name !== 'completed') return null
     if (!purposes.of(run).keepsProcess(run, end)) return null
@@ -68,7 +69,7 @@ export class FollowUpHold implements Hold {
       ...splitAsides(composeFollowUpPrompt({ ...first, now })),
     ]
     await persist(() => store.noteGiven(attempt.sessionId, first.messageId))
-    await persist(() => deliver(dir, adapter.prompt(first.messageId, texts)))
+    await persist(() => deliver(dir, adapter.prompt(first.messageId, texts, addressee)))
     return 'given'
   }
 

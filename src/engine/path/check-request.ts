@@ -11,7 +11,7 @@ import { requireSession } from '../sessions/require-session.ts'
 
 export interface CheckDeps {
   store: Pick<Store, 'getSession' | 'findSession' | 'findConversationOf'>
-  agents: Pick<AgentRegistry, 'names' | 'runtime'>
+  agents: Pick<AgentRegistry, 'defaultName' | 'runtime'>
 }
 
 export interface Checked {
@@ -33,7 +33,7 @@ export async function checkRequest(
       hint: `Say it there: reprise chat ${conversation} (POST /api/conversations/${conversation}/turns).`,
     })
   }
-  const agent = request.agent ?? session?.agent ?? agents.names()[0] ?? 'claude'
+  const agent = request.agent ?? session?.agent ?? agents.defaultName
   await agents.runtime(agent)
   return { agent, session: session?.id ?? null, place: await checkWorkDir(request.workDir) }
 }

@@ -10,9 +10,6 @@ import { type EarlierAttempts, toInterruption } from './history.ts'
 /** No text that fits into so many tokens is longer. */
 const CHARS_PER_TOKEN = 4
 
-/** What the CLI takes for a command of its own, as a user's message. */
-const COMPACT = '/compact'
-
 export interface TextsInput {
   context: RunContext
   decided: AttemptDecision
@@ -24,6 +21,8 @@ export interface TextsInput {
   contextWindow: number | null
   contextThreshold: number
   structuredOutput: boolean
+  /** The agent's own command that makes room; null: it has none. */
+  compactPrompt: string | null
 }
 
 export interface AttemptTexts {
@@ -61,7 +60,9 @@ export async function composeTexts(input: TextsInput): Promise<AttemptTexts> {
   // Only what is sent need be read in full.
   const past = sendsPast(decided, context) ? await context.readWhole(room * CHARS_PER_TOKEN) : {}
   const { texts: prompt, leftOut } =
-    kind === 'compact' ? { texts: [COMPACT], leftOut: null } : composePrompt({ decision, ...text, ...past })
+    kind === 'compact' && input.compactPrompt !== null
+      ? { texts: [input.compactPrompt], leftOut: null }
+      : composePrompt({ decision, ...text, ...past })
   const { texts: whole } = composePrompt({
     decision: { kind: 'fresh', reason: 'forced', carry: 'transcript' },
     ...text,

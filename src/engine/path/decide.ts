@@ -19,6 +19,8 @@ export interface DecideInput {
   earlier: EarlierAttempts
   attempts: readonly AttemptRecord[]
   contextWindow: number | null
+  /** The agent can be asked to make room in its session. */
+  canCompact: boolean
   limits: ResumeLimits
 }
 
@@ -31,18 +33,19 @@ export interface AttemptDecision {
 }
 
 export function decideAttempt(input: DecideInput, now: Date): AttemptDecision {
-  const { context, pinned, contextWindow } = input
+  const { context, pinned, contextWindow, canCompact } = input
   const room = decideRoom(currentAttempts(context.run, input.attempts).map(toPastAttempt))
   const pin = pinned && {
     ...pinned.pin,
-    full: room.kind === 'full',
+    full: room.kind === 'full' || (room.kind === 'overflowed' && !canCompact),
     contextWindow: contextWindow ?? pinned.pin.contextWindow,
   }
   const decision = decideWith(input, pin, now)
   // Too full, by its figures or because it overflowed, and room not made yet: that comes first, if all else allows.
   const tooFull =
-    room.kind === 'overflowed' ||
-    (room.kind === 'open' && decision.kind === 'fresh' && decision.reason === 'context-full')
+    canCompact &&
+    (room.kind === 'overflowed' ||
+      (room.kind === 'open' && decision.kind === 'fresh' && decision.reason === 'context-full'))
   const emptied = tooFull ? decideWith(input, pin && { ...pin, contextTokens: null }, now) : null
   if (emptied?.kind === 'resume') return { decision: emptied, kind: 'compact', roomMade: false }
   return { decision, kind: 'turn', roomMade: room.kind === 'made' && decision.kind === 'resume' }

@@ -100,7 +100,7 @@ async function start(
   if (prepared.tornTranscript) await mendTranscript(deps, agent, attempt, prepared.tornTranscript)
   await prepared.beforeLaunch?.()
   const dir = attemptDir(deps.spool, attempt.id)
-  prepare(dir, plan.input)
+  prepare(dir, plan.input, plan.seed)
   const gate = enforcement.openGate(run, attempt, agent)
   const keeper = await launch({
     attemptId: attempt.id,

@@ -1,4 +1,5 @@
 /** Ends runs and attempts about which there is nothing to read: not started, given up, or left by another daemon. */
+import type { AgentRegistry } from '../../agents/registry.ts'
 import { type ErrorCode, toRepriseError } from '../../contract/errors.ts'
 import type { EventBody } from '../../contract/events.ts'
 import type { Outcome } from '../../contract/outcome.ts'
@@ -22,6 +23,7 @@ import type { Purposes } from '../base/purposes.ts'
 import { identifyKeeper, isOfOther } from './keepers.ts'
 
 export interface EndRunDeps {
+  agents: Pick<AgentRegistry, 'likelyAdapter'>
   store: SpendStore & Pick<Store, 'settleQueued' | 'endAttempt' | 'takeOver' | 'listAttempts'>
   purposes: Pick<Purposes, 'of'>
   clock: Clock
@@ -143,13 +145,13 @@ async function endUnseen(
   attempt: AttemptRecord,
   { strays, unread = 0, ...end }: UnseenEnding,
 ): Promise<void> {
-  const { store, purposes, clock, persist } = deps
+  const { store, agents, purposes, clock, persist } = deps
   const { outcome, next } = end
   const settled = next.kind === 'settle' ? next.outcome : null
   const ending = settled && (await purposes.of(run).readEnding({ run, settled, attempt: null }))
   const from = Math.min(attempt.heldFrom ?? attempt.spoolOffset, attempt.spoolOffset)
   const missing: EventBody[] = unread > from ? [{ type: 'gap', from, to: unread, reason: 'not-read' }] : []
-  const spend = await readSpend(store, run)
+  const spend = await readSpend(store, run, agents.likelyAdapter(run.agent).pricing)
   const at = clock.now()
   await persist(() =>
     store.endAttempt({

@@ -77,8 +77,10 @@ export async function prepareAttempt(
   const contextWindow = purpose.contextWindowOf(run) ?? (await readWindow(store, run, agent.model))
   const limits = settings.resume
   const now = clock.now()
+  const { compactPrompt } = agent.adapter
+  const canCompact = compactPrompt !== null
   const decided = decideAttempt(
-    { context, runtime, place, pinned, earlier, attempts, contextWindow, limits },
+    { context, runtime, place, pinned, earlier, attempts, contextWindow, canCompact, limits },
     now,
   )
   const { decision } = decided
@@ -92,6 +94,7 @@ export async function prepareAttempt(
     contextWindow,
     contextThreshold: limits.contextThreshold,
     structuredOutput: runtime.capabilities.structuredOutput,
+    compactPrompt,
   })
   const newSession = decision.kind === 'resume' ? null : createSession(run, runtime, place, session, now)
   const used = newSession ?? session

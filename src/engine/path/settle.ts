@@ -9,6 +9,7 @@ import type { Clock } from '../../core/clock.ts'
 import { decideNext, type Next, strikesOf } from '../../core/continue/decide.ts'
 import { poisonOf, refusesSession } from '../../core/continue/refused-resume.ts'
 import { turnsLeft } from '../../core/continue/turns.ts'
+import type { Pricing } from '../../core/cost/pricing.ts'
 import type { Redactor } from '../../core/redact/redactor.ts'
 import type { ResumeLimits } from '../../core/resume/facts.ts'
 import { type AttemptDir, readStderrTail } from '../../process/attempt-dir.ts'
@@ -125,7 +126,7 @@ async function settleOnce(deps: SettleDeps, input: SettleInput, strays: number):
   await deps.nextPrompts.noteTaken(attempt, takenAfterFirst(trace))
   const exit = exitOf(input.end, await readStderrTail(input.dir))
   const judged = await judge(deps, purpose, input, trace, exit)
-  const account = await readAccount(deps, trace)
+  const account = await readAccount(deps, trace, input.adapter.pricing)
   const decided = await decide(deps, purpose, trace, judged.outcome, account.spend)
   const known = await readKnown(deps, run, attempt, {
     completed: judged.outcome.name === 'completed',
@@ -139,6 +140,7 @@ async function settleOnce(deps: SettleDeps, input: SettleInput, strays: number):
   const cache = cacheUseOf(run, attempt, await store.getSession(attempt.sessionId), {
     own: trace.own,
     rates: account.own?.rates ?? account.rates,
+    pricing: input.adapter.pricing,
   })
   const usual = deps.agents.find(run.agent)?.model ?? null
   await noteWindow(store, run, usual, account.own?.contextWindow ?? null)
@@ -230,9 +232,9 @@ async function judge(
 }
 
 /** What the run has spent in all, and this attempt of it. */
-async function readAccount({ store }: SettleDeps, { attempts, attempt, events }: Trace) {
+async function readAccount({ store }: SettleDeps, { attempts, attempt, events }: Trace, pricing: Pricing) {
   const rates = await readRates(store)
-  const spends = computeSpends(attempts, events, rates)
+  const spends = computeSpends(attempts, events, { pricing, rates })
   return { rates, spend: totalOf([...spends.values()]), own: spends.get(attempt.id) }
 }
 

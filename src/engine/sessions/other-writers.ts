@@ -7,8 +7,9 @@
  * attempt is then stopped; what others said is taken in when the next one is prepared, and that one starts fresh.
  * Between two daemons the agent that was started later gives way, so that not both do.
  */
-import type { AgentAdapter, SessionHolder } from '../../agents/adapter.ts'
+import type { AgentAdapter } from '../../agents/adapter.ts'
 import type { AgentRegistry } from '../../agents/registry.ts'
+import type { SessionHolder } from '../../agents/session-files.ts'
 import { hasMarker, readMarker } from '../../process/proc.ts'
 import type { AttemptRecord, RunRecord } from '../../store/base/records.ts'
 import type { Store } from '../../store/store.ts'

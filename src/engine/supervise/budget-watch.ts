@@ -1,5 +1,6 @@
 /** Counts what an attempt under way has done and spent, and says when that is over its budget. */
 import type { EventBody } from '../../contract/events.ts'
+import type { Pricing } from '../../core/cost/pricing.ts'
 import { overBudget } from '../../core/job/budget.ts'
 import type { AttemptRecord, RunRecord } from '../../store/base/records.ts'
 import type { Store } from '../../store/store.ts'
@@ -16,11 +17,13 @@ export interface BudgetWatchDeps {
 export class BudgetWatch {
   readonly #deps: BudgetWatchDeps
   readonly #run: RunRecord
+  readonly #pricing: Pricing
   /** Set only for unattended runs and those with a budget. */
   #meter: Meter | null = null
 
-  constructor(deps: BudgetWatchDeps, run: RunRecord) {
+  constructor(deps: BudgetWatchDeps, run: RunRecord, pricing: Pricing) {
     this.#deps = deps
+    this.#pricing = pricing
     this.#run = run
   }
 
@@ -29,7 +32,7 @@ export class BudgetWatch {
     const { store, purposes } = this.#deps
     const purpose = purposes.of(this.#run)
     if (!purpose.unattended && !(await purpose.readAllowance(this.#run))) return
-    const meter = new Meter(await readRates(store))
+    const meter = new Meter(await readRates(store), this.#pricing)
     const query = { attemptId: attempt.id, types: METERED }
     await scanEvents(store, this.#run.id, query, ({ body, at }) => meter.note(body, at))
     this.#meter = meter

@@ -1,5 +1,5 @@
 /** Ends the process of an attempt: a farewell that the agent understands, then signals, each with time to act on it. */
-import type { AgentAdapter, StopCause } from '../../agents/adapter.ts'
+import type { Addressee, AgentAdapter, StopCause } from '../../agents/adapter.ts'
 import { type AttemptDir, closeInput, deliver } from '../../process/attempt-dir.ts'
 import { endAttempt } from '../../process/ladder.ts'
 import type { ProcessIdentity } from '../../process/proc.ts'
@@ -14,6 +14,7 @@ export interface ProcessEndDeps {
 export interface ProcessEndInput {
   attempt: AttemptRecord
   adapter: AgentAdapter
+  addressee: Addressee
   dir: AttemptDir
   keeper: ProcessIdentity
 }
@@ -45,8 +46,8 @@ export class ProcessEnd {
    * does not leave by itself is ended.
    */
   async sayFarewell(cause: StopCause | 'done'): Promise<void> {
-    const { adapter, attempt, dir } = this.#in
-    const { messages, closeInput: close } = adapter.farewell(cause)
+    const { adapter, addressee, attempt, dir } = this.#in
+    const { messages, closeInput: close } = adapter.farewell(cause, addressee)
     try {
       for (const message of messages) await deliver(dir, message)
       if (close) await closeInput(dir)
@@ -57,9 +58,9 @@ export class ProcessEnd {
 
   /** Begins to end the process by force. The first cause counts. */
   force(cause: StopCause): void {
-    const { attempt, keeper, adapter } = this.#in
+    const { attempt, keeper, adapter, addressee } = this.#in
     const { termAfterMs, killAfterMs } = this.#deps.settings
-    const speaks = adapter.farewell(cause).messages.length > 0
+    const speaks = adapter.farewell(cause, addressee).messages.length > 0
     this.#ladder ??= endAttempt({
       attemptId: attempt.id,
       keeper,

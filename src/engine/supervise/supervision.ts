@@ -11,13 +11,14 @@
  * answer is stored before it is delivered, and may be delivered again; what is stored as events has no secrets in it,
  * what is acted on is as the agent said it.
  */
-import type { AgentAdapter, StopCause } from '../../agents/adapter.ts'
+import type { Addressee, AgentAdapter, StopCause } from '../../agents/adapter.ts'
+import type { Message } from '../../agents/protocol.ts'
 import type { EventBody } from '../../contract/events.ts'
 import type { Redactor } from '../../core/redact/redactor.ts'
 import type { SteadyClock } from '../../core/steady-clock.ts'
 import { followTurn, NEW_TURN } from '../../core/turn.ts'
 import type { WatchLimits } from '../../core/watchdog.ts'
-import { type AttemptDir, poke } from '../../process/attempt-dir.ts'
+import { type AttemptDir, deliver, poke, readSeed } from '../../process/attempt-dir.ts'
 import type { Handling } from '../../process/handling.ts'
 import { endStrays } from '../../process/ladder.ts'
 import type { ProcessIdentity } from '../../process/proc.ts'
@@ -35,6 +36,7 @@ import { BudgetWatch, type BudgetWatchDeps } from './budget-watch.ts'
 import { OpenQuestions, type OpenQuestionsDeps } from './open-questions.ts'
 import { ProcessEnd, type ProcessEndDeps } from './process-end.ts'
 import { Intake } from './reading/intake.ts'
+import { startOf } from './reading/spool-reader.ts'
 import type { ReadingThread } from './reading/thread.ts'
 import { StorageFailureNotes, type StorageNotesDeps } from './storage-failure-notes.ts'
 
@@ -104,6 +106,7 @@ export class Supervision {
   #storing: Promise<void> = Promise.resolve()
   #failure: { error: unknown } | null = null
   #turn = NEW_TURN
+  readonly #addressee: Addressee
   /** Up to where what the spool holds has been acted on. */
   #handledTo: number
 
@@ -111,13 +114,15 @@ export class Supervision {
     const { attempt, dir, keeper } = input
     this.#deps = deps
     this.#in = input
+    this.#addressee = { agentSessionId: attempt.agentSessionId }
     const from = attempt.heldFrom ?? attempt.spoolOffset
     this.#handledTo = attempt.spoolOffset
-    this.#tail = new Tail(dir, keeper, from)
+    this.#tail = new Tail(dir, keeper, startOf(input.adapter, from))
     this.#intake = new Intake({
       tail: this.#tail,
       path: dir.out,
       adapter: input.adapter,
+      seed: readSeed(dir),
       redactor: deps.redactor,
       maxLineBytes: deps.settings.maxLineBytes,
       from,
@@ -127,12 +132,12 @@ export class Supervision {
       log: deps.log,
     })
     this.#watch = new AttemptWatch(deps, attempt, from)
-    this.#hold = deps.nextPrompts.hold(input)
+    this.#hold = deps.nextPrompts.hold({ ...input, addressee: this.#addressee })
     this.#api = new ApiWatch(deps, input)
     this.#storageFailureNotes = new StorageFailureNotes(deps, attempt)
     this.#questions = new OpenQuestions(deps, input, () => this.#noteWaiting())
-    this.#budget = new BudgetWatch(deps, input.run)
-    this.#end = new ProcessEnd(deps, input, () => this.#tail.nudge())
+    this.#budget = new BudgetWatch(deps, input.run, input.adapter.pricing)
+    this.#end = new ProcessEnd(deps, { ...input, addressee: this.#addressee }, () => this.#tail.nudge())
   }
 
   /** Resolves when the process is gone and everything it printed is stored; null if detached before that. */
@@ -215,18 +220,19 @@ export class Supervision {
     this.#noteWaiting()
     this.#watch.noteAdopted()
     const nowMs = this.#deps.clock.watchedMs()
-    for (const { body } of turns) this.#turn = followTurn(this.#turn, body, nowMs, attempt.promptId)
+    for (const { body } of turns) this.#follow(body, nowMs)
     await this.#sayGoodbyeIfDone()
     if (attempt.stopCause) this.#end.force(attempt.stopCause as StopCause)
   }
 
   /** Reads up to a batch and stores it. True if there was nothing more to read. */
   async #ingest(last: boolean): Promise<boolean> {
-    const { batch, readTo, missedLine, failures, drained, ...read } = await this.#intake.next(last)
+    const { batch, readTo, missedLine, failures, drained, messages, ...read } = await this.#intake.next(last)
     for (const error of failures)
       this.#deps.log.error({ error, attempt: this.#in.attempt.id }, 'the parser failed on a line')
     const at = this.#deps.clock.now()
     this.#watch.noteOutput(readTo)
+    await this.#reply(messages)
     if (batch.size === 0) {
       this.#noteRead(this.#handledTo, this.#handledTo)
       return drained
@@ -246,15 +252,28 @@ export class Supervision {
     return drained
   }
 
+  /** Before what caused them counts as read: who reads it again delivers them again, which does nothing. */
+  async #reply(messages: readonly Message[]): Promise<void> {
+    for (const message of messages) await this.#deps.persist(() => deliver(this.#in.dir, message))
+  }
+
   /** What the agent waits for is not kept waiting by the disk: should it get lost, it is seen to again. */
   async #attend(batch: EventBatch): Promise<void> {
-    const { promptId } = this.#in.attempt
     if (await answerAsks(this.#deps, this.#in, batch)) this.#hold.notePlanned()
     const nowMs = this.#deps.clock.watchedMs()
-    for (const event of batch.actedOn) this.#turn = followTurn(this.#turn, event, nowMs, promptId)
+    for (const event of batch.actedOn) this.#follow(event, nowMs)
     await this.#sayGoodbyeIfDone()
     // Once its turn is over, somebody waits for whatever still comes.
     if (this.#watch.isOver) this.#deps.store.hurry()
+  }
+
+  #follow(event: EventBody, nowMs: number): void {
+    const { attempt, adapter } = this.#in
+    if (event.type === 'session-start') this.#addressee.agentSessionId = event.agentSessionId
+    this.#turn = followTurn(this.#turn, event, nowMs, {
+      promptId: attempt.promptId,
+      lingerMs: adapter.lingerMs,
+    })
   }
 
   /** What is being read now begins there: should the daemon die of it, the next one finds out (engine/path/quarantine.ts). */

@@ -13,9 +13,10 @@ import { scanEvents } from '../base/events.ts'
 import type { Brief, BriefFacts } from '../base/purpose.ts'
 import type { EscalationSettings } from '../base/settings.ts'
 import type { Cooldowns } from '../enforce/cooldowns.ts'
-import { highestTier, requireChain } from './tiers.ts'
+import { highestTier, requireChain, type TierDeps } from './tiers.ts'
 
 export interface BriefDeps {
+  agents: TierDeps['agents']
   store: Pick<Store, 'getEscalation' | 'listEscalations' | 'listChain' | 'listEvents'>
   redactor: Redactor
   cooldowns: Pick<Cooldowns, 'describeRules'>
@@ -36,8 +37,10 @@ export async function readTierBrief(
   const takesOver = parentRunId !== null && followUpId === null
   const calledFor = takesOver ? ((await deps.store.getEscalation(parentRunId))?.message ?? null) : null
   const resumed = decision.kind === 'resume'
+  const adapter = deps.agents.likelyAdapter(run.agent)
   const brief = composeBrief({
     tier,
+    hasShell: tier.tools.some((tool) => adapter.describeTool(tool, {}).kind === 'shell'),
     highest: Math.min(chain.maxTier, escalation.maxTier, highestTier(deps)),
     ...escalation.rules,
     cooldowns: deps.cooldowns.describeRules(),

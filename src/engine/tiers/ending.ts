@@ -8,7 +8,7 @@ import type { Cooldowns } from '../enforce/cooldowns.ts'
 import { spentByChain } from './budget.ts'
 import { readTierNotices, type TellDeps } from './tell.ts'
 import { nextTierRun, type TierRunDeps } from './tier-run.ts'
-import type { TierSettings } from './tiers.ts'
+import type { TierDeps } from './tiers.ts'
 
 export type TierEndingDeps = TierRunDeps & TellDeps & { cooldowns: Pick<Cooldowns, 'exhausted'> }
 
@@ -66,5 +66,5 @@ export async function readTierEnding(
 }
 
 /** A tier that has been taken out of the configuration since is none to climb to. */
-const missingAbove = ({ settings }: TierSettings, tier: number) =>
+const missingAbove = ({ settings }: TierDeps, tier: number) =>
   settings.escalation.tiers.has(tier + 1) ? [] : [tier]

@@ -34,9 +34,11 @@ export function createTierPurpose(deps: TierPurposeDeps, plain: RunPurpose): Run
       const { tools, deniedTools = [] } = requireChain(deps, run).tier
       return { tools: tools.filter((tool) => !deniedTools.includes(tool)), schema: signalSchema() }
     },
-    rulesOf: ({ links }) => (links.tier === null ? null : requireTier(deps, links.tier)),
-    contextWindowOf: ({ links }) =>
-      deps.settings.escalation.tiers.get(links.tier ?? 0)?.contextWindow ?? null,
+    rulesOf: ({ agent, links }) => (links.tier === null ? null : requireTier(deps, links.tier, agent)),
+    contextWindowOf: ({ agent, links }) =>
+      deps.settings.escalation.tiers.has(links.tier ?? 0)
+        ? requireTier(deps, links.tier ?? 0, agent).contextWindow
+        : null,
 
     readAllowance: (run) => readTierAllowance(deps.store, run),
 

@@ -9,9 +9,10 @@ import type { EscalationSettings } from '../base/settings.ts'
 import { buildRun } from '../path/build-run.ts'
 import type { Checked } from '../path/check-request.ts'
 import { turnLimitsOf } from '../path/turn-limits.ts'
-import { highestTier, requireChain, requireTier } from './tiers.ts'
+import { highestTier, requireChain, requireTier, type TierDeps } from './tiers.ts'
 
 export interface TierRunDeps {
+  agents: TierDeps['agents']
   clock: Clock
   settings: { escalation: EscalationSettings; dryRun: boolean }
 }
@@ -30,7 +31,12 @@ export function refuseTierOptions(request: CreateRun): void {
 /** The first run of a chain. */
 export function firstTierRun(deps: TierRunDeps, request: CreateRun, { agent, session }: Checked): NewRun {
   const { escalation } = deps.settings
-  const tier = requireTier(deps, request.tier ?? 1)
+  const tier = requireTier(deps, request.tier ?? 1, agent)
+  if (tier.tools.length === 0) {
+    throw new RepriseError('bad-request', `tier: tier ${tier.number} has no tools for the agent ${agent}`, {
+      hint: `Name them under tiers.${tier.number}.tools.${agent} in the configuration.`,
+    })
+  }
   const maxTier = Math.min(request.maxTier ?? escalation.maxTier, escalation.maxTier, highestTier(deps))
   if (maxTier < tier.number) {
     throw new RepriseError('bad-request', `tier: ${tier.number} is above the highest allowed, ${maxTier}`, {
@@ -77,7 +83,7 @@ export function firstTierRun(deps: TierRunDeps, request: CreateRun, { agent, ses
 export function nextTierRun(deps: TierRunDeps, before: RunRecord, toTier: number, spentUsd: number): NewRun {
   const { chain } = before.request
   if (!chain) throw new Error(`run ${before.id} belongs to no chain`)
-  const tier = requireTier(deps, toTier)
+  const tier = requireTier(deps, toTier, before.agent)
   const left = chain.budgetUsd === null ? null : Math.max(0, chain.budgetUsd - spentUsd)
   return buildRun({
     ...atTier(deps, tier),

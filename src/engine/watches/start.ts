@@ -1,4 +1,5 @@
 /** Begins a queued cycle: what its first run is told, in which session, and until when the whole may take. */
+import type { AgentRegistry } from '../../agents/registry.ts'
 import { toRepriseError } from '../../contract/errors.ts'
 import type { SessionId } from '../../contract/ids.ts'
 import type { Redactor } from '../../core/redact/redactor.ts'
@@ -20,6 +21,7 @@ export type StartCycleDeps = EndCycleDeps &
   CheckDeps &
   TierRunDeps & {
     store: Pick<Store, 'startCycle' | 'listSpendOfWatch' | 'listCycles' | 'updateWatch' | 'getSession'>
+    agents: Pick<AgentRegistry, 'names'>
     redactor: Redactor
     settings: { maxDurationMs: number }
   }
@@ -119,7 +121,7 @@ type Remembering =
 /** That of the session, as for every run; of one whose agent is not configured any more, the first there is. */
 async function agentOf({ store, agents }: StartCycleDeps, memory: Remembering): Promise<string | undefined> {
   const session = memory.kind === 'resume' ? await store.getSession(memory.sessionId) : null
-  return session && !agents.names().includes(session.agent) ? agents.names()[0] : undefined
+  return session && !agents.names().includes(session.agent) ? agents.defaultName : undefined
 }
 
 async function decideHowItRemembers(

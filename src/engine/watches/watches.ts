@@ -9,7 +9,7 @@ import type { Store } from '../../store/store.ts'
 import type { WatchRecord } from '../../store/watches/records.ts'
 import type { Notifications } from '../base/notifications.ts'
 import { checkWorkDir } from '../path/check-request.ts'
-import { highestTier, type TierSettings } from '../tiers/tiers.ts'
+import { highestTier, type TierDeps } from '../tiers/tiers.ts'
 import type { WatchEngine } from './api.ts'
 import { type CycleDeps, type CycleHooks, createCycles, stopCycle } from './cycles.ts'
 import { describeCycles, describeWatch } from './describe.ts'
@@ -19,7 +19,7 @@ import { createTriggers, type TriggerDeps } from './triggers.ts'
 
 export type WatchDeps = CycleDeps &
   TriggerDeps &
-  TierSettings & {
+  TierDeps & {
     store: Pick<Store, 'listWatches' | 'addWatch' | 'updateWatch' | 'removeWatch' | 'listCycles'>
     agents: Pick<AgentRegistry, 'runtime'>
     notifications: Pick<Notifications, 'targets'>

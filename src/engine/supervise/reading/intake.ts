@@ -8,7 +8,7 @@
 import type { Tail } from '../../../process/tail.ts'
 import { EventBatch } from '../../../store/runs/event-batch.ts'
 import type { Log } from '../../base/log.ts'
-import { resumeAt, SpoolReader, type SpoolReaderInput, type Taken } from './spool-reader.ts'
+import { resumeAt, SpoolReader, type SpoolReaderInput, startOf, type Taken } from './spool-reader.ts'
 import type { CrossedBatch, ReadingThread, ThreadReader } from './thread.ts'
 
 export interface IntakeInput extends Omit<SpoolReaderInput, 'adapter'> {
@@ -74,10 +74,10 @@ export class Intake {
   }
 
   #move(): void {
-    const { thread, path, adapter, maxLineBytes } = this.#in
+    const { thread, path, adapter, seed, maxLineBytes } = this.#in
     if (!this.#mayMove || !thread.prepare()) return
     this.#in.log.info({ path }, 'prints so much that it is read in a thread')
-    this.#there = thread.open({ path, adapter: adapter.name, maxLineBytes, ...this.#at })
+    this.#there = thread.open({ path, adapter: adapter.name, seed, maxLineBytes, ...this.#at })
     // It may hold a long unfinished line, which the thread reads again.
     this.#here = new SpoolReader({ ...this.#in, ...this.#at })
     this.#askAhead(this.#there)
@@ -112,7 +112,7 @@ export class Intake {
     this.#there = null
     this.#ahead = []
     this.#mayMove = false
-    this.#in.tail.seek(this.#at.from)
+    this.#in.tail.seek(startOf(this.#in.adapter, this.#at.from))
     this.#here = new SpoolReader({ ...this.#in, ...this.#at })
   }
 }

@@ -4,7 +4,7 @@ import type { MessagePort } from 'node:worker_threads'
 import type { AgentAdapter } from '../../../agents/adapter.ts'
 import type { Redactor } from '../../../core/redact/redactor.ts'
 import { FIRST_CHUNK, nextChunkSize } from '../../../process/chunk-size.ts'
-import { SpoolReader } from './spool-reader.ts'
+import { SpoolReader, startOf } from './spool-reader.ts'
 import type { CrossedBatch, FromThread, OpenReader, ToThread } from './thread.ts'
 
 export interface ServeInput {
@@ -46,10 +46,10 @@ class FileReader {
   #offset: number
   #chunk = FIRST_CHUNK
 
-  constructor({ path, maxLineBytes, from, storedTo }: OpenReader, adapter: AgentAdapter, redactor: Redactor) {
+  constructor({ path, adapter: _, ...reader }: OpenReader, adapter: AgentAdapter, redactor: Redactor) {
     this.#file = openSync(path, 'r')
-    this.#reader = new SpoolReader({ adapter, redactor, maxLineBytes, from, storedTo })
-    this.#offset = from
+    this.#reader = new SpoolReader({ ...reader, adapter, redactor })
+    this.#offset = startOf(adapter, reader.from)
   }
 
   read(last: boolean): CrossedBatch {

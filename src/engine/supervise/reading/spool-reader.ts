@@ -5,17 +5,24 @@
  * A reader may be given up after any `take` and another one begun at `resumeAt` of what was taken: that is what happens
  * when a daemon dies, and when reading moves to a thread or back. Bytes before `storedTo` are read again only for what
  * was held back of them; no event comes of them a second time.
+ *
+ * Protocol state is not stored. For an adapter that has some, every reader is given the whole spool: lines before `from`
+ * only bring the protocol to where it was.
  */
 import type { AgentAdapter } from '../../../agents/adapter.ts'
+import type { LineReading, Message, ProtocolSeed } from '../../../agents/protocol.ts'
 import { Deltas } from '../../../core/redact/deltas.ts'
 import type { Redactor } from '../../../core/redact/redactor.ts'
 import { LineSplitter, type Piece } from '../../../process/line-splitter.ts'
 import { EventBatch } from '../../../store/runs/event-batch.ts'
 
 export interface SpoolReaderInput {
-  adapter: Pick<AgentAdapter, 'parseLine'>
+  adapter: Pick<AgentAdapter, 'output'>
+  /** For adapters that keep protocol state. */
+  seed: ProtocolSeed
   redactor: Redactor
   maxLineBytes: number
+  /** Where what is held back begins, or else `storedTo`. The bytes themselves are given from `startOf` on. */
   from: number
   storedTo: number
 }
@@ -33,6 +40,8 @@ export interface Taken {
   missedLine: boolean
   /** Why lines could not be understood. */
   failures: string[]
+  /** What the agent is to be sent because of what was read. */
+  messages: Message[]
 }
 
 /** How much is read before it is stored. Bounds memory and the size of a transaction. */
@@ -40,8 +49,12 @@ export const BATCH_BYTES = 2 << 20
 
 export const resumeAt = ({ offset, heldFrom }: Pick<Taken, 'offset' | 'heldFrom'>) => heldFrom ?? offset
 
+/** Where the bytes begin that a reader must be given. */
+export const startOf = ({ output }: SpoolReaderInput['adapter'], from: number) => (output.stateful ? 0 : from)
+
 export class SpoolReader {
-  readonly #adapter: SpoolReaderInput['adapter']
+  readonly #read: (line: string) => LineReading
+  readonly #from: number
   readonly #storedTo: number
   readonly #splitter: LineSplitter
   readonly #deltas: Deltas
@@ -50,11 +63,12 @@ export class SpoolReader {
   #readTo: number
   #bytes = 0
 
-  constructor({ adapter, redactor, maxLineBytes, from, storedTo }: SpoolReaderInput) {
-    this.#adapter = adapter
+  constructor({ adapter, seed, redactor, maxLineBytes, from, storedTo }: SpoolReaderInput) {
+    this.#read = openOutput(adapter, seed)
+    this.#from = from
     this.#storedTo = storedTo
-    this.#readTo = from
-    this.#splitter = new LineSplitter(maxLineBytes, from)
+    this.#readTo = startOf(adapter, from)
+    this.#splitter = new LineSplitter(maxLineBytes, this.#readTo)
     this.#deltas = new Deltas(redactor)
     this.#redactor = redactor
     this.#taken = nothing(redactor)
@@ -77,18 +91,23 @@ export class SpoolReader {
   }
 
   take(): Taken {
-    const taken = {
-      ...this.#taken,
-      readTo: this.#readTo,
-      offset: this.#splitter.position,
-      heldFrom: this.#deltas.since,
-    }
+    const taken = { ...this.#taken, readTo: this.#readTo, ...this.#position() }
     this.#taken = nothing(this.#redactor)
     this.#bytes = 0
     return taken
   }
 
+  #position(): Pick<Taken, 'offset' | 'heldFrom'> {
+    const { position } = this.#splitter
+    if (position >= this.#from) return { offset: position, heldFrom: this.#deltas.since }
+    return { offset: this.#storedTo, heldFrom: this.#from < this.#storedTo ? this.#from : null }
+  }
+
   #parse(piece: Piece): void {
+    if (piece.end <= this.#from) {
+      this.#replay(piece)
+      return
+    }
     if (piece.end <= this.#storedTo) {
       this.#recall(piece)
       return
@@ -101,7 +120,10 @@ export class SpoolReader {
       return
     }
     try {
-      batch.add(this.#deltas.pass(this.#adapter.parseLine(piece.text), from), piece.text)
+      const { events, messages } = this.#read(piece.text)
+      // First: the agent waits for them, whether or not its line can be stored.
+      if (messages) this.#taken.messages.push(...messages)
+      batch.add(this.#deltas.pass(events, from), piece.text)
     } catch (error) {
       failures.push(String(error))
       batch.add([{ type: 'gap', from, to, reason: 'parser-failed' }])
@@ -109,19 +131,39 @@ export class SpoolReader {
     }
   }
 
+  /** Handled before: only the protocol must know of it. */
+  #replay(piece: Piece): void {
+    if (piece.kind === 'gap') return
+    try {
+      this.#read(piece.text)
+    } catch {
+      // It was told of when the line was read first.
+    }
+  }
+
   /** Stored before, all but what was held back: that is held back again. */
   #recall(piece: Piece): void {
     if (piece.kind === 'gap') return
     try {
-      this.#deltas.pass(this.#adapter.parseLine(piece.text), piece.from)
+      this.#deltas.pass(this.#read(piece.text).events, piece.from)
     } catch {
       // It was told of when the line was read first.
     }
   }
 }
 
+function openOutput(
+  { output }: SpoolReaderInput['adapter'],
+  seed: ProtocolSeed,
+): (line: string) => LineReading {
+  if (!output.stateful) return (line) => ({ events: output.parseLine(line) })
+  const protocol = output.createProtocol(seed)
+  return (line) => protocol.read(line)
+}
+
 const nothing = (redactor: Redactor) => ({
   batch: new EventBatch(redactor),
   missedLine: false,
   failures: [] as string[],
+  messages: [] as Message[],
 })

@@ -8,6 +8,7 @@
  * time: it is not tried again.
  */
 import type { Worker } from 'node:worker_threads'
+import type { ProtocolSeed } from '../../../agents/protocol.ts'
 import type { PlainBatch } from '../../../store/runs/event-batch.ts'
 import type { Log } from '../../base/log.ts'
 import type { Taken } from './spool-reader.ts'
@@ -22,6 +23,7 @@ export interface CrossedBatch extends Omit<Taken, 'batch'> {
 export interface OpenReader {
   path: string
   adapter: string
+  seed: ProtocolSeed
   maxLineBytes: number
   from: number
   storedTo: number

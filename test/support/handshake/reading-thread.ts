@@ -1,0 +1,12 @@
+/** A reading thread that knows the adapter made for tests. */
+import { parentPort, workerData } from 'node:worker_threads'
+import { Redactor, type RedactorOptions } from '../../../src/core/redact/redactor.ts'
+import { serveReaders } from '../../../src/engine/supervise/reading/serve.ts'
+import { handshakeAdapter } from './adapter.ts'
+
+if (!parentPort) throw new Error('to be started as a thread')
+serveReaders({
+  port: parentPort,
+  adapters: [handshakeAdapter],
+  redactor: new Redactor(workerData as RedactorOptions),
+})
