@@ -504,7 +504,6 @@ class Play {
         poison: null,
         contextTokens: null,
         contextWindow: null,
-        costUsd: 0,
       },
       spend: run.spend,
       resultText: null,

@@ -27,7 +27,7 @@ import {
 } from '../../store/base/records.ts'
 import type { Pause } from '../../store/obstacles/obstacles.ts'
 import { isUnattended, readAllowance } from '../accounting/allowance.ts'
-import { readSpend } from '../accounting/spend.ts'
+import { settleSpend } from '../accounting/spend.ts'
 import { Detached, persist } from '../base/persist.ts'
 import { endingOfTurn } from '../conversations/ending.ts'
 import { guarded, openDesk, openGate } from '../enforce/enforcement.ts'
@@ -349,21 +349,24 @@ async function endUnseen(
   { strays, unread = 0, ...ending }: UnseenEnding,
 ): Promise<void> {
   const { outcome, next } = ending
+  // What it did is lost, what it cost is not.
+  const { own, total: spend } = await settleSpend(parts, run, attempt)
   const turn =
     next.kind === 'settle' ? await endingOfTurn(parts, { run, settled: next.outcome, took: null }) : null
-  const notices = next.kind === 'settle' ? await noticesOfEnd(parts, run, next.outcome) : []
+  const notices = next.kind === 'settle' ? await noticesOfEnd(parts, { ...run, spend }, next.outcome) : []
   const tier =
-    next.kind === 'settle' ? await endingOfTier(parts, { run, settled: next.outcome, ending: null }) : null
+    next.kind === 'settle'
+      ? await endingOfTier(parts, { run: { ...run, spend }, settled: next.outcome, ending: null })
+      : null
   const from = Math.min(attempt.heldFrom ?? attempt.spoolOffset, attempt.spoolOffset)
   const missing: EventBody[] = unread > from ? [{ type: 'gap', from, to: unread, reason: 'not-read' }] : []
-  const spend = await readSpend(parts, run)
   const at = parts.clock.now()
   await persist(parts, () =>
     parts.store.endAttempt({
       ...ending,
       attempt,
       exitCode: null,
-      costUsd: null,
+      costUsd: own.costUsd,
       session: {
         agentSessionId: null,
         turns: 0,
@@ -371,9 +374,7 @@ async function endUnseen(
         poison: null,
         contextTokens: null,
         contextWindow: null,
-        costUsd: 0,
       },
-      // What it did is lost, what it cost is not.
       spend,
       done: run.done,
       resultText: run.resultText,

@@ -22,8 +22,7 @@ import {
 } from '../../store/base/records.ts'
 import { isUnattended, wasRaised } from '../accounting/allowance.ts'
 import { cacheUseOf } from '../accounting/cache-use.ts'
-import { noteRates, readRates } from '../accounting/rates.ts'
-import { computeSpends, totalOf } from '../accounting/spend.ts'
+import { settleSpend } from '../accounting/spend.ts'
 import { noteWindow } from '../accounting/windows.ts'
 import { persist } from '../base/persist.ts'
 import { endingOfTurn } from '../conversations/ending.ts'
@@ -121,10 +120,8 @@ async function settleOnce(parts: EngineParts, input: SettleInput): Promise<void>
   const concluded = run.links.tier === null ? judged : concludes(judged, exitCode)
   // It may repeat what the agent wrote to stderr.
   const outcome = { ...concluded, message: parts.redactor.text(concluded.message) }
-  const rates = await readRates(store)
-  const spends = computeSpends(attempts, events, rates)
-  const spend = totalOf([...spends.values()])
-  const ownSpend = spends.get(attempt.id)
+  // Before the end is stored: prices that are known twice are no harm, forgotten ones would leave budgets blind.
+  const { own: ownSpend, total: spend } = await settleSpend(parts, run, attempt)
   const progressed = new Set(events.filter(addsSomething).map((event) => event.attemptId))
   const unattended = isUnattended(run)
   const outdated = attempt.number <= run.outdatedAttempts
@@ -194,7 +191,7 @@ async function settleOnce(parts: EngineParts, input: SettleInput): Promise<void>
   })
   const cache = cacheUseOf(run, attempt, await store.getSession(attempt.sessionId), {
     own,
-    rates: ownSpend?.rates ?? rates,
+    rates: ownSpend.rates,
   })
   const done = {
     modelCalls: new Set(events.flatMap(callOf)).size,
@@ -204,15 +201,13 @@ async function settleOnce(parts: EngineParts, input: SettleInput): Promise<void>
   const turnEnd = attempt.kind === 'turn' ? endOfTurn(own, attempt.promptId) : null
   const resultText = outdated ? null : (turnEnd?.text ?? run.resultText)
   const usual = parts.agents.find(run.agent)?.model ?? null
-  await noteWindow(parts, run, usual, ownSpend?.contextWindow ?? null)
+  await noteWindow(parts, run, usual, ownSpend.contextWindow)
   if (tookPrompt && run.links.parentRunId) await consumeHandoff(parts, run.id)
   const tier = await endingOfTier(parts, {
     run: { ...run, spend },
     settled: next.kind === 'settle' ? next.outcome : null,
     ending: { structured: turnEnd?.structured, text: turnEnd?.text ?? null, exitCode },
   })
-  // Before the end is stored: known twice is no harm, forgotten would leave budgets blind.
-  if (ownSpend) await noteRates(store, rates, ownSpend.rates)
   const notices =
     next.kind === 'settle'
       ? await noticesOfEnd(parts, { ...run, spend, done, resultText }, next.outcome)
@@ -226,16 +221,15 @@ async function settleOnce(parts: EngineParts, input: SettleInput): Promise<void>
       outdatedAttempts: run.outdatedAttempts,
       outcome,
       exitCode,
-      costUsd: ownSpend?.costUsd ?? null,
+      costUsd: ownSpend.costUsd,
       session: {
         agentSessionId: reportedSession(own, attempt),
         turns: tookPrompt ? 1 : 0,
         told: known.standing ? { told: attempt.told, compacted: own.some(isCompaction) } : null,
         poison: poisonOf(outcome, attempt.resumed),
         cacheState: cache.after,
-        contextTokens: ownSpend?.contextTokens ?? null,
-        contextWindow: ownSpend?.contextWindow ?? null,
-        costUsd: ownSpend?.costUsd ?? 0,
+        contextTokens: ownSpend.contextTokens,
+        contextWindow: ownSpend.contextWindow,
       },
       cacheUse: cache.use,
       acquitted: acquitted?.sessionId ?? null,
