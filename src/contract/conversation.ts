@@ -14,6 +14,8 @@ export const ContentBlock = z.discriminatedUnion('type', [
     /** Characters of the content that the message lacks at its end. The run's events have all of it. */
     clipped: z.number().int().optional(),
   }),
+  /** The agent has forgotten all that was said before (`/clear`). */
+  z.object({ type: z.literal('memory-cleared') }),
 ])
 export type ContentBlock = z.infer<typeof ContentBlock>
 
@@ -56,6 +58,8 @@ export const ConversationAgent = z.object({
   session: SessionId.schema.nullable(),
   /** The last turn its session has seen. */
   seenTurn: z.number().int().nullable(),
+  /** The turn in which its memory was cleared: it knows nothing older, and is not given it again. null: it never was. */
+  clearedTurn: z.number().int().nullable(),
 })
 
 export const Conversation = z.object({

@@ -120,6 +120,8 @@ export const EventBody = z.discriminatedUnion('type', [
       .optional(),
   }),
   kind('compaction', { preTokens: z.number().optional(), postTokens: z.number().optional() }),
+  /** The agent has forgotten all that was said before (`/clear`). */
+  kind('memory-clear', {}),
   /** How many sub-agents work in the background now. */
   kind('background', { tasks: z.number().int() }),
   /** The agent says its turn is over. `outcome` is its own word for it; the attempt's is in `attempt-end`. */

@@ -22,7 +22,7 @@ import type { EngineParts } from '../parts.ts'
 import { toSpendEvent } from './meter.ts'
 import { noteRates, readRates } from './rates.ts'
 
-export const SPENDING: readonly EventType[] = ['model-call', 'turn-end', 'compaction']
+export const SPENDING: readonly EventType[] = ['model-call', 'turn-end', 'compaction', 'memory-clear']
 const STREAMED: readonly EventType[] = ['text-delta', 'thinking-delta', 'tool-input-delta']
 
 /** What an attempt that ends now has spent, and its run with it. May be repeated, with the same result. */

@@ -4,6 +4,7 @@ import type { Conversation, ConversationDetail, Message } from '../../contract/c
 import type { RunEvent } from '../../contract/events.ts'
 import type { Attempt, PendingQuestion, Run } from '../../contract/run.ts'
 import type { Session } from '../../contract/session.ts'
+import { clearedTurnOf } from '../../core/history/view.ts'
 import type {
   AttemptRecord,
   ConversationRecord,
@@ -157,6 +158,7 @@ export function describeConversationDetail(
       epoch,
       session: sessionId,
       seenTurn,
+      clearedTurn: clearedTurnOf(agent, messages),
     })),
     messages: messages.map(describeMessage),
   }

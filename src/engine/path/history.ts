@@ -28,7 +28,9 @@ export async function readPastTurns(
   const seen = new Set<SessionId>()
   for (let id = sessionId; id !== null && !seen.has(id); ) {
     seen.add(id)
-    past.push(...(await pastOfSession(store, id, run)))
+    const { turns, cleared } = await pastOfSession(store, id, run)
+    past.push(...turns)
+    if (cleared) break
     id = (await store.getSession(id))?.continues ?? null
   }
   let room = wholeChars
@@ -45,14 +47,25 @@ export async function readPastTurns(
 /** A run of ours, or what somebody said in the session outside Reprise. */
 type Past = { at: Date } & ({ by: RunRecord; outside?: never } | { by?: never; outside: KnownOutsideTurn })
 
-/** Newest first. */
-async function pastOfSession(store: Store, id: SessionId, run: RunRecord): Promise<Past[]> {
+/** Newest first. `cleared`: what came before them the agent was told to forget. */
+async function pastOfSession(
+  store: Store,
+  id: SessionId,
+  run: RunRecord,
+): Promise<{ turns: Past[]; cleared: boolean }> {
   const past: Past[] = (await store.listOutsideTurns(id)).map((outside) => ({ at: outside.saidAt, outside }))
   for await (const by of runsOfSession(store, id)) {
     if (by.id < run.id && by.attemptCount > 0 && !isSameJob(by, run)) past.push({ at: by.createdAt, by })
   }
-  return past.sort((a, b) => b.at.getTime() - a.at.getTime())
+  const turns = past.sort((a, b) => b.at.getTime() - a.at.getTime())
+  for (const [index, { by }] of turns.entries()) {
+    if (by && (await clearsMemory(store, by))) return { turns: turns.slice(0, index), cleared: true }
+  }
+  return { turns, cleared: false }
 }
+
+const clearsMemory = async (store: Store, { id, prompt }: RunRecord) =>
+  prompt.startsWith('/') && (await store.countEvents(id, 'memory-clear')) > 0
 
 async function* runsOfSession(store: Store, sessionId: SessionId): AsyncGenerator<RunRecord> {
   for (let cursor: string | null | undefined; cursor !== null; ) {

@@ -47,6 +47,7 @@ const RELEVANT: readonly EventType[] = [
   'rate-limit',
   'retry-wait',
   'compaction',
+  'memory-clear',
   'background',
   'question-cancel',
 ]
