@@ -37,7 +37,7 @@ const WANTED: Readonly<Record<Attention, string>> = {
   auth: 'the agent to be logged in',
   quarantine: 'your word that it may be tried again, although the daemon died of it',
   'work-dir': 'somebody to look at its directory, which is not as its agent left it',
-  outage: 'somebody to find out why the model has been away for so long',
+  outage: 'somebody to find out why the model cannot be reached',
   limit: 'somebody to find out why the account is still limited',
 }
 
