@@ -32,5 +32,7 @@ export const Agent = z.object({
   capabilities: Capabilities.nullable(),
   loggedIn: z.boolean().nullable(),
   simulated: z.boolean(),
+  /** Where a connection to its model can be tried; null: that is not known, or it goes through a proxy. */
+  connectsTo: z.string().nullable(),
 })
 export type Agent = z.infer<typeof Agent>

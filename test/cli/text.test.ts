@@ -119,6 +119,7 @@ describe('agents', () => {
     },
     loggedIn: true,
     simulated: false,
+    connectsTo: null,
   }
   const statusOf = (...agents: Agent[]) => checkAgents(agents).map((check) => check.status)
 
