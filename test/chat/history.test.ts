@@ -449,7 +449,15 @@ class Play {
       newSession: resumed ? null : used,
       place,
       revision: context.revision,
-      events: () => [],
+      events: (number) => [
+        {
+          type: 'attempt-start',
+          number,
+          agentSessionId: used.agentSessionId,
+          resumed: resumed !== null,
+          carry: decision.carry,
+        },
+      ],
     })
     expect(attempt === null).toBe(changed)
     if (attempt === null) return this.#start(null)
@@ -510,7 +518,7 @@ class Play {
       strikes: ended.name === 'crashed' ? 1 : 0,
       done: { modelCalls: 0, toolCalls: 0, refusals: 0 },
       next: goesOn ? { kind: 'retry', notBefore: at, why: '' } : { kind: 'settle', outcome: ended },
-      events: [],
+      events: [{ type: 'attempt-end', number: attempt.number, outcome: ended, exitCode: 0, strays: 0 }],
       turn: await endingOfTurn(parts, {
         run,
         settled: goesOn ? null : ended,
@@ -611,6 +619,8 @@ class Play {
     // own earlier turns, from before the boundary: they are part of the conversation.) What earlier attempts at the
     // same question said will be part of its answer.
     const own = this.#said.get(run.id) ?? []
+    // They have been seen: the agent knows all of them, from its session or because it is told.
+    expect(own.filter((word) => !heard.includes(word))).toEqual([])
     const allowed = [...words(before), run.prompt, ...own]
     expect(inFront.filter((word) => !allowed.includes(word))).toEqual([])
   }
@@ -634,6 +644,23 @@ const FOUND_ONCE: Step[][] = [
     { do: 'start', raced: null, at: 0 },
     { do: 'crash', accepted: true, recorded: false, again, compacts: false },
     { do: 'turn', agent: 0, compacts: false, command: false },
+  ]),
+  // Two attempts in a row die before their session has anything of them: the third knows what both have said. The second
+  // may also have said nothing, or the first may have been recorded and those after it not.
+  ...[
+    [false, false, true],
+    [false, false, false],
+    [true, false, true],
+  ].map(([first, second, speaks]): Step[] => [
+    { do: 'turn', agent: 0, compacts: false, command: false },
+    { do: 'say', agent: 0 },
+    { do: 'start', raced: null, at: 0 },
+    { do: 'crash', accepted: true, recorded: first!, again: true, compacts: false },
+    { do: 'start', raced: null, at: 0 },
+    { do: 'crash', accepted: speaks!, recorded: second!, again: true, compacts: false },
+    { do: 'start', raced: null, at: 0 },
+    { do: 'crash', accepted: speaks!, recorded: second!, again: true, compacts: false },
+    { do: 'settle' },
   ]),
   // What a turn was told that is asked again is edited while it runs in a new session.
   [

@@ -19,7 +19,6 @@ import { realPath } from '../../process/real-path.ts'
 import { type AttemptRecord, OwnershipLost, type RunRecord } from '../../store/base/records.ts'
 import { Detached } from '../base/persist.ts'
 import type { EngineParts } from '../parts.ts'
-import { requireTier } from '../tiers/tier-run.ts'
 
 export const isGated = (
   { settings }: Pick<EngineParts, 'settings'>,
@@ -59,6 +58,8 @@ export class Gate {
   readonly #run: RunRecord
   readonly #attempt: AttemptRecord
   readonly #policy: Policy
+  /** Why nothing is allowed any more; null: the rules decide. */
+  readonly #closed: { reason: string; rule: string } | null
   readonly #home: string
   /** Calls that were allowed and have not ended; null: the attempt is older than this gate, so nobody knows. */
   readonly #underWay: Set<string> | null
@@ -80,7 +81,13 @@ export class Gate {
     this.#home = env.HOME || homedir()
     this.#underWay = attempt.process === null ? new Set() : null
     const { rules } = parts.settings.escalation
-    const tier = run.links.tier === null ? undefined : requireTier(parts, run.links.tier)
+    const number = run.links.tier
+    const tier = number === null ? undefined : parts.settings.escalation.tiers.get(number)
+    // It was taken out of the configuration while the agent was at work. Its rules are not known any more.
+    this.#closed =
+      number !== null && !tier
+        ? { reason: `Tier ${number} is no longer configured, so nothing more is allowed.`, rule: 'no-tier' }
+        : null
     const named = tier && { ...tier, name: `${tier.number} (${tier.name})` }
     const alwaysProtected = [...parts.protectedPaths, ...files]
     this.#policy = compilePolicy(tier ? { ...rules, alwaysProtected } : NO_RULES, named, this.#home)
@@ -96,6 +103,7 @@ export class Gate {
     let what = ''
     try {
       what = describeInput(input)
+      if (this.#closed) return refused({ toolUseId, tool, what }, this.#closed)
       const cwd = ask.workDir ?? this.#run.workDir
       const dryRun = this.#run.request.dryRun === true || this.#parts.settings.dryRun
       const decision = checkTool({ tool, input, cwd }, this.#policy, this.#surroundings(cwd), { dryRun })
@@ -119,6 +127,7 @@ export class Gate {
   /** Asked by a guard when the program is really started, whoever started it. */
   async decideStart({ id, program, args, workDir }: ProgramStart): Promise<StartAnswer> {
     const what = [program, ...args].join(' ')
+    if (this.#closed) return { ...refused({ tool: program, what }, this.#closed), looks: false }
     try {
       const decision = checkStart([program, ...args], this.#policy, this.#surroundings(workDir))
       if (decision.decision === 'deny') return { ...refused({ tool: program, what }, decision), looks: false }

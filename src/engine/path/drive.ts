@@ -392,4 +392,5 @@ async function endUnseen(
     }),
   )
   parts.bus.publish(run.id)
+  if (notices.length > 0 || tier) parts.notifications.wake()
 }

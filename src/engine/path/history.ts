@@ -102,8 +102,10 @@ export interface EarlierAttempts {
   /** All that was said and done, in order. */
   work: PastPart[]
   saidSomething: boolean
-  /** What the newest one was saying, if its turn did not end. */
+  /** What was said last, if its turn did not end: by the newest one, and by those before it that came to no end either. */
   saying: string | null
+  /** All that was said after the agent had first taken this run's prompt. */
+  saidSincePrompt: string | null
 }
 
 export async function readEarlierAttempts(store: Store, run: RunRecord): Promise<EarlierAttempts> {
@@ -114,6 +116,7 @@ export async function readEarlierAttempts(store: Store, run: RunRecord): Promise
     work: [],
     saidSomething: false,
     saying: null,
+    saidSincePrompt: null,
   }
   const { jobId } = run.links
   const runs = jobId === null ? [run] : await store.listRunsOfJobs([jobId])
@@ -121,33 +124,36 @@ export async function readEarlierAttempts(store: Store, run: RunRecord): Promise
   earlier.how = 'the agent was interrupted'
   const byId = new Map<string, ToolCall>()
   const begunIn = new Map<ToolCall, AttemptId | null>()
-  let newest = null as { id: AttemptId; runId: RunId; lastText: number } | null
-  let lastText = 0
+  const cutOff = await readCutOff(store, runs)
   let said: string[] = []
+  let saidSincePrompt: string[] = []
   let makesRoom = false
   /** How many tools had been called when the agent first took the prompt; some agents do not say when they do. */
   let toolsBeforePrompt: number | null = null
   let stopped: string | null | undefined
   let outdated = false
   const log = new WorkLog()
-  const visit = ({ attemptId, runId, seq, body }: StoredEvent) => {
+  const say = (text: string) => {
+    said.push(text)
+    saidSincePrompt.push(text)
+    log.say(text)
+  }
+  const visit = ({ attemptId, runId, body }: StoredEvent) => {
     // Attempts at a question that was edited since are no attempts at this one.
     if (body.type === 'attempt-start') outdated = runId === run.id && body.number <= run.outdatedAttempts
     if (outdated) return
     if (body.type === 'attempt-end') {
       earlier.how = body.outcome.message
-      newest = attemptId && { id: attemptId, runId, lastText }
-    } else if (body.type === 'attempt-start' || body.type === 'turn-end') {
-      if (body.type === 'attempt-start') makesRoom = body.makesRoom === true
+      const unfinished = attemptId === null || makesRoom ? undefined : cutOff.get(attemptId)
+      if (unfinished !== undefined) say(unfinished)
+    } else if (body.type === 'attempt-start') {
+      makesRoom = body.makesRoom === true
+    } else if (body.type === 'turn-end') {
       said = []
-      lastText = seq
     } else if (body.type === 'text-end') {
       if (makesRoom) return
       earlier.saidSomething = true
-      if (body.parentToolUseId !== undefined) return
-      lastText = seq
-      said.push(body.text)
-      log.say(body.text)
+      if (body.parentToolUseId === undefined) say(body.text)
     } else if (body.type === 'tool-start') {
       if (body.parentToolUseId === undefined) said = []
       const tool: ToolCall = { name: body.name, input: body.input, ending: null }
@@ -160,21 +166,39 @@ export async function readEarlierAttempts(store: Store, run: RunRecord): Promise
       if (tool && attemptId !== stopped) tool.ending = body.isError ? 'error' : 'ok'
       if (tool) log.end(tool, body.content)
     } else if (body.type === 'prompt-accept') {
-      if (body.messageId === run.promptId) toolsBeforePrompt ??= byId.size
+      if (body.messageId !== run.promptId || toolsBeforePrompt !== null) return
+      toolsBeforePrompt = byId.size
+      saidSincePrompt = []
     } else if (body.type === 'stop-request') stopped = attemptId
   }
   for (const { id } of runs) await scanEvents(store, id, { types: EARLIER }, visit)
   earlier.tools = [...byId.values()]
   earlier.toolsSincePrompt = earlier.tools.slice(toolsBeforePrompt ?? 0)
-  const unfinished = newest && !makesRoom ? await readUnfinishedText(store, newest, newest.lastText) : null
-  if (unfinished) {
-    said.push(unfinished.text)
-    log.say(unfinished.text)
-  }
   earlier.saying = said.length > 0 ? said.join('\n') : null
+  earlier.saidSincePrompt = saidSincePrompt.length > 0 ? saidSincePrompt.join('\n') : null
   await readWaits(store, byId, begunIn)
   earlier.work = log.steps()
   return earlier
+}
+
+/** By attempt: what it was saying when it was cut off. */
+async function readCutOff(
+  store: Store,
+  runs: readonly Pick<RunRecord, 'id'>[],
+): Promise<Map<AttemptId, string>> {
+  const ends = new Map<AttemptId, { runId: RunId; lastText: number }>()
+  const visit = ({ attemptId, runId, seq, body }: StoredEvent) => {
+    const isNested = body.type === 'text-end' && body.parentToolUseId !== undefined
+    if (attemptId !== null && !isNested) ends.set(attemptId, { runId, lastText: seq })
+  }
+  for (const { id } of runs)
+    await scanEvents(store, id, { types: ['attempt-start', 'turn-end', 'text-end'] }, visit)
+  const texts = new Map<AttemptId, string>()
+  for (const [id, { runId, lastText }] of ends) {
+    const unfinished = await readUnfinishedText(store, { id, runId }, lastText)
+    if (unfinished) texts.set(id, unfinished.text)
+  }
+  return texts
 }
 
 /** Of tools that did not end: what they waited for. */
@@ -212,6 +236,6 @@ const EARLIER: readonly EventType[] = [
 export function toInterruption(earlier: EarlierAttempts, promptRecorded: boolean): Interruption | null {
   const how = earlier.how ?? (promptRecorded ? 'the agent was interrupted' : null)
   if (how === null) return null
-  const { tools, toolsSincePrompt, work, saying } = earlier
-  return { how, tools, toolsSincePrompt, work, saying, promptRecorded }
+  const { tools, toolsSincePrompt, work, saying, saidSincePrompt } = earlier
+  return { how, tools, toolsSincePrompt, work, saying, saidSincePrompt, promptRecorded }
 }

@@ -10,7 +10,7 @@ import type { ResumeDecision } from '../../core/resume/decide.ts'
 import type { RunRecord } from '../../store/base/records.ts'
 import { scanEvents } from '../base/events.ts'
 import type { EngineParts } from '../parts.ts'
-import { highestTier, requireTier } from './tier-run.ts'
+import { highestTier } from './tier-run.ts'
 
 export interface TierTextInput {
   decision: ResumeDecision
@@ -19,6 +19,7 @@ export interface TierTextInput {
   bySchema: boolean
 }
 
+/** null: it works at no tier, or at one that was taken out of the configuration since. */
 export async function readTierText(
   parts: EngineParts,
   run: RunRecord,
@@ -26,14 +27,15 @@ export async function readTierText(
 ): Promise<{ text: TierText; handoff: Handoff | null } | null> {
   const { tier: number, parentRunId, followUpId } = run.links
   const { chain } = run.request
-  if (number === null || !chain) return null
   const { escalation } = parts.settings
+  const tier = number === null ? undefined : escalation.tiers.get(number)
+  if (!tier || !chain) return null
   // What a follow-up is for, it says itself.
   const takesOver = parentRunId !== null && followUpId === null
   const calledFor = takesOver ? ((await parts.store.getEscalation(parentRunId))?.message ?? null) : null
   const resumed = decision.kind === 'resume'
   const brief = composeBrief({
-    tier: requireTier(parts, number),
+    tier,
     highest: Math.min(chain.maxTier, escalation.maxTier, highestTier(parts)),
     ...escalation.rules,
     cooldowns: parts.cooldowns.describeRules(),
