@@ -14,6 +14,7 @@ import { describeInput } from '../../core/escalation/handoff.ts'
 import type { Surroundings } from '../../core/policy/command.ts'
 import { compilePolicy, type Policy } from '../../core/policy/policy.ts'
 import { checkStart, policedPrograms } from '../../core/policy/program-start.ts'
+import { hasTool } from '../../core/policy/tool-names.ts'
 import { checkTool, type ToolDecision } from '../../core/policy/tools.ts'
 import { realPath } from '../../process/real-path.ts'
 import { type AttemptRecord, OwnershipLost, type RunRecord } from '../../store/base/records.ts'
@@ -58,7 +59,7 @@ export class Gate {
   readonly #run: RunRecord
   readonly #attempt: AttemptRecord
   readonly #policy: Policy
-  /** Why nothing is allowed any more; null: the rules decide. */
+  /** Why nothing but a report is allowed any more; null: the rules decide. */
   readonly #closed: { reason: string; rule: string } | null
   readonly #home: string
   /** Calls that were allowed and have not ended; null: the attempt is older than this gate, so nobody knows. */
@@ -103,7 +104,8 @@ export class Gate {
     let what = ''
     try {
       what = describeInput(input)
-      if (this.#closed) return refused({ toolUseId, tool, what }, this.#closed)
+      // It may still report what it found.
+      if (this.#closed && !hasTool([], [], tool)) return refused({ toolUseId, tool, what }, this.#closed)
       const cwd = ask.workDir ?? this.#run.workDir
       const dryRun = this.#run.request.dryRun === true || this.#parts.settings.dryRun
       const decision = checkTool({ tool, input, cwd }, this.#policy, this.#surroundings(cwd), { dryRun })
