@@ -666,6 +666,14 @@ class Play {
 
 /** Sequences that were answered wrongly once. */
 const FOUND_ONCE: Step[][] = [
+  // An agent joins, its memory is cleared, and all of that is taken back: it must be told what came before it joined.
+  [
+    { do: 'turn', agent: 0, compacts: false, command: false },
+    { do: 'turn', agent: 2, compacts: false, command: false },
+    { do: 'clear', agent: 2 },
+    { do: 'drop', at: 1, agent: 0 },
+    { do: 'turn', agent: 2, compacts: false, command: false },
+  ],
   // The memory of an agent is cleared, then its session cannot be resumed.
   [
     { do: 'turn', agent: 1, compacts: false, command: false },

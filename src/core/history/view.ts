@@ -26,23 +26,23 @@ export function viewFor<M extends HistoryMessage>(
   messages: readonly M[],
   scope: HistoryScope,
 ): M[] {
-  const cleared = clearedTurnOf(agent, messages) ?? 0
+  const cleared = clearingOf(agent, messages)?.turn ?? 0
   const known = messages.filter(({ turn }) => turn > cleared)
   if (scope === 'shared') return known
   const boundary = known.findLastIndex((message) => message.role === 'assistant' && message.agent !== agent)
   return known.slice(boundary + 1)
 }
 
-/** The latest turn in which the agent forgot what was said before; null: there is none. */
-export function clearedTurnOf(
-  agent: string,
-  messages: readonly Pick<HistoryMessage, 'agent' | 'turn' | 'blocks'>[],
-): number | null {
-  const cleared = messages.findLast(
+/** The latest answer with which the agent forgot what was said before; undefined: there is none. */
+function clearingOf<M extends HistoryMessage>(agent: string, messages: readonly M[]): M | undefined {
+  return messages.findLast(
     (message) => message.agent === agent && message.blocks.some(({ type }) => type === 'memory-cleared'),
   )
-  return cleared?.turn ?? null
 }
+
+/** The latest turn in which the agent forgot what was said before; null: there is none. */
+export const clearedTurnOf = (agent: string, messages: readonly HistoryMessage[]): number | null =>
+  clearingOf(agent, messages)?.turn ?? null
 
 /** The turns in which an agent's session took part, from the one it began with. */
 export interface Seen {
@@ -61,7 +61,8 @@ function givenTo(
   seen: Seen,
 ): string {
   const given: HistoryMessage[] = []
-  const cleared = clearedTurnOf(agent, messages) ?? 0
+  const clearing = clearingOf(agent, messages)
+  const cleared = clearing?.turn ?? 0
   let told = 0
   for (const { turn, role, agent: asked } of messages) {
     if (role !== 'user' || asked !== agent || turn < seen.since || turn > seen.upTo) continue
@@ -70,7 +71,8 @@ function givenTo(
     given.push(...newTo(agent, before, scope, told), ...messages.filter((message) => message.turn === turn))
     told = turn
   }
-  return JSON.stringify(given.map(({ id, revision }) => [id, revision]))
+  // Without it, the session would have to know what came before.
+  return JSON.stringify([clearing?.id ?? null, ...given.map(({ id, revision }) => [id, revision])])
 }
 
 /** True if the session of the agent now knows something else than it would be told again. */
