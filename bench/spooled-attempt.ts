@@ -13,18 +13,15 @@ import { AttemptId, RunId, SessionId } from '../src/contract/ids.ts'
 import { Redactor } from '../src/core/redact/redactor.ts'
 import { SteadyClock } from '../src/core/steady-clock.ts'
 import { systemClock } from '../src/daemon/clock.ts'
-import { createNotifier } from '../src/daemon/notifier.ts'
 import { engineSettings } from '../src/daemon/settings.ts'
+import type { Persist } from '../src/engine/base/persist.ts'
 import { ProgressBus } from '../src/engine/base/progress.ts'
 import { StorageFailures } from '../src/engine/base/storage-failures.ts'
-import { Cooldowns } from '../src/engine/enforce/cooldowns.ts'
-import { Checkpoints } from '../src/engine/jobs/checkpoints.ts'
 import { Obstacles } from '../src/engine/obstacles/obstacles.ts'
-import type { EngineParts } from '../src/engine/parts.ts'
+import { createPlainPurpose } from '../src/engine/path/plain.ts'
 import { ReadingThread } from '../src/engine/supervise/reading/thread.ts'
-import { Supervision } from '../src/engine/supervise/supervision.ts'
+import { Supervision, type SupervisionDeps } from '../src/engine/supervise/supervision.ts'
 import { attemptDir, prepare } from '../src/process/attempt-dir.ts'
-import { openGit } from '../src/process/git/run.ts'
 import { Handling } from '../src/process/handling.ts'
 import { openSqliteStore } from '../src/store/base/sqlite/open.ts'
 
@@ -64,8 +61,6 @@ export async function spoolAttempt(folder: string, output: string): Promise<Spoo
   }
   const config = configSchema.parse({})
   const clock = new SteadyClock(systemClock)
-  const git = openGit({ env: {} })
-  const stateDir = join(folder, 'state')
   const closing = new AbortController().signal
   const readingThread = new ReadingThread(
     // As a daemon starts it: from the bundle, which needs no translation first.
@@ -75,44 +70,34 @@ export async function spoolAttempt(folder: string, output: string): Promise<Spoo
   const agents = new AgentRegistry([agent], { get: async () => null, put: async () => {} }, [])
   const settings = engineSettings(config, new Map(), [])
   const storageFailures = new StorageFailures(systemClock, () => true)
-  const parts: EngineParts = {
+  const persist: Persist = (write) => write()
+  const purpose = createPlainPurpose({
     store,
-    agents,
     clock,
-    git,
-    checkpoints: new Checkpoints({ store, clock, log, git }),
+    persist,
+    settings,
+    nextPrompts: { current: async (run) => run, taskOf: async () => null },
+  })
+  const parts: SupervisionDeps = {
+    store,
+    clock,
     bus,
-    notifications: createNotifier({ config, store, clock, home: folder, env: {}, log }),
-    random: Math.random,
     log,
     redactor,
     readingThread,
-    spool,
-    archive: join(folder, 'archive'),
+    persist,
     handling: new Handling(join(folder, 'handling')),
-    damaged: join(folder, 'damaged'),
-    closing,
     storageFailures,
+    purposes: { of: () => purpose },
+    nextPrompts: {
+      takeOver: () => null,
+      hold: () => ({ notePlanned: quiet, look: async () => null }),
+      noteTaken: async () => {},
+    },
     obstacles: new Obstacles(
-      {
-        store,
-        agents,
-        clock,
-        random: Math.random,
-        log,
-        settings,
-        bus,
-        closing,
-        storageFailures,
-      },
+      { store, agents, clock, random: Math.random, log, settings, bus, closing, storageFailures },
       quiet,
     ),
-    stateDir,
-    followClock: async () => {},
-    protectedPaths: [],
-    cooldowns: new Cooldowns({ store, clock, stateDir, redactor, log, closing }, config.policy),
-    onAsk: quiet,
-    onPlanned: quiet,
     settings,
   }
   const at = systemClock.now()

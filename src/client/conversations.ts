@@ -12,50 +12,38 @@ import type {
 } from '../contract/conversation.ts'
 import type { Page } from '../contract/http.ts'
 import type { Run } from '../contract/run.ts'
-import { type Call, type KeyOptions, keyed, type PageOptions } from './request.ts'
+import { type KeyOptions, keyed, type PageOptions, type Request } from './request.ts'
 
 export interface ConversationCalls {
   createConversation: (request: CreateConversation) => Promise<Conversation>
   listConversations: (options?: PageOptions) => Promise<Page<Conversation>>
   getConversation: (id: string) => Promise<ConversationDetail>
   updateConversation: (id: string, change: UpdateConversation) => Promise<UpdatedConversation>
-  /** What it would mean to move it to that directory; nothing is changed. */
+  /** What a move to that directory would mean; nothing is changed. */
   planMove: (id: string, workDir: string) => Promise<ConversationMove>
   deleteConversation: (id: string) => Promise<void>
   /** The run that answers; follow it with `events`. */
   createTurn: (id: string, request: CreateTurn, options?: KeyOptions) => Promise<Run>
   editMessage: (id: string, messageId: string, text: string) => Promise<Message>
-  /** Takes away the message and everything after it. */
+  /** Removes the message and everything after it. */
   truncate: (id: string, messageId: string) => Promise<{ removed: number }>
   /** Asks the question of that message's turn again, as if nothing had come after it. */
   retryFrom: (id: string, messageId: string, request?: RetryTurn, options?: KeyOptions) => Promise<Run>
 }
 
-export interface Calls {
-  /** For an answer that is JSON. */
-  call: <T>(request: Call) => Promise<T>
-  /** For one without a body. */
-  tell: (request: Call) => Promise<void>
-}
-
-export function conversationCalls({ call, tell }: Calls): ConversationCalls {
-  const all = '/api/conversations'
-  const one = (id: string, rest = '') => `${all}/${encodeURIComponent(id)}${rest}`
-  const message = (id: string, mid: string, rest = '') =>
-    one(id, `/messages/${encodeURIComponent(mid)}${rest}`)
-  const turn = async (request: Call, options?: KeyOptions): Promise<Run> =>
-    (await call<{ run: Run }>({ ...request, method: 'POST', ...keyed(options) })).run
-
+export function conversationCalls(request: Request): ConversationCalls {
   return {
-    createConversation: (body) => call({ method: 'POST', path: all, body }),
-    listConversations: (options) => call({ path: all, query: { ...options } }),
-    getConversation: (id) => call({ path: one(id) }),
-    updateConversation: (id, body) => call({ method: 'PATCH', path: one(id), body }),
-    planMove: (id, workDir) => call({ path: one(id, '/move'), query: { workDir } }),
-    deleteConversation: (id) => tell({ method: 'DELETE', path: one(id) }),
-    createTurn: (id, body, options) => turn({ path: one(id, '/turns'), body }, options),
-    editMessage: (id, mid, text) => call({ method: 'PATCH', path: message(id, mid), body: { text } }),
-    truncate: (id, mid) => call({ method: 'DELETE', path: message(id, mid) }),
-    retryFrom: (id, mid, body = {}, options) => turn({ path: message(id, mid, '/retry'), body }, options),
+    createConversation: (body) => request('createConversation', { body }),
+    listConversations: (query) => request('listConversations', { query }),
+    getConversation: (id) => request('getConversation', { params: { id } }),
+    updateConversation: (id, body) => request('updateConversation', { params: { id }, body }),
+    planMove: (id, workDir) => request('planMove', { params: { id }, query: { workDir } }),
+    deleteConversation: (id) => request('deleteConversation', { params: { id } }),
+    createTurn: async (id, body, options) =>
+      (await request('createTurn', { params: { id }, body, ...keyed(options) })).run,
+    editMessage: (id, mid, text) => request('editMessage', { params: { id, mid }, body: { text } }),
+    truncate: (id, mid) => request('truncateConversation', { params: { id, mid } }),
+    retryFrom: async (id, mid, body = {}, options) =>
+      (await request('retryTurn', { params: { id, mid }, body, ...keyed(options) })).run,
   }
 }

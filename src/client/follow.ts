@@ -1,37 +1,47 @@
 /**
- * Follows a run's events across lost connections: after each one it asks for what comes after the last event it saw,
- * so every event is yielded once and in order, also when the daemon is restarted in between.
+ * Follows a stream of the daemon across lost connections: after each one it asks for what comes after the last item
+ * it has seen, so every item is yielded once and in order, also when the daemon is restarted in between.
  */
 import { RepriseError } from '../contract/errors.ts'
-import type { RunEvent } from '../contract/events.ts'
 import { readLines } from './lines.ts'
 import { unreachable } from './request.ts'
 
-export interface FollowOptions {
-  /** Start after the event with this number. */
-  after?: number
-  /** `false`: end at the newest event instead of waiting for the run to end. */
+/** How a stream is followed. `Position` is where it was read to. */
+export interface FollowOptions<Position = number> {
+  /** Start after this item. */
+  after?: Position | undefined
+  /** `false`: end at the newest item instead of waiting for more. */
   follow?: boolean
   signal?: AbortSignal
-  /** How long to go on trying while nobody answers. */
+  /** How long to retry while the daemon does not respond. */
   retryForMs?: number
-  /** Told when the connection is lost, before each new try. */
+  /** Called when the connection is lost, before each retry. */
   onRetry?: (error: RepriseError) => void
 }
 
-/** Opens the stream after `after`; null when the run has ended and there is nothing more. */
-export type OpenStream = (after: number, signal: AbortSignal) => Promise<ReadableStream<Uint8Array> | null>
+export interface Source<Item, Position> {
+  /** Opens the stream after `after`; null when the stream has ended and there is nothing more. */
+  open: (
+    after: Position | undefined,
+    follow: boolean,
+    signal: AbortSignal,
+  ) => Promise<ReadableStream<Uint8Array> | null>
+  /** Where the stream has been read to with this item; null: the item was seen before. */
+  advance: (item: Item, after: Position | undefined) => Position | null
+  isEnd: (item: Item) => boolean
+  /** The address, for messages. */
+  where: string
+}
 
-/** The server says something every 15 s; after three missed times the connection is dead. */
+/** The server sends something every 15 s; after three missed times the connection is dead. */
 const SILENCE_MS = 45_000
 const FIRST_PAUSE_MS = 50
 const LONGEST_PAUSE_MS = 1000
 
-export async function* followEvents(
-  open: OpenStream,
-  where: string,
-  { after = 0, follow = true, signal, retryForMs = 30_000, onRetry }: FollowOptions,
-): AsyncGenerator<RunEvent, void> {
+export async function* followStream<Item, Position>(
+  { open, advance, isEnd, where }: Source<Item, Position>,
+  { after, follow = true, signal, retryForMs = 30_000, onRetry }: FollowOptions<Position>,
+): AsyncGenerator<Item, void> {
   let seen = after
   let failingSince: number | null = null
   let pauseMs = FIRST_PAUSE_MS
@@ -39,17 +49,18 @@ export async function* followEvents(
     signal?.throwIfAborted()
     const silence = watchSilence(signal)
     try {
-      const body = await open(seen, silence.signal)
+      const body = await open(seen, follow, silence.signal)
       if (!body) return
       for await (const line of readLines(body, silence.reset)) {
         failingSince = null
         pauseMs = FIRST_PAUSE_MS
         if (line === '') continue
-        const event = JSON.parse(line) as RunEvent
-        if (event.seq <= seen) continue
-        seen = event.seq
-        yield event
-        if (event.type === 'run-end' && follow) return
+        const item = JSON.parse(line) as Item
+        const position = advance(item, seen)
+        if (position === null) continue
+        seen = position
+        yield item
+        if (follow && isEnd(item)) return
       }
       if (!follow) return
       throw unreachable(where)
@@ -68,7 +79,7 @@ export async function* followEvents(
   }
 }
 
-/** What the daemon said is final; everything else that breaks here is the connection. */
+/** An error that the daemon sent is final; everything else that fails here is the connection. */
 function asLostConnection(error: unknown, where: string): RepriseError | null {
   if (!(error instanceof RepriseError)) return unreachable(where, error)
   return error.code === 'daemon-unreachable' ? error : null

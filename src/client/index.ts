@@ -1,3 +1,4 @@
+export type { Change, Reload } from '../contract/change.ts'
 export { RepriseError } from '../contract/errors.ts'
 export { type Client, type ClientOptions, createClient } from './client.ts'
 export type { FollowOptions } from './follow.ts'

@@ -5,7 +5,7 @@ export async function* readLines(
 ): AsyncGenerator<string, void> {
   const reader = body.getReader()
   const decoder = new TextDecoder()
-  // Joined once a line is complete: a line of megabytes comes in hundreds of pieces.
+  // Joined when the line is complete: a line of megabytes comes in hundreds of pieces.
   let pieces: string[] = []
   try {
     for (;;) {
@@ -22,7 +22,7 @@ export async function* readLines(
       if (rest !== '') pieces.push(rest)
     }
   } finally {
-    // Leaving early means that nobody reads on: the server should stop sending.
+    // If the reader leaves early, the server should stop sending.
     reader.cancel().catch(() => {})
   }
 }

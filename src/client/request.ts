@@ -1,18 +1,15 @@
-/** One call to the daemon. Whatever fails is a RepriseError: the server's own, or `daemon-unreachable`. */
+/**
+ * One request to the daemon. Every failure is a RepriseError: the one that the server sent, or `daemon-unreachable`.
+ * Method and path come from the route table; of its schemas only the types are imported, so that a bundle for a
+ * browser contains no zod.
+ */
 import { type ErrorBody, RepriseError } from '../contract/errors.ts'
+import { type OperationId, splitPath } from '../contract/routes/paths.ts'
+import type { JsonId, RequestInput, ResponseBody, StreamId } from '../contract/routes/types.ts'
 
 export interface Endpoint {
   url: string
   token: string
-}
-
-export interface Call {
-  method?: 'GET' | 'POST' | 'PATCH' | 'DELETE'
-  path: string
-  query?: Readonly<Record<string, string | number | undefined>>
-  body?: unknown
-  headers?: Readonly<Record<string, string>>
-  signal?: AbortSignal | undefined
 }
 
 export interface PageOptions {
@@ -20,42 +17,87 @@ export interface PageOptions {
   cursor?: string | undefined
 }
 
-/** A request with a key that was seen before is not done again; its first answer is given again. */
+/** A request with a key that was used before is not carried out again; it gets the first result. */
 export interface KeyOptions {
   idempotencyKey?: string
 }
 
-export const keyed = ({ idempotencyKey }: KeyOptions = {}): Pick<Call, 'headers'> =>
+export const keyed = ({ idempotencyKey }: KeyOptions = {}) =>
   idempotencyKey ? { headers: { 'idempotency-key': idempotencyKey } } : {}
 
 export type Fetch = typeof globalThis.fetch
 
-/** The answer if it is a success, whatever its body. */
-export async function send(fetch: Fetch, endpoint: Endpoint, call: Call): Promise<Response> {
-  const url = new URL(call.path, endpoint.url)
-  for (const [name, value] of Object.entries(call.query ?? {})) {
-    if (value !== undefined) url.searchParams.set(name, String(value))
+export interface SendOptions {
+  accept?: string
+  signal?: AbortSignal | undefined
+}
+
+/** What an operation takes; nothing to pass if nothing is required. */
+export type Input<Id extends OperationId> =
+  object extends RequestInput<Id>
+    ? [input?: RequestInput<Id>, options?: SendOptions]
+    : [input: RequestInput<Id>, options?: SendOptions]
+
+/** Calls an operation and returns the JSON of its response; undefined if that has no body. */
+export type Request = <Id extends JsonId>(id: Id, ...input: Input<Id>) => Promise<ResponseBody<Id>>
+
+/** Calls an operation that responds with a stream; null if there is nothing to read. */
+export type Open = <Id extends StreamId>(
+  id: Id,
+  ...input: Input<Id>
+) => Promise<ReadableStream<Uint8Array> | null>
+
+/** The parts of a request, without the types of its operation. */
+interface Parts {
+  params?: Readonly<Record<string, unknown>>
+  query?: Readonly<Record<string, unknown>>
+  headers?: Readonly<Record<string, unknown>>
+  body?: unknown
+}
+
+export function createRequest(fetch: Fetch, endpoint: () => Endpoint): { request: Request; open: Open } {
+  return {
+    request: async (id, ...[input, options]) => {
+      const response = await send(fetch, endpoint(), id, input ?? {}, options)
+      if (response.status === 204) return undefined as never
+      try {
+        return (await response.json()) as never
+      } catch (cause) {
+        throw unreachable(response.url, cause)
+      }
+    },
+    open: async (id, ...[input, options]) =>
+      (await send(fetch, endpoint(), id, input ?? {}, options)).body as ReadableStream<Uint8Array> | null,
   }
-  const headers = new Headers({ ...call.headers, authorization: `Bearer ${endpoint.token}` })
-  if (call.body !== undefined) headers.set('content-type', 'application/json')
+}
+
+/** The response if it is a success. */
+async function send(
+  fetch: Fetch,
+  endpoint: Endpoint,
+  id: OperationId,
+  { params = {}, query = {}, headers = {}, body }: Parts,
+  { accept, signal }: SendOptions = {},
+): Promise<Response> {
+  const { method, path } = splitPath(id)
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params[name])))
+  const url = new URL(filled, endpoint.url)
+  for (const [name, value] of defined(query)) url.searchParams.set(name, String(value))
+  const sent = new Headers({ authorization: `Bearer ${endpoint.token}`, ...(accept && { accept }) })
+  for (const [name, value] of defined(headers)) sent.set(name, String(value))
+  if (body !== undefined) sent.set('content-type', 'application/json')
   const response = await reach(fetch, url, {
-    method: call.method ?? 'GET',
-    headers,
-    ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
-    ...(call.signal ? { signal: call.signal } : {}),
+    method,
+    headers: sent,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(signal ? { signal } : {}),
   })
   if (!response.ok) throw await refusal(response)
   return response
 }
 
-/** The answer's body, which came as JSON. */
-export async function receive<T>(response: Response): Promise<T> {
-  try {
-    return (await response.json()) as T
-  } catch (cause) {
-    throw unreachable(response.url, cause)
-  }
-}
+const defined = (values: Readonly<Record<string, unknown>>) =>
+  Object.entries(values).filter(([, value]) => value !== undefined)
 
 async function reach(fetch: Fetch, url: URL, init: RequestInit): Promise<Response> {
   try {

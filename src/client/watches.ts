@@ -10,7 +10,7 @@ import type {
   UpdateWatch,
   Watch,
 } from '../contract/watch.ts'
-import { type Call, type KeyOptions, keyed, type PageOptions } from './request.ts'
+import { type KeyOptions, keyed, type PageOptions, type Request } from './request.ts'
 
 export interface WatchCalls {
   createWatch: (request: CreateWatch) => Promise<Watch>
@@ -19,11 +19,11 @@ export interface WatchCalls {
   updateWatch: (watch: string, change: UpdateWatch) => Promise<Watch>
   pauseWatch: (watch: string) => Promise<Watch>
   resumeWatch: (watch: string) => Promise<Watch>
-  /** What it is doing is cancelled; its cycles stay as records. */
+  /** Its open cycle is cancelled; its cycles stay as records. */
   removeWatch: (watch: string) => Promise<void>
-  /** A cycle now; while one is open, as soon as that has ended. */
+  /** Starts a cycle now, or as soon as the open one has ended. */
   triggerWatch: (watch: string, request?: TriggerWatch, options?: KeyOptions) => Promise<Triggered>
-  /** What happened elsewhere. The same event makes one cycle, however often it is sent. */
+  /** Sends an event of another system. The same event makes one cycle, however often it is sent. */
   sendEvents: (watch: string, payload: unknown) => Promise<Triggered>
   listCycles: (watch: string, options?: PageOptions) => Promise<Page<Cycle>>
   getCycle: (id: string) => Promise<CycleDetail>
@@ -41,37 +41,24 @@ export interface WatchCalls {
   cancelFollowUp: (id: string) => Promise<FollowUp>
 }
 
-export interface WatchParts {
-  /** For an answer that is JSON. */
-  call: <T>(request: Call) => Promise<T>
-  /** For one without a body. */
-  tell: (request: Call) => Promise<void>
-}
-
-export function watchCalls({ call, tell }: WatchParts): WatchCalls {
-  const watches = '/api/watches'
-  const watch = (ref: string, rest = '') => `${watches}/${encodeURIComponent(ref)}${rest}`
-  const cycle = (id: string, rest = '') => `/api/cycles/${encodeURIComponent(id)}${rest}`
-  const followUps = '/api/followups'
-  const followUp = (id: string) => `${followUps}/${encodeURIComponent(id)}`
-
+export function watchCalls(request: Request): WatchCalls {
   return {
-    createWatch: (body) => call({ method: 'POST', path: watches, body }),
-    listWatches: async () => (await call<Page<Watch>>({ path: watches })).items,
-    getWatch: (ref) => call({ path: watch(ref) }),
-    updateWatch: (ref, body) => call({ method: 'PATCH', path: watch(ref), body }),
-    pauseWatch: (ref) => call({ method: 'POST', path: watch(ref, '/pause') }),
-    resumeWatch: (ref) => call({ method: 'POST', path: watch(ref, '/resume') }),
-    removeWatch: (ref) => tell({ method: 'DELETE', path: watch(ref) }),
-    triggerWatch: (ref, body = {}, options) =>
-      call({ method: 'POST', path: watch(ref, '/trigger'), body, ...keyed(options) }),
-    sendEvents: (ref, body) => call({ method: 'POST', path: `/api/hooks/${encodeURIComponent(ref)}`, body }),
-    listCycles: (ref, options) => call({ path: watch(ref, '/cycles'), query: { ...options } }),
-    getCycle: (id) => call({ path: cycle(id) }),
-    cancelCycle: (id) => call({ method: 'POST', path: cycle(id, '/cancel') }),
-    createFollowUp: (body, options) => call({ method: 'POST', path: followUps, body, ...keyed(options) }),
-    listFollowUps: (options) => call({ path: followUps, query: { ...options } }),
-    getFollowUp: (id) => call({ path: followUp(id) }),
-    cancelFollowUp: (id) => call({ method: 'DELETE', path: followUp(id) }),
+    createWatch: (body) => request('createWatch', { body }),
+    listWatches: async () => (await request('listWatches')).items,
+    getWatch: (id) => request('getWatch', { params: { id } }),
+    updateWatch: (id, body) => request('updateWatch', { params: { id }, body }),
+    pauseWatch: (id) => request('pauseWatch', { params: { id } }),
+    resumeWatch: (id) => request('resumeWatch', { params: { id } }),
+    removeWatch: (id) => request('removeWatch', { params: { id } }),
+    triggerWatch: (id, body = {}, options) =>
+      request('triggerWatch', { params: { id }, body, ...keyed(options) }),
+    sendEvents: (watch, body) => request('receiveEvents', { params: { watch }, body }),
+    listCycles: (id, query) => request('listCycles', { params: { id }, query }),
+    getCycle: (id) => request('getCycle', { params: { id } }),
+    cancelCycle: (id) => request('cancelCycle', { params: { id } }),
+    createFollowUp: (body, options) => request('createFollowUp', { body, ...keyed(options) }),
+    listFollowUps: (query) => request('listFollowUps', { query }),
+    getFollowUp: (id) => request('getFollowUp', { params: { id } }),
+    cancelFollowUp: (id) => request('cancelFollowUp', { params: { id } }),
   }
 }

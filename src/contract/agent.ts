@@ -1,38 +1,43 @@
 import { z } from 'zod'
 
-/** What an agent can behave like. The daemon has an adapter for each. */
+/** The adapters that the daemon has. */
 export const ADAPTERS = ['claude'] as const
 export type AdapterName = (typeof ADAPTERS)[number]
 
 export const Capabilities = z.object({
   resume: z.boolean(),
-  sessionId: z.boolean(),
+  sessionId: z.boolean().describe('The agent accepts an id for a new session.'),
   fork: z.boolean(),
   partialMessages: z.boolean(),
-  permissionPrompt: z.boolean(),
+  permissionPrompt: z.boolean().describe('The agent can ask Reprise whether it may use a tool.'),
   budget: z.boolean(),
   structuredOutput: z.boolean(),
-  /** The tools it has can be chosen. */
-  toolChoice: z.boolean(),
-  /** It can be kept from running what the work directory's own settings say. */
-  sealing: z.boolean(),
+  toolChoice: z.boolean().describe('The set of tools can be chosen.'),
+  sealing: z
+    .boolean()
+    .describe("The agent can be kept from running commands of the work directory's own settings."),
 })
 export type Capabilities = z.infer<typeof Capabilities>
 
-export const Agent = z.object({
-  name: z.string(),
-  adapter: z.string(),
-  command: z.string(),
-  available: z.boolean(),
-  /** Why not, if not. */
-  problem: z.string().nullable(),
-  path: z.string().nullable(),
-  version: z.string().nullable(),
-  runtimeId: z.string().nullable(),
-  capabilities: Capabilities.nullable(),
-  loggedIn: z.boolean().nullable(),
-  simulated: z.boolean(),
-  /** Where a connection to its model can be tried; null: that is not known, or it goes through a proxy. */
-  connectsTo: z.string().nullable(),
-})
+export const Agent = z
+  .object({
+    name: z.string(),
+    adapter: z.string(),
+    command: z.string(),
+    available: z.boolean(),
+    problem: z.string().nullable().describe('Why the agent is not available; null if it is.'),
+    path: z.string().nullable(),
+    version: z.string().nullable(),
+    runtimeId: z.string().nullable(),
+    capabilities: Capabilities.nullable(),
+    loggedIn: z.boolean().nullable(),
+    simulated: z.boolean().describe('The agent talks to the simulator instead of its vendor.'),
+    connectsTo: z
+      .string()
+      .nullable()
+      .describe(
+        'Where a connection to its model can be tried; null: that is not known, or it goes through a proxy.',
+      ),
+  })
+  .meta({ id: 'Agent' })
 export type Agent = z.infer<typeof Agent>

@@ -1,8 +1,9 @@
 /**
  * Every failure that reaches a person or a script has a stable code, says what happened, and where possible what
  * to do next. The server's map from code to HTTP status does not compile until a new code is in it.
+ *
+ * The client imports this file at run time, so it must not import zod; the schema of the body is in error-body.ts.
  */
-import { z } from 'zod'
 
 export const ERROR_CODES = [
   'bad-request',
@@ -33,15 +34,9 @@ export const ERROR_CODES = [
 
 export type ErrorCode = (typeof ERROR_CODES)[number]
 
-export const ErrorBody = z.object({
-  error: z.object({
-    code: z.enum(ERROR_CODES),
-    message: z.string(),
-    hint: z.string().optional(),
-    details: z.unknown().optional(),
-  }),
-})
-export type ErrorBody = z.infer<typeof ErrorBody>
+export interface ErrorBody {
+  error: { code: ErrorCode; message: string; hint?: string | undefined; details?: unknown }
+}
 
 export class RepriseError extends Error {
   override readonly name = 'RepriseError'

@@ -9,7 +9,7 @@
 import { z } from 'zod'
 import { RunId } from './ids.ts'
 
-/** What the agent at a tier reports at its end. */
+/** What the agent reports at the end of a run at a tier. It becomes the schema of the agent's structured output. */
 export const Signal = z.object({
   status: z.enum(['healthy', 'degraded', 'down', 'fixed', 'unknown']),
   summary: z.string().default(''),
@@ -25,7 +25,7 @@ export const Signal = z.object({
 })
 export type Signal = z.infer<typeof Signal>
 
-/** Where it was found. `none`: the run recommends nothing; `problem` says what was wrong with what there was. */
+/** `source` is where it was found. `none`: the run recommends nothing; `problem` says what was wrong with its report. */
 export const Recommendation = z.object({
   source: z.enum(['structured', 'block', 'exit-code', 'none']),
   escalate: z.boolean().nullable(),
@@ -52,23 +52,28 @@ export const ESCALATION_REASONS = [
 export const EscalationReason = z.enum(ESCALATION_REASONS)
 export type EscalationReason = z.infer<typeof EscalationReason>
 
-export const Escalation = z.object({
-  runId: RunId.schema,
-  tier: z.number().int(),
-  decision: z.enum(['escalate', 'ask', 'stop']),
-  reason: EscalationReason,
-  message: z.string(),
-  /** The tier that takes over, or would. */
-  toTier: z.number().int().nullable(),
-  nextRunId: RunId.schema.nullable(),
-  recommendation: Recommendation,
-  decidedBy: z.enum(['rules', 'person', 'timeout']),
-  decidedAt: z.iso.datetime(),
-  /** Of one that waits for a person: until when. */
-  expiresAt: z.iso.datetime().nullable(),
-  /** Of one that waits for a person: the hash of what is to be approved. */
-  askHash: z.string().nullable(),
-})
+export const Escalation = z
+  .object({
+    runId: RunId.schema,
+    tier: z.number().int(),
+    decision: z.enum(['escalate', 'ask', 'stop']),
+    reason: EscalationReason,
+    message: z.string(),
+    toTier: z.number().int().nullable().describe('The tier that takes over, or would.'),
+    nextRunId: RunId.schema.nullable(),
+    recommendation: Recommendation,
+    decidedBy: z.enum(['rules', 'person', 'timeout']),
+    decidedAt: z.iso.datetime(),
+    expiresAt: z.iso
+      .datetime()
+      .nullable()
+      .describe('Until when the approval can be given. Set only while a person is asked.'),
+    askHash: z
+      .string()
+      .nullable()
+      .describe('The hash of what is to be approved. Set only while a person is asked.'),
+  })
+  .meta({ id: 'Escalation', description: 'What was decided after a run at a tier.' })
 export type Escalation = z.infer<typeof Escalation>
 
 export const Refusal = z.object({
@@ -76,17 +81,21 @@ export const Refusal = z.object({
   what: z.string(),
   rule: z.string().nullable(),
   reason: z.string(),
-  /** It would have been allowed, had it not been a dry run. */
-  dryRun: z.boolean(),
+  dryRun: z.boolean().describe('Refused only because this is a dry run.'),
 })
 export type Refusal = z.infer<typeof Refusal>
 
-export const Approval = z.strictObject({
-  decision: z.enum(['approve', 'refuse']),
-  message: z.string().max(2000).optional(),
-  /** The `askHash` of what was shown: the decision then applies to nothing else. */
-  askHash: z.string().max(128).optional(),
-})
+export const Approval = z
+  .strictObject({
+    decision: z.enum(['approve', 'refuse']),
+    message: z.string().max(2000).optional(),
+    askHash: z
+      .string()
+      .max(128)
+      .optional()
+      .describe('The `askHash` that was shown: the decision applies to nothing else.'),
+  })
+  .meta({ id: 'Approval' })
 export type Approval = z.infer<typeof Approval>
 
 /** What a tier is given of the tiers before it when their session cannot be resumed. */
@@ -108,7 +117,7 @@ export const Handoff = z.object({
       actions: Signal.shape.actions.unwrap(),
       recommends: z.enum(['escalate', 'stop', 'nothing']),
       reason: z.string(),
-      /** From the log of events, not from what the agent says of itself. */
+      /** From the events, not from the agent's own report. */
       commands: z.array(
         z.object({
           tool: z.string(),

@@ -1,7 +1,7 @@
 /**
- * The neutral vocabulary. Whatever an agent prints becomes one of these; what we have no word for is kept under
- * `native` (JSON we do not know) or `raw-line` (not JSON), never dropped. A run's events are numbered from 1
- * without holes, and the last one is always `run-end`.
+ * The events of a run, in the same vocabulary for every agent. Output for which there is no event is kept as `native`
+ * (JSON of an unknown kind) or `raw-line` (not JSON), never dropped. A run's events are numbered from 1 without gaps,
+ * and the last one is always `run-end`.
  */
 import { z } from 'zod'
 import { AttemptId, RunId } from './ids.ts'
@@ -11,8 +11,9 @@ import { Outcome, Usage } from './outcome.ts'
 const kind = <T extends string, S extends z.ZodRawShape>(type: T, shape: S) =>
   z.object({ type: z.literal(type), ...shape })
 
-/** Set on what a sub-agent said or did: the tool call that started it. */
-const parent = { parentToolUseId: z.string().optional() }
+const parent = {
+  parentToolUseId: z.string().optional().describe('Set for a sub-agent: the tool call that started it.'),
+}
 
 export const QuestionOption = z.object({ label: z.string(), description: z.string().optional() })
 export const QuestionItem = z.object({
@@ -31,23 +32,28 @@ export const EventBody = z.discriminatedUnion('type', [
     freshReason: z.string().optional(),
     carry: z.string(),
     agentVersion: z.string().optional(),
-    /** It only compacts the session; what is printed meanwhile is no answer. */
-    makesRoom: z.literal(true).optional(),
+    makesRoom: z
+      .literal(true)
+      .optional()
+      .describe('The attempt only compacts the session; its output is not an answer.'),
   }),
-  /** What of the past the agent was not given with its prompt, because it does not fit the model's window. */
-  kind('left-out', LeftOut.shape),
+  kind('left-out', LeftOut.shape).describe(
+    "What of the history the agent was not given with its prompt because it does not fit into the model's context window.",
+  ),
   kind('session-start', {
     agentSessionId: z.string(),
     model: z.string().optional(),
     version: z.string().optional(),
     tools: z.array(z.string()).optional(),
   }),
-  /** The agent took a message of ours from its input; `messageId` is the one we gave it. */
-  kind('prompt-accept', { messageId: z.string() }),
+  kind('prompt-accept', { messageId: z.string() }).describe(
+    'The agent took a message of Reprise from its input; `messageId` is the id that Reprise gave it.',
+  ),
   kind('text-delta', { text: z.string(), ...parent }),
   kind('thinking-delta', { text: z.string(), ...parent }),
-  /** A piece of the JSON of a tool call's input, as it is being written. */
-  kind('tool-input-delta', { text: z.string(), ...parent }),
+  kind('tool-input-delta', { text: z.string(), ...parent }).describe(
+    "A piece of the JSON of a tool call's input, while it is being written.",
+  ),
   kind('thinking-end', { text: z.string(), ...parent }),
   kind('text-end', { text: z.string(), messageId: z.string().optional(), ...parent }),
   kind('tool-start', { toolUseId: z.string(), name: z.string(), input: z.unknown(), ...parent }),
@@ -59,8 +65,7 @@ export const EventBody = z.discriminatedUnion('type', [
     tool: z.string(),
     input: z.unknown(),
     via: z.enum(['prompt', 'hook']),
-    /** Where it would work. */
-    workDir: z.string().optional(),
+    workDir: z.string().optional().describe('The directory in which the tool would run.'),
   }),
   kind('question-answer', {
     toolUseId: z.string(),
@@ -68,7 +73,6 @@ export const EventBody = z.discriminatedUnion('type', [
     by: z.enum(['person', 'policy']),
     reason: z.string().optional(),
   }),
-  /** The rules forbade a tool call, or the start of a program; the agent was told why. */
   kind('refusal', {
     toolUseId: z.string().optional(),
     tool: z.string(),
@@ -76,30 +80,30 @@ export const EventBody = z.discriminatedUnion('type', [
     rule: z.string().optional(),
     reason: z.string(),
     dryRun: z.boolean().optional(),
-  }),
-  /** The agent used its scheduling tools, and Reprise did in their place what they were asked for. */
+  }).describe('The rules refused a tool call or the start of a program; the agent was told why.'),
   kind('follow-up', {
     toolUseId: z.string(),
     action: z.enum(['planned', 'listed', 'cancelled']),
     followUpId: z.string().optional(),
     dueAt: z.iso.datetime().optional(),
     message: z.string(),
-  }),
-  /** A program that is watched for was really started; its guard asked. */
-  kind('program-start', { program: z.string(), what: z.string(), workDir: z.string() }),
-  /** The agent withdrew what it had asked. */
-  kind('question-cancel', { requestId: z.string() }),
-  /** The agent has made a request to the model. It is answered when a `model-call` follows. */
-  kind('model-request', {}),
-  /** What one call to the model used so far. Figures of a later one with the same `messageId` replace earlier ones. */
+  }).describe('The agent used its scheduling tools, and Reprise did instead of them what was asked for.'),
+  kind('program-start', { program: z.string(), what: z.string(), workDir: z.string() }).describe(
+    'A guarded program was started; its guard asked Reprise.',
+  ),
+  kind('question-cancel', { requestId: z.string() }).describe('The agent withdrew a question.'),
+  kind('model-request', {}).describe(
+    'The agent has sent a request to the model. It is answered when a `model-call` follows.',
+  ),
   kind('model-call', {
     messageId: z.string(),
     model: z.string().optional(),
     usage: Usage.partial(),
-    /** How long what it wrote to the prompt cache is kept there. */
-    cacheTtlMs: z.number().optional(),
+    cacheTtlMs: z.number().optional().describe('How long the prompt cache keeps what the call wrote.'),
     ...parent,
-  }),
+  }).describe(
+    'What one call to the model has used so far. A later one with the same `messageId` replaces it.',
+  ),
   kind('retry-wait', {
     number: z.number().int(),
     maxRetries: z.number().int().optional(),
@@ -107,31 +111,25 @@ export const EventBody = z.discriminatedUnion('type', [
     apiStatus: z.number().int().optional(),
     message: z.string().optional(),
   }),
-  /** `status`: `allowed`, `allowed_warning` or `rejected`; only with the last one there is something to wait for. */
   kind('rate-limit', {
     status: z.string(),
     resetsAt: z.iso.datetime().optional(),
-    /** The vendor's name for the limit, and whether it is about everything or about one model. */
-    limit: z.string().optional(),
+    limit: z.string().optional().describe("The vendor's name for the limit."),
     scope: z.enum(['account', 'model']).optional(),
-    /** How much of each limit is used, from 0 to 1. */
     windows: z
       .array(z.object({ name: z.string(), used: z.number(), resetsAt: z.iso.datetime().optional() }))
-      .optional(),
-  }),
+      .optional()
+      .describe('How much of each limit is used, between 0 and 1.'),
+  }).describe('`status` is `allowed`, `allowed_warning` or `rejected`; only the last one means a wait.'),
   kind('compaction', { preTokens: z.number().optional(), postTokens: z.number().optional() }),
-  /** The agent has forgotten all that was said before (`/clear`). */
-  kind('memory-clear', {}),
-  /** How many sub-agents work in the background now. */
-  kind('background', { tasks: z.number().int() }),
-  /** The agent says its turn is over. `outcome` is its own word for it; the attempt's is in `attempt-end`. */
+  kind('memory-clear', {}).describe('The agent has forgotten all that was said before (`/clear`).'),
+  kind('background', { tasks: z.number().int() }).describe('How many sub-agents work in the background now.'),
   kind('turn-end', {
     outcome: Outcome,
     text: z.string().optional(),
     structured: z.unknown().optional(),
     turns: z.number().int().optional(),
     usage: Usage.optional(),
-    /** What this process spent since its last `turn-end`, by model. */
     models: z
       .array(
         z.object({
@@ -141,28 +139,29 @@ export const EventBody = z.discriminatedUnion('type', [
           contextWindow: z.number().optional(),
         }),
       )
-      .optional(),
+      .optional()
+      .describe('What the process spent since its last `turn-end`, by model.'),
     permissionDenials: z.number().int().optional(),
-  }),
+  }).describe(
+    "The agent says that its turn is over. `outcome` is the agent's own; that of the attempt is in `attempt-end`.",
+  ),
   kind('native', { name: z.string(), line: z.unknown() }),
   kind('raw-line', { text: z.string() }),
-  /** Bytes `from`–`to` of the attempt's output are not represented by events; they are still in its spool. */
   kind('gap', {
     from: z.number(),
     to: z.number(),
     reason: z.enum(['line-too-long', 'spool-missing', 'parser-failed', 'not-read']),
-  }),
-  /** What the agent's program says itself, not the model: an API error in words, for instance. */
-  kind('notice', { text: z.string() }),
-  /** Reprise's own words. */
-  kind('note', { text: z.string() }),
+  }).describe("Bytes `from` to `to` of the attempt's output have no events; they are still in its spool."),
+  kind('notice', { text: z.string() }).describe(
+    "A message of the agent's program, not of the model: an API error, for instance.",
+  ),
+  kind('note', { text: z.string() }).describe('A message of Reprise.'),
   kind('stop-request', { cause: z.string(), message: z.string() }),
   kind('attempt-end', {
     number: z.number().int(),
     outcome: Outcome,
     exitCode: z.number().int().nullable(),
-    /** Processes the agent left behind that had to be ended. */
-    strays: z.number().int(),
+    strays: z.number().int().describe('Processes that the agent left behind and that had to be ended.'),
   }),
   kind('run-end', { outcome: Outcome }),
 ])
@@ -172,8 +171,11 @@ export type EventOf<T extends EventType> = Extract<EventBody, { type: T }>
 
 export const EventEnvelope = z.object({
   runId: RunId.schema,
-  seq: z.number().int().positive(),
+  seq: z.number().int().positive().describe('Counts from 1 within the run, without gaps.'),
   attemptId: AttemptId.schema.nullable(),
   at: z.iso.datetime(),
 })
+export const RunEvent = z
+  .intersection(EventEnvelope, EventBody)
+  .meta({ id: 'RunEvent', description: 'One event of a run; `type` says which. The last one is `run-end`.' })
 export type RunEvent = z.infer<typeof EventEnvelope> & EventBody

@@ -3,7 +3,7 @@
  * says which prefix it expected. The brand keeps a run's id from being passed where an attempt's is meant.
  *
  * Invariant: each id is greater than all that were created before it, also when the clock is set back. Within a process
- * the generator sees to that; a store that is opened says with `createIdsAfter` which ids there are already.
+ * the generator ensures that; a store that is opened calls `createIdsAfter` with its newest id.
  */
 import { decodeTime, monotonicFactory } from 'ulid'
 import { z } from 'zod'
@@ -14,7 +14,7 @@ const nextUlid = monotonicFactory()
 /** From now on all new ids sort after this one, of whatever kind it is. */
 export function createIdsAfter(id: string): void {
   const body = id.slice(id.indexOf('_') + 1)
-  // Times that begin with 7 or more have no successor, or are none.
+  // A time that begins with 7 or more has no successor or is not valid.
   if (BODY.test(body) && body < '7') nextUlid(decodeTime(body) + 1)
 }
 
@@ -25,10 +25,8 @@ function idKind<Prefix extends string>(prefix: Prefix, noun: string) {
     text.startsWith(`${prefix}_`) && BODY.test(text.slice(prefix.length + 1))
   const schema = z
     .string()
-    .refine(fits, { error: `expected ${noun} id like ${prefix}_01J…` }) as unknown as z.ZodType<
-    Id<Prefix>,
-    string
-  >
+    .refine(fits, { error: `expected ${noun} id like ${prefix}_01J…` })
+    .meta({ pattern: `^${prefix}_${BODY.source.slice(1)}` }) as unknown as z.ZodType<Id<Prefix>, string>
   return {
     prefix,
     schema,
@@ -41,10 +39,10 @@ export const RunId = idKind('run', 'a run')
 export const AttemptId = idKind('att', 'an attempt')
 export const SessionId = idKind('ses', 'a session')
 
-/** One of our other ids here is a slip that deserves a better answer than "there is none". */
+/** Another kind of id of Reprise is a mistake, and the error says so. */
 const OWN_ID = /^[a-z]{3}_[0-9A-HJKMNP-TV-Z]{26}$/
 const AGENT_ID = /^[A-Za-z0-9][\w.:-]{0,127}$/
-/** A session by our id, or by the agent's own: a run has both, as `session` and as `sessionId`. */
+/** A session by Reprise's id or by the agent's own: a run has both, as `session` and as `sessionId`. */
 export const SessionRef = z
   .string()
   .refine((id) => SessionId.is(id) || (AGENT_ID.test(id) && !OWN_ID.test(id)), {

@@ -1,12 +1,12 @@
 /**
- * A job: a prompt to finish with nobody watching. One run at a time works on it; what interrupts that run (a crash, a
- * timeout, a lost connection, a restart, a limit) is followed by another attempt at the same run. Only what needs a
- * person ends the run and pauses the job; their retry, or a raised budget, is the job's next run, in the same session.
+ * A job: a prompt to finish unattended. One run at a time works on it; after an interruption of that run (a crash, a
+ * timeout, a lost connection, a restart, a limit) another attempt at the same run follows. Only what needs a person ends
+ * the run and pauses the job; a retry, or a raised budget, starts the job's next run, in the same session.
  *
- *   queued ⇄ running ⇄ waiting        queued: for a place. waiting: until `waitingUntil`, then it goes on by itself.
- *               ├──→ paused           needs a person, `attention` says what for; a retry goes on from here
+ *   queued ⇄ running ⇄ waiting        queued: for a free slot. waiting: until `waitingUntil`, then it continues.
+ *               ├──→ paused           needs a person, `attention` says what for; a retry continues from here
  *               ├──→ completed        final
- *               └──→ failed, cancelled   a retry goes on from here
+ *               └──→ failed, cancelled   a retry continues from here
  */
 import { z } from 'zod'
 import { AttemptId, JobId, RunId, SessionId, SessionRef } from './ids.ts'
@@ -30,7 +30,11 @@ export const JOB_STATES = [
   'failed',
   'cancelled',
 ] as const
-export const JobState = z.enum(JOB_STATES)
+export const JobState = z
+  .enum(JOB_STATES)
+  .describe(
+    '`queued`: waits for a free slot. `waiting`: continues by itself at `waitingUntil`. `paused`: needs a person; `attention` says what for.',
+  )
 export type JobState = z.infer<typeof JobState>
 
 export const ATTENTIONS = [
@@ -43,25 +47,28 @@ export const ATTENTIONS = [
   'outage',
   'limit',
 ] as const
-/**
- * What a paused job needs: more budget, more turns, an answer, a login, somebody to look at its directory, somebody to
- * decide whether it is tried again although the daemon died of it, or somebody to find out why the model has been away, or
- * the account limited, for so long.
- */
-export const Attention = z.enum(ATTENTIONS)
+export const Attention = z
+  .enum(ATTENTIONS)
+  .describe(
+    'What a paused job needs: more budget, more turns, an answer, a login, a look at its work directory, a decision whether to retry although the daemon died while handling it, or a look at why the model does not respond or the account has been limited for so long.',
+  )
 export type Attention = z.infer<typeof Attention>
 
 export const CHANGE_POLICIES = ['continue', 'restore', 'stop'] as const
-/**
- * What to do when, before it goes on, a job's work tree is not as its agent left it. `continue`: tell the agent what
- * changed. `restore`: back to the checkpoint, the present state saved first. `stop`: pause the job.
- */
-export const ChangePolicy = z.enum(CHANGE_POLICIES)
+export const ChangePolicy = z
+  .enum(CHANGE_POLICIES)
+  .describe(
+    'What to do when a job continues and its work tree is not as its agent left it. `continue`: tell the agent what changed. `restore`: restore the checkpoint, after saving the present state. `stop`: pause the job.',
+  )
 export type ChangePolicy = z.infer<typeof ChangePolicy>
 
 export const CheckpointPolicy = z.strictObject({
-  /** Between attempts' ends as well, this often. */
-  everyMs: z.number().int().min(1000).max(86_400_000),
+  everyMs: z
+    .number()
+    .int()
+    .min(1000)
+    .max(86_400_000)
+    .describe('How often a checkpoint is made while an attempt runs.'),
   onChange: ChangePolicy,
 })
 export type CheckpointPolicy = z.infer<typeof CheckpointPolicy>
@@ -71,132 +78,140 @@ const MaxBudgetTokens = z.number().int().positive().max(1_000_000_000_000)
 const Priority = z.number().int().min(-100).max(100)
 const WebhookUrl = z.url({ protocol: /^https?$/, error: 'expected an http or https address' }).max(2048)
 
-export const CreateJob = z.strictObject({
-  prompt: CreateRun.shape.prompt,
-  agent: z.string().max(64).optional(),
-  model: ModelName.optional(),
-  workDir: WorkDir,
-  /** Go on in this session, if that is safe. */
-  sessionId: SessionRef.optional(),
-  forceFreshSession: z.boolean().optional(),
-  permissions: PermissionMode.optional(),
-  /** Of one attempt. */
-  timeoutMs: MaxDurationMs.optional(),
-  maxResumes: CreateRun.shape.maxResumes,
-  maxTurns: CreateRun.shape.maxTurns,
-  continue: CreateRun.shape.continue,
-  maxTurnsTotal: CreateRun.shape.maxTurnsTotal,
-  /** Over all attempts and retries together. */
-  maxBudgetUsd: MaxBudgetUsd.optional(),
-  maxBudgetTokens: MaxBudgetTokens.optional(),
-  /** Higher ones start first. */
-  priority: Priority.optional(),
-  checkpoints: z.union([z.boolean(), CheckpointPolicy.partial()]).optional(),
-  /** Told when the job is done, has failed, or needs a person; besides those of the configuration. */
-  webhook: WebhookUrl.optional(),
-})
+export const CreateJob = z
+  .strictObject({
+    prompt: CreateRun.shape.prompt,
+    agent: z.string().max(64).optional(),
+    model: ModelName.optional(),
+    workDir: WorkDir,
+    sessionId: SessionRef.optional().describe(
+      "Continue this session if that is safe: Reprise's id (`ses_…`) or the agent's own id.",
+    ),
+    forceFreshSession: z.boolean().optional(),
+    permissions: PermissionMode.optional(),
+    timeoutMs: MaxDurationMs.optional().describe('Limit for one attempt.'),
+    maxResumes: CreateRun.shape.maxResumes,
+    maxTurns: CreateRun.shape.maxTurns,
+    continue: CreateRun.shape.continue,
+    maxTurnsTotal: CreateRun.shape.maxTurnsTotal,
+    maxBudgetUsd: MaxBudgetUsd.optional().describe('Limit over all attempts and retries together.'),
+    maxBudgetTokens: MaxBudgetTokens.optional(),
+    priority: Priority.optional().describe('Jobs with a higher priority start first.'),
+    checkpoints: z.union([z.boolean(), CheckpointPolicy.partial()]).optional(),
+    webhook: WebhookUrl.optional().describe(
+      'Notified when the job is completed, has failed or needs a person, in addition to the configured targets.',
+    ),
+  })
+  .meta({ id: 'CreateJob' })
 export type CreateJob = z.infer<typeof CreateJob>
 
 export const UpdateJob = z
   .strictObject({
-    /** null takes the limit away. */
-    maxBudgetUsd: MaxBudgetUsd.nullable().optional(),
+    maxBudgetUsd: MaxBudgetUsd.nullable().optional().describe('null removes the limit.'),
     maxBudgetTokens: MaxBudgetTokens.nullable().optional(),
     priority: Priority.optional(),
   })
   .refine((change) => Object.values(change).some((value) => value !== undefined), {
     error: 'expected at least one of maxBudgetUsd, maxBudgetTokens, priority',
   })
+  .meta({ id: 'UpdateJob' })
 export type UpdateJob = z.infer<typeof UpdateJob>
 
-/** How far it has come: over all its runs, and of the running attempt as far as its output has been read. */
-export const JobProgress = z.object({
-  /** Calls to the model, those of sub-agents included. */
-  modelCalls: z.number().int(),
-  toolCalls: z.number().int(),
-  /** Of every kind, cached ones too. */
-  tokens: z.number(),
-  costUsd: z.number().nullable(),
-  elapsedMs: z.number().nullable(),
-  lastActivityAt: z.iso.datetime().nullable(),
-  /** The tool that is running now. */
-  tool: z.string().nullable(),
-})
+/** Progress over all runs of the job, including the running attempt as far as its output has been read. */
+export const JobProgress = z
+  .object({
+    modelCalls: z.number().int().describe('Calls to the model, including those of sub-agents.'),
+    toolCalls: z.number().int(),
+    tokens: z.number().describe('Of every kind, including cached ones.'),
+    costUsd: z.number().nullable(),
+    elapsedMs: z.number().nullable(),
+    lastActivityAt: z.iso.datetime().nullable(),
+    tool: z.string().nullable().describe('The tool that is running now.'),
+  })
+  .meta({ id: 'JobProgress' })
 export type JobProgress = z.infer<typeof JobProgress>
 
-/**
- * What counts against the budget of a job: its own runs, the attempt that is running, and all runs that descend from them
- * by follow-ups. What has no price yet counts as much as it can have cost.
- */
-export const JobSpent = z.object({
-  usd: z.number(),
-  tokens: z.number().int(),
-  /** How many runs of follow-ups are among that. */
-  followUpRuns: z.number().int(),
-})
+export const JobSpent = z
+  .object({
+    usd: z.number(),
+    tokens: z.number().int(),
+    followUpRuns: z.number().int().describe('How many runs of follow-ups are included.'),
+  })
+  .meta({
+    id: 'JobSpent',
+    description:
+      'What counts against the budget of a job: its own runs, the running attempt, and all runs that descend from them by follow-ups. What has no price yet counts as much as it can have cost.',
+  })
 export type JobSpent = z.infer<typeof JobSpent>
 
-export const Job = z.object({
-  id: JobId.schema,
-  state: JobState,
-  attention: Attention.nullable(),
-  /** Why it waits, what it needs, or how it ended. */
-  message: z.string().nullable(),
-  /** Of a waiting job. Once that has passed, it waits for a place. */
-  waitingUntil: z.iso.datetime().nullable(),
-  agent: z.string(),
-  model: z.string().nullable(),
-  workDir: z.string(),
-  prompt: z.string(),
-  permissions: PermissionMode,
-  priority: z.number().int(),
-  /** The run that works on it, or did last. */
-  runId: RunId.schema,
-  outcome: OutcomeName.nullable(),
-  resultText: z.string().nullable(),
-  /** The agent's own id of the session, and when it was stored: before the agent was started. */
-  sessionId: z.string().nullable(),
-  sessionSavedAt: z.iso.datetime().nullable(),
-  session: SessionId.schema.nullable(),
-  attemptCount: z.number().int(),
-  resumeCount: z.number().int(),
-  timeoutMs: z.number().nullable(),
-  maxResumes: z.number().int(),
-  maxBudgetUsd: z.number().nullable(),
-  maxBudgetTokens: z.number().nullable(),
-  /** Of the job's own runs, as far as they have ended; null while a price is not known. */
-  usage: Usage,
-  costUsd: z.number().nullable(),
-  costEstimated: z.boolean(),
-  spent: JobSpent,
-  progress: JobProgress,
-  checkpointPolicy: CheckpointPolicy.nullable(),
-  createdAt: z.iso.datetime(),
-  startedAt: z.iso.datetime().nullable(),
-  endedAt: z.iso.datetime().nullable(),
-})
+export const Job = z
+  .object({
+    id: JobId.schema,
+    state: JobState,
+    attention: Attention.nullable(),
+    message: z.string().nullable().describe('Why the job waits, what it needs, or how it ended.'),
+    waitingUntil: z.iso
+      .datetime()
+      .nullable()
+      .describe('Set while the job is `waiting`. After that time it waits for a free slot.'),
+    agent: z.string(),
+    model: z.string().nullable(),
+    workDir: z.string(),
+    prompt: z.string(),
+    permissions: PermissionMode,
+    priority: z.number().int(),
+    runId: RunId.schema.describe('The run that works on the job, or the last one that did.'),
+    outcome: OutcomeName.nullable(),
+    resultText: z.string().nullable(),
+    sessionId: z
+      .string()
+      .nullable()
+      .describe("The agent's own id of the session. Reprise's id is `session`."),
+    sessionSavedAt: z.iso
+      .datetime()
+      .nullable()
+      .describe('When that id was stored: before the agent was started.'),
+    session: SessionId.schema.nullable().describe("Reprise's id of the session (`ses_…`)."),
+    attemptCount: z.number().int(),
+    resumeCount: z.number().int(),
+    timeoutMs: z.number().nullable(),
+    maxResumes: z.number().int(),
+    maxBudgetUsd: z.number().nullable(),
+    maxBudgetTokens: z.number().nullable(),
+    usage: Usage.describe("Usage of the job's own runs that have ended."),
+    costUsd: z.number().nullable(),
+    costEstimated: z.boolean(),
+    spent: JobSpent,
+    progress: JobProgress,
+    checkpointPolicy: CheckpointPolicy.nullable(),
+    createdAt: z.iso.datetime(),
+    startedAt: z.iso.datetime().nullable(),
+    endedAt: z.iso.datetime().nullable(),
+  })
+  .meta({ id: 'Job', description: 'A prompt to finish unattended. One run at a time works on it.' })
 export type Job = z.infer<typeof Job>
 
-/**
- * `start`: before the agent began. `agent`: what an attempt left, or had made so far. `found`: what was there when
- * Reprise came back after a time in which others may have changed it. `saved`: what a restore was about to overwrite.
- */
-export const CheckpointKind = z.enum(['start', 'agent', 'found', 'saved'])
+export const CheckpointKind = z
+  .enum(['start', 'agent', 'found', 'saved'])
+  .describe(
+    '`start`: before the agent started. `agent`: what an attempt left, or had made so far. `found`: what was there after a time in which others may have changed it. `saved`: what a restore was about to overwrite.',
+  )
 export type CheckpointKind = z.infer<typeof CheckpointKind>
 
-export const Checkpoint = z.object({
-  number: z.number().int(),
-  kind: CheckpointKind,
-  ref: z.string(),
-  commit: z.string(),
-  /** The commit that was checked out. */
-  head: z.string().nullable(),
-  attemptId: AttemptId.schema.nullable(),
-  createdAt: z.iso.datetime(),
-})
+export const Checkpoint = z
+  .object({
+    number: z.number().int(),
+    kind: CheckpointKind,
+    ref: z.string(),
+    commit: z.string(),
+    head: z.string().nullable().describe('The commit that was checked out.'),
+    attemptId: AttemptId.schema.nullable(),
+    createdAt: z.iso.datetime(),
+  })
+  .meta({ id: 'Checkpoint', description: "A saved state of a job's work tree, as a git commit." })
 export type Checkpoint = z.infer<typeof Checkpoint>
 
-export const JobAttempt = Attempt.extend({ runId: RunId.schema })
+export const JobAttempt = Attempt.extend({ runId: RunId.schema }).meta({ id: 'JobAttempt' })
 export type JobAttempt = z.infer<typeof JobAttempt>
 
 export const JobDetail = Job.extend({
@@ -204,18 +219,37 @@ export const JobDetail = Job.extend({
   attempts: z.array(JobAttempt),
   checkpoints: z.array(Checkpoint),
   pending: z.array(PendingQuestion),
-  /** Copies that Reprise keeps of the agent's transcripts. */
-  archived: z.array(z.object({ sessionId: z.string(), bytes: z.number(), path: z.string() })),
-})
+  archived: z
+    .array(
+      z.object({
+        sessionId: z.string().describe("The agent's own id of the session."),
+        bytes: z.number(),
+        path: z.string(),
+      }),
+    )
+    .describe("Copies that Reprise keeps of the agent's transcripts."),
+}).meta({ id: 'JobDetail' })
 export type JobDetail = z.infer<typeof JobDetail>
 
-export const CheckpointDiff = z.object({
-  from: z.number().int(),
-  /** null: the work tree as it is now. */
-  to: z.number().int().nullable(),
-  files: z.array(z.object({ status: z.string(), path: z.string() })),
-  patch: z.string(),
-  /** The patch was too long and ends early. */
-  truncated: z.boolean(),
-})
+export const CheckpointDiff = z
+  .object({
+    from: z.number().int(),
+    to: z.number().int().nullable().describe('null: the work tree as it is now.'),
+    files: z.array(z.object({ status: z.string(), path: z.string() })),
+    patch: z.string(),
+    truncated: z.boolean().describe('The patch was too long and is cut off.'),
+  })
+  .meta({ id: 'CheckpointDiff' })
 export type CheckpointDiff = z.infer<typeof CheckpointDiff>
+
+/** The last item of the stream of a job's events. */
+export const JobEnd = z
+  .object({
+    type: z.literal('job-end'),
+    jobId: JobId.schema,
+    state: JobState.describe('`completed`, `failed`, `cancelled`, or `paused`: the job needs a person.'),
+    runId: RunId.schema.describe('The last run of the job.'),
+    at: z.iso.datetime().nullable().describe('When the last run ended.'),
+  })
+  .meta({ id: 'JobEnd', description: 'The job has settled. A retry can continue it with another run.' })
+export type JobEnd = z.infer<typeof JobEnd>

@@ -1,29 +1,34 @@
-/** What of the past an agent was not given because it did not fit the model's window. */
+/** What of the history an agent was not given because it does not fit into the model's context window. */
 import { z } from 'zod'
 
 export const LeftOutItem = z.object({
-  /**
-   * `turn`: a whole turn, the oldest first. `step`: a step of interrupted work. Of the others a part: of a message, of
-   * what a tool was given, of what a tool printed.
-   */
-  what: z.enum(['turn', 'step', 'message', 'tool-input', 'tool-output']),
-  /** The turn it belongs to, counted from 1; null: the work of the run itself. */
-  turn: z.number().int().nullable(),
+  what: z
+    .enum(['turn', 'step', 'message', 'tool-input', 'tool-output'])
+    .describe(
+      '`turn`: a whole turn, oldest first. `step`: a step of interrupted work. The others are parts: of a message, of the input of a tool, of the output of a tool.',
+    ),
+  turn: z
+    .number()
+    .int()
+    .nullable()
+    .describe('The turn it belongs to, counted from 1; null: the work of the run itself.'),
   tool: z.string().optional(),
   characters: z.number().int(),
 })
 export type LeftOutItem = z.infer<typeof LeftOutItem>
 
-export const LeftOut = z.object({
-  /** How many turns, and steps of interrupted work, were left out whole. */
-  turns: z.number().int(),
-  steps: z.number().int(),
-  /** How many messages, and inputs and outputs of tools, were shortened. */
-  messages: z.number().int(),
-  tools: z.number().int(),
-  /** In all of them together. */
-  characters: z.number().int(),
-  /** The hundred largest, in order. */
-  items: z.array(LeftOutItem),
-})
+export const LeftOut = z
+  .object({
+    turns: z.number().int().describe('How many turns were left out whole.'),
+    steps: z.number().int().describe('How many steps of interrupted work were left out whole.'),
+    messages: z.number().int().describe('How many messages were shortened.'),
+    tools: z.number().int().describe('How many inputs and outputs of tools were shortened.'),
+    characters: z.number().int().describe('The characters of all of them together.'),
+    items: z.array(LeftOutItem).describe('The hundred largest, in order.'),
+  })
+  .meta({
+    id: 'LeftOut',
+    description:
+      "What of the history an agent was not given because it does not fit into the model's context window.",
+  })
 export type LeftOut = z.infer<typeof LeftOut>

@@ -1,4 +1,4 @@
-/** What is told to those who are not watching: by a webhook as the body of a POST, to a command on its stdin. */
+/** The body of a notification: sent to a webhook by POST, or to a command on its stdin. */
 import { z } from 'zod'
 import { EscalationReason, Signal } from './escalation.ts'
 import { NotificationId, RunId } from './ids.ts'
@@ -6,7 +6,7 @@ import { Job } from './job.ts'
 import { Cycle } from './watch.ts'
 
 export const NOTIFY_EVENTS = ['done', 'failed', 'attention'] as const
-/** It is done, it has failed, or it needs a person to go on. */
+/** `attention`: it needs a person to continue. */
 export const NotifyEvent = z.enum(NOTIFY_EVENTS)
 export type NotifyEvent = z.infer<typeof NotifyEvent>
 
@@ -32,17 +32,17 @@ export const JobNotice = Job.pick({
 })
 export type JobNotice = z.infer<typeof JobNotice>
 
-/** An investigation through tiers, at the moment at which it ended or needs a person. `state` is why. */
+/** A chain of tiers at the moment when it ended or needs a person. `state` is the reason. */
 export const ChainNotice = z.object({
-  /** Of the first run. */
+  /** The id of the first run. */
   id: RunId.schema,
-  /** The run that was decided about. */
+  /** The run after which the decision was made. */
   runId: RunId.schema,
-  /** `paused`: the run has waited too long for a limit or an outage to end, and a person is to make it go on. */
+  /** `paused`: the run has waited too long for a limit or an outage to end; a person must continue it. */
   state: z.union([EscalationReason, z.literal('paused')]),
   message: z.string(),
   tier: z.number().int(),
-  /** The tier that waits for approval, until then. */
+  /** The tier that waits for approval, until `expiresAt`. */
   toTier: z.number().int().nullable(),
   expiresAt: z.iso.datetime().nullable(),
   status: Signal.shape.status.nullable(),
@@ -53,7 +53,7 @@ export const ChainNotice = z.object({
 })
 export type ChainNotice = z.infer<typeof ChainNotice>
 
-/** A cycle of a watch, at the moment at which it ended or needs a person; long texts are cut. */
+/** A cycle of a watch at the moment when it ended or needs a person; long texts are cut. */
 export const CycleNotice = Cycle.pick({
   id: true,
   watchId: true,
@@ -72,7 +72,7 @@ export const CycleNotice = Cycle.pick({
   startedAt: true,
   endedAt: true,
 }).extend({
-  /** What was decided last about its chain: why nobody goes on, or who is waited for. */
+  /** The last decision about its chain: why no further tier starts, or that an approval is needed. */
   reason: EscalationReason.nullable(),
   /** The run that asks for the next tier, and until when that may be approved. */
   approval: z
@@ -81,9 +81,9 @@ export const CycleNotice = Cycle.pick({
 })
 export type CycleNotice = z.infer<typeof CycleNotice>
 
-/** About a job, a chain, or a cycle. A chain that belongs to a cycle is told of as the cycle. */
+/** About a job, a chain or a cycle. A chain that belongs to a cycle is reported as the cycle. */
 export const NotificationBody = z.object({
-  /** The same for every try: whoever got it before can tell. */
+  /** The same for every delivery attempt, so that a receiver can recognize a repeated one. */
   id: NotificationId.schema,
   event: NotifyEvent,
   at: z.iso.datetime(),

@@ -1,4 +1,4 @@
-/** How a run, or one attempt at it, ended. One list for every agent; what only one vendor says rides in `message`. */
+/** How a run, or one attempt at it, ended. The list is the same for every agent; details of a vendor are in `message`. */
 import { z } from 'zod'
 
 export const OUTCOMES = [
@@ -17,33 +17,40 @@ export const OUTCOMES = [
   'output-limit',
   'question-timeout',
   'work-dir-changed',
-  /** The daemon died while it handled the run, again and again. */
+  /** The daemon died repeatedly while handling the run. */
   'quarantined',
   'cancelled',
 ] as const
 
-export const OutcomeName = z.enum(OUTCOMES)
+export const OutcomeName = z
+  .enum(OUTCOMES)
+  .describe('How it ended. `quarantined`: the daemon died repeatedly while handling it.')
 export type OutcomeName = z.infer<typeof OutcomeName>
 
-export const Outcome = z.object({
-  name: OutcomeName,
-  /** For people. Never parsed. */
-  message: z.string(),
-  /** The vendor's HTTP status, where one was behind it. */
-  apiStatus: z.number().int().optional(),
-  /** When a limit resets, where the agent said so. */
-  resetsAt: z.iso.datetime().optional(),
-  /** What a limit or an outage keeps from being used, where the agent said so: everything, or one model. */
-  scope: z.enum(['account', 'model']).optional(),
-})
+export const Outcome = z
+  .object({
+    name: OutcomeName,
+    message: z.string().describe('For people; do not parse it.'),
+    apiStatus: z.number().int().optional().describe("The HTTP status of the vendor's API, if there was one."),
+    resetsAt: z.iso.datetime().optional().describe('When a limit resets, if the agent reported it.'),
+    scope: z
+      .enum(['account', 'model'])
+      .optional()
+      .describe(
+        'What a limit or an outage affects, if the agent reported it: the whole account or one model.',
+      ),
+  })
+  .meta({ id: 'Outcome' })
 export type Outcome = z.infer<typeof Outcome>
 
-export const Usage = z.object({
-  inputTokens: z.number(),
-  outputTokens: z.number(),
-  cacheReadTokens: z.number(),
-  cacheWriteTokens: z.number(),
-})
+export const Usage = z
+  .object({
+    inputTokens: z.number(),
+    outputTokens: z.number(),
+    cacheReadTokens: z.number(),
+    cacheWriteTokens: z.number(),
+  })
+  .meta({ id: 'Usage' })
 export type Usage = z.infer<typeof Usage>
 
 export const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }

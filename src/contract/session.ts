@@ -10,7 +10,8 @@ export const SESSION_STATES = ['created', 'active', 'paused', 'expired', 'poison
 /**
  * The agent's file of a session. missing: there is none · unreadable: no message in it · foreign: another session's ·
  * behind: it lacks the last answer, as an older copy does · broken: messages in the middle are missing, and with them
- * all before · forked: its newest turn is not ours and branched off before our last one · torn: the last record is cut off, which can be mended · present: none of these.
+ * all before · forked: its newest turn is not one of Reprise and branched off before Reprise's last one · torn: the last record is cut off,
+ * which can be repaired · present: none of these.
  */
 export const TRANSCRIPT_STATES = [
   'present',
@@ -24,35 +25,48 @@ export const TRANSCRIPT_STATES = [
 ] as const
 export type TranscriptState = (typeof TRANSCRIPT_STATES)[number]
 
-export const Session = z.object({
-  id: SessionId.schema,
-  agent: z.string(),
-  /** The agent's own id of it. */
-  agentSessionId: z.string(),
-  workDir: z.string(),
-  runtimeId: z.string(),
-  /** The version of the agent that wrote it last; null if that is not known. An older one does not resume it. */
-  agentVersion: z.string().nullable(),
-  state: z.enum(SESSION_STATES),
-  poison: z.string().nullable(),
-  turns: z.number().int(),
-  resumes: z.number().int(),
-  contextTokens: z.number().nullable(),
-  contextWindow: z.number().nullable(),
-  costUsd: z.number(),
-  createdAt: z.iso.datetime(),
-  lastUsedAt: z.iso.datetime(),
-})
+export const Session = z
+  .object({
+    id: SessionId.schema,
+    agent: z.string(),
+    agentSessionId: z
+      .string()
+      .describe("The agent's own id of the session; runs and jobs show it as `sessionId`."),
+    workDir: z.string(),
+    runtimeId: z.string(),
+    agentVersion: z
+      .string()
+      .nullable()
+      .describe(
+        'The version of the agent that wrote to the session last; null if it is not known. An older version does not resume it.',
+      ),
+    state: z.enum(SESSION_STATES),
+    poison: z.string().nullable(),
+    turns: z.number().int(),
+    resumes: z.number().int(),
+    contextTokens: z.number().nullable(),
+    contextWindow: z.number().nullable(),
+    costUsd: z.number(),
+    createdAt: z.iso.datetime(),
+    lastUsedAt: z.iso.datetime(),
+  })
+  .meta({
+    id: 'Session',
+    description: "A session of an agent. `id` is Reprise's id, `agentSessionId` the agent's own.",
+  })
 export type Session = z.infer<typeof Session>
 
 export const SessionDetail = Session.extend({
   transcript: z.object({
-    /** unknown: the agent is not configured any more, and with it where its files are. */
-    state: z.enum([...TRANSCRIPT_STATES, 'unknown']),
+    state: z
+      .enum([...TRANSCRIPT_STATES, 'unknown'])
+      .describe(
+        '`unknown`: the agent is not configured any more, so Reprise does not know where its files are.',
+      ),
     path: z.string().nullable(),
     bytes: z.number().nullable(),
   }),
   runIds: z.array(z.string()),
   heldBy: z.string().nullable(),
-})
+}).meta({ id: 'SessionDetail' })
 export type SessionDetail = z.infer<typeof SessionDetail>

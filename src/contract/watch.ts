@@ -1,12 +1,12 @@
 /**
- * A watch observes something again and again. Each time is a cycle: a chain of runs that begins at tier 1 and may
- * escalate, with the follow-ups that its runs asked for. A watch has one open cycle at a time.
+ * A watch is a check that is repeated. Each execution is a cycle: a chain of runs that starts at tier 1 and may
+ * escalate, with the follow-ups that its runs planned. A watch has one open cycle at a time.
  *
  * A cycle:
  *   queued ──→ running ⇄ waiting ──→ ended    waiting: for a follow-up, or for approval
  *   skipped                                   it was due while another one was open
  *
- * Watches come from the configuration, which then is the place to change them, or are made through the API.
+ * Watches are defined in the configuration, and then changed there, or created through the API.
  */
 import { z } from 'zod'
 import { Chain } from './chain.ts'
@@ -21,31 +21,40 @@ export const WatchName = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,62}$/, {
 })
 
 export const MEMORIES = ['fresh', 'persistent'] as const
-/** `fresh`: each cycle begins with a clean session. `persistent`: each goes on in the session of the one before. */
-export const Memory = z.enum(MEMORIES)
+export const Memory = z
+  .enum(MEMORIES)
+  .describe(
+    '`fresh`: each cycle starts in a new session. `persistent`: each cycle continues the session of the one before.',
+  )
 export type Memory = z.infer<typeof Memory>
 
 export const OVERLAPS = ['skip', 'queue'] as const
-/** What to do when a cycle is due while another is open. */
-export const Overlap = z.enum(OVERLAPS)
+export const Overlap = z.enum(OVERLAPS).describe('What to do when a cycle is due while another one is open.')
 export type Overlap = z.infer<typeof Overlap>
 
 export const NOTIFY_FROM = ['all', 'problem', 'attention', 'change'] as const
-/** What people are told of a watch. `change`: not that it is as it was the time before. */
-export const NotifyFrom = z.enum(NOTIFY_FROM)
+export const NotifyFrom = z
+  .enum(NOTIFY_FROM)
+  .describe(
+    'The least that is worth a notification. `change`: the status is another one than in the cycle before.',
+  )
 export type NotifyFrom = z.infer<typeof NotifyFrom>
 
 const HookSecret = z
   .string()
   .regex(/^[\x21-\x7e]{16,255}$/, { error: 'expected 16 to 255 visible ASCII characters' })
 
-/** What a watch is. Times are checked further when it is made: see core/schedule. */
+/** The definition of a watch. Its times are checked further when it is created: see core/schedule. */
 export const WatchDefinition = z.strictObject({
   everyMs: z.number().int().optional(),
   cron: z.string().min(1).max(200).optional(),
   timeZone: z.string().max(64).optional(),
-  /** Each firing is late by up to so much, by chance. */
-  jitterMs: z.number().int().min(0).optional(),
+  jitterMs: z
+    .number()
+    .int()
+    .min(0)
+    .optional()
+    .describe('Each cycle starts up to this much later, at random.'),
   workDir: WorkDir,
   prompt: CreateRun.shape.prompt,
   agent: z.string().max(64).optional(),
@@ -54,114 +63,142 @@ export const WatchDefinition = z.strictObject({
   maxTier: TierNumber.optional(),
   dryRun: z.boolean().optional(),
   environment: CreateRun.shape.environment,
-  /** What one cycle may cost, with all of its tiers and follow-ups. */
-  maxBudgetUsd: CreateRun.shape.maxBudgetUsd,
-  /** What all cycles of a day may cost together; then none begins until the next day. */
-  maxBudgetUsdPerDay: CreateRun.shape.maxBudgetUsd,
-  /** How long one cycle may take, with its follow-ups. */
-  maxDurationMs: MaxDurationMs.optional(),
-  /** With this one may send events to the watch, and do nothing else. */
-  hookSecret: HookSecret.optional(),
-  /** How many cycles events may start in an hour. */
-  eventsPerHour: z.number().int().min(1).max(3600).optional(),
-  /** The same event is taken for known for so long. */
+  maxBudgetUsd: CreateRun.shape.maxBudgetUsd.describe(
+    'Limit for one cycle in US dollars, with all of its tiers and follow-ups.',
+  ),
+  maxBudgetUsdPerDay: CreateRun.shape.maxBudgetUsd.describe(
+    'Limit for all cycles of a day together; when it is reached, no cycle starts until the next day.',
+  ),
+  maxDurationMs: MaxDurationMs.optional().describe('Limit for one cycle, with its follow-ups.'),
+  hookSecret: HookSecret.optional().describe(
+    'A secret that allows its holder to send events to the watch, and nothing else.',
+  ),
+  eventsPerHour: z
+    .number()
+    .int()
+    .min(1)
+    .max(3600)
+    .optional()
+    .describe('How many cycles per hour events may start.'),
   dedupeMs: z
     .number()
     .int()
     .min(0)
     .max(30 * 86_400_000)
-    .optional(),
-  /** Of a persistent memory: after so long, or so many cycles, it begins anew. */
-  renewAfterMs: z.number().int().min(60_000).optional(),
-  renewAfterCycles: z.number().int().min(1).max(100_000).optional(),
-  /** Of the targets in notify, those to be told; without it all. */
-  notify: z.array(z.string().max(64)).optional(),
-  /** Told of this watch, besides those. */
+    .optional()
+    .describe('How long an event that is sent again is recognized as the same one.'),
+  renewAfterMs: z
+    .number()
+    .int()
+    .min(60_000)
+    .optional()
+    .describe('With `memory: persistent`: start a new session after this time.'),
+  renewAfterCycles: z
+    .number()
+    .int()
+    .min(1)
+    .max(100_000)
+    .optional()
+    .describe('With `memory: persistent`: start a new session after this many cycles.'),
+  notify: z.array(z.string().max(64)).optional().describe('The notification targets to use; default: all.'),
   webhook: z
     .url({ protocol: /^https?$/, error: 'expected an http or https address' })
     .max(2048)
-    .optional(),
-  /** Nothing below it is told. */
-  notifyFrom: NotifyFrom.optional(),
+    .optional()
+    .describe('Notified about this watch, in addition to the targets.'),
+  notifyFrom: NotifyFrom.optional().describe('Notifications below this level are not sent.'),
 })
 export type WatchDefinition = z.infer<typeof WatchDefinition>
 
-/** In requests durations may also be written as in the configuration: `every: "30m"`. */
+/** In requests durations can be written as in the configuration: `every: "30m"`. */
 const Every = z.union([z.string().max(32), z.number().int()])
 
 export const CreateWatch = WatchDefinition.extend({
   name: WatchName,
   every: Every.optional(),
   paused: z.boolean().optional(),
-})
+}).meta({ id: 'CreateWatch' })
 export type CreateWatch = z.infer<typeof CreateWatch>
 
-export const UpdateWatch = WatchDefinition.partial().extend({
-  every: Every.optional(),
-  paused: z.boolean().optional(),
-})
+export const UpdateWatch = WatchDefinition.partial()
+  .extend({
+    every: Every.optional(),
+    paused: z.boolean().optional(),
+  })
+  .meta({ id: 'UpdateWatch' })
 export type UpdateWatch = z.infer<typeof UpdateWatch>
 
-export const TriggerWatch = z.strictObject({
-  reason: z.string().max(2000).optional(),
-  /** Any JSON: the agent gets it as data. */
-  payload: z.unknown().optional(),
-})
+export const TriggerWatch = z
+  .strictObject({
+    reason: z.string().max(2000).optional(),
+    payload: z.unknown().optional().describe('Any JSON; the agent is given it as data.'),
+  })
+  .meta({ id: 'TriggerWatch' })
 export type TriggerWatch = z.infer<typeof TriggerWatch>
 
 export const TRIGGERS = ['schedule', 'catch-up', 'person', 'event'] as const
-export const Trigger = z.enum(TRIGGERS)
+export const Trigger = z
+  .enum(TRIGGERS)
+  .describe('`catch-up`: the cycle was due while the daemon did not run.')
 export type Trigger = z.infer<typeof Trigger>
 
 export const CYCLE_STATES = ['queued', 'running', 'waiting', 'ended', 'skipped'] as const
-export const CycleState = z.enum(CYCLE_STATES)
+export const CycleState = z
+  .enum(CYCLE_STATES)
+  .describe('`waiting`: for a follow-up or an approval. `skipped`: it was due while another cycle was open.')
 export type CycleState = z.infer<typeof CycleState>
 
 export const CYCLE_OUTCOMES = ['completed', 'failed', 'timed-out', 'cancelled'] as const
 export const CycleOutcome = z.enum(CYCLE_OUTCOMES)
 export type CycleOutcome = z.infer<typeof CycleOutcome>
 
-/** Something that happened elsewhere, as it was sent in. */
-export const WatchEvent = z.object({
-  /** Two events with the same one are the same event. */
-  fingerprint: z.string(),
-  title: z.string(),
-  receivedAt: z.iso.datetime(),
-  payload: z.unknown(),
-})
+/** An event of another system, as it was sent. */
+export const WatchEvent = z
+  .object({
+    fingerprint: z.string().describe('Two events with the same fingerprint are the same event.'),
+    title: z.string(),
+    receivedAt: z.iso.datetime(),
+    payload: z.unknown(),
+  })
+  .meta({ id: 'WatchEvent' })
 export type WatchEvent = z.infer<typeof WatchEvent>
 
-export const Cycle = z.object({
-  id: CycleId.schema,
-  watchId: WatchId.schema,
-  watch: z.string(),
-  number: z.number().int(),
-  state: CycleState,
-  trigger: Trigger,
-  /** Why it was triggered, why it was skipped, or how it ended. */
-  message: z.string().nullable(),
-  outcome: CycleOutcome.nullable(),
-  /** What the newest of its runs that reported at all reported. */
-  status: Signal.shape.status.nullable(),
-  summary: z.string().nullable(),
-  /** The highest tier it reached. */
-  tier: z.number().int().nullable(),
-  rootRunId: RunId.schema.nullable(),
-  sessionId: z.string().nullable(),
-  /** Of a persistent memory: it began anew, and why. */
-  renewed: z.string().nullable(),
-  runs: z.number().int(),
-  usage: Usage,
-  costUsd: z.number().nullable(),
-  costEstimated: z.boolean(),
-  eventCount: z.number().int(),
-  pendingFollowUps: z.number().int(),
-  dueAt: z.iso.datetime(),
-  startedAt: z.iso.datetime().nullable(),
-  endedAt: z.iso.datetime().nullable(),
-  /** It is ended then, whatever is pending. */
-  deadlineAt: z.iso.datetime().nullable(),
-})
+export const Cycle = z
+  .object({
+    id: CycleId.schema,
+    watchId: WatchId.schema,
+    watch: z.string(),
+    number: z.number().int(),
+    state: CycleState,
+    trigger: Trigger,
+    message: z.string().nullable().describe('Why it was triggered, why it was skipped, or how it ended.'),
+    outcome: CycleOutcome.nullable(),
+    status: Signal.shape.status
+      .nullable()
+      .describe('The status reported by the newest of its runs that reported one.'),
+    summary: z.string().nullable(),
+    tier: z.number().int().nullable().describe('The highest tier that the cycle reached.'),
+    rootRunId: RunId.schema.nullable(),
+    sessionId: z.string().nullable().describe("The agent's own id of the session."),
+    renewed: z
+      .string()
+      .nullable()
+      .describe('Why the persistent session was replaced by a new one; null if it was not.'),
+    runs: z.number().int(),
+    usage: Usage,
+    costUsd: z.number().nullable(),
+    costEstimated: z.boolean(),
+    eventCount: z.number().int(),
+    pendingFollowUps: z.number().int(),
+    dueAt: z.iso.datetime(),
+    startedAt: z.iso.datetime().nullable(),
+    endedAt: z.iso.datetime().nullable(),
+    deadlineAt: z.iso.datetime().nullable().describe('When the cycle is ended, whatever is pending.'),
+  })
+  .meta({
+    id: 'Cycle',
+    description: 'One execution of a watch: a chain of runs that starts at tier 1, and their follow-ups.',
+  })
 export type Cycle = z.infer<typeof Cycle>
 
 export const CycleDetail = Cycle.extend({
@@ -169,35 +206,45 @@ export const CycleDetail = Cycle.extend({
   events: z.array(WatchEvent),
   chain: Chain.nullable(),
   followUps: z.array(FollowUp),
-})
+}).meta({ id: 'CycleDetail' })
 export type CycleDetail = z.infer<typeof CycleDetail>
 
-export const Watch = WatchDefinition.omit({ hookSecret: true }).extend({
-  id: WatchId.schema,
-  name: WatchName,
-  /** Where it is defined, and so where it is changed. */
-  source: z.enum(['config', 'api']),
-  state: z.enum(['active', 'paused']),
-  /** In words: "every 30 min", "0 7 * * 1-5 (Europe/Berlin)", or null: only when triggered. */
-  schedule: z.string().nullable(),
-  memory: Memory,
-  overlap: Overlap,
-  hasHookSecret: z.boolean(),
-  nextAt: z.iso.datetime().nullable(),
-  session: SessionId.schema.nullable(),
-  openCycleId: CycleId.schema.nullable(),
-  lastCycle: Cycle.nullable(),
-  cycles: z.number().int(),
-  createdAt: z.iso.datetime(),
-  updatedAt: z.iso.datetime(),
-})
+export const Watch = WatchDefinition.omit({ hookSecret: true })
+  .extend({
+    id: WatchId.schema,
+    name: WatchName,
+    source: z
+      .enum(['config', 'api'])
+      .describe('Where the watch is defined, and therefore where it is changed.'),
+    state: z.enum(['active', 'paused']),
+    schedule: z
+      .string()
+      .nullable()
+      .describe('In words: `every 30 min`, `0 7 * * 1-5 (Europe/Berlin)`; null: only when it is triggered.'),
+    memory: Memory,
+    overlap: Overlap,
+    hasHookSecret: z.boolean(),
+    nextAt: z.iso.datetime().nullable(),
+    session: SessionId.schema.nullable(),
+    openCycleId: CycleId.schema.nullable(),
+    lastCycle: Cycle.nullable(),
+    cycles: z.number().int(),
+    createdAt: z.iso.datetime(),
+    updatedAt: z.iso.datetime(),
+  })
+  .meta({ id: 'Watch', description: 'A check that is repeated on a schedule or started by events.' })
 export type Watch = z.infer<typeof Watch>
 
-/** What came of an event or a trigger. */
-export const Triggered = z.object({
-  /** `started`, `queued`: a cycle was made. `merged`: into one that waits. `known`: it was handled already. `resolved`: it is over elsewhere. */
-  result: z.enum(['started', 'queued', 'merged', 'known', 'resolved']),
-  cycleId: CycleId.schema.nullable(),
-  message: z.string(),
-})
+/** The result of an event or a trigger. */
+export const Triggered = z
+  .object({
+    result: z
+      .enum(['started', 'queued', 'merged', 'known', 'resolved'])
+      .describe(
+        '`started`, `queued`: a cycle was created. `merged`: into one that is queued. `known`: the event was handled already. `resolved`: the event reports that something is over.',
+      ),
+    cycleId: CycleId.schema.nullable(),
+    message: z.string(),
+  })
+  .meta({ id: 'Triggered' })
 export type Triggered = z.infer<typeof Triggered>

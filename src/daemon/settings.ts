@@ -1,7 +1,7 @@
 import type { Config } from '../config/schema.ts'
 import type { Tier } from '../core/escalation/tier.ts'
 import type { ConfiguredWatch } from '../core/watch/definition.ts'
-import type { EngineSettings } from '../engine/parts.ts'
+import type { EngineSettings } from '../engine/base/settings.ts'
 import { cooldownsOf } from './policy.ts'
 
 /** `prompts`: the texts of the tiers' prompt files. */

@@ -1,38 +1,77 @@
-/** Drives the one path: admits runs, dispatches them, recovers what a daemon before left open. */
-import { RepriseError } from '../contract/errors.ts'
+/** Puts the engine together: the path and its purposes, the dispatcher, what is due, and what the outside may ask. */
+import type { StopCause } from '../agents/adapter.ts'
+import type { AgentRegistry } from '../agents/registry.ts'
 import type { RunId } from '../contract/ids.ts'
-import type { Run } from '../contract/run.ts'
-import type { SessionDetail } from '../contract/session.ts'
-import { sayBehind } from '../core/obstacle/words.ts'
+import type { Redactor } from '../core/redact/redactor.ts'
+import type { SteadyClock } from '../core/steady-clock.ts'
+import type { Git } from '../process/git/run.ts'
+import type { Handling } from '../process/handling.ts'
 import { Dispatcher } from '../queue/dispatcher.ts'
-import type { RunRecord, SessionRecord } from '../store/base/records.ts'
+import type { RunRecord } from '../store/base/records.ts'
+import type { Store } from '../store/store.ts'
 import type { Engine } from './api.ts'
+import type { Log } from './base/log.ts'
+import type { Notifications } from './base/notifications.ts'
+import { createPersist } from './base/persist.ts'
+import type { ProgressBus } from './base/progress.ts'
+import type { EngineSettings } from './base/settings.ts'
 import { hasRoom, StorageFailures } from './base/storage-failures.ts'
 import { createConversations } from './conversations/conversations.ts'
-import { endingOfTurn } from './conversations/ending.ts'
 import { Cooldowns } from './enforce/cooldowns.ts'
+import { Enforcement } from './enforce/enforcement.ts'
+import { DueFollowUps } from './follow-ups/due.ts'
 import { createFollowUps } from './follow-ups/follow-ups.ts'
+import { createNextPrompts } from './follow-ups/next-prompts.ts'
 import { Checkpoints } from './jobs/checkpoints.ts'
 import { createJobs } from './jobs/jobs.ts'
-import { goOnIfAffordable } from './jobs/next-run.ts'
+import { continueIfAffordable } from './jobs/next-run.ts'
 import { Obstacles } from './obstacles/obstacles.ts'
-import type { EngineParts } from './parts.ts'
-import { admitRun } from './path/admit.ts'
-import { describeAttempt, describeEvent, describeRun, describeSession } from './path/describe.ts'
-import { adoptAttempt, driveRun } from './path/drive.ts'
+import { adoptAttempt } from './path/adopt.ts'
+import { driveRun } from './path/drive.ts'
 import { listQuarantined, quarantine } from './path/quarantine.ts'
-import { sweepSpool } from './path/sweep.ts'
-import { sweepArchive } from './sessions/archive.ts'
-import { requireSession } from './sessions/require-session.ts'
+import { createPurposes, type FurtherPurposes } from './purposes.ts'
+import { requireRun } from './runs/require-run.ts'
+import { createRuns, describeWhole } from './runs/runs.ts'
+import { createSessions } from './sessions/sessions.ts'
 import { LiveRuns } from './supervise/live-runs.ts'
+import type { ReadingThread } from './supervise/reading/thread.ts'
+import { startSweeping } from './sweeping.ts'
 import { Approvals } from './tiers/approvals.ts'
 import { describeEscalation, readChain } from './tiers/chain.ts'
-import { endingOfTier } from './tiers/ending.ts'
 import { Timekeeping } from './timetable/timekeeping.ts'
 import { Timetable } from './timetable/timetable.ts'
 import { takeConfigured } from './watches/configured.ts'
-import { describeFollowUp } from './watches/describe.ts'
+import { DueWatches } from './watches/due.ts'
+import { readOwnersNotices } from './watches/owners-notices.ts'
 import { createWatches } from './watches/watches.ts'
+
+/** Everything concrete that the composition root hands in. */
+export interface EngineInput {
+  store: Store
+  agents: AgentRegistry
+  clock: SteadyClock
+  git: Git
+  bus: ProgressBus
+  notifications: Notifications
+  /** In [0, 1). */
+  random: () => number
+  log: Log
+  /** For texts that other agents or people get to read. What is stored as events goes through it anyway. */
+  redactor: Redactor
+  /** For agents that print more than can be read in passing. */
+  readingThread: ReadingThread
+  /** Notes of what is being handled, for the daemon after one that dies of it. */
+  handling: Handling
+  /** Folders: one per attempt; transcripts before they were mended; transcripts of jobs; what agents at tiers may read. */
+  spool: string
+  damaged: string
+  archive: string
+  stateDir: string
+  /** What nobody at a tier may change, besides what the rules say. */
+  protectedPaths: readonly string[]
+  settings: EngineSettings
+  purposes?: FurtherPurposes
+}
 
 export interface RunningEngine extends Engine {
   /** Takes over what is open, then starts what is queued. */
@@ -41,65 +80,65 @@ export interface RunningEngine extends Engine {
   close: () => Promise<void>
 }
 
-const LISTED_PROMPT_CHARS = 500
-const SWEEP_EVERY_MS = 3_600_000
 const MAX_PAUSED = 1000
-/** Longer than an event can be taken for known. */
-const KEEP_EVENTS_MS = 31 * 86_400_000
-const MAX_FOLLOW_UPS = 1000
 
-export function createEngine(
-  given: Omit<
-    EngineParts,
-    | 'closing'
-    | 'storageFailures'
-    | 'obstacles'
-    | 'checkpoints'
-    | 'cooldowns'
-    | 'followClock'
-    | 'onAsk'
-    | 'onPlanned'
-  >,
-): RunningEngine {
+export function createEngine({ purposes: further, ...given }: EngineInput): RunningEngine {
+  const { store, clock, settings, notifications, log, bus } = given
   const closing = new AbortController()
-  const storageFailures = new StorageFailures(given.clock, () => hasRoom(given.spool))
-  const parts: EngineParts = {
+  const storageFailures = new StorageFailures(clock, () => hasRoom(given.spool))
+  const persist = createPersist({ log, closing: closing.signal, storageFailures })
+  const wakeDispatcher = () => dispatcher.wake()
+  const base = {
     ...given,
-    closing: closing.signal,
+    persist,
     storageFailures,
-    obstacles: new Obstacles({ ...given, closing: closing.signal, storageFailures }, () => dispatcher.wake()),
+    closing: closing.signal,
+    obstacles: new Obstacles({ ...given, closing: closing.signal, storageFailures }, wakeDispatcher),
     checkpoints: new Checkpoints(given),
     cooldowns: new Cooldowns(
       { ...given, closing: closing.signal, storageFailures },
-      given.settings.escalation.rules,
+      settings.escalation.rules,
     ),
+    live: new LiveRuns((id, waiting) => dispatcher.park(id, waiting)),
     followClock: () => timekeeping.follow(),
     onAsk: () => approvals.wake(),
-    onPlanned: () => timetable.notePlanned(),
+    onPlanned: () => dueFollowUps.notePlanned(),
+    readOwnersNotices: (...asked: [RunRecord, Parameters<typeof readOwnersNotices>[2]]) =>
+      readOwnersNotices(given, ...asked),
   }
-  const timekeeping = new Timekeeping(parts, ({ jumpMs }) => {
-    parts.obstacles.followJump(jumpMs)
+  const nextPrompts = createNextPrompts({ ...base, purposes: { of: (run) => purposes.of(run) } })
+  const purposes = createPurposes({ ...base, nextPrompts }, further)
+  const enforcement = new Enforcement({ ...base, purposes })
+  const approvals: Approvals = new Approvals(base, (run) => {
+    wakeDispatcher()
+    noteRun(run)
+  })
+  const deps = { ...base, nextPrompts, purposes, enforcement, approvals }
+
+  const noteRun = (run: RunRecord) => {
+    dueWatches.noteRun(run)
+    dueFollowUps.noteRun()
+  }
+  const runs = createRuns(deps, { wakeDispatcher, onRun: noteRun })
+  const wakeTimetable = () => timetable.wake()
+  const dueWatches = new DueWatches(deps, { wake: wakeTimetable, wakeDispatcher, cancelRun: runs.cancel })
+  const onCycle: DueWatches['noteCycle'] = (id) => dueWatches.noteCycle(id)
+  const dueFollowUps = new DueFollowUps(deps, { wake: wakeTimetable, wakeDispatcher, onCycle })
+  const timetable: Timetable = new Timetable(base, [dueWatches, dueFollowUps])
+  const timekeeping: Timekeeping = new Timekeeping(base, ({ jumpMs }) => {
+    base.obstacles.followJump(jumpMs)
     dispatcher.wake()
     notifications.wake()
     approvals.wake()
     timetable.wake()
   })
-  const approvals = new Approvals(parts, (run) => {
-    dispatcher.wake()
-    timetable.noteRun(run)
-  })
-  const timetable: Timetable = new Timetable(parts, {
-    wakeDispatcher: () => dispatcher.wake(),
-    cancelRun: (id) => cancel(id),
-  })
-  const { store, bus, clock, settings, notifications } = parts
-  const live = new LiveRuns((id, waiting) => dispatcher.park(id, waiting))
+
   const driving = new Set<Promise<void>>()
   const track = (run: RunRecord, work: Promise<void>) => {
     driving.add(work)
     return work.finally(() => {
       driving.delete(work)
-      timetable.noteRun(run)
+      noteRun(run)
     })
   }
   const dispatcher = new Dispatcher<RunRecord>({
@@ -111,242 +150,93 @@ export function createEngine(
     },
     listStartable: store.listStartable,
     nextDueAt: store.nextDueAt,
-    start: (run) => track(run, driveRun(parts, live, run)),
-    onError: (error) => parts.log.error({ error: String(error) }, 'dispatch failed'),
+    start: (run) => track(run, driveRun(deps, run)),
+    onError: (error) => log.error({ error: String(error) }, 'dispatch failed'),
   })
-  const ages = { idleMs: settings.sessionIdleMs, maxAgeMs: settings.resume.maxAgeMs }
-
-  const sweep = () => {
-    const before = new Date(clock.now().getTime() - settings.jobs.keepCheckpointsMs)
-    Promise.all([
-      sweepSpool(parts),
-      parts.obstacles.sweep(),
-      notifications.sweep(),
-      parts.checkpoints.sweep(before),
-      parts.cooldowns.sweep(),
-      store.forgetEvents(new Date(clock.now().getTime() - KEEP_EVENTS_MS)),
-      sweepArchive(parts.archive, settings.jobs.keepArchiveMs, clock.now()),
-    ]).catch((error) => parts.log.warn({ error: String(error) }, 'sweeping failed'))
-  }
-  const sweeping = setInterval(sweep, SWEEP_EVERY_MS)
-  sweeping.unref()
-
-  const requireRun = async (id: RunId): Promise<RunRecord> => {
-    const run = await store.getRun(id)
-    if (run) return run
-    throw new RepriseError('not-found', `there is no run ${id}`, { hint: '`reprise runs` lists them.' })
-  }
-  const describe = async (run: RunRecord): Promise<Run> => {
-    const session = run.sessionId === null ? null : await store.getSession(run.sessionId)
-    const described = describeRun(
-      run,
-      session,
-      run.state.at === 'running' ? await store.listPending(run.id) : [],
-    )
-    if (run.state.at !== 'queued' || described.message !== null) return described
-    const ahead = await store.findWaitingAhead(run.id)
-    return ahead ? { ...described, message: sayBehind(ahead) } : described
-  }
-  const settled = (run: RunRecord) =>
-    new RepriseError('run-settled', `run ${run.id} has ended already`, { details: { state: run.state } })
-
-  /** Whoever cancels a run does not want what it has planned; of a chain, what any of its runs has. */
-  const unplan = (run: RunRecord, root: RunRecord | undefined, at: Date): Promise<number> => {
-    const end = { state: 'cancelled', by: 'person' } as const
-    return root
-      ? store.endFollowUpsOf(root.id, { ...end, message: 'its chain was cancelled' }, at)
-      : store.endFollowUpsOfRun(run.id, { ...end, message: 'its run was cancelled' }, at)
-  }
-
-  const cancel = async (id: RunId): Promise<Run> => {
-    const run = await requireRun(id)
-    const at = clock.now()
-    const outcome = { name: 'cancelled', message: 'cancelled' } as const
-    const turn = await endingOfTurn(parts, { run, settled: outcome, took: null })
-    const tier = await endingOfTier(parts, { run, settled: outcome, ending: null })
-    const chain = run.links.tier === null ? [] : await store.listChain(id)
-    const gone = await store.settleQueued(id, outcome, at, { turn, tier, notices: [] })
-    const stops = gone || (await store.markCancelRequested(id, at))
-    // From now on it can plan nothing more.
-    const unplanned = await unplan(run, chain[0], at)
-    if (!stops) {
-      // What it led to is what is meant: the tier that works now, or the one that waits for a person.
-      const heir = chain.find((one) => one.state.at !== 'settled')
-      if (heir) return cancel(heir.id)
-      const asking = (await store.listEscalations(chain.map((one) => one.id))).find(
-        (e) => e.decision === 'ask',
-      )
-      if (!(asking && (await approvals.withdraw(asking.runId))) && unplanned === 0) throw settled(run)
-      timetable.noteRun(run)
-      return describe(await requireRun(id))
-    }
-    await live.get(id)?.stop('cancelled', 'cancelled')
+  const stop = async (id: RunId, cause: StopCause, message: string) => {
+    await base.live.get(id)?.stop(cause, message)
     bus.publish(id)
-    dispatcher.wake()
-    timetable.noteRun(run)
-    return describe(await requireRun(id))
   }
+  let stopSweeping = () => {}
 
   return {
-    ...createWatches(parts, { timetable, describeRun: describe }),
-    ...createFollowUps(parts, { timetable, live, requireRun }),
-
-    ...createConversations(parts, {
-      describe,
-      wake: () => dispatcher.wake(),
-      stop: async (id) => {
-        await live.get(id)?.stop('cancelled', 'cancelled')
-        bus.publish(id)
-      },
-      endOutdated: async (id) => {
-        await live.get(id)?.stop('question-edited', 'its question was edited')
-        bus.publish(id)
-      },
+    ...runs,
+    ...createSessions(deps),
+    ...createWatches(deps, {
+      wake: wakeTimetable,
+      onCycle,
+      describeRun: (run) => describeWhole(store, run),
     }),
-
-    ...createJobs(parts, {
-      live,
-      wake: () => dispatcher.wake(),
-      cancelRun: cancel,
+    ...createFollowUps(deps, {
+      onPlanned: () => dueFollowUps.notePlanned(),
+      onCycle,
+      nudge: (id) => base.live.get(id)?.nudge(),
+      requireRun: (id) => requireRun(store, id),
+    }),
+    ...createConversations(deps, {
+      describe: (run) => describeWhole(store, run),
+      wake: wakeDispatcher,
+      stop: (id) => stop(id, 'cancelled', 'cancelled'),
+      endOutdated: (id) => stop(id, 'question-edited', 'its question was edited'),
+    }),
+    ...createJobs(deps, {
+      live: base.live,
+      wake: wakeDispatcher,
+      cancelRun: runs.cancel,
       occupy: (place, work) => dispatcher.occupy(place, work),
     }),
 
     open: async () => {
       await timekeeping.open()
       // Before anything can become due: what is not configured any more does not fire.
-      await takeConfigured(parts, timetable)
-      await quarantine(parts)
-      await parts.obstacles.open()
+      await takeConfigured(deps)
+      await quarantine(deps)
+      await base.obstacles.open()
       const left = await store.listOpenAttempts()
       for (const attempt of left) {
         const run = await store.getRun(attempt.runId)
-        if (run) dispatcher.adopt(run, track(run, adoptAttempt(parts, live, run, attempt)))
+        if (run) dispatcher.adopt(run, track(run, adoptAttempt(deps, run, attempt)))
       }
       for (const job of (await store.listJobs({ limit: MAX_PAUSED, state: 'paused' })).items) {
-        await goOnIfAffordable(parts, job)
+        await continueIfAffordable(deps, job)
       }
       dispatcher.open()
       notifications.open()
       approvals.wake()
       timetable.wake()
-      sweep()
+      stopSweeping = startSweeping(deps)
       return { adopted: left.length }
     },
 
     close: async () => {
-      clearInterval(sweeping)
+      stopSweeping()
       const quiet = [approvals.close(), timetable.close(), timekeeping.close()]
       await Promise.all([dispatcher.close(), notifications.close()])
-      live.detachAll()
+      base.live.detachAll()
       closing.abort()
       await Promise.all(quiet)
       await Promise.allSettled(driving)
-      await parts.cooldowns.close()
+      await base.cooldowns.close()
     },
 
-    admit: async (request, idempotencyKey) => {
-      const { run, created } = await admitRun(parts, request, idempotencyKey)
-      dispatcher.wake()
-      return { run: await describe(run), created }
-    },
-
-    cancel,
-
-    continueRun: async (id) => {
-      const run = await requireRun(id)
-      if (run.state.at === 'settled') throw settled(run)
-      await store.hastenRun(id, clock.now())
-      bus.publish(id)
-      dispatcher.wake()
-      return describe(await requireRun(id))
-    },
-
-    answer: async (id, answer) => {
-      const run = await requireRun(id)
-      if (run.state.at === 'settled') throw settled(run)
-      const question = await store.answerQuestion(id, answer, 'person', clock.now())
-      bus.publish(id)
-      // Stored is enough: if nobody supervises the attempt right now, whoever adopts it delivers the answer.
-      await live.get(id)?.deliverAnswer(question)
-      return describe(await requireRun(id))
-    },
-
-    getRun: async (id) => {
-      const run = await requireRun(id)
-      const escalation = run.links.tier === null ? null : await store.getEscalation(id)
-      return {
-        ...(await describe(run)),
-        attempts: (await store.listAttempts(id)).map(describeAttempt),
-        escalation: escalation && describeEscalation(escalation),
-        followUps: (await store.listFollowUps({ runId: id, limit: MAX_FOLLOW_UPS })).items
-          .toReversed()
-          .map(describeFollowUp),
-      }
-    },
-    listRuns: async (query) => {
-      const { items, nextCursor } = await store.listRuns(query)
-      // A page of long prompts must not be a gigabyte; the run itself has all of it.
-      const short = items.map((run) => ({ ...run, prompt: run.prompt.slice(0, LISTED_PROMPT_CHARS) }))
-      return { items: await Promise.all(short.map(describe)), nextCursor }
-    },
-    listQuarantined: () => listQuarantined(parts),
-    countRuns: store.countRuns,
+    listQuarantined: () => listQuarantined(deps),
     findStorageFailure: () => {
       const { current } = storageFailures
       return current && { since: current.since.toISOString(), why: current.why }
     },
-    describeObstacles: () => parts.obstacles.describe(),
+    describeObstacles: () => base.obstacles.describe(),
     getChain: async (id) => {
-      const chain = await readChain(parts, id, describe)
+      const chain = await readChain(deps, id, (run) => describeWhole(store, run))
       if (chain) return chain
-      await requireRun(id)
+      await requireRun(store, id)
       throw new Error(`run ${id} is in no chain`)
     },
     listApprovals: async () => (await approvals.list()).map(describeEscalation),
     decideApproval: async (id, approval) => {
-      await requireRun(id)
+      await requireRun(store, id)
       return describeEscalation(await approvals.answer(id, approval))
     },
-
-    listEvents: async (id, afterSeq, limit) => {
-      const events = await store.listEvents(id, { afterSeq, limit })
-      // What has events is there.
-      if (events.length === 0) await requireRun(id)
-      return events.map(describeEvent)
-    },
-    onProgress: (id, listener) => bus.subscribe(id, listener),
-
-    listSessions: async (query) => {
-      const { items, nextCursor } = await store.listSessions(query)
-      return { items: items.map((session) => describeSession(session, ages, clock.now())), nextCursor }
-    },
-    getSession: async (id) => {
-      const session = await requireSession(store, id)
-      const transcript = await inspectTranscript(parts, session)
-      const { items } = await store.listRuns({ limit: 200, sessionId: session.id })
-      return {
-        ...describeSession(session, ages, clock.now()),
-        transcript,
-        runIds: items.map((run) => run.id),
-        heldBy: await store.findLeaseHolder(session.id),
-      }
-    },
-
-    listAgents: () => parts.agents.describe(),
+    listAgents: () => given.agents.describe(),
     readStats: store.readStats,
   }
-}
-
-async function inspectTranscript(
-  { agents, store }: EngineParts,
-  session: SessionRecord,
-): Promise<SessionDetail['transcript']> {
-  const configured = agents.find(session.agent)
-  if (!configured) return { state: 'unknown', path: null, bytes: null }
-  const { adapter, env } = configured
-  const { state, path, bytes } = await adapter.inspectTranscript(session.agentSessionId, env, {
-    workDir: session.workDir,
-    answeredId: await store.findAnsweredPrompt(session),
-  })
-  return { state, path, bytes }
 }

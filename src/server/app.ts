@@ -1,44 +1,36 @@
-/** The HTTP surface: guards first, then the routes, and one place where errors become answers. */
-import { OpenAPIHono } from '@hono/zod-openapi'
-import type { AppOptions } from './app-options.ts'
-import { badInput } from './bad-input.ts'
-import { limitBody } from './body-limit.ts'
-import { answerError, answerUnknownRoute } from './error-response.ts'
-import { guardHost, guardOrigin, guardToken } from './guards.ts'
-import { addAgentRoutes } from './routes/agents.ts'
-import { addCheckpointRoutes } from './routes/checkpoints.ts'
-import { addConversationRoutes } from './routes/conversations.ts'
-import { addCycleRoutes } from './routes/cycles.ts'
-import { addEscalationRoutes } from './routes/escalation.ts'
-import { addEventRoutes } from './routes/events.ts'
-import { addFollowUpRoutes } from './routes/follow-ups.ts'
-import { addHookRoute, checksItsOwnSenders, refuseUnnamed } from './routes/hooks.ts'
-import { addJobRoutes } from './routes/jobs.ts'
-import { addMessageRoutes } from './routes/messages.ts'
-import { addOpenApiRoute } from './routes/openapi.ts'
-import { addRunRoutes } from './routes/runs.ts'
-import { addSessionRoutes } from './routes/sessions.ts'
-import { addStatsRoute } from './routes/stats.ts'
-import { addSystemRoutes } from './routes/system.ts'
-import { addTurnRoutes } from './routes/turns.ts'
-import { addWatchRoutes } from './routes/watches.ts'
+/** The HTTP server: guards first, then the operations of the route table, and one place where errors become responses. */
+import { Hono } from 'hono'
+import type { AppOptions } from './base/app-options.ts'
+import { limitBody } from './base/body-limit.ts'
+import { answerError, answerUnknownRoute } from './base/error-response.ts'
+import { guardHost, guardOrigin, guardToken } from './base/guards.ts'
+import type { Handlers } from './base/handler.ts'
+import { refuseWithoutCredentials } from './base/hook-auth.ts'
+import { ALL_ROUTES, needsNoToken, registerRoutes } from './base/register.ts'
+import type { StreamOptions } from './base/stream.ts'
+import { changeHandlers } from './routes/changes.ts'
+import { conversationHandlers } from './routes/conversations.ts'
+import { escalationHandlers } from './routes/escalation.ts'
+import { followUpHandlers } from './routes/follow-ups.ts'
+import { hookHandlers } from './routes/hooks.ts'
+import { jobHandlers } from './routes/jobs.ts'
+import { runHandlers } from './routes/runs.ts'
+import { sessionHandlers } from './routes/sessions.ts'
+import { systemHandlers } from './routes/system.ts'
+import { watchHandlers } from './routes/watches.ts'
 
 export interface App {
-  fetch: OpenAPIHono['fetch']
-  /** Ends the event streams that are open; their readers come back to whoever listens next. */
+  fetch: Hono['fetch']
+  /** Ends the open event streams; their readers reconnect to the daemon that listens next. */
   endStreams: () => void
 }
 
 const HEARTBEAT_MS = 15_000
 
 export function createApp(options: AppOptions): App {
-  const app = new OpenAPIHono({
-    defaultHook: (result) => {
-      if (!result.success) throw badInput(result.target, result.error.issues)
-    },
-  })
+  const app = new Hono()
   app.onError(answerError(options.log))
-  app.notFound(answerUnknownRoute(() => app.routes))
+  app.notFound(answerUnknownRoute)
 
   app.use(async (c, next) => {
     c.header('X-Content-Type-Options', 'nosniff')
@@ -49,35 +41,37 @@ export function createApp(options: AppOptions): App {
   })
   app.use(guardHost(options.allowedHosts))
   app.use(guardOrigin())
-  app.use(
-    guardToken(options.token, (request) => request.path === '/api/health' || checksItsOwnSenders(request)),
-  )
-  // Before the general limit, which would read on.
-  app.use('/api/hooks/:watch', refuseUnnamed, limitBody('event'))
-  app.use('/api/watches/:id/trigger', limitBody('event'))
-  app.use(limitBody('general'))
+  app.use(guardToken(options.token, needsNoToken))
+  limitBodies(app)
 
   const streams = new AbortController()
-  addSystemRoutes(app, options)
-  addRunRoutes(app, options.engine)
-  addEscalationRoutes(app, options.engine)
-  addEventRoutes(app, options.engine, {
-    heartbeatMs: options.heartbeatMs ?? HEARTBEAT_MS,
-    signal: streams.signal,
-  })
-  addJobRoutes(app, options.engine)
-  addCheckpointRoutes(app, options.engine)
-  addWatchRoutes(app, options.engine)
-  addHookRoute(app, options)
-  addCycleRoutes(app, options.engine)
-  addFollowUpRoutes(app, options.engine)
-  addConversationRoutes(app, options.engine)
-  addTurnRoutes(app, options.engine)
-  addMessageRoutes(app, options.engine)
-  addSessionRoutes(app, options.engine)
-  addAgentRoutes(app, options.engine)
-  addStatsRoute(app, options.engine)
-  addOpenApiRoute(app, options.version)
+  const heartbeatMs = options.heartbeatMs ?? HEARTBEAT_MS
+  registerRoutes(app, createHandlers(options, { heartbeatMs, signal: streams.signal }))
 
   return { fetch: app.fetch, endStreams: () => streams.abort() }
+}
+
+/** Smaller limits come first: the general one would read on. */
+function limitBodies(app: Hono): void {
+  for (const { pattern, spec } of ALL_ROUTES) {
+    if (spec.auth === 'hook') app.use(pattern, refuseWithoutCredentials)
+    if (spec.bodyLimit) app.use(pattern, limitBody(spec.bodyLimit))
+  }
+  app.use(limitBody('general'))
+}
+
+function createHandlers(options: AppOptions, streams: StreamOptions): Handlers {
+  const { engine, changes } = options
+  return {
+    ...systemHandlers(options),
+    ...changeHandlers(changes, streams),
+    ...runHandlers(engine, streams),
+    ...escalationHandlers(engine),
+    ...conversationHandlers(engine),
+    ...jobHandlers(engine, streams),
+    ...watchHandlers(engine),
+    ...hookHandlers(options),
+    ...followUpHandlers(engine),
+    ...sessionHandlers(engine),
+  }
 }

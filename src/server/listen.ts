@@ -1,4 +1,4 @@
-/** Puts the app on a port, and takes it off again without leaving anyone hanging. */
+/** Serves the app on a port, and closes it so that no connection is left open. */
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener, RequestError } from '@hono/node-server'
@@ -11,7 +11,7 @@ export interface Listening {
   close: () => Promise<void>
 }
 
-/** Requests under way get this long to end when the server closes. */
+/** How long open requests may take to end when the server closes. */
 const GRACE_MS = 2000
 
 export async function listen(app: App, { host, port }: { host: string; port: number }): Promise<Listening> {
@@ -28,7 +28,7 @@ export async function listen(app: App, { host, port }: { host: string; port: num
   }
 }
 
-/** A request that cannot even be handed to the app: its Host or its path is malformed. */
+/** For a request that cannot be passed to the app because its Host or its path is malformed. */
 function answerBadRequest(error: unknown): Response {
   const known = error instanceof RequestError
   const { message } = known ? error : { message: 'something went wrong in the daemon' }
@@ -40,7 +40,7 @@ function answerBadRequest(error: unknown): Response {
 async function closeServer(server: Server, app: App): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
   app.endStreams()
-  // A connection that has just had its answer is kept for the next request; nothing tells us when it is idle.
+  // A connection is kept open after a response for the next request, and there is no event when it becomes idle.
   const tidying = setInterval(() => server.closeIdleConnections(), 5)
   const impatience = setTimeout(() => server.closeAllConnections(), GRACE_MS)
   await closed

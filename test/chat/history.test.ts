@@ -18,11 +18,13 @@ import type { Outcome } from '../../src/contract/outcome.ts'
 import { knownAfter } from '../../src/core/continue/known.ts'
 import type { OutsideTurn } from '../../src/core/history/outside.ts'
 import { composePrompt } from '../../src/core/prompt/compose.ts'
+import { NOTHING_TO_REDACT } from '../../src/core/redact/redactor.ts'
 import { decideResume } from '../../src/core/resume/decide.ts'
 import type { Place } from '../../src/core/resume/place.ts'
-import { endingOfTurn } from '../../src/engine/conversations/ending.ts'
-import type { EngineParts } from '../../src/engine/parts.ts'
-import { readContext, standingOf } from '../../src/engine/path/context.ts'
+import { readTurnContext } from '../../src/engine/conversations/context.ts'
+import { readTurnEnding } from '../../src/engine/conversations/ending.ts'
+import { requireTurn } from '../../src/engine/conversations/turn.ts'
+import { standingOf } from '../../src/engine/path/context.ts'
 import { readEarlierAttempts, toInterruption } from '../../src/engine/path/history.ts'
 import type { AttemptRecord, NewRun, RunRecord } from '../../src/store/base/records.ts'
 import { openSqliteStore } from '../../src/store/base/sqlite/open.ts'
@@ -319,7 +321,7 @@ class Play {
 
   /** What is found in the session's file. The run as it is then. */
   async #takeIn(queued: RunRecord): Promise<RunRecord> {
-    const { session } = await readContext(store, queued)
+    const { session } = await readTurnContext(store, queued, requireTurn(queued))
     const found = session && session.agent === queued.agent ? (this.#byHand.get(session.id) ?? []) : []
     if (!session || found.length === 0) return queued
     const conversation = { id: this.id, turn: queued.links.turn! }
@@ -402,9 +404,9 @@ class Play {
     expect(this.#running).toBeNull()
     const queued = await this.#takeIn(first)
     const now = this.#now()
-    const context = await readContext(store, queued)
-    const { run, session, chat, turns } = context
-    const earlier = await readEarlierAttempts(store, run)
+    const context = await readTurnContext(store, queued, requireTurn(queued))
+    const { run, session, turns, catchUp } = context
+    const earlier = await readEarlierAttempts(store, run, context.sameTask)
     // A turn is always asked where its conversation is.
     expect(run.workDir).toBe(this.#workDir)
     const place = { workDir: run.workDir, workDirId: this.#dirs.get(run.workDir)! }
@@ -437,7 +439,9 @@ class Play {
     const promptRecorded = resumed !== null && this.#recorded.get(resumed.id)?.has(run.promptId) === true
     const interruption = toInterruption(earlier, promptRecorded)
     const standing = session ? standingOf(session, context.standingHash) : 'changed'
-    const { texts } = composePrompt({ decision, prompt: run.prompt, turns, interruption, chat, standing })
+    const { texts: added } = await context.readBrief({ decision, standing, structuredOutput: false })
+    const prompt = { prompt: run.prompt, turns, catchUp, added }
+    const { texts } = composePrompt({ decision, interruption, standing, ...prompt })
     const sent = texts.join('\n\n')
     const used = resumed ?? this.#newSession(run.agent, place, now)
     const before = resumed ? (this.#sessions.get(used.id) ?? '') : ''
@@ -513,7 +517,7 @@ class Play {
     })
     const goesOn = (again || outdated) && !run.cancelRequested
     const at = this.#now()
-    const parts = { store, clock: { now: () => at } } as EngineParts
+    const clock = { now: () => at, monotonicMs: () => at.getTime() }
     await store.endAttempt({
       attempt,
       outcome: ended,
@@ -534,12 +538,15 @@ class Play {
       done: { modelCalls: 0, toolCalls: 0, refusals: 0 },
       next: goesOn ? { kind: 'retry', notBefore: at, why: '' } : { kind: 'settle', outcome: ended },
       events: [{ type: 'attempt-end', number: attempt.number, outcome: ended, exitCode: 0, strays: 0 }],
-      turn: await endingOfTurn(parts, {
-        run,
-        settled: goesOn ? null : ended,
-        took: known.question && !outdated ? attempt : null,
-        informed: known.past,
-      }),
+      turn: await readTurnEnding(
+        { store, clock, redactor: NOTHING_TO_REDACT },
+        {
+          run,
+          settled: goesOn ? null : ended,
+          took: known.question && !outdated ? attempt : null,
+          informed: known.past,
+        },
+      ),
       at,
     })
   }

@@ -1,6 +1,8 @@
 /** The text the model is given. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { tierTexts } from '../../src/core/escalation/added-texts.ts'
+import { conversationTexts } from '../../src/core/history/added-texts.ts'
 import { type ComposeInput, composePrompt, composeReminder } from '../../src/core/prompt/compose.ts'
 import { type Interruption, stepOf, type ToolCall } from '../../src/core/prompt/interruption.ts'
 import { splitAsides } from '../../src/core/prompt/parts.ts'
@@ -100,9 +102,9 @@ describe('a resumed session', () => {
   it.each([false, true])(
     'in a conversation, is not told that all is answered if its last turn is open: %s',
     (unfinished) => {
-      const chat = { instructions: null, hadInstructions: false, catchUp: [], unfinished }
-      expect(compose({ chat }).includes('have been answered')).toBe(!unfinished)
-      expect(compose({ chat }).includes('may be the answer')).toBe(unfinished)
+      const added = conversationTexts({ instructions: null, hadInstructions: false, unfinished })
+      expect(compose({ added }).includes('have been answered')).toBe(!unfinished)
+      expect(compose({ added }).includes('may be the answer')).toBe(unfinished)
     },
   )
 
@@ -148,20 +150,20 @@ describe('a resumed session', () => {
 })
 
 describe('what is said once', () => {
-  const chat = { instructions: 'be brief', hadInstructions: true, catchUp: [], unfinished: false }
+  const chat = { instructions: 'be brief', hadInstructions: true, unfinished: false }
   const tier = { brief: 'THE BRIEF', environment: 'THE PLACE', handoff: null, takesOver: false }
 
   it.each(['known', 'changed', 'compacted'] as const)(
     'in a conversation, to a session that has it %s',
     (standing) => {
       const known = standing === 'known'
-      expect(compose({ chat, standing }).includes('be brief')).toBe(!known)
-      expect(compose({ chat, standing, interruption: interrupted() }).includes('be brief')).toBe(!known)
-      const removed = { ...chat, instructions: null }
-      expect(compose({ chat: removed, standing }).includes('no longer apply')).toBe(!known)
-      expect(compose({ chat: { ...removed, hadInstructions: false }, standing })).not.toContain(
-        'no longer apply',
-      )
+      const added = conversationTexts(chat)
+      expect(compose({ added, standing }).includes('be brief')).toBe(!known)
+      expect(compose({ added, standing, interruption: interrupted() }).includes('be brief')).toBe(!known)
+      const removed = conversationTexts({ ...chat, instructions: null })
+      expect(compose({ added: removed, standing }).includes('no longer apply')).toBe(!known)
+      const never = conversationTexts({ ...chat, instructions: null, hadInstructions: false })
+      expect(compose({ added: never, standing })).not.toContain('no longer apply')
     },
   )
 
@@ -169,11 +171,12 @@ describe('what is said once', () => {
     'at a tier, to a session that has it %s',
     (standing) => {
       const known = standing === 'known'
-      expect(compose({ tier, standing })).toContain('THE BRIEF')
-      expect(compose({ tier, standing }).includes('THE PLACE')).toBe(!known)
-      const cutOff = compose({ tier, standing, interruption: interrupted() })
+      const added = tierTexts(tier)
+      expect(compose({ added, standing })).toContain('THE BRIEF')
+      expect(compose({ added, standing }).includes('THE PLACE')).toBe(!known)
+      const cutOff = compose({ added, standing, interruption: interrupted() })
       expect(/THE BRIEF[\s\S]*THE PLACE[\s\S]*interrupted/.test(cutOff)).toBe(!known)
-      const takesOver = compose({ tier: { ...tier, takesOver: true }, standing })
+      const takesOver = compose({ added: tierTexts({ ...tier, takesOver: true }), standing })
       expect(takesOver.includes('go on with it')).toBe(standing === 'compacted')
     },
   )
@@ -184,19 +187,20 @@ describe('what is said once', () => {
     expect([again('known'), again('changed'), again('compacted')]).toEqual([false, false, true])
     expect(compose({ task: 'mend the roof', standing: 'compacted' })).toContain('mend the roof')
     expect(compose({ task: 'mend the roof', standing: 'known' })).toBe('go on with it')
-    expect(composeReminder({ tier, task: 'mend the roof' }).join()).toMatch(/BRIEF[\s\S]*PLACE[\s\S]*roof/)
+    expect(composeReminder(tierTexts(tier), 'mend the roof').join()).toMatch(/BRIEF[\s\S]*PLACE[\s\S]*roof/)
   })
 })
 
 describe("the user's text", () => {
-  const chat = { instructions: 'be brief', hadInstructions: false, catchUp: TURNS, unfinished: false }
+  const said = { instructions: 'be brief', hadInstructions: false, unfinished: false }
+  const chat = { added: conversationTexts(said), catchUp: TURNS }
   const workTree = 'somebody has changed a file'
 
   it('is the last one by itself, whatever is added: there the agent looks for commands', () => {
     const inputs: Partial<ComposeInput>[] = [
-      { chat, workTree, standing: 'changed' },
-      { decision: fresh('transcript'), turns: TURNS, chat, workTree },
-      { roomMade: true, interruption: interrupted(), chat },
+      { ...chat, workTree, standing: 'changed' },
+      { decision: fresh('transcript'), turns: TURNS, ...chat, workTree },
+      { roomMade: true, interruption: interrupted(), ...chat },
     ]
     for (const input of inputs) {
       const given = texts({ prompt: '/compact', ...input })

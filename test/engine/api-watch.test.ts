@@ -1,8 +1,7 @@
 /** How a running agent gets on with the model's API, from its events. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import type { EventBody } from '../../src/contract/events.ts'
-import { ApiWatch } from '../../src/engine/obstacles/api-watch.ts'
-import type { EngineParts } from '../../src/engine/parts.ts'
+import { ApiWatch, type ApiWatchDeps } from '../../src/engine/obstacles/api-watch.ts'
 import type { AttemptRecord, RunRecord } from '../../src/store/base/records.ts'
 import { T0 } from '../store/records.ts'
 
@@ -37,8 +36,8 @@ function watching({ doubt = null, short = false, stored = [] }: Given = {}) {
     settings: { idleTimeoutMs: 600_000, jobs: { holdMs: 30_000 } },
     bus: { publish: () => {} },
     log: { warn: () => {} },
-    closing: new AbortController().signal,
-  } as unknown as EngineParts
+    persist: (write: () => Promise<unknown>) => write(),
+  } as unknown as ApiWatchDeps
   const attempt = { id: 'att_1' } as unknown as AttemptRecord
   const api = new ApiWatch(parts, { run: { id: 'run_1' } as unknown as RunRecord, attempt })
   const see = (event: EventBody) => api.note(event, new Date())

@@ -57,7 +57,6 @@ async function read(...runs: EventBody[][]) {
     }
   })
   const store = {
-    listRunsOfJobs: async () => records,
     listQuestions: async () => [],
     listEvents: async (id: RunId, { types, attemptId, afterSeq = 0, limit = 100 }: ListQuery) =>
       (records.find((run) => run.id === id)?.stored ?? [])
@@ -67,7 +66,8 @@ async function read(...runs: EventBody[][]) {
         )
         .slice(0, limit),
   }
-  return readEarlierAttempts(store as unknown as Store, records.at(-1) as unknown as RunRecord)
+  const sameTask = records as unknown as RunRecord[]
+  return readEarlierAttempts(store as unknown as Store, sameTask.at(-1)!, sameTask)
 }
 
 it.each<[string, EventBody[][], string | null]>([

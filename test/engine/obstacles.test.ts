@@ -13,17 +13,19 @@ import type { Outcome } from '../../src/contract/outcome.ts'
 import { decideNext, strikesOf } from '../../src/core/continue/decide.ts'
 import type { Notice } from '../../src/core/notify/plan.ts'
 import { engineSettings } from '../../src/daemon/settings.ts'
-import { isUnattended } from '../../src/engine/accounting/allowance.ts'
+import type { Notifications } from '../../src/engine/base/notifications.ts'
 import { ProgressBus } from '../../src/engine/base/progress.ts'
 import { Obstacles } from '../../src/engine/obstacles/obstacles.ts'
-import type { EngineParts } from '../../src/engine/parts.ts'
-import { noticesOfPause } from '../../src/engine/tiers/tell-paused.ts'
+import { readPauseNotices } from '../../src/engine/tiers/tell.ts'
 import type { AttemptRecord, NewRun, RunRecord } from '../../src/store/base/records.ts'
 import { openSqliteStore } from '../../src/store/base/sqlite/open.ts'
 import type { Store } from '../../src/store/store.ts'
 import { planned } from '../store/outbox.ts'
 import { ending, newAttempt, newRun, newSession, running, startAttempt, T0 } from '../store/records.ts'
 import { cycleStart, newCycle, newWatch } from '../store/watch-records.ts'
+
+const isUnattended = ({ links }: RunRecord) => links.jobId !== null || links.tier !== null
+const afterLongWait = ({ links }: RunRecord) => (links.jobId === null ? 'pause' : 'settle')
 
 const MINUTE = 60_000
 const OUTAGE: Outcome = { name: 'outage', message: 'connection refused', scope: 'account' }
@@ -50,7 +52,7 @@ class Night {
   /** Of the credentials that are configured. */
   identity = 'first'
   obstacles!: Obstacles
-  readonly #parts: EngineParts
+  readonly #parts: ConstructorParameters<typeof Obstacles>[0]
 
   /** `firstContact`: the address has never answered. */
   static async begin(config: object = {}, { firstContact = false } = {}): Promise<Night> {
@@ -85,13 +87,13 @@ class Night {
     this.#parts = {
       store,
       agents: { find: agent, names: () => ['claude'] } as unknown as AgentRegistry,
-      clock: { now: () => this.now, monotonicMs: () => this.now.getTime() },
+      clock: { now: () => this.now },
       bus: new ProgressBus(),
       random: () => 0,
       log: { info: log, warn: log, error: log },
       closing: new AbortController().signal,
       settings: engineSettings(configSchema.parse(config), new Map(), []),
-    } as unknown as EngineParts
+    }
   }
 
   /** As a daemon that starts: it knows what is stored, and nothing else. */
@@ -147,7 +149,7 @@ class Night {
   async step(): Promise<boolean> {
     const begun: { run: RunRecord; attempt: AttemptRecord }[] = []
     for (const run of await this.store.listStartable(this.now, 100)) {
-      const passage = await this.obstacles.pass(run)
+      const passage = await this.obstacles.pass(run, afterLongWait(run))
       if (passage.kind === 'settle') await this.store.settleQueued(run.id, passage.outcome, this.now)
       if (passage.kind === 'pause') await this.store.pauseRun(run.id, { ...passage, notices: [] }, this.now)
       if (passage.kind === 'go') begun.push({ run, attempt: await this.#start(run) })
@@ -183,7 +185,13 @@ class Night {
     if (failed === null) await this.obstacles.noteAnswer(run, this.now)
     const attempts = await this.store.listAttempts(run.id)
     const fruitless = { fruitless: attempts.length, fruitlessSince: attempts[0]?.startedAt ?? this.now }
-    const wait = await this.obstacles.meet({ run, attempt, outcome, ...fruitless })
+    const wait = await this.obstacles.meet({
+      run,
+      attempt,
+      outcome,
+      afterLongWait: afterLongWait(run),
+      ...fruitless,
+    })
     const unattended = isUnattended(run)
     const strikes = strikesOf(outcome, { unattended, resumed: attempt.resumed, progressed: false })
     const next = decideNext({
@@ -359,7 +367,7 @@ it('a run that was to try and did not find out leaves the try to the next', asyn
   await night.addJob()
   const queued = (await night.runs()).toReversed()
   night.now = night.after(5 * MINUTE)
-  const passed = async (run: RunRecord) => (await night.obstacles.pass(run)).kind
+  const passed = async (run: RunRecord) => (await night.obstacles.pass(run, 'settle')).kind
   expect([await passed(queued[0]!), await passed(queued[1]!), await passed(queued[2]!)]).toEqual([
     'go',
     'wait',
@@ -378,7 +386,7 @@ it('an obstacle that closes while the end of an attempt is decided holds nobody'
   const { store, obstacles } = night
   const [failed, vain, other] = [await running(store), await running(store), await running(store)]
   night.now = night.after(5000)
-  const met = { outcome: OUTAGE, fruitless: 1, fruitlessSince: T0 }
+  const met = { outcome: OUTAGE, afterLongWait: 'pause', fruitless: 1, fruitlessSince: T0 } as const
   const wait = await obstacles.meet({ ...failed, ...met })
   expect(wait).toMatchObject({ kind: 'retry', heldBy: expect.any(String) })
   night.now = night.after(6000)
@@ -548,8 +556,8 @@ it('of a paused run at a tier people are told, once', async () => {
   const night = await Night.begin()
   const { run } = await night.store.admitRun(night.run({ tier: { number: 2, parentRunId: null } }))
   const plan = (notice: Notice) => [{ ...notice, target: { name: 'me' } }]
-  const notifications = { plan } as unknown as EngineParts['notifications']
-  const notices = await noticesOfPause({ store: night.store, notifications }, run, 'paused: away')
+  const notifications = { plan } as unknown as Notifications
+  const notices = await readPauseNotices({ store: night.store, notifications }, run, 'paused: away')
   expect(notices).toMatchObject([
     { event: 'attention', subject: { kind: 'chain', id: run.id }, payload: { state: 'paused', tier: 2 } },
   ])

@@ -5,8 +5,7 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import type { RunId } from '../../src/contract/ids.ts'
 import { SteadyClock } from '../../src/core/steady-clock.ts'
-import type { EngineParts } from '../../src/engine/parts.ts'
-import { AttemptWatch } from '../../src/engine/supervise/attempt-watch.ts'
+import { AttemptWatch, type AttemptWatchDeps } from '../../src/engine/supervise/attempt-watch.ts'
 import { Timekeeping } from '../../src/engine/timetable/timekeeping.ts'
 import { Dispatcher } from '../../src/queue/dispatcher.ts'
 import { CLOCK_FACT } from '../../src/store/base/clock-changes.ts'
@@ -49,7 +48,8 @@ class Machine {
   async boot() {
     const clock = new SteadyClock(this.raw)
     const log = { info: () => {}, warn: () => {}, error: () => {} }
-    const parts = { store: this.store, clock, log, random: () => 0.5 } as unknown as EngineParts
+    const persist = <T>(write: () => Promise<T>) => write()
+    const parts = { store: this.store, clock, log, random: () => 0.5, persist }
     const timekeeping = new Timekeeping(parts, () => {})
     await timekeeping.open()
     onTestFinished(() => timekeeping.close())
@@ -183,7 +183,7 @@ async function watched() {
   const machine = await Machine.create()
   const daemon = await machine.boot()
   const { run, attempt } = await running(machine.store)
-  const open = async (parts: EngineParts) =>
+  const open = async (parts: AttemptWatchDeps) =>
     new AttemptWatch(parts, (await machine.store.listAttempts(run.id))[0] ?? attempt, 0)
   return { machine, ...daemon, watch: await open(daemon.parts), open }
 }

@@ -2,8 +2,7 @@
 import { expect, it } from 'vitest'
 import type { EventBody } from '../../src/contract/events.ts'
 import { AttemptId, ConversationId, RunId, SessionId } from '../../src/contract/ids.ts'
-import { endingOfTurn } from '../../src/engine/conversations/ending.ts'
-import type { EngineParts } from '../../src/engine/parts.ts'
+import { readTurnEnding, type TurnEndingDeps } from '../../src/engine/conversations/ending.ts'
 import type { RunRecord } from '../../src/store/base/records.ts'
 
 const T0 = new Date('2026-03-01T12:00:00Z')
@@ -33,19 +32,20 @@ it('the answer, without the secrets that a question has while it stands', async 
     },
     redactor: { text: hide, json: hide },
     clock: { now: () => T0 },
-  } as unknown as EngineParts
+  } as unknown as TurnEndingDeps
   const run = {
     id,
     agent: 'claude',
     outdatedAttempts: 0,
     links: { conversationId: ConversationId.create(T0), turn: 1 },
   }
-  const ending = await endingOfTurn(parts, {
+  const ending = await readTurnEnding(parts, {
     run: run as RunRecord,
     settled: { name: 'completed', message: 'completed' },
     took: null,
+    informed: true,
   })
-  expect(ending?.answer?.blocks).toEqual([
+  expect(ending.answer?.blocks).toEqual([
     { type: 'tool-use', toolUseId: 't1', name: 'AskUserQuestion', input: {} },
     { type: 'tool-result', toolUseId: 't1', isError: false, content: '"Use [redacted]?" = "[redacted]"' },
   ])

@@ -33,7 +33,13 @@ it('goes on in its session up to its turns in all; otherwise a retry raises the 
   const limited = await runJob(world, limits)
   expect(limited).toMatchObject({ state: 'paused', attention: 'turn-limit', attemptCount: 1 })
   await world.api<Job>('POST', `/api/jobs/${limited.id}/retry?maxTurns=7`)
-  expect(await jobEnds(world, limited.id)).toMatchObject({ state: 'completed', resultText: 'Going on.' })
+  const ended = await jobEnds(world, limited.id)
+  expect(ended).toMatchObject({ state: 'completed', resultText: 'Going on.' })
+  const stream = await (await world.request('GET', `/api/jobs/${limited.id}/events`)).text()
+  const ids = [...stream.matchAll(/^id: (.*)$/gm)].map(([, id]) => id)
+  const stored = await Promise.all(ended.runIds.map((runId) => world.events(runId)))
+  expect(stored).toHaveLength(2)
+  expect(ids).toEqual([...stored.flat().map(({ runId, seq }) => `${runId}:${seq}`), `${ended.runId}:end`])
   expect(
     await world.request('POST', '/api/jobs', { ...limits, workDir: world.workDir, maxTurnsTotal: 9 }),
   ).toMatchObject({ status: 400 })

@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ERROR_CODES, RepriseError } from '../../src/contract/errors.ts'
 import { RunId } from '../../src/contract/ids.ts'
-import { HTTP_STATUS } from '../../src/server/http-status.ts'
+import { HTTP_STATUS } from '../../src/server/base/http-status.ts'
 import { type ServerUnderTest, startServer, TOKEN } from './daemon-double.ts'
 
 let server: ServerUnderTest

@@ -1,6 +1,5 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { build } from 'vite'
 import { afterEach, describe, expect, test } from 'vitest'
 import { createClient } from '../../src/client/client.ts'
 import { RepriseError } from '../../src/contract/errors.ts'
@@ -166,29 +165,4 @@ describe('events', () => {
     engine.settle(id)
     expect((await settled).state).toBe('settled')
   })
-})
-
-test('the client can be bundled for a browser: no Node builtins', async () => {
-  const external: string[] = []
-  const result = await build({
-    configFile: false,
-    logLevel: 'silent',
-    build: {
-      write: false,
-      minify: false,
-      lib: { entry: new URL('../../src/client/index.ts', import.meta.url).pathname, formats: ['es'] },
-      rollupOptions: {
-        external: (id: string) => {
-          if (id.startsWith('node:')) external.push(id)
-          return false
-        },
-      },
-    },
-  })
-  expect(external).toEqual([])
-  const [bundle] = Array.isArray(result) ? result : [result]
-  const chunks = bundle && 'output' in bundle ? bundle.output : []
-  const code = chunks.map((chunk) => ('code' in chunk ? chunk.code : '')).join('')
-  expect(code).toContain('createClient')
-  expect(code).not.toMatch(/from ["'](node:|fs|path|crypto)/)
 })

@@ -1,7 +1,7 @@
 /** The real app on a real socket, in front of the engine double. */
 import type { ErrorBody } from '../../src/contract/errors.ts'
 import { createApp } from '../../src/server/app.ts'
-import type { AppOptions } from '../../src/server/app-options.ts'
+import type { AppOptions } from '../../src/server/base/app-options.ts'
 import { type Listening, listen } from '../../src/server/listen.ts'
 import { createEngineDouble, type EngineDouble } from './engine-double.ts'
 

@@ -13,7 +13,7 @@ import { createWatchDoubles, type WatchDoubles } from './watch-doubles.ts'
 export interface EngineDouble
   extends Engine,
     Pick<ConversationDoubles, 'addConversation'>,
-    Pick<JobDoubles, 'addJob' | 'asked'>,
+    Pick<JobDoubles, 'addJob' | 'addRunTo' | 'changeJob' | 'asked'>,
     Pick<WatchDoubles, 'addWatch' | 'addCycle' | 'addFollowUp' | 'askedOfWatches' | 'answerTriggers'> {
   addRun: (change?: Partial<RunDetail>) => RunDetail
   emit: (id: RunId, ...bodies: EventBody[]) => void

@@ -4,6 +4,7 @@ import type { RunEvent } from '../../src/contract/events.ts'
 import type { RunId } from '../../src/contract/ids.ts'
 import { type ServerUnderTest, startServer, TOKEN } from './daemon-double.ts'
 import { createEngineDouble } from './engine-double.ts'
+import { openStream, readUntil, until } from './streaming.ts'
 
 let server: ServerUnderTest
 beforeEach(async () => {
@@ -13,30 +14,8 @@ afterEach(() => server.close())
 
 const text = (value: string) => ({ type: 'text-delta', text: value }) as const
 
-async function open(id: RunId, query = '', headers: Record<string, string> = {}, signal?: AbortSignal) {
-  return fetch(`${server.url}/api/runs/${id}/events${query}`, {
-    headers: { authorization: `Bearer ${TOKEN}`, ...headers },
-    ...(signal ? { signal } : {}),
-  })
-}
-
-/** Reads until the text so far fits. */
-async function readUntil(response: Response, fits: (text: string) => boolean): Promise<string> {
-  const reader = response.body!.getReader()
-  const decoder = new TextDecoder()
-  let seen = ''
-  while (!fits(seen)) {
-    const { done, value } = await reader.read()
-    if (done) throw new Error(`the stream ended before that: ${seen}`)
-    seen += decoder.decode(value, { stream: true })
-  }
-  reader.releaseLock()
-  return seen
-}
-
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setImmediate(resolve))
-}
+const open = (id: RunId, query = '', headers?: Record<string, string>, signal?: AbortSignal) =>
+  openStream(`${server.url}/api/runs/${id}/events${query}`, headers, signal)
 
 describe('SSE', () => {
   test('replays what was, follows what comes, ends after run-end', async () => {

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { checkHook, type ShownAtHook } from '../../src/server/hook-auth.ts'
+import { checkHook, type ShownAtHook } from '../../src/server/base/hook-auth.ts'
 
 const SECRET = 'a:secret-of-the-watch'
 const TOKEN = 'the-token-of-the-daemon'

@@ -8,6 +8,9 @@ import type { JobEngine } from '../../src/engine/jobs/api.ts'
 
 export interface JobDoubles extends JobEngine {
   addJob: (change?: Partial<JobDetail>) => JobDetail
+  /** Adds a run to a job, which then works on it. */
+  addRunTo: (id: JobId) => RunId
+  changeJob: (id: JobId, change: Partial<JobDetail>) => void
   /** What was asked of jobs, besides looking. */
   asked: { call: string; id: JobId; with?: unknown }[]
 }
@@ -37,6 +40,12 @@ export function createJobDoubles(addRun: (change: Partial<RunDetail>) => RunDeta
 
   return {
     addJob,
+    addRunTo: (id) => {
+      const runId = addRun({ jobId: id }).id
+      change(id, { runId, runIds: [...get(id).runIds, runId], state: 'running' })
+      return runId
+    },
+    changeJob: (id, with_) => void change(id, with_),
     asked,
     createJob: async (request: CreateJob, key) => {
       if (request.agent === 'nobody') throw new RepriseError('agent-unknown', 'there is no agent nobody')

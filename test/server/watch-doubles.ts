@@ -4,9 +4,10 @@ import type { FollowUp } from '../../src/contract/follow-up.ts'
 import { CycleId, FollowUpId, SessionId, WatchId } from '../../src/contract/ids.ts'
 import { NO_USAGE } from '../../src/contract/outcome.ts'
 import type { CycleDetail, Triggered, Watch } from '../../src/contract/watch.ts'
+import type { FollowUpEngine } from '../../src/engine/follow-ups/api.ts'
 import type { WatchEngine } from '../../src/engine/watches/api.ts'
 
-export interface WatchDoubles extends WatchEngine {
+export interface WatchDoubles extends WatchEngine, FollowUpEngine {
   addWatch: (change?: Partial<Watch> & { hookSecret?: string }) => Watch
   addCycle: (change?: Partial<CycleDetail>) => CycleDetail
   addFollowUp: (change?: Partial<FollowUp>) => FollowUp

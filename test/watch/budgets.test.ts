@@ -3,12 +3,13 @@ import { describe, expect, it } from 'vitest'
 import { JobId, type RunId } from '../../src/contract/ids.ts'
 import { overBudget } from '../../src/core/job/budget.ts'
 import { dayOf } from '../../src/core/schedule/day.ts'
-import { readAllowance } from '../../src/engine/accounting/allowance.ts'
 import { createJobs } from '../../src/engine/jobs/jobs.ts'
 import { LiveRuns } from '../../src/engine/supervise/live-runs.ts'
 import type { RunRecord } from '../../src/store/base/records.ts'
 import { admitted, newRun, T0 } from '../store/records.ts'
 import { Stage } from './stage.ts'
+
+const readAllowance = (stage: Stage, run: RunRecord) => stage.purposes.of(run).readAllowance(run)
 
 const [MINUTE, HOUR] = [60_000, 3_600_000]
 
@@ -46,7 +47,7 @@ describe.each([
 ])('the budget of %s', (_, begin) => {
   it('holds for its follow-ups and theirs; when it is used up, none fires', async () => {
     const stage = await Stage.set()
-    const spent = async (id: RunId) => (await readAllowance(stage.store, await stage.run(id)))?.before.usd
+    const spent = async (id: RunId) => (await readAllowance(stage, await stage.run(id)))?.before.usd
     let run = await begin(stage)
     for (const before of [0, COST, 2 * COST]) {
       expect(await spent(run.id)).toBeCloseTo(before)
@@ -95,18 +96,17 @@ it('the budget of a tier holds for its follow-ups too', async () => {
   await stage.settle(run)
   await stage.pass(MINUTE)
   const next = await stage.openRun()
-  expect((await readAllowance(stage.store, next))?.budget.usd).toBeCloseTo(0.3)
+  expect((await readAllowance(stage, next))?.budget.usd).toBeCloseTo(0.3)
   await planned(stage, next)
   await stage.settle(next)
   await stage.pass(MINUTE)
-  const allowance = await readAllowance(stage.store, await stage.openRun())
+  const allowance = await readAllowance(stage, await stage.openRun())
   expect(allowance && overBudget(allowance.budget, allowance.before)).toMatch(/is used up/)
 })
 
 it('the budget of a tier is not multiplied by follow-ups that are due together', async () => {
   const stage = await Stage.set()
-  const left = async ({ id }: RunRecord) =>
-    (await readAllowance(stage.store, await stage.run(id)))?.budget.usd
+  const left = async ({ id }: RunRecord) => (await readAllowance(stage, await stage.run(id)))?.budget.usd
   const run = await tierRun(stage)
   for (let i = 0; i < 3; i++) await planned(stage, run)
   await stage.settle(run)
@@ -129,7 +129,7 @@ describe('the budget of a watch for a day', () => {
     for (const left of [1.2, 0.7, 0.2]) {
       await stage.pass(HOUR)
       const run = await stage.openRun()
-      expect((await readAllowance(stage.store, run))?.budget.usd).toBeCloseTo(left)
+      expect((await readAllowance(stage, run))?.budget.usd).toBeCloseTo(left)
       await stage.settle(run)
     }
     told.length = 0
@@ -148,7 +148,7 @@ describe('the budget of a watch for a day', () => {
     expect((await stage.states()).slice(3)).toEqual(['failed', 'cancelled'])
     expect(told).toEqual([expect.stringMatching(/^failed: its budget for today is used up/)])
     await stage.pass(6 * HOUR)
-    expect((await readAllowance(stage.store, await stage.openRun()))?.budget.usd).toBeCloseTo(1.2)
+    expect((await readAllowance(stage, await stage.openRun()))?.budget.usd).toBeCloseTo(1.2)
   })
 
   it.each([

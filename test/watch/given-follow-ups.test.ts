@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import type { AgentAdapter } from '../../src/agents/adapter.ts'
 import { SessionId } from '../../src/contract/ids.ts'
-import { Hold } from '../../src/engine/follow-ups/hold.ts'
+import { FollowUpHold } from '../../src/engine/follow-ups/hold.ts'
 import { markTaken } from '../../src/engine/follow-ups/reconcile.ts'
 import { attemptDir, prepare } from '../../src/process/attempt-dir.ts'
 import { admitted, COMPLETED, newRun, T0 } from '../store/records.ts'
@@ -29,7 +29,7 @@ it('every prompt that a kept process was given counts as ours in its session, ta
       return { id, line: '{}' }
     },
   } as unknown as AgentAdapter
-  const hold = new Hold(parts, { run, attempt, adapter, dir })
+  const hold = new FollowUpHold({ ...parts, purposes: stage.purposes }, { run, attempt, adapter, dir })
   hold.notePlanned()
   for (const taken of [true, true, false]) {
     await stage.pass(MINUTE)

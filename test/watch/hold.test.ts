@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { claudeAdapter } from '../../src/agents/claude/adapter.ts'
 import { AgentRegistry } from '../../src/agents/registry.ts'
-import { Hold } from '../../src/engine/follow-ups/hold.ts'
+import { FollowUpHold } from '../../src/engine/follow-ups/hold.ts'
 import { attemptDir, prepare } from '../../src/process/attempt-dir.ts'
 import { EventBatch } from '../../src/store/runs/event-batch.ts'
 import { admitted, COMPLETED } from '../store/records.ts'
@@ -20,7 +20,10 @@ it('is given it after a compaction, though its agent is not configured any more'
   const dir = attemptDir(stage.dir, attempt.id)
   prepare(dir, [])
   const agents = new AgentRegistry([], { get: async () => null, put: async () => {} }, [])
-  const hold = new Hold({ ...stage.parts, agents }, { run, attempt, adapter: claudeAdapter, dir })
+  const hold = new FollowUpHold(
+    { ...stage.parts, purposes: stage.purposes, agents },
+    { run, attempt, adapter: claudeAdapter, dir },
+  )
   hold.notePlanned()
   expect(await hold.look({ type: 'turn-end', outcome: COMPLETED })).toBe('given')
   const given = readdirSync(join(dir.path, 'q')).map((name) =>

@@ -17,14 +17,19 @@ import type { FollowUpWish } from '../../src/core/schedule/follow-up.ts'
 import { SteadyClock } from '../../src/core/steady-clock.ts'
 import { engineSettings } from '../../src/daemon/settings.ts'
 import { ProgressBus } from '../../src/engine/base/progress.ts'
-import { createFollowUps } from '../../src/engine/follow-ups/follow-ups.ts'
+import type { Purposes } from '../../src/engine/base/purposes.ts'
+import type { FollowUpSettings } from '../../src/engine/base/settings.ts'
+import { DueFollowUps, type DueFollowUpsDeps } from '../../src/engine/follow-ups/due.ts'
+import { createFollowUps, type FollowUpDeps } from '../../src/engine/follow-ups/follow-ups.ts'
+import { createNextPrompts, type NextPromptsDeps } from '../../src/engine/follow-ups/next-prompts.ts'
 import { addFollowUp, type Planned } from '../../src/engine/follow-ups/plan.ts'
-import type { EngineParts, FollowUpSettings } from '../../src/engine/parts.ts'
-import { LiveRuns } from '../../src/engine/supervise/live-runs.ts'
-import { Approvals } from '../../src/engine/tiers/approvals.ts'
-import { Timekeeping } from '../../src/engine/timetable/timekeeping.ts'
+import type { JobDeps } from '../../src/engine/jobs/jobs.ts'
+import { createPurposes, type PurposesDeps } from '../../src/engine/purposes.ts'
+import { Approvals, type ApprovalsDeps } from '../../src/engine/tiers/approvals.ts'
+import { Timekeeping, type TimekeepingDeps } from '../../src/engine/timetable/timekeeping.ts'
 import { Timetable } from '../../src/engine/timetable/timetable.ts'
-import { createWatches } from '../../src/engine/watches/watches.ts'
+import { DueWatches, type DueWatchesDeps } from '../../src/engine/watches/due.ts'
+import { createWatches, type WatchDeps } from '../../src/engine/watches/watches.ts'
 import type { AttemptRecord, EscalationRecord, RunRecord } from '../../src/store/base/records.ts'
 import { openSqliteStore } from '../../src/store/base/sqlite/open.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -38,6 +43,16 @@ export const DAY = 24 * HOUR
 type Watches = ReturnType<typeof createWatches>
 type FollowUps = ReturnType<typeof createFollowUps>
 
+export type StageParts = DueWatchesDeps &
+  ApprovalsDeps &
+  WatchDeps &
+  FollowUpDeps &
+  JobDeps &
+  TimekeepingDeps &
+  Omit<NextPromptsDeps, 'purposes'> &
+  Omit<DueFollowUpsDeps, 'purposes'> &
+  Omit<PurposesDeps, 'nextPrompts'> & { store: Store }
+
 export interface StageOptions {
   followUps?: Partial<FollowUpSettings>
   now?: Date
@@ -46,12 +61,15 @@ export interface StageOptions {
 export class Stage {
   readonly dir: string
   readonly store: Store
-  readonly parts: EngineParts
+  readonly parts: StageParts
   readonly logged: string[] = []
   watches!: Watches
   followUps!: FollowUps
   approvals!: Approvals
+  purposes!: Purposes
   #timetable!: Timetable
+  #dueWatches!: DueWatches
+  #dueFollowUps!: DueFollowUps
   #timekeeping!: Timekeeping
   readonly #clock: SteadyClock
   #wallMs: number
@@ -65,7 +83,7 @@ export class Stage {
   #storeCalls = 0
   #storing = 0
   #failure: Error | null = null
-  #opened!: EngineParts
+  #opened!: StageParts
   #cleared = false
   #onChange = () => {}
 
@@ -122,33 +140,50 @@ export class Stage {
       redactor: NOTHING_TO_REDACT,
       closing: new AbortController().signal,
       onAsk: () => {},
-      onPlanned: () => this.#timetable.notePlanned(),
+      onPlanned: () => this.#dueFollowUps.notePlanned(),
+      persist: (write: () => Promise<unknown>) => write(),
+      readOwnersNotices: async (run: RunRecord) => (run.links.cycleId ? [] : null),
       settings: { ...settings, followUps: { ...settings.followUps, ...followUps } },
-    } as unknown as EngineParts
+    } as unknown as StageParts
     this.open()
   }
 
   /** A timetable as a daemon that starts has one. */
   open(parts = this.parts): void {
-    const timetable = new Timetable(parts, {
-      wakeDispatcher: () => {},
-      cancelRun: (id) => this.#cancel(id),
-    })
+    const of: Purposes['of'] = (run) => this.purposes.of(run)
+    const nextPrompts = createNextPrompts({ ...parts, purposes: { of } })
+    const purposes = createPurposes({ ...parts, nextPrompts })
+    this.purposes = purposes
+    const wakeDispatcher = () => {}
+    const wake = () => timetable.wake()
+    const due = new DueWatches(parts, { wake, wakeDispatcher, cancelRun: (id) => this.#cancel(id) })
+    const onCycle = due.noteCycle.bind(due)
+    const dueFollowUps = new DueFollowUps({ ...parts, purposes }, { wake, wakeDispatcher, onCycle })
+    const timetable: Timetable = new Timetable(parts, [due, dueFollowUps])
+    this.#dueWatches = due
+    this.#dueFollowUps = dueFollowUps
     this.#timetable = timetable
-    this.#timekeeping = new Timekeeping(parts, () => timetable.wake())
+    this.#timekeeping = new Timekeeping(parts, wake)
     this.#opened = parts
     this.#begun = this.#over = 0
     this.#failure = null
-    this.approvals = new Approvals(parts, (run) => timetable.noteRun(run))
+    this.approvals = new Approvals(parts, (run) => this.#noteRun(run))
     this.watches = createWatches(parts, {
-      timetable,
+      wake,
+      onCycle,
       describeRun: () => Promise.reject(new Error('not asked for')),
     })
     this.followUps = createFollowUps(parts, {
-      timetable,
-      live: new LiveRuns(() => {}),
+      onPlanned: () => dueFollowUps.notePlanned(),
+      onCycle,
+      nudge: () => {},
       requireRun: (id) => this.run(id),
     })
+  }
+
+  #noteRun(run: RunRecord): void {
+    this.#dueWatches.noteRun(run)
+    this.#dueFollowUps.noteRun()
   }
 
   async restart(): Promise<void> {
@@ -326,7 +361,7 @@ export class Stage {
         : { escalation: escalationOf(run, status, asks, at), next: null, notices: [] }
     await this.store.endAttempt(ending(attempt, { outcome, next: { kind: 'settle', outcome }, tier, at }))
     this.#attempts.delete(run.id)
-    this.#timetable.noteRun(run)
+    this.#noteRun(run)
     await this.quiet()
   }
 

@@ -3,9 +3,8 @@
  * as if nothing had been.
  */
 import { expect, it } from 'vitest'
-import type { EngineParts } from '../../src/engine/parts.ts'
 import type { Store } from '../../src/store/store.ts'
-import { MINUTE, Stage } from './stage.ts'
+import { MINUTE, Stage, type StageParts } from './stage.ts'
 
 const WRITES = new Set<keyof Store>([
   'fireWatch',
@@ -28,10 +27,7 @@ interface Death {
 }
 
 /** From its death on, nothing gets through to the store any more. */
-function mortal(
-  parts: EngineParts,
-  { write, done }: Death,
-): { parts: EngineParts; died: () => string | null } {
+function mortal(parts: StageParts, { write, done }: Death): { parts: StageParts; died: () => string | null } {
   let writes = 0
   let died: string | null = null
   const store = Object.fromEntries(

@@ -2,12 +2,14 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { FollowUpId, RunId } from '../../src/contract/ids.ts'
-import { readAllowance } from '../../src/engine/accounting/allowance.ts'
 import type { Planned } from '../../src/engine/follow-ups/plan.ts'
 import { describeEscalation } from '../../src/engine/tiers/chain.ts'
+import type { RunRecord } from '../../src/store/base/records.ts'
 import { admitted, at } from '../store/records.ts'
 import { newFollowUp, ROOM } from '../store/watch-records.ts'
 import { DAY, HOUR, MINUTE, Stage } from './stage.ts'
+
+const readAllowance = (stage: Stage, run: RunRecord) => stage.purposes.of(run).readAllowance(run)
 
 const idOf = (planned: Planned): FollowUpId => {
   if (!planned.ok) throw new Error(planned.reason)
@@ -623,7 +625,7 @@ describe('follow-ups that are due together', () => {
     await stage.settle(first)
     await stage.pass(MINUTE)
     const [second, third] = await stage.openRuns()
-    const left = async (id: RunId) => (await readAllowance(stage.store, await stage.run(id)))?.budget.usd
+    const left = async (id: RunId) => (await readAllowance(stage, await stage.run(id)))?.budget.usd
     expect(await left(third!.id)).toBeCloseTo(0.7)
     await stage.settle(second!)
     expect(await left(third!.id)).toBeCloseTo(0.2)

@@ -16,51 +16,57 @@ import {
   sumCosts,
 } from '../../core/cost/usage.ts'
 import type { AttemptRecord, RunRecord, RunSpend, StoredEvent } from '../../store/base/records.ts'
+import type { Store } from '../../store/store.ts'
 import { scanEvents } from '../base/events.ts'
-import { persist } from '../base/persist.ts'
-import type { EngineParts } from '../parts.ts'
+import type { Persist } from '../base/persist.ts'
 import { toSpendEvent } from './meter.ts'
 import { noteRates, readRates } from './rates.ts'
 
-export const SPENDING: readonly EventType[] = ['model-call', 'turn-end', 'compaction', 'memory-clear']
+export interface SpendDeps {
+  store: Pick<Store, 'listEvents' | 'listAttempts' | 'listUnpriced' | 'priceAttempt' | 'getFact' | 'putFact'>
+  persist: Persist
+}
+
+const SPENDING: readonly EventType[] = ['model-call', 'turn-end', 'compaction', 'memory-clear']
 const STREAMED: readonly EventType[] = ['text-delta', 'thinking-delta', 'tool-input-delta']
 
 /** What an attempt that ends now has spent, and its run with it. May be repeated, with the same result. */
 export async function settleSpend(
-  parts: EngineParts,
+  { store, persist }: SpendDeps,
   run: RunRecord,
   attempt: AttemptRecord,
 ): Promise<{ own: Spend; total: RunSpend }> {
-  const { store } = parts
   const known = await readRates(store)
-  const own = await spendOf(parts, attempt, known)
+  const own = await spendOf(store, attempt, known)
   const learnt = Object.keys(own.rates).some((model) => !Object.hasOwn(known, model))
   const unpriced = learnt
     ? await store.listUnpriced()
     : (await store.listAttempts(run.id)).filter(({ state, costUsd }) => state === 'ended' && costUsd === null)
   for (const other of unpriced) {
-    const { costUsd } = await spendOf(parts, other, own.rates)
-    if (costUsd !== null) await persist(parts, () => store.priceAttempt(other, costUsd))
+    const { costUsd } = await spendOf(store, other, own.rates)
+    if (costUsd !== null) await persist(() => store.priceAttempt(other, costUsd))
   }
   // After that: if the daemon dies in between, the price is new once more to whoever repeats this.
   await noteRates(store, known, own.rates)
   const others = (await store.listAttempts(run.id)).filter(({ id }) => id !== attempt.id)
   const spends = await Promise.all(
-    others.map(async (other) => ({ ...(await spendOf(parts, other, own.rates)), costUsd: other.costUsd })),
+    others.map(async (other) => ({ ...(await spendOf(store, other, own.rates)), costUsd: other.costUsd })),
   )
   return { own, total: totalOf([own, ...spends.toReversed()]) }
 }
 
-async function spendOf({ store }: EngineParts, attempt: AttemptRecord, rates: Rates): Promise<Spend> {
+async function spendOf(store: EventStore, attempt: AttemptRecord, rates: Rates): Promise<Spend> {
   const { id: attemptId, runId } = attempt
   const events = await store.listEvents(runId, { attemptId, types: SPENDING })
   const spent = events.flatMap(({ body }) => toSpendEvent(body) ?? [])
   return computeSpend([...spent, ...(await readOutputOfOpenCall(store, attempt, events))], rates)
 }
 
+type EventStore = Pick<Store, 'listEvents'>
+
 /** What the last call has streamed, if it was cut off; usually it was not. */
 async function readOutputOfOpenCall(
-  store: EngineParts['store'],
+  store: EventStore,
   { id: attemptId, runId }: AttemptRecord,
   events: readonly StoredEvent[],
 ): Promise<SpendEvent[]> {

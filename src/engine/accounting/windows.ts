@@ -1,23 +1,19 @@
 /** How large the context of a model is, as the agents themselves last reported it; remembered across restarts. */
 import type { RunRecord } from '../../store/base/records.ts'
-import type { EngineParts } from '../parts.ts'
+import type { Store } from '../../store/store.ts'
 
-type Parts = Pick<EngineParts, 'store' | 'settings'>
-
-/** Of the model that is to run now, which need not be the one that filled the session. null: nobody knows yet. */
+/** The window of the model that is to run now, which need not be the one that filled the session. null: not known yet. */
 export async function readWindow(
-  { store, settings }: Parts,
+  store: Pick<Store, 'getFact'>,
   run: RunRecord,
   usual: string | null,
 ): Promise<number | null> {
-  const tier = run.links.tier === null ? undefined : settings.escalation.tiers.get(run.links.tier)
-  if (tier?.contextWindow) return tier.contextWindow
   const known = await store.getFact(keyOf(run.agent, run.model ?? usual))
   return known === null ? null : Number(known)
 }
 
 export async function noteWindow(
-  { store }: Parts,
+  store: Pick<Store, 'getFact' | 'putFact'>,
   run: RunRecord,
   usual: string | null,
   window: number | null,

@@ -7,7 +7,7 @@ import type { Store } from '../../store/store.ts'
 type Query = Omit<NonNullable<Parameters<Store['listEvents']>[1]>, 'limit'>
 
 export async function scanEvents(
-  store: Store,
+  store: Pick<Store, 'listEvents'>,
   runId: RunId,
   query: Query,
   visit: (event: StoredEvent) => void,

@@ -17,6 +17,14 @@ export class Detached extends Error {
   override readonly name = 'Detached'
 }
 
+/** Tries a write until it works; see above. */
+export type Persist = <T>(write: () => Promise<T>) => Promise<T>
+
+export const createPersist =
+  (parts: Parameters<typeof persist>[0]): Persist =>
+  (write) =>
+    persist(parts, write)
+
 export async function persist<T>(
   { log, closing, storageFailures }: { log: Log; closing: AbortSignal; storageFailures?: StorageFailures },
   write: () => Promise<T>,

@@ -1,31 +1,40 @@
 /** Conversations: what may be asked of them, turned into stored changes and runs. */
-import { randomUUID } from 'node:crypto'
+import type { AgentRegistry } from '../../agents/registry.ts'
 import type { RetryTurn } from '../../contract/conversation.ts'
 import { RepriseError } from '../../contract/errors.ts'
-import { ConversationId, MessageId, RunId } from '../../contract/ids.ts'
-import type { Run } from '../../contract/run.ts'
+import { ConversationId, MessageId, type RunId } from '../../contract/ids.ts'
+import type { PermissionMode, Run } from '../../contract/run.ts'
+import type { Clock } from '../../core/clock.ts'
 import { renderBlocks } from '../../core/history/render.ts'
 import type { ConversationRecord, NewRun, RunRecord } from '../../store/base/records.ts'
-import type { Engine } from '../api.ts'
-import type { EngineParts } from '../parts.ts'
+import type { Store } from '../../store/store.ts'
+import { buildRun } from '../path/build-run.ts'
 import { checkWorkDir } from '../path/check-request.ts'
-import { describeConversation, describeConversationDetail, describeMessage } from '../path/describe.ts'
 import { turnLimitsOf } from '../path/turn-limits.ts'
+import type { ConversationEngine } from './api.ts'
+import { describeConversation, describeConversationDetail, describeMessage } from './describe.ts'
 import { checkConversationDir, planMove } from './move.ts'
 
-type Conversations = Pick<
-  Engine,
-  | 'createConversation'
-  | 'listConversations'
-  | 'getConversation'
-  | 'updateConversation'
-  | 'planMove'
-  | 'deleteConversation'
-  | 'createTurn'
-  | 'editMessage'
-  | 'truncate'
-  | 'retryFrom'
->
+export interface ConversationDeps {
+  store: Pick<
+    Store,
+    | 'getConversation'
+    | 'listConversations'
+    | 'createConversation'
+    | 'updateConversation'
+    | 'deleteConversation'
+    | 'listPins'
+    | 'listMessages'
+    | 'getSession'
+    | 'admitTurn'
+    | 'editMessage'
+    | 'truncate'
+    | 'retryFrom'
+  >
+  agents: Pick<AgentRegistry, 'names' | 'runtime'>
+  clock: Clock
+  settings: { permissions: PermissionMode; dryRun: boolean }
+}
 
 export interface ConversationHooks {
   describe: (run: RunRecord) => Promise<Run>
@@ -37,10 +46,10 @@ export interface ConversationHooks {
 }
 
 export function createConversations(
-  parts: EngineParts,
+  deps: ConversationDeps,
   { describe, wake, stop, endOutdated }: ConversationHooks,
-): Conversations {
-  const { store, agents, clock, settings } = parts
+): ConversationEngine {
+  const { store, agents, clock, settings } = deps
 
   const require = async (id: ConversationId): Promise<ConversationRecord> => {
     const conversation = await store.getConversation(id)
@@ -66,28 +75,23 @@ export function createConversations(
     idempotencyKey: string | null,
     before: RunRecord | null = null,
   ): NewRun => {
-    const now = clock.now()
-    return {
-      id: RunId.create(now),
+    return buildRun({
       idempotencyKey,
       agent,
       // A model is one agent's.
       model: request.model ?? (before?.agent === agent ? before.model : null),
       workDir: conversation.workDir,
       prompt,
-      promptId: randomUUID(),
       request: {
         permissions: request.permissions ?? before?.request.permissions ?? settings.permissions,
         forceFreshSession: request.forceFreshSession ?? false,
         maxDurationMs: request.maxDurationMs ?? before?.request.maxDurationMs ?? null,
-        maxResumes: null,
         ...(request.maxTurns === undefined && before ? turnsOf(before) : turnLimitsOf(request)),
-        maxBudgetUsd: null,
         ...(settings.dryRun ? { dryRun: true } : {}),
       },
       sessionId: null,
-      createdAt: now,
-    }
+      createdAt: clock.now(),
+    })
   }
 
   return {
@@ -114,11 +118,11 @@ export function createConversations(
     getConversation: async (id) => detail(await require(id)),
     updateConversation: async (id, change) => {
       const { workDir } = change
-      const move = workDir === undefined ? undefined : await planMove(parts, await require(id), workDir)
+      const move = workDir === undefined ? undefined : await planMove(deps, await require(id), workDir)
       await store.updateConversation(id, change, clock.now())
       return { ...(await detail(await require(id))), ...(move ? { move } : {}) }
     },
-    planMove: async (id, workDir) => planMove(parts, await require(id), workDir),
+    planMove: async (id, workDir) => planMove(deps, await require(id), workDir),
     deleteConversation: async (id) => {
       await stopAll(await store.deleteConversation(id, clock.now()))
     },

@@ -2,63 +2,71 @@
 import type { ContentBlock } from '../../contract/conversation.ts'
 import { MessageId, type SessionId } from '../../contract/ids.ts'
 import type { Outcome } from '../../contract/outcome.ts'
+import type { Clock } from '../../core/clock.ts'
 import { ANSWER_EVENTS, composeAnswer, createClip } from '../../core/history/answer.ts'
 import { sayAnswers } from '../../core/prompt/interruption.ts'
+import type { Redactor } from '../../core/redact/redactor.ts'
 import type { AttemptRecord, MessageRecord, RunRecord, TurnEnding } from '../../store/base/records.ts'
+import type { Store } from '../../store/store.ts'
 import { scanEvents } from '../base/events.ts'
-import type { EngineParts } from '../parts.ts'
-import { currentAttempts, readContext } from '../path/context.ts'
+import { currentAttempts } from '../path/context.ts'
 import { readUnfinishedText } from '../path/unfinished-text.ts'
+import { readTurnContext, type TurnStore } from './context.ts'
+import { requireTurn } from './turn.ts'
 
 export interface TurnEndingInput {
   run: RunRecord
-  /** null: the run goes on with another attempt. */
+  /** null: the run continues with another attempt. */
   settled: Outcome | null
-  /** The attempt whose session holds the question now, if that can be gone on with. */
+  /** The attempt whose session holds the question now, if that can be continued. */
   took: AttemptRecord | null
-  /** The session has what was added to the question, too. */
-  informed?: boolean
+  /** The session also has what was added to the question. */
+  informed: boolean
 }
 
-export async function endingOfTurn(
-  parts: EngineParts,
-  { run, settled, took, informed = true }: TurnEndingInput,
-): Promise<TurnEnding | null> {
-  const { conversationId, turn } = run.links
-  if (conversationId === null || turn === null) return null
-  const knows = informed || (took !== null && !(await wasGivenPast(parts, took, run)))
+export interface TurnEndingDeps {
+  store: TurnStore & Pick<Store, 'listQuestions'>
+  clock: Clock
+  redactor: Redactor
+}
+
+export async function readTurnEnding(
+  deps: TurnEndingDeps,
+  { run, settled, took, informed }: TurnEndingInput,
+): Promise<TurnEnding> {
+  const { conversationId, turn } = requireTurn(run)
+  const knows = informed || (took !== null && !(await wasGivenPast(deps, took, run)))
   return {
     conversationId,
     turn,
     agent: run.agent,
     runId: run.id,
     goesOn: settled === null,
-    answer: settled && (await readAnswer(parts, run, settled)),
+    answer: settled && (await readAnswer(deps, run, settled)),
     pin: took && knows ? { sessionId: took.sessionId, sessionEpoch: took.epoch } : null,
   }
 }
 
 /** Whether something that was said before was added to the question. */
 async function wasGivenPast(
-  { store }: EngineParts,
+  { store }: TurnEndingDeps,
   { resumed, carry }: AttemptRecord,
   run: RunRecord,
 ): Promise<boolean> {
   if (!resumed) return carry !== 'none'
-  const { messages } = await readContext(store, run)
-  return (messages?.catchUp.length ?? 0) > 0
+  return (await readTurnContext(store, run, requireTurn(run))).catchUp.length > 0
 }
 
 async function readAnswer(
-  parts: EngineParts,
+  deps: TurnEndingDeps,
   run: RunRecord,
   outcome: Outcome,
 ): Promise<TurnEnding['answer']> {
   const said: { sessionId: SessionId; blocks: ContentBlock[] }[] = []
   const clip = createClip()
-  for (const attempt of currentAttempts(run, await parts.store.listAttempts(run.id))) {
+  for (const attempt of currentAttempts(run, await deps.store.listAttempts(run.id))) {
     if (attempt.kind !== 'turn') continue
-    const blocks = await answerOf(parts, attempt, clip)
+    const blocks = await answerOf(deps, attempt, clip)
     if (blocks.length > 0) said.push({ sessionId: attempt.sessionId, blocks })
   }
   // What was said in a session that was given up, the one gone on in does not know: it is no part of the answer. What
@@ -68,11 +76,11 @@ async function readAnswer(
     sessionId === kept ? blocks : blocks.filter((block) => block.type !== 'text'),
   )
   if (blocks.length === 0 && outcome.name !== 'completed') return null
-  return { id: MessageId.create(parts.clock.now()), blocks, state: stateOf(outcome) }
+  return { id: MessageId.create(deps.clock.now()), blocks, state: stateOf(outcome) }
 }
 
 async function answerOf(
-  { store, redactor }: EngineParts,
+  { store, redactor }: TurnEndingDeps,
   { id, runId }: AttemptRecord,
   clip: ReturnType<typeof createClip>,
 ): Promise<ContentBlock[]> {
@@ -95,7 +103,7 @@ async function answerOf(
 
 /** What people answered to an agent that was gone before it could say so. */
 async function readAnswers(
-  { store, redactor }: Pick<EngineParts, 'store' | 'redactor'>,
+  { store, redactor }: Pick<TurnEndingDeps, 'store' | 'redactor'>,
   id: AttemptRecord['id'],
   blocks: readonly ContentBlock[],
 ): Promise<ContentBlock[]> {

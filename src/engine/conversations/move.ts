@@ -6,11 +6,11 @@ import type { ConversationMove } from '../../contract/conversation.ts'
 import { RepriseError } from '../../contract/errors.ts'
 import { describeMove, isSamePlace } from '../../core/resume/place.ts'
 import type { ConversationRecord } from '../../store/base/records.ts'
-import type { EngineParts } from '../parts.ts'
+import type { Store } from '../../store/store.ts'
 import { checkWorkDir, identifyDir } from '../path/check-request.ts'
 
 export async function planMove(
-  { store }: EngineParts,
+  { store }: { store: Pick<Store, 'listPins' | 'getSession'> },
   conversation: ConversationRecord,
   workDir: string,
 ): Promise<ConversationMove> {

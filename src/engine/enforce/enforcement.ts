@@ -3,28 +3,34 @@ import { join } from 'node:path'
 import type { Env } from '../../agents/adapter.ts'
 import type { ConfiguredAgent } from '../../agents/registry.ts'
 import type { EventBody } from '../../contract/events.ts'
+import type { Clock } from '../../core/clock.ts'
 import type { AttemptDir } from '../../process/attempt-dir.ts'
 import { GuardDesk } from '../../process/guard-desk.ts'
 import { installGuards, withGuards } from '../../process/guards.ts'
+import type { Handling } from '../../process/handling.ts'
 import { type AttemptRecord, OwnershipLost, type RunRecord } from '../../store/base/records.ts'
-import { Detached, persist } from '../base/persist.ts'
-import type { EngineParts } from '../parts.ts'
-import { Gate, isGated, type ProgramStart } from './gate.ts'
+import type { Store } from '../../store/store.ts'
+import { Detached, type Persist } from '../base/persist.ts'
+import type { ProgressBus } from '../base/progress.ts'
+import type { Purposes } from '../base/purposes.ts'
+import { Gate, type GateDeps, type ProgramStart } from './gate.ts'
+import { isGated } from './gated.ts'
 
-/** null: the run is free to do what its permissions say. */
-export function openGate(
-  parts: EngineParts,
-  run: RunRecord,
-  attempt: AttemptRecord,
-  { adapter, env }: Pick<ConfiguredAgent, 'adapter' | 'env'>,
-): Gate | null {
-  return isGated(parts, run) ? new Gate(parts, { run, attempt, env, files: adapter.ownFiles(env) }) : null
+export type EnforcementDeps = GateDeps & {
+  store: Pick<Store, 'addEvents'>
+  purposes: Pick<Purposes, 'of'>
+  clock: Clock
+  bus: Pick<ProgressBus, 'publish'>
+  persist: Persist
+  handling: Pick<Handling, 'during'>
+  /** The folder in which agents at tiers find what they should know. */
+  stateDir: string
 }
 
 const guardsOf = (dir: AttemptDir) => join(dir.path, 'guards')
 
 /** A repository's own settings may name programs that git starts by itself; whoever can write them could start anything. */
-const GIT_TAMED = {
+const GIT_WITHOUT_PROGRAMS = {
   GIT_CONFIG_COUNT: '3',
   GIT_CONFIG_KEY_0: 'core.fsmonitor',
   GIT_CONFIG_VALUE_0: 'false',
@@ -42,49 +48,77 @@ const leaveOpen = (signal: AbortSignal) => (error: unknown) => {
   })
 }
 
-/** What an agent that is held to rules finds in its environment. */
-export function guarded(parts: EngineParts, run: RunRecord, dir: AttemptDir, gate: Gate, env: Env): Env {
-  const { tier } = run.links
-  const known = {
-    ...env,
-    ...GIT_TAMED,
-    REPRISE_STATE_DIR: parts.stateDir,
-    REPRISE_DRY_RUN: String(run.request.dryRun === true || parts.settings.dryRun),
-    ...(tier === null ? {} : { REPRISE_TIER: String(tier) }),
-  }
-  if (tier === null) return known
-  return withGuards(known, installGuards({ dir: guardsOf(dir), programs: gate.programs }))
-}
+export class Enforcement {
+  readonly #deps: EnforcementDeps
 
-/** Answers the guards for as long as the attempt is watched. */
-export function openDesk(
-  parts: EngineParts,
-  { run, attempt, dir }: { run: RunRecord; attempt: AttemptRecord; dir: AttemptDir },
-  gate: Gate,
-): GuardDesk | null {
-  if (run.links.tier === null) return null
-  const note = (event: EventBody) =>
-    persist(parts, () => parts.store.addEvents(attempt, [event], parts.clock.now()))
-      .then(() => parts.bus.publish(run.id))
-      .catch((error) => parts.log.error({ run: run.id, error: String(error) }, 'a start was not recorded'))
-  const decideNoted = (start: ProgramStart) =>
-    parts.handling.during(run.id, 'guard', start.id, () => gate.decideStart(start))
-  /** What is to be recorded once the guard has its answer. */
-  const records = new Map<string, EventBody>()
-  return new GuardDesk({
-    dir: guardsOf(dir),
-    decide: async ({ id, program, args, cwd }, signal) => {
-      const start = { id, program, args, workDir: cwd }
-      const { refusal, looks } = await decideNoted(start).catch(leaveOpen(signal))
-      const what = [program, ...args].join(' ')
-      if (refusal) records.set(id, refusal)
-      else if (!looks) records.set(id, { type: 'program-start', program, what, workDir: cwd })
-      return refusal ? { decision: 'deny', reason: refusal.reason } : { decision: 'allow', reason: '' }
-    },
-    onDelivered: ({ id }) => {
-      const record = records.get(id)
-      records.delete(id)
-      if (record) void note(record)
-    },
-  })
+  constructor(deps: EnforcementDeps) {
+    this.#deps = deps
+  }
+
+  /** null: the run is free to do what its permissions say. */
+  openGate(
+    run: RunRecord,
+    attempt: AttemptRecord,
+    { adapter, env }: Pick<ConfiguredAgent, 'adapter' | 'env'>,
+  ): Gate | null {
+    const rules = this.#rulesOf(run)
+    if (!isGated(this.#deps.settings, rules, run)) return null
+    return new Gate(this.#deps, { run, attempt, rules, env, files: adapter.ownFiles(env) })
+  }
+
+  /** Every run is a dry run now, and this one was admitted when it was free to change things. */
+  wasFree(run: RunRecord): boolean {
+    return this.#deps.settings.dryRun && this.#rulesOf(run) === null && run.request.dryRun !== true
+  }
+
+  /** What an agent that is held to rules finds in its environment. */
+  environment(run: RunRecord, dir: AttemptDir, gate: Gate, env: Env): Env {
+    const rules = this.#rulesOf(run)
+    const known = {
+      ...env,
+      ...GIT_WITHOUT_PROGRAMS,
+      REPRISE_STATE_DIR: this.#deps.stateDir,
+      REPRISE_DRY_RUN: String(run.request.dryRun === true || this.#deps.settings.dryRun),
+      ...(rules === null ? {} : { REPRISE_TIER: String(rules.number) }),
+    }
+    if (rules === null) return known
+    return withGuards(known, installGuards({ dir: guardsOf(dir), programs: gate.programs }))
+  }
+
+  /** Answers the guards for as long as the attempt is supervised. */
+  openDesk(
+    { run, attempt, dir }: { run: RunRecord; attempt: AttemptRecord; dir: AttemptDir },
+    gate: Gate,
+  ): GuardDesk | null {
+    if (this.#rulesOf(run) === null) return null
+    const { store, clock, bus, log, persist, handling } = this.#deps
+    const note = (event: EventBody) =>
+      persist(() => store.addEvents(attempt, [event], clock.now()))
+        .then(() => bus.publish(run.id))
+        .catch((error) => log.error({ run: run.id, error: String(error) }, 'a start was not recorded'))
+    const decideNoted = (start: ProgramStart) =>
+      handling.during(run.id, 'guard', start.id, () => gate.decideStart(start))
+    /** What is to be recorded once the guard has its answer. */
+    const records = new Map<string, EventBody>()
+    return new GuardDesk({
+      dir: guardsOf(dir),
+      decide: async ({ id, program, args, cwd }, signal) => {
+        const start = { id, program, args, workDir: cwd }
+        const { refusal, looks } = await decideNoted(start).catch(leaveOpen(signal))
+        const what = [program, ...args].join(' ')
+        if (refusal) records.set(id, refusal)
+        else if (!looks) records.set(id, { type: 'program-start', program, what, workDir: cwd })
+        return refusal ? { decision: 'deny', reason: refusal.reason } : { decision: 'allow', reason: '' }
+      },
+      onDelivered: ({ id }) => {
+        const record = records.get(id)
+        records.delete(id)
+        if (record) void note(record)
+      },
+    })
+  }
+
+  #rulesOf(run: RunRecord) {
+    return this.#deps.purposes.of(run).rulesOf(run)
+  }
 }

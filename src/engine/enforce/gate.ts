@@ -7,31 +7,38 @@
  */
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
-import type { Env, Runtime, ToolAnswer } from '../../agents/adapter.ts'
-import { RepriseError } from '../../contract/errors.ts'
+import type { Env, ToolAnswer } from '../../agents/adapter.ts'
 import type { EventOf } from '../../contract/events.ts'
 import { describeInput } from '../../core/escalation/handoff.ts'
+import type { Tier } from '../../core/escalation/tier.ts'
 import type { Surroundings } from '../../core/policy/command.ts'
 import { compilePolicy, type Policy } from '../../core/policy/policy.ts'
 import { checkStart, policedPrograms } from '../../core/policy/program-start.ts'
-import { hasTool } from '../../core/policy/tool-names.ts'
 import { checkTool, type ToolDecision } from '../../core/policy/tools.ts'
 import { realPath } from '../../process/real-path.ts'
 import { type AttemptRecord, OwnershipLost, type RunRecord } from '../../store/base/records.ts'
+import type { Log } from '../base/log.ts'
 import { Detached } from '../base/persist.ts'
-import type { EngineParts } from '../parts.ts'
+import type { EscalationSettings } from '../base/settings.ts'
+import type { Cooldowns } from './cooldowns.ts'
+import type { GateRules } from './gated.ts'
 
-export const isGated = (
-  { settings }: Pick<EngineParts, 'settings'>,
-  run: Pick<RunRecord, 'links' | 'request'>,
-) => run.links.tier !== null || run.request.dryRun === true || settings.dryRun
+export interface GateDeps {
+  cooldowns: Pick<Cooldowns, 'claim'>
+  log: Log
+  /** What nobody at a tier may change, besides what the rules say. */
+  protectedPaths: readonly string[]
+  settings: GateRules & { escalation: Pick<EscalationSettings, 'rules'> }
+}
 
-/** An agent that cannot be kept from what its work directory tells it to do cannot be held to rules. */
-export function canBeHeld({ path, version, capabilities }: Runtime): true {
-  if (capabilities.sealing && capabilities.permissionPrompt) return true
-  throw new RepriseError('agent-unavailable', `${path} (${version}) cannot be held to rules`, {
-    hint: 'Update the agent: it needs --setting-sources and --strict-mcp-config.',
-  })
+export interface GateInput {
+  run: RunRecord
+  attempt: AttemptRecord
+  /** The tier whose rules hold; null: only a dry run's. */
+  rules: Tier | null
+  /** The agent's: its home, and what of its own set-up nobody at a tier may change. */
+  env: Env
+  files: readonly string[]
 }
 
 export interface GateAnswer {
@@ -55,42 +62,26 @@ export interface ProgramStart {
 }
 
 export class Gate {
-  readonly #parts: EngineParts
+  readonly #deps: GateDeps
+  readonly #isRuled: boolean
   readonly #run: RunRecord
   readonly #attempt: AttemptRecord
   readonly #policy: Policy
-  /** Why nothing but a report is allowed any more; null: the rules decide. */
-  readonly #closed: { reason: string; rule: string } | null
   readonly #home: string
   /** Calls that were allowed and have not ended; null: the attempt is older than this gate, so nobody knows. */
   readonly #underWay: Set<string> | null
   readonly #lasting = new Set<string>()
 
-  /** `env` and `files` are the agent's: its home, and what of its own set-up nobody at a tier may change. */
-  constructor(
-    parts: EngineParts,
-    {
-      run,
-      attempt,
-      env,
-      files,
-    }: { run: RunRecord; attempt: AttemptRecord; env: Env; files: readonly string[] },
-  ) {
-    this.#parts = parts
+  constructor(deps: GateDeps, { run, attempt, rules: tier, env, files }: GateInput) {
+    this.#deps = deps
     this.#run = run
     this.#attempt = attempt
+    this.#isRuled = tier !== null
     this.#home = env.HOME || homedir()
     this.#underWay = attempt.process === null ? new Set() : null
-    const { rules } = parts.settings.escalation
-    const number = run.links.tier
-    const tier = number === null ? undefined : parts.settings.escalation.tiers.get(number)
-    // It was taken out of the configuration while the agent was at work. Its rules are not known any more.
-    this.#closed =
-      number !== null && !tier
-        ? { reason: `Tier ${number} is no longer configured, so nothing more is allowed.`, rule: 'no-tier' }
-        : null
-    const named = tier && { ...tier, name: `${tier.number} (${tier.name})` }
-    const alwaysProtected = [...parts.protectedPaths, ...files]
+    const { rules } = deps.settings.escalation
+    const named = tier ? { ...tier, name: `${tier.number} (${tier.name})` } : undefined
+    const alwaysProtected = [...deps.protectedPaths, ...files]
     this.#policy = compilePolicy(tier ? { ...rules, alwaysProtected } : NO_RULES, named, this.#home)
   }
 
@@ -104,17 +95,15 @@ export class Gate {
     let what = ''
     try {
       what = describeInput(input)
-      // It may still report what it found.
-      if (this.#closed && !hasTool([], [], tool)) return refused({ toolUseId, tool, what }, this.#closed)
       const cwd = ask.workDir ?? this.#run.workDir
-      const dryRun = this.#run.request.dryRun === true || this.#parts.settings.dryRun
+      const dryRun = this.#run.request.dryRun === true || this.#deps.settings.dryRun
       const decision = checkTool({ tool, input, cwd }, this.#policy, this.#surroundings(cwd), { dryRun })
       if (decision.decision === 'deny') return refused({ toolUseId, tool, what }, decision)
       const held = await this.#claim(decision.actions, { toolUseId })
       if (held) return refused({ toolUseId, tool, what }, held)
       this.#underWay?.add(toolUseId)
       if (isLasting(input)) this.#lasting.add(toolUseId)
-      const answer = this.#run.links.tier === null ? PASS : ({ decision: 'allow' } as const)
+      const answer = !this.#isRuled ? PASS : ({ decision: 'allow' } as const)
       return { answer, refusal: null }
     } catch (error) {
       return refused({ toolUseId, tool, what }, this.#unsure(error))
@@ -129,7 +118,6 @@ export class Gate {
   /** Asked by a guard when the program is really started, whoever started it. */
   async decideStart({ id, program, args, workDir }: ProgramStart): Promise<StartAnswer> {
     const what = [program, ...args].join(' ')
-    if (this.#closed) return { ...refused({ tool: program, what }, this.#closed), looks: false }
     try {
       const decision = checkStart([program, ...args], this.#policy, this.#surroundings(workDir))
       if (decision.decision === 'deny') return { ...refused({ tool: program, what }, decision), looks: false }
@@ -148,13 +136,13 @@ export class Gate {
     if (actions.length === 0) return null
     const { id: attemptId, runId } = this.#attempt
     const underWay = this.#underWay && [...this.#underWay]
-    return this.#parts.cooldowns.claim({ attemptId, runId, asked, underWay, actions })
+    return this.#deps.cooldowns.claim({ attemptId, runId, asked, underWay, actions })
   }
 
   #unsure(error: unknown) {
     // Closing, or no longer the owner: it is not ours to answer, and it waits for who comes next.
     if (error instanceof Detached || error instanceof OwnershipLost) throw error
-    this.#parts.log.error(
+    this.#deps.log.error(
       { run: this.#run.id, error: String((error as Error)?.stack ?? error) },
       'the gate failed',
     )

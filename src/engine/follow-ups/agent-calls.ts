@@ -8,16 +8,15 @@ import { FollowUpId } from '../../contract/ids.ts'
 import type { SchedulingCall } from '../../core/schedule/call.ts'
 import { formatSpan } from '../../core/span.ts'
 import type { AttemptRecord, RunRecord } from '../../store/base/records.ts'
+import type { Store } from '../../store/store.ts'
 import type { FollowUpRecord } from '../../store/watches/records.ts'
-import { persist } from '../base/persist.ts'
-import type { EngineParts } from '../parts.ts'
-import { addFollowUp, rootOf } from './plan.ts'
+import type { TakenOver } from '../base/next-prompts.ts'
+import { addFollowUp, type PlanDeps, rootOf } from './plan.ts'
 
-export interface CallAnswer {
-  message: string
-  event: EventOf<'follow-up'> | EventOf<'refusal'>
-  /** The run has a follow-up that it did not have before. */
-  planned: boolean
+export type CallDeps = PlanDeps & {
+  store: Pick<Store, 'getFollowUp' | 'endFollowUp'>
+  /** An agent has planned a follow-up. */
+  onPlanned: () => void
 }
 
 interface Caller {
@@ -26,18 +25,18 @@ interface Caller {
 }
 
 export async function answerSchedulingCall(
-  parts: EngineParts,
+  deps: CallDeps,
   caller: Caller,
   ask: EventOf<'permission-ask'>,
   call: SchedulingCall,
-): Promise<CallAnswer> {
+): Promise<TakenOver> {
   switch (call.kind) {
     case 'create':
-      return create(parts, caller, ask, call)
+      return create(deps, caller, ask, call)
     case 'list':
-      return list(parts, caller, ask)
+      return list(deps, caller, ask)
     case 'delete':
-      return remove(parts, caller, ask, call.id)
+      return remove(deps, caller, ask, call.id)
     case 'unclear':
       return refused(ask, call.problem)
   }
@@ -46,12 +45,12 @@ export async function answerSchedulingCall(
 const TAKEN = 'This is no error: Reprise keeps schedules itself, in place of this tool.'
 
 async function create(
-  parts: EngineParts,
+  deps: CallDeps,
   { run, attempt }: Caller,
   ask: EventOf<'permission-ask'>,
   { prompt, reason, when }: Extract<SchedulingCall, { kind: 'create' }>,
-): Promise<CallAnswer> {
-  const planned = await addFollowUp(parts, {
+): Promise<TakenOver> {
+  const planned = await addFollowUp(deps, {
     prompt,
     reason,
     createdBy: 'agent',
@@ -62,10 +61,10 @@ async function create(
   })
   if (!planned.ok) return refused(ask, planned.reason)
   const { followUp } = planned
-  parts.onPlanned()
+  deps.onPlanned()
   const message = [
     TAKEN,
-    `${describe(followUp, parts.clock.now())}.`,
+    `${describe(followUp, deps.clock.now())}.`,
     'Its prompt will be given to you in this conversation then, also if this process has ended by that time.',
     'Do not wait for it: end your turn when there is nothing else to do.',
   ].join(' ')
@@ -94,12 +93,12 @@ function describe({ id, dueAt, recurring, cron, expiresAt }: FollowUpRecord, now
 const SHOWN_CHARS = 200
 
 async function list(
-  parts: EngineParts,
+  deps: CallDeps,
   { run, attempt }: Caller,
   { toolUseId }: EventOf<'permission-ask'>,
-): Promise<CallAnswer> {
-  const planned = await parts.store.listPlannedFollowUps(await ownerOf(parts, { run, attempt }))
-  const now = parts.clock.now()
+): Promise<TakenOver> {
+  const planned = await deps.store.listPlannedFollowUps(await ownerOf(deps, { run, attempt }))
+  const now = deps.clock.now()
   const lines = planned.map((f) => `- ${describe(f, now)}: ${JSON.stringify(f.prompt.slice(0, SHOWN_CHARS))}`)
   const message = `${TAKEN} ${lines.length > 0 ? `Planned:\n${lines.join('\n')}` : 'Nothing is planned.'}`
   return {
@@ -111,20 +110,20 @@ async function list(
 
 /** Only what this chain, or this session, has planned. */
 async function remove(
-  parts: EngineParts,
+  deps: CallDeps,
   { run, attempt }: Caller,
   ask: EventOf<'permission-ask'>,
   id: string,
-): Promise<CallAnswer> {
-  const { store, clock } = parts
-  const of = await ownerOf(parts, { run, attempt })
+): Promise<TakenOver> {
+  const { store, clock, persist } = deps
+  const of = await ownerOf(deps, { run, attempt })
   const found = FollowUpId.is(id) ? await store.getFollowUp(id) : null
   const own = found && isOf(found, of) ? found : null
   // Asked again, it has the same answer.
   const gone = own?.state === 'cancelled' && own.cancelledBy === 'agent'
   const done =
     own !== null &&
-    (await persist(parts, () =>
+    (await persist(() =>
       store.endFollowUp(own.id, { state: 'cancelled', by: 'agent', message: null }, clock.now()),
     ))
   if (!done && !gone) return refused(ask, `There is no planned follow-up ${JSON.stringify(id.slice(0, 80))}.`)
@@ -144,14 +143,14 @@ async function remove(
 type Owner = Pick<FollowUpRecord, 'rootRunId' | 'sessionId'>
 
 /** The chain, or the session where there is no chain. */
-async function ownerOf(parts: EngineParts, { run, attempt }: Caller): Promise<Owner> {
-  return { rootRunId: await rootOf(parts, run), sessionId: attempt.sessionId }
+async function ownerOf(deps: CallDeps, { run, attempt }: Caller): Promise<Owner> {
+  return { rootRunId: await rootOf(deps, run), sessionId: attempt.sessionId }
 }
 
 const isOf = (followUp: FollowUpRecord, { rootRunId, sessionId }: Owner) =>
   rootRunId === null ? followUp.sessionId === sessionId : followUp.rootRunId === rootRunId
 
-function refused({ toolUseId, tool, input }: EventOf<'permission-ask'>, reason: string): CallAnswer {
+function refused({ toolUseId, tool, input }: EventOf<'permission-ask'>, reason: string): TakenOver {
   const what =
     typeof input === 'object' && input !== null ? JSON.stringify(input).slice(0, 500) : String(input)
   const event: EventBody = { type: 'refusal', toolUseId, tool, what, rule: 'follow-up', reason }

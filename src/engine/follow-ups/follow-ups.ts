@@ -1,42 +1,54 @@
 /** Follow-ups, as people ask for them. */
 import { RepriseError } from '../../contract/errors.ts'
 import type { CreateFollowUp } from '../../contract/follow-up.ts'
-import type { FollowUpId, SessionId } from '../../contract/ids.ts'
+import type { CycleId, FollowUpId, RunId, SessionId } from '../../contract/ids.ts'
 import type { FollowUpWish } from '../../core/schedule/follow-up.ts'
 import type { RunRecord } from '../../store/base/records.ts'
+import type { Store } from '../../store/store.ts'
 import type { FollowUpRecord } from '../../store/watches/records.ts'
 import { requestKey } from '../base/request-key.ts'
-import type { EngineParts } from '../parts.ts'
 import { requireSession } from '../sessions/require-session.ts'
-import type { LiveRuns } from '../supervise/live-runs.ts'
-import type { Timetable } from '../timetable/timetable.ts'
-import type { WatchEngine } from '../watches/api.ts'
-import { describeFollowUp } from '../watches/describe.ts'
-import { addFollowUp } from './plan.ts'
+import type { FollowUpEngine } from './api.ts'
+import { describeFollowUp } from './describe.ts'
+import { addFollowUp, type PlanDeps } from './plan.ts'
 
-export interface FollowUpDeps {
-  timetable: Timetable
-  live: LiveRuns
-  requireRun: (id: RunRecord['id']) => Promise<RunRecord>
+export type FollowUpDeps = PlanDeps & {
+  store: Pick<
+    Store,
+    | 'getFollowUp'
+    | 'listFollowUps'
+    | 'endFollowUp'
+    | 'findMade'
+    | 'getCycle'
+    | 'getSession'
+    | 'findSession'
+    | 'findConversationOf'
+  >
+}
+
+export interface FollowUpHooks {
+  /** Follow-ups have been planned. */
+  onPlanned: () => void
+  /** A follow-up of the cycle was taken away. */
+  onCycle: (id: CycleId) => void
+  /** What the process of this run waits for may have changed. */
+  nudge: (id: RunId) => void
+  requireRun: (id: RunId) => Promise<RunRecord>
 }
 
 const LISTED_CHARS = 500
 
 export function createFollowUps(
-  parts: EngineParts,
-  { timetable, live, requireRun }: FollowUpDeps,
-): Pick<WatchEngine, 'createFollowUp' | 'listFollowUps' | 'getFollowUp' | 'cancelFollowUp'> {
-  const { store, clock } = parts
+  deps: FollowUpDeps,
+  { onPlanned, onCycle, nudge, requireRun }: FollowUpHooks,
+): FollowUpEngine {
+  const { store, clock } = deps
   const require = async (id: FollowUpId): Promise<FollowUpRecord> => {
     const followUp = await store.getFollowUp(id)
     if (followUp) return followUp
     throw new RepriseError('not-found', `there is no follow-up ${id}`, {
       hint: '`reprise followups` lists them.',
     })
-  }
-  /** What it waits for in its process may be another by now. */
-  const nudge = (runId: RunRecord['id'] | null) => {
-    if (runId !== null) live.get(runId)?.nudge()
   }
 
   return {
@@ -45,13 +57,13 @@ export function createFollowUps(
       const made = key && (await store.findMade(key))
       if (made !== null) return describeFollowUp(await require(made as FollowUpId))
       const run = request.runId ? await requireRun(request.runId) : null
-      const sessionId = run ? run.sessionId : await requireFreeSession(parts, request.sessionId ?? '')
+      const sessionId = run ? run.sessionId : await requireFreeSession(deps, request.sessionId ?? '')
       if (sessionId === null) {
         throw new RepriseError('conflict', `run ${run?.id} has no session yet`, {
           hint: 'Try again when it has started.',
         })
       }
-      const planned = await addFollowUp(parts, {
+      const planned = await addFollowUp(deps, {
         prompt: request.prompt,
         reason: null,
         createdBy: 'person',
@@ -62,8 +74,8 @@ export function createFollowUps(
         key,
       })
       if (!planned.ok) throw new RepriseError('bad-request', planned.reason)
-      nudge(run?.id ?? null)
-      timetable.notePlanned()
+      if (run) nudge(run.id)
+      onPlanned()
       return describeFollowUp(planned.followUp)
     },
 
@@ -85,14 +97,14 @@ export function createFollowUps(
         const { state } = await require(id)
         throw new RepriseError('conflict', `follow-up ${id} is ${state} already`)
       }
-      nudge(followUp.runId)
-      if (followUp.cycleId) timetable.noteCycle(followUp.cycleId)
+      if (followUp.runId) nudge(followUp.runId)
+      if (followUp.cycleId) onCycle(followUp.cycleId)
       return describeFollowUp(await require(id))
     },
   }
 }
 
-async function requireFreeSession({ store }: EngineParts, named: string): Promise<SessionId> {
+async function requireFreeSession({ store }: FollowUpDeps, named: string): Promise<SessionId> {
   const { id } = await requireSession(store, named)
   const conversation = await store.findConversationOf(id)
   if (conversation) {

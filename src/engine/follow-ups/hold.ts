@@ -6,38 +6,40 @@
  * Whoever adopts the process comes to the same: what is planned is in the store, and a message is given once however
  * often it is sent.
  */
-import type { AgentAdapter } from '../../agents/adapter.ts'
+import type { AgentRegistry } from '../../agents/registry.ts'
 import type { EventOf } from '../../contract/events.ts'
 import type { FollowUpId } from '../../contract/ids.ts'
-import { readRecommendation } from '../../core/escalation/signal.ts'
+import type { Clock } from '../../core/clock.ts'
 import { composeReminder } from '../../core/prompt/compose.ts'
 import { splitAsides } from '../../core/prompt/parts.ts'
 import { composeFollowUpPrompt } from '../../core/watch/prompt.ts'
-import { type AttemptDir, deliver } from '../../process/attempt-dir.ts'
-import type { AttemptRecord, RunRecord } from '../../store/base/records.ts'
-import { persist } from '../base/persist.ts'
-import type { EngineParts } from '../parts.ts'
-import { readTierText } from '../tiers/brief.ts'
+import { deliver } from '../../process/attempt-dir.ts'
+import type { Store } from '../../store/store.ts'
+import type { Held, HeldProcess, Hold } from '../base/next-prompts.ts'
+import type { Persist } from '../base/persist.ts'
+import type { ProgressBus } from '../base/progress.ts'
+import type { Purposes } from '../base/purposes.ts'
+import type { FollowUpSettings } from '../base/settings.ts'
 
-export interface HoldInput {
-  run: RunRecord
-  attempt: AttemptRecord
-  adapter: AgentAdapter
-  dir: AttemptDir
+export interface HoldDeps {
+  store: Pick<Store, 'listPlannedOfRun' | 'getRun' | 'noteGiven' | 'getSession' | 'addEvents'>
+  agents: Pick<AgentRegistry, 'runtime'>
+  purposes: Pick<Purposes, 'of'>
+  clock: Clock
+  bus: Pick<ProgressBus, 'publish'>
+  persist: Persist
+  settings: { followUps: FollowUpSettings }
 }
 
-/** null: the process may end. A time: it waits until then. `given`: it has a prompt to take. */
-export type Held = Date | 'given' | null
-
-export class Hold {
-  readonly #parts: EngineParts
-  readonly #in: HoldInput
-  /** Few runs plan anything: the store is asked only of those that may have. */
+export class FollowUpHold implements Hold {
+  readonly #deps: HoldDeps
+  readonly #in: HeldProcess
+  /** Few runs plan anything: the store is asked only about those that may have. */
   #mayHave: boolean
   #told: string | null = null
 
-  constructor(parts: EngineParts, input: HoldInput) {
-    this.#parts = parts
+  constructor(deps: HoldDeps, input: HeldProcess) {
+    this.#deps = deps
     this.#in = input
     this.#mayHave = input.attempt.process !== null
   }
@@ -48,9 +50,9 @@ export class Hold {
 
   async look(end: EventOf<'turn-end'> | null): Promise<Held> {
     const { run, attempt, adapter, dir } = this.#in
-    const { store, clock, settings } = this.#parts
+    const { store, clock, settings, purposes, persist } = this.#deps
     if (!this.#mayHave || attempt.kind !== 'turn' || end?.outcome.name !== 'completed') return null
-    if (isTalk(run) || wantsToEscalate(run, end)) return null
+    if (!purposes.of(run).keepsProcess(run, end)) return null
     const [first] = await store.listPlannedOfRun(run.id)
     const now = clock.now()
     const { holdMs } = settings.followUps
@@ -65,15 +67,15 @@ export class Hold {
       ...(await this.#retold(first.id)),
       ...splitAsides(composeFollowUpPrompt({ ...first, now })),
     ]
-    await persist(this.#parts, () => store.noteGiven(attempt.sessionId, first.messageId))
-    await persist(this.#parts, () => deliver(dir, adapter.prompt(first.messageId, texts)))
+    await persist(() => store.noteGiven(attempt.sessionId, first.messageId))
+    await persist(() => deliver(dir, adapter.prompt(first.messageId, texts)))
     return 'given'
   }
 
   /** What the session was told once, if it has been compacted since. */
   async #retold(followUpId: FollowUpId): Promise<string[]> {
     const { run, attempt } = this.#in
-    const { store, agents } = this.#parts
+    const { store, agents, purposes } = this.#deps
     const session = await store.getSession(attempt.sessionId)
     if (!session?.compacted) return []
     // The agent may have been taken out of the configuration: the process is here all the same. A report that is asked
@@ -81,30 +83,22 @@ export class Hold {
     const runtime = await agents.runtime(run.agent).catch(() => null)
     const decision = { kind: 'resume', agentSessionId: session.agentSessionId, carry: 'none' } as const
     const due = { ...run, links: { ...run.links, followUpId } }
-    const tier = await readTierText(this.#parts, due, {
+    const { readBrief } = await purposes.of(run).readContext(due)
+    const { texts } = await readBrief({
       decision,
       standing: 'compacted',
-      bySchema: runtime?.capabilities.structuredOutput ?? false,
+      structuredOutput: runtime?.capabilities.structuredOutput ?? false,
     })
-    return composeReminder({ tier: tier?.text ?? null, task: run.prompt })
+    return composeReminder(texts, run.prompt)
   }
 
   async #tell(id: string, dueAt: Date): Promise<void> {
     if (this.#told === id) return
     this.#told = id
     const { attempt } = this.#in
+    const { store, clock, bus, persist } = this.#deps
     const text = `waits in its process for follow-up ${id}, due at ${dueAt.toISOString()}`
-    await persist(this.#parts, () =>
-      this.#parts.store.addEvents(attempt, [{ type: 'note', text }], this.#parts.clock.now()),
-    )
-    this.#parts.bus.publish(attempt.runId)
+    await persist(() => store.addEvents(attempt, [{ type: 'note', text }], clock.now()))
+    bus.publish(attempt.runId)
   }
 }
-
-/** Whoever talks with it is not kept waiting for the answer; what comes later is a turn of its own. */
-const isTalk = ({ links }: RunRecord) => links.conversationId !== null
-
-/** Whoever calls for the next tier is not waited with. */
-const wantsToEscalate = ({ links }: RunRecord, { structured, text }: EventOf<'turn-end'>) =>
-  links.tier !== null &&
-  readRecommendation({ structured, text: text ?? null, exitCode: null }).escalate === true

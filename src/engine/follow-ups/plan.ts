@@ -1,12 +1,24 @@
 /** Plans a follow-up, whoever asks for it: checks it against the limits and stores it. */
 import { randomUUID } from 'node:crypto'
 import { FollowUpId, type RunId } from '../../contract/ids.ts'
+import type { Clock } from '../../core/clock.ts'
 import { type FollowUpWish, planFollowUp } from '../../core/schedule/follow-up.ts'
 import type { RunRecord } from '../../store/base/records.ts'
 import type { RequestKey } from '../../store/base/request-keys.ts'
+import type { Store } from '../../store/store.ts'
 import type { FollowUpRecord } from '../../store/watches/records.ts'
-import { persist } from '../base/persist.ts'
-import type { EngineParts } from '../parts.ts'
+import type { Persist } from '../base/persist.ts'
+import type { FollowUpSettings } from '../base/settings.ts'
+
+export interface PlanDeps {
+  store: Pick<
+    Store,
+    'findFollowUpOfCall' | 'listPlannedFollowUps' | 'addFollowUp' | 'listChain' | 'getCycle' | 'getRun'
+  >
+  clock: Clock
+  persist: Persist
+  settings: { followUps: FollowUpSettings; maxDurationMs: number }
+}
 
 export interface Planner {
   prompt: string
@@ -23,17 +35,17 @@ export interface Planner {
 export type Planned = { ok: true; followUp: FollowUpRecord } | { ok: false; reason: string }
 
 export async function addFollowUp(
-  parts: EngineParts,
+  deps: PlanDeps,
   { run, sessionId, wish, ...asked }: Planner,
 ): Promise<Planned> {
-  const { store, clock, settings } = parts
+  const { store, clock, settings, persist } = deps
   const { maxPending, maxPendingTotal, maxAheadMs } = settings.followUps
   const known = asked.call && (await store.findFollowUpOfCall(asked.call))
   if (known) return { ok: true, followUp: known }
-  const rootRunId = run && (await rootOf(parts, run))
+  const rootRunId = run && (await rootOf(deps, run))
   const pending = (await store.listPlannedFollowUps({ rootRunId, sessionId })).length
   const now = clock.now()
-  const deadlineAt = run && (await deadlineOf(parts, run, rootRunId, now))
+  const deadlineAt = run && (await deadlineOf(deps, run, rootRunId, now))
   const plan = planFollowUp(wish, { now, deadlineAt, maxAheadMs, pending, maxPending })
   if (!plan.ok) return plan
   const record: FollowUpRecord = {
@@ -65,7 +77,7 @@ export async function addFollowUp(
     createdAt: now,
     endedAt: null,
   }
-  const stored = await persist(parts, () =>
+  const stored = await persist(() =>
     store.addFollowUp(record, { own: maxPending, all: maxPendingTotal }, asked.key),
   )
   if (stored === 'over') return { ok: false, reason: OVER }
@@ -78,14 +90,14 @@ const OVER =
   'Nothing can be planned here any more: the cycle has ended, or it is being cancelled. A person can name the session itself.'
 
 /** Of the chain; null for a run that is in none. */
-export async function rootOf({ store }: EngineParts, run: RunRecord): Promise<RunId | null> {
+export async function rootOf({ store }: Pick<PlanDeps, 'store'>, run: RunRecord): Promise<RunId | null> {
   if (run.links.tier === null) return null
   return (await store.listChain(run.id))[0]?.id ?? run.id
 }
 
 /** When its cycle ends, or did, or its chain would have taken as long as a cycle may; null: nothing ends. */
 async function deadlineOf(
-  { store, settings }: EngineParts,
+  { store, settings }: PlanDeps,
   run: RunRecord,
   rootRunId: RunId | null,
   now: Date,

@@ -5,31 +5,34 @@
  */
 
 import { randomUUID } from 'node:crypto'
+import type { Clock } from '../../core/clock.ts'
 import { nextFollowUpTime } from '../../core/schedule/recur.ts'
-import type { AttemptRecord, StoredEvent } from '../../store/base/records.ts'
+import type { AttemptRecord } from '../../store/base/records.ts'
 import type { Again } from '../../store/follow-ups/follow-ups.ts'
+import type { Store } from '../../store/store.ts'
 import type { FollowUpRecord } from '../../store/watches/records.ts'
-import { persist } from '../base/persist.ts'
-import type { EngineParts } from '../parts.ts'
+import type { Persist } from '../base/persist.ts'
+
+export interface TakenDeps {
+  store: Pick<Store, 'listPlannedOfRun' | 'fireFollowUp'>
+  clock: Clock
+  persist: Persist
+}
 
 export async function markTaken(
-  parts: EngineParts,
+  { store, clock, persist }: TakenDeps,
   { id, runId }: Pick<AttemptRecord, 'id' | 'runId'>,
   taken: ReadonlySet<string>,
 ): Promise<void> {
   if (taken.size === 0) return
-  const { store, clock } = parts
   for (const followUp of await store.listPlannedOfRun(runId)) {
     if (!taken.has(followUp.messageId)) continue
     const at = clock.now()
-    await persist(parts, () =>
+    await persist(() =>
       store.fireFollowUp(followUp, { attempt: { id, runId } }, againAfter(followUp, at), at),
     )
   }
 }
-
-export const takenIn = (events: readonly Pick<StoredEvent, 'body'>[]): Set<string> =>
-  new Set(events.flatMap(({ body }) => (body.type === 'prompt-accept' ? [body.messageId] : [])))
 
 /** When a recurring one is due next, if it is. */
 export function againAfter(followUp: FollowUpRecord, now: Date): Again | null {

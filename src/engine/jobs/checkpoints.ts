@@ -27,8 +27,7 @@ import type { CheckpointRecord, JobRecord, RunRecord } from '../../store/base/re
 import type { Store } from '../../store/store.ts'
 import { KeyedLock } from '../base/keyed-lock.ts'
 import type { Log } from '../base/log.ts'
-
-export type Outset = { kind: 'go'; note: string | null; said: string | null } | { kind: 'stop'; why: string }
+import { NOTHING_FOUND, type Outset } from '../base/purpose.ts'
 
 interface Parts {
   store: Store
@@ -49,17 +48,17 @@ export class Checkpoints {
   /** Before an attempt at a job's run: what the agent must be told of, or why it must not go on. */
   async beforeAttempt(run: RunRecord): Promise<Outset> {
     const job = await this.#jobOf(run)
-    if (!job?.options.checkpoints) return NOTHING
+    if (!job?.options.checkpoints) return NOTHING_FOUND
     const { onChange } = job.options.checkpoints
     return this.#within(job, async (workTree): Promise<Outset> => {
       const base = await this.#agentsLast(job.id)
       if (base === null) {
         await this.#take(job, workTree, 'start', null)
-        return NOTHING
+        return NOTHING_FOUND
       }
       const runs = await this.#parts.store.listRunsOfJobs([job.id])
       const begun = await Promise.all(runs.map(({ id }) => this.#tookPrompt(id)))
-      if (!begun.includes(true)) return NOTHING
+      if (!begun.includes(true)) return NOTHING_FOUND
       const findings = await inspect(workTree, base)
       // A job's later run was asked for by somebody who has looked; until an agent has been told, that holds.
       const byPerson = runs[0]?.id !== run.id && !begun[runs.findIndex(({ id }) => id === run.id)]
@@ -67,7 +66,7 @@ export class Checkpoints {
         ({ kind, number }) => kind === 'found' && number > base.number,
       )
       const decision = decideWorkTree(onChange, findings, { byPerson, unsure })
-      if (decision.kind === 'stop') return decision
+      if (decision.kind === 'stop') return stop(decision.why)
       if (decision.kind === 'go') return { ...decision, said: decision.note && 'the work tree has changed' }
       const { saved } = await restore(workTree, {
         commit: base.commit,
@@ -82,7 +81,7 @@ export class Checkpoints {
       }
     }).catch((error: unknown): Outset => {
       const why = this.#trouble(job, error)
-      return onChange === 'continue' ? { kind: 'go', note: null, said: why } : { kind: 'stop', why }
+      return onChange === 'continue' ? { kind: 'go', note: null, said: why } : stop(why)
     })
   }
 
@@ -264,7 +263,8 @@ export class Checkpoints {
   }
 }
 
-const NOTHING: Outset = { kind: 'go', note: null, said: null }
+const stop = (why: string): Outset => ({ kind: 'stop', outcome: { name: 'work-dir-changed', message: why } })
+
 const SWEEP_LIMIT = 1000
 /** Clocks of file systems are coarse. */
 const CLOCK_MARGIN_MS = 50

@@ -1,41 +1,62 @@
 /** Jobs, as the outside asks for them. What happens to one once it is queued is the one path, as for every run. */
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
 import { RepriseError } from '../../contract/errors.ts'
 import { JobId, type RunId } from '../../contract/ids.ts'
 import type { CheckpointPolicy, CreateJob, Job, JobDetail } from '../../contract/job.ts'
 import { overBudget } from '../../core/job/budget.ts'
-import type { JobRecord, RunRecord, SessionRecord } from '../../store/base/records.ts'
+import type { Git } from '../../process/git/run.ts'
+import type { JobRecord, RunRecord } from '../../store/base/records.ts'
+import type { Store } from '../../store/store.ts'
 import { spentBy } from '../accounting/allowance.ts'
-import type { EngineParts, JobSettings } from '../parts.ts'
-import { newRun } from '../path/admit.ts'
-import { checkRequest } from '../path/check-request.ts'
+import type { ProgressBus } from '../base/progress.ts'
+import type { JobSettings } from '../base/settings.ts'
+import { type NewRunDeps, newRun } from '../path/admit.ts'
+import { type CheckDeps, checkRequest } from '../path/check-request.ts'
 import { describeAttempt, describeQuestion } from '../path/describe.ts'
-import { listArchive, readArchive } from '../sessions/archive.ts'
+import { listArchive } from '../sessions/archive.ts'
 import type { LiveRuns } from '../supervise/live-runs.ts'
 import type { JobEngine } from './api.ts'
 import { findTop } from './checkpoints.ts'
 import { describeCheckpoint, describeJob } from './describe.ts'
-import { holdsPlace, nextRun } from './next-run.ts'
+import { createJobFiles, type JobFilesDeps, type JobFilesHooks } from './job-files.ts'
+import { type ContinueDeps, holdsPlace, nextRun } from './next-run.ts'
+import { requireJob } from './require-job.ts'
 
-export interface JobDeps {
-  live: LiveRuns
+export type JobDeps = CheckDeps &
+  NewRunDeps &
+  ContinueDeps &
+  JobFilesDeps & {
+    store: Pick<
+      Store,
+      | 'getRun'
+      | 'admitJob'
+      | 'findJobByKey'
+      | 'listJobs'
+      | 'listRunsOfJobs'
+      | 'listPending'
+      | 'listAttempts'
+      | 'listCheckpoints'
+      | 'updateJob'
+      | 'hastenRun'
+      | 'dismissJob'
+    >
+    git: Git
+    bus: Pick<ProgressBus, 'publish'>
+    settings: { resume: { maxResumes: number }; jobs: JobSettings }
+  }
+
+export interface JobHooks extends JobFilesHooks {
+  live: Pick<LiveRuns, 'get'>
   wake: () => void
   cancelRun: (id: RunId) => Promise<unknown>
-  /** Keeps jobs out of a place while something is done there; null if one is in it. */
-  occupy: <T>(place: string, work: () => Promise<T>) => Promise<T> | null
 }
 
 const LISTED_CHARS = 500
 
-export function createJobs(parts: EngineParts, { live, wake, cancelRun, occupy }: JobDeps): JobEngine {
-  const { store, clock, settings, bus } = parts
+export function createJobs(deps: JobDeps, hooks: JobHooks): JobEngine {
+  const { store, clock, settings, bus } = deps
+  const { live, wake, cancelRun } = hooks
 
-  const requireJob = async (id: JobId): Promise<JobRecord> => {
-    const job = await store.getJob(id)
-    if (job) return job
-    throw new RepriseError('not-found', `there is no job ${id}`, { hint: '`reprise jobs` lists them.' })
-  }
   const describe = async (job: JobRecord, runs: readonly RunRecord[]): Promise<Job> => {
     const run = runs.find(({ id }) => id === job.runId) ?? runs.at(-1)
     return describeJob({
@@ -55,20 +76,22 @@ export function createJobs(parts: EngineParts, { live, wake, cancelRun, occupy }
     return (await store.listRunsOfJobs([job.id])).map((short) => (run && short.id === run.id ? run : short))
   }
   const show = async (id: JobId): Promise<Job> => {
-    const job = await requireJob(id)
+    const job = await requireJob(store, id)
     return describe(job, await runsOf(job))
   }
 
   return {
+    ...createJobFiles(deps, hooks),
+
     createJob: async (request, idempotencyKey) => {
       // Asked for again, it is there, whatever has become of its directory.
       const requestHash = hashOf(request)
       const known = idempotencyKey === null ? null : await store.findJobByKey(idempotencyKey, requestHash)
       if (known) return { job: await show(known.id), created: false }
-      const checked = await checkRequest(parts, request)
+      const checked = await checkRequest(deps, request)
       const policy = checkpointPolicyOf(request, settings.jobs)
       const required = request.checkpoints !== undefined
-      const workTree = policy && (await findTop(parts.git, checked.place, required))
+      const workTree = policy && (await findTop(deps.git, checked.place, required))
       const checkpoints = workTree === null ? null : policy
       const { prompt, workDir, model, permissions, forceFreshSession, maxResumes } = request
       const turns = {
@@ -77,7 +100,7 @@ export function createJobs(parts: EngineParts, { live, wake, cancelRun, occupy }
         maxTurnsTotal: request.maxTurnsTotal,
       }
       const wish = { prompt, workDir, model, permissions, forceFreshSession, maxResumes, ...turns }
-      const run = newRun(parts, { ...wish, maxDurationMs: request.timeoutMs }, checked)
+      const run = newRun(deps, { ...wish, maxDurationMs: request.timeoutMs }, checked)
       const id = JobId.create(run.createdAt)
       const priority = request.priority ?? 0
       // Two jobs in different folders of one work tree would be in each other's checkpoints.
@@ -107,7 +130,7 @@ export function createJobs(parts: EngineParts, { live, wake, cancelRun, occupy }
     },
 
     getJob: async (id): Promise<JobDetail> => {
-      const job = await requireJob(id)
+      const job = await requireJob(store, id)
       const runs = await runsOf(job)
       const attempts = await Promise.all(
         runs.map(async (run) =>
@@ -121,40 +144,41 @@ export function createJobs(parts: EngineParts, { live, wake, cancelRun, occupy }
         attempts: attempts.flat(),
         checkpoints: (await store.listCheckpoints(id)).map(describeCheckpoint),
         pending: pending.map(describeQuestion),
-        archived: await listArchive(parts.archive, id),
+        archived: await listArchive(deps.archive, id),
       }
     },
 
     updateJob: async (id, change) => {
-      const job = await requireJob(id)
+      const job = await requireJob(store, id)
       const budget = {
         usd: change.maxBudgetUsd === undefined ? job.maxBudgetUsd : change.maxBudgetUsd,
         tokens: change.maxBudgetTokens === undefined ? job.maxBudgetTokens : change.maxBudgetTokens,
       }
       const left = overBudget(budget, spentBy(await store.listSpendOf(id))) === null
-      const goOn = job.attention === 'budget' && left ? await nextRun(parts, job, true) : null
+      const goOn = job.attention === 'budget' && left ? await nextRun(deps, job, true) : null
       await store.updateJob(id, change, goOn, clock.now())
       wake()
       return show(id)
     },
 
     retryJob: async (id, { resume, maxTurns }) => {
-      const job = await requireJob(id)
+      const job = await requireJob(store, id)
       if (job.state === 'waiting' && resume && (await store.hastenRun(job.runId, clock.now()))) {
         bus.publish(job.runId)
         wake()
         return show(id)
       }
-      const { after, run } = await nextRun(parts, job, resume, maxTurns)
-      if (!(await store.continueJob(id, after, run, clock.now()))) throw cannotRetry(await requireJob(id))
+      const { after, run } = await nextRun(deps, job, resume, maxTurns)
+      if (!(await store.continueJob(id, after, run, clock.now())))
+        throw cannotRetry(await requireJob(store, id))
       wake()
       return show(id)
     },
 
     cancelJob: async (id) => {
-      const job = await requireJob(id)
+      const job = await requireJob(store, id)
       if (job.state === 'paused') {
-        const { after, run } = await nextRun(parts, job, true)
+        const { after, run } = await nextRun(deps, job, true)
         if (await store.dismissJob(id, after, run, clock.now())) return show(id)
       }
       const run = await store.getRun(job.runId)
@@ -166,47 +190,7 @@ export function createJobs(parts: EngineParts, { live, wake, cancelRun, occupy }
       await cancelRun(job.runId)
       return show(id)
     },
-
-    diffCheckpoints: async (id, range) => parts.checkpoints.diff(await requireJob(id), range),
-    restoreCheckpoint: async (id, checkpoint) => {
-      const job = await requireJob(id)
-      const run = await store.getRun(job.runId)
-      const work = () => parts.checkpoints.restore(job, checkpoint)
-      const open = run !== null && run.state.at !== 'settled'
-      const restored = open ? null : occupy(run?.place ?? job.id, work)
-      if (restored) return restored
-      throw new RepriseError(
-        'conflict',
-        `${open ? `job ${id}` : 'another job'} is at work in that directory`,
-        {
-          hint: 'Wait for its end, or cancel it first.',
-        },
-      )
-    },
-    readTranscript: async (id) => {
-      const job = await requireJob(id)
-      const run = await store.getRun(job.runId)
-      const session = run?.sessionId ? await store.getSession(run.sessionId) : null
-      const transcript = session && (await openTranscript(parts, job, session))
-      if (transcript) return transcript
-      throw new RepriseError('not-found', `there is no transcript of job ${id}`, {
-        hint: 'It may not have begun, or its transcript is older than jobs.keepTranscripts.',
-      })
-    },
   }
-}
-
-/** Of a job at work, the agent's own file is the newer one. */
-async function openTranscript(
-  { archive, agents }: EngineParts,
-  { id: jobId, state }: JobRecord,
-  { agent, agentSessionId, workDir }: SessionRecord,
-): Promise<AsyncIterable<Uint8Array> | null> {
-  const kept = state === 'running' ? null : await readArchive(archive, { jobId, agentSessionId })
-  if (kept) return kept
-  const { adapter, env } = agents.get(agent)
-  const files = await adapter.locateSession(agentSessionId, env, workDir)
-  return files && createReadStream(files.transcript)
 }
 
 function checkpointPolicyOf({ checkpoints }: CreateJob, settings: JobSettings): CheckpointPolicy | null {

@@ -1,15 +1,20 @@
 /** The run with which a job goes on: the same request and prompt, in the session of the run before it. */
-import { RunId } from '../../contract/ids.ts'
+import type { RunId } from '../../contract/ids.ts'
+import type { Clock } from '../../core/clock.ts'
 import { isRaised } from '../../core/job/budget.ts'
 import type { JobRecord, NewRun, RunRecord } from '../../store/base/records.ts'
-import { readAllowance } from '../accounting/allowance.ts'
-import type { EngineParts } from '../parts.ts'
+import type { Store } from '../../store/store.ts'
+import { type AllowanceStore, payerOf, readPayersAllowance } from '../accounting/allowance.ts'
+import { buildRun } from '../path/build-run.ts'
 import { turnLimitsOf } from '../path/turn-limits.ts'
 
-type Parts = Pick<EngineParts, 'store' | 'clock'>
+export interface ContinueDeps {
+  store: AllowanceStore & Pick<Store, 'continueJob'>
+  clock: Clock
+}
 
 export async function nextRun(
-  { store, clock }: Parts,
+  { store, clock }: ContinueDeps,
   job: JobRecord,
   resume: boolean,
   /** Instead of the limit it ran into. */
@@ -21,9 +26,7 @@ export async function nextRun(
   const now = clock.now()
   return {
     after: last.id,
-    run: {
-      id: RunId.create(now),
-      idempotencyKey: null,
+    run: buildRun({
       agent: last.agent,
       model: last.model,
       workDir: last.workDir,
@@ -43,7 +46,7 @@ export async function nextRun(
         holdsPlace: holdsPlace(job.options),
       },
       createdAt: now,
-    },
+    }),
   }
 }
 
@@ -58,12 +61,12 @@ function raised({ maxTurns: before, turnsInAll }: RunRecord['request'], maxTurns
 export const holdsPlace = ({ checkpoints }: Pick<JobRecord['options'], 'checkpoints'>) =>
   checkpoints?.onChange === 'restore'
 
-/** A budget may have been raised in the very moment in which it was found to be used up. */
-export async function goOnIfAffordable(parts: Parts, job: JobRecord): Promise<boolean> {
+/** Continues a job that is paused for its budget, if there is something left to spend by now. */
+export async function continueIfAffordable(deps: ContinueDeps, job: JobRecord): Promise<boolean> {
   if (job.attention !== 'budget') return false
-  const { after, run } = await nextRun(parts, job, true)
-  const last = await parts.store.getRun(after)
-  const allowance = last && (await readAllowance(parts.store, last))
+  const { after, run } = await nextRun(deps, job, true)
+  const last = await deps.store.getRun(after)
+  const allowance = last && (await readPayersAllowance(deps.store, payerOf(last)))
   if (allowance && !isRaised(allowance.budget, allowance.before)) return false
-  return (await parts.store.continueJob(job.id, after, run, parts.clock.now())) !== null
+  return (await deps.store.continueJob(job.id, after, run, deps.clock.now())) !== null
 }

@@ -2,16 +2,30 @@
 import type { EventOf } from '../../contract/events.ts'
 import type { Outcome } from '../../contract/outcome.ts'
 import { cutMiddle, describeCall, visible } from '../../contract/visible-text.ts'
+import type { Clock } from '../../core/clock.ts'
 import { jobStateOf } from '../../core/job/state.ts'
 import { describeJobNotice, noticeOfJob } from '../../core/notify/job.ts'
 import type { PlannedNotification } from '../../core/notify/plan.ts'
+import type { Redactor } from '../../core/redact/redactor.ts'
 import type { JobRecord, RunRecord } from '../../store/base/records.ts'
-import type { EngineParts } from '../parts.ts'
+import type { Store } from '../../store/store.ts'
+import type { Notifications } from '../base/notifications.ts'
 import { describeJob } from './describe.ts'
 
-/** Of a job's run that settles so. `run` is as it will be then. */
-export async function noticesOfEnd(
-  parts: EngineParts,
+export interface TellDeps {
+  store: Pick<
+    Store,
+    'getJob' | 'getRun' | 'getSession' | 'listRunsOfJobs' | 'listSpendOf' | 'enqueueNotifications'
+  >
+  clock: Clock
+  redactor: Redactor
+  notifications: Pick<Notifications, 'plan' | 'wake'>
+  settings: { resume: { maxResumes: number } }
+}
+
+/** What people are told of a job whose run settles with this outcome. `run` is as it will be then. */
+export async function readEndNotices(
+  parts: TellDeps,
   run: RunRecord,
   outcome: Outcome,
 ): Promise<PlannedNotification[]> {
@@ -26,9 +40,9 @@ export async function noticesOfEnd(
 
 const MAX_ASK_CHARS = 64_000
 
-/** Of a question that waits for a person. */
+/** Tells people of a question that waits for one of them. */
 export async function tellOfQuestion(
-  parts: EngineParts,
+  parts: TellDeps,
   run: RunRecord,
   ask: EventOf<'question-ask'> | EventOf<'permission-ask'>,
 ): Promise<void> {
@@ -61,7 +75,7 @@ export async function tellOfQuestion(
   parts.notifications.wake()
 }
 
-async function describe({ store, settings, clock }: EngineParts, job: JobRecord, run: RunRecord) {
+async function describe({ store, settings, clock }: TellDeps, job: JobRecord, run: RunRecord) {
   const runs = (await store.listRunsOfJobs([job.id])).map((known) => (known.id === run.id ? run : known))
   return describeJob({
     job,

@@ -26,8 +26,8 @@ import { Dispatcher, type Startable } from '../../queue/dispatcher.ts'
 import type { NotificationRecord } from '../../store/base/records.ts'
 import type { Store } from '../../store/store.ts'
 import type { Log } from '../base/log.ts'
+import type { Notifications } from '../base/notifications.ts'
 import { Detached, persist } from '../base/persist.ts'
-import type { Notifications } from '../parts.ts'
 import { postWebhook } from './webhook.ts'
 
 export interface NotifySettings {

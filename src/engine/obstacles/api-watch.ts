@@ -5,6 +5,7 @@
  * its request is not answered is stopped as one that met an outage.
  */
 import type { EventBody } from '../../contract/events.ts'
+import type { Clock } from '../../core/clock.ts'
 import {
   answerTimeoutMs,
   blameModel,
@@ -16,14 +17,28 @@ import {
 import { decidePatience, type StopForApi } from '../../core/obstacle/patience.ts'
 import type { WatchCause } from '../../core/watchdog.ts'
 import type { AttemptRecord, RunRecord } from '../../store/base/records.ts'
+import type { Store } from '../../store/store.ts'
 import { scanEvents } from '../base/events.ts'
-import { persist } from '../base/persist.ts'
-import type { EngineParts } from '../parts.ts'
+import type { Log } from '../base/log.ts'
+import type { Persist } from '../base/persist.ts'
+import type { ProgressBus } from '../base/progress.ts'
+import type { JobSettings } from '../base/settings.ts'
+import type { Obstacles } from './obstacles.ts'
 
 const ANSWERS_WITHIN_MS = 10_000
 
+export interface ApiWatchDeps {
+  store: Pick<Store, 'listEvents' | 'addEvents'>
+  obstacles: Pick<Obstacles, 'noteAnswer' | 'noteQuota' | 'isShortOfPatience' | 'findSetUpDoubt'>
+  clock: Pick<Clock, 'now' | 'monotonicMs'>
+  bus: Pick<ProgressBus, 'publish'>
+  log: Log
+  persist: Persist
+  settings: { idleTimeoutMs: number; jobs: Pick<JobSettings, 'holdMs'> }
+}
+
 export class ApiWatch {
-  readonly #parts: EngineParts
+  readonly #deps: ApiWatchDeps
   readonly #run: RunRecord
   readonly #attempt: AttemptRecord
   /** The newest call to the model, and when its answer began. */
@@ -32,8 +47,8 @@ export class ApiWatch {
   #request = NO_REQUEST
   #unanswered: NodeJS.Timeout | undefined
 
-  constructor(parts: EngineParts, { run, attempt }: { run: RunRecord; attempt: AttemptRecord }) {
-    this.#parts = parts
+  constructor(deps: ApiWatchDeps, { run, attempt }: { run: RunRecord; attempt: AttemptRecord }) {
+    this.#deps = deps
     this.#run = run
     this.#attempt = attempt
   }
@@ -46,14 +61,14 @@ export class ApiWatch {
   async catchUp(): Promise<void> {
     const { id, runId } = this.#attempt
     const query = { attemptId: id, types: REQUEST_EVENTS }
-    await scanEvents(this.#parts.store, runId, query, ({ body }) => {
+    await scanEvents(this.#deps.store, runId, query, ({ body }) => {
       this.#request = followRequest(this.#request, body)
     })
   }
 
   /** How long the agent may be silent, given what it is doing. */
   async idleTimeoutMs(): Promise<number> {
-    const { obstacles, settings } = this.#parts
+    const { obstacles, settings } = this.#deps
     if (!isUnanswered(this.#request)) return settings.idleTimeoutMs
     return answerTimeoutMs(settings.idleTimeoutMs, await obstacles.isShortOfPatience(this.#run))
   }
@@ -65,7 +80,7 @@ export class ApiWatch {
 
   /** Why the agent is to be stopped; null if it is not. */
   async note(event: EventBody, at: Date): Promise<StopForApi | null> {
-    const { obstacles, clock, settings } = this.#parts
+    const { obstacles, clock, settings } = this.#deps
     this.#request = followRequest(this.#request, event)
     if (HEARD.has(event.type)) this.close()
     switch (event.type) {
@@ -104,13 +119,13 @@ export class ApiWatch {
   }
 
   async #expectAnswer(): Promise<void> {
-    const { obstacles, store, clock, bus, log } = this.#parts
+    const { obstacles, store, clock, bus, log, persist } = this.#deps
     const setUp = await obstacles.findSetUpDoubt(this.#run)
     if (setUp === null) return
     this.close()
     const tell = async () => {
       const text = `no answer from the model for ${ANSWERS_WITHIN_MS / 1000} s. ${setUp}`
-      await persist(this.#parts, () => store.addEvents(this.#attempt, [{ type: 'note', text }], clock.now()))
+      await persist(() => store.addEvents(this.#attempt, [{ type: 'note', text }], clock.now()))
       bus.publish(this.#run.id)
     }
     this.#unanswered = setTimeout(() => {

@@ -35,12 +35,16 @@ interface Parts {
   settings: { outageLimitMs: number; jobs: { backoffMs: number } }
 }
 
-type Run = Pick<RunRecord, 'id' | 'agent' | 'model' | 'createdAt' | 'links'>
+type Run = Pick<RunRecord, 'id' | 'agent' | 'model' | 'createdAt'>
+
+/** What becomes of a run that has waited as long as it may. */
+type AfterLongWait = 'settle' | 'pause'
 
 export interface Ended {
   run: Run
   attempt: Pick<AttemptRecord, 'id' | 'startedAt'>
   outcome: Outcome
+  afterLongWait: AfterLongWait
   /** The newest attempts in a row that added nothing, and when the first of them began. */
   fruitless: number
   fruitlessSince: Date
@@ -80,12 +84,10 @@ export class Obstacles {
     for (const [key, at] of this.#answeredAt) this.#answeredAt.set(key, new Date(at.getTime() + jumpMs))
   }
 
-  /**
-   * Whether the run may start now. `wait`: it has been put off. It is to wait no longer: `settle` with this outcome if it
-   * belongs to a job, `pause` otherwise.
-   */
+  /** Whether the run may start now. `wait`: it has been put off. `settle` and `pause`: it is to wait no longer. */
   async pass(
     run: Run,
+    afterLongWait: AfterLongWait,
   ): Promise<
     | { kind: 'go' | 'wait' }
     | { kind: 'settle'; outcome: Outcome }
@@ -103,7 +105,7 @@ export class Obstacles {
       const { behind } = passage
       const doubt = behind.kind === 'outage' && limitMs < settings.outageLimitMs ? setUp : null
       const why = doubt === null ? passage.why : `others have tried for ${formatSpan(limitMs)}; ${doubt}`
-      if (run.links.jobId !== null) return { kind: 'settle', outcome: outcomeInVain(behind, why) }
+      if (afterLongWait === 'settle') return { kind: 'settle', outcome: outcomeInVain(behind, why) }
       return { kind: 'pause', behind, why: sayPaused(behind, why, run.id, true) }
     }
     bus.publish(run.id)
@@ -138,7 +140,7 @@ export class Obstacles {
     if (obstacle) this.#blocked.add(access.account)
     const wait = decideWait({
       runId: run.id,
-      isJob: run.links.jobId !== null,
+      isJob: ended.afterLongWait === 'settle',
       met,
       obstacle,
       createdAt: run.createdAt,

@@ -1,47 +1,41 @@
 /** Step 1 of the one path: check what was asked for, then store it. After that it will be done. */
-import { randomUUID } from 'node:crypto'
-import { RepriseError } from '../../contract/errors.ts'
-import { RunId } from '../../contract/ids.ts'
-import type { CreateRun } from '../../contract/run.ts'
+import type { CreateRun, PermissionMode } from '../../contract/run.ts'
+import type { Clock } from '../../core/clock.ts'
 import type { NewRun, RunRecord } from '../../store/base/records.ts'
-import type { EngineParts } from '../parts.ts'
-import { firstTierRun } from '../tiers/tier-run.ts'
-import { type Checked, checkRequest } from './check-request.ts'
+import type { Store } from '../../store/store.ts'
+import { buildRun } from './build-run.ts'
+import { type CheckDeps, type Checked, checkRequest } from './check-request.ts'
 import { turnLimitsOf } from './turn-limits.ts'
 
-export async function admitRun(
-  parts: EngineParts,
-  request: CreateRun,
-  idempotencyKey: string | null,
-): Promise<{ run: RunRecord; created: boolean }> {
-  const checked = await checkRequest(parts, request)
-  const run =
-    request.tier === undefined ? newRun(parts, request, checked) : firstTierRun(parts, request, checked)
-  return parts.store.admitRun({ ...run, idempotencyKey })
+export interface NewRunDeps {
+  clock: Clock
+  settings: { permissions: PermissionMode; dryRun: boolean }
 }
 
-const ONLY_WITH_TIER = ['maxTier', 'environment', 'approved'] as const
+export type AdmitDeps = CheckDeps & NewRunDeps & { store: Pick<Store, 'admitRun'> }
 
-/** A run as it was asked for. Whose it is, is said by who admits it. */
+/** `build` makes the run from the request; a purpose may have its own way. */
+export async function admitRun(
+  deps: AdmitDeps,
+  request: CreateRun,
+  idempotencyKey: string | null,
+  build: (request: CreateRun, checked: Checked) => NewRun = (...asked) => newRun(deps, ...asked),
+): Promise<{ run: RunRecord; created: boolean }> {
+  const run = build(request, await checkRequest(deps, request))
+  return deps.store.admitRun({ ...run, idempotencyKey })
+}
+
+/** A run as it was asked for. What it is for is said by the caller. */
 export function newRun(
-  { clock, settings }: EngineParts,
+  { clock, settings }: NewRunDeps,
   request: Omit<CreateRun, 'agent' | 'sessionId'>,
   { agent, session }: Checked,
 ): NewRun {
-  for (const name of ONLY_WITH_TIER) {
-    if (request[name] !== undefined) {
-      throw new RepriseError('bad-request', `${name}: has a meaning only together with tier`)
-    }
-  }
-  const now = clock.now()
-  return {
-    id: RunId.create(now),
-    idempotencyKey: null,
+  return buildRun({
     agent,
     model: request.model ?? null,
     workDir: request.workDir,
     prompt: request.prompt,
-    promptId: randomUUID(),
     request: {
       permissions: request.permissions ?? settings.permissions,
       forceFreshSession: request.forceFreshSession ?? false,
@@ -52,6 +46,6 @@ export function newRun(
       ...(request.dryRun || settings.dryRun ? { dryRun: true } : {}),
     },
     sessionId: session,
-    createdAt: now,
-  }
+    createdAt: clock.now(),
+  })
 }

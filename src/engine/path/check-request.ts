@@ -2,11 +2,17 @@
 import { constants } from 'node:fs'
 import { access, realpath, stat } from 'node:fs/promises'
 import { isAbsolute } from 'node:path'
+import type { AgentRegistry } from '../../agents/registry.ts'
 import { RepriseError } from '../../contract/errors.ts'
 import type { SessionId } from '../../contract/ids.ts'
 import type { CreateRun } from '../../contract/run.ts'
-import type { EngineParts } from '../parts.ts'
+import type { Store } from '../../store/store.ts'
 import { requireSession } from '../sessions/require-session.ts'
+
+export interface CheckDeps {
+  store: Pick<Store, 'getSession' | 'findSession' | 'findConversationOf'>
+  agents: Pick<AgentRegistry, 'names' | 'runtime'>
+}
 
 export interface Checked {
   agent: string
@@ -17,7 +23,7 @@ export interface Checked {
 
 /** The session, the agent and the directory are there. */
 export async function checkRequest(
-  { store, agents }: EngineParts,
+  { store, agents }: CheckDeps,
   request: Pick<CreateRun, 'agent' | 'sessionId' | 'workDir'>,
 ): Promise<Checked> {
   const session = request.sessionId ? await requireSession(store, request.sessionId) : null

@@ -1,16 +1,9 @@
-/** Records as the outside sees them. */
-
-import type { Conversation, ConversationDetail, Message } from '../../contract/conversation.ts'
+/** Runs, attempts, questions and events as the outside sees them. */
 import type { RunEvent } from '../../contract/events.ts'
 import type { Attempt, PendingQuestion, Run } from '../../contract/run.ts'
-import type { Session } from '../../contract/session.ts'
-import { clearedTurnOf } from '../../core/history/view.ts'
 import type {
   AttemptRecord,
-  ConversationRecord,
-  MessageRecord,
   PendingRecord,
-  PinRecord,
   RunRecord,
   SessionRecord,
   StoredEvent,
@@ -99,71 +92,6 @@ export function describeAttempt(attempt: AttemptRecord): Attempt {
   }
 }
 
-export interface SessionAges {
-  idleMs: number
-  maxAgeMs: number
-}
-
-export function describeSession(session: SessionRecord, ages: SessionAges, now: Date): Session {
-  return {
-    id: session.id,
-    agent: session.agent,
-    agentSessionId: session.agentSessionId,
-    workDir: session.workDir,
-    runtimeId: session.runtimeId,
-    agentVersion: session.runtime?.version ?? null,
-    state: sessionState(session, ages, now),
-    poison: session.poison?.message ?? null,
-    turns: session.turns,
-    resumes: session.resumes,
-    contextTokens: session.contextTokens,
-    contextWindow: session.contextWindow,
-    costUsd: session.costUsd,
-    createdAt: session.createdAt.toISOString(),
-    lastUsedAt: session.lastUsedAt.toISOString(),
-  }
-}
-
-/** Follows from what is stored and the time; nothing has to run for a session to expire. */
-function sessionState(
-  session: SessionRecord,
-  { idleMs, maxAgeMs }: SessionAges,
-  now: Date,
-): Session['state'] {
-  if (session.poison) return 'poisoned'
-  const age = now.getTime() - session.lastUsedAt.getTime()
-  if (age > maxAgeMs) return 'expired'
-  if (session.turns === 0) return 'created'
-  return age > idleMs ? 'paused' : 'active'
-}
-
 export function describeEvent({ runId, seq, attemptId, at, body }: StoredEvent): RunEvent {
   return { runId, seq, attemptId, at: at.toISOString(), ...body }
-}
-
-export function describeConversation(conversation: ConversationRecord): Conversation {
-  const { createdAt, updatedAt, ...rest } = conversation
-  return { ...rest, createdAt: createdAt.toISOString(), updatedAt: updatedAt.toISOString() }
-}
-
-export function describeConversationDetail(
-  conversation: ConversationRecord,
-  pins: readonly PinRecord[],
-  messages: readonly MessageRecord[],
-): ConversationDetail {
-  return {
-    ...describeConversation(conversation),
-    agents: pins.map(({ agent, epoch, sessionId, seenTurn }) => ({
-      agent,
-      epoch,
-      session: sessionId,
-      seenTurn,
-      clearedTurn: clearedTurnOf(agent, messages),
-    })),
-    messages: messages.map(describeMessage),
-  }
-}
-
-export function describeMessage({ revision: _, createdAt, editedAt, ...message }: MessageRecord): Message {
-  return { ...message, createdAt: createdAt.toISOString(), editedAt: iso(editedAt) }
 }

@@ -13,23 +13,35 @@ import { readParts, WorkLog } from './work-log.ts'
 
 const PAGE = 200
 
+export type PastStore = Pick<
+  Store,
+  'getSession' | 'listOutsideTurns' | 'listRuns' | 'listEvents' | 'countEvents'
+>
+
+export interface PastLimit {
+  /** Only what came before this run. */
+  before: Pick<RunRecord, 'id'>
+  /** Runs at the same task: what they did is no turn before it. */
+  own: ReadonlySet<RunId>
+}
+
 /**
  * Oldest first. A session that was started with another one's history continues that one, so its past is both. What
  * is too long to send is cut when the prompt is composed. `wholeChars`: how much of what the agents did is read, the
  * newest first; of the rest there are the final words only.
  */
 export async function readPastTurns(
-  store: Store,
+  store: PastStore,
   sessionId: SessionId | null,
-  run: RunRecord,
+  until: PastLimit,
   wholeChars = 0,
 ): Promise<PastTurn[]> {
   const past: Past[] = []
   const seen = new Set<SessionId>()
   for (let id = sessionId; id !== null && !seen.has(id); ) {
     seen.add(id)
-    const { turns, cleared } = await pastOfSession(store, id, run)
-    past.push(...turns)
+    const { turns: found, cleared } = await pastOfSession(store, id, until)
+    past.push(...found)
     if (cleared) break
     id = (await store.getSession(id))?.continues ?? null
   }
@@ -49,13 +61,13 @@ type Past = { at: Date } & ({ by: RunRecord; outside?: never } | { by?: never; o
 
 /** Newest first. `cleared`: what came before them the agent was told to forget. */
 async function pastOfSession(
-  store: Store,
+  store: PastStore,
   id: SessionId,
-  run: RunRecord,
+  { before, own }: PastLimit,
 ): Promise<{ turns: Past[]; cleared: boolean }> {
   const past: Past[] = (await store.listOutsideTurns(id)).map((outside) => ({ at: outside.saidAt, outside }))
   for await (const by of runsOfSession(store, id)) {
-    if (by.id < run.id && by.attemptCount > 0 && !isSameJob(by, run)) past.push({ at: by.createdAt, by })
+    if (by.id < before.id && by.attemptCount > 0 && !own.has(by.id)) past.push({ at: by.createdAt, by })
   }
   const turns = past.sort((a, b) => b.at.getTime() - a.at.getTime())
   for (const [index, { by }] of turns.entries()) {
@@ -64,19 +76,19 @@ async function pastOfSession(
   return { turns, cleared: false }
 }
 
-const clearsMemory = async (store: Store, { id, prompt }: RunRecord) =>
+const clearsMemory = async (store: Pick<Store, 'countEvents'>, { id, prompt }: RunRecord) =>
   prompt.startsWith('/') && (await store.countEvents(id, 'memory-clear')) > 0
 
-async function* runsOfSession(store: Store, sessionId: SessionId): AsyncGenerator<RunRecord> {
+async function* runsOfSession(
+  store: Pick<Store, 'listRuns'>,
+  sessionId: SessionId,
+): AsyncGenerator<RunRecord> {
   for (let cursor: string | null | undefined; cursor !== null; ) {
     const page = await store.listRuns({ limit: PAGE, sessionId, ...(cursor ? { cursor } : {}) })
     yield* page.items
     cursor = page.nextCursor
   }
 }
-
-/** What a job did in earlier runs is no turn before it: it is the same task. */
-const isSameJob = (a: RunRecord, b: RunRecord) => a.links.jobId !== null && a.links.jobId === b.links.jobId
 
 function toTurn(run: RunRecord, parts: readonly PastPart[]): PastTurn {
   const ending =
@@ -94,7 +106,7 @@ function toOutsideTurn({ text, answer, inSession }: KnownOutsideTurn): PastTurn 
 }
 
 export interface EarlierAttempts {
-  /** The newest one's end; null if this is the first attempt. Of a job: at any of its runs. */
+  /** The newest one's end; null if this is the first attempt at the task. */
   how: string | null
   tools: ToolCall[]
   /** Those of `tools` that were called after the agent had first taken this run's prompt. */
@@ -108,7 +120,12 @@ export interface EarlierAttempts {
   saidSincePrompt: string | null
 }
 
-export async function readEarlierAttempts(store: Store, run: RunRecord): Promise<EarlierAttempts> {
+/** `runs`: those whose attempts were attempts at the same task, oldest first. */
+export async function readEarlierAttempts(
+  store: Pick<Store, 'listEvents' | 'listQuestions'>,
+  run: RunRecord,
+  runs: readonly RunRecord[],
+): Promise<EarlierAttempts> {
   const earlier: EarlierAttempts = {
     how: null,
     tools: [],
@@ -118,8 +135,6 @@ export async function readEarlierAttempts(store: Store, run: RunRecord): Promise
     saying: null,
     saidSincePrompt: null,
   }
-  const { jobId } = run.links
-  const runs = jobId === null ? [run] : await store.listRunsOfJobs([jobId])
   if (runs.every(({ attemptCount, outdatedAttempts }) => attemptCount === outdatedAttempts)) return earlier
   earlier.how = 'the agent was interrupted'
   const byId = new Map<string, ToolCall>()
@@ -183,7 +198,7 @@ export async function readEarlierAttempts(store: Store, run: RunRecord): Promise
 
 /** By attempt: what it was saying when it was cut off. */
 async function readCutOff(
-  store: Store,
+  store: Pick<Store, 'listEvents'>,
   runs: readonly Pick<RunRecord, 'id'>[],
 ): Promise<Map<AttemptId, string>> {
   const ends = new Map<AttemptId, { runId: RunId; lastText: number }>()
@@ -203,7 +218,7 @@ async function readCutOff(
 
 /** Of tools that did not end: what they waited for. */
 async function readWaits(
-  store: Store,
+  store: Pick<Store, 'listQuestions'>,
   byId: ReadonlyMap<string, ToolCall>,
   begunIn: ReadonlyMap<ToolCall, AttemptId | null>,
 ): Promise<void> {

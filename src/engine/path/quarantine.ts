@@ -6,13 +6,19 @@
 import type { Quarantined } from '../../contract/http.ts'
 import { RunId } from '../../contract/ids.ts'
 import { decideQuarantine } from '../../core/quarantine.ts'
-import type { EngineParts } from '../parts.ts'
-import { holdRun } from './drive.ts'
+import type { Handling } from '../../process/handling.ts'
+import type { Store } from '../../store/store.ts'
+import { type EndRunDeps, holdRun } from './end-run.ts'
+
+export type QuarantineDeps = EndRunDeps & {
+  store: Pick<Store, 'listQuarantined' | 'getRun'>
+  handling: Pick<Handling, 'open' | 'forget'>
+}
 
 const SHOWN_MS = 7 * 86_400_000
 const SHOWN = 10
 
-export async function listQuarantined({ store, clock }: EngineParts): Promise<Quarantined[]> {
+export async function listQuarantined({ store, clock }: QuarantineDeps): Promise<Quarantined[]> {
   const runs = await store.listQuarantined(new Date(clock.now().getTime() - SHOWN_MS), SHOWN)
   return runs.flatMap(({ id, links, state }) =>
     state.at === 'settled'
@@ -21,20 +27,20 @@ export async function listQuarantined({ store, clock }: EngineParts): Promise<Qu
   )
 }
 
-export async function quarantine(parts: EngineParts): Promise<void> {
-  const suspected = Map.groupBy(parts.handling.open(), ({ runId }) => runId)
+export async function quarantine(deps: QuarantineDeps): Promise<void> {
+  const suspected = Map.groupBy(deps.handling.open(), ({ runId }) => runId)
   for (const [id, suspicions] of suspected) {
-    const run = RunId.is(id) ? await parts.store.getRun(id) : null
+    const run = RunId.is(id) ? await deps.store.getRun(id) : null
     const outcome = decideQuarantine(suspicions)
     if (run && run.state.at !== 'settled' && !outcome) {
       const steps = suspicions.map(({ step, at }) => `${step} ${at}`)
-      parts.log.warn({ run: id, steps }, 'a daemon died while it handled this run')
+      deps.log.warn({ run: id, steps }, 'a daemon died while it handled this run')
       continue
     }
     if (run && run.state.at !== 'settled' && outcome) {
-      parts.log.error({ run: id }, outcome.message)
-      await holdRun(parts, run, outcome)
+      deps.log.error({ run: id }, outcome.message)
+      await holdRun(deps, run, outcome)
     }
-    parts.handling.forget(id)
+    deps.handling.forget(id)
   }
 }

@@ -2,14 +2,13 @@
 import type { Outcome } from '../../contract/outcome.ts'
 import { endedBeforeTurn, type ResumeEnd, toRefusal } from '../../core/continue/refused-resume.ts'
 import type { AttemptRecord, RunRecord } from '../../store/base/records.ts'
-import type { EngineParts } from '../parts.ts'
-import { isRecorded } from '../sessions/recorded.ts'
+import { isRecorded, type RecordedDeps } from '../sessions/recorded.ts'
 
 export async function judgeResume(
-  parts: EngineParts,
+  deps: RecordedDeps,
   { run, attempt, end }: { run: RunRecord; attempt: AttemptRecord; end: ResumeEnd },
 ): Promise<Outcome> {
   if (!attempt.resumed || !endedBeforeTurn(end)) return end.outcome
   // The prompt may have been recorded although nobody was told: then the session took it, and can be resumed.
-  return (await isRecorded(parts, run, attempt, attempt.promptId)) ? end.outcome : toRefusal(end.outcome)
+  return (await isRecorded(deps, run, attempt, attempt.promptId)) ? end.outcome : toRefusal(end.outcome)
 }

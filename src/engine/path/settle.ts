@@ -2,58 +2,84 @@
  * Step 6 and 7 of the one path: the process is gone; say how it ended, what it used, what follows. Written in one
  * transaction. May be repeated by another daemon after a crash at any point before that, with the same result.
  */
-import type { AgentAdapter, Exit, StopCause } from '../../agents/adapter.ts'
-import type { EventBody, EventType } from '../../contract/events.ts'
+import type { AgentAdapter } from '../../agents/adapter.ts'
+import type { EventBody } from '../../contract/events.ts'
 import type { Outcome } from '../../contract/outcome.ts'
-import { decideNext, strikesOf } from '../../core/continue/decide.ts'
-import { acquits, poisonOf, refusesSession } from '../../core/continue/refused-resume.ts'
+import type { Clock } from '../../core/clock.ts'
+import { decideNext, type Next, strikesOf } from '../../core/continue/decide.ts'
+import { poisonOf, refusesSession } from '../../core/continue/refused-resume.ts'
 import { turnsLeft } from '../../core/continue/turns.ts'
-import { concludes } from '../../core/escalation/signal.ts'
-import { endOfTurn } from '../../core/turn.ts'
+import type { Redactor } from '../../core/redact/redactor.ts'
+import type { ResumeLimits } from '../../core/resume/facts.ts'
 import { type AttemptDir, readStderrTail } from '../../process/attempt-dir.ts'
+import type { Handling } from '../../process/handling.ts'
 import { endStrays, goneWithin } from '../../process/ladder.ts'
 import type { ProcessIdentity } from '../../process/proc.ts'
 import {
+  type AttemptEnding,
   type AttemptRecord,
   QuestionEdited,
-  type QuestionRecord,
+  type RunEnding,
   type RunRecord,
-  type StoredEvent,
+  type RunSpend,
 } from '../../store/base/records.ts'
-import { isUnattended, wasRaised } from '../accounting/allowance.ts'
+import type { Store } from '../../store/store.ts'
+import { wasRaised } from '../accounting/allowance.ts'
 import { cacheUseOf } from '../accounting/cache-use.ts'
 import { settleSpend } from '../accounting/spend.ts'
 import { noteWindow } from '../accounting/windows.ts'
-import { persist } from '../base/persist.ts'
-import { endingOfTurn } from '../conversations/ending.ts'
-import { markTaken, takenIn } from '../follow-ups/reconcile.ts'
-import { goOnIfAffordable } from '../jobs/next-run.ts'
-import { noticesOfEnd } from '../jobs/tell.ts'
-import { readLimit } from '../obstacles/met-limit.ts'
-import type { EngineParts } from '../parts.ts'
-import { keepTranscript } from '../sessions/keep-transcript.ts'
-import { readKnown } from '../sessions/recorded.ts'
+import type { Log } from '../base/log.ts'
+import type { NextPrompts } from '../base/next-prompts.ts'
+import type { Notifications } from '../base/notifications.ts'
+import type { Persist } from '../base/persist.ts'
+import type { ProgressBus } from '../base/progress.ts'
+import type { RunPurpose } from '../base/purpose.ts'
+import type { Purposes } from '../base/purposes.ts'
+import type { JobSettings } from '../base/settings.ts'
+import type { Obstacles } from '../obstacles/obstacles.ts'
+import { type RecordedDeps, readKnown } from '../sessions/recorded.ts'
 import type { SupervisionEnd } from '../supervise/supervision.ts'
-import { consumeHandoff } from '../tiers/brief.ts'
-import { endingOfTier } from '../tiers/ending.ts'
-import { noticesOfPause } from '../tiers/tell-paused.ts'
+import { classify, type Exit, exitOf, findAcquitted, resumeEndOf } from './judge.ts'
 import { judgeResume } from './refused-resume.ts'
+import {
+  countModelCalls,
+  fruitlessOf,
+  isCompaction,
+  isModelCall,
+  progressedIn,
+  readTrace,
+  type Trace,
+  takenAfterFirst,
+} from './trace.ts'
 
-const RELEVANT: readonly EventType[] = [
-  'session-start',
-  'prompt-accept',
-  'model-call',
-  'turn-end',
-  'rate-limit',
-  'retry-wait',
-  'compaction',
-  'memory-clear',
-  'background',
-  'question-cancel',
-]
-
-/** Before any of these an agent has not begun to work on what it was given. */
-const BEGINS_TURN: readonly EventType[] = ['session-start', 'prompt-accept', 'model-call']
+export type SettleDeps = RecordedDeps & {
+  store: Pick<
+    Store,
+    | 'getRun'
+    | 'listAttempts'
+    | 'listEvents'
+    | 'listQuestions'
+    | 'countEvents'
+    | 'endAttempt'
+    | 'getFact'
+    | 'putFact'
+    | 'listUnpriced'
+    | 'priceAttempt'
+  >
+  purposes: Pick<Purposes, 'of'>
+  nextPrompts: Pick<NextPrompts, 'noteTaken'>
+  obstacles: Pick<Obstacles, 'meet'>
+  handling: Pick<Handling, 'begin' | 'end'>
+  clock: Clock
+  redactor: Redactor
+  /** In [0, 1). */
+  random: () => number
+  log: Log
+  bus: Pick<ProgressBus, 'publish'>
+  notifications: Pick<Notifications, 'wake'>
+  persist: Persist
+  settings: { killAfterMs: number; resume: ResumeLimits; jobs: Pick<JobSettings, 'backoffMs'> }
+}
 
 export interface SettleInput {
   run: RunRecord
@@ -62,84 +88,172 @@ export interface SettleInput {
   dir: AttemptDir
   keeper: ProcessIdentity
   end: SupervisionEnd
-  /** Of an attempt whose process was gone already when it was adopted. */
+  /** Set for an attempt whose process was gone already when it was adopted. */
   goneSince?: Date | null
 }
 
-export async function settleAttempt(parts: EngineParts, input: SettleInput): Promise<void> {
-  try {
-    await settleOnce(parts, input)
-  } catch (error) {
-    // Its question was edited while the end was being worked out.
-    if (!(error instanceof QuestionEdited)) throw error
-    await settleAttempt(parts, input)
+export async function settleAttempt(deps: SettleDeps, input: SettleInput): Promise<void> {
+  const strays = await endProcesses(deps, input)
+  for (;;) {
+    try {
+      return await settleOnce(deps, input, strays)
+    } catch (error) {
+      // Its question was edited while the end was being worked out.
+      if (!(error instanceof QuestionEdited)) throw error
+    }
   }
 }
 
-async function settleOnce(parts: EngineParts, input: SettleInput): Promise<void> {
-  const { store, settings, clock } = parts
-  const { attempt, adapter, dir, end } = input
+/** Ends what the process has left behind. Returns how many there were. */
+async function endProcesses(
+  { settings, log }: SettleDeps,
+  { attempt, keeper, end }: SettleInput,
+): Promise<number> {
   // A keeper that has written the exit code needs a moment to be gone itself: it is no stray.
-  if (end.kind === 'exited') await goneWithin([input.keeper], settings.killAfterMs)
-  const { strays: late, survivors } = await endStrays(attempt.id, input.keeper, settings.killAfterMs)
-  const strays = end.strays + late
-  if (survivors.length > 0) parts.log.error({ attempt: attempt.id, survivors }, 'processes would not die')
+  if (end.kind === 'exited') await goneWithin([keeper], settings.killAfterMs)
+  const { strays, survivors } = await endStrays(attempt.id, keeper, settings.killAfterMs)
+  if (survivors.length > 0) log.error({ attempt: attempt.id, survivors }, 'processes would not die')
+  return end.strays + strays
+}
 
-  // Read anew: a cancel or a stop cause may have been stored since.
-  const run = (await store.getRun(attempt.runId)) ?? input.run
-  parts.handling.begin(run.id, 'settle', attempt.id)
-  const attempts = await store.listAttempts(run.id)
-  const current = attempts.find((a) => a.id === attempt.id) ?? attempt
-  const events = await store.listEvents(run.id, { types: RELEVANT })
-  const own = events.filter((event) => event.attemptId === attempt.id)
-
-  await markTaken(parts, attempt, takenIn(own.filter(({ body }) => !isFirstPrompt(body, attempt))))
-  const exitCode = end.kind === 'exited' ? end.code : null
-  const classified = classify(
-    adapter,
-    { own, promptId: attempt.promptId },
-    await store.listQuestions(attempt.id),
-    {
-      stopCause: current.stopCause as StopCause | null,
-      exitCode,
-      stderr: await readStderrTail(dir),
-      starved: end.kind === 'exited' && end.starved,
-    },
-  )
-  const resumeEnd = {
-    resumed: attempt.resumed,
-    outcome: classified,
-    stopCause: current.stopCause,
-    exitCode,
-    starved: end.kind === 'exited' && end.starved,
-    begun: own.some(({ body }) => BEGINS_TURN.includes(body.type)),
-  }
-  const judged = await judgeResume(parts, { run, attempt, end: resumeEnd })
-  const acquitted = attempts.find(
-    (before) => before.number === attempt.number - 1 && acquits(before, resumeEnd),
-  )
-  const concluded = run.links.tier === null ? judged : concludes(judged, exitCode)
-  // It may repeat what the agent wrote to stderr.
-  const outcome = { ...concluded, message: parts.redactor.text(concluded.message) }
+async function settleOnce(deps: SettleDeps, input: SettleInput, strays: number): Promise<void> {
+  const { store, clock, handling, persist } = deps
+  const { attempt } = input
+  const trace = await readTrace(store, input.run, attempt)
+  const { run, tookPrompt, reportedSession } = trace
+  const purpose = deps.purposes.of(run)
+  handling.begin(run.id, 'settle', attempt.id)
+  await deps.nextPrompts.noteTaken(attempt, takenAfterFirst(trace))
+  const exit = exitOf(input.end, await readStderrTail(input.dir))
+  const judged = await judge(deps, purpose, input, trace, exit)
   // Before the end is stored: prices that are known twice are no harm, forgotten ones would leave budgets blind.
-  const { own: ownSpend, total: spend } = await settleSpend(parts, run, attempt)
-  const progressed = new Set(events.filter(addsSomething).map((event) => event.attemptId))
-  const unattended = isUnattended(run)
-  const outdated = attempt.number <= run.outdatedAttempts
+  const account = await settleSpend(deps, run, attempt)
+  const decided = await decide(deps, purpose, trace, judged.outcome, account.total)
+  const known = await readKnown(deps, run, attempt, {
+    completed: judged.outcome.name === 'completed',
+    accepted: tookPrompt,
+    modelCalled: trace.own.some(isModelCall),
+    reported: reportedSession,
+  })
+  handling.end(run.id, 'settle', attempt.id)
+  const goneSince = input.goneSince ?? null
+  const notes = await purpose.afterAttempt(run, { attempt, tookPrompt, goneSince, reportedSession })
+  const cache = cacheUseOf(run, attempt, await store.getSession(attempt.sessionId), {
+    own: trace.own,
+    rates: account.own.rates,
+  })
+  const usual = deps.agents.find(run.agent)?.model ?? null
+  await noteWindow(store, run, usual, account.own.contextWindow)
+  const done = {
+    modelCalls: countModelCalls(trace),
+    toolCalls: await store.countEvents(run.id, 'tool-start'),
+    refusals: await store.countEvents(run.id, 'refusal'),
+  }
+  const turnEnd = attempt.kind === 'turn' ? trace.turnEnd : null
+  const resultText = trace.outdated ? null : (turnEnd?.text ?? run.resultText)
+  const { next } = decided
+  const settled = next.kind === 'settle' ? next.outcome : null
+  const isKept = !trace.outdated && !refusesSession(judged.outcome, attempt.resumed) && !judged.acquitted
+  const ending: RunEnding = await purpose.readEnding({
+    run: { ...run, spend: account.total, done, resultText },
+    settled,
+    attempt: {
+      took: known.question && isKept ? attempt : null,
+      informed: known.past,
+      structured: turnEnd?.structured,
+      text: turnEnd?.text ?? null,
+      exitCode: exit.exitCode,
+    },
+  })
+  const pauseNotices = next.kind === 'pause' ? await purpose.readPauseNotices(run, next.why) : []
+  const at = clock.now()
+  await persist(() =>
+    store.endAttempt({
+      attempt,
+      outdatedAttempts: run.outdatedAttempts,
+      outcome: judged.outcome,
+      exitCode: exit.exitCode,
+      costUsd: account.own.costUsd,
+      session: {
+        agentSessionId: reportedSession,
+        turns: tookPrompt ? 1 : 0,
+        told: known.standing ? { told: attempt.told, compacted: trace.own.some(isCompaction) } : null,
+        poison: poisonOf(judged.outcome, attempt.resumed),
+        cacheState: cache.after,
+        contextTokens: account.own.contextTokens,
+        contextWindow: account.own.contextWindow,
+      },
+      cacheUse: cache.use,
+      acquitted: judged.acquitted?.sessionId ?? null,
+      spend: account.total,
+      resultText,
+      done,
+      strikes: decided.strikes,
+      next: toStored(next, decided.heldBy, at),
+      events: [
+        ...[...notes, ...(cache.note === null ? [] : [cache.note])].map((text) => ({
+          type: 'note' as const,
+          text,
+        })),
+        ...endEvents(attempt, judged.outcome, exit.exitCode, strays, next),
+      ],
+      ...ending,
+      notices: [...ending.notices, ...pauseNotices],
+      at,
+    }),
+  )
+  deps.bus.publish(run.id)
+  deps.notifications.wake()
+  if (settled) await purpose.afterSettled(run, settled, ending)
+}
+
+interface Judged {
+  outcome: Outcome
+  /** The attempt before, whose session is shown not to have refused its resume. */
+  acquitted: AttemptRecord | undefined
+}
+
+async function judge(
+  deps: SettleDeps,
+  purpose: RunPurpose,
+  { attempt, adapter }: SettleInput,
+  trace: Trace,
+  exit: Exit,
+): Promise<Judged> {
+  const classified = classify(adapter, trace, await deps.store.listQuestions(attempt.id), exit)
+  const end = resumeEndOf(trace, classified, exit)
+  const judged = purpose.judge(await judgeResume(deps, { run: trace.run, attempt, end }), exit.exitCode)
+  // The message may repeat what the agent wrote to stderr.
+  const outcome = { ...judged, message: deps.redactor.text(judged.message) }
+  return { outcome, acquitted: findAcquitted(trace, end) }
+}
+
+interface Decided {
+  next: Next
+  strikes: number
+  /** The obstacle that the run waits behind. */
+  heldBy: string | null
+}
+
+async function decide(
+  deps: SettleDeps,
+  purpose: RunPurpose,
+  trace: Trace,
+  outcome: Outcome,
+  spend: RunSpend,
+): Promise<Decided> {
+  const { settings, clock, obstacles } = deps
+  const { run, attempt, attempts, outdated } = trace
+  const { unattended, afterLongWait } = purpose
+  const progressed = progressedIn(trace)
+  const hasProgressed = progressed.has(attempt.id)
   const strikes = outdated
     ? 0
-    : strikesOf(outcome, {
-        unattended,
-        resumed: attempt.resumed,
-        progressed: progressed.has(attempt.id),
-      })
-  const wait = await parts.obstacles.meet({
-    run,
-    // As it is stored: the clock may have been set since it began.
-    attempt: current,
-    outcome,
-    ...fruitlessOf(attempts, progressed, attempt, clock.now()),
-  })
+    : strikesOf(outcome, { unattended, resumed: attempt.resumed, progressed: hasProgressed })
+  const fruitless = fruitlessOf(trace, progressed, clock.now())
+  const wait = await obstacles.meet({ run, attempt, outcome, afterLongWait, ...fruitless })
+  const outcomes = [...attempts.filter((a) => a.id !== attempt.id).map((a) => a.outcome), outcome]
+  const count = (name: Outcome['name']) => outcomes.filter((one) => one?.name === name).length
   const decided = decideNext({
     outcome,
     kind: attempt.kind,
@@ -149,142 +263,23 @@ async function settleOnce(parts: EngineParts, input: SettleInput): Promise<void>
     unattended,
     strikes: run.strikes + strikes,
     wait,
-    overflows: [...attempts.filter((a) => a.id !== attempt.id).map((a) => a.outcome), outcome].filter(
-      (o) => o?.name === 'context-overflow',
-    ).length,
-    turnsLeft: turnsLeft(
-      run.request,
-      [...attempts.filter((a) => a.id !== attempt.id).map((a) => a.outcome), outcome].filter(
-        (o) => o?.name === 'turn-limit',
-      ).length,
-    ),
+    overflows: count('context-overflow'),
+    turnsLeft: turnsLeft(run.request, count('turn-limit')),
     maxResumes: run.request.maxResumes ?? settings.resume.maxResumes,
     backoffMs: settings.jobs.backoffMs,
-    jitter: parts.random(),
+    jitter: deps.random(),
   })
+  const mayContinue = outcome.name === 'budget' && hasProgressed && !run.cancelRequested
   const raised =
-    outcome.name === 'budget' &&
-    progressed.has(attempt.id) &&
-    !run.cancelRequested &&
-    (await wasRaised(store, run, spend))
-  const next: typeof decided = raised ? { kind: 'retry', afterMs: 0, why: 'the budget was raised' } : decided
-  const tookPrompt =
-    attempt.kind === 'turn' &&
-    own.some(({ body }) => body.type === 'prompt-accept' || body.type === 'model-call')
-  const known = await readKnown(parts, run, attempt, {
-    completed: outcome.name === 'completed',
-    accepted: tookPrompt,
-    modelCalled: own.some(isModelCall),
-    reported: reportedSession(own, attempt),
-  })
-  parts.handling.end(run.id, 'settle', attempt.id)
-  // Not of one that never got its prompt: it knows nothing of what others did to the files.
-  const unkept = tookPrompt
-    ? await parts.checkpoints.keepWork(run, attempt.id, input.goneSince ?? null)
-    : null
-  await keepTranscript(parts, run, attempt, reportedSession(own, attempt))
-  const turn = await endingOfTurn(parts, {
-    run,
-    settled: next.kind === 'settle' ? next.outcome : null,
-    took:
-      known.question && !outdated && !refusesSession(outcome, attempt.resumed) && !acquitted ? attempt : null,
-    informed: known.past,
-  })
-  const cache = cacheUseOf(run, attempt, await store.getSession(attempt.sessionId), {
-    own,
-    rates: ownSpend.rates,
-  })
-  const done = {
-    modelCalls: new Set(events.flatMap(callOf)).size,
-    toolCalls: await store.countEvents(run.id, 'tool-start'),
-    refusals: await store.countEvents(run.id, 'refusal'),
-  }
-  const turnEnd = attempt.kind === 'turn' ? endOfTurn(own, attempt.promptId) : null
-  const resultText = outdated ? null : (turnEnd?.text ?? run.resultText)
-  const usual = parts.agents.find(run.agent)?.model ?? null
-  await noteWindow(parts, run, usual, ownSpend.contextWindow)
-  if (tookPrompt && run.links.parentRunId) await consumeHandoff(parts, run.id)
-  const tier = await endingOfTier(parts, {
-    run: { ...run, spend },
-    settled: next.kind === 'settle' ? next.outcome : null,
-    ending: { structured: turnEnd?.structured, text: turnEnd?.text ?? null, exitCode },
-  })
-  const notices =
-    next.kind === 'settle'
-      ? await noticesOfEnd(parts, { ...run, spend, done, resultText }, next.outcome)
-      : next.kind === 'pause'
-        ? await noticesOfPause(parts, run, next.why)
-        : []
-  const at = clock.now()
-  await persist(parts, () =>
-    store.endAttempt({
-      attempt,
-      outdatedAttempts: run.outdatedAttempts,
-      outcome,
-      exitCode,
-      costUsd: ownSpend.costUsd,
-      session: {
-        agentSessionId: reportedSession(own, attempt),
-        turns: tookPrompt ? 1 : 0,
-        told: known.standing ? { told: attempt.told, compacted: own.some(isCompaction) } : null,
-        poison: poisonOf(outcome, attempt.resumed),
-        cacheState: cache.after,
-        contextTokens: ownSpend.contextTokens,
-        contextWindow: ownSpend.contextWindow,
-      },
-      cacheUse: cache.use,
-      acquitted: acquitted?.sessionId ?? null,
-      spend,
-      resultText,
-      done,
-      strikes,
-      next:
-        next.kind === 'retry'
-          ? { ...next, notBefore: new Date(at.getTime() + next.afterMs), heldBy: wait?.heldBy ?? null }
-          : next.kind === 'pause'
-            ? { ...next, heldBy: wait?.heldBy ?? null }
-            : next,
-      events: [
-        ...[unkept, cache.note].flatMap((text) => (text === null ? [] : [{ type: 'note' as const, text }])),
-        ...endEvents(attempt, outcome, exitCode, strays, next),
-      ],
-      turn,
-      tier,
-      notices,
-      at,
-    }),
-  )
-  parts.bus.publish(run.id)
-  if (tier?.escalation.decision === 'ask') parts.onAsk()
-  if (notices.length > 0 || tier) parts.notifications.wake()
-  if (next.kind === 'settle' && next.outcome.name === 'budget' && run.links.jobId) {
-    const job = await store.getJob(run.links.jobId)
-    if (job) await goOnIfAffordable(parts, job)
-  }
+    mayContinue &&
+    wasRaised(run, spend, await purpose.readAllowance(run), { canBeRaised: purpose.raisableBudget })
+  const next: Next = raised ? { kind: 'retry', afterMs: 0, why: 'the budget was raised' } : decided
+  return { next, strikes, heldBy: wait?.heldBy ?? null }
 }
 
-const isFirstPrompt = (body: EventBody, { promptId }: AttemptRecord) =>
-  body.type === 'prompt-accept' && body.messageId === promptId
-
-const addsSomething = ({ body }: StoredEvent) =>
-  body.type === 'model-call' && (body.usage.outputTokens ?? 0) > 0
-
-const isModelCall = ({ body }: StoredEvent) => body.type === 'model-call'
-const isCompaction = ({ body }: StoredEvent) => body.type === 'compaction'
-
-const callOf = ({ body }: StoredEvent) => (body.type === 'model-call' ? [body.messageId] : [])
-
-/** How many of the newest attempts in a row added nothing, and since when. */
-function fruitlessOf(
-  attempts: readonly AttemptRecord[],
-  progressed: ReadonlySet<string | null>,
-  newest: AttemptRecord,
-  now: Date,
-): { fruitless: number; fruitlessSince: Date } {
-  const upTo = attempts.filter((a) => a.number <= newest.number).toReversed()
-  const first = upTo.findIndex((a) => progressed.has(a.id))
-  const fruitless = first === -1 ? upTo.length : first
-  return { fruitless, fruitlessSince: upTo[fruitless - 1]?.startedAt ?? now }
+function toStored(next: Next, heldBy: string | null, at: Date): AttemptEnding['next'] {
+  if (next.kind === 'retry') return { ...next, notBefore: new Date(at.getTime() + next.afterMs), heldBy }
+  return next.kind === 'pause' ? { ...next, heldBy } : next
 }
 
 function endEvents(
@@ -292,42 +287,9 @@ function endEvents(
   outcome: Outcome,
   exitCode: number | null,
   strays: number,
-  next: ReturnType<typeof decideNext>,
+  next: Next,
 ): EventBody[] {
   const last: EventBody =
     next.kind === 'settle' ? { type: 'run-end', outcome: next.outcome } : { type: 'note', text: next.why }
   return [{ type: 'attempt-end', number: attempt.number, outcome, exitCode, strays }, last]
-}
-
-function classify(
-  adapter: AgentAdapter,
-  { own: events, promptId }: { own: readonly StoredEvent[]; promptId: string },
-  questions: readonly QuestionRecord[],
-  { starved, ...exit }: Pick<Exit, 'stopCause' | 'exitCode' | 'stderr'> & { starved: boolean },
-): Outcome {
-  const turnEnd = endOfTurn(events, promptId)
-  const outcome = adapter.classify({ ...exit, turnEnd, ...readLimit(events, exit.stopCause) })
-  if (outcome.name !== 'completed') return outcome
-  const withdrawn = new Set(
-    events.flatMap(({ body }) => (body.type === 'question-cancel' ? [body.requestId] : [])),
-  )
-  // Its tool ended without an answer of ours, and the agent had not withdrawn the question.
-  const refusedByNobody = questions.some(
-    (q) => q.answer === null && q.closedAt && !withdrawn.has(q.ask.requestId),
-  )
-  if (!refusedByNobody && !starved) return outcome
-  // A CLI that loses its stdin takes its own question for refused, stops, and reports success.
-  return {
-    name: 'crashed',
-    message: 'the agent lost its input; if it was refused a tool, nobody refused it',
-  }
-}
-
-/**
- * The newest id the agent's own start message gave: older CLIs mint a new one at each resume. An id in an error is
- * not believed; it may be the very one that was refused.
- */
-function reportedSession(events: readonly StoredEvent[], attempt: AttemptRecord): string | null {
-  const id = events.flatMap(({ body }) => (body.type === 'session-start' ? [body.agentSessionId] : [])).at(-1)
-  return id && id !== attempt.agentSessionId ? id : null
 }

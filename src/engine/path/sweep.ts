@@ -5,9 +5,19 @@
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AttemptId } from '../../contract/ids.ts'
-import type { EngineParts } from '../parts.ts'
+import type { Clock } from '../../core/clock.ts'
+import type { Store } from '../../store/store.ts'
+import type { Log } from '../base/log.ts'
 
-export async function sweepSpool({ store, spool, clock, settings, log }: EngineParts): Promise<number> {
+export interface SweepDeps {
+  store: Pick<Store, 'findAttemptEnd'>
+  spool: string
+  clock: Clock
+  log: Log
+  settings: { keepSpoolMs: number }
+}
+
+export async function sweepSpool({ store, spool, clock, settings, log }: SweepDeps): Promise<number> {
   const before = clock.now().getTime() - settings.keepSpoolMs
   let removed = 0
   for (const name of await readdir(spool).catch((): string[] => [])) {

@@ -11,7 +11,7 @@ export interface UnfinishedText {
 
 /** `afterSeq`: the last text that was whole. */
 export async function readUnfinishedText(
-  store: Store,
+  store: Pick<Store, 'listEvents'>,
   { id, runId }: { id: AttemptId; runId: RunId },
   afterSeq: number,
 ): Promise<UnfinishedText | null> {

@@ -62,7 +62,7 @@ const SAID_AND_DONE: readonly EventType[] = ['attempt-start', 'text-end', 'tool-
 
 /** All that a run's agent said and did, from its events. Of what tools printed no more than `room` characters. */
 export async function readParts(
-  store: Store,
+  store: Pick<Store, 'listEvents'>,
   { id }: Pick<RunRecord, 'id'>,
   room: number,
 ): Promise<{ parts: PastPart[]; chars: number }> {
@@ -85,7 +85,7 @@ const charsOf = (part: PastPart) =>
  * only the beginning of a long result; the events of its run have all of it.
  */
 export async function loadResults(
-  store: Store,
+  store: Pick<Store, 'listEvents'>,
   messages: readonly MessageRecord[],
   room: number,
 ): Promise<MessageRecord[]> {
@@ -111,7 +111,7 @@ export async function loadResults(
 }
 
 async function withResults(
-  store: Store,
+  store: Pick<Store, 'listEvents'>,
   message: MessageRecord,
   runId: NonNullable<MessageRecord['runId']>,
   ids: ReadonlySet<string>,

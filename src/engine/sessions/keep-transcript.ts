@@ -1,11 +1,21 @@
 /** A job's transcripts are kept when an attempt has ended. That one cannot be is no reason not to settle. */
+import type { AgentRegistry } from '../../agents/registry.ts'
 import type { AttemptRecord, RunRecord } from '../../store/base/records.ts'
-import type { EngineParts } from '../parts.ts'
+import type { Store } from '../../store/store.ts'
+import type { Log } from '../base/log.ts'
 import { archiveSession } from './archive.ts'
+
+export interface KeepTranscriptDeps {
+  store: Pick<Store, 'getSession'>
+  agents: Pick<AgentRegistry, 'find'>
+  /** The folder that keeps the transcripts of jobs. */
+  archive: string
+  log: Log
+}
 
 /** `reported`: the id the agent itself gave, where it is another one than we know. */
 export async function keepTranscript(
-  parts: EngineParts,
+  parts: KeepTranscriptDeps,
   run: RunRecord,
   { sessionId }: AttemptRecord,
   reported: string | null,

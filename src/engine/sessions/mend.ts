@@ -5,30 +5,43 @@
  */
 import { join } from 'node:path'
 import type { ConfiguredAgent } from '../../agents/registry.ts'
+import type { Clock } from '../../core/clock.ts'
 import type { AttemptRecord } from '../../store/base/records.ts'
 import { EventBatch } from '../../store/runs/event-batch.ts'
-import { persist } from '../base/persist.ts'
-import type { EngineParts } from '../parts.ts'
+import type { Store } from '../../store/store.ts'
+import type { Log } from '../base/log.ts'
+import type { Persist } from '../base/persist.ts'
+import type { ProgressBus } from '../base/progress.ts'
+
+export interface MendDeps {
+  store: Pick<Store, 'advanceAttempt'>
+  clock: Clock
+  log: Log
+  bus: Pick<ProgressBus, 'publish'>
+  persist: Persist
+  /** The folder that keeps transcripts as they were before they were mended. */
+  damaged: string
+}
 
 export async function mendTranscript(
-  parts: EngineParts,
+  deps: MendDeps,
   { adapter, env }: Pick<ConfiguredAgent, 'adapter' | 'env'>,
   attempt: AttemptRecord,
   path: string,
 ): Promise<void> {
-  const note = await mend(parts, { adapter, env }, attempt, path).catch((error: unknown) => {
-    parts.log.warn({ attempt: attempt.id, path, error: String(error) }, 'could not mend a transcript')
+  const note = await mend(deps, { adapter, env }, attempt, path).catch((error: unknown) => {
+    deps.log.warn({ attempt: attempt.id, path, error: String(error) }, 'could not mend a transcript')
     return `The end of the session's transcript is torn and could not be mended: ${(error as Error).message}`
   })
   if (note === null) return
-  const at = parts.clock.now()
+  const at = deps.clock.now()
   const said = EventBatch.of([{ type: 'note', text: note }])
-  await persist(parts, () => parts.store.advanceAttempt(attempt, said, attempt.spoolOffset, at))
-  parts.bus.publish(attempt.runId)
+  await deps.persist(() => deps.store.advanceAttempt(attempt, said, attempt.spoolOffset, at))
+  deps.bus.publish(attempt.runId)
 }
 
 async function mend(
-  { clock, damaged, log }: EngineParts,
+  { clock, damaged, log }: MendDeps,
   { adapter, env }: Pick<ConfiguredAgent, 'adapter' | 'env'>,
   { id, agentSessionId }: AttemptRecord,
   path: string,

@@ -8,12 +8,20 @@
  * Between two daemons the agent that was started later gives way, so that not both do.
  */
 import type { AgentAdapter, SessionHolder } from '../../agents/adapter.ts'
+import type { AgentRegistry } from '../../agents/registry.ts'
 import { hasMarker, readMarker } from '../../process/proc.ts'
 import type { AttemptRecord, RunRecord } from '../../store/base/records.ts'
-import type { EngineParts } from '../parts.ts'
-import { findOutside } from './pin.ts'
+import type { Store } from '../../store/store.ts'
+import type { Log } from '../base/log.ts'
+import { findOutside, type OutsideDeps } from './pin.ts'
 
 const LOOK_EVERY_MS = 1000
+
+export type OtherWritersDeps = OutsideDeps & {
+  store: Pick<Store, 'getSession'>
+  agents: Pick<AgentRegistry, 'find'>
+  log: Log
+}
 
 interface Watched {
   run: RunRecord
@@ -23,18 +31,15 @@ interface Watched {
 
 /** Returns what ends the watching. */
 export function watchOtherWriters(
-  parts: EngineParts,
+  deps: OtherWritersDeps,
   watched: Watched,
   onConflict: (message: string) => Promise<unknown>,
 ): () => void {
   let timer: NodeJS.Timeout | null = null
   let closed = false
   const look = async () => {
-    const conflict = await findConflict(parts, watched).catch((error: unknown) => {
-      parts.log.warn(
-        { attempt: watched.attempt.id, error: String(error) },
-        'could not look for other writers',
-      )
+    const conflict = await findConflict(deps, watched).catch((error: unknown) => {
+      deps.log.warn({ attempt: watched.attempt.id, error: String(error) }, 'could not look for other writers')
       return null
     })
     if (closed) return
@@ -48,16 +53,19 @@ export function watchOtherWriters(
   }
 }
 
-async function findConflict(parts: EngineParts, { run, attempt, adapter }: Watched): Promise<string | null> {
+async function findConflict(
+  deps: OtherWritersDeps,
+  { run, attempt, adapter }: Watched,
+): Promise<string | null> {
   // Of an agent that is configured no more nobody knows where its files are.
-  const env = parts.agents.find(run.agent)?.env
+  const env = deps.agents.find(run.agent)?.env
   if (!env) return null
   const holders = await adapter.findHolders(attempt.agentSessionId, env)
   const ours = holders.filter(({ pid }) => hasMarker(pid, attempt.id))
   const rival = holders.find((holder) => !ours.includes(holder) && !givesWay(holder, ours))
   if (!rival) return null
-  const session = await parts.store.getSession(attempt.sessionId)
-  const outside = session && (await findOutside(parts, { adapter, env }, run, session))
+  const session = await deps.store.getSession(attempt.sessionId)
+  const outside = session && (await findOutside(deps, { adapter, env }, run, session))
   return outside && outside.length > 0
     ? `another process (pid ${rival.pid}) is writing the same session`
     : null

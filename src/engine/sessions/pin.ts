@@ -1,11 +1,21 @@
 /** What is known about the session that a run would resume: from the store, from the agent's files, from its processes. */
-import type { ConfiguredAgent } from '../../agents/registry.ts'
+import type { AgentRegistry, ConfiguredAgent } from '../../agents/registry.ts'
 import type { OutsideTurn } from '../../core/history/outside.ts'
 import type { Holder, Pin } from '../../core/resume/facts.ts'
 import { isSamePlace, type Place } from '../../core/resume/place.ts'
 import type { RunRecord, SessionRecord } from '../../store/base/records.ts'
-import type { EngineParts } from '../parts.ts'
-import { restoreIfArchived } from './restore.ts'
+import type { Store } from '../../store/store.ts'
+import { type RestoreDeps, restoreIfArchived } from './restore.ts'
+
+export interface OutsideDeps {
+  store: Pick<Store, 'listOwnPrompts' | 'listOutsideTurns'>
+}
+
+export type PinDeps = OutsideDeps &
+  RestoreDeps & {
+    store: Pick<Store, 'findAnsweredPrompt' | 'findLeaseHolder'>
+    agents: Pick<AgentRegistry, 'get'>
+  }
 
 export interface PinFacts {
   pin: Pin
@@ -18,7 +28,7 @@ export interface PinFacts {
 }
 
 export async function readPin(
-  parts: EngineParts,
+  deps: PinDeps,
   run: RunRecord,
   session: SessionRecord,
   { epoch, place }: { epoch: number; place: Place },
@@ -33,7 +43,7 @@ export async function readPin(
       outside: [],
     }
   }
-  const { store, agents } = parts
+  const { store, agents } = deps
   const { adapter, env } = agents.get(session.agent)
   const query = {
     // Under its name of now, where it was renamed: that is where the agent will look.
@@ -46,7 +56,7 @@ export async function readPin(
   let transcript = await inspect()
   const where = { ...session, workDir: query.workDir }
   const restored =
-    transcript.state === 'missing' && (await restoreIfArchived(parts, { adapter, env }, run, where))
+    transcript.state === 'missing' && (await restoreIfArchived(deps, { adapter, env }, run, where))
   if (restored) transcript = await inspect()
   const leasedBy = await store.findLeaseHolder(session.id)
   const [other] = leasedBy === null ? await adapter.findHolders(session.agentSessionId, env) : []
@@ -67,7 +77,7 @@ export async function readPin(
 
 /** What others said in a session that has not been taken in yet. */
 export async function findOutside(
-  { store }: EngineParts,
+  { store }: OutsideDeps,
   { adapter, env }: Pick<ConfiguredAgent, 'adapter' | 'env'>,
   run: RunRecord,
   session: SessionRecord,
@@ -79,11 +89,11 @@ export async function findOutside(
   return notTakenIn(store, session, outside)
 }
 
-const readOwnIds = async (store: EngineParts['store'], run: RunRecord, session: SessionRecord) =>
+const readOwnIds = async (store: OutsideDeps['store'], run: RunRecord, session: SessionRecord) =>
   new Set([run.promptId, ...(await store.listOwnPrompts(session.id))])
 
 async function notTakenIn(
-  store: EngineParts['store'],
+  store: OutsideDeps['store'],
   { id }: SessionRecord,
   found: readonly OutsideTurn[],
 ): Promise<OutsideTurn[]> {

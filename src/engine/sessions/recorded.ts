@@ -1,11 +1,17 @@
 /** What the transcript of an attempt's session holds. Asked when the agent is gone. */
+import type { AgentRegistry } from '../../agents/registry.ts'
 import { type AttemptTrace, knownAfter, type SessionKnowledge } from '../../core/continue/known.ts'
 import type { AttemptRecord, RunRecord } from '../../store/base/records.ts'
-import type { EngineParts } from '../parts.ts'
+import type { Store } from '../../store/store.ts'
+
+export interface RecordedDeps {
+  store: Pick<Store, 'getSession'>
+  agents: Pick<AgentRegistry, 'find'>
+}
 
 /** `reported`: the id the agent itself gave its session, where it is another one than we know. */
 export async function isRecorded(
-  { store, agents }: Pick<EngineParts, 'store' | 'agents'>,
+  { store, agents }: RecordedDeps,
   run: Pick<RunRecord, 'agent'>,
   attempt: Pick<AttemptRecord, 'sessionId' | 'agentSessionId'>,
   messageId: string,
@@ -24,12 +30,12 @@ export async function isRecorded(
 }
 
 export async function readKnown(
-  parts: Pick<EngineParts, 'store' | 'agents'>,
+  deps: RecordedDeps,
   run: RunRecord,
   attempt: AttemptRecord,
   { reported, ...trace }: Omit<AttemptTrace, 'recorded'> & { reported: string | null },
 ): Promise<SessionKnowledge> {
-  const inTranscript = (id: string) => isRecorded(parts, run, attempt, id, reported)
+  const inTranscript = (id: string) => isRecorded(deps, run, attempt, id, reported)
   const asks = attempt.kind === 'turn' && !trace.completed
   const message = asks && (await inTranscript(attempt.promptId))
   // An attempt that resumes after its question was recorded is given another message.

@@ -3,8 +3,11 @@ import { SessionId } from '../../contract/ids.ts'
 import type { SessionRecord } from '../../store/base/records.ts'
 import type { Store } from '../../store/store.ts'
 
-/** By our id or by the agent's own. */
-export async function requireSession(store: Store, id: string): Promise<SessionRecord> {
+/** Finds a session by our id or by the agent's own. */
+export async function requireSession(
+  store: Pick<Store, 'getSession' | 'findSession'>,
+  id: string,
+): Promise<SessionRecord> {
   const session = SessionId.is(id) ? await store.getSession(id) : await store.findSession(id)
   if (session) return session
   throw new RepriseError('not-found', `there is no session ${JSON.stringify(id)}`, {

@@ -13,8 +13,16 @@ import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import type { AgentAdapter, Env } from '../../agents/adapter.ts'
 import type { RunRecord, SessionRecord } from '../../store/base/records.ts'
-import type { EngineParts } from '../parts.ts'
+import type { Store } from '../../store/store.ts'
+import type { Log } from '../base/log.ts'
 import { type ArchivedSession, archivedFiles } from './archive.ts'
+
+export interface RestoreDeps {
+  store: Pick<Store, 'listRuns'>
+  /** The folder that keeps the transcripts of jobs. */
+  archive: string
+  log: Log
+}
 
 export interface RestoreParts {
   archiveDir: string
@@ -55,26 +63,23 @@ export async function newestArchives(
 
 /** Of whichever job it was archived for last. A restore that fails is no reason not to start: the run starts fresh. */
 export async function restoreIfArchived(
-  parts: EngineParts,
+  deps: RestoreDeps,
   { adapter, env }: Pick<RestoreParts, 'adapter' | 'env'>,
   run: RunRecord,
   session: SessionRecord & { workDir: string },
 ): Promise<boolean> {
-  const { items } = await parts.store.listRuns({ limit: RUNS, sessionId: session.id })
+  const { items } = await deps.store.listRuns({ limit: RUNS, sessionId: session.id })
   const jobs = new Set([run, ...items].flatMap(({ links }) => links.jobId ?? []))
   const { agentSessionId, workDir } = session
-  for (const jobId of await newestArchives(parts.archive, jobs, agentSessionId)) {
+  for (const jobId of await newestArchives(deps.archive, jobs, agentSessionId)) {
     try {
-      const where = { archiveDir: parts.archive, adapter, env }
+      const where = { archiveDir: deps.archive, adapter, env }
       if (await restoreSession(where, { jobId, agentSessionId, workDir })) {
-        parts.log.info(
-          { run: run.id, session: session.id, job: jobId },
-          'restored a session from the archive',
-        )
+        deps.log.info({ run: run.id, session: session.id, job: jobId }, 'restored a session from the archive')
         return true
       }
     } catch (error) {
-      parts.log.error({ run: run.id, job: jobId, error: String(error) }, 'could not restore a session')
+      deps.log.error({ run: run.id, job: jobId, error: String(error) }, 'could not restore a session')
     }
   }
   return false

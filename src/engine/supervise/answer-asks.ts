@@ -5,35 +5,39 @@
  */
 import { deliver } from '../../process/attempt-dir.ts'
 import type { EventBatch } from '../../store/runs/event-batch.ts'
-import { persist } from '../base/persist.ts'
+import type { HeldProcess, NextPrompts } from '../base/next-prompts.ts'
+import type { Persist } from '../base/persist.ts'
 import type { Gate } from '../enforce/gate.ts'
-import { answerSchedulingCall } from '../follow-ups/agent-calls.ts'
-import type { HoldInput } from '../follow-ups/hold.ts'
-import type { EngineParts } from '../parts.ts'
 
-/** Of a run without rules. */
+export interface AnswerAsksDeps {
+  nextPrompts: Pick<NextPrompts, 'takeOver'>
+  persist: Persist
+}
+
+/** The answer for a run without rules. */
 const FREE = { answer: { decision: 'pass' }, refusal: null } as const
 
-/** Whether a follow-up was planned. */
+/** True if the agent has planned a further prompt. */
 export async function answerAsks(
-  parts: EngineParts,
-  { gate, adapter, dir, run, attempt }: HoldInput & { gate: Gate | null },
+  { nextPrompts, persist }: AnswerAsksDeps,
+  process: HeldProcess & { gate: Pick<Gate, 'decide'> | null },
   batch: EventBatch,
 ): Promise<boolean> {
+  const { gate, adapter, dir, run } = process
   const asks = batch.actedOn.filter((event) => event.type === 'permission-ask')
   if (asks.length === 0) return false
   let planned = false
   const withdrawn = new Set(batch.actedOn.flatMap((e) => (e.type === 'question-cancel' ? [e.requestId] : [])))
   for (const ask of asks) {
     if (withdrawn.has(ask.requestId)) continue
-    const call = adapter.readScheduling(ask.tool, ask.input)
-    if (!gate && call === null) continue
+    const takeOver = nextPrompts.takeOver(process, ask)
+    if (!gate && takeOver === null) continue
     const decided = gate ? await gate.decide(ask) : FREE
     const { refusal } = decided
     let { answer } = decided
     if (refusal) batch.add([refusal])
-    else if (call) {
-      const done = await answerSchedulingCall(parts, { run, attempt }, ask, call)
+    else if (takeOver) {
+      const done = await takeOver()
       planned ||= done.planned
       batch.add([done.event])
       answer = { decision: 'deny', message: done.message }
@@ -41,7 +45,7 @@ export async function answerAsks(
     // The rules have nothing against it; whether a person has is asked as in any other run.
     if (answer.decision === 'pass' && (ask.via === 'prompt' || run.request.permissions === 'ask-all'))
       continue
-    await persist(parts, () => deliver(dir, adapter.answer(ask, answer)))
+    await persist(() => deliver(dir, adapter.answer(ask, answer)))
     batch.settle(ask)
   }
   return planned

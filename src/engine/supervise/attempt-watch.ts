@@ -4,6 +4,7 @@
  * core/steady-clock.ts. What it has worked and waited is stored now and then, so that a daemon that adopts the attempt
  * counts on from there.
  */
+import type { SteadyClock } from '../../core/steady-clock.ts'
 import {
   NOTHING_COUNTED,
   pass,
@@ -14,13 +15,19 @@ import {
   watch,
 } from '../../core/watchdog.ts'
 import type { AttemptRecord } from '../../store/base/records.ts'
-import { persist } from '../base/persist.ts'
-import type { EngineParts } from '../parts.ts'
+import type { Store } from '../../store/store.ts'
+import type { Persist } from '../base/persist.ts'
 
 const STORE_EVERY_MS = 30_000
 
+export interface AttemptWatchDeps {
+  store: Pick<Store, 'noteWatched'>
+  clock: Pick<SteadyClock, 'watchedMs'>
+  persist: Persist
+}
+
 export class AttemptWatch {
-  readonly #parts: EngineParts
+  readonly #deps: AttemptWatchDeps
   readonly #attempt: AttemptRecord
   #counts: WatchCounts
   #countedAtMs: number
@@ -31,12 +38,12 @@ export class AttemptWatch {
   /** The oldest open question. */
   #question: string | null = null
 
-  constructor(parts: EngineParts, attempt: AttemptRecord, outputBytes: number) {
-    this.#parts = parts
+  constructor(deps: AttemptWatchDeps, attempt: AttemptRecord, outputBytes: number) {
+    this.#deps = deps
     this.#attempt = attempt
     this.#outputBytes = outputBytes
     this.#counts = { ...NOTHING_COUNTED, ...attempt.watched }
-    this.#countedAtMs = this.#storedAtMs = parts.clock.watchedMs()
+    this.#countedAtMs = this.#storedAtMs = deps.clock.watchedMs()
   }
 
   /** It was told to exit, because its turn is over. */
@@ -86,19 +93,19 @@ export class AttemptWatch {
 
   async judge(limits: WatchLimits): Promise<Verdict> {
     this.#count()
-    if (this.#countedAtMs - this.#storedAtMs >= STORE_EVERY_MS) await persist(this.#parts, () => this.store())
+    if (this.#countedAtMs - this.#storedAtMs >= STORE_EVERY_MS) await this.#deps.persist(() => this.store())
     return watch({ phase: this.#phase, counts: this.#counts, outputBytes: this.#outputBytes }, limits)
   }
 
   async store(): Promise<void> {
     const { workedMs, waitingMs } = this.#counts
     this.#storedAtMs = this.#countedAtMs
-    await this.#parts.store.noteWatched(this.#attempt, { workedMs, waitingMs })
+    await this.#deps.store.noteWatched(this.#attempt, { workedMs, waitingMs })
   }
 
   /** Counts the time since it was last counted for what the attempt has been doing. Before that changes. */
   #count(): void {
-    const nowMs = this.#parts.clock.watchedMs()
+    const nowMs = this.#deps.clock.watchedMs()
     this.#counts = pass(this.#counts, this.#phase, nowMs - this.#countedAtMs)
     this.#countedAtMs = nowMs
   }

@@ -6,12 +6,24 @@
  */
 import type { AgentAdapter } from '../../agents/adapter.ts'
 import { RepriseError } from '../../contract/errors.ts'
+import type { Clock } from '../../core/clock.ts'
 import { decideAsk } from '../../core/permission/decide.ts'
 import { type AttemptDir, deliver } from '../../process/attempt-dir.ts'
 import type { AttemptRecord, QuestionRecord, RunRecord } from '../../store/base/records.ts'
-import { persist } from '../base/persist.ts'
-import { tellOfQuestion } from '../jobs/tell.ts'
-import type { EngineParts } from '../parts.ts'
+import type { Store } from '../../store/store.ts'
+import type { Log } from '../base/log.ts'
+import type { Persist } from '../base/persist.ts'
+import type { ProgressBus } from '../base/progress.ts'
+import type { Purposes } from '../base/purposes.ts'
+
+export interface OpenQuestionsDeps {
+  store: Pick<Store, 'listQuestions' | 'answerQuestion'>
+  purposes: Pick<Purposes, 'of'>
+  clock: Clock
+  log: Log
+  bus: Pick<ProgressBus, 'publish'>
+  persist: Persist
+}
 
 export interface OpenQuestionsInput {
   run: RunRecord
@@ -23,13 +35,13 @@ export interface OpenQuestionsInput {
 const SETTLED_QUESTION: readonly string[] = ['run-settled', 'question-answered']
 
 export class OpenQuestions {
-  readonly #parts: EngineParts
+  readonly #deps: OpenQuestionsDeps
   readonly #in: OpenQuestionsInput
   readonly #onChange: () => void
   #open: QuestionRecord[] = []
 
-  constructor(parts: EngineParts, input: OpenQuestionsInput, onChange: () => void) {
-    this.#parts = parts
+  constructor(deps: OpenQuestionsDeps, input: OpenQuestionsInput, onChange: () => void) {
+    this.#deps = deps
     this.#in = input
     this.#onChange = onChange
   }
@@ -41,7 +53,7 @@ export class OpenQuestions {
 
   /** Goes on where a daemon before us left off. */
   async catchUp(): Promise<void> {
-    const asked = await this.#parts.store.listQuestions(this.#in.attempt.id)
+    const asked = await this.#deps.store.listQuestions(this.#in.attempt.id)
     this.#open = asked.filter((question) => question.closedAt === null)
     for (const question of [...this.#open]) {
       if (question.answer === null) await this.#consider(question)
@@ -68,21 +80,24 @@ export class OpenQuestions {
     if (question.answer === null) return
     const { adapter, dir } = this.#in
     const message = adapter.answer(question.ask, question.answer)
-    await persist(this.#parts, () => deliver(dir, message))
+    await this.#deps.persist(() => deliver(dir, message))
     this.#open = this.#open.map((q) => (q.ask.requestId === question.ask.requestId ? question : q))
     this.#onChange()
   }
 
   async #consider({ ask }: QuestionRecord): Promise<void> {
     const { run } = this.#in
+    const { store, clock, bus, log, purposes } = this.#deps
     const decision = decideAsk(run.request.permissions, ask)
     if (decision.kind === 'wait') {
-      await tellOfQuestion(this.#parts, run, ask).catch((error) =>
-        this.#parts.log.error({ run: run.id, error: String(error) }, 'nobody was told of a question'),
-      )
+      await purposes
+        .of(run)
+        .tellOfQuestion(run, ask)
+        .catch((error: unknown) =>
+          log.error({ run: run.id, error: String(error) }, 'nobody was told of a question'),
+        )
       return
     }
-    const { store, clock, bus } = this.#parts
     const answer = { toolUseId: ask.toolUseId, decision: decision.kind, message: decision.reason }
     try {
       const question = await store.answerQuestion(run.id, answer, 'policy', clock.now())

@@ -1,27 +1,37 @@
+import type { Clock } from '../../core/clock.ts'
 import type { AttemptRecord } from '../../store/base/records.ts'
-import { persist } from '../base/persist.ts'
-import type { StorageFailure } from '../base/storage-failures.ts'
-import type { EngineParts } from '../parts.ts'
+import type { Store } from '../../store/store.ts'
+import type { Persist } from '../base/persist.ts'
+import type { ProgressBus } from '../base/progress.ts'
+import type { StorageFailure, StorageFailures } from '../base/storage-failures.ts'
+
+export interface StorageNotesDeps {
+  storageFailures: Pick<StorageFailures, 'current' | 'newest'>
+  store: Pick<Store, 'addEvents'>
+  clock: Clock
+  bus: Pick<ProgressBus, 'publish'>
+  persist: Persist
+}
 
 /** Tells a run whose agent was at work while nothing could be stored, once it is over, what that may have cost. */
 export class StorageFailureNotes {
-  readonly #parts: EngineParts
+  readonly #deps: StorageNotesDeps
   readonly #attempt: AttemptRecord
   #told: StorageFailure | null
 
-  constructor(parts: EngineParts, attempt: AttemptRecord) {
-    this.#parts = parts
+  constructor(deps: StorageNotesDeps, attempt: AttemptRecord) {
+    this.#deps = deps
     this.#attempt = attempt
-    this.#told = parts.storageFailures.current ? null : parts.storageFailures.newest
+    this.#told = deps.storageFailures.current ? null : deps.storageFailures.newest
   }
 
   async look(): Promise<void> {
-    const { storageFailures, store, clock, bus } = this.#parts
+    const { storageFailures, store, clock, bus, persist } = this.#deps
     const { current, newest } = storageFailures
     if (current || !newest || newest === this.#told) return
     this.#told = newest
     const text = `Nothing could be stored from ${newest.since.toISOString()} on (${newest.why}): what the agent printed meanwhile may be lost.`
-    await persist(this.#parts, () => store.addEvents(this.#attempt, [{ type: 'note', text }], clock.now()))
+    await persist(() => store.addEvents(this.#attempt, [{ type: 'note', text }], clock.now()))
     bus.publish(this.#attempt.runId)
   }
 }

@@ -13,38 +13,57 @@
  */
 import type { AgentAdapter, StopCause } from '../../agents/adapter.ts'
 import type { EventBody } from '../../contract/events.ts'
-import { overBudget } from '../../core/job/budget.ts'
+import type { Redactor } from '../../core/redact/redactor.ts'
+import type { SteadyClock } from '../../core/steady-clock.ts'
 import { followTurn, NEW_TURN } from '../../core/turn.ts'
-import { type AttemptDir, closeInput, deliver, poke } from '../../process/attempt-dir.ts'
-import { endAttempt, endStrays } from '../../process/ladder.ts'
+import type { WatchLimits } from '../../core/watchdog.ts'
+import { type AttemptDir, poke } from '../../process/attempt-dir.ts'
+import type { Handling } from '../../process/handling.ts'
+import { endStrays } from '../../process/ladder.ts'
 import type { ProcessIdentity } from '../../process/proc.ts'
 import { Tail, type TailEnd } from '../../process/tail.ts'
 import type { AttemptRecord, QuestionRecord, RunRecord } from '../../store/base/records.ts'
 import type { EventBatch } from '../../store/runs/event-batch.ts'
-import { isUnattended, readAllowance } from '../accounting/allowance.ts'
-import { METERED, Meter, type Reading } from '../accounting/meter.ts'
-import { readRates } from '../accounting/rates.ts'
-import { scanEvents } from '../base/events.ts'
-import { persist } from '../base/persist.ts'
+import type { Store } from '../../store/store.ts'
+import type { Reading } from '../accounting/meter.ts'
+import type { Hold, NextPrompts } from '../base/next-prompts.ts'
 import type { Gate } from '../enforce/gate.ts'
-import { Hold } from '../follow-ups/hold.ts'
-import { markTaken, takenIn } from '../follow-ups/reconcile.ts'
-import { ApiWatch } from '../obstacles/api-watch.ts'
-import type { EngineParts } from '../parts.ts'
-import { answerAsks } from './answer-asks.ts'
-import { AttemptWatch } from './attempt-watch.ts'
-import { OpenQuestions } from './open-questions.ts'
+import { ApiWatch, type ApiWatchDeps } from '../obstacles/api-watch.ts'
+import { type AnswerAsksDeps, answerAsks } from './answer-asks.ts'
+import { AttemptWatch, type AttemptWatchDeps } from './attempt-watch.ts'
+import { BudgetWatch, type BudgetWatchDeps } from './budget-watch.ts'
+import { OpenQuestions, type OpenQuestionsDeps } from './open-questions.ts'
+import { ProcessEnd, type ProcessEndDeps } from './process-end.ts'
 import { Intake } from './reading/intake.ts'
-import { StorageFailureNotes } from './storage-failure-notes.ts'
+import type { ReadingThread } from './reading/thread.ts'
+import { StorageFailureNotes, type StorageNotesDeps } from './storage-failure-notes.ts'
+
+export type SupervisionDeps = AnswerAsksDeps &
+  ApiWatchDeps &
+  AttemptWatchDeps &
+  BudgetWatchDeps &
+  OpenQuestionsDeps &
+  ProcessEndDeps &
+  StorageNotesDeps & {
+    store: Pick<Store, 'setStopCause' | 'advanceAttempt' | 'hurry'>
+    clock: SteadyClock
+    redactor: Redactor
+    /** For agents that print more than can be read in passing. */
+    readingThread: ReadingThread
+    /** Notes of what is being handled, for the daemon after one that dies of it. */
+    handling: Pick<Handling, 'begin' | 'end' | 'leave'>
+    nextPrompts: Pick<NextPrompts, 'hold' | 'noteTaken'>
+    settings: WatchLimits & { maxLineBytes: number }
+  }
 
 export interface SupervisionInput {
   run: RunRecord
   attempt: AttemptRecord
-  /** Of the runtime that was started; the agent itself may be configured otherwise by now, or no more. */
+  /** The adapter of the runtime that was started; the agent may be configured otherwise by now, or no more. */
   adapter: AgentAdapter
   dir: AttemptDir
   keeper: ProcessIdentity
-  /** Of a run that is held to rules. */
+  /** Set for a run that is held to rules. */
   gate: Gate | null
   /** Told when the agent begins, and ceases, to wait for a person. */
   onWaiting: (waiting: boolean) => void
@@ -57,7 +76,7 @@ interface SpoolRead {
 
 export type SupervisionEnd = TailEnd & { strays: number }
 
-/** Of which nothing follows but a higher count. */
+/** Events from which nothing follows but a higher count. */
 const COUNTED_ONLY: ReadonlySet<EventBody['type']> = new Set([
   'model-request',
   'model-call',
@@ -67,7 +86,7 @@ const COUNTED_ONLY: ReadonlySet<EventBody['type']> = new Set([
 const TURNS = ['prompt-accept', 'session-start', 'background', 'turn-end'] as const
 
 export class Supervision {
-  readonly #parts: EngineParts
+  readonly #deps: SupervisionDeps
   readonly #in: SupervisionInput
   readonly #tail: Tail
   readonly #intake: Intake
@@ -77,7 +96,8 @@ export class Supervision {
   readonly #watch: AttemptWatch
   #heldUntil: Date | null = null
   readonly #api: ApiWatch
-  #ladder: Promise<unknown> | null = null
+  readonly #end: ProcessEnd
+  readonly #budget: BudgetWatch
   #detached = false
   #strays = 0
   /** The newest batch on its way to the disk. One at a time, in order; the next is read meanwhile. Never rejects. */
@@ -86,12 +106,10 @@ export class Supervision {
   #turn = NEW_TURN
   /** Up to where what the spool holds has been acted on. */
   #handledTo: number
-  /** Of a run that nobody watches only. */
-  #meter: Meter | null = null
 
-  constructor(parts: EngineParts, input: SupervisionInput) {
+  constructor(deps: SupervisionDeps, input: SupervisionInput) {
     const { attempt, dir, keeper } = input
-    this.#parts = parts
+    this.#deps = deps
     this.#in = input
     const from = attempt.heldFrom ?? attempt.spoolOffset
     this.#handledTo = attempt.spoolOffset
@@ -100,25 +118,27 @@ export class Supervision {
       tail: this.#tail,
       path: dir.out,
       adapter: input.adapter,
-      redactor: parts.redactor,
-      maxLineBytes: parts.settings.maxLineBytes,
+      redactor: deps.redactor,
+      maxLineBytes: deps.settings.maxLineBytes,
       from,
       storedTo: attempt.spoolOffset,
-      thread: parts.readingThread,
+      thread: deps.readingThread,
       onChunk: () => this.#noteReading(),
-      log: parts.log,
+      log: deps.log,
     })
-    this.#watch = new AttemptWatch(parts, attempt, from)
-    this.#hold = new Hold(parts, input)
-    this.#api = new ApiWatch(parts, input)
-    this.#storageFailureNotes = new StorageFailureNotes(parts, attempt)
-    this.#questions = new OpenQuestions(parts, input, () => this.#noteWaiting())
+    this.#watch = new AttemptWatch(deps, attempt, from)
+    this.#hold = deps.nextPrompts.hold(input)
+    this.#api = new ApiWatch(deps, input)
+    this.#storageFailureNotes = new StorageFailureNotes(deps, attempt)
+    this.#questions = new OpenQuestions(deps, input, () => this.#noteWaiting())
+    this.#budget = new BudgetWatch(deps, input.run)
+    this.#end = new ProcessEnd(deps, input, () => this.#tail.nudge())
   }
 
   /** Resolves when the process is gone and everything it printed is stored; null if detached before that. */
   async run(): Promise<SupervisionEnd | null> {
     const { attempt, keeper } = this.#in
-    const { settings } = this.#parts
+    const { settings } = this.#deps
     try {
       await this.#catchUp()
       while (!this.#detached) {
@@ -132,45 +152,29 @@ export class Supervision {
         if (this.#failure) throw this.#failure.error
         if (drained) await this.#storageFailureNotes.look()
         if (drained && end) return { ...end, strays: this.#strays }
-        if (drained) this.#parts.handling.leave(attempt.runId)
+        if (drained) this.#deps.handling.leave(attempt.runId)
         if (drained) await this.#watchAndWait()
       }
       return null
     } finally {
       await this.#storing
       if (this.#detached) await this.#watch.store().catch(() => {})
-      await this.#ladder
+      await this.#end.finished()
       this.#intake.close()
       this.#api.close()
       await this.#tail.close()
     }
   }
 
-  /** Of a job's run: what the attempt has done so far. */
+  /** What the attempt has done so far; null: it is not counted. */
   read(): Reading | null {
-    return this.#meter?.read() ?? null
+    return this.#budget.read()
   }
 
-  /** What is spent cannot be taken back: the call that reaches the limit is the last. */
+  /** The call to the model that reaches the limit is the last. */
   async #holdToBudget(): Promise<void> {
-    const reading = this.#meter?.read()
-    const allowance = reading && (await readAllowance(this.#parts.store, this.#in.run))
-    if (!allowance || this.#watch.isOver) return
-    const { budget, before } = allowance
-    const usd = reading.costUsd === null ? null : (before.usd ?? 0) + reading.costUsd
-    const over = overBudget(budget, { usd, tokens: before.tokens + reading.tokens })
+    const over = this.#watch.isOver ? null : await this.#budget.findOverspending()
     if (over !== null) await this.stop('budget', over)
-  }
-
-  async #openMeter(): Promise<void> {
-    const { run, attempt } = this.#in
-    const { store } = this.#parts
-    if (!isUnattended(run) && !(await readAllowance(store, run))) return
-    const meter = new Meter(await readRates(store))
-    await scanEvents(store, run.id, { attemptId: attempt.id, types: METERED }, ({ body, at }) =>
-      meter.note(body, at),
-    )
-    this.#meter = meter
   }
 
   /** Stops watching and leaves the process to whoever adopts it. */
@@ -182,12 +186,12 @@ export class Supervision {
   /** False if it is being stopped already: the first cause wins. */
   async stop(cause: StopCause, message: string): Promise<boolean> {
     const { attempt } = this.#in
-    const first = await persist(this.#parts, () =>
-      this.#parts.store.setStopCause(attempt, cause, message, this.#parts.clock.now()),
+    const first = await this.#deps.persist(() =>
+      this.#deps.store.setStopCause(attempt, cause, message, this.#deps.clock.now()),
     )
     if (first) {
-      this.#parts.bus.publish(attempt.runId)
-      this.#climb(cause)
+      this.#deps.bus.publish(attempt.runId)
+      this.#end.force(cause)
     }
     return first
   }
@@ -200,27 +204,28 @@ export class Supervision {
   /** What a daemon before us may have left half-done: unfed messages, undelivered answers, an unfinished stop. */
   async #catchUp(): Promise<void> {
     const { attempt, dir } = this.#in
-    const { store } = this.#parts
+    const { store } = this.#deps
     poke(dir)
-    await this.#openMeter()
+    await this.#budget.open(attempt)
     await this.#api.catchUp()
     const turns = await store.listEvents(attempt.runId, { attemptId: attempt.id, types: TURNS })
-    if (attempt.process !== null) await markTaken(this.#parts, attempt, takenIn(turns))
+    if (attempt.process !== null)
+      await this.#deps.nextPrompts.noteTaken(attempt, takenIn(turns.map(({ body }) => body)))
     await this.#questions.catchUp()
     this.#noteWaiting()
     this.#watch.noteAdopted()
-    const nowMs = this.#parts.clock.watchedMs()
+    const nowMs = this.#deps.clock.watchedMs()
     for (const { body } of turns) this.#turn = followTurn(this.#turn, body, nowMs, attempt.promptId)
     await this.#sayGoodbyeIfDone()
-    if (attempt.stopCause) this.#climb(attempt.stopCause as StopCause)
+    if (attempt.stopCause) this.#end.force(attempt.stopCause as StopCause)
   }
 
   /** Reads up to a batch and stores it. True if there was nothing more to read. */
   async #ingest(last: boolean): Promise<boolean> {
     const { batch, readTo, missedLine, failures, drained, ...read } = await this.#intake.next(last)
     for (const error of failures)
-      this.#parts.log.error({ error, attempt: this.#in.attempt.id }, 'the parser failed on a line')
-    const at = this.#parts.clock.now()
+      this.#deps.log.error({ error, attempt: this.#in.attempt.id }, 'the parser failed on a line')
+    const at = this.#deps.clock.now()
     this.#watch.noteOutput(readTo)
     if (batch.size === 0) {
       this.#noteRead(this.#handledTo, this.#handledTo)
@@ -244,23 +249,23 @@ export class Supervision {
   /** What the agent waits for is not kept waiting by the disk: should it get lost, it is seen to again. */
   async #attend(batch: EventBatch): Promise<void> {
     const { promptId } = this.#in.attempt
-    if (await answerAsks(this.#parts, this.#in, batch)) this.#hold.notePlanned()
-    const nowMs = this.#parts.clock.watchedMs()
+    if (await answerAsks(this.#deps, this.#in, batch)) this.#hold.notePlanned()
+    const nowMs = this.#deps.clock.watchedMs()
     for (const event of batch.actedOn) this.#turn = followTurn(this.#turn, event, nowMs, promptId)
     await this.#sayGoodbyeIfDone()
     // Once its turn is over, somebody waits for whatever still comes.
-    if (this.#watch.isOver) this.#parts.store.hurry()
+    if (this.#watch.isOver) this.#deps.store.hurry()
   }
 
   /** What is being read now begins there: should the daemon die of it, the next one finds out (engine/path/quarantine.ts). */
   #noteReading(): void {
     const { run, attempt } = this.#in
-    this.#parts.handling.begin(run.id, 'read', attempt.id, this.#handledTo)
+    this.#deps.handling.begin(run.id, 'read', attempt.id, this.#handledTo)
   }
 
   #noteRead(from: number, to: number): void {
     const { run, attempt } = this.#in
-    this.#parts.handling.end(run.id, 'read', attempt.id, from, to)
+    this.#deps.handling.end(run.id, 'read', attempt.id, from, to)
   }
 
   #fail(error: unknown): void {
@@ -270,14 +275,14 @@ export class Supervision {
 
   async #store(batch: EventBatch, { offset, heldFrom }: SpoolRead, at: Date): Promise<void> {
     const { attempt } = this.#in
-    const { store, bus } = this.#parts
-    await persist(this.#parts, () =>
+    const { store, bus, persist } = this.#deps
+    await persist(() =>
       store.advanceAttempt(attempt, batch, offset, at, { urgent: this.#watch.isOver, heldFrom }),
     )
     bus.publish(attempt.runId)
     await this.#noteTaken(batch)
     for (const event of batch.actedOn) {
-      this.#meter?.note(event, at)
+      this.#budget.note(event, at)
       const forApi = await this.#api.note(event, at)
       if (forApi) await this.stop(forApi.cause, forApi.message)
       if (!COUNTED_ONLY.has(event.type)) await this.#react(event, at)
@@ -287,9 +292,9 @@ export class Supervision {
 
   /** Its first prompt is no follow-up. */
   async #noteTaken(batch: EventBatch): Promise<void> {
-    const taken = takenIn(batch.actedOn.map((body) => ({ body })))
+    const taken = takenIn(batch.actedOn)
     taken.delete(this.#in.attempt.promptId)
-    await markTaken(this.#parts, this.#in.attempt, taken)
+    await this.#deps.nextPrompts.noteTaken(this.#in.attempt, taken)
   }
 
   async #react(event: EventBody, at: Date): Promise<void> {
@@ -313,11 +318,11 @@ export class Supervision {
 
   async #sayGoodbyeIfDone(): Promise<void> {
     const { doneFromMs } = this.#turn
-    if (doneFromMs === null || doneFromMs > this.#parts.clock.watchedMs()) return
-    if (this.#watch.isOver || this.#ladder) return
+    if (doneFromMs === null || doneFromMs > this.#deps.clock.watchedMs()) return
+    if (this.#watch.isOver || this.#end.isForced) return
     if (await this.#isHeld()) return
     this.#watch.noteOver()
-    await this.#farewell('done')
+    await this.#end.sayFarewell('done')
   }
 
   async #isHeld(): Promise<boolean> {
@@ -336,49 +341,20 @@ export class Supervision {
 
   /** How long it is waited for another turn. One that is past has been acted on: the process is held. */
   #lingersMs(): number {
-    const leftMs = (this.#turn.doneFromMs ?? 0) - this.#parts.clock.watchedMs()
+    const leftMs = (this.#turn.doneFromMs ?? 0) - this.#deps.clock.watchedMs()
     return leftMs > 0 ? leftMs : Number.POSITIVE_INFINITY
   }
 
   #heldMs(): number {
     if (this.#heldUntil === null) return Number.POSITIVE_INFINITY
-    return this.#heldUntil.getTime() - this.#parts.clock.now().getTime()
-  }
-
-  /** One that cannot be written, because the disk is full, is left out: who does not leave by itself is ended. */
-  async #farewell(cause: StopCause | 'done'): Promise<void> {
-    const { adapter, attempt, dir } = this.#in
-    const { messages, closeInput: close } = adapter.farewell(cause)
-    try {
-      for (const message of messages) await deliver(dir, message)
-      if (close) await closeInput(dir)
-    } catch (error) {
-      this.#parts.log.warn(
-        { attempt: attempt.id, error: String(error) },
-        'could not say goodbye to the agent',
-      )
-    }
-  }
-
-  #climb(cause: StopCause): void {
-    const { attempt, keeper, adapter } = this.#in
-    const { termAfterMs, killAfterMs } = this.#parts.settings
-    const speaks = adapter.farewell(cause).messages.length > 0
-    this.#ladder ??= endAttempt({
-      attemptId: attempt.id,
-      keeper,
-      farewell: () => this.#farewell(cause),
-      farewellMs: speaks ? termAfterMs : 0,
-      termMs: termAfterMs,
-      killMs: killAfterMs,
-    }).then(() => this.#tail.nudge())
+    return this.#heldUntil.getTime() - this.#deps.clock.now().getTime()
   }
 
   async #watchAndWait(): Promise<void> {
-    const { settings } = this.#parts
+    const { settings } = this.#deps
     const { run } = this.#in
     let waitMs = Number.POSITIVE_INFINITY
-    if (!this.#ladder) {
+    if (!this.#end.isForced) {
       await this.#sayGoodbyeIfDone()
       const maxDurationMs = run.request.maxDurationMs ?? settings.maxDurationMs
       const idleTimeoutMs = await this.#api.idleTimeoutMs()
@@ -391,3 +367,7 @@ export class Supervision {
     if (!this.#detached) await this.#tail.wait(waitMs)
   }
 }
+
+/** The ids of the prompts that the agent says it has taken. */
+const takenIn = (events: readonly EventBody[]): Set<string> =>
+  new Set(events.flatMap((body) => (body.type === 'prompt-accept' ? [body.messageId] : [])))

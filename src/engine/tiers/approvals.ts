@@ -7,34 +7,48 @@ import { RepriseError } from '../../contract/errors.ts'
 import type { Approval } from '../../contract/escalation.ts'
 import type { RunId } from '../../contract/ids.ts'
 import type { EscalationRecord, RunRecord } from '../../store/base/records.ts'
+import type { Store } from '../../store/store.ts'
 import { Alarm } from '../base/alarm.ts'
-import { persist } from '../base/persist.ts'
-import type { EngineParts } from '../parts.ts'
+import type { Log } from '../base/log.ts'
+import type { Notifications } from '../base/notifications.ts'
+import type { Persist } from '../base/persist.ts'
+import type { ProgressBus } from '../base/progress.ts'
+import { spentByChain } from './budget.ts'
 import { hashOfAsk } from './chain.ts'
-import { spentByChain } from './ending.ts'
-import { noticesOfTier } from './tell.ts'
-import { nextTierRun } from './tier-run.ts'
+import { readTierNotices, type TellDeps } from './tell.ts'
+import { nextTierRun, type TierRunDeps } from './tier-run.ts'
 
 const MAX_WAITING = 1000
 
+export type ApprovalsDeps = TierRunDeps &
+  TellDeps & {
+    store: Pick<Store, 'getRun' | 'getEscalation' | 'answerEscalation' | 'listWaitingEscalations'>
+    notifications: Pick<Notifications, 'wake'>
+    bus: Pick<ProgressBus, 'publish'>
+    log: Log
+    persist: Persist
+    /** Resolves when the stored times fit the clock. */
+    followClock: () => Promise<void>
+  }
+
 export class Approvals {
-  readonly #parts: EngineParts
+  readonly #deps: ApprovalsDeps
   readonly #onDecided: (run: RunRecord) => void
   readonly #alarm: Alarm
 
-  constructor(parts: EngineParts, onDecided: (run: RunRecord) => void) {
-    this.#parts = parts
+  constructor(deps: ApprovalsDeps, onDecided: (run: RunRecord) => void) {
+    this.#deps = deps
     this.#onDecided = onDecided
-    this.#alarm = new Alarm({ ...parts, name: 'approvals', look: () => this.#expire() })
+    this.#alarm = new Alarm({ ...deps, name: 'approvals', look: () => this.#expire() })
   }
 
   list(): Promise<EscalationRecord[]> {
-    return this.#parts.store.listWaitingEscalations(MAX_WAITING)
+    return this.#deps.store.listWaitingEscalations(MAX_WAITING)
   }
 
   async answer(runId: RunId, { decision, message, askHash }: Approval): Promise<EscalationRecord> {
-    const { store, clock, bus } = this.#parts
-    await this.#parts.followClock()
+    const { store, clock, bus } = this.#deps
+    await this.#deps.followClock()
     const waiting = await store.getEscalation(runId)
     if (waiting?.decision !== 'ask' || waiting.toTier === null) throw notWaiting(runId, waiting)
     if (askHash !== undefined && askHash !== hashOfAsk(waiting))
@@ -47,8 +61,8 @@ export class Approvals {
     }
     const run = await store.getRun(runId)
     if (!run) throw new Error(`there is no run ${runId}`)
-    if (decision === 'approve' && waiting.toTier > this.#parts.settings.escalation.maxTier) {
-      const { maxTier } = this.#parts.settings.escalation
+    if (decision === 'approve' && waiting.toTier > this.#deps.settings.escalation.maxTier) {
+      const { maxTier } = this.#deps.settings.escalation
       throw new RepriseError(
         'conflict',
         `tier ${waiting.toTier} is above the highest allowed now, ${maxTier}`,
@@ -59,7 +73,7 @@ export class Approvals {
     }
     const next =
       decision === 'approve'
-        ? nextTierRun(this.#parts, run, waiting.toTier, await spentByChain(this.#parts, run))
+        ? nextTierRun(this.#deps, run, waiting.toTier, await spentByChain(store, run))
         : null
     const said = message ? `: ${message}` : ''
     const decided = await store.answerEscalation(
@@ -81,7 +95,7 @@ export class Approvals {
 
   /** Whoever cancels a chain that waits for approval does not want the next tier. False: it does not wait. */
   async withdraw(runId: RunId): Promise<boolean> {
-    const { store, clock, bus } = this.#parts
+    const { store, clock, bus } = this.#deps
     const answer = {
       decision: 'stop',
       reason: 'cancelled',
@@ -104,8 +118,8 @@ export class Approvals {
   }
 
   async #expire(): Promise<Date | null> {
-    const { store, clock, bus } = this.#parts
-    await this.#parts.followClock()
+    const { store, clock, bus } = this.#deps
+    await this.#deps.followClock()
     for (;;) {
       const [first] = await store.listWaitingEscalations(1)
       if (!first) return null
@@ -120,9 +134,9 @@ export class Approvals {
         at,
       } as const
       const run = await store.getRun(first.runId)
-      const notices = run ? await noticesOfTier(this.#parts, run, { ...first, ...answer }) : []
-      await persist(this.#parts, () => store.answerEscalation(first.runId, answer, { next: null, notices }))
-      this.#parts.notifications.wake()
+      const notices = run ? await readTierNotices(this.#deps, run, { ...first, ...answer }) : []
+      await this.#deps.persist(() => store.answerEscalation(first.runId, answer, { next: null, notices }))
+      this.#deps.notifications.wake()
       bus.publish(first.runId)
       if (run) this.#onDecided(run)
     }

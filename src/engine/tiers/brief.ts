@@ -3,61 +3,64 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Handoff } from '../../contract/escalation.ts'
 import type { RunId } from '../../contract/ids.ts'
+import { tierTexts } from '../../core/escalation/added-texts.ts'
 import { composeBrief } from '../../core/escalation/brief.ts'
 import { CommandLog, composeHandoff, handoffText } from '../../core/escalation/handoff.ts'
-import type { Standing, TierText } from '../../core/prompt/compose.ts'
-import type { ResumeDecision } from '../../core/resume/decide.ts'
+import { NOTHING_ADDED } from '../../core/prompt/compose.ts'
+import type { Redactor } from '../../core/redact/redactor.ts'
 import type { RunRecord } from '../../store/base/records.ts'
+import type { Store } from '../../store/store.ts'
 import { scanEvents } from '../base/events.ts'
-import type { EngineParts } from '../parts.ts'
-import { highestTier } from './tier-run.ts'
+import type { Brief, BriefFacts } from '../base/purpose.ts'
+import type { EscalationSettings } from '../base/settings.ts'
+import type { Cooldowns } from '../enforce/cooldowns.ts'
+import { highestTier, isConfigured, requireChain } from './tiers.ts'
 
-export interface TierTextInput {
-  decision: ResumeDecision
-  standing: Standing
-  /** The agent is asked for its signal by a schema. */
-  bySchema: boolean
+export interface BriefDeps {
+  store: Pick<Store, 'getEscalation' | 'listEscalations' | 'listChain' | 'listEvents'>
+  redactor: Redactor
+  cooldowns: Pick<Cooldowns, 'describeRules'>
+  /** The folder in which agents at tiers find what they should know, and outsiders what they were given. */
+  stateDir: string
+  settings: { escalation: EscalationSettings }
 }
 
-/** null: it works at no tier, or at one that was taken out of the configuration since. */
-export async function readTierText(
-  parts: EngineParts,
+export async function readTierBrief(
+  deps: BriefDeps,
   run: RunRecord,
-  { decision, standing, bySchema }: TierTextInput,
-): Promise<{ text: TierText; handoff: Handoff | null } | null> {
-  const { tier: number, parentRunId, followUpId } = run.links
-  const { chain } = run.request
-  const { escalation } = parts.settings
-  const tier = number === null ? undefined : escalation.tiers.get(number)
-  if (!tier || !chain) return null
-  // What a follow-up is for, it says itself.
+  { decision, standing, structuredOutput }: BriefFacts,
+): Promise<Brief> {
+  const { parentRunId, followUpId } = run.links
+  // The tier was taken out of the configuration while its agent was at work.
+  if (!isConfigured(deps, run)) return { texts: NOTHING_ADDED }
+  const { tier, chain } = requireChain(deps, run)
+  const { escalation } = deps.settings
+  // A follow-up says itself what it is for.
   const takesOver = parentRunId !== null && followUpId === null
-  const calledFor = takesOver ? ((await parts.store.getEscalation(parentRunId))?.message ?? null) : null
+  const calledFor = takesOver ? ((await deps.store.getEscalation(parentRunId))?.message ?? null) : null
   const resumed = decision.kind === 'resume'
   const brief = composeBrief({
     tier,
-    highest: Math.min(chain.maxTier, escalation.maxTier, highestTier(parts)),
+    highest: Math.min(chain.maxTier, escalation.maxTier, highestTier(deps)),
     ...escalation.rules,
-    cooldowns: parts.cooldowns.describeRules(),
+    cooldowns: deps.cooldowns.describeRules(),
     dryRun: run.request.dryRun === true,
-    calledFor: calledFor && parts.redactor.text(calledFor),
+    calledFor: calledFor && deps.redactor.text(calledFor),
     resumed,
     goesOn: followUpId !== null && standing === 'known',
-    bySchema,
+    bySchema: structuredOutput,
   })
-  const handoff = resumed || parentRunId === null ? null : await readHandoff(parts, run, decision.reason)
-  return {
-    text: {
-      brief,
-      environment: chain.environment,
-      handoff: handoff && handoffText(handoff),
-      takesOver,
-    },
-    handoff,
-  }
+  const handoff = resumed || parentRunId === null ? null : await readHandoff(deps, run, decision.reason)
+  const texts = tierTexts({
+    brief,
+    environment: chain.environment,
+    handoff: handoff && handoffText(handoff),
+    takesOver,
+  })
+  return handoff ? { texts, beforeLaunch: () => writeHandoff(deps, handoff) } : { texts }
 }
 
-async function readHandoff(parts: EngineParts, run: RunRecord, because: string): Promise<Handoff> {
+async function readHandoff(parts: BriefDeps, run: RunRecord, because: string): Promise<Handoff> {
   const { store, redactor } = parts
   const before = ancestorsOf(run, await store.listChain(run.id))
   const escalations = new Map(
@@ -104,15 +107,15 @@ function ancestorsOf({ links }: RunRecord, chain: readonly RunRecord[]): RunReco
 
 const fileOf = (stateDir: string, runId: RunId) => join(stateDir, 'handoffs', `${runId}.json`)
 
-/** For who looks from outside, and for the tier itself: the same as in its prompt. */
-export async function writeHandoff({ stateDir }: EngineParts, handoff: Handoff): Promise<void> {
+/** Writes the handoff to a file, for the tier itself and for people who look from outside. Its prompt has the same. */
+async function writeHandoff({ stateDir }: Pick<BriefDeps, 'stateDir'>, handoff: Handoff): Promise<void> {
   const file = fileOf(stateDir, handoff.runId)
   await mkdir(join(stateDir, 'handoffs'), { recursive: true, mode: 0o700 })
   await writeFile(`${file}.new`, `${JSON.stringify(handoff, null, 2)}\n`, { mode: 0o600 })
   await rename(`${file}.new`, file)
 }
 
-/** The session has it now: it is given to nobody else. */
-export async function consumeHandoff({ stateDir }: EngineParts, runId: RunId): Promise<void> {
+/** Removes the file: the session has the handoff now. */
+export async function consumeHandoff({ stateDir }: Pick<BriefDeps, 'stateDir'>, runId: RunId): Promise<void> {
   await rm(fileOf(stateDir, runId), { force: true })
 }

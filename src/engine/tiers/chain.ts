@@ -7,12 +7,16 @@ import { NO_USAGE } from '../../contract/outcome.ts'
 import type { Run } from '../../contract/run.ts'
 import { sumCosts } from '../../core/cost/usage.ts'
 import type { EscalationRecord, RunRecord } from '../../store/base/records.ts'
-import type { EngineParts } from '../parts.ts'
+import type { Store } from '../../store/store.ts'
 
 const SHOWN_REFUSALS = 50
 
+export interface ChainDeps {
+  store: Pick<Store, 'listChain' | 'listEscalations' | 'listPlannedFollowUps' | 'listEvents'>
+}
+
 export async function readChain(
-  { store }: EngineParts,
+  { store }: ChainDeps,
   id: RunId,
   describe: (run: RunRecord) => Promise<Run>,
 ): Promise<Chain | null> {
@@ -59,7 +63,7 @@ export function hashOfAsk({
     .digest('hex')
 }
 
-async function readRefusals(store: EngineParts['store'], id: RunId): Promise<Refusal[]> {
+async function readRefusals(store: ChainDeps['store'], id: RunId): Promise<Refusal[]> {
   const events = await store.listEvents(id, { types: ['refusal'] })
   return events.slice(-SHOWN_REFUSALS).flatMap(({ body }) =>
     body.type === 'refusal'

@@ -4,34 +4,37 @@ import type { Outcome } from '../../contract/outcome.ts'
 import { decideEscalation } from '../../core/escalation/decide.ts'
 import { type Ending, readRecommendation } from '../../core/escalation/signal.ts'
 import type { EscalationRecord, RunRecord, TierEnding } from '../../store/base/records.ts'
-import { spentBy } from '../accounting/allowance.ts'
-import type { EngineParts } from '../parts.ts'
-import { noticesOfTier } from './tell.ts'
-import { nextTierRun } from './tier-run.ts'
+import type { Cooldowns } from '../enforce/cooldowns.ts'
+import { spentByChain } from './budget.ts'
+import { readTierNotices, type TellDeps } from './tell.ts'
+import { nextTierRun, type TierRunDeps } from './tier-run.ts'
+import type { TierSettings } from './tiers.ts'
+
+export type TierEndingDeps = TierRunDeps & TellDeps & { cooldowns: Pick<Cooldowns, 'exhausted'> }
 
 export interface TierEndingInput {
-  /** As it will be then: with all it has spent. */
+  /** The run as it will be then: with all it has spent. */
   run: RunRecord
-  settled: Outcome | null
+  settled: Outcome
   /** What its last attempt left; null if it had none. */
   ending: Ending | null
 }
 
-export async function endingOfTier(
-  parts: EngineParts,
+export async function readTierEnding(
+  deps: TierEndingDeps,
   { run, settled, ending }: TierEndingInput,
 ): Promise<TierEnding | null> {
   const { tier } = run.links
   const { chain } = run.request
-  if (settled === null || tier === null || !chain) return null
+  if (tier === null || !chain) return null
   // A run may end well although somebody wanted it stopped; nothing is to follow from it then.
   const outcome: Outcome = run.cancelRequested ? { name: 'cancelled', message: 'cancelled' } : settled
-  const { settings, clock } = parts
+  const { settings, clock } = deps
   const recommendation: Recommendation = readRecommendation(
     ending ?? { structured: undefined, text: null, exitCode: null },
   )
-  const spentUsd = await spentByChain(parts, run)
-  const maxTier = Math.min(chain.maxTier, settings.escalation.maxTier, ...missingAbove(parts, tier))
+  const spentUsd = await spentByChain(deps.store, run)
+  const maxTier = Math.min(chain.maxTier, settings.escalation.maxTier, ...missingAbove(deps, tier))
   const next = settings.escalation.tiers.get(tier + 1)
   const decision = decideEscalation({
     outcome,
@@ -41,10 +44,10 @@ export async function endingOfTier(
     approval: next?.approval ?? false,
     dryRun: run.request.dryRun === true,
     chain: { budgetUsd: chain.budgetUsd, spentUsd },
-    exhausted: await parts.cooldowns.exhausted(recommendation.signal?.services ?? []),
+    exhausted: await deps.cooldowns.exhausted(recommendation.signal?.services ?? []),
   })
   const at = clock.now()
-  const nextRun = decision.kind === 'escalate' ? nextTierRun(parts, run, decision.toTier, spentUsd) : null
+  const nextRun = decision.kind === 'escalate' ? nextTierRun(deps, run, decision.toTier, spentUsd) : null
   const escalation: EscalationRecord = {
     runId: run.id,
     tier,
@@ -59,15 +62,9 @@ export async function endingOfTier(
     expiresAt:
       decision.kind === 'ask' ? new Date(at.getTime() + settings.escalation.approvalTimeoutMs) : null,
   }
-  return { escalation, next: nextRun, notices: await noticesOfTier(parts, run, escalation) }
+  return { escalation, next: nextRun, notices: await readTierNotices(deps, run, escalation) }
 }
 
 /** A tier that has been taken out of the configuration since is none to climb to. */
-const missingAbove = ({ settings }: EngineParts, tier: number) =>
+const missingAbove = ({ settings }: TierSettings, tier: number) =>
   settings.escalation.tiers.has(tier + 1) ? [] : [tier]
-
-/** What all runs of the chain have cost, this one as it is given. What has no price counts as much as it can have cost. */
-export async function spentByChain({ store }: Pick<EngineParts, 'store'>, run: RunRecord): Promise<number> {
-  const runs = (await store.listChain(run.id)).map((known) => (known.id === run.id ? run : known))
-  return spentBy(runs.filter((r) => r.attemptCount > 0).map((r) => r.spend)).usd
-}

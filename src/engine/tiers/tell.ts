@@ -1,21 +1,27 @@
 /** What people are told of a chain: planned here, stored with what was decided. */
-import type { CycleId } from '../../contract/ids.ts'
 import { noticeOfChain } from '../../core/notify/chain.ts'
 import type { PlannedNotification } from '../../core/notify/plan.ts'
 import type { EscalationRecord, RunRecord } from '../../store/base/records.ts'
-import type { EngineParts } from '../parts.ts'
-import { noticesOf, readProgress } from '../watches/end.ts'
+import type { Store } from '../../store/store.ts'
+import type { Notifications } from '../base/notifications.ts'
 
-export async function noticesOfTier(
-  parts: Pick<EngineParts, 'store' | 'notifications'>,
+export interface TellDeps {
+  store: Pick<Store, 'listChain' | 'listPlannedFollowUps'>
+  notifications: Pick<Notifications, 'plan'>
+  /** What people are told instead of a chain that belongs to something else, such as a cycle; null: it does not. */
+  readOwnersNotices: (run: RunRecord, escalation: EscalationRecord) => Promise<PlannedNotification[] | null>
+}
+
+export async function readTierNotices(
+  { store, notifications, readOwnersNotices }: TellDeps,
   run: RunRecord,
   escalation: EscalationRecord,
 ): Promise<PlannedNotification[]> {
-  if (run.links.cycleId) return noticesOfItsCycle(parts, run.links.cycleId, escalation)
-  const { store, notifications } = parts
+  const owners = await readOwnersNotices(run, escalation)
+  if (owners !== null) return owners
   const { tier, decision, reason, message, toTier, expiresAt, recommendation } = escalation
   const root = (await store.listChain(run.id))[0] ?? run
-  // It is not over while something is planned.
+  // The chain is not over while something is planned.
   if (
     decision === 'stop' &&
     (await store.listPlannedFollowUps({ rootRunId: root.id, sessionId: null })).length > 0
@@ -38,15 +44,28 @@ export async function noticesOfTier(
   return notice ? notifications.plan(notice, null) : []
 }
 
-/** Of a cycle people are told when it ends; or, before that, when it needs one of them. */
-async function noticesOfItsCycle(
-  parts: Pick<EngineParts, 'store' | 'notifications'>,
-  cycleId: CycleId,
-  escalation: EscalationRecord,
+/** What people are told of a run at a tier that is paused until one of them lets it continue. */
+export async function readPauseNotices(
+  { store, notifications }: Pick<TellDeps, 'store' | 'notifications'>,
+  run: RunRecord,
+  why: string,
 ): Promise<PlannedNotification[]> {
-  const cycle = escalation.decision === 'ask' ? await parts.store.getCycle(cycleId) : null
-  const watch = cycle && (await parts.store.getWatch(cycle.watchId))
-  if (!watch) return []
-  const progress = await readProgress(parts, cycle)
-  return noticesOf(parts, watch, cycle, { ...progress, asks: escalation })
+  const { tier } = run.links
+  if (tier === null) return []
+  const root = (await store.listChain(run.id))[0] ?? run
+  const notice = noticeOfChain({
+    id: root.id,
+    runId: run.id,
+    state: 'paused',
+    message: why,
+    tier,
+    toTier: null,
+    expiresAt: null,
+    status: null,
+    summary: '',
+    services: [],
+    prompt: root.prompt,
+    workDir: run.workDir,
+  })
+  return notice ? notifications.plan(notice, null) : []
 }

@@ -1,29 +1,43 @@
 /** A run at a tier: what the tier says, bounded by what is left for the whole chain. */
-import { randomUUID } from 'node:crypto'
-import type { TierPlan } from '../../agents/adapter.ts'
 import { RepriseError } from '../../contract/errors.ts'
-import { type FollowUpId, RunId } from '../../contract/ids.ts'
 import type { CreateRun } from '../../contract/run.ts'
-import { signalSchema } from '../../core/escalation/signal.ts'
+import type { Clock } from '../../core/clock.ts'
 import type { Tier } from '../../core/escalation/tier.ts'
 import type { NewRun, RunRecord } from '../../store/base/records.ts'
-import type { EngineParts } from '../parts.ts'
+import type { LaterPrompt } from '../base/purpose.ts'
+import type { EscalationSettings } from '../base/settings.ts'
+import { buildRun } from '../path/build-run.ts'
 import type { Checked } from '../path/check-request.ts'
 import { turnLimitsOf } from '../path/turn-limits.ts'
+import { highestTier, requireChain, requireTier } from './tiers.ts'
 
-type Parts = Pick<EngineParts, 'clock' | 'settings'>
+export interface TierRunDeps {
+  clock: Clock
+  settings: { escalation: EscalationSettings; dryRun: boolean }
+}
 
-/** The first of a chain. */
-export function firstTierRun(parts: Parts, request: CreateRun, { agent, session }: Checked): NewRun {
-  const { escalation } = parts.settings
-  const tier = requireTier(parts, request.tier ?? 1)
-  const maxTier = Math.min(request.maxTier ?? escalation.maxTier, escalation.maxTier, highestTier(parts))
+const ONLY_WITH_TIER = ['maxTier', 'environment', 'approved'] as const
+
+/** A request for a run at no tier must not say what only a tier understands. */
+export function refuseTierOptions(request: CreateRun): void {
+  for (const name of ONLY_WITH_TIER) {
+    if (request[name] !== undefined) {
+      throw new RepriseError('bad-request', `${name}: has a meaning only together with tier`)
+    }
+  }
+}
+
+/** The first run of a chain. */
+export function firstTierRun(deps: TierRunDeps, request: CreateRun, { agent, session }: Checked): NewRun {
+  const { escalation } = deps.settings
+  const tier = requireTier(deps, request.tier ?? 1)
+  const maxTier = Math.min(request.maxTier ?? escalation.maxTier, escalation.maxTier, highestTier(deps))
   if (maxTier < tier.number) {
     throw new RepriseError('bad-request', `tier: ${tier.number} is above the highest allowed, ${maxTier}`, {
       hint: 'Lower tier, or raise maxTier in the request and in the configuration.',
     })
   }
-  const dryRun = request.dryRun || parts.settings.dryRun
+  const dryRun = request.dryRun || deps.settings.dryRun
   if (tier.approval && !request.approved && !dryRun) {
     throw new RepriseError('bad-request', `tier: tier ${tier.number} needs approval`, {
       hint: 'Start at a lower tier and be asked, or approve it with the request (approved: true, --approved).',
@@ -41,8 +55,8 @@ export function firstTierRun(parts: Parts, request: CreateRun, { agent, session 
     budgetUsd: request.maxBudgetUsd ?? escalation.budgetUsd,
     environment: request.environment ?? null,
   }
-  return {
-    ...atTier(parts, tier),
+  return buildRun({
+    ...atTier(deps, tier),
     agent,
     workDir: request.workDir,
     prompt: request.prompt,
@@ -56,17 +70,17 @@ export function firstTierRun(parts: Parts, request: CreateRun, { agent, session 
     },
     sessionId: session,
     tier: { number: tier.number, parentRunId: null },
-  }
+  })
 }
 
 /** The one that takes over from `before`, in its session. */
-export function nextTierRun(parts: Parts, before: RunRecord, toTier: number, spentUsd: number): NewRun {
+export function nextTierRun(deps: TierRunDeps, before: RunRecord, toTier: number, spentUsd: number): NewRun {
   const { chain } = before.request
   if (!chain) throw new Error(`run ${before.id} belongs to no chain`)
-  const tier = requireTier(parts, toTier)
+  const tier = requireTier(deps, toTier)
   const left = chain.budgetUsd === null ? null : Math.max(0, chain.budgetUsd - spentUsd)
-  return {
-    ...atTier(parts, tier),
+  return buildRun({
+    ...atTier(deps, tier),
     agent: before.agent,
     workDir: before.workDir,
     prompt: chain.task ?? before.prompt,
@@ -74,40 +88,30 @@ export function nextTierRun(parts: Parts, before: RunRecord, toTier: number, spe
       ...before.request,
       ...requestOf(tier, left),
       forceFreshSession: false,
-      ...(before.request.dryRun || parts.settings.dryRun ? { dryRun: true } : {}),
+      ...(before.request.dryRun || deps.settings.dryRun ? { dryRun: true } : {}),
     },
     sessionId: before.sessionId,
     tier: { number: tier.number, parentRunId: before.id },
     cycleId: before.links.cycleId,
-  }
+  })
 }
 
 /**
- * The one that has a follow-up's prompt: at the tier, and in the session, of the one that planned it. Its request names
- * the whole budgets of the tier and the chain; what others have spent of them is taken off when it runs (allowance.ts).
+ * The run that has a follow-up's prompt: at the tier, and in the session, of the run that planned it. Its request names
+ * the whole budgets of the tier and the chain; what others have spent of them is taken off when it runs (budget.ts).
  */
-export function followUpTierRun(
-  parts: Parts,
+export function laterTierRun(
+  deps: TierRunDeps,
   before: RunRecord,
-  { id, prompt }: { id: FollowUpId; prompt: string },
+  { followUpId, prompt, promptId }: LaterPrompt,
 ): NewRun {
-  const { chain } = before.request
-  if (!chain || before.links.tier === null) throw new Error(`run ${before.id} belongs to no chain`)
-  const run = nextTierRun(parts, before, before.links.tier, 0)
+  const { tier, chain } = requireChain(deps, before)
+  const run = nextTierRun(deps, before, tier.number, 0)
   const request = { ...run.request, chain: { ...chain, task: chain.task ?? before.prompt } }
-  return { ...run, prompt, request, followUpId: id }
+  return { ...run, prompt, promptId, request, followUpId }
 }
 
-function atTier({ clock }: Parts, tier: Tier) {
-  const now = clock.now()
-  return {
-    id: RunId.create(now),
-    idempotencyKey: null,
-    model: tier.model,
-    promptId: randomUUID(),
-    createdAt: now,
-  }
-}
+const atTier = ({ clock }: TierRunDeps, { model }: Tier) => ({ model, createdAt: clock.now() })
 
 function requestOf(tier: Tier, leftUsd: number | null) {
   const budgets = [tier.budgetUsd, leftUsd].filter((usd) => usd !== null)
@@ -117,19 +121,4 @@ function requestOf(tier: Tier, leftUsd: number | null) {
     maxDurationMs: tier.maxDurationMs,
     maxBudgetUsd: budgets.length > 0 ? Math.min(...budgets) : null,
   }
-}
-
-export const highestTier = ({ settings }: Pick<EngineParts, 'settings'>): number =>
-  Math.max(...settings.escalation.tiers.keys())
-
-export function requireTier({ settings }: Pick<EngineParts, 'settings'>, number: number): Tier {
-  const tier = settings.escalation.tiers.get(number)
-  if (tier) return tier
-  const known = [...settings.escalation.tiers.keys()].join(', ')
-  throw new RepriseError('bad-request', `tier: there is no tier ${number}`, { hint: `Tiers: ${known}.` })
-}
-
-export function planOfTier(parts: Pick<EngineParts, 'settings'>, number: number): TierPlan {
-  const { tools, deniedTools = [] } = requireTier(parts, number)
-  return { tools: tools.filter((tool) => !deniedTools.includes(tool)), schema: signalSchema() }
 }

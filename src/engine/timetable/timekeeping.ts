@@ -7,40 +7,53 @@
  * clocks as they were; the next daemon finds the jump by that difference, if the machine has not been restarted.
  */
 import { cronTimes } from '../../core/schedule/cron.ts'
-import { firstDue } from '../../core/schedule/schedule.ts'
+import { firstDue, parseSchedule } from '../../core/schedule/schedule.ts'
 import { machineTimeZone } from '../../core/schedule/time-zone.ts'
-import { type ClockChange, jumpBetween, NO_CHANGE, TICK_MS } from '../../core/steady-clock.ts'
+import {
+  type ClockChange,
+  jumpBetween,
+  NO_CHANGE,
+  type SteadyClock,
+  TICK_MS,
+} from '../../core/steady-clock.ts'
 import { readBootId } from '../../process/proc.ts'
 import { CLOCK_FACT, type MoveTimes } from '../../store/base/clock-changes.ts'
-import { Detached, persist } from '../base/persist.ts'
-import type { EngineParts } from '../parts.ts'
-import { scheduleOf } from '../watches/schedule-of.ts'
+import type { Store } from '../../store/store.ts'
+import type { Log } from '../base/log.ts'
+import { Detached, type Persist } from '../base/persist.ts'
 
-type Parts = Pick<EngineParts, 'store' | 'clock' | 'log' | 'random' | 'closing' | 'storageFailures'>
+export interface TimekeepingDeps {
+  store: Pick<Store, 'getFact' | 'limitWaits' | 'moveTimes' | 'listFollowUps' | 'listWatches'>
+  clock: SteadyClock
+  log: Log
+  /** In [0, 1). */
+  random: () => number
+  persist: Persist
+}
 
 /** More than may be planned. */
 const MAX_FOLLOW_UPS = 100_000
 
 export class Timekeeping {
-  readonly #parts: Parts
+  readonly #deps: TimekeepingDeps
   readonly #onMoved: (change: ClockChange) => void
   #timer: NodeJS.Timeout | undefined
   #following: Promise<void> | null = null
 
   /** `onMoved`: what is due may be due at another time now. */
-  constructor(parts: Parts, onMoved: (change: ClockChange) => void) {
-    this.#parts = parts
+  constructor(deps: TimekeepingDeps, onMoved: (change: ClockChange) => void) {
+    this.#deps = deps
     this.#onMoved = onMoved
   }
 
   /** Before anything that is stored is compared with the time. */
   async open(): Promise<void> {
-    const { store, clock } = this.#parts
+    const { store, clock } = this.#deps
     const stored = parseReading(await store.getFact(CLOCK_FACT))
     if (stored?.bootId === readBootId()) {
       await this.#move({ jumpMs: jumpBetween(stored.differenceMs, this.#differenceMs()), missedMs: 0 })
     } else {
-      if (stored) await persist(this.#parts, () => store.limitWaits(clock.now()))
+      if (stored) await this.#deps.persist(() => store.limitWaits(clock.now()))
       await this.#move(NO_CHANGE)
     }
     this.#timer = setInterval(() => this.#tick(), TICK_MS)
@@ -54,7 +67,7 @@ export class Timekeeping {
 
   /** Resolves when the stored times fit the clock. */
   async follow(): Promise<void> {
-    while (this.#following || isChange(this.#parts.clock.unfollowed())) {
+    while (this.#following || isChange(this.#deps.clock.unfollowed())) {
       this.#following ??= this.#followOnce().finally(() => {
         this.#following = null
       })
@@ -63,7 +76,7 @@ export class Timekeeping {
   }
 
   #tick(): void {
-    const { clock, log } = this.#parts
+    const { clock, log } = this.#deps
     if (this.#following || !isChange(clock.unfollowed())) return
     this.follow().catch((error) => {
       if (!(error instanceof Detached)) log.error({ error: String(error) }, 'could not follow the clock')
@@ -71,7 +84,7 @@ export class Timekeeping {
   }
 
   async #followOnce(): Promise<void> {
-    const { clock, log } = this.#parts
+    const { clock, log } = this.#deps
     const change = clock.unfollowed()
     if (change.jumpMs !== 0) log.warn(change, 'the clock was set; what is due after a while moves with it')
     if (change.missedMs !== 0) log.warn(change, 'nobody watched for a while; that time is not counted')
@@ -81,29 +94,29 @@ export class Timekeeping {
   }
 
   async #move(change: ClockChange): Promise<void> {
-    const { store } = this.#parts
+    const { store } = this.#deps
     const reading = { bootId: readBootId(), differenceMs: this.#differenceMs() }
     const watches = change.jumpMs === 0 ? [] : await this.#watchesAfter(change.jumpMs)
     const followUps = change.jumpMs < 0 ? await this.#followUpsAfterJumpBack() : []
     const clock = JSON.stringify(reading)
-    await persist(this.#parts, () => store.moveTimes({ ...change, watches, followUps, clock }))
+    await this.#deps.persist(() => store.moveTimes({ ...change, watches, followUps, clock }))
   }
 
   /** Of the time of day, as it will be once everything has been followed, and the time since boot. */
   #differenceMs(): number {
-    const { clock } = this.#parts
+    const { clock } = this.#deps
     return this.#newNow().getTime() - clock.monotonicMs()
   }
 
   /** The time of day, as it will be once everything has been followed. */
   #newNow(): Date {
-    const { clock } = this.#parts
+    const { clock } = this.#deps
     return new Date(clock.now().getTime() + clock.unfollowed().jumpMs)
   }
 
   async #followUpsAfterJumpBack(): Promise<NonNullable<MoveTimes['followUps']>> {
     const now = this.#newNow()
-    const { items } = await this.#parts.store.listFollowUps({ limit: MAX_FOLLOW_UPS, state: 'planned' })
+    const { items } = await this.#deps.store.listFollowUps({ limit: MAX_FOLLOW_UPS, state: 'planned' })
     return items.flatMap(({ id, cron, timeZone }) => {
       const dueAt = cron === null ? null : cronTimes(cron, timeZone ?? machineTimeZone())(now)
       return dueAt ? [{ id, dueAt }] : []
@@ -112,11 +125,12 @@ export class Timekeeping {
 
   /** Intervals wait as long as before. A time of day that was passed by a jump is due now; after a jump back it is looked for anew. */
   async #watchesAfter(jumpMs: number): Promise<MoveTimes['watches']> {
-    const { store, random } = this.#parts
+    const { store, random } = this.#deps
     const now = this.#newNow()
     const moved = (at: Date) => new Date(at.getTime() + jumpMs)
     return (await store.listWatches()).flatMap(({ id, due, definition }) => {
-      const schedule = scheduleOf({ definition })
+      const parsed = parseSchedule(definition)
+      const schedule = parsed.ok ? parsed.schedule : null
       if (!schedule || !due) return []
       if (schedule.kind === 'every') return [{ id, due: { at: moved(due.at), fireAt: moved(due.fireAt) } }]
       if (jumpMs > 0) return []

@@ -1,7 +1,6 @@
-/** What the outside may ask of watches, their cycles, and follow-ups. */
-import type { CreateFollowUp, FollowUp, FollowUpState } from '../../contract/follow-up.ts'
+/** What the outside may ask of watches and their cycles. */
 import type { ListQuery, Page } from '../../contract/http.ts'
-import type { CycleId, FollowUpId, RunId } from '../../contract/ids.ts'
+import type { CycleId } from '../../contract/ids.ts'
 import type {
   CreateWatch,
   Cycle,
@@ -30,16 +29,4 @@ export interface WatchEngine {
   listCycles: (watch: string, query: ListQuery) => Promise<Page<Cycle>>
   getCycle: (id: CycleId) => Promise<CycleDetail>
   cancelCycle: (id: CycleId) => Promise<Cycle>
-
-  createFollowUp: (request: CreateFollowUp, idempotencyKey?: string | null) => Promise<FollowUp>
-  listFollowUps: (
-    query: ListQuery & {
-      state?: FollowUpState | undefined
-      runId?: RunId | undefined
-      cycleId?: CycleId | undefined
-    },
-  ) => Promise<Page<FollowUp>>
-  getFollowUp: (id: FollowUpId) => Promise<FollowUp>
-  /** One that is not planned any more is an error. */
-  cancelFollowUp: (id: FollowUpId) => Promise<FollowUp>
 }

@@ -3,33 +3,42 @@
  * that what it missed is caught up with; whether it is paused, people decide, unless the configuration pauses it.
  */
 import { WatchId } from '../../contract/ids.ts'
+import type { Clock } from '../../core/clock.ts'
 import type { ConfiguredWatch } from '../../core/watch/definition.ts'
+import type { Store } from '../../store/store.ts'
 import type { WatchRecord } from '../../store/watches/records.ts'
-import type { EngineParts } from '../parts.ts'
-import type { Timetable } from '../timetable/timetable.ts'
-import { scheduleOf } from './schedule-of.ts'
+import type { Log } from '../base/log.ts'
+import { firstDueOf, scheduleOf } from './schedule-of.ts'
 
-export async function takeConfigured(parts: EngineParts, timetable: Timetable): Promise<void> {
-  const { store, clock, settings } = parts
+export interface ConfiguredDeps {
+  store: Pick<Store, 'listWatches' | 'addWatch' | 'updateWatch' | 'removeWatch'>
+  clock: Clock
+  log: Log
+  /** In [0, 1). */
+  random: () => number
+  settings: { watches: readonly ConfiguredWatch[] }
+}
+
+export async function takeConfigured(deps: ConfiguredDeps): Promise<void> {
+  const { store, clock, settings } = deps
   const known = new Map((await store.listWatches()).map((watch) => [watch.name, watch]))
-  for (const configured of settings.watches)
-    await take(parts, timetable, configured, known.get(configured.name))
+  for (const configured of settings.watches) await take(deps, configured, known.get(configured.name))
   const names = new Set(settings.watches.map(({ name }) => name))
   for (const watch of known.values()) {
     if (watch.source !== 'config' || names.has(watch.name)) continue
     await store.removeWatch(watch.id, clock.now())
-    parts.log.info({ watch: watch.name }, 'a watch is no longer configured')
+    deps.log.info({ watch: watch.name }, 'a watch is no longer configured')
   }
 }
 
 async function take(
-  { store, clock }: EngineParts,
-  timetable: Timetable,
+  deps: ConfiguredDeps,
   { name, definition, paused }: ConfiguredWatch,
   before: WatchRecord | undefined,
 ): Promise<void> {
+  const { store, clock } = deps
   const schedule = scheduleOf({ definition })
-  const first = () => (schedule ? timetable.firstDue({ definition }, schedule) : null)
+  const first = () => firstDueOf(deps, { definition })
   if (!before) {
     const now = clock.now()
     await store.addWatch({

@@ -1,13 +1,16 @@
-/** Watches, cycles and follow-ups as the outside sees them. */
-import type { FollowUp } from '../../contract/follow-up.ts'
+/** Watches and cycles as the outside sees them. */
 import type { Cycle, CycleState, Watch } from '../../contract/watch.ts'
 import { describeSchedule, parseSchedule } from '../../core/schedule/schedule.ts'
+import type { Store } from '../../store/store.ts'
 import { type CycleTotals, NO_TOTALS } from '../../store/watches/cycles.ts'
-import type { CycleRecord, FollowUpRecord, WatchRecord } from '../../store/watches/records.ts'
-import type { EngineParts } from '../parts.ts'
+import type { CycleRecord, WatchRecord } from '../../store/watches/records.ts'
+
+export interface DescribeCyclesDeps {
+  store: Pick<Store, 'readCycleTotals' | 'getRun' | 'getSession' | 'listPlannedFollowUps'>
+}
 
 export async function describeCycles(
-  { store }: Pick<EngineParts, 'store'>,
+  { store }: DescribeCyclesDeps,
   watchName: (id: CycleRecord['watchId']) => string,
   cycles: readonly CycleRecord[],
 ): Promise<Cycle[]> {
@@ -95,30 +98,5 @@ export function describeWatch(
     cycles: watch.cycles,
     createdAt: watch.createdAt.toISOString(),
     updatedAt: watch.updatedAt.toISOString(),
-  }
-}
-
-export function describeFollowUp(followUp: FollowUpRecord): FollowUp {
-  return {
-    id: followUp.id,
-    state: followUp.state,
-    prompt: followUp.prompt,
-    reason: followUp.reason,
-    createdBy: followUp.createdBy,
-    runId: followUp.runId,
-    session: followUp.sessionId,
-    cycleId: followUp.cycleId,
-    tier: followUp.tier,
-    cron: followUp.cron,
-    recurring: followUp.recurring,
-    dueAt: followUp.dueAt.toISOString(),
-    expiresAt: followUp.expiresAt?.toISOString() ?? null,
-    firedCount: followUp.firedCount,
-    firedAt: followUp.firedAt?.toISOString() ?? null,
-    firedRunId: followUp.firedRunId,
-    cancelledBy: followUp.cancelledBy,
-    message: followUp.message,
-    createdAt: followUp.createdAt.toISOString(),
-    endedAt: followUp.endedAt?.toISOString() ?? null,
   }
 }

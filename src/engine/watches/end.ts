@@ -3,14 +3,33 @@
  * nothing is planned. All of that is in the store: looked at twice, it ends once.
  */
 import type { CycleOutcome } from '../../contract/watch.ts'
+import type { Clock } from '../../core/clock.ts'
 import { noticeOfCycle } from '../../core/notify/cycle.ts'
 import type { PlannedNotification, Standing } from '../../core/notify/plan.ts'
 import type { EscalationRecord, RunRecord } from '../../store/base/records.ts'
+import type { Store } from '../../store/store.ts'
 import { NO_TOTALS } from '../../store/watches/cycles.ts'
 import type { CycleRecord, WatchRecord } from '../../store/watches/records.ts'
-import { persist } from '../base/persist.ts'
-import type { EngineParts } from '../parts.ts'
+import type { Notifications } from '../base/notifications.ts'
+import type { Persist } from '../base/persist.ts'
 import { describeCycle } from './describe.ts'
+
+export interface ProgressDeps {
+  store: Pick<Store, 'listChain' | 'listEscalations' | 'listPlannedFollowUps'>
+}
+
+export interface NoticeDeps {
+  store: Pick<Store, 'readCycleTotals' | 'listCycles'>
+  notifications: Pick<Notifications, 'plan'>
+}
+
+export type EndCycleDeps = ProgressDeps &
+  NoticeDeps & {
+    store: Pick<Store, 'endCycle'>
+    clock: Clock
+    notifications: Pick<Notifications, 'wake'>
+    persist: Persist
+  }
 
 export interface CycleProgress {
   runs: RunRecord[]
@@ -23,7 +42,7 @@ export interface CycleProgress {
 }
 
 export async function readProgress(
-  { store }: Pick<EngineParts, 'store'>,
+  { store }: ProgressDeps,
   { rootRunId }: CycleRecord,
 ): Promise<CycleProgress> {
   const runs = rootRunId ? await store.listChain(rootRunId) : []
@@ -57,13 +76,13 @@ export function endingOf({ runs, escalations }: CycleProgress): {
 
 /** False: it has ended, or is not over after all. */
 export async function endCycle(
-  parts: EngineParts,
+  deps: EndCycleDeps,
   watch: WatchRecord,
   cycle: CycleRecord,
   { outcome, message }: { outcome: CycleOutcome; message: string | null },
 ): Promise<boolean> {
-  const { store, clock, notifications } = parts
-  const progress = await readProgress(parts, cycle)
+  const { store, clock, notifications, persist } = deps
+  const progress = await readProgress(deps, cycle)
   const said = newestReport(progress)
   const at = clock.now()
   const ended: CycleRecord = {
@@ -76,8 +95,8 @@ export async function endCycle(
     summary: said?.summary ?? null,
     endedAt: at,
   }
-  const notices = await noticesOf(parts, watch, ended, progress)
-  const over = await persist(parts, () =>
+  const notices = await readCycleNotices(deps, watch, ended, progress)
+  const over = await persist(() =>
     store.endCycle(
       cycle.id,
       {
@@ -104,8 +123,8 @@ function newestReport({ runs, escalations }: CycleProgress) {
 }
 
 /** What people are told of a cycle that ends, or waits for one of them. */
-export async function noticesOf(
-  { store, notifications }: Pick<EngineParts, 'store' | 'notifications'>,
+export async function readCycleNotices(
+  { store, notifications }: NoticeDeps,
   { name, definition }: WatchRecord,
   cycle: CycleRecord,
   { runs, asks, planned, escalations }: CycleProgress,
@@ -132,7 +151,7 @@ const LOOK_BACK = 20
 
 /** How the newest cycle before it ended that somebody did not put an end to. */
 async function readStanding(
-  store: EngineParts['store'],
+  store: NoticeDeps['store'],
   { id, watchId }: CycleRecord,
 ): Promise<Standing | null> {
   const { items } = await store.listCycles({ watchId, limit: LOOK_BACK, cursor: id })

@@ -1,36 +1,44 @@
 /** Begins a queued cycle: what its first run is told, in which session, and until when the whole may take. */
 import { toRepriseError } from '../../contract/errors.ts'
 import type { SessionId } from '../../contract/ids.ts'
+import type { Redactor } from '../../core/redact/redactor.ts'
 import { dayOf } from '../../core/schedule/day.ts'
 import { nextAt } from '../../core/schedule/schedule.ts'
 import { machineTimeZone } from '../../core/schedule/time-zone.ts'
 import { type DailyBudget, decideDailyBudget, endedByDailyBudget } from '../../core/watch/daily-budget.ts'
 import { decideMemory } from '../../core/watch/memory.ts'
 import { composeCyclePrompt, type EarlierCycle } from '../../core/watch/prompt.ts'
+import type { Store } from '../../store/store.ts'
 import type { CycleRecord, WatchRecord } from '../../store/watches/records.ts'
 import { spentBy } from '../accounting/allowance.ts'
-import { persist } from '../base/persist.ts'
-import type { EngineParts } from '../parts.ts'
-import { checkRequest } from '../path/check-request.ts'
-import { firstTierRun } from '../tiers/tier-run.ts'
-import { endCycle } from './end.ts'
+import { type CheckDeps, checkRequest } from '../path/check-request.ts'
+import { firstTierRun, type TierRunDeps } from '../tiers/tier-run.ts'
+import { type EndCycleDeps, endCycle } from './end.ts'
 import { scheduleOf } from './schedule-of.ts'
+
+export type StartCycleDeps = EndCycleDeps &
+  CheckDeps &
+  TierRunDeps & {
+    store: Pick<Store, 'startCycle' | 'listSpendOfWatch' | 'listCycles' | 'updateWatch' | 'getSession'>
+    redactor: Redactor
+    settings: { maxDurationMs: number }
+  }
 
 /** How many of the newest cycles are looked at, and told of when a memory begins anew. */
 const REMEMBERED = 20
 
 /** False: it was not begun, because another one is open or it could not be. */
 export async function startCycle(
-  parts: EngineParts,
+  deps: StartCycleDeps,
   watch: WatchRecord,
   cycle: CycleRecord,
 ): Promise<boolean> {
-  const { store, clock, settings } = parts
+  const { store, clock, settings, persist } = deps
   const { definition } = watch
   try {
-    const today = await readDailyBudget(parts, watch)
-    if (today?.kind === 'used-up') return await waitForTomorrow(parts, watch, cycle, today)
-    const memory = await decideHowItRemembers(parts, watch)
+    const today = await readDailyBudget(deps, watch)
+    if (today?.kind === 'used-up') return await waitForTomorrow(deps, watch, cycle, today)
+    const memory = await decideHowItRemembers(deps, watch)
     const prompt = composeCyclePrompt({
       prompt: definition.prompt,
       trigger: cycle.trigger,
@@ -41,7 +49,7 @@ export async function startCycle(
     const request = {
       prompt,
       workDir: definition.workDir,
-      agent: definition.agent ?? (await agentOf(parts, memory)),
+      agent: definition.agent ?? (await agentOf(deps, memory)),
       ...(memory.kind === 'resume' ? { sessionId: memory.sessionId } : {}),
       tier: 1,
       maxTier: definition.maxTier,
@@ -49,19 +57,19 @@ export async function startCycle(
       environment: definition.environment,
       maxBudgetUsd: leastOf(definition.maxBudgetUsd ?? settings.escalation.budgetUsd, today?.usd),
     }
-    const run = firstTierRun(parts, request, await checkRequest(parts, request))
+    const run = firstTierRun(deps, request, await checkRequest(deps, request))
     const at = clock.now()
     const deadlineAt = new Date(at.getTime() + (definition.maxDurationMs ?? settings.maxDurationMs))
     const renewed = memory.kind === 'renew' ? memory.why : null
-    const started = await persist(parts, () =>
+    const started = await persist(() =>
       store.startCycle({ id: cycle.id, run, prompt, events: cycle.events, renewed, deadlineAt }, at),
     )
     return started !== null
   } catch (error) {
     const { message, hint } = toRepriseError(error)
-    await endCycle(parts, watch, cycle, {
+    await endCycle(deps, watch, cycle, {
       outcome: 'failed',
-      message: parts.redactor.text(hint ? `${message}. ${hint}` : message),
+      message: deps.redactor.text(hint ? `${message}. ${hint}` : message),
     })
     return false
   }
@@ -73,7 +81,7 @@ const leastOf = (...amounts: (number | null | undefined)[]): number | undefined 
 }
 
 async function readDailyBudget(
-  { store, clock }: EngineParts,
+  { store, clock }: StartCycleDeps,
   { id, definition }: WatchRecord,
 ): Promise<DailyBudget | null> {
   const limitUsd = definition.maxBudgetUsdPerDay
@@ -86,19 +94,19 @@ async function readDailyBudget(
 
 /** The first cycle of the day for which nothing is left fails, which people are told; the rest are cancelled silently. */
 async function waitForTomorrow(
-  parts: EngineParts,
+  deps: StartCycleDeps,
   watch: WatchRecord,
   cycle: CycleRecord,
   { until, message }: Extract<DailyBudget, { kind: 'used-up' }>,
 ): Promise<false> {
-  const { store, clock } = parts
+  const { store, clock, persist } = deps
   const { items } = await store.listCycles({ watchId: watch.id, limit: 1, cursor: cycle.id })
   const told = items.some((before) => endedByDailyBudget(before.message, until))
-  await endCycle(parts, watch, cycle, { outcome: told ? 'cancelled' : 'failed', message })
+  await endCycle(deps, watch, cycle, { outcome: told ? 'cancelled' : 'failed', message })
   const schedule = scheduleOf(watch)
   if (schedule && watch.state === 'active') {
     const at = schedule.kind === 'every' ? until : nextAt(schedule, new Date(until.getTime() - 1))
-    await persist(parts, () => store.updateWatch(watch.id, { due: { at, fireAt: at } }, clock.now()))
+    await persist(() => store.updateWatch(watch.id, { due: { at, fireAt: at } }, clock.now()))
   }
   return false
 }
@@ -109,13 +117,13 @@ type Remembering =
   | { kind: 'renew'; why: string; earlier: EarlierCycle[] }
 
 /** That of the session, as for every run; of one whose agent is not configured any more, the first there is. */
-async function agentOf({ store, agents }: EngineParts, memory: Remembering): Promise<string | undefined> {
+async function agentOf({ store, agents }: StartCycleDeps, memory: Remembering): Promise<string | undefined> {
   const session = memory.kind === 'resume' ? await store.getSession(memory.sessionId) : null
   return session && !agents.names().includes(session.agent) ? agents.names()[0] : undefined
 }
 
 async function decideHowItRemembers(
-  { store, clock }: EngineParts,
+  { store, clock }: StartCycleDeps,
   { id, definition, memory }: WatchRecord,
 ): Promise<Remembering> {
   if (definition.memory !== 'persistent') return { kind: 'none' }

@@ -1,91 +1,46 @@
-/** Creating, looking at, changing and deleting conversations. */
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+/** Conversations, their turns and their messages. */
+import type { Run } from '../../contract/run.ts'
 import type { Engine } from '../../engine/api.ts'
-import {
-  Conversation,
-  ConversationDetail,
-  ConversationMove,
-  ConversationPath,
-  CreateConversation,
-  failure,
-  json,
-  MoveQuery,
-  PageQuery,
-  page,
-  UpdateConversation,
-  UpdatedConversation,
-} from '../schemas.ts'
+import { type Handlers, respond, respondEmpty } from '../base/handler.ts'
 
-const create = createRoute({
-  method: 'post',
-  path: '/api/conversations',
-  summary: 'Starts a conversation',
-  request: { body: { required: true, content: { 'application/json': { schema: CreateConversation } } } },
-  responses: { 201: json('It has no turns yet', Conversation), default: failure },
-})
+type ConversationHandlers = Pick<
+  Handlers,
+  | 'createConversation'
+  | 'listConversations'
+  | 'getConversation'
+  | 'updateConversation'
+  | 'planMove'
+  | 'deleteConversation'
+  | 'createTurn'
+  | 'editMessage'
+  | 'truncateConversation'
+  | 'retryTurn'
+>
 
-const list = createRoute({
-  method: 'get',
-  path: '/api/conversations',
-  summary: 'Conversations, newest first',
-  request: { query: PageQuery },
-  responses: { 200: json('One page', page(Conversation)), default: failure },
-})
-
-const get = createRoute({
-  method: 'get',
-  path: '/api/conversations/{id}',
-  summary: "One conversation with its messages, and each agent's place in it",
-  request: { params: ConversationPath },
-  responses: { 200: json('The conversation', ConversationDetail), default: failure },
-})
-
-const update = createRoute({
-  method: 'patch',
-  path: '/api/conversations/{id}',
-  summary: 'Changes the title or the instructions, or moves it to another directory',
-  request: {
-    params: ConversationPath,
-    body: { required: true, content: { 'application/json': { schema: UpdateConversation } } },
-  },
-  responses: {
-    200: json('The conversation; moved, with what that means for its sessions', UpdatedConversation),
-    default: failure,
-  },
-})
-
-const planMove = createRoute({
-  method: 'get',
-  path: '/api/conversations/{id}/move',
-  summary: 'What it would mean for its sessions to move it to another directory',
-  request: { params: ConversationPath, query: MoveQuery },
-  responses: { 200: json('Nothing is changed', ConversationMove), default: failure },
-})
-
-const remove = createRoute({
-  method: 'delete',
-  path: '/api/conversations/{id}',
-  summary: 'Deletes a conversation; its open runs are cancelled, settled ones stay as records',
-  request: { params: ConversationPath },
-  responses: { 204: { description: 'It is gone' }, default: failure },
-})
-
-export function addConversationRoutes(app: OpenAPIHono, engine: Engine): void {
-  app.openapi(create, async (c) => {
-    const conversation = await engine.createConversation(c.req.valid('json'))
-    c.header('Location', `/api/conversations/${conversation.id}`)
-    return c.json(conversation, 201)
-  })
-  app.openapi(list, async (c) => c.json(await engine.listConversations(c.req.valid('query')), 200))
-  app.openapi(get, async (c) => c.json(await engine.getConversation(c.req.valid('param').id), 200))
-  app.openapi(update, async (c) =>
-    c.json(await engine.updateConversation(c.req.valid('param').id, c.req.valid('json')), 200),
-  )
-  app.openapi(planMove, async (c) =>
-    c.json(await engine.planMove(c.req.valid('param').id, c.req.valid('query').workDir), 200),
-  )
-  app.openapi(remove, async (c) => {
-    await engine.deleteConversation(c.req.valid('param').id)
-    return c.body(null, 204)
-  })
+export function conversationHandlers(engine: Engine): ConversationHandlers {
+  return {
+    createConversation: async ({ body }) => {
+      const conversation = await engine.createConversation(body)
+      return respond(201, conversation, { Location: `/api/conversations/${conversation.id}` })
+    },
+    listConversations: async ({ query }) => respond(200, await engine.listConversations(query)),
+    getConversation: async ({ params }) => respond(200, await engine.getConversation(params.id)),
+    updateConversation: async ({ params, body }) =>
+      respond(200, await engine.updateConversation(params.id, body)),
+    planMove: async ({ params, query }) => respond(200, await engine.planMove(params.id, query.workDir)),
+    deleteConversation: async ({ params }) => {
+      await engine.deleteConversation(params.id)
+      return respondEmpty(204)
+    },
+    createTurn: async ({ params, body, headers }) =>
+      acceptedTurn(await engine.createTurn(params.id, body, headers['idempotency-key'] ?? null)),
+    editMessage: async ({ params, body }) =>
+      respond(200, await engine.editMessage(params.id, params.mid, body.text)),
+    truncateConversation: async ({ params }) => respond(200, await engine.truncate(params.id, params.mid)),
+    retryTurn: async ({ params, body, headers }) =>
+      acceptedTurn(await engine.retryFrom(params.id, params.mid, body, headers['idempotency-key'] ?? null)),
+  }
 }
+
+const acceptedTurn = ({ run, created }: { run: Run; created: boolean }) =>
+  respond(created ? 202 : 200, { run }, { Location: `/api/runs/${run.id}` })

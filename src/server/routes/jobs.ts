@@ -1,96 +1,60 @@
-/** Creating, looking at, changing, retrying and cancelling jobs. */
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
-import type { JobEngine } from '../../engine/jobs/api.ts'
-import {
-  CreateJob,
-  failure,
-  IdempotencyHeaders,
-  Job,
-  JobDetail,
-  JobPath,
-  JobsQuery,
-  json,
-  page,
-  RetryJobQuery,
-  UpdateJob,
-} from '../schemas.ts'
+/** Jobs: creating, reading, following, changing, retrying and cancelling them, and their checkpoints. */
+import type { Engine } from '../../engine/api.ts'
+import { type Handlers, respond, respondEmpty } from '../base/handler.ts'
+import { hasSeenEnd, jobChunks, parsePosition } from '../base/job-events.ts'
+import { encodingFor, headersOf, type StreamOptions, streamChunks } from '../base/stream.ts'
 
-const create = createRoute({
-  method: 'post',
-  path: '/api/jobs',
-  summary: 'Gives an agent a prompt to finish unattended',
-  request: {
-    headers: IdempotencyHeaders,
-    body: { required: true, content: { 'application/json': { schema: CreateJob } } },
-  },
-  responses: {
-    201: json('Accepted: the job is stored and will be done', Job),
-    200: json('This Idempotency-Key was seen before: the earlier job', Job),
-    default: failure,
-  },
-})
+type JobHandlers = Pick<
+  Handlers,
+  | 'createJob'
+  | 'listJobs'
+  | 'getJob'
+  | 'updateJob'
+  | 'followJobEvents'
+  | 'retryJob'
+  | 'cancelJob'
+  | 'diffCheckpoints'
+  | 'restoreCheckpoint'
+  | 'getTranscript'
+>
 
-const list = createRoute({
-  method: 'get',
-  path: '/api/jobs',
-  summary: 'Jobs, newest first',
-  request: { query: JobsQuery },
-  responses: { 200: json('One page', page(Job)), default: failure },
-})
-
-const get = createRoute({
-  method: 'get',
-  path: '/api/jobs/{id}',
-  summary: 'One job with its attempts, checkpoints and archived transcripts',
-  request: { params: JobPath },
-  responses: { 200: json('The job', JobDetail), default: failure },
-})
-
-const update = createRoute({
-  method: 'patch',
-  path: '/api/jobs/{id}',
-  summary: 'Changes budget or priority; a job that is paused for its budget goes on if there is some left',
-  request: {
-    params: JobPath,
-    body: { required: true, content: { 'application/json': { schema: UpdateJob } } },
-  },
-  responses: { 200: json('The job', Job), default: failure },
-})
-
-const retry = createRoute({
-  method: 'post',
-  path: '/api/jobs/{id}/retry',
-  summary: 'Goes on with a job that is paused, failed or cancelled; one that waits for a time starts now',
-  description:
-    'In its session if that is safe, or with `resume=false` in a fresh one; with `maxTurns` instead of the limit it ran into.',
-  request: { params: JobPath, query: RetryJobQuery },
-  responses: { 202: json('Accepted: it will go on', Job), default: failure },
-})
-
-const cancel = createRoute({
-  method: 'post',
-  path: '/api/jobs/{id}/cancel',
-  summary: 'Stops a job',
-  request: { params: JobPath },
-  responses: { 202: json('The wish is stored; the job ends soon', Job), default: failure },
-})
-
-export function addJobRoutes(app: OpenAPIHono, engine: JobEngine): void {
-  app.openapi(create, async (c) => {
-    const key = c.req.valid('header')['idempotency-key'] ?? null
-    const { job, created } = await engine.createJob(c.req.valid('json'), key)
-    c.header('Location', `/api/jobs/${job.id}`)
-    return created ? c.json(job, 201) : c.json(job, 200)
-  })
-  app.openapi(list, async (c) => c.json(await engine.listJobs(c.req.valid('query')), 200))
-  app.openapi(get, async (c) => c.json(await engine.getJob(c.req.valid('param').id), 200))
-  app.openapi(update, async (c) =>
-    c.json(await engine.updateJob(c.req.valid('param').id, c.req.valid('json')), 200),
-  )
-  app.openapi(retry, async (c) => {
-    const { resume, maxTurns } = c.req.valid('query')
-    const options = { resume: resume !== 'false', maxTurns }
-    return c.json(await engine.retryJob(c.req.valid('param').id, options), 202)
-  })
-  app.openapi(cancel, async (c) => c.json(await engine.cancelJob(c.req.valid('param').id), 202))
+export function jobHandlers(engine: Engine, streams: StreamOptions): JobHandlers {
+  return {
+    createJob: async ({ body, headers }) => {
+      const { job, created } = await engine.createJob(body, headers['idempotency-key'] ?? null)
+      return respond(created ? 201 : 200, job, { Location: `/api/jobs/${job.id}` })
+    },
+    listJobs: async ({ query }) => respond(200, await engine.listJobs(query)),
+    getJob: async ({ params }) => respond(200, await engine.getJob(params.id)),
+    updateJob: async ({ params, body }) => respond(200, await engine.updateJob(params.id, body)),
+    followJobEvents: async ({ params, query, headers }, c) => {
+      const job = await engine.getJob(params.id)
+      // EventSource repeats the query when it reconnects; the header is then newer.
+      const id = headers['last-event-id'] ?? query.after
+      const after = id === undefined ? null : parsePosition(id, job)
+      const follow = query.follow !== 'false'
+      if (follow && hasSeenEnd(job, after)) return respondEmpty(204)
+      const encoding = encodingFor(c.req.header('accept'))
+      const stream = streamChunks(
+        (context) => jobChunks(engine, { jobId: job.id, after, follow }, context),
+        encoding,
+        streams,
+      )
+      return respond(200, stream, headersOf(encoding))
+    },
+    retryJob: async ({ params, query }) => {
+      const options = { resume: query.resume !== 'false', maxTurns: query.maxTurns }
+      return respond(202, await engine.retryJob(params.id, options))
+    },
+    cancelJob: async ({ params }) => respond(202, await engine.cancelJob(params.id)),
+    diffCheckpoints: async ({ params, query }) =>
+      respond(200, await engine.diffCheckpoints(params.id, query)),
+    restoreCheckpoint: async ({ params, body }) =>
+      respond(200, await engine.restoreCheckpoint(params.id, body.checkpoint)),
+    getTranscript: async ({ params }) => {
+      const chunks = await engine.readTranscript(params.id)
+      const type = 'application/x-ndjson; charset=utf-8'
+      return respond(200, ReadableStream.from<Uint8Array>(chunks), { 'Content-Type': type })
+    },
+  }
 }

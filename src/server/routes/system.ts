@@ -1,39 +1,22 @@
-/** The daemon about itself. */
-import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
-import type { AppOptions } from '../app-options.ts'
-import { failure, Health, json, Status } from '../schemas.ts'
+/** The daemon about itself: health, status, totals, agents, shutdown, and the description of the API. */
+import type { AppOptions } from '../base/app-options.ts'
+import { type Handlers, respond } from '../base/handler.ts'
+import { openApiDocument } from '../base/openapi.ts'
 
-const health = createRoute({
-  method: 'get',
-  path: '/api/health',
-  summary: 'Whether the daemon is there; needs no token',
-  security: [],
-  responses: { 200: json('It is', Health) },
-})
+type SystemHandlers = Pick<
+  Handlers,
+  'getHealth' | 'getStatus' | 'shutDown' | 'getStats' | 'listAgents' | 'getOpenApi'
+>
 
-const status = createRoute({
-  method: 'get',
-  path: '/api/status',
-  summary: 'What the daemon is doing',
-  responses: { 200: json('Status', Status), default: failure },
-})
-
-const shutdown = createRoute({
-  method: 'post',
-  path: '/api/shutdown',
-  summary: 'Ends the daemon; agents go on and are taken over by the next one',
-  responses: { 202: json('It will', z.object({ pid: z.number().int() })), default: failure },
-})
-
-export function addSystemRoutes(app: OpenAPIHono, options: AppOptions): void {
+export function systemHandlers(options: AppOptions): SystemHandlers {
   const { version, pid, startedAt, home, url, simulatorUrl, engine } = options
   const self = { status: 'ok' as const, version, pid, startedAt }
-
-  app.openapi(health, (c) => c.json(self, 200))
-
-  app.openapi(status, async (c) =>
-    c.json(
-      {
+  // Built when it is first asked for: that takes a while.
+  let document: Record<string, unknown> | undefined
+  return {
+    getHealth: () => respond(200, self),
+    getStatus: async () =>
+      respond(200, {
         ...self,
         home,
         url: url(),
@@ -43,14 +26,17 @@ export function addSystemRoutes(app: OpenAPIHono, options: AppOptions): void {
         cannotStore: engine.findStorageFailure(),
         quarantined: await engine.listQuarantined(),
         ...(await engine.describeObstacles()),
-      },
-      200,
-    ),
-  )
-
-  app.openapi(shutdown, (c) => {
-    // After this answer is handed to the socket; closing the server then waits for it to be sent.
-    setImmediate(options.onShutdown)
-    return c.json({ pid }, 202)
-  })
+      }),
+    shutDown: () => {
+      // After this response is handed to the socket; closing the server then waits until it is sent.
+      setImmediate(options.onShutdown)
+      return respond(202, { pid })
+    },
+    getStats: async () => respond(200, await engine.readStats()),
+    listAgents: async () => respond(200, { items: await engine.listAgents(), nextCursor: null }),
+    getOpenApi: () => {
+      document ??= openApiDocument({ version, url: url() })
+      return respond(200, document)
+    },
+  }
 }

@@ -1,0 +1,50 @@
+/**
+ * The change feed: every committed change has a number; numbers rise in the order of commits. A change says what is
+ * different, not what it is now: readers load the thing itself. Changes are kept for a while only, and a reader that
+ * comes back later than that is told to load everything again.
+ */
+import { z } from 'zod'
+
+export const CHANGE_KINDS = [
+  'run',
+  'job',
+  'conversation',
+  'message',
+  'session',
+  'question',
+  'approval',
+  'watch',
+  'cycle',
+  'follow-up',
+  'obstacle',
+  'notification',
+] as const
+export const ChangeKind = z.enum(CHANGE_KINDS)
+export type ChangeKind = z.infer<typeof ChangeKind>
+
+export const Change = z
+  .object({
+    seq: z.number().int().positive().describe('The number of the change. Later changes have higher numbers.'),
+    kind: ChangeKind,
+    id: z
+      .string()
+      .describe(
+        'The id of what changed. For an approval: the run that waits for it. For a question: `<run>/<tool call>`. For an obstacle: `<account>/<model>`.',
+      ),
+    state: z
+      .string()
+      .nullable()
+      .describe('Its state after the change. `deleted`: it is gone. null: this kind has no states.'),
+    at: z.iso.datetime(),
+  })
+  .meta({ id: 'Change' })
+export type Change = z.infer<typeof Change>
+
+/** Sent instead of changes that are not kept any more. */
+export const Reload = z
+  .object({
+    reload: z.literal(true),
+    newest: z.number().int().describe('The stream continues after this number.'),
+  })
+  .meta({ id: 'Reload' })
+export type Reload = z.infer<typeof Reload>

@@ -1,0 +1,86 @@
+import { z } from 'zod'
+import { RunEvent } from '../events.ts'
+import { page } from '../http.ts'
+import { CreateRun, Run, RunDetail, ToolResult } from '../run.ts'
+import { Follow, IdempotencyHeaders, PageQuery, RunPath } from './parameters.ts'
+import { empty, events, type FeatureRoutes, json } from './route.ts'
+
+const RunsQuery = PageQuery.extend({ state: Run.shape.state.optional() })
+
+const Seq = z.string().regex(/^\d{1,15}$/, { error: 'expected the number of an event' })
+
+export const runRoutes = {
+  createRun: {
+    tag: 'runs',
+    summary: 'Gives a prompt to an agent',
+    headers: IdempotencyHeaders,
+    body: CreateRun,
+    responses: {
+      201: json('The run is stored and will be carried out', Run),
+      200: json('This Idempotency-Key was used before: the earlier run', Run),
+    },
+    errors: [
+      'conflict',
+      'not-found',
+      'agent-unknown',
+      'agent-unavailable',
+      'work-dir-unusable',
+      'session-unusable',
+      'home-unusable',
+    ],
+  },
+  listRuns: {
+    tag: 'runs',
+    summary: 'Lists runs, newest first',
+    query: RunsQuery,
+    responses: { 200: json('One page', page(Run)) },
+  },
+  getRun: {
+    tag: 'runs',
+    summary: 'Returns one run with its attempts',
+    params: RunPath,
+    responses: { 200: json('The run', RunDetail) },
+    errors: ['not-found'],
+  },
+  followRunEvents: {
+    tag: 'runs',
+    summary: 'Streams the events of a run',
+    description:
+      'Starts after the event numbered by Last-Event-ID, else by `after`. Ends after `run-end`, or with `follow=false` at the newest event.',
+    params: RunPath,
+    query: z.strictObject({
+      after: Seq.optional().describe('Start after the event with this number.'),
+      follow: Follow,
+    }),
+    headers: z.object({
+      'last-event-id': Seq.optional().describe('The number of the last event that was received.'),
+    }),
+    responses: {
+      200: events('`id:` is the number of the event, `event:` its type, `data:` the event', RunEvent),
+      204: empty('The run has ended and there is nothing after that event'),
+    },
+    errors: ['not-found'],
+  },
+  cancelRun: {
+    tag: 'runs',
+    summary: 'Cancels a run',
+    params: RunPath,
+    responses: { 202: json('The request is stored; the run settles soon', Run) },
+    errors: ['not-found', 'run-settled'],
+  },
+  continueRun: {
+    tag: 'runs',
+    summary: 'Starts a queued run that waits or is paused now',
+    params: RunPath,
+    responses: { 202: json('The run will be tried', Run) },
+    errors: ['not-found', 'conflict', 'run-settled'],
+  },
+  answerRun: {
+    tag: 'runs',
+    summary: 'Answers a question or a permission request of the agent',
+    params: RunPath,
+    body: ToolResult,
+    responses: { 200: json('The run', Run) },
+    errors: ['not-found', 'question-unknown', 'question-answered', 'conflict', 'run-settled'],
+  },
+} satisfies FeatureRoutes

@@ -1,0 +1,39 @@
+import { z } from 'zod'
+import { Agent } from '../agent.ts'
+import { Health, page, Status } from '../http.ts'
+import { Stats } from '../stats.ts'
+import { type FeatureRoutes, json } from './route.ts'
+
+export const systemRoutes = {
+  getHealth: {
+    tag: 'system',
+    summary: 'Says whether the daemon runs',
+    auth: 'none',
+    responses: { 200: json('It runs', Health) },
+  },
+  getStatus: {
+    tag: 'system',
+    summary: 'Describes what the daemon is doing and what it waits for',
+    responses: { 200: json('The status', Status) },
+  },
+  shutDown: {
+    tag: 'system',
+    summary: 'Stops the daemon; running agents continue and the next daemon takes them over',
+    responses: { 202: json('The daemon will stop', z.object({ pid: z.number().int() })) },
+  },
+  getStats: {
+    tag: 'system',
+    summary: 'Totals over all runs: outcomes, cost, and what resuming saved',
+    responses: { 200: json('The totals', Stats) },
+  },
+  listAgents: {
+    tag: 'system',
+    summary: 'Lists the configured agents and the runtimes found for them',
+    responses: { 200: json('All agents', page(Agent)) },
+  },
+  getOpenApi: {
+    tag: 'system',
+    summary: 'This API as an OpenAPI 3.1 document',
+    responses: { 200: json('The document', z.record(z.string(), z.unknown())) },
+  },
+} satisfies FeatureRoutes

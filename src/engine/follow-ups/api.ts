@@ -1,0 +1,18 @@
+/** What the outside may ask of follow-ups. */
+import type { CreateFollowUp, FollowUp, FollowUpState } from '../../contract/follow-up.ts'
+import type { ListQuery, Page } from '../../contract/http.ts'
+import type { CycleId, FollowUpId, RunId } from '../../contract/ids.ts'
+
+export interface FollowUpEngine {
+  createFollowUp: (request: CreateFollowUp, idempotencyKey?: string | null) => Promise<FollowUp>
+  listFollowUps: (
+    query: ListQuery & {
+      state?: FollowUpState | undefined
+      runId?: RunId | undefined
+      cycleId?: CycleId | undefined
+    },
+  ) => Promise<Page<FollowUp>>
+  getFollowUp: (id: FollowUpId) => Promise<FollowUp>
+  /** One that is not planned any more is an error. */
+  cancelFollowUp: (id: FollowUpId) => Promise<FollowUp>
+}

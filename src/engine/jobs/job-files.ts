@@ -1,0 +1,71 @@
+/** What a job leaves in files, as the outside asks for it: checkpoints of its work tree, and its transcript. */
+import { createReadStream } from 'node:fs'
+import type { AgentRegistry } from '../../agents/registry.ts'
+import { RepriseError } from '../../contract/errors.ts'
+import type { JobRecord, SessionRecord } from '../../store/base/records.ts'
+import type { Store } from '../../store/store.ts'
+import { readArchive } from '../sessions/archive.ts'
+import type { JobEngine } from './api.ts'
+import type { Checkpoints } from './checkpoints.ts'
+import { requireJob } from './require-job.ts'
+
+export interface JobFilesDeps {
+  store: Pick<Store, 'getJob' | 'getRun' | 'getSession'>
+  agents: Pick<AgentRegistry, 'get'>
+  checkpoints: Pick<Checkpoints, 'diff' | 'restore'>
+  /** The folder that keeps the transcripts of jobs. */
+  archive: string
+}
+
+export interface JobFilesHooks {
+  /** Keeps jobs out of a place while something is done there; null if one is in it. */
+  occupy: <T>(place: string, work: () => Promise<T>) => Promise<T> | null
+}
+
+export function createJobFiles(
+  deps: JobFilesDeps,
+  { occupy }: JobFilesHooks,
+): Pick<JobEngine, 'diffCheckpoints' | 'restoreCheckpoint' | 'readTranscript'> {
+  const { store, checkpoints } = deps
+  return {
+    diffCheckpoints: async (id, range) => checkpoints.diff(await requireJob(store, id), range),
+    restoreCheckpoint: async (id, checkpoint) => {
+      const job = await requireJob(store, id)
+      const run = await store.getRun(job.runId)
+      const work = () => checkpoints.restore(job, checkpoint)
+      const open = run !== null && run.state.at !== 'settled'
+      const restored = open ? null : occupy(run?.place ?? job.id, work)
+      if (restored) return restored
+      throw new RepriseError(
+        'conflict',
+        `${open ? `job ${id}` : 'another job'} is at work in that directory`,
+        {
+          hint: 'Wait for its end, or cancel it first.',
+        },
+      )
+    },
+    readTranscript: async (id) => {
+      const job = await requireJob(store, id)
+      const run = await store.getRun(job.runId)
+      const session = run?.sessionId ? await store.getSession(run.sessionId) : null
+      const transcript = session && (await openTranscript(deps, job, session))
+      if (transcript) return transcript
+      throw new RepriseError('not-found', `there is no transcript of job ${id}`, {
+        hint: 'It may not have begun, or its transcript is older than jobs.keepTranscripts.',
+      })
+    },
+  }
+}
+
+/** While a job runs, the agent's own file is newer than the archive. */
+async function openTranscript(
+  { archive, agents }: JobFilesDeps,
+  { id: jobId, state }: JobRecord,
+  { agent, agentSessionId, workDir }: SessionRecord,
+): Promise<AsyncIterable<Uint8Array> | null> {
+  const kept = state === 'running' ? null : await readArchive(archive, { jobId, agentSessionId })
+  if (kept) return kept
+  const { adapter, env } = agents.get(agent)
+  const files = await adapter.locateSession(agentSessionId, env, workDir)
+  return files && createReadStream(files.transcript)
+}

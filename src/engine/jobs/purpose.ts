@@ -1,0 +1,57 @@
+/** A job: unattended, with a budget that may be raised, checkpoints of its work tree, and archived transcripts. */
+import type { Store } from '../../store/store.ts'
+import type { RunPurpose } from '../base/purpose.ts'
+import { type ContextDeps, readSessionContext } from '../path/context.ts'
+import { type KeepTranscriptDeps, keepTranscript } from '../sessions/keep-transcript.ts'
+import type { Checkpoints } from './checkpoints.ts'
+import { type ContinueDeps, continueIfAffordable } from './next-run.ts'
+import { readEndNotices, type TellDeps, tellOfQuestion } from './tell.ts'
+
+export type JobPurposeDeps = ContextDeps &
+  TellDeps &
+  KeepTranscriptDeps &
+  ContinueDeps & {
+    store: Pick<Store, 'listRunsOfJobs' | 'getJob'>
+    checkpoints: Pick<Checkpoints, 'beforeAttempt' | 'every' | 'keepWork'>
+  }
+
+export function createJobPurpose(deps: JobPurposeDeps, plain: RunPurpose): RunPurpose {
+  const { store, checkpoints } = deps
+  return {
+    ...plain,
+    name: 'job',
+    claims: ({ links }) => links.jobId !== null,
+    unattended: true,
+    afterLongWait: 'settle',
+
+    // What a job did in earlier runs is no turn before it: it is the same task.
+    readContext: async (run) => {
+      const sameTask = run.links.jobId === null ? [run] : await store.listRunsOfJobs([run.links.jobId])
+      return readSessionContext(deps, run, { sameTask })
+    },
+
+    raisableBudget: true,
+
+    beforeAttempt: (run) => checkpoints.beforeAttempt(run),
+    duringAttempt: (run, attempt) => checkpoints.every(run, attempt.id),
+    afterAttempt: async (run, { attempt, tookPrompt, goneSince, reportedSession }) => {
+      // An agent that never got its prompt knows nothing of what others did to the files.
+      const problem = tookPrompt ? await checkpoints.keepWork(run, attempt.id, goneSince) : null
+      await keepTranscript(deps, run, attempt, reportedSession)
+      return problem === null ? [] : [problem]
+    },
+
+    readEnding: async ({ run, settled }) => ({
+      turn: null,
+      tier: null,
+      notices: settled ? await readEndNotices(deps, run, settled) : [],
+    }),
+    // The budget may have been raised in the very moment in which it was found to be used up.
+    afterSettled: async ({ links }, outcome) => {
+      const job = outcome.name === 'budget' && links.jobId ? await store.getJob(links.jobId) : null
+      if (job) await continueIfAffordable(deps, job)
+    },
+
+    tellOfQuestion: (run, ask) => tellOfQuestion(deps, run, ask),
+  }
+}

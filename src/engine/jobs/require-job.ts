@@ -1,0 +1,11 @@
+import { RepriseError } from '../../contract/errors.ts'
+import type { JobId } from '../../contract/ids.ts'
+import type { JobRecord } from '../../store/base/records.ts'
+import type { Store } from '../../store/store.ts'
+
+/** Finds a job, or says that there is none. */
+export async function requireJob(store: Pick<Store, 'getJob'>, id: JobId): Promise<JobRecord> {
+  const job = await store.getJob(id)
+  if (job) return job
+  throw new RepriseError('not-found', `there is no job ${id}`, { hint: '`reprise jobs` lists them.' })
+}

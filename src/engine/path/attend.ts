@@ -1,0 +1,60 @@
+/** Steps 5 to 7 of the one path for one attempt whose process exists: supervise it to its end, then settle it. */
+import type { RunRecord } from '../../store/base/records.ts'
+import type { Enforcement } from '../enforce/enforcement.ts'
+import { type OtherWritersDeps, watchOtherWriters } from '../sessions/other-writers.ts'
+import type { LiveRuns } from '../supervise/live-runs.ts'
+import { Supervision, type SupervisionDeps, type SupervisionInput } from '../supervise/supervision.ts'
+import { type SettleDeps, settleAttempt } from './settle.ts'
+
+export type AttendDeps = SupervisionDeps &
+  SettleDeps &
+  OtherWritersDeps & {
+    enforcement: Pick<Enforcement, 'openDesk' | 'wasFree'>
+    live: LiveRuns
+  }
+
+export type AttendInput = Omit<SupervisionInput, 'onWaiting'>
+
+/** `goneSince`: the process was gone already when the attempt was adopted. */
+export async function attend(
+  deps: AttendDeps,
+  input: AttendInput,
+  goneSince: Date | null = null,
+): Promise<void> {
+  const { live, enforcement } = deps
+  const { run, attempt } = input
+  const onWaiting = (waiting: boolean) => live.noteWaiting(run.id, waiting)
+  const supervision = new Supervision(deps, { ...input, onWaiting })
+  live.add(run.id, supervision)
+  try {
+    await stopIfUnwanted(deps, input, supervision)
+    const stopPurpose = await deps.purposes.of(run).duringAttempt(run, attempt)
+    const desk = input.gate && enforcement.openDesk(input, input.gate)
+    const stopWatching = watchOtherWriters(deps, input, (message) =>
+      supervision.stop('session-conflict', message),
+    )
+    const end = await supervision.run().finally(() => {
+      stopWatching()
+      desk?.close()
+      stopPurpose()
+    })
+    if (end) await settleAttempt(deps, { ...input, end, goneSince })
+  } finally {
+    live.remove(run.id)
+  }
+}
+
+/** Somebody may have wanted it ended before there was anything to stop. */
+async function stopIfUnwanted(
+  { store, enforcement }: AttendDeps,
+  { run, attempt }: AttendInput,
+  supervision: Supervision,
+): Promise<void> {
+  const now: RunRecord | null = await store.getRun(run.id)
+  if (now?.cancelRequested) await supervision.stop('cancelled', 'cancelled')
+  if (now && attempt.number <= now.outdatedAttempts)
+    await supervision.stop('question-edited', 'its question was edited')
+  // Such an attempt was started without being asked about each call.
+  if (enforcement.wasFree(run) && attempt.process !== null)
+    await supervision.stop('cancelled', 'Reprise was started as a dry run')
+}

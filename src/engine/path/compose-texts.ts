@@ -1,0 +1,84 @@
+/** The texts that an attempt is given, and how much that saves compared with sending the whole history. */
+import { composePrompt } from '../../core/prompt/compose.ts'
+import { estimateTokens, roomForPast } from '../../core/prompt/tokens.ts'
+import type { Sent } from '../../store/base/records.ts'
+import type { Brief, RunContext } from '../base/purpose.ts'
+import { standingOf } from './context.ts'
+import type { AttemptDecision } from './decide.ts'
+import { type EarlierAttempts, toInterruption } from './history.ts'
+
+/** No text that fits into so many tokens is longer. */
+const CHARS_PER_TOKEN = 4
+
+/** What the CLI takes for a command of its own, as a user's message. */
+const COMPACT = '/compact'
+
+export interface TextsInput {
+  context: RunContext
+  decided: AttemptDecision
+  earlier: EarlierAttempts
+  /** The session that is resumed has the prompt already. */
+  promptRecorded: boolean
+  /** What was found in the work tree that the agent does not know of. */
+  workTree: string | null
+  contextWindow: number | null
+  contextThreshold: number
+  structuredOutput: boolean
+}
+
+export interface AttemptTexts {
+  prompt: string[]
+  sent: Sent
+  beforeLaunch: Brief['beforeLaunch']
+}
+
+export async function composeTexts(input: TextsInput): Promise<AttemptTexts> {
+  const { context, decided, promptRecorded } = input
+  const { decision, kind } = decided
+  const { run, session } = context
+  const standing = session ? standingOf(session, context.standingHash) : 'changed'
+  const { structuredOutput } = input
+  const { texts: added, beforeLaunch } = await context.readBrief({ decision, standing, structuredOutput })
+  const besides = [run.prompt, ...added.brief, ...added.standing, added.handoff ?? '']
+  const room = roomForPast({
+    window: input.contextWindow,
+    threshold: input.contextThreshold,
+    besides: besides.reduce((sum, part) => sum + estimateTokens(part), 0),
+    held: decision.kind === 'resume' ? (session?.contextTokens ?? 0) : 0,
+  })
+  const text = {
+    prompt: run.prompt,
+    turns: context.turns,
+    catchUp: context.catchUp,
+    room,
+    interruption: toInterruption(input.earlier, promptRecorded),
+    standing,
+    task: context.task,
+    roomMade: decided.roomMade && promptRecorded,
+    workTree: input.workTree,
+    added,
+  }
+  // Only what is sent need be read in full.
+  const past = sendsPast(decided, context) ? await context.readWhole(room * CHARS_PER_TOKEN) : {}
+  const { texts: prompt, leftOut } =
+    kind === 'compact' ? { texts: [COMPACT], leftOut: null } : composePrompt({ decision, ...text, ...past })
+  const { texts: whole } = composePrompt({
+    decision: { kind: 'fresh', reason: 'forced', carry: 'transcript' },
+    ...text,
+  })
+  return {
+    prompt,
+    sent: {
+      promptChars: lengthOf(prompt),
+      transcriptChars: Math.max(lengthOf(whole), decision.kind === 'fresh' ? lengthOf(prompt) : 0),
+      leftOut,
+    },
+    beforeLaunch: kind === 'turn' ? beforeLaunch : undefined,
+  }
+}
+
+/** Whether something that was said before is to be sent. */
+const sendsPast = ({ decision }: AttemptDecision, { catchUp }: RunContext) =>
+  decision.kind === 'fresh' ? decision.carry !== 'none' : catchUp.length > 0
+
+const lengthOf = (texts: readonly string[]) => texts.reduce((sum, text) => sum + text.length, 0)

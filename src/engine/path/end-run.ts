@@ -1,0 +1,186 @@
+/** Ends runs and attempts about which there is nothing to read: not started, given up, or left by another daemon. */
+import { type ErrorCode, toRepriseError } from '../../contract/errors.ts'
+import type { EventBody } from '../../contract/events.ts'
+import type { Outcome } from '../../contract/outcome.ts'
+import type { Clock } from '../../core/clock.ts'
+import type { Redactor } from '../../core/redact/redactor.ts'
+import { attemptDir, readKeeperPid, revoke, sizeOf } from '../../process/attempt-dir.ts'
+import { endStrays } from '../../process/ladder.ts'
+import {
+  type AttemptEnding,
+  type AttemptRecord,
+  OwnershipLost,
+  type RunRecord,
+} from '../../store/base/records.ts'
+import type { Store } from '../../store/store.ts'
+import { type SpendDeps, settleSpend } from '../accounting/spend.ts'
+import type { Log } from '../base/log.ts'
+import type { Notifications } from '../base/notifications.ts'
+import { Detached, type Persist } from '../base/persist.ts'
+import type { ProgressBus } from '../base/progress.ts'
+import type { Purposes } from '../base/purposes.ts'
+import { identifyKeeper, isOfOther } from './keepers.ts'
+
+export interface EndRunDeps {
+  store: SpendDeps['store'] & Pick<Store, 'settleQueued' | 'endAttempt' | 'takeOver' | 'listAttempts'>
+  purposes: Pick<Purposes, 'of'>
+  clock: Clock
+  redactor: Redactor
+  log: Log
+  bus: Pick<ProgressBus, 'publish'>
+  notifications: Pick<Notifications, 'wake'>
+  persist: Persist
+  /** The folder that holds one folder per attempt. */
+  spool: string
+  settings: { killAfterMs: number }
+}
+
+/** Settles a run that has no attempt under way. False if it has one. */
+export async function endQueued(deps: EndRunDeps, run: RunRecord, outcome: Outcome): Promise<boolean> {
+  const { store, purposes, clock, persist } = deps
+  const ending = await purposes.of(run).readEnding({ run, settled: outcome, attempt: null })
+  const done = await persist(() => store.settleQueued(run.id, outcome, clock.now(), ending))
+  deps.bus.publish(run.id)
+  deps.notifications.wake()
+  return done
+}
+
+/**
+ * Something of ours failed: the run must still settle, and nothing of it may go on running. A lost owner is no
+ * failure: whoever has the attempt now sees to it.
+ */
+export async function giveUp(deps: EndRunDeps, run: RunRecord, error: unknown): Promise<void> {
+  if (error instanceof OwnershipLost || error instanceof Detached) {
+    deps.log.warn({ run: run.id }, error.message)
+    return
+  }
+  const { code, message: what, hint } = toRepriseError(error)
+  const why = deps.redactor.text(hint ? `${what}. ${hint}` : what)
+  deps.log.error({ run: run.id, error: code === 'internal' ? String((error as Error)?.stack) : code }, why)
+  const outcome = wasNeverStarted(deps, run, code)
+    ? ({ name: 'cancelled', message: `not started: ${why}` } as const)
+    : ({ name: 'crashed', message: why } as const)
+  await endNow(deps, run, outcome)
+}
+
+/**
+ * The agent or the directory of a run that waited is gone: nothing has crashed. For an unattended run it is a failure all
+ * the same, because people are told of failures only.
+ */
+const wasNeverStarted = ({ purposes }: EndRunDeps, run: RunRecord, code: ErrorCode) =>
+  run.attemptCount === 0 && code !== 'internal' && !purposes.of(run).unattended
+
+/** Ends a run that daemons before this one left, without reading anything of it. */
+export async function holdRun(deps: EndRunDeps, run: RunRecord, outcome: Outcome): Promise<void> {
+  for (const attempt of await deps.store.listAttempts(run.id)) {
+    if (attempt.state === 'ended') continue
+    await deps.persist(() => deps.store.takeOver(attempt, deps.clock.now()))
+    await revoke(attemptDir(deps.spool, attempt.id))
+  }
+  await endNow(deps, run, outcome)
+}
+
+async function endNow(deps: EndRunDeps, run: RunRecord, outcome: Outcome): Promise<void> {
+  try {
+    if (await endQueued(deps, run, outcome)) return
+    for (const attempt of await deps.store.listAttempts(run.id)) {
+      if (attempt.state === 'ended') continue
+      const dir = attemptDir(deps.spool, attempt.id)
+      const pid = attempt.process ? null : await readKeeperPid(dir)
+      const keeper = attempt.process ?? (pid === null ? null : identifyKeeper(pid, attempt.id))
+      if (keeper && isOfOther(keeper, dir)) {
+        await leaveToOther(deps, run, attempt)
+        continue
+      }
+      const { strays } = await endStrays(attempt.id, keeper, deps.settings.killAfterMs)
+      await endUnseen(deps, run, attempt, {
+        unread: await sizeOf(dir),
+        outcome,
+        strays,
+        strikes: 1,
+        next: { kind: 'settle', outcome },
+      })
+    }
+  } catch (failure) {
+    deps.log.error({ run: run.id, error: String(failure) }, 'could not settle the run')
+  } finally {
+    deps.bus.publish(run.id)
+  }
+}
+
+/** This home is a copy. What was under way when it was copied is the business of the daemon of the original. */
+export async function leaveToOther(deps: EndRunDeps, run: RunRecord, attempt: AttemptRecord): Promise<void> {
+  const message =
+    'this is a copy of a Reprise home: the agent was started from the original, which goes on with it'
+  deps.log.warn({ run: run.id, attempt: attempt.id, pid: attempt.process?.pid }, message)
+  const outcome = { name: 'cancelled', message } as const
+  await endUnseen(deps, run, attempt, { outcome, strays: 0, strikes: 0, next: { kind: 'settle', outcome } })
+}
+
+/** The daemon died before the agent was started: nothing happened, so nothing counts. */
+export async function withdraw(deps: EndRunDeps, run: RunRecord, attempt: AttemptRecord): Promise<void> {
+  const why = 'Reprise was stopped before the agent was started'
+  await endUnseen(deps, run, attempt, {
+    outcome: { name: 'crashed', message: why },
+    strays: 0,
+    strikes: 0,
+    next: run.cancelRequested
+      ? { kind: 'settle', outcome: { name: 'cancelled', message: 'cancelled' } }
+      : { kind: 'retry', notBefore: deps.clock.now(), why },
+  })
+}
+
+interface UnseenEnding extends Pick<AttemptEnding, 'outcome' | 'strikes' | 'next'> {
+  strays: number
+  /** How much the agent printed, where it may not all have been read. */
+  unread?: number
+}
+
+/** Ends an attempt about whose process nothing is known beyond that it is gone. */
+async function endUnseen(
+  deps: EndRunDeps,
+  run: RunRecord,
+  attempt: AttemptRecord,
+  { strays, unread = 0, ...end }: UnseenEnding,
+): Promise<void> {
+  const { store, purposes, clock, persist } = deps
+  const { outcome, next } = end
+  const settled = next.kind === 'settle' ? next.outcome : null
+  // What the attempt did is lost, what it cost is not.
+  const { own, total: spend } = await settleSpend(deps, run, attempt)
+  const spent = { ...run, spend }
+  const ending = settled && (await purposes.of(run).readEnding({ run: spent, settled, attempt: null }))
+  const from = Math.min(attempt.heldFrom ?? attempt.spoolOffset, attempt.spoolOffset)
+  const missing: EventBody[] = unread > from ? [{ type: 'gap', from, to: unread, reason: 'not-read' }] : []
+  const at = clock.now()
+  await persist(() =>
+    store.endAttempt({
+      ...end,
+      ...ending,
+      attempt,
+      exitCode: null,
+      costUsd: own.costUsd,
+      session: {
+        agentSessionId: null,
+        turns: 0,
+        told: null,
+        poison: null,
+        contextTokens: null,
+        contextWindow: null,
+      },
+      spend,
+      done: run.done,
+      resultText: run.resultText,
+      events: [
+        ...missing,
+        { type: 'attempt-end', number: attempt.number, outcome, exitCode: null, strays },
+        settled ? { type: 'run-end', outcome: settled } : { type: 'note', text: describeNext(next) },
+      ],
+      at,
+    }),
+  )
+  deps.bus.publish(run.id)
+  if (ending) deps.notifications.wake()
+}
+
+const describeNext = (next: AttemptEnding['next']) => (next.kind === 'settle' ? '' : next.why)

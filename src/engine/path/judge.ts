@@ -1,0 +1,59 @@
+/** How an attempt ended: what its agent's adapter says, corrected by what we know better. */
+import type { AgentAdapter, StopCause } from '../../agents/adapter.ts'
+import type { Outcome } from '../../contract/outcome.ts'
+import { acquits, type ResumeEnd } from '../../core/continue/refused-resume.ts'
+import type { AttemptRecord, QuestionRecord } from '../../store/base/records.ts'
+import { readLimit } from '../obstacles/met-limit.ts'
+import type { SupervisionEnd } from '../supervise/supervision.ts'
+import { hasBegun, type Trace } from './trace.ts'
+
+export interface Exit {
+  exitCode: number | null
+  stderr: string
+  /** The agent lost its input. */
+  starved: boolean
+}
+
+export const exitOf = (end: SupervisionEnd, stderr: string): Exit => ({
+  exitCode: end.kind === 'exited' ? end.code : null,
+  starved: end.kind === 'exited' && end.starved,
+  stderr,
+})
+
+export function classify(
+  adapter: AgentAdapter,
+  { own: events, attempt, turnEnd }: Trace,
+  questions: readonly QuestionRecord[],
+  { starved, exitCode, stderr }: Exit,
+): Outcome {
+  const stopCause = attempt.stopCause as StopCause | null
+  const outcome = adapter.classify({ stopCause, exitCode, stderr, turnEnd, ...readLimit(events, stopCause) })
+  if (outcome.name !== 'completed') return outcome
+  const withdrawn = new Set(
+    events.flatMap(({ body }) => (body.type === 'question-cancel' ? [body.requestId] : [])),
+  )
+  // Its tool ended without an answer of ours, and the agent had not withdrawn the question.
+  const refusedByNobody = questions.some(
+    (q) => q.answer === null && q.closedAt && !withdrawn.has(q.ask.requestId),
+  )
+  if (!refusedByNobody && !starved) return outcome
+  // A CLI that loses its stdin takes its own question for refused, stops, and reports success.
+  return {
+    name: 'crashed',
+    message: 'the agent lost its input; if it was refused a tool, nobody refused it',
+  }
+}
+
+/** What decides whether a resume was refused; see core/continue/refused-resume.ts. */
+export const resumeEndOf = (trace: Trace, outcome: Outcome, { exitCode, starved }: Exit): ResumeEnd => ({
+  resumed: trace.attempt.resumed,
+  outcome,
+  stopCause: trace.attempt.stopCause,
+  exitCode,
+  starved,
+  begun: hasBegun(trace),
+})
+
+/** The attempt before, whose session was held to have refused its resume and is shown not to be the cause. */
+export const findAcquitted = ({ attempts, attempt }: Trace, end: ResumeEnd): AttemptRecord | undefined =>
+  attempts.find((before) => before.number === attempt.number - 1 && acquits(before, end))

@@ -1,0 +1,71 @@
+/** The purpose of a run that is for nothing but itself. The other purposes differ from it in what they say. */
+
+import type { Clock } from '../../core/clock.ts'
+import type { Store } from '../../store/store.ts'
+import { type AllowanceStore, payerOf, readPayersAllowance } from '../accounting/allowance.ts'
+import type { Persist } from '../base/persist.ts'
+import { NOTHING_FOUND, type RunPurpose } from '../base/purpose.ts'
+import { buildRun } from './build-run.ts'
+import { type ContextDeps, readSessionContext } from './context.ts'
+
+export type PlainDeps = ContextDeps & {
+  store: AllowanceStore & Pick<Store, 'takeInOutside'>
+  clock: Clock
+  persist: Persist
+  settings: { dryRun: boolean }
+}
+
+export function createPlainPurpose(deps: PlainDeps): RunPurpose {
+  const { store, clock, persist, settings } = deps
+  return {
+    name: 'run',
+    claims: () => true,
+    unattended: false,
+    afterLongWait: 'pause',
+
+    readContext: (run) => readSessionContext(deps, run),
+    planAgent: () => null,
+    rulesOf: () => null,
+    contextWindowOf: () => null,
+
+    readAllowance: (run) => readPayersAllowance(store, payerOf(run)),
+    raisableBudget: false,
+
+    beforeAttempt: async () => NOTHING_FOUND,
+    duringAttempt: async () => () => {},
+    afterAttempt: async () => [],
+    takeIn: (_, { session, turns }) =>
+      persist(() => store.takeInOutside({ session, conversation: null, turns, at: clock.now() })),
+
+    judge: (outcome) => outcome,
+    readEnding: async () => ({ turn: null, tier: null, notices: [] }),
+    afterSettled: async () => {},
+
+    readPauseNotices: async () => [],
+    tellOfQuestion: async () => {},
+
+    keepsProcess: () => true,
+    laterRun: async (before, { followUpId, prompt, promptId, at }) => ({
+      run: buildRun({
+        agent: before.agent,
+        model: before.model,
+        workDir: before.workDir,
+        prompt,
+        promptId,
+        request: {
+          permissions: before.request.permissions,
+          maxDurationMs: before.request.maxDurationMs,
+          maxResumes: before.request.maxResumes,
+          maxTurns: before.request.maxTurns,
+          turnsInAll: before.request.turnsInAll,
+          maxBudgetUsd: before.request.maxBudgetUsd,
+          ...(before.request.dryRun || settings.dryRun ? { dryRun: true } : {}),
+        },
+        sessionId: before.sessionId,
+        followUpId,
+        budgetOf: payerOf(before),
+        createdAt: at,
+      }),
+    }),
+  }
+}

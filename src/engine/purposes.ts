@@ -1,0 +1,27 @@
+/** The purposes that runs have, in the order in which they are asked. */
+import type { RunPurpose } from './base/purpose.ts'
+import { Purposes } from './base/purposes.ts'
+import { createTurnPurpose, type TurnPurposeDeps } from './conversations/purpose.ts'
+import { createFollowUpPurpose } from './follow-ups/purpose.ts'
+import { createJobPurpose, type JobPurposeDeps } from './jobs/purpose.ts'
+import { createPlainPurpose, type PlainDeps } from './path/plain.ts'
+import { createTierPurpose, type TierPurposeDeps } from './tiers/purpose.ts'
+
+export type PurposesDeps = PlainDeps & TurnPurposeDeps & JobPurposeDeps & TierPurposeDeps
+
+/** Makes further purposes, which are asked first. `plain` is what they may build on. */
+export type FurtherPurposes = (plain: RunPurpose) => readonly RunPurpose[]
+
+export function createPurposes(deps: PurposesDeps, further: FurtherPurposes = () => []): Purposes {
+  const plain = createPlainPurpose(deps)
+  return new Purposes(
+    [
+      ...further(plain),
+      createTurnPurpose(deps, plain),
+      createJobPurpose(deps, plain),
+      createTierPurpose(deps, plain),
+      createFollowUpPurpose(plain),
+    ],
+    plain,
+  )
+}

@@ -1,0 +1,14 @@
+import { RepriseError } from '../../contract/errors.ts'
+import type { RunId } from '../../contract/ids.ts'
+import type { RunRecord } from '../../store/base/records.ts'
+import type { Store } from '../../store/store.ts'
+
+/** Finds a run, or says that there is none. */
+export async function requireRun(store: Pick<Store, 'getRun'>, id: RunId): Promise<RunRecord> {
+  const run = await store.getRun(id)
+  if (run) return run
+  throw new RepriseError('not-found', `there is no run ${id}`, { hint: '`reprise runs` lists them.' })
+}
+
+export const alreadySettled = (run: RunRecord): RepriseError =>
+  new RepriseError('run-settled', `run ${run.id} has ended already`, { details: { state: run.state } })

@@ -1,0 +1,132 @@
+/** Runs, as the outside asks for them. */
+import type { RunId } from '../../contract/ids.ts'
+import type { Run } from '../../contract/run.ts'
+import { sayBehind } from '../../core/obstacle/words.ts'
+import type { RunRecord } from '../../store/base/records.ts'
+import type { Store } from '../../store/store.ts'
+import type { ProgressBus } from '../base/progress.ts'
+import { describeFollowUp } from '../follow-ups/describe.ts'
+import { type AdmitDeps, admitRun, newRun } from '../path/admit.ts'
+import { describeAttempt, describeEvent, describeRun } from '../path/describe.ts'
+import type { LiveRuns } from '../supervise/live-runs.ts'
+import { describeEscalation } from '../tiers/chain.ts'
+import { firstTierRun, refuseTierOptions, type TierRunDeps } from '../tiers/tier-run.ts'
+import type { RunEngine } from './api.ts'
+import { type CancelDeps, type CancelHooks, cancelRun } from './cancel.ts'
+import { alreadySettled, requireRun } from './require-run.ts'
+
+export type RunDeps = AdmitDeps &
+  TierRunDeps &
+  CancelDeps & {
+    store: DescribeStore &
+      Pick<
+        Store,
+        | 'hastenRun'
+        | 'answerQuestion'
+        | 'getEscalation'
+        | 'listAttempts'
+        | 'listFollowUps'
+        | 'listRuns'
+        | 'countRuns'
+        | 'listEvents'
+      >
+    bus: Pick<ProgressBus, 'subscribe'>
+    live: Pick<LiveRuns, 'get'>
+  }
+
+type DescribeStore = Pick<Store, 'getSession' | 'listPending' | 'findWaitingAhead'>
+
+const LISTED_PROMPT_CHARS = 500
+const MAX_FOLLOW_UPS = 1000
+
+/** A run as the outside sees it, with why it waits. */
+export async function describeWhole(store: DescribeStore, run: RunRecord): Promise<Run> {
+  const session = run.sessionId === null ? null : await store.getSession(run.sessionId)
+  const pending = run.state.at === 'running' ? await store.listPending(run.id) : []
+  const described = describeRun(run, session, pending)
+  if (run.state.at !== 'queued' || described.message !== null) return described
+  const ahead = await store.findWaitingAhead(run.id)
+  return ahead ? { ...described, message: sayBehind(ahead) } : described
+}
+
+type Runs = Pick<
+  RunEngine,
+  | 'admit'
+  | 'cancel'
+  | 'continueRun'
+  | 'answer'
+  | 'getRun'
+  | 'listRuns'
+  | 'countRuns'
+  | 'listEvents'
+  | 'onProgress'
+>
+
+export function createRuns(deps: RunDeps, hooks: CancelHooks): Runs {
+  const { store, clock, bus, live } = deps
+  const describe = (run: RunRecord) => describeWhole(store, run)
+  const show = async (id: RunId) => describe(await requireRun(store, id))
+  const requireOpen = async (id: RunId) => {
+    const run = await requireRun(store, id)
+    if (run.state.at === 'settled') throw alreadySettled(run)
+  }
+
+  return {
+    admit: async (request, idempotencyKey) => {
+      const { run, created } = await admitRun(deps, request, idempotencyKey, (asked, checked) => {
+        if (asked.tier !== undefined) return firstTierRun(deps, asked, checked)
+        refuseTierOptions(asked)
+        return newRun(deps, asked, checked)
+      })
+      hooks.wakeDispatcher()
+      return { run: await describe(run), created }
+    },
+
+    cancel: async (id) => show((await cancelRun(deps, hooks, id)).id),
+
+    continueRun: async (id) => {
+      await requireOpen(id)
+      await store.hastenRun(id, clock.now())
+      bus.publish(id)
+      hooks.wakeDispatcher()
+      return show(id)
+    },
+
+    answer: async (id, answer) => {
+      await requireOpen(id)
+      const question = await store.answerQuestion(id, answer, 'person', clock.now())
+      bus.publish(id)
+      // Stored is enough: if nobody supervises the attempt right now, whoever adopts it delivers the answer.
+      await live.get(id)?.deliverAnswer(question)
+      return show(id)
+    },
+
+    getRun: async (id) => {
+      const run = await requireRun(store, id)
+      const escalation = run.links.tier === null ? null : await store.getEscalation(id)
+      const followUps = await store.listFollowUps({ runId: id, limit: MAX_FOLLOW_UPS })
+      return {
+        ...(await describe(run)),
+        attempts: (await store.listAttempts(id)).map(describeAttempt),
+        escalation: escalation && describeEscalation(escalation),
+        followUps: followUps.items.toReversed().map(describeFollowUp),
+      }
+    },
+
+    listRuns: async (query) => {
+      const { items, nextCursor } = await store.listRuns(query)
+      // A page of long prompts must not be a gigabyte; the run itself has all of it.
+      const short = items.map((run) => ({ ...run, prompt: run.prompt.slice(0, LISTED_PROMPT_CHARS) }))
+      return { items: await Promise.all(short.map(describe)), nextCursor }
+    },
+    countRuns: store.countRuns,
+
+    listEvents: async (id, afterSeq, limit) => {
+      const events = await store.listEvents(id, { afterSeq, limit })
+      // A run that has events exists.
+      if (events.length === 0) await requireRun(store, id)
+      return events.map(describeEvent)
+    },
+    onProgress: (id, listener) => bus.subscribe(id, listener),
+  }
+}

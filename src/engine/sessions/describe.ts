@@ -1,0 +1,41 @@
+/** A session as the outside sees it. */
+import type { Session } from '../../contract/session.ts'
+import type { SessionRecord } from '../../store/base/records.ts'
+
+export interface SessionAges {
+  idleMs: number
+  maxAgeMs: number
+}
+
+export function describeSession(session: SessionRecord, ages: SessionAges, now: Date): Session {
+  return {
+    id: session.id,
+    agent: session.agent,
+    agentSessionId: session.agentSessionId,
+    workDir: session.workDir,
+    runtimeId: session.runtimeId,
+    agentVersion: session.runtime?.version ?? null,
+    state: sessionState(session, ages, now),
+    poison: session.poison?.message ?? null,
+    turns: session.turns,
+    resumes: session.resumes,
+    contextTokens: session.contextTokens,
+    contextWindow: session.contextWindow,
+    costUsd: session.costUsd,
+    createdAt: session.createdAt.toISOString(),
+    lastUsedAt: session.lastUsedAt.toISOString(),
+  }
+}
+
+/** Follows from what is stored and the time; nothing has to run for a session to expire. */
+function sessionState(
+  session: SessionRecord,
+  { idleMs, maxAgeMs }: SessionAges,
+  now: Date,
+): Session['state'] {
+  if (session.poison) return 'poisoned'
+  const age = now.getTime() - session.lastUsedAt.getTime()
+  if (age > maxAgeMs) return 'expired'
+  if (session.turns === 0) return 'created'
+  return age > idleMs ? 'paused' : 'active'
+}

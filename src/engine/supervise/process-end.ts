@@ -1,0 +1,72 @@
+/** Ends the process of an attempt: a farewell that the agent understands, then signals, each with time to act on it. */
+import type { AgentAdapter, StopCause } from '../../agents/adapter.ts'
+import { type AttemptDir, closeInput, deliver } from '../../process/attempt-dir.ts'
+import { endAttempt } from '../../process/ladder.ts'
+import type { ProcessIdentity } from '../../process/proc.ts'
+import type { AttemptRecord } from '../../store/base/records.ts'
+import type { Log } from '../base/log.ts'
+
+export interface ProcessEndDeps {
+  log: Log
+  settings: { termAfterMs: number; killAfterMs: number }
+}
+
+export interface ProcessEndInput {
+  attempt: AttemptRecord
+  adapter: AgentAdapter
+  dir: AttemptDir
+  keeper: ProcessIdentity
+}
+
+export class ProcessEnd {
+  readonly #deps: ProcessEndDeps
+  readonly #in: ProcessEndInput
+  readonly #onGone: () => void
+  #ladder: Promise<unknown> | null = null
+
+  constructor(deps: ProcessEndDeps, input: ProcessEndInput, onGone: () => void) {
+    this.#deps = deps
+    this.#in = input
+    this.#onGone = onGone
+  }
+
+  /** The process is being ended by force. */
+  get isForced(): boolean {
+    return this.#ladder !== null
+  }
+
+  /** Resolves when the process is gone, if it is being ended by force. */
+  async finished(): Promise<void> {
+    await this.#ladder
+  }
+
+  /**
+   * Tells the agent to leave. A message that cannot be written, because the disk is full, is left out: an agent that
+   * does not leave by itself is ended.
+   */
+  async sayFarewell(cause: StopCause | 'done'): Promise<void> {
+    const { adapter, attempt, dir } = this.#in
+    const { messages, closeInput: close } = adapter.farewell(cause)
+    try {
+      for (const message of messages) await deliver(dir, message)
+      if (close) await closeInput(dir)
+    } catch (error) {
+      this.#deps.log.warn({ attempt: attempt.id, error: String(error) }, 'could not say goodbye to the agent')
+    }
+  }
+
+  /** Begins to end the process by force. The first cause counts. */
+  force(cause: StopCause): void {
+    const { attempt, keeper, adapter } = this.#in
+    const { termAfterMs, killAfterMs } = this.#deps.settings
+    const speaks = adapter.farewell(cause).messages.length > 0
+    this.#ladder ??= endAttempt({
+      attemptId: attempt.id,
+      keeper,
+      farewell: () => this.sayFarewell(cause),
+      farewellMs: speaks ? termAfterMs : 0,
+      termMs: termAfterMs,
+      killMs: killAfterMs,
+    }).then(this.#onGone)
+  }
+}

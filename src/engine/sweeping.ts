@@ -1,0 +1,52 @@
+/** Removes from time to time what is kept for a while only. */
+import type { Clock } from '../core/clock.ts'
+import type { Store } from '../store/store.ts'
+import type { Log } from './base/log.ts'
+import type { Notifications } from './base/notifications.ts'
+import type { JobSettings } from './base/settings.ts'
+import type { Cooldowns } from './enforce/cooldowns.ts'
+import type { Checkpoints } from './jobs/checkpoints.ts'
+import type { Obstacles } from './obstacles/obstacles.ts'
+import { type SweepDeps, sweepSpool } from './path/sweep.ts'
+import { sweepArchive } from './sessions/archive.ts'
+
+export type SweepingDeps = SweepDeps & {
+  store: Pick<Store, 'forgetEvents'>
+  clock: Clock
+  log: Log
+  archive: string
+  obstacles: Pick<Obstacles, 'sweep'>
+  notifications: Pick<Notifications, 'sweep'>
+  checkpoints: Pick<Checkpoints, 'sweep'>
+  cooldowns: Pick<Cooldowns, 'sweep'>
+  settings: { jobs: Pick<JobSettings, 'keepCheckpointsMs' | 'keepArchiveMs'> }
+}
+
+const SWEEP_EVERY_MS = 3_600_000
+/** Longer than an event sent to a watch can be taken for known. */
+const KEEP_EVENTS_MS = 31 * 86_400_000
+
+/** Sweeps now and every hour. Returns what ends that. */
+export function startSweeping(deps: SweepingDeps): () => void {
+  const sweep = () => {
+    sweepOnce(deps).catch((error) => deps.log.warn({ error: String(error) }, 'sweeping failed'))
+  }
+  const timer = setInterval(sweep, SWEEP_EVERY_MS)
+  timer.unref()
+  sweep()
+  return () => clearInterval(timer)
+}
+
+async function sweepOnce(deps: SweepingDeps): Promise<void> {
+  const { store, clock, settings } = deps
+  const before = (ageMs: number) => new Date(clock.now().getTime() - ageMs)
+  await Promise.all([
+    sweepSpool(deps),
+    deps.obstacles.sweep(),
+    deps.notifications.sweep(),
+    deps.checkpoints.sweep(before(settings.jobs.keepCheckpointsMs)),
+    deps.cooldowns.sweep(),
+    store.forgetEvents(before(KEEP_EVENTS_MS)),
+    sweepArchive(deps.archive, settings.jobs.keepArchiveMs, clock.now()),
+  ])
+}

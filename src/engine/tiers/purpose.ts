@@ -1,0 +1,67 @@
+/** A tier: unattended, held to rules, told who it is, and perhaps followed by the next tier when it ends. */
+import type { EventOf } from '../../contract/events.ts'
+import { concludes, readRecommendation, signalSchema } from '../../core/escalation/signal.ts'
+
+import type { RunPurpose } from '../base/purpose.ts'
+import { type ContextDeps, readSessionContext } from '../path/context.ts'
+import { type BriefDeps, consumeHandoff, readTierBrief } from './brief.ts'
+import { readTierAllowance } from './budget.ts'
+import { readTierEnding, type TierEndingDeps } from './ending.ts'
+import { readPauseNotices } from './tell.ts'
+import { laterTierRun } from './tier-run.ts'
+import { requireChain, rulesOfTier } from './tiers.ts'
+
+export type TierPurposeDeps = ContextDeps &
+  BriefDeps &
+  TierEndingDeps & {
+    /** A tier waits for a person. */
+    onAsk: () => void
+  }
+
+export function createTierPurpose(deps: TierPurposeDeps, plain: RunPurpose): RunPurpose {
+  return {
+    ...plain,
+    name: 'tier',
+    claims: ({ links }) => links.tier !== null,
+    unattended: true,
+
+    readContext: async (run) => {
+      const environment = run.request.chain?.environment ?? null
+      const context = await readSessionContext(deps, run, { standing: environment })
+      return { ...context, readBrief: (facts) => readTierBrief(deps, context.run, facts) }
+    },
+    planAgent: (run) => {
+      const { tools, deniedTools = [] } = requireChain(deps, run).tier
+      return { tools: tools.filter((tool) => !deniedTools.includes(tool)), schema: signalSchema() }
+    },
+    rulesOf: ({ links }) => (links.tier === null ? null : rulesOfTier(deps, links.tier)),
+    contextWindowOf: ({ links }) =>
+      deps.settings.escalation.tiers.get(links.tier ?? 0)?.contextWindow ?? null,
+
+    readAllowance: (run) => readTierAllowance(deps.store, run),
+
+    afterAttempt: async (run, { tookPrompt }) => {
+      if (tookPrompt && run.links.parentRunId) await consumeHandoff(deps, run.id)
+      return []
+    },
+
+    judge: (outcome, exitCode) => concludes(outcome, exitCode),
+    readEnding: async ({ run, settled, attempt }) => ({
+      turn: null,
+      tier: settled && (await readTierEnding(deps, { run, settled, ending: attempt })),
+      notices: [],
+    }),
+    afterSettled: async (_, __, { tier }) => {
+      if (tier?.escalation.decision === 'ask') deps.onAsk()
+    },
+
+    readPauseNotices: (run, why) => readPauseNotices(deps, run, why),
+
+    keepsProcess: (_, end) => !wantsToEscalate(end),
+    laterRun: async (before, later) => ({ run: laterTierRun(deps, before, later) }),
+  }
+}
+
+/** A run that escalates ends now, whatever it has planned. */
+const wantsToEscalate = ({ structured, text }: EventOf<'turn-end'>) =>
+  readRecommendation({ structured, text: text ?? null, exitCode: null }).escalate === true

@@ -1,0 +1,48 @@
+/** Finds the configured tiers, and the tier and chain that a run belongs to. */
+import { RepriseError } from '../../contract/errors.ts'
+import type { Tier } from '../../core/escalation/tier.ts'
+import type { ChainLimits, RunRecord } from '../../store/base/records.ts'
+import type { EscalationSettings } from '../base/settings.ts'
+
+export interface TierSettings {
+  settings: { escalation: EscalationSettings }
+}
+
+export const highestTier = ({ settings }: TierSettings): number =>
+  Math.max(...settings.escalation.tiers.keys())
+
+export function requireTier({ settings }: TierSettings, number: number): Tier {
+  const tier = settings.escalation.tiers.get(number)
+  if (tier) return tier
+  const known = [...settings.escalation.tiers.keys()].join(', ')
+  throw new RepriseError('bad-request', `tier: there is no tier ${number}`, { hint: `Tiers: ${known}.` })
+}
+
+/** False if the tier of the run was taken out of the configuration since it began. */
+export const isConfigured = ({ settings }: TierSettings, { links }: RunRecord): boolean =>
+  links.tier !== null && settings.escalation.tiers.has(links.tier)
+
+/**
+ * The rules for an agent at the tier. If it was taken out of the configuration, its rules are not known any more: the
+ * agent has no tools left but those to report with.
+ */
+export const rulesOfTier = ({ settings }: TierSettings, number: number): Tier =>
+  settings.escalation.tiers.get(number) ?? { ...NO_TIER, number }
+
+const NO_TIER: Omit<Tier, 'number'> = {
+  name: 'no longer configured',
+  tools: [],
+  model: '',
+  prompt: null,
+  approval: true,
+  budgetUsd: null,
+  maxDurationMs: null,
+  contextWindow: null,
+}
+
+/** The tier that a run works at, and what holds for its whole chain. */
+export function requireChain(settings: TierSettings, run: RunRecord): { tier: Tier; chain: ChainLimits } {
+  const { chain } = run.request
+  if (run.links.tier === null || !chain) throw new Error(`run ${run.id} belongs to no chain`)
+  return { tier: requireTier(settings, run.links.tier), chain }
+}

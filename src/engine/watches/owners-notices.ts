@@ -1,0 +1,21 @@
+/** What people are told of a chain that belongs to a cycle: when it needs one of them. Its end is told by the cycle. */
+import type { PlannedNotification } from '../../core/notify/plan.ts'
+import type { EscalationRecord, RunRecord } from '../../store/base/records.ts'
+import type { Store } from '../../store/store.ts'
+import { type NoticeDeps, type ProgressDeps, readCycleNotices, readProgress } from './end.ts'
+
+export type OwnersNoticesDeps = ProgressDeps & NoticeDeps & { store: Pick<Store, 'getCycle' | 'getWatch'> }
+
+/** null: the run belongs to no cycle. */
+export async function readOwnersNotices(
+  deps: OwnersNoticesDeps,
+  { links }: RunRecord,
+  escalation: EscalationRecord,
+): Promise<PlannedNotification[] | null> {
+  if (!links.cycleId) return null
+  const cycle = escalation.decision === 'ask' ? await deps.store.getCycle(links.cycleId) : null
+  const watch = cycle && (await deps.store.getWatch(cycle.watchId))
+  if (!watch) return []
+  const progress = await readProgress(deps, cycle)
+  return readCycleNotices(deps, watch, cycle, { ...progress, asks: escalation })
+}

@@ -1,0 +1,152 @@
+/** What makes a watch fire besides its schedule: a person, or an event that another system sends. */
+import { createHash } from 'node:crypto'
+import { RepriseError } from '../../contract/errors.ts'
+import { CycleId } from '../../contract/ids.ts'
+import type { Triggered, WatchEvent } from '../../contract/watch.ts'
+import type { Clock } from '../../core/clock.ts'
+import { admitEvents } from '../../core/watch/admit-event.ts'
+import { keepPayload, readEvents } from '../../core/watch/alerts.ts'
+import type { Store } from '../../store/store.ts'
+import type { CycleRecord, WatchRecord } from '../../store/watches/records.ts'
+import type { EventDecision as StoredDecision } from '../../store/watches/watch-events.ts'
+import { requestKey } from '../base/request-key.ts'
+import type { WatchEngine } from './api.ts'
+import { requireWatch } from './require.ts'
+
+export interface TriggerDeps {
+  store: Pick<Store, 'findWatch' | 'findMade' | 'listUnfinishedCycles' | 'addCycle' | 'receiveEvents'>
+  clock: Clock
+}
+
+const EVENTS_PER_HOUR = 12
+const DEDUPE_MS = 3_600_000
+const MAX_EVENTS_PER_CYCLE = 100
+const MAX_QUEUED = 20
+
+/** `wake`: looks at what is due. */
+export function createTriggers(
+  { store, clock }: TriggerDeps,
+  wake: () => void,
+): Pick<WatchEngine, 'triggerWatch' | 'receiveEvents'> {
+  return {
+    triggerWatch: async (idOrName, { reason, payload }, idempotencyKey) => {
+      const watch = await requireWatch(store, idOrName)
+      const key = requestKey(idempotencyKey, { trigger: watch.id, reason, payload })
+      const made = key && (await store.findMade(key))
+      if (made !== null) return known(made as CycleId)
+      const before = await store.listUnfinishedCycles(watch.id)
+      if (before.length > MAX_QUEUED) {
+        throw new RepriseError('conflict', `${before.length} cycles of ${watch.name} are waiting already`, {
+          hint: `\`reprise watch show ${watch.name}\` shows what is going on.`,
+        })
+      }
+      const now = clock.now()
+      const id = CycleId.create(now)
+      const kept = payload === undefined ? null : keepPayload(payload)
+      if (kept?.ok === false) throw new RepriseError('bad-request', `payload: ${kept.problem}`)
+      const sent = { fingerprint: id, title: 'sent with the trigger', receivedAt: now.toISOString() }
+      const events: WatchEvent[] = kept ? [{ ...sent, payload: kept.payload }] : []
+      const cycle = await store.addCycle(
+        {
+          id,
+          watchId: watch.id,
+          trigger: 'person',
+          reason: reason ?? null,
+          events,
+          dueAt: now,
+          skip: null,
+        },
+        key,
+      )
+      // Another one with the same key was quicker.
+      if (cycle.id !== id) return known(cycle.id)
+      wake()
+      const waits = before.length > 0
+      return {
+        result: waits ? 'queued' : 'started',
+        cycleId: cycle.id,
+        message: waits ? 'it begins when the cycle before has ended' : 'it begins now',
+      }
+    },
+
+    receiveEvents: async (idOrName, payload): Promise<Triggered> => {
+      const watch = await requireWatch(store, idOrName)
+      if (watch.state === 'paused') {
+        throw new RepriseError('conflict', `watch ${watch.name} is paused`, {
+          hint: `\`reprise watch resume ${watch.name}\` lets it take events again.`,
+        })
+      }
+      const now = clock.now()
+      const read = readEvents(payload, now, sha256)
+      if (!read.ok) throw new RepriseError('bad-request', read.problem)
+      const { eventsPerHour = EVENTS_PER_HOUR, dedupeMs = DEDUPE_MS } = watch.definition
+      const { decision, cycle } = await store.receiveEvents(
+        watch.id,
+        read,
+        (facts) => {
+          const decided = admitEvents({
+            firing: read.firing,
+            known: facts.known,
+            openCycle: facts.open !== null,
+            queuedCycle: facts.queued && { eventCount: facts.queued.events.length },
+            recentStarts: facts.recentStarts,
+            limits: { eventsPerHour, dedupeMs, maxEventsPerCycle: MAX_EVENTS_PER_CYCLE },
+            now,
+          })
+          const cycleId = read.firing.flatMap((e) => facts.known.get(e.fingerprint)?.cycleId ?? [])[0] ?? null
+          return { ...toStore(decided, watch, facts.queued, now), decided, cycleId }
+        },
+        now,
+      )
+      const { decided } = decision
+      if (decided.kind === 'limited') {
+        throw new RepriseError('rate-limited', `watch ${watch.name} takes no more events for now`, {
+          hint: `At most ${eventsPerHour} cycles an hour are begun by events.`,
+          details: { retryAfterMs: decided.retryAfterMs },
+        })
+      }
+      if (cycle) wake()
+      if (decided.kind === 'known') {
+        const over = read.firing.length === 0
+        return {
+          result: over ? 'resolved' : 'known',
+          cycleId: decision.cycleId,
+          message: over ? 'nothing is wrong any more: no cycle is begun' : 'it is known already',
+        }
+      }
+      const result = ({ start: 'started', queue: 'queued', merge: 'merged' } as const)[decided.kind]
+      return { result, cycleId: cycle?.id ?? null, message: SAID[result] }
+    },
+  }
+}
+
+const SAID = {
+  started: 'a cycle begins',
+  queued: 'a cycle begins when the one before has ended',
+  merged: 'it was added to the cycle that is waiting',
+} as const
+
+const known = (cycleId: CycleId): Triggered => ({
+  result: 'known',
+  cycleId,
+  message: 'it was asked for before, with the same Idempotency-Key',
+})
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
+
+function toStore(
+  decided: ReturnType<typeof admitEvents>,
+  watch: WatchRecord,
+  queued: CycleRecord | null,
+  now: Date,
+): StoredDecision {
+  if (decided.kind === 'known' || decided.kind === 'limited') return { kind: 'nothing' }
+  if (decided.kind === 'merge' && queued) return { kind: 'merge', into: queued, events: decided.events }
+  const { events } = decided
+  const reason = events[0]?.title ?? null
+  const id = CycleId.create(now)
+  return {
+    kind: 'add',
+    cycle: { id, watchId: watch.id, trigger: 'event', reason, events, dueAt: now, skip: null },
+  }
+}

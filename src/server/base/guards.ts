@@ -1,0 +1,73 @@
+/**
+ * Who may call the daemon. Listening on loopback is no protection: any web page can send requests there, and DNS
+ * rebinding makes them look local. So the Host must be a name of this machine, an Origin must be the daemon's own, and
+ * every operation needs the token, unless the route table says otherwise. Events for watches: see hook-auth.ts.
+ */
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { MiddlewareHandler } from 'hono'
+import { RepriseError } from '../../contract/errors.ts'
+import { isLoopback } from '../../core/loopback.ts'
+
+export function guardHost(allowedHosts: readonly string[]): MiddlewareHandler {
+  const allowed = new Set(allowedHosts.map((host) => host.toLowerCase()))
+  return async (c, next) => {
+    const host = c.req.header('host') ?? ''
+    const name = hostName(host)
+    if (name === null || !(isLoopback(name) || allowed.has(name))) {
+      throw new RepriseError(
+        'forbidden-origin',
+        `Host ${JSON.stringify(host)} is not a name of this daemon`,
+        {
+          hint: 'Use http://127.0.0.1 or http://localhost with the port, or set server.host to the name you use.',
+        },
+      )
+    }
+    await next()
+  }
+}
+
+export function guardOrigin(): MiddlewareHandler {
+  return async (c, next) => {
+    const origin = c.req.header('origin')
+    const own = `http://${c.req.header('host')}`.toLowerCase()
+    // Browsers send no Origin with plain GET requests, but this header.
+    const crossSite = c.req.header('sec-fetch-site') === 'cross-site'
+    if (crossSite || (origin !== undefined && origin.toLowerCase() !== own)) {
+      throw new RepriseError('forbidden-origin', `requests from ${origin ?? 'other sites'} are refused`, {
+        hint: 'Only pages that the daemon itself serves may call it.',
+      })
+    }
+    await next()
+  }
+}
+
+export function guardToken(
+  token: string,
+  isOpen: (request: { method: string; path: string }) => boolean,
+): MiddlewareHandler {
+  const expected = digest(token)
+  return async (c, next) => {
+    if (!isOpen(c.req)) {
+      const [, shown] = /^Bearer +(\S+) *$/i.exec(c.req.header('authorization') ?? '') ?? []
+      if (shown === undefined || !timingSafeEqual(digest(shown), expected)) {
+        c.header('WWW-Authenticate', 'Bearer realm="reprise"')
+        throw new RepriseError(
+          'unauthorized',
+          shown === undefined ? 'the token is missing' : 'the token is wrong',
+          {
+            hint: 'Send "Authorization: Bearer <token>"; the token is in the file `token` in the daemon\'s home ($REPRISE_HOME, by default ~/.reprise).',
+          },
+        )
+      }
+    }
+    await next()
+  }
+}
+
+/** Digests have the same length for any input, so that comparing them takes the same time. */
+export const digest = (text: string) => createHash('sha256').update(text).digest()
+
+function hostName(host: string): string | null {
+  const [, bracketed, plain] = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::\d{1,5})?$/i.exec(host) ?? []
+  return (bracketed ?? plain)?.toLowerCase() ?? null
+}

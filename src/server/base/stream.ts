@@ -1,0 +1,107 @@
+/**
+ * Streams that the reader pulls. Nothing is produced before the reader has taken what was produced last, so a slow
+ * reader costs one page of memory however far it is behind, and nobody else notices it.
+ */
+
+/** One item as it is sent. */
+export interface StreamItem {
+  /** With this id the reader resumes after the item. */
+  id: string
+  event: string
+  data: unknown
+}
+
+export interface Encoding {
+  contentType: string
+  encode: (item: StreamItem) => string
+  /** Sent when there is nothing else to send, so that both ends notice a dead connection. */
+  heartbeat: string
+}
+
+const SSE: Encoding = {
+  contentType: 'text/event-stream; charset=utf-8',
+  encode: ({ id, event, data }) => `id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`,
+  heartbeat: ': still here\n\n',
+}
+
+const NDJSON: Encoding = {
+  contentType: 'application/x-ndjson; charset=utf-8',
+  encode: ({ data }) => `${JSON.stringify(data)}\n`,
+  heartbeat: '\n',
+}
+
+export function encodingFor(accept: string | undefined): Encoding {
+  return accept?.includes('application/x-ndjson') ? NDJSON : SSE
+}
+
+export const headersOf = ({ contentType }: Encoding) => ({
+  'Content-Type': contentType,
+  'X-Accel-Buffering': 'no',
+})
+
+export interface StreamOptions {
+  heartbeatMs: number
+  /** Ends all streams. */
+  signal: AbortSignal
+}
+
+export interface StreamContext {
+  encoding: Encoding
+  heartbeatMs: number
+  /** Aborted when the reader has left, or when all streams are to end. */
+  ended: AbortSignal
+}
+
+export function streamChunks(
+  produce: (context: StreamContext) => AsyncGenerator<string, void>,
+  encoding: Encoding,
+  { heartbeatMs, signal }: StreamOptions,
+): ReadableStream<Uint8Array> {
+  const gone = new AbortController()
+  const ended = AbortSignal.any([gone.signal, signal])
+  const chunks = produce({ encoding, heartbeatMs, ended })
+  const encoder = new TextEncoder()
+  return new ReadableStream<Uint8Array>(
+    {
+      pull: async (controller) => {
+        const { done, value } = await chunks.next()
+        if (done) controller.close()
+        else controller.enqueue(encoder.encode(value))
+      },
+      cancel: async () => {
+        gone.abort()
+        await chunks.return(undefined)
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+/**
+ * Waits for a notice that there may be something new. The notice only ends a wait; what is new is always looked up,
+ * so losing a notice costs time and nothing else. Call `rearm` before looking, and `wait` after.
+ */
+export function listenFor(subscribe: (listener: () => void) => () => void) {
+  let notice = Promise.withResolvers<true>()
+  const close = subscribe(() => notice.resolve(true))
+  return {
+    close,
+    rearm: () => {
+      notice = Promise.withResolvers<true>()
+    },
+    /** Resolves to true on a notice since `rearm`, to false after the time or when the stream has ended. */
+    wait: async (ms: number, ended: AbortSignal): Promise<boolean> => {
+      const { promise: idle, resolve } = Promise.withResolvers<false>()
+      const stop = () => resolve(false)
+      const timer = setTimeout(stop, ms)
+      ended.addEventListener('abort', stop, { once: true })
+      if (ended.aborted) stop()
+      try {
+        return await Promise.race([notice.promise, idle])
+      } finally {
+        clearTimeout(timer)
+        ended.removeEventListener('abort', stop)
+      }
+    },
+  }
+}
