@@ -44,6 +44,8 @@ export interface Account {
   /** Where the requests go, without credentials, and what that can be set by. */
   baseUrl: string
   baseUrlSetting: string
+  /** Where a connection can be tried; null: that is not known, or it goes through a proxy. */
+  connectsTo: string | null
   /** Tells accounts apart. It is hashed before it is kept: it may hold a key. */
   identity: string
 }

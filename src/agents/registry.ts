@@ -123,6 +123,7 @@ export class AgentRegistry {
       command: agent.command ?? agent.adapter.commands.join(', '),
       loggedIn: await agent.adapter.hasCredentials(agent.env),
       simulated: agent.simulated,
+      connectsTo: agent.adapter.account(agent.env).connectsTo,
     }
     try {
       const { path, version, runtimeId, capabilities } = await this.runtime(agent.name)

@@ -32,6 +32,12 @@ export const Agent = z
     capabilities: Capabilities.nullable(),
     loggedIn: z.boolean().nullable(),
     simulated: z.boolean().describe('The agent talks to the simulator instead of its vendor.'),
+    connectsTo: z
+      .string()
+      .nullable()
+      .describe(
+        'Where a connection to its model can be tried; null: that is not known, or it goes through a proxy.',
+      ),
   })
   .meta({ id: 'Agent' })
 export type Agent = z.infer<typeof Agent>

@@ -28,6 +28,9 @@ export const ContentBlock = z
           'How many characters of the content are cut off at the end. The events of the run have all of it.',
         ),
     }),
+    z
+      .object({ type: z.literal('memory-cleared') })
+      .describe('The agent has forgotten all that was said before (`/clear`).'),
   ])
   .meta({ id: 'ContentBlock' })
 export type ContentBlock = z.infer<typeof ContentBlock>
@@ -75,6 +78,13 @@ export const ConversationAgent = z.object({
   epoch: z.number().int().describe('Counts the changes to the history that this agent was given.'),
   session: SessionId.schema.nullable(),
   seenTurn: z.number().int().nullable().describe('The last turn that its session has seen.'),
+  clearedTurn: z
+    .number()
+    .int()
+    .nullable()
+    .describe(
+      'The turn in which its memory was cleared: it knows nothing older, and is not given it again; null: it never was.',
+    ),
 })
 
 export const Conversation = z

@@ -41,6 +41,7 @@ export const ESCALATION_REASONS = [
   'not-recommended',
   'no-recommendation',
   'failed',
+  'quarantined',
   'cancelled',
   'max-tier',
   'cooldown',

@@ -137,6 +137,7 @@ export const EventBody = z.discriminatedUnion('type', [
       .describe('How much of each limit is used, between 0 and 1.'),
   }).describe('`status` is `allowed`, `allowed_warning` or `rejected`; only the last one means a wait.'),
   kind('compaction', { preTokens: z.number().optional(), postTokens: z.number().optional() }),
+  kind('memory-clear', {}).describe('The agent has forgotten all that was said before (`/clear`).'),
   kind('background', { tasks: z.number().int() }).describe('How many sub-agents work in the background now.'),
   kind('turn-end', {
     outcome: Outcome,

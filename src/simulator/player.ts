@@ -58,6 +58,11 @@ export async function play(steps: readonly Step[], on: Performance): Promise<Pla
     played.usage = on.charge()
     on.writer.start({ id: newId('msg'), model: on.model, usage: played.usage })
   }
+  // As it is generated: a client that leaves in the middle pays for what there is by then.
+  const countOutput = (text: string) => {
+    outputTokens += tokensOf(text)
+    if (played.usage) played.usage.output_tokens = outputTokens
+  }
 
   for (const [index, step] of steps.entries()) {
     on.signal.throwIfAborted()
@@ -65,7 +70,7 @@ export async function play(steps: readonly Step[], on: Performance): Promise<Pla
       case 'text': {
         start()
         const text = on.fill(step.text)
-        outputTokens += tokensOf(text)
+        countOutput(text)
         on.writer.open({ type: 'text', text: '' })
         await deltas(chunks(text), step.paceMs, (piece) => ({ type: 'text_delta', text: piece }), on)
         on.writer.close()
@@ -74,7 +79,7 @@ export async function play(steps: readonly Step[], on: Performance): Promise<Pla
       case 'thinking': {
         start()
         const thinking = on.fill(step.thinking)
-        outputTokens += tokensOf(thinking)
+        countOutput(thinking)
         on.writer.open({ type: 'thinking', thinking: '', signature: '' })
         await deltas(chunks(thinking), 0, (piece) => ({ type: 'thinking_delta', thinking: piece }), on)
         on.writer.delta({ type: 'signature_delta', signature: newId('sig') })
@@ -85,7 +90,7 @@ export async function play(steps: readonly Step[], on: Performance): Promise<Pla
         start()
         const id = newId('toolu')
         const input = JSON.stringify(fillDeep(step.input, on.fill))
-        outputTokens += tokensOf(step.name + input)
+        countOutput(step.name + input)
         played.toolUseIds.push(id)
         stopReason = 'tool_use'
         on.writer.open({ type: 'tool_use', id, name: step.name, input: {} })
@@ -116,7 +121,6 @@ export async function play(steps: readonly Step[], on: Performance): Promise<Pla
         played.goesOn = Number.isFinite(step.times)
         if (left === 'last' && on.writer.started) played.rest = steps.slice(index + 1)
         played.status = on.writer.started ? 200 : undefined
-        if (played.usage) played.usage.output_tokens = outputTokens
         if (step.do === 'cut') {
           if (on.writer.started) await delay(CUT_DELAY_MS, undefined, { signal: on.signal })
           await on.writer.cut()

@@ -52,6 +52,7 @@ import { admitRun } from './runs/admit-run.ts'
 import * as attempts from './runs/attempts.ts'
 import type { EventBatch } from './runs/event-batch.ts'
 import * as events from './runs/events.ts'
+import * as prices from './runs/price-attempt.ts'
 import * as questions from './runs/questions.ts'
 import * as runs from './runs/runs.ts'
 import * as sessions from './runs/sessions.ts'
@@ -99,6 +100,10 @@ export interface Store extends Watching {
   addEvents: (attempt: AttemptRecord, events: readonly EventBody[], at: Date) => Promise<void>
   setStopCause: (attempt: AttemptRecord, cause: string, message: string, at: Date) => Promise<boolean>
   endAttempt: (ending: AttemptEnding) => Promise<void>
+  /** Attempts that have ended without a price. */
+  listUnpriced: () => Promise<AttemptRecord[]>
+  /** Gives one of them its price; changes nothing if it has one. */
+  priceAttempt: (attempt: AttemptRecord, costUsd: number) => Promise<void>
   takeOver: (attempt: AttemptRecord, at: Date) => Promise<AttemptRecord>
   listAttempts: (runId: RunId) => Promise<AttemptRecord[]>
   listOpenAttempts: () => Promise<AttemptRecord[]>
@@ -308,6 +313,8 @@ export function createStore(
       write((tx) => attempts.setStopCause(tx, attempt, cause, message, at)),
     endAttempt: (ending) => write((tx) => attempts.endAttempt(tx, ending)),
     takeOver: (attempt, at) => write((tx) => attempts.takeOver(tx, attempt, at)),
+    listUnpriced: () => prices.listUnpriced(reader),
+    priceAttempt: (attempt, costUsd) => write((tx) => prices.priceAttempt(tx, attempt, costUsd)),
     listAttempts: (runId) => attempts.listAttempts(reader, runId),
     listOpenAttempts: () => attempts.listOpenAttempts(reader),
     findAttemptEnd: (id) => attempts.findAttemptEnd(reader, id),

@@ -42,6 +42,8 @@ type Step =
   | { do: 'settle' }
   /** From the question to the answer, after all that waits. */
   | { do: 'turn'; agent: number; compacts: boolean; command: boolean }
+  /** A turn that empties the agent's memory, after all that waits. */
+  | { do: 'clear'; agent: number }
   /**
    * `accepted`: the agent reported that it took the question. `recorded`: its session has the question. `again`: there is
    * to be another attempt.
@@ -94,6 +96,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     }),
     weight: 2,
   },
+  { arbitrary: fc.record({ do: fc.constant('clear' as const), agent: fc.nat(2) }), weight: 1 },
   { arbitrary: fc.record({ do: fc.constant('instruct' as const), removed: seldom }), weight: 1 },
   { arbitrary: fc.record({ do: fc.constant('rename' as const) }), weight: 1 },
   { arbitrary: fc.record({ do: fc.constant('move' as const), at: fc.nat(3) }), weight: 1 },
@@ -154,6 +157,7 @@ interface Ending {
   again: boolean
   compacts: boolean
   command: boolean
+  clears: boolean
 }
 
 const FINISHED: Ending = {
@@ -163,6 +167,7 @@ const FINISHED: Ending = {
   again: false,
   compacts: false,
   command: false,
+  clears: false,
 }
 
 /** What a compaction leaves of a session: what was talked about, and nothing that was said beside it. */
@@ -185,6 +190,10 @@ class Play {
   readonly #repeated = new Set<string>()
   /** What was said in sessions by hand. */
   readonly #byHand = new Map<string, OutsideTurn[]>()
+  /** The same, with what was said in sessions that were cleared since. */
+  readonly #everByHand = new Map<string, OutsideTurn[]>()
+  /** Runs that emptied the memory of their agent. */
+  readonly #clearing = new Set<string>()
   readonly id = ConversationId.create(new Date())
   #running: Running | null = null
   #words = 0
@@ -258,6 +267,11 @@ class Play {
         await this.step({ do: 'say', agent: s.agent })
         await this.#start(null)
         return this.#end({ ...FINISHED, ...s })
+      case 'clear':
+        await this.settle()
+        await this.step({ do: 'say', agent: s.agent })
+        await this.#start(null)
+        return this.#end({ ...FINISHED, command: true, clears: true })
       case 'edit':
         await this.#edit(s.at)
         return
@@ -294,16 +308,15 @@ class Play {
     const memory = this.#sessions.get(session)
     const [text, answer] = [this.#word(), this.#word()]
     this.#sessions.set(session, `${memory}\n${text}\n${answer}`)
-    this.#byHand.set(session, [
-      ...(this.#byHand.get(session) ?? []),
-      {
-        id: randomUUID(),
-        text,
-        answer: [{ type: 'text', text: answer }],
-        saidAt: this.#now(),
-        inSession: !forked,
-      },
-    ])
+    const turn: OutsideTurn = {
+      id: randomUUID(),
+      text,
+      answer: [{ type: 'text', text: answer }],
+      saidAt: this.#now(),
+      inSession: !forked,
+    }
+    for (const said of [this.#byHand, this.#everByHand])
+      said.set(session, [...(said.get(session) ?? []), turn])
   }
 
   /** What is found in the session's file. The run as it is then. */
@@ -453,7 +466,15 @@ class Play {
       newSession: resumed ? null : used,
       place,
       revision: context.revision,
-      events: () => [],
+      events: (number) => [
+        {
+          type: 'attempt-start',
+          number,
+          agentSessionId: used.agentSessionId,
+          resumed: resumed !== null,
+          carry: decision.carry,
+        },
+      ],
     })
     expect(attempt === null).toBe(changed)
     if (attempt === null) return this.#start(null)
@@ -470,16 +491,17 @@ class Play {
   }
 
   /** What follows a process that is gone. One that was cancelled meanwhile has not completed. */
-  async #end({ accepted, recorded, outcome, again, compacts, command }: Ending): Promise<void> {
+  async #end({ accepted, recorded, outcome, again, compacts, command, clears }: Ending): Promise<void> {
     if (!this.#running) return
     const { attempt, heard, before, run: asked } = this.#running
     this.#running = null
     // A command that the agent answers by itself drops what was added to it. If that was something that others had said,
     // it is told with the next message, and the command once more with it: it was said after that.
-    const repeats = command && /Since your last turn/.test(heard.slice(before.length))
+    const repeats = command && !clears && /Since your last turn/.test(heard.slice(before.length))
     if (repeats) for (const word of [asked.prompt, `w${this.#words + 1}.`]) this.#repeated.add(word)
     if (recorded) this.#record(attempt, command ? `${before}\n${asked.prompt}` : heard)
-    if (accepted) await this.#speak(attempt, recorded, compacts)
+    if (clears) await this.#clear(attempt)
+    else if (accepted) await this.#speak(attempt, recorded, compacts)
     const run = (await store.getRun(attempt.runId))!
     const outdated = attempt.number <= run.outdatedAttempts
     const ended: Outcome = run.cancelRequested ? { name: 'cancelled', message: '' } : outcome
@@ -502,20 +524,20 @@ class Play {
       exitCode: 0,
       costUsd: 0,
       session: {
-        agentSessionId: null,
+        // It goes on in another file.
+        agentSessionId: clears ? randomUUID() : null,
         turns: accepted ? 1 : 0,
         told: known.standing ? { told: attempt.told, compacted: compacts && recorded } : null,
         poison: null,
         contextTokens: null,
         contextWindow: null,
-        costUsd: 0,
       },
       spend: run.spend,
       resultText: null,
       strikes: ended.name === 'crashed' ? 1 : 0,
       done: { modelCalls: 0, toolCalls: 0, refusals: 0 },
       next: goesOn ? { kind: 'retry', notBefore: at, why: '' } : { kind: 'settle', outcome: ended },
-      events: [],
+      events: [{ type: 'attempt-end', number: attempt.number, outcome: ended, exitCode: 0, strays: 0 }],
       turn: await readTurnEnding(
         { store, clock, redactor: NOTHING_TO_REDACT },
         {
@@ -549,6 +571,18 @@ class Play {
       { type: 'prompt-accept', messageId: attempt.promptId },
       { type: 'text-end', text: said },
       ...(compacts && recorded ? [{ type: 'compaction' as const }] : []),
+    ]
+    await store.advanceAttempt(attempt, EventBatch.of(events), 1, this.#now(), { urgent: true })
+  }
+
+  /** The agent begins another file, which has nothing of the old one. */
+  async #clear(attempt: AttemptRecord): Promise<void> {
+    this.#clearing.add(attempt.runId)
+    this.#sessions.set(attempt.sessionId, '')
+    this.#byHand.delete(attempt.sessionId)
+    const events: EventBody[] = [
+      { type: 'prompt-accept', messageId: attempt.promptId },
+      { type: 'memory-clear' },
     ]
     await store.advanceAttempt(attempt, EventBatch.of(events), 1, this.#now(), { urgent: true })
   }
@@ -597,7 +631,7 @@ class Play {
     // then: only within each session, and among what was said through us, is there an order to compare.
     const outside = new Set(words(messages.filter((m) => m.origin === 'outside')))
     const sessionOf = new Map(
-      [...this.#byHand.values()].flatMap((turns, session) =>
+      [...this.#everByHand.values()].flatMap((turns, session) =>
         turns.flatMap(({ text, answer }) =>
           [text, ...answer.flatMap((b) => (b.type === 'text' ? [b.text] : []))].map(
             (w) => [w, session] as const,
@@ -610,8 +644,19 @@ class Play {
     const grouped = (list: readonly string[]) =>
       list.toSorted((a, b) => (place(a) === place(b) ? 0 : place(a) - place(b)))
     const inFront = grouped(all)
-    const boundary = before.findLastIndex((m) => m.role === 'assistant' && m.agent !== run.agent)
-    const due = this.#scope === 'shared' ? before : before.slice(boundary + 1)
+    const cleared = before.findLast(
+      (m) =>
+        m.role === 'assistant' &&
+        m.agent === run.agent &&
+        m.editedAt === null &&
+        this.#clearing.has(m.runId ?? ''),
+    )
+    const known = before.filter(({ turn }) => turn > (cleared?.turn ?? 0))
+    const boundary = known.findLastIndex((m) => m.role === 'assistant' && m.agent !== run.agent)
+    const due = this.#scope === 'shared' ? known : known.slice(boundary + 1)
+    // What came before its memory was cleared is not brought back.
+    const forgotten = words(before.filter((m) => !known.includes(m)))
+    expect(inFront.filter((word) => forgotten.includes(word))).toEqual([])
     // Everything due is there, once, in order; the question comes last.
     const expected = [...grouped(words(due).filter((word) => !this.#unheld.has(word))), run.prompt]
     expect(inFront.filter((word) => expected.includes(word))).toEqual(expected)
@@ -619,6 +664,8 @@ class Play {
     // own earlier turns, from before the boundary: they are part of the conversation.) What earlier attempts at the
     // same question said will be part of its answer.
     const own = this.#said.get(run.id) ?? []
+    // They have been seen: the agent knows all of them, from its session or because it is told.
+    expect(own.filter((word) => !heard.includes(word))).toEqual([])
     const allowed = [...words(before), run.prompt, ...own]
     expect(inFront.filter((word) => !allowed.includes(word))).toEqual([])
   }
@@ -626,6 +673,25 @@ class Play {
 
 /** Sequences that were answered wrongly once. */
 const FOUND_ONCE: Step[][] = [
+  // An agent joins, its memory is cleared, and all of that is taken back: it must be told what came before it joined.
+  [
+    { do: 'turn', agent: 0, compacts: false, command: false },
+    { do: 'turn', agent: 2, compacts: false, command: false },
+    { do: 'clear', agent: 2 },
+    { do: 'drop', at: 1, agent: 0 },
+    { do: 'turn', agent: 2, compacts: false, command: false },
+  ],
+  // The memory of an agent is cleared, then its session cannot be resumed.
+  [
+    { do: 'turn', agent: 1, compacts: false, command: false },
+    { do: 'turn', agent: 0, compacts: false, command: false },
+    { do: 'clear', agent: 0 },
+    { do: 'turn', agent: 1, compacts: false, command: false },
+    { do: 'upgrade', by: -1 },
+    { do: 'turn', agent: 0, compacts: false, command: false },
+    { do: 'edit', at: 0, agent: 0 },
+    { do: 'turn', agent: 0, compacts: false, command: false },
+  ],
   // A turn is tried again after its conversation was moved while it ran.
   [
     { do: 'say', agent: 0 },
@@ -642,6 +708,23 @@ const FOUND_ONCE: Step[][] = [
     { do: 'start', raced: null, at: 0 },
     { do: 'crash', accepted: true, recorded: false, again, compacts: false },
     { do: 'turn', agent: 0, compacts: false, command: false },
+  ]),
+  // Two attempts in a row die before their session has anything of them: the third knows what both have said. The second
+  // may also have said nothing, or the first may have been recorded and those after it not.
+  ...[
+    [false, false, true],
+    [false, false, false],
+    [true, false, true],
+  ].map(([first, second, speaks]): Step[] => [
+    { do: 'turn', agent: 0, compacts: false, command: false },
+    { do: 'say', agent: 0 },
+    { do: 'start', raced: null, at: 0 },
+    { do: 'crash', accepted: true, recorded: first!, again: true, compacts: false },
+    { do: 'start', raced: null, at: 0 },
+    { do: 'crash', accepted: speaks!, recorded: second!, again: true, compacts: false },
+    { do: 'start', raced: null, at: 0 },
+    { do: 'crash', accepted: speaks!, recorded: second!, again: true, compacts: false },
+    { do: 'settle' },
   ]),
   // What a turn was told that is asked again is edited while it runs in a new session.
   [

@@ -123,6 +123,7 @@ describe('agents', () => {
     },
     loggedIn: true,
     simulated: false,
+    connectsTo: null,
   }
   const statusOf = (...agents: Agent[]) => checkAgents(agents).map((check) => check.status)
 

@@ -1,5 +1,6 @@
+import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createCli } from './cli.ts'
@@ -286,6 +287,28 @@ describe('doctor', () => {
     }
     expect(stdout).toMatch(/^warn agent claude .*simulator/m)
     expect(existsSync(fresh.home)).toBe(false)
+    await fresh.close()
+  })
+
+  test('tries the connection of each agent to its model, and sends nothing', async () => {
+    let received = 0
+    const server = createServer((socket) => socket.on('data', (data) => (received += data.length)))
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    const { port } = server.address() as AddressInfo
+    const url = `http://127.0.0.1:${port}`
+    const fresh = createCli({ ANTHROPIC_API_KEY: 'made-up', ANTHROPIC_BASE_URL: url, NO_PROXY: '127.0.0.1' })
+    const well = await fresh.run(['doctor'])
+    expect(well.stdout).toContain(`ok   connection   ${url} can be reached (for claude)`)
+    expect(well.code).toBe(0)
+    expect(received).toBe(0)
+    // Nobody speaks TLS there.
+    const env = { ANTHROPIC_BASE_URL: `https://127.0.0.1:${port}` }
+    server.once('connection', (socket) => socket.destroy())
+    expect((await fresh.run(['doctor'], { env })).stdout).toMatch(/^fail connection .*cannot be reached/m)
+    await new Promise((closed) => server.close(closed))
+    const away = await fresh.run(['doctor'])
+    expect(away.stdout).toMatch(/^fail connection .*ECONNREFUSED\n.*ANTHROPIC_BASE_URL/m)
+    expect(away.code).toBe(1)
     await fresh.close()
   })
 

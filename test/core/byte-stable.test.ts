@@ -24,6 +24,7 @@ const input: ComposeInput = {
     toolsSincePrompt: [],
     work: [{ kind: 'tool', name: 'Bash', input: 'make', ending: 'done', output: 'built' }],
     saying: 'one, two',
+    saidSincePrompt: 'one, two',
     promptRecorded: false,
   },
 }

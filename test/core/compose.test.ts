@@ -35,6 +35,7 @@ const interrupted = (change: Partial<Interruption> = {}): Interruption => ({
   toolsSincePrompt: TOOLS,
   work: (change.tools ?? TOOLS).map((tool) => stepOf(tool)),
   saying: null,
+  saidSincePrompt: null,
   promptRecorded: true,
   ...change,
 })
@@ -133,7 +134,7 @@ describe('a resumed session', () => {
 
   it.each<[string, Partial<Interruption>, RegExp]>([
     ['a tool', { toolsSincePrompt: TOOLS.slice(1) }, /make test.*: failed\n.*make deploy.*: outcome unknown/],
-    ['words', { toolsSincePrompt: [], saying: 'one, two' }, /<said>one, two<\/said>/],
+    ['words', { toolsSincePrompt: [], saidSincePrompt: 'one, two' }, /<said>one, two<\/said>/],
   ])(
     'whose transcript lacks the prompt is given it, and told of the work begun on it: %s',
     (_, seen, told) => {
@@ -303,6 +304,7 @@ describe('with any facts and texts', () => {
       fc.record({
         how: tagged('how'),
         saying: fc.option(tagged('saying')),
+        saidSincePrompt: fc.constant(null),
         promptRecorded: fc.boolean(),
         toolsSincePrompt: fc.constant([]),
         tools: several(4, (i) =>

@@ -108,9 +108,11 @@ describe('tokens', () => {
     expect(spend).toMatchObject({ usage: usage(33, 11), costUsd: 1.75, estimated: false })
   })
 
-  it('of an agent that reports no models are those of its usage', () => {
-    const spend = computeSpend([call('a', usage(10, 1)), { type: 'turn-end', usage: usage(10, 4) }])
-    expect(spend).toMatchObject({ usage: usage(10, 4), costUsd: 0 })
+  it('of an agent that reports no models are those of its usage, at the price that is known, if one is', () => {
+    const events: SpendEvent[] = [call('a', usage(10, 1)), { type: 'turn-end', usage: usage(10, 4) }]
+    expect(computeSpend(events)).toMatchObject({ usage: usage(10, 4), costUsd: null })
+    const priced = { usage: usage(10, 4), costUsd: 15, estimated: true }
+    expect(computeSpend(events, { haiku: 0.5 })).toMatchObject(priced)
   })
 
   it('are not counted twice where both usage and models are there', () => {
@@ -129,6 +131,19 @@ describe('cost of a process that died before it could report', () => {
     expect(spend.estimated).toBe(true)
     expect(spend.costUsd).toBeCloseTo((0.4 / 20) * weight, 10)
     expect(spend.usage).toEqual(call2)
+  })
+
+  it('has the output that was streamed of a call that was cut off', () => {
+    const streamed = (chars: number, nested = false): SpendEvent => ({ type: 'output', chars, nested })
+    const cut = [call('a', usage(100, 1)), streamed(400), streamed(9999, true)]
+    expect(computeSpend(cut, { haiku: 0.5 })).toMatchObject({ usage: usage(100, 100), costUsd: 300 })
+    const whole: SpendEvent = {
+      type: 'model-call',
+      messageId: 'a',
+      usage: { outputTokens: 80 },
+      nested: false,
+    }
+    expect(computeSpend([...cut, whole]).usage).toEqual(usage(100, 80))
   })
 
   it('comes on top of what earlier turns of the process reported', () => {

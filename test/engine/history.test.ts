@@ -82,16 +82,29 @@ it.each<[string, EventBody[][], string | null]>([
   ],
   ['of an earlier run, once', [[start(), delta('al'), text('all'), delta('mo'), crashed], []], 'all\nmo'],
   [
-    'of the newest only',
+    'of all in a row that came to no end',
     [
-      [start(), delta('old'), crashed],
-      [start(), delta('new'), crashed],
+      [start(), delta('done'), text('done'), tool, crashed],
+      [start(), delta('first'), crashed],
+      [start(), crashed],
+      [start(), delta('second'), crashed],
     ],
-    'new',
+    'first\nsecond',
   ],
   ['not what compacting printed', [[start({ makesRoom: true }), text('Compacted'), crashed]], null],
 ])('what it was saying: %s', async (_, runs, saying) => {
   expect((await read(...runs)).saying).toBe(saying)
+})
+
+it('what was said since the prompt was taken, whatever came between', async () => {
+  const { saidSincePrompt, saying } = await read(
+    [start(), text('before'), crashed],
+    [start(), taken(), text('one'), crashed],
+    [start(), taken(), delta('two'), crashed],
+    [start(), text('three'), tool, crashed],
+  )
+  expect(saidSincePrompt).toBe('one\ntwo\nthree')
+  expect(saying).toBeNull()
 })
 
 it('what compacting printed is no work', async () => {

@@ -54,13 +54,15 @@ class Night {
   obstacles!: Obstacles
   readonly #parts: ConstructorParameters<typeof Obstacles>[0]
 
-  static async begin(config: object = {}): Promise<Night> {
+  /** `firstContact`: the address has never answered. */
+  static async begin(config: object = {}, { firstContact = false } = {}): Promise<Night> {
     const dir = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'reprise-night-'))
     const store = await openSqliteStore(join(dir, 'reprise.db'), T0, { commitWindowMs: 0 })
     onTestFinished(async () => {
       await store.close()
       rmSync(dir, { recursive: true, force: true })
     })
+    if (!firstContact) await store.putFact('answered:http://model', T0.toISOString())
     const night = new Night(store, config)
     await night.restart()
     return night
@@ -496,7 +498,7 @@ it('a paused cycle goes on when the model is back, with the time that it had lef
 })
 
 it('says of an account that never answered that it is probably a mistake of set-up; not of one that did', async () => {
-  const night = await Night.begin()
+  const night = await Night.begin({}, { firstContact: true })
   night.model = () => OUTAGE
   await night.store.admitRun(night.run())
   await night.step()
@@ -515,6 +517,39 @@ it('says of an account that never answered that it is probably a mistake of set-
     'why',
     expect.stringMatching(/^outage since/),
   )
+})
+
+it('an address that never answered is left to a person after a few tries; one that did is waited for', async () => {
+  const night = await Night.begin({}, { firstContact: true })
+  night.model = () => OUTAGE
+  const job = await night.addJob()
+  const first = (await night.store.admitRun(night.run())).run.id
+  await night.step()
+  const second = (await night.store.admitRun(night.run())).run.id
+  await night.playUntil()
+  expect(night.now.getTime()).toBeGreaterThan(night.after(MINUTE / 2).getTime())
+  expect(night.now.getTime()).toBeLessThan(night.after(4 * MINUTE).getTime())
+  expect(night.played.length).toBeLessThanOrEqual(6)
+  expect(await night.store.getJob(job)).toMatchObject({ state: 'paused', attention: 'outage' })
+  for (const id of [first, second])
+    expect((await night.store.getRun(id))?.state).toMatchObject({
+      paused: true,
+      why: expect.stringMatching(
+        /^paused: .*(tried \d times|others have tried).*http:\/\/model has never answered.*does not try again by itself.*reprise runs continue/,
+      ),
+    })
+  // Mended, one that is made to go on takes the others with it.
+  night.model = () => null
+  await night.store.hastenRun(second, night.now)
+  await night.playUntil()
+  expect((await night.store.getRun(first))?.state).toMatchObject({ outcome: { name: 'completed' } })
+  // With other credentials the address is still one that has answered.
+  night.identity = 'another'
+  await night.restart()
+  night.model = () => OUTAGE
+  const later = (await night.store.admitRun(night.run())).run.id
+  await night.playUntil(async () => night.now > night.after(60 * MINUTE))
+  expect((await night.store.getRun(later))?.state).toMatchObject({ at: 'queued', paused: false })
 })
 
 it('of a paused run at a tier people are told, once', async () => {

@@ -6,9 +6,11 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, expect, it } from 'vitest'
 import type { RunDetail } from '../../src/contract/run.ts'
+import { identify, readMarker } from '../../src/process/proc.ts'
+import { loggingAgent } from '../support/agents.ts'
 import { sayByHand } from '../support/by-hand.ts'
 import { Chat } from '../support/chat.ts'
-import { REPRISE, World } from '../support/world.ts'
+import { REPRISE, until, World } from '../support/world.ts'
 
 let world: World
 let second: ChildProcess | null = null
@@ -82,6 +84,67 @@ it('a daemon on a copy of the home leaves the agent of the original alone, and r
   expect(theirs).toMatchObject({ outcome: 'completed', resumed: false, freshReason: 'session-in-use' })
   world.simulator.release('ours')
   expect(await world.settled(held.id)).toMatchObject({ outcome: 'completed', attemptCount: 1 })
+})
+
+it('two daemons that begin in one session at the same moment: the later agent gives way, and knows both', async () => {
+  world = await World.create({
+    name: 'both',
+    rules: [
+      {
+        when: '/^(?!.*so far).*(ours|theirs)$/s',
+        reply: [{ text: 'We begin.' }, { hold: 'both' }, ' And end.'],
+      },
+      { reply: 'Noted.' },
+    ],
+  })
+  const agent = await loggingAgent(world)
+  await world.configure({ agents: { claude: { model: 'haiku', command: agent.command } } })
+  await world.startDaemon()
+  const { session } = await world.run({ prompt: 'remember heliotrope' })
+  const api = await secondDaemon(copyHome())
+  // Neither agent begins before both have been started, so that neither daemon can have seen the other's.
+  const started = join(world.dir, 'started')
+  await agent.beforeTurn(
+    `touch "${started}.$$"; while [ "$(ls "${started}".* | wc -l)" -lt 2 ]; do sleep 0.05; done`,
+  )
+  const ours = await world.createRun({ prompt: 'ours', sessionId: session! })
+  const theirs = await api('POST', '/api/runs', {
+    workDir: world.workDir,
+    prompt: 'theirs',
+    sessionId: session,
+  })
+  const bothHeld = () => world.simulator.requests().filter(({ heldAt }) => heldAt === 'both').length === 2
+  await until(bothHeld, 'both agents', 40_000)
+  const startOf = (pid: number) => Number(identify(pid)?.startTicks)
+  const agents = world
+    .processes()
+    .filter(({ command }) => /claude.* -p /.test(command) && !/keeper/.test(command))
+    .map(({ pid }) => ({ pid, attempt: readMarker(pid) }))
+    .sort((a, b) => startOf(a.pid) - startOf(b.pid) || a.pid - b.pid)
+  expect(agents).toHaveLength(2)
+
+  // Only one of them ends before the model goes on.
+  const read = async () => [await world.getRun(ours.id), await api('GET', `/api/runs/${theirs.id}`)]
+  const gaveWay = await until(
+    async () => (await read()).find(({ state }) => state === 'settled'),
+    'one to give way',
+    40_000,
+  )
+  expect(gaveWay.attempts.map(({ outcome, freshReason }) => [outcome?.name, freshReason])).toEqual([
+    ['session-busy', null],
+    // By which agent wrote to the session's file first it is also seen as forked.
+    ['completed', expect.stringMatching(/^(session-in-use|transcript-forked)$/)],
+  ])
+  expect(gaveWay.attempts[0]?.id).toBe(agents[1]?.attempt)
+  const told = JSON.stringify(world.simulator.requests().findLast((r) => r.kind === 'main')?.messages)
+  for (const words of ['remember heliotrope', 'ours', 'theirs']) expect(told).toContain(words)
+
+  world.simulator.release('both')
+  await settledBy(api, theirs.id)
+  const other = (await Promise.all([world.settled(ours.id), api('GET', `/api/runs/${theirs.id}`)])).find(
+    ({ id }) => id !== gaveWay.id,
+  )
+  expect(other).toMatchObject({ outcome: 'completed', attemptCount: 1, resumed: true })
 })
 
 it('nor does it end that agent when it cannot read what it prints', async () => {

@@ -9,7 +9,7 @@ import type { RunDetail } from '../../src/contract/run.ts'
 import { createCli } from '../cli/cli.ts'
 import { Chat } from '../support/chat.ts'
 import { FIXED, report, results, TASK } from '../support/incident.ts'
-import { createJob, jobIs, runJob } from '../support/jobs.ts'
+import { createJob, jobEnds, jobIs, runJob } from '../support/jobs.ts'
 import { until, World } from '../support/world.ts'
 
 const ALL = process.env.REPRISE_TEST_ALL !== undefined
@@ -170,7 +170,7 @@ it('a limit: the others do not run into it; one tries when a person says so, and
   await cli.close()
 }, 240_000)
 
-it('a connection that never worked: told within seconds as a mistake of set-up; taken back, or gone on with', async () => {
+it('a connection that never worked: told within seconds, paused after a few tries, gone on with once it works', async () => {
   world = await World.create({ name: 'late', rules: [{ reply: 'Here.' }] }, { jobs: { backoff: '500ms' } })
   // As the CLI comes: it would try for minutes.
   delete world.env.CLAUDE_CODE_MAX_RETRIES
@@ -185,16 +185,29 @@ it('a connection that never worked: told within seconds as a mistake of set-up; 
   )
   expect(performance.now() - asked).toBeLessThan(40_000)
   expect(told).toMatchObject({ text: expect.stringContaining(`${world.simulator.url} has never answered`) })
-  const job = await createJob(world, { prompt: 'and for a job?' })
-  expect(await jobIs(world, job.id, ({ state }) => state === 'waiting')).toBeTruthy()
   expect((await status()).obstacles).toMatchObject([{ neverAnswered: true }])
+  const paused = await world.waitForEvent(turn.id, (e) => e.type === 'note' && e.text.startsWith('paused: '))
+  expect(paused).toMatchObject({
+    text: expect.stringMatching(/tried 3 times.*ANTHROPIC_BASE_URL.*reprise runs continue run_/),
+  })
+  expect(await world.getRun(turn.id)).toMatchObject({ paused: true, attemptCount: 3 })
 
-  await world.api('POST', `/api/runs/${turn.id}/cancel`)
-  expect(await world.settled(turn.id)).toMatchObject({ outcome: 'cancelled' })
+  // Whoever follows is not kept waiting.
+  const cli = createCli(world.env)
+  const job = await cli.run(['run', 'and for a job?', '--cwd', world.workDir])
+  expect(job.code).toBe(1)
+  expect(job.stderr).toContain(`${world.simulator.url} has never answered`)
+  expect(job.stderr).toMatch(/reprise jobs retry job_/)
+  const said = await cli.run(['chat', '--cwd', world.workDir, '--message', 'anybody now?'])
+  expect(said.code).toBe(1)
   await world.simulator.comeBack()
-  expect(await world.settled(job.runId)).toMatchObject({ outcome: 'completed', resultText: 'Here.' })
-  expect(world.simulator.requests({ kind: 'main' })).toHaveLength(1)
-})
+  const [id] = /job_\w+/.exec(job.stderr) ?? []
+  await cli.run(['jobs', 'retry', id ?? ''])
+  expect(await jobEnds(world, id ?? '')).toMatchObject({ state: 'completed', resultText: 'Here.' })
+  // What was only paused goes on with it.
+  expect(await world.settled(turn.id)).toMatchObject({ outcome: 'completed', resultText: 'Here.' })
+  await cli.close()
+}, 120_000)
 
 it('no login: told at once', async () => {
   world = await World.create({ name: 'none', rules: [{ reply: 'x' }] })

@@ -10,6 +10,7 @@ import { afterEach, expect, it } from 'vitest'
 import type { SessionDetail } from '../../src/contract/session.ts'
 import type { RuleInput } from '../../src/simulator/scenario-types.ts'
 import { Chat } from '../support/chat.ts'
+import { bash, FIXED, report, results } from '../support/incident.ts'
 import { until, World } from '../support/world.ts'
 
 let world: World
@@ -107,6 +108,29 @@ it('and is killed: what it said is stored, and the run says which agent is missi
   expect(run.attempts[0]?.outcome?.message).toContain('ended by signal 9')
   const events = await world.events(id)
   expect(events.flatMap((e) => (e.type === 'text-delta' ? [e.text] : [])).join('')).toBe(text.slice(0, 24))
+})
+
+it('a tier that is taken out while its agent works: it may report, and nothing else is allowed', async () => {
+  const tiers = { 4: { model: 'haiku', tools: ['Bash'] } }
+  const work = [bash('ls'), results, { hold: 'gate' }, bash('ls -a'), results]
+  const rule: RuleInput = { when: '/Look at web/', reply: [...work, report(FIXED), results, ' Done.'] }
+  world = await World.create({ name: 'tiers', rules: [rule] }, { tiers, maxTier: 4 })
+  await world.startDaemon()
+  const { id } = await world.createRun({ prompt: 'Look at web', tier: 4 })
+  await world.simulator.waitForHold('gate')
+  await world.killDaemon()
+  await world.configure({})
+  await world.startDaemon()
+  world.simulator.release('gate')
+  expect(await world.settled(id)).toMatchObject({
+    outcome: 'completed',
+    attemptCount: 1,
+    escalation: { decision: 'stop', reason: 'not-recommended' },
+  })
+  const refused = (await world.events(id)).filter((e) => e.type === 'refusal')
+  expect(refused).toMatchObject([
+    { what: expect.stringContaining('ls -a'), reason: expect.stringContaining('no longer configured') },
+  ])
 })
 
 it('its sessions can still be looked at, though not gone on with', async () => {

@@ -386,7 +386,7 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
         state: { at: 'settled', outcome: COMPLETED, endedAt: at(9) },
         resultText: 'done',
         strikes: 0,
-        spend: ending(attempt).spend,
+        spend: { ...ending(attempt).spend, costUsd: 0.5 },
       })
       expect(await store.listAttempts(run.id)).toMatchObject([
         { state: 'ended', exitCode: 0, outcome: COMPLETED, costUsd: 0.5, endedAt: at(9) },
@@ -435,9 +435,8 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
         poison,
         contextTokens: null,
         contextWindow: null,
-        costUsd: 0.25,
       }
-      await store.endAttempt(ending(second, { session: change }))
+      await store.endAttempt(ending(second, { session: change, costUsd: 0.25 }))
       expect(await store.getSession(session.id)).toMatchObject({
         agentSessionId: 'minted-anew',
         turns: 3,
@@ -452,6 +451,33 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
         next.id,
         run.id,
       ])
+    })
+
+    it('without a price gets it later, once, and run, session and totals with it', async () => {
+      const store = await open()
+      const { run, session, attempt } = await running(store)
+      await store.endAttempt(
+        ending(attempt, { costUsd: null, next: { kind: 'retry', notBefore: at(9), why: 'again' } }),
+      )
+      const second = await startAttempt(store, {
+        attempt: newAttempt(run, session, { resumed: true, freshReason: null }),
+        newSession: null,
+        events: () => [],
+      })
+      await store.endAttempt(ending(second!, { costUsd: 0.5 }))
+      const costs = async () => [
+        (await store.getRun(run.id))?.spend.costUsd,
+        (await store.getSession(session.id))?.costUsd,
+        (await store.readStats()).costUsd,
+      ]
+      expect(await costs()).toEqual([null, 0.5, 0])
+      const [unpriced, ...others] = await store.listUnpriced()
+      expect(others).toEqual([])
+      expect(unpriced?.id).toBe(attempt.id)
+      await store.priceAttempt(unpriced!, 0.25)
+      await store.priceAttempt(unpriced!, 8)
+      expect(await costs()).toEqual([0.75, 0.75, 0.75])
+      expect(await store.listUnpriced()).toEqual([])
     })
 
     it('may queue the run again, for later, with the reason; it then starts its next attempt', async () => {
@@ -829,14 +855,14 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
 
     it('add up, settled ones and open ones alike, each once', async () => {
       const store = await open()
-      const spend = { ...ending((await running(store)).attempt).spend, costUsd: 0.25 }
+      await running(store)
       for (const next of [
         { kind: 'settle', outcome: COMPLETED },
         { kind: 'retry', notBefore: at(9), why: 'once more' },
       ] as const) {
         const { attempt } = await running(store)
-        await store.endAttempt(ending(attempt, { next, spend }))
-        await store.endAttempt(ending(attempt, { next, spend })).catch(() => {})
+        await store.endAttempt(ending(attempt, { next, costUsd: 0.25 }))
+        await store.endAttempt(ending(attempt, { next, costUsd: 0.25 })).catch(() => {})
       }
       const cancelled = await admitted(store)
       await store.settleQueued(cancelled.id, { name: 'cancelled', message: 'cancelled' }, at(1))

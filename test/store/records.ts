@@ -98,11 +98,9 @@ export const ending = (attempt: AttemptRecord, change: Partial<AttemptEnding> = 
     poison: null,
     contextTokens: 1000,
     contextWindow: 200_000,
-    costUsd: 0.5,
   },
   spend: {
     usage: { ...NO_USAGE, inputTokens: 10, outputTokens: 4 },
-    costUsd: 0.5,
     estimated: false,
     contextTokens: 1000,
     contextWindow: 200_000,

@@ -49,8 +49,21 @@ export function claudeAccount(env: Env): Account {
   return {
     baseUrl,
     baseUrlSetting: 'ANTHROPIC_BASE_URL',
+    connectsTo: connectsTo(env, baseUrl),
     identity: (given.length > 0 ? given : [configDirOf(env)]).join('\n'),
   }
+}
+
+const PROXIES = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy', 'ALL_PROXY', 'all_proxy']
+
+/** The addresses of other vendors depend on their own settings, and what is behind a proxy cannot be tried directly. */
+function connectsTo(env: Env, baseUrl: string): string | null {
+  if (!URL.canParse(baseUrl)) return null
+  const isElsewhere = !env.ANTHROPIC_BASE_URL && CLOUDS.some((name) => name.includes('_USE_') && env[name])
+  const { hostname } = new URL(baseUrl)
+  const direct = (env.NO_PROXY || env.no_proxy || '').split(',').map((host) => host.trim())
+  const isProxied = PROXIES.some((name) => env[name]) && !direct.includes(hostname)
+  return isElsewhere || isProxied ? null : baseUrl
 }
 
 function withoutCredentials(address: string): string {

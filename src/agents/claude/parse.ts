@@ -57,6 +57,8 @@ function parseMessage(value: Json): EventBody[] | undefined {
       return value.state === 'started' && typeof value.command_uuid === 'string'
         ? [{ type: 'prompt-accept', messageId: value.command_uuid }]
         : undefined
+    case 'conversation_reset':
+      return value.trigger === 'clear' ? [{ type: 'memory-clear' }] : undefined
     case 'rate_limit_event':
       return parseRateLimit(value)
     default:

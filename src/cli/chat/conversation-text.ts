@@ -45,6 +45,7 @@ export function messageLines(message: Message): string[] {
   const state = marks.length === 0 ? '' : ` (${marks.join(', ')})`
   const lines = message.blocks.flatMap((block) => {
     if (block.type === 'text') return block.text.split('\n')
+    if (block.type === 'memory-cleared') return ['· forgot all that was said before']
     return block.type === 'tool-use' ? [`· ${toolLine(block.name, block.input)}`] : []
   })
   return [`${nameOf(message)}${state}:`, ...lines.map((line) => `  ${line}`)]
@@ -60,13 +61,19 @@ export function conversationLines(conversation: ConversationDetail): string[] {
     ['history', conversation.historyScope],
     ['instructions', instructions === null ? '–' : firstLine(instructions, 200)],
     ['turns', String(conversation.turnCount)],
-    ...agents.map(({ agent, epoch, session, seenTurn }): [string, string] => {
-      const seen = seenTurn === null ? '' : `, has seen turn ${seenTurn}`
-      return [`  ${agent}`, `${session ? `session ${session}${seen}` : 'no session yet'} (epoch ${epoch})`]
+    ...agents.map((agent): [string, string] => {
+      const session = agent.session ? `session ${agent.session}${seenText(agent)}` : 'no session yet'
+      return [`  ${agent.agent}`, `${session} (epoch ${agent.epoch})`]
     }),
   ]
   const width = Math.max(...fields.map(([name]) => name.length))
   return fields.map(([name, value]) => `${name.padEnd(width)}  ${value}`)
+}
+
+function seenText({ seenTurn, clearedTurn }: ConversationDetail['agents'][number]): string {
+  if (clearedTurn === null) return seenTurn === null ? '' : `, has seen turn ${seenTurn}`
+  const since = (seenTurn ?? 0) > clearedTurn ? `has seen turn ${seenTurn}` : 'has seen nothing since'
+  return `, memory cleared in turn ${clearedTurn}, ${since}`
 }
 
 /** The consequences of a move, one line per session. */

@@ -7,6 +7,7 @@ import { EXIT } from '../base/exit-code.ts'
 import { type DaemonLink, homeOf } from '../daemon/link.ts'
 import { checkAgents } from '../doctor/agents.ts'
 import { type Check, fail } from '../doctor/check.ts'
+import { checkConnections } from '../doctor/connection.ts'
 import { checkConfig, checkDaemon, checkExposure, checkPort } from '../doctor/daemon.ts'
 import { checkHome } from '../doctor/home.ts'
 import { checkMachine } from '../doctor/machine.ts'
@@ -36,7 +37,9 @@ async function examine(context: CliContext): Promise<void> {
   ])
   const port = config ? [...checkExposure(config), await checkPort(config, daemon)] : []
   const agents = config ? await findAgents(home, daemon, context) : []
-  const agentChecks = Array.isArray(agents) ? checkAgents(agents) : [agents]
+  const agentChecks = Array.isArray(agents)
+    ? [...checkAgents(agents), ...(await checkConnections(agents))]
+    : [agents]
   const checks = [
     ...machine,
     ...homeChecks,

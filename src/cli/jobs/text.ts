@@ -41,7 +41,7 @@ const WANTED: Readonly<Record<Attention, string>> = {
   auth: 'the agent to be logged in',
   quarantine: 'permission to try again, although the daemon crashed on it',
   'work-dir': 'a check of its directory, which was changed after the agent stopped',
-  outage: 'a check why the model has been unreachable for so long',
+  outage: 'a check why the model cannot be reached',
   limit: 'a check why the account is still limited',
 }
 

@@ -29,7 +29,7 @@ export interface FollowOptions extends RunViewOptions {
   see?: (event: RunEvent, note: (line: string) => void) => void
 }
 
-/** Returns when the run is settled, or when `signal` is aborted. */
+/** Returns when the run is settled or paused for a person, or when `signal` is aborted. */
 export async function followToEnd(
   client: Client,
   followed: Followed,
@@ -61,6 +61,7 @@ export async function followToEnd(
       else await view.show(event)
       questions.see(event)
       see?.(event, view.note)
+      if (event.type === 'note' && (await isPausedBy(client, runId, event.text))) break
     }
   } catch (error) {
     if (!(error instanceof RepriseError) || error.code !== 'daemon-unreachable') throw error
@@ -73,6 +74,13 @@ export async function followToEnd(
     await view.end()
   }
   return { settled: await client.getRun(runId), interrupted: interrupts.count() > 0 }
+}
+
+/** Nothing more happens to such a run until a person makes it go on. */
+async function isPausedBy(client: Client, runId: string, why: string): Promise<boolean> {
+  if (!why.startsWith('paused: ')) return false
+  const run = await client.getRun(runId).catch(() => null)
+  return run?.paused === true && run.message === why
 }
 
 interface InterruptOptions {

@@ -39,7 +39,7 @@ export async function followCycle(ask: AskDaemon, id: string, context: CliContex
 export const isWell = ({ outcome, status }: Pick<CycleDetail, 'outcome' | 'status'>) =>
   outcome === 'completed' && (status === 'healthy' || status === 'fixed')
 
-/** Returns whether the user interrupted it. */
+/** Returns whether there is nothing more to follow: the user interrupted it, or the run waits for a person. */
 async function followRun(ask: AskDaemon, id: string, runId: string, context: CliContext): Promise<boolean> {
   const followed = {
     runId,
@@ -48,12 +48,13 @@ async function followRun(ask: AskDaemon, id: string, runId: string, context: Cli
     command: `reprise watch cycle ${id}`,
   } as const
   const client = await ask(async (current) => current)
-  const { interrupted } = await followToEnd(client, followed, context, {
+  const { settled, interrupted } = await followToEnd(client, followed, context, {
     leave: () => process.exit(EXIT.interrupted),
     announceResume: true,
   })
   if (interrupted) context.exitCode = EXIT.interrupted
-  return interrupted
+  else if (settled.paused) context.exitCode = EXIT.failed
+  return interrupted || settled.paused
 }
 
 /** What a cycle without a running run waits for; empty if for nothing. */

@@ -5,7 +5,7 @@
  * its end (read and written) is what the first request of the next turn should read. If it reads clearly less, that part
  * was written again, at a much higher price, and the first of these that differs is named as the cause: the
  * model, the version of the agent, its tools, the time since; otherwise the cause is unknown. After a compaction the
- * history is another one, and nothing is expected.
+ * history is another one, and nothing is expected; likewise after the agent's memory was cleared.
  *
  * What resuming saves is measured against a fresh session that is given the history as text: it reads the agent's own
  * instructions from the cache, writes the history, and every further call of the turn then reads the smaller or larger
@@ -119,9 +119,11 @@ const priced = (weight: number | null, rate: number | null) =>
 const priceOf = (usage: Partial<Usage>, pricing: Pricing) => priceWeight({ ...NO_USAGE, ...usage }, pricing)
 const promptOf = (usage: Usage) => usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens
 
+const leavesOtherHistory = ({ type }: EventBody) => type === 'compaction' || type === 'memory-clear'
+
 /** Making room leaves another history, also where the agent does not say that it called a model. */
 function compactedState({ events, before }: CacheTurn): CacheState | null {
-  const compacted = events.some(({ body }) => body.type === 'compaction')
+  const compacted = events.some(({ body }) => leavesOtherHistory(body))
   return before && compacted ? { ...before, cachedTokens: 0 } : null
 }
 
@@ -137,7 +139,7 @@ interface Call {
 function mainCalls(events: CacheTurn['events']): Call[] {
   const calls = new Map<string, Call>()
   for (const { body, at } of events) {
-    if (body.type === 'compaction') for (const call of calls.values()) call.compactedAfter = true
+    if (leavesOtherHistory(body)) for (const call of calls.values()) call.compactedAfter = true
     if (body.type !== 'model-call' || body.parentToolUseId !== undefined) continue
     const earlier = calls.get(body.messageId)
     calls.set(body.messageId, {

@@ -4,7 +4,8 @@
  * An agent's totals may be cumulative over the session, restored on resume, and lost when the process is killed. So none
  * of them is used: a process reports what it spent since its last `turn-end`, and those
  * reports add up. Model calls that no `turn-end` covers (the process died first) are counted from the calls
- * themselves, each message once, and priced at the rate the agent itself last reported for that model.
+ * themselves, each message once, and priced at the rate the agent itself last reported for that model. Such a call may
+ * have been cut off: its output is then what was streamed of it.
  */
 import { NO_USAGE, type Usage } from '../../contract/outcome.ts'
 import { type PriceRatios, priceWeight } from './pricing.ts'
@@ -25,6 +26,8 @@ export type SpendEvent =
       usage: Partial<Usage>
       nested: boolean
     }
+  /** Streamed by the call that began last. */
+  | { type: 'output'; chars: number; nested: boolean }
   | { type: 'compaction'; postTokens?: number | undefined }
   | { type: 'turn-end'; usage?: Usage | undefined; models?: readonly ModelSpend[] | undefined }
 
@@ -49,6 +52,8 @@ export function computeSpend(events: readonly SpendEvent[], pricing: PriceRatios
   let contextWindow: number | null = null
   const rates: Record<string, number> = { ...known }
   const uncovered = new Map<string, Call>()
+  /** Turns of an agent that reports tokens without their price. */
+  const unpriced: Pick<Call, 'model' | 'usage'>[] = []
   let mainModel = ''
 
   for (const event of events) {
@@ -63,12 +68,19 @@ export function computeSpend(events: readonly SpendEvent[], pricing: PriceRatios
         usage: { ...NO_USAGE, ...earlier?.usage, ...event.usage },
         // Only the last word about a call comes without the model's name.
         finished: earlier !== undefined && event.model === undefined,
+        nested: event.nested,
+        streamedChars: earlier?.streamedChars ?? 0,
       }
       uncovered.set(event.messageId, call)
       if (!event.nested) {
         contextTokens = totalTokens(call.usage)
         mainModel = call.model
       }
+      continue
+    }
+    if (event.type === 'output') {
+      const call = [...uncovered.values()].findLast(({ nested }) => nested === event.nested)
+      if (call) call.streamedChars += event.chars
       continue
     }
     dropCovered(uncovered, event)
@@ -80,17 +92,19 @@ export function computeSpend(events: readonly SpendEvent[], pricing: PriceRatios
       if (spend.contextWindow && spend.model === (mainModel || spend.model))
         contextWindow = spend.contextWindow
     }
-    if (!event.models && event.usage) usage = addUsage(usage, event.usage)
+    if (!event.models && event.usage && totalTokens(event.usage) > 0)
+      unpriced.push({ model: mainModel, usage: event.usage })
   }
 
   let priced = true
-  for (const call of uncovered.values()) {
+  const open = [...uncovered.values()].map((call) => ({ ...call, usage: withStreamedOutput(call) }))
+  for (const call of [...open, ...unpriced]) {
     usage = addUsage(usage, call.usage)
     const rate = Object.hasOwn(rates, call.model) ? rates[call.model] : undefined
     if (rate === undefined) priced = false
     else costUsd += rate * priceWeight(call.usage, pricing)
   }
-  const estimated = uncovered.size > 0
+  const estimated = open.length + unpriced.length > 0
   return {
     usage,
     costUsd: estimated && !priced ? null : costUsd,
@@ -105,6 +119,27 @@ interface Call {
   model: string
   usage: Usage
   finished: boolean
+  nested: boolean
+  streamedChars: number
+}
+
+const CHARS_PER_TOKEN = 4
+
+/** A call says how much it has written only at its end. */
+function withStreamedOutput({ usage, finished, streamedChars }: Call): Usage {
+  if (finished) return usage
+  return {
+    ...usage,
+    outputTokens: Math.max(usage.outputTokens, Math.ceil(streamedChars / CHARS_PER_TOKEN)),
+  }
+}
+
+/** What several attempts or runs cost together; null: the price of one of them is not known. No tokens cost nothing. */
+export function sumCosts(spends: readonly Pick<Spend, 'usage' | 'costUsd'>[]): number | null {
+  return spends.reduce<number | null>((sum, { usage, costUsd }) => {
+    const cost = totalTokens(usage) === 0 ? (costUsd ?? 0) : costUsd
+    return sum === null || cost === null ? null : sum + cost
+  }, 0)
 }
 
 /**

@@ -29,6 +29,10 @@ export function decideEscalation(facts: EscalationFacts): EscalationDecision {
   const { outcome, recommendation, tier, maxTier, chain } = facts
   if (outcome.name === 'cancelled') return stop('cancelled', 'the run was cancelled')
   if (outcome.name === 'budget') return stop('budget', outcome.message)
+  if (outcome.name === 'quarantined') {
+    const next = 'Nothing follows by itself: look at what its agent said, then ask again'
+    return stop('quarantined', `tier ${tier} is held: ${outcome.message}. ${next}`)
+  }
   if (outcome.name !== 'completed') return stop('failed', `tier ${tier} did not finish: ${outcome.message}`)
   if (recommendation.escalate === null) {
     return stop('no-recommendation', recommendation.problem ?? `tier ${tier} gave no signal`)

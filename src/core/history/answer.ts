@@ -5,7 +5,13 @@
 import type { ContentBlock } from '../../contract/conversation.ts'
 import type { EventBody, EventOf, EventType } from '../../contract/events.ts'
 
-export const ANSWER_EVENTS: readonly EventType[] = ['text-end', 'tool-start', 'tool-end', 'attempt-end']
+export const ANSWER_EVENTS: readonly EventType[] = [
+  'text-end',
+  'tool-start',
+  'tool-end',
+  'memory-clear',
+  'attempt-end',
+]
 
 export function composeAnswer(events: readonly EventBody[], clip = createClip()): ContentBlock[] {
   const blocks: ContentBlock[] = []
@@ -34,6 +40,9 @@ export function composeAnswer(events: readonly EventBody[], clip = createClip())
           isError: event.isError,
           ...clip(event.content ?? null),
         })
+        break
+      case 'memory-clear':
+        blocks.push({ type: 'memory-cleared' })
         break
       case 'attempt-end':
         flush()

@@ -8,6 +8,7 @@ import type { Notice } from './plan.ts'
 /** That it was cancelled or refused is known to whoever did so; where it goes on by itself there is nothing to say yet. */
 const EVENTS: Partial<Record<EscalationReason | 'paused', NotifyEvent>> = {
   paused: 'attention',
+  quarantined: 'attention',
   'approval-needed': 'attention',
   'approval-timeout': 'attention',
   'no-recommendation': 'attention',

@@ -75,6 +75,14 @@ export const MAX_PAUSE_MS = 15 * 60_000
 export const pauseAfterMs = (failures: number, backoffMs: number): number =>
   Math.min(MAX_PAUSE_MS, backoffMs * 2 ** Math.min(Math.max(0, failures - 1), 30))
 
+/**
+ * An address that has never answered is not waited for as an outage is: it is probably wrong. It is tried so often, with
+ * shorter pauses, and those that wait behind the one that tries wait for so long; then a person is asked.
+ */
+export const SET_UP_TRIES = 3
+export const SET_UP_BACKOFF_MS = 20_000
+export const SET_UP_LIMIT_MS = 2 * 60_000
+
 /** The clock that said when a limit resets may not be ours. */
 const RESET_MARGIN_MS = 500
 

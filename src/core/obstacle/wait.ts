@@ -1,6 +1,6 @@
 /** What follows for the run whose attempt met an obstacle: it waits behind it like all others, or is to wait no longer. */
 import type { Outcome } from '../../contract/outcome.ts'
-import { type Met, type Obstacle, outlasted, pauseAfterMs } from './obstacle.ts'
+import { type Met, type Obstacle, outlasted, pauseAfterMs, SET_UP_TRIES } from './obstacle.ts'
 import { outcomeInVain, sayObstacle, sayPaused } from './words.ts'
 
 export interface WaitFacts {
@@ -16,7 +16,7 @@ export interface WaitFacts {
   fruitlessSince: Date
   limitMs: number
   backoffMs: number
-  /** What to say of an account that has never answered; null if it has. */
+  /** What to say of an address that has never answered; null if it has. */
   setUp: string | null
   now: Date
 }
@@ -41,7 +41,9 @@ export function decideWait(facts: WaitFacts): Wait {
   }
   const behind = obstacle && obstacle.nextTryAt >= ownTryAt ? obstacle : obstacle?.resetsAt ? obstacle : null
   const waitsFor = { ...(behind ?? alone), probe: null }
+  const tries = Math.max(fruitless, obstacle?.failures ?? 0)
   const vain =
+    (setUp !== null && tries >= SET_UP_TRIES ? `tried ${tries} times; ${setUp}` : null) ??
     (obstacle && outlasted(obstacle, facts.createdAt, facts.limitMs, now)) ??
     outlasted(alone, facts.fruitlessSince, facts.limitMs, now)
   if (vain !== null) {

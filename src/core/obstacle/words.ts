@@ -19,9 +19,9 @@ export function sayObstacle(
   return `${what}${resets}${next}; goes on by itself unless it is cancelled`
 }
 
-/** Added to what is said of an account that has never answered. */
+/** Added to what is said of an address that has never answered. */
 export const saySetUp = (baseUrl: string, baseUrlSetting: string) =>
-  `${baseUrl} has never answered with these credentials, so this is probably a mistake of set-up: ` +
+  `${baseUrl} has never answered, so this is probably a mistake of set-up: ` +
   `check the address (${baseUrlSetting}), the proxy and the login (\`reprise doctor\`)`
 
 /** What a job that is not to wait any longer is paused with. Its session stays as it is: a retry goes on in it. */
@@ -31,7 +31,7 @@ export function outcomeInVain({ kind, message }: Obstacle, why: string): Outcome
 
 /** Why a run that belongs to no job is paused, and what makes it go on. `shared`: other runs wait for the same thing. */
 export const sayPaused = ({ message }: Obstacle, why: string, runId: string, shared: boolean) =>
-  `paused: ${message}; ${why}. ${shared ? 'It goes on once another run finds the model back; ' : ''}` +
+  `paused: ${message}; ${why}. ${shared ? 'It does not try again by itself, but goes on once another run finds the model back; ' : 'It does not try again by itself; '}` +
   `\`reprise runs continue ${runId}\` makes it try now, \`reprise runs cancel ${runId}\` gives it up`
 
 /** Why a run waits that is queued behind another one in the same conversation or session. */

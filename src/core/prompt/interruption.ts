@@ -32,6 +32,8 @@ export interface Interruption {
   work: readonly PastPart[]
   /** What the agent said last, as far as it got. */
   saying: string | null
+  /** All that it said after it had taken this run's prompt, in however many attempts. */
+  saidSincePrompt: string | null
   /** The agent's session already holds this run's prompt. */
   promptRecorded: boolean
 }
@@ -69,11 +71,11 @@ export function resumedAfter({ how, tools, saying }: Interruption): string {
  * time after it has sent a prompt to the model, and was killed in between. It is added to the prompt, which is given
  * again. null: nothing was seen of that work, so that the prompt can be given as if it were new.
  */
-export function begunBefore({ how, toolsSincePrompt, saying }: Interruption): string | null {
-  if (toolsSincePrompt.length === 0 && saying === null) return null
+export function begunBefore({ how, toolsSincePrompt, saidSincePrompt }: Interruption): string | null {
+  if (toolsSincePrompt.length === 0 && saidSincePrompt === null) return null
   return [
     `You were interrupted: ${sentence(how)} You had begun with this message, although your own history does not show it.`,
-    ...workSeen(toolsSincePrompt, saying),
+    ...workSeen(toolsSincePrompt, saidSincePrompt),
   ].join('\n')
 }
 
@@ -90,7 +92,7 @@ function workSeen(tools: readonly ToolCall[], saying: string | null): string[] {
     ...(saying === null
       ? []
       : [
-          'You were saying this when you were cut off. It has been seen: go on right behind it, and do not say it again.',
+          'This is what you were saying until you were cut off. It has been seen: go on right behind it, and do not say it again.',
           `<said>${quoted(saying.length > SAYING_CHARS ? `…${saying.slice(-SAYING_CHARS)}` : saying)}</said>`,
         ]),
     last.some(isUnknown)

@@ -18,6 +18,7 @@ export const METERED: readonly EventType[] = [
   'model-call',
   'turn-end',
   'compaction',
+  'memory-clear',
   'tool-start',
   'tool-end',
 ]
@@ -66,6 +67,7 @@ export class Meter {
 /** null: it costs nothing. */
 export function toSpendEvent(body: EventBody): SpendEvent | null {
   if (body.type === 'turn-end') return { type: 'turn-end', usage: body.usage, models: body.models }
+  if (body.type === 'memory-clear') return { type: 'compaction', postTokens: 0 }
   if (body.type === 'compaction') return { type: 'compaction', postTokens: body.postTokens }
   if (body.type !== 'model-call') return null
   const { messageId, model, usage, parentToolUseId } = body

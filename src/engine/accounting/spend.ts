@@ -1,53 +1,113 @@
-/** What attempts and runs have spent, from their stored events. */
+/**
+ * The one account of money. What an attempt has spent is computed when it ends, from its stored events, and stored with
+ * it; it does not change any more. A run costs the sum of its attempts, a session the sum of the attempts in it.
+ *
+ * An attempt that died before anybody had told the price of its model is stored without one. It gets it, once, as soon
+ * as an agent reports the price, whichever run that is in.
+ */
+import type { AgentRegistry } from '../../agents/registry.ts'
 import type { EventType } from '../../contract/events.ts'
 import { NO_USAGE } from '../../contract/outcome.ts'
 import type { Pricing } from '../../core/cost/pricing.ts'
-import { addUsage, computeSpend, type Rates, type Spend } from '../../core/cost/usage.ts'
+import {
+  addUsage,
+  computeSpend,
+  type Rates,
+  type Spend,
+  type SpendEvent,
+  sumCosts,
+} from '../../core/cost/usage.ts'
 import type { AttemptRecord, RunRecord, RunSpend, StoredEvent } from '../../store/base/records.ts'
 import type { Store } from '../../store/store.ts'
+import { scanEvents } from '../base/events.ts'
+import type { Persist } from '../base/persist.ts'
 import { toSpendEvent } from './meter.ts'
-import { readRates } from './rates.ts'
+import { noteRates, readRates } from './rates.ts'
 
-export type SpendStore = Pick<Store, 'listEvents' | 'listAttempts' | 'getFact'>
-
-const SPENDING: readonly EventType[] = ['model-call', 'turn-end', 'compaction']
-
-/** What a run has spent, as far as its stored events tell. */
-export async function readSpend(store: SpendStore, run: RunRecord, pricing: Pricing): Promise<RunSpend> {
-  const events = await store.listEvents(run.id, { types: SPENDING })
-  return totalOf([
-    ...computeSpends(await store.listAttempts(run.id), events, {
-      pricing,
-      rates: await readRates(store),
-    }).values(),
-  ])
+export interface SpendDeps {
+  store: Pick<
+    Store,
+    'getRun' | 'listEvents' | 'listAttempts' | 'listUnpriced' | 'priceAttempt' | 'getFact' | 'putFact'
+  >
+  agents: Pick<AgentRegistry, 'likelyAdapter'>
+  persist: Persist
 }
 
-/** Newest first, so that an attempt that died before it could report is priced at what a later one reported. */
-export function computeSpends(
-  attempts: readonly AttemptRecord[],
-  events: readonly StoredEvent[],
-  { pricing, rates: known }: { pricing: Pricing; rates: Rates },
-) {
-  const spends = new Map<string, Spend>()
-  let rates = known
-  for (const { id } of attempts.toReversed()) {
-    const spend = computeSpend(
-      events.filter((e) => e.attemptId === id).flatMap(({ body }) => toSpendEvent(body) ?? []),
-      pricing,
-      rates,
-    )
-    rates = spend.rates
-    spends.set(id, spend)
+const SPENDING: readonly EventType[] = ['model-call', 'turn-end', 'compaction', 'memory-clear']
+const STREAMED: readonly EventType[] = ['text-delta', 'thinking-delta', 'tool-input-delta']
+
+/** What an attempt that ends now has spent, and its run with it. May be repeated, with the same result. */
+export async function settleSpend(
+  deps: SpendDeps,
+  run: RunRecord,
+  attempt: AttemptRecord,
+): Promise<{ own: Spend; total: RunSpend }> {
+  const { store, persist } = deps
+  const pricing = pricingOf(deps, run)
+  const known = await readRates(store)
+  const own = await spendOf(store, attempt, pricing, known)
+  const learnt = Object.keys(own.rates).some((model) => !Object.hasOwn(known, model))
+  const unpriced = learnt
+    ? await store.listUnpriced()
+    : (await store.listAttempts(run.id)).filter(({ state, costUsd }) => state === 'ended' && costUsd === null)
+  for (const other of unpriced) {
+    const otherRun = other.runId === run.id ? run : ((await store.getRun(other.runId)) ?? run)
+    const { costUsd } = await spendOf(store, other, pricingOf(deps, otherRun), own.rates)
+    if (costUsd !== null) await persist(() => store.priceAttempt(other, costUsd))
   }
-  return spends
+  // After that: if the daemon dies in between, the price is new once more to whoever repeats this.
+  await noteRates(store, known, own.rates)
+  const others = (await store.listAttempts(run.id)).filter(({ id }) => id !== attempt.id)
+  const spends = await Promise.all(
+    others.map(async (other) => ({
+      ...(await spendOf(store, other, pricing, own.rates)),
+      costUsd: other.costUsd,
+    })),
+  )
+  return { own, total: totalOf([own, ...spends.toReversed()]) }
 }
 
-export function totalOf(spends: readonly Spend[]): RunSpend {
-  const known = spends.every((spend) => spend.costUsd !== null)
+const pricingOf = ({ agents }: SpendDeps, run: RunRecord) => agents.likelyAdapter(run.agent).pricing
+
+async function spendOf(
+  store: EventStore,
+  attempt: AttemptRecord,
+  pricing: Pricing,
+  rates: Rates,
+): Promise<Spend> {
+  const { id: attemptId, runId } = attempt
+  const events = await store.listEvents(runId, { attemptId, types: SPENDING })
+  const spent = events.flatMap(({ body }) => toSpendEvent(body) ?? [])
+  return computeSpend([...spent, ...(await readOutputOfOpenCall(store, attempt, events))], pricing, rates)
+}
+
+type EventStore = Pick<Store, 'listEvents'>
+
+/** What the last call has streamed, if it was cut off; usually it was not. */
+async function readOutputOfOpenCall(
+  store: EventStore,
+  { id: attemptId, runId }: AttemptRecord,
+  events: readonly StoredEvent[],
+): Promise<SpendEvent[]> {
+  const last = events.at(-1)
+  if (last?.body.type !== 'model-call') return []
+  const { messageId } = last.body
+  const call = events.filter(({ body }) => body.type === 'model-call' && body.messageId === messageId)
+  // Only the last word about a call comes without the name of the model.
+  if (call.length > 1 && last.body.model === undefined) return []
+  const nested = last.body.parentToolUseId !== undefined
+  let chars = 0
+  await scanEvents(store, runId, { attemptId, types: STREAMED, afterSeq: call[0]?.seq ?? 0 }, ({ body }) => {
+    if ('text' in body && 'parentToolUseId' in body === nested) chars += body.text?.length ?? 0
+  })
+  return chars > 0 ? [{ type: 'output', chars, nested }] : []
+}
+
+/** The newest first. */
+function totalOf(spends: readonly Spend[]): RunSpend {
   return {
     usage: spends.reduce((sum, spend) => addUsage(sum, spend.usage), NO_USAGE),
-    costUsd: known ? spends.reduce((sum, spend) => sum + (spend.costUsd ?? 0), 0) : null,
+    costUsd: sumCosts(spends),
     estimated: spends.some((spend) => spend.estimated),
     contextTokens: spends.find((spend) => spend.contextTokens !== null)?.contextTokens ?? null,
     contextWindow: spends.find((spend) => spend.contextWindow !== null)?.contextWindow ?? null,

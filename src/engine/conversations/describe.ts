@@ -1,5 +1,6 @@
 /** Conversations and their messages as the outside sees them. */
 import type { Conversation, ConversationDetail, Message } from '../../contract/conversation.ts'
+import { clearedTurnOf } from '../../core/history/view.ts'
 import type { ConversationRecord, MessageRecord, PinRecord } from '../../store/base/records.ts'
 
 export function describeConversation(conversation: ConversationRecord): Conversation {
@@ -19,6 +20,7 @@ export function describeConversationDetail(
       epoch,
       session: sessionId,
       seenTurn,
+      clearedTurn: clearedTurnOf(agent, messages),
     })),
     messages: messages.map(describeMessage),
   }

@@ -1,7 +1,7 @@
 /** A job as the outside sees it: its own row, and what all its runs add up to. */
 import type { Checkpoint, Job, JobProgress, JobSpent } from '../../contract/job.ts'
 import { NO_USAGE } from '../../contract/outcome.ts'
-import { addUsage } from '../../core/cost/usage.ts'
+import { addUsage, sumCosts } from '../../core/cost/usage.ts'
 import type {
   CheckpointRecord,
   JobRecord,
@@ -65,7 +65,7 @@ export function describeJob(facts: JobFacts): Job {
     maxBudgetUsd: job.maxBudgetUsd,
     maxBudgetTokens: job.maxBudgetTokens,
     usage: runs.reduce((total, r) => addUsage(total, r.spend.usage), NO_USAGE),
-    costUsd: attempted.some(({ costUsd }) => costUsd === null) ? null : spentBy(attempted).usd,
+    costUsd: sumCosts(attempted),
     costEstimated: runs.some((r) => r.spend.estimated),
     spent: spentOf(facts, attempted),
     progress: progressOf(
@@ -99,14 +99,14 @@ function progressOf(
   elapsedMs: number | null,
 ): JobProgress {
   const spent = spentBy(attempted)
-  const known = live?.costUsd !== null && attempted.every(({ costUsd }) => costUsd !== null)
+  const before = sumCosts(attempted)
   const settled = runs.flatMap(({ state }) => (state.at === 'settled' ? [state.endedAt] : []))
   const lastActivityAt = live?.lastActivityAt ?? settled.at(-1) ?? null
   return {
     modelCalls: sum(runs, (run) => run.done.modelCalls) + (live?.modelCalls ?? 0),
     toolCalls: sum(runs, (run) => run.done.toolCalls) + (live?.toolCalls ?? 0),
     tokens: spent.tokens + (live?.tokens ?? 0),
-    costUsd: known ? spent.usd + (live?.costUsd ?? 0) : null,
+    costUsd: before === null || live?.costUsd === null ? null : before + (live?.costUsd ?? 0),
     elapsedMs,
     lastActivityAt: lastActivityAt?.toISOString() ?? null,
     tool: live?.tool ?? null,

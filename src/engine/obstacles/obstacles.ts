@@ -11,9 +11,10 @@ import type { Status } from '../../contract/http.ts'
 import type { Obstacle as DescribedObstacle, Quota } from '../../contract/obstacle.ts'
 import type { Outcome } from '../../contract/outcome.ts'
 import type { Clock } from '../../core/clock.ts'
-import { metIn, type Obstacle } from '../../core/obstacle/obstacle.ts'
+import { metIn, type Obstacle, SET_UP_BACKOFF_MS, SET_UP_LIMIT_MS } from '../../core/obstacle/obstacle.ts'
 import { decideWait, type Wait } from '../../core/obstacle/wait.ts'
 import { outcomeInVain, sayPaused, saySetUp } from '../../core/obstacle/words.ts'
+import { formatSpan } from '../../core/span.ts'
 import type { AttemptRecord, RunRecord } from '../../store/base/records.ts'
 import { type Access, obstacleKey } from '../../store/obstacles/obstacles.ts'
 import type { Store } from '../../store/store.ts'
@@ -95,12 +96,15 @@ export class Obstacles {
     const access = this.#accessOf(run)
     if (!access || !this.#blocked.has(access.account)) return { kind: 'go' }
     const { store, clock, settings, bus } = this.#parts
-    const passage = await persist(this.#parts, () =>
-      store.passObstacles(run, access, settings.outageLimitMs, clock.now()),
-    )
+    const setUp = await this.findSetUpDoubt(run)
+    const limitMs =
+      setUp === null ? settings.outageLimitMs : Math.min(settings.outageLimitMs, SET_UP_LIMIT_MS)
+    const passage = await persist(this.#parts, () => store.passObstacles(run, access, limitMs, clock.now()))
     if (passage.kind === 'go') return { kind: 'go' }
     if (passage.kind === 'give-up') {
-      const { behind, why } = passage
+      const { behind } = passage
+      const doubt = behind.kind === 'outage' && limitMs < settings.outageLimitMs ? setUp : null
+      const why = doubt === null ? passage.why : `others have tried for ${formatSpan(limitMs)}; ${doubt}`
       if (afterLongWait === 'settle') return { kind: 'settle', outcome: outcomeInVain(behind, why) }
       return { kind: 'pause', behind, why: sayPaused(behind, why, run.id, true) }
     }
@@ -116,7 +120,9 @@ export class Obstacles {
     const access = met && this.#accessOf(run)
     if (!met || !access) return null
     const now = clock.now()
-    const { backoffMs } = settings.jobs
+    const setUp = met.kind === 'outage' ? await this.findSetUpDoubt(run) : null
+    const { backoffMs: usual } = settings.jobs
+    const backoffMs = setUp === null ? usual : Math.min(usual, SET_UP_BACKOFF_MS)
     // One whose request fails while those of others are answered is not to hold them up.
     const answeredAt = this.#answeredAt.get(keyOf(access))
     const onlyThis =
@@ -142,14 +148,14 @@ export class Obstacles {
       fruitlessSince: ended.fruitlessSince,
       limitMs: settings.outageLimitMs,
       backoffMs,
-      setUp: met.kind === 'outage' ? await this.findSetUpDoubt(run) : null,
+      setUp,
       now,
     })
     const held = wait.kind === 'pause' || (wait.kind === 'retry' && wait.behindObstacle)
     return { ...wait, heldBy: held && obstacle ? obstacleKey(obstacle) : null }
   }
 
-  /** What to say of an account that has never answered; null if it has. */
+  /** What to say of an address that has never answered; null if it has. */
   async findSetUpDoubt(run: Run): Promise<string | null> {
     const access = this.#accessOf(run)
     if (!access || (await this.#hasAnswered(access))) return null
@@ -169,7 +175,10 @@ export class Obstacles {
     const { store, clock, log, bus } = this.#parts
     const first = !(await this.#hasAnswered(access))
     this.#answeredAt.set(keyOf(access), clock.now())
-    if (first) await persist(this.#parts, () => store.putFact(answeredKey(access), clock.now().toISOString()))
+    if (first) {
+      const at = clock.now().toISOString()
+      for (const key of answeredKeys(access)) await persist(this.#parts, () => store.putFact(key, at))
+    }
     if (!this.#blocked.has(access.account)) return
     const released = await persist(this.#parts, () =>
       store.closeObstacles(access, run.id, calledAt, clock.now()),
@@ -241,7 +250,8 @@ export class Obstacles {
 
   async #hasAnswered(access: Known): Promise<boolean> {
     for (const key of this.#answeredAt.keys()) if (key.startsWith(`${access.account}/`)) return true
-    return (await this.#parts.store.getFact(answeredKey(access))) !== null
+    for (const key of answeredKeys(access)) if ((await this.#parts.store.getFact(key)) !== null) return true
+    return false
   }
 
   /** null: the agent is not configured any more. */
@@ -261,5 +271,6 @@ export class Obstacles {
 const DEFAULT_MODEL = 'default'
 
 const keyOf = ({ account, model }: Access) => `${account}/${model}`
-const answeredKey = ({ account }: Access) => `answered:${account}`
+/** The address counts too: other credentials do not make it a new one. */
+const answeredKeys = ({ account, baseUrl }: Known) => [`answered:${account}`, `answered:${baseUrl}`]
 const quotaKey = ({ account }: Access) => `quota:${account}`

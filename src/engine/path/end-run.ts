@@ -14,7 +14,7 @@ import {
   type RunRecord,
 } from '../../store/base/records.ts'
 import type { Store } from '../../store/store.ts'
-import { readSpend, type SpendStore } from '../accounting/spend.ts'
+import { type SpendDeps, settleSpend } from '../accounting/spend.ts'
 import type { Log } from '../base/log.ts'
 import type { Notifications } from '../base/notifications.ts'
 import { Detached, type Persist } from '../base/persist.ts'
@@ -23,8 +23,8 @@ import type { Purposes } from '../base/purposes.ts'
 import { identifyKeeper, isOfOther } from './keepers.ts'
 
 export interface EndRunDeps {
-  agents: Pick<AgentRegistry, 'likelyAdapter'>
-  store: SpendStore & Pick<Store, 'settleQueued' | 'endAttempt' | 'takeOver' | 'listAttempts'>
+  agents: SpendDeps['agents']
+  store: SpendDeps['store'] & Pick<Store, 'settleQueued' | 'endAttempt' | 'takeOver' | 'listAttempts'>
   purposes: Pick<Purposes, 'of'>
   clock: Clock
   redactor: Redactor
@@ -148,10 +148,12 @@ async function endUnseen(
   const { store, agents, purposes, clock, persist } = deps
   const { outcome, next } = end
   const settled = next.kind === 'settle' ? next.outcome : null
-  const ending = settled && (await purposes.of(run).readEnding({ run, settled, attempt: null }))
+  // What the attempt did is lost, what it cost is not.
+  const { own, total: spend } = await settleSpend(deps, run, attempt)
+  const spent = { ...run, spend }
+  const ending = settled && (await purposes.of(run).readEnding({ run: spent, settled, attempt: null }))
   const from = Math.min(attempt.heldFrom ?? attempt.spoolOffset, attempt.spoolOffset)
   const missing: EventBody[] = unread > from ? [{ type: 'gap', from, to: unread, reason: 'not-read' }] : []
-  const spend = await readSpend(store, run, agents.likelyAdapter(run.agent).pricing)
   const at = clock.now()
   await persist(() =>
     store.endAttempt({
@@ -159,7 +161,7 @@ async function endUnseen(
       ...ending,
       attempt,
       exitCode: null,
-      costUsd: null,
+      costUsd: own.costUsd,
       session: {
         agentSessionId: null,
         turns: 0,
@@ -167,9 +169,7 @@ async function endUnseen(
         poison: null,
         contextTokens: null,
         contextWindow: null,
-        costUsd: 0,
       },
-      // What the attempt did is lost, what it cost is not.
       spend,
       done: run.done,
       resultText: run.resultText,
@@ -182,6 +182,7 @@ async function endUnseen(
     }),
   )
   deps.bus.publish(run.id)
+  if (ending) deps.notifications.wake()
 }
 
 const describeNext = (next: AttemptEnding['next']) => (next.kind === 'settle' ? '' : next.why)

@@ -13,7 +13,10 @@ import { readParts, WorkLog } from './work-log.ts'
 
 const PAGE = 200
 
-export type PastStore = Pick<Store, 'getSession' | 'listOutsideTurns' | 'listRuns' | 'listEvents'>
+export type PastStore = Pick<
+  Store,
+  'getSession' | 'listOutsideTurns' | 'listRuns' | 'listEvents' | 'countEvents'
+>
 
 export interface PastLimit {
   /** Only what came before this run. */
@@ -37,7 +40,9 @@ export async function readPastTurns(
   const seen = new Set<SessionId>()
   for (let id = sessionId; id !== null && !seen.has(id); ) {
     seen.add(id)
-    past.push(...(await pastOfSession(store, id, until)))
+    const { turns: found, cleared } = await pastOfSession(store, id, until)
+    past.push(...found)
+    if (cleared) break
     id = (await store.getSession(id))?.continues ?? null
   }
   let room = wholeChars
@@ -54,14 +59,25 @@ export async function readPastTurns(
 /** A run of ours, or what somebody said in the session outside Reprise. */
 type Past = { at: Date } & ({ by: RunRecord; outside?: never } | { by?: never; outside: KnownOutsideTurn })
 
-/** Newest first. */
-async function pastOfSession(store: PastStore, id: SessionId, { before, own }: PastLimit): Promise<Past[]> {
+/** Newest first. `cleared`: what came before them the agent was told to forget. */
+async function pastOfSession(
+  store: PastStore,
+  id: SessionId,
+  { before, own }: PastLimit,
+): Promise<{ turns: Past[]; cleared: boolean }> {
   const past: Past[] = (await store.listOutsideTurns(id)).map((outside) => ({ at: outside.saidAt, outside }))
   for await (const by of runsOfSession(store, id)) {
     if (by.id < before.id && by.attemptCount > 0 && !own.has(by.id)) past.push({ at: by.createdAt, by })
   }
-  return past.sort((a, b) => b.at.getTime() - a.at.getTime())
+  const turns = past.sort((a, b) => b.at.getTime() - a.at.getTime())
+  for (const [index, { by }] of turns.entries()) {
+    if (by && (await clearsMemory(store, by))) return { turns: turns.slice(0, index), cleared: true }
+  }
+  return { turns, cleared: false }
 }
+
+const clearsMemory = async (store: Pick<Store, 'countEvents'>, { id, prompt }: RunRecord) =>
+  prompt.startsWith('/') && (await store.countEvents(id, 'memory-clear')) > 0
 
 async function* runsOfSession(
   store: Pick<Store, 'listRuns'>,
@@ -98,8 +114,10 @@ export interface EarlierAttempts {
   /** All that was said and done, in order. */
   work: PastPart[]
   saidSomething: boolean
-  /** What the newest one was saying, if its turn did not end. */
+  /** What was said last, if its turn did not end: by the newest one, and by those before it that came to no end either. */
   saying: string | null
+  /** All that was said after the agent had first taken this run's prompt. */
+  saidSincePrompt: string | null
 }
 
 /** `runs`: those whose attempts were attempts at the same task, oldest first. */
@@ -115,38 +133,42 @@ export async function readEarlierAttempts(
     work: [],
     saidSomething: false,
     saying: null,
+    saidSincePrompt: null,
   }
   if (runs.every(({ attemptCount, outdatedAttempts }) => attemptCount === outdatedAttempts)) return earlier
   earlier.how = 'the agent was interrupted'
   const byId = new Map<string, ToolCall>()
   const begunIn = new Map<ToolCall, AttemptId | null>()
-  let newest = null as { id: AttemptId; runId: RunId; lastText: number } | null
-  let lastText = 0
+  const cutOff = await readCutOff(store, runs)
   let said: string[] = []
+  let saidSincePrompt: string[] = []
   let makesRoom = false
   /** How many tools had been called when the agent first took the prompt; some agents do not say when they do. */
   let toolsBeforePrompt: number | null = null
   let stopped: string | null | undefined
   let outdated = false
   const log = new WorkLog()
-  const visit = ({ attemptId, runId, seq, body }: StoredEvent) => {
+  const say = (text: string) => {
+    said.push(text)
+    saidSincePrompt.push(text)
+    log.say(text)
+  }
+  const visit = ({ attemptId, runId, body }: StoredEvent) => {
     // Attempts at a question that was edited since are no attempts at this one.
     if (body.type === 'attempt-start') outdated = runId === run.id && body.number <= run.outdatedAttempts
     if (outdated) return
     if (body.type === 'attempt-end') {
       earlier.how = body.outcome.message
-      newest = attemptId && { id: attemptId, runId, lastText }
-    } else if (body.type === 'attempt-start' || body.type === 'turn-end') {
-      if (body.type === 'attempt-start') makesRoom = body.makesRoom === true
+      const unfinished = attemptId === null || makesRoom ? undefined : cutOff.get(attemptId)
+      if (unfinished !== undefined) say(unfinished)
+    } else if (body.type === 'attempt-start') {
+      makesRoom = body.makesRoom === true
+    } else if (body.type === 'turn-end') {
       said = []
-      lastText = seq
     } else if (body.type === 'text-end') {
       if (makesRoom) return
       earlier.saidSomething = true
-      if (body.parentToolUseId !== undefined) return
-      lastText = seq
-      said.push(body.text)
-      log.say(body.text)
+      if (body.parentToolUseId === undefined) say(body.text)
     } else if (body.type === 'tool-start') {
       if (body.parentToolUseId === undefined) said = []
       const tool: ToolCall = { name: body.name, input: body.input, ending: null }
@@ -159,21 +181,39 @@ export async function readEarlierAttempts(
       if (tool && attemptId !== stopped) tool.ending = body.isError ? 'error' : 'ok'
       if (tool) log.end(tool, body.content)
     } else if (body.type === 'prompt-accept') {
-      if (body.messageId === run.promptId) toolsBeforePrompt ??= byId.size
+      if (body.messageId !== run.promptId || toolsBeforePrompt !== null) return
+      toolsBeforePrompt = byId.size
+      saidSincePrompt = []
     } else if (body.type === 'stop-request') stopped = attemptId
   }
   for (const { id } of runs) await scanEvents(store, id, { types: EARLIER }, visit)
   earlier.tools = [...byId.values()]
   earlier.toolsSincePrompt = earlier.tools.slice(toolsBeforePrompt ?? 0)
-  const unfinished = newest && !makesRoom ? await readUnfinishedText(store, newest, newest.lastText) : null
-  if (unfinished) {
-    said.push(unfinished.text)
-    log.say(unfinished.text)
-  }
   earlier.saying = said.length > 0 ? said.join('\n') : null
+  earlier.saidSincePrompt = saidSincePrompt.length > 0 ? saidSincePrompt.join('\n') : null
   await readWaits(store, byId, begunIn)
   earlier.work = log.steps()
   return earlier
+}
+
+/** By attempt: what it was saying when it was cut off. */
+async function readCutOff(
+  store: Pick<Store, 'listEvents'>,
+  runs: readonly Pick<RunRecord, 'id'>[],
+): Promise<Map<AttemptId, string>> {
+  const ends = new Map<AttemptId, { runId: RunId; lastText: number }>()
+  const visit = ({ attemptId, runId, seq, body }: StoredEvent) => {
+    const isNested = body.type === 'text-end' && body.parentToolUseId !== undefined
+    if (attemptId !== null && !isNested) ends.set(attemptId, { runId, lastText: seq })
+  }
+  for (const { id } of runs)
+    await scanEvents(store, id, { types: ['attempt-start', 'turn-end', 'text-end'] }, visit)
+  const texts = new Map<AttemptId, string>()
+  for (const [id, { runId, lastText }] of ends) {
+    const unfinished = await readUnfinishedText(store, { id, runId }, lastText)
+    if (unfinished) texts.set(id, unfinished.text)
+  }
+  return texts
 }
 
 /** Of tools that did not end: what they waited for. */
@@ -211,6 +251,6 @@ const EARLIER: readonly EventType[] = [
 export function toInterruption(earlier: EarlierAttempts, promptRecorded: boolean): Interruption | null {
   const how = earlier.how ?? (promptRecorded ? 'the agent was interrupted' : null)
   if (how === null) return null
-  const { tools, toolsSincePrompt, work, saying } = earlier
-  return { how, tools, toolsSincePrompt, work, saying, promptRecorded }
+  const { tools, toolsSincePrompt, work, saying, saidSincePrompt } = earlier
+  return { how, tools, toolsSincePrompt, work, saying, saidSincePrompt, promptRecorded }
 }

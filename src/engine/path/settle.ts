@@ -27,8 +27,7 @@ import {
 import type { Store } from '../../store/store.ts'
 import { wasRaised } from '../accounting/allowance.ts'
 import { cacheUseOf } from '../accounting/cache-use.ts'
-import { noteRates, readRates } from '../accounting/rates.ts'
-import { computeSpends, totalOf } from '../accounting/spend.ts'
+import { type SpendDeps, settleSpend } from '../accounting/spend.ts'
 import { noteWindow } from '../accounting/windows.ts'
 import type { Log } from '../base/log.ts'
 import type { NextPrompts } from '../base/next-prompts.ts'
@@ -54,32 +53,35 @@ import {
   takenAfterFirst,
 } from './trace.ts'
 
-export type SettleDeps = RecordedDeps & {
-  store: Pick<
-    Store,
-    | 'getRun'
-    | 'listAttempts'
-    | 'listEvents'
-    | 'listQuestions'
-    | 'countEvents'
-    | 'endAttempt'
-    | 'getFact'
-    | 'putFact'
-  >
-  purposes: Pick<Purposes, 'of'>
-  nextPrompts: Pick<NextPrompts, 'noteTaken'>
-  obstacles: Pick<Obstacles, 'meet'>
-  handling: Pick<Handling, 'begin' | 'end'>
-  clock: Clock
-  redactor: Redactor
-  /** In [0, 1). */
-  random: () => number
-  log: Log
-  bus: Pick<ProgressBus, 'publish'>
-  notifications: Pick<Notifications, 'wake'>
-  persist: Persist
-  settings: { killAfterMs: number; resume: ResumeLimits; jobs: Pick<JobSettings, 'backoffMs'> }
-}
+export type SettleDeps = RecordedDeps &
+  SpendDeps & {
+    store: Pick<
+      Store,
+      | 'getRun'
+      | 'listAttempts'
+      | 'listEvents'
+      | 'listQuestions'
+      | 'countEvents'
+      | 'endAttempt'
+      | 'getFact'
+      | 'putFact'
+      | 'listUnpriced'
+      | 'priceAttempt'
+    >
+    purposes: Pick<Purposes, 'of'>
+    nextPrompts: Pick<NextPrompts, 'noteTaken'>
+    obstacles: Pick<Obstacles, 'meet'>
+    handling: Pick<Handling, 'begin' | 'end'>
+    clock: Clock
+    redactor: Redactor
+    /** In [0, 1). */
+    random: () => number
+    log: Log
+    bus: Pick<ProgressBus, 'publish'>
+    notifications: Pick<Notifications, 'wake'>
+    persist: Persist
+    settings: { killAfterMs: number; resume: ResumeLimits; jobs: Pick<JobSettings, 'backoffMs'> }
+  }
 
 export interface SettleInput {
   run: RunRecord
@@ -126,8 +128,9 @@ async function settleOnce(deps: SettleDeps, input: SettleInput, strays: number):
   await deps.nextPrompts.noteTaken(attempt, takenAfterFirst(trace))
   const exit = exitOf(input.end, await readStderrTail(input.dir))
   const judged = await judge(deps, purpose, input, trace, exit)
-  const account = await readAccount(deps, trace, input.adapter.pricing)
-  const decided = await decide(deps, purpose, trace, judged.outcome, account.spend)
+  // Before the end is stored: prices that are known twice are no harm, forgotten ones would leave budgets blind.
+  const account = await settleSpend(deps, run, attempt)
+  const decided = await decide(deps, purpose, trace, judged.outcome, account.total)
   const known = await readKnown(deps, run, attempt, {
     completed: judged.outcome.name === 'completed',
     accepted: tookPrompt,
@@ -139,13 +142,11 @@ async function settleOnce(deps: SettleDeps, input: SettleInput, strays: number):
   const notes = await purpose.afterAttempt(run, { attempt, tookPrompt, goneSince, reportedSession })
   const cache = cacheUseOf(run, attempt, await store.getSession(attempt.sessionId), {
     own: trace.own,
-    rates: account.own?.rates ?? account.rates,
+    rates: account.own.rates,
     pricing: input.adapter.pricing,
   })
   const usual = deps.agents.find(run.agent)?.model ?? null
-  await noteWindow(store, run, usual, account.own?.contextWindow ?? null)
-  // Before the end is stored: known twice is no harm, forgotten would leave budgets blind.
-  if (account.own) await noteRates(store, account.rates, account.own.rates)
+  await noteWindow(store, run, usual, account.own.contextWindow)
   const done = {
     modelCalls: countModelCalls(trace),
     toolCalls: await store.countEvents(run.id, 'tool-start'),
@@ -157,7 +158,7 @@ async function settleOnce(deps: SettleDeps, input: SettleInput, strays: number):
   const settled = next.kind === 'settle' ? next.outcome : null
   const isKept = !trace.outdated && !refusesSession(judged.outcome, attempt.resumed) && !judged.acquitted
   const ending: RunEnding = await purpose.readEnding({
-    run: { ...run, spend: account.spend, done, resultText },
+    run: { ...run, spend: account.total, done, resultText },
     settled,
     attempt: {
       took: known.question && isKept ? attempt : null,
@@ -175,20 +176,19 @@ async function settleOnce(deps: SettleDeps, input: SettleInput, strays: number):
       outdatedAttempts: run.outdatedAttempts,
       outcome: judged.outcome,
       exitCode: exit.exitCode,
-      costUsd: account.own?.costUsd ?? null,
+      costUsd: account.own.costUsd,
       session: {
         agentSessionId: reportedSession,
         turns: tookPrompt ? 1 : 0,
         told: known.standing ? { told: attempt.told, compacted: trace.own.some(isCompaction) } : null,
         poison: poisonOf(judged.outcome, attempt.resumed),
         cacheState: cache.after,
-        contextTokens: account.own?.contextTokens ?? null,
-        contextWindow: account.own?.contextWindow ?? null,
-        costUsd: account.own?.costUsd ?? 0,
+        contextTokens: account.own.contextTokens,
+        contextWindow: account.own.contextWindow,
       },
       cacheUse: cache.use,
       acquitted: judged.acquitted?.sessionId ?? null,
-      spend: account.spend,
+      spend: account.total,
       resultText,
       done,
       strikes: decided.strikes,
@@ -229,13 +229,6 @@ async function judge(
   // The message may repeat what the agent wrote to stderr.
   const outcome = { ...judged, message: deps.redactor.text(judged.message) }
   return { outcome, acquitted: findAcquitted(trace, end) }
-}
-
-/** What the run has spent in all, and this attempt of it. */
-async function readAccount({ store }: SettleDeps, { attempts, attempt, events }: Trace, pricing: Pricing) {
-  const rates = await readRates(store)
-  const spends = computeSpends(attempts, events, { pricing, rates })
-  return { rates, spend: totalOf([...spends.values()]), own: spends.get(attempt.id) }
 }
 
 interface Decided {

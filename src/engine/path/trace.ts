@@ -31,6 +31,7 @@ const RELEVANT: readonly EventType[] = [
   'rate-limit',
   'retry-wait',
   'compaction',
+  'memory-clear',
   'background',
   'question-cancel',
 ]

@@ -6,6 +6,7 @@ import type { RunId } from '../../contract/ids.ts'
 import { tierTexts } from '../../core/escalation/added-texts.ts'
 import { composeBrief } from '../../core/escalation/brief.ts'
 import { CommandLog, composeHandoff, handoffText } from '../../core/escalation/handoff.ts'
+import { NOTHING_ADDED } from '../../core/prompt/compose.ts'
 import type { Redactor } from '../../core/redact/redactor.ts'
 import type { RunRecord } from '../../store/base/records.ts'
 import type { Store } from '../../store/store.ts'
@@ -13,7 +14,7 @@ import { scanEvents } from '../base/events.ts'
 import type { Brief, BriefFacts } from '../base/purpose.ts'
 import type { EscalationSettings } from '../base/settings.ts'
 import type { Cooldowns } from '../enforce/cooldowns.ts'
-import { highestTier, requireChain, type TierDeps } from './tiers.ts'
+import { highestTier, isConfigured, requireChain, type TierDeps } from './tiers.ts'
 
 export interface BriefDeps {
   agents: TierDeps['agents']
@@ -31,6 +32,8 @@ export async function readTierBrief(
   { decision, standing, structuredOutput }: BriefFacts,
 ): Promise<Brief> {
   const { parentRunId, followUpId } = run.links
+  // The tier was taken out of the configuration while its agent was at work.
+  if (!isConfigured(deps, run)) return { texts: NOTHING_ADDED }
   const { tier, chain } = requireChain(deps, run)
   const { escalation } = deps.settings
   // A follow-up says itself what it is for.

@@ -5,6 +5,7 @@ import type { Escalation, Refusal } from '../../contract/escalation.ts'
 import type { RunId } from '../../contract/ids.ts'
 import { NO_USAGE } from '../../contract/outcome.ts'
 import type { Run } from '../../contract/run.ts'
+import { sumCosts } from '../../core/cost/usage.ts'
 import type { EscalationRecord, RunRecord } from '../../store/base/records.ts'
 import type { Store } from '../../store/store.ts'
 
@@ -90,11 +91,10 @@ function totalsOf(runs: readonly ChainRun[]): Chain['totals'] {
   for (const run of runs) {
     for (const key of Object.keys(usage) as (keyof typeof usage)[]) usage[key] += run.usage[key]
   }
-  const costs = runs.flatMap(({ costUsd }) => (costUsd === null ? [] : [costUsd]))
   return {
     runs: runs.length,
     usage,
-    costUsd: costs.length > 0 ? costs.reduce((sum, usd) => sum + usd, 0) : null,
+    costUsd: sumCosts(runs),
     costEstimated: runs.some((run) => run.costEstimated),
     durationMs: runs.reduce((ms, run) => ms + (run.durationMs ?? 0), 0),
     refusals: runs.reduce((n, run) => n + run.refusals, 0),

@@ -9,7 +9,7 @@ import { readTierAllowance } from './budget.ts'
 import { readTierEnding, type TierEndingDeps } from './ending.ts'
 import { readPauseNotices } from './tell.ts'
 import { laterTierRun } from './tier-run.ts'
-import { requireChain, requireTier } from './tiers.ts'
+import { requireChain, rulesOfTier } from './tiers.ts'
 
 export type TierPurposeDeps = ContextDeps &
   BriefDeps &
@@ -34,11 +34,8 @@ export function createTierPurpose(deps: TierPurposeDeps, plain: RunPurpose): Run
       const { tools, deniedTools = [] } = requireChain(deps, run).tier
       return { tools: tools.filter((tool) => !deniedTools.includes(tool)), schema: signalSchema() }
     },
-    rulesOf: ({ agent, links }) => (links.tier === null ? null : requireTier(deps, links.tier, agent)),
-    contextWindowOf: ({ agent, links }) =>
-      deps.settings.escalation.tiers.has(links.tier ?? 0)
-        ? requireTier(deps, links.tier ?? 0, agent).contextWindow
-        : null,
+    rulesOf: ({ agent, links }) => (links.tier === null ? null : rulesOfTier(deps, links.tier, agent)),
+    contextWindowOf: ({ agent, links }) => rulesOfTier(deps, links.tier ?? 0, agent).contextWindow,
 
     readAllowance: (run) => readTierAllowance(deps.store, run),
 

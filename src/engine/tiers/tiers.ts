@@ -21,6 +21,28 @@ export function requireTier({ agents, settings }: TierDeps, number: number, agen
   throw new RepriseError('bad-request', `tier: there is no tier ${number}`, { hint: `Tiers: ${known}.` })
 }
 
+/** False if the tier of the run was taken out of the configuration since it began. */
+export const isConfigured = ({ settings }: Pick<TierDeps, 'settings'>, { links }: RunRecord): boolean =>
+  links.tier !== null && settings.escalation.tiers.has(links.tier)
+
+/**
+ * The rules for an agent at the tier. If it was taken out of the configuration, its rules are not known any more: the
+ * agent has no tools left but those to report with.
+ */
+export const rulesOfTier = (deps: TierDeps, number: number, agent: string): Tier =>
+  deps.settings.escalation.tiers.has(number) ? requireTier(deps, number, agent) : { ...NO_TIER, number }
+
+const NO_TIER: Omit<Tier, 'number'> = {
+  name: 'no longer configured',
+  tools: [],
+  model: '',
+  prompt: null,
+  approval: true,
+  budgetUsd: null,
+  maxDurationMs: null,
+  contextWindow: null,
+}
+
 /** The tier that a run works at, and what holds for its whole chain. */
 export function requireChain(deps: TierDeps, run: RunRecord): { tier: Tier; chain: ChainLimits } {
   const { chain } = run.request

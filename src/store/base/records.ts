@@ -240,7 +240,6 @@ export interface SessionUpdate {
   poison: SessionRecord['poison']
   contextTokens: number | null
   contextWindow: number | null
-  costUsd: number
 }
 
 export interface AttemptEnding {
@@ -249,13 +248,14 @@ export interface AttemptEnding {
   outdatedAttempts?: number
   outcome: Outcome
   exitCode: number | null
+  /** null: the price of its model is not known yet. */
   costUsd: number | null
   session: SessionUpdate
   cacheUse?: CacheUse | null
   /** A session that was held to have refused its resume, and is shown not to be the cause: the run returns to it. */
   acquitted?: SessionId | null
-  /** The run's totals, this attempt included. */
-  spend: RunSpend
+  /** The run's totals, this attempt included; its cost is the sum of what is stored with its attempts. */
+  spend: Omit<RunSpend, 'costUsd'>
   done: Done
   resultText: string | null
   /** What it counts against the run's resumes. */

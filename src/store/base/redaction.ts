@@ -14,6 +14,7 @@ const PLAIN: ReadonlySet<EventType> = new Set([
   'model-call',
   'rate-limit',
   'compaction',
+  'memory-clear',
   'gap',
   'text-delta',
   'thinking-delta',

@@ -27,6 +27,7 @@ import { extendDeadlineOf } from '../watches/cycle-deadlines.ts'
 import { countCacheUse } from './cache-totals.ts'
 import type { EventBatch } from './event-batch.ts'
 import { appendBatch, appendEvents } from './events.ts'
+import { sumOfAttempts } from './price-attempt.ts'
 import { closeQuestions, trackQuestions } from './questions.ts'
 import { acquitSession, updateSession } from './sessions.ts'
 import { countSettled } from './totals.ts'
@@ -300,9 +301,10 @@ export async function endAttempt(tx: Tx, ending: AttemptEnding): Promise<void> {
     .where('fence', '=', attempt.fence)
     .execute()
   await closeQuestions(tx, attempt.id, at)
-  await updateSession(tx, attempt, ending.session, at)
+  await updateSession(tx, attempt, ending.session, ending.costUsd ?? 0, at)
   if (ending.cacheUse) await countCacheUse(tx, ending.cacheUse)
   if (ending.acquitted) await acquitSession(tx, ending.acquitted)
+  const costUsd = await sumOfAttempts(tx, attempt.runId)
   const changed = await tx
     .updateTable('runs')
     .set((eb) => ({
@@ -333,7 +335,7 @@ export async function endAttempt(tx: Tx, ending: AttemptEnding): Promise<void> {
       output_tokens: spend.usage.outputTokens,
       cache_read_tokens: spend.usage.cacheReadTokens,
       cache_write_tokens: spend.usage.cacheWriteTokens,
-      cost_usd: spend.costUsd,
+      cost_usd: costUsd,
       cost_estimated: spend.estimated ? 1 : 0,
       context_tokens: spend.contextTokens,
       context_window: spend.contextWindow,

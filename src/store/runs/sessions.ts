@@ -89,6 +89,7 @@ export async function updateSession(
   tx: Tx,
   { sessionId, runtime }: Pick<AttemptRecord, 'sessionId' | 'runtime'>,
   update: SessionUpdate,
+  costUsd: number,
   at: Date,
 ): Promise<void> {
   // An agent that never took the prompt wrote nothing: one that failed at once leaves the session to the version before.
@@ -105,7 +106,7 @@ export async function updateSession(
       // The agent has begun another file of its own (`/clear`): what was said once may be missing there.
       ...(update.agentSessionId === null ? {} : { agent_session_id: update.agentSessionId, compacted: 1 }),
       turns: eb('turns', '+', update.turns),
-      cost_usd: eb('cost_usd', '+', update.costUsd),
+      cost_usd: eb('cost_usd', '+', costUsd),
       last_used_at: at.getTime(),
     }))
     .where('id', '=', sessionId)

@@ -347,6 +347,16 @@ export async function readCycleTotals(
       eb.fn.sum<number>('cache_read_tokens').as('read'),
       eb.fn.sum<number>('cache_write_tokens').as('write'),
       eb.fn.sum<number | null>('cost_usd').as('cost'),
+      eb.fn
+        .sum<number>(
+          eb
+            .case()
+            .when(eb.and([eb('cost_usd', 'is', null), eb('output_tokens', '>', 0)]))
+            .then(1)
+            .else(0)
+            .end(),
+        )
+        .as('unpriced'),
       eb.fn.max('cost_estimated').as('estimated'),
     ])
     .where('cycle_id', 'in', ids)
@@ -365,7 +375,7 @@ export async function readCycleTotals(
           cacheReadTokens: Number(row.read),
           cacheWriteTokens: Number(row.write),
         },
-        costUsd: row.cost === null ? null : Number(row.cost),
+        costUsd: row.cost === null || Number(row.unpriced) > 0 ? null : Number(row.cost),
         estimated: Number(row.estimated) === 1,
       },
     ]),

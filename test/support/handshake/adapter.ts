@@ -41,7 +41,12 @@ export const handshakeAdapter: AgentAdapter = {
     },
   }),
   hasCredentials: async () => true,
-  account: () => ({ baseUrl: 'http://127.0.0.1', baseUrlSetting: 'none', identity: 'handshake' }),
+  account: () => ({
+    baseUrl: 'http://127.0.0.1',
+    baseUrlSetting: 'none',
+    connectsTo: null,
+    identity: 'handshake',
+  }),
   plan: ({ decision, promptId, prompt }) => {
     const seed: HandshakeSeed = {
       sessionId: decision.kind === 'resume' ? decision.agentSessionId : null,

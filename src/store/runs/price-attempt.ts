@@ -1,0 +1,74 @@
+/**
+ * What runs and sessions cost follows from their attempts. An attempt whose price was not known when it ended gets it
+ * later, once; its session, its run, and the totals that the run is counted in follow in the same transaction.
+ */
+import type { Kysely } from 'kysely'
+import type { RunId } from '../../contract/ids.ts'
+import type { AttemptRecord } from '../base/records.ts'
+import { toAttempt } from '../base/rows.ts'
+import type { Tables } from '../base/schema.ts'
+import type { Tx } from '../base/writer.ts'
+
+/** Attempts that have ended without a price. */
+export async function listUnpriced(db: Kysely<Tables>): Promise<AttemptRecord[]> {
+  const rows = await db
+    .selectFrom('attempts')
+    .selectAll()
+    .where('state', '=', 'ended')
+    .where('cost_usd', 'is', null)
+    .orderBy('id')
+    .execute()
+  return rows.map(toAttempt)
+}
+
+/** The sum of the run's attempts that have ended; null: the price of one of them is not known. */
+export async function sumOfAttempts(tx: Tx, runId: RunId): Promise<number | null> {
+  const { ended, priced, usd } = await tx
+    .selectFrom('attempts')
+    .select((eb) => [
+      eb.fn.countAll<number>().as('ended'),
+      eb.fn.count<number>('cost_usd').as('priced'),
+      eb.fn.sum<number | null>('cost_usd').as('usd'),
+    ])
+    .where('run_id', '=', runId)
+    .where('state', '=', 'ended')
+    .executeTakeFirstOrThrow()
+  return Number(ended) === Number(priced) ? Number(usd ?? 0) : null
+}
+
+/** Changes nothing if it has a price by now. */
+export async function priceAttempt(
+  tx: Tx,
+  { id, runId, sessionId }: Pick<AttemptRecord, 'id' | 'runId' | 'sessionId'>,
+  costUsd: number,
+): Promise<void> {
+  const { numUpdatedRows } = await tx
+    .updateTable('attempts')
+    .set({ cost_usd: costUsd })
+    .where('id', '=', id)
+    .where('state', '=', 'ended')
+    .where('cost_usd', 'is', null)
+    .executeTakeFirst()
+  if (numUpdatedRows === 0n) return
+  await tx
+    .updateTable('sessions')
+    .set((eb) => ({ cost_usd: eb('cost_usd', '+', costUsd) }))
+    .where('id', '=', sessionId)
+    .execute()
+  const run = await tx
+    .selectFrom('runs')
+    .select(['state', 'outcome_name', 'fresh_reason', 'cost_usd'])
+    .where('id', '=', runId)
+    .executeTakeFirst()
+  if (!run) return
+  const sum = await sumOfAttempts(tx, runId)
+  await tx.updateTable('runs').set({ cost_usd: sum }).where('id', '=', runId).execute()
+  if (run.state !== 'settled') return
+  const added = (sum ?? 0) - (run.cost_usd ?? 0)
+  await tx
+    .updateTable('totals')
+    .set((eb) => ({ cost_usd: eb('cost_usd', '+', added) }))
+    .where('outcome', '=', run.outcome_name ?? run.state)
+    .where('fresh_reason', '=', run.fresh_reason ?? '')
+    .execute()
+}

@@ -1,0 +1,88 @@
+/** `/clear` on the real CLI: the agent's memory is emptied, the conversation says so, and nothing brings it back unasked. */
+import { afterEach, expect, it } from 'vitest'
+import { conversationLines, messageLines } from '../../src/cli/chat/conversation-text.ts'
+import { Chat } from '../support/chat.ts'
+import { World } from '../support/world.ts'
+
+let world: World
+afterEach(() => world.close())
+
+const SECRET = 'the word is swordfish'
+/** All that the model was sent last. */
+const sent = () => JSON.stringify(world.simulator.requests({ kind: 'main' }).at(-1)?.messages)
+
+async function begin(): Promise<Chat> {
+  world = await World.create(
+    { name: 'clear', rules: [{ when: '/./', reply: 'Noted.' }] },
+    { agents: { claude: { model: 'haiku' }, other: { adapter: 'claude', model: 'haiku' } } },
+  )
+  await world.startDaemon()
+  return Chat.create(world, { agent: 'claude' })
+}
+
+it('empties the memory of the agent for good, and says so', async () => {
+  const chat = await begin()
+  await chat.say(SECRET)
+  const full = await world.api<{ contextTokens: number }>(
+    'GET',
+    `/api/sessions/${(await chat.detail()).agents[0]?.session}`,
+  )
+  expect(full.contextTokens).toBeGreaterThan(1000)
+  expect((await chat.detail()).agents).toMatchObject([{ seenTurn: 1, clearedTurn: null }])
+  await chat.say('/clear')
+  const [agent] = (await chat.detail()).agents
+  expect(agent).toMatchObject({ seenTurn: 2, clearedTurn: 2 })
+  expect(conversationLines(await chat.detail()).join('\n')).toMatch(
+    /memory cleared in turn 2, has seen nothing since$/,
+  )
+  expect(messageLines(await chat.message(3)).join('\n')).toContain('forgot all that was said before')
+  // It has room again, and there is nothing in the cache to be missed.
+  expect(await world.api('GET', `/api/sessions/${agent?.session}`)).toMatchObject({ contextTokens: 0 })
+
+  const next = await chat.say('and what now?')
+  expect(next).toMatchObject({ resumed: true, attempts: [{ cache: { cause: null } }] })
+  expect(sent()).not.toContain('swordfish')
+  expect(conversationLines(await chat.detail()).join('\n')).toMatch(
+    /memory cleared in turn 2, has seen turn 3$/,
+  )
+  await chat.say('and fresh?', { forceFreshSession: true })
+  expect(sent()).not.toContain('swordfish')
+  expect(sent()).toContain('and what now?')
+  // What it does not know cannot become stale.
+  await chat.edit(0, 'the word is haddock')
+  expect(await chat.say('still there?')).toMatchObject({ resumed: true })
+  expect(sent()).not.toMatch(/swordfish|haddock/)
+})
+
+it('is about that agent alone', async () => {
+  const chat = await begin()
+  await chat.say(SECRET)
+  await chat.say('/clear')
+  await chat.say('what do you know?', { agent: 'other' })
+  expect(sent()).toContain('swordfish')
+  expect((await chat.detail()).agents).toMatchObject([
+    { agent: 'claude', clearedTurn: 2 },
+    { agent: 'other', clearedTurn: null },
+  ])
+})
+
+it('taken out of the conversation, gives the agent the history again', async () => {
+  const chat = await begin()
+  await chat.say(SECRET)
+  await chat.say('/clear')
+  await chat.drop(2)
+  expect((await chat.detail()).agents).toMatchObject([{ clearedTurn: null }])
+  expect(await chat.say('what was it?')).toMatchObject({ resumed: false, freshReason: 'history-changed' })
+  expect(sent()).toContain('swordfish')
+})
+
+it('in a session without a conversation holds for fresh starts too', async () => {
+  await begin()
+  const run = await world.run({ prompt: SECRET })
+  const session = { sessionId: run.session ?? '' }
+  await world.run({ prompt: '/clear', ...session })
+  await world.run({ prompt: 'after it', ...session })
+  await world.run({ prompt: 'and now fresh', forceFreshSession: true, ...session })
+  expect(sent()).toContain('after it')
+  expect(sent()).not.toContain('swordfish')
+})

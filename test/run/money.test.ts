@@ -1,0 +1,105 @@
+/**
+ * One number for money on the real CLI: what a run cost is the sum of its attempts, what a session cost is the sum of the
+ * attempts in it, and both are what the simulator has billed, also where agents and daemons were killed in between.
+ */
+import { afterEach, expect, it } from 'vitest'
+import type { RunDetail } from '../../src/contract/run.ts'
+import type { Stats } from '../../src/contract/stats.ts'
+import { World } from '../support/world.ts'
+
+let world: World
+afterEach(() => world.close())
+
+type Request = ReturnType<World['simulator']['requests']>[number]
+
+/** What a call is charged, in units of the price of one input token: all of it, up to where it was cut off. */
+function weightOf({ usage }: Request): number {
+  if (!usage) return 0
+  const { ephemeral_5m_input_tokens: short, ephemeral_1h_input_tokens: long } = usage.cache_creation
+  const read = usage.cache_read_input_tokens
+  return usage.input_tokens + 5 * usage.output_tokens + 0.1 * read + 1.25 * short + 2 * long
+}
+
+const billed = (since = 0) =>
+  world.simulator.requests({ since }).reduce((weight, request) => weight + weightOf(request), 0)
+
+const sessionOf = (id: string) => world.api<{ costUsd: number }>('GET', `/api/sessions/${id}`)
+
+const sumOf = (run: RunDetail) => run.attempts.reduce((usd, { costUsd }) => usd + (costUsd ?? Number.NaN), 0)
+
+const killAgent = () => {
+  const agent = world.processes().find((p) => /claude.* -p /.test(p.command) && !/keeper/.test(p.command))
+  if (agent) process.kill(agent.pid, 'SIGKILL')
+}
+
+/** Resolves when the agent has read what the model said: what it had not when it is killed, nobody can count. */
+async function heardAll(id: string): Promise<void> {
+  let chars = 0
+  await world.waitForEvent(id, (event) => {
+    if (event.type === 'text-delta') chars += event.text.length
+    // The last words may be held back, as the beginning of a secret.
+    return chars > LONG.length - 100
+  })
+}
+
+const LONG = 'I look at everything there is, one after the other. '.repeat(40)
+const scenario = {
+  name: 'money',
+  rules: [
+    { when: '/^begin/', reply: [{ text: LONG }, { hold: 'sentence' }, { text: 'Done.' }] },
+    { when: '/^again/', reply: [{ text: LONG }, { hold: 'again' }, { text: 'Done again.' }] },
+    { when: 'interrupted', reply: 'Done after all.' },
+    { when: '/./', reply: 'Yes.' },
+  ],
+}
+
+it.each(['the agent', 'both'])('%s killed in the middle of a stream', async (victim) => {
+  world = await World.create(scenario)
+  await world.startDaemon()
+  const kill = async () => {
+    if (victim === 'both') await world.killDaemon()
+    killAgent()
+    if (victim === 'both') await world.startDaemon()
+  }
+  const next = async (prompt: string, hold: string, sessionId?: string) => {
+    const { id } = await world.createRun({ prompt, ...(sessionId ? { sessionId } : {}) })
+    await world.simulator.waitForHold(hold)
+    await heardAll(id)
+    await kill()
+    const run = await world.settled(id)
+    expect(run).toMatchObject({ outcome: 'completed', attemptCount: 2, costEstimated: true })
+    return id
+  }
+
+  // The price of the model is not known yet when the first attempt dies.
+  const first = await next('begin', 'sentence')
+  const sessionId = (await world.getRun(first)).sessionId ?? ''
+  const second = await next('again', 'again', sessionId)
+  const seen = world.simulator.requests().at(-1)?.n ?? 0
+  // Nothing is killed in this one: it tells what the agent takes for a token.
+  const { id: third } = await world.run({ prompt: 'and now', sessionId })
+
+  const runs = await Promise.all([first, second, third].map((id) => world.getRun(id)))
+  for (const run of runs) expect(run.costUsd).toBeCloseTo(sumOf(run), 10)
+  const total = runs.reduce((usd, { costUsd }) => usd + (costUsd ?? Number.NaN), 0)
+  expect(await sessionOf(sessionId)).toMatchObject({ costUsd: expect.closeTo(total, 10) })
+  expect(await world.api<Stats>('GET', '/api/stats')).toMatchObject({ costUsd: expect.closeTo(total, 10) })
+  const rate = (runs[2]?.costUsd ?? Number.NaN) / billed(seen)
+  expect(total / (rate * billed())).toBeCloseTo(1, 2)
+})
+
+it('a run that ended before its price was known is priced as soon as another run tells it', async () => {
+  world = await World.create(scenario)
+  await world.startDaemon()
+  const { id } = await world.createRun({ prompt: 'begin', maxResumes: 0 })
+  await world.simulator.waitForHold('sentence')
+  await heardAll(id)
+  killAgent()
+  expect(await world.settled(id)).toMatchObject({ outcome: 'crashed', costUsd: null })
+  const other = await world.run({ prompt: 'something else' })
+  const priced = await world.getRun(id)
+  expect(priced.costUsd).toBeGreaterThan(0)
+  expect(priced.costUsd).toBeCloseTo(sumOf(priced), 10)
+  const total = (priced.costUsd ?? 0) + (other.costUsd ?? 0)
+  expect(await world.api<Stats>('GET', '/api/stats')).toMatchObject({ costUsd: expect.closeTo(total, 10) })
+})
