@@ -1,5 +1,3 @@
-/** Ends runs and attempts about which there is nothing to read: not started, given up, or left by another daemon. */
-import type { AgentRegistry } from '../../agents/registry.ts'
 import { type ErrorCode, toRepriseError } from '../../contract/errors.ts'
 import type { EventBody } from '../../contract/events.ts'
 import type { Outcome } from '../../contract/outcome.ts'
