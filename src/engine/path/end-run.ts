@@ -143,7 +143,7 @@ async function endUnseen(
   attempt: AttemptRecord,
   { strays, unread = 0, ...end }: UnseenEnding,
 ): Promise<void> {
-  const { store, agents, purposes, clock, persist } = deps
+  const { store, purposes, clock, persist } = deps
   const { outcome, next } = end
   const settled = next.kind === 'settle' ? next.outcome : null
   // What the attempt did is lost, what it cost is not.
