@@ -16,7 +16,7 @@ import { ReadingThread } from '../engine/supervise/reading/thread.ts'
 import { openGit } from '../process/git/run.ts'
 import { Handling } from '../process/handling.ts'
 import { realPath } from '../process/real-path.ts'
-import { openSqliteStore } from '../store/base/sqlite/open.ts'
+import { openSqliteStore } from '../store/sqlite/open.ts'
 import type { Store } from '../store/store.ts'
 import {
   ALL_ADAPTERS,

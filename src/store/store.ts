@@ -14,50 +14,45 @@ import type { Notice, PlannedNotification } from '../core/notify/plan.ts'
 import type { Met, Obstacle, Pauses } from '../core/obstacle/obstacle.ts'
 import type { Passage } from '../core/obstacle/passage.ts'
 import { NOTHING_TO_REDACT, type Redactor } from '../core/redact/redactor.ts'
-import { limitWaits, type MoveTimes, moveTimes } from './base/clock-changes.ts'
-import type {
-  ActionRecord,
-  AttemptEnding,
-  AttemptRecord,
-  CheckpointRecord,
-  ConversationRecord,
-  EscalationRecord,
-  JobRecord,
-  MessageRecord,
-  NewConversation,
-  NewJob,
-  NewRun,
-  NotificationRecord,
-  PendingRecord,
-  PinRecord,
-  QuestionRecord,
-  RunEnding,
-  RunRecord,
-  SessionRecord,
-  SpendOfRun,
-  StoredEvent,
-  TierEnding,
-} from './base/records.ts'
 import type { Tables } from './base/schema.ts'
 import { GroupWriter, type Tx } from './base/writer.ts'
+import { limitWaits, type MoveTimes, moveTimes } from './clock-changes.ts'
 import * as conversations from './conversations/conversations.ts'
 import * as changes from './conversations/history-changes.ts'
 import * as outside from './conversations/outside.ts'
+import type {
+  ConversationRecord,
+  MessageRecord,
+  NewConversation,
+  PinRecord,
+} from './conversations/records.ts'
 import * as turns from './conversations/turns.ts'
 import * as checkpoints from './jobs/checkpoints.ts'
 import * as jobs from './jobs/jobs.ts'
+import type { CheckpointRecord, JobRecord, NewJob } from './jobs/records.ts'
 import * as notifications from './notify/notifications.ts'
+import type { NotificationRecord } from './notify/records.ts'
 import * as obstacles from './obstacles/obstacles.ts'
 import { admitRun } from './runs/admit-run.ts'
+import type {
+  AttemptEnding,
+  AttemptRecord,
+  PendingRecord,
+  QuestionRecord,
+  RunEnding,
+} from './runs/attempt-records.ts'
 import * as attempts from './runs/attempts.ts'
 import type { EventBatch } from './runs/event-batch.ts'
 import * as events from './runs/events.ts'
 import * as questions from './runs/questions.ts'
+import type { NewRun, RunRecord, SpendOfRun, StoredEvent } from './runs/records.ts'
 import * as runs from './runs/runs.ts'
+import type { SessionRecord } from './runs/session-records.ts'
 import * as sessions from './runs/sessions.ts'
-import { readStats } from './runs/stats.ts'
+import { readStats } from './stats.ts'
 import * as actions from './tiers/actions.ts'
 import * as escalations from './tiers/escalations.ts'
+import type { ActionRecord, EscalationRecord, TierEnding } from './tiers/records.ts'
 import type { Watching } from './watches/store.ts'
 import { createWatching } from './watches/store.ts'
 

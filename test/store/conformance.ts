@@ -2,7 +2,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { EventBody } from '../../src/contract/events.ts'
 import { ConversationId, MessageId, RunId, SessionId } from '../../src/contract/ids.ts'
-import { OwnershipLost } from '../../src/store/base/records.ts'
+import { OwnershipLost } from '../../src/store/base/errors.ts'
 import { EventBatch } from '../../src/store/runs/event-batch.ts'
 import type { Store } from '../../src/store/store.ts'
 import { describeActions } from './actions.ts'

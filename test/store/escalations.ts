@@ -1,8 +1,9 @@
 /** What every store must do for chains of runs. A part of the conformance suite. */
 import { describe, expect, it } from 'vitest'
 import { RunId } from '../../src/contract/ids.ts'
-import type { EscalationRecord, NewRun, TierEnding } from '../../src/store/base/records.ts'
+import type { NewRun } from '../../src/store/runs/records.ts'
 import type { Store } from '../../src/store/store.ts'
+import type { EscalationRecord, TierEnding } from '../../src/store/tiers/records.ts'
 import { at, ending, newRun, running, T0 } from './records.ts'
 
 const tierRun = (number: number, parentRunId: RunId | null, change: Partial<NewRun> = {}): NewRun =>

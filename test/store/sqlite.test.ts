@@ -19,9 +19,9 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { RepriseError } from '../../src/contract/errors.ts'
 import { RunId, SessionId } from '../../src/contract/ids.ts'
 import { MIGRATIONS, type Migration, migrate } from '../../src/store/base/migrations/run.ts'
-import { nodeSqliteDialect } from '../../src/store/base/sqlite/driver.ts'
-import { openSqliteStore } from '../../src/store/base/sqlite/open.ts'
 import { EventBatch } from '../../src/store/runs/event-batch.ts'
+import { nodeSqliteDialect } from '../../src/store/sqlite/driver.ts'
+import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import type { Store } from '../../src/store/store.ts'
 import { admitted, at, ending, newRun, note, running, T0 } from './records.ts'
 import { begun, plan, watching } from './watch-records.ts'
@@ -64,10 +64,7 @@ it('a run that is asked after a restart with the clock set back waits for those 
   // Another process has another generator of ids.
   vi.resetModules()
   const ids = await import('../../src/contract/ids.ts')
-  const restarted = await (await import('../../src/store/base/sqlite/open.ts')).openSqliteStore(
-    path,
-    at(-86_400),
-  )
+  const restarted = await (await import('../../src/store/sqlite/open.ts')).openSqliteStore(path, at(-86_400))
   onTestFinished(() => restarted.close())
   const newer = ids.RunId.create(at(-86_400))
   await admitted(restarted, { sessionId: session.id, id: newer })

@@ -2,11 +2,12 @@
 import { randomUUID } from 'node:crypto'
 import { AttemptId, CycleId, FollowUpId, WatchId } from '../../src/contract/ids.ts'
 import type { WatchEvent } from '../../src/contract/watch.ts'
-import type { NewRun } from '../../src/store/base/records.ts'
 import type { FollowUpEnd } from '../../src/store/follow-ups/follow-ups.ts'
+import type { FollowUpRecord } from '../../src/store/follow-ups/records.ts'
+import type { NewRun } from '../../src/store/runs/records.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { CycleEnd, CycleStart, NewCycle } from '../../src/store/watches/cycles.ts'
-import type { CycleRecord, FollowUpRecord, WatchRecord } from '../../src/store/watches/records.ts'
+import type { CycleRecord, WatchRecord } from '../../src/store/watches/records.ts'
 import { at, newRun, T0 } from './records.ts'
 
 let count = 0

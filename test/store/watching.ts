@@ -1,8 +1,9 @@
 /** What every store must do for watches, their cycles and follow-ups. A part of the conformance suite. */
 import { describe, expect, it } from 'vitest'
 import { AttemptId, CycleId, FollowUpId, RunId, SessionId, type WatchId } from '../../src/contract/ids.ts'
+import type { FollowUpRecord } from '../../src/store/follow-ups/records.ts'
 import type { Store } from '../../src/store/store.ts'
-import type { FollowUpRecord, WatchRecord } from '../../src/store/watches/records.ts'
+import type { WatchRecord } from '../../src/store/watches/records.ts'
 import type { EventDecision, EventFacts } from '../../src/store/watches/watch-events.ts'
 import { planned as notice } from './outbox.ts'
 import {

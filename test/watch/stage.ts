@@ -31,9 +31,11 @@ import { Timekeeping, type TimekeepingDeps } from '../../src/engine/timetable/ti
 import { Timetable } from '../../src/engine/timetable/timetable.ts'
 import { DueWatches, type DueWatchesDeps } from '../../src/engine/watches/due.ts'
 import { createWatches, type WatchDeps } from '../../src/engine/watches/watches.ts'
-import type { AttemptRecord, EscalationRecord, RunRecord } from '../../src/store/base/records.ts'
-import { openSqliteStore } from '../../src/store/base/sqlite/open.ts'
+import type { AttemptRecord } from '../../src/store/runs/attempt-records.ts'
+import type { RunRecord } from '../../src/store/runs/records.ts'
+import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import type { Store } from '../../src/store/store.ts'
+import type { EscalationRecord } from '../../src/store/tiers/records.ts'
 import type { CycleRecord } from '../../src/store/watches/records.ts'
 import { COMPLETED, ending, newAttempt, newSession, startAttempt, T0 } from '../store/records.ts'
 

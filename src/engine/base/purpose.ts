@@ -16,8 +16,10 @@ import type { PlannedNotification } from '../../core/notify/plan.ts'
 import type { AddedTexts, Standing } from '../../core/prompt/compose.ts'
 import type { PastTurn } from '../../core/prompt/past.ts'
 import type { ResumeDecision } from '../../core/resume/decide.ts'
-import type { AttemptRecord, RunEnding, RunRecord, SessionRecord } from '../../store/base/records.ts'
 import type { FiredAs } from '../../store/follow-ups/follow-ups.ts'
+import type { AttemptRecord, RunEnding } from '../../store/runs/attempt-records.ts'
+import type { RunRecord } from '../../store/runs/records.ts'
+import type { SessionRecord } from '../../store/runs/session-records.ts'
 
 export interface RunPurpose {
   readonly name: string

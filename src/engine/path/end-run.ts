@@ -7,12 +7,9 @@ import type { Clock } from '../../core/clock.ts'
 import type { Redactor } from '../../core/redact/redactor.ts'
 import { attemptDir, readKeeperPid, revoke, sizeOf } from '../../process/attempt-dir.ts'
 import { endStrays } from '../../process/ladder.ts'
-import {
-  type AttemptEnding,
-  type AttemptRecord,
-  OwnershipLost,
-  type RunRecord,
-} from '../../store/base/records.ts'
+import { OwnershipLost } from '../../store/base/errors.ts'
+import type { AttemptEnding, AttemptRecord } from '../../store/runs/attempt-records.ts'
+import type { RunRecord } from '../../store/runs/records.ts'
 import type { Store } from '../../store/store.ts'
 import { readSpend, type SpendStore } from '../accounting/spend.ts'
 import type { Log } from '../base/log.ts'

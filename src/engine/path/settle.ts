@@ -16,14 +16,9 @@ import { type AttemptDir, readStderrTail } from '../../process/attempt-dir.ts'
 import type { Handling } from '../../process/handling.ts'
 import { endStrays, goneWithin } from '../../process/ladder.ts'
 import type { ProcessIdentity } from '../../process/proc.ts'
-import {
-  type AttemptEnding,
-  type AttemptRecord,
-  QuestionEdited,
-  type RunEnding,
-  type RunRecord,
-  type RunSpend,
-} from '../../store/base/records.ts'
+import { QuestionEdited } from '../../store/base/errors.ts'
+import type { AttemptEnding, AttemptRecord, RunEnding } from '../../store/runs/attempt-records.ts'
+import type { RunRecord, RunSpend } from '../../store/runs/records.ts'
 import type { Store } from '../../store/store.ts'
 import { wasRaised } from '../accounting/allowance.ts'
 import { cacheUseOf } from '../accounting/cache-use.ts'

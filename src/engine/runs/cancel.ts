@@ -4,7 +4,7 @@
  */
 import type { RunId } from '../../contract/ids.ts'
 import type { Clock } from '../../core/clock.ts'
-import type { RunRecord } from '../../store/base/records.ts'
+import type { RunRecord } from '../../store/runs/records.ts'
 import type { Store } from '../../store/store.ts'
 import type { ProgressBus } from '../base/progress.ts'
 import type { Purposes } from '../base/purposes.ts'

@@ -5,8 +5,9 @@ import type { Escalation, Refusal } from '../../contract/escalation.ts'
 import type { RunId } from '../../contract/ids.ts'
 import { NO_USAGE } from '../../contract/outcome.ts'
 import type { Run } from '../../contract/run.ts'
-import type { EscalationRecord, RunRecord } from '../../store/base/records.ts'
+import type { RunRecord } from '../../store/runs/records.ts'
 import type { Store } from '../../store/store.ts'
+import type { EscalationRecord } from '../../store/tiers/records.ts'
 
 const SHOWN_REFUSALS = 50
 

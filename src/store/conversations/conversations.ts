@@ -3,10 +3,10 @@ import type { Kysely } from 'kysely'
 import { RepriseError } from '../../contract/errors.ts'
 import type { Page } from '../../contract/http.ts'
 import { ConversationId } from '../../contract/ids.ts'
-import type { ConversationRecord, NewConversation } from '../base/records.ts'
-import { toConversation } from '../base/rows.ts'
 import type { Tables } from '../base/schema.ts'
 import type { Tx } from '../base/writer.ts'
+import type { ConversationRecord, NewConversation } from './records.ts'
+import { toConversation } from './rows.ts'
 
 type Db = Kysely<Tables>
 

@@ -4,12 +4,13 @@
  */
 import type { Kysely } from 'kysely'
 import type { ConversationId, MessageId } from '../../contract/ids.ts'
-import type { MessageRecord, NewRun, PinRecord, RunRecord } from '../base/records.ts'
-import { toMessage, toPin } from '../base/rows.ts'
 import type { Tables } from '../base/schema.ts'
 import type { Tx } from '../base/writer.ts'
 import { admitRun, findByKey } from '../runs/admit-run.ts'
+import type { NewRun, RunRecord } from '../runs/records.ts'
 import { requireConversation } from './conversations.ts'
+import type { MessageRecord, PinRecord } from './records.ts'
+import { toMessage, toPin } from './rows.ts'
 
 type Db = Kysely<Tables>
 

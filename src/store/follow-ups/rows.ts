@@ -1,7 +1,7 @@
 /** A follow-up, between its row and its record. */
 import type { Selectable } from 'kysely'
-import type { FollowUpsTable } from '../base/watch-schema.ts'
-import type { FollowUpRecord } from '../watches/records.ts'
+import type { FollowUpRecord } from './records.ts'
+import type { FollowUpsTable } from './schema.ts'
 
 export function toRow(record: FollowUpRecord): FollowUpsTable {
   return {

@@ -7,14 +7,16 @@ import { RepriseError } from '../../contract/errors.ts'
 import type { Page } from '../../contract/http.ts'
 import { JobId, type RunId } from '../../contract/ids.ts'
 import type { JobState, UpdateJob } from '../../contract/job.ts'
-import type { JobRecord, NewJob, NewRun, RunRecord, SpendOfRun } from '../base/records.ts'
-import { PAUSED_MS, toJob, toRun, toSpend } from '../base/rows.ts'
 import type { Tables } from '../base/schema.ts'
 import type { Tx } from '../base/writer.ts'
 import { tryNow } from '../obstacles/obstacles.ts'
 import { admitRun } from '../runs/admit-run.ts'
+import type { NewRun, RunRecord, SpendOfRun } from '../runs/records.ts'
+import { PAUSED_MS, toRun, toSpend } from '../runs/rows.ts'
 import { settleQueued } from '../runs/runs.ts'
 import { extendDeadlineOf } from '../watches/cycle-deadlines.ts'
+import type { JobRecord, NewJob } from './records.ts'
+import { toJob } from './rows.ts'
 
 export async function admitJob(
   tx: Tx,

@@ -7,11 +7,11 @@ import { type Kysely, sql } from 'kysely'
 import { NotificationId } from '../../contract/ids.ts'
 import type { Notice, PlannedNotification } from '../../core/notify/plan.ts'
 import { targetKey } from '../../core/notify/target.ts'
-import type { NotificationRecord } from '../base/records.ts'
 import { redactNotice } from '../base/redaction.ts'
-import { toNotification } from '../base/rows.ts'
 import type { Tables } from '../base/schema.ts'
 import type { Tx } from '../base/writer.ts'
+import type { NotificationRecord } from './records.ts'
+import { toNotification } from './rows.ts'
 
 /** Noted before (same subject, event, occurrence and target), it is not noted again. Returns how many are new. */
 export async function enqueueNotifications(

@@ -9,14 +9,15 @@ import type { PlannedNotification } from '../../core/notify/plan.ts'
 import { type InTheWay, type Met, meet, type Obstacle, type Pauses } from '../../core/obstacle/obstacle.ts'
 import { decidePassage, lookAgainAt, type Passage, spreadStarts } from '../../core/obstacle/passage.ts'
 import { sayObstacle } from '../../core/obstacle/words.ts'
-import type { AttemptEnding } from '../base/records.ts'
-import { PAUSED_MS } from '../base/rows.ts'
-import type { ObstaclesTable, Tables } from '../base/schema.ts'
+import type { Tables } from '../base/schema.ts'
 import type { Tx } from '../base/writer.ts'
 import { followRun } from '../jobs/job-state.ts'
 import { enqueueNotifications } from '../notify/notifications.ts'
+import type { AttemptEnding } from '../runs/attempt-records.ts'
 import { appendEvents } from '../runs/events.ts'
+import { PAUSED_MS } from '../runs/rows.ts'
 import { extendDeadlineOf } from '../watches/cycle-deadlines.ts'
+import type { ObstaclesTable } from './schema.ts'
 
 /** What a run uses: it waits behind obstacles of the whole account, and of its model. */
 export interface Access {

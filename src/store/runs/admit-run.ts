@@ -2,10 +2,10 @@
 import { createHash } from 'node:crypto'
 import { RepriseError } from '../../contract/errors.ts'
 import type { ConversationId } from '../../contract/ids.ts'
-import type { NewRun, RunRecord } from '../base/records.ts'
-import { toRun } from '../base/rows.ts'
 import type { Tables } from '../base/schema.ts'
 import type { Tx } from '../base/writer.ts'
+import type { NewRun, RunRecord } from './records.ts'
+import { toRun } from './rows.ts'
 
 export async function admitRun(tx: Tx, run: NewRun): Promise<{ run: RunRecord; created: boolean }> {
   // With the session and the prompt that were asked for: the row's own may change later.

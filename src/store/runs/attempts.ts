@@ -6,16 +6,7 @@ import type { ExpressionBuilder, Kysely } from 'kysely'
 import type { EventBody } from '../../contract/events.ts'
 import type { AttemptId, RunId } from '../../contract/ids.ts'
 import type { Place } from '../../core/resume/place.ts'
-import {
-  type AttemptEnding,
-  type AttemptRecord,
-  type NewAttempt,
-  OwnershipLost,
-  QuestionEdited,
-  type Sent,
-  type SessionRecord,
-} from '../base/records.ts'
-import { PAUSED_MS, toAttempt } from '../base/rows.ts'
+import { OwnershipLost, QuestionEdited } from '../base/errors.ts'
 import type { Tables } from '../base/schema.ts'
 import type { Tx } from '../base/writer.ts'
 import { endTurn } from '../conversations/end-turn.ts'
@@ -24,10 +15,14 @@ import { enqueueNotifications } from '../notify/notifications.ts'
 import { unlessClosed } from '../obstacles/obstacles.ts'
 import { addEscalation } from '../tiers/escalations.ts'
 import { extendDeadlineOf } from '../watches/cycle-deadlines.ts'
+import type { AttemptEnding, AttemptRecord, NewAttempt } from './attempt-records.ts'
 import { countCacheUse } from './cache-totals.ts'
 import type { EventBatch } from './event-batch.ts'
 import { appendBatch, appendEvents } from './events.ts'
 import { closeQuestions, trackQuestions } from './questions.ts'
+import type { Sent } from './records.ts'
+import { PAUSED_MS, toAttempt } from './rows.ts'
+import type { SessionRecord } from './session-records.ts'
 import { acquitSession, updateSession } from './sessions.ts'
 import { countSettled } from './totals.ts'
 

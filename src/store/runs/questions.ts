@@ -10,12 +10,12 @@ import type { EventBody, EventType } from '../../contract/events.ts'
 import type { AttemptId, RunId } from '../../contract/ids.ts'
 import type { ToolResult } from '../../contract/run.ts'
 import type { Redactor } from '../../core/redact/redactor.ts'
-import type { PendingRecord, QuestionRecord } from '../base/records.ts'
 import { redactAsk } from '../base/redaction.ts'
-import { toQuestion } from '../base/rows.ts'
 import type { Tables } from '../base/schema.ts'
 import type { Tx } from '../base/writer.ts'
+import type { PendingRecord, QuestionRecord } from './attempt-records.ts'
 import { appendEvents } from './events.ts'
+import { toQuestion } from './rows.ts'
 
 /** As it may be shown. */
 export async function listPending(

@@ -2,10 +2,11 @@ import type { Kysely } from 'kysely'
 import { RepriseError } from '../../contract/errors.ts'
 import type { Page } from '../../contract/http.ts'
 import { type ConversationId, type RunId, SessionId } from '../../contract/ids.ts'
-import type { AttemptRecord, SessionRecord, SessionUpdate } from '../base/records.ts'
-import { toSession } from '../base/rows.ts'
 import type { Tables } from '../base/schema.ts'
 import type { Tx } from '../base/writer.ts'
+import type { AttemptRecord } from './attempt-records.ts'
+import { toSession } from './rows.ts'
+import type { SessionRecord, SessionUpdate } from './session-records.ts'
 
 export async function getSession(db: Kysely<Tables>, id: SessionId): Promise<SessionRecord | null> {
   const row = await db.selectFrom('sessions').selectAll().where('id', '=', id).executeTakeFirst()

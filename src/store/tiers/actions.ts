@@ -15,10 +15,11 @@ import {
   isRecent,
   sameScope,
 } from '../../core/policy/cooldown.ts'
-import type { ActionRecord, AttemptRecord } from '../base/records.ts'
-import { toAction } from '../base/rows.ts'
 import type { Tables } from '../base/schema.ts'
 import type { Tx } from '../base/writer.ts'
+import type { AttemptRecord } from '../runs/attempt-records.ts'
+import type { ActionRecord } from './records.ts'
+import { toAction } from './rows.ts'
 
 export interface ActionClaim {
   attempt: Pick<AttemptRecord, 'id' | 'runId'>

@@ -9,16 +9,16 @@ import { CycleId, type RunId, type SessionId, type WatchId } from '../../contrac
 import { NO_USAGE, type Usage } from '../../contract/outcome.ts'
 import type { CycleOutcome, Trigger, WatchEvent } from '../../contract/watch.ts'
 import type { PlannedNotification } from '../../core/notify/plan.ts'
-import type { NewRun, RunSpend } from '../base/records.ts'
 import { findMade, noteMade, type RequestKey } from '../base/request-keys.ts'
-import { toSpend } from '../base/rows.ts'
 import type { Tables } from '../base/schema.ts'
-import type { CyclesTable } from '../base/watch-schema.ts'
 import type { Tx } from '../base/writer.ts'
 import { endFollowUpsOf } from '../follow-ups/follow-ups.ts'
 import { enqueueNotifications } from '../notify/notifications.ts'
 import { admitRun } from '../runs/admit-run.ts'
+import type { NewRun, RunSpend } from '../runs/records.ts'
+import { toSpend } from '../runs/rows.ts'
 import type { CycleRecord } from './records.ts'
+import type { CyclesTable } from './schema.ts'
 
 export interface NewCycle {
   id: CycleId

@@ -4,10 +4,10 @@ import { RepriseError } from '../../contract/errors.ts'
 import type { WatchId } from '../../contract/ids.ts'
 import type { WatchDefinition } from '../../contract/watch.ts'
 import type { Tables } from '../base/schema.ts'
-import type { WatchesTable } from '../base/watch-schema.ts'
 import type { Tx } from '../base/writer.ts'
 import { addCycle, dropQueued, type NewCycle } from './cycles.ts'
 import type { CycleRecord, WatchRecord } from './records.ts'
+import type { WatchesTable } from './schema.ts'
 
 export async function addWatch(tx: Tx, watch: WatchRecord): Promise<WatchRecord> {
   const known = await findWatch(tx, watch.name)

@@ -13,7 +13,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely'
-import { RepriseError } from '../../../contract/errors.ts'
+import { RepriseError } from '../../contract/errors.ts'
 
 export function nodeSqliteDialect(database: DatabaseSync): Dialect {
   return {
