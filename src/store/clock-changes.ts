@@ -7,7 +7,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { FollowUpId, WatchId } from '../contract/ids.ts'
 import { MAX_PAUSE_MS } from '../core/obstacle/obstacle.ts'
 import type { ClockChange } from '../core/steady-clock.ts'
-import type { Tx } from './base/writer.ts'
+import type { Tx } from './base/transaction.ts'
 import { PAUSED_MS } from './runs/rows.ts'
 
 export interface MoveTimes extends ClockChange {

@@ -453,7 +453,7 @@ class Play {
       },
       newSession: resumed ? null : used,
       place,
-      revision: context.revision,
+      effects: context.revision == null ? [] : [store.effects.ifUnchanged(context.revision)],
       events: () => [],
     })
     expect(attempt === null).toBe(changed)

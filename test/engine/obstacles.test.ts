@@ -395,7 +395,14 @@ it('an obstacle that closes while the end of an attempt is decided holds nobody'
   const notices = [{ ...planned(), subject: { kind: 'chain' as const, id: vain.run.id } }]
   await store.endAttempt(ending(failed.attempt, { outcome: OUTAGE, next: retry, at: night.now }))
   const pause = { kind: 'pause', why: 'outage', heldBy } as const
-  await store.endAttempt(ending(vain.attempt, { outcome: OUTAGE, next: pause, notices, at: night.now }))
+  await store.endAttempt(
+    ending(vain.attempt, {
+      outcome: OUTAGE,
+      next: pause,
+      effects: [store.effects.notifyOfPause(notices)],
+      at: night.now,
+    }),
+  )
   for (const { run } of [failed, vain]) {
     const why = expect.stringContaining('answers again')
     expect((await store.getRun(run.id))?.state).toEqual({

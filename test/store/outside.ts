@@ -39,15 +39,21 @@ export function describeOutside(open: () => Promise<Store>): void {
     })
     await store.endAttempt(
       ending(attempt!, {
-        turn: {
-          conversationId: id,
-          turn: 1,
-          agent: 'claude',
-          runId: first.id,
-          goesOn: false,
-          answer: { id: MessageId.create(T0), blocks: [{ type: 'text', text: 'first' }], state: 'complete' },
-          pin: { sessionId: session.id, sessionEpoch: 0 },
-        },
+        effects: [
+          store.effects.endTurn({
+            conversationId: id,
+            turn: 1,
+            agent: 'claude',
+            runId: first.id,
+            goesOn: false,
+            answer: {
+              id: MessageId.create(T0),
+              blocks: [{ type: 'text', text: 'first' }],
+              state: 'complete',
+            },
+            pin: { sessionId: session.id, sessionEpoch: 0 },
+          }),
+        ],
       }),
     )
     const messages = async () =>

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { AttemptId, CycleId, FollowUpId, WatchId } from '../../src/contract/ids.ts'
 import type { WatchEvent } from '../../src/contract/watch.ts'
-import type { FollowUpEnd } from '../../src/store/follow-ups/follow-ups.ts'
+import type { PlansEnd } from '../../src/store/base/transaction.ts'
 import type { FollowUpRecord } from '../../src/store/follow-ups/records.ts'
 import type { NewRun } from '../../src/store/runs/records.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -100,7 +100,7 @@ export const newFollowUp = (change: Partial<FollowUpRecord> = {}): FollowUpRecor
   ...change,
 })
 
-export const MISSED: FollowUpEnd = { state: 'missed', by: null, message: 'too late' }
+export const MISSED: PlansEnd = { state: 'missed', by: null, message: 'too late' }
 export const ROOM = { own: 100, all: 1000 }
 
 export async function watching(store: Store, change: Partial<WatchRecord> = {}): Promise<WatchRecord> {

@@ -339,7 +339,9 @@ function describeCycles(open: () => Promise<Store>): void {
         decidedAt: at(9),
         expiresAt: at(900),
       } as const
-      await store.endAttempt(ending(attempt, { tier: { escalation, next: null, notices: [] } }))
+      await store.endAttempt(
+        ending(attempt, { effects: [store.effects.escalate({ escalation, next: null, notices: [] })] }),
+      )
       expect(await ends()).toBe(false)
       await store.endFollowUp(followUp.id, MISSED, at(10))
       expect(await ends()).toBe(false)
@@ -377,7 +379,9 @@ function describeCycles(open: () => Promise<Store>): void {
         decidedAt: at(9),
         expiresAt: at(90_000),
       } as const
-      await store.endAttempt(ending(attempt, { tier: { escalation, next: null, notices: [] } }))
+      await store.endAttempt(
+        ending(attempt, { effects: [store.effects.escalate({ escalation, next: null, notices: [] })] }),
+      )
       const yes = {
         decision: 'escalate',
         reason: 'approved',

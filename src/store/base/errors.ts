@@ -12,3 +12,8 @@ export class OwnershipLost extends Error {
 export class QuestionEdited extends Error {
   override readonly name = 'QuestionEdited'
 }
+
+/** An attempt must not start now. What was prepared for it is prepared anew. */
+export class NotNow extends Error {
+  override readonly name = 'NotNow'
+}

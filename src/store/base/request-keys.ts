@@ -2,7 +2,7 @@
 import type { Kysely } from 'kysely'
 import { RepriseError } from '../../contract/errors.ts'
 import type { Tables } from './schema.ts'
-import type { Tx } from './writer.ts'
+import type { Tx } from './transaction.ts'
 
 export interface RequestKey {
   key: string

@@ -4,7 +4,7 @@ import { RepriseError } from '../../contract/errors.ts'
 import type { Page } from '../../contract/http.ts'
 import { ConversationId } from '../../contract/ids.ts'
 import type { Tables } from '../base/schema.ts'
-import type { Tx } from '../base/writer.ts'
+import type { Tx } from '../base/transaction.ts'
 import type { ConversationRecord, NewConversation } from './records.ts'
 import { toConversation } from './rows.ts'
 

@@ -1,6 +1,6 @@
 /** What an ended run leaves in its conversation: the answer, and the session to go on in. */
 
-import type { Tx } from '../base/writer.ts'
+import type { Tx } from '../base/transaction.ts'
 import type { TurnEnding } from './records.ts'
 
 /** Stores the answer and the pin, unless the question has been taken away or is being asked again. */

@@ -8,15 +8,15 @@ import type { ContentBlock } from '../../contract/conversation.ts'
 import { RepriseError } from '../../contract/errors.ts'
 import type { ConversationId, MessageId, RunId } from '../../contract/ids.ts'
 import { isHistoryChanged } from '../../core/history/view.ts'
-import type { Tx } from '../base/writer.ts'
-import { endFollowUpsOfRun } from '../follow-ups/follow-ups.ts'
-import { admitRun, findByKey } from '../runs/admit-run.ts'
+import type { Tx } from '../base/transaction.ts'
+import { findByKey } from '../runs/admit-run.ts'
 import type { NewRun, RunRecord } from '../runs/records.ts'
+import { announcePlansEnded } from '../runs/run-changes.ts'
 import { cancelRuns, getRun } from '../runs/runs.ts'
 import { listOpenRuns, requireConversation } from './conversations.ts'
 import type { MessageRecord } from './records.ts'
 import { toMessage } from './rows.ts'
-import { ensurePin, listMessages, listPins } from './turns.ts'
+import { admitInConversation, ensurePin, listMessages, listPins } from './turns.ts'
 
 async function requireMessage(tx: Tx, conversationId: ConversationId, id: MessageId): Promise<MessageRecord> {
   const row = await tx
@@ -92,7 +92,7 @@ async function dropPlans(
   const still = new Set(after.map(({ role, runId }) => `${role} ${runId}`))
   const gone = before.flatMap(({ role, runId }) => (runId && !still.has(`${role} ${runId}`) ? [runId] : []))
   const end = { state: 'cancelled', by: 'person', message: 'its turn was taken back' } as const
-  for (const id of new Set(gone)) await endFollowUpsOfRun(tx, id, end, at)
+  for (const id of new Set(gone)) await announcePlansEnded(tx, { runId: id }, end, at)
 }
 
 export interface EditedMessage {
@@ -196,7 +196,7 @@ export async function retryFrom(
   if (!question) throw new RepriseError('conflict', `there is no question before message ${id} to ask again`)
   const run = createRun(question, question.runId && (await getRun(tx, question.runId)))
   if (await findByKey(tx, run.idempotencyKey)) {
-    return { ...(await admitRun(tx, { ...run, conversation: { id: conversationId, turn } })), orphaned: [] }
+    return { ...(await admitInConversation(tx, run, conversationId, turn)), orphaned: [] }
   }
   await changeHistory(tx, conversationId, run.createdAt, async () => {
     await removeFrom(tx, { ...question, role: 'assistant' })
@@ -208,7 +208,7 @@ export async function retryFrom(
       .execute()
   })
   await ensurePin(tx, conversationId, run.agent)
-  const admitted = await admitRun(tx, { ...run, conversation: { id: conversationId, turn } })
+  const admitted = await admitInConversation(tx, run, conversationId, turn)
   return { ...admitted, orphaned: await cancelOrphaned(tx, conversationId, run.createdAt) }
 }
 

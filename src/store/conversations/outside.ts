@@ -6,7 +6,7 @@ import type { Kysely } from 'kysely'
 import { type ConversationId, MessageId, type SessionId } from '../../contract/ids.ts'
 import type { OutsideTurn } from '../../core/history/outside.ts'
 import type { Tables } from '../base/schema.ts'
-import type { Tx } from '../base/writer.ts'
+import type { Tx } from '../base/transaction.ts'
 import type { SessionRecord } from '../runs/session-records.ts'
 
 export interface OutsideFindings {

@@ -3,9 +3,9 @@
  * and at most one answer.
  */
 import type { Kysely } from 'kysely'
-import type { ConversationId, MessageId } from '../../contract/ids.ts'
+import type { ConversationId, MessageId, SessionId } from '../../contract/ids.ts'
 import type { Tables } from '../base/schema.ts'
-import type { Tx } from '../base/writer.ts'
+import type { Tx } from '../base/transaction.ts'
 import { admitRun, findByKey } from '../runs/admit-run.ts'
 import type { NewRun, RunRecord } from '../runs/records.ts'
 import { requireConversation } from './conversations.ts'
@@ -60,7 +60,7 @@ export interface NewTurn {
 export async function admitTurn(tx: Tx, turn: NewTurn): Promise<{ run: RunRecord; created: boolean }> {
   const { conversationId, run } = turn
   if (await findByKey(tx, run.idempotencyKey)) {
-    return admitRun(tx, { ...run, conversation: { id: conversationId, turn: 0 } })
+    return admitInConversation(tx, run, conversationId, 0)
   }
   await requireConversation(tx, conversationId)
   const at = run.createdAt.getTime()
@@ -92,7 +92,18 @@ export async function admitTurn(tx: Tx, turn: NewTurn): Promise<{ run: RunRecord
     await tx.updateTable('conversations').set({ title: words }).where('id', '=', conversationId).execute()
   }
   await ensurePin(tx, conversationId, run.agent)
-  return admitRun(tx, { ...run, conversation: { id: conversationId, turn: turn_count } })
+  return admitInConversation(tx, run, conversationId, turn_count)
+}
+
+/** Where the conversation is now: it may have been moved since the run was made. */
+export async function admitInConversation(
+  tx: Tx,
+  run: NewRun,
+  id: ConversationId,
+  turn: number,
+): Promise<{ run: RunRecord; created: boolean }> {
+  const { workDir } = await requireConversation(tx, id)
+  return admitRun(tx, { ...run, workDir, conversation: { id, turn } })
 }
 
 /** An untitled conversation is called by its first words. */
@@ -112,4 +123,14 @@ export async function ensurePin(tx: Tx, conversationId: ConversationId, agent: s
     })
     .onConflict((oc) => oc.doNothing())
     .execute()
+}
+
+/** The conversation that goes on in the session. */
+export async function findConversationOf(db: Db, id: SessionId): Promise<ConversationId | null> {
+  const row = await db
+    .selectFrom('pins')
+    .select('conversation_id')
+    .where('session_id', '=', id)
+    .executeTakeFirst()
+  return row?.conversation_id ?? null
 }

@@ -1,5 +1,6 @@
 /** A follow-up, between its row and its record. */
 import type { Selectable } from 'kysely'
+import { date } from '../base/columns.ts'
 import type { FollowUpRecord } from './records.ts'
 import type { FollowUpsTable } from './schema.ts'
 
@@ -35,8 +36,6 @@ export function toRow(record: FollowUpRecord): FollowUpsTable {
     ended_at: record.endedAt?.getTime() ?? null,
   }
 }
-
-const date = (at: number | null) => (at === null ? null : new Date(Number(at)))
 
 export function toFollowUp(row: Selectable<FollowUpsTable>): FollowUpRecord {
   return {

@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely'
 import type { JobId } from '../../contract/ids.ts'
 import type { JobState } from '../../contract/job.ts'
 import type { Tables } from '../base/schema.ts'
-import type { Tx } from '../base/writer.ts'
+import type { Tx } from '../base/transaction.ts'
 import type { CheckpointRecord, JobRecord } from './records.ts'
 import { toCheckpoint, toJob } from './rows.ts'
 

@@ -2,19 +2,16 @@
  * Jobs: admitted with their first run, given another run when a person wants them to go on. A job's `run_id` only
  * changes here, and only when the run before it has settled.
  */
-import { type Kysely, sql } from 'kysely'
+import type { Kysely } from 'kysely'
 import { RepriseError } from '../../contract/errors.ts'
 import type { Page } from '../../contract/http.ts'
 import { JobId, type RunId } from '../../contract/ids.ts'
 import type { JobState, UpdateJob } from '../../contract/job.ts'
 import type { Tables } from '../base/schema.ts'
-import type { Tx } from '../base/writer.ts'
-import { tryNow } from '../obstacles/obstacles.ts'
+import type { Tx } from '../base/transaction.ts'
 import { admitRun } from '../runs/admit-run.ts'
-import type { NewRun, RunRecord, SpendOfRun } from '../runs/records.ts'
-import { PAUSED_MS, toRun, toSpend } from '../runs/rows.ts'
+import type { NewRun } from '../runs/records.ts'
 import { settleQueued } from '../runs/runs.ts'
-import { extendDeadlineOf } from '../watches/cycle-deadlines.ts'
 import type { JobRecord, NewJob } from './records.ts'
 import { toJob } from './rows.ts'
 
@@ -111,30 +108,6 @@ export async function updateJob(
   return (goesOn && (await continueJob(tx, id, goOn.after, goOn.run, at))) || toJob(row)
 }
 
-/** A run that waits for a time is due now. False if it does not wait. */
-export async function hastenRun(tx: Tx, id: RunId, at: Date): Promise<boolean> {
-  const run = await tx
-    .selectFrom('runs')
-    .select(['job_id', 'held_by', 'not_before'])
-    .where('id', '=', id)
-    .where('state', '=', 'queued')
-    .where('not_before', '>', at.getTime())
-    .executeTakeFirst()
-  if (!run) return false
-  await tx.updateTable('runs').set({ not_before: null, continued: 1 }).where('id', '=', id).execute()
-  if (run.held_by !== null) await tryNow(tx, run.held_by, at)
-  // The time that was given to its cycle for the wait.
-  const notBefore = Number(run.not_before)
-  if (run.held_by !== null || notBefore >= PAUSED_MS) await extendDeadlineOf(tx, id, at.getTime() - notBefore)
-  await tx
-    .updateTable('jobs')
-    .set({ state: 'queued', updated_at: at.getTime() })
-    .where('id', '=', run.job_id)
-    .where('run_id', '=', id)
-    .execute()
-  return true
-}
-
 export async function getJob(db: Kysely<Tables>, id: JobId): Promise<JobRecord | null> {
   const row = await db.selectFrom('jobs').selectAll().where('id', '=', id).executeTakeFirst()
   return row ? toJob(row) : null
@@ -162,95 +135,6 @@ export async function listJobs(db: Kysely<Tables>, query: JobQuery): Promise<Pag
   const rows = await select.execute()
   const items = rows.slice(0, query.limit).map(toJob)
   return { items, nextCursor: rows.length > query.limit ? (items.at(-1)?.id ?? null) : null }
-}
-
-/** Oldest first. Of prompts and answers only the beginning is read: there may be many, and they may be long. */
-export async function listRunsOfJobs(db: Kysely<Tables>, ids: readonly JobId[]): Promise<RunRecord[]> {
-  if (ids.length === 0) return []
-  const rows = await db
-    .selectFrom('runs')
-    .select(SHORT_COLUMNS)
-    .select([
-      sql<string>`substr(prompt, 1, ${sql.lit(KEPT_CHARS)})`.as('prompt'),
-      sql<string | null>`substr(result_text, 1, ${sql.lit(KEPT_CHARS)})`.as('result_text'),
-    ])
-    .where('job_id', 'in', ids)
-    .where('job_id', 'is not', null)
-    .orderBy('id')
-    .execute()
-  return rows.map(toRun)
-}
-
-const KEPT_CHARS = 4000
-/** All columns but the two that may be long. `toRun` takes only whole rows, so that none can be forgotten here. */
-const SHORT_COLUMNS = [
-  'id',
-  'idempotency_key',
-  'agent',
-  'model',
-  'work_dir',
-  'prompt_id',
-  'request',
-  'state',
-  'lane',
-  'session_id',
-  'not_before',
-  'wait_ms',
-  'held_by',
-  'continued',
-  'cancel_requested_at',
-  'outcome',
-  'outcome_name',
-  'message',
-  'resumed',
-  'fresh_reason',
-  'carry',
-  'attempt_count',
-  'outdated_attempts',
-  'crash_count',
-  'resume_count',
-  'last_seq',
-  'input_tokens',
-  'output_tokens',
-  'cache_read_tokens',
-  'cache_write_tokens',
-  'cost_usd',
-  'cost_estimated',
-  'context_tokens',
-  'context_window',
-  'parent_run_id',
-  'tier',
-  'conversation_id',
-  'turn',
-  'prompt_chars',
-  'transcript_chars',
-  'left_out',
-  'job_id',
-  'cycle_id',
-  'follow_up_id',
-  'budget_of',
-  'priority',
-  'place',
-  'holds_place',
-  'model_calls',
-  'tool_calls',
-  'refusals',
-  'created_at',
-  'started_at',
-  'ended_at',
-] as const
-
-/** Of each run that was ever attempted: the runs of a job, or one run, and all that descend from them by follow-ups. */
-export async function listSpendOf(db: Kysely<Tables>, id: JobId | RunId): Promise<SpendOfRun[]> {
-  const of = (column: 'id' | 'job_id' | 'budget_of') =>
-    db
-      .selectFrom('runs')
-      .select(['id', 'input_tokens', 'output_tokens', 'cache_read_tokens', 'cache_write_tokens', 'cost_usd'])
-      .where(column, '=', id as never)
-      .where('attempt_count', '>', 0)
-  const own = JobId.is(id) ? of('job_id') : of('id')
-  const rows = await own.union(of('budget_of')).execute()
-  return rows.map((row) => ({ runId: row.id, ...toSpend(row) }))
 }
 
 /** null: the key is new. With another request behind it, it is refused. */

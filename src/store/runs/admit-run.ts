@@ -1,9 +1,8 @@
 /** Runs are admitted once per idempotency key. */
 import { createHash } from 'node:crypto'
 import { RepriseError } from '../../contract/errors.ts'
-import type { ConversationId } from '../../contract/ids.ts'
 import type { Tables } from '../base/schema.ts'
-import type { Tx } from '../base/writer.ts'
+import type { Tx } from '../base/transaction.ts'
 import type { NewRun, RunRecord } from './records.ts'
 import { toRun } from './rows.ts'
 
@@ -34,7 +33,7 @@ export async function admitRun(tx: Tx, run: NewRun): Promise<{ run: RunRecord; c
       idempotency_key: run.idempotencyKey,
       agent: run.agent,
       model: run.model,
-      work_dir: run.conversation ? await readWorkDir(tx, run.conversation.id) : run.workDir,
+      work_dir: run.workDir,
       prompt: run.prompt,
       prompt_id: run.promptId,
       request,
@@ -66,16 +65,6 @@ export async function admitRun(tx: Tx, run: NewRun): Promise<{ run: RunRecord; c
     .returningAll()
     .executeTakeFirstOrThrow()
   return { run: toRun(row), created: true }
-}
-
-/** Read here: the conversation may have been moved since the run was made. */
-async function readWorkDir(tx: Tx, id: ConversationId): Promise<string> {
-  const { work_dir } = await tx
-    .selectFrom('conversations')
-    .select('work_dir')
-    .where('id', '=', id)
-    .executeTakeFirstOrThrow()
-  return work_dir
 }
 
 async function findRow(tx: Tx, idempotencyKey: string | null) {

@@ -4,10 +4,8 @@ import type { EventBody, EventOf } from '../../contract/events.ts'
 import type { AttemptId, RunId, SessionId } from '../../contract/ids.ts'
 import type { Outcome } from '../../contract/outcome.ts'
 import type { Carry, FreshReason, ToolResult } from '../../contract/run.ts'
-import type { PlannedNotification } from '../../core/notify/plan.ts'
 import type { RuntimeFacts } from '../../core/resume/runtime.ts'
-import type { TurnEnding } from '../conversations/records.ts'
-import type { TierEnding } from '../tiers/records.ts'
+import type { RunEffect } from '../base/transaction.ts'
 import type { Done, RunSpend } from './records.ts'
 import type { SessionUpdate } from './session-records.ts'
 
@@ -84,19 +82,9 @@ export interface AttemptEnding {
     | { kind: 'retry'; notBefore: Date; why: string; heldBy?: string | null }
     | { kind: 'pause'; why: string; heldBy?: string | null }
   events: readonly EventBody[]
-  /** What a conversation keeps of it, and who is to be told. */
-  turn?: TurnEnding | null
-  /** Of a run at a tier: what follows from it. */
-  tier?: TierEnding | null
-  notices?: readonly PlannedNotification[]
+  /** What follows from it for features. */
+  effects?: readonly RunEffect[]
   at: Date
-}
-
-/** What follows from a run that settles without an attempt. */
-export interface RunEnding {
-  turn: TurnEnding | null
-  tier?: TierEnding | null
-  notices: readonly PlannedNotification[]
 }
 
 export interface QuestionRecord {

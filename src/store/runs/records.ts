@@ -12,6 +12,7 @@ import type {
 import type { LeftOut } from '../../contract/left-out.ts'
 import type { Outcome, Usage } from '../../contract/outcome.ts'
 import type { Carry, FreshReason, PermissionMode } from '../../contract/run.ts'
+import type { Tx } from '../base/transaction.ts'
 
 export interface RunRequest {
   permissions: PermissionMode
@@ -145,4 +146,10 @@ export interface StoredEvent {
   body: EventBody
   /** How long the body is, as stored. */
   chars: number
+}
+
+/** A run that is to be admitted in somebody else's transaction. */
+export interface RunAdmission {
+  runId: RunId
+  admit: (tx: Tx) => Promise<RunRecord>
 }

@@ -12,7 +12,7 @@ import type { SessionRecord } from './session-records.ts'
 /** A paused run is one that does not start before the end of time. */
 export const PAUSED_MS = Date.UTC(9999, 0, 1)
 
-const isPaused = (notBefore: number | null) => notBefore !== null && Number(notBefore) >= PAUSED_MS
+export const isPaused = (notBefore: number | null) => notBefore !== null && Number(notBefore) >= PAUSED_MS
 
 export function toRun(row: RunsTable): RunRecord {
   const { sessionId: _, ...request } = JSON.parse(row.request) as RunRequest & { sessionId?: unknown }

@@ -16,7 +16,7 @@ import {
   sameScope,
 } from '../../core/policy/cooldown.ts'
 import type { Tables } from '../base/schema.ts'
-import type { Tx } from '../base/writer.ts'
+import type { Tx } from '../base/transaction.ts'
 import type { AttemptRecord } from '../runs/attempt-records.ts'
 import type { ActionRecord } from './records.ts'
 import { toAction } from './rows.ts'

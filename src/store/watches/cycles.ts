@@ -1,23 +1,16 @@
-/**
- * Cycles. queued → open → ended, each step once, guarded by state; or skipped from the start. At most one of a watch is
- * open, and at most one is queued for its schedule and one for events: what comes more is skipped or merged.
- */
-import { type Kysely, type Selectable, sql } from 'kysely'
 import { RepriseError } from '../../contract/errors.ts'
-import type { Page } from '../../contract/http.ts'
-import { CycleId, type RunId, type SessionId, type WatchId } from '../../contract/ids.ts'
-import { NO_USAGE, type Usage } from '../../contract/outcome.ts'
+import type { CycleId, SessionId, WatchId } from '../../contract/ids.ts'
 import type { CycleOutcome, Trigger, WatchEvent } from '../../contract/watch.ts'
 import type { PlannedNotification } from '../../core/notify/plan.ts'
+import { enqueueNotifications } from '../base/outbox.ts'
 import { findMade, noteMade, type RequestKey } from '../base/request-keys.ts'
-import type { Tables } from '../base/schema.ts'
-import type { Tx } from '../base/writer.ts'
-import { endFollowUpsOf } from '../follow-ups/follow-ups.ts'
-import { enqueueNotifications } from '../notify/notifications.ts'
+import type { Tx } from '../base/transaction.ts'
 import { admitRun } from '../runs/admit-run.ts'
-import type { NewRun, RunSpend } from '../runs/records.ts'
-import { toSpend } from '../runs/rows.ts'
+import type { NewRun } from '../runs/records.ts'
+import { announcePlansEnded } from '../runs/run-changes.ts'
+import { getCycle, listUnfinished } from './cycle-queries.ts'
 import type { CycleRecord } from './records.ts'
+import { toCycle } from './rows.ts'
 import type { CyclesTable } from './schema.ts'
 
 export interface NewCycle {
@@ -139,7 +132,7 @@ export async function concludeCycle(
     outcome === 'cancelled'
       ? ({ state: 'cancelled', by: 'person', message } as const)
       : ({ state: 'missed', by: null, message } as const)
-  if (row.root_run_id) await endFollowUpsOf(tx, row.root_run_id, end, at)
+  if (row.root_run_id) await announcePlansEnded(tx, { rootRunId: row.root_run_id }, end, at)
   return toCycle(row)
 }
 
@@ -239,160 +232,4 @@ export async function dropQueued(tx: Tx, watchId: WatchId, at: Date): Promise<vo
     .where('watch_id', '=', watchId)
     .where('state', '=', 'queued')
     .execute()
-}
-
-export async function getCycle(db: Kysely<Tables>, id: CycleId): Promise<CycleRecord | null> {
-  const row = await db.selectFrom('cycles').selectAll().where('id', '=', id).executeTakeFirst()
-  return row ? toCycle(row) : null
-}
-
-/** Those that are not over, of one watch or of all. */
-export async function listUnfinished(db: Kysely<Tables>, watchId: WatchId | null): Promise<CycleRecord[]> {
-  const unfinished = db
-    .selectFrom('cycles')
-    .selectAll()
-    .where('state', 'in', sql`('queued', 'open')` as never)
-    .orderBy('id')
-  const rows = await (watchId === null ? unfinished : unfinished.where('watch_id', '=', watchId)).execute()
-  return rows.map(toCycle)
-}
-
-export interface CycleQuery {
-  limit: number
-  cursor?: string | undefined
-  watchId: WatchId
-  /** Only those that have begun, and ended. */
-  worked?: boolean
-}
-
-/** Newest first. */
-export async function listCycles(
-  db: Kysely<Tables>,
-  { limit, cursor, watchId, worked = false }: CycleQuery,
-): Promise<Page<CycleRecord>> {
-  let select = db
-    .selectFrom('cycles')
-    .selectAll()
-    .where('watch_id', '=', watchId)
-    .orderBy('id', 'desc')
-    .limit(limit + 1)
-  if (cursor !== undefined) {
-    if (!CycleId.is(cursor))
-      throw new RepriseError('bad-request', 'cursor: expected one that a list returned')
-    select = select.where('id', '<', cursor)
-  }
-  if (worked) select = select.where('state', '=', 'ended').where('root_run_id', 'is not', null)
-  const rows = await select.execute()
-  const items = rows.slice(0, limit).map(toCycle)
-  return { items, nextCursor: rows.length > limit ? (items.at(-1)?.id ?? null) : null }
-}
-
-export interface CycleTotals {
-  runs: number
-  open: number
-  tier: number | null
-  usage: Usage
-  costUsd: number | null
-  estimated: boolean
-}
-
-export const NO_TOTALS: CycleTotals = {
-  runs: 0,
-  open: 0,
-  tier: null,
-  usage: NO_USAGE,
-  costUsd: null,
-  estimated: false,
-}
-
-/** Of the runs that were created since then in cycles of a watch. */
-export async function listSpendOfWatch(
-  db: Kysely<Tables>,
-  id: WatchId,
-  since: Date,
-): Promise<Pick<RunSpend, 'usage' | 'costUsd'>[]> {
-  const rows = await db
-    .selectFrom('cycles')
-    .innerJoin('runs', 'runs.cycle_id', 'cycles.id')
-    .select([
-      'runs.input_tokens',
-      'runs.output_tokens',
-      'runs.cache_read_tokens',
-      'runs.cache_write_tokens',
-      'runs.cost_usd',
-    ])
-    .where('cycles.watch_id', '=', id)
-    .where((eb) => eb.or([eb('cycles.ended_at', 'is', null), eb('cycles.ended_at', '>=', since.getTime())]))
-    .where('runs.created_at', '>=', since.getTime())
-    .where('runs.attempt_count', '>', 0)
-    .execute()
-  return rows.map(toSpend)
-}
-
-/** What the runs of each cycle come to. */
-export async function readCycleTotals(
-  db: Kysely<Tables>,
-  ids: readonly CycleId[],
-): Promise<Map<CycleId, CycleTotals>> {
-  if (ids.length === 0) return new Map()
-  const rows = await db
-    .selectFrom('runs')
-    .select((eb) => [
-      'cycle_id',
-      eb.fn.countAll<number>().as('runs'),
-      eb.fn.sum<number>(eb.case().when('state', '<>', 'settled').then(1).else(0).end()).as('open'),
-      eb.fn.max('tier').as('tier'),
-      eb.fn.sum<number>('input_tokens').as('input'),
-      eb.fn.sum<number>('output_tokens').as('output'),
-      eb.fn.sum<number>('cache_read_tokens').as('read'),
-      eb.fn.sum<number>('cache_write_tokens').as('write'),
-      eb.fn.sum<number | null>('cost_usd').as('cost'),
-      eb.fn.max('cost_estimated').as('estimated'),
-    ])
-    .where('cycle_id', 'in', ids)
-    .groupBy('cycle_id')
-    .execute()
-  return new Map(
-    rows.map((row) => [
-      row.cycle_id as CycleId,
-      {
-        runs: Number(row.runs),
-        open: Number(row.open),
-        tier: row.tier === null ? null : Number(row.tier),
-        usage: {
-          inputTokens: Number(row.input),
-          outputTokens: Number(row.output),
-          cacheReadTokens: Number(row.read),
-          cacheWriteTokens: Number(row.write),
-        },
-        costUsd: row.cost === null ? null : Number(row.cost),
-        estimated: Number(row.estimated) === 1,
-      },
-    ]),
-  )
-}
-
-const date = (at: number | null) => (at === null ? null : new Date(Number(at)))
-
-function toCycle(row: Selectable<CyclesTable>): CycleRecord {
-  return {
-    id: row.id,
-    watchId: row.watch_id,
-    number: row.number,
-    state: row.state,
-    trigger: row.trigger,
-    reason: row.reason,
-    message: row.message,
-    events: JSON.parse(row.events) as WatchEvent[],
-    prompt: row.prompt,
-    outcome: row.outcome,
-    status: row.status,
-    summary: row.summary,
-    renewed: row.renewed,
-    rootRunId: row.root_run_id as RunId | null,
-    dueAt: new Date(Number(row.due_at)),
-    startedAt: date(row.started_at),
-    endedAt: date(row.ended_at),
-    deadlineAt: date(row.deadline_at),
-  }
 }

@@ -4,8 +4,9 @@
  */
 import type { CycleId, WatchId } from '../../contract/ids.ts'
 import type { WatchEvent } from '../../contract/watch.ts'
-import type { Tx } from '../base/writer.ts'
-import { addCycle, listUnfinished, type NewCycle } from './cycles.ts'
+import type { Tx } from '../base/transaction.ts'
+import { listUnfinished } from './cycle-queries.ts'
+import { addCycle, type NewCycle } from './cycles.ts'
 import type { CycleRecord } from './records.ts'
 
 export interface EventFacts {
