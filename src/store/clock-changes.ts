@@ -80,6 +80,11 @@ async function followJump(tx: Tx, byMs: number): Promise<void> {
     )
     .execute()
   await tx
+    .updateTable('processes')
+    .set({ started_at: plus('started_at', byMs) })
+    .where('state', '<>', 'gone')
+    .execute()
+  await tx
     .updateTable('follow_ups')
     .set({ due_at: plus('due_at', byMs) })
     .where('state', '=', 'planned')

@@ -5,6 +5,7 @@ import type { Tables } from './base/schema.ts'
 const TABLES = [
   'runs',
   'attempts',
+  'processes',
   'sessions',
   'conversations',
   'messages',

@@ -7,6 +7,7 @@
  * with the change, as an effect; see base/transaction.ts.
  */
 import type { Kysely } from 'kysely'
+import type { MachineId } from '../contract/ids.ts'
 import type { Stats } from '../contract/stats.ts'
 import { NOTHING_TO_REDACT, type Redactor } from '../core/redact/redactor.ts'
 import { createFactStore, type FactStore } from './base/fact-store.ts'
@@ -63,6 +64,14 @@ export interface Connections {
   writer: Kysely<Tables>
 }
 
+export interface StoreOptions {
+  /** How long what is streamed may wait to be committed with others. */
+  windowMs: number
+  redactor?: Redactor | undefined
+  /** The machine on which processes are started; null: that is not noted. */
+  machineId?: MachineId | null | undefined
+}
+
 const LISTENERS: readonly RunListener[] = [
   conversationListener,
   jobListener,
@@ -74,14 +83,13 @@ const LISTENERS: readonly RunListener[] = [
 /** What the redactor takes out is never written where others read it: in events, messages to people, what is pending. */
 export function createStore(
   { reader, writer }: Connections,
-  windowMs: number,
-  redactor: Redactor = NOTHING_TO_REDACT,
+  { windowMs, redactor = NOTHING_TO_REDACT, machineId = null }: StoreOptions,
 ): Store {
   const group = new GroupWriter(writer, windowMs, { redactor, listeners: LISTENERS })
   const { write } = group
   return {
     ...createRunStore(reader, write, redactor),
-    ...createAttemptStore(reader, group),
+    ...createAttemptStore(reader, group, machineId),
     ...createConversationStore(reader, write),
     ...createJobStore(reader, write),
     ...createTierStore(reader, write),

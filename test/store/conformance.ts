@@ -205,7 +205,7 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
       })
       expect(await store.getSession(session.id)).toEqual(session)
       expect(await store.findLeaseHolder(session.id)).toBe(run.id)
-      expect(await store.listOpenAttempts()).toEqual([attempt])
+      expect((await store.listOpenProcesses()).map((open) => open.attempt)).toEqual([attempt])
       expect(await store.countRuns()).toEqual({ queued: 0, running: 1, settled: 0 })
     })
 
@@ -401,7 +401,7 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
         poison: null,
         lastUsedAt: at(9),
       })
-      expect(await store.listOpenAttempts()).toEqual([])
+      expect(await store.listOpenProcesses()).toEqual([])
       expect((await store.listEvents(run.id)).at(-1)?.body.type).toBe('run-end')
       expect(await store.countRuns()).toEqual({ queued: 0, running: 0, settled: 1 })
     })

@@ -308,7 +308,7 @@ describe('group commit', () => {
     const pages = (statSync(`${path}-wal`).size - walBefore) / 4096
     // One commit per write would append at least one page per write.
     expect(pages).toBeLessThan(100)
-    expect(look(path, 'select count(*) as n from facts')).toEqual([{ n: 200 }])
+    expect(look(path, "select count(*) as n from facts where key <> 'machine'")).toEqual([{ n: 200 }])
   })
 
   it('goes on after a piece that fails in the midst of its work', async () => {

@@ -1,11 +1,12 @@
 /** Attempts, how they end, and what they ask. */
 import type { CacheUse } from '../../contract/cache.ts'
 import type { EventBody, EventOf } from '../../contract/events.ts'
-import type { AttemptId, RunId, SessionId } from '../../contract/ids.ts'
+import type { AttemptId, ProcessId, RunId, SessionId } from '../../contract/ids.ts'
 import type { Outcome } from '../../contract/outcome.ts'
 import type { Carry, FreshReason, ToolResult } from '../../contract/run.ts'
 import type { RuntimeFacts } from '../../core/resume/runtime.ts'
 import type { RunEffect } from '../base/transaction.ts'
+import type { Keeper } from './process-records.ts'
 import type { Done, RunSpend } from './records.ts'
 import type { SessionUpdate } from './session-records.ts'
 
@@ -29,7 +30,11 @@ export interface AttemptRecord {
   /** What was started; null if that was not recorded. */
   runtime: RuntimeFacts | null
   fence: number
-  process: { pid: number; startTicks: string; bootId: string } | null
+  processId: ProcessId
+  /** The keeper of its process; null: that is not known yet. */
+  process: Keeper | null
+  /** Where its output begins in the spool of its process. */
+  spoolFrom: number
   /** How far its output is read and stored. */
   spoolOffset: number
   /** Before it, if something that was read is not stored yet: from here on it must be read again. */
@@ -41,6 +46,8 @@ export interface AttemptRecord {
   stopCause: string | null
   exitCode: number | null
   outcome: Outcome | null
+  /** What the process had reported as its cost when the attempt began. */
+  costFromUsd: number
   costUsd: number | null
   startedAt: Date
   endedAt: Date | null

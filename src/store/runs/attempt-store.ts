@@ -1,7 +1,7 @@
-/** The part of the store that is about attempts. */
+/** The part of the store that is about processes and their attempts. */
 import type { Kysely } from 'kysely'
 import type { EventBody } from '../../contract/events.ts'
-import type { AttemptId, RunId } from '../../contract/ids.ts'
+import type { AttemptId, MachineId, RunId } from '../../contract/ids.ts'
 import { NotNow } from '../base/errors.ts'
 import type { Tables } from '../base/schema.ts'
 import type { GroupWriter } from '../base/writer.ts'
@@ -9,15 +9,15 @@ import type { AttemptEnding, AttemptRecord } from './attempt-records.ts'
 import * as attempts from './attempts.ts'
 import { endAttempt } from './end-attempt.ts'
 import type { EventBatch } from './event-batch.ts'
+import type { Keeper } from './process-records.ts'
+import type { OpenProcess } from './processes.ts'
+import * as processes from './processes.ts'
 import { type StartInput, startAttempt } from './start-attempt.ts'
 
 export interface AttemptStore {
   /** null: it must not start. The run is not queued any more, its session is leased, or an effect refused it. */
   startAttempt: (input: StartInput) => Promise<AttemptRecord | null>
-  markLaunched: (
-    attempt: AttemptRecord,
-    process: { pid: number; startTicks: string; bootId: string },
-  ) => Promise<void>
+  markLaunched: (attempt: AttemptRecord, keeper: Keeper) => Promise<void>
   /** What is waiting to be committed with others need not wait any longer. */
   hurry: () => void
   advanceAttempt: (
@@ -36,9 +36,10 @@ export interface AttemptStore {
   addEvents: (attempt: AttemptRecord, events: readonly EventBody[], at: Date) => Promise<void>
   setStopCause: (attempt: AttemptRecord, cause: string, message: string, at: Date) => Promise<boolean>
   endAttempt: (ending: AttemptEnding) => Promise<void>
+  /** What this machine left running when its daemon ended: recovery goes by these. */
+  listOpenProcesses: () => Promise<OpenProcess[]>
   takeOver: (attempt: AttemptRecord, at: Date) => Promise<AttemptRecord>
   listAttempts: (runId: RunId) => Promise<AttemptRecord[]>
-  listOpenAttempts: () => Promise<AttemptRecord[]>
   /** null: it has not ended, or there is no such attempt. */
   findAttemptEnd: (id: AttemptId) => Promise<Date | null>
 }
@@ -47,15 +48,19 @@ export interface AttemptStore {
 const AWAITED: ReadonlySet<EventBody['type']> = new Set(['question-ask', 'permission-ask', 'tool-end'])
 const LARGE_BATCH = 500
 
-export function createAttemptStore(reader: Kysely<Tables>, group: GroupWriter): AttemptStore {
+export function createAttemptStore(
+  reader: Kysely<Tables>,
+  group: GroupWriter,
+  machineId: MachineId | null,
+): AttemptStore {
   const { write } = group
   return {
     startAttempt: (input) =>
-      write((tx) => startAttempt(tx, input)).catch((error: unknown) => {
+      write((tx) => startAttempt(tx, input, machineId)).catch((error: unknown) => {
         if (error instanceof NotNow) return null
         throw error
       }),
-    markLaunched: (attempt, process) => write((tx) => attempts.markLaunched(tx, attempt, process)),
+    markLaunched: (attempt, keeper) => write((tx) => processes.markLaunched(tx, attempt, keeper)),
     hurry: () => group.hurry(),
     advanceAttempt: (attempt, batch, offset, at, { urgent = false, heldFrom = null } = {}) =>
       group.enqueue((tx) => attempts.advanceAttempt(tx, attempt, batch, offset, heldFrom, at), {
@@ -66,9 +71,9 @@ export function createAttemptStore(reader: Kysely<Tables>, group: GroupWriter): 
     setStopCause: (attempt, cause, message, at) =>
       write((tx) => attempts.setStopCause(tx, attempt, cause, message, at)),
     endAttempt: (ending) => write((tx) => endAttempt(tx, ending)),
-    takeOver: (attempt, at) => write((tx) => attempts.takeOver(tx, attempt, at)),
+    listOpenProcesses: () => processes.listOpenProcesses(reader, machineId),
+    takeOver: (attempt, at) => write((tx) => processes.takeOver(tx, attempt, machineId, at)),
     listAttempts: (runId) => attempts.listAttempts(reader, runId),
-    listOpenAttempts: () => attempts.listOpenAttempts(reader),
     findAttemptEnd: (id) => attempts.findAttemptEnd(reader, id),
   }
 }

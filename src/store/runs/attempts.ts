@@ -1,10 +1,10 @@
 /**
- * Attempts and the lease on their session. planned → running → ended; every step is guarded by state and fence, so a
- * daemon that lost an attempt to another one cannot touch it any more.
+ * Attempts: planned → running → ended; every step is guarded by state and by the fence of the process (processes.ts), so
+ * a daemon that lost an attempt to another one cannot touch it any more.
  */
 import type { Kysely } from 'kysely'
 import type { EventBody } from '../../contract/events.ts'
-import type { AttemptId, RunId } from '../../contract/ids.ts'
+import type { AttemptId, ProcessId, RunId } from '../../contract/ids.ts'
 import { OwnershipLost } from '../base/errors.ts'
 import type { Tables } from '../base/schema.ts'
 import type { Tx } from '../base/transaction.ts'
@@ -13,22 +13,6 @@ import type { EventBatch } from './event-batch.ts'
 import { appendBatch, appendEvents } from './events.ts'
 import { trackQuestions } from './questions.ts'
 import { toAttempt } from './rows.ts'
-
-/** The process exists. */
-export async function markLaunched(
-  tx: Tx,
-  { id, fence }: Pick<AttemptRecord, 'id' | 'fence'>,
-  process: { pid: number; startTicks: string; bootId: string },
-): Promise<void> {
-  const { numUpdatedRows } = await tx
-    .updateTable('attempts')
-    .set({ state: 'running', pid: process.pid, start_ticks: process.startTicks, boot_id: process.bootId })
-    .where('id', '=', id)
-    .where('fence', '=', fence)
-    .where('state', '<>', 'ended')
-    .executeTakeFirst()
-  if (numUpdatedRows === 0n) throw new OwnershipLost(`attempt ${id}`)
-}
 
 /** Events and how far the spool has been read belong together: either both are stored or neither. */
 export async function advanceAttempt(
@@ -110,48 +94,34 @@ export async function setStopCause(
   return true
 }
 
-export async function listAttempts(db: Kysely<Tables>, runId: RunId): Promise<AttemptRecord[]> {
-  const rows = await db
+/** With what is known of its process. */
+const selectAttempts = (db: Kysely<Tables>) =>
+  db
     .selectFrom('attempts')
-    .selectAll()
-    .where('run_id', '=', runId)
-    .orderBy('number')
-    .execute()
+    .innerJoin('processes', 'processes.id', 'attempts.process_id')
+    .selectAll('attempts')
+    .select(['processes.pid', 'processes.start_ticks', 'processes.boot_id', 'processes.runtime'])
+
+export async function readAttempt(db: Kysely<Tables>, id: AttemptId): Promise<AttemptRecord> {
+  return toAttempt(await selectAttempts(db).where('attempts.id', '=', id).executeTakeFirstOrThrow())
+}
+
+export async function listAttempts(db: Kysely<Tables>, runId: RunId): Promise<AttemptRecord[]> {
+  const rows = await selectAttempts(db).where('run_id', '=', runId).orderBy('number').execute()
   return rows.map(toAttempt)
 }
 
-export async function listOpenAttempts(db: Kysely<Tables>): Promise<AttemptRecord[]> {
-  const rows = await db
-    .selectFrom('attempts')
-    .selectAll()
-    .where('state', '<>', 'ended')
-    .orderBy('id')
-    .execute()
+/** Of these processes. */
+export async function listAttemptsOf(
+  db: Kysely<Tables>,
+  processIds: readonly ProcessId[],
+): Promise<AttemptRecord[]> {
+  if (processIds.length === 0) return []
+  const rows = await selectAttempts(db).where('process_id', 'in', processIds).orderBy('attempts.id').execute()
   return rows.map(toAttempt)
 }
 
 export async function findAttemptEnd(db: Kysely<Tables>, id: AttemptId): Promise<Date | null> {
   const row = await db.selectFrom('attempts').select('ended_at').where('id', '=', id).executeTakeFirst()
   return row?.ended_at == null ? null : new Date(Number(row.ended_at))
-}
-
-/** Makes the caller the owner: a new fence, which shuts out whoever held the old one. */
-export async function takeOver(tx: Tx, attempt: AttemptRecord, at: Date): Promise<AttemptRecord> {
-  const lease = await tx
-    .updateTable('leases')
-    .set((eb) => ({ fence: eb('fence', '+', 1), acquired_at: at.getTime() }))
-    .where('session_id', '=', attempt.sessionId)
-    .where('attempt_id', '=', attempt.id)
-    .returning('fence')
-    .executeTakeFirst()
-  if (!lease) throw new OwnershipLost(`attempt ${attempt.id}`)
-  const row = await tx
-    .updateTable('attempts')
-    .set({ fence: lease.fence })
-    .where('id', '=', attempt.id)
-    .where('state', '<>', 'ended')
-    .returningAll()
-    .executeTakeFirst()
-  if (!row) throw new OwnershipLost(`attempt ${attempt.id}`)
-  return toAttempt(row)
 }

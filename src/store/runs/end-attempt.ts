@@ -4,6 +4,7 @@ import type { Tx } from '../base/transaction.ts'
 import type { AttemptEnding } from './attempt-records.ts'
 import { countCacheUse } from './cache-totals.ts'
 import { appendEvents } from './events.ts'
+import { endProcess } from './processes.ts'
 import { closeQuestions } from './questions.ts'
 import { PAUSED_MS } from './rows.ts'
 import { announceChange, announceDelay, CHANGE_COLUMNS } from './run-changes.ts'
@@ -28,12 +29,7 @@ export async function endAttempt(tx: Tx, ending: AttemptEnding): Promise<void> {
     .where('state', '<>', 'ended')
     .executeTakeFirst()
   if (numUpdatedRows === 0n) throw new OwnershipLost(`attempt ${attempt.id}`)
-  await tx
-    .updateTable('leases')
-    .set({ attempt_id: null, run_id: null })
-    .where('session_id', '=', attempt.sessionId)
-    .where('fence', '=', attempt.fence)
-    .execute()
+  await endProcess(tx, attempt, at)
   await closeQuestions(tx, attempt.id, at)
   await updateSession(tx, attempt, ending.session, at)
   if (ending.cacheUse) await countCacheUse(tx, ending.cacheUse)

@@ -5,8 +5,16 @@ import type { Outcome, OutcomeName } from '../../contract/outcome.ts'
 import type { Carry, FreshReason } from '../../contract/run.ts'
 import { date, json, number } from '../base/columns.ts'
 import type { AttemptRecord, QuestionRecord } from './attempt-records.ts'
+import type { Keeper } from './process-records.ts'
 import type { RunRecord, RunRequest, RunSpend, RunState, StoredEvent } from './records.ts'
-import type { AttemptsTable, EventsTable, QuestionsTable, RunsTable, SessionsTable } from './schema.ts'
+import type {
+  AttemptsTable,
+  EventsTable,
+  ProcessesTable,
+  QuestionsTable,
+  RunsTable,
+  SessionsTable,
+} from './schema.ts'
 import type { SessionRecord } from './session-records.ts'
 
 /** A paused run is one that does not start before the end of time. */
@@ -94,7 +102,13 @@ function toState(row: RunsTable): RunState {
   }
 }
 
-export function toAttempt(row: AttemptsTable): AttemptRecord {
+/** What is read of an attempt's process along with it. */
+export type ProcessOfAttempt = Pick<ProcessesTable, 'pid' | 'start_ticks' | 'boot_id' | 'runtime'>
+
+export const toKeeper = (row: Pick<ProcessesTable, 'pid' | 'start_ticks' | 'boot_id'>): Keeper | null =>
+  row.pid === null ? null : { pid: row.pid, startTicks: row.start_ticks ?? '', bootId: row.boot_id ?? '' }
+
+export function toAttempt(row: AttemptsTable & ProcessOfAttempt): AttemptRecord {
   return {
     id: row.id,
     runId: row.run_id,
@@ -111,10 +125,9 @@ export function toAttempt(row: AttemptsTable): AttemptRecord {
     kind: row.kind,
     runtime: json(row.runtime),
     fence: Number(row.fence),
-    process:
-      row.pid === null
-        ? null
-        : { pid: row.pid, startTicks: row.start_ticks ?? '', bootId: row.boot_id ?? '' },
+    processId: row.process_id,
+    process: toKeeper(row),
+    spoolFrom: Number(row.spool_from),
     spoolOffset: Number(row.spool_offset),
     heldFrom: row.held_from === null ? null : Number(row.held_from),
     watched: { workedMs: Number(row.worked_ms), waitingMs: Number(row.waiting_ms) },
@@ -122,6 +135,7 @@ export function toAttempt(row: AttemptsTable): AttemptRecord {
     stopCause: row.stop_cause,
     exitCode: row.exit_code,
     outcome: json<Outcome>(row.outcome),
+    costFromUsd: row.cost_from_usd,
     costUsd: row.cost_usd,
     startedAt: new Date(Number(row.started_at)),
     endedAt: date(row.ended_at),

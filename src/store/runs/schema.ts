@@ -5,6 +5,8 @@ import type {
   CycleId,
   FollowUpId,
   JobId,
+  MachineId,
+  ProcessId,
   RunId,
   SessionId,
 } from '../../contract/ids.ts'
@@ -100,13 +102,11 @@ export interface AttemptsTable {
   /** The hash of the texts said once that its session has after its prompt. */
   told: string | null
   kind: 'turn' | 'compact'
-  /** What was started. */
-  runtime: string | null
+  process_id: ProcessId
+  /** The process's: kept here too, because it is on this row that a write is refused. */
   fence: number
-  pid: number | null
-  start_ticks: string | null
-  boot_id: string | null
-  /** Bytes of the spool that are represented by stored events. */
+  /** Where in the process's spool the attempt begins, and up to where it is represented by stored events. */
+  spool_from: number
   spool_offset: number
   held_from: number | null
   /** How a resumed one used the prompt cache. */
@@ -117,7 +117,30 @@ export interface AttemptsTable {
   stop_cause: string | null
   exit_code: number | null
   outcome: string | null
+  /** What the process had reported as its cost when the attempt began. */
+  cost_from_usd: number
   cost_usd: number | null
+  started_at: number
+  ended_at: number | null
+}
+
+/** An agent's OS process; see processes.ts. */
+export interface ProcessesTable {
+  id: ProcessId
+  /** The machine that holds it; null: it was started by a version that did not note it. */
+  machine_id: MachineId | null
+  session_id: SessionId
+  agent: string
+  /** What was started. */
+  runtime: string | null
+  /** The folder of its output, in the folder of all spools. */
+  spool: string
+  fence: number
+  /** The keeper. */
+  pid: number | null
+  start_ticks: string | null
+  boot_id: string | null
+  state: 'starting' | 'running' | 'gone'
   started_at: number
   ended_at: number | null
 }
@@ -150,10 +173,10 @@ export interface SessionsTable {
   last_used_at: number
 }
 
-/** One row per session ever leased; `attempt_id` is null while nobody holds it. `fence` only ever grows. */
+/** One row per session ever leased; `process_id` is null while nobody holds it. `fence` only ever grows. */
 export interface LeasesTable {
   session_id: SessionId
-  attempt_id: AttemptId | null
+  process_id: ProcessId | null
   run_id: RunId | null
   fence: number
   acquired_at: number
@@ -216,6 +239,7 @@ declare module '../base/schema.ts' {
   interface Tables {
     runs: RunsTable
     attempts: AttemptsTable
+    processes: ProcessesTable
     sessions: SessionsTable
     leases: LeasesTable
     events: EventsTable

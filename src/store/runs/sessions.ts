@@ -48,7 +48,7 @@ export async function findLeaseHolder(db: Kysely<Tables>, id: SessionId): Promis
     .selectFrom('leases')
     .select('run_id')
     .where('session_id', '=', id)
-    .where('attempt_id', 'is not', null)
+    .where('process_id', 'is not', null)
     .executeTakeFirst()
   return row?.run_id ?? null
 }

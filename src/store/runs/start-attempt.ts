@@ -1,12 +1,14 @@
 import type { EventBody } from '../../contract/events.ts'
+import { type MachineId, ProcessId } from '../../contract/ids.ts'
 import type { Place } from '../../core/resume/place.ts'
 import { NotNow } from '../base/errors.ts'
 import type { Tables } from '../base/schema.ts'
 import type { RunEffect, Tx } from '../base/transaction.ts'
 import type { AttemptRecord, NewAttempt } from './attempt-records.ts'
+import { readAttempt } from './attempts.ts'
 import { appendEvents } from './events.ts'
+import { insertProcess } from './processes.ts'
 import type { Sent } from './records.ts'
-import { toAttempt } from './rows.ts'
 import { announceChange, CHANGE_COLUMNS } from './run-changes.ts'
 import type { SessionRecord } from './session-records.ts'
 import { insertSession } from './sessions.ts'
@@ -28,8 +30,10 @@ export interface StartInput {
 export async function startAttempt(
   tx: Tx,
   { attempt, newSession, place, sent, events, effects = [] }: StartInput,
+  machineId: MachineId | null,
 ): Promise<AttemptRecord> {
   const at = attempt.startedAt.getTime()
+  const processId = ProcessId.create(attempt.startedAt)
   const run = await tx
     .updateTable('runs')
     .set((eb) => ({
@@ -53,7 +57,7 @@ export async function startAttempt(
     }))
     .where('id', '=', attempt.runId)
     .where('state', '=', 'queued')
-    .returning(['attempt_count', ...CHANGE_COLUMNS])
+    .returning(['attempt_count', 'agent', ...CHANGE_COLUMNS])
     .executeTakeFirst()
   if (!run) throw new NotNow(`run ${attempt.runId} is not queued any more`)
   await announceChange(tx, run, attempt.startedAt, effects)
@@ -73,7 +77,7 @@ export async function startAttempt(
     .insertInto('leases')
     .values({
       session_id: attempt.sessionId,
-      attempt_id: attempt.id,
+      process_id: processId,
       run_id: attempt.runId,
       fence: 1,
       acquired_at: at,
@@ -82,17 +86,27 @@ export async function startAttempt(
       oc
         .column('session_id')
         .doUpdateSet((eb) => ({
-          attempt_id: attempt.id,
+          process_id: processId,
           run_id: attempt.runId,
           fence: eb('leases.fence', '+', 1),
           acquired_at: at,
         }))
-        .where('leases.attempt_id', 'is', null),
+        .where('leases.process_id', 'is', null),
     )
     .returning('fence')
     .executeTakeFirst()
   if (!lease) throw new NotNow(`session ${attempt.sessionId} is leased`)
-  const row = await tx
+  await insertProcess(tx, {
+    id: processId,
+    machineId,
+    sessionId: attempt.sessionId,
+    agent: run.agent,
+    runtime: attempt.runtime ?? null,
+    attemptId: attempt.id,
+    fence: lease.fence,
+    startedAt: attempt.startedAt,
+  })
+  await tx
     .insertInto('attempts')
     .values({
       id: attempt.id,
@@ -108,13 +122,14 @@ export async function startAttempt(
       epoch: attempt.epoch ?? null,
       told: attempt.told ?? null,
       kind: attempt.kind ?? 'turn',
-      runtime: attempt.runtime ? JSON.stringify(attempt.runtime) : null,
+      process_id: processId,
       fence: lease.fence,
+      spool_from: 0,
       spool_offset: 0,
+      cost_from_usd: 0,
       started_at: at,
     } as Tables['attempts'])
-    .returningAll()
-    .executeTakeFirstOrThrow()
+    .execute()
   await appendEvents(tx, attempt.runId, attempt.id, events(run.attempt_count), attempt.startedAt)
-  return toAttempt(row)
+  return readAttempt(tx, attempt.id)
 }

@@ -26,6 +26,7 @@ import { budgets } from './0021-budgets.ts'
 import { places } from './0028-places.ts'
 import { givenPrompts } from './0032-given-prompts.ts'
 import { continued } from './0033-continued.ts'
+import { processes } from './0040-processes.ts'
 
 export interface Migration {
   number: number
@@ -56,6 +57,7 @@ export const MIGRATIONS: readonly Migration[] = [
   places,
   givenPrompts,
   continued,
+  processes,
 ]
 
 interface MigrationsTable {
