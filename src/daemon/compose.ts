@@ -141,8 +141,7 @@ const readPrompts = ({ tiers }: Config) =>
 
 /** A database elsewhere still belongs to one home: the spools of its attempts are there, and so is the lock. */
 async function claimDatabase(store: Store, home: string): Promise<void> {
-  const owner = await store.getFact('home')
-  if (owner === null) return store.putFact('home', home)
+  const owner = await store.claimFact('home', home)
   if (realPath(owner) === home) return
   throw new RepriseError('home-locked', `the database belongs to the home ${owner}, not to ${home}`, {
     hint: `Set REPRISE_HOME=${owner}, or leave store.url out to get a database of its own.`,

@@ -9,6 +9,7 @@ import type { Subject } from '../../core/notify/plan.ts'
 export interface Tables {
   facts: FactsTable
   request_keys: RequestKeysTable
+  turns: TurnsTable
   notifications: NotificationsTable
 }
 
@@ -38,10 +39,15 @@ export interface NotificationsTable {
   ended_at: number | null
 }
 
-/** What a creating call made, by its Idempotency-Key. */
+/** What a creating call made, by its scope and Idempotency-Key; see request-keys.ts. */
 export interface RequestKeysTable {
   key: string
   request_hash: string
-  /** The id of a cycle or a follow-up. */
   made: string
+}
+
+/** A row for each thing that is decided about by one transaction at a time; see serialise.ts. */
+export interface TurnsTable {
+  key: string
+  taken: number
 }

@@ -39,10 +39,13 @@ export async function getConversation(db: Db, id: ConversationId): Promise<Conve
 export async function requireConversation(db: Db, id: ConversationId): Promise<ConversationRecord> {
   const conversation = await getConversation(db, id)
   if (conversation) return conversation
-  throw new RepriseError('not-found', `there is no conversation ${id}`, {
+  throw noConversation(id)
+}
+
+export const noConversation = (id: ConversationId) =>
+  new RepriseError('not-found', `there is no conversation ${id}`, {
     hint: '`reprise conversations` lists them.',
   })
-}
 
 export async function listConversations(
   db: Db,
@@ -76,8 +79,7 @@ export async function updateConversation(
   change: ConversationChange,
   at: Date,
 ): Promise<void> {
-  await requireConversation(tx, id)
-  await tx
+  const { numUpdatedRows } = await tx
     .updateTable('conversations')
     .set({
       updated_at: at.getTime(),
@@ -85,7 +87,8 @@ export async function updateConversation(
       ...(change.instructions === undefined ? {} : { instructions: change.instructions }),
     })
     .where('id', '=', id)
-    .execute()
+    .executeTakeFirst()
+  if (numUpdatedRows === 0n) throw noConversation(id)
   if (change.workDir !== undefined) await moveConversation(tx, id, change.workDir)
 }
 

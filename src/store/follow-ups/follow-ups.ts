@@ -5,8 +5,9 @@
  */
 import { type Kysely, sql } from 'kysely'
 import type { AttemptId, FollowUpId, RunId } from '../../contract/ids.ts'
-import { findMade, noteMade, type RequestKey } from '../base/request-keys.ts'
+import { claimKey, findMade, type RequestKey } from '../base/request-keys.ts'
 import type { Tables } from '../base/schema.ts'
+import { takeTurn } from '../base/serialise.ts'
 import type { PlansEnd, PlansOf, RunListener, Tx } from '../base/transaction.ts'
 import { admitRun } from '../runs/admit-run.ts'
 import type { NewRun, RunAdmission, RunRecord } from '../runs/records.ts'
@@ -30,7 +31,8 @@ export async function addFollowUp(
   room: Room,
   key: RequestKey | null = null,
 ): Promise<FollowUpRecord | NotAdded> {
-  const made = key && (await findMade(tx, key))
+  await takeTurn(tx, 'follow-ups')
+  const made = key && (await findMade(tx, 'plan', key))
   const known =
     made !== null
       ? await getFollowUp(tx, made as FollowUpId)
@@ -39,7 +41,7 @@ export async function addFollowUp(
   if (await isOver(tx, record)) return 'over'
   const planned = await countPlanned(tx, record)
   if (planned.own >= room.own || planned.all >= room.all) return 'full'
-  if (key) await noteMade(tx, key, record.id)
+  if (key) await claimKey(tx, 'plan', key, record.id)
   await tx.insertInto('follow_ups').values(toRow(record)).execute()
   return record
 }

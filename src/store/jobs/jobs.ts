@@ -7,6 +7,7 @@ import { RepriseError } from '../../contract/errors.ts'
 import type { Page } from '../../contract/http.ts'
 import { JobId, type RunId } from '../../contract/ids.ts'
 import type { JobState, UpdateJob } from '../../contract/job.ts'
+import { claimKey, findMade } from '../base/request-keys.ts'
 import type { Tables } from '../base/schema.ts'
 import type { Tx } from '../base/transaction.ts'
 import { admitRun } from '../runs/admit-run.ts'
@@ -19,16 +20,17 @@ export async function admitJob(
   tx: Tx,
   { job, run }: { job: NewJob; run: NewRun },
 ): Promise<{ job: JobRecord; created: boolean }> {
-  const known =
-    job.idempotencyKey === null ? null : await findJobByKey(tx, job.idempotencyKey, job.requestHash)
+  const made =
+    job.idempotencyKey === null
+      ? null
+      : await claimKey(tx, 'job', { key: job.idempotencyKey, requestHash: job.requestHash }, job.id)
+  const known = made === null ? null : await getJob(tx, made as JobId)
   if (known) return { job: known, created: false }
   const at = job.createdAt.getTime()
   const row = await tx
     .insertInto('jobs')
     .values({
       id: job.id,
-      idempotency_key: job.idempotencyKey,
-      request_hash: job.requestHash,
       run_id: run.id,
       state: 'queued',
       attention: null,
@@ -54,13 +56,14 @@ export async function continueJob(
   after: RunId,
   run: NewRun,
   at: Date,
+  from: readonly JobState[] = CAN_GO_ON,
 ): Promise<JobRecord | null> {
   const row = await tx
     .updateTable('jobs')
     .set({ run_id: run.id, state: 'queued', attention: null, updated_at: at.getTime() })
     .where('id', '=', id)
     .where('run_id', '=', after)
-    .where('state', 'in', CAN_GO_ON)
+    .where('state', 'in', from)
     .returningAll()
     .executeTakeFirst()
   if (!row) return null
@@ -70,8 +73,7 @@ export async function continueJob(
 
 /** A paused job is given up: one more run, cancelled before it could start. False if it is not paused. */
 export async function dismissJob(tx: Tx, id: JobId, after: RunId, run: NewRun, at: Date): Promise<boolean> {
-  const job = await tx.selectFrom('jobs').select('state').where('id', '=', id).executeTakeFirst()
-  if (job?.state !== 'paused' || !(await continueJob(tx, id, after, run, at))) return false
+  if (!(await continueJob(tx, id, after, run, at, ['paused']))) return false
   return settleQueued(tx, run.id, { name: 'cancelled', message: 'cancelled' }, at)
 }
 
@@ -143,16 +145,8 @@ export async function findJobByKey(
   idempotencyKey: string,
   requestHash: string,
 ): Promise<JobRecord | null> {
-  const known = await db
-    .selectFrom('jobs')
-    .selectAll()
-    .where('idempotency_key', '=', idempotencyKey)
-    .executeTakeFirst()
-  if (!known || known.request_hash === requestHash) return known ? toJob(known) : null
-  throw new RepriseError('conflict', `Idempotency-Key ${idempotencyKey} was used for another request`, {
-    hint: 'Use a new key for a new request.',
-    details: { jobId: known.id },
-  })
+  const made = await findMade(db, 'job', { key: idempotencyKey, requestHash })
+  return made === null ? null : getJob(db, made as JobId)
 }
 
 export async function countJobs(db: Kysely<Tables>): Promise<Partial<Record<JobState, number>>> {

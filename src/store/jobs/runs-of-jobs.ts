@@ -26,7 +26,6 @@ const KEPT_CHARS = 4000
 /** All columns but the two that may be long. `toRun` takes only whole rows, so that none can be forgotten here. */
 const SHORT_COLUMNS = [
   'id',
-  'idempotency_key',
   'agent',
   'model',
   'work_dir',

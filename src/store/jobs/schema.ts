@@ -5,8 +5,6 @@ import type { Attention, CheckpointKind, JobState } from '../../contract/job.ts'
 /** `state` and `attention` follow from the run, and change with it. */
 export interface JobsTable {
   id: JobId
-  idempotency_key: string | null
-  request_hash: string
   /** The run that works on it, or did last. */
   run_id: RunId
   state: JobState

@@ -7,6 +7,7 @@ import type { RunId } from '../../contract/ids.ts'
 import { type InTheWay, type Met, meet, type Obstacle, type Pauses } from '../../core/obstacle/obstacle.ts'
 import { decidePassage, lookAgainAt, type Passage } from '../../core/obstacle/passage.ts'
 import type { Tables } from '../base/schema.ts'
+import { takeTurn } from '../base/serialise.ts'
 import type { RunListener, Tx } from '../base/transaction.ts'
 import { holdRun, listHeld, postponeWaiting, releaseRuns } from './held-runs.ts'
 import { accountOf, modelOf, obstacleKey, toObstacle } from './rows.ts'
@@ -41,6 +42,7 @@ export async function meetObstacle(
   pauses: Pauses,
   at: Date,
 ): Promise<Obstacle> {
+  await takeTurn(tx, `obstacles ${attempt.account}`)
   const model = met.scope === 'model' ? attempt.model : ''
   const row = await tx
     .selectFrom('obstacles')
@@ -81,13 +83,16 @@ export async function passObstacles(
   limitMs: number,
   now: Date,
 ): Promise<Passage> {
-  const rows = await tx
-    .selectFrom('obstacles')
-    .selectAll()
-    .where('account', '=', account)
-    .where('model', 'in', ['', model])
-    .execute()
-  if (rows.length === 0) return { kind: 'go', tries: [] }
+  const open = () =>
+    tx
+      .selectFrom('obstacles')
+      .selectAll()
+      .where('account', '=', account)
+      .where('model', 'in', ['', model])
+      .execute()
+  if ((await open()).length === 0) return { kind: 'go', tries: [] }
+  await takeTurn(tx, `obstacles ${account}`)
+  const rows = await open()
   const inTheWay: InTheWay[] = []
   for (const row of rows) inTheWay.push({ ...toObstacle(row), probe: await liveProbe(tx, row, now) })
   const asked = await tx.selectFrom('runs').select('continued').where('id', '=', run.id).executeTakeFirst()
@@ -167,7 +172,12 @@ export async function tidyObstacles(
     .where('next_try_at', '<', now.getTime() - FORGET_AFTER_MS)
     .execute()
   for (const { account, model } of old.filter((row) => !needed.includes(obstacleKey(row)))) {
-    await tx.deleteFrom('obstacles').where('account', '=', account).where('model', '=', model).execute()
+    await tx
+      .deleteFrom('obstacles')
+      .where('account', '=', account)
+      .where('model', '=', model)
+      .where('next_try_at', '<', now.getTime() - FORGET_AFTER_MS)
+      .execute()
   }
   return released
 }

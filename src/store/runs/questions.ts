@@ -82,17 +82,20 @@ export async function answerQuestion(
           'run-settled',
           `question ${toolUseId} no longer stands: the agent went on or has ended`,
         )
-      : new RepriseError('question-answered', `question ${toolUseId} has been answered already`)
+      : alreadyAnswered(toolUseId)
   }
   const question = toQuestion(row)
   const answer = toItsWords(question.ask, given, tx.redactor)
   checkFits(question.ask, answer)
-  await tx
+  const { numUpdatedRows } = await tx
     .updateTable('questions')
     .set({ answer: JSON.stringify(answer), answered_at: at.getTime() })
     .where('attempt_id', '=', row.attempt_id)
     .where('request_id', '=', row.request_id)
-    .execute()
+    .where('answer', 'is', null)
+    .where('closed_at', 'is', null)
+    .executeTakeFirst()
+  if (numUpdatedRows === 0n) throw alreadyAnswered(toolUseId)
   await appendEvents(
     tx,
     runId,
@@ -110,6 +113,9 @@ export async function answerQuestion(
   )
   return { ...question, answer, answeredAt: at }
 }
+
+const alreadyAnswered = (toolUseId: string) =>
+  new RepriseError('question-answered', `question ${toolUseId} has been answered already`)
 
 const hashOf = (ask: string) => createHash('sha256').update(ask).digest('hex')
 
@@ -225,6 +231,7 @@ export async function closeQuestions(
       })
       .where('attempt_id', '=', attemptId)
       .where('request_id', '=', request_id)
+      .where('closed_at', 'is', null)
       .execute()
   }
 }

@@ -13,7 +13,6 @@ import type {
 
 export interface RunsTable {
   id: RunId
-  idempotency_key: string | null
   agent: string
   model: string | null
   work_dir: string

@@ -3,7 +3,7 @@ import type { CycleId, SessionId, WatchId } from '../../contract/ids.ts'
 import type { CycleOutcome, Trigger, WatchEvent } from '../../contract/watch.ts'
 import type { PlannedNotification } from '../../core/notify/plan.ts'
 import { enqueueNotifications } from '../base/outbox.ts'
-import { findMade, noteMade, type RequestKey } from '../base/request-keys.ts'
+import { claimKey, type RequestKey } from '../base/request-keys.ts'
 import type { Tx } from '../base/transaction.ts'
 import { admitRun } from '../runs/admit-run.ts'
 import type { NewRun } from '../runs/records.ts'
@@ -26,18 +26,14 @@ export interface NewCycle {
 
 /** Asked for by somebody: with a key, once. */
 export async function addWantedCycle(tx: Tx, cycle: NewCycle, key: RequestKey | null): Promise<CycleRecord> {
-  const made = key && (await findMade(tx, key))
+  const made = key && (await claimKey(tx, 'plan', key, cycle.id))
   const known = made === null ? null : await getCycle(tx, made as CycleId)
   if (known) return known
-  if (key) await noteMade(tx, key, cycle.id)
   return addCycle(tx, cycle)
 }
 
 export async function addCycle(tx: Tx, cycle: NewCycle): Promise<CycleRecord> {
-  const before = await listUnfinished(tx, cycle.watchId)
-  const skipped = cycle.skip !== null && before.length > 0
-  const waits = before.some((c) => c.state === 'queued' && isScheduled(c))
-  const message = skipped ? cycle.skip : waits && isScheduled(cycle) ? 'another one is queued already' : null
+  // Changed first, so that two cycles of one watch are decided about one after the other.
   const watch = await tx
     .updateTable('watches')
     .set((eb) => ({ cycles: eb('cycles', '+', 1) }))
@@ -46,6 +42,10 @@ export async function addCycle(tx: Tx, cycle: NewCycle): Promise<CycleRecord> {
     .returning('cycles')
     .executeTakeFirst()
   if (!watch) throw new RepriseError('not-found', `there is no watch ${cycle.watchId} any more`)
+  const before = await listUnfinished(tx, cycle.watchId)
+  const skipped = cycle.skip !== null && before.length > 0
+  const waits = before.some((c) => c.state === 'queued' && isScheduled(c))
+  const message = skipped ? cycle.skip : waits && isScheduled(cycle) ? 'another one is queued already' : null
   const row = await tx
     .insertInto('cycles')
     .values({
@@ -211,15 +211,19 @@ export async function endCycle(tx: Tx, id: CycleId, end: CycleEnd, at: Date): Pr
 
 /** In which session its memory is. */
 async function rememberSession(tx: Tx, id: WatchId, sessionId: SessionId, at: Date): Promise<void> {
-  const row = await tx.selectFrom('watches').select('session_id').where('id', '=', id).executeTakeFirst()
-  const same = row?.session_id === sessionId
   await tx
     .updateTable('watches')
-    .set((eb) => ({
-      session_id: sessionId,
-      session_cycles: same ? eb('session_cycles', '+', 1) : 1,
-      ...(same ? {} : { session_since: at.getTime() }),
-    }))
+    .set((eb) => {
+      const ifSame = eb.case().when('session_id', '=', sessionId)
+      return {
+        session_id: sessionId,
+        session_cycles: ifSame
+          .then(eb('session_cycles', '+', 1))
+          .else(1)
+          .end(),
+        session_since: ifSame.then(eb.ref('session_since')).else(at.getTime()).end(),
+      }
+    })
     .where('id', '=', id)
     .execute()
 }

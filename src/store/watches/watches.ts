@@ -10,14 +10,19 @@ import type { CycleRecord, WatchRecord } from './records.ts'
 import { toRow, toWatch } from './rows.ts'
 
 export async function addWatch(tx: Tx, watch: WatchRecord): Promise<WatchRecord> {
-  const known = await findWatch(tx, watch.name)
-  if (known) {
+  const added = await tx
+    .insertInto('watches')
+    .values(toRow(watch))
+    .onConflict((oc) => oc.doNothing())
+    .returning('id')
+    .executeTakeFirst()
+  if (!added) {
+    const known = await findWatch(tx, watch.name)
     throw new RepriseError('conflict', `there is a watch named ${watch.name} already`, {
       hint: `Choose another name, or change it: reprise watch show ${watch.name}`,
-      details: { watchId: known.id },
+      details: { watchId: known?.id },
     })
   }
-  await tx.insertInto('watches').values(toRow(watch)).execute()
   return watch
 }
 

@@ -27,6 +27,7 @@ import { places } from './0028-places.ts'
 import { givenPrompts } from './0032-given-prompts.ts'
 import { continued } from './0033-continued.ts'
 import { processes } from './0040-processes.ts'
+import { oneKeyTable } from './0041-one-key-table.ts'
 
 export interface Migration {
   number: number
@@ -58,6 +59,7 @@ export const MIGRATIONS: readonly Migration[] = [
   givenPrompts,
   continued,
   processes,
+  oneKeyTable,
 ]
 
 interface MigrationsTable {
