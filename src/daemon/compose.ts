@@ -84,7 +84,10 @@ export async function compose({
     const { redactor } = known
     notices.push(...known.notices)
     log.redactWith(redactor)
-    const store = await openSqliteStore(databasePath(config, home), machine.now(), { redactor })
+    const store = await openSqliteStore(databasePath(config, home), machine.now(), {
+      redactor,
+      now: () => machine.now(),
+    })
     closers.push(store.close)
     if (config.store.url !== undefined) await claimDatabase(store, home)
     const [spool, stateDir] = [join(home, 'spool'), join(home, 'state')]

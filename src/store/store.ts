@@ -14,6 +14,8 @@ import { createFactStore, type FactStore } from './base/fact-store.ts'
 import type { Tables } from './base/schema.ts'
 import type { RunListener } from './base/transaction.ts'
 import { GroupWriter } from './base/writer.ts'
+import { numberChanges } from './changes/changes.ts'
+import { ChangeListeners, type ChangeStore, createChangeStore } from './changes/store.ts'
 import { limitWaits, type MoveTimes, moveTimes } from './clock-changes.ts'
 import {
   type ConversationEffects,
@@ -49,6 +51,7 @@ export type Store = RunStore &
   FollowUpStore &
   ObstacleStore &
   NotificationStore &
+  ChangeStore &
   FactStore & {
     readonly effects: RunEffects
     readStats: () => Promise<Stats>
@@ -67,6 +70,8 @@ export interface Connections {
 export interface StoreOptions {
   /** How long what is streamed may wait to be committed with others. */
   windowMs: number
+  /** The time that is noted with changes. */
+  now: () => Date
   redactor?: Redactor | undefined
   /** The machine on which processes are started; null: that is not noted. */
   machineId?: MachineId | null | undefined
@@ -83,9 +88,18 @@ const LISTENERS: readonly RunListener[] = [
 /** What the redactor takes out is never written where others read it: in events, messages to people, what is pending. */
 export function createStore(
   { reader, writer }: Connections,
-  { windowMs, redactor = NOTHING_TO_REDACT, machineId = null }: StoreOptions,
+  { windowMs, now, redactor = NOTHING_TO_REDACT, machineId = null }: StoreOptions,
 ): Store {
-  const group = new GroupWriter(writer, windowMs, { redactor, listeners: LISTENERS })
+  const changeListeners = new ChangeListeners()
+  const group = new GroupWriter(
+    writer,
+    windowMs,
+    { redactor, listeners: LISTENERS },
+    {
+      number: (tx) => numberChanges(tx, now()),
+      tell: (newest) => changeListeners.tell(newest),
+    },
+  )
   const { write } = group
   return {
     ...createRunStore(reader, write, redactor),
@@ -98,6 +112,7 @@ export function createStore(
     ...createObstacleStore(reader, write),
     ...createNotificationStore(reader, write),
     ...createFactStore(reader, write),
+    ...createChangeStore(reader, write, changeListeners),
     effects: { ...conversationEffects, ...tierEffects, ...notificationEffects },
     readStats: () => readStats(reader),
     moveTimes: (move) => write((tx) => moveTimes(tx, move)),

@@ -6,6 +6,7 @@ import { OwnershipLost } from '../../src/store/base/errors.ts'
 import { EventBatch } from '../../src/store/runs/event-batch.ts'
 import type { Store } from '../../src/store/store.ts'
 import { describeActions } from './actions.ts'
+import { describeChangeFeed } from './change-feed.ts'
 import { describeClockChanges } from './clock-changes.ts'
 import { describeEscalations } from './escalations.ts'
 import { describeJobs } from './jobs.ts'
@@ -39,6 +40,7 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
 
   describeActions(open)
   describeEscalations(open)
+  describeChangeFeed(open)
   describeClockChanges(open)
   describeJobs(open)
   describeOutbox(open)

@@ -17,10 +17,17 @@ interface Piece {
   reject: (error: unknown) => void
 }
 
+/** What numbers the changes of a transaction as the last thing in it, and tells of them once they are committed. */
+export interface ChangeFeed {
+  number: (tx: Tx) => Promise<number | null>
+  tell: (newest: number) => void
+}
+
 export class GroupWriter {
   readonly #db: Kysely<Tables>
   readonly #windowMs: number
   readonly #context: { redactor: Redactor; listeners: readonly RunListener[] }
+  readonly #feed: ChangeFeed
   #pieces: Piece[] = []
   #running: Promise<void> | null = null
   #lastCommitAt = Number.NEGATIVE_INFINITY
@@ -31,10 +38,12 @@ export class GroupWriter {
     db: Kysely<Tables>,
     windowMs: number,
     context: { redactor: Redactor; listeners: readonly RunListener[] },
+    feed: ChangeFeed,
   ) {
     this.#db = db
     this.#windowMs = windowMs
     this.#context = context
+    this.#feed = feed
   }
 
   /** Somebody waits for it: it, and all that is there by then, is committed at once. */
@@ -87,11 +96,14 @@ export class GroupWriter {
   async #commit(batch: readonly Piece[]): Promise<void> {
     const carryOut = batch.length === 1 ? alone : besideOthers
     const settle: (() => void)[] = []
+    let newest: number | null = null
     try {
       await this.#db.transaction().execute(async (transaction) => {
         const tx: Tx = Object.assign(transaction, this.#context)
         for (const piece of batch) settle.push(await carryOut(tx, piece))
+        newest = await this.#feed.number(tx)
       })
+      if (newest !== null) this.#feed.tell(newest)
       for (const done of settle) done()
     } catch (error) {
       for (const { reject } of batch) reject(error)

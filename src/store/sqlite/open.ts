@@ -12,6 +12,7 @@ import { migrate } from '../base/migrations/run.ts'
 import type { Tables } from '../base/schema.ts'
 import { listNewestIds } from '../newest-ids.ts'
 import { createStore, type Store, type StoreOptions } from '../store.ts'
+import { createChangeTriggers } from './change-triggers.ts'
 import { nodeSqliteDialect } from './driver.ts'
 
 const COMMIT_WINDOW_MS = 15
@@ -27,7 +28,7 @@ export const PRAGMAS = `
   pragma secure_delete = on;
 `
 
-export interface OpenOptions extends Omit<StoreOptions, 'windowMs'> {
+export interface OpenOptions extends Partial<Omit<StoreOptions, 'windowMs'>> {
   commitWindowMs?: number
 }
 
@@ -53,10 +54,11 @@ export async function openSqliteStore(
     const writer = connect()
     await migrate(writer as unknown as Kysely<unknown>, now)
     for (const id of await listNewestIds(writer)) createIdsAfter(id)
+    for (const database of opened) createChangeTriggers(database)
     const machineId = await claimMachineId(writer, now)
     const store = createStore(
       { writer, reader: connect() },
-      { windowMs: commitWindowMs, machineId, ...options },
+      { windowMs: commitWindowMs, now: () => now, machineId, ...options },
     )
     return { ...store, close: () => store.close().finally(disconnect) }
   } catch (cause) {

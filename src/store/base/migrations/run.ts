@@ -28,6 +28,7 @@ import { givenPrompts } from './0032-given-prompts.ts'
 import { continued } from './0033-continued.ts'
 import { processes } from './0040-processes.ts'
 import { oneKeyTable } from './0041-one-key-table.ts'
+import { changes } from './0042-changes.ts'
 
 export interface Migration {
   number: number
@@ -60,6 +61,7 @@ export const MIGRATIONS: readonly Migration[] = [
   continued,
   processes,
   oneKeyTable,
+  changes,
 ]
 
 interface MigrationsTable {
