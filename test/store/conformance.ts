@@ -12,6 +12,7 @@ import { describeEscalations } from './escalations.ts'
 import { describeJobs } from './jobs.ts'
 import { describeOutbox } from './outbox.ts'
 import { describeOutside } from './outside.ts'
+import { describeProcesses } from './processes.ts'
 import {
   admitted,
   at,
@@ -45,6 +46,7 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
   describeJobs(open)
   describeOutbox(open)
   describeOutside(open)
+  describeProcesses(open)
   describeWatching(open)
 
   describe('admitting a run', () => {

@@ -96,7 +96,7 @@ describe('migrations', () => {
 
   it('with a number that was left free are not added: a database that is past it would never get them', () => {
     const numbers = MIGRATIONS.map(({ number }) => number)
-    const known = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 15, 16, 17, 18, 19, 20, 21, 28]
+    const known = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 15, 16, 17, 18, 19, 20, 21, 28, 32, 33, 40, 41, 42]
     expect(numbers.slice(0, known.length)).toEqual(known)
   })
 
