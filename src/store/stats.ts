@@ -3,8 +3,8 @@ import type { Kysely } from 'kysely'
 import type { Stats } from '../contract/stats.ts'
 import type { Tables } from './base/schema.ts'
 import { readCacheStats } from './runs/cache-totals.ts'
-import type { TotalsTable } from './runs/schema.ts'
 import { readTotals } from './runs/totals.ts'
+import type { TotalsTable } from './runs/totals-schema.ts'
 
 export async function readStats(db: Kysely<Tables>): Promise<Stats> {
   const totals = await readTotals(db)

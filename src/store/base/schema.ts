@@ -9,7 +9,7 @@ import type { Subject } from '../../core/notify/plan.ts'
 export interface Tables {
   facts: FactsTable
   request_keys: RequestKeysTable
-  turns: TurnsTable
+  key_locks: KeyLocksTable
   notifications: NotificationsTable
 }
 
@@ -46,8 +46,8 @@ export interface RequestKeysTable {
   made: string
 }
 
-/** A row for each thing that is decided about by one transaction at a time; see serialise.ts. */
-export interface TurnsTable {
+/** A row for each thing that is decided about by one transaction at a time; see key-lock.ts. */
+export interface KeyLocksTable {
   key: string
   taken: number
 }

@@ -14,7 +14,8 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '../base/schema.ts'
 import type { Tx } from '../base/transaction.ts'
-import type { ChangePage } from './records.ts'
+import type { ChangePage, ChangeRecord } from './records.ts'
+import type { ChangesTable } from './schema.ts'
 
 /** Numbers what the transaction has changed. Returns the newest number; null: nothing was changed. */
 export async function numberChanges(tx: Tx, at: Date): Promise<number | null> {
@@ -63,9 +64,16 @@ export async function listChanges(db: Kysely<Tables>, { after, limit }: ChangeQu
   const newest = Number(counter.newest)
   const oldest = kept?.seq == null ? newest + 1 : Number(kept.seq)
   const tooOld = after < oldest - 1 || after > newest
-  const items = rows.map((row) => ({ ...row, seq: Number(row.seq), at: new Date(Number(row.at)) }))
-  return { items: tooOld ? [] : items, oldest, newest, tooOld }
+  return { items: tooOld ? [] : rows.map(toChange), oldest, newest, tooOld }
 }
+
+const toChange = ({ seq, kind, id, state, at }: ChangesTable): ChangeRecord => ({
+  seq: Number(seq),
+  kind,
+  id,
+  state,
+  at: new Date(Number(at)),
+})
 
 /** Forgets changes that are older, and all but the newest `keep`. Returns how many. */
 export async function deleteChanges(

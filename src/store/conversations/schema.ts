@@ -34,7 +34,7 @@ export interface MessagesTable {
 }
 
 /** What was said in a session outside Reprise; see outside.ts. */
-export interface OutsideTurnsTable {
+export interface OutsideKeyLocksTable {
   session_id: SessionId
   native_id: string
   prompt: string
@@ -69,7 +69,7 @@ declare module '../base/schema.ts' {
     conversations: ConversationsTable
     messages: MessagesTable
     pins: PinsTable
-    outside_turns: OutsideTurnsTable
+    outside_turns: OutsideKeyLocksTable
     given_prompts: GivenPromptsTable
   }
 }

@@ -5,9 +5,9 @@
  */
 import { type Kysely, sql } from 'kysely'
 import type { AttemptId, FollowUpId, RunId } from '../../contract/ids.ts'
+import { lockKey } from '../base/key-lock.ts'
 import { claimKey, findMade, type RequestKey } from '../base/request-keys.ts'
 import type { Tables } from '../base/schema.ts'
-import { takeTurn } from '../base/serialise.ts'
 import type { PlansEnd, PlansOf, RunListener, Tx } from '../base/transaction.ts'
 import { admitRun } from '../runs/admit-run.ts'
 import type { NewRun, RunAdmission, RunRecord } from '../runs/records.ts'
@@ -31,7 +31,7 @@ export async function addFollowUp(
   room: Room,
   key: RequestKey | null = null,
 ): Promise<FollowUpRecord | NotAdded> {
-  await takeTurn(tx, 'follow-ups')
+  await lockKey(tx, 'follow-ups')
   const made = key && (await findMade(tx, 'plan', key))
   const known =
     made !== null

@@ -6,8 +6,8 @@ import type { Kysely } from 'kysely'
 import type { RunId } from '../../contract/ids.ts'
 import { type InTheWay, type Met, meet, type Obstacle, type Pauses } from '../../core/obstacle/obstacle.ts'
 import { decidePassage, lookAgainAt, type Passage } from '../../core/obstacle/passage.ts'
+import { lockKey } from '../base/key-lock.ts'
 import type { Tables } from '../base/schema.ts'
-import { takeTurn } from '../base/serialise.ts'
 import type { RunListener, Tx } from '../base/transaction.ts'
 import { holdRun, listHeld, postponeWaiting, releaseRuns } from './held-runs.ts'
 import { accountOf, modelOf, obstacleKey, toObstacle } from './rows.ts'
@@ -42,7 +42,7 @@ export async function meetObstacle(
   pauses: Pauses,
   at: Date,
 ): Promise<Obstacle> {
-  await takeTurn(tx, `obstacles ${attempt.account}`)
+  await lockKey(tx, `obstacles ${attempt.account}`)
   const model = met.scope === 'model' ? attempt.model : ''
   const row = await tx
     .selectFrom('obstacles')
@@ -91,7 +91,7 @@ export async function passObstacles(
       .where('model', 'in', ['', model])
       .execute()
   if ((await open()).length === 0) return { kind: 'go', tries: [] }
-  await takeTurn(tx, `obstacles ${account}`)
+  await lockKey(tx, `obstacles ${account}`)
   const rows = await open()
   const inTheWay: InTheWay[] = []
   for (const row of rows) inTheWay.push({ ...toObstacle(row), probe: await liveProbe(tx, row, now) })

@@ -9,6 +9,7 @@ import type { Redactor } from '../../core/redact/redactor.ts'
 import type { Tables } from '../base/schema.ts'
 import type { RunEffect, Write } from '../base/transaction.ts'
 import { admitRun } from './admit-run.ts'
+import { answerQuestion } from './answer-question.ts'
 import type { PendingRecord, QuestionRecord } from './attempt-records.ts'
 import * as events from './events.ts'
 import * as questions from './questions.ts'
@@ -82,8 +83,7 @@ export function createRunStore(reader: Kysely<Tables>, write: Write, redactor: R
 
     listPending: (runId) => questions.listPending(reader, runId, redactor),
     listQuestions: (attemptId) => questions.listQuestions(reader, attemptId),
-    answerQuestion: (runId, answer, by, at) =>
-      write((tx) => questions.answerQuestion(tx, runId, answer, by, at)),
+    answerQuestion: (runId, answer, by, at) => write((tx) => answerQuestion(tx, runId, answer, by, at)),
 
     getSession: (id) => sessions.getSession(reader, id),
     findSession: (id) => sessions.findSession(reader, id),

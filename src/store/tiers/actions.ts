@@ -15,8 +15,8 @@ import {
   isRecent,
   sameScope,
 } from '../../core/policy/cooldown.ts'
+import { lockKey } from '../base/key-lock.ts'
 import type { Tables } from '../base/schema.ts'
-import { takeTurn } from '../base/serialise.ts'
 import type { Tx } from '../base/transaction.ts'
 import type { AttemptRecord } from '../runs/attempt-records.ts'
 import type { ActionRecord } from './records.ts'
@@ -52,7 +52,7 @@ export type ClaimAnswer =
 export async function claimActions(tx: Tx, claim: ActionClaim): Promise<ClaimAnswer> {
   const { actions, limits, at, line } = claim
   if (actions.length === 0) return { granted: true }
-  await takeTurn(tx, 'actions')
+  await lockKey(tx, 'actions')
   const taken = await listTaken(tx, limits, at)
   const answered = await listAnswered(tx, claim)
   const { rest: open } = pair(actions, answered)

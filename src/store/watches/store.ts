@@ -10,6 +10,7 @@ import type { RunSpend } from '../runs/records.ts'
 import * as queries from './cycle-queries.ts'
 import * as totals from './cycle-totals.ts'
 import * as cycles from './cycles.ts'
+import { type CycleEnd, endCycle } from './end-cycle.ts'
 import type { CycleRecord, WatchRecord } from './records.ts'
 import * as events from './watch-events.ts'
 import * as watches from './watches.ts'
@@ -45,7 +46,7 @@ export interface WatchStore {
     at: Date,
   ) => Promise<CycleRecord | null>
   /** False: it has ended, or is not over. */
-  endCycle: (id: CycleId, end: cycles.CycleEnd, at: Date) => Promise<boolean>
+  endCycle: (id: CycleId, end: CycleEnd, at: Date) => Promise<boolean>
   getCycle: (id: CycleId) => Promise<CycleRecord | null>
   /** Queued and open ones, of one watch or of all. */
   listUnfinishedCycles: (watchId?: WatchId) => Promise<CycleRecord[]>
@@ -78,7 +79,7 @@ export function createWatchStore(reader: Kysely<Tables>, write: Write): WatchSto
     startCycle: (start, at) => write((tx) => cycles.startCycle(tx, start, at)),
     concludeCycle: (id, outcome, message, at) =>
       write((tx) => cycles.concludeCycle(tx, id, outcome, message, at)),
-    endCycle: (id, end, at) => write((tx) => cycles.endCycle(tx, id, end, at)),
+    endCycle: (id, end, at) => write((tx) => endCycle(tx, id, end, at)),
     getCycle: (id) => queries.getCycle(reader, id),
     listUnfinishedCycles: (watchId) => queries.listUnfinished(reader, watchId ?? null),
     listCycles: (query) => queries.listCycles(reader, query),

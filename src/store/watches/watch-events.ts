@@ -4,7 +4,7 @@
  */
 import type { CycleId, WatchId } from '../../contract/ids.ts'
 import type { WatchEvent } from '../../contract/watch.ts'
-import { takeTurn } from '../base/serialise.ts'
+import { lockKey } from '../base/key-lock.ts'
 import type { Tx } from '../base/transaction.ts'
 import { listUnfinished } from './cycle-queries.ts'
 import { addCycle, type NewCycle } from './cycles.ts'
@@ -33,7 +33,7 @@ export async function receiveEvents<D extends EventDecision>(
   decide: (facts: EventFacts) => D,
   at: Date,
 ): Promise<{ decision: D; cycle: CycleRecord | null }> {
-  await takeTurn(tx, `watch ${watchId}`)
+  await lockKey(tx, `watch ${watchId}`)
   await resolve(tx, watchId, resolved, at)
   const decision = decide(await readFacts(tx, watchId, firing, at))
   if (decision.kind === 'add') {

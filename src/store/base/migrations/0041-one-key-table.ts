@@ -65,9 +65,9 @@ export const oneKeyTable = {
     // One open cycle a watch, whoever opens it.
     await sql`create unique index cycles_open on cycles (watch_id) where state = 'open'`.execute(db)
 
-    // A row for each thing that is decided about by one transaction at a time; see base/serialise.ts.
+    // A row for each thing that is decided about by one transaction at a time; see base/key-lock.ts.
     await db.schema
-      .createTable('turns')
+      .createTable('key_locks')
       .addColumn('key', 'text', (c) => c.primaryKey())
       .addColumn('taken', 'bigint', (c) => c.notNull())
       .execute()

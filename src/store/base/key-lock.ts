@@ -6,10 +6,10 @@
  */
 import type { Tx } from './transaction.ts'
 
-export async function takeTurn(tx: Tx, key: string): Promise<void> {
+export async function lockKey(tx: Tx, key: string): Promise<void> {
   await tx
-    .insertInto('turns')
+    .insertInto('key_locks')
     .values({ key, taken: 1 })
-    .onConflict((oc) => oc.column('key').doUpdateSet((eb) => ({ taken: eb('turns.taken', '+', 1) })))
+    .onConflict((oc) => oc.column('key').doUpdateSet((eb) => ({ taken: eb('key_locks.taken', '+', 1) })))
     .execute()
 }
