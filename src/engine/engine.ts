@@ -192,9 +192,9 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
       await takeConfigured(deps)
       await quarantine(deps)
       await base.obstacles.open()
-      const left = await store.listOpenAttempts()
-      for (const attempt of left) {
-        const run = await store.getRun(attempt.runId)
+      const left = await store.listOpenProcesses()
+      for (const { attempt } of left) {
+        const run = attempt && (await store.getRun(attempt.runId))
         if (run) dispatcher.adopt(run, track(run, adoptAttempt(deps, run, attempt)))
       }
       for (const job of (await store.listJobs({ limit: MAX_PAUSED, state: 'paused' })).items) {

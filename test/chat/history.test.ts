@@ -453,7 +453,7 @@ class Play {
       },
       newSession: resumed ? null : used,
       place,
-      effects: context.revision == null ? [] : [store.effects.ifUnchanged(context.revision)],
+      effects: context.startEffects,
       events: () => [],
     })
     expect(attempt === null).toBe(changed)
@@ -497,6 +497,15 @@ class Play {
     const goesOn = (again || outdated) && !run.cancelRequested
     const at = this.#now()
     const clock = { now: () => at, monotonicMs: () => at.getTime() }
+    const turn = await readTurnEnding(
+      { store, clock, redactor: NOTHING_TO_REDACT },
+      {
+        run,
+        settled: goesOn ? null : ended,
+        took: known.question && !outdated ? attempt : null,
+        informed: known.past,
+      },
+    )
     await store.endAttempt({
       attempt,
       outcome: ended,
@@ -517,15 +526,7 @@ class Play {
       done: { modelCalls: 0, toolCalls: 0, refusals: 0 },
       next: goesOn ? { kind: 'retry', notBefore: at, why: '' } : { kind: 'settle', outcome: ended },
       events: [],
-      turn: await readTurnEnding(
-        { store, clock, redactor: NOTHING_TO_REDACT },
-        {
-          run,
-          settled: goesOn ? null : ended,
-          took: known.question && !outdated ? attempt : null,
-          informed: known.past,
-        },
-      ),
+      effects: turn ? [store.effects.endTurn(turn)] : [],
       at,
     })
   }

@@ -15,7 +15,14 @@ import type { Turn } from './turn.ts'
 
 export type TurnStore = Pick<
   Store,
-  'getRun' | 'getConversation' | 'listMessages' | 'getPin' | 'getSession' | 'listAttempts' | 'listEvents'
+  | 'getRun'
+  | 'getConversation'
+  | 'listMessages'
+  | 'getPin'
+  | 'getSession'
+  | 'listAttempts'
+  | 'listEvents'
+  | 'effects'
 >
 
 export async function readTurnContext(
@@ -38,7 +45,7 @@ export async function readTurnContext(
   const catchUp = isPinned ? catchUpFor(run.agent, messages, scope, pin?.seenTurn ?? 0) : []
   return {
     run,
-    revision: conversation?.revision ?? null,
+    startEffects: conversation ? [store.effects.ifUnchanged(conversation.revision)] : [],
     session,
     sessionEpoch: (lastAttempt ? lastAttempt.epoch : pin?.sessionEpoch) ?? 0,
     epoch: pin?.epoch ?? 0,

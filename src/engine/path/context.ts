@@ -29,7 +29,7 @@ export async function readSessionContext(
   const readTurns = (chars?: number) => readPastTurns(store, run.sessionId, { before: run, own }, chars)
   return {
     run: current,
-    revision: null,
+    startEffects: [],
     session,
     sessionEpoch: epoch,
     epoch,

@@ -37,8 +37,8 @@ export interface EndRunDeps {
 /** Settles a run that has no attempt under way. False if it has one. */
 export async function endQueued(deps: EndRunDeps, run: RunRecord, outcome: Outcome): Promise<boolean> {
   const { store, purposes, clock, persist } = deps
-  const ending = await purposes.of(run).readEnding({ run, settled: outcome, attempt: null })
-  const done = await persist(() => store.settleQueued(run.id, outcome, clock.now(), ending))
+  const effects = await purposes.of(run).readEnding({ run, settled: outcome, attempt: null })
+  const done = await persist(() => store.settleQueued(run.id, outcome, clock.now(), effects))
   deps.bus.publish(run.id)
   deps.notifications.wake()
   return done
@@ -145,7 +145,7 @@ async function endUnseen(
   const { store, agents, purposes, clock, persist } = deps
   const { outcome, next } = end
   const settled = next.kind === 'settle' ? next.outcome : null
-  const ending = settled && (await purposes.of(run).readEnding({ run, settled, attempt: null }))
+  const effects = settled ? await purposes.of(run).readEnding({ run, settled, attempt: null }) : []
   const from = Math.min(attempt.heldFrom ?? attempt.spoolOffset, attempt.spoolOffset)
   const missing: EventBody[] = unread > from ? [{ type: 'gap', from, to: unread, reason: 'not-read' }] : []
   const spend = await readSpend(store, run, agents.likelyAdapter(run.agent).pricing)
@@ -153,7 +153,7 @@ async function endUnseen(
   await persist(() =>
     store.endAttempt({
       ...end,
-      ...ending,
+      effects,
       attempt,
       exitCode: null,
       costUsd: null,
