@@ -10,6 +10,7 @@ import { RepriseError } from '../contract/errors.ts'
 import type { Clock } from '../core/clock.ts'
 import { ALWAYS_PROTECTED } from '../core/policy/defaults.ts'
 import { SteadyClock } from '../core/steady-clock.ts'
+import { type Changes, describeChanges } from '../engine/base/changes.ts'
 import { ProgressBus } from '../engine/base/progress.ts'
 import { createEngine, type RunningEngine } from '../engine/engine.ts'
 import { ReadingThread } from '../engine/supervise/reading/thread.ts'
@@ -50,6 +51,7 @@ export interface ComposeInput {
 export interface Composition {
   config: Config
   engine: RunningEngine
+  changes: Changes
   /** The simulator's address, if some agent needs it. */
   simulatorUrl: string | null
   /** For the person who starts it. */
@@ -128,7 +130,7 @@ export async function compose({
       settings: engineSettings(config, readPrompts(config), watches),
     })
     closers.push(engine.close)
-    return { config, engine, simulatorUrl, notices, close }
+    return { config, engine, changes: describeChanges(store), simulatorUrl, notices, close }
   } catch (error) {
     await close()
     throw error

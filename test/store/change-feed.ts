@@ -1,8 +1,9 @@
 /** What every store's change feed must do. A part of the conformance suite. */
 import { describe, expect, it } from 'vitest'
+import type { ChangeKind } from '../../src/contract/change.ts'
 import type { EventBody } from '../../src/contract/events.ts'
 import { ConversationId, JobId, MessageId } from '../../src/contract/ids.ts'
-import type { ChangeKind, ChangeRecord } from '../../src/store/changes/records.ts'
+import type { ChangeRecord } from '../../src/store/changes/records.ts'
 import { EventBatch } from '../../src/store/runs/event-batch.ts'
 import type { Store } from '../../src/store/store.ts'
 import { waiting } from './escalations.ts'

@@ -1,18 +1,5 @@
 /** The change feed, as it is read. */
-
-export type ChangeKind =
-  | 'run'
-  | 'job'
-  | 'conversation'
-  | 'message'
-  | 'session'
-  | 'question'
-  | 'approval'
-  | 'watch'
-  | 'cycle'
-  | 'follow-up'
-  | 'obstacle'
-  | 'notification'
+import type { ChangeKind } from '../../contract/change.ts'
 
 export interface ChangeRecord {
   seq: number

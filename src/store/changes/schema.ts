@@ -1,5 +1,5 @@
 /** The tables of the change feed. */
-import type { ChangeKind } from './records.ts'
+import type { ChangeKind } from '../../contract/change.ts'
 
 export interface ChangesTable {
   seq: number

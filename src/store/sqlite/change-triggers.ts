@@ -3,8 +3,8 @@
  * changes/changes.ts. They are temporary too, so they are made for the tables as they are, each time a database is opened.
  */
 import type { DatabaseSync } from 'node:sqlite'
+import type { ChangeKind } from '../../contract/change.ts'
 import type { Tables } from '../base/schema.ts'
-import type { ChangeKind } from '../changes/records.ts'
 
 interface Watched {
   kind: ChangeKind
