@@ -12,6 +12,7 @@ const TABLES = [
   ['jobs', 'id', 'job'],
   ['runs', 'id', 'run'],
   ['attempts', 'run_id', 'run'],
+  ['processes', 'session_id', 'session'],
   ['sessions', 'id', 'session'],
   ['leases', 'session_id', 'session'],
   ['events', 'run_id', 'run'],
@@ -67,7 +68,8 @@ function multiplyTotals(database: DatabaseSync, times: number): void {
 function copyRows(database: DatabaseSync, table: string, key: string, part: string, originals: number): void {
   const columns = columnsOf(database, table)
   const values = columns.map((column) => {
-    if (/^(id|lane|(run|job|session|attempt)_id)$/.test(column)) return `substr(t.${column}, 1, 4) || i.ulid`
+    if (/^(id|lane|(run|job|session|attempt|process)_id)$/.test(column))
+      return `substr(t.${column}, 1, 4) || i.ulid`
     if (column === 'agent_session_id') return 'i.uuid'
     return /(^|_)at$/.test(column) ? `t.${column} - i.age` : `t.${column}`
   })

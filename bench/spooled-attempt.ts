@@ -23,7 +23,7 @@ import { ReadingThread } from '../src/engine/supervise/reading/thread.ts'
 import { Supervision, type SupervisionDeps } from '../src/engine/supervise/supervision.ts'
 import { attemptDir, prepare } from '../src/process/attempt-dir.ts'
 import { Handling } from '../src/process/handling.ts'
-import { openSqliteStore } from '../src/store/base/sqlite/open.ts'
+import { openSqliteStore } from '../src/store/sqlite/open.ts'
 
 export interface Spooled {
   database: string

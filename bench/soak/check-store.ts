@@ -13,7 +13,7 @@ export function checkDatabase(path: string, settled: readonly Settled[], tell: T
     const verdict = database.prepare('pragma integrity_check').all()
     if (verdict.length !== 1 || verdict[0]?.integrity_check !== 'ok')
       tell(`database: ${JSON.stringify(verdict)}`)
-    const held = count('select count(*) from leases where attempt_id is not null or run_id is not null')
+    const held = count('select count(*) from leases where process_id is not null or run_id is not null')
     if (held > 0) tell(`database: ${held} leases are still held`)
     const open = count("select count(*) from attempts where state <> 'ended'")
     if (open > 0) tell(`database: ${open} attempts have not ended`)

@@ -57,6 +57,8 @@ export const ActionId = idKind('act', 'an action')
 export const WatchId = idKind('wch', 'a watch')
 export const CycleId = idKind('cyc', 'a cycle')
 export const FollowUpId = idKind('fup', 'a follow-up')
+export const ProcessId = idKind('prc', 'a process')
+export const MachineId = idKind('mch', 'a machine')
 
 export type RunId = Id<'run'>
 export type AttemptId = Id<'att'>
@@ -69,3 +71,5 @@ export type ActionId = Id<'act'>
 export type WatchId = Id<'wch'>
 export type CycleId = Id<'cyc'>
 export type FollowUpId = Id<'fup'>
+export type ProcessId = Id<'prc'>
+export type MachineId = Id<'mch'>

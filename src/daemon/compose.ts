@@ -10,13 +10,14 @@ import { RepriseError } from '../contract/errors.ts'
 import type { Clock } from '../core/clock.ts'
 import { ALWAYS_PROTECTED } from '../core/policy/defaults.ts'
 import { SteadyClock } from '../core/steady-clock.ts'
+import { type Changes, describeChanges } from '../engine/base/changes.ts'
 import { ProgressBus } from '../engine/base/progress.ts'
 import { createEngine, type RunningEngine } from '../engine/engine.ts'
 import { ReadingThread } from '../engine/supervise/reading/thread.ts'
 import { openGit } from '../process/git/run.ts'
 import { Handling } from '../process/handling.ts'
 import { realPath } from '../process/real-path.ts'
-import { openSqliteStore } from '../store/base/sqlite/open.ts'
+import { openSqliteStore } from '../store/sqlite/open.ts'
 import type { Store } from '../store/store.ts'
 import {
   ALL_ADAPTERS,
@@ -50,6 +51,7 @@ export interface ComposeInput {
 export interface Composition {
   config: Config
   engine: RunningEngine
+  changes: Changes
   /** The simulator's address, if some agent needs it. */
   simulatorUrl: string | null
   /** For the person who starts it. */
@@ -84,7 +86,10 @@ export async function compose({
     const { redactor } = known
     notices.push(...known.notices)
     log.redactWith(redactor)
-    const store = await openSqliteStore(databasePath(config, home), machine.now(), { redactor })
+    const store = await openSqliteStore(databasePath(config, home), machine.now(), {
+      redactor,
+      now: () => machine.now(),
+    })
     closers.push(store.close)
     if (config.store.url !== undefined) await claimDatabase(store, home)
     const [spool, stateDir] = [join(home, 'spool'), join(home, 'state')]
@@ -125,7 +130,7 @@ export async function compose({
       settings: engineSettings(config, readPrompts(config), watches),
     })
     closers.push(engine.close)
-    return { config, engine, simulatorUrl, notices, close }
+    return { config, engine, changes: describeChanges(store), simulatorUrl, notices, close }
   } catch (error) {
     await close()
     throw error
@@ -141,8 +146,7 @@ const readPrompts = ({ tiers }: Config) =>
 
 /** A database elsewhere still belongs to one home: the spools of its attempts are there, and so is the lock. */
 async function claimDatabase(store: Store, home: string): Promise<void> {
-  const owner = await store.getFact('home')
-  if (owner === null) return store.putFact('home', home)
+  const owner = await store.claimFact('home', home)
   if (realPath(owner) === home) return
   throw new RepriseError('home-locked', `the database belongs to the home ${owner}, not to ${home}`, {
     hint: `Set REPRISE_HOME=${owner}, or leave store.url out to get a database of its own.`,

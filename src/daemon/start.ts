@@ -33,6 +33,7 @@ export async function startDaemon(input: ComposeInput): Promise<Daemon> {
   const {
     config,
     engine,
+    changes,
     simulatorUrl,
     notices,
     close: closeParts,
@@ -61,6 +62,7 @@ export async function startDaemon(input: ComposeInput): Promise<Daemon> {
     let url = ''
     const app = createApp({
       engine,
+      changes,
       token: ensureToken(home),
       version: readVersion(),
       startedAt,

@@ -7,7 +7,7 @@ import type { SteadyClock } from '../core/steady-clock.ts'
 import type { Git } from '../process/git/run.ts'
 import type { Handling } from '../process/handling.ts'
 import { Dispatcher } from '../queue/dispatcher.ts'
-import type { RunRecord } from '../store/base/records.ts'
+import type { RunRecord } from '../store/runs/records.ts'
 import type { Store } from '../store/store.ts'
 import type { Engine } from './api.ts'
 import type { Log } from './base/log.ts'
@@ -192,9 +192,9 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
       await takeConfigured(deps)
       await quarantine(deps)
       await base.obstacles.open()
-      const left = await store.listOpenAttempts()
-      for (const attempt of left) {
-        const run = await store.getRun(attempt.runId)
+      const left = await store.listOpenProcesses()
+      for (const { attempt } of left) {
+        const run = attempt && (await store.getRun(attempt.runId))
         if (run) dispatcher.adopt(run, track(run, adoptAttempt(deps, run, attempt)))
       }
       for (const job of (await store.listJobs({ limit: MAX_PAUSED, state: 'paused' })).items) {

@@ -11,7 +11,7 @@ import { type SweepDeps, sweepSpool } from './path/sweep.ts'
 import { sweepArchive } from './sessions/archive.ts'
 
 export type SweepingDeps = SweepDeps & {
-  store: Pick<Store, 'forgetEvents'>
+  store: Pick<Store, 'forgetEvents' | 'deleteChanges'>
   clock: Clock
   log: Log
   archive: string
@@ -25,6 +25,9 @@ export type SweepingDeps = SweepDeps & {
 const SWEEP_EVERY_MS = 3_600_000
 /** Longer than an event sent to a watch can be taken for known. */
 const KEEP_EVENTS_MS = 31 * 86_400_000
+/** Of the change feed: whoever has been away for longer loads everything anew. */
+const KEEP_CHANGES_MS = 7 * 86_400_000
+const KEEP_CHANGES = 100_000
 
 /** Sweeps now and every hour. Returns what ends that. */
 export function startSweeping(deps: SweepingDeps): () => void {
@@ -47,6 +50,7 @@ async function sweepOnce(deps: SweepingDeps): Promise<void> {
     deps.checkpoints.sweep(before(settings.jobs.keepCheckpointsMs)),
     deps.cooldowns.sweep(),
     store.forgetEvents(before(KEEP_EVENTS_MS)),
+    store.deleteChanges({ before: before(KEEP_CHANGES_MS), keep: KEEP_CHANGES }),
     sweepArchive(deps.archive, settings.jobs.keepArchiveMs, clock.now()),
   ])
 }

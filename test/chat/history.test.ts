@@ -26,9 +26,10 @@ import { readTurnEnding } from '../../src/engine/conversations/ending.ts'
 import { requireTurn } from '../../src/engine/conversations/turn.ts'
 import { standingOf } from '../../src/engine/path/context.ts'
 import { readEarlierAttempts, toInterruption } from '../../src/engine/path/history.ts'
-import type { AttemptRecord, NewRun, RunRecord } from '../../src/store/base/records.ts'
-import { openSqliteStore } from '../../src/store/base/sqlite/open.ts'
+import type { AttemptRecord } from '../../src/store/runs/attempt-records.ts'
 import { EventBatch } from '../../src/store/runs/event-batch.ts'
+import type { NewRun, RunRecord } from '../../src/store/runs/records.ts'
+import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import type { Store } from '../../src/store/store.ts'
 import { announceSeed } from '../core/random.ts'
 
@@ -465,7 +466,7 @@ class Play {
       },
       newSession: resumed ? null : used,
       place,
-      revision: context.revision,
+      effects: context.startEffects,
       events: (number) => [
         {
           type: 'attempt-start',
@@ -518,6 +519,15 @@ class Play {
     const goesOn = (again || outdated) && !run.cancelRequested
     const at = this.#now()
     const clock = { now: () => at, monotonicMs: () => at.getTime() }
+    const turn = await readTurnEnding(
+      { store, clock, redactor: NOTHING_TO_REDACT },
+      {
+        run,
+        settled: goesOn ? null : ended,
+        took: known.question && !outdated ? attempt : null,
+        informed: known.past,
+      },
+    )
     await store.endAttempt({
       attempt,
       outcome: ended,
@@ -538,15 +548,7 @@ class Play {
       done: { modelCalls: 0, toolCalls: 0, refusals: 0 },
       next: goesOn ? { kind: 'retry', notBefore: at, why: '' } : { kind: 'settle', outcome: ended },
       events: [{ type: 'attempt-end', number: attempt.number, outcome: ended, exitCode: 0, strays: 0 }],
-      turn: await readTurnEnding(
-        { store, clock, redactor: NOTHING_TO_REDACT },
-        {
-          run,
-          settled: goesOn ? null : ended,
-          took: known.question && !outdated ? attempt : null,
-          informed: known.past,
-        },
-      ),
+      effects: turn ? [store.effects.endTurn(turn)] : [],
       at,
     })
   }

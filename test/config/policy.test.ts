@@ -124,7 +124,7 @@ describe('tiers', () => {
     ],
     [
       'tiers:\n  2: { tools: { claude: [Bash] }, deniedTools: [Bash] }',
-      'tiers.2.deniedTools: denies Bash, and tools of the same tier has it',
+      'tiers.2.deniedTools: denies Bash, which tools of the same tier contains',
     ],
     ['tiers: { 2: { budgetUsd: 0 } }', 'expected a number above 0; got 0'],
     ['policy: { never: ["a && b"] }', 'policy.never.0: the command pattern "a && b" is invalid'],

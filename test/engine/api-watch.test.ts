@@ -2,7 +2,8 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import type { EventBody } from '../../src/contract/events.ts'
 import { ApiWatch, type ApiWatchDeps } from '../../src/engine/obstacles/api-watch.ts'
-import type { AttemptRecord, RunRecord } from '../../src/store/base/records.ts'
+import type { AttemptRecord } from '../../src/store/runs/attempt-records.ts'
+import type { RunRecord } from '../../src/store/runs/records.ts'
 import { T0 } from '../store/records.ts'
 
 beforeEach(() => void vi.useFakeTimers({ now: T0 }))

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import type { CooldownState } from '../../src/core/policy/cooldown-state.ts'
 import { sweepActions, writeCooldownFile } from '../../src/engine/enforce/cooldown-file.ts'
-import { openSqliteStore } from '../../src/store/base/sqlite/open.ts'
+import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import { claim, restart } from '../store/actions.ts'
 import { at, T0 } from '../store/records.ts'
 

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import type { EventBody } from '../../src/contract/events.ts'
 import { AttemptId, JobId, RunId } from '../../src/contract/ids.ts'
 import { readEarlierAttempts } from '../../src/engine/path/history.ts'
-import type { RunRecord, StoredEvent } from '../../src/store/base/records.ts'
+import type { RunRecord, StoredEvent } from '../../src/store/runs/records.ts'
 import type { Store } from '../../src/store/store.ts'
 
 const T0 = new Date('2026-03-01T12:00:00Z')

@@ -17,8 +17,9 @@ import type { Notifications } from '../../src/engine/base/notifications.ts'
 import { ProgressBus } from '../../src/engine/base/progress.ts'
 import { Obstacles } from '../../src/engine/obstacles/obstacles.ts'
 import { readPauseNotices } from '../../src/engine/tiers/tell.ts'
-import type { AttemptRecord, NewRun, RunRecord } from '../../src/store/base/records.ts'
-import { openSqliteStore } from '../../src/store/base/sqlite/open.ts'
+import type { AttemptRecord } from '../../src/store/runs/attempt-records.ts'
+import type { NewRun, RunRecord } from '../../src/store/runs/records.ts'
+import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import type { Store } from '../../src/store/store.ts'
 import { planned } from '../store/outbox.ts'
 import { ending, newAttempt, newRun, newSession, running, startAttempt, T0 } from '../store/records.ts'
@@ -396,7 +397,14 @@ it('an obstacle that closes while the end of an attempt is decided holds nobody'
   const notices = [{ ...planned(), subject: { kind: 'chain' as const, id: vain.run.id } }]
   await store.endAttempt(ending(failed.attempt, { outcome: OUTAGE, next: retry, at: night.now }))
   const pause = { kind: 'pause', why: 'outage', heldBy } as const
-  await store.endAttempt(ending(vain.attempt, { outcome: OUTAGE, next: pause, notices, at: night.now }))
+  await store.endAttempt(
+    ending(vain.attempt, {
+      outcome: OUTAGE,
+      next: pause,
+      effects: [store.effects.notifyOfPause(notices)],
+      at: night.now,
+    }),
+  )
   for (const { run } of [failed, vain]) {
     const why = expect.stringContaining('answers again')
     expect((await store.getRun(run.id))?.state).toEqual({

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import type { EventBody } from '../../src/contract/events.ts'
 import { AttemptId, ConversationId, RunId, SessionId } from '../../src/contract/ids.ts'
 import { readTurnEnding, type TurnEndingDeps } from '../../src/engine/conversations/ending.ts'
-import type { RunRecord } from '../../src/store/base/records.ts'
+import type { RunRecord } from '../../src/store/runs/records.ts'
 
 const T0 = new Date('2026-03-01T12:00:00Z')
 

@@ -47,7 +47,7 @@ export function describeClockChanges(open: () => Promise<Store>): void {
     it('the time for an approval moves with it, and by the time in which nobody watched', async () => {
       const store = await open()
       const { run, attempt } = await running(store, { tier: { number: 1, parentRunId: null } })
-      await store.endAttempt(ending(attempt, { tier: waiting(run.id, 60) }))
+      await store.endAttempt(ending(attempt, { effects: [store.effects.escalate(waiting(run.id, 60))] }))
       await move(store, 0, 3600)
       expect((await store.getEscalation(run.id))?.expiresAt).toEqual(at(3660))
       await move(store, -DAY, 10)

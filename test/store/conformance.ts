@@ -2,15 +2,17 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { EventBody } from '../../src/contract/events.ts'
 import { ConversationId, MessageId, RunId, SessionId } from '../../src/contract/ids.ts'
-import { OwnershipLost } from '../../src/store/base/records.ts'
+import { OwnershipLost } from '../../src/store/base/errors.ts'
 import { EventBatch } from '../../src/store/runs/event-batch.ts'
 import type { Store } from '../../src/store/store.ts'
 import { describeActions } from './actions.ts'
+import { describeChangeFeed } from './change-feed.ts'
 import { describeClockChanges } from './clock-changes.ts'
 import { describeEscalations } from './escalations.ts'
 import { describeJobs } from './jobs.ts'
 import { describeOutbox } from './outbox.ts'
 import { describeOutside } from './outside.ts'
+import { describeProcesses } from './processes.ts'
 import {
   admitted,
   at,
@@ -39,10 +41,12 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
 
   describeActions(open)
   describeEscalations(open)
+  describeChangeFeed(open)
   describeClockChanges(open)
   describeJobs(open)
   describeOutbox(open)
   describeOutside(open)
+  describeProcesses(open)
   describeWatching(open)
 
   describe('admitting a run', () => {
@@ -205,7 +209,7 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
       })
       expect(await store.getSession(session.id)).toEqual(session)
       expect(await store.findLeaseHolder(session.id)).toBe(run.id)
-      expect(await store.listOpenAttempts()).toEqual([attempt])
+      expect((await store.listOpenProcesses()).map((open) => open.attempt)).toEqual([attempt])
       expect(await store.countRuns()).toEqual({ queued: 0, running: 1, settled: 0 })
     })
 
@@ -401,7 +405,7 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
         poison: null,
         lastUsedAt: at(9),
       })
-      expect(await store.listOpenAttempts()).toEqual([])
+      expect(await store.listOpenProcesses()).toEqual([])
       expect((await store.listEvents(run.id)).at(-1)?.body.type).toBe('run-end')
       expect(await store.countRuns()).toEqual({ queued: 0, running: 0, settled: 1 })
     })

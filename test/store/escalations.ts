@@ -1,8 +1,9 @@
 /** What every store must do for chains of runs. A part of the conformance suite. */
 import { describe, expect, it } from 'vitest'
 import { RunId } from '../../src/contract/ids.ts'
-import type { EscalationRecord, NewRun, TierEnding } from '../../src/store/base/records.ts'
+import type { NewRun } from '../../src/store/runs/records.ts'
 import type { Store } from '../../src/store/store.ts'
+import type { EscalationRecord, TierEnding } from '../../src/store/tiers/records.ts'
 import { at, ending, newRun, running, T0 } from './records.ts'
 
 const tierRun = (number: number, parentRunId: RunId | null, change: Partial<NewRun> = {}): NewRun =>
@@ -26,7 +27,7 @@ const record = (runId: RunId, change: Partial<EscalationRecord> = {}): Escalatio
 /** A run at tier 1 that has settled so. */
 async function settled(store: Store, tier: (id: RunId) => TierEnding) {
   const { run, attempt } = await running(store, { tier: { number: 1, parentRunId: null } })
-  await store.endAttempt(ending(attempt, { tier: tier(run.id) }))
+  await store.endAttempt(ending(attempt, { effects: [store.effects.escalate(tier(run.id))] }))
   return { run, attempt }
 }
 
@@ -62,7 +63,9 @@ export function describeEscalations(open: () => Promise<Store>): void {
         next: null,
         notices: [],
       }))
-      const again = ending(attempt, { tier: { escalation: record(run.id), next, notices: [] } })
+      const again = ending(attempt, {
+        effects: [store.effects.escalate({ escalation: record(run.id), next, notices: [] })],
+      })
       await expect(store.endAttempt(again)).rejects.toThrow()
       expect(await store.getRun(next.id)).toBeNull()
     })
@@ -73,7 +76,7 @@ export function describeEscalations(open: () => Promise<Store>): void {
       const { run, attempt } = await running(store, { tier: { number: 1, parentRunId: null } })
       await store.markCancelRequested(run.id, at(8))
       const tier = { escalation: record(run.id, { nextRunId: next.id }), next, notices: [] }
-      await store.endAttempt(ending(attempt, { tier }))
+      await store.endAttempt(ending(attempt, { effects: [store.effects.escalate(tier)] }))
       expect(await store.getEscalation(run.id)).toMatchObject({
         decision: 'stop',
         reason: 'cancelled',
@@ -85,16 +88,14 @@ export function describeEscalations(open: () => Promise<Store>): void {
     it('of a run that never started is remembered too', async () => {
       const store = await open()
       const { run } = await store.admitRun(tierRun(1, null))
-      const tier = {
+      const tier: TierEnding = {
         escalation: record(run.id, { decision: 'stop', reason: 'cancelled' }),
         next: null,
         notices: [],
       }
-      await store.settleQueued(run.id, { name: 'cancelled', message: '' }, at(1), {
-        turn: null,
-        tier,
-        notices: [],
-      })
+      await store.settleQueued(run.id, { name: 'cancelled', message: '' }, at(1), [
+        store.effects.escalate(tier),
+      ])
       expect(await store.getEscalation(run.id)).toMatchObject({ decision: 'stop', reason: 'cancelled' })
     })
 

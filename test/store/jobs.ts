@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest'
 import { JobId, RunId } from '../../src/contract/ids.ts'
 import type { OutcomeName } from '../../src/contract/outcome.ts'
-import type { CheckpointRecord, JobRecord, NewJob, NewRun } from '../../src/store/base/records.ts'
+import type { CheckpointRecord, JobRecord, NewJob } from '../../src/store/jobs/records.ts'
+import type { NewRun } from '../../src/store/runs/records.ts'
 import type { Store } from '../../src/store/store.ts'
 import { at, ending, newAttempt, newRun, newSession, startAttempt, T0 } from './records.ts'
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { JobId } from '../../src/contract/ids.ts'
 import type { PlannedNotification } from '../../src/core/notify/plan.ts'
 import { targetKey } from '../../src/core/notify/target.ts'
-import type { NotificationRecord } from '../../src/store/base/records.ts'
+import type { NotificationRecord } from '../../src/store/notify/records.ts'
 import type { Store } from '../../src/store/store.ts'
 import { at, T0 } from './records.ts'
 

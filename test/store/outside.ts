@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest'
 import { ConversationId, MessageId, SessionId } from '../../src/contract/ids.ts'
 import type { OutsideTurn } from '../../src/core/history/outside.ts'
-import type { RunRecord, SessionRecord } from '../../src/store/base/records.ts'
+import type { RunRecord } from '../../src/store/runs/records.ts'
+import type { SessionRecord } from '../../src/store/runs/session-records.ts'
 import type { Store } from '../../src/store/store.ts'
 import { at, ending, newAttempt, newRun, newSession, startAttempt, T0 } from './records.ts'
 
@@ -38,15 +39,21 @@ export function describeOutside(open: () => Promise<Store>): void {
     })
     await store.endAttempt(
       ending(attempt!, {
-        turn: {
-          conversationId: id,
-          turn: 1,
-          agent: 'claude',
-          runId: first.id,
-          goesOn: false,
-          answer: { id: MessageId.create(T0), blocks: [{ type: 'text', text: 'first' }], state: 'complete' },
-          pin: { sessionId: session.id, sessionEpoch: 0 },
-        },
+        effects: [
+          store.effects.endTurn({
+            conversationId: id,
+            turn: 1,
+            agent: 'claude',
+            runId: first.id,
+            goesOn: false,
+            answer: {
+              id: MessageId.create(T0),
+              blocks: [{ type: 'text', text: 'first' }],
+              state: 'complete',
+            },
+            pin: { sessionId: session.id, sessionEpoch: 0 },
+          }),
+        ],
       }),
     )
     const messages = async () =>

@@ -3,15 +3,10 @@ import { randomUUID } from 'node:crypto'
 import type { EventBody } from '../../src/contract/events.ts'
 import { AttemptId, RunId, SessionId } from '../../src/contract/ids.ts'
 import { NO_USAGE } from '../../src/contract/outcome.ts'
-import type {
-  AttemptEnding,
-  AttemptRecord,
-  NewAttempt,
-  NewRun,
-  RunRecord,
-  SessionRecord,
-} from '../../src/store/base/records.ts'
-import type { StartInput } from '../../src/store/runs/attempts.ts'
+import type { AttemptEnding, AttemptRecord, NewAttempt } from '../../src/store/runs/attempt-records.ts'
+import type { NewRun, RunRecord } from '../../src/store/runs/records.ts'
+import type { SessionRecord } from '../../src/store/runs/session-records.ts'
+import type { StartInput } from '../../src/store/runs/start-attempt.ts'
 import type { Store } from '../../src/store/store.ts'
 
 export const T0 = new Date('2026-03-01T12:00:00Z')
@@ -110,7 +105,6 @@ export const ending = (attempt: AttemptRecord, change: Partial<AttemptEnding> = 
   done: { modelCalls: 0, toolCalls: 0, refusals: 0 },
   next: { kind: 'settle', outcome: COMPLETED },
   events: [{ type: 'run-end', outcome: COMPLETED }],
-  turn: null,
   at: at(9),
   ...change,
 })

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, onTestFinished } from 'vitest'
-import { openSqliteStore } from '../../src/store/base/sqlite/open.ts'
+import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import { describeStore } from './conformance.ts'
 import { T0 } from './records.ts'
 

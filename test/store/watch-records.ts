@@ -2,11 +2,13 @@
 import { randomUUID } from 'node:crypto'
 import { AttemptId, CycleId, FollowUpId, WatchId } from '../../src/contract/ids.ts'
 import type { WatchEvent } from '../../src/contract/watch.ts'
-import type { NewRun } from '../../src/store/base/records.ts'
-import type { FollowUpEnd } from '../../src/store/follow-ups/follow-ups.ts'
+import type { PlansEnd } from '../../src/store/base/transaction.ts'
+import type { FollowUpRecord } from '../../src/store/follow-ups/records.ts'
+import type { NewRun } from '../../src/store/runs/records.ts'
 import type { Store } from '../../src/store/store.ts'
-import type { CycleEnd, CycleStart, NewCycle } from '../../src/store/watches/cycles.ts'
-import type { CycleRecord, FollowUpRecord, WatchRecord } from '../../src/store/watches/records.ts'
+import type { CycleStart, NewCycle } from '../../src/store/watches/cycles.ts'
+import type { CycleEnd } from '../../src/store/watches/end-cycle.ts'
+import type { CycleRecord, WatchRecord } from '../../src/store/watches/records.ts'
 import { at, newRun, T0 } from './records.ts'
 
 let count = 0
@@ -99,7 +101,7 @@ export const newFollowUp = (change: Partial<FollowUpRecord> = {}): FollowUpRecor
   ...change,
 })
 
-export const MISSED: FollowUpEnd = { state: 'missed', by: null, message: 'too late' }
+export const MISSED: PlansEnd = { state: 'missed', by: null, message: 'too late' }
 export const ROOM = { own: 100, all: 1000 }
 
 export async function watching(store: Store, change: Partial<WatchRecord> = {}): Promise<WatchRecord> {

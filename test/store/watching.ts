@@ -1,8 +1,9 @@
 /** What every store must do for watches, their cycles and follow-ups. A part of the conformance suite. */
 import { describe, expect, it } from 'vitest'
 import { AttemptId, CycleId, FollowUpId, RunId, SessionId, type WatchId } from '../../src/contract/ids.ts'
+import type { FollowUpRecord } from '../../src/store/follow-ups/records.ts'
 import type { Store } from '../../src/store/store.ts'
-import type { FollowUpRecord, WatchRecord } from '../../src/store/watches/records.ts'
+import type { WatchRecord } from '../../src/store/watches/records.ts'
 import type { EventDecision, EventFacts } from '../../src/store/watches/watch-events.ts'
 import { planned as notice } from './outbox.ts'
 import {
@@ -338,7 +339,9 @@ function describeCycles(open: () => Promise<Store>): void {
         decidedAt: at(9),
         expiresAt: at(900),
       } as const
-      await store.endAttempt(ending(attempt, { tier: { escalation, next: null, notices: [] } }))
+      await store.endAttempt(
+        ending(attempt, { effects: [store.effects.escalate({ escalation, next: null, notices: [] })] }),
+      )
       expect(await ends()).toBe(false)
       await store.endFollowUp(followUp.id, MISSED, at(10))
       expect(await ends()).toBe(false)
@@ -376,7 +379,9 @@ function describeCycles(open: () => Promise<Store>): void {
         decidedAt: at(9),
         expiresAt: at(90_000),
       } as const
-      await store.endAttempt(ending(attempt, { tier: { escalation, next: null, notices: [] } }))
+      await store.endAttempt(
+        ending(attempt, { effects: [store.effects.escalate({ escalation, next: null, notices: [] })] }),
+      )
       const yes = {
         decision: 'escalate',
         reason: 'approved',

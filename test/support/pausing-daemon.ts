@@ -20,7 +20,7 @@ import { createEngine } from '../../src/engine/engine.ts'
 import { ReadingThread } from '../../src/engine/supervise/reading/thread.ts'
 import { openGit } from '../../src/process/git/run.ts'
 import { Handling } from '../../src/process/handling.ts'
-import { openSqliteStore } from '../../src/store/base/sqlite/open.ts'
+import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import type { Store } from '../../src/store/store.ts'
 
 const [when, method] = process.argv.slice(2) as ['before' | 'after', keyof Store]

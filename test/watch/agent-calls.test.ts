@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { EventOf } from '../../src/contract/events.ts'
 import type { SchedulingCall } from '../../src/core/schedule/call.ts'
 import { answerSchedulingCall } from '../../src/engine/follow-ups/agent-calls.ts'
-import type { RunRecord } from '../../src/store/base/records.ts'
+import type { RunRecord } from '../../src/store/runs/records.ts'
 import { admitted, at } from '../store/records.ts'
 import { HOUR, MINUTE, Stage, type StageOptions } from './stage.ts'
 

@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import type { RunRecord } from '../../src/store/base/records.ts'
+import type { RunRecord } from '../../src/store/runs/records.ts'
 import { announceSeed } from '../core/random.ts'
 import { DAY, HOUR, MINUTE, Stage } from './stage.ts'
 

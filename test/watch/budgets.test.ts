@@ -5,7 +5,7 @@ import { overBudget } from '../../src/core/job/budget.ts'
 import { dayOf } from '../../src/core/schedule/day.ts'
 import { createJobs } from '../../src/engine/jobs/jobs.ts'
 import { LiveRuns } from '../../src/engine/supervise/live-runs.ts'
-import type { RunRecord } from '../../src/store/base/records.ts'
+import type { RunRecord } from '../../src/store/runs/records.ts'
 import { admitted, newRun, T0 } from '../store/records.ts'
 import { Stage } from './stage.ts'
 

@@ -31,9 +31,11 @@ import { Timekeeping, type TimekeepingDeps } from '../../src/engine/timetable/ti
 import { Timetable } from '../../src/engine/timetable/timetable.ts'
 import { DueWatches, type DueWatchesDeps } from '../../src/engine/watches/due.ts'
 import { createWatches, type WatchDeps } from '../../src/engine/watches/watches.ts'
-import type { AttemptRecord, EscalationRecord, RunRecord } from '../../src/store/base/records.ts'
-import { openSqliteStore } from '../../src/store/base/sqlite/open.ts'
+import type { AttemptRecord } from '../../src/store/runs/attempt-records.ts'
+import type { RunRecord } from '../../src/store/runs/records.ts'
+import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import type { Store } from '../../src/store/store.ts'
+import type { EscalationRecord } from '../../src/store/tiers/records.ts'
 import type { CycleRecord } from '../../src/store/watches/records.ts'
 import { COMPLETED, ending, newAttempt, newSession, startAttempt, T0 } from '../store/records.ts'
 
@@ -267,7 +269,9 @@ export class Stage {
     const counted = Object.entries(store).map(([name, call]) => [
       name,
       // The one that answers nothing, and at once.
-      name === 'hurry' ? call : (...given: unknown[]) => count(() => call(...given)),
+      name === 'hurry' || typeof call !== 'function'
+        ? call
+        : (...given: unknown[]) => count(() => (call as (...given: unknown[]) => Promise<unknown>)(...given)),
     ])
     return Object.fromEntries(counted) as Store
   }
@@ -365,7 +369,8 @@ export class Stage {
       run.links.tier === null
         ? null
         : { escalation: escalationOf(run, status, asks, at), next: null, notices: [] }
-    await this.store.endAttempt(ending(attempt, { outcome, next: { kind: 'settle', outcome }, tier, at }))
+    const effects = tier ? [this.store.effects.escalate(tier)] : []
+    await this.store.endAttempt(ending(attempt, { outcome, next: { kind: 'settle', outcome }, effects, at }))
     this.#attempts.delete(run.id)
     this.#noteRun(run)
     await this.quiet()
@@ -382,7 +387,7 @@ export class Stage {
     if (chain[0]) {
       await store.endFollowUpsOf(chain[0].id, { state: 'cancelled', by: 'person', message: null }, now)
     }
-    if (await store.settleQueued(id, cancelled, now, { turn: null, tier, notices: [] })) return
+    if (await store.settleQueued(id, cancelled, now, [store.effects.escalate(tier)])) return
     if (await store.markCancelRequested(id, now)) return
     for (const one of chain) await this.approvals.withdraw(one.id)
   }

@@ -5,7 +5,7 @@
  */
 import { JobId, type RunId } from '../../contract/ids.ts'
 import { type Budget, costAtMost, isRaised, type Spent } from '../../core/job/budget.ts'
-import type { RunRecord, RunSpend } from '../../store/base/records.ts'
+import type { RunRecord, RunSpend } from '../../store/runs/records.ts'
 import type { Store } from '../../store/store.ts'
 import type { Allowance } from '../base/purpose.ts'
 

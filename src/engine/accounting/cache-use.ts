@@ -4,7 +4,9 @@ import { type CacheState, judgeCache } from '../../core/cost/cache.ts'
 import { describeCacheUse } from '../../core/cost/cache-text.ts'
 import type { Pricing } from '../../core/cost/pricing.ts'
 import type { Rates } from '../../core/cost/usage.ts'
-import type { AttemptRecord, RunRecord, SessionRecord, StoredEvent } from '../../store/base/records.ts'
+import type { AttemptRecord } from '../../store/runs/attempt-records.ts'
+import type { RunRecord, StoredEvent } from '../../store/runs/records.ts'
+import type { SessionRecord } from '../../store/runs/session-records.ts'
 
 export function cacheUseOf(
   { sent }: Pick<RunRecord, 'sent'>,

@@ -17,7 +17,8 @@ import {
   type SpendEvent,
   sumCosts,
 } from '../../core/cost/usage.ts'
-import type { AttemptRecord, RunRecord, RunSpend, StoredEvent } from '../../store/base/records.ts'
+import type { AttemptRecord } from '../../store/runs/attempt-records.ts'
+import type { RunRecord, RunSpend, StoredEvent } from '../../store/runs/records.ts'
 import type { Store } from '../../store/store.ts'
 import { scanEvents } from '../base/events.ts'
 import type { Persist } from '../base/persist.ts'

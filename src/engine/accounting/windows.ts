@@ -1,5 +1,5 @@
 /** How large the context of a model is, as the agents themselves last reported it; remembered across restarts. */
-import type { RunRecord } from '../../store/base/records.ts'
+import type { RunRecord } from '../../store/runs/records.ts'
 import type { Store } from '../../store/store.ts'
 
 /** The window of the model that is to run now, which need not be the one that filled the session. null: not known yet. */

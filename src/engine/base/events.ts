@@ -1,7 +1,7 @@
 /** A run's events, page by page: a run may have more of them, and larger ones, than should be in memory at once. */
 import type { RunId } from '../../contract/ids.ts'
 import { nextPageSize, START_PAGE } from '../../core/page-size.ts'
-import type { StoredEvent } from '../../store/base/records.ts'
+import type { StoredEvent } from '../../store/runs/records.ts'
 import type { Store } from '../../store/store.ts'
 
 type Query = Omit<NonNullable<Parameters<Store['listEvents']>[1]>, 'limit'>

@@ -5,7 +5,8 @@
 import type { Addressee, AgentAdapter } from '../../agents/adapter.ts'
 import type { EventBody, EventOf } from '../../contract/events.ts'
 import type { AttemptDir } from '../../process/attempt-dir.ts'
-import type { AttemptRecord, RunRecord } from '../../store/base/records.ts'
+import type { AttemptRecord } from '../../store/runs/attempt-records.ts'
+import type { RunRecord } from '../../store/runs/records.ts'
 
 export interface HeldProcess {
   run: RunRecord

@@ -50,10 +50,8 @@ export async function persist<T>(
 }
 
 const DISK_ERRORS: readonly unknown[] = ['ENOSPC', 'EDQUOT', 'EIO', 'EROFS', 'EFBIG', 'EMFILE', 'ENFILE']
-const SQLITE_BUSY = 5
 
 function isDiskTrouble(error: unknown): boolean {
   if (error instanceof RepriseError) return error.code === 'home-unusable'
-  const { code, errcode } = (error ?? {}) as { code?: unknown; errcode?: unknown }
-  return DISK_ERRORS.includes(code) || errcode === SQLITE_BUSY
+  return DISK_ERRORS.includes((error as { code?: unknown } | null)?.code)
 }

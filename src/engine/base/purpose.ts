@@ -16,8 +16,11 @@ import type { PlannedNotification } from '../../core/notify/plan.ts'
 import type { AddedTexts, Standing } from '../../core/prompt/compose.ts'
 import type { PastTurn } from '../../core/prompt/past.ts'
 import type { ResumeDecision } from '../../core/resume/decide.ts'
-import type { AttemptRecord, RunEnding, RunRecord, SessionRecord } from '../../store/base/records.ts'
+import type { RunEffect } from '../../store/base/transaction.ts'
 import type { FiredAs } from '../../store/follow-ups/follow-ups.ts'
+import type { AttemptRecord } from '../../store/runs/attempt-records.ts'
+import type { RunRecord } from '../../store/runs/records.ts'
+import type { SessionRecord } from '../../store/runs/session-records.ts'
 
 export interface RunPurpose {
   readonly name: string
@@ -58,9 +61,9 @@ export interface RunPurpose {
   /** Ending: how an outcome is to be understood. */
   judge: (outcome: Outcome, exitCode: number | null) => Outcome
   /** Ending: what is stored together with the end of an attempt or a run, notices to people included. */
-  readEnding: (ending: EndingFacts) => Promise<RunEnding>
+  readEnding: (ending: EndingFacts) => Promise<readonly RunEffect[]>
   /** Called once the end of the run is stored. */
-  afterSettled: (run: RunRecord, outcome: Outcome, ending: RunEnding) => Promise<void>
+  afterSettled: (run: RunRecord, outcome: Outcome) => Promise<void>
 
   /** Notices: what people are told of a run that is paused until one of them lets it continue. */
   readPauseNotices: (run: RunRecord, why: string) => Promise<PlannedNotification[]>
@@ -78,8 +81,8 @@ export type Ask = EventOf<'question-ask'> | EventOf<'permission-ask'>
 export interface RunContext {
   /** The run as it is now: a turn may have been edited since it was queued. */
   run: RunRecord
-  /** Counts the changes to the history; the attempt does not start if it has moved. Read before everything else. */
-  revision: number | null
+  /** Stored together with the start of an attempt; they may refuse it, if the history has changed since it was read. */
+  startEffects: readonly RunEffect[]
   session: SessionRecord | null
   /** The epoch of the history that the session was given, and of the one there is now. */
   sessionEpoch: number

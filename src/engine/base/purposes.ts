@@ -1,5 +1,5 @@
 /** Finds the purpose of a run. The first one that claims the run has it; the last one claims every run. */
-import type { RunRecord } from '../../store/base/records.ts'
+import type { RunRecord } from '../../store/runs/records.ts'
 import type { RunPurpose } from './purpose.ts'
 
 export class Purposes {

@@ -5,7 +5,8 @@
 import { conversationTexts } from '../../core/history/added-texts.ts'
 import { toPastTurns } from '../../core/history/render.ts'
 import { catchUpFor, viewFor } from '../../core/history/view.ts'
-import type { MessageRecord, RunRecord } from '../../store/base/records.ts'
+import type { MessageRecord } from '../../store/conversations/records.ts'
+import type { RunRecord } from '../../store/runs/records.ts'
 import type { Store } from '../../store/store.ts'
 import type { RunContext } from '../base/purpose.ts'
 import { currentAttempts, hashOf } from '../path/context.ts'
@@ -14,7 +15,14 @@ import type { Turn } from './turn.ts'
 
 export type TurnStore = Pick<
   Store,
-  'getRun' | 'getConversation' | 'listMessages' | 'getPin' | 'getSession' | 'listAttempts' | 'listEvents'
+  | 'getRun'
+  | 'getConversation'
+  | 'listMessages'
+  | 'getPin'
+  | 'getSession'
+  | 'listAttempts'
+  | 'listEvents'
+  | 'effects'
 >
 
 export async function readTurnContext(
@@ -37,7 +45,7 @@ export async function readTurnContext(
   const catchUp = isPinned ? catchUpFor(run.agent, messages, scope, pin?.seenTurn ?? 0) : []
   return {
     run,
-    revision: conversation?.revision ?? null,
+    startEffects: conversation ? [store.effects.ifUnchanged(conversation.revision)] : [],
     session,
     sessionEpoch: (lastAttempt ? lastAttempt.epoch : pin?.sessionEpoch) ?? 0,
     epoch: pin?.epoch ?? 0,

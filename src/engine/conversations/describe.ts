@@ -1,7 +1,7 @@
 /** Conversations and their messages as the outside sees them. */
 import type { Conversation, ConversationDetail, Message } from '../../contract/conversation.ts'
 import { clearedTurnOf } from '../../core/history/view.ts'
-import type { ConversationRecord, MessageRecord, PinRecord } from '../../store/base/records.ts'
+import type { ConversationRecord, MessageRecord, PinRecord } from '../../store/conversations/records.ts'
 
 export function describeConversation(conversation: ConversationRecord): Conversation {
   const { createdAt, updatedAt, ...rest } = conversation

@@ -5,7 +5,7 @@
 import type { ConversationMove } from '../../contract/conversation.ts'
 import { RepriseError } from '../../contract/errors.ts'
 import { describeMove, isSamePlace } from '../../core/resume/place.ts'
-import type { ConversationRecord } from '../../store/base/records.ts'
+import type { ConversationRecord } from '../../store/conversations/records.ts'
 import type { Store } from '../../store/store.ts'
 import { checkWorkDir, identifyDir } from '../path/check-request.ts'
 

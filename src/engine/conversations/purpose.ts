@@ -10,7 +10,7 @@ import { readTurnEnding } from './ending.ts'
 import { requireTurn, turnOf } from './turn.ts'
 
 export interface TurnPurposeDeps {
-  store: TurnStore & Pick<Store, 'takeInOutside' | 'listQuestions'>
+  store: TurnStore & Pick<Store, 'takeInOutside' | 'listQuestions' | 'effects'>
   clock: Clock
   redactor: Redactor
   persist: Persist
@@ -31,11 +31,10 @@ export function createTurnPurpose(deps: TurnPurposeDeps, plain: RunPurpose): Run
       return persist(() => store.takeInOutside({ session, conversation, turns, at: clock.now() }))
     },
 
-    readEnding: async ({ run, settled, attempt }) => ({
-      turn: await readTurnEnding(deps, { run, settled, ...(attempt ?? NOTHING_LEFT) }),
-      tier: null,
-      notices: [],
-    }),
+    readEnding: async ({ run, settled, attempt }) => {
+      const turn = await readTurnEnding(deps, { run, settled, ...(attempt ?? NOTHING_LEFT) })
+      return turn ? [store.effects.endTurn(turn)] : []
+    },
 
     // The person who talks with the agent is not kept waiting for the answer; what comes later is a turn of its own.
     keepsProcess: () => false,
@@ -45,7 +44,8 @@ export function createTurnPurpose(deps: TurnPurposeDeps, plain: RunPurpose): Run
       const as = await plain.laterRun(before, later)
       if (!('run' in as)) return as
       const run = { ...as.run, sessionId: null }
-      return { turn: { messageId: MessageId.create(later.at), conversationId, run } }
+      const turn = { messageId: MessageId.create(later.at), conversationId, run }
+      return { admission: store.effects.admitTurn(turn) }
     },
   }
 }

@@ -1,6 +1,6 @@
 /** Which turn of which conversation a run is to answer. */
 import type { ConversationId } from '../../contract/ids.ts'
-import type { RunRecord } from '../../store/base/records.ts'
+import type { RunRecord } from '../../store/runs/records.ts'
 
 export interface Turn {
   conversationId: ConversationId

@@ -2,7 +2,7 @@
 import type { Runtime } from '../../agents/adapter.ts'
 import { RepriseError } from '../../contract/errors.ts'
 import type { Tier } from '../../core/escalation/tier.ts'
-import type { RunRecord } from '../../store/base/records.ts'
+import type { RunRecord } from '../../store/runs/records.ts'
 
 export interface GateRules {
   /** Nothing may be changed by any run. */

@@ -1,6 +1,6 @@
 /** Follow-ups as the outside sees them. */
 import type { FollowUp } from '../../contract/follow-up.ts'
-import type { FollowUpRecord } from '../../store/watches/records.ts'
+import type { FollowUpRecord } from '../../store/follow-ups/records.ts'
 
 export function describeFollowUp(followUp: FollowUpRecord): FollowUp {
   return {

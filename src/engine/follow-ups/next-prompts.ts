@@ -1,6 +1,6 @@
 /** What supervision and the path need to know of follow-ups: see base/next-prompts.ts. */
 import { composeFollowUpPrompt } from '../../core/watch/prompt.ts'
-import type { RunRecord } from '../../store/base/records.ts'
+import type { RunRecord } from '../../store/runs/records.ts'
 import type { Store } from '../../store/store.ts'
 import type { NextPrompts } from '../base/next-prompts.ts'
 import { answerSchedulingCall, type CallDeps } from './agent-calls.ts'

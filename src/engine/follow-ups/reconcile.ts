@@ -7,10 +7,10 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../core/clock.ts'
 import { nextFollowUpTime } from '../../core/schedule/recur.ts'
-import type { AttemptRecord } from '../../store/base/records.ts'
 import type { Again } from '../../store/follow-ups/follow-ups.ts'
+import type { FollowUpRecord } from '../../store/follow-ups/records.ts'
+import type { AttemptRecord } from '../../store/runs/attempt-records.ts'
 import type { Store } from '../../store/store.ts'
-import type { FollowUpRecord } from '../../store/watches/records.ts'
 import type { Persist } from '../base/persist.ts'
 
 export interface TakenDeps {

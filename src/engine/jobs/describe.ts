@@ -2,14 +2,10 @@
 import type { Checkpoint, Job, JobProgress, JobSpent } from '../../contract/job.ts'
 import { NO_USAGE } from '../../contract/outcome.ts'
 import { addUsage, sumCosts } from '../../core/cost/usage.ts'
-import type {
-  CheckpointRecord,
-  JobRecord,
-  QuestionRecord,
-  RunRecord,
-  SessionRecord,
-  SpendOfRun,
-} from '../../store/base/records.ts'
+import type { CheckpointRecord, JobRecord } from '../../store/jobs/records.ts'
+import type { QuestionRecord } from '../../store/runs/attempt-records.ts'
+import type { RunRecord, SpendOfRun } from '../../store/runs/records.ts'
+import type { SessionRecord } from '../../store/runs/session-records.ts'
 import { spentBy } from '../accounting/allowance.ts'
 import type { Reading } from '../accounting/meter.ts'
 

@@ -11,7 +11,7 @@ export type JobPurposeDeps = ContextDeps &
   TellDeps &
   KeepTranscriptDeps &
   ContinueDeps & {
-    store: Pick<Store, 'listRunsOfJobs' | 'getJob'>
+    store: Pick<Store, 'listRunsOfJobs' | 'getJob' | 'effects'>
     checkpoints: Pick<Checkpoints, 'beforeAttempt' | 'every' | 'keepWork'>
   }
 
@@ -41,11 +41,8 @@ export function createJobPurpose(deps: JobPurposeDeps, plain: RunPurpose): RunPu
       return problem === null ? [] : [problem]
     },
 
-    readEnding: async ({ run, settled }) => ({
-      turn: null,
-      tier: null,
-      notices: settled ? await readEndNotices(deps, run, settled) : [],
-    }),
+    readEnding: async ({ run, settled }) =>
+      settled ? [store.effects.notify(await readEndNotices(deps, run, settled))] : [],
     // The budget may have been raised in the very moment in which it was found to be used up.
     afterSettled: async ({ links }, outcome) => {
       const job = outcome.name === 'budget' && links.jobId ? await store.getJob(links.jobId) : null

@@ -1,6 +1,6 @@
 import { RepriseError } from '../../contract/errors.ts'
 import type { JobId } from '../../contract/ids.ts'
-import type { JobRecord } from '../../store/base/records.ts'
+import type { JobRecord } from '../../store/jobs/records.ts'
 import type { Store } from '../../store/store.ts'
 
 /** Finds a job, or says that there is none. */

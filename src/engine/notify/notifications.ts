@@ -23,7 +23,7 @@ import {
 } from '../../core/notify/target.ts'
 import { type CommandEnd, runCommand } from '../../process/command.ts'
 import { Dispatcher, type Startable } from '../../queue/dispatcher.ts'
-import type { NotificationRecord } from '../../store/base/records.ts'
+import type { NotificationRecord } from '../../store/notify/records.ts'
 import type { Store } from '../../store/store.ts'
 import type { Log } from '../base/log.ts'
 import type { Notifications } from '../base/notifications.ts'

@@ -1,6 +1,6 @@
 /** What an attempt's events tell about the limit, or the outage, that it ran into. */
 import type { Exit, StopCause } from '../../agents/adapter.ts'
-import type { StoredEvent } from '../../store/base/records.ts'
+import type { StoredEvent } from '../../store/runs/records.ts'
 
 /**
  * When the limit resets: what the agent said, or until when it was about to wait when it was ended for that. It also

@@ -1,5 +1,5 @@
 /** Steps 5 to 7 of the one path for one attempt whose process exists: supervise it to its end, then settle it. */
-import type { RunRecord } from '../../store/base/records.ts'
+import type { RunRecord } from '../../store/runs/records.ts'
 import type { Enforcement } from '../enforce/enforcement.ts'
 import { type OtherWritersDeps, watchOtherWriters } from '../sessions/other-writers.ts'
 import type { LiveRuns } from '../supervise/live-runs.ts'

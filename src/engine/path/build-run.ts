@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { RunId } from '../../contract/ids.ts'
-import type { NewRun, RunRequest } from '../../store/base/records.ts'
+import type { NewRun, RunRequest } from '../../store/runs/records.ts'
 
 /** What must be said about a run. The rest of the request has defaults. */
 export type RunSpec = Omit<NewRun, 'id' | 'idempotencyKey' | 'promptId' | 'request'> & {

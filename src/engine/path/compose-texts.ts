@@ -1,7 +1,7 @@
 /** The texts that an attempt is given, and how much that saves compared with sending the whole history. */
 import { composePrompt } from '../../core/prompt/compose.ts'
 import { estimateTokens, roomForPast } from '../../core/prompt/tokens.ts'
-import type { Sent } from '../../store/base/records.ts'
+import type { Sent } from '../../store/runs/records.ts'
 import type { Brief, RunContext } from '../base/purpose.ts'
 import { standingOf } from './context.ts'
 import type { AttemptDecision } from './decide.ts'

@@ -4,7 +4,9 @@
  */
 import { createHash } from 'node:crypto'
 import { NOTHING_ADDED, type Standing } from '../../core/prompt/compose.ts'
-import type { AttemptRecord, RunRecord, SessionRecord } from '../../store/base/records.ts'
+import type { AttemptRecord } from '../../store/runs/attempt-records.ts'
+import type { RunRecord } from '../../store/runs/records.ts'
+import type { SessionRecord } from '../../store/runs/session-records.ts'
 import type { NextPrompts } from '../base/next-prompts.ts'
 import type { RunContext } from '../base/purpose.ts'
 import { type PastStore, readPastTurns } from './history.ts'
@@ -27,7 +29,7 @@ export async function readSessionContext(
   const readTurns = (chars?: number) => readPastTurns(store, run.sessionId, { before: run, own }, chars)
   return {
     run: current,
-    revision: null,
+    startEffects: [],
     session,
     sessionEpoch: epoch,
     epoch,

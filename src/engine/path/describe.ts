@@ -1,13 +1,9 @@
 /** Runs, attempts, questions and events as the outside sees them. */
 import type { RunEvent } from '../../contract/events.ts'
 import type { Attempt, PendingQuestion, Run } from '../../contract/run.ts'
-import type {
-  AttemptRecord,
-  PendingRecord,
-  RunRecord,
-  SessionRecord,
-  StoredEvent,
-} from '../../store/base/records.ts'
+import type { AttemptRecord, PendingRecord } from '../../store/runs/attempt-records.ts'
+import type { RunRecord, StoredEvent } from '../../store/runs/records.ts'
+import type { SessionRecord } from '../../store/runs/session-records.ts'
 
 /** As good as any estimate without the model's own tokenizer. */
 const tokensOf = (chars: number) => Math.round(chars / 4)

@@ -7,8 +7,9 @@ import { overBudget } from '../../core/job/budget.ts'
 import { attemptDir, prepare } from '../../process/attempt-dir.ts'
 import type { Handling } from '../../process/handling.ts'
 import { launch } from '../../process/launch.ts'
-import type { NewAttempt, RunRecord } from '../../store/base/records.ts'
-import type { Pause } from '../../store/obstacles/obstacles.ts'
+import type { Pause } from '../../store/obstacles/held-runs.ts'
+import type { NewAttempt } from '../../store/runs/attempt-records.ts'
+import type { RunRecord } from '../../store/runs/records.ts'
 import type { Store } from '../../store/store.ts'
 import type { Enforcement } from '../enforce/enforcement.ts'
 import type { Obstacles } from '../obstacles/obstacles.ts'
@@ -78,12 +79,12 @@ async function start(
   said: string | null,
 ): Promise<void> {
   const { store, persist, enforcement } = deps
-  const { agent, runtime, plan, place, newSession, revision, sent } = prepared
+  const { agent, runtime, plan, place, newSession, startEffects, sent } = prepared
   const attempt = await store.startAttempt({
     attempt: prepared.attempt,
     newSession,
     place,
-    revision,
+    effects: startEffects,
     sent,
     events: (number) => [
       startEvent(number, prepared.attempt),

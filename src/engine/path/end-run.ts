@@ -5,12 +5,9 @@ import type { Clock } from '../../core/clock.ts'
 import type { Redactor } from '../../core/redact/redactor.ts'
 import { attemptDir, readKeeperPid, revoke, sizeOf } from '../../process/attempt-dir.ts'
 import { endStrays } from '../../process/ladder.ts'
-import {
-  type AttemptEnding,
-  type AttemptRecord,
-  OwnershipLost,
-  type RunRecord,
-} from '../../store/base/records.ts'
+import { OwnershipLost } from '../../store/base/errors.ts'
+import type { AttemptEnding, AttemptRecord } from '../../store/runs/attempt-records.ts'
+import type { RunRecord } from '../../store/runs/records.ts'
 import type { Store } from '../../store/store.ts'
 import { type SpendDeps, settleSpend } from '../accounting/spend.ts'
 import type { Log } from '../base/log.ts'
@@ -38,8 +35,8 @@ export interface EndRunDeps {
 /** Settles a run that has no attempt under way. False if it has one. */
 export async function endQueued(deps: EndRunDeps, run: RunRecord, outcome: Outcome): Promise<boolean> {
   const { store, purposes, clock, persist } = deps
-  const ending = await purposes.of(run).readEnding({ run, settled: outcome, attempt: null })
-  const done = await persist(() => store.settleQueued(run.id, outcome, clock.now(), ending))
+  const effects = await purposes.of(run).readEnding({ run, settled: outcome, attempt: null })
+  const done = await persist(() => store.settleQueued(run.id, outcome, clock.now(), effects))
   deps.bus.publish(run.id)
   deps.notifications.wake()
   return done
@@ -149,14 +146,14 @@ async function endUnseen(
   // What the attempt did is lost, what it cost is not.
   const { own, total: spend } = await settleSpend(deps, run, attempt)
   const spent = { ...run, spend }
-  const ending = settled && (await purposes.of(run).readEnding({ run: spent, settled, attempt: null }))
+  const effects = settled ? await purposes.of(run).readEnding({ run: spent, settled, attempt: null }) : []
   const from = Math.min(attempt.heldFrom ?? attempt.spoolOffset, attempt.spoolOffset)
   const missing: EventBody[] = unread > from ? [{ type: 'gap', from, to: unread, reason: 'not-read' }] : []
   const at = clock.now()
   await persist(() =>
     store.endAttempt({
       ...end,
-      ...ending,
+      effects,
       attempt,
       exitCode: null,
       costUsd: own.costUsd,
@@ -180,7 +177,7 @@ async function endUnseen(
     }),
   )
   deps.bus.publish(run.id)
-  if (ending) deps.notifications.wake()
+  if (settled) deps.notifications.wake()
 }
 
 const describeNext = (next: AttemptEnding['next']) => (next.kind === 'settle' ? '' : next.why)

@@ -2,7 +2,7 @@
 import type { AgentAdapter, StopCause } from '../../agents/adapter.ts'
 import type { Outcome } from '../../contract/outcome.ts'
 import { acquits, type ResumeEnd } from '../../core/continue/refused-resume.ts'
-import type { AttemptRecord, QuestionRecord } from '../../store/base/records.ts'
+import type { AttemptRecord, QuestionRecord } from '../../store/runs/attempt-records.ts'
 import { readLimit } from '../obstacles/met-limit.ts'
 import type { SupervisionEnd } from '../supervise/supervision.ts'
 import { hasBegun, type Trace } from './trace.ts'

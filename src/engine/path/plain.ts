@@ -38,7 +38,7 @@ export function createPlainPurpose(deps: PlainDeps): RunPurpose {
       persist(() => store.takeInOutside({ session, conversation: null, turns, at: clock.now() })),
 
     judge: (outcome) => outcome,
-    readEnding: async () => ({ turn: null, tier: null, notices: [] }),
+    readEnding: async () => [],
     afterSettled: async () => {},
 
     readPauseNotices: async () => [],

@@ -15,7 +15,10 @@ import type { ResumeDecision } from '../../core/resume/decide.ts'
 import type { ResumeLimits } from '../../core/resume/facts.ts'
 import type { Place } from '../../core/resume/place.ts'
 import { findRuntimeChange } from '../../core/resume/runtime.ts'
-import type { AttemptRecord, NewAttempt, RunRecord, Sent, SessionRecord } from '../../store/base/records.ts'
+import type { RunEffect } from '../../store/base/transaction.ts'
+import type { AttemptRecord, NewAttempt } from '../../store/runs/attempt-records.ts'
+import type { RunRecord, Sent } from '../../store/runs/records.ts'
+import type { SessionRecord } from '../../store/runs/session-records.ts'
 import type { Store } from '../../store/store.ts'
 import { readWindow } from '../accounting/windows.ts'
 import type { RunContext, RunPurpose } from '../base/purpose.ts'
@@ -51,8 +54,8 @@ export interface Prepared {
   outside: { session: SessionRecord; turns: readonly OutsideTurn[] } | null
   /** Why it starts as it does, where the reason alone does not say it. */
   notes: readonly string[]
-  /** The revision of the history that the attempt was prepared for. */
-  revision: number | null
+  /** Stored together with the start of the attempt; they may refuse it. */
+  startEffects: readonly RunEffect[]
 }
 
 /** `busy`: another run of ours writes the session now; this one's turn comes when that has ended. */
@@ -122,7 +125,7 @@ export async function prepareAttempt(
     attempt,
     newSession,
     tornTranscript: decision.kind === 'resume' ? (pinned?.tornTranscript ?? null) : null,
-    revision: context.revision,
+    startEffects: context.startEffects,
     beforeLaunch: texts.beforeLaunch,
     sent: texts.sent,
     outside: session && pinned && pinned.outside.length > 0 ? { session, turns: pinned.outside } : null,

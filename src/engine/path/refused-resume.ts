@@ -1,7 +1,8 @@
 /** Looks at a resumed attempt that ended before its turn: was the resume refused? See core/continue/refused-resume.ts. */
 import type { Outcome } from '../../contract/outcome.ts'
 import { endedBeforeTurn, type ResumeEnd, toRefusal } from '../../core/continue/refused-resume.ts'
-import type { AttemptRecord, RunRecord } from '../../store/base/records.ts'
+import type { AttemptRecord } from '../../store/runs/attempt-records.ts'
+import type { RunRecord } from '../../store/runs/records.ts'
 import { isRecorded, type RecordedDeps } from '../sessions/recorded.ts'
 
 export async function judgeResume(

@@ -15,14 +15,9 @@ import { type AttemptDir, readStderrTail } from '../../process/attempt-dir.ts'
 import type { Handling } from '../../process/handling.ts'
 import { endStrays, goneWithin } from '../../process/ladder.ts'
 import type { ProcessIdentity } from '../../process/proc.ts'
-import {
-  type AttemptEnding,
-  type AttemptRecord,
-  QuestionEdited,
-  type RunEnding,
-  type RunRecord,
-  type RunSpend,
-} from '../../store/base/records.ts'
+import { QuestionEdited } from '../../store/base/errors.ts'
+import type { AttemptEnding, AttemptRecord } from '../../store/runs/attempt-records.ts'
+import type { RunRecord, RunSpend } from '../../store/runs/records.ts'
 import type { Store } from '../../store/store.ts'
 import { wasRaised } from '../accounting/allowance.ts'
 import { cacheUseOf } from '../accounting/cache-use.ts'
@@ -62,10 +57,9 @@ export type SettleDeps = RecordedDeps &
       | 'listQuestions'
       | 'countEvents'
       | 'endAttempt'
+      | 'effects'
       | 'getFact'
       | 'putFact'
-      | 'listUnpriced'
-      | 'priceAttempt'
     >
     purposes: Pick<Purposes, 'of'>
     nextPrompts: Pick<NextPrompts, 'noteTaken'>
@@ -156,7 +150,7 @@ async function settleOnce(deps: SettleDeps, input: SettleInput, strays: number):
   const { next } = decided
   const settled = next.kind === 'settle' ? next.outcome : null
   const isKept = !trace.outdated && !refusesSession(judged.outcome, attempt.resumed) && !judged.acquitted
-  const ending: RunEnding = await purpose.readEnding({
+  const effects = await purpose.readEnding({
     run: { ...run, spend: account.total, done, resultText },
     settled,
     attempt: {
@@ -199,14 +193,13 @@ async function settleOnce(deps: SettleDeps, input: SettleInput, strays: number):
         })),
         ...endEvents(attempt, judged.outcome, exit.exitCode, strays, next),
       ],
-      ...ending,
-      notices: [...ending.notices, ...pauseNotices],
+      effects: [...effects, store.effects.notifyOfPause(pauseNotices)],
       at,
     }),
   )
   deps.bus.publish(run.id)
   deps.notifications.wake()
-  if (settled) await purpose.afterSettled(run, settled, ending)
+  if (settled) await purpose.afterSettled(run, settled)
 }
 
 interface Judged {

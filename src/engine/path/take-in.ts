@@ -4,7 +4,7 @@
  * prepared for good; after a crash in between it is found again, and taken in once.
  */
 import { describeOutside } from '../../core/history/outside.ts'
-import type { RunRecord } from '../../store/base/records.ts'
+import type { RunRecord } from '../../store/runs/records.ts'
 import type { Store } from '../../store/store.ts'
 import type { Log } from '../base/log.ts'
 import { type PrepareDeps, type Prepared, prepareAttempt } from './prepare.ts'

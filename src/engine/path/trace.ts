@@ -1,7 +1,8 @@
 /** What an attempt that has ended left in the store, as step 6 of the path reads it. */
 import type { EventBody, EventType } from '../../contract/events.ts'
 import { endOfTurn } from '../../core/turn.ts'
-import type { AttemptRecord, RunRecord, StoredEvent } from '../../store/base/records.ts'
+import type { AttemptRecord } from '../../store/runs/attempt-records.ts'
+import type { RunRecord, StoredEvent } from '../../store/runs/records.ts'
 import type { Store } from '../../store/store.ts'
 
 export interface Trace {

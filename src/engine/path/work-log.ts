@@ -10,7 +10,8 @@ import { composeAnswer, createClip, resultText, storedResult } from '../../core/
 import { toParts } from '../../core/history/render.ts'
 import { stepOf, type ToolCall } from '../../core/prompt/interruption.ts'
 import type { PastPart } from '../../core/prompt/past.ts'
-import type { MessageRecord, RunRecord } from '../../store/base/records.ts'
+import type { MessageRecord } from '../../store/conversations/records.ts'
+import type { RunRecord } from '../../store/runs/records.ts'
 import type { Store } from '../../store/store.ts'
 import { scanEvents } from '../base/events.ts'
 

@@ -4,7 +4,7 @@
  */
 import type { RunId } from '../../contract/ids.ts'
 import type { Clock } from '../../core/clock.ts'
-import type { RunRecord } from '../../store/base/records.ts'
+import type { RunRecord } from '../../store/runs/records.ts'
 import type { Store } from '../../store/store.ts'
 import type { ProgressBus } from '../base/progress.ts'
 import type { Purposes } from '../base/purposes.ts'
@@ -42,9 +42,9 @@ export async function cancelRun(deps: CancelDeps, hooks: CancelHooks, id: RunId)
   const run = await requireRun(store, id)
   const at = clock.now()
   const outcome = { name: 'cancelled', message: 'cancelled' } as const
-  const ending = await deps.purposes.of(run).readEnding({ run, settled: outcome, attempt: null })
+  const effects = await deps.purposes.of(run).readEnding({ run, settled: outcome, attempt: null })
   const chain = run.links.tier === null ? [] : await store.listChain(id)
-  const gone = await store.settleQueued(id, outcome, at, { ...ending, notices: [] })
+  const gone = await store.settleQueued(id, outcome, at, effects)
   const stops = gone || (await store.markCancelRequested(id, at))
   // From now on it can plan nothing more.
   const unplanned = await cancelPlanned(deps, run, chain[0], at)

@@ -1,6 +1,6 @@
 import { RepriseError } from '../../contract/errors.ts'
 import type { RunId } from '../../contract/ids.ts'
-import type { RunRecord } from '../../store/base/records.ts'
+import type { RunRecord } from '../../store/runs/records.ts'
 import type { Store } from '../../store/store.ts'
 
 /** Finds a run, or says that there is none. */

@@ -2,7 +2,7 @@
 import type { RunId } from '../../contract/ids.ts'
 import type { Run } from '../../contract/run.ts'
 import { sayBehind } from '../../core/obstacle/words.ts'
-import type { RunRecord } from '../../store/base/records.ts'
+import type { RunRecord } from '../../store/runs/records.ts'
 import type { Store } from '../../store/store.ts'
 import type { ProgressBus } from '../base/progress.ts'
 import { describeFollowUp } from '../follow-ups/describe.ts'

@@ -1,6 +1,6 @@
 /** A session as the outside sees it. */
 import type { Session } from '../../contract/session.ts'
-import type { SessionRecord } from '../../store/base/records.ts'
+import type { SessionRecord } from '../../store/runs/session-records.ts'
 
 export interface SessionAges {
   idleMs: number

@@ -1,6 +1,7 @@
 /** A job's transcripts are kept when an attempt has ended. That one cannot be is no reason not to settle. */
 import type { AgentRegistry } from '../../agents/registry.ts'
-import type { AttemptRecord, RunRecord } from '../../store/base/records.ts'
+import type { AttemptRecord } from '../../store/runs/attempt-records.ts'
+import type { RunRecord } from '../../store/runs/records.ts'
 import type { Store } from '../../store/store.ts'
 import type { Log } from '../base/log.ts'
 import { archiveSession } from './archive.ts'

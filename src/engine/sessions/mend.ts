@@ -6,7 +6,7 @@
 import { join } from 'node:path'
 import type { ConfiguredAgent } from '../../agents/registry.ts'
 import type { Clock } from '../../core/clock.ts'
-import type { AttemptRecord } from '../../store/base/records.ts'
+import type { AttemptRecord } from '../../store/runs/attempt-records.ts'
 import { EventBatch } from '../../store/runs/event-batch.ts'
 import type { Store } from '../../store/store.ts'
 import type { Log } from '../base/log.ts'

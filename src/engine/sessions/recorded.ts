@@ -1,7 +1,8 @@
 /** What the transcript of an attempt's session holds. Asked when the agent is gone. */
 import type { AgentRegistry } from '../../agents/registry.ts'
 import { type AttemptTrace, knownAfter, type SessionKnowledge } from '../../core/continue/known.ts'
-import type { AttemptRecord, RunRecord } from '../../store/base/records.ts'
+import type { AttemptRecord } from '../../store/runs/attempt-records.ts'
+import type { RunRecord } from '../../store/runs/records.ts'
 import type { Store } from '../../store/store.ts'
 
 export interface RecordedDeps {

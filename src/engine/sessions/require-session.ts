@@ -1,6 +1,6 @@
 import { RepriseError } from '../../contract/errors.ts'
 import { SessionId } from '../../contract/ids.ts'
-import type { SessionRecord } from '../../store/base/records.ts'
+import type { SessionRecord } from '../../store/runs/session-records.ts'
 import type { Store } from '../../store/store.ts'
 
 /** Finds a session by our id or by the agent's own. */

@@ -14,7 +14,7 @@ import {
   type WatchPhase,
   watch,
 } from '../../core/watchdog.ts'
-import type { AttemptRecord } from '../../store/base/records.ts'
+import type { AttemptRecord } from '../../store/runs/attempt-records.ts'
 import type { Store } from '../../store/store.ts'
 import type { Persist } from '../base/persist.ts'
 

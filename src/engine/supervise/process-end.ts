@@ -3,7 +3,7 @@ import type { Addressee, AgentAdapter, StopCause } from '../../agents/adapter.ts
 import { type AttemptDir, closeInput, deliver } from '../../process/attempt-dir.ts'
 import { endAttempt } from '../../process/ladder.ts'
 import type { ProcessIdentity } from '../../process/proc.ts'
-import type { AttemptRecord } from '../../store/base/records.ts'
+import type { AttemptRecord } from '../../store/runs/attempt-records.ts'
 import type { Log } from '../base/log.ts'
 
 export interface ProcessEndDeps {

@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/clock.ts'
-import type { AttemptRecord } from '../../store/base/records.ts'
+import type { AttemptRecord } from '../../store/runs/attempt-records.ts'
 import type { Store } from '../../store/store.ts'
 import type { Persist } from '../base/persist.ts'
 import type { ProgressBus } from '../base/progress.ts'

@@ -2,7 +2,7 @@
  * The budget of a run at a tier. One budget holds for a chain with all of its tiers and follow-ups, and one for the work at
  * a tier with the follow-ups at that tier. What others have spent is read whenever it is asked for.
  */
-import type { RunRecord } from '../../store/base/records.ts'
+import type { RunRecord } from '../../store/runs/records.ts'
 import type { Store } from '../../store/store.ts'
 import { spentBy } from '../accounting/allowance.ts'
 import type { Allowance } from '../base/purpose.ts'

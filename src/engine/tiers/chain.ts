@@ -6,8 +6,9 @@ import type { RunId } from '../../contract/ids.ts'
 import { NO_USAGE } from '../../contract/outcome.ts'
 import type { Run } from '../../contract/run.ts'
 import { sumCosts } from '../../core/cost/usage.ts'
-import type { EscalationRecord, RunRecord } from '../../store/base/records.ts'
+import type { RunRecord } from '../../store/runs/records.ts'
 import type { Store } from '../../store/store.ts'
+import type { EscalationRecord } from '../../store/tiers/records.ts'
 
 const SHOWN_REFUSALS = 50
 

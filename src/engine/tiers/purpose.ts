@@ -1,7 +1,7 @@
 /** A tier: unattended, held to rules, told who it is, and perhaps followed by the next tier when it ends. */
 import type { EventOf } from '../../contract/events.ts'
 import { concludes, readRecommendation, signalSchema } from '../../core/escalation/signal.ts'
-
+import type { Store } from '../../store/store.ts'
 import type { RunPurpose } from '../base/purpose.ts'
 import { type ContextDeps, readSessionContext } from '../path/context.ts'
 import { type BriefDeps, consumeHandoff, readTierBrief } from './brief.ts'
@@ -14,6 +14,7 @@ import { requireChain, rulesOfTier } from './tiers.ts'
 export type TierPurposeDeps = ContextDeps &
   BriefDeps &
   TierEndingDeps & {
+    store: Pick<Store, 'effects' | 'getEscalation'>
     /** A tier waits for a person. */
     onAsk: () => void
   }
@@ -45,13 +46,12 @@ export function createTierPurpose(deps: TierPurposeDeps, plain: RunPurpose): Run
     },
 
     judge: (outcome, exitCode) => concludes(outcome, exitCode),
-    readEnding: async ({ run, settled, attempt }) => ({
-      turn: null,
-      tier: settled && (await readTierEnding(deps, { run, settled, ending: attempt })),
-      notices: [],
-    }),
-    afterSettled: async (_, __, { tier }) => {
-      if (tier?.escalation.decision === 'ask') deps.onAsk()
+    readEnding: async ({ run, settled, attempt }) => {
+      const tier = settled && (await readTierEnding(deps, { run, settled, ending: attempt }))
+      return tier ? [deps.store.effects.escalate(tier)] : []
+    },
+    afterSettled: async ({ id }) => {
+      if ((await deps.store.getEscalation(id))?.decision === 'ask') deps.onAsk()
     },
 
     readPauseNotices: (run, why) => readPauseNotices(deps, run, why),

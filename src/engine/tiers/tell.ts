@@ -1,8 +1,9 @@
 /** What people are told of a chain: planned here, stored with what was decided. */
 import { noticeOfChain } from '../../core/notify/chain.ts'
 import type { PlannedNotification } from '../../core/notify/plan.ts'
-import type { EscalationRecord, RunRecord } from '../../store/base/records.ts'
+import type { RunRecord } from '../../store/runs/records.ts'
 import type { Store } from '../../store/store.ts'
+import type { EscalationRecord } from '../../store/tiers/records.ts'
 import type { Notifications } from '../base/notifications.ts'
 
 export interface TellDeps {

@@ -2,7 +2,7 @@
 import type { AgentRegistry } from '../../agents/registry.ts'
 import { RepriseError } from '../../contract/errors.ts'
 import { type Tier, tierFor } from '../../core/escalation/tier.ts'
-import type { ChainLimits, RunRecord } from '../../store/base/records.ts'
+import type { ChainLimits, RunRecord } from '../../store/runs/records.ts'
 import type { EscalationSettings } from '../base/settings.ts'
 
 export interface TierDeps {

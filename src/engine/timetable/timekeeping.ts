@@ -17,7 +17,7 @@ import {
   TICK_MS,
 } from '../../core/steady-clock.ts'
 import { readBootId } from '../../process/proc.ts'
-import { CLOCK_FACT, type MoveTimes } from '../../store/base/clock-changes.ts'
+import { CLOCK_FACT, type MoveTimes } from '../../store/clock-changes.ts'
 import type { Store } from '../../store/store.ts'
 import type { Log } from '../base/log.ts'
 import { Detached, type Persist } from '../base/persist.ts'

@@ -2,7 +2,7 @@
 import type { Cycle, CycleState, Watch } from '../../contract/watch.ts'
 import { describeSchedule, parseSchedule } from '../../core/schedule/schedule.ts'
 import type { Store } from '../../store/store.ts'
-import { type CycleTotals, NO_TOTALS } from '../../store/watches/cycles.ts'
+import { type CycleTotals, NO_TOTALS } from '../../store/watches/cycle-totals.ts'
 import type { CycleRecord, WatchRecord } from '../../store/watches/records.ts'
 
 export interface DescribeCyclesDeps {

@@ -1,7 +1,8 @@
 /** What people are told of a chain that belongs to a cycle: when it needs one of them. Its end is told by the cycle. */
 import type { PlannedNotification } from '../../core/notify/plan.ts'
-import type { EscalationRecord, RunRecord } from '../../store/base/records.ts'
+import type { RunRecord } from '../../store/runs/records.ts'
 import type { Store } from '../../store/store.ts'
+import type { EscalationRecord } from '../../store/tiers/records.ts'
 import { type NoticeDeps, type ProgressDeps, readCycleNotices, readProgress } from './end.ts'
 
 export type OwnersNoticesDeps = ProgressDeps & NoticeDeps & { store: Pick<Store, 'getCycle' | 'getWatch'> }

@@ -6,12 +6,10 @@
  * The window is for what an agent streams. What somebody waits for is committed at once, and so is the first piece
  * after a quiet time; while one commit is under way the next one fills by itself.
  */
-import { type Kysely, sql, type Transaction } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type { Redactor } from '../../core/redact/redactor.ts'
 import type { Tables } from './schema.ts'
-
-/** A transaction. What is written in it for others to read goes through the redactor first. */
-export type Tx = Transaction<Tables> & { readonly redactor: Redactor }
+import type { RunListener, Tx, Write } from './transaction.ts'
 
 interface Piece {
   work: (tx: Tx) => Promise<unknown>
@@ -19,24 +17,40 @@ interface Piece {
   reject: (error: unknown) => void
 }
 
+/** What numbers the changes of a transaction as the last thing in it, and tells of them once they are committed. */
+export interface ChangeFeed {
+  number: (tx: Tx) => Promise<number | null>
+  tell: (newest: number) => void
+}
+
 export class GroupWriter {
   readonly #db: Kysely<Tables>
   readonly #windowMs: number
-  readonly #redactor: Redactor
+  readonly #context: { redactor: Redactor; listeners: readonly RunListener[] }
+  readonly #feed: ChangeFeed
   #pieces: Piece[] = []
   #running: Promise<void> | null = null
   #lastCommitAt = Number.NEGATIVE_INFINITY
   #hurried = false
   #wake: () => void = () => {}
 
-  constructor(db: Kysely<Tables>, windowMs: number, redactor: Redactor) {
+  constructor(
+    db: Kysely<Tables>,
+    windowMs: number,
+    context: { redactor: Redactor; listeners: readonly RunListener[] },
+    feed: ChangeFeed,
+  ) {
     this.#db = db
     this.#windowMs = windowMs
-    this.#redactor = redactor
+    this.#context = context
+    this.#feed = feed
   }
 
-  /** Somebody waits for an `urgent` piece: it, and all that is there by then, is committed at once. */
-  write<T>(work: (tx: Tx) => Promise<T>, { urgent = false } = {}): Promise<T> {
+  /** Somebody waits for it: it, and all that is there by then, is committed at once. */
+  readonly write: Write = (work) => this.enqueue(work, { urgent: true })
+
+  /** What is not urgent may wait for company. */
+  enqueue<T>(work: (tx: Tx) => Promise<T>, { urgent = false } = {}): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       this.#pieces.push({ work, resolve: resolve as (value: unknown) => void, reject })
       if (urgent) this.hurry()
@@ -82,11 +96,14 @@ export class GroupWriter {
   async #commit(batch: readonly Piece[]): Promise<void> {
     const carryOut = batch.length === 1 ? alone : besideOthers
     const settle: (() => void)[] = []
+    let newest: number | null = null
     try {
       await this.#db.transaction().execute(async (transaction) => {
-        const tx: Tx = Object.assign(transaction, { redactor: this.#redactor })
+        const tx: Tx = Object.assign(transaction, this.#context)
         for (const piece of batch) settle.push(await carryOut(tx, piece))
+        newest = await this.#feed.number(tx)
       })
+      if (newest !== null) this.#feed.tell(newest)
       for (const done of settle) done()
     } catch (error) {
       for (const { reject } of batch) reject(error)

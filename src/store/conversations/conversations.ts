@@ -3,10 +3,10 @@ import type { Kysely } from 'kysely'
 import { RepriseError } from '../../contract/errors.ts'
 import type { Page } from '../../contract/http.ts'
 import { ConversationId } from '../../contract/ids.ts'
-import type { ConversationRecord, NewConversation } from '../base/records.ts'
-import { toConversation } from '../base/rows.ts'
 import type { Tables } from '../base/schema.ts'
-import type { Tx } from '../base/writer.ts'
+import type { Tx } from '../base/transaction.ts'
+import type { ConversationRecord, NewConversation } from './records.ts'
+import { toConversation } from './rows.ts'
 
 type Db = Kysely<Tables>
 
@@ -39,10 +39,13 @@ export async function getConversation(db: Db, id: ConversationId): Promise<Conve
 export async function requireConversation(db: Db, id: ConversationId): Promise<ConversationRecord> {
   const conversation = await getConversation(db, id)
   if (conversation) return conversation
-  throw new RepriseError('not-found', `there is no conversation ${id}`, {
+  throw noConversation(id)
+}
+
+export const noConversation = (id: ConversationId) =>
+  new RepriseError('not-found', `there is no conversation ${id}`, {
     hint: '`reprise conversations` lists them.',
   })
-}
 
 export async function listConversations(
   db: Db,
@@ -76,8 +79,7 @@ export async function updateConversation(
   change: ConversationChange,
   at: Date,
 ): Promise<void> {
-  await requireConversation(tx, id)
-  await tx
+  const { numUpdatedRows } = await tx
     .updateTable('conversations')
     .set({
       updated_at: at.getTime(),
@@ -85,7 +87,8 @@ export async function updateConversation(
       ...(change.instructions === undefined ? {} : { instructions: change.instructions }),
     })
     .where('id', '=', id)
-    .execute()
+    .executeTakeFirst()
+  if (numUpdatedRows === 0n) throw noConversation(id)
   if (change.workDir !== undefined) await moveConversation(tx, id, change.workDir)
 }
 

@@ -1,6 +1,7 @@
 /** What an ended run leaves in its conversation: the answer, and the session to go on in. */
-import type { TurnEnding } from '../base/records.ts'
-import type { Tx } from '../base/writer.ts'
+
+import type { Tx } from '../base/transaction.ts'
+import type { TurnEnding } from './records.ts'
 
 /** Stores the answer and the pin, unless the question has been taken away or is being asked again. */
 export async function endTurn(tx: Tx, ending: TurnEnding, at: Date): Promise<void> {
@@ -50,20 +51,19 @@ export async function endTurn(tx: Tx, ending: TurnEnding, at: Date): Promise<voi
       .execute()
   }
   if (pin) {
-    const before = await tx
-      .selectFrom('pins')
-      .select('session_id')
-      .where('conversation_id', '=', conversationId)
-      .where('agent', '=', agent)
-      .executeTakeFirst()
     await tx
       .updateTable('pins')
-      .set({
-        ...(before?.session_id === pin.sessionId ? {} : { since_turn: turn }),
+      .set((eb) => ({
+        since_turn: eb
+          .case()
+          .when('session_id', '=', pin.sessionId)
+          .then(eb.ref('since_turn'))
+          .else(turn)
+          .end(),
         session_id: pin.sessionId,
         session_epoch: pin.sessionEpoch,
         seen_turn: turn,
-      })
+      }))
       .where('conversation_id', '=', conversationId)
       .where('agent', '=', agent)
       .execute()

@@ -8,13 +8,14 @@ import type { ContentBlock } from '../../contract/conversation.ts'
 import { RepriseError } from '../../contract/errors.ts'
 import type { ConversationId, MessageId, RunId } from '../../contract/ids.ts'
 import { isHistoryChanged } from '../../core/history/view.ts'
-import type { MessageRecord, NewRun, RunRecord } from '../base/records.ts'
-import { toMessage } from '../base/rows.ts'
-import type { Tx } from '../base/writer.ts'
-import { endFollowUpsOfRun } from '../follow-ups/follow-ups.ts'
-import { admitRun, findByKey } from '../runs/admit-run.ts'
+import type { Tx } from '../base/transaction.ts'
+import { claimRun, insertRun } from '../runs/admit-run.ts'
+import type { NewRun, RunRecord } from '../runs/records.ts'
+import { announcePlansEnded } from '../runs/run-changes.ts'
 import { cancelRuns, getRun } from '../runs/runs.ts'
-import { listOpenRuns, requireConversation } from './conversations.ts'
+import { listOpenRuns, noConversation, requireConversation } from './conversations.ts'
+import type { MessageRecord } from './records.ts'
+import { toMessage } from './rows.ts'
 import { ensurePin, listMessages, listPins } from './turns.ts'
 
 async function requireMessage(tx: Tx, conversationId: ConversationId, id: MessageId): Promise<MessageRecord> {
@@ -30,7 +31,14 @@ async function requireMessage(tx: Tx, conversationId: ConversationId, id: Messag
 
 /** Applies the change and bumps the epochs of those whose given history it changes. */
 async function changeHistory<T>(tx: Tx, id: ConversationId, at: Date, change: () => Promise<T>): Promise<T> {
-  const { historyScope } = await requireConversation(tx, id)
+  // Changed first, so that two changes of one conversation take turns.
+  const conversation = await tx
+    .updateTable('conversations')
+    .set((eb) => ({ updated_at: at.getTime(), revision: eb('revision', '+', 1) }))
+    .where('id', '=', id)
+    .returning('history_scope')
+    .executeTakeFirst()
+  if (!conversation) throw noConversation(id)
   const before = await listMessages(tx, id)
   const result = await change()
   const after = await listMessages(tx, id)
@@ -49,23 +57,19 @@ async function changeHistory<T>(tx: Tx, id: ConversationId, at: Date, change: ()
       since: Math.min(pin.sinceTurn ?? Number.POSITIVE_INFINITY, ...seeing),
       upTo: Math.max(pin.seenTurn ?? 0, lastAsked.get(pin.sessionId ?? '') ?? 0, ...seeing, ...outside),
     }
-    const changed = isHistoryChanged(pin.agent, historyScope, seen, before, after)
+    const changed = isHistoryChanged(pin.agent, conversation.history_scope, seen, before, after)
     await tx
       .updateTable('pins')
-      .set({
-        epoch: pin.epoch + (changed ? 1 : 0),
+      .set((eb) => ({
+        ...(changed ? { epoch: eb('epoch', '+', 1) } : {}),
         seen_turn: pin.seenTurn === null ? null : Math.min(pin.seenTurn, lastTurn),
-      })
+      }))
       .where('conversation_id', '=', id)
       .where('agent', '=', pin.agent)
       .execute()
   }
   await dropPlans(tx, before, after, at)
-  await tx
-    .updateTable('conversations')
-    .set((eb) => ({ updated_at: at.getTime(), turn_count: lastTurn, revision: eb('revision', '+', 1) }))
-    .where('id', '=', id)
-    .execute()
+  await tx.updateTable('conversations').set({ turn_count: lastTurn }).where('id', '=', id).execute()
   return result
 }
 
@@ -91,7 +95,7 @@ async function dropPlans(
   const still = new Set(after.map(({ role, runId }) => `${role} ${runId}`))
   const gone = before.flatMap(({ role, runId }) => (runId && !still.has(`${role} ${runId}`) ? [runId] : []))
   const end = { state: 'cancelled', by: 'person', message: 'its turn was taken back' } as const
-  for (const id of new Set(gone)) await endFollowUpsOfRun(tx, id, end, at)
+  for (const id of new Set(gone)) await announcePlansEnded(tx, { runId: id }, end, at)
 }
 
 export interface EditedMessage {
@@ -194,9 +198,8 @@ export async function retryFrom(
   const question = (await listMessages(tx, conversationId)).find((m) => m.turn === turn && m.role === 'user')
   if (!question) throw new RepriseError('conflict', `there is no question before message ${id} to ask again`)
   const run = createRun(question, question.runId && (await getRun(tx, question.runId)))
-  if (await findByKey(tx, run.idempotencyKey)) {
-    return { ...(await admitRun(tx, { ...run, conversation: { id: conversationId, turn } })), orphaned: [] }
-  }
+  const known = await claimRun(tx, { ...run, conversation: { id: conversationId, turn } })
+  if (known) return { run: known, created: false, orphaned: [] }
   await changeHistory(tx, conversationId, run.createdAt, async () => {
     await removeFrom(tx, { ...question, role: 'assistant' })
     // Asking again is a change for a session that has heard the question, even if it never answered.
@@ -207,18 +210,19 @@ export async function retryFrom(
       .execute()
   })
   await ensurePin(tx, conversationId, run.agent)
-  const admitted = await admitRun(tx, { ...run, conversation: { id: conversationId, turn } })
-  return { ...admitted, orphaned: await cancelOrphaned(tx, conversationId, run.createdAt) }
+  const { workDir } = await requireConversation(tx, conversationId)
+  const asked = await insertRun(tx, { ...run, workDir, conversation: { id: conversationId, turn } })
+  return { run: asked, created: true, orphaned: await cancelOrphaned(tx, conversationId, run.createdAt) }
 }
 
 /** Its runs stay as records of what was done; those that are not settled are cancelled. */
 export async function deleteConversation(tx: Tx, id: ConversationId, at: Date): Promise<RunId[]> {
-  await requireConversation(tx, id)
+  const { numDeletedRows } = await tx.deleteFrom('conversations').where('id', '=', id).executeTakeFirst()
+  if (numDeletedRows === 0n) throw noConversation(id)
   const open = await listOpenRuns(tx, id)
   await dropPlans(tx, await listMessages(tx, id), [], at)
   await tx.deleteFrom('messages').where('conversation_id', '=', id).execute()
   await tx.deleteFrom('pins').where('conversation_id', '=', id).execute()
-  await tx.deleteFrom('conversations').where('id', '=', id).execute()
   const ids = open.map((run) => run.id)
   await cancelRuns(tx, ids, at)
   return ids

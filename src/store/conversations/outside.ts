@@ -5,9 +5,9 @@
 import type { Kysely } from 'kysely'
 import { type ConversationId, MessageId, type SessionId } from '../../contract/ids.ts'
 import type { OutsideTurn } from '../../core/history/outside.ts'
-import type { SessionRecord } from '../base/records.ts'
 import type { Tables } from '../base/schema.ts'
-import type { Tx } from '../base/writer.ts'
+import type { Tx } from '../base/transaction.ts'
+import type { SessionRecord } from '../runs/session-records.ts'
 
 export interface OutsideFindings {
   session: Pick<SessionRecord, 'id' | 'agent'>
@@ -63,12 +63,10 @@ export async function listOutsideTurns(db: Kysely<Tables>, id: SessionId): Promi
 
 /** Those that are known already stay as they are. */
 export async function takeInOutside(tx: Tx, findings: OutsideFindings): Promise<void> {
-  const known = new Set((await listOutsideTurns(tx, findings.session.id)).map(({ id }) => id))
-  const turns = findings.turns
-    .filter(({ id }) => !known.has(id))
-    .map((turn) => ({ ...turn, ...redacted(tx, turn), saidAt: turn.saidAt ?? findings.at }))
-  for (const turn of turns) {
-    await tx
+  const turns: KnownOutsideTurn[] = []
+  for (const found of findings.turns) {
+    const turn = { ...found, ...redacted(tx, found), saidAt: found.saidAt ?? findings.at }
+    const added = await tx
       .insertInto('outside_turns')
       .values({
         session_id: findings.session.id,
@@ -78,7 +76,10 @@ export async function takeInOutside(tx: Tx, findings: OutsideFindings): Promise<
         in_session: turn.inSession ? 1 : 0,
         said_at: turn.saidAt.getTime(),
       })
-      .execute()
+      .onConflict((oc) => oc.doNothing())
+      .returning('native_id')
+      .executeTakeFirst()
+    if (added) turns.push(turn)
   }
   if (findings.conversation && turns.length > 0) {
     await insertBefore(tx, findings.conversation, findings.session.agent, turns, findings.at)

@@ -3,13 +3,14 @@
  * and at most one answer.
  */
 import type { Kysely } from 'kysely'
-import type { ConversationId, MessageId } from '../../contract/ids.ts'
-import type { MessageRecord, NewRun, PinRecord, RunRecord } from '../base/records.ts'
-import { toMessage, toPin } from '../base/rows.ts'
+import type { ConversationId, MessageId, SessionId } from '../../contract/ids.ts'
 import type { Tables } from '../base/schema.ts'
-import type { Tx } from '../base/writer.ts'
-import { admitRun, findByKey } from '../runs/admit-run.ts'
-import { requireConversation } from './conversations.ts'
+import type { Tx } from '../base/transaction.ts'
+import { claimRun, insertRun } from '../runs/admit-run.ts'
+import type { NewRun, RunRecord } from '../runs/records.ts'
+import { noConversation } from './conversations.ts'
+import type { MessageRecord, PinRecord } from './records.ts'
+import { toMessage, toPin } from './rows.ts'
 
 type Db = Kysely<Tables>
 
@@ -58,17 +59,22 @@ export interface NewTurn {
 /** The question and the run that is to answer it, or neither. */
 export async function admitTurn(tx: Tx, turn: NewTurn): Promise<{ run: RunRecord; created: boolean }> {
   const { conversationId, run } = turn
-  if (await findByKey(tx, run.idempotencyKey)) {
-    return admitRun(tx, { ...run, conversation: { id: conversationId, turn: 0 } })
-  }
-  await requireConversation(tx, conversationId)
+  const known = await claimRun(tx, { ...run, conversation: { id: conversationId, turn: 0 } })
+  if (known) return { run: known, created: false }
   const at = run.createdAt.getTime()
-  const { turn_count, title } = await tx
+  const row = await tx
     .updateTable('conversations')
-    .set((eb) => ({ turn_count: eb('turn_count', '+', 1), updated_at: at }))
+    .set((eb) => ({
+      turn_count: eb('turn_count', '+', 1),
+      // An untitled conversation is called by its first words.
+      title: eb.case().when('title', '=', '').then(firstWords(run.prompt)).else(eb.ref('title')).end(),
+      updated_at: at,
+    }))
     .where('id', '=', conversationId)
-    .returning(['turn_count', 'title'])
-    .executeTakeFirstOrThrow()
+    .returning(['turn_count', 'work_dir'])
+    .executeTakeFirst()
+  if (!row) throw noConversation(conversationId)
+  const { turn_count, work_dir: workDir } = row
   await tx
     .insertInto('messages')
     .values({
@@ -86,16 +92,13 @@ export async function admitTurn(tx: Tx, turn: NewTurn): Promise<{ run: RunRecord
       edited_at: null,
     })
     .execute()
-  if (title === '') {
-    const words = run.prompt.trim().split('\n')[0]?.slice(0, TITLE_CHARS) ?? ''
-    await tx.updateTable('conversations').set({ title: words }).where('id', '=', conversationId).execute()
-  }
   await ensurePin(tx, conversationId, run.agent)
-  return admitRun(tx, { ...run, conversation: { id: conversationId, turn: turn_count } })
+  const conversation = { id: conversationId, turn: turn_count }
+  return { run: await insertRun(tx, { ...run, workDir, conversation }), created: true }
 }
 
-/** An untitled conversation is called by its first words. */
 const TITLE_CHARS = 80
+const firstWords = (prompt: string) => prompt.trim().split('\n')[0]?.slice(0, TITLE_CHARS) ?? ''
 
 export async function ensurePin(tx: Tx, conversationId: ConversationId, agent: string): Promise<void> {
   await tx
@@ -111,4 +114,14 @@ export async function ensurePin(tx: Tx, conversationId: ConversationId, agent: s
     })
     .onConflict((oc) => oc.doNothing())
     .execute()
+}
+
+/** The conversation that goes on in the session. */
+export async function findConversationOf(db: Db, id: SessionId): Promise<ConversationId | null> {
+  const row = await db
+    .selectFrom('pins')
+    .select('conversation_id')
+    .where('session_id', '=', id)
+    .executeTakeFirst()
+  return row?.conversation_id ?? null
 }

@@ -1,7 +1,8 @@
 /** A follow-up, between its row and its record. */
 import type { Selectable } from 'kysely'
-import type { FollowUpsTable } from '../base/watch-schema.ts'
-import type { FollowUpRecord } from '../watches/records.ts'
+import { date } from '../base/columns.ts'
+import type { FollowUpRecord } from './records.ts'
+import type { FollowUpsTable } from './schema.ts'
 
 export function toRow(record: FollowUpRecord): FollowUpsTable {
   return {
@@ -35,8 +36,6 @@ export function toRow(record: FollowUpRecord): FollowUpsTable {
     ended_at: record.endedAt?.getTime() ?? null,
   }
 }
-
-const date = (at: number | null) => (at === null ? null : new Date(Number(at)))
 
 export function toFollowUp(row: Selectable<FollowUpsTable>): FollowUpRecord {
   return {

@@ -2,10 +2,10 @@
 import type { Kysely } from 'kysely'
 import type { JobId } from '../../contract/ids.ts'
 import type { JobState } from '../../contract/job.ts'
-import type { CheckpointRecord, JobRecord } from '../base/records.ts'
-import { toCheckpoint, toJob } from '../base/rows.ts'
 import type { Tables } from '../base/schema.ts'
-import type { Tx } from '../base/writer.ts'
+import type { Tx } from '../base/transaction.ts'
+import type { CheckpointRecord, JobRecord } from './records.ts'
+import { toCheckpoint, toJob } from './rows.ts'
 
 export async function addCheckpoint(tx: Tx, checkpoint: CheckpointRecord): Promise<void> {
   await tx

@@ -1,49 +1,13 @@
 /**
- * The outbox. What is to be told is stored in the transaction in which it happens, and sent later, by whoever runs
- * then: pending → delivered | given-up. To one target, what concerns one subject goes out in the order it happened:
- * only the oldest that is pending is due.
+ * Sending what is in the outbox (base/outbox.ts): pending → delivered | given-up. To one target, what concerns one
+ * subject goes out in the order it happened: only the oldest that is pending is due.
  */
 import { type Kysely, sql } from 'kysely'
-import { NotificationId } from '../../contract/ids.ts'
-import type { Notice, PlannedNotification } from '../../core/notify/plan.ts'
-import { targetKey } from '../../core/notify/target.ts'
-import type { NotificationRecord } from '../base/records.ts'
-import { redactNotice } from '../base/redaction.ts'
-import { toNotification } from '../base/rows.ts'
+import type { Notice } from '../../core/notify/plan.ts'
 import type { Tables } from '../base/schema.ts'
-import type { Tx } from '../base/writer.ts'
-
-/** Noted before (same subject, event, occurrence and target), it is not noted again. Returns how many are new. */
-export async function enqueueNotifications(
-  tx: Tx,
-  items: readonly PlannedNotification[],
-  at: Date,
-): Promise<number> {
-  let added = 0
-  for (const item of items) {
-    const { numInsertedOrUpdatedRows } = await tx
-      .insertInto('notifications')
-      .values({
-        id: NotificationId.create(at),
-        event: item.event,
-        subject_kind: item.subject.kind,
-        subject_id: item.subject.id,
-        occurrence: item.occurrence,
-        target: targetKey(item.target),
-        payload: redactNotice(tx.redactor, JSON.stringify(item.payload)),
-        state: 'pending',
-        tries: 0,
-        not_before: at.getTime(),
-        last_error: null,
-        created_at: at.getTime(),
-        ended_at: null,
-      })
-      .onConflict((oc) => oc.doNothing())
-      .executeTakeFirstOrThrow()
-    added += Number(numInsertedOrUpdatedRows ?? 0)
-  }
-  return added
-}
+import type { Tx } from '../base/transaction.ts'
+import type { NotificationRecord } from './records.ts'
+import { toNotification } from './rows.ts'
 
 /** Longest due first. `busy`: keys of targets that are not to be told more at present. */
 export async function listDueNotifications(

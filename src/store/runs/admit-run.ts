@@ -1,43 +1,64 @@
 /** Runs are admitted once per idempotency key. */
 import { createHash } from 'node:crypto'
-import { RepriseError } from '../../contract/errors.ts'
-import type { ConversationId } from '../../contract/ids.ts'
-import type { NewRun, RunRecord } from '../base/records.ts'
-import { toRun } from '../base/rows.ts'
+import type { RunId } from '../../contract/ids.ts'
+import { claimKey } from '../base/request-keys.ts'
 import type { Tables } from '../base/schema.ts'
-import type { Tx } from '../base/writer.ts'
+import type { Tx } from '../base/transaction.ts'
+import type { NewRun, RunRecord } from './records.ts'
+import { toRun } from './rows.ts'
 
 export async function admitRun(tx: Tx, run: NewRun): Promise<{ run: RunRecord; created: boolean }> {
-  // With the session and the prompt that were asked for: the row's own may change later.
-  const promptHash = createHash('sha256').update(run.prompt).digest('hex').slice(0, 16)
-  const request = JSON.stringify({ ...run.request, sessionId: run.sessionId, promptHash })
-  const known = await findRow(tx, run.idempotencyKey)
-  if (known) {
-    const same =
-      // A turn is asked where its conversation is, which may have been moved since.
-      (known.conversation_id !== null || known.work_dir === run.workDir) &&
-      known.agent === run.agent &&
-      known.model === run.model &&
-      known.conversation_id === (run.conversation?.id ?? null) &&
-      known.tier === (run.tier?.number ?? null) &&
-      known.request === request
-    if (same) return { run: toRun(known), created: false }
-    throw new RepriseError('conflict', `Idempotency-Key ${run.idempotencyKey} was used for another request`, {
-      hint: 'Use a new key for a new request.',
-      details: { runId: known.id },
-    })
-  }
+  const known = await claimRun(tx, run)
+  return known ? { run: known, created: false } : { run: await insertRun(tx, run), created: true }
+}
+
+/** The run that was admitted with the key before; null: there is none, and the key is this one's. */
+export async function claimRun(tx: Tx, run: NewRun): Promise<RunRecord | null> {
+  if (run.idempotencyKey === null) return null
+  const key = { key: run.idempotencyKey, requestHash: hashOf(run) }
+  const made = await claimKey(tx, 'run', key, run.id)
+  if (made === null) return null
+  return toRun(
+    await tx
+      .selectFrom('runs')
+      .selectAll()
+      .where('id', '=', made as RunId)
+      .executeTakeFirstOrThrow(),
+  )
+}
+
+/** A turn is asked where its conversation is, which may have been moved since. */
+function hashOf(run: NewRun): string {
+  const { conversation, tier } = run
+  const asked = [
+    run.agent,
+    run.model,
+    conversation?.id ?? null,
+    tier?.number ?? null,
+    conversation ? null : run.workDir,
+    toRequest(run),
+  ]
+  return createHash('sha256').update(JSON.stringify(asked)).digest('hex').slice(0, 32)
+}
+
+/** With the session and the prompt that were asked for: the row's own may change later. */
+function toRequest({ request, sessionId, prompt }: NewRun): string {
+  const promptHash = createHash('sha256').update(prompt).digest('hex').slice(0, 16)
+  return JSON.stringify({ ...request, sessionId, promptHash })
+}
+
+/** Without its key, which has been claimed. */
+export async function insertRun(tx: Tx, run: NewRun): Promise<RunRecord> {
   const row = await tx
     .insertInto('runs')
     .values({
       id: run.id,
-      idempotency_key: run.idempotencyKey,
       agent: run.agent,
       model: run.model,
-      work_dir: run.conversation ? await readWorkDir(tx, run.conversation.id) : run.workDir,
+      work_dir: run.workDir,
       prompt: run.prompt,
       prompt_id: run.promptId,
-      request,
+      request: toRequest(run),
       state: 'queued',
       lane: run.conversation?.id ?? run.sessionId,
       session_id: run.sessionId,
@@ -65,25 +86,5 @@ export async function admitRun(tx: Tx, run: NewRun): Promise<{ run: RunRecord; c
     } as Tables['runs'])
     .returningAll()
     .executeTakeFirstOrThrow()
-  return { run: toRun(row), created: true }
-}
-
-/** Read here: the conversation may have been moved since the run was made. */
-async function readWorkDir(tx: Tx, id: ConversationId): Promise<string> {
-  const { work_dir } = await tx
-    .selectFrom('conversations')
-    .select('work_dir')
-    .where('id', '=', id)
-    .executeTakeFirstOrThrow()
-  return work_dir
-}
-
-async function findRow(tx: Tx, idempotencyKey: string | null) {
-  if (idempotencyKey === null) return undefined
-  return tx.selectFrom('runs').selectAll().where('idempotency_key', '=', idempotencyKey).executeTakeFirst()
-}
-
-export async function findByKey(tx: Tx, idempotencyKey: string | null): Promise<RunRecord | null> {
-  const row = await findRow(tx, idempotencyKey)
-  return row ? toRun(row) : null
+  return toRun(row)
 }

@@ -2,7 +2,7 @@
 import type { Kysely } from 'kysely'
 import type { CacheCause, CacheStats, CacheUse } from '../../contract/cache.ts'
 import type { Tables } from '../base/schema.ts'
-import type { Tx } from '../base/writer.ts'
+import type { Tx } from '../base/transaction.ts'
 
 /** Of turns that found what they should. */
 const NO_CAUSE = ''

@@ -6,12 +6,13 @@
 import { CompiledQuery, type Kysely } from 'kysely'
 import type { EventBody, EventType } from '../../contract/events.ts'
 import type { AttemptId, RunId } from '../../contract/ids.ts'
-import type { StoredEvent } from '../base/records.ts'
 import { redactEvent } from '../base/redaction.ts'
-import { toEvent } from '../base/rows.ts'
-import type { EventsTable, Tables } from '../base/schema.ts'
-import type { Tx } from '../base/writer.ts'
+import type { Tables } from '../base/schema.ts'
+import type { Tx } from '../base/transaction.ts'
 import { EventBatch } from './event-batch.ts'
+import type { StoredEvent } from './records.ts'
+import { toEvent } from './rows.ts'
+import type { EventsTable } from './schema.ts'
 
 /** Returns the number of the last event appended. */
 export function appendEvents(

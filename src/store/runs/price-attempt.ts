@@ -4,19 +4,18 @@
  */
 import type { Kysely } from 'kysely'
 import type { RunId } from '../../contract/ids.ts'
-import type { AttemptRecord } from '../base/records.ts'
-import { toAttempt } from '../base/rows.ts'
 import type { Tables } from '../base/schema.ts'
-import type { Tx } from '../base/writer.ts'
+import type { Tx } from '../base/transaction.ts'
+import type { AttemptRecord } from './attempt-records.ts'
+import { selectAttempts } from './attempts.ts'
+import { toAttempt } from './rows.ts'
 
 /** Attempts that have ended without a price. */
 export async function listUnpriced(db: Kysely<Tables>): Promise<AttemptRecord[]> {
-  const rows = await db
-    .selectFrom('attempts')
-    .selectAll()
-    .where('state', '=', 'ended')
-    .where('cost_usd', 'is', null)
-    .orderBy('id')
+  const rows = await selectAttempts(db)
+    .where('attempts.state', '=', 'ended')
+    .where('attempts.cost_usd', 'is', null)
+    .orderBy('attempts.id')
     .execute()
   return rows.map(toAttempt)
 }

@@ -5,17 +5,14 @@
  */
 import { createHash } from 'node:crypto'
 import type { Kysely } from 'kysely'
-import { RepriseError } from '../../contract/errors.ts'
 import type { EventBody, EventType } from '../../contract/events.ts'
 import type { AttemptId, RunId } from '../../contract/ids.ts'
-import type { ToolResult } from '../../contract/run.ts'
 import type { Redactor } from '../../core/redact/redactor.ts'
-import type { PendingRecord, QuestionRecord } from '../base/records.ts'
 import { redactAsk } from '../base/redaction.ts'
-import { toQuestion } from '../base/rows.ts'
 import type { Tables } from '../base/schema.ts'
-import type { Tx } from '../base/writer.ts'
-import { appendEvents } from './events.ts'
+import type { Tx } from '../base/transaction.ts'
+import type { PendingRecord, QuestionRecord } from './attempt-records.ts'
+import { toQuestion } from './rows.ts'
 
 /** As it may be shown. */
 export async function listPending(
@@ -47,118 +44,7 @@ export async function listQuestions(db: Kysely<Tables>, attemptId: AttemptId): P
   return rows.map(toQuestion)
 }
 
-/** Stores the answer, once. Delivering it is the caller's next step, and may be repeated. */
-export async function answerQuestion(
-  tx: Tx,
-  runId: RunId,
-  { toolUseId, askHash, ...given }: ToolResult,
-  by: 'person' | 'policy',
-  at: Date,
-): Promise<QuestionRecord> {
-  const rows = await tx
-    .selectFrom('questions')
-    .selectAll()
-    .where('run_id', '=', runId)
-    .where('tool_use_id', '=', toolUseId)
-    .orderBy('asked_at', 'desc')
-    .execute()
-  if (rows.length === 0) {
-    throw new RepriseError('question-unknown', `run ${runId} has asked nothing with the id ${toolUseId}`, {
-      hint: `GET /api/runs/${runId} lists what is pending.`,
-    })
-  }
-  // A hook and a prompt may both ask about one tool call, one after the other.
-  const standing = rows.filter((r) => r.answer === null && r.closed_at === null)
-  const row = askHash === undefined ? standing[0] : standing.find(({ ask }) => hashOf(ask) === askHash)
-  if (!row && standing.length > 0) {
-    throw new RepriseError('conflict', `what ${toolUseId} asks is not what was answered`, {
-      hint: `GET /api/runs/${runId} says what it asks now.`,
-    })
-  }
-  if (!row) {
-    const closed = rows[0]?.answer === null
-    throw closed
-      ? new RepriseError(
-          'run-settled',
-          `question ${toolUseId} no longer stands: the agent went on or has ended`,
-        )
-      : new RepriseError('question-answered', `question ${toolUseId} has been answered already`)
-  }
-  const question = toQuestion(row)
-  const answer = toItsWords(question.ask, given, tx.redactor)
-  checkFits(question.ask, answer)
-  await tx
-    .updateTable('questions')
-    .set({ answer: JSON.stringify(answer), answered_at: at.getTime() })
-    .where('attempt_id', '=', row.attempt_id)
-    .where('request_id', '=', row.request_id)
-    .execute()
-  await appendEvents(
-    tx,
-    runId,
-    row.attempt_id,
-    [
-      {
-        type: 'question-answer',
-        toolUseId,
-        decision: answer.decision ?? 'answer',
-        by,
-        ...(answer.message ? { reason: answer.message } : {}),
-      },
-    ],
-    at,
-  )
-  return { ...question, answer, answeredAt: at }
-}
-
-const hashOf = (ask: string) => createHash('sha256').update(ask).digest('hex')
-
-/** Whoever answers may have been shown a question or an option without the secrets in it. */
-function toItsWords(
-  ask: QuestionRecord['ask'],
-  answer: Omit<ToolResult, 'toolUseId'>,
-  redactor: Redactor,
-): Omit<ToolResult, 'toolUseId'> {
-  if (ask.type !== 'question-ask' || answer.answers === undefined) return answer
-  const own = new Map(
-    ask.questions
-      .flatMap(({ question, options }) => [question, ...options.map(({ label }) => label)])
-      .map((words) => [redactor.text(words), words]),
-  )
-  const answers = Object.entries(answer.answers).map(([question, said]) => [
-    own.get(question) ?? question,
-    own.get(said) ?? said,
-  ])
-  return { ...answer, answers: Object.fromEntries(answers) }
-}
-
-/** An answer is given once: one that says nothing to what was asked must not use it up. */
-function checkFits(ask: QuestionRecord['ask'], answer: Omit<ToolResult, 'toolUseId'>): void {
-  if (ask.type === 'permission-ask') {
-    if (answer.decision !== undefined) return
-    throw new RepriseError(
-      'bad-request',
-      `${ask.toolUseId} is a permission request: expected decision "allow" or "deny"`,
-    )
-  }
-  if (answer.decision === 'deny') return
-  const asked = ask.questions.map(({ question }) => question)
-  const given = Object.keys(answer.answers ?? {})
-  if (
-    given.length > 0 &&
-    given.every((text) => asked.includes(text)) &&
-    asked.every((text) => given.includes(text))
-  )
-    return
-  throw new RepriseError(
-    'bad-request',
-    `${ask.toolUseId} is a question: expected answers to each of its questions, by their text`,
-    {
-      hint: `Asked: ${asked.map((text) => JSON.stringify(text)).join(', ')}. Or decision "deny" to refuse to answer.`,
-      details: { asked },
-    },
-  )
-}
+export const hashOf = (ask: string) => createHash('sha256').update(ask).digest('hex')
 
 /** Questions come and go with the events that say so, in the same transaction. */
 export async function trackQuestions(
@@ -225,6 +111,7 @@ export async function closeQuestions(
       })
       .where('attempt_id', '=', attemptId)
       .where('request_id', '=', request_id)
+      .where('closed_at', 'is', null)
       .execute()
   }
 }

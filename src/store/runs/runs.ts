@@ -1,19 +1,15 @@
-/** Runs: listed by cursor, found for dispatch, settled. */
+/** Runs: listed by cursor, settled, cancelled, put off or made due. What may start now is in startable.ts. */
 import { type Kysely, sql } from 'kysely'
 import { RepriseError } from '../../contract/errors.ts'
-import type { EventBody } from '../../contract/events.ts'
 import type { Page } from '../../contract/http.ts'
 import { RunId, type SessionId } from '../../contract/ids.ts'
 import type { Outcome } from '../../contract/outcome.ts'
-import type { RunEnding, RunRecord } from '../base/records.ts'
-import { toRun } from '../base/rows.ts'
 import type { Tables } from '../base/schema.ts'
-import type { Tx } from '../base/writer.ts'
-import { endTurn } from '../conversations/end-turn.ts'
-import { followRun } from '../jobs/job-state.ts'
-import { enqueueNotifications } from '../notify/notifications.ts'
-import { addEscalation } from '../tiers/escalations.ts'
+import type { RunEffect, Tx } from '../base/transaction.ts'
 import { appendEvents } from './events.ts'
+import type { RunRecord } from './records.ts'
+import { PAUSED_MS, toRun } from './rows.ts'
+import { announceChange, announceDelay, CHANGE_COLUMNS } from './run-changes.ts'
 import { countSettled, readTotals } from './totals.ts'
 
 export async function getRun(db: Kysely<Tables>, id: RunId): Promise<RunRecord | null> {
@@ -62,93 +58,6 @@ export async function listQuarantined(db: Kysely<Tables>, since: Date, limit: nu
   return rows.map(toRun)
 }
 
-/** Where nothing more may start at present. */
-export interface Busy {
-  agents: readonly string[]
-  places: readonly string[]
-}
-
-/**
- * Queued runs that may start now, by priority, then oldest first: due, and the first of their lane with nobody of it running. A lane
- * stays in order even while its first run waits for a later time.
- */
-export async function listStartable(
-  db: Kysely<Tables>,
-  now: Date,
-  limit: number,
-  busy: Busy = { agents: [], places: [] },
-): Promise<RunRecord[]> {
-  let select = db
-    .selectFrom('runs as r')
-    .select('r.id')
-    .where('r.state', '=', sql.lit('queued'))
-    .where((eb) => eb.or([eb('r.not_before', 'is', null), eb('r.not_before', '<=', now.getTime())]))
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('runs as o')
-            .select('o.id')
-            .whereRef('o.lane', '=', 'r.lane')
-            .where('o.state', '<>', 'settled')
-            .where((eb) => eb.or([eb('o.state', '=', 'running'), eb('o.id', '<', eb.ref('r.id'))])),
-        ),
-      ),
-    )
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('runs as h')
-            .select('h.id')
-            .whereRef('h.place', '=', 'r.place')
-            .where('h.state', '=', sql.lit('queued'))
-            .where('h.holds_place', '=', sql.lit(1))
-            .where('h.attempt_count', '>', 0)
-            .whereRef('h.id', '<>', 'r.id'),
-        ),
-      ),
-    )
-    .orderBy('r.priority', 'desc')
-    .orderBy('r.id')
-    .limit(limit)
-  if (busy.agents.length > 0) select = select.where('r.agent', 'not in', busy.agents)
-  if (busy.places.length > 0) {
-    select = select.where((eb) => eb.or([eb('r.place', 'is', null), eb('r.place', 'not in', busy.places)]))
-  }
-  const ids = (await select.execute()).map(({ id }) => id)
-  if (ids.length === 0) return []
-  const rows = await db.selectFrom('runs').selectAll().where('id', 'in', ids).execute()
-  const byId = new Map(rows.map((row) => [row.id, toRun(row)]))
-  return ids.flatMap((id) => byId.get(id) ?? [])
-}
-
-/** The run that a queued one waits for because it comes first in their lane, if that run says why it has not begun. */
-export async function findWaitingAhead(
-  db: Kysely<Tables>,
-  id: RunId,
-): Promise<{ id: RunId; why: string } | null> {
-  const ahead = await db
-    .selectFrom('runs as r')
-    .innerJoin('runs as o', 'o.lane', 'r.lane')
-    .select(['o.id', 'o.state', 'o.message'])
-    .where('r.id', '=', id)
-    .where('o.state', '<>', 'settled')
-    .whereRef('o.id', '<', 'r.id')
-    .orderBy('o.id')
-    .executeTakeFirst()
-  return ahead?.state === 'queued' && ahead.message !== null ? { id: ahead.id, why: ahead.message } : null
-}
-
-/** When the next queued run becomes due that is not due yet. */
-export async function nextDueAt(db: Kysely<Tables>, now: Date): Promise<Date | null> {
-  const row = await db
-    .selectFrom('runs')
-    .select((eb) => eb.fn.min('not_before').as('at'))
-    .where('state', '=', 'queued')
-    .where('not_before', '>', now.getTime())
-    .executeTakeFirst()
-  return row?.at == null ? null : new Date(Number(row.at))
-}
-
 export async function countRuns(
   db: Kysely<Tables>,
 ): Promise<{ queued: number; running: number; settled: number }> {
@@ -159,17 +68,15 @@ export async function countRuns(
   return { queued, running, settled: sum(totals) - queued - running }
 }
 
-const NOTHING: RunEnding = { turn: null, notices: [] }
-
 /** Settles a run that has no attempt under way. False if it has one, or is settled already. */
 export async function settleQueued(
   tx: Tx,
   id: RunId,
   outcome: Outcome,
   at: Date,
-  { turn, tier, notices }: RunEnding = NOTHING,
+  effects: readonly RunEffect[] = [],
 ): Promise<boolean> {
-  const { numUpdatedRows } = await tx
+  const row = await tx
     .updateTable('runs')
     .set({
       state: 'settled',
@@ -181,15 +88,12 @@ export async function settleQueued(
     })
     .where('id', '=', id)
     .where('state', '=', 'queued')
+    .returning(CHANGE_COLUMNS)
     .executeTakeFirst()
-  if (numUpdatedRows === 0n) return false
+  if (!row) return false
   await countSettled(tx, id)
-  await followRun(tx, id, at)
-  const end: EventBody = { type: 'run-end', outcome }
-  await appendEvents(tx, id, null, [end], at)
-  if (turn) await endTurn(tx, turn, at)
-  if (tier) await addEscalation(tx, tier)
-  await enqueueNotifications(tx, notices, at)
+  await appendEvents(tx, id, null, [{ type: 'run-end', outcome }], at)
+  await announceChange(tx, row, at, effects)
   return true
 }
 
@@ -219,4 +123,32 @@ export async function postponeRun(tx: Tx, id: RunId, until: Date, why: string): 
     .where('id', '=', id)
     .where('state', '=', 'queued')
     .execute()
+}
+
+/** A run that waits for a time is due now. False if it does not wait. */
+export async function hastenRun(tx: Tx, id: RunId, at: Date): Promise<boolean> {
+  const before = await tx
+    .selectFrom('runs')
+    .select(['held_by', 'not_before'])
+    .where('id', '=', id)
+    .where('state', '=', 'queued')
+    .where('not_before', '>', at.getTime())
+    .executeTakeFirst()
+  if (!before) return false
+  const row = await tx
+    .updateTable('runs')
+    .set({ not_before: null, continued: 1 })
+    .where('id', '=', id)
+    .where('state', '=', 'queued')
+    .where('not_before', '=', before.not_before)
+    .returning(CHANGE_COLUMNS)
+    .executeTakeFirst()
+  if (!row) return false
+  if (before.held_by !== null) {
+    for (const listener of tx.listeners) await listener.hastened?.(tx, before.held_by, at)
+  }
+  const notBefore = Number(before.not_before)
+  if (before.held_by !== null || notBefore >= PAUSED_MS) await announceDelay(tx, id, at.getTime() - notBefore)
+  await announceChange(tx, row, at)
+  return true
 }

@@ -1,11 +1,12 @@
 import type { Kysely } from 'kysely'
 import { RepriseError } from '../../contract/errors.ts'
 import type { Page } from '../../contract/http.ts'
-import { type ConversationId, type RunId, SessionId } from '../../contract/ids.ts'
-import type { AttemptRecord, SessionRecord, SessionUpdate } from '../base/records.ts'
-import { toSession } from '../base/rows.ts'
+import { type RunId, SessionId } from '../../contract/ids.ts'
 import type { Tables } from '../base/schema.ts'
-import type { Tx } from '../base/writer.ts'
+import type { Tx } from '../base/transaction.ts'
+import type { AttemptRecord } from './attempt-records.ts'
+import { toSession } from './rows.ts'
+import type { SessionRecord, SessionUpdate } from './session-records.ts'
 
 export async function getSession(db: Kysely<Tables>, id: SessionId): Promise<SessionRecord | null> {
   const row = await db.selectFrom('sessions').selectAll().where('id', '=', id).executeTakeFirst()
@@ -47,7 +48,7 @@ export async function findLeaseHolder(db: Kysely<Tables>, id: SessionId): Promis
     .selectFrom('leases')
     .select('run_id')
     .where('session_id', '=', id)
-    .where('attempt_id', 'is not', null)
+    .where('process_id', 'is not', null)
     .executeTakeFirst()
   return row?.run_id ?? null
 }
@@ -74,15 +75,6 @@ export async function findAnsweredPrompt(
     .execute()
   const completed = rows.find((row) => row.outcome && JSON.parse(row.outcome).name === 'completed')
   return completed?.prompt_id ?? null
-}
-
-export async function findConversationOf(db: Kysely<Tables>, id: SessionId): Promise<ConversationId | null> {
-  const row = await db
-    .selectFrom('pins')
-    .select('conversation_id')
-    .where('session_id', '=', id)
-    .executeTakeFirst()
-  return row?.conversation_id ?? null
 }
 
 export async function updateSession(
@@ -116,4 +108,27 @@ export async function updateSession(
 /** It is not the session's fault that it could not be resumed. */
 export async function acquitSession(tx: Tx, id: SessionId): Promise<void> {
   await tx.updateTable('sessions').set({ poison: null }).where('id', '=', id).execute()
+}
+
+export async function insertSession(tx: Tx, session: SessionRecord): Promise<void> {
+  await tx
+    .insertInto('sessions')
+    .values({
+      id: session.id,
+      agent: session.agent,
+      agent_session_id: session.agentSessionId,
+      work_dir: session.workDir,
+      work_dir_id: session.workDirId,
+      runtime_id: session.runtimeId,
+      runtime: session.runtime && JSON.stringify(session.runtime),
+      epoch: session.epoch,
+      continues: session.continues,
+      compacted: 0,
+      turns: 0,
+      resumes: 0,
+      cost_usd: 0,
+      created_at: session.createdAt.getTime(),
+      last_used_at: session.lastUsedAt.getTime(),
+    } as Tables['sessions'])
+    .execute()
 }

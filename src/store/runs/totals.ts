@@ -4,8 +4,9 @@
  */
 import { type Kysely, sql } from 'kysely'
 import type { RunId } from '../../contract/ids.ts'
-import type { Tables, TotalsTable } from '../base/schema.ts'
-import type { Tx } from '../base/writer.ts'
+import type { Tables } from '../base/schema.ts'
+import type { Tx } from '../base/transaction.ts'
+import type { TotalsTable } from './totals-schema.ts'
 
 type Sums = Omit<TotalsTable, 'outcome' | 'fresh_reason'>
 

@@ -15,10 +15,12 @@ import {
   isRecent,
   sameScope,
 } from '../../core/policy/cooldown.ts'
-import type { ActionRecord, AttemptRecord } from '../base/records.ts'
-import { toAction } from '../base/rows.ts'
+import { lockKey } from '../base/key-lock.ts'
 import type { Tables } from '../base/schema.ts'
-import type { Tx } from '../base/writer.ts'
+import type { Tx } from '../base/transaction.ts'
+import type { AttemptRecord } from '../runs/attempt-records.ts'
+import type { ActionRecord } from './records.ts'
+import { toAction } from './rows.ts'
 
 export interface ActionClaim {
   attempt: Pick<AttemptRecord, 'id' | 'runId'>
@@ -50,6 +52,7 @@ export type ClaimAnswer =
 export async function claimActions(tx: Tx, claim: ActionClaim): Promise<ClaimAnswer> {
   const { actions, limits, at, line } = claim
   if (actions.length === 0) return { granted: true }
+  await lockKey(tx, 'actions')
   const taken = await listTaken(tx, limits, at)
   const answered = await listAnswered(tx, claim)
   const { rest: open } = pair(actions, answered)

@@ -2,13 +2,15 @@
 import { type Kysely, sql } from 'kysely'
 import type { EscalationReason, Recommendation } from '../../contract/escalation.ts'
 import type { RunId } from '../../contract/ids.ts'
-import type { EscalationRecord, RunRecord, TierEnding } from '../base/records.ts'
-import { toRun } from '../base/rows.ts'
-import type { EscalationsTable, Tables } from '../base/schema.ts'
-import type { Tx } from '../base/writer.ts'
-import { enqueueNotifications } from '../notify/notifications.ts'
+import { enqueueNotifications } from '../base/outbox.ts'
+import type { Tables } from '../base/schema.ts'
+import type { Tx } from '../base/transaction.ts'
 import { admitRun } from '../runs/admit-run.ts'
-import { extendDeadlineOf } from '../watches/cycle-deadlines.ts'
+import type { RunRecord } from '../runs/records.ts'
+import { toRun } from '../runs/rows.ts'
+import { announceDelay } from '../runs/run-changes.ts'
+import type { EscalationRecord, TierEnding } from './records.ts'
+import type { EscalationsTable } from './schema.ts'
 
 /** In the transaction that settles the run. Once: a run that settles is settled by one. */
 export async function addEscalation(tx: Tx, ending: TierEnding): Promise<void> {
@@ -81,7 +83,7 @@ export async function answerEscalation(
     .returningAll()
     .executeTakeFirst()
   if (!row) return null
-  await extendDeadlineOf(tx, runId, at.getTime() - waiting.decidedAt.getTime())
+  await announceDelay(tx, runId, at.getTime() - waiting.decidedAt.getTime())
   if (next) await admitRun(tx, next)
   await enqueueNotifications(tx, notices, at)
   return toEscalation(row)

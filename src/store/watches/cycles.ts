@@ -1,24 +1,15 @@
-/**
- * Cycles. queued → open → ended, each step once, guarded by state; or skipped from the start. At most one of a watch is
- * open, and at most one is queued for its schedule and one for events: what comes more is skipped or merged.
- */
-import { type Kysely, type Selectable, sql } from 'kysely'
 import { RepriseError } from '../../contract/errors.ts'
-import type { Page } from '../../contract/http.ts'
-import { CycleId, type RunId, type SessionId, type WatchId } from '../../contract/ids.ts'
-import { NO_USAGE, type Usage } from '../../contract/outcome.ts'
+import type { CycleId, WatchId } from '../../contract/ids.ts'
 import type { CycleOutcome, Trigger, WatchEvent } from '../../contract/watch.ts'
-import type { PlannedNotification } from '../../core/notify/plan.ts'
-import type { NewRun, RunSpend } from '../base/records.ts'
-import { findMade, noteMade, type RequestKey } from '../base/request-keys.ts'
-import { toSpend } from '../base/rows.ts'
-import type { Tables } from '../base/schema.ts'
-import type { CyclesTable } from '../base/watch-schema.ts'
-import type { Tx } from '../base/writer.ts'
-import { endFollowUpsOf } from '../follow-ups/follow-ups.ts'
-import { enqueueNotifications } from '../notify/notifications.ts'
+import { claimKey, type RequestKey } from '../base/request-keys.ts'
+import type { Tx } from '../base/transaction.ts'
 import { admitRun } from '../runs/admit-run.ts'
+import type { NewRun } from '../runs/records.ts'
+import { announcePlansEnded } from '../runs/run-changes.ts'
+import { getCycle, listUnfinished } from './cycle-queries.ts'
 import type { CycleRecord } from './records.ts'
+import { toCycle } from './rows.ts'
+import type { CyclesTable } from './schema.ts'
 
 export interface NewCycle {
   id: CycleId
@@ -33,18 +24,14 @@ export interface NewCycle {
 
 /** Asked for by somebody: with a key, once. */
 export async function addWantedCycle(tx: Tx, cycle: NewCycle, key: RequestKey | null): Promise<CycleRecord> {
-  const made = key && (await findMade(tx, key))
+  const made = key && (await claimKey(tx, 'plan', key, cycle.id))
   const known = made === null ? null : await getCycle(tx, made as CycleId)
   if (known) return known
-  if (key) await noteMade(tx, key, cycle.id)
   return addCycle(tx, cycle)
 }
 
 export async function addCycle(tx: Tx, cycle: NewCycle): Promise<CycleRecord> {
-  const before = await listUnfinished(tx, cycle.watchId)
-  const skipped = cycle.skip !== null && before.length > 0
-  const waits = before.some((c) => c.state === 'queued' && isScheduled(c))
-  const message = skipped ? cycle.skip : waits && isScheduled(cycle) ? 'another one is queued already' : null
+  // Changed first, so that two cycles of one watch are decided about one after the other.
   const watch = await tx
     .updateTable('watches')
     .set((eb) => ({ cycles: eb('cycles', '+', 1) }))
@@ -53,6 +40,10 @@ export async function addCycle(tx: Tx, cycle: NewCycle): Promise<CycleRecord> {
     .returning('cycles')
     .executeTakeFirst()
   if (!watch) throw new RepriseError('not-found', `there is no watch ${cycle.watchId} any more`)
+  const before = await listUnfinished(tx, cycle.watchId)
+  const skipped = cycle.skip !== null && before.length > 0
+  const waits = before.some((c) => c.state === 'queued' && isScheduled(c))
+  const message = skipped ? cycle.skip : waits && isScheduled(cycle) ? 'another one is queued already' : null
   const row = await tx
     .insertInto('cycles')
     .values({
@@ -139,96 +130,8 @@ export async function concludeCycle(
     outcome === 'cancelled'
       ? ({ state: 'cancelled', by: 'person', message } as const)
       : ({ state: 'missed', by: null, message } as const)
-  if (row.root_run_id) await endFollowUpsOf(tx, row.root_run_id, end, at)
+  if (row.root_run_id) await announcePlansEnded(tx, { rootRunId: row.root_run_id }, end, at)
   return toCycle(row)
-}
-
-export interface CycleEnd {
-  outcome: CycleOutcome
-  message: string | null
-  status: string | null
-  summary: string | null
-  notices: readonly PlannedNotification[]
-  /** The session in which a persistent memory goes on. */
-  keepSession: boolean
-}
-
-/**
- * Open → ended, also for one that is queued and will not be started. False: it is neither, or not over: a run of it is
- * open, something is planned, or somebody is asked. Whoever looked before may have looked too early.
- */
-export async function endCycle(tx: Tx, id: CycleId, end: CycleEnd, at: Date): Promise<boolean> {
-  const row = await tx
-    .updateTable('cycles')
-    .set((eb) => ({
-      state: 'ended' as const,
-      outcome: eb.fn.coalesce('outcome', eb.val(end.outcome)),
-      message: eb.fn.coalesce('message', eb.val(end.message)),
-      status: end.status,
-      summary: end.summary,
-      ended_at: at.getTime(),
-    }))
-    .where('id', '=', id)
-    .where('state', 'in', ['open', 'queued'])
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('runs as r')
-            .select('r.id')
-            .whereRef('r.cycle_id', '=', 'cycles.id')
-            .where('r.state', '<>', 'settled'),
-        ),
-      ),
-    )
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('follow_ups as f')
-            .select('f.id')
-            .whereRef('f.root_run_id', '=', 'cycles.root_run_id')
-            .where('f.state', '=', 'planned'),
-        ),
-      ),
-    )
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('runs as r')
-            .innerJoin('escalations as e', 'e.run_id', 'r.id')
-            .select('r.id')
-            .whereRef('r.cycle_id', '=', 'cycles.id')
-            .where('e.decision', '=', 'ask'),
-        ),
-      ),
-    )
-    .returningAll()
-    .executeTakeFirst()
-  if (!row) return false
-  if (end.keepSession && row.root_run_id) {
-    const root = await tx
-      .selectFrom('runs')
-      .select('session_id')
-      .where('id', '=', row.root_run_id)
-      .executeTakeFirst()
-    if (root?.session_id) await rememberSession(tx, row.watch_id, root.session_id, at)
-  }
-  await enqueueNotifications(tx, end.notices, at)
-  return true
-}
-
-/** In which session its memory is. */
-async function rememberSession(tx: Tx, id: WatchId, sessionId: SessionId, at: Date): Promise<void> {
-  const row = await tx.selectFrom('watches').select('session_id').where('id', '=', id).executeTakeFirst()
-  const same = row?.session_id === sessionId
-  await tx
-    .updateTable('watches')
-    .set((eb) => ({
-      session_id: sessionId,
-      session_cycles: same ? eb('session_cycles', '+', 1) : 1,
-      ...(same ? {} : { session_since: at.getTime() }),
-    }))
-    .where('id', '=', id)
-    .execute()
 }
 
 /** Of a watch that is removed: they are not begun. */
@@ -239,170 +142,4 @@ export async function dropQueued(tx: Tx, watchId: WatchId, at: Date): Promise<vo
     .where('watch_id', '=', watchId)
     .where('state', '=', 'queued')
     .execute()
-}
-
-export async function getCycle(db: Kysely<Tables>, id: CycleId): Promise<CycleRecord | null> {
-  const row = await db.selectFrom('cycles').selectAll().where('id', '=', id).executeTakeFirst()
-  return row ? toCycle(row) : null
-}
-
-/** Those that are not over, of one watch or of all. */
-export async function listUnfinished(db: Kysely<Tables>, watchId: WatchId | null): Promise<CycleRecord[]> {
-  const unfinished = db
-    .selectFrom('cycles')
-    .selectAll()
-    .where('state', 'in', sql`('queued', 'open')` as never)
-    .orderBy('id')
-  const rows = await (watchId === null ? unfinished : unfinished.where('watch_id', '=', watchId)).execute()
-  return rows.map(toCycle)
-}
-
-export interface CycleQuery {
-  limit: number
-  cursor?: string | undefined
-  watchId: WatchId
-  /** Only those that have begun, and ended. */
-  worked?: boolean
-}
-
-/** Newest first. */
-export async function listCycles(
-  db: Kysely<Tables>,
-  { limit, cursor, watchId, worked = false }: CycleQuery,
-): Promise<Page<CycleRecord>> {
-  let select = db
-    .selectFrom('cycles')
-    .selectAll()
-    .where('watch_id', '=', watchId)
-    .orderBy('id', 'desc')
-    .limit(limit + 1)
-  if (cursor !== undefined) {
-    if (!CycleId.is(cursor))
-      throw new RepriseError('bad-request', 'cursor: expected one that a list returned')
-    select = select.where('id', '<', cursor)
-  }
-  if (worked) select = select.where('state', '=', 'ended').where('root_run_id', 'is not', null)
-  const rows = await select.execute()
-  const items = rows.slice(0, limit).map(toCycle)
-  return { items, nextCursor: rows.length > limit ? (items.at(-1)?.id ?? null) : null }
-}
-
-export interface CycleTotals {
-  runs: number
-  open: number
-  tier: number | null
-  usage: Usage
-  costUsd: number | null
-  estimated: boolean
-}
-
-export const NO_TOTALS: CycleTotals = {
-  runs: 0,
-  open: 0,
-  tier: null,
-  usage: NO_USAGE,
-  costUsd: null,
-  estimated: false,
-}
-
-/** Of the runs that were created since then in cycles of a watch. */
-export async function listSpendOfWatch(
-  db: Kysely<Tables>,
-  id: WatchId,
-  since: Date,
-): Promise<Pick<RunSpend, 'usage' | 'costUsd'>[]> {
-  const rows = await db
-    .selectFrom('cycles')
-    .innerJoin('runs', 'runs.cycle_id', 'cycles.id')
-    .select([
-      'runs.input_tokens',
-      'runs.output_tokens',
-      'runs.cache_read_tokens',
-      'runs.cache_write_tokens',
-      'runs.cost_usd',
-    ])
-    .where('cycles.watch_id', '=', id)
-    .where((eb) => eb.or([eb('cycles.ended_at', 'is', null), eb('cycles.ended_at', '>=', since.getTime())]))
-    .where('runs.created_at', '>=', since.getTime())
-    .where('runs.attempt_count', '>', 0)
-    .execute()
-  return rows.map(toSpend)
-}
-
-/** What the runs of each cycle come to. */
-export async function readCycleTotals(
-  db: Kysely<Tables>,
-  ids: readonly CycleId[],
-): Promise<Map<CycleId, CycleTotals>> {
-  if (ids.length === 0) return new Map()
-  const rows = await db
-    .selectFrom('runs')
-    .select((eb) => [
-      'cycle_id',
-      eb.fn.countAll<number>().as('runs'),
-      eb.fn.sum<number>(eb.case().when('state', '<>', 'settled').then(1).else(0).end()).as('open'),
-      eb.fn.max('tier').as('tier'),
-      eb.fn.sum<number>('input_tokens').as('input'),
-      eb.fn.sum<number>('output_tokens').as('output'),
-      eb.fn.sum<number>('cache_read_tokens').as('read'),
-      eb.fn.sum<number>('cache_write_tokens').as('write'),
-      eb.fn.sum<number | null>('cost_usd').as('cost'),
-      eb.fn
-        .sum<number>(
-          eb
-            .case()
-            .when(eb.and([eb('cost_usd', 'is', null), eb('output_tokens', '>', 0)]))
-            .then(1)
-            .else(0)
-            .end(),
-        )
-        .as('unpriced'),
-      eb.fn.max('cost_estimated').as('estimated'),
-    ])
-    .where('cycle_id', 'in', ids)
-    .groupBy('cycle_id')
-    .execute()
-  return new Map(
-    rows.map((row) => [
-      row.cycle_id as CycleId,
-      {
-        runs: Number(row.runs),
-        open: Number(row.open),
-        tier: row.tier === null ? null : Number(row.tier),
-        usage: {
-          inputTokens: Number(row.input),
-          outputTokens: Number(row.output),
-          cacheReadTokens: Number(row.read),
-          cacheWriteTokens: Number(row.write),
-        },
-        costUsd: row.cost === null || Number(row.unpriced) > 0 ? null : Number(row.cost),
-        estimated: Number(row.estimated) === 1,
-      },
-    ]),
-  )
-}
-
-const date = (at: number | null) => (at === null ? null : new Date(Number(at)))
-
-function toCycle(row: Selectable<CyclesTable>): CycleRecord {
-  return {
-    id: row.id,
-    watchId: row.watch_id,
-    number: row.number,
-    state: row.state,
-    trigger: row.trigger,
-    reason: row.reason,
-    message: row.message,
-    events: JSON.parse(row.events) as WatchEvent[],
-    prompt: row.prompt,
-    outcome: row.outcome,
-    status: row.status,
-    summary: row.summary,
-    renewed: row.renewed,
-    rootRunId: row.root_run_id as RunId | null,
-    dueAt: new Date(Number(row.due_at)),
-    startedAt: date(row.started_at),
-    endedAt: date(row.ended_at),
-    deadlineAt: date(row.deadline_at),
-  }
 }

@@ -4,8 +4,10 @@
  */
 import type { CycleId, WatchId } from '../../contract/ids.ts'
 import type { WatchEvent } from '../../contract/watch.ts'
-import type { Tx } from '../base/writer.ts'
-import { addCycle, listUnfinished, type NewCycle } from './cycles.ts'
+import { lockKey } from '../base/key-lock.ts'
+import type { Tx } from '../base/transaction.ts'
+import { listUnfinished } from './cycle-queries.ts'
+import { addCycle, type NewCycle } from './cycles.ts'
 import type { CycleRecord } from './records.ts'
 
 export interface EventFacts {
@@ -31,6 +33,7 @@ export async function receiveEvents<D extends EventDecision>(
   decide: (facts: EventFacts) => D,
   at: Date,
 ): Promise<{ decision: D; cycle: CycleRecord | null }> {
+  await lockKey(tx, `watch ${watchId}`)
   await resolve(tx, watchId, resolved, at)
   const decision = decide(await readFacts(tx, watchId, firing, at))
   if (decision.kind === 'add') {
@@ -44,6 +47,7 @@ export async function receiveEvents<D extends EventDecision>(
       .updateTable('cycles')
       .set({ events: JSON.stringify(all) })
       .where('id', '=', decision.into.id)
+      .where('state', '=', 'queued')
       .execute()
     await note(tx, watchId, decision.into.id, decision.events, at)
     return { decision, cycle: { ...decision.into, events: all } }

@@ -1,23 +1,28 @@
 /** Watches: as configured, or as made by people. A removed one keeps its cycles; its name is free again. */
-import type { Kysely, Selectable } from 'kysely'
+import type { Kysely } from 'kysely'
 import { RepriseError } from '../../contract/errors.ts'
 import type { WatchId } from '../../contract/ids.ts'
 import type { WatchDefinition } from '../../contract/watch.ts'
 import type { Tables } from '../base/schema.ts'
-import type { WatchesTable } from '../base/watch-schema.ts'
-import type { Tx } from '../base/writer.ts'
+import type { Tx } from '../base/transaction.ts'
 import { addCycle, dropQueued, type NewCycle } from './cycles.ts'
 import type { CycleRecord, WatchRecord } from './records.ts'
+import { toRow, toWatch } from './rows.ts'
 
 export async function addWatch(tx: Tx, watch: WatchRecord): Promise<WatchRecord> {
-  const known = await findWatch(tx, watch.name)
-  if (known) {
+  const added = await tx
+    .insertInto('watches')
+    .values(toRow(watch))
+    .onConflict((oc) => oc.doNothing())
+    .returning('id')
+    .executeTakeFirst()
+  if (!added) {
+    const known = await findWatch(tx, watch.name)
     throw new RepriseError('conflict', `there is a watch named ${watch.name} already`, {
       hint: `Choose another name, or change it: reprise watch show ${watch.name}`,
-      details: { watchId: known.id },
+      details: { watchId: known?.id },
     })
   }
-  await tx.insertInto('watches').values(toRow(watch)).execute()
   return watch
 }
 
@@ -131,48 +136,4 @@ export async function fireWatch(
     .where('removed_at', 'is', null)
     .executeTakeFirst()
   return numUpdatedRows === 0n ? null : addCycle(tx, cycle)
-}
-
-function toRow(watch: WatchRecord): WatchesTable {
-  return {
-    id: watch.id,
-    name: watch.name,
-    source: watch.source,
-    definition: JSON.stringify(watch.definition),
-    state: watch.state,
-    due_at: watch.due?.at.getTime() ?? null,
-    next_at: watch.due?.fireAt.getTime() ?? null,
-    session_id: watch.memory?.sessionId ?? null,
-    session_since: watch.memory?.since.getTime() ?? null,
-    session_cycles: watch.memory?.cycles ?? 0,
-    cycles: watch.cycles,
-    created_at: watch.createdAt.getTime(),
-    updated_at: watch.updatedAt.getTime(),
-    removed_at: null,
-  }
-}
-
-function toWatch(row: Selectable<WatchesTable>): WatchRecord {
-  return {
-    id: row.id,
-    name: row.name,
-    source: row.source,
-    definition: JSON.parse(row.definition) as WatchDefinition,
-    state: row.state,
-    due:
-      row.due_at === null || row.next_at === null
-        ? null
-        : { at: new Date(Number(row.due_at)), fireAt: new Date(Number(row.next_at)) },
-    memory:
-      row.session_id === null || row.session_since === null
-        ? null
-        : {
-            sessionId: row.session_id,
-            since: new Date(Number(row.session_since)),
-            cycles: row.session_cycles,
-          },
-    cycles: row.cycles,
-    createdAt: new Date(Number(row.created_at)),
-    updatedAt: new Date(Number(row.updated_at)),
-  }
 }

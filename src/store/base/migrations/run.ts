@@ -26,6 +26,9 @@ import { budgets } from './0021-budgets.ts'
 import { places } from './0028-places.ts'
 import { givenPrompts } from './0032-given-prompts.ts'
 import { continued } from './0033-continued.ts'
+import { processes } from './0040-processes.ts'
+import { oneKeyTable } from './0041-one-key-table.ts'
+import { changes } from './0042-changes.ts'
 
 export interface Migration {
   number: number
@@ -56,6 +59,9 @@ export const MIGRATIONS: readonly Migration[] = [
   places,
   givenPrompts,
   continued,
+  processes,
+  oneKeyTable,
+  changes,
 ]
 
 interface MigrationsTable {

@@ -1,9 +1,10 @@
 /** Totals over all runs: what was done, what it cost, and what resuming saved. */
 import type { Kysely } from 'kysely'
-import type { Stats } from '../../contract/stats.ts'
-import type { Tables, TotalsTable } from '../base/schema.ts'
-import { readCacheStats } from './cache-totals.ts'
-import { readTotals } from './totals.ts'
+import type { Stats } from '../contract/stats.ts'
+import type { Tables } from './base/schema.ts'
+import { readCacheStats } from './runs/cache-totals.ts'
+import { readTotals } from './runs/totals.ts'
+import type { TotalsTable } from './runs/totals-schema.ts'
 
 export async function readStats(db: Kysely<Tables>): Promise<Stats> {
   const totals = await readTotals(db)

@@ -4,11 +4,11 @@
  * dies in the middle.
  */
 import { type RawBuilder, sql } from 'kysely'
-import type { FollowUpId, WatchId } from '../../contract/ids.ts'
-import { MAX_PAUSE_MS } from '../../core/obstacle/obstacle.ts'
-import type { ClockChange } from '../../core/steady-clock.ts'
-import { PAUSED_MS } from './rows.ts'
-import type { Tx } from './writer.ts'
+import type { FollowUpId, WatchId } from '../contract/ids.ts'
+import { MAX_PAUSE_MS } from '../core/obstacle/obstacle.ts'
+import type { ClockChange } from '../core/steady-clock.ts'
+import type { Tx } from './base/transaction.ts'
+import { PAUSED_MS } from './runs/rows.ts'
 
 export interface MoveTimes extends ClockChange {
   /** When those watches fire next that do not simply wait as long as before. */
@@ -78,6 +78,11 @@ async function followJump(tx: Tx, byMs: number): Promise<void> {
     .where('run_id', 'in', (eb) =>
       eb.selectFrom('runs').select('runs.id').where('runs.state', '<>', 'settled'),
     )
+    .execute()
+  await tx
+    .updateTable('processes')
+    .set({ started_at: plus('started_at', byMs) })
+    .where('state', '<>', 'gone')
     .execute()
   await tx
     .updateTable('follow_ups')

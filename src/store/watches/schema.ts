@@ -1,6 +1,5 @@
-/** The tables of watches, their cycles and follow-ups. */
-import type { FollowUpState } from '../../contract/follow-up.ts'
-import type { AttemptId, CycleId, FollowUpId, RunId, SessionId, WatchId } from '../../contract/ids.ts'
+/** The tables of watches, their cycles and the events sent to them. */
+import type { CycleId, RunId, SessionId, WatchId } from '../../contract/ids.ts'
 import type { CycleOutcome, Trigger } from '../../contract/watch.ts'
 
 export interface WatchesTable {
@@ -55,45 +54,10 @@ export interface WatchEventsTable {
   resolved_at: number | null
 }
 
-export interface FollowUpsTable {
-  id: FollowUpId
-  state: FollowUpState
-  prompt: string
-  /** Of the message with which it is given to an agent, so that it is taken once. */
-  message_id: string
-  reason: string | null
-  created_by: 'agent' | 'person'
-  run_id: RunId | null
-  root_run_id: RunId | null
-  session_id: SessionId | null
-  cycle_id: CycleId | null
-  tier: number | null
-  /** The call with which the agent asked for it. */
-  attempt_id: AttemptId | null
-  tool_use_id: string | null
-  cron: string | null
-  time_zone: string | null
-  recurring: number
-  /** Asked for "in a while", not for a time of the day. */
-  relative: number
-  due_at: number
-  expires_at: number | null
-  fired_count: number
-  fired_at: number | null
-  fired_run_id: RunId | null
-  /** It was given to a process that was kept waiting. */
-  fired_attempt_id: AttemptId | null
-  fired_message_id: string | null
-  cancelled_by: 'agent' | 'person' | null
-  message: string | null
-  created_at: number
-  ended_at: number | null
-}
-
-/** What a creating call made, by its Idempotency-Key. */
-export interface RequestKeysTable {
-  key: string
-  request_hash: string
-  /** The id of a cycle or a follow-up. */
-  made: string
+declare module '../base/schema.ts' {
+  interface Tables {
+    watches: WatchesTable
+    cycles: CyclesTable
+    watch_events: WatchEventsTable
+  }
 }

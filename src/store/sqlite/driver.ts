@@ -13,7 +13,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely'
-import { RepriseError } from '../../../contract/errors.ts'
+import { StorageUnavailable } from '../base/errors.ts'
 
 export function nodeSqliteDialect(database: DatabaseSync): Dialect {
   return {
@@ -70,18 +70,18 @@ class NodeSqliteDriver implements Driver {
   }
 }
 
-/** SQLite's result codes for a disk that is full, read-only or failing. */
-const DISK_TROUBLE: Readonly<Record<number, string>> = {
+/** SQLite's result codes for a disk that is full, read-only or failing, and a file that others keep locked. */
+const UNAVAILABLE: Readonly<Record<number, string>> = {
+  5: 'another program keeps the database locked',
   8: 'the database cannot be written (read-only)',
   10: 'the disk failed or a file-size limit was reached',
   13: 'the disk is full',
 }
 
-function asDiskTrouble(error: unknown): RepriseError | null {
-  const what = DISK_TROUBLE[((error as { errcode?: number }).errcode ?? 0) & 0xff]
+function asUnavailable(error: unknown): StorageUnavailable | null {
+  const what = UNAVAILABLE[((error as { errcode?: number }).errcode ?? 0) & 0xff]
   if (!what) return null
-  const hint = 'Make room, or make the home writable again. What agents print meanwhile may be lost.'
-  return new RepriseError('home-unusable', `cannot store: ${what}`, { hint, cause: error })
+  return new StorageUnavailable(what, error)
 }
 
 const MAX_STATEMENTS = 300
@@ -102,7 +102,7 @@ class NodeSqliteConnection implements DatabaseConnection {
       const { changes, lastInsertRowid } = statement.run(...values)
       return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) }
     } catch (error) {
-      throw asDiskTrouble(error) ?? error
+      throw asUnavailable(error) ?? error
     }
   }
 

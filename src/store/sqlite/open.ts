@@ -6,13 +6,13 @@
 import { chmodSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { Kysely } from 'kysely'
-import { RepriseError } from '../../../contract/errors.ts'
-import { createIdsAfter } from '../../../contract/ids.ts'
-import type { Redactor } from '../../../core/redact/redactor.ts'
-import { createStore, type Store } from '../../store.ts'
-import { migrate } from '../migrations/run.ts'
+import { RepriseError } from '../../contract/errors.ts'
+import { createIdsAfter, MachineId } from '../../contract/ids.ts'
+import { migrate } from '../base/migrations/run.ts'
+import type { Tables } from '../base/schema.ts'
 import { listNewestIds } from '../newest-ids.ts'
-import type { Tables } from '../schema.ts'
+import { createStore, type Store, type StoreOptions } from '../store.ts'
+import { createChangeTriggers } from './change-triggers.ts'
 import { nodeSqliteDialect } from './driver.ts'
 
 const COMMIT_WINDOW_MS = 15
@@ -28,10 +28,14 @@ export const PRAGMAS = `
   pragma secure_delete = on;
 `
 
+export interface OpenOptions extends Partial<Omit<StoreOptions, 'windowMs'>> {
+  commitWindowMs?: number
+}
+
 export async function openSqliteStore(
   path: string,
   now: Date,
-  { commitWindowMs = COMMIT_WINDOW_MS, redactor }: { commitWindowMs?: number; redactor?: Redactor } = {},
+  { commitWindowMs = COMMIT_WINDOW_MS, ...options }: OpenOptions = {},
 ): Promise<Store> {
   const opened: DatabaseSync[] = []
   const connect = () => {
@@ -50,7 +54,12 @@ export async function openSqliteStore(
     const writer = connect()
     await migrate(writer as unknown as Kysely<unknown>, now)
     for (const id of await listNewestIds(writer)) createIdsAfter(id)
-    const store = createStore({ writer, reader: connect() }, commitWindowMs, redactor)
+    for (const database of opened) createChangeTriggers(database)
+    const machineId = await claimMachineId(writer, now)
+    const store = createStore(
+      { writer, reader: connect() },
+      { windowMs: commitWindowMs, now: () => now, machineId, ...options },
+    )
     return { ...store, close: () => store.close().finally(disconnect) }
   } catch (cause) {
     disconnect()
@@ -64,4 +73,22 @@ export async function openSqliteStore(
       },
     )
   }
+}
+
+/**
+ * The id of the machine that holds the processes noted in this database. A file belongs to one home, and a home to one
+ * machine, so the id is kept in the file: whoever copies or moves a home takes it along, and finds what was left open.
+ */
+async function claimMachineId(db: Kysely<Tables>, now: Date): Promise<MachineId> {
+  await db
+    .insertInto('facts')
+    .values({ key: 'machine', value: MachineId.create(now) })
+    .onConflict((oc) => oc.doNothing())
+    .execute()
+  const { value } = await db
+    .selectFrom('facts')
+    .select('value')
+    .where('key', '=', 'machine')
+    .executeTakeFirstOrThrow()
+  return MachineId.schema.parse(value)
 }

@@ -1,10 +1,11 @@
 /** The greatest id of each kind. New ones must sort after them, also if the clock has been set back since. */
 import type { Kysely } from 'kysely'
-import type { Tables } from './schema.ts'
+import type { Tables } from './base/schema.ts'
 
 const TABLES = [
   'runs',
   'attempts',
+  'processes',
   'sessions',
   'conversations',
   'messages',

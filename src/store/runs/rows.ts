@@ -1,49 +1,26 @@
-/** Rows to records and back. The only place that knows both. */
+/** Rows of runs, attempts, sessions, events and questions to records. */
 import type { EventBody } from '../../contract/events.ts'
 import type { LeftOut } from '../../contract/left-out.ts'
 import type { Outcome, OutcomeName } from '../../contract/outcome.ts'
 import type { Carry, FreshReason } from '../../contract/run.ts'
-import type { Subject } from '../../core/notify/plan.ts'
+import { date, json, number } from '../base/columns.ts'
+import type { AttemptRecord, QuestionRecord } from './attempt-records.ts'
+import type { Keeper } from './process-records.ts'
+import type { RunRecord, RunRequest, RunSpend, RunState, StoredEvent } from './records.ts'
 import type {
-  ActionRecord,
-  AttemptRecord,
-  CheckpointRecord,
-  ConversationRecord,
-  JobOptions,
-  JobRecord,
-  MessageRecord,
-  NotificationRecord,
-  PinRecord,
-  QuestionRecord,
-  RunRecord,
-  RunRequest,
-  RunSpend,
-  RunState,
-  SessionRecord,
-  StoredEvent,
-} from './records.ts'
-import type {
-  ActionsTable,
   AttemptsTable,
-  CheckpointsTable,
-  ConversationsTable,
   EventsTable,
-  JobsTable,
-  MessagesTable,
-  NotificationsTable,
-  PinsTable,
+  ProcessesTable,
   QuestionsTable,
   RunsTable,
   SessionsTable,
 } from './schema.ts'
+import type { SessionRecord } from './session-records.ts'
 
 /** A paused run is one that does not start before the end of time. */
 export const PAUSED_MS = Date.UTC(9999, 0, 1)
-const isPaused = (notBefore: number | null) => notBefore !== null && Number(notBefore) >= PAUSED_MS
 
-const date = (ms: number | null) => (ms === null ? null : new Date(Number(ms)))
-const json = <T>(text: string | null): T | null => (text === null ? null : (JSON.parse(text) as T))
-const number = (value: number | null) => (value === null ? null : Number(value))
+export const isPaused = (notBefore: number | null) => notBefore !== null && Number(notBefore) >= PAUSED_MS
 
 export function toRun(row: RunsTable): RunRecord {
   const { sessionId: _, ...request } = JSON.parse(row.request) as RunRequest & { sessionId?: unknown }
@@ -125,7 +102,13 @@ function toState(row: RunsTable): RunState {
   }
 }
 
-export function toAttempt(row: AttemptsTable): AttemptRecord {
+/** What is read of an attempt's process along with it. */
+export type ProcessOfAttempt = Pick<ProcessesTable, 'pid' | 'start_ticks' | 'boot_id' | 'runtime'>
+
+export const toKeeper = (row: Pick<ProcessesTable, 'pid' | 'start_ticks' | 'boot_id'>): Keeper | null =>
+  row.pid === null ? null : { pid: row.pid, startTicks: row.start_ticks ?? '', bootId: row.boot_id ?? '' }
+
+export function toAttempt(row: AttemptsTable & ProcessOfAttempt): AttemptRecord {
   return {
     id: row.id,
     runId: row.run_id,
@@ -142,10 +125,9 @@ export function toAttempt(row: AttemptsTable): AttemptRecord {
     kind: row.kind,
     runtime: json(row.runtime),
     fence: Number(row.fence),
-    process:
-      row.pid === null
-        ? null
-        : { pid: row.pid, startTicks: row.start_ticks ?? '', bootId: row.boot_id ?? '' },
+    processId: row.process_id,
+    process: toKeeper(row),
+    spoolFrom: Number(row.spool_from),
     spoolOffset: Number(row.spool_offset),
     heldFrom: row.held_from === null ? null : Number(row.held_from),
     watched: { workedMs: Number(row.worked_ms), waitingMs: Number(row.waiting_ms) },
@@ -153,6 +135,7 @@ export function toAttempt(row: AttemptsTable): AttemptRecord {
     stopCause: row.stop_cause,
     exitCode: row.exit_code,
     outcome: json<Outcome>(row.outcome),
+    costFromUsd: row.cost_from_usd,
     costUsd: row.cost_usd,
     startedAt: new Date(Number(row.started_at)),
     endedAt: date(row.ended_at),
@@ -204,118 +187,6 @@ export function toQuestion(row: QuestionsTable): QuestionRecord {
     answer: json(row.answer),
     answeredAt: date(row.answered_at),
     closedAt: date(row.closed_at),
-  }
-}
-
-export function toConversation(row: ConversationsTable): ConversationRecord {
-  return {
-    id: row.id,
-    title: row.title,
-    agent: row.agent,
-    workDir: row.work_dir,
-    instructions: row.instructions,
-    historyScope: row.history_scope,
-    turnCount: row.turn_count,
-    revision: row.revision,
-    createdAt: new Date(Number(row.created_at)),
-    updatedAt: new Date(Number(row.updated_at)),
-  }
-}
-
-export function toMessage(row: MessagesTable): MessageRecord {
-  return {
-    id: row.id,
-    conversationId: row.conversation_id,
-    turn: row.turn,
-    role: row.role,
-    agent: row.agent,
-    blocks: JSON.parse(row.blocks),
-    state: row.state,
-    revision: row.revision,
-    runId: row.run_id,
-    origin: row.origin ?? 'reprise',
-    createdAt: new Date(Number(row.created_at)),
-    editedAt: date(row.edited_at),
-  }
-}
-
-export function toPin(row: PinsTable): PinRecord {
-  return {
-    conversationId: row.conversation_id,
-    agent: row.agent,
-    epoch: row.epoch,
-    sessionId: row.session_id,
-    sessionEpoch: row.session_epoch,
-    sinceTurn: row.since_turn,
-    seenTurn: row.seen_turn,
-  }
-}
-
-export function toJob(row: JobsTable): JobRecord {
-  return {
-    id: row.id,
-    runId: row.run_id,
-    state: row.state,
-    attention: row.attention,
-    options: JSON.parse(row.options) as JobOptions,
-    priority: row.priority,
-    maxBudgetUsd: row.max_budget_usd,
-    maxBudgetTokens: number(row.max_budget_tokens),
-    createdAt: new Date(Number(row.created_at)),
-    updatedAt: new Date(Number(row.updated_at)),
-  }
-}
-
-export function toCheckpoint(row: CheckpointsTable): CheckpointRecord {
-  return {
-    jobId: row.job_id,
-    number: row.number,
-    kind: row.kind,
-    ref: row.ref,
-    commit: row.commit_id,
-    tree: row.tree,
-    head: row.head,
-    attemptId: row.attempt_id,
-    createdAt: new Date(Number(row.created_at)),
-  }
-}
-
-export function toNotification(row: NotificationsTable): NotificationRecord {
-  return {
-    id: row.id,
-    event: row.event,
-    subject: { kind: row.subject_kind, id: row.subject_id } as Subject,
-    occurrence: row.occurrence,
-    target: JSON.parse(row.target),
-    payload: JSON.parse(row.payload),
-    state: toNotificationState(row),
-    tries: row.tries,
-    lastError: row.last_error,
-    createdAt: new Date(Number(row.created_at)),
-  }
-}
-
-function toNotificationState(row: NotificationsTable): NotificationRecord['state'] {
-  if (row.state === 'pending') return { at: 'pending', notBefore: new Date(Number(row.not_before)) }
-  const endedAt = new Date(Number(row.ended_at))
-  return row.state === 'delivered'
-    ? { at: 'delivered', deliveredAt: endedAt }
-    : { at: 'given-up', givenUpAt: endedAt }
-}
-
-export function toAction(row: ActionsTable): ActionRecord {
-  return {
-    id: row.id,
-    rule: row.rule,
-    service: row.service,
-    scope: row.scope,
-    command: row.command,
-    runId: row.run_id,
-    attemptId: row.attempt_id,
-    toolUseId: row.tool_use_id,
-    line: row.line,
-    at: new Date(Number(row.at)),
-    startedAt: date(row.started_at),
   }
 }
 

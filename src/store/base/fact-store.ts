@@ -1,0 +1,42 @@
+/** Small things worth remembering across restarts, and what a request that came with a key has made. */
+import type { Kysely } from 'kysely'
+import { findMade, type RequestKey } from './request-keys.ts'
+import type { Tables } from './schema.ts'
+import type { Write } from './transaction.ts'
+
+export interface FactStore {
+  getFact: (key: string) => Promise<string | null>
+  putFact: (key: string, value: string) => Promise<void>
+  /** Sets a fact that is set once. Returns the value it has: this one, or the one that was there first. */
+  claimFact: (key: string, value: string) => Promise<string>
+  /** The id of what a request with this key made; one with the same key and other wishes is refused. */
+  findMade: (key: RequestKey) => Promise<string | null>
+}
+
+export function createFactStore(reader: Kysely<Tables>, write: Write): FactStore {
+  return {
+    getFact: async (key) => {
+      const row = await reader.selectFrom('facts').select('value').where('key', '=', key).executeTakeFirst()
+      return row?.value ?? null
+    },
+    putFact: (key, value) =>
+      write(async (tx) => {
+        await tx
+          .insertInto('facts')
+          .values({ key, value })
+          .onConflict((oc) => oc.column('key').doUpdateSet({ value }))
+          .execute()
+      }),
+    claimFact: (key, value) =>
+      write(async (tx) => {
+        await tx
+          .insertInto('facts')
+          .values({ key, value })
+          .onConflict((oc) => oc.doNothing())
+          .execute()
+        const row = await tx.selectFrom('facts').select('value').where('key', '=', key).executeTakeFirst()
+        return row?.value ?? value
+      }),
+    findMade: (key) => findMade(reader, 'plan', key),
+  }
+}

@@ -1,0 +1,37 @@
+/** The tables of jobs. */
+import type { AttemptId, JobId, RunId } from '../../contract/ids.ts'
+import type { Attention, CheckpointKind, JobState } from '../../contract/job.ts'
+
+/** `state` and `attention` follow from the run, and change with it. */
+export interface JobsTable {
+  id: JobId
+  /** The run that works on it, or did last. */
+  run_id: RunId
+  state: JobState
+  attention: Attention | null
+  options: string
+  priority: number
+  max_budget_usd: number | null
+  max_budget_tokens: number | null
+  created_at: number
+  updated_at: number
+}
+
+export interface CheckpointsTable {
+  job_id: JobId
+  number: number
+  kind: CheckpointKind
+  ref: string
+  commit_id: string
+  tree: string
+  head: string | null
+  attempt_id: AttemptId | null
+  created_at: number
+}
+
+declare module '../base/schema.ts' {
+  interface Tables {
+    jobs: JobsTable
+    checkpoints: CheckpointsTable
+  }
+}

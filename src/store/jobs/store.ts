@@ -1,0 +1,56 @@
+/** The part of the store that is about jobs. */
+import type { Kysely } from 'kysely'
+import type { Page } from '../../contract/http.ts'
+import type { JobId, RunId } from '../../contract/ids.ts'
+import type { JobState, UpdateJob } from '../../contract/job.ts'
+import type { Tables } from '../base/schema.ts'
+import type { Write } from '../base/transaction.ts'
+import type { NewRun, RunRecord } from '../runs/records.ts'
+import * as checkpoints from './checkpoints.ts'
+import * as jobs from './jobs.ts'
+import type { CheckpointRecord, JobRecord, NewJob } from './records.ts'
+import { listRunsOfJobs } from './runs-of-jobs.ts'
+
+export interface JobStore {
+  admitJob: (input: { job: NewJob; run: NewRun }) => Promise<{ job: JobRecord; created: boolean }>
+  /** Gives the job another run. null: it is not in a state to go on from, or no longer where `after` left it. */
+  continueJob: (id: JobId, after: RunId, run: NewRun, at: Date) => Promise<JobRecord | null>
+  /** Gives up a paused job. False if it is not paused, or no longer where `after` left it. */
+  dismissJob: (id: JobId, after: RunId, run: NewRun, at: Date) => Promise<boolean>
+  /** With `goOn`, a job that is paused for its budget gets that run. */
+  updateJob: (
+    id: JobId,
+    change: UpdateJob,
+    goOn: { after: RunId; run: NewRun } | null,
+    at: Date,
+  ) => Promise<JobRecord | null>
+  getJob: (id: JobId) => Promise<JobRecord | null>
+  listJobs: (query: jobs.JobQuery) => Promise<Page<JobRecord>>
+  /** Long texts are cut: there may be many. */
+  listRunsOfJobs: (ids: readonly JobId[]) => Promise<RunRecord[]>
+  findJobByKey: (idempotencyKey: string, requestHash: string) => Promise<JobRecord | null>
+  countJobs: () => Promise<Partial<Record<JobState, number>>>
+  addCheckpoint: (checkpoint: CheckpointRecord) => Promise<void>
+  listCheckpoints: (id: JobId) => Promise<CheckpointRecord[]>
+  listJobsWithOldCheckpoints: (endedBefore: Date, limit: number) => Promise<JobRecord[]>
+  deleteCheckpoints: (id: JobId) => Promise<void>
+}
+
+export function createJobStore(reader: Kysely<Tables>, write: Write): JobStore {
+  return {
+    admitJob: (input) => write((tx) => jobs.admitJob(tx, input)),
+    continueJob: (id, after, run, at) => write((tx) => jobs.continueJob(tx, id, after, run, at)),
+    dismissJob: (id, after, run, at) => write((tx) => jobs.dismissJob(tx, id, after, run, at)),
+    updateJob: (id, change, goOn, at) => write((tx) => jobs.updateJob(tx, id, change, goOn, at)),
+    getJob: (id) => jobs.getJob(reader, id),
+    listJobs: (query) => jobs.listJobs(reader, query),
+    listRunsOfJobs: (ids) => listRunsOfJobs(reader, ids),
+    findJobByKey: (key, hash) => jobs.findJobByKey(reader, key, hash),
+    countJobs: () => jobs.countJobs(reader),
+    addCheckpoint: (checkpoint) => write((tx) => checkpoints.addCheckpoint(tx, checkpoint)),
+    listCheckpoints: (id) => checkpoints.listCheckpoints(reader, id),
+    listJobsWithOldCheckpoints: (before, limit) =>
+      checkpoints.listJobsWithOldCheckpoints(reader, before, limit),
+    deleteCheckpoints: (id) => write((tx) => checkpoints.deleteCheckpoints(tx, id)),
+  }
+}

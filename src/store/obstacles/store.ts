@@ -1,0 +1,48 @@
+/** The part of the store that is about limits and outages, and the runs that wait behind them. */
+import type { Kysely } from 'kysely'
+import type { RunId } from '../../contract/ids.ts'
+import type { Met, Obstacle, Pauses } from '../../core/obstacle/obstacle.ts'
+import type { Passage } from '../../core/obstacle/passage.ts'
+import type { Tables } from '../base/schema.ts'
+import type { Write } from '../base/transaction.ts'
+import * as held from './held-runs.ts'
+import * as obstacles from './obstacles.ts'
+
+export interface ObstacleStore {
+  meetObstacle: (
+    met: Met,
+    attempt: obstacles.Access & { id: string; runId: RunId; startedAt: Date },
+    pauses: Pauses,
+    at: Date,
+  ) => Promise<Obstacle>
+  /** Lets a queued run start, or makes it wait behind what is in its way. */
+  passObstacles: (
+    run: { id: RunId; createdAt: Date },
+    access: obstacles.Access,
+    limitMs: number,
+    now: Date,
+  ) => Promise<Passage>
+  /** Returns the runs that were let go. */
+  closeObstacles: (access: obstacles.Access, runId: RunId, calledAt: Date, now: Date) => Promise<RunId[]>
+  /** Releases runs that wait behind another account's obstacle, and forgets old ones. Returns the runs that were let go. */
+  tidyObstacles: (ownAccountOf: Parameters<typeof obstacles.tidyObstacles>[1], now: Date) => Promise<RunId[]>
+  listObstacles: (now: Date) => Promise<obstacles.OpenObstacle[]>
+  /** Leaves a queued run to a person; `hastenRun` makes it go on. */
+  pauseRun: (id: RunId, pause: held.Pause, at: Date) => Promise<boolean>
+  listPaused: () => Promise<RunId[]>
+}
+
+export function createObstacleStore(reader: Kysely<Tables>, write: Write): ObstacleStore {
+  return {
+    meetObstacle: (met, attempt, pauses, at) =>
+      write((tx) => obstacles.meetObstacle(tx, met, attempt, pauses, at)),
+    passObstacles: (run, access, limitMs, now) =>
+      write((tx) => obstacles.passObstacles(tx, run, access, limitMs, now)),
+    closeObstacles: (access, runId, calledAt, now) =>
+      write((tx) => obstacles.closeObstacles(tx, access, runId, calledAt, now)),
+    tidyObstacles: (ownAccountOf, now) => write((tx) => obstacles.tidyObstacles(tx, ownAccountOf, now)),
+    listObstacles: (now) => obstacles.listObstacles(reader, now),
+    pauseRun: (id, pause, at) => write((tx) => held.pauseRun(tx, id, pause, at)),
+    listPaused: () => held.listPaused(reader),
+  }
+}

@@ -1,0 +1,86 @@
+/** The part of the store that is about processes and their attempts. */
+import type { Kysely } from 'kysely'
+import type { EventBody } from '../../contract/events.ts'
+import type { AttemptId, MachineId, RunId } from '../../contract/ids.ts'
+import { NotNow } from '../base/errors.ts'
+import type { Tables } from '../base/schema.ts'
+import type { GroupWriter } from '../base/writer.ts'
+import type { AttemptEnding, AttemptRecord } from './attempt-records.ts'
+import * as attempts from './attempts.ts'
+import { endAttempt } from './end-attempt.ts'
+import type { EventBatch } from './event-batch.ts'
+import * as prices from './price-attempt.ts'
+import type { Keeper } from './process-records.ts'
+import type { OpenProcess } from './processes.ts'
+import * as processes from './processes.ts'
+import { type StartInput, startAttempt } from './start-attempt.ts'
+
+export interface AttemptStore {
+  /** null: it must not start. The run is not queued any more, its session is leased, or an effect refused it. */
+  startAttempt: (input: StartInput) => Promise<AttemptRecord | null>
+  markLaunched: (attempt: AttemptRecord, keeper: Keeper) => Promise<void>
+  /** What is waiting to be committed with others need not wait any longer. */
+  hurry: () => void
+  advanceAttempt: (
+    attempt: AttemptRecord,
+    events: EventBatch,
+    spoolOffset: number,
+    at: Date,
+    options?: { urgent?: boolean; heldFrom?: number | null },
+  ) => Promise<number>
+  /** How long it has worked and waited, in time that somebody watched. */
+  noteWatched: (
+    attempt: Pick<AttemptRecord, 'id' | 'fence'>,
+    watched: AttemptRecord['watched'],
+  ) => Promise<void>
+  /** Adds events that did not come from the agent's output. */
+  addEvents: (attempt: AttemptRecord, events: readonly EventBody[], at: Date) => Promise<void>
+  setStopCause: (attempt: AttemptRecord, cause: string, message: string, at: Date) => Promise<boolean>
+  endAttempt: (ending: AttemptEnding) => Promise<void>
+  /** Attempts that have ended without a price. */
+  listUnpriced: () => Promise<AttemptRecord[]>
+  /** Gives one of them its price; changes nothing if it has one. */
+  priceAttempt: (attempt: AttemptRecord, costUsd: number) => Promise<void>
+  /** What this machine left running when its daemon ended: recovery goes by these. */
+  listOpenProcesses: () => Promise<OpenProcess[]>
+  takeOver: (attempt: AttemptRecord, at: Date) => Promise<AttemptRecord>
+  listAttempts: (runId: RunId) => Promise<AttemptRecord[]>
+  /** null: it has not ended, or there is no such attempt. */
+  findAttemptEnd: (id: AttemptId) => Promise<Date | null>
+}
+
+/** What is streamed may wait a little for company; these may not: somebody acts on them. */
+const AWAITED: ReadonlySet<EventBody['type']> = new Set(['question-ask', 'permission-ask', 'tool-end'])
+const LARGE_BATCH = 500
+
+export function createAttemptStore(
+  reader: Kysely<Tables>,
+  group: GroupWriter,
+  machineId: MachineId | null,
+): AttemptStore {
+  const { write } = group
+  return {
+    startAttempt: (input) =>
+      write((tx) => startAttempt(tx, input, machineId)).catch((error: unknown) => {
+        if (error instanceof NotNow) return null
+        throw error
+      }),
+    markLaunched: (attempt, keeper) => write((tx) => processes.markLaunched(tx, attempt, keeper)),
+    hurry: () => group.hurry(),
+    advanceAttempt: (attempt, batch, offset, at, { urgent = false, heldFrom = null } = {}) =>
+      group.enqueue((tx) => attempts.advanceAttempt(tx, attempt, batch, offset, heldFrom, at), {
+        urgent: urgent || batch.size >= LARGE_BATCH || batch.actedOn.some((event) => AWAITED.has(event.type)),
+      }),
+    noteWatched: (attempt, watched) => write((tx) => attempts.noteWatched(tx, attempt, watched)),
+    addEvents: (attempt, events, at) => write((tx) => attempts.addEvents(tx, attempt, events, at)),
+    setStopCause: (attempt, cause, message, at) =>
+      write((tx) => attempts.setStopCause(tx, attempt, cause, message, at)),
+    endAttempt: (ending) => write((tx) => endAttempt(tx, ending)),
+    listUnpriced: () => prices.listUnpriced(reader),
+    priceAttempt: (attempt, costUsd) => write((tx) => prices.priceAttempt(tx, attempt, costUsd)),
+    listOpenProcesses: () => processes.listOpenProcesses(reader, machineId),
+    takeOver: (attempt, at) => write((tx) => processes.takeOver(tx, attempt, machineId, at)),
+    listAttempts: (runId) => attempts.listAttempts(reader, runId),
+    findAttemptEnd: (id) => attempts.findAttemptEnd(reader, id),
+  }
+}

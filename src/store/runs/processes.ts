@@ -1,0 +1,164 @@
+/**
+ * Processes: starting → running → gone. A process holds the lease on its session, and the lease's fence guards every write
+ * about the process and its attempts: a daemon that lost a process to another one cannot touch it any more. An attempt is
+ * one try at a run; it owns a range of its process's spool. Today a process serves one attempt and goes with it.
+ */
+import type { Kysely } from 'kysely'
+import type { AttemptId, MachineId } from '../../contract/ids.ts'
+import { date, json } from '../base/columns.ts'
+import { OwnershipLost } from '../base/errors.ts'
+import type { Tables } from '../base/schema.ts'
+import type { Tx } from '../base/transaction.ts'
+import type { AttemptRecord } from './attempt-records.ts'
+import { listAttemptsOf, readAttempt } from './attempts.ts'
+import type { Keeper, ProcessRecord } from './process-records.ts'
+import { toKeeper } from './rows.ts'
+import type { ProcessesTable } from './schema.ts'
+
+/** A process that is not known to be gone, and the attempt that it serves. */
+export interface OpenProcess {
+  process: ProcessRecord
+  attempt: AttemptRecord | null
+}
+
+/** Those that this machine holds, and those of which nobody noted who does. */
+export async function listOpenProcesses(
+  db: Kysely<Tables>,
+  machineId: MachineId | null,
+): Promise<OpenProcess[]> {
+  const rows = await db
+    .selectFrom('processes')
+    .selectAll()
+    .where('state', '<>', 'gone')
+    .where((eb) => eb.or([eb('machine_id', 'is', null), eb('machine_id', '=', machineId)]))
+    .orderBy('id')
+    .execute()
+  const attempts = await listAttemptsOf(
+    db,
+    rows.map(({ id }) => id),
+  )
+  return rows.map((row) => ({
+    process: toProcess(row),
+    attempt: attempts.find(({ processId, state }) => processId === row.id && state !== 'ended') ?? null,
+  }))
+}
+
+/** The keeper exists. */
+export async function markLaunched(
+  tx: Tx,
+  { id, processId, fence }: Pick<AttemptRecord, 'id' | 'processId' | 'fence'>,
+  keeper: Keeper,
+): Promise<void> {
+  const attempt = await tx
+    .updateTable('attempts')
+    .set({ state: 'running' })
+    .where('id', '=', id)
+    .where('fence', '=', fence)
+    .where('state', '<>', 'ended')
+    .executeTakeFirst()
+  const process = await tx
+    .updateTable('processes')
+    .set({ state: 'running', pid: keeper.pid, start_ticks: keeper.startTicks, boot_id: keeper.bootId })
+    .where('id', '=', processId)
+    .where('fence', '=', fence)
+    .where('state', '<>', 'gone')
+    .executeTakeFirst()
+  if (attempt.numUpdatedRows === 0n || process.numUpdatedRows === 0n) throw new OwnershipLost(`attempt ${id}`)
+}
+
+/** Makes the caller the owner: a new fence, which shuts out whoever held the old one. */
+export async function takeOver(
+  tx: Tx,
+  { id, processId, sessionId }: Pick<AttemptRecord, 'id' | 'processId' | 'sessionId'>,
+  machineId: MachineId | null,
+  at: Date,
+): Promise<AttemptRecord> {
+  const lease = await tx
+    .updateTable('leases')
+    .set((eb) => ({ fence: eb('fence', '+', 1), acquired_at: at.getTime() }))
+    .where('session_id', '=', sessionId)
+    .where('process_id', '=', processId)
+    .returning('fence')
+    .executeTakeFirst()
+  if (!lease) throw new OwnershipLost(`attempt ${id}`)
+  const process = await tx
+    .updateTable('processes')
+    .set({ fence: lease.fence, machine_id: machineId })
+    .where('id', '=', processId)
+    .where('state', '<>', 'gone')
+    .executeTakeFirst()
+  const attempt = await tx
+    .updateTable('attempts')
+    .set({ fence: lease.fence })
+    .where('id', '=', id)
+    .where('state', '<>', 'ended')
+    .executeTakeFirst()
+  if (process.numUpdatedRows === 0n || attempt.numUpdatedRows === 0n) throw new OwnershipLost(`attempt ${id}`)
+  return readAttempt(tx, id)
+}
+
+/** It is gone, and its session is free. */
+export async function endProcess(
+  tx: Tx,
+  { processId, sessionId, fence }: Pick<AttemptRecord, 'processId' | 'sessionId' | 'fence'>,
+  at: Date,
+): Promise<void> {
+  await tx
+    .updateTable('processes')
+    .set({ state: 'gone', ended_at: at.getTime() })
+    .where('id', '=', processId)
+    .where('fence', '=', fence)
+    .execute()
+  await tx
+    .updateTable('leases')
+    .set({ process_id: null, run_id: null })
+    .where('session_id', '=', sessionId)
+    .where('process_id', '=', processId)
+    .where('fence', '=', fence)
+    .execute()
+}
+
+export interface NewProcess
+  extends Pick<ProcessRecord, 'id' | 'machineId' | 'sessionId' | 'agent' | 'runtime'> {
+  /** The first attempt that it serves. */
+  attemptId: AttemptId
+  fence: number
+  startedAt: Date
+}
+
+export async function insertProcess(tx: Tx, process: NewProcess): Promise<void> {
+  await tx
+    .insertInto('processes')
+    .values({
+      id: process.id,
+      machine_id: process.machineId,
+      session_id: process.sessionId,
+      agent: process.agent,
+      runtime: process.runtime && JSON.stringify(process.runtime),
+      spool: process.attemptId,
+      fence: process.fence,
+      pid: null,
+      start_ticks: null,
+      boot_id: null,
+      state: 'starting',
+      started_at: process.startedAt.getTime(),
+      ended_at: null,
+    })
+    .execute()
+}
+
+function toProcess(row: ProcessesTable): ProcessRecord {
+  return {
+    id: row.id,
+    machineId: row.machine_id,
+    sessionId: row.session_id,
+    agent: row.agent,
+    runtime: json(row.runtime),
+    spool: row.spool,
+    fence: Number(row.fence),
+    keeper: toKeeper(row),
+    state: row.state,
+    startedAt: new Date(Number(row.started_at)),
+    endedAt: date(row.ended_at),
+  }
+}

@@ -1,0 +1,135 @@
+import type { EventBody } from '../../contract/events.ts'
+import { type MachineId, ProcessId } from '../../contract/ids.ts'
+import type { Place } from '../../core/resume/place.ts'
+import { NotNow } from '../base/errors.ts'
+import type { Tables } from '../base/schema.ts'
+import type { RunEffect, Tx } from '../base/transaction.ts'
+import type { AttemptRecord, NewAttempt } from './attempt-records.ts'
+import { readAttempt } from './attempts.ts'
+import { appendEvents } from './events.ts'
+import { insertProcess } from './processes.ts'
+import type { Sent } from './records.ts'
+import { announceChange, CHANGE_COLUMNS } from './run-changes.ts'
+import type { SessionRecord } from './session-records.ts'
+import { insertSession } from './sessions.ts'
+
+export interface StartInput {
+  attempt: NewAttempt
+  /** Where a resumed session goes on: its directory may have another name by now. */
+  place?: Place
+  /** Made with the attempt if it is a fresh one. */
+  newSession: SessionRecord | null
+  /** How long the text is, and how long it would be with the whole history. */
+  sent?: Sent
+  events: (number: number) => readonly EventBody[]
+  /** One that throws `NotNow` keeps the attempt from starting. */
+  effects?: readonly RunEffect[]
+}
+
+/** The planned attempt. Throws `NotNow` if it must not start: the run is no longer queued, or its session is leased. */
+export async function startAttempt(
+  tx: Tx,
+  { attempt, newSession, place, sent, events, effects = [] }: StartInput,
+  machineId: MachineId | null,
+): Promise<AttemptRecord> {
+  const at = attempt.startedAt.getTime()
+  const processId = ProcessId.create(attempt.startedAt)
+  const run = await tx
+    .updateTable('runs')
+    .set((eb) => ({
+      state: 'running',
+      not_before: null,
+      wait_ms: null,
+      held_by: null,
+      continued: 0,
+      message: null,
+      lane: eb.fn.coalesce('conversation_id', eb.val(attempt.sessionId)),
+      prompt_chars: sent?.promptChars ?? null,
+      transcript_chars: sent?.transcriptChars ?? null,
+      left_out: sent?.leftOut ? JSON.stringify(sent.leftOut) : null,
+      session_id: attempt.sessionId,
+      resumed: attempt.resumed ? 1 : 0,
+      fresh_reason: attempt.freshReason,
+      carry: attempt.carry,
+      attempt_count: eb('attempt_count', '+', 1),
+      resume_count: eb('resume_count', '+', attempt.resumed ? 1 : 0),
+      started_at: eb.fn.coalesce('started_at', eb.val(at)),
+    }))
+    .where('id', '=', attempt.runId)
+    .where('state', '=', 'queued')
+    .returning(['attempt_count', 'agent', ...CHANGE_COLUMNS])
+    .executeTakeFirst()
+  if (!run) throw new NotNow(`run ${attempt.runId} is not queued any more`)
+  await announceChange(tx, run, attempt.startedAt, effects)
+  if (newSession) await insertSession(tx, newSession)
+  else
+    await tx
+      .updateTable('sessions')
+      .set((eb) => ({
+        resumes: eb('resumes', '+', 1),
+        last_used_at: at,
+        ...(place ? { work_dir: place.workDir, work_dir_id: place.workDirId } : {}),
+      }))
+      .where('id', '=', attempt.sessionId)
+      .execute()
+  // Taken only while nobody holds it: otherwise the statement changes nothing and returns nothing.
+  const lease = await tx
+    .insertInto('leases')
+    .values({
+      session_id: attempt.sessionId,
+      process_id: processId,
+      run_id: attempt.runId,
+      fence: 1,
+      acquired_at: at,
+    })
+    .onConflict((oc) =>
+      oc
+        .column('session_id')
+        .doUpdateSet((eb) => ({
+          process_id: processId,
+          run_id: attempt.runId,
+          fence: eb('leases.fence', '+', 1),
+          acquired_at: at,
+        }))
+        .where('leases.process_id', 'is', null),
+    )
+    .returning('fence')
+    .executeTakeFirst()
+  if (!lease) throw new NotNow(`session ${attempt.sessionId} is leased`)
+  await insertProcess(tx, {
+    id: processId,
+    machineId,
+    sessionId: attempt.sessionId,
+    agent: run.agent,
+    runtime: attempt.runtime ?? null,
+    attemptId: attempt.id,
+    fence: lease.fence,
+    startedAt: attempt.startedAt,
+  })
+  await tx
+    .insertInto('attempts')
+    .values({
+      id: attempt.id,
+      run_id: attempt.runId,
+      number: run.attempt_count,
+      state: 'planned',
+      session_id: attempt.sessionId,
+      agent_session_id: attempt.agentSessionId,
+      resumed: attempt.resumed ? 1 : 0,
+      fresh_reason: attempt.freshReason,
+      carry: attempt.carry,
+      prompt_id: attempt.promptId,
+      epoch: attempt.epoch ?? null,
+      told: attempt.told ?? null,
+      kind: attempt.kind ?? 'turn',
+      process_id: processId,
+      fence: lease.fence,
+      spool_from: 0,
+      spool_offset: 0,
+      cost_from_usd: 0,
+      started_at: at,
+    } as Tables['attempts'])
+    .execute()
+  await appendEvents(tx, attempt.runId, attempt.id, events(run.attempt_count), attempt.startedAt)
+  return readAttempt(tx, attempt.id)
+}

@@ -1,0 +1,93 @@
+/** Which queued runs may start, and when the next one may. */
+import { type Kysely, sql } from 'kysely'
+import type { RunId } from '../../contract/ids.ts'
+import type { Tables } from '../base/schema.ts'
+import type { RunRecord } from './records.ts'
+import { toRun } from './rows.ts'
+
+/** Where nothing more may start at present. */
+export interface Busy {
+  agents: readonly string[]
+  places: readonly string[]
+}
+
+/**
+ * Queued runs that may start now, by priority, then oldest first: due, and the first of their lane with nobody of it running. A lane
+ * stays in order even while its first run waits for a later time.
+ */
+export async function listStartable(
+  db: Kysely<Tables>,
+  now: Date,
+  limit: number,
+  busy: Busy = { agents: [], places: [] },
+): Promise<RunRecord[]> {
+  let select = db
+    .selectFrom('runs as r')
+    .select('r.id')
+    .where('r.state', '=', sql.lit('queued'))
+    .where((eb) => eb.or([eb('r.not_before', 'is', null), eb('r.not_before', '<=', now.getTime())]))
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('runs as o')
+            .select('o.id')
+            .whereRef('o.lane', '=', 'r.lane')
+            .where('o.state', '<>', 'settled')
+            .where((eb) => eb.or([eb('o.state', '=', 'running'), eb('o.id', '<', eb.ref('r.id'))])),
+        ),
+      ),
+    )
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('runs as h')
+            .select('h.id')
+            .whereRef('h.place', '=', 'r.place')
+            .where('h.state', '=', sql.lit('queued'))
+            .where('h.holds_place', '=', sql.lit(1))
+            .where('h.attempt_count', '>', 0)
+            .whereRef('h.id', '<>', 'r.id'),
+        ),
+      ),
+    )
+    .orderBy('r.priority', 'desc')
+    .orderBy('r.id')
+    .limit(limit)
+  if (busy.agents.length > 0) select = select.where('r.agent', 'not in', busy.agents)
+  if (busy.places.length > 0) {
+    select = select.where((eb) => eb.or([eb('r.place', 'is', null), eb('r.place', 'not in', busy.places)]))
+  }
+  const ids = (await select.execute()).map(({ id }) => id)
+  if (ids.length === 0) return []
+  const rows = await db.selectFrom('runs').selectAll().where('id', 'in', ids).execute()
+  const byId = new Map(rows.map((row) => [row.id, toRun(row)]))
+  return ids.flatMap((id) => byId.get(id) ?? [])
+}
+
+/** The run that a queued one waits for because it comes first in their lane, if that run says why it has not begun. */
+export async function findWaitingAhead(
+  db: Kysely<Tables>,
+  id: RunId,
+): Promise<{ id: RunId; why: string } | null> {
+  const ahead = await db
+    .selectFrom('runs as r')
+    .innerJoin('runs as o', 'o.lane', 'r.lane')
+    .select(['o.id', 'o.state', 'o.message'])
+    .where('r.id', '=', id)
+    .where('o.state', '<>', 'settled')
+    .whereRef('o.id', '<', 'r.id')
+    .orderBy('o.id')
+    .executeTakeFirst()
+  return ahead?.state === 'queued' && ahead.message !== null ? { id: ahead.id, why: ahead.message } : null
+}
+
+/** When the next queued run becomes due that is not due yet. */
+export async function nextDueAt(db: Kysely<Tables>, now: Date): Promise<Date | null> {
+  const row = await db
+    .selectFrom('runs')
+    .select((eb) => eb.fn.min('not_before').as('at'))
+    .where('state', '=', 'queued')
+    .where('not_before', '>', now.getTime())
+    .executeTakeFirst()
+  return row?.at == null ? null : new Date(Number(row.at))
+}

@@ -1,0 +1,94 @@
+/** The part of the store that is about runs, their events and questions, and the sessions they use. */
+import type { Kysely } from 'kysely'
+import type { EventType } from '../../contract/events.ts'
+import type { Page } from '../../contract/http.ts'
+import type { AttemptId, JobId, RunId, SessionId } from '../../contract/ids.ts'
+import type { Outcome } from '../../contract/outcome.ts'
+import type { ToolResult } from '../../contract/run.ts'
+import type { Redactor } from '../../core/redact/redactor.ts'
+import type { Tables } from '../base/schema.ts'
+import type { RunEffect, Write } from '../base/transaction.ts'
+import { admitRun } from './admit-run.ts'
+import { answerQuestion } from './answer-question.ts'
+import type { PendingRecord, QuestionRecord } from './attempt-records.ts'
+import * as events from './events.ts'
+import * as questions from './questions.ts'
+import type { NewRun, RunRecord, SpendOfRun, StoredEvent } from './records.ts'
+import * as runs from './runs.ts'
+import type { SessionRecord } from './session-records.ts'
+import * as sessions from './sessions.ts'
+import { listSpendOf } from './spend.ts'
+import * as startable from './startable.ts'
+
+export interface RunStore {
+  admitRun: (run: NewRun) => Promise<{ run: RunRecord; created: boolean }>
+  getRun: (id: RunId) => Promise<RunRecord | null>
+  listRuns: (query: runs.RunQuery) => Promise<Page<RunRecord>>
+  /** Runs that are held because the daemon died of them, newest first. */
+  listQuarantined: (since: Date, limit: number) => Promise<RunRecord[]>
+  listStartable: (now: Date, limit: number, busy?: startable.Busy) => Promise<RunRecord[]>
+  nextDueAt: (now: Date) => Promise<Date | null>
+  /** The run that a queued one waits for in its lane, if that one waits itself and says why. */
+  findWaitingAhead: (id: RunId) => Promise<{ id: RunId; why: string } | null>
+  countRuns: () => Promise<{ queued: number; running: number; settled: number }>
+  settleQueued: (id: RunId, outcome: Outcome, at: Date, effects?: readonly RunEffect[]) => Promise<boolean>
+  markCancelRequested: (id: RunId, at: Date) => Promise<boolean>
+  postponeRun: (id: RunId, until: Date, why: string) => Promise<void>
+  /** A run that waits for a time is due now. False if it does not wait. */
+  hastenRun: (id: RunId, at: Date) => Promise<boolean>
+  /** Of the runs of a job, or of one run, and of all that descend from them by follow-ups. */
+  listSpendOf: (id: JobId | RunId) => Promise<SpendOfRun[]>
+
+  listEvents: (runId: RunId, query?: events.EventQuery) => Promise<StoredEvent[]>
+  countEvents: (runId: RunId, type: EventType) => Promise<number>
+
+  /** As it may be shown. */
+  listPending: (runId: RunId) => Promise<PendingRecord[]>
+  /** All that the attempt asked, in order, as it asked. */
+  listQuestions: (attemptId: AttemptId) => Promise<QuestionRecord[]>
+  answerQuestion: (
+    runId: RunId,
+    answer: ToolResult,
+    by: 'person' | 'policy',
+    at: Date,
+  ) => Promise<QuestionRecord>
+
+  getSession: (id: SessionId) => Promise<SessionRecord | null>
+  findSession: (agentSessionId: string) => Promise<SessionRecord | null>
+  listSessions: (query: { limit: number; cursor?: string | undefined }) => Promise<Page<SessionRecord>>
+  findLeaseHolder: (id: SessionId) => Promise<RunId | null>
+  /** The prompt of the newest attempt that completed in the session under this id of the agent's. */
+  findAnsweredPrompt: (session: Pick<SessionRecord, 'id' | 'agentSessionId'>) => Promise<string | null>
+}
+
+export function createRunStore(reader: Kysely<Tables>, write: Write, redactor: Redactor): RunStore {
+  return {
+    admitRun: (run) => write((tx) => admitRun(tx, run)),
+    getRun: (id) => runs.getRun(reader, id),
+    listRuns: (query) => runs.listRuns(reader, query),
+    listQuarantined: (since, limit) => runs.listQuarantined(reader, since, limit),
+    listStartable: (now, limit, busy) => startable.listStartable(reader, now, limit, busy),
+    nextDueAt: (now) => startable.nextDueAt(reader, now),
+    findWaitingAhead: (id) => startable.findWaitingAhead(reader, id),
+    countRuns: () => runs.countRuns(reader),
+    settleQueued: (id, outcome, at, effects) =>
+      write((tx) => runs.settleQueued(tx, id, outcome, at, effects)),
+    markCancelRequested: (id, at) => write((tx) => runs.markCancelRequested(tx, id, at)),
+    postponeRun: (id, until, why) => write((tx) => runs.postponeRun(tx, id, until, why)),
+    hastenRun: (id, at) => write((tx) => runs.hastenRun(tx, id, at)),
+    listSpendOf: (id) => listSpendOf(reader, id),
+
+    listEvents: (runId, query) => events.listEvents(reader, runId, query),
+    countEvents: (runId, type) => events.countEvents(reader, runId, type),
+
+    listPending: (runId) => questions.listPending(reader, runId, redactor),
+    listQuestions: (attemptId) => questions.listQuestions(reader, attemptId),
+    answerQuestion: (runId, answer, by, at) => write((tx) => answerQuestion(tx, runId, answer, by, at)),
+
+    getSession: (id) => sessions.getSession(reader, id),
+    findSession: (id) => sessions.findSession(reader, id),
+    listSessions: (query) => sessions.listSessions(reader, query),
+    findLeaseHolder: (id) => sessions.findLeaseHolder(reader, id),
+    findAnsweredPrompt: (session) => sessions.findAnsweredPrompt(reader, session),
+  }
+}

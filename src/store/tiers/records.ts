@@ -1,0 +1,32 @@
+/** What follows from runs at a tier, and what was done to services. */
+import type { Escalation } from '../../contract/escalation.ts'
+import type { ActionId, AttemptId, RunId } from '../../contract/ids.ts'
+import type { PlannedNotification } from '../../core/notify/plan.ts'
+import type { Action } from '../../core/policy/cooldown.ts'
+import type { NewRun } from '../runs/records.ts'
+
+export type EscalationRecord = Omit<Escalation, 'decidedAt' | 'expiresAt' | 'askHash'> & {
+  decidedAt: Date
+  expiresAt: Date | null
+}
+
+export interface TierEnding {
+  escalation: EscalationRecord
+  /** The run of the next tier. */
+  next: NewRun | null
+  /** Who is to be told. */
+  notices: readonly PlannedNotification[]
+}
+
+export interface ActionRecord extends Action {
+  id: ActionId
+  runId: RunId
+  attemptId: AttemptId
+  toolUseId: string | null
+  /** Who noted it: the boundary of the tool, from the text; or the guard, when it started unseen. */
+  line: 'tool' | 'guard'
+  /** From when it counts. */
+  at: Date
+  /** When the guard saw it start. */
+  startedAt: Date | null
+}

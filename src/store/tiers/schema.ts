@@ -1,0 +1,43 @@
+/** The tables of escalations and of actions with a cooldown. */
+import type { ActionId, AttemptId, RunId } from '../../contract/ids.ts'
+
+/** What followed from a settled run at a tier. `ask` becomes one of the others, once. */
+export interface EscalationsTable {
+  run_id: RunId
+  tier: number
+  decision: 'escalate' | 'ask' | 'stop'
+  reason: string
+  message: string
+  to_tier: number | null
+  next_run_id: RunId | null
+  recommendation: string
+  decided_by: 'rules' | 'person' | 'timeout'
+  decided_at: number
+  /** Until when a person may answer. */
+  expires_at: number | null
+}
+
+/** What was done to services; see actions.ts. */
+export interface ActionsTable {
+  id: ActionId
+  rule: string
+  service: string
+  scope: string | null
+  run_id: RunId
+  attempt_id: AttemptId
+  tool_use_id: string | null
+  /** The question of the guard by which it started. */
+  guard_id: string | null
+  command: string
+  line: 'tool' | 'guard'
+  /** From when it counts: when it was claimed, then when it really started. */
+  at: number
+  started_at: number | null
+}
+
+declare module '../base/schema.ts' {
+  interface Tables {
+    escalations: EscalationsTable
+    actions: ActionsTable
+  }
+}
