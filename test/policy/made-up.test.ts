@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { announceSeed } from '../core/random.ts'
+import { endGroup } from '../support/end-group.ts'
 import { ask } from './corpus.ts'
 import { makeText } from './made-up.ts'
 
@@ -22,13 +23,17 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }))
 function marks(text: string): boolean {
   const cwd = join(dir, 'cwd')
   mkdirSync(cwd, { recursive: true })
-  spawnSync('/bin/bash', ['-c', text], {
+  // The types of spawnSync do not know `detached`, which it understands: a process group of its own.
+  const options = {
     cwd,
     env: { PATH: join(dir, 'bin') },
     input: '',
     timeout: 2000,
-    killSignal: 'SIGKILL',
-  })
+    killSignal: 'SIGKILL' as const,
+    detached: true,
+  }
+  const { pid } = spawnSync('/bin/bash', ['-c', text], options)
+  endGroup(pid)
   const marked = existsSync(join(dir, 'marked'))
   rmSync(join(dir, 'marked'), { force: true })
   return marked

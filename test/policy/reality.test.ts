@@ -17,6 +17,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { extractCommands } from '../../src/core/policy/walk.ts'
+import { endGroup } from '../support/end-group.ts'
 
 let root: string
 let bash: string
@@ -45,12 +46,16 @@ afterAll(() => rmSync(root, { recursive: true, force: true }))
 
 function reallyStarted(text: string): string[] {
   writeFileSync(join(root, 'calls'), '')
-  spawnSync(bash, ['--norc', '--noprofile', '-c', text], {
+  // The types of spawnSync do not know `detached`, which it understands: a process group of its own.
+  const options = {
     cwd: join(root, 'work'),
     env: { PATH: join(root, 'bin'), HOME: join(root, 'work') },
     timeout: 10_000,
-    stdio: 'ignore',
-  })
+    stdio: 'ignore' as const,
+    detached: true,
+  }
+  const { pid } = spawnSync(bash, ['--norc', '--noprofile', '-c', text], options)
+  endGroup(pid)
   return readFileSync(join(root, 'calls'), 'utf8')
     .split('\x1e')
     .filter(Boolean)
