@@ -1,6 +1,6 @@
 /**
- * The folder of one attempt, `spool/<attempt id>/`: everything the keeper and a daemon say to each other. See
- * keeper.sh for what is in it. The daemon that prepares it, the one that reads it and the one that recovers it may be
+ * The folder of one attempt, `spool/<attempt id>/`, through which the keeper and the daemon communicate. keeper.sh
+ * lists the files in it. The daemon that prepares the folder, the one that reads it and the one that recovers it may be
  * three different processes.
  */
 import { randomUUID } from 'node:crypto'
@@ -20,7 +20,7 @@ import { mkdir, open, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 export interface StdinMessage {
-  /** Delivered once per attempt, however often it is given. */
+  /** A message with the same id is delivered only once per attempt. */
   id: string
   line: string
 }
@@ -38,7 +38,9 @@ export function attemptDir(spool: string, attemptId: string): AttemptDir {
 
 const SEED = 'seed.json'
 
-/** What the reader of the output must know to rebuild the state of the agent's protocol; written before the agent starts. */
+/**
+ * What the reader of the output needs to rebuild the state of the agent's protocol. Written before the agent starts.
+ */
 type ProtocolSeed = Readonly<Record<string, unknown>>
 
 export function readSeed(dir: AttemptDir): ProtocolSeed {
@@ -46,13 +48,13 @@ export function readSeed(dir: AttemptDir): ProtocolSeed {
   return text === '' ? {} : (JSON.parse(text) as ProtocolSeed)
 }
 
-/** Makes the folder with the first messages in it. Must come before the keeper is started. */
+/** Makes the folder with the first messages in it. Must be called before the keeper is started. */
 export function prepare(
   dir: AttemptDir,
   messages: readonly StdinMessage[],
   seed: ProtocolSeed | null = null,
 ): void {
-  // Synchronous: a dozen small calls, each of which would take longer to hand over than to make.
+  // Synchronous: for a dozen small calls, asynchronous I/O would cost more than the calls themselves.
   for (const folder of ['', 'q', 'sent']) mkdirSync(join(dir.path, folder), { recursive: true, mode: 0o700 })
   closeSync(openSync(dir.out, 'a', 0o600))
   if (seed !== null) writeFileSync(join(dir.path, SEED), JSON.stringify(seed), { mode: 0o600 })
@@ -61,7 +63,7 @@ export function prepare(
   }
 }
 
-/** Resolves when the message is on its way: the feeder will deliver it even if this process dies now. */
+/** Resolves when the message is queued: the feeder will deliver it even if this process dies now. */
 export async function deliver(dir: AttemptDir, message: StdinMessage): Promise<void> {
   enqueue(dir, message)
   poke(dir)
@@ -69,24 +71,27 @@ export async function deliver(dir: AttemptDir, message: StdinMessage): Promise<v
 
 const CLOSE = 'stdin.close'
 
-/** Ends the agent's stdin once everything before has been fed to it. */
+/** Closes the agent's stdin after all messages queued so far have been written to it. */
 export async function closeInput(dir: AttemptDir): Promise<void> {
   writeQueued(dir, CLOSE, '')
   poke(dir)
 }
 
-/** That its stdin is no longer fed is as it should be: we closed it, or the agent reads no more, or has ended. */
+/**
+ * Whether it is expected that no process feeds the agent's stdin: we closed it, the agent stopped reading, or it has
+ * ended.
+ */
 export async function isInputOver(dir: AttemptDir): Promise<boolean> {
   const marks = names(dir, '')
   if (marks.includes('ended') || marks.includes('unread')) return true
   return names(dir, 'q').includes(CLOSE) || names(dir, 'sent').includes(CLOSE)
 }
 
-/** Wakes the feeder. Harmless at any time; needed after a daemon died between writing a message and waking it. */
+/** Wakes the feeder. Safe at any time; needed if a daemon died between writing a message and waking the feeder. */
 export function poke(dir: AttemptDir): void {
   let fifo: number
   try {
-    // Read-write, so that opening neither blocks nor fails while nobody reads.
+    // Read-write, so that opening the FIFO neither blocks nor fails while it has no reader.
     fifo = openSync(join(dir.path, 'poke'), constants.O_RDWR | constants.O_NONBLOCK)
   } catch {
     return
@@ -94,17 +99,17 @@ export function poke(dir: AttemptDir): void {
   try {
     writeSync(fifo, '\n')
   } catch (error) {
-    // Full: the feeder is busy, and will look again when it is not.
+    // The FIFO is full: the feeder is busy and will check the queue again afterwards.
     if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error
   } finally {
     closeSync(fifo)
   }
 }
 
-/** Synchronous, as all here that an agent waits for: small calls, each of which would take longer to hand over than to make. */
+/** Synchronous, because an agent waits for it, and asynchronous I/O would cost more than these small calls. */
 function enqueue(dir: AttemptDir, message: StdinMessage): void {
   const same = toldApartBy(queuedName(0, message))
-  // In this order: what is being moved is seen in at least one of them.
+  // In this order: a message that the feeder is moving is seen in at least one of the folders.
   const known = [...names(dir, 'q'), ...names(dir, 'sent')]
   if (known.some((name) => toldApartBy(name) === same)) return
   const numbers = known.map((name) => Number.parseInt(name, 10)).filter(Number.isInteger)
@@ -114,13 +119,16 @@ function enqueue(dir: AttemptDir, message: StdinMessage): void {
 const DIGITS = 6
 const SHORT_CHARS = 2000
 
-/** In the order of their names messages are fed. */
+/** The feeder delivers messages in the order of their file names. */
 function queuedName(number: number, { id, line }: StdinMessage): string {
   const kind = line.length < SHORT_CHARS && !line.includes('\n') ? '.short' : ''
   return `${String(number).padStart(DIGITS, '0')}-${id.replace(/[^\w-]/g, '_')}${kind}`
 }
 
-/** Not by their length: a text with the time in it may have grown since it was given first. */
+/**
+ * Identifies a message by its id. The suffix for short messages is ignored: a text that contains the time may have
+ * grown since it was first queued.
+ */
 const toldApartBy = (name: string) => name.slice(DIGITS).replace(/\.short$/, '')
 
 function writeQueued(dir: AttemptDir, name: string, text: string): void {
@@ -139,11 +147,11 @@ function names(dir: AttemptDir, folder: string): string[] {
 
 export interface ExitRecord {
   code: number
-  /** Its stdin was no longer fed, and nobody had closed it: what it took for answers may have been none. */
+  /** The feeder died before stdin was closed, so the agent may have taken the end of its stdin for an answer. */
   starved: boolean
 }
 
-/** Synchronous: it is looked for at every hint, and mostly not there. */
+/** Synchronous: it is called on every change hint, and the file mostly does not exist yet. */
 export function readExit(dir: AttemptDir): ExitRecord | null {
   const path = join(dir.path, 'exit')
   if (!existsSync(path)) return null
@@ -168,14 +176,14 @@ async function readPid(dir: AttemptDir, name: string): Promise<number | null> {
   return /^\d+\n$/.test(text) ? Number(text) : null
 }
 
-/** How many bytes the agent has printed. */
+/** The number of bytes that the agent has printed. */
 export const sizeOf = (dir: AttemptDir): Promise<number> =>
   stat(dir.out).then(
     ({ size }) => size,
     () => 0,
   )
 
-/** When the attempt last wrote something: output, or how it ended. */
+/** When the attempt last wrote its output or its exit record. */
 export async function lastWriteOf(dir: AttemptDir): Promise<Date | null> {
   const times = await Promise.all(
     [dir.out, join(dir.path, 'exit')].map((path) =>
@@ -189,7 +197,7 @@ export async function lastWriteOf(dir: AttemptDir): Promise<Date | null> {
   return last > 0 ? new Date(last) : null
 }
 
-/** True if the agent was never started and now never will be; false if its keeper came first. */
+/** Makes sure that the agent is never started. Returns false if its keeper has already started it. */
 export async function revoke(dir: AttemptDir): Promise<boolean> {
   await mkdir(dir.path, { recursive: true, mode: 0o700 })
   return writeFile(join(dir.path, 'started'), '', { flag: 'wx' }).then(

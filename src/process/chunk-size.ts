@@ -1,4 +1,4 @@
-/** How much to read of a growing file at a time: much where there is much, little otherwise. */
+/** The size of the next read of a growing file: it doubles while reads come back full, and is reset otherwise. */
 const MIN_CHUNK = 64 * 1024
 const MAX_CHUNK = 1024 * 1024
 

@@ -1,7 +1,8 @@
 /**
- * Runs a line of the user's configuration in a shell: in a process group of its own, for a limited time, with a text on
- * its stdin. When it is over, by itself or by us, so is everything it started. Unlike an agent it is tied to this
- * process; what it leaves running when this process is killed is ended before it is run again under the same id.
+ * Runs a command line from the user's configuration in a shell: in its own process group, with a time limit, and with a
+ * text on its stdin. When the command ends or is ended, everything it started is ended too. Unlike an agent, a command
+ * belongs to this process; if this process is killed, the leftovers are ended before the command is run again under the
+ * same id.
  */
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
@@ -10,7 +11,7 @@ import { endStrays } from './ladder.ts'
 import { identify, MARKER, signal } from './proc.ts'
 
 export interface CommandInput {
-  /** Marks its processes. */
+  /** Marks the processes of the command. */
   id: string
   command: string
   env: Readonly<Record<string, string>>
@@ -27,7 +28,7 @@ export type CommandEnd = (
   | { kind: 'aborted' }
   | { kind: 'not-started'; why: string }
 ) & {
-  /** The last of what it wrote, stdout and stderr together. */
+  /** The end of the combined stdout and stderr. */
   output: string
 }
 
@@ -56,7 +57,7 @@ async function follow(child: Child, { id, stdin, timeoutMs, abort }: CommandInpu
   const { pid } = child
   const leader = pid === undefined ? null : identify(pid)
   const readOutput = keepTail([child.stdout, child.stderr])
-  // It may end without having read all of it.
+  // The command may end without having read all of its stdin.
   child.stdin.on('error', () => {})
   child.stdin.end(stdin)
 
@@ -71,13 +72,14 @@ async function follow(child: Child, { id, stdin, timeoutMs, abort }: CommandInpu
   abort.addEventListener('abort', onAbort)
   try {
     const { code, by } = await exitOf(child).finally(() => {
-      // What comes after its end is no cause of it.
+      // A timeout or an abort after the exit did not cause it.
       clearTimeout(timer)
       abort.removeEventListener('abort', onAbort)
     })
     killGroup(pid)
     await endStrays(id, leader, KILL_MS)
-    // What it wrote last may still be on its way. Not for ever: the pipe may be held by someone we cannot see.
+    // The last output may not have arrived yet. The wait is limited, because a process that we cannot see may hold the
+    // pipe.
     await Promise.race([closed, delay(KILL_MS, undefined, { ref: false })])
     const output = readOutput()
     if (killedFor) return { kind: killedFor, output }
@@ -87,7 +89,7 @@ async function follow(child: Child, { id, stdin, timeoutMs, abort }: CommandInpu
   }
 }
 
-/** Detached, it leads a group of its own number. */
+/** The shell was started detached, so its pid is also the id of its process group. */
 function killGroup(pid: number | undefined): void {
   if (pid !== undefined) signal(-pid, 'SIGKILL')
 }
@@ -99,7 +101,7 @@ function exitOf(child: Child): Promise<{ code: number | null; by: NodeJS.Signals
   })
 }
 
-/** Reads everything, so that nobody waits for us, and keeps the end of it. */
+/** Reads all output, so that the command never blocks on a full pipe, and keeps only the end. */
 function keepTail(streams: readonly Readable[]): () => string {
   let tail = Buffer.alloc(0)
   for (const stream of streams) {

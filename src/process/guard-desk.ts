@@ -1,8 +1,8 @@
 /**
- * Answers the guards of one attempt (guard.sh). What they ask lies in files: it waits for the next desk when this one is
- * closed, or dies. A guard that is killed meanwhile is noticed, and what it left is removed.
+ * Answers the questions of one attempt's guards (guard.sh). The questions are files: when this desk is closed or dies,
+ * they wait for the next one. When a guard is killed, its files are removed.
  *
- * A change notice is only a hint to look sooner; looking happens every `POLL_MS` anyway.
+ * Change notifications are only hints; the folder is also polled every `POLL_MS`.
  */
 import { type FSWatcher, readdirSync } from 'node:fs'
 import {
@@ -19,18 +19,21 @@ import {
 import { watchQuietly } from './watch.ts'
 
 const POLL_MS = 1000
-/** So many looks a guard has for opening the file for its reply once it has made it. */
+/** After so many polls, a reply file without a question is taken to be left by a guard that died. */
 const PATIENCE = 30
 
 export interface GuardDeskInput {
-  /** As given to installGuards. */
+  /** The same `dir` that was given to installGuards. */
   dir: string
   /**
-   * Called once for each request, several at a time. A failure denies. The signal says that nobody waits for the answer
-   * any more: the guard is gone, or the desk closed.
+   * Called once for each request; several calls may run at a time. If it fails, the request is denied. The signal is
+   * aborted when the answer is no longer needed: the guard has ended, or the desk was closed.
    */
   decide: (request: GuardRequest, signal: AbortSignal) => Promise<GuardAnswer>
-  /** The guard has the answer. Without this the program was not started, whatever was decided. Must not throw. */
+  /**
+   * Called when the guard has received the answer. Without this the program was not started, whatever was decided. Must
+   * not throw.
+   */
   onDelivered?: (request: GuardRequest, answer: GuardAnswer) => void
 }
 
@@ -40,7 +43,7 @@ export class GuardDesk {
   readonly #watcher: FSWatcher | null
   readonly #timer: NodeJS.Timeout
   readonly #undecided = new Map<string, AbortController>()
-  /** Replies that nobody has asked for, and how often they were seen. */
+  /** Reply files without a question, and how many polls have seen them. */
   #lonely: ReadonlyMap<string, number> = new Map()
 
   constructor(input: GuardDeskInput) {
@@ -54,7 +57,7 @@ export class GuardDesk {
     this.#lookAround()
   }
 
-  /** Who waits goes on waiting, for the next desk. */
+  /** Guards that are waiting continue to wait for the next desk. */
   close(): void {
     this.#watcher?.close()
     clearInterval(this.#timer)
@@ -80,7 +83,7 @@ export class GuardDesk {
     if (!isWaiting(this.#asked, id)) this.#forget(id)
     else if (read.kind === 'request') void this.#serve(read.request)
     else if (read.kind === 'unreadable') {
-      reply(this.#asked, id, deny('what was asked cannot be read'))
+      reply(this.#asked, id, deny('the request cannot be read'))
       this.#forget(id)
     }
   }
@@ -99,7 +102,7 @@ export class GuardDesk {
     try {
       return await this.#input.decide(request, signal)
     } catch (error) {
-      return deny(`it could not be decided (${error instanceof Error ? error.message : String(error)})`)
+      return deny(`Reprise could not decide (${error instanceof Error ? error.message : String(error)})`)
     }
   }
 
@@ -108,7 +111,7 @@ export class GuardDesk {
     removeRequest(this.#asked, id)
   }
 
-  /** A guard that is killed before it has asked leaves the file for its reply. */
+  /** A guard that is killed before it has asked leaves its reply file behind. */
   #dropLonely(names: readonly string[]): void {
     const lonely = new Map<string, number>()
     for (const name of names) {

@@ -1,4 +1,7 @@
-/** The two files of one question of a guard, as guard.sh describes them. Nothing here waits, whatever lies there. */
+/**
+ * Reads and writes the two files of a guard's question; guard.sh describes them. Nothing here blocks, whatever the
+ * files contain.
+ */
 import { isUtf8 } from 'node:buffer'
 import { closeSync, constants, fstatSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -6,20 +9,20 @@ import { join, resolve } from 'node:path'
 export interface GuardRequest {
   id: string
   program: string
-  /** What it would run. */
+  /** The program that the guard would run. */
   realPath: string
   args: string[]
-  /** Some argument is no UTF-8: what could not be read in it is replaced by U+FFFD. */
+  /** An argument is not valid UTF-8; invalid bytes have been replaced by U+FFFD. */
   garbled: boolean
-  /** With links resolved. */
+  /** With symlinks resolved. */
   cwd: string
-  /** As the guard sees itself: of the process that becomes the program. */
+  /** The guard's own pid, which is also that of the program if it is allowed. */
   pid: number
 }
 
 export interface GuardAnswer {
   decision: 'allow' | 'deny'
-  /** Shown to the agent if it is denied. */
+  /** Shown to the agent when the program is denied. */
   reason: string
 }
 
@@ -30,14 +33,14 @@ const ID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
 
 export const isRequestName = (name: string) => ID.test(name)
 
-/** The request a reply belongs to, if this is the name of one. */
+/** The id of the request that a reply file belongs to; null if the name is not that of a reply file. */
 export const requestOfReply = (name: string): string | null =>
   name.endsWith(REPLY) && isRequestName(name.slice(0, -REPLY.length)) ? name.slice(0, -REPLY.length) : null
 
-/** More than the kernel lets through to a program. */
+/** More than the kernel's limit for the arguments of a program. */
 const MAX_BYTES = 8 << 20
 
-/** `incomplete`: the guard is still writing, or died while it did. */
+/** `incomplete`: the guard is still writing the file, or died while writing it. */
 export type Read =
   | { kind: 'request'; request: GuardRequest }
   | { kind: 'incomplete' }
@@ -71,7 +74,7 @@ function parseRequest(id: string, bytes: Buffer): Read {
   const [cwd = '', program = '', realPath = '', pid, count] = fields.slice(0, HEADER).map(String)
   const args = fields.slice(HEADER)
   if (count === undefined || args.length < Number(count)) return { kind: 'incomplete' }
-  // A working directory that is gone is empty here.
+  // `cwd` is empty if the working directory has been deleted.
   if (args.length !== Number(count) || !cwd.startsWith('/')) return { kind: 'unreadable' }
   const directory = cwd.replace(/\n$/, '')
   return {
@@ -88,17 +91,17 @@ function parseRequest(id: string, bytes: Buffer): Read {
   }
 }
 
-/** Whether the guard still waits for its reply. One that has it, or was killed, does not. */
+/** Whether the guard is still waiting for its reply: it has neither received one nor been killed. */
 export const isWaiting = (asked: string, id: string): boolean => writeReply(asked, id, '')
 
-/** False if the guard is gone: then it has started nothing, and will not. */
+/** Returns false if the guard has ended: it has not started the program and will not. */
 export const reply = (asked: string, id: string, answer: GuardAnswer): boolean =>
   writeReply(asked, id, answer.decision === 'allow' ? 'allow\n' : `deny ${escapeReason(answer.reason)}\n`)
 
 function writeReply(asked: string, id: string, line: string): boolean {
   let fifo: number
   try {
-    // Fails where nobody has it open for reading.
+    // Fails if no process has the FIFO open for reading.
     fifo = openSync(
       join(asked, `${id}${REPLY}`),
       constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW,
@@ -122,15 +125,15 @@ export function removeRequest(asked: string, id: string): void {
     try {
       rmSync(join(asked, name), { force: true, recursive: true })
     } catch {
-      // Put there by somebody else, and not to be removed: it stays.
+      // Somebody else put it there and it cannot be removed: leave it.
     }
   }
 }
 
-/** Below what is written to a pipe at once or not at all, so that no guard reads half a line. */
+/** Below PIPE_BUF, so that the write is atomic and no guard reads half a line. */
 const MAX_REASON_BYTES = 4000
 
-/** On one line, for printf %b. Control characters have no business in a terminal. */
+/** Makes the reason one line for printf %b, and removes control characters, which could affect a terminal. */
 function escapeReason(reason: string): string {
   let escaped = ''
   let room = MAX_REASON_BYTES

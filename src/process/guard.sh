@@ -1,22 +1,23 @@
 #!/bin/sh
-# Stands on the agent's PATH in the place of a policed program: asks Reprise each time it is started, and becomes the
-# program if it may run. Installed under the program's name by guards.ts; answered by guard-desk.ts.
+# Stands in for a policed program on the agent's PATH. Each time it is started it asks Reprise, and executes the program
+# if that is allowed. guards.ts installs it under the program's name; guard-desk.ts answers.
 #
 #   DIR/bin/PROGRAM      this file
-#   DIR/asked/ID.reply   FIFO: "allow", or "deny REASON" with newlines and backslashes escaped; made and opened first,
-#                        so that a reply that nobody has open belongs to a guard that is gone
-#   DIR/asked/ID         what is asked, each with a NUL behind it: working directory and newline, program, path of the
-#                        real program, pid, number of arguments, the arguments. With fewer it is not complete yet
+#   DIR/asked/ID.reply   FIFO for "allow", or "deny REASON" with newlines and backslashes escaped. The guard creates and
+#                        opens it first, so a reply FIFO that no process has open belongs to a guard that has died
+#   DIR/asked/ID         the request, each field followed by NUL: working directory and newline, program, path of the
+#                        real program, pid, number of arguments, the arguments. It is incomplete until all are there
 #
-# Whatever goes wrong, the program is not started. While there is no daemon the guard waits; the next one finds what was
-# asked. The daemon removes both files.
+# If anything fails, the program is not started. While no daemon runs, the guard waits; the next daemon finds the
+# request. The daemon removes both files.
 #
-# It costs each start one fork, for mkfifo, which is not called by the PATH that may lead to a guard. Nothing that the
-# program gets may change: not its stdin or other descriptors, nor exported variables, hence the names of ours. But
-# argv[0] is a path; dash sets PWD, and drops variables whose names no shell would accept.
+# Each start costs one fork, for mkfifo, which is found without the PATH that may lead to a guard. Everything the
+# program inherits must stay the same: stdin, other descriptors and exported variables, hence the prefix of the names
+# here. Two differences remain: argv[0] is a path, and dash sets PWD and drops variables whose names are not valid in a
+# shell.
 #
-# This is a second line, not a sandbox. The agent is the same user: it can call the program by its path, change PATH,
-# or write the reply itself.
+# The guard is a second line of defence, not a sandbox. The agent runs as the same user: it can call the program by its
+# path, change PATH, or write the reply itself.
 reprise_dir=@DIR@
 reprise_program=${0##*/}
 
@@ -25,8 +26,8 @@ refuse() {
   exit 126
 }
 
-# The next one behind this on PATH. Behind the last place where this is found, under whatever name of its directory: two
-# guards that each found the other would go round in circles.
+# Find the next program of this name on PATH after the last entry that is this guard, under whatever name of its
+# directory: two guards that find each other would loop.
 reprise_real=
 reprise_path=$PATH:
 while [ "$reprise_path" ]; do

@@ -1,4 +1,4 @@
-/** Puts the guards of policed programs first on an agent's PATH. See guard.sh for what a guard does. */
+/** Puts the guards of policed programs first on an agent's PATH. guard.sh describes what a guard does. */
 import {
   accessSync,
   constants,
@@ -19,16 +19,16 @@ import { askedDir } from './guard-request.ts'
 const GUARD = fileURLToPath(new URL('guard.sh', import.meta.url))
 
 export interface GuardsInput {
-  /** Theirs alone. What is asked is found in there, see GuardDesk. */
+  /** A directory that only the guards use. GuardDesk reads their questions from it. */
   dir: string
-  /** Names as they are called, such as `docker`. */
+  /** Names by which the programs are called, such as `docker`. */
   programs: readonly string[]
 }
 
 /**
- * Makes the guards of exactly these programs and returns the directory to be put on PATH. Can be repeated at any time,
- * also while guards of an earlier time are waiting. Throws where they would not be asked: better no agent than one
- * without them.
+ * Installs the guards of exactly these programs and returns the directory to put on PATH. It can be repeated at any
+ * time, also while guards of an earlier installation are waiting. Throws if the guards could not work there: an agent
+ * must not run without them.
  */
 export function installGuards({ dir, programs }: GuardsInput): string {
   const bin = join(dir, 'bin')
@@ -40,7 +40,7 @@ export function installGuards({ dir, programs }: GuardsInput): string {
   return bin
 }
 
-/** The environment with the guards first on PATH, and there once. */
+/** Returns the environment with the guards' directory first on PATH, and nowhere else on it. */
 export function withGuards(env: Readonly<Record<string, string>>, bin: string): Record<string, string> {
   const others = (env.PATH ?? DEFAULT_PATH).split(delimiter).filter((path) => path !== bin)
   return { ...env, PATH: [bin, ...others].join(delimiter) }
@@ -48,7 +48,10 @@ export function withGuards(env: Readonly<Record<string, string>>, bin: string): 
 
 const DEFAULT_PATH = '/usr/local/bin:/usr/bin:/bin'
 
-/** One file for all names: a guard knows by what name it was called. Replaced, not rewritten: a shell may be reading it. */
+/**
+ * One file serves all names, because a guard knows the name it was called by. It is replaced, not rewritten: a shell
+ * may be reading it.
+ */
 function writeGuard(dir: string): string {
   const path = join(dir, 'guard')
   const text = readFileSync(GUARD, 'utf8').replace('@DIR@', () => `'${dir.replaceAll("'", "'\\''")}'`)
@@ -64,7 +67,7 @@ function writeGuard(dir: string): string {
   return path
 }
 
-/** Links, not symbolic ones: whoever resolves those before calling would take the name away. */
+/** Hard links: a caller that resolves symlinks first would lose the name. */
 function linkGuard(guard: string, path: string): void {
   if (statSync(path, { throwIfNoEntry: false })?.ino === statSync(guard).ino) return
   const draft = `${path}.new`
@@ -75,7 +78,7 @@ function linkGuard(guard: string, path: string): void {
 
 function checkedName(program: string): string {
   if (/^\w[\w.+-]*$/.test(program)) return program
-  throw new RepriseError('config-invalid', `"${program}" is no name of a program that could be guarded`)
+  throw new RepriseError('config-invalid', `"${program}" is not a valid program name`)
 }
 
 function readQuietly(path: string): string | null {
@@ -87,7 +90,7 @@ function readQuietly(path: string): string | null {
 }
 
 const unusable = (dir: string, why: string, cause?: unknown) =>
-  new RepriseError('home-unusable', `Programs cannot be guarded from ${dir}: ${why}`, {
+  new RepriseError('home-unusable', `guards cannot be installed in ${dir}: ${why}`, {
     hint: 'Set REPRISE_HOME to another directory.',
     cause,
   })

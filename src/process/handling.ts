@@ -1,15 +1,17 @@
 /**
- * Notes on disk of which run the daemon is working on right now, so that after a death the next daemon knows what killed
- * it. A note is written before something is read that an agent said or wrote, and removed afterwards; it only has to
- * survive the process, not the machine, so nothing is flushed.
+ * Records on disk which run the daemon is working on, so that after a crash the next daemon knows what caused it. A
+ * note is written before agent output or agent files are read, and removed afterwards. It has to survive the process,
+ * not the machine, so nothing is flushed.
  *
- * handling (file: active) → passed (no file)
- *                         → the daemon died → suspected (file: deaths 1) → passed, or the daemon died there again (deaths 2)
+ *   handling (file: active) → passed (no file)
+ *                           → the daemon died → suspected (file: deaths 1) → passed, or the daemon died again (deaths
+ *                           2)
  *
- * A step is a run, what is done to it, to what of it (`at`: an attempt, a question) and how far it had come (`position`, of
- * what is read). Only deaths at the same step that came no further count together: a daemon that somebody kills twice is
- * hardly ever hit at the same one. Of a run one thing is prepared, read or settled after the other, so that the next takes
- * the place of the note before. Guards are answered side by side: each question has a note of its own. Suspects are handled one at a time (`enter`), so that the second death singles out one of them.
+ * A step is a run, the kind of work, its object (`at`: an attempt, a question) and its progress (`position` in what is
+ * read). Only deaths at the same step without further progress are counted together: a daemon that is killed twice from
+ * outside is hardly ever at the same one. Preparing, reading and settling a run happen one after the other, so each
+ * replaces the note of the one before. Guards are answered concurrently, so each question has its own note. Suspects
+ * are handled one at a time (`enter`), so that the second death identifies the run.
  */
 import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -21,9 +23,9 @@ export type Step = (typeof STEPS)[number]
 interface Note {
   at: string
   position: number
-  /** The work had begun and not ended when this was written. */
+  /** The work had begun and not ended when the note was written. */
   active: boolean
-  /** How often a daemon died there. */
+  /** How often a daemon died at this step. */
   deaths: number
 }
 
@@ -40,14 +42,14 @@ export class Handling {
   readonly #suspects = new Map<string, Suspicion[]>()
   #last: Promise<void> = Promise.resolve()
   readonly #release = new Map<string, () => void>()
-  /** What has been noted, by name of the file. */
+  /** The notes on disk, by file name. */
   readonly #noted = new Map<string, string>()
 
   constructor(dir: string) {
     this.#dir = dir
   }
 
-  /** Counts the deaths of the daemons before. To be called once, before anything is handled. */
+  /** Counts the deaths of earlier daemons. Must be called once, before anything is handled. */
   open(): Suspicion[] {
     mkdirSync(this.#dir, { recursive: true, mode: 0o700 })
     for (const name of readdirSync(this.#dir)) {
@@ -75,7 +77,10 @@ export class Handling {
     this.#write(name, { at, position: note.position, active: true, deaths: note.deaths })
   }
 
-  /** `passed`: how far it has come. Of a step that was begun again further on meanwhile, nothing is removed. */
+  /**
+   * Removes the note of a step. `passed` is its progress: a step that was begun again further on meanwhile keeps its
+   * note.
+   */
   end(runId: string, step: Step, at: string, position = 0, passed = position + 1): void {
     const name = nameOf(runId, step, at)
     if (this.#noted.get(name) !== `${at} ${position}`) return
@@ -94,7 +99,7 @@ export class Handling {
     }
   }
 
-  /** Of a guard several may be under way at a time, of all else only one. */
+  /** Several guard questions may be in progress at a time; of every other step only one. */
   async during<T>(runId: string, step: Step, at: string, work: () => Promise<T>): Promise<T> {
     this.begin(runId, step, at)
     try {
@@ -104,7 +109,7 @@ export class Handling {
     }
   }
 
-  /** Waits for its turn if a daemon died while it handled this run, so that suspects are handled one by one. */
+  /** If a daemon died while it handled this run, waits until no other suspect is being handled. */
   async enter(runId: string): Promise<void> {
     if (!this.#suspects.has(runId) || this.#release.has(runId)) return
     const before = this.#last
@@ -112,13 +117,13 @@ export class Handling {
     await before
   }
 
-  /** The next suspect may be handled. */
+  /** Lets the next suspect be handled. */
   leave(runId: string): void {
     this.#release.get(runId)?.()
     this.#release.delete(runId)
   }
 
-  /** The run is over: it is not suspected of anything any more. */
+  /** The run has settled and is no longer suspected. */
   forget(runId: string): void {
     for (const step of STEPS) this.#remove(`${runId}.${step}`)
     for (const { step, at } of this.#suspects.get(runId) ?? []) this.#remove(nameOf(runId, step, at))
@@ -131,13 +136,13 @@ export class Handling {
     return this.#suspects.get(runId)?.find((one) => nameOf(runId, one.step, one.at) === name)
   }
 
-  /** A note that cannot be written, because the disk is full, is missing: that must stop nobody. */
+  /** A note that cannot be written, for example because the disk is full, is left out: the work must continue. */
   #write(name: string, { at, position, active, deaths }: Note): void {
     const note: Note = { at, position, active, deaths }
     try {
       writeFileSync(join(this.#dir, name), JSON.stringify(note), { mode: 0o600 })
     } catch {
-      // See above.
+      // See the comment above the method.
     }
   }
 
@@ -145,12 +150,12 @@ export class Handling {
     try {
       rmSync(join(this.#dir, name), { force: true })
     } catch {
-      // It is read again by the next daemon, which finds its run settled.
+      // The next daemon reads the note again and finds that its run has settled.
     }
   }
 }
 
-/** The id of a guard's question comes from a file that an agent may have made: its digest is a safe name. */
+/** The id of a guard's question comes from a file that an agent may have made; its digest is a safe file name. */
 const nameOf = (runId: string, step: Step, at: string) =>
   step === 'guard'
     ? `${runId}.guard.${createHash('sha256').update(at).digest('hex').slice(0, 16)}`
@@ -158,7 +163,7 @@ const nameOf = (runId: string, step: Step, at: string) =>
 
 const isStep = (text: string): text is Step => (STEPS as readonly string[]).includes(text)
 
-/** null: half-written, or not ours. */
+/** null: the file is incomplete or not ours. */
 function readNote(path: string): Note | null {
   try {
     const note: unknown = JSON.parse(readFileSync(path, 'utf8'))

@@ -1,31 +1,33 @@
 #!/bin/sh
-# Keeps one agent process, so that it can outlive the daemon. Usage: keeper.sh DIR PROGRAM [ARG…]
+# Runs one agent process so that it can outlive the daemon. Usage: keeper.sh DIR PROGRAM [ARG…]
 #
-#   DIR/started    made by whoever comes first: the keeper, which then runs the agent, or a recovering daemon, which
-#                  thereby makes sure that the agent will never be run
+#   DIR/started    created by the keeper, which then runs the agent, or by a recovering daemon, which thereby makes sure
+#                  that the agent is never started; the first one wins
 #   DIR/keeper     the keeper's pid
-#   DIR/q/         messages for the agent's stdin, fed in the order of their names, then moved to DIR/sent/;
-#                  the message named *.close ends stdin, one named *.short is a single short line
-#   DIR/poke       FIFO: a line on it means "look into q again"
-#   DIR/out, err   what the agent printed
-#   DIR/exit       its exit code, and "starved" if its stdin was lost; written last, and whole once its newline is there
+#   DIR/q/         messages for the agent's stdin, written in the order of their names, then moved to DIR/sent/;
+#                  the message named *.close closes stdin, one named *.short is a single short line
+#   DIR/poke       FIFO: a line on it means "check q again"
+#   DIR/out, err   the agent's output
+#   DIR/exit       the agent's exit code, and "starved" if its stdin was lost; written last, complete with its newline
 #
 #   DIR/feeder     the feeder's pid
-#   DIR/ended      the agent has ended: the feeder is gone on purpose
-#   DIR/unread     the agent itself reads no more, or is gone: the feeder had nobody left to feed
-#   DIR/seed.json  for whoever reads the output: what the state of the agent's protocol begins from; not for the keeper
-#   DIR/limit      VALUE or VALUE -S: the limit on file locks, both or the soft one, that marks all we start (lock-limit.ts)
+#   DIR/ended      the agent has ended, so the feeder was stopped on purpose
+#   DIR/unread     the agent no longer reads its stdin, or has ended, so the feeder has stopped
+#   DIR/seed.json  for the reader of the output: the initial state of the agent's protocol. The keeper does not use it
+#   DIR/limit      VALUE or VALUE -S: the limit on file locks (both, or only the soft one) that marks every process that
+#                  we start (lock-limit.ts)
 #
 # stdin must stay open whatever happens to the daemon: an agent whose stdin closes while it waits for an answer, or
-# before it asks, takes that for a refusal by the user. So two processes hold it: the feeder, which feeds it, and the
-# holder, which otherwise only looks whether DIR is still there. If the feeder dies the agent waits, and a daemon sees
-# that it is gone. Messages are files so that a writer that dies halfway leaves nothing half-written in the pipe.
+# before it asks, takes that for a refusal by the user. So two processes hold it open: the feeder, which writes to it,
+# and the holder, which otherwise only checks that DIR still exists. If the feeder dies, the agent waits, and a daemon
+# notices that the feeder has died. Messages are files, so that a writer that dies halfway leaves no partial message in
+# the pipe.
 #
-# Without DIR nobody will ever own the agent again: no daemon can find it, and what it prints is lost. So when DIR has
-# been missing at two looks in a row, the holder ends the agent and everything that it has started.
+# Without DIR the agent can have no owner: no daemon can find it, and its output is lost. When DIR is missing at two
+# checks in a row, the holder ends the agent and everything that it has started.
 #
-# Somebody waits for the agent to start, to get a message, and to be over: there, what the shell can do by itself is
-# not left to other programs.
+# Users wait for the agent to start, to receive a message, and to end. There the script uses shell built-ins instead of
+# starting other programs.
 dir=$1
 shift
 set -C
@@ -34,22 +36,23 @@ set +C
 echo $$ >"$dir/keeper"
 mkfifo -m 600 "$dir/in" "$dir/poke" || exit 125
 
-# What we start is recognised by this, and by the variable that we were given. Where it cannot be set, by that alone.
+# Processes that we start are recognised by this limit and by the environment variable that we were given; where the
+# limit cannot be set, by the variable alone.
 limit=
 if read -r limit only 2>/dev/null <"$dir/limit"; then
-  # Shells call it -w (dash, busybox) or -x (bash, zsh, ksh).
+  # The option is -w in dash and busybox, -x in bash, zsh and ksh.
   # shellcheck disable=SC3045,SC2086
   ulimit $only -w "$limit" 2>/dev/null || ulimit $only -x "$limit" 2>/dev/null
 fi
 
-# A handler, not "ignore": ignored signals would stay ignored in the agent. Feeder and holder do ignore them: they
-# must not die before the agent when the whole group is asked to end.
+# A handler instead of "ignore": ignored signals would stay ignored in the agent. Feeder and holder do ignore them,
+# because they must not die before the agent when the whole group is signalled.
 trap : TERM INT HUP
 
 WATCH_SECONDS=2
 GRACE_SECONDS=3
 
-# Kills everything that carries one of our marks, except the keeper and whoever calls this.
+# Kills every process that carries one of our marks, except the keeper and the calling process.
 sweep() {
   read -r self _ </proc/self/stat
   for found in /proc/[0-9]*; do
@@ -63,17 +66,18 @@ sweep() {
 (
   trap '' TERM INT HUP
   exec 3>"$dir/in"
-  # USR1: let go of stdin. USR2: it is over; our sleep must not be left behind. Either ends us if it comes before this.
+  # USR1: release stdin. USR2: the agent has ended; exit and leave no sleep behind. Before these traps are set, either
+  # signal ends this process, which is also correct.
   trap 'exec 3>&-; kill -9 $! 2>/dev/null' USR1
   trap 'kill -9 $! 2>/dev/null; wait $!; exit' USR2
   misses=0
   while [ $misses -lt 2 ]; do
-    # Known to a trap as soon as it runs; a variable of ours would not be set yet if the trap came right after this.
+    # The traps use $!, which is set as soon as sleep runs; a variable might not be set yet when the trap runs.
     sleep $WATCH_SECONDS 3>&- &
     wait $!
     if [ -e "$dir/started" ]; then misses=0; else misses=$((misses + 1)); fi
   done
-  # An agent that obeys ends here, and the keeper does the rest.
+  # An agent that obeys SIGTERM ends here, and the keeper does the rest.
   kill -TERM -$$
   sleep $GRACE_SECONDS
   sweep
@@ -88,7 +92,8 @@ holder=$!
     set -- "$dir"/q/*
     [ "$1" = "$dir/q/*" ] && set --
     for message; do
-      # What is short is there sooner without starting a program; what is long would be read byte by byte.
+      # A short message is written by built-ins, which is faster than starting cat; for a long one, cat is faster than
+      # reading byte by byte.
       case $message in
         *.close)
           exec 3>&-
@@ -116,13 +121,15 @@ if [ ! -e "$dir/started" ]; then
   sweep
   exit 1
 fi
-# A feeder that died is gone by now, or a zombie. If nobody closed stdin, the agent may have lost it.
+# A feeder that died has disappeared by now, or is a zombie. If stdin was not closed on purpose, the agent may have lost
+# it.
 state=Z
 read -r _ _ state _ 2>/dev/null <"/proc/$feeder/stat"
 [ "$state" = Z ] && [ ! -e "$dir/sent/stdin.close" ] && [ ! -e "$dir/unread" ] && code="$code starved"
 : >"$dir/ended"
 kill -9 "$feeder" 2>/dev/null
 kill -USR2 "$holder" 2>/dev/null
-# Gone before the exit is told: whoever then looks for processes left behind must not find our own.
+# They must have ended before the exit code is written: a daemon that then looks for leftover processes must not find
+# ours.
 wait "$feeder" "$holder" 2>/dev/null
 echo "$code" >"$dir/exit"

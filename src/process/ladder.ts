@@ -1,7 +1,8 @@
 /**
- * Ends an attempt's processes, politely first: say goodbye → SIGTERM to the group → SIGKILL to the group → SIGKILL to
- * whatever left the group (setsid, re-parented, without our environment), found by its marks. Each step is taken only if something is left.
- * Resolves when nothing of the attempt is alive, or tells what would not die.
+ * Ends an attempt's processes, escalating signals: shutdown message → SIGTERM to the group → SIGKILL to the group →
+ * SIGKILL to processes that have left the group (setsid, re-parented, without our environment), found by their marks.
+ * Each step is taken only if a process is left. Resolves when no process of the attempt is alive, or returns those that
+ * could not be killed.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { findProcesses, isAlive, type ProcessIdentity, signal } from './proc.ts'
@@ -9,7 +10,7 @@ import { findProcesses, isAlive, type ProcessIdentity, signal } from './proc.ts'
 export interface LadderInput {
   attemptId: string
   keeper: ProcessIdentity | null
-  /** What to do before the first signal, and how long to wait for its effect. */
+  /** The shutdown message that is sent before the first signal, and how long to wait for its effect. */
   farewell: () => Promise<void>
   farewellMs: number
   termMs: number
@@ -17,7 +18,7 @@ export interface LadderInput {
 }
 
 export interface LadderResult {
-  /** Processes outside the group that had to be killed one by one. */
+  /** The number of processes outside the group that had to be killed one by one. */
   strays: number
   survivors: number[]
 }
@@ -37,12 +38,15 @@ export async function endAttempt(input: LadderInput): Promise<LadderResult> {
   return endStrays(input.attemptId, keeper, input.killMs)
 }
 
-/** A keeper kills its feeder, which may just have started `mv`: that ends by itself, and is no stray. */
+/**
+ * A keeper that kills its feeder may leave an `mv` that the feeder has just started. It ends by itself and is not a
+ * stray.
+ */
 const HELPER_MS = 50
 
 /**
- * A process may start another while we look: look again until none is found. Where there were some, finding none once
- * is no proof: a child may have taken its parent's place while we went through the list.
+ * A process may start another during the search, so the search is repeated until it finds none. If there were any, one
+ * empty search is not enough: a child may have replaced its parent while the list was read.
  */
 export async function endStrays(
   attemptId: string,
@@ -67,7 +71,7 @@ export async function endStrays(
 
 const POLL_MS = 10
 
-/** Looks often at first: what has been told to end mostly does so within a millisecond or two. */
+/** Checks often at first: most processes end within a millisecond or two after the signal. */
 export async function goneWithin(processes: readonly ProcessIdentity[], ms: number): Promise<boolean> {
   for (let waited = 0, step = 1; ; waited += step, step = Math.min(step * 2, POLL_MS)) {
     if (!processes.some(isAlive)) return true

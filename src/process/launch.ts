@@ -1,4 +1,4 @@
-/** Starts an agent under its keeper, in a process session of its own. Nothing of it is tied to this process. */
+/** Starts an agent under its keeper, in its own process session. Neither depends on this process. */
 import { spawn } from 'node:child_process'
 import { closeSync, openSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ export interface LaunchInput {
   workDir: string
 }
 
-/** The keeper's identity. Its pid is also the process group and session of the agent. */
+/** Returns the keeper's identity. Its pid is also the process group and session of the agent. */
 export async function launch(input: LaunchInput): Promise<ProcessIdentity> {
   writeLimit(input)
   const log = openSync(join(input.dir.path, KEEPER_LOG), 'a', 0o600)
@@ -44,14 +44,16 @@ export async function launch(input: LaunchInput): Promise<ProcessIdentity> {
     child.unref()
     const { pid } = child
     const identity = pid === undefined ? null : identify(pid)
-    // Over already: whoever watches the folder finds its exit code there.
+    // The keeper has already ended; its exit code is in the folder.
     return identity ?? { pid: pid ?? 0, startTicks: '', bootId: '' }
   } finally {
     closeSync(log)
   }
 }
 
-/** The keeper sets it for itself before it starts the agent, so that all that comes from it can be found. */
+/**
+ * The keeper sets this limit for itself before it starts the agent, so that every process of the agent can be found.
+ */
 function writeLimit({ attemptId, dir }: LaunchInput): void {
   const limit = planLockLimit(attemptId, readOwnLimits())
   if (limit === null) return

@@ -1,7 +1,7 @@
 /**
- * Bytes into lines, split on 0x0A and nothing else: agents print U+2028 inside JSON, and `readline` would split there.
- * Holds at most one unfinished line of at most `maxLine` bytes. The bytes of a longer line are let go as they come,
- * and when it ends it is reported as a gap, by position, so that they can be found in the spool.
+ * Splits bytes into lines, at 0x0A only: agents print U+2028 inside JSON, where `readline` would split. Holds at most
+ * one unfinished line of at most `maxLine` bytes. The bytes of a longer line are discarded as they come; when it ends,
+ * it is reported as a gap with its position, so that it can be found in the spool.
  */
 export type Piece = { from: number; end: number } & ({ kind: 'line'; text: string } | { kind: 'gap' })
 
@@ -20,7 +20,7 @@ export class LineSplitter {
     this.#start = offset
   }
 
-  /** `end` of a piece is the position after its newline: from there reading can go on. */
+  /** `end` of a piece is the position after its newline, from where reading can continue. */
   push(chunk: Buffer): Piece[] {
     const pieces: Piece[] = []
     let from = 0
@@ -33,12 +33,12 @@ export class LineSplitter {
     return pieces
   }
 
-  /** Everything before it has been given out: where the unfinished line begins. */
+  /** Where the unfinished line begins. Everything before it has been returned. */
   get position(): number {
     return this.#start
   }
 
-  /** What came after the last newline. Only to be called when no more will come. */
+  /** Returns what came after the last newline. Call it only when no more bytes will come. */
   flush(): Piece[] {
     return this.#heldBytes === 0 ? [] : [this.#finish(NOTHING, 0, 0, 0)]
   }
@@ -50,7 +50,10 @@ export class LineSplitter {
     else this.#held.push(chunk.subarray(from, to))
   }
 
-  /** The line that ends with these bytes. Nearly always they are all of it, and are decoded where they lie. */
+  /**
+   * Finishes the line that ends with these bytes. Nearly always the whole line is in the chunk and is decoded without
+   * copying.
+   */
   #finish(chunk: Buffer, from: number, to: number, newlineBytes: number): Piece {
     const whole = this.#heldBytes === 0
     if (!whole) this.#hold(chunk, from, to)

@@ -1,12 +1,12 @@
 /**
- * A mark that a process passes on to everything it starts, whatever that does to its environment, parent, session or
- * process group: the limit on file locks (RLIMIT_LOCKS). Linux has not enforced it since 2.4, but every process
- * inherits it, and /proc shows it. Anybody may lower it; nobody needs a privilege, a namespace or a cgroup for that.
+ * A mark that every process passes on to its children, even if they change environment, parent, session or process
+ * group: the limit on file locks (RLIMIT_LOCKS). Linux has not enforced it since 2.4, but every process inherits it,
+ * and /proc shows it. Any user may lower it, without a privilege, a namespace or a cgroup.
  *
- * The limit is a number of 60 bits: the lower 48 name the attempt, the upper 12 are the level. The outermost attempt
- * lowers both limits, soft and hard. An attempt inside another one (a Reprise that an agent has started) finds the hard
- * limit lowered, takes the level below for the soft one, and leaves the hard one alone: what it starts still carries
- * the outer attempt's mark.
+ * The limit is a number of 60 bits: the lower 48 identify the attempt, the upper 12 are the level. The outermost
+ * attempt lowers both limits, soft and hard. An attempt inside another one (a Reprise that an agent has started) finds
+ * the hard limit lowered, uses the level below it for the soft limit, and leaves the hard limit alone: its processes
+ * still carry the outer attempt's mark.
  */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -17,11 +17,11 @@ const OUTERMOST_LEVEL = (1n << 12n) - 1n
 
 export interface LockLimit {
   value: bigint
-  /** Only the soft limit is to be set: the hard one is the mark of an attempt around this one. */
+  /** Only the soft limit is set, because the hard one is the mark of an outer attempt. */
   softOnly: boolean
 }
 
-/** `limits` is the content of /proc/self/limits. null: no mark can be set there. */
+/** `limits` is the content of /proc/self/limits. null: no mark can be set. */
 export function planLockLimit(attemptId: string, limits: string): LockLimit | null {
   const current = readLockLimits(limits)
   if (current === null) return null
@@ -49,7 +49,7 @@ export function readOwnLimits(): string {
   }
 }
 
-/** null in a field: unlimited. */
+/** A field that is null is unlimited. */
 function readLockLimits(limits: string): { soft: bigint | null; hard: bigint | null } | null {
   const [, soft, hard] = /^Max file locks +(\d+|unlimited) +(\d+|unlimited) /m.exec(limits) ?? []
   return soft === undefined || hard === undefined ? null : { soft: parse(soft), hard: parse(hard) }

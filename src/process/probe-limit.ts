@@ -1,4 +1,4 @@
-/** Whether this machine lets a keeper mark what it starts by a limit, tried out as the keeper does it. */
+/** Tests whether a keeper on this machine can mark its processes by a limit, in the same way as the keeper does it. */
 import { spawnSync } from 'node:child_process'
 import { carriesLockLimit, planLockLimit, readOwnLimits } from './lock-limit.ts'
 

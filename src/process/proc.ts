@@ -1,7 +1,7 @@
 /**
- * The kernel's view of processes, from /proc. A pid alone names nobody: it is reused. A process is named by pid,
- * start time and boot. What belongs to an attempt carries its marks, wherever it has gone: a variable in its environment,
- * and a limit, which it also keeps if it drops the environment (lock-limit.ts).
+ * Reads processes from /proc. A pid alone does not identify a process, because pids are reused: a process is identified
+ * by pid, start time and boot. Processes of an attempt carry its marks: a variable in the environment, and a limit,
+ * which they keep even if they drop the environment (lock-limit.ts).
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { carriesLockLimit } from './lock-limit.ts'
@@ -10,12 +10,12 @@ export const MARKER = 'REPRISE_ATTEMPT'
 
 export interface ProcessIdentity {
   pid: number
-  /** Clock ticks after boot, as the kernel counts them. */
+  /** Clock ticks since boot, as in /proc/<pid>/stat. */
   startTicks: string
   bootId: string
 }
 
-/** Nobody sees two of them: with the boot ends whoever asks. */
+/** Cached: it cannot change while this process lives. */
 let bootId: string | null = null
 
 export function readBootId(): string {
@@ -34,8 +34,8 @@ export function isAlive(identity: ProcessIdentity): boolean {
 }
 
 /**
- * Everything that belongs to the attempt: what carries one of its marks, and all descendants of that. Nothing older than its
- * keeper can, which spares looking into most of a machine's processes.
+ * All processes of the attempt: those that carry one of its marks, and their descendants. None can be older than the
+ * keeper, so most processes of the machine need not be inspected.
  */
 export function findProcesses(attemptId: string, keeper: ProcessIdentity | null = null): ProcessIdentity[] {
   const bootId = readBootId()
@@ -61,7 +61,7 @@ function hasLimit(pid: number, attemptId: string): boolean {
   return limits !== null && carriesLockLimit(limits, attemptId)
 }
 
-/** The attempt a process belongs to, of whichever daemon; null: of none. */
+/** The attempt that a process belongs to, of any daemon; null if there is none. */
 export function readMarker(pid: number): string | null {
   const variables = read(`/proc/${pid}/environ`)?.split('\0') ?? []
   return variables.find((variable) => variable.startsWith(`${MARKER}=`))?.slice(MARKER.length + 1) ?? null
@@ -71,7 +71,7 @@ export function signal(target: number, name: NodeJS.Signals): void {
   try {
     process.kill(target, name)
   } catch {
-    // Gone already, or not ours: both mean there is nothing to signal.
+    // The process has ended or is not ours: there is nothing to signal.
   }
 }
 
@@ -91,7 +91,10 @@ function listStats(): ProcStat[] {
   })
 }
 
-/** The command name in /proc/<pid>/stat may hold spaces and brackets: fields count from its last bracket. */
+/**
+ * The command name in /proc/<pid>/stat may contain spaces and parentheses, so fields are counted from its last
+ * parenthesis.
+ */
 function readStat(pid: number): ProcStat | null {
   const text = read(`/proc/${pid}/stat`)
   if (text === null) return null
@@ -101,7 +104,7 @@ function readStat(pid: number): ProcStat | null {
 
 function read(path: string): string | null {
   try {
-    // As UTF-8 it is read in one call. Where it is none, in names and values, nothing is looked for.
+    // Reading as UTF-8 takes one call. Names and values that are not UTF-8 are of no interest here.
     return readFileSync(path, 'utf8')
   } catch {
     return null

@@ -3,11 +3,11 @@ import { basename, dirname, join } from 'node:path'
 
 const MOST_LINKS = 40
 
-/** The path with all symbolic links resolved, as far as it exists; the rest is kept. */
+/** Resolves all symlinks in the part of the path that exists and keeps the rest. */
 export function realPath(path: string, links = MOST_LINKS): string {
-  // Asked first whether it is there: an error that is thrown costs more than all the rest.
+  // Checked first, because a thrown error costs more than all the rest.
   const isThere = attempt(() => lstatSync(path, { throwIfNoEntry: false })) !== undefined
-  // `link/..` is beside what the link leads to; only the system's own knows that.
+  // Only the native call resolves `link/..` correctly, to the parent of the link's target.
   const real = isThere ? attempt(() => realpathSync.native(path)) : undefined
   if (real !== undefined) return real
   const parent = dirname(path)
@@ -15,7 +15,7 @@ export function realPath(path: string, links = MOST_LINKS): string {
   const below = realPath(parent, links)
   const here = join(below, basename(path))
   if (!isThere || links === 0) return here
-  // A link to something that is not there: whoever writes to it makes that.
+  // A dangling link: writing to it creates its target.
   const target = attempt(() => readlinkSync(here))
   if (target === undefined) return here
   return realPath(target.startsWith('/') ? target : `${below}/${target}`, links - 1)

@@ -1,8 +1,8 @@
 /**
- * Follows an attempt's output file and its exit. Whoever reads sets the pace: nothing is read ahead, so a slow reader
- * neither slows the agent (it writes to a file) nor grows memory.
+ * Follows an attempt's output file and its exit. The reader sets the pace and nothing is read ahead, so a slow reader
+ * neither slows the agent (it writes to a file) nor uses more memory.
  *
- * A change notice is only a hint to look sooner; looking happens at least every `POLL_MS` anyway.
+ * Change notifications are only hints; the file is also polled at least every `POLL_MS`.
  */
 import type { FSWatcher } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
@@ -12,12 +12,12 @@ import { identify, isAlive, type ProcessIdentity } from './proc.ts'
 import { watchQuietly } from './watch.ts'
 
 const POLL_MS = 500
-/** How often it is looked whether the processes are still there. */
+/** How often to check that the processes are still alive. */
 const LOOK_MS = 200
 
 /**
- * `exited`: the keeper wrote the exit code. `lost`: the keeper died without doing so, or the feeder is gone and the
- * agent will never be told anything again; processes of the attempt may still be alive then.
+ * `exited`: the keeper wrote the exit code. `lost`: the keeper died before it could, or the feeder died, so that no
+ * message can reach the agent any more; processes of the attempt may still be alive.
  */
 export type TailEnd = ({ kind: 'exited' } & ExitRecord) | { kind: 'lost' }
 
@@ -40,7 +40,7 @@ export class Tail {
     this.#watcher = watchQuietly(dir.path, () => this.#hint())
   }
 
-  /** Look again now, also for whether it is still there. */
+  /** Makes the reader check the file and the processes now. */
   nudge(): void {
     this.#lookedAt = Number.NEGATIVE_INFINITY
     this.#hint()
@@ -51,7 +51,7 @@ export class Tail {
     this.#wake?.()
   }
 
-  /** The next bytes, or null if there are none now. The buffer is the caller's to keep. */
+  /** Returns the next bytes, or null if there are none now. The caller owns the buffer. */
   async read(): Promise<Buffer | null> {
     this.#file ??= await open(this.#dir.out, 'r')
     const size = this.#chunk
@@ -60,20 +60,21 @@ export class Tail {
     this.#chunk = nextChunkSize(size, bytesRead)
     if (bytesRead === 0) return null
     const bytes = buffer.subarray(0, bytesRead)
-    // Whoever keeps a few bytes of an unfinished line must not keep a whole chunk with them.
+    // Copied, so that a reader who keeps a few bytes of an unfinished line does not keep the whole chunk in memory.
     return bytesRead < size / 2 ? Buffer.from(bytes) : bytes
   }
 
-  /** The next bytes are those from here on. */
+  /** The next read begins at this offset. */
   seek(offset: number): void {
     this.#offset = offset
   }
 
-  /** To be asked before a read that may then be the last: what is read after the end was seen is all there is. */
+  /** Call it before a read: once an end has been returned, the next reads return all the output there is. */
   async end(): Promise<TailEnd | null> {
     const exit = readExit(this.#dir)
     if (exit) return { kind: 'exited', ...exit }
-    // A death makes no noise, so it is looked for; not at every hint, of which there may be hundreds a second.
+    // The death of a process causes no notification, so it is polled, but not at every hint: there may be hundreds a
+    // second.
     const now = performance.now()
     if (now - this.#lookedAt < LOOK_MS) return null
     this.#lookedAt = now
@@ -84,7 +85,8 @@ export class Tail {
 
   async #isFed(): Promise<boolean> {
     this.#feeder ??= await readFeederPid(this.#dir)
-    // Not started yet, or alive. A dead one stays a zombie while its keeper lives, so its pid is nobody else's.
+    // The feeder has not started yet, or is alive. A dead one stays a zombie while its keeper lives, so its pid is not
+    // reused.
     if (this.#feeder === null || identify(this.#feeder) !== null) return true
     return isInputOver(this.#dir)
   }

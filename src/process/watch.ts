@@ -1,6 +1,9 @@
 import { type FSWatcher, watch } from 'node:fs'
 
-/** Change notices are hints. Watching can fail (too many watches, odd file systems); whoever polls goes on without it. */
+/**
+ * Change notifications are hints. Watching can fail (too many watches, unusual file systems); callers that poll work
+ * without it.
+ */
 export function watchQuietly(path: string, onChange: (name: string | null) => void): FSWatcher | null {
   try {
     const watcher = watch(path, { persistent: false }, (_, name) => onChange(name))

@@ -340,7 +340,7 @@ describe('installing', () => {
     expect(() => installGuards({ dir: join(spool, 'a:b'), programs: ['git'] })).toThrow(/":"/)
     for (const program of ['../git', '', 'a b', '.', '-x', 'a/b']) {
       expect(() => installGuards({ dir: spool, programs: [program] }), program).toThrow(
-        /no name of a program/,
+        /not a valid program name/,
       )
     }
   })

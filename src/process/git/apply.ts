@@ -1,6 +1,6 @@
 /**
- * Moves laid-out files into the work tree and removes others. Every path is reached through real folders only: where a
- * symlink has taken a folder's place, that is an error, not a way out of the work tree.
+ * Moves prepared files into the work tree and removes others. Every path is reached through real folders only: a
+ * symlink in place of a folder is an error, so nothing outside the work tree is touched.
  */
 import { randomUUID } from 'node:crypto'
 import type { Stats } from 'node:fs'
@@ -38,7 +38,7 @@ export async function applyChanges(top: string, stage: string, changes: readonly
       cause.code === 'ENOSPC' ? 'disk-full' : 'changing',
       `could not restore: ${cause.message}`,
       {
-        hint: 'The state before is saved. Restore again.',
+        hint: 'The previous state is saved as a checkpoint. Run the restore again.',
         cause,
       },
     )
@@ -77,11 +77,14 @@ async function place(top: string, stage: string, path: RawPath): Promise<void> {
 
 const parentOf = (path: RawPath) => path.slice(0, path.lastIndexOf('/') + 1)
 
-/** A checkpoint knows only whether a file can be executed: who else may read it stays as it is. */
+/**
+ * A checkpoint stores only whether a file is executable. All other permissions and the owner of the existing file are
+ * kept.
+ */
 async function keepRights(stage: string, path: RawPath, there: Stats): Promise<void> {
   const staged = await look(stage, path)
   if (staged === null) return
-  // Only root may give files away; everybody else owns what they write.
+  // Only root may change the owner of a file; for everybody else the owner is the same.
   if (staged.uid !== there.uid || staged.gid !== there.gid) {
     await lchown(onDisk(stage, path), there.uid, there.gid).catch(() => {})
   }
@@ -90,7 +93,7 @@ async function keepRights(stage: string, path: RawPath, there: Stats): Promise<v
   await chmod(onDisk(stage, path), staged.mode & 0o100 ? rights | ((rights & 0o444) >> 2) : rights)
 }
 
-/** The files in it are gone by now; folders that were empty all along are no part of any checkpoint. */
+/** The files in the folder have been removed already. Folders that were always empty are not part of any checkpoint. */
 async function removeEmpty(top: string, folder: RawPath): Promise<void> {
   for (const name of await readdir(onDisk(top, folder), 'buffer')) {
     const path = `${folder}/${name.toString('latin1')}`
@@ -99,7 +102,7 @@ async function removeEmpty(top: string, folder: RawPath): Promise<void> {
   await rmdir(onDisk(top, folder))
 }
 
-/** The work tree may be on another file system than its git directory. */
+/** Falls back to a copy, because the work tree may be on another file system than its git directory. */
 async function move(from: Buffer, to: Buffer, draft: Buffer): Promise<void> {
   const moved = await rename(from, to).then(() => true, ignore('EXDEV'))
   if (moved) return
@@ -115,7 +118,7 @@ function requireFolder(path: RawPath, stats: Stats): void {
     'changing',
     `could not restore: ${JSON.stringify(forPeople(path))} is no longer a folder`,
     {
-      hint: 'The state before is saved. Restore again.',
+      hint: 'The previous state is saved as a checkpoint. Run the restore again.',
     },
   )
 }

@@ -1,10 +1,11 @@
 /**
- * The work tree as a git tree: every file that is tracked or not ignored, byte for byte, through the index of a shadow.
+ * Captures the work tree as a git tree: every file that is tracked or not ignored, byte for byte, through the index of
+ * a shadow.
  *
- * What the user's index says is asked for only where the disk cannot tell: which ignored files are tracked nevertheless,
- * which tracked files are absent on purpose (sparse checkout), which folders are submodules that were never filled. Unmerged
- * entries, intent to add, assume-unchanged and the like therefore make no difference. Repositories inside the work tree are
- * recorded as the commit they are at.
+ * The user's index is consulted only where the disk has no answer: which ignored files are tracked, which tracked files
+ * are absent on purpose (sparse checkout), which folders are submodules that were never checked out. Unmerged entries,
+ * intent to add, assume-unchanged and the like therefore make no difference. A repository inside the work tree is
+ * recorded as the commit it is at.
  */
 import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
@@ -15,12 +16,14 @@ import { forPeople, isFileWithin, joinNul, look, onDisk, type RawPath, splitNul 
 import { type Shadow, withShadow } from './shadow.ts'
 import { inRepository, type WorkTree } from './work-tree.ts'
 
-/** The tree's id. The tree is in the object store, but only a checkpoint keeps it there for good. */
+/**
+ * Returns the tree's id. The tree is in the object store, but only a checkpoint protects it from garbage collection.
+ */
 export async function captureTree(workTree: WorkTree): Promise<string> {
   return withShadow(workTree, (shadow) => captureIn(shadow))
 }
 
-/** `also`: files to be taken although they are ignored. Called again in the same shadow, it reads only what changed. */
+/** `also`: ignored files to capture nevertheless. A second call in the same shadow reads only what has changed. */
 export async function captureIn(shadow: Shadow, also: readonly RawPath[] = []): Promise<string> {
   const { workTree } = shadow
   await seedIndex(workTree, shadow.index)
@@ -29,7 +32,7 @@ export async function captureIn(shadow: Shadow, also: readonly RawPath[] = []): 
   await addFiles(shadow, [...tracked.ignored, ...also])
   await addEntries(shadow, tracked)
   const { stdout } = await shadow.run({
-    // What a sparse checkout of a partial clone leaves out need not be there.
+    // In a sparse checkout of a partial clone, objects may be missing.
     args: ['write-tree', '--missing-ok'],
     what: 'could not save the work tree',
   })
@@ -40,7 +43,7 @@ export async function captureIn(shadow: Shadow, also: readonly RawPath[] = []): 
 
 interface Tracked {
   ignored: RawPath[]
-  /** Skipped by a sparse checkout. */
+  /** Tracked files that a sparse checkout leaves out. */
   skipped: Entry[]
   gitlinks: Entry[]
 }
@@ -70,8 +73,9 @@ async function readTracked(workTree: WorkTree): Promise<Tracked> {
 }
 
 /**
- * What an earlier capture had and this one must decide anew: files that are ignored by now, repositories, and files in whose
- * place there is a folder, which may be a repository and is not listed as one while git takes it for the file.
+ * Removes entries of an earlier capture that this one must decide about again: files that are ignored now,
+ * repositories, and files that have been replaced by a folder. Such a folder may be a repository, which git does not
+ * list while its index has a file of that name.
  */
 async function forget(shadow: Shadow, wanted: ReadonlySet<RawPath>): Promise<void> {
   const list = async (...args: string[]) => {
@@ -90,13 +94,13 @@ async function forget(shadow: Shadow, wanted: ReadonlySet<RawPath>): Promise<voi
   await shadow.run({
     args: ['update-index', '-z', '--force-remove', '--stdin'],
     input: joinNul(drop),
-    what: 'could not update our own index',
+    what: 'could not update the temporary index',
   })
 }
 
 const ROUNDS = 4
 
-/** A file may vanish, or change, while git reads it: then once more. */
+/** Tries again, because a file may vanish or change while git reads it. */
 async function addFiles(shadow: Shadow, ignored: readonly RawPath[]): Promise<void> {
   for (let round = 1; ; round++) {
     try {
@@ -149,7 +153,7 @@ async function addEntries(shadow: Shadow, { skipped, gitlinks }: Tracked): Promi
     if (!(await look(top, entry.path))?.isDirectory()) continue
     const oid = await readCommitOf(shadow.workTree, entry.path)
     if (oid !== null) absent.push({ ...entry, oid })
-    // Never filled, which is no change.
+    // A submodule that was never checked out is not a change.
     else if ((await readdir(onDisk(top, entry.path))).length === 0) absent.push(entry)
   }
   await writeEntries(shadow, absent)
@@ -164,15 +168,15 @@ async function writeEntries(shadow: Shadow, entries: readonly Entry[]): Promise<
   })
 }
 
-/** The commit a repository inside the work tree is at; null if it has none yet, or git will not look into it. */
+/** The commit that a repository inside the work tree is at; null if it has no commit, or git refuses to read it. */
 async function readCommitOf({ git, top, objectFormat }: WorkTree, path: RawPath): Promise<string | null> {
   if ((await look(top, `${path}/.git`)) === null) return null
   const dir = join(top, forPeople(path))
   const { code, stdout } = await git.run({
     args: ['-C', dir, 'rev-parse', '--verify', '--quiet', 'HEAD^{commit}'],
-    // Not the repository around it, if it is a broken one.
+    // If the inner repository is broken, git must not use the one around it.
     env: { GIT_CEILING_DIRECTORIES: dirname(dir) },
-    what: 'could not look into a repository inside the work tree',
+    what: 'could not read a repository inside the work tree',
     answers: [1, 128],
   })
   const oid = stdout.toString().trim()

@@ -1,9 +1,10 @@
 /**
- * Checkpoints are commits under `refs/reprise/<job>/<number>`. The only parent is the commit HEAD was at: so
- * `git diff <ref>^ <ref>` is what was not committed then, commits that are later thrown away stay reachable, and each
- * checkpoint stands alone: when its ref goes, its space can be reclaimed. The one before is named in the message.
+ * Checkpoints are commits under `refs/reprise/<job>/<number>`. The only parent is the commit that HEAD was at: so `git
+ * diff <ref>^ <ref>` shows what was not committed then, commits that are discarded later stay reachable, and each
+ * checkpoint is independent: when its ref is deleted, its space can be reclaimed. The message names the previous
+ * checkpoint.
  *
- * A ref is only ever created, never moved.
+ * A ref is created once and never moved.
  */
 import { GitError } from './error.ts'
 import type { GitCall } from './run.ts'
@@ -18,23 +19,23 @@ export interface Checkpoint {
   tree: string
   /** null: the branch had no commit. */
   head: string | null
-  /** What was under way. */
+  /** The git operation that was in progress, such as a merge. */
   unfinished: Unfinished | null
 }
 
 export interface ListedCheckpoint extends Checkpoint {
   at: Date
-  /** The first line. */
+  /** The first line of the commit message. */
   message: string
 }
 
 export interface NewCheckpoint {
   jobId: string
-  /** The one wished for; if it is taken, the next free one. */
+  /** The preferred number; if it is taken, the next free one is used. */
   number?: number
   tree: string
   message: string
-  /** The commit of the checkpoint before. */
+  /** The commit of the previous checkpoint. */
   previous?: string | null
 }
 
@@ -62,19 +63,22 @@ export async function commitCheckpoint(workTree: WorkTree, wanted: NewCheckpoint
     const ref = `${folder}${number}`
     if (await createRef(workTree, ref, commit)) return { jobId, number, ref, commit, tree, head, unfinished }
   }
-  throw new GitError('changing', `could not save a checkpoint: others keep taking its number in ${folder}`)
+  throw new GitError(
+    'changing',
+    `could not save a checkpoint: other processes keep taking the next number in ${folder}`,
+  )
 }
 
 const ROUNDS = 5
 
 function folderOf(jobId: string): string {
   if (!/^[A-Za-z0-9][A-Za-z0-9_-]*$/.test(jobId)) {
-    throw new GitError('failed', `${JSON.stringify(jobId)} cannot be part of the name of a ref`)
+    throw new GitError('failed', `${JSON.stringify(jobId)} cannot be used in the name of a ref`)
   }
   return `refs/reprise/${jobId}/`
 }
 
-/** The trailers are the last paragraph: what the message says cannot be taken for one. */
+/** The trailers are the last paragraph, so that text in the message cannot be read as a trailer. */
 function describe(
   { jobId, message, previous }: NewCheckpoint,
   head: string | null,
@@ -89,7 +93,7 @@ function describe(
   return `${message.replaceAll('\0', ' ').trim() || 'Checkpoint'}\n\n${trailers.join('\n')}\n`
 }
 
-/** False if there is one of that name. */
+/** Returns false if the ref exists already. */
 async function createRef(workTree: WorkTree, ref: string, commit: string): Promise<boolean> {
   try {
     await updateRefs(workTree, `create ${ref}\0${commit}\0`)
@@ -123,7 +127,7 @@ const FIELDS = [
   'objectname',
   'tree',
   'committerdate:unix',
-  // Once only: git mixes up several that ask for a key each.
+  // Read all trailers at once: git mixes up several `trailers:key=` fields in one format.
   'trailers:only,unfold',
   'contents:subject',
 ]
@@ -134,7 +138,7 @@ function readTrailers(text: string): Pick<Checkpoint, 'head' | 'unfinished'> {
   return { head: head === 'none' ? null : head, unfinished: value('Unfinished') as Unfinished | null }
 }
 
-/** By number. */
+/** Returns the job's checkpoints in the order of their numbers. */
 export async function listCheckpoints(workTree: WorkTree, jobId: string): Promise<ListedCheckpoint[]> {
   const folder = folderOf(jobId)
   const format = FIELDS.map((field) => `%(${field})`).join('%00')
@@ -163,7 +167,7 @@ export async function listCheckpoints(workTree: WorkTree, jobId: string): Promis
     .sort((a, b) => a.number - b.number)
 }
 
-/** The commit of a checkpoint: its tree, and what was under way. */
+/** Reads the tree of a checkpoint, and the git operation that was in progress. */
 export async function readCheckpoint(
   workTree: WorkTree,
   commit: string,
@@ -185,7 +189,10 @@ export async function readCheckpoint(
   return { tree, ...readTrailers(trailers) }
 }
 
-/** All of the job, or those of the given numbers. Tells how many there were. Their space goes with the next `git gc`. */
+/**
+ * Deletes the checkpoints with the given numbers, or all of the job. Returns how many existed. The next `git gc`
+ * reclaims their space.
+ */
 export async function deleteCheckpoints(
   workTree: WorkTree,
   jobId: string,

@@ -1,4 +1,4 @@
-/** What changed between two checkpoints, or since one, for a person to read. */
+/** The changes between two checkpoints, or since one, for people to read. */
 import { captureTree } from './capture.ts'
 import { describeChange, diffTrees } from './tree-diff.ts'
 import { inRepository, objectId, type WorkTree } from './work-tree.ts'
@@ -11,7 +11,7 @@ export interface DiffOptions {
 export interface FileDiff {
   status: 'added' | 'modified' | 'deleted' | 'type-changed'
   path: string
-  /** Lines; null for what is no text. */
+  /** Counts lines; null for binary files. */
   added: number | null
   removed: number | null
 }
@@ -20,7 +20,7 @@ export interface Diff {
   files: FileDiff[]
   filesTotal: number
   patch: string
-  /** The patch is longer than what is given of it, which ends with a whole line. */
+  /** The patch was cut after a whole line because it was too long. */
   truncated: boolean
 }
 

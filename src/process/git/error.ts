@@ -1,20 +1,20 @@
-/** What went wrong with git, in words for a person. `kind` is for code. */
+/** Errors of git operations, with a message for people and a `kind` for code. */
 export type GitErrorKind =
   | 'git-missing'
   | 'timed-out'
-  /** The repository belongs to another user, and nobody has said that it may be trusted. */
+  /** The repository belongs to another user and is not marked as safe. */
   | 'untrusted'
   | 'read-only'
   | 'disk-full'
   /** A file of the work tree cannot be read, so it cannot be saved. */
   | 'unreadable'
-  /** A checkpoint, or something in it, is no longer in the repository. */
+  /** A checkpoint, or an object in it, is no longer in the repository. */
   | 'missing-object'
-  /** A merge, rebase … is under way that was not at the checkpoint. */
+  /** A merge, rebase or similar is in progress that was not in progress at the checkpoint. */
   | 'unfinished'
-  /** Something stands where a file must go that could not be saved first. */
+  /** The path of a file is occupied by something that could not be saved first. */
   | 'in-the-way'
-  /** The work tree keeps changing under our hands. */
+  /** The work tree keeps changing during the operation. */
   | 'changing'
   | 'failed'
 
@@ -32,7 +32,7 @@ export class GitError extends Error {
 
 const DETAIL_CHARS = 2000
 
-/** From what git printed. LC_ALL=C makes its messages stable. */
+/** Classifies an error by what git printed. LC_ALL=C makes its messages stable. */
 export function explainFailure(what: string, stderr: string): GitError {
   const detail = stderr.trim().slice(0, DETAIL_CHARS) || 'no message'
   const make = (kind: GitErrorKind, reason: string, hint?: string) =>

@@ -1,4 +1,4 @@
-/** Which paths the ignore rules of a tree itself, as opposed to those now in the work tree, leave out. */
+/** Finds the paths that the ignore rules of a tree exclude, as opposed to the rules that are now in the work tree. */
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { joinNul, type RawPath, splitNul } from './paths.ts'
@@ -12,7 +12,7 @@ export async function findIgnoredThen(
 ): Promise<Set<RawPath>> {
   if (paths.length === 0) return new Set()
   const what = 'could not read the ignore rules of the checkpoint'
-  // A work tree that has nothing but the rules.
+  // A work tree that contains only the ignore files.
   const top = join(scratch, 'rules')
   await rm(top, { recursive: true, force: true })
   await mkdir(top)
@@ -20,7 +20,7 @@ export async function findIgnoredThen(
   const files = splitNul((await inRepository(workTree, { args: ['ls-tree', '-r', '-z', tree], what })).stdout)
   const rules = files.filter((line) => /[\t/]\.gitignore$/.test(line) && line.startsWith('100'))
   await rm(call.env.GIT_INDEX_FILE, { force: true })
-  // "<mode> <type> <oid>\t<path>" is a form that --index-info takes.
+  // `--index-info` accepts lines of the form "<mode> <type> <oid>\t<path>".
   await run({ ...call, args: ['update-index', '-z', '--index-info'], input: joinNul(rules) })
   await run({ ...call, args: ['checkout-index', '--all', '--force'] })
   const { stdout } = await run({

@@ -1,6 +1,6 @@
 /**
- * What stands where a checkpoint's files must go and is not part of what was captured: ignored files, which can be saved
- * first, and repositories, which cannot.
+ * Finds what occupies the paths of a checkpoint's files without being part of the capture: ignored files, which can be
+ * saved first, and repositories, which cannot.
  */
 import { readdir } from 'node:fs/promises'
 import { ancestors, look, onDisk, type RawPath } from './paths.ts'
@@ -11,13 +11,13 @@ export interface InTheWay {
   repositories: RawPath[]
 }
 
-/** `changes` lead from what was captured to the checkpoint. */
+/** `changes` lead from the captured tree to the checkpoint. */
 export async function findInTheWay(top: string, changes: readonly Change[]): Promise<InTheWay> {
   const captured = new Set(changes.filter(({ before }) => before !== null).map(({ path }) => path))
   const found = { files: new Set<RawPath>(), repositories: new Set<RawPath>() }
   const clear = new Set<RawPath>()
 
-  /** False if nothing can be beyond it. */
+  /** Returns false if nothing below the folder can be in the way. */
   const enter = async (folder: RawPath): Promise<boolean> => {
     if (clear.has(folder)) return true
     const stats = await look(top, folder)
@@ -34,7 +34,7 @@ export async function findInTheWay(top: string, changes: readonly Change[]): Pro
     return true
   }
 
-  /** The path itself, or all that is in the folder of that name. */
+  /** Adds the path itself, or everything in the folder of that name. */
   const take = async (path: RawPath): Promise<void> => {
     const stats = await look(top, path)
     if (stats === null) return

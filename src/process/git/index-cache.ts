@@ -1,9 +1,11 @@
 /**
- * The index of an earlier capture, `<git dir>/reprise/index-<tree>`, spares reading files that have not changed since. It is
- * used only while a checkpoint has that very tree: then what it names is reachable, and no `git gc` can have taken it away.
+ * Keeps the index of an earlier capture as `<git dir>/reprise/index-<tree>`, so that files that have not changed since
+ * need not be read again. It is used only while a checkpoint has exactly that tree: then its objects are reachable, and
+ * `git gc` cannot have removed them.
  *
- * Git recognises a file that was changed in the same instant in which the index was written by comparing its time with that
- * of the index file. A copy must therefore not look newer than the original: it is made to look older, which is safe.
+ * Git detects a file that was changed in the same instant in which the index was written by comparing the file's time
+ * with that of the index file. A copy must therefore not look newer than the original: it is made to look older, which
+ * is safe.
  */
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -14,7 +16,7 @@ import { inRepository, type WorkTree } from './work-tree.ts'
 
 const PREFIX = 'index-'
 
-/** Leaves an index alone that is there already. */
+/** Does nothing if there is an index already. */
 export async function seedIndex(workTree: WorkTree, index: string): Promise<void> {
   if (existsSync(index)) return
   const names = await cached(workTree)
@@ -26,12 +28,12 @@ export async function seedIndex(workTree: WorkTree, index: string): Promise<void
     await copyAged(join(ownDir(workTree), name), index)
     if (await isWhole(index, workTree)) return
   } catch {
-    // Another capture may just have replaced it.
+    // Another capture may have replaced the file just now.
   }
   await rm(index, { force: true })
 }
 
-/** Best effort: without it the next capture is slower. */
+/** Best effort: without the kept index, the next capture is slower. */
 export async function keepIndex(workTree: WorkTree, index: string, tree: string): Promise<void> {
   let draft: string | null = null
   try {
@@ -40,12 +42,12 @@ export async function keepIndex(workTree: WorkTree, index: string, tree: string)
     await rename(draft, join(ownDir(workTree), PREFIX + tree))
     await dropOthers(workTree, tree)
   } catch {
-    // A read-only repository, a full disk: the capture itself has succeeded.
+    // The repository is read-only or the disk is full. The capture itself has succeeded.
     if (draft !== null) await rm(draft, { force: true }).catch(() => {})
   }
 }
 
-/** Two stay: the newest, and the one in use until now, which stays so if no checkpoint comes of the newest. */
+/** Keeps two: the newest, and the previous one, which stays in use if no checkpoint is made from the newest. */
 async function dropOthers(workTree: WorkTree, newest: string): Promise<void> {
   const kept = await checkpointTrees(workTree)
   const others = (await cached(workTree)).filter((name) => name !== PREFIX + newest)
@@ -66,7 +68,7 @@ async function copyAged(from: string, to: string): Promise<void> {
   await utimes(to, seconds, seconds)
 }
 
-/** Git itself does not look at the sum at its end, and would take half an index for a short one. */
+/** Git does not verify the checksum at the end, and would read a truncated index as a short one. */
 async function isWhole(path: string, { objectFormat }: WorkTree): Promise<boolean> {
   const bytes = await readFile(path)
   const length = objectFormat === 'sha256' ? 32 : 20

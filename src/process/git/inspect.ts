@@ -1,4 +1,4 @@
-/** What an agent that goes on would find: changes since the checkpoint, conflicts, an operation somebody left half done. */
+/** Finds what a continuing agent should know: changes since the checkpoint, conflicts, an unfinished git operation. */
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 import type { Findings } from '../../core/checkpoint/findings.ts'
@@ -42,7 +42,7 @@ async function findConflicted(
   const committed = new Map(sinceHead.map(({ path, before }) => [path, before?.oid ?? null]))
   for (const { path, after } of [...sinceHead, ...changed].slice(0, MAX_LOOKED_AT)) {
     if (conflicted.has(path) || !after?.mode.startsWith('100')) continue
-    // As it is in HEAD: it is meant to be so.
+    // Markers that are also in HEAD were committed on purpose.
     if (!committed.has(path)) continue
     if (!hasMarkers(await readFileStart(workTree, path))) continue
     const old = committed.get(path)
@@ -54,7 +54,10 @@ async function findConflicted(
 const MAX_LOOKED_AT = 5000
 const MAX_BYTES = 4 * 1024 * 1024
 
-/** As git writes them: seven characters at the start of a line, then a space and a name, or nothing. */
+/**
+ * Git writes conflict markers as seven characters at the start of a line, followed by a space and a name, or by
+ * nothing.
+ */
 function hasMarkers(text: string): boolean {
   return /^<{7}(?: |\r?$)/m.test(text) && /^>{7}(?: |\r?$)/m.test(text)
 }
@@ -65,7 +68,7 @@ async function listUnmerged(workTree: WorkTree): Promise<RawPath[]> {
   return lines.map((line) => line.slice(line.indexOf('\t') + 1))
 }
 
-/** Neither follows a symlink nor waits for a pipe that has taken the file's place. */
+/** Does not follow a symlink, nor block on a pipe that has replaced the file. */
 const HARMLESS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 
 async function readFileStart({ top }: WorkTree, path: RawPath): Promise<string> {

@@ -1,4 +1,6 @@
-/** `<git dir>/reprise/`: what belongs to this work tree alone. Drafts in it bear the pid of who makes them. */
+/**
+ * `<git dir>/reprise/` holds what belongs to this work tree alone. The name of a draft contains the pid of its process.
+ */
 import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -7,7 +9,7 @@ import type { WorkTree } from './work-tree.ts'
 
 export const ownDir = (workTree: WorkTree) => join(workTree.gitDir, 'reprise')
 
-/** A path that nobody else uses. Also takes away what processes that died have left. */
+/** Returns a new unique path. Also removes the drafts of dead processes. */
 export async function newDraft(workTree: WorkTree): Promise<string> {
   const dir = ownDir(workTree)
   await mkdir(dir, { recursive: true })

@@ -1,6 +1,6 @@
 /**
- * Paths as git has them: bytes, relative to the top of the work tree, `/` between the parts. They are held as strings of
- * one character per byte, so that a name that is no UTF-8 comes through unharmed; only for people are they decoded.
+ * Paths as git stores them: bytes, relative to the top of the work tree, separated by `/`. They are held as strings
+ * with one character per byte, so that names that are not valid UTF-8 are preserved. They are decoded only for display.
  */
 import type { Stats } from 'node:fs'
 import { lstat } from 'node:fs/promises'
@@ -10,22 +10,22 @@ export type RawPath = string
 
 export const forPeople = (path: RawPath): string => Buffer.from(path, 'latin1').toString('utf8')
 
-/** For calls of `node:fs`. */
+/** The path in the form that `node:fs` accepts. */
 export const onDisk = (top: string, path: RawPath): Buffer =>
   Buffer.concat([Buffer.from(`${top}/`), Buffer.from(path, 'latin1')])
 
-/** The fields of output with -z. */
+/** Splits output of git commands with -z. */
 export function splitNul(bytes: Buffer): RawPath[] {
   const fields = bytes.toString('latin1').split('\0')
   if (fields.at(-1) === '') fields.pop()
   return fields
 }
 
-/** For input with -z. */
+/** Builds input for git commands with -z. */
 export const joinNul = (fields: Iterable<string>): Buffer =>
   Buffer.from([...fields].map((field) => `${field}\0`).join(''), 'latin1')
 
-/** The folders above it, the topmost first. */
+/** The parent folders of the path, topmost first. */
 export function ancestors(path: RawPath): RawPath[] {
   const found: RawPath[] = []
   for (let at = path.indexOf('/'); at !== -1; at = path.indexOf('/', at + 1)) found.push(path.slice(0, at))
@@ -36,11 +36,11 @@ export async function look(top: string, path: RawPath): Promise<Stats | null> {
   return lstat(onDisk(top, path)).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null
     const name = JSON.stringify(forPeople(path))
-    throw new GitError('unreadable', `could not look at ${name}: ${error.message}`, { cause: error })
+    throw new GitError('unreadable', `could not inspect ${name}: ${error.message}`, { cause: error })
   })
 }
 
-/** A file or symlink at that very path, reached through folders only: never through a symlink. */
+/** Whether there is a file or symlink at the path that is reached without following a symlink. */
 export async function isFileWithin(top: string, path: RawPath): Promise<boolean> {
   for (const folder of ancestors(path)) if (!(await look(top, folder))?.isDirectory()) return false
   const stats = await look(top, path)

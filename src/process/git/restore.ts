@@ -1,17 +1,17 @@
 /**
- * Makes the work tree what it was at a checkpoint. The user's index, branch and HEAD stay as they are.
+ * Restores the work tree to a checkpoint. The user's index, branch and HEAD stay as they are.
  *
- * 1. The present state is saved as a checkpoint: what would be captured anyway, and ignored files that stand in the way.
- * 2. What must be written is laid out beside the work tree, so that a full disk or a lost object is met before the first file
- *    of the user's is touched.
- * 3. If the work tree has changed meanwhile, from the start.
- * 4. Files go, files are moved into place (apply.ts).
+ * 1. The present state is saved as a checkpoint: what a capture includes, and ignored files that are in the way.
+ * 2. The files to write are prepared beside the work tree, so that a full disk or a missing object is detected before
+ * any of the user's files is touched.
+ * 3. If the work tree has changed meanwhile, start again.
+ * 4. Files are removed, and the prepared ones are moved into place (apply.ts).
  *
- * Killed at any point it can be run again: it then saves the half-restored state too, and goes on from there. Not to be run
- * while an agent works in the tree.
+ * If it is killed, it can be run again at any point: it then also saves the half-restored state and continues from
+ * there. It must not run while an agent works in the tree.
  *
- * Left alone: repositories inside the work tree, and files that the checkpoint's own rules ignore, for it cannot know
- * whether they were there, unless they stand in the way.
+ * Repositories inside the work tree are left alone. So are files that the checkpoint's own rules ignore, unless they
+ * are in the way: the checkpoint does not say whether they existed.
  */
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -31,14 +31,14 @@ import { inRepository, type WorkTree } from './work-tree.ts'
 export interface RestoreInput {
   /** The commit of the checkpoint. */
   commit: string
-  /** Under which name the present state is saved. */
+  /** The name under which the present state is saved. */
   saveAs: { jobId: string; number?: number; message: string }
-  /** Told of the checkpoint that holds the present state, before the first file is touched. */
+  /** Called with the checkpoint of the present state before the first file is touched. */
   onSaved?: (saved: Checkpoint) => Promise<void>
 }
 
 export interface Restored extends Applied {
-  /** Holds the state before; null if there was nothing to do. */
+  /** The checkpoint of the state before; null if nothing had to change. */
   saved: Checkpoint | null
 }
 
@@ -66,7 +66,7 @@ export async function restore(
       if (result !== null) return { saved, ...result }
     }
     throw new GitError('changing', 'could not restore: files in the work tree keep changing', {
-      hint: 'Stop what writes there. The state so far is saved.',
+      hint: 'Stop the programs that write there, then run the restore again. The state so far is saved as a checkpoint.',
     })
   })
 }
@@ -74,13 +74,13 @@ export async function restore(
 function refuseUnfinished(workTree: WorkTree, then: string | null): void {
   const now = readUnfinished(workTree)
   if (now === null || now === then) return
-  throw new GitError('unfinished', `could not restore: a ${now} is under way in ${workTree.top}`, {
+  throw new GitError('unfinished', `could not restore: a ${now} is in progress in ${workTree.top}`, {
     hint: `Finish it, or end it with "git ${now === 'bisect' ? 'bisect reset' : `${now} --abort`}".`,
   })
 }
 
 interface Plan {
-  /** The tree to be saved. */
+  /** The tree to save. */
   present: string
   inTheWay: RawPath[]
   changes: Change[]
@@ -98,7 +98,7 @@ async function planRestore(shadow: Shadow, target: string): Promise<Plan> {
     throw new GitError(
       'in-the-way',
       `could not restore: there is another repository where a file must go: ${names}`,
-      { hint: 'Move it away first.' },
+      { hint: 'Move that repository away, then run the restore again.' },
     )
   }
   const present = files.length === 0 ? captured : await captureIn(shadow, files)
@@ -112,7 +112,7 @@ async function planRestore(shadow: Shadow, target: string): Promise<Plan> {
   return { present, inTheWay: files, changes: changes.filter(({ path }) => !keep.has(path)) }
 }
 
-/** What would be removed but is not ours to judge: see above. */
+/** Files that would be removed but that the checkpoint's rules ignore; see the header. */
 async function findKept(shadow: Shadow, target: string, changes: readonly Change[]): Promise<Set<RawPath>> {
   const written = new Set(changes.filter(({ after }) => after !== null).map(({ path }) => path))
   const folders = new Set([...written].flatMap(ancestors))
@@ -153,7 +153,7 @@ async function withStage<T>(
   }
 }
 
-/** What is about to be overwritten is really saved. */
+/** Verifies that the objects of everything that will be overwritten are stored. */
 async function requireObjects(workTree: WorkTree, changes: readonly Change[]): Promise<void> {
   const oids = changes.flatMap(({ before, after }) => [before, after]).flatMap((e) => (e ? [e.oid] : []))
   const { stdout } = await inRepository(workTree, {

@@ -1,13 +1,13 @@
 /**
- * Calls git: no shell, nothing of the caller's repository environment, no hooks, no prompts, no colours, no housekeeping; a
- * time limit, and a limit on what it may print. Paths are bytes in git, and need not be UTF-8: see paths.ts.
+ * Runs git: without a shell, without the caller's repository environment, hooks, prompts, colours or housekeeping; with
+ * a time limit and an output limit. Paths in git are bytes and need not be UTF-8: see paths.ts.
  */
 import { spawn } from 'node:child_process'
 import { signal } from '../proc.ts'
 import { explainFailure, GitError } from './error.ts'
 
 export interface GitOptions {
-  /** Where git is found and whose configuration applies: PATH, HOME, XDG_CONFIG_HOME. */
+  /** Determines where git is found and whose configuration applies: PATH, HOME, XDG_CONFIG_HOME. */
   env: Readonly<Record<string, string | undefined>>
   program?: string
   timeoutMs?: number
@@ -15,23 +15,23 @@ export interface GitOptions {
 
 export interface GitCall {
   args: readonly string[]
-  /** For messages: "could not …". */
+  /** Begins error messages: "could not …". */
   what: string
   env?: Readonly<Record<string, string>>
   cwd?: string
   input?: Buffer | string
   timeoutMs?: number
   maxBytes?: number
-  /** Beyond `maxBytes`, keep what there is and end git, instead of failing. */
+  /** When the output exceeds `maxBytes`, end git and return the output so far instead of failing. */
   cut?: boolean
-  /** Exit codes that are answers, not failures. 0 always is. */
+  /** Exit codes that are results and not failures. 0 always is. */
   answers?: readonly number[]
 }
 
 export interface GitOutput {
   code: number
   stdout: Buffer
-  /** There was more than `maxBytes`. */
+  /** The output exceeded `maxBytes`. */
   cut: boolean
 }
 
@@ -43,7 +43,7 @@ const TIMEOUT_MS = 60_000
 const MAX_BYTES = 512 * 1024 * 1024
 const MAX_STDERR = 64 * 1024
 
-/** Settings that must not differ from machine to machine, whatever the user's files say. */
+/** Settings that must be the same on every machine, whatever the user's configuration says. */
 const SETTINGS = [
   'core.hooksPath=/dev/null',
   'core.fsmonitor=false',
@@ -63,7 +63,7 @@ const SETTINGS = [
   'advice.addEmbeddedRepo=false',
 ].flatMap((setting) => ['-c', setting])
 
-/** These say where the user's configuration is, not which repository is meant. */
+/** These variables say where the user's configuration is, not which repository is meant. */
 const KEPT = ['GIT_CONFIG_GLOBAL', 'GIT_CONFIG_SYSTEM', 'GIT_CONFIG_NOSYSTEM']
 
 export function openGit(options: GitOptions): Git {
@@ -93,8 +93,8 @@ type Started = Omit<GitCall, 'env'> & { env: Record<string, string | undefined>;
 function start(program: string, call: Started): Promise<GitOutput> {
   const { what, maxBytes = MAX_BYTES, answers = [] } = call
   return new Promise((resolve, reject) => {
-    // The directory is there for certain; where git is to work is said by -C or GIT_WORK_TREE, so that a missing
-    // directory is not taken for a missing git.
+    // This directory always exists. -C or GIT_WORK_TREE says where git works, so that a missing directory is not
+    // reported as a missing git.
     const child = spawn(program, [...SETTINGS, ...call.args], {
       cwd: call.cwd ?? '/',
       env: call.env,
@@ -121,7 +121,7 @@ function start(program: string, call: Started): Promise<GitOutput> {
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       if (stderr.length < MAX_STDERR) stderr += text
     })
-    // It may end without reading all it was given.
+    // Git may end without having read all of its input.
     child.stdin.on('error', () => {})
     child.stdin.end(call.input ?? '')
 

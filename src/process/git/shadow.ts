@@ -1,9 +1,9 @@
 /**
- * A git directory of our own, for as long as one operation takes: it has the user's work tree and object store, but its own
- * index, HEAD and attributes. What git does in it cannot touch the user's index or wait for its lock.
+ * A temporary git directory for one operation. It uses the user's work tree and object store, but has its own index,
+ * HEAD and attributes. Git commands in it cannot touch the user's index or wait for its lock.
  *
- * Its attributes switch off every conversion (line ends, filters such as LFS or nbstripout, keywords, encodings), in both
- * directions: a checkpoint holds the bytes that were on the disk. Some conversions lose what they leave out.
+ * Its attributes switch off every conversion (line ends, filters such as LFS or nbstripout, keywords, encodings) in
+ * both directions: a checkpoint holds the bytes that were on disk. Some conversions would lose data.
  */
 import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -59,7 +59,7 @@ async function prepare(workTree: WorkTree, dir: string): Promise<Shadow> {
   }
 }
 
-/** The first look at a large work tree reads every file. */
+/** The first capture of a large work tree reads every file. */
 const TIMEOUT_MS = 600_000
 
 const config = ({ objectFormat }: WorkTree) =>
@@ -77,7 +77,7 @@ const config = ({ objectFormat }: WorkTree) =>
     '',
   ].join('\n')
 
-/** The repository's own setting; the user's is read by git anyway. */
+/** The setting of the repository; git reads the user's setting by itself. */
 async function readExcludesFile(workTree: WorkTree): Promise<string | null> {
   const { code, stdout } = await inRepository(workTree, {
     args: ['config', '--type=path', '--get', 'core.excludesFile'],

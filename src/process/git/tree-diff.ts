@@ -1,11 +1,11 @@
-/** Two trees compared, path by path: renames are a file gone and a file come. */
+/** Compares two trees path by path. A rename is a removed file and an added file. */
 import type { ChangedPath } from '../../core/checkpoint/findings.ts'
 import { forPeople, type RawPath } from './paths.ts'
 import { inRepository, objectId, type WorkTree } from './work-tree.ts'
 
 export interface Change {
   path: RawPath
-  /** null: not there. */
+  /** null: the path does not exist on that side. */
   before: TreeEntry | null
   after: TreeEntry | null
 }

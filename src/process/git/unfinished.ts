@@ -1,4 +1,4 @@
-/** Which operation of git is under way: each leaves its mark in the git directory. */
+/** Detects which git operation is in progress by the files that each one leaves in the git directory. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Unfinished } from '../../core/checkpoint/findings.ts'
@@ -6,7 +6,7 @@ import type { WorkTree } from './work-tree.ts'
 
 export type { Unfinished }
 
-/** The outer ones first: a rebase picks, and a pick may merge. */
+/** Outer operations first: a rebase uses cherry-pick, and a cherry-pick may use merge. */
 const MARKS: readonly (readonly [string, Unfinished])[] = [
   ['rebase-merge', 'rebase'],
   ['rebase-apply/applying', 'am'],
@@ -21,7 +21,7 @@ export function readUnfinished({ gitDir }: WorkTree): Unfinished | null {
   return MARKS.find(([mark]) => existsSync(join(gitDir, mark)))?.[1] ?? readSequence(gitDir)
 }
 
-/** Between two steps of a sequence of picks or reverts there is only the list of what is still to do. */
+/** Between two steps of a sequence of picks or reverts, only the list of remaining steps exists. */
 function readSequence(gitDir: string): Unfinished | null {
   try {
     const todo = readFileSync(join(gitDir, 'sequencer/todo'), 'utf8')

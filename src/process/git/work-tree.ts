@@ -1,4 +1,4 @@
-/** A git work tree: where its files are, and where git keeps what belongs to it (elsewhere, for a linked work tree). */
+/** A git work tree: where its files are, and where git keeps its metadata (elsewhere, for a linked work tree). */
 import { GitError } from './error.ts'
 import type { Git, GitCall, GitOutput } from './run.ts'
 
@@ -13,11 +13,11 @@ export interface WorkTree {
 
 export type FoundWorkTree =
   | { kind: 'work-tree'; workTree: WorkTree }
-  /** Also for a bare repository, and for a directory inside .git: there are no files of the user's to keep. */
+  /** Also returned for a bare repository and for a directory inside .git: there are no user files to save. */
   | { kind: 'no-repository' }
   | { kind: 'git-missing' }
 
-/** Throws a GitError where there is a repository that cannot be used, such as one of another user. */
+/** Throws a GitError if there is a repository that cannot be used, such as one of another user. */
 export async function findWorkTree(git: Git, dir: string): Promise<FoundWorkTree> {
   const ask = async (...args: string[]) => {
     const what = `could not look for a repository in ${dir}`
@@ -41,7 +41,7 @@ export async function findWorkTree(git: Git, dir: string): Promise<FoundWorkTree
   }
 }
 
-/** Git in the user's own repository: to read, and to write objects and refs under refs/reprise/. */
+/** Runs git in the user's own repository, to read it and to write objects and refs under refs/reprise/. */
 export function inRepository({ git, top, gitDir }: WorkTree, call: GitCall): Promise<GitOutput> {
   return git.run({ cwd: top, ...call, env: { GIT_DIR: gitDir, GIT_WORK_TREE: top, ...call.env } })
 }
@@ -58,8 +58,8 @@ export async function readHead(workTree: WorkTree): Promise<string | null> {
 
 const OBJECT_ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
 
-/** What is given as an object must not be taken for an option or an expression. */
+/** Verifies an object id, so that it cannot be read as an option or a revision expression. */
 export function objectId(id: string): string {
-  if (!OBJECT_ID.test(id)) throw new GitError('failed', `${JSON.stringify(id)} is no object id`)
+  if (!OBJECT_ID.test(id)) throw new GitError('failed', `${JSON.stringify(id)} is not an object id`)
   return id
 }

@@ -72,7 +72,7 @@ describe('a checkpoint', () => {
     'is refused for the job %j',
     async (jobId) => {
       const repository = Repository.committed()
-      await expect(checkpoint(repository, { jobId })).rejects.toThrow('cannot be part of the name of a ref')
+      await expect(checkpoint(repository, { jobId })).rejects.toThrow('cannot be used in the name of a ref')
     },
   )
 

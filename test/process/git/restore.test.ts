@@ -229,7 +229,7 @@ describe('a restore refuses', () => {
     const conflict = repository.read('file')
     await expect(restoreTo(repository, then)).rejects.toMatchObject({
       kind: 'unfinished',
-      message: expect.stringContaining('a merge is under way'),
+      message: expect.stringContaining('a merge is in progress'),
       hint: expect.stringContaining('git merge --abort'),
     })
     expect(repository.read('file')).toBe(conflict)
