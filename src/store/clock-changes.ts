@@ -1,7 +1,7 @@
 /**
- * Moves stored times when the clock was set or nobody watched for a while; core/steady-clock.ts says which move by what.
- * All of them in one transaction with the new difference between the clocks, so that a jump is followed once, whoever
- * dies in the middle.
+ * Moves stored times after the clock was set or the daemon was suspended; core/steady-clock.ts decides which times move
+ * by how much. All of them move in one transaction with the new difference between the clocks, so that a jump is
+ * applied once, even if the daemon dies in the middle.
  */
 import { type RawBuilder, sql } from 'kysely'
 import type { FollowUpId, WatchId } from '../contract/ids.ts'
@@ -11,11 +11,11 @@ import type { Tx } from './base/transaction.ts'
 import { PAUSED_MS } from './runs/rows.ts'
 
 export interface MoveTimes extends ClockChange {
-  /** When those watches fire next that do not simply wait as long as before. */
+  /** The new firing times of watches that do not simply keep the rest of their wait. */
   watches: readonly { id: WatchId; due: { at: Date; fireAt: Date } | null }[]
-  /** When those follow-ups are due that go by the time of day. */
+  /** The due times of follow-ups that follow the time of day. */
   followUps?: readonly { id: FollowUpId; dueAt: Date }[]
-  /** What is stored to find the next jump by. */
+  /** The stored clock reading by which the next jump is detected. */
   clock: string
 }
 
@@ -49,13 +49,13 @@ export async function moveTimes(
     .execute()
 }
 
-/** What was asked for "in a while", and what lies so and so long back. */
+/** Moves times that were given as a duration from now, and times that mark when something began. */
 async function followJump(tx: Tx, byMs: number): Promise<void> {
   await tx
     .updateTable('runs')
     .set({ not_before: plus('not_before', byMs) })
     .where('state', '=', 'queued')
-    // Those that are paused have no time.
+    // Paused runs have no due time.
     .where('not_before', '<', PAUSED_MS)
     .execute()
   await tx
@@ -66,7 +66,7 @@ async function followJump(tx: Tx, byMs: number): Promise<void> {
       probe_since: plus('probe_since', byMs),
     })
     .execute()
-  // Of what is not over yet, also since when it goes on.
+  // The start times of work that has not ended move too.
   await tx
     .updateTable('runs')
     .set({ created_at: plus('created_at', byMs), started_at: plus('started_at', byMs) })
@@ -111,13 +111,13 @@ async function followJump(tx: Tx, byMs: number): Promise<void> {
     .execute()
 }
 
-/** Limits on what agents and people may take: time in which nobody watched is given back. */
+/** Extends the time limits of agents and people by the time in which the daemon was suspended. */
 async function extendLimits(tx: Tx, byMs: number): Promise<void> {
   await tx
     .updateTable('cycles')
     .set({ deadline_at: plus('deadline_at', byMs) })
     .where('state', '=', 'open')
-    // The time of a cycle whose run is paused stands still: its deadline is set anew when the run goes on.
+    // The deadline of a cycle whose run is paused does not advance: it is set again when the run continues.
     .where(({ not, exists, selectFrom }) =>
       not(
         exists(
@@ -135,17 +135,17 @@ async function extendLimits(tx: Tx, byMs: number): Promise<void> {
     .set({ expires_at: plus('expires_at', byMs) })
     .where('decision', '=', 'ask')
     .execute()
-  // How long a limit or an outage is waited out.
+  // `since` limits how long an obstacle is waited for.
   await tx
     .updateTable('obstacles')
     .set({ since: plus('since', byMs) })
     .execute()
 }
 
-/** Null stays null. */
+/** null stays null. */
 const plus = (column: string, ms: number): RawBuilder<number> => sql`${sql.ref(column)} + ${ms}`
 
-/** After a restart of the machine, whose clock may show anything: nothing waits longer than it was meant to. */
+/** After a restart of the machine, whose clock may be wrong: limits every wait to its intended length. */
 export async function limitWaits(tx: Tx, now: Date): Promise<void> {
   const at = now.getTime()
   const latest = sql<number>`${at} + coalesce(wait_ms, 0)`

@@ -1,4 +1,4 @@
-/** The greatest id of each kind. New ones must sort after them, also if the clock has been set back since. */
+/** The greatest id of each kind. New ids must sort after them, also if the clock has been set back since. */
 import type { Kysely } from 'kysely'
 import type { Tables } from './base/schema.ts'
 

@@ -1,10 +1,10 @@
 /**
- * The store as the engine sees it: asynchronous, and silent about which database is below. Everything that writes is
- * one atomic piece; when its promise resolves, it is on disk.
+ * The store as the engine sees it: asynchronous and independent of the database. Every write is one atomic piece; when
+ * its promise resolves, it is on disk.
  *
- * Each feature declares and builds its part in its own folder, so that a module can ask for the part it needs. Features
- * import `base` and `runs` only. What one of them does when a run changes is listed here, as a listener, or comes along
- * with the change, as an effect; see base/transaction.ts.
+ * Each feature declares and builds its part in its own folder, so that a module can depend on the part it needs.
+ * Features import only `base` and `runs`. What a feature does when a run changes is either a listener, listed here, or
+ * an effect, passed with the change; see base/transaction.ts.
  */
 import type { Kysely } from 'kysely'
 import type { MachineId } from '../contract/ids.ts'
@@ -39,7 +39,7 @@ import { createTierStore, type TierStore } from './tiers/store.ts'
 import { watchListener } from './watches/cycle-deadlines.ts'
 import { createWatchStore, type WatchStore } from './watches/store.ts'
 
-/** What a change of a run may bring along for features. */
+/** The effects on features that a change of a run may have. */
 export type RunEffects = ConversationEffects & TierEffects & NotificationEffects
 
 export type Store = RunStore &
@@ -55,9 +55,9 @@ export type Store = RunStore &
   FactStore & {
     readonly effects: RunEffects
     readStats: () => Promise<Stats>
-    /** The clock was set, or nobody watched for a while: the stored times move. */
+    /** Moves stored times after the clock was set or the daemon was suspended. */
     moveTimes: (move: MoveTimes) => Promise<void>
-    /** The machine was restarted: nothing waits longer than it was meant to. */
+    /** After a restart of the machine: limits every wait to its intended length. */
     limitWaits: (now: Date) => Promise<void>
     close: () => Promise<void>
   }
@@ -68,12 +68,12 @@ export interface Connections {
 }
 
 export interface StoreOptions {
-  /** How long what is streamed may wait to be committed with others. */
+  /** How long streamed events may wait to be committed together. */
   windowMs: number
-  /** The time that is noted with changes. */
+  /** The time that is recorded with changes. */
   now: () => Date
   redactor?: Redactor | undefined
-  /** The machine on which processes are started; null: that is not noted. */
+  /** The machine on which processes are started; null: not recorded. */
   machineId?: MachineId | null | undefined
 }
 
@@ -85,7 +85,7 @@ const LISTENERS: readonly RunListener[] = [
   obstacleListener,
 ]
 
-/** What the redactor takes out is never written where others read it: in events, messages to people, what is pending. */
+/** The redactor is applied to everything that others will read: events, notifications, pending questions. */
 export function createStore(
   { reader, writer }: Connections,
   { windowMs, now, redactor = NOTHING_TO_REDACT, machineId = null }: StoreOptions,

@@ -479,7 +479,7 @@ it('what has waited for too long is left to a person, who can have it tried', as
   })
   expect((await night.store.getRun(second))?.state).toMatchObject({ outcome: { name: 'completed' } })
   const notes = (await night.store.listEvents(second, {})).map(({ body }) => body)
-  expect(notes).toContainEqual({ type: 'note', text: expect.stringContaining('not paused any longer') })
+  expect(notes).toContainEqual({ type: 'note', text: expect.stringContaining('no longer paused') })
   expect(await night.store.getJob(id)).toMatchObject({ state: 'paused', attention: 'outage' })
 })
 

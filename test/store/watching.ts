@@ -198,7 +198,7 @@ function describeCycles(open: () => Promise<Store>): void {
       expect(await queued(store, late, { trigger: 'catch-up' })).toMatchObject({ state: 'queued' })
       expect(await queued(store, late, { trigger: 'schedule' })).toMatchObject({
         state: 'skipped',
-        message: 'another one is queued already',
+        message: 'another cycle is queued already',
       })
     })
 

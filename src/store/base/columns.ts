@@ -1,4 +1,4 @@
-/** From columns to values. A database may give big numbers as text. */
+/** Converts columns to values. A database may return big numbers as text. */
 
 export const date = (ms: number | null) => (ms === null ? null : new Date(Number(ms)))
 

@@ -1,4 +1,4 @@
-/** Small things worth remembering across restarts, and what a request that came with a key has made. */
+/** Small facts that are kept across restarts, and what was created for requests with an idempotency key. */
 import type { Kysely } from 'kysely'
 import { findMade, type RequestKey } from './request-keys.ts'
 import type { Tables } from './schema.ts'
@@ -7,9 +7,9 @@ import type { Write } from './transaction.ts'
 export interface FactStore {
   getFact: (key: string) => Promise<string | null>
   putFact: (key: string, value: string) => Promise<void>
-  /** Sets a fact that is set once. Returns the value it has: this one, or the one that was there first. */
+  /** Sets a fact that is set only once. Returns the stored value: this one, or the one that was stored first. */
   claimFact: (key: string, value: string) => Promise<string>
-  /** The id of what a request with this key made; one with the same key and other wishes is refused. */
+  /** The id of what a request with this key created. The same key with a different request is refused. */
   findMade: (key: RequestKey) => Promise<string | null>
 }
 

@@ -1,8 +1,8 @@
 /**
- * Makes transactions that decide about the same thing take turns. Some decisions rest on many rows, and no condition of one
- * statement can hold them: whether there is room for one more, or what is in the way. Such a transaction first changes
- * the row of what it decides about. On SQLite writers take turns anyway; on a database with concurrent writers the second
- * one waits at that row until the first has committed, and then sees what it did.
+ * Serialises transactions that decide about the same thing. Some decisions depend on many rows, so that the condition
+ * of one statement cannot guard them: whether there is room for one more, or what is in the way. Such a transaction
+ * first updates the row of its key. On SQLite writers are serialised anyway; on a database with concurrent writers the
+ * second one waits for that row until the first has committed, and then sees its changes.
  */
 import type { Tx } from './transaction.ts'
 

@@ -1,6 +1,6 @@
 /**
- * The way into the outbox. What is to be told is stored in the transaction in which it happens, so every feature may put
- * something in; it is sent later, by notify/.
+ * Adds notifications to the outbox. A notification is stored in the transaction of the change that it reports, so every
+ * feature may add one; notify/ sends it later.
  */
 import { NotificationId } from '../../contract/ids.ts'
 import type { PlannedNotification } from '../../core/notify/plan.ts'
@@ -8,7 +8,7 @@ import { targetKey } from '../../core/notify/target.ts'
 import { redactNotice } from './redaction.ts'
 import type { Tx } from './transaction.ts'
 
-/** Noted before (same subject, event, occurrence and target), it is not noted again. Returns how many are new. */
+/** A notification with the same subject, event, occurrence and target is stored only once. Returns how many are new. */
 export async function enqueueNotifications(
   tx: Tx,
   items: readonly PlannedNotification[],

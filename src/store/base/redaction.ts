@@ -1,10 +1,10 @@
-/** What of a row may be a secret, and what is needed to find and act on things and is left as it is. */
+/** Defines which fields of a row may contain secrets, and which are ids that must stay as they are. */
 import type { EventType } from '../../contract/events.ts'
 import type { Redactor } from '../../core/redact/redactor.ts'
 
 /**
- * Nothing but ids and figures is in these; and pieces of what is streamed, which whoever reads it has redacted as a whole
- * (core/redact/deltas.ts): one by one it could not be done.
+ * These events contain only ids and figures, or pieces of streamed text. A secret may be spread over several pieces, so
+ * the reader redacts the stream as a whole (core/redact/deltas.ts).
  */
 const PLAIN: ReadonlySet<EventType> = new Set([
   'attempt-start',

@@ -1,22 +1,22 @@
 /**
- * What creating calls made, by the Idempotency-Key they came with: asked again, it is there, and is not made twice. The
- * primary key decides who is first. Each scope has its own keys.
+ * What creating calls made, by their Idempotency-Key: a repeated call returns the existing object. The primary key of
+ * the table decides which call is first. Each scope has its own keys.
  */
 import type { Kysely } from 'kysely'
 import { RepriseError } from '../../contract/errors.ts'
 import type { Tables } from './schema.ts'
 import type { Tx } from './transaction.ts'
 
-/** `plan`: cycles that were triggered, and follow-ups. */
+/** `plan`: triggered cycles, and follow-ups. */
 export type KeyScope = 'run' | 'job' | 'plan'
 
 export interface RequestKey {
   key: string
-  /** Of all that was asked for: the same key with another request is a mistake. */
+  /** The hash of the whole request: the same key with another request is an error. */
   requestHash: string
 }
 
-/** The id of what was made with the key; null: nothing yet, and from now on the key stands for `id`. */
+/** Returns the id of what was made with the key before. Returns null if the key is new, and stores `id` for it. */
 export async function claimKey(
   tx: Tx,
   scope: KeyScope,
@@ -32,7 +32,7 @@ export async function claimKey(
   return claimed ? null : findMade(tx, scope, { key, requestHash })
 }
 
-/** The id of what was made. */
+/** Returns the id of what was made. */
 export async function findMade(
   db: Kysely<Tables>,
   scope: KeyScope,

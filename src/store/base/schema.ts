@@ -1,6 +1,6 @@
 /**
- * The tables, as the queries see them. Instants are milliseconds since 1970, JSON is text: the same on every database.
- * Here are those that all features share; each feature adds its own to `Tables` in its `schema.ts`.
+ * The tables, as the queries see them. Instants are milliseconds since 1970 and JSON is text, the same on every
+ * database. This file has the tables that all features share; each feature adds its own to `Tables` in its `schema.ts`.
  */
 import type { NotificationId } from '../../contract/ids.ts'
 import type { NotifyEvent } from '../../contract/notification.ts'
@@ -13,26 +13,26 @@ export interface Tables {
   notifications: NotificationsTable
 }
 
-/** Small things worth remembering across restarts, by key: probe results, learned prices. */
+/** Small facts that are kept across restarts, by key: probe results, learned prices. */
 export interface FactsTable {
   key: string
   value: string
 }
 
-/** What is to be told, and to whom. Once for each subject, event, occurrence and target. */
+/** The outbox: at most one notification for each subject, event, occurrence and target. */
 export interface NotificationsTable {
   id: NotificationId
   event: NotifyEvent
   subject_kind: Subject['kind']
   subject_id: Subject['id']
   occurrence: string
-  /** A configured target's name, or an address. */
+  /** The name of a configured target, or an address. */
   target: string
-  /** The subject as it was. */
+  /** The subject as it was when the event happened. */
   payload: string
   state: 'pending' | 'delivered' | 'given-up'
   tries: number
-  /** Of a pending one. */
+  /** Set only for pending notifications. */
   not_before: number | null
   last_error: string | null
   created_at: number
@@ -46,7 +46,7 @@ export interface RequestKeysTable {
   made: string
 }
 
-/** A row for each thing that is decided about by one transaction at a time; see key-lock.ts. */
+/** One row for each thing that only one transaction at a time may decide about; see key-lock.ts. */
 export interface KeyLocksTable {
   key: string
   taken: number

@@ -1,10 +1,9 @@
 /**
- * Group commit. Each piece of work is atomic by itself, but pieces that come within one window share one
- * transaction and so one flush to disk. A piece's promise resolves only after that commit: what a caller has
- * been told is on disk.
+ * Group commit. Each piece of work is atomic by itself, but pieces that come within one window share one transaction
+ * and so one flush to disk. A piece's promise resolves only after that commit, so what a caller is told is on disk.
  *
- * The window is for what an agent streams. What somebody waits for is committed at once, and so is the first piece
- * after a quiet time; while one commit is under way the next one fills by itself.
+ * The window applies to streamed agent output. Work that a caller waits for is committed at once, and so is the first
+ * piece after a quiet time. While one commit is in progress, new pieces collect for the next one.
  */
 import { type Kysely, sql } from 'kysely'
 import type { Redactor } from '../../core/redact/redactor.ts'
@@ -17,7 +16,7 @@ interface Piece {
   reject: (error: unknown) => void
 }
 
-/** What numbers the changes of a transaction as the last thing in it, and tells of them once they are committed. */
+/** Numbers the changes at the end of a transaction, and notifies listeners after the commit. */
 export interface ChangeFeed {
   number: (tx: Tx) => Promise<number | null>
   tell: (newest: number) => void
@@ -46,10 +45,10 @@ export class GroupWriter {
     this.#feed = feed
   }
 
-  /** Somebody waits for it: it, and all that is there by then, is committed at once. */
+  /** For work that a caller waits for: it is committed at once, together with all pieces that are queued. */
   readonly write: Write = (work) => this.enqueue(work, { urgent: true })
 
-  /** What is not urgent may wait for company. */
+  /** Work that is not urgent waits for the window, to be committed together with other pieces. */
   enqueue<T>(work: (tx: Tx) => Promise<T>, { urgent = false } = {}): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       this.#pieces.push({ work, resolve: resolve as (value: unknown) => void, reject })
@@ -58,7 +57,7 @@ export class GroupWriter {
     })
   }
 
-  /** Resolves when everything given so far is committed. */
+  /** Resolves when all work enqueued so far is committed. */
   async idle(): Promise<void> {
     while (this.#running) await this.#running
   }
@@ -76,7 +75,7 @@ export class GroupWriter {
     this.#running = null
   }
 
-  /** Commits what is there at once. */
+  /** Commits the queued pieces at once. */
   hurry(): void {
     if (this.#pieces.length === 0) return
     this.#hurried = true
@@ -111,7 +110,10 @@ export class GroupWriter {
   }
 }
 
-/** The transaction is guard enough. Under a savepoint, SQLite copies every page that changes to a file. */
+/**
+ * A single piece needs no savepoint: the transaction is enough, and under a savepoint SQLite copies every changed page
+ * to a file.
+ */
 async function alone(tx: Tx, { work, resolve }: Piece): Promise<() => void> {
   const value = await work(tx)
   return () => resolve(value)
@@ -124,7 +126,8 @@ async function besideOthers(tx: Tx, { work, resolve, reject }: Piece): Promise<(
     const value = await work(tx)
     settle = () => resolve(value)
   } catch (error) {
-    // Gone with the whole transaction if the disk is in trouble: then nobody's work is stored.
+    // If the disk fails, the whole transaction was rolled back, and the savepoint with it: none of the pieces is
+    // stored.
     await sql`rollback to piece`.execute(tx).catch(() => {
       throw error
     })

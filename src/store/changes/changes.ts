@@ -1,15 +1,15 @@
 /**
- * The change feed: every committed change has a number, and the numbers are in the order of the commits, without gaps.
- * A reader who has seen all changes up to a number gets what comes after it, and misses nothing.
+ * The change feed: every committed change has a number, and the numbers follow the order of the commits without gaps. A
+ * reader that has seen all changes up to a number can read those after it, and misses none.
  *
- * How a number is assigned: while a transaction works, triggers note in the temporary table `changed` which rows it
- * touches, each once (so a change is noted whoever makes it, and is undone with a savepoint). As the last thing before
- * the commit, the one row of `change_counter` is raised by as many, and the changes are stored under those numbers. On a
- * database with concurrent writers, a plain sequence would not do: a number taken early may be committed late, and a
- * reader would pass it by. The counter's row does: whoever raises it holds its lock until the commit, so the next one gets
- * a higher number and commits later. A transaction that fails gives its numbers back.
+ * How a number is assigned: during a transaction, triggers note in the temporary table `changed` which rows it touches,
+ * each once (so every change is noted, whichever code makes it, and is undone with a savepoint). Immediately before the
+ * commit, the one row of `change_counter` is raised by their number, and the changes are stored under the new numbers.
+ * On a database with concurrent writers a plain sequence would not do: a number taken early may be committed late, and
+ * a reader would miss it. Raising the counter locks its row until the commit, so the next transaction gets a higher
+ * number and commits later. A transaction that fails returns its numbers.
  *
- * Changes are kept for a while (`deleteChanges`). What agents say is not in the feed; that is what events are for.
+ * Changes are kept for a limited time (`deleteChanges`). Agent output is not in the feed; it is in the events.
  */
 import type { Kysely } from 'kysely'
 import type { Tables } from '../base/schema.ts'
@@ -17,7 +17,7 @@ import type { Tx } from '../base/transaction.ts'
 import type { ChangePage, ChangeRecord } from './records.ts'
 import type { ChangesTable } from './schema.ts'
 
-/** Numbers what the transaction has changed. Returns the newest number; null: nothing was changed. */
+/** Numbers the changes of the transaction. Returns the newest number, or null if nothing was changed. */
 export async function numberChanges(tx: Tx, at: Date): Promise<number | null> {
   const changed = await tx.selectFrom('changed').select(['kind', 'id', 'state']).execute()
   if (changed.length === 0) return null
@@ -41,7 +41,7 @@ export async function numberChanges(tx: Tx, at: Date): Promise<number | null> {
 const INSERTED_AT_ONCE = 500
 
 export interface ChangeQuery {
-  /** The last number that was seen; 0: none. */
+  /** The last number that the reader has seen; 0: none. */
   after: number
   limit: number
 }
@@ -55,7 +55,7 @@ export async function listChanges(db: Kysely<Tables>, { after, limit }: ChangeQu
     .orderBy('seq')
     .limit(limit)
     .execute()
-  // Read after the changes: if old ones are deleted in between, the reader loads anew rather than miss them.
+  // Read after the changes: if old ones are deleted in between, the reader reloads everything and misses nothing.
   const counter = await db.selectFrom('change_counter').select('newest').executeTakeFirstOrThrow()
   const kept = await db
     .selectFrom('changes')
@@ -75,12 +75,12 @@ const toChange = ({ seq, kind, id, state, at }: ChangesTable): ChangeRecord => (
   at: new Date(Number(at)),
 })
 
-/** Forgets changes that are older, and all but the newest `keep`. Returns how many. */
+/** Deletes older changes, and all but the newest `keep`. Returns how many. */
 export async function deleteChanges(
   tx: Tx,
   { before, keep }: { before: Date; keep: number },
 ): Promise<number> {
-  // By number, up to the newest that is too old: the clock may have been set back, and no gap may be left.
+  // Deletes by number, up to the newest that is too old: the clock may have been set back, and no gap may be left.
   const { numDeletedRows } = await tx
     .deleteFrom('changes')
     .where((eb) =>

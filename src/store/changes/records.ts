@@ -1,24 +1,27 @@
-/** The change feed, as it is read. */
+/** The records of the change feed. */
 import type { ChangeKind } from '../../contract/change.ts'
 
 export interface ChangeRecord {
   seq: number
   kind: ChangeKind
   /**
-   * The id of what changed. Of an approval: the run that waits for it. Of a question: the run and the tool call, with a
-   * slash between them. Of an obstacle: account and model, with a slash between them.
+   * The id of what changed. For an approval: the run that waits for it. For a question: the run and the tool call,
+   * separated by a slash. For an obstacle: account and model, separated by a slash.
    */
   id: string
-  /** As it is after the change; `deleted`: it is gone; null: this kind has no states. */
+  /** The state after the change; `deleted`: the object was deleted; null: this kind has no states. */
   state: string | null
   at: Date
 }
 
 export interface ChangePage {
   items: ChangeRecord[]
-  /** The oldest number that is kept, and the newest there is. Where none is kept, `oldest` is the next one. */
+  /** The oldest number that is kept, and the newest one. If none is kept, `oldest` is the next number. */
   oldest: number
   newest: number
-  /** Changes after the asked number are not kept any more, or it is of another database: load everything anew. */
+  /**
+   * Changes after the requested number are not kept any more, or the number belongs to another database: the reader
+   * must reload everything.
+   */
   tooOld: boolean
 }

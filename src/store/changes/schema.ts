@@ -9,13 +9,13 @@ export interface ChangesTable {
   at: number
 }
 
-/** One row: the newest number. */
+/** One row with the newest number. */
 export interface ChangeCounterTable {
   id: number
   newest: number
 }
 
-/** What the transaction under way has changed. Temporary; triggers fill it. */
+/** The rows that the current transaction has changed. Temporary; triggers fill it. */
 export interface ChangedTable {
   kind: ChangeKind
   id: string

@@ -1,4 +1,4 @@
-/** The part of the store that is the change feed. */
+/** The store interface of the change feed. */
 import type { Kysely } from 'kysely'
 import type { Tables } from '../base/schema.ts'
 import type { Write } from '../base/transaction.ts'
@@ -8,8 +8,8 @@ import type { ChangePage } from './records.ts'
 export interface ChangeStore {
   listChanges: (query: changes.ChangeQuery) => Promise<ChangePage>
   /**
-   * Calls the listener with the newest number after each commit that changed something, in this process. A hint to look
-   * with `listChanges`, which may be lost. Returns what ends it.
+   * Calls the listener with the newest number after each commit of this process that changed something. The call is a
+   * hint to use `listChanges` and may be lost. Returns a function that unsubscribes.
    */
   onChanges: (listener: (newest: number) => void) => () => void
   deleteChanges: (old: { before: Date; keep: number }) => Promise<number>
@@ -23,7 +23,7 @@ export class ChangeListeners {
     return () => this.#listeners.delete(listener)
   }
 
-  /** What a listener throws is its own affair: the change is stored. */
+  /** Errors of a listener are ignored: the change is stored. */
   tell(newest: number): void {
     for (const listener of this.#listeners) {
       try {

@@ -1,4 +1,4 @@
-/** Conversations themselves. What is said in them is in turns.ts, how it is changed in history-changes.ts. */
+/** Conversations themselves. Their messages are in turns.ts, changes to messages in history-changes.ts. */
 import type { Kysely } from 'kysely'
 import { RepriseError } from '../../contract/errors.ts'
 import type { Page } from '../../contract/http.ts'
@@ -58,7 +58,7 @@ export async function listConversations(
     .limit(query.limit + 1)
   if (query.cursor !== undefined) {
     if (!ConversationId.is(query.cursor)) {
-      throw new RepriseError('bad-request', 'cursor: expected one that a list returned')
+      throw new RepriseError('bad-request', 'cursor: expected the `nextCursor` of a previous page')
     }
     select = select.where('id', '<', query.cursor)
   }
@@ -93,8 +93,8 @@ export async function updateConversation(
 }
 
 /**
- * Turns that wait go along; one that runs does so when it gets another attempt. What was prepared for the directory of
- * before must not start.
+ * Queued turns move with the conversation; a running one moves when it gets another attempt. An attempt that was
+ * prepared for the old directory must not start.
  */
 async function moveConversation(tx: Tx, id: ConversationId, workDir: string): Promise<void> {
   await tx

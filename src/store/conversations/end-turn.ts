@@ -1,9 +1,9 @@
-/** What an ended run leaves in its conversation: the answer, and the session to go on in. */
+/** What an ended run leaves in its conversation: the answer, and the session to continue in. */
 
 import type { Tx } from '../base/transaction.ts'
 import type { TurnEnding } from './records.ts'
 
-/** Stores the answer and the pin, unless the question has been taken away or is being asked again. */
+/** Stores the answer and the pin, unless the question was deleted or is being asked again. */
 export async function endTurn(tx: Tx, ending: TurnEnding, at: Date): Promise<void> {
   const { conversationId, turn, agent, runId, answer, pin } = ending
   const question = await tx
@@ -16,7 +16,7 @@ export async function endTurn(tx: Tx, ending: TurnEnding, at: Date): Promise<voi
     .executeTakeFirst()
   if (!question) return
   if (ending.goesOn) {
-    // A session that was pinned before and has heard the question now: it must not be told again.
+    // A session that was pinned before has received the question now: it must not be given it again.
     await tx
       .updateTable('pins')
       .set({ seen_turn: turn })

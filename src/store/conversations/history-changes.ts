@@ -1,7 +1,7 @@
 /**
- * Changing what has been said: edit, truncate, retry, delete. In the same transaction the epoch is bumped of exactly those
- * agents that were given something else before. Whether they were is decided by `isHistoryChanged`, on what each
- * one's session has seen, or is seeing now. What a turn planned for later goes when the turn goes.
+ * Changes to messages: edit, truncate, retry, delete. The same transaction increments the epoch of exactly those agents
+ * that were given a different history before. `isHistoryChanged` decides that from what each agent's session has seen,
+ * or is being given now. Follow-ups that a turn planned are cancelled when the turn is removed.
  */
 import { randomUUID } from 'node:crypto'
 import type { ContentBlock } from '../../contract/conversation.ts'
@@ -29,9 +29,9 @@ async function requireMessage(tx: Tx, conversationId: ConversationId, id: Messag
   throw new RepriseError('not-found', `conversation ${conversationId} has no message ${id}`)
 }
 
-/** Applies the change and bumps the epochs of those whose given history it changes. */
+/** Applies the change and increments the epochs of the agents whose history it changes. */
 async function changeHistory<T>(tx: Tx, id: ConversationId, at: Date, change: () => Promise<T>): Promise<T> {
-  // Changed first, so that two changes of one conversation take turns.
+  // The update comes first, so that two changes of one conversation are serialised.
   const conversation = await tx
     .updateTable('conversations')
     .set((eb) => ({ updated_at: at.getTime(), revision: eb('revision', '+', 1) }))
@@ -42,7 +42,7 @@ async function changeHistory<T>(tx: Tx, id: ConversationId, at: Date, change: ()
   const before = await listMessages(tx, id)
   const result = await change()
   const after = await listMessages(tx, id)
-  // Started once, a run's session may have heard the question, also while it waits for another attempt.
+  // Once a run was started, its session may have received the question, also while the run waits for another attempt.
   const running = (await listOpenRuns(tx, id)).filter(
     (run) => run.state === 'running' || run.attempt_count > 0,
   )
@@ -50,10 +50,11 @@ async function changeHistory<T>(tx: Tx, id: ConversationId, at: Date, change: ()
   const lastAsked = await lastTurnBySession(tx, id)
   for (const pin of await listPins(tx, id)) {
     const seeing = running.filter((run) => run.agent === pin.agent).map((run) => run.turn ?? 0)
-    // What was said in its session outside Reprise it has seen, although it was in no turn of ours since.
+    // The session has seen the messages exchanged in it outside Reprise, although it has had no turn of ours since.
     const outside = before.flatMap((m) => (m.origin === 'outside' && m.agent === pin.agent ? [m.turn] : []))
     const seen = {
-      // A turn that is asked again may be at work in a new session, before the turn that the pinned one began with.
+      // A turn that is asked again may run in a new session, at an earlier turn than the first one of the pinned
+      // session.
       since: Math.min(pin.sinceTurn ?? Number.POSITIVE_INFINITY, ...seeing),
       upTo: Math.max(pin.seenTurn ?? 0, lastAsked.get(pin.sessionId ?? '') ?? 0, ...seeing, ...outside),
     }
@@ -73,7 +74,10 @@ async function changeHistory<T>(tx: Tx, id: ConversationId, at: Date, change: ()
   return result
 }
 
-/** A session may hold a question that does not count as seen: a command may have dropped what was told with it. */
+/**
+ * The last turn asked in each session. A session may hold a question that does not count as seen, because a command may
+ * have dropped the history that was sent with it.
+ */
 async function lastTurnBySession(tx: Tx, id: ConversationId): Promise<Map<string, number>> {
   const rows = await tx
     .selectFrom('runs')
@@ -85,7 +89,7 @@ async function lastTurnBySession(tx: Tx, id: ConversationId): Promise<Map<string
   return new Map(rows.map(({ session_id, turn }) => [session_id ?? '', Number(turn ?? 0)]))
 }
 
-/** What was planned by turns whose question or answer is no longer there. */
+/** Cancels follow-ups that were planned by turns whose question or answer was removed. */
 async function dropPlans(
   tx: Tx,
   before: readonly MessageRecord[],
@@ -94,19 +98,19 @@ async function dropPlans(
 ): Promise<void> {
   const still = new Set(after.map(({ role, runId }) => `${role} ${runId}`))
   const gone = before.flatMap(({ role, runId }) => (runId && !still.has(`${role} ${runId}`) ? [runId] : []))
-  const end = { state: 'cancelled', by: 'person', message: 'its turn was taken back' } as const
+  const end = { state: 'cancelled', by: 'person', message: 'its turn was removed' } as const
   for (const id of new Set(gone)) await announcePlansEnded(tx, { runId: id }, end, at)
 }
 
 export interface EditedMessage {
   message: MessageRecord
-  /** The run that asks the new text now; whatever it had begun is to be ended. */
+  /** The run that now asks the new text; its attempt in progress must be ended. */
   outdated: RunId | null
 }
 
 /**
- * A turn that is not answered yet is asked with the new text. Attempts at it that have begun are outdated: one that is
- * under way must be ended, and nothing that any of them said becomes part of the answer.
+ * A turn that is not answered yet is asked with the new text. Attempts that have begun are outdated: the one in
+ * progress must be ended, and no output of them becomes part of the answer.
  */
 export async function editMessage(
   tx: Tx,
@@ -133,13 +137,13 @@ export async function editMessage(
   return { message: await requireMessage(tx, conversationId, id), outdated: asked }
 }
 
-/** The run, if it is not settled: whatever it has begun is outdated. */
+/** Returns the run if it is not settled; its attempts so far are outdated. */
 async function askAnew(tx: Tx, id: RunId, text: string): Promise<RunId | null> {
   const row = await tx
     .updateTable('runs')
     .set((eb) => ({
       prompt: text,
-      // Another text is another message: its id must not be taken for the old one's.
+      // A new text needs a new message id, so that the agent does not take it for the old message.
       prompt_id: randomUUID(),
       outdated_attempts: eb.ref('attempt_count'),
       result_text: null,
@@ -151,7 +155,7 @@ async function askAnew(tx: Tx, id: RunId, text: string): Promise<RunId | null> {
   return row?.id ?? null
 }
 
-/** Takes away the message and all after it. Returns the runs that were to answer what is gone. */
+/** Removes the message and all after it. Returns the runs that were to answer removed questions. */
 export async function truncate(
   tx: Tx,
   conversationId: ConversationId,
@@ -176,7 +180,7 @@ async function removeFrom(tx: Tx, { conversationId, turn, role }: MessageRecord)
   return Number(numDeletedRows)
 }
 
-/** Open runs that no question waits for any more. In the same transaction, or a crash would let them run. */
+/** Cancels open runs whose question was removed. In the same transaction, because after a crash they would run. */
 async function cancelOrphaned(tx: Tx, conversationId: ConversationId, at: Date): Promise<RunId[]> {
   const open = await listOpenRuns(tx, conversationId)
   const awaited = new Set(
@@ -187,7 +191,7 @@ async function cancelOrphaned(tx: Tx, conversationId: ConversationId, at: Date):
   return orphaned
 }
 
-/** Asks the question of that turn again, as if nothing had come after it. */
+/** Asks the question of that turn again and removes everything after it. */
 export async function retryFrom(
   tx: Tx,
   conversationId: ConversationId,
@@ -202,7 +206,7 @@ export async function retryFrom(
   if (known) return { run: known, created: false, orphaned: [] }
   await changeHistory(tx, conversationId, run.createdAt, async () => {
     await removeFrom(tx, { ...question, role: 'assistant' })
-    // Asking again is a change for a session that has heard the question, even if it never answered.
+    // Asking again changes the history of a session that has received the question, even if it never answered.
     await tx
       .updateTable('messages')
       .set((eb) => ({ run_id: run.id, agent: run.agent, origin: null, revision: eb('revision', '+', 1) }))
@@ -215,7 +219,7 @@ export async function retryFrom(
   return { run: asked, created: true, orphaned: await cancelOrphaned(tx, conversationId, run.createdAt) }
 }
 
-/** Its runs stay as records of what was done; those that are not settled are cancelled. */
+/** The runs stay as a record of what was done; those that are not settled are cancelled. */
 export async function deleteConversation(tx: Tx, id: ConversationId, at: Date): Promise<RunId[]> {
   const { numDeletedRows } = await tx.deleteFrom('conversations').where('id', '=', id).executeTakeFirst()
   if (numDeletedRows === 0n) throw noConversation(id)

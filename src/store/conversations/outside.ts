@@ -1,6 +1,6 @@
 /**
- * What was said in sessions outside Reprise. It is kept by session, for any run that goes on in one; where the session
- * belongs to a conversation it also becomes messages there, before the turn that found it.
+ * Messages that were exchanged in sessions outside Reprise. They are stored by session, for any run that continues in
+ * it. If the session belongs to a conversation, they also become messages there, before the turn that found them.
  */
 import type { Kysely } from 'kysely'
 import { type ConversationId, MessageId, type SessionId } from '../../contract/ids.ts'
@@ -11,13 +11,15 @@ import type { SessionRecord } from '../runs/session-records.ts'
 
 export interface OutsideFindings {
   session: Pick<SessionRecord, 'id' | 'agent'>
-  /** The conversation, and the turn that is to be asked now. */
+  /** The conversation, and the turn that is about to be asked. */
   conversation: { id: ConversationId; turn: number } | null
   turns: readonly OutsideTurn[]
   at: Date
 }
 
-/** The ids of the questions that we asked in a session: of its attempts, and of what its kept processes were given. */
+/**
+ * The ids of the prompts that Reprise sent in a session: those of its attempts, and those given to its kept processes.
+ */
 export async function listOwnPrompts(db: Kysely<Tables>, id: SessionId): Promise<string[]> {
   const attempts = await db.selectFrom('attempts').select('prompt_id').where('session_id', '=', id).execute()
   const given = await db
@@ -29,8 +31,8 @@ export async function listOwnPrompts(db: Kysely<Tables>, id: SessionId): Promise
 }
 
 /**
- * Notes that a kept process is about to be given a message. This comes before the message is delivered, because the
- * agent may write it into its transcript and be killed before it says that it has taken it.
+ * Records that a kept process is about to be given a message. This happens before the delivery, because the agent may
+ * write the message into its transcript and be killed before it confirms it.
  */
 export async function noteGiven(tx: Tx, sessionId: SessionId, messageId: string): Promise<void> {
   await tx
@@ -61,7 +63,7 @@ export async function listOutsideTurns(db: Kysely<Tables>, id: SessionId): Promi
   }))
 }
 
-/** Those that are known already stay as they are. */
+/** Messages that are stored already stay as they are. */
 export async function takeInOutside(tx: Tx, findings: OutsideFindings): Promise<void> {
   const turns: KnownOutsideTurn[] = []
   for (const found of findings.turns) {
@@ -92,8 +94,8 @@ function redacted(tx: Tx, { text, answer }: OutsideTurn): Pick<OutsideTurn, 'tex
 }
 
 /**
- * Makes room before the turn and puts them there. No epoch changes: nobody was given anything else before. An attempt
- * that was prepared without them must not start, hence the revision.
+ * Makes room before the turn and inserts the messages there. No epoch changes, because no agent was given a different
+ * history before. The revision changes, because an attempt that was prepared without the messages must not start.
  */
 async function insertBefore(
   tx: Tx,
@@ -108,7 +110,7 @@ async function insertBefore(
     runs: tx.updateTable('runs'),
     pins: tx.updateTable('pins'),
   }
-  // In two steps: on the way there, no two messages may have the same turn.
+  // In two steps, because no two messages may have the same turn in between.
   const far = 1_000_000_000
   await later.messages
     .set((eb) => ({ turn: eb('turn', '+', far) }))

@@ -1,4 +1,4 @@
-/** Conversations, what is said in them, and each agent's place in one. */
+/** Conversations, their messages, and each agent's position in one. */
 import type { ContentBlock, HistoryScope, MessageOrigin } from '../../contract/conversation.ts'
 import type { ConversationId, MessageId, RunId, SessionId } from '../../contract/ids.ts'
 
@@ -10,7 +10,7 @@ export interface ConversationRecord {
   instructions: string | null
   historyScope: HistoryScope
   turnCount: number
-  /** Counts the changes to what has been said. */
+  /** Counts the changes to the messages. */
   revision: number
   createdAt: Date
   updatedAt: Date
@@ -43,15 +43,15 @@ export interface PinRecord {
   seenTurn: number | null
 }
 
-/** What a turn that has ended leaves in its conversation. */
+/** What an ended turn leaves in its conversation. */
 export interface TurnEnding {
   conversationId: ConversationId
   turn: number
   agent: string
   runId: RunId
   answer: Pick<MessageRecord, 'id' | 'blocks' | 'state'> | null
-  /** The run goes on with another attempt: only what a pinned session has seen is noted. */
+  /** The run continues with another attempt: only what a pinned session has seen is recorded. */
   goesOn: boolean
-  /** null: the session did not take the turn in; the pin stays as it is. */
+  /** null: the session did not receive the turn, and the pin stays as it is. */
   pin: Pick<PinRecord, 'sessionId' | 'sessionEpoch'> | null
 }

@@ -1,4 +1,4 @@
-/** Rows of conversations to records. */
+/** Converts rows of conversations to records. */
 import { date } from '../base/columns.ts'
 import type { ConversationRecord, MessageRecord, PinRecord } from './records.ts'
 import type { ConversationsTable, MessagesTable, PinsTable } from './schema.ts'

@@ -1,4 +1,7 @@
-/** What conversations do when a run changes, and what a change of a run may bring along for its conversation. */
+/**
+ * The listener by which conversations follow changes of runs, and the effects that a change of a run may have on its
+ * conversation.
+ */
 import { NotNow } from '../base/errors.ts'
 import type { RunEffect, RunListener } from '../base/transaction.ts'
 import type { RunAdmission } from '../runs/records.ts'
@@ -6,7 +9,7 @@ import { endTurn } from './end-turn.ts'
 import type { TurnEnding } from './records.ts'
 import { admitTurn, type NewTurn } from './turns.ts'
 
-/** The conversation may have been moved while a run worked: another attempt works where it is now. */
+/** The conversation may have been moved while a run worked: the next attempt works in the new directory. */
 export const conversationListener: RunListener = {
   changed: async (tx, { id, state, conversationId }) => {
     if (state !== 'queued' || conversationId === null) return
@@ -24,9 +27,9 @@ export const conversationListener: RunListener = {
 }
 
 export interface ConversationEffects {
-  /** What a turn that has ended leaves in its conversation. */
+  /** Stores what an ended turn leaves in its conversation. */
   endTurn: (ending: TurnEnding) => RunEffect
-  /** For `startAttempt`: the conversation must be as it was when the attempt was prepared. */
+  /** For `startAttempt`: fails if the conversation has changed since the attempt was prepared. */
   ifUnchanged: (revision: number) => RunEffect
   /** For `fireFollowUp`: the run answers a turn of a conversation. */
   admitTurn: (turn: NewTurn) => RunAdmission

@@ -9,13 +9,13 @@ export interface ConversationsTable {
   instructions: string | null
   history_scope: 'shared' | 'agent'
   turn_count: number
-  /** Counts the changes to what has been said. An attempt that was prepared for another one must not start. */
+  /** Counts the changes to the messages. An attempt that was prepared for another revision must not start. */
   revision: number
   created_at: number
   updated_at: number
 }
 
-/** At most one question and one answer a turn. `run_id` of a question is the run that is to answer it. */
+/** Each turn has at most one question and one answer. `run_id` of a question is the run that is to answer it. */
 export interface MessagesTable {
   id: MessageId
   conversation_id: ConversationId
@@ -27,14 +27,14 @@ export interface MessagesTable {
   /** Counts the changes of the content. */
   revision: number
   run_id: RunId | null
-  /** null: said through Reprise. See contract/conversation.ts. */
+  /** null: sent through Reprise. See contract/conversation.ts. */
   origin: 'outside' | 'outside-branch' | null
   created_at: number
   edited_at: number | null
 }
 
-/** What was said in a session outside Reprise; see outside.ts. */
-export interface OutsideKeyLocksTable {
+/** Messages that were exchanged in a session outside Reprise; see outside.ts. */
+export interface OutsideTurnsTable {
   session_id: SessionId
   native_id: string
   prompt: string
@@ -43,15 +43,15 @@ export interface OutsideKeyLocksTable {
   said_at: number
 }
 
-/** A follow-up that was given to a process which had been kept waiting. It is noted before it is given. */
+/** A follow-up prompt that was given to a kept process. It is recorded before it is given. */
 export interface GivenPromptsTable {
   session_id: SessionId
   message_id: string
 }
 
 /**
- * An agent's place in a conversation. `epoch` counts the changes to the history it was given; its session is of use
- * only while `session_epoch` is the same.
+ * An agent's position in a conversation. `epoch` counts the changes to the history that it was given; its session can
+ * be resumed only while `session_epoch` is equal to it.
  */
 export interface PinsTable {
   conversation_id: ConversationId
@@ -59,7 +59,7 @@ export interface PinsTable {
   epoch: number
   session_id: SessionId | null
   session_epoch: number | null
-  /** The turns with which its session began, and up to which it has seen the conversation. */
+  /** The turn with which its session began, and the last turn that the session has seen. */
   since_turn: number | null
   seen_turn: number | null
 }
@@ -69,7 +69,7 @@ declare module '../base/schema.ts' {
     conversations: ConversationsTable
     messages: MessagesTable
     pins: PinsTable
-    outside_turns: OutsideKeyLocksTable
+    outside_turns: OutsideTurnsTable
     given_prompts: GivenPromptsTable
   }
 }

@@ -1,4 +1,4 @@
-/** The part of the store that is about conversations. */
+/** The store interface of conversations. */
 import type { Kysely } from 'kysely'
 import type { Page } from '../../contract/http.ts'
 import type { ConversationId, MessageId, RunId, SessionId } from '../../contract/ids.ts'
@@ -12,7 +12,7 @@ import type { ConversationRecord, MessageRecord, NewConversation, PinRecord } fr
 import * as turns from './turns.ts'
 
 export interface ConversationStore {
-  /** The conversation that goes on in the session. */
+  /** The conversation that uses the session. */
   findConversationOf: (id: SessionId) => Promise<ConversationId | null>
   createConversation: (conversation: NewConversation) => Promise<ConversationRecord>
   getConversation: (id: ConversationId) => Promise<ConversationRecord | null>

@@ -1,5 +1,5 @@
 /**
- * What is said in a conversation, and each agent's place in it. A message belongs to a turn; a turn has one question
+ * The messages of a conversation, and each agent's position in it. A message belongs to a turn; a turn has one question
  * and at most one answer.
  */
 import type { Kysely } from 'kysely'
@@ -14,7 +14,7 @@ import { toMessage, toPin } from './rows.ts'
 
 type Db = Kysely<Tables>
 
-/** In order: by turn, the question before the answer. */
+/** Ordered by turn, the question before the answer. */
 export async function listMessages(
   db: Db,
   id: ConversationId,
@@ -56,7 +56,7 @@ export interface NewTurn {
   run: NewRun
 }
 
-/** The question and the run that is to answer it, or neither. */
+/** Stores the question and the run that is to answer it, both or neither. */
 export async function admitTurn(tx: Tx, turn: NewTurn): Promise<{ run: RunRecord; created: boolean }> {
   const { conversationId, run } = turn
   const known = await claimRun(tx, { ...run, conversation: { id: conversationId, turn: 0 } })
@@ -66,7 +66,7 @@ export async function admitTurn(tx: Tx, turn: NewTurn): Promise<{ run: RunRecord
     .updateTable('conversations')
     .set((eb) => ({
       turn_count: eb('turn_count', '+', 1),
-      // An untitled conversation is called by its first words.
+      // A conversation without a title gets the first words of its first question.
       title: eb.case().when('title', '=', '').then(firstWords(run.prompt)).else(eb.ref('title')).end(),
       updated_at: at,
     }))
@@ -116,7 +116,7 @@ export async function ensurePin(tx: Tx, conversationId: ConversationId, agent: s
     .execute()
 }
 
-/** The conversation that goes on in the session. */
+/** The conversation that uses the session. */
 export async function findConversationOf(db: Db, id: SessionId): Promise<ConversationId | null> {
   const row = await db
     .selectFrom('pins')

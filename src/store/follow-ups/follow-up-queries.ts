@@ -1,4 +1,4 @@
-/** Follow-ups, as they are read. */
+/** Queries on follow-ups. */
 import { type Kysely, sql } from 'kysely'
 import { RepriseError } from '../../contract/errors.ts'
 import type { FollowUpState } from '../../contract/follow-up.ts'
@@ -29,7 +29,7 @@ export interface FollowUpQuery {
   rootRunId?: RunId | undefined
 }
 
-/** Newest first; of a run: those it asked for, and those that were given to it. */
+/** Newest first. With `runId`: the follow-ups that the run asked for, and those that were given to it. */
 export async function listFollowUps(
   db: Kysely<Tables>,
   { limit, cursor, state, runId, rootRunId }: FollowUpQuery,
@@ -41,7 +41,7 @@ export async function listFollowUps(
     .limit(limit + 1)
   if (cursor !== undefined) {
     if (!FollowUpId.is(cursor))
-      throw new RepriseError('bad-request', 'cursor: expected one that a list returned')
+      throw new RepriseError('bad-request', 'cursor: expected the `nextCursor` of a previous page')
     select = select.where('id', '<', cursor)
   }
   if (state) select = select.where('state', '=', state)
@@ -57,7 +57,7 @@ export async function getFollowUp(db: Kysely<Tables>, id: FollowUpId): Promise<F
   return row ? toFollowUp(row) : null
 }
 
-/** Planned ones of a chain, or of a session where there is no chain. */
+/** Planned follow-ups of a chain, or of a session if there is no chain. */
 export async function listPlanned(
   db: Kysely<Tables>,
   { rootRunId, sessionId }: { rootRunId: RunId | null; sessionId: SessionId | null },
@@ -73,7 +73,7 @@ export async function listPlanned(
   return rows.map(toFollowUp)
 }
 
-/** What a run asked for and may still be kept waiting for, the most pressing first. */
+/** Planned follow-ups of a run, for which its process may be kept; those due first come first. */
 export async function listPlannedOfRun(db: Kysely<Tables>, runId: RunId): Promise<FollowUpRecord[]> {
   const rows = await db
     .selectFrom('follow_ups')
@@ -86,7 +86,9 @@ export async function listPlannedOfRun(db: Kysely<Tables>, runId: RunId): Promis
   return rows.map(toFollowUp)
 }
 
-/** Due now, and not to be given to a run that is still at work: while it is, it is the one to be given them. */
+/**
+ * Follow-ups that are due now. Those of a run that is still running are left out, because its process is given them.
+ */
 export async function listDue(db: Kysely<Tables>, now: Date, limit: number): Promise<FollowUpRecord[]> {
   const rows = await db
     .selectFrom('follow_ups as f')
@@ -110,7 +112,7 @@ export async function listDue(db: Kysely<Tables>, now: Date, limit: number): Pro
   return rows.map(toFollowUp)
 }
 
-/** When the next one becomes due that is not due yet. */
+/** When the next follow-up becomes due that is not due yet. */
 export async function nextFollowUpAt(db: Kysely<Tables>, now: Date): Promise<Date | null> {
   const row = await db
     .selectFrom('follow_ups')
@@ -123,7 +125,7 @@ export async function nextFollowUpAt(db: Kysely<Tables>, now: Date): Promise<Dat
   return row ? new Date(Number(row.due_at)) : null
 }
 
-/** The newest that was given to a process of this run: what it is at. */
+/** The follow-up that was last given to a process of this run: the one it is working on. */
 export async function findLiveOf(db: Kysely<Tables>, runId: RunId): Promise<FollowUpRecord | null> {
   const row = await db
     .selectFrom('follow_ups')

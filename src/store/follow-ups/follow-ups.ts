@@ -1,7 +1,7 @@
 /**
- * Follow-ups. planned → fired, cancelled or missed, once, guarded by state and by how often it has fired: whoever gives
- * its prompt to a session does so in the same transaction, so it is given once. A recurring one goes from planned to
- * planned until its last time.
+ * Follow-ups. planned → fired, cancelled or missed, once. Each transition is guarded by the state and by how often the
+ * follow-up has fired, and its prompt is given to a session in the same transaction, so it is given once. A recurring
+ * follow-up returns to planned until its last time.
  */
 import { type Kysely, sql } from 'kysely'
 import type { AttemptId, FollowUpId, RunId } from '../../contract/ids.ts'
@@ -16,15 +16,15 @@ import type { FollowUpRecord } from './records.ts'
 import { toRow } from './rows.ts'
 
 export interface Room {
-  /** Planned ones of the same chain or session, and of all. */
+  /** The number of planned follow-ups of the same chain or session, and in total. */
   own: number
   all: number
 }
 
-/** There are too many; or what it belongs to is over, and nothing is to follow from it. */
+/** `full`: too many are planned. `over`: its cycle or run has ended, and nothing may be planned for it. */
 export type NotAdded = 'full' | 'over'
 
-/** What the call, or a request with the same key, asked for before is not asked for again: the one there is comes back. */
+/** If the same tool call, or a request with the same key, asked for it before, returns the existing follow-up. */
 export async function addFollowUp(
   tx: Tx,
   record: FollowUpRecord,
@@ -46,7 +46,7 @@ export async function addFollowUp(
   return record
 }
 
-/** Its cycle takes no more, or somebody cancels its run. */
+/** Whether its cycle accepts no more follow-ups, or its run is being cancelled. */
 async function isOver(tx: Tx, { runId, cycleId }: FollowUpRecord): Promise<boolean> {
   for (const { isOver } of tx.listeners) if (cycleId && (await isOver?.(tx, cycleId))) return true
   const cancelled =
@@ -61,7 +61,7 @@ async function isOver(tx: Tx, { runId, cycleId }: FollowUpRecord): Promise<boole
   return Boolean(cancelled)
 }
 
-/** Of the chain, or where there is none of the session; and of all. */
+/** Counts those of the chain, or of the session if there is no chain; and all. */
 export async function countPlanned(
   db: Kysely<Tables>,
   { rootRunId, sessionId }: Pick<FollowUpRecord, 'rootRunId' | 'sessionId'>,
@@ -78,7 +78,7 @@ export async function countPlanned(
   return { own: Number(own.n), all: Number(all.n) }
 }
 
-/** When a recurring one is due again. */
+/** When a recurring follow-up is due again. */
 export interface Again {
   dueAt: Date
   messageId: string
@@ -86,11 +86,11 @@ export interface Again {
 
 export type FiredAs =
   | { run: NewRun }
-  /** Admitted by another feature, in the same transaction. */
+  /** The run is admitted by another feature, in the same transaction. */
   | { admission: RunAdmission }
   | { attempt: { id: AttemptId; runId: RunId } }
 
-/** Gives its prompt to a session. null: somebody else did, or it is not planned any more. */
+/** Gives its prompt to a session. null: it was fired already, or is not planned any more. */
 export async function fireFollowUp(
   tx: Tx,
   followUp: Pick<FollowUpRecord, 'id' | 'firedCount'>,
@@ -123,12 +123,12 @@ export async function fireFollowUp(
   return { run: null }
 }
 
-/** False if it is not planned any more. */
+/** Returns false if it is not planned any more. */
 export async function endFollowUp(tx: Tx, id: FollowUpId, end: PlansEnd, at: Date): Promise<boolean> {
   return (await endPlanned(tx, 'id', id, end, at)) > 0
 }
 
-/** Of a run, or of a chain. Returns how many there were. */
+/** Ends the planned follow-ups of a run or of a chain. Returns how many there were. */
 export function endPlans(tx: Tx, of: PlansOf, end: PlansEnd, at: Date): Promise<number> {
   return 'runId' in of
     ? endPlanned(tx, 'run_id', of.runId, end, at)

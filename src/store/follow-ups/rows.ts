@@ -1,4 +1,4 @@
-/** A follow-up, between its row and its record. */
+/** Converts follow-ups between rows and records. */
 import type { Selectable } from 'kysely'
 import { date } from '../base/columns.ts'
 import type { FollowUpRecord } from './records.ts'

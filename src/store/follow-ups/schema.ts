@@ -6,7 +6,7 @@ export interface FollowUpsTable {
   id: FollowUpId
   state: FollowUpState
   prompt: string
-  /** Of the message with which it is given to an agent, so that it is taken once. */
+  /** The id of the message by which the prompt is given to an agent, so that it is accepted once. */
   message_id: string
   reason: string | null
   created_by: 'agent' | 'person'
@@ -15,20 +15,20 @@ export interface FollowUpsTable {
   session_id: SessionId | null
   cycle_id: CycleId | null
   tier: number | null
-  /** The call with which the agent asked for it. */
+  /** The tool call by which the agent asked for it. */
   attempt_id: AttemptId | null
   tool_use_id: string | null
   cron: string | null
   time_zone: string | null
   recurring: number
-  /** Asked for "in a while", not for a time of the day. */
+  /** 1: given as a duration from now, not as a time of day. */
   relative: number
   due_at: number
   expires_at: number | null
   fired_count: number
   fired_at: number | null
   fired_run_id: RunId | null
-  /** It was given to a process that was kept waiting. */
+  /** Set if the prompt was given to a kept process. */
   fired_attempt_id: AttemptId | null
   fired_message_id: string | null
   cancelled_by: 'agent' | 'person' | null

@@ -1,4 +1,4 @@
-/** The part of the store that is about follow-ups. */
+/** The store interface of follow-ups. */
 import type { Kysely } from 'kysely'
 import type { Page } from '../../contract/http.ts'
 import type { FollowUpId, RunId, SessionId } from '../../contract/ids.ts'
@@ -11,7 +11,7 @@ import * as followUps from './follow-ups.ts'
 import type { FollowUpRecord } from './records.ts'
 
 export interface FollowUpStore {
-  /** The one there is, if the call, or a request with the same key, asked for it before. */
+  /** Returns the existing one if the tool call, or a request with the same key, asked for it before. */
   addFollowUp: (
     record: FollowUpRecord,
     room: followUps.Room,
@@ -20,16 +20,16 @@ export interface FollowUpStore {
   findFollowUpOfCall: (call: NonNullable<FollowUpRecord['call']>) => Promise<FollowUpRecord | null>
   getFollowUp: (id: FollowUpId) => Promise<FollowUpRecord | null>
   listFollowUps: (query: queries.FollowUpQuery) => Promise<Page<FollowUpRecord>>
-  /** Of a chain, or of a session where there is no chain. */
+  /** Planned follow-ups of a chain, or of a session if there is no chain. */
   listPlannedFollowUps: (of: {
     rootRunId: RunId | null
     sessionId: SessionId | null
   }) => Promise<FollowUpRecord[]>
-  /** What a run asked for and may still be kept waiting for. */
+  /** Planned follow-ups of a run, for which its process may be kept. */
   listPlannedOfRun: (runId: RunId) => Promise<FollowUpRecord[]>
   listDueFollowUps: (now: Date, limit: number) => Promise<FollowUpRecord[]>
   nextFollowUpAt: (now: Date) => Promise<Date | null>
-  /** null: somebody else did, or it is not planned any more. */
+  /** null: it was fired already, or is not planned any more. */
   fireFollowUp: (
     followUp: Pick<FollowUpRecord, 'id' | 'firedCount'>,
     as: followUps.FiredAs,
@@ -39,7 +39,7 @@ export interface FollowUpStore {
   endFollowUp: (id: FollowUpId, end: PlansEnd, at: Date) => Promise<boolean>
   endFollowUpsOf: (rootRunId: RunId, end: PlansEnd, at: Date) => Promise<number>
   endFollowUpsOfRun: (runId: RunId, end: PlansEnd, at: Date) => Promise<number>
-  /** The newest that was given to a process of this run. */
+  /** The follow-up that was last given to a process of this run. */
   findLiveFollowUp: (runId: RunId) => Promise<FollowUpRecord | null>
 }
 

@@ -1,4 +1,4 @@
-/** What is known of the checkpoints of jobs. They themselves are in the users' repositories. */
+/** Records of the checkpoints of jobs. The checkpoints themselves are in the users' repositories. */
 import type { Kysely } from 'kysely'
 import type { JobId } from '../../contract/ids.ts'
 import type { JobState } from '../../contract/job.ts'
@@ -21,7 +21,8 @@ export async function addCheckpoint(tx: Tx, checkpoint: CheckpointRecord): Promi
       attempt_id: checkpoint.attemptId,
       created_at: checkpoint.createdAt.getTime(),
     })
-    // A repository that was cloned anew begins to count again: the newest of a number is the one there is.
+    // In a repository that was cloned again, the numbers begin at 1 again: the newest checkpoint of a number replaces
+    // the old record.
     .onConflict((oc) =>
       oc.columns(['job_id', 'number']).doUpdateSet((eb) => ({
         kind: eb.ref('excluded.kind'),

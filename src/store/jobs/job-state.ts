@@ -1,4 +1,4 @@
-/** Keeps a job's state in step with its run, in the transaction that changes the run. */
+/** Updates a job's state with its run, in the transaction that changes the run. */
 import { jobStateOf, type RunStanding } from '../../core/job/state.ts'
 import type { RunChange, RunListener } from '../base/transaction.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Jobs: admitted with their first run, given another run when a person wants them to go on. A job's `run_id` only
- * changes here, and only when the run before it has settled.
+ * Jobs: admitted with their first run, given another run when a person continues them. A job's `run_id` changes only
+ * here, and only when the previous run has settled.
  */
 import type { Kysely } from 'kysely'
 import { RepriseError } from '../../contract/errors.ts'
@@ -49,7 +49,7 @@ export async function admitJob(
 
 const CAN_GO_ON: readonly JobState[] = ['paused', 'failed', 'cancelled']
 
-/** null: the job is not in a state from which a person can make it go on. */
+/** null: the job is not in a state from which it can be continued. */
 export async function continueJob(
   tx: Tx,
   id: JobId,
@@ -71,15 +71,15 @@ export async function continueJob(
   return toJob(row)
 }
 
-/** A paused job is given up: one more run, cancelled before it could start. False if it is not paused. */
+/** Gives up a paused job by adding a run that is cancelled before it starts. Returns false if the job is not paused. */
 export async function dismissJob(tx: Tx, id: JobId, after: RunId, run: NewRun, at: Date): Promise<boolean> {
   if (!(await continueJob(tx, id, after, run, at, ['paused']))) return false
   return settleQueued(tx, run.id, { name: 'cancelled', message: 'cancelled' }, at)
 }
 
 /**
- * What is queued starts at its new priority; what it may spend counts from the next look at it. With `goOn`, a job that
- * is paused for its budget gets that run.
+ * A queued run starts at the new priority; a new budget is applied at the next check. With `goOn`, a job that is paused
+ * because of its budget gets that run.
  */
 export async function updateJob(
   tx: Tx,
@@ -121,7 +121,7 @@ export interface JobQuery {
   state?: JobState | undefined
 }
 
-/** Newest first. The cursor is the last id of the page before. */
+/** Newest first. The cursor is the last id of the previous page. */
 export async function listJobs(db: Kysely<Tables>, query: JobQuery): Promise<Page<JobRecord>> {
   let select = db
     .selectFrom('jobs')
@@ -130,7 +130,7 @@ export async function listJobs(db: Kysely<Tables>, query: JobQuery): Promise<Pag
     .limit(query.limit + 1)
   if (query.cursor !== undefined) {
     if (!JobId.is(query.cursor))
-      throw new RepriseError('bad-request', 'cursor: expected one that a list returned')
+      throw new RepriseError('bad-request', 'cursor: expected the `nextCursor` of a previous page')
     select = select.where('id', '<', query.cursor)
   }
   if (query.state) select = select.where('state', '=', query.state)
@@ -139,7 +139,7 @@ export async function listJobs(db: Kysely<Tables>, query: JobQuery): Promise<Pag
   return { items, nextCursor: rows.length > query.limit ? (items.at(-1)?.id ?? null) : null }
 }
 
-/** null: the key is new. With another request behind it, it is refused. */
+/** null: the key is new. The same key with another request is refused. */
 export async function findJobByKey(
   db: Kysely<Tables>,
   idempotencyKey: string,

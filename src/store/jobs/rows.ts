@@ -1,4 +1,4 @@
-/** Rows of jobs to records. */
+/** Converts rows of jobs to records. */
 import { number } from '../base/columns.ts'
 import type { CheckpointRecord, JobOptions, JobRecord } from './records.ts'
 import type { CheckpointsTable, JobsTable } from './schema.ts'

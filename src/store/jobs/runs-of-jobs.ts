@@ -1,11 +1,11 @@
-/** The runs of many jobs at once, without their long texts. */
+/** Reads the runs of many jobs at once, without their long texts. */
 import { type Kysely, sql } from 'kysely'
 import type { JobId } from '../../contract/ids.ts'
 import type { Tables } from '../base/schema.ts'
 import type { RunRecord } from '../runs/records.ts'
 import { toRun } from '../runs/rows.ts'
 
-/** Oldest first. Of prompts and answers only the beginning is read: there may be many, and they may be long. */
+/** Oldest first. Only the beginning of prompts and answers is read, because there may be many long ones. */
 export async function listRunsOfJobs(db: Kysely<Tables>, ids: readonly JobId[]): Promise<RunRecord[]> {
   if (ids.length === 0) return []
   const rows = await db
@@ -23,7 +23,10 @@ export async function listRunsOfJobs(db: Kysely<Tables>, ids: readonly JobId[]):
 }
 
 const KEPT_CHARS = 4000
-/** All columns but the two that may be long. `toRun` takes only whole rows, so that none can be forgotten here. */
+/**
+ * All columns except the two that may be long. `toRun` accepts only whole rows, so the compiler reports a missing
+ * column.
+ */
 const SHORT_COLUMNS = [
   'id',
   'agent',

@@ -2,10 +2,10 @@
 import type { AttemptId, JobId, RunId } from '../../contract/ids.ts'
 import type { Attention, CheckpointKind, JobState } from '../../contract/job.ts'
 
-/** `state` and `attention` follow from the run, and change with it. */
+/** `state` and `attention` are derived from the run and change with it. */
 export interface JobsTable {
   id: JobId
-  /** The run that works on it, or did last. */
+  /** The run that works on the job, or did so last. */
   run_id: RunId
   state: JobState
   attention: Attention | null

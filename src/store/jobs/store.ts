@@ -1,4 +1,4 @@
-/** The part of the store that is about jobs. */
+/** The store interface of jobs. */
 import type { Kysely } from 'kysely'
 import type { Page } from '../../contract/http.ts'
 import type { JobId, RunId } from '../../contract/ids.ts'
@@ -13,11 +13,13 @@ import { listRunsOfJobs } from './runs-of-jobs.ts'
 
 export interface JobStore {
   admitJob: (input: { job: NewJob; run: NewRun }) => Promise<{ job: JobRecord; created: boolean }>
-  /** Gives the job another run. null: it is not in a state to go on from, or no longer where `after` left it. */
+  /**
+   * Gives the job another run. null: the job cannot be continued in its state, or `after` is no longer its last run.
+   */
   continueJob: (id: JobId, after: RunId, run: NewRun, at: Date) => Promise<JobRecord | null>
-  /** Gives up a paused job. False if it is not paused, or no longer where `after` left it. */
+  /** Gives up a paused job. Returns false if it is not paused, or `after` is no longer its last run. */
   dismissJob: (id: JobId, after: RunId, run: NewRun, at: Date) => Promise<boolean>
-  /** With `goOn`, a job that is paused for its budget gets that run. */
+  /** With `goOn`, a job that is paused because of its budget gets that run. */
   updateJob: (
     id: JobId,
     change: UpdateJob,
@@ -26,7 +28,7 @@ export interface JobStore {
   ) => Promise<JobRecord | null>
   getJob: (id: JobId) => Promise<JobRecord | null>
   listJobs: (query: jobs.JobQuery) => Promise<Page<JobRecord>>
-  /** Long texts are cut: there may be many. */
+  /** Long texts are cut, because there may be many. */
   listRunsOfJobs: (ids: readonly JobId[]) => Promise<RunRecord[]>
   findJobByKey: (idempotencyKey: string, requestHash: string) => Promise<JobRecord | null>
   countJobs: () => Promise<Partial<Record<JobState, number>>>

@@ -1,6 +1,6 @@
 /**
- * Sending what is in the outbox (base/outbox.ts): pending → delivered | given-up. To one target, what concerns one
- * subject goes out in the order it happened: only the oldest that is pending is due.
+ * Sends what is in the outbox (base/outbox.ts): pending → delivered | given-up. Notifications of one subject go to a
+ * target in the order in which they happened: only the oldest pending one is due.
  */
 import { type Kysely, sql } from 'kysely'
 import type { Notice } from '../../core/notify/plan.ts'
@@ -9,7 +9,7 @@ import type { Tx } from '../base/transaction.ts'
 import type { NotificationRecord } from './records.ts'
 import { toNotification } from './rows.ts'
 
-/** Longest due first. `busy`: keys of targets that are not to be told more at present. */
+/** Longest due first. `busy`: keys of targets that must not be sent more at present. */
 export async function listDueNotifications(
   db: Kysely<Tables>,
   now: Date,
@@ -42,7 +42,7 @@ export async function listDueNotifications(
   return rows.map(toNotification)
 }
 
-/** When the next one becomes due that is not due yet. */
+/** When the next notification becomes due that is not due yet. */
 export async function nextNotificationAt(db: Kysely<Tables>, now: Date): Promise<Date | null> {
   const row = await db
     .selectFrom('notifications')
@@ -57,12 +57,12 @@ export async function nextNotificationAt(db: Kysely<Tables>, now: Date): Promise
 
 type Try = Pick<NotificationRecord, 'id' | 'tries'>
 
-/** False: it was no longer pending, or has been tried by someone else meanwhile. */
+/** Returns false if it is no longer pending, or another try has happened meanwhile. */
 export async function markDelivered(tx: Tx, { id, tries }: Try, at: Date): Promise<boolean> {
   return endTry(tx, { id, tries }, { state: 'delivered', ended_at: at.getTime(), not_before: null })
 }
 
-/** `notBefore` null: given up. False as for `markDelivered`. */
+/** `notBefore` null: Reprise gives up. Returns false in the same cases as `markDelivered`. */
 export async function markFailedTry(
   tx: Tx,
   { id, tries }: Try,
@@ -91,7 +91,7 @@ async function endTry(
   return numUpdatedRows > 0n
 }
 
-/** All of one subject, oldest first. */
+/** All notifications of one subject, oldest first. */
 export async function listNotifications(
   db: Kysely<Tables>,
   { kind, id }: Notice['subject'],
@@ -106,7 +106,7 @@ export async function listNotifications(
   return rows.map(toNotification)
 }
 
-/** Forgets what was delivered or given up before then. Returns how many. */
+/** Deletes notifications that were delivered or given up before then. Returns how many. */
 export async function deleteEndedNotifications(tx: Tx, before: Date): Promise<number> {
   const { numDeletedRows } = await tx
     .deleteFrom('notifications')

@@ -9,7 +9,7 @@ export interface NotificationRecord extends PlannedNotification {
     | { at: 'delivered'; deliveredAt: Date }
     | { at: 'given-up'; givenUpAt: Date }
   tries: number
-  /** Of the last try that failed. */
+  /** The error of the last failed try. */
   lastError: string | null
   createdAt: Date
 }

@@ -1,4 +1,4 @@
-/** Rows of the outbox to records. */
+/** Converts rows of the outbox to records. */
 import type { Subject } from '../../core/notify/plan.ts'
 import type { NotificationsTable } from '../base/schema.ts'
 import type { NotificationRecord } from './records.ts'

@@ -1,11 +1,11 @@
-/** Who is told of a change of a run. */
+/** The notifications that a change of a run sends. */
 import type { PlannedNotification } from '../../core/notify/plan.ts'
 import { enqueueNotifications } from '../base/outbox.ts'
 import type { RunEffect } from '../base/transaction.ts'
 
 export interface NotificationEffects {
   notify: (items: readonly PlannedNotification[]) => RunEffect
-  /** Nobody is told of a pause that has become needless. */
+  /** Sends nothing if the pause has become unnecessary meanwhile. */
   notifyOfPause: (items: readonly PlannedNotification[]) => RunEffect
 }
 

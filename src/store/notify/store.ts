@@ -1,4 +1,4 @@
-/** The part of the store that is about notifications. */
+/** The store interface of notifications. */
 import type { Kysely } from 'kysely'
 import type { Notice, PlannedNotification } from '../../core/notify/plan.ts'
 import { enqueueNotifications } from '../base/outbox.ts'
@@ -8,7 +8,7 @@ import * as notifications from './notifications.ts'
 import type { NotificationRecord } from './records.ts'
 
 export interface NotificationStore {
-  /** Returns how many are new. What happens in a transaction of its own is noted in that one instead. */
+  /** Returns how many are new. A change that has its own transaction stores its notifications in that one instead. */
   enqueueNotifications: (items: readonly PlannedNotification[], at: Date) => Promise<number>
   listDueNotifications: (
     now: Date,
@@ -17,7 +17,7 @@ export interface NotificationStore {
   ) => Promise<NotificationRecord[]>
   nextNotificationAt: (now: Date) => Promise<Date | null>
   markDelivered: (notification: NotificationRecord, at: Date) => Promise<boolean>
-  /** `notBefore` null: given up. */
+  /** `notBefore` null: Reprise gives up. */
   markFailedTry: (
     notification: NotificationRecord,
     error: string,

@@ -1,7 +1,7 @@
 /**
- * Runs that wait behind an obstacle. A waiting run is a queued run with a time before which it does not start, a reason,
- * and the key of its obstacle; it needs nobody in memory, and looks again by itself when its time has come. So a daemon
- * that dies loses nothing, and a release that is lost costs only time.
+ * Runs that wait behind an obstacle. A waiting run is a queued run with a time before which it does not start, a
+ * reason, and the key of its obstacle. It needs no process in memory and checks again when its time has come, so a
+ * daemon that dies loses nothing, and a lost release costs only time.
  */
 import type { Kysely } from 'kysely'
 import type { RunId } from '../../contract/ids.ts'
@@ -19,7 +19,7 @@ import { obstacleKey } from './rows.ts'
 
 const LISTED = 50
 
-/** Those that wait behind it wait on, until then: told at once, so that not each of them has to look for itself. */
+/** Makes all runs that wait behind the obstacle wait until then, so that not each of them has to check by itself. */
 export async function postponeWaiting(tx: Tx, obstacle: InTheWay, until: Date, now: Date): Promise<void> {
   const waiting = tx
     .selectFrom('runs')
@@ -67,12 +67,12 @@ export async function holdRun(
   if (!row) return
   await announceChange(tx, row, now)
   await announceDelay(tx, id, until.getTime() - now.getTime())
-  // Said once: how long it takes may change often.
+  // The note is added once, because the expected end may change often.
   if (before?.held_by !== key)
-    await appendEvents(tx, id, null, [{ type: 'note', text: `waits: ${why}` }], now)
+    await appendEvents(tx, id, null, [{ type: 'note', text: `waiting: ${why}` }], now)
 }
 
-/** Queued runs that wait behind an obstacle, paused ones too, in the order in which they are let go. */
+/** Queued runs that wait behind an obstacle, including paused ones, in the order in which they are released. */
 export async function listHeld(tx: Tx) {
   const rows = await tx
     .selectFrom('runs')
@@ -122,20 +122,20 @@ async function releaseRun(
   if (!row) return
   await announceChange(tx, row, now)
   if (before === null) return
-  // Time that was given to its cycle for a wait that was shorter.
+  // Takes back the extra time that its cycle was given for a longer wait.
   await announceDelay(tx, id, notBefore - Number(before))
   if (Number(before) < PAUSED_MS) return
-  await appendEvents(tx, id, null, [{ type: 'note', text: `not paused any longer: ${why}` }], now)
+  await appendEvents(tx, id, null, [{ type: 'note', text: `no longer paused: ${why}` }], now)
 }
 
 export interface Pause {
   behind: Pick<Obstacle, 'account' | 'model'>
   why: string
-  /** Who is to be told. */
+  /** The notifications to send. */
   notices: readonly PlannedNotification[]
 }
 
-/** A run that has waited too long is left to a person. False if it is not queued any more. */
+/** Pauses a run that has waited too long, until a person continues it. Returns false if it is not queued any more. */
 export async function pauseRun(
   tx: Tx,
   id: RunId,
@@ -155,7 +155,7 @@ export async function pauseRun(
   return true
 }
 
-/** The runs that were left to a person, newest first. */
+/** Paused runs, newest first. */
 export async function listPaused(db: Kysely<Tables>): Promise<RunId[]> {
   const rows = await db
     .selectFrom('runs')

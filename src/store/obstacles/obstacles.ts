@@ -1,6 +1,6 @@
 /**
- * Obstacles (see core/obstacle): limits and outages that are open, and which run tries whether one is over. The runs that
- * wait behind them are in held-runs.ts.
+ * Obstacles (see core/obstacle): open limits and outages, and which run probes whether one is over. The runs that wait
+ * behind them are in held-runs.ts.
  */
 import type { Kysely } from 'kysely'
 import type { RunId } from '../../contract/ids.ts'
@@ -14,27 +14,27 @@ import { accountOf, modelOf, obstacleKey, toObstacle } from './rows.ts'
 import type { ObstaclesTable } from './schema.ts'
 
 const LISTED = 50
-/** What a run uses: it waits behind obstacles of the whole account, and of its model. */
+/** What a run uses. It waits behind obstacles of the whole account and of its model. */
 export interface Access {
   account: string
   model: string
 }
 
 export interface OpenObstacle extends InTheWay {
-  /** Queued runs, in the order in which they will be let go; the first of them if there are many. */
+  /** Queued runs in the order in which they will be released; only the first ones if there are many. */
   waiting: RunId[]
   waitingCount: number
 }
 
-/** From being chosen to having started, a run may take so long; after that another one tries. */
+/** A run that was chosen to probe must have started within this time; after that another run probes. */
 const CLAIM_MS = 30_000
 
-/** How long after its next try an obstacle is kept that no run waits behind. */
+/** How long an obstacle that no run waits behind is kept after its next try. */
 const FORGET_AFTER_MS = 86_400_000
 
-const ANSWERS_AGAIN = 'the model answers again; starts in its turn'
+const ANSWERS_AGAIN = 'the model answers again; queued to start'
 
-/** An attempt has met it: opened, or put off. */
+/** An attempt has met the obstacle: opens it, or postpones its next try. */
 export async function meetObstacle(
   tx: Tx,
   met: Met,
@@ -75,7 +75,10 @@ export async function meetObstacle(
   return next
 }
 
-/** Lets a queued run start, alone, or makes it wait. What it is to give up is left to the caller. */
+/**
+ * Lets a queued run start as the only one that probes, or makes it wait. If the result is to give up, the caller does
+ * that.
+ */
 export async function passObstacles(
   tx: Tx,
   run: { id: RunId; createdAt: Date },
@@ -126,8 +129,8 @@ async function liveProbe(db: Kysely<Tables>, row: ObstaclesTable, now: Date): Pr
 }
 
 /**
- * The model has answered a request that was made at `calledAt`: what was in the way before that is gone, and the runs that
- * waited behind it may start, one after the other, the paused ones too. Returns those runs.
+ * The model has answered a request that was made at `calledAt`: obstacles from before that are closed, and the runs
+ * that waited behind them may start one after the other, including paused ones. Returns those runs.
  */
 export async function closeObstacles(
   tx: Tx,
@@ -154,8 +157,8 @@ export async function closeObstacles(
 }
 
 /**
- * The agents may be configured with other credentials than before: runs that wait behind an obstacle of another account
- * than their own go now. Obstacles that nobody has waited behind since long before now are forgotten.
+ * The agents may have other credentials than before: releases runs that wait behind an obstacle of another account than
+ * their own, and deletes obstacles that no run has waited behind for a long time.
  */
 export async function tidyObstacles(
   tx: Tx,
@@ -164,7 +167,7 @@ export async function tidyObstacles(
 ): Promise<RunId[]> {
   const held = await listHeld(tx)
   const stale = held.filter((run) => ownAccountOf(run) !== accountOf(run.held_by))
-  const released = await releaseRuns(tx, stale, 'other credentials are configured; starts in its turn', now)
+  const released = await releaseRuns(tx, stale, 'other credentials are configured; queued to start', now)
   const needed = held.filter((run) => !stale.includes(run)).map((run) => run.held_by)
   const old = await tx
     .selectFrom('obstacles')
@@ -182,7 +185,7 @@ export async function tidyObstacles(
   return released
 }
 
-/** A person wants it tried now. */
+/** A person wants a try now. */
 async function tryNow(tx: Tx, key: string, at: Date): Promise<void> {
   await tx
     .updateTable('obstacles')

@@ -1,7 +1,7 @@
 /** The table of open limits and outages. */
 import type { RunId } from '../../contract/ids.ts'
 
-/** Limits and outages that are open; see obstacles.ts. */
+/** Open limits and outages; see obstacles.ts. */
 export interface ObstaclesTable {
   account: string
   /** Empty: all models of the account. */
@@ -14,7 +14,7 @@ export interface ObstaclesTable {
   failures: number
   last_failure_at: number
   last_attempt_id: string
-  /** The run that tries whether it is over, and since when it was to. */
+  /** The run that probes whether the obstacle is over, and since when. */
   probe_run_id: RunId | null
   probe_since: number | null
 }

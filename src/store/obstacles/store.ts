@@ -1,4 +1,4 @@
-/** The part of the store that is about limits and outages, and the runs that wait behind them. */
+/** The store interface of limits and outages, and of the runs that wait behind them. */
 import type { Kysely } from 'kysely'
 import type { RunId } from '../../contract/ids.ts'
 import type { Met, Obstacle, Pauses } from '../../core/obstacle/obstacle.ts'
@@ -15,19 +15,21 @@ export interface ObstacleStore {
     pauses: Pauses,
     at: Date,
   ) => Promise<Obstacle>
-  /** Lets a queued run start, or makes it wait behind what is in its way. */
+  /** Lets a queued run start, or makes it wait behind an obstacle. */
   passObstacles: (
     run: { id: RunId; createdAt: Date },
     access: obstacles.Access,
     limitMs: number,
     now: Date,
   ) => Promise<Passage>
-  /** Returns the runs that were let go. */
+  /** Returns the runs that were released. */
   closeObstacles: (access: obstacles.Access, runId: RunId, calledAt: Date, now: Date) => Promise<RunId[]>
-  /** Releases runs that wait behind another account's obstacle, and forgets old ones. Returns the runs that were let go. */
+  /**
+   * Releases runs that wait behind another account's obstacle, and deletes old obstacles. Returns the released runs.
+   */
   tidyObstacles: (ownAccountOf: Parameters<typeof obstacles.tidyObstacles>[1], now: Date) => Promise<RunId[]>
   listObstacles: (now: Date) => Promise<obstacles.OpenObstacle[]>
-  /** Leaves a queued run to a person; `hastenRun` makes it go on. */
+  /** Pauses a queued run until a person continues it with `hastenRun`. */
   pauseRun: (id: RunId, pause: held.Pause, at: Date) => Promise<boolean>
   listPaused: () => Promise<RunId[]>
 }

@@ -1,4 +1,4 @@
-/** Runs are admitted once per idempotency key. */
+/** Admits runs, once per idempotency key. */
 import { createHash } from 'node:crypto'
 import type { RunId } from '../../contract/ids.ts'
 import { claimKey } from '../base/request-keys.ts'
@@ -12,7 +12,7 @@ export async function admitRun(tx: Tx, run: NewRun): Promise<{ run: RunRecord; c
   return known ? { run: known, created: false } : { run: await insertRun(tx, run), created: true }
 }
 
-/** The run that was admitted with the key before; null: there is none, and the key is this one's. */
+/** The run that was admitted with the key before. null: there is none, and the key is claimed for this run. */
 export async function claimRun(tx: Tx, run: NewRun): Promise<RunRecord | null> {
   if (run.idempotencyKey === null) return null
   const key = { key: run.idempotencyKey, requestHash: hashOf(run) }
@@ -27,7 +27,7 @@ export async function claimRun(tx: Tx, run: NewRun): Promise<RunRecord | null> {
   )
 }
 
-/** A turn is asked where its conversation is, which may have been moved since. */
+/** Without the directory for a turn: its conversation may have been moved since. */
 function hashOf(run: NewRun): string {
   const { conversation, tier } = run
   const asked = [
@@ -41,13 +41,13 @@ function hashOf(run: NewRun): string {
   return createHash('sha256').update(JSON.stringify(asked)).digest('hex').slice(0, 32)
 }
 
-/** With the session and the prompt that were asked for: the row's own may change later. */
+/** Includes the session and the prompt of the request, because those in the row may change later. */
 function toRequest({ request, sessionId, prompt }: NewRun): string {
   const promptHash = createHash('sha256').update(prompt).digest('hex').slice(0, 16)
   return JSON.stringify({ ...request, sessionId, promptHash })
 }
 
-/** Without its key, which has been claimed. */
+/** Does not store the key, which has been claimed already. */
 export async function insertRun(tx: Tx, run: NewRun): Promise<RunRecord> {
   const row = await tx
     .insertInto('runs')

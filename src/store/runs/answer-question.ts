@@ -8,7 +8,7 @@ import { appendEvents } from './events.ts'
 import { hashOf } from './questions.ts'
 import { toQuestion } from './rows.ts'
 
-/** Stores the answer, once. Delivering it is the caller's next step, and may be repeated. */
+/** Stores the answer, once. The caller delivers it afterwards, and may repeat the delivery. */
 export async function answerQuestion(
   tx: Tx,
   runId: RunId,
@@ -24,25 +24,22 @@ export async function answerQuestion(
     .orderBy('asked_at', 'desc')
     .execute()
   if (rows.length === 0) {
-    throw new RepriseError('question-unknown', `run ${runId} has asked nothing with the id ${toolUseId}`, {
-      hint: `GET /api/runs/${runId} lists what is pending.`,
+    throw new RepriseError('question-unknown', `run ${runId} has no question with the id ${toolUseId}`, {
+      hint: `GET /api/runs/${runId} lists its pending questions.`,
     })
   }
   // A hook and a prompt may both ask about one tool call, one after the other.
   const standing = rows.filter((r) => r.answer === null && r.closed_at === null)
   const row = askHash === undefined ? standing[0] : standing.find(({ ask }) => hashOf(ask) === askHash)
   if (!row && standing.length > 0) {
-    throw new RepriseError('conflict', `what ${toolUseId} asks is not what was answered`, {
-      hint: `GET /api/runs/${runId} says what it asks now.`,
+    throw new RepriseError('conflict', `question ${toolUseId} has changed since it was shown`, {
+      hint: `GET /api/runs/${runId} returns the current question.`,
     })
   }
   if (!row) {
     const closed = rows[0]?.answer === null
     throw closed
-      ? new RepriseError(
-          'run-settled',
-          `question ${toolUseId} no longer stands: the agent went on or has ended`,
-        )
+      ? new RepriseError('run-settled', `question ${toolUseId} is closed: the agent continued or has ended`)
       : alreadyAnswered(toolUseId)
   }
   const question = toQuestion(row)
@@ -78,7 +75,7 @@ export async function answerQuestion(
 const alreadyAnswered = (toolUseId: string) =>
   new RepriseError('question-answered', `question ${toolUseId} has been answered already`)
 
-/** Whoever answers may have been shown a question or an option without the secrets in it. */
+/** Restores the original texts of questions and options: the person who answers may have been shown redacted ones. */
 function toItsWords(
   ask: QuestionRecord['ask'],
   answer: Omit<ToolResult, 'toolUseId'>,
@@ -97,7 +94,7 @@ function toItsWords(
   return { ...answer, answers: Object.fromEntries(answers) }
 }
 
-/** An answer is given once: one that says nothing to what was asked must not use it up. */
+/** An answer is stored only once, so one that does not fit the question is refused. */
 function checkFits(ask: QuestionRecord['ask'], answer: Omit<ToolResult, 'toolUseId'>): void {
   if (ask.type === 'permission-ask') {
     if (answer.decision !== undefined) return

@@ -21,32 +21,34 @@ export interface AttemptRecord {
   freshReason: FreshReason | null
   carry: Carry
   promptId: string
-  /** A conversation's: the epoch of the history it was given. */
+  /** In a conversation: the epoch of the history that the attempt was given. */
   epoch: number | null
-  /** The hash of the texts said once that its session has after its prompt. */
+  /** The hash of the one-time texts (such as instructions) that its session has after its prompt. */
   told: string | null
-  /** `compact`: it only made room in the session. */
+  /** `compact`: the attempt only compacted the session. */
   kind: 'turn' | 'compact'
-  /** What was started; null if that was not recorded. */
+  /** The runtime that was started; null if that was not recorded. */
   runtime: RuntimeFacts | null
   fence: number
   processId: ProcessId
-  /** The keeper of its process; null: that is not known yet. */
+  /** The keeper of its process; null: not known yet. */
   process: Keeper | null
-  /** Where its output begins in the spool of its process. */
+  /** The position in the spool of its process where its output begins. */
   spoolFrom: number
-  /** How far its output is read and stored. */
+  /** The position up to which its output is read and stored. */
   spoolOffset: number
-  /** Before it, if something that was read is not stored yet: from here on it must be read again. */
+  /**
+   * A position before `spoolOffset`, set if something that was read is not stored yet: it must be read again from here.
+   */
   heldFrom: number | null
-  /** In time that somebody watched: what it has worked, and waited for the answer to the oldest open question. */
+  /** In watched time: how long it has worked, and how long it has waited for the answer to the oldest open question. */
   watched: { workedMs: number; waitingMs: number }
-  /** Of a resumed one that has ended. */
+  /** Set only for resumed attempts that have ended. */
   cacheUse: CacheUse | null
   stopCause: string | null
   exitCode: number | null
   outcome: Outcome | null
-  /** What the process had reported as its cost when the attempt began. */
+  /** The cost that the process had reported when the attempt began. */
   costFromUsd: number
   costUsd: number | null
   startedAt: Date
@@ -69,7 +71,7 @@ export type NewAttempt = Pick<
 
 export interface AttemptEnding {
   attempt: AttemptRecord
-  /** Of the run, as they were when the ending was worked out. */
+  /** The run's number of outdated attempts when the ending was computed. */
   outdatedAttempts?: number
   outcome: Outcome
   exitCode: number | null
@@ -77,9 +79,11 @@ export interface AttemptEnding {
   costUsd: number | null
   session: SessionUpdate
   cacheUse?: CacheUse | null
-  /** A session that was held to have refused its resume, and is shown not to be the cause: the run returns to it. */
+  /**
+   * A session that was recorded as having refused its resume and turned out not to be the cause: the run returns to it.
+   */
   acquitted?: SessionId | null
-  /** The run's totals, this attempt included; its cost is the sum of what is stored with its attempts. */
+  /** The run's totals, including this attempt. The cost is the sum of the costs that are stored with its attempts. */
   spend: Omit<RunSpend, 'costUsd'>
   done: Done
   resultText: string | null
@@ -90,7 +94,7 @@ export interface AttemptEnding {
     | { kind: 'retry'; notBefore: Date; why: string; heldBy?: string | null }
     | { kind: 'pause'; why: string; heldBy?: string | null }
   events: readonly EventBody[]
-  /** What follows from it for features. */
+  /** The effects on features. */
   effects?: readonly RunEffect[]
   at: Date
 }
@@ -102,11 +106,11 @@ export interface QuestionRecord {
   askedAt: Date
   answer: Omit<ToolResult, 'toolUseId'> | null
   answeredAt: Date | null
-  /** When it no longer stood: the tool ended, the agent withdrew it, or the attempt was over. */
+  /** When the question was closed: the tool ended, the agent withdrew it, or the attempt ended. */
   closedAt: Date | null
 }
 
-/** As it may be shown; `askHash` is of what will really be acted on. */
+/** Redacted for display; `askHash` is the hash of the original. */
 export interface PendingRecord extends QuestionRecord {
   askHash: string
 }

@@ -1,4 +1,4 @@
-/** The part of the store that is about processes and their attempts. */
+/** The store interface of processes and their attempts. */
 import type { Kysely } from 'kysely'
 import type { EventBody } from '../../contract/events.ts'
 import type { AttemptId, MachineId, RunId } from '../../contract/ids.ts'
@@ -16,10 +16,13 @@ import * as processes from './processes.ts'
 import { type StartInput, startAttempt } from './start-attempt.ts'
 
 export interface AttemptStore {
-  /** null: it must not start. The run is not queued any more, its session is leased, or an effect refused it. */
+  /**
+   * null: the attempt must not start, because the run is not queued any more, its session is leased, or an effect
+   * refused it.
+   */
   startAttempt: (input: StartInput) => Promise<AttemptRecord | null>
   markLaunched: (attempt: AttemptRecord, keeper: Keeper) => Promise<void>
-  /** What is waiting to be committed with others need not wait any longer. */
+  /** Commits queued work at once instead of waiting for the window. */
   hurry: () => void
   advanceAttempt: (
     attempt: AttemptRecord,
@@ -28,7 +31,7 @@ export interface AttemptStore {
     at: Date,
     options?: { urgent?: boolean; heldFrom?: number | null },
   ) => Promise<number>
-  /** How long it has worked and waited, in time that somebody watched. */
+  /** Stores how long the attempt has worked and waited, in watched time. */
   noteWatched: (
     attempt: Pick<AttemptRecord, 'id' | 'fence'>,
     watched: AttemptRecord['watched'],
@@ -39,17 +42,17 @@ export interface AttemptStore {
   endAttempt: (ending: AttemptEnding) => Promise<void>
   /** Attempts that have ended without a price. */
   listUnpriced: () => Promise<AttemptRecord[]>
-  /** Gives one of them its price; changes nothing if it has one. */
+  /** Sets the price of an attempt; changes nothing if it has one. */
   priceAttempt: (attempt: AttemptRecord, costUsd: number) => Promise<void>
-  /** What this machine left running when its daemon ended: recovery goes by these. */
+  /** Processes that this machine's daemon left running when it ended. Recovery starts from these. */
   listOpenProcesses: () => Promise<OpenProcess[]>
   takeOver: (attempt: AttemptRecord, at: Date) => Promise<AttemptRecord>
   listAttempts: (runId: RunId) => Promise<AttemptRecord[]>
-  /** null: it has not ended, or there is no such attempt. */
+  /** null: the attempt has not ended, or does not exist. */
   findAttemptEnd: (id: AttemptId) => Promise<Date | null>
 }
 
-/** What is streamed may wait a little for company; these may not: somebody acts on them. */
+/** Streamed events may wait for the window; these may not, because somebody acts on them. */
 const AWAITED: ReadonlySet<EventBody['type']> = new Set(['question-ask', 'permission-ask', 'tool-end'])
 const LARGE_BATCH = 500
 

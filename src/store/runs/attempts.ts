@@ -1,6 +1,6 @@
 /**
- * Attempts: planned → running → ended; every step is guarded by state and by the fence of the process (processes.ts), so
- * a daemon that lost an attempt to another one cannot touch it any more.
+ * Attempts: planned → running → ended. Every transition is guarded by the state and by the fence of the process
+ * (processes.ts), so a daemon that lost an attempt to another one cannot change it any more.
  */
 import type { Kysely } from 'kysely'
 import type { EventBody } from '../../contract/events.ts'
@@ -14,7 +14,7 @@ import { appendBatch, appendEvents } from './events.ts'
 import { trackQuestions } from './questions.ts'
 import { toAttempt } from './rows.ts'
 
-/** Events and how far the spool has been read belong together: either both are stored or neither. */
+/** Stores events and the spool position together: either both are stored or neither. */
 export async function advanceAttempt(
   tx: Tx,
   { id, runId, sessionId, fence }: Pick<AttemptRecord, 'id' | 'runId' | 'sessionId' | 'fence'>,
@@ -32,14 +32,14 @@ export async function advanceAttempt(
     .executeTakeFirst()
   if (numUpdatedRows === 0n) throw new OwnershipLost(`attempt ${id}`)
   const seq = await appendBatch(tx, runId, id, events, at)
-  // In the same transaction: whatever becomes of the attempt, the next one says again what was said once.
+  // In the same transaction: whatever becomes of the attempt, the next one sends the one-time texts again.
   if (events.types.includes('compaction'))
     await tx.updateTable('sessions').set({ compacted: 1 }).where('id', '=', sessionId).execute()
   await trackQuestions(tx, id, runId, events.actedOn, at)
   return seq
 }
 
-/** How much time was counted for it; see core/watchdog.ts. */
+/** Stores how much time was counted for the attempt; see core/watchdog.ts. */
 export async function noteWatched(
   tx: Tx,
   { id, fence }: Pick<AttemptRecord, 'id' | 'fence'>,
@@ -55,7 +55,7 @@ export async function noteWatched(
   if (numUpdatedRows === 0n) throw new OwnershipLost(`attempt ${id}`)
 }
 
-/** Events that did not come from its output. */
+/** Adds events that did not come from the agent's output. */
 export async function addEvents(
   tx: Tx,
   { id, runId, fence }: Pick<AttemptRecord, 'id' | 'runId' | 'fence'>,
@@ -73,7 +73,7 @@ export async function addEvents(
   await appendEvents(tx, runId, id, events, at)
 }
 
-/** The first cause of death wins: false if there is one already. */
+/** The first cause wins: returns false if there is one already. */
 export async function setStopCause(
   tx: Tx,
   attempt: AttemptRecord,
@@ -94,7 +94,7 @@ export async function setStopCause(
   return true
 }
 
-/** With what is known of its process. */
+/** Attempts joined with their processes. */
 export const selectAttempts = (db: Kysely<Tables>) =>
   db
     .selectFrom('attempts')
@@ -111,7 +111,7 @@ export async function listAttempts(db: Kysely<Tables>, runId: RunId): Promise<At
   return rows.map(toAttempt)
 }
 
-/** Of these processes. */
+/** The attempts of these processes. */
 export async function listAttemptsOf(
   db: Kysely<Tables>,
   processIds: readonly ProcessId[],

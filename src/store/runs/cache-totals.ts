@@ -1,10 +1,10 @@
-/** Sums over all resumed turns of how they used the prompt cache, by the cause of what was written again. */
+/** Sums over all resumed turns of how they used the prompt cache, by the cause of what had to be written again. */
 import type { Kysely } from 'kysely'
 import type { CacheCause, CacheStats, CacheUse } from '../../contract/cache.ts'
 import type { Tables } from '../base/schema.ts'
 import type { Tx } from '../base/transaction.ts'
 
-/** Of turns that found what they should. */
+/** Turns that found the expected cache. */
 const NO_CAUSE = ''
 
 export async function countCacheUse(tx: Tx, use: CacheUse): Promise<void> {

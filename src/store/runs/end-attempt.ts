@@ -86,7 +86,10 @@ export async function endAttempt(tx: Tx, ending: AttemptEnding): Promise<void> {
   await appendEvents(tx, attempt.runId, attempt.id, ending.events, at)
 }
 
-/** What the run was to wait behind may be gone since that was decided: nobody would release it, so it starts now. */
+/**
+ * The obstacle that the run was to wait behind may have been closed since the decision. Nothing would release the run
+ * then, so it starts now.
+ */
 async function unlessReleased(tx: Tx, next: AttemptEnding['next'], at: Date): Promise<AttemptEnding['next']> {
   if (next.kind === 'settle' || !next.heldBy) return next
   for (const listener of tx.listeners) {

@@ -1,8 +1,7 @@
 /**
- * Events on their way into the store, as the text that will be stored. It is made as soon as an event is known, so
- * that a batch holds little more than what it will write: of most events nothing else is needed. Those that somebody
- * acts on are kept beside it, as they were said. One that is given a redactor takes secrets out of its texts as they
- * come, wherever that is; of any other the store does it.
+ * Events on their way into the store, as the text that will be stored. An event is serialised as soon as it is known,
+ * so that a batch holds little more than what it will write. Events that the daemon acts on are also kept as objects,
+ * unredacted. If the batch has a redactor, it redacts the texts as they come; otherwise the store does it.
  */
 import type { EventBody, EventType } from '../../contract/events.ts'
 import type { Redactor } from '../../core/redact/redactor.ts'
@@ -16,18 +15,21 @@ const ACTED_ON: ReadonlySet<EventType> = new Set([
   'retry-wait',
   'rate-limit',
   'turn-end',
-  // What an attempt has done and used is read off these as they come.
+  // The work and usage of an attempt are computed from these.
   'tool-start',
   'model-request',
   'model-call',
   'compaction',
-  // Whether the agent is done is read off these.
+  // These decide whether the agent is done.
   'prompt-accept',
   'session-start',
   'background',
 ] as const)
 
-/** A longer one may be nested deeper than JSON.stringify goes, which must show when it is stored, not when it is read. */
+/**
+ * A longer line may be nested deeper than JSON.stringify supports. That must fail when it is stored, not when it is
+ * read.
+ */
 const MAX_VERBATIM = 4096
 
 export class EventBatch {
@@ -48,12 +50,12 @@ export class EventBatch {
     return batch
   }
 
-  /** One that was made in another thread, with the same redactor. */
+  /** Rebuilds a batch that was made in another thread with the same redactor. */
   static from(made: PlainBatch, redactor: Redactor): EventBatch {
     return Object.assign(new EventBatch(redactor), made)
   }
 
-  /** For another thread. */
+  /** A form that can be sent to another thread. */
   toPlain(): PlainBatch {
     const { types, texts, actedOn } = this
     return { types, texts, actedOn }
@@ -63,13 +65,13 @@ export class EventBatch {
     return this.texts.length
   }
 
-  /** Somebody has seen to it: it is stored, and nobody else need act on it. */
+  /** The event has been handled: it is stored, but the daemon need not act on it any more. */
   settle(body: EventBody): void {
     const index = this.actedOn.indexOf(body)
     if (index !== -1) this.actedOn.splice(index, 1)
   }
 
-  /** All of them, or none if one has no text. `line` is the JSON that a `native` among them holds. */
+  /** Adds all of them, or none if one cannot be serialised. `line` is the JSON of a `native` event among them. */
   add(bodies: readonly EventBody[], line?: string): void {
     const before = this.texts.length
     try {
@@ -92,7 +94,7 @@ export class EventBatch {
 
 export type PlainBatch = Pick<EventBatch, 'types' | 'texts' | 'actedOn'>
 
-/** What is JSON already and said as it came need not be written again. */
+/** A line that is JSON already is stored as it came. */
 function textOf(body: EventBody, line: string | undefined): string {
   return body.type === 'native' && line !== undefined && line.length <= MAX_VERBATIM
     ? `{"type":"native","name":${JSON.stringify(body.name)},"line":${line}}`

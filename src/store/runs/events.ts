@@ -1,7 +1,7 @@
 /**
- * A run's events: numbered from 1 without holes, only ever appended. The number is taken from the run's row in the
- * same transaction, so it cannot be given twice. None gets in but through `appendBatch`, which takes out secrets
- * that are still in it.
+ * A run's events: numbered from 1 without gaps, append-only. The number is taken from the run's row in the same
+ * transaction, so it cannot be used twice. Every event is stored through `appendBatch`, which redacts secrets that are
+ * still in it.
  */
 import { CompiledQuery, type Kysely } from 'kysely'
 import type { EventBody, EventType } from '../../contract/events.ts'
@@ -54,7 +54,7 @@ export async function appendBatch(
   return Number(last_seq)
 }
 
-/** Building a query costs more than running it: the few sizes of insert are built once per database. */
+/** Building a query costs more than running it, so inserts of a few sizes are built once per database. */
 const SIZES = [64, 8, 1]
 const inserts = new Map<string, CompiledQuery>()
 

@@ -1,6 +1,6 @@
 /**
- * What runs and sessions cost follows from their attempts. An attempt whose price was not known when it ended gets it
- * later, once; its session, its run, and the totals that the run is counted in follow in the same transaction.
+ * The cost of runs and sessions is the sum of their attempts. An attempt whose price was not known when it ended gets
+ * it later, once; its session, its run, and the totals that include the run are updated in the same transaction.
  */
 import type { Kysely } from 'kysely'
 import type { RunId } from '../../contract/ids.ts'
@@ -20,7 +20,7 @@ export async function listUnpriced(db: Kysely<Tables>): Promise<AttemptRecord[]>
   return rows.map(toAttempt)
 }
 
-/** The sum of the run's attempts that have ended; null: the price of one of them is not known. */
+/** The sum over the run's ended attempts; null: the price of one of them is not known. */
 export async function sumOfAttempts(tx: Tx, runId: RunId): Promise<number | null> {
   const { ended, priced, usd } = await tx
     .selectFrom('attempts')
@@ -35,7 +35,7 @@ export async function sumOfAttempts(tx: Tx, runId: RunId): Promise<number | null
   return Number(ended) === Number(priced) ? Number(usd ?? 0) : null
 }
 
-/** Changes nothing if it has a price by now. */
+/** Changes nothing if the attempt has a price by now. */
 export async function priceAttempt(
   tx: Tx,
   { id, runId, sessionId }: Pick<AttemptRecord, 'id' | 'runId' | 'sessionId'>,

@@ -2,7 +2,7 @@
 import type { MachineId, ProcessId, SessionId } from '../../contract/ids.ts'
 import type { RuntimeFacts } from '../../core/resume/runtime.ts'
 
-/** The keeper of a process, so that another process with the same pid is not taken for it. */
+/** Identifies the keeper of a process, so that another process with the same pid is not taken for it. */
 export interface Keeper {
   pid: number
   startTicks: string
@@ -11,14 +11,14 @@ export interface Keeper {
 
 export interface ProcessRecord {
   id: ProcessId
-  /** The machine that holds it; null: it was started by a version that did not note it. */
+  /** The machine that holds it; null: it was started by a version that did not record it. */
   machineId: MachineId | null
   sessionId: SessionId
   agent: string
   runtime: RuntimeFacts | null
-  /** The folder of its output, in the folder of all spools. */
+  /** The name of its folder in the spool folder. */
   spool: string
-  /** Of the lease on the session. Whoever holds an older one has lost the process. */
+  /** The fence of the lease on the session. A daemon with an older fence has lost the process. */
   fence: number
   keeper: Keeper | null
   state: 'starting' | 'running' | 'gone'

@@ -1,7 +1,8 @@
 /**
- * Processes: starting → running → gone. A process holds the lease on its session, and the lease's fence guards every write
- * about the process and its attempts: a daemon that lost a process to another one cannot touch it any more. An attempt is
- * one try at a run; it owns a range of its process's spool. Today a process serves one attempt and goes with it.
+ * Processes: starting → running → gone. A process holds the lease on its session, and the lease's fence guards every
+ * write about the process and its attempts: a daemon that lost a process to another one cannot change it any more. An
+ * attempt is one try at a run and owns a range of its process's spool. At present a process serves one attempt and ends
+ * with it.
  */
 import type { Kysely } from 'kysely'
 import type { AttemptId, MachineId } from '../../contract/ids.ts'
@@ -15,13 +16,13 @@ import type { Keeper, ProcessRecord } from './process-records.ts'
 import { toKeeper } from './rows.ts'
 import type { ProcessesTable } from './schema.ts'
 
-/** A process that is not known to be gone, and the attempt that it serves. */
+/** A process that has not been recorded as gone, and the attempt that it serves. */
 export interface OpenProcess {
   process: ProcessRecord
   attempt: AttemptRecord | null
 }
 
-/** Those that this machine holds, and those of which nobody noted who does. */
+/** Processes that this machine holds, and those without a recorded machine. */
 export async function listOpenProcesses(
   db: Kysely<Tables>,
   machineId: MachineId | null,
@@ -43,7 +44,7 @@ export async function listOpenProcesses(
   }))
 }
 
-/** The keeper exists. */
+/** Records that the keeper exists. */
 export async function markLaunched(
   tx: Tx,
   { id, processId, fence }: Pick<AttemptRecord, 'id' | 'processId' | 'fence'>,
@@ -66,7 +67,7 @@ export async function markLaunched(
   if (attempt.numUpdatedRows === 0n || process.numUpdatedRows === 0n) throw new OwnershipLost(`attempt ${id}`)
 }
 
-/** Makes the caller the owner: a new fence, which shuts out whoever held the old one. */
+/** Makes the caller the owner by a new fence, which excludes the owner of the old one. */
 export async function takeOver(
   tx: Tx,
   { id, processId, sessionId }: Pick<AttemptRecord, 'id' | 'processId' | 'sessionId'>,
@@ -97,7 +98,7 @@ export async function takeOver(
   return readAttempt(tx, id)
 }
 
-/** It is gone, and its session is free. */
+/** Records that the process has ended, and releases its session. */
 export async function endProcess(
   tx: Tx,
   { processId, sessionId, fence }: Pick<AttemptRecord, 'processId' | 'sessionId' | 'fence'>,

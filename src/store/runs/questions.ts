@@ -1,7 +1,7 @@
 /**
- * What agents ask, and the one answer each question gets. While a question stands, its row is what is acted on: the
- * agent is to get back what it said, by whichever daemon, so nothing is taken out of it. Once it is closed nobody needs
- * that any more, and the row is left without secrets.
+ * Questions of agents, and the one answer that each gets. While a question is open, its row is used to act on it, by
+ * any daemon: the agent must get back exactly what it said, so the row is not redacted. When the question is closed,
+ * secrets are removed from the row.
  */
 import { createHash } from 'node:crypto'
 import type { Kysely } from 'kysely'
@@ -14,7 +14,7 @@ import type { Tx } from '../base/transaction.ts'
 import type { PendingRecord, QuestionRecord } from './attempt-records.ts'
 import { toQuestion } from './rows.ts'
 
-/** As it may be shown. */
+/** Redacted for display. */
 export async function listPending(
   db: Kysely<Tables>,
   runId: RunId,
@@ -46,7 +46,7 @@ export async function listQuestions(db: Kysely<Tables>, attemptId: AttemptId): P
 
 export const hashOf = (ask: string) => createHash('sha256').update(ask).digest('hex')
 
-/** Questions come and go with the events that say so, in the same transaction. */
+/** Opens and closes questions by the events that report them, in the same transaction. */
 export async function trackQuestions(
   tx: Tx,
   attemptId: AttemptId,
@@ -55,7 +55,7 @@ export async function trackQuestions(
   at: Date,
 ): Promise<void> {
   if (!bodies.some(({ type }) => OPENS.has(type) || CLOSES.has(type))) return
-  // Most tools end without ever having asked: one look instead of a write for each.
+  // Most tools end without having asked: one query instead of an update for each.
   const open = await listOpen(tx, attemptId)
   for (const body of bodies) {
     if (body.type === 'question-ask' || body.type === 'permission-ask') {
@@ -88,7 +88,7 @@ export async function trackQuestions(
   }
 }
 
-/** Those with these ids; all that stand, if none are given. */
+/** Closes those with these ids; all open ones, if none are given. */
 export async function closeQuestions(
   tx: Tx,
   attemptId: AttemptId,
@@ -119,7 +119,7 @@ export async function closeQuestions(
 const OPENS: ReadonlySet<EventType> = new Set(['question-ask', 'permission-ask'] as const)
 const CLOSES: ReadonlySet<EventType> = new Set(['question-cancel', 'tool-end'] as const)
 
-/** The tool calls of the questions that still stand, by request. */
+/** The tool calls of the open questions, by request. */
 async function listOpen(tx: Tx, attemptId: AttemptId): Promise<Map<string, string>> {
   const rows = await tx
     .selectFrom('questions')

@@ -1,4 +1,7 @@
-/** Runs as the store gives and takes them. A state carries only its own fields; nullable columns stay in the store. */
+/**
+ * Runs as the store returns and accepts them. A state carries only its own fields; nullable columns stay inside the
+ * store.
+ */
 import type { EventBody } from '../../contract/events.ts'
 import type {
   AttemptId,
@@ -19,23 +22,23 @@ export interface RunRequest {
   forceFreshSession: boolean
   maxDurationMs: number | null
   maxResumes: number | null
-  /** Of one attempt. */
+  /** The limit for one attempt. */
   maxTurns: number | null
-  /** Set if the run goes on by itself after `maxTurns`: over all of its attempts. */
+  /** The limit over all attempts; set if the run continues by itself after `maxTurns`. */
   turnsInAll?: number | undefined
   maxBudgetUsd: number | null
-  /** Nothing may be changed. Left out where it is not so, as it was before there was such a thing. */
+  /** Set if the agent must not change anything; absent otherwise, so that older requests keep their hash. */
   dryRun?: true | undefined
-  /** Of a run at a tier: what holds for its whole chain. */
+  /** Limits for the whole chain; set only for runs at a tier. */
   chain?: ChainLimits | undefined
 }
 
 export interface ChainLimits {
   maxTier: number
   budgetUsd: number | null
-  /** About the place: what an agent that starts fresh should know of it. */
+  /** Describes the environment to an agent that starts a new session. */
   environment: string | null
-  /** What the first run was asked, where the run before has another prompt: a follow-up's. */
+  /** The prompt of the first run, set if the previous run has another one, such as that of a follow-up. */
   task?: string | undefined
 }
 
@@ -56,19 +59,19 @@ export interface RunRecord {
   state: RunState
   sessionId: SessionId | null
   cancelRequested: boolean
-  /** Of the newest attempt. */
+  /** The decision for the newest attempt. */
   decision: { resumed: boolean; freshReason: FreshReason | null; carry: Carry } | null
   attemptCount: number
-  /** Its first attempts, so many, were at another text: its question has been edited since. */
+  /** The number of first attempts that worked on an older text: the question has been edited since. */
   outdatedAttempts: number
   /** What its interrupted attempts count, see core/continue. */
   strikes: number
   resumeCount: number
   resultText: string | null
-  /** Of the newest attempt's text, and of what it would have been with the whole history. */
+  /** The length of the newest attempt's text, and its length with the whole history. */
   sent: Sent | null
   spend: RunSpend
-  /** Of its ended attempts. */
+  /** The work of its ended attempts. */
   done: Done
   priority: number
   place: string | null
@@ -82,7 +85,7 @@ export interface RunRecord {
     cycleId: CycleId | null
     /** The follow-up whose prompt it has. */
     followUpId: FollowUpId | null
-    /** The job or run that it descends from by follow-ups, and whose budget it draws on. */
+    /** The job or run that it descends from by follow-ups, and whose budget it uses. */
     budgetOf: JobId | RunId | null
   }
   createdAt: Date
@@ -92,14 +95,14 @@ export interface RunRecord {
 export interface Sent {
   promptChars: number
   transcriptChars: number
-  /** What of the past is not in the text. */
+  /** The part of the history that is not in the text. */
   leftOut: LeftOut | null
 }
 
 export interface Done {
   modelCalls: number
   toolCalls: number
-  /** Tool calls and starts of programs that the rules forbade. */
+  /** The number of tool calls and program starts that the rules forbade. */
   refusals: number
 }
 
@@ -126,11 +129,11 @@ export interface NewRun {
   promptId: string
   request: RunRequest
   sessionId: SessionId | null
-  /** The turn it is to answer. */
+  /** The turn that it answers. */
   conversation?: { id: ConversationId; turn: number }
-  /** The job it works on. */
+  /** The job that it works on. */
   job?: { id: JobId; priority: number; place: string; holdsPlace: boolean }
-  /** The tier it works at, and the run that called it. */
+  /** Its tier, and the run that escalated to it. */
   tier?: { number: number; parentRunId: RunId | null }
   cycleId?: CycleId | null
   followUpId?: FollowUpId | null
@@ -144,11 +147,11 @@ export interface StoredEvent {
   attemptId: AttemptId | null
   at: Date
   body: EventBody
-  /** How long the body is, as stored. */
+  /** The length of the stored body. */
   chars: number
 }
 
-/** A run that is to be admitted in somebody else's transaction. */
+/** A run that is to be admitted in the transaction of another feature. */
 export interface RunAdmission {
   runId: RunId
   admit: (tx: Tx) => Promise<RunRecord>

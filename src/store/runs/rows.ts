@@ -1,4 +1,4 @@
-/** Rows of runs, attempts, sessions, events and questions to records. */
+/** Converts rows of runs, attempts, sessions, events and questions to records. */
 import type { EventBody } from '../../contract/events.ts'
 import type { LeftOut } from '../../contract/left-out.ts'
 import type { Outcome, OutcomeName } from '../../contract/outcome.ts'
@@ -17,7 +17,7 @@ import type {
 } from './schema.ts'
 import type { SessionRecord } from './session-records.ts'
 
-/** A paused run is one that does not start before the end of time. */
+/** A paused run is a queued run with this time as the earliest start. */
 export const PAUSED_MS = Date.UTC(9999, 0, 1)
 
 export const isPaused = (notBefore: number | null) => notBefore !== null && Number(notBefore) >= PAUSED_MS
@@ -102,7 +102,7 @@ function toState(row: RunsTable): RunState {
   }
 }
 
-/** What is read of an attempt's process along with it. */
+/** The columns of the process that are read with an attempt. */
 export type ProcessOfAttempt = Pick<ProcessesTable, 'pid' | 'start_ticks' | 'boot_id' | 'runtime'>
 
 export const toKeeper = (row: Pick<ProcessesTable, 'pid' | 'start_ticks' | 'boot_id'>): Keeper | null =>

@@ -1,4 +1,4 @@
-/** Tells the listeners of the transaction what happens to a run; see base/transaction.ts. */
+/** Notifies the listeners of the transaction of changes to a run; see base/transaction.ts. */
 import type { RunId } from '../../contract/ids.ts'
 import type { OutcomeName } from '../../contract/outcome.ts'
 import { date } from '../base/columns.ts'
@@ -6,7 +6,7 @@ import type { PlansEnd, PlansOf, RunChange, RunEffect, Tx } from '../base/transa
 import { isPaused } from './rows.ts'
 import type { RunsTable } from './schema.ts'
 
-/** What a statement that changes a run returns, so that the change can be announced. */
+/** The columns that a statement that changes a run returns, so that the change can be announced. */
 export const CHANGE_COLUMNS = [
   'id',
   'state',
@@ -16,7 +16,7 @@ export const CHANGE_COLUMNS = [
   'conversation_id',
 ] as const satisfies (keyof RunsTable)[]
 
-/** Announces a change, then carries out what its caller brought along. */
+/** Announces a change, then applies the effects that the caller passed. */
 export async function announceChange(
   tx: Tx,
   row: Pick<RunsTable, (typeof CHANGE_COLUMNS)[number]>,

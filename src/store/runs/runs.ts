@@ -1,4 +1,4 @@
-/** Runs: listed by cursor, settled, cancelled, put off or made due. What may start now is in startable.ts. */
+/** Runs: listing by cursor, settling, cancelling, postponing, making due. startable.ts decides which may start now. */
 import { type Kysely, sql } from 'kysely'
 import { RepriseError } from '../../contract/errors.ts'
 import type { Page } from '../../contract/http.ts'
@@ -24,7 +24,7 @@ export interface RunQuery {
   sessionId?: SessionId | undefined
 }
 
-/** Newest first. The cursor is the last id of the page before. */
+/** Newest first. The cursor is the last id of the previous page. */
 export async function listRuns(db: Kysely<Tables>, query: RunQuery): Promise<Page<RunRecord>> {
   let select = db
     .selectFrom('runs')
@@ -33,11 +33,11 @@ export async function listRuns(db: Kysely<Tables>, query: RunQuery): Promise<Pag
     .limit(query.limit + 1)
   if (query.cursor !== undefined) {
     if (!RunId.is(query.cursor))
-      throw new RepriseError('bad-request', 'cursor: expected one that a list returned')
+      throw new RepriseError('bad-request', 'cursor: expected the `nextCursor` of a previous page')
     select = select.where('id', '<', query.cursor)
   }
   if (query.state) select = select.where('state', '=', query.state)
-  // Said twice, so that the index of what is open is found: without it, all that is settled would be read.
+  // A redundant condition, so that the index of open runs is used instead of reading all settled ones.
   if (query.state && query.state !== 'settled') select = select.where('state', '<>', 'settled')
   if (query.sessionId) select = select.where('session_id', '=', query.sessionId)
   const rows = await select.execute()
@@ -68,7 +68,7 @@ export async function countRuns(
   return { queued, running, settled: sum(totals) - queued - running }
 }
 
-/** Settles a run that has no attempt under way. False if it has one, or is settled already. */
+/** Settles a run that has no attempt in progress. Returns false if it has one, or is settled already. */
 export async function settleQueued(
   tx: Tx,
   id: RunId,
@@ -107,7 +107,7 @@ export async function markCancelRequested(tx: Tx, id: RunId, at: Date): Promise<
   return numUpdatedRows > 0n
 }
 
-/** In the transaction that takes away what they were for. Whoever supervises one that is running stops it then. */
+/** Called in the transaction that removes what the runs were for. The supervisor of a running one then stops it. */
 export async function cancelRuns(tx: Tx, ids: readonly RunId[], at: Date): Promise<void> {
   for (const id of ids) {
     if (await settleQueued(tx, id, { name: 'cancelled', message: 'cancelled' }, at)) continue
@@ -115,7 +115,7 @@ export async function cancelRuns(tx: Tx, ids: readonly RunId[], at: Date): Promi
   }
 }
 
-/** Leaves a queued run for later. */
+/** Postpones a queued run. */
 export async function postponeRun(tx: Tx, id: RunId, until: Date, why: string): Promise<void> {
   await tx
     .updateTable('runs')
@@ -125,7 +125,7 @@ export async function postponeRun(tx: Tx, id: RunId, until: Date, why: string): 
     .execute()
 }
 
-/** A run that waits for a time is due now. False if it does not wait. */
+/** Makes a run due now that waits for a time. Returns false if it does not wait. */
 export async function hastenRun(tx: Tx, id: RunId, at: Date): Promise<boolean> {
   const before = await tx
     .selectFrom('runs')

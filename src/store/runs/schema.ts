@@ -18,19 +18,19 @@ export interface RunsTable {
   work_dir: string
   prompt: string
   prompt_id: string
-  /** Everything else the caller asked for. */
+  /** All other fields of the request. */
   request: string
   state: 'queued' | 'running' | 'settled'
-  /** Runs of one lane are started one at a time, in order. The session they use, once that is known. */
+  /** Runs of one lane are started one at a time, in order. It is the session they use, once that is known. */
   lane: string | null
-  /** The session a continued attempt would use. */
+  /** The session that a continued attempt would use. */
   session_id: SessionId | null
   not_before: number | null
   /** How long it was meant to wait when `not_before` was set. */
   wait_ms: number | null
-  /** Of a queued run: the obstacle that it waits behind; see obstacles.ts. */
+  /** Set only for queued runs: the obstacle that the run waits behind; see obstacles.ts. */
   held_by: string | null
-  /** 1: a person made it go on, and it has not been tried since. */
+  /** 1: a person continued the run, and it has not been tried since. */
   continued: number
   cancel_requested_at: number | null
   outcome: string | null
@@ -41,7 +41,7 @@ export interface RunsTable {
   fresh_reason: string | null
   carry: string | null
   attempt_count: number
-  /** Its first attempts, so many, were at another text: its question has been edited since. */
+  /** The number of first attempts that worked on an older text: the question has been edited since. */
   outdated_attempts: number
   /** What its interrupted attempts count, see core/continue. */
   crash_count: number
@@ -58,24 +58,24 @@ export interface RunsTable {
   parent_run_id: RunId | null
   tier: number | null
   conversation_id: ConversationId | null
-  /** Which turn of the conversation it answers. */
+  /** The turn of the conversation that it answers. */
   turn: number | null
-  /** How long the text sent was, and how long it would have been with the whole history. */
+  /** The length of the sent text, and its length with the whole history. */
   prompt_chars: number | null
   transcript_chars: number | null
-  /** What of the past did not fit into the text. */
+  /** The part of the history that did not fit into the text. */
   left_out: string | null
   job_id: JobId | null
   cycle_id: CycleId | null
   /** The follow-up whose prompt it has. */
   follow_up_id: FollowUpId | null
-  /** The job or run whose budget it draws on, besides its own job's. */
+  /** The job or run whose budget it uses, besides its own job's. */
   budget_of: JobId | RunId | null
-  /** Higher ones start first. */
+  /** Runs with a higher priority start first. */
   priority: number
-  /** The directory it must not share with more runs than the limit says. */
+  /** The directory whose number of concurrent runs is limited. */
   place: string | null
-  /** Once begun, it keeps its place also while it waits. */
+  /** 1: once begun, the run counts for its directory also while it waits. */
   holds_place: number
   model_calls: number
   tool_calls: number
@@ -96,27 +96,27 @@ export interface AttemptsTable {
   fresh_reason: string | null
   carry: string
   prompt_id: string
-  /** Of the history it was given, in a conversation. */
+  /** In a conversation: the epoch of the history that the attempt was given. */
   epoch: number | null
-  /** The hash of the texts said once that its session has after its prompt. */
+  /** The hash of the one-time texts (such as instructions) that its session has after its prompt. */
   told: string | null
   kind: 'turn' | 'compact'
   process_id: ProcessId
-  /** The process's: kept here too, because it is on this row that a write is refused. */
+  /** The fence of the process, copied here because writes are guarded on this row. */
   fence: number
-  /** Where in the process's spool the attempt begins, and up to where it is represented by stored events. */
+  /** The position in the process's spool where the attempt begins, and up to which its output is stored as events. */
   spool_from: number
   spool_offset: number
   held_from: number | null
-  /** How a resumed one used the prompt cache. */
+  /** How a resumed attempt used the prompt cache. */
   cache_use: string | null
-  /** In watched time: what it has worked, and waited for the answer to the oldest open question. */
+  /** In watched time: how long it has worked, and how long it has waited for the answer to the oldest open question. */
   worked_ms: number
   waiting_ms: number
   stop_cause: string | null
   exit_code: number | null
   outcome: string | null
-  /** What the process had reported as its cost when the attempt began. */
+  /** The cost that the process had reported when the attempt began. */
   cost_from_usd: number
   cost_usd: number | null
   started_at: number
@@ -126,16 +126,16 @@ export interface AttemptsTable {
 /** An agent's OS process; see processes.ts. */
 export interface ProcessesTable {
   id: ProcessId
-  /** The machine that holds it; null: it was started by a version that did not note it. */
+  /** The machine that holds it; null: it was started by a version that did not record it. */
   machine_id: MachineId | null
   session_id: SessionId
   agent: string
-  /** What was started. */
+  /** The runtime that was started. */
   runtime: string | null
-  /** The folder of its output, in the folder of all spools. */
+  /** The name of its folder in the spool folder. */
   spool: string
   fence: number
-  /** The keeper. */
+  /** The identity of the keeper. */
   pid: number | null
   start_ticks: string | null
   boot_id: string | null
@@ -149,18 +149,18 @@ export interface SessionsTable {
   agent: string
   agent_session_id: string
   work_dir: string
-  /** What the file system knows it by; null if that was not recorded. */
+  /** Identifies the directory in the file system; null if that was not recorded. */
   work_dir_id: string | null
   runtime_id: string
-  /** What wrote it last, in parts; null if that is not known. */
+  /** The runtime that last wrote it, in parts; null if that is not known. */
   runtime: string | null
   epoch: number
-  /** The session whose history this one was started with, when that one could not be resumed. */
+  /** The session whose history this one was started with, because that one could not be resumed. */
   continues: SessionId | null
   poison: string | null
   /** What its last call left in the prompt cache; see core/cost/cache.ts. */
   cache_state: string | null
-  /** The hash of the texts said once that it was told last, and whether it has been compacted since. */
+  /** The hash of the one-time texts that it was given last, and whether it has been compacted since. */
   told: string | null
   compacted: number
   turns: number
@@ -172,7 +172,7 @@ export interface SessionsTable {
   last_used_at: number
 }
 
-/** One row per session ever leased; `process_id` is null while nobody holds it. `fence` only ever grows. */
+/** One row for every session ever leased; `process_id` is null while the session is free. `fence` only grows. */
 export interface LeasesTable {
   session_id: SessionId
   process_id: ProcessId | null
@@ -186,12 +186,12 @@ export interface EventsTable {
   seq: number
   attempt_id: AttemptId | null
   at: number
-  /** For queries; the body has it too. */
+  /** For queries; the body contains it too. */
   type: string
   body: string
 }
 
-/** What agents asked. `answer` is set once; `closed_at` when the question no longer stands, answered or not. */
+/** Questions of agents. `answer` is set once; `closed_at` when the question is closed, answered or not. */
 export interface QuestionsTable {
   attempt_id: AttemptId
   request_id: string

@@ -10,17 +10,17 @@ export interface SessionRecord {
   workDir: string
   workDirId: string | null
   runtimeId: string
-  /** What wrote it last; null if that is not known. */
+  /** The runtime that last wrote it; null if that is not known. */
   runtime: RuntimeFacts | null
   epoch: number
   /** The session whose history this one was started with. */
   continues: SessionId | null
   poison: { refused: boolean; message: string } | null
-  /** The hash of the texts said once that it was told last; null: none yet. */
+  /** The hash of the one-time texts that it was given last; null: none yet. */
   told: string | null
-  /** It has been compacted since: what was said once may be gone. */
+  /** The session has been compacted since: the one-time texts may be missing. */
   compacted: boolean
-  /** What its last call left in the prompt cache; null: that is not known. */
+  /** What its last call left in the prompt cache; null: not known. */
   cacheState: CacheState | null
   turns: number
   resumes: number
@@ -33,12 +33,12 @@ export interface SessionRecord {
 
 /** What an ended attempt changes about its session. */
 export interface SessionUpdate {
-  /** What it leaves in the prompt cache; null: as before. */
+  /** What the attempt leaves in the prompt cache; null: unchanged. */
   cacheState?: CacheState | null
-  /** The id the agent itself reported, where it is another one than we assigned. */
+  /** The id that the agent reported, if it differs from the one we assigned. */
   agentSessionId: string | null
   turns: number
-  /** What it has been told; null: as before. */
+  /** The one-time texts that it has been given; null: unchanged. */
   told: Pick<SessionRecord, 'told' | 'compacted'> | null
   poison: SessionRecord['poison']
   contextTokens: number | null

@@ -13,7 +13,7 @@ export async function getSession(db: Kysely<Tables>, id: SessionId): Promise<Ses
   return row ? toSession(row) : null
 }
 
-/** By the agent's own id: what people find in the agent's files and output. */
+/** Finds a session by the agent's own id, which people find in the agent's files and output. */
 export async function findSession(db: Kysely<Tables>, agentSessionId: string): Promise<SessionRecord | null> {
   const row = await db
     .selectFrom('sessions')
@@ -35,7 +35,7 @@ export async function listSessions(
     .limit(query.limit + 1)
   if (query.cursor !== undefined) {
     if (!SessionId.is(query.cursor))
-      throw new RepriseError('bad-request', 'cursor: expected one that a list returned')
+      throw new RepriseError('bad-request', 'cursor: expected the `nextCursor` of a previous page')
     select = select.where('id', '<', query.cursor)
   }
   const rows = await select.execute()
@@ -55,7 +55,7 @@ export async function findLeaseHolder(db: Kysely<Tables>, id: SessionId): Promis
 
 const RECENT_ATTEMPTS = 50
 
-/** Only of an attempt that the model was paid for: what an agent did by itself it may not have written down. */
+/** Only attempts for which the model was called: an agent may not have written down what it did without the model. */
 export async function findAnsweredPrompt(
   db: Kysely<Tables>,
   { id, agentSessionId }: Pick<SessionRecord, 'id' | 'agentSessionId'>,
@@ -84,7 +84,8 @@ export async function updateSession(
   costUsd: number,
   at: Date,
 ): Promise<void> {
-  // An agent that never took the prompt wrote nothing: one that failed at once leaves the session to the version before.
+  // An agent that never accepted the prompt wrote nothing: if it failed at once, the session still belongs to the
+  // previous runtime.
   const wrote = update.turns > 0 ? runtime : null
   await tx
     .updateTable('sessions')
@@ -95,7 +96,7 @@ export async function updateSession(
       ...(update.contextTokens === null ? {} : { context_tokens: update.contextTokens }),
       ...(update.contextWindow === null ? {} : { context_window: update.contextWindow }),
       ...(update.told === null ? {} : { told: update.told.told, compacted: update.told.compacted ? 1 : 0 }),
-      // The agent has begun another file of its own (`/clear`): what was said once may be missing there.
+      // The agent has begun a new file (`/clear`): the one-time texts may be missing there.
       ...(update.agentSessionId === null ? {} : { agent_session_id: update.agentSessionId, compacted: 1 }),
       turns: eb('turns', '+', update.turns),
       cost_usd: eb('cost_usd', '+', costUsd),
@@ -105,7 +106,7 @@ export async function updateSession(
     .execute()
 }
 
-/** It is not the session's fault that it could not be resumed. */
+/** Clears the record that the session could not be resumed: the session was not the cause. */
 export async function acquitSession(tx: Tx, id: SessionId): Promise<void> {
   await tx.updateTable('sessions').set({ poison: null }).where('id', '=', id).execute()
 }

@@ -5,7 +5,7 @@ import type { Tables } from '../base/schema.ts'
 import type { SpendOfRun } from './records.ts'
 import { toSpend } from './rows.ts'
 
-/** Of each run that was ever attempted: the runs of a job, or one run, and all that descend from them by follow-ups. */
+/** Every run that was ever attempted: the runs of a job, or one run, and all that descend from them by follow-ups. */
 export async function listSpendOf(db: Kysely<Tables>, id: JobId | RunId): Promise<SpendOfRun[]> {
   const of = (column: 'id' | 'job_id' | 'budget_of') =>
     db

@@ -15,18 +15,21 @@ import { insertSession } from './sessions.ts'
 
 export interface StartInput {
   attempt: NewAttempt
-  /** Where a resumed session goes on: its directory may have another name by now. */
+  /** The directory of a resumed session, which may have been renamed. */
   place?: Place
-  /** Made with the attempt if it is a fresh one. */
+  /** Inserted with the attempt if it starts a new session. */
   newSession: SessionRecord | null
-  /** How long the text is, and how long it would be with the whole history. */
+  /** The length of the text, and its length with the whole history. */
   sent?: Sent
   events: (number: number) => readonly EventBody[]
-  /** One that throws `NotNow` keeps the attempt from starting. */
+  /** An effect that throws `NotNow` keeps the attempt from starting. */
   effects?: readonly RunEffect[]
 }
 
-/** The planned attempt. Throws `NotNow` if it must not start: the run is no longer queued, or its session is leased. */
+/**
+ * Returns the planned attempt. Throws `NotNow` if it must not start: the run is no longer queued, or its session is
+ * leased.
+ */
 export async function startAttempt(
   tx: Tx,
   { attempt, newSession, place, sent, events, effects = [] }: StartInput,
@@ -72,7 +75,7 @@ export async function startAttempt(
       }))
       .where('id', '=', attempt.sessionId)
       .execute()
-  // Taken only while nobody holds it: otherwise the statement changes nothing and returns nothing.
+  // Takes the lease only while the session is free: otherwise the statement changes nothing and returns no row.
   const lease = await tx
     .insertInto('leases')
     .values({

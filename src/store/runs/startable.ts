@@ -5,15 +5,15 @@ import type { Tables } from '../base/schema.ts'
 import type { RunRecord } from './records.ts'
 import { toRun } from './rows.ts'
 
-/** Where nothing more may start at present. */
+/** Agents and directories for which no more runs may start at present. */
 export interface Busy {
   agents: readonly string[]
   places: readonly string[]
 }
 
 /**
- * Queued runs that may start now, by priority, then oldest first: due, and the first of their lane with nobody of it running. A lane
- * stays in order even while its first run waits for a later time.
+ * Queued runs that may start now, by priority, then oldest first: they are due, and the first of their lane, of which
+ * none is running. A lane stays in order even while its first run waits for a later time.
  */
 export async function listStartable(
   db: Kysely<Tables>,
@@ -64,7 +64,10 @@ export async function listStartable(
   return ids.flatMap((id) => byId.get(id) ?? [])
 }
 
-/** The run that a queued one waits for because it comes first in their lane, if that run says why it has not begun. */
+/**
+ * The run that a queued one waits for because it comes first in their lane, if that run has a reason for not having
+ * begun.
+ */
 export async function findWaitingAhead(
   db: Kysely<Tables>,
   id: RunId,

@@ -1,4 +1,4 @@
-/** The part of the store that is about runs, their events and questions, and the sessions they use. */
+/** The store interface of runs, their events and questions, and the sessions they use. */
 import type { Kysely } from 'kysely'
 import type { EventType } from '../../contract/events.ts'
 import type { Page } from '../../contract/http.ts'
@@ -24,27 +24,27 @@ export interface RunStore {
   admitRun: (run: NewRun) => Promise<{ run: RunRecord; created: boolean }>
   getRun: (id: RunId) => Promise<RunRecord | null>
   listRuns: (query: runs.RunQuery) => Promise<Page<RunRecord>>
-  /** Runs that are held because the daemon died of them, newest first. */
+  /** Runs that are in quarantine because the daemon crashed while handling them, newest first. */
   listQuarantined: (since: Date, limit: number) => Promise<RunRecord[]>
   listStartable: (now: Date, limit: number, busy?: startable.Busy) => Promise<RunRecord[]>
   nextDueAt: (now: Date) => Promise<Date | null>
-  /** The run that a queued one waits for in its lane, if that one waits itself and says why. */
+  /** The run that a queued one waits for in its lane, if that run itself waits and has a reason. */
   findWaitingAhead: (id: RunId) => Promise<{ id: RunId; why: string } | null>
   countRuns: () => Promise<{ queued: number; running: number; settled: number }>
   settleQueued: (id: RunId, outcome: Outcome, at: Date, effects?: readonly RunEffect[]) => Promise<boolean>
   markCancelRequested: (id: RunId, at: Date) => Promise<boolean>
   postponeRun: (id: RunId, until: Date, why: string) => Promise<void>
-  /** A run that waits for a time is due now. False if it does not wait. */
+  /** Makes a run due now that waits for a time. Returns false if it does not wait. */
   hastenRun: (id: RunId, at: Date) => Promise<boolean>
-  /** Of the runs of a job, or of one run, and of all that descend from them by follow-ups. */
+  /** The runs of a job, or one run, and all that descend from them by follow-ups. */
   listSpendOf: (id: JobId | RunId) => Promise<SpendOfRun[]>
 
   listEvents: (runId: RunId, query?: events.EventQuery) => Promise<StoredEvent[]>
   countEvents: (runId: RunId, type: EventType) => Promise<number>
 
-  /** As it may be shown. */
+  /** Redacted for display. */
   listPending: (runId: RunId) => Promise<PendingRecord[]>
-  /** All that the attempt asked, in order, as it asked. */
+  /** All questions of the attempt, in order, unredacted. */
   listQuestions: (attemptId: AttemptId) => Promise<QuestionRecord[]>
   answerQuestion: (
     runId: RunId,
@@ -57,7 +57,7 @@ export interface RunStore {
   findSession: (agentSessionId: string) => Promise<SessionRecord | null>
   listSessions: (query: { limit: number; cursor?: string | undefined }) => Promise<Page<SessionRecord>>
   findLeaseHolder: (id: SessionId) => Promise<RunId | null>
-  /** The prompt of the newest attempt that completed in the session under this id of the agent's. */
+  /** The prompt of the newest attempt that completed in the session under this agent session id. */
   findAnsweredPrompt: (session: Pick<SessionRecord, 'id' | 'agentSessionId'>) => Promise<string | null>
 }
 

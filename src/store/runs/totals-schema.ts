@@ -1,9 +1,9 @@
-/** The tables of sums that are kept over all runs. */
+/** The tables of sums over all runs. */
 
 /** Sums over all settled runs with this end and this reason; see totals.ts. */
 export interface TotalsTable {
   outcome: string
-  /** Empty: there is none, the run's newest attempt was resumed. */
+  /** Empty: none, because the run's newest attempt was resumed. */
   fresh_reason: string
   runs: number
   attempts: number
@@ -19,7 +19,7 @@ export interface TotalsTable {
 
 /** Sums over resumed turns by the cause of what was written to the prompt cache again; see cache-totals.ts. */
 export interface CacheTotalsTable {
-  /** Empty: nothing was. */
+  /** Empty: nothing was written again. */
   cause: string
   turns: number
   expected_tokens: number

@@ -1,6 +1,6 @@
 /**
- * Sums over runs. Those of settled runs are kept, by the transaction that settles one: a million past runs must not
- * make it slower to say how many there are. What is open is few, and added up when somebody asks.
+ * Sums over runs. The sums over settled runs are updated by the transaction that settles one, so that counting does not
+ * get slower with a million past runs. Open runs are few and are added up on request.
  */
 import { type Kysely, sql } from 'kysely'
 import type { RunId } from '../../contract/ids.ts'
@@ -23,7 +23,7 @@ const SUMS = [
   'transcript_chars',
 ] as const satisfies (keyof Sums)[]
 
-/** Counts a run that has just settled. */
+/** Adds a run that has just settled. */
 export async function countSettled(tx: Tx, id: RunId): Promise<void> {
   await tx
     .insertInto('totals')
@@ -57,7 +57,7 @@ export async function countSettled(tx: Tx, id: RunId): Promise<void> {
     .execute()
 }
 
-/** By outcome, or state where there is none yet, and reason: settled runs and open ones. */
+/** Settled and open runs, grouped by outcome (or state, if there is none yet) and reason. */
 export async function readTotals(db: Kysely<Tables>): Promise<TotalsTable[]> {
   const settled = await db.selectFrom('totals').selectAll().execute()
   const open = await db
@@ -82,7 +82,7 @@ export async function readTotals(db: Kysely<Tables>): Promise<TotalsTable[]> {
   return [...settled, ...open].map(toNumbers)
 }
 
-/** A database may say big numbers as text. */
+/** A database may return big numbers as text. */
 function toNumbers(row: TotalsTable): TotalsTable {
   const sums = Object.fromEntries(SUMS.map((sum) => [sum, Number(row[sum])])) as unknown as Sums
   return { outcome: row.outcome, fresh_reason: row.fresh_reason, ...sums }

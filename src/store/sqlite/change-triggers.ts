@@ -1,6 +1,7 @@
 /**
  * Triggers of the writing connection that note in the temporary table `changed` what a transaction touches; see
- * changes/changes.ts. They are temporary too, so they are made for the tables as they are, each time a database is opened.
+ * changes/changes.ts. They are temporary too, so they are created each time a database is opened and fit its current
+ * tables.
  */
 import type { DatabaseSync } from 'node:sqlite'
 import type { ChangeKind } from '../../contract/change.ts'
@@ -9,16 +10,16 @@ import type { Tables } from '../base/schema.ts'
 interface Watched {
   kind: ChangeKind
   table: keyof Tables
-  /** SQL with the row as `$`. */
+  /** An SQL expression with `$` for the row. */
   id?: string
   /** null: this kind has no states. */
   state: string | null
-  /** Columns whose change nobody follows here. */
+  /** Columns whose changes are not reported. */
   except?: readonly string[]
 }
 
 const WATCHED: readonly Watched[] = [
-  // The number of the last event: what agents say is followed by events.
+  // The number of the last event is left out: agent output is followed by events.
   { kind: 'run', table: 'runs', state: '$.state', except: ['last_seq'] },
   { kind: 'job', table: 'jobs', state: '$.state' },
   { kind: 'conversation', table: 'conversations', state: null },

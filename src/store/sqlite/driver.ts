@@ -1,6 +1,7 @@
 /**
- * Kysely on node:sqlite. One connection per driver, so statements and transactions take turns; statements are
- * prepared once. `begin immediate`: a writer learns at its first statement, not its last, that another one is at work.
+ * A Kysely dialect on node:sqlite. Each driver has one connection, so statements and transactions are serialised;
+ * statements are prepared once. `begin immediate`: a writer learns at its first statement, not its last, that another
+ * one is writing.
  */
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import {
@@ -27,7 +28,7 @@ export function nodeSqliteDialect(database: DatabaseSync): Dialect {
 class NodeSqliteDriver implements Driver {
   readonly #database: DatabaseSync
   readonly #connection: NodeSqliteConnection
-  /** Resolves when the connection is free for the next in line. */
+  /** Resolves when the connection is free for the next caller. */
   #turn: Promise<void> = Promise.resolve()
   #release: () => void = () => {}
 
@@ -59,7 +60,7 @@ class NodeSqliteDriver implements Driver {
     await connection.executeQuery(CompiledQuery.raw('commit'))
   }
 
-  /** SQLite itself rolls back when the disk is full or fails; there is nothing left to do then. */
+  /** SQLite itself rolls back when the disk is full or fails; nothing is left to do then. */
   async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     if (!this.#database.isTransaction) return
     await connection.executeQuery(CompiledQuery.raw('rollback'))

@@ -1,6 +1,6 @@
 /**
- * A lock for processes on one machine: a transaction held open on a database of its own. The kernel lets go of it when
- * the process dies, however it dies, so it can be neither stale nor forgotten.
+ * A lock between processes on one machine: a transaction held open on a separate database. The kernel releases it when
+ * the process dies in any way, so it can never be stale.
  */
 import { DatabaseSync } from 'node:sqlite'
 

@@ -1,7 +1,7 @@
 /**
- * Opens the SQLite database. Two connections: one writes, in group commits; one reads, and sees only what is
- * committed. WAL with synchronous=FULL: a commit that was reported survives a power cut. What is overwritten or deleted
- * is really gone from the file: it may have been a secret.
+ * Opens the SQLite database with two connections: one writes, in group commits; one reads, and sees only what is
+ * committed. WAL with synchronous=FULL: a commit that was reported survives a power cut. Overwritten and deleted data
+ * is really removed from the file, because it may have been a secret.
  */
 import { chmodSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
@@ -18,7 +18,7 @@ import { nodeSqliteDialect } from './driver.ts'
 const COMMIT_WINDOW_MS = 15
 const BUSY_TIMEOUT_MS = 5000
 
-/** The time to wait comes first: the others have to wait for their turn too. */
+/** busy_timeout comes first, because the other pragmas may have to wait for a lock too. */
 export const PRAGMAS = `
   pragma busy_timeout = ${BUSY_TIMEOUT_MS};
   pragma journal_mode = wal;
@@ -40,13 +40,13 @@ export async function openSqliteStore(
   const opened: DatabaseSync[] = []
   const connect = () => {
     const database = new DatabaseSync(path)
-    // Prompts and output are in it, wherever it was put.
+    // The file contains prompts and output, so only its user may read it.
     chmodSync(path, 0o600)
     opened.push(database)
     database.exec(PRAGMAS)
     return new Kysely<Tables>({ dialect: nodeSqliteDialect(database) })
   }
-  // Kysely closes neither a connection that was never used, nor those of a store that could not be made.
+  // Kysely closes neither a connection that was never used, nor those of a store that could not be created.
   const disconnect = () => {
     for (const database of opened) if (database.isOpen) database.close()
   }
@@ -76,8 +76,8 @@ export async function openSqliteStore(
 }
 
 /**
- * The id of the machine that holds the processes noted in this database. A file belongs to one home, and a home to one
- * machine, so the id is kept in the file: whoever copies or moves a home takes it along, and finds what was left open.
+ * The id of the machine that holds the processes recorded in this database. A file belongs to one home, and a home to
+ * one machine, so the id is stored in the file: a copied or moved home keeps it, and finds its open processes.
  */
 async function claimMachineId(db: Kysely<Tables>, now: Date): Promise<MachineId> {
   await db

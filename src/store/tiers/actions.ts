@@ -1,10 +1,10 @@
 /**
- * What was done to services, so that it is not done too often.
+ * Actions on services, so that cooldowns can be enforced.
  *
- * Two lines ask about one start. The boundary of the tool *claims* what the text of a command would do, before it runs.
- * When the program really starts, the guard asks again: it *consumes* the claim. A start without a claim was not
- * seen in the text; it counts as a further one. A claim counts whether or not it is ever consumed, for not every
- * start passes the guard.
+ * Two checks see the same start. Before a command runs, the tool check *claims* what the text of the command would do.
+ * When the program really starts, the guard asks again and *consumes* the claim. A start without a claim was not
+ * visible in the text; it counts as a further action. A claim counts whether or not it is consumed, because not every
+ * start passes a guard.
  */
 import type { Kysely } from 'kysely'
 import { ActionId, type AttemptId } from '../../contract/ids.ts'
@@ -25,11 +25,11 @@ import { toAction } from './rows.ts'
 export interface ActionClaim {
   attempt: Pick<AttemptRecord, 'id' | 'runId'>
   line: ActionRecord['line']
-  /** Of the tool call; asked for again, its claim is the same one. */
+  /** The id of the tool call. A repeated request of the same tool call gets the same claim. */
   toolUseId: string | null
-  /** Of the guard's question; asked again, it is the same start. */
+  /** The id of the guard's question. A repeated question is about the same start. */
   guardId?: string
-  /** For the guard: the tool calls under way, if they are known. What starts now was claimed by one of them. */
+  /** For the guard: the tool calls in progress, if they are known. One of them claimed what starts now. */
   underWay?: readonly string[]
   actions: readonly Action[]
   limits: readonly CooldownLimit[]
@@ -40,7 +40,7 @@ export type ClaimAnswer =
   | { granted: true }
   | {
       granted: false
-      /** For the agent. */
+      /** Shown to the agent. */
       reason: string
       rule: string
       service: string
@@ -48,7 +48,7 @@ export type ClaimAnswer =
       freeAt: Date | null
     }
 
-/** All of the actions, or none. */
+/** Claims all of the actions, or none. */
 export async function claimActions(tx: Tx, claim: ActionClaim): Promise<ClaimAnswer> {
   const { actions, limits, at, line } = claim
   if (actions.length === 0) return { granted: true }
@@ -84,7 +84,7 @@ async function listTaken(tx: Tx, limits: readonly CooldownLimit[], at: Date): Pr
   return rows.map(toAction)
 }
 
-/** What was granted when the same was asked before. */
+/** The actions that were granted to the same request before. */
 async function listAnswered(tx: Tx, { attempt, toolUseId, guardId }: ActionClaim): Promise<ActionRecord[]> {
   const [column, id] =
     guardId === undefined ? (['tool_use_id', toolUseId] as const) : (['guard_id', guardId] as const)
@@ -116,7 +116,7 @@ function claimsInReach(
   })
 }
 
-/** Each action with one that was claimed before, as far as there is one. */
+/** Pairs each action with an earlier claim, if there is one. */
 function pair(actions: readonly Action[], earlier: readonly ActionRecord[]) {
   const met: ActionRecord[] = []
   const rest = actions.filter(({ rule, service, scope }) => {
@@ -138,7 +138,7 @@ async function markStarted(
   if (claims.length === 0) return
   await tx
     .updateTable('actions')
-    // It counts from when it really started.
+    // The cooldown counts from the real start.
     .set({ started_at: at.getTime(), at: at.getTime(), guard_id: guardId ?? null })
     .where(
       'id',
@@ -176,7 +176,7 @@ async function insert(
     .execute()
 }
 
-/** Later than `since`, oldest first. */
+/** Actions later than `since`, oldest first. */
 export async function listActions(
   db: Kysely<Tables>,
   { since, attemptId }: { since: Date; attemptId?: AttemptId | undefined },
@@ -192,7 +192,7 @@ export async function listActions(
   return rows.map(toAction)
 }
 
-/** Forgets what was done before then. Returns how many. */
+/** Deletes older actions. Returns how many. */
 export async function deleteActions(tx: Tx, before: Date): Promise<number> {
   const { numDeletedRows } = await tx
     .deleteFrom('actions')

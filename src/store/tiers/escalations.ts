@@ -1,4 +1,4 @@
-/** What followed from the runs at tiers, and the chains they form. */
+/** What followed from runs at tiers, and the chains they form. */
 import { type Kysely, sql } from 'kysely'
 import type { EscalationReason, Recommendation } from '../../contract/escalation.ts'
 import type { RunId } from '../../contract/ids.ts'
@@ -12,7 +12,7 @@ import { announceDelay } from '../runs/run-changes.ts'
 import type { EscalationRecord, TierEnding } from './records.ts'
 import type { EscalationsTable } from './schema.ts'
 
-/** In the transaction that settles the run. Once: a run that settles is settled by one. */
+/** Called in the transaction that settles the run, so it happens once. */
 export async function addEscalation(tx: Tx, ending: TierEnding): Promise<void> {
   const { escalation, next, notices } = (await isCancelled(tx, ending)) ? nothingFollows(ending) : ending
   await tx
@@ -35,7 +35,7 @@ export async function addEscalation(tx: Tx, ending: TierEnding): Promise<void> {
   await enqueueNotifications(tx, notices, escalation.decidedAt)
 }
 
-/** It may have been cancelled after it was decided what follows, and until now. */
+/** The run may have been cancelled after the decision about what follows. */
 async function isCancelled(tx: Tx, { escalation }: TierEnding): Promise<boolean> {
   if (escalation.decision === 'stop') return false
   const row = await tx
@@ -59,7 +59,7 @@ export interface Answer {
   at: Date
 }
 
-/** Decides one that waits; its cycle is given back the time. null: it does not wait, or no more. */
+/** Decides an escalation that waits, and extends its cycle's deadline by the wait. null: it does not wait any more. */
 export async function answerEscalation(
   tx: Tx,
   runId: RunId,
@@ -103,7 +103,7 @@ export async function listEscalations(
   return rows.map(toEscalation)
 }
 
-/** Those that wait for a person, the most pressing first. */
+/** Escalations that wait for a person, those expiring first come first. */
 export async function listWaiting(db: Kysely<Tables>, limit: number): Promise<EscalationRecord[]> {
   const rows = await db
     .selectFrom('escalations')
@@ -116,10 +116,10 @@ export async function listWaiting(db: Kysely<Tables>, limit: number): Promise<Es
   return rows.map(toEscalation)
 }
 
-/** A chain longer than this is no chain of tiers. */
+/** A safety limit; no real chain of tiers is longer. */
 const MAX_CHAIN = 1000
 
-/** All runs linked to this one: up to the root, then down from there; in order of their ids. */
+/** All runs linked to this one: up to the root, then down from there, in the order of their ids. */
 export async function listChain(db: Kysely<Tables>, id: RunId): Promise<RunRecord[]> {
   const ids = await db
     .withRecursive('up', (q) =>
@@ -146,7 +146,7 @@ export async function listChain(db: Kysely<Tables>, id: RunId): Promise<RunRecor
     .limit(MAX_CHAIN)
     .execute()
   if (ids.length === 0) return []
-  // Joined and ordered in one query, all runs would be gone through.
+  // A separate query: joined and ordered in one, SQLite would scan all runs.
   const rows = await db
     .selectFrom('runs')
     .selectAll()

@@ -1,4 +1,4 @@
-/** What follows from runs at a tier, and what was done to services. */
+/** What follows from runs at a tier, and actions on services. */
 import type { Escalation } from '../../contract/escalation.ts'
 import type { ActionId, AttemptId, RunId } from '../../contract/ids.ts'
 import type { PlannedNotification } from '../../core/notify/plan.ts'
@@ -14,7 +14,7 @@ export interface TierEnding {
   escalation: EscalationRecord
   /** The run of the next tier. */
   next: NewRun | null
-  /** Who is to be told. */
+  /** The notifications to send. */
   notices: readonly PlannedNotification[]
 }
 
@@ -23,9 +23,9 @@ export interface ActionRecord extends Action {
   runId: RunId
   attemptId: AttemptId
   toolUseId: string | null
-  /** Who noted it: the boundary of the tool, from the text; or the guard, when it started unseen. */
+  /** Which check recorded it: the tool check, from the text, or the guard, when it started without a claim. */
   line: 'tool' | 'guard'
-  /** From when it counts. */
+  /** The time from which it counts. */
   at: Date
   /** When the guard saw it start. */
   startedAt: Date | null

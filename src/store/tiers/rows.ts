@@ -1,4 +1,4 @@
-/** Rows of actions to records. */
+/** Converts rows of actions to records. */
 import { date } from '../base/columns.ts'
 import type { ActionRecord } from './records.ts'
 import type { ActionsTable } from './schema.ts'

@@ -1,10 +1,10 @@
-/** What the end of a run may bring along for its chain of tiers. */
+/** The effects that the end of a run may have on its chain of tiers. */
 import type { RunEffect } from '../base/transaction.ts'
 import { addEscalation } from './escalations.ts'
 import type { TierEnding } from './records.ts'
 
 export interface TierEffects {
-  /** What follows from a run at a tier that settles. */
+  /** Stores what follows from a settled run at a tier. */
   escalate: (ending: TierEnding) => RunEffect
 }
 

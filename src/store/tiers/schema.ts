@@ -1,7 +1,7 @@
 /** The tables of escalations and of actions with a cooldown. */
 import type { ActionId, AttemptId, RunId } from '../../contract/ids.ts'
 
-/** What followed from a settled run at a tier. `ask` becomes one of the others, once. */
+/** What followed from a settled run at a tier. `ask` is replaced by one of the others, once. */
 export interface EscalationsTable {
   run_id: RunId
   tier: number
@@ -17,7 +17,7 @@ export interface EscalationsTable {
   expires_at: number | null
 }
 
-/** What was done to services; see actions.ts. */
+/** Actions on services; see actions.ts. */
 export interface ActionsTable {
   id: ActionId
   rule: string
@@ -26,11 +26,11 @@ export interface ActionsTable {
   run_id: RunId
   attempt_id: AttemptId
   tool_use_id: string | null
-  /** The question of the guard by which it started. */
+  /** The id of the guard's question with which it started. */
   guard_id: string | null
   command: string
   line: 'tool' | 'guard'
-  /** From when it counts: when it was claimed, then when it really started. */
+  /** The time from which it counts: when it was claimed, later when it really started. */
   at: number
   started_at: number | null
 }

@@ -1,4 +1,4 @@
-/** The part of the store that is about tiers: escalations, chains, and actions with a cooldown. */
+/** The store interface of tiers: escalations, chains, and actions with a cooldown. */
 import type { Kysely } from 'kysely'
 import type { AttemptId, RunId } from '../../contract/ids.ts'
 import type { Tables } from '../base/schema.ts'
@@ -11,9 +11,9 @@ import type { ActionRecord, EscalationRecord, TierEnding } from './records.ts'
 export interface TierStore {
   getEscalation: (runId: RunId) => Promise<EscalationRecord | null>
   listEscalations: (runIds: readonly RunId[]) => Promise<EscalationRecord[]>
-  /** Those that wait for a person, the most pressing first. */
+  /** Escalations that wait for a person, those expiring first come first. */
   listWaitingEscalations: (limit: number) => Promise<EscalationRecord[]>
-  /** null: it does not wait, or no more. */
+  /** null: it does not wait any more. */
   answerEscalation: (
     runId: RunId,
     answer: escalations.Answer,

@@ -1,4 +1,4 @@
-/** Until when an open cycle may take. What counts is time that passes, and in which it is not a person who is waited for. */
+/** The deadlines of open cycles. Time in which the cycle waits for a person or behind an obstacle does not count. */
 import type { CycleId } from '../../contract/ids.ts'
 import type { RunListener } from '../base/transaction.ts'
 
@@ -14,7 +14,7 @@ export const watchListener: RunListener = {
       .where('state', '=', 'open')
       .execute()
   },
-  /** It has ended, or what it will end as is certain. */
+  /** The cycle has ended, or its outcome is already decided. */
   isOver: async (tx, cycleId) => {
     const over = await tx
       .selectFrom('cycles')

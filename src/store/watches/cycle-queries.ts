@@ -1,4 +1,4 @@
-/** Cycles, as they are read. */
+/** Queries on cycles. */
 import { type Kysely, sql } from 'kysely'
 import { RepriseError } from '../../contract/errors.ts'
 import type { Page } from '../../contract/http.ts'
@@ -12,7 +12,7 @@ export async function getCycle(db: Kysely<Tables>, id: CycleId): Promise<CycleRe
   return row ? toCycle(row) : null
 }
 
-/** Those that are not over, of one watch or of all. */
+/** Queued and open cycles, of one watch or of all. */
 export async function listUnfinished(db: Kysely<Tables>, watchId: WatchId | null): Promise<CycleRecord[]> {
   const unfinished = db
     .selectFrom('cycles')
@@ -27,7 +27,7 @@ export interface CycleQuery {
   limit: number
   cursor?: string | undefined
   watchId: WatchId
-  /** Only those that have begun, and ended. */
+  /** Only cycles that have started and ended. */
   worked?: boolean
 }
 
@@ -44,7 +44,7 @@ export async function listCycles(
     .limit(limit + 1)
   if (cursor !== undefined) {
     if (!CycleId.is(cursor))
-      throw new RepriseError('bad-request', 'cursor: expected one that a list returned')
+      throw new RepriseError('bad-request', 'cursor: expected the `nextCursor` of a previous page')
     select = select.where('id', '<', cursor)
   }
   if (worked) select = select.where('state', '=', 'ended').where('root_run_id', 'is not', null)

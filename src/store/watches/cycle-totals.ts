@@ -24,7 +24,7 @@ export const NO_TOTALS: CycleTotals = {
   estimated: false,
 }
 
-/** Of the runs that were created since then in cycles of a watch. */
+/** The spending of runs that were created since then in cycles of a watch. */
 export async function listSpendOfWatch(
   db: Kysely<Tables>,
   id: WatchId,
@@ -48,7 +48,7 @@ export async function listSpendOfWatch(
   return rows.map(toSpend)
 }
 
-/** What the runs of each cycle come to. */
+/** The totals of the runs of each cycle. */
 export async function readCycleTotals(
   db: Kysely<Tables>,
   ids: readonly CycleId[],

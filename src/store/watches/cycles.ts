@@ -18,11 +18,11 @@ export interface NewCycle {
   reason: string | null
   events: WatchEvent[]
   dueAt: Date
-  /** Skip it if another is open or queued; null: queue it. */
+  /** The reason to skip the cycle if another is open or queued; null: queue it. */
   skip: string | null
 }
 
-/** Asked for by somebody: with a key, once. */
+/** Adds a cycle that was requested, at most once per key. */
 export async function addWantedCycle(tx: Tx, cycle: NewCycle, key: RequestKey | null): Promise<CycleRecord> {
   const made = key && (await claimKey(tx, 'plan', key, cycle.id))
   const known = made === null ? null : await getCycle(tx, made as CycleId)
@@ -31,7 +31,7 @@ export async function addWantedCycle(tx: Tx, cycle: NewCycle, key: RequestKey | 
 }
 
 export async function addCycle(tx: Tx, cycle: NewCycle): Promise<CycleRecord> {
-  // Changed first, so that two cycles of one watch are decided about one after the other.
+  // The update comes first, so that two cycles of one watch are decided one after the other.
   const watch = await tx
     .updateTable('watches')
     .set((eb) => ({ cycles: eb('cycles', '+', 1) }))
@@ -39,11 +39,15 @@ export async function addCycle(tx: Tx, cycle: NewCycle): Promise<CycleRecord> {
     .where('removed_at', 'is', null)
     .returning('cycles')
     .executeTakeFirst()
-  if (!watch) throw new RepriseError('not-found', `there is no watch ${cycle.watchId} any more`)
+  if (!watch) throw new RepriseError('not-found', `watch ${cycle.watchId} was removed`)
   const before = await listUnfinished(tx, cycle.watchId)
   const skipped = cycle.skip !== null && before.length > 0
   const waits = before.some((c) => c.state === 'queued' && isScheduled(c))
-  const message = skipped ? cycle.skip : waits && isScheduled(cycle) ? 'another one is queued already' : null
+  const message = skipped
+    ? cycle.skip
+    : waits && isScheduled(cycle)
+      ? 'another cycle is queued already'
+      : null
   const row = await tx
     .insertInto('cycles')
     .values({
@@ -63,7 +67,7 @@ export async function addCycle(tx: Tx, cycle: NewCycle): Promise<CycleRecord> {
   return toCycle(row)
 }
 
-/** Due by itself, in time or late. */
+/** The schedule made it, in time or late. */
 const isScheduled = ({ trigger }: Pick<NewCycle, 'trigger'>) =>
   trigger === 'schedule' || trigger === 'catch-up'
 
@@ -71,13 +75,13 @@ export interface CycleStart {
   id: CycleId
   run: NewRun
   prompt: string
-  /** Those that the prompt tells of. */
+  /** The events that the prompt contains. */
   events: readonly WatchEvent[]
   renewed: string | null
   deadlineAt: Date
 }
 
-/** null: it is not queued any more, it got more events meanwhile, or another one of its watch is open. */
+/** null: the cycle is not queued any more, got more events meanwhile, or another one of its watch is open. */
 export async function startCycle(tx: Tx, start: CycleStart, at: Date): Promise<CycleRecord | null> {
   const row = await tx
     .updateTable('cycles')
@@ -109,7 +113,7 @@ export async function startCycle(tx: Tx, start: CycleStart, at: Date): Promise<C
   return toCycle(row)
 }
 
-/** What it will have ended as is certain from now on: its time is over, or somebody cancelled it. */
+/** Decides the outcome before the cycle ends: its deadline has passed, or it was cancelled. */
 export async function concludeCycle(
   tx: Tx,
   id: CycleId,
@@ -134,7 +138,7 @@ export async function concludeCycle(
   return toCycle(row)
 }
 
-/** Of a watch that is removed: they are not begun. */
+/** Cancels the queued cycles of a removed watch. */
 export async function dropQueued(tx: Tx, watchId: WatchId, at: Date): Promise<void> {
   await tx
     .updateTable('cycles')

@@ -10,13 +10,13 @@ export interface CycleEnd {
   status: string | null
   summary: string | null
   notices: readonly PlannedNotification[]
-  /** The session in which a persistent memory goes on. */
+  /** The watch's persistent memory continues in the cycle's session. */
   keepSession: boolean
 }
 
 /**
- * Open → ended, also for one that is queued and will not be started. False: it is neither, or not over: a run of it is
- * open, something is planned, or somebody is asked. Whoever looked before may have looked too early.
+ * Open or queued → ended. Returns false if the cycle is neither, or not finished: a run is open, a follow-up is
+ * planned, or an approval is pending. These are checked here because they may have changed since the caller checked.
  */
 export async function endCycle(tx: Tx, id: CycleId, end: CycleEnd, at: Date): Promise<boolean> {
   const row = await tx
@@ -77,7 +77,7 @@ export async function endCycle(tx: Tx, id: CycleId, end: CycleEnd, at: Date): Pr
   return true
 }
 
-/** In which session its memory is. */
+/** Records the session that holds the watch's memory. */
 async function rememberSession(tx: Tx, id: WatchId, sessionId: SessionId, at: Date): Promise<void> {
   await tx
     .updateTable('watches')

@@ -8,9 +8,9 @@ export interface WatchRecord {
   source: 'config' | 'api'
   definition: WatchDefinition
   state: 'active' | 'paused'
-  /** The time by its schedule, and the one at which it is to fire; null: not by itself. */
+  /** The scheduled time, and the time at which to fire; null: the watch does not fire by itself. */
   due: { at: Date; fireAt: Date } | null
-  /** Of a persistent memory. */
+  /** Set only for a persistent memory. */
   memory: { sessionId: SessionId; since: Date; cycles: number } | null
   cycles: number
   createdAt: Date
@@ -26,7 +26,7 @@ export interface CycleRecord {
   reason: string | null
   message: string | null
   events: WatchEvent[]
-  /** As it was given to the first run. */
+  /** The prompt that the first run was given. */
   prompt: string | null
   outcome: CycleOutcome | null
   status: string | null

@@ -1,4 +1,4 @@
-/** Watches and cycles, between their rows and their records. */
+/** Converts watches and cycles between rows and records. */
 import type { Selectable } from 'kysely'
 import type { RunId } from '../../contract/ids.ts'
 import type { WatchDefinition, WatchEvent } from '../../contract/watch.ts'

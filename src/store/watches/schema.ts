@@ -8,10 +8,10 @@ export interface WatchesTable {
   source: 'config' | 'api'
   definition: string
   state: 'active' | 'paused'
-  /** The time by the schedule, and with its jitter. */
+  /** The scheduled time, without and with jitter. */
   due_at: number | null
   next_at: number | null
-  /** Of a persistent memory: the session, since when, and for how many cycles. */
+  /** Set only for a persistent memory: the session, since when, and for how many cycles. */
   session_id: SessionId | null
   session_since: number | null
   session_cycles: number
@@ -21,19 +21,19 @@ export interface WatchesTable {
   removed_at: number | null
 }
 
-/** queued → open → ended, or skipped from the start. One open cycle a watch. */
+/** queued → open → ended, or skipped from the start. At most one open cycle per watch. */
 export interface CyclesTable {
   id: CycleId
   watch_id: WatchId
   number: number
   state: 'queued' | 'open' | 'ended' | 'skipped'
   trigger: Trigger
-  /** Why somebody triggered it. */
+  /** The reason that was given for triggering it. */
   reason: string | null
   message: string | null
   events: string
   prompt: string | null
-  /** Set before it has ended when it is certain: its time is over, or it was cancelled. */
+  /** Set before the end once it is decided: the deadline has passed, or the cycle was cancelled. */
   outcome: CycleOutcome | null
   status: string | null
   summary: string | null
@@ -48,7 +48,7 @@ export interface CyclesTable {
 export interface WatchEventsTable {
   watch_id: WatchId
   fingerprint: string
-  /** The cycle that looks, or looked, into it. */
+  /** The cycle that investigates it, or did so. */
   cycle_id: CycleId
   at: number
   resolved_at: number | null

@@ -1,4 +1,4 @@
-/** The part of the store that is about watches and their cycles. */
+/** The store interface of watches and their cycles. */
 import type { Kysely } from 'kysely'
 import type { Page } from '../../contract/http.ts'
 import type { CycleId, WatchId } from '../../contract/ids.ts'
@@ -16,13 +16,13 @@ import * as events from './watch-events.ts'
 import * as watches from './watches.ts'
 
 export interface WatchStore {
-  /** Refused if there is one of that name. */
+  /** Refused if a watch of that name exists. */
   addWatch: (watch: WatchRecord) => Promise<WatchRecord>
   updateWatch: (id: WatchId, change: watches.WatchChange, at: Date) => Promise<WatchRecord | null>
-  /** With what it has queued; an open cycle goes on. */
+  /** Also cancels its queued cycles; an open cycle continues. */
   removeWatch: (id: WatchId, at: Date) => Promise<boolean>
   findWatch: (idOrName: string) => Promise<WatchRecord | null>
-  /** Also if it is removed. */
+  /** Also returns a removed watch. */
   getWatch: (id: WatchId) => Promise<WatchRecord | null>
   listWatches: () => Promise<WatchRecord[]>
   listDueWatches: (now: Date, limit: number) => Promise<WatchRecord[]>
@@ -34,24 +34,27 @@ export interface WatchStore {
     next: WatchRecord['due'],
   ) => Promise<CycleRecord | null>
 
-  /** The one there is, if a request with the same key asked for it before. */
+  /** Returns the existing one if a request with the same key asked for it before. */
   addCycle: (cycle: cycles.NewCycle, key?: RequestKey | null) => Promise<CycleRecord>
-  /** null: it is not queued any more, it got more events meanwhile, or another of its watch is open. */
+  /** null: the cycle is not queued any more, got more events meanwhile, or another one of its watch is open. */
   startCycle: (start: cycles.CycleStart, at: Date) => Promise<CycleRecord | null>
-  /** What it will have ended as is certain; what it still waits for is missed. null: it is not open, or that is known. */
+  /**
+   * Decides the outcome before the end; planned follow-ups are missed. null: the cycle is not open, or its outcome is
+   * decided.
+   */
   concludeCycle: (
     id: CycleId,
     outcome: CycleOutcome,
     message: string,
     at: Date,
   ) => Promise<CycleRecord | null>
-  /** False: it has ended, or is not over. */
+  /** Returns false if it has ended already, or is not finished. */
   endCycle: (id: CycleId, end: CycleEnd, at: Date) => Promise<boolean>
   getCycle: (id: CycleId) => Promise<CycleRecord | null>
-  /** Queued and open ones, of one watch or of all. */
+  /** Queued and open cycles, of one watch or of all. */
   listUnfinishedCycles: (watchId?: WatchId) => Promise<CycleRecord[]>
   listCycles: (query: queries.CycleQuery) => Promise<Page<CycleRecord>>
-  /** Of the runs that were created since then in cycles of a watch. */
+  /** The spending of runs that were created since then in cycles of a watch. */
   listSpendOfWatch: (id: WatchId, since: Date) => Promise<Pick<RunSpend, 'usage' | 'costUsd'>[]>
   readCycleTotals: (ids: readonly CycleId[]) => Promise<Map<CycleId, totals.CycleTotals>>
   receiveEvents: <D extends events.EventDecision>(

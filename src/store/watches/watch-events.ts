@@ -1,6 +1,6 @@
 /**
- * Events that are sent to a watch. What becomes of one is decided in the transaction that stores it, because many may
- * come at the same time: a burst of equal ones is one.
+ * Events that are sent to a watch. The transaction that stores an event also decides what becomes of it, because many
+ * may come at the same time: a burst of equal events counts as one.
  */
 import type { CycleId, WatchId } from '../../contract/ids.ts'
 import type { WatchEvent } from '../../contract/watch.ts'
@@ -13,9 +13,9 @@ import type { CycleRecord } from './records.ts'
 export interface EventFacts {
   known: ReadonlyMap<string, { at: Date; resolvedAt: Date | null; cycleOpen: boolean; cycleId: CycleId }>
   open: CycleRecord | null
-  /** One that waits to be started, and takes more events. */
+  /** A queued cycle that accepts more events. */
   queued: CycleRecord | null
-  /** When cycles were made for events, in the last hour. */
+  /** When cycles were created for events in the last hour. */
   recentStarts: readonly Date[]
 }
 

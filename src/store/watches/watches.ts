@@ -1,4 +1,6 @@
-/** Watches: as configured, or as made by people. A removed one keeps its cycles; its name is free again. */
+/**
+ * Watches from the configuration or created by people. A removed watch keeps its cycles; its name can be used again.
+ */
 import type { Kysely } from 'kysely'
 import { RepriseError } from '../../contract/errors.ts'
 import type { WatchId } from '../../contract/ids.ts'
@@ -18,7 +20,7 @@ export async function addWatch(tx: Tx, watch: WatchRecord): Promise<WatchRecord>
     .executeTakeFirst()
   if (!added) {
     const known = await findWatch(tx, watch.name)
-    throw new RepriseError('conflict', `there is a watch named ${watch.name} already`, {
+    throw new RepriseError('conflict', `a watch named ${watch.name} exists already`, {
       hint: `Choose another name, or change it: reprise watch show ${watch.name}`,
       details: { watchId: known?.id },
     })
@@ -31,7 +33,7 @@ export interface WatchChange {
   source?: WatchRecord['source']
   state?: WatchRecord['state']
   due?: WatchRecord['due']
-  /** null: the memory begins anew with the next cycle. */
+  /** null: the next cycle starts a new memory. */
   memory?: null
 }
 
@@ -58,7 +60,7 @@ export async function updateWatch(
   return row ? toWatch(row) : null
 }
 
-/** With what it has queued; an open cycle goes on. False if it is gone already. */
+/** Also cancels its queued cycles; an open cycle continues. Returns false if it was removed already. */
 export async function removeWatch(tx: Tx, id: WatchId, at: Date): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('watches')
@@ -71,7 +73,7 @@ export async function removeWatch(tx: Tx, id: WatchId, at: Date): Promise<boolea
   return true
 }
 
-/** By id or by name. */
+/** Finds a watch by id or by name. */
 export async function findWatch(db: Kysely<Tables>, idOrName: string): Promise<WatchRecord | null> {
   const row = await db
     .selectFrom('watches')
@@ -82,7 +84,7 @@ export async function findWatch(db: Kysely<Tables>, idOrName: string): Promise<W
   return row ? toWatch(row) : null
 }
 
-/** Also if it is removed. */
+/** Also returns a removed watch. */
 export async function getWatch(db: Kysely<Tables>, id: WatchId): Promise<WatchRecord | null> {
   const row = await db.selectFrom('watches').selectAll().where('id', '=', id).executeTakeFirst()
   return row ? toWatch(row) : null
@@ -120,7 +122,9 @@ export async function nextWatchAt(db: Kysely<Tables>): Promise<Date | null> {
   return row?.at == null ? null : new Date(Number(row.at))
 }
 
-/** One firing of its schedule, and when the next is due: both or neither, and once. null: it was not due any more. */
+/**
+ * Fires the schedule and stores when the next firing is due: both or neither, and once. null: it was not due any more.
+ */
 export async function fireWatch(
   tx: Tx,
   { id, due }: WatchRecord,

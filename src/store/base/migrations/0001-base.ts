@@ -47,7 +47,7 @@ export const base = {
       .addColumn('started_at', 'bigint')
       .addColumn('ended_at', 'bigint')
       .execute()
-    // What is open is few among many settled: start-up, dispatch and counting must not read them all.
+    // Few runs are open among many settled ones: start-up, dispatch and counting must not read them all.
     await sql`create index runs_open on runs (state, id) where state <> 'settled'`.execute(db)
     await sql`create index runs_lane on runs (lane) where state <> 'settled'`.execute(db)
     await schema.createIndex('runs_session').on('runs').columns(['session_id', 'id']).execute()

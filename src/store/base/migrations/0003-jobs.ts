@@ -53,7 +53,8 @@ export const jobs = {
       .alterTable('runs')
       .addColumn('tool_calls', 'integer', (c) => c.notNull().defaultTo(0))
       .execute()
-    // All that decides whether a run may start: a long prompt lies before the rest of its row.
+    // Contains every column that decides whether a run may start, because reading the row itself means reading a long
+    // prompt first.
     await sql`create index runs_queue on runs (priority desc, id, not_before, agent, place, lane) where state = 'queued'`.execute(
       db,
     )

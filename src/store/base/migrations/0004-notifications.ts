@@ -27,7 +27,7 @@ export const notifications = {
         'target',
       ])
       .execute()
-    // What is to be sent is few among many sent.
+    // Few notifications are pending among many that were sent.
     await sql`create index notifications_pending on notifications (not_before, id) where state = 'pending'`.execute(
       db,
     )

@@ -22,7 +22,7 @@ export const escalation = {
       .addColumn('decided_at', 'bigint', (c) => c.notNull())
       .addColumn('expires_at', 'bigint')
       .execute()
-    // What waits for a person is little among much that is decided.
+    // Few escalations wait for a person among many that are decided.
     await sql`create index escalations_waiting on escalations (expires_at, run_id) where decision = 'ask'`.execute(
       db,
     )

@@ -51,7 +51,7 @@ export const watches = {
     await schema.createIndex('cycles_of_watch').on('cycles').columns(['watch_id', 'id']).execute()
     await sql`create index cycles_of_events on cycles (watch_id, due_at) where trigger = 'event'`.execute(db)
     await sql`create index runs_of_cycle on runs (cycle_id) where cycle_id is not null`.execute(db)
-    // What was sent in, so that the same is not looked into twice.
+    // Events that were sent to watches, so that the same event is not investigated twice.
     await schema
       .createTable('watch_events')
       .addColumn('watch_id', 'text', (c) => c.notNull())

@@ -4,7 +4,7 @@ export const requestKeys = {
   number: 10,
   name: 'request-keys',
   up: async ({ schema }: Kysely<unknown>): Promise<void> => {
-    // What was made for a request that came with a key, where the row itself has no place for it.
+    // What was created for a request with a key, for tables that have no column for the key.
     await schema
       .createTable('request_keys')
       .addColumn('key', 'text', (c) => c.primaryKey())

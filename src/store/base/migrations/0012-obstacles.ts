@@ -4,7 +4,7 @@ export const obstacles = {
   number: 12,
   name: 'obstacles',
   up: async ({ schema }: Kysely<unknown>): Promise<void> => {
-    // Limits and outages that are open. An empty model stands for all models of the account.
+    // Open limits and outages. An empty model stands for all models of the account.
     await schema
       .createTable('obstacles')
       .addColumn('account', 'text', (c) => c.notNull())

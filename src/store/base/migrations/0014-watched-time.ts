@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 
-/** What an attempt has worked and waited in watched time, and how long a queued run was meant to wait. */
+/** The working and waiting time of an attempt, in watched time, and how long a queued run was meant to wait. */
 export const watchedTime = {
   number: 14,
   name: 'watched-time',

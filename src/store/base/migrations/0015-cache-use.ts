@@ -1,6 +1,9 @@
 import type { Kysely } from 'kysely'
 
-/** How resumed turns used the prompt cache: of each attempt, what the session's next one should find, and in all. */
+/**
+ * How resumed turns used the prompt cache: the cache state that a session's next attempt should find, the use by each
+ * attempt, and totals.
+ */
 export const cacheUse = {
   number: 15,
   name: 'cache-use',

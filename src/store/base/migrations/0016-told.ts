@@ -1,8 +1,9 @@
 import { type Kysely, sql } from 'kysely'
 
 /**
- * What a session has been told belongs to the session: a compaction makes it forget, whoever uses it. Until now it was
- * noted with the pin of a conversation. A session without instructions is noted as `none`.
+ * The instructions that a session was given belong to the session: after a compaction it no longer has them, in
+ * whatever conversation it is used. Until now they were recorded with the pin of a conversation. A session without
+ * instructions is recorded as `none`.
  */
 export const told = {
   number: 16,

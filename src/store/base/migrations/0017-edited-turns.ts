@@ -1,6 +1,9 @@
 import type { Kysely } from 'kysely'
 
-/** A question that is edited while it is answered is asked again by the same run, which keeps its place in the lane. */
+/**
+ * A question that is edited while it is being answered is asked again by the same run, which keeps its place in the
+ * lane.
+ */
 export const editedTurns = {
   number: 17,
   name: 'edited-turns',

@@ -6,9 +6,9 @@ interface Before {
 }
 
 /**
- * What wrote a session is recorded in parts, of which an upgrade of the agent changes only one. The ids of before were
- * made from path and version. What they stood for is among the facts, where each probe was kept; the command as it was
- * found is not, and stays unknown until the session is written again.
+ * The runtime that wrote a session is recorded in parts, because an upgrade of the agent changes only one of them.
+ * Older ids were made from path and version. The facts hold their parts, because each probe was stored there, but not
+ * the command as it was found, which stays unknown until the session is written again.
  */
 export const runtimes = {
   number: 18,

@@ -4,7 +4,8 @@ export const outside = {
   number: 19,
   name: 'outside',
   up: async ({ schema }: Kysely<unknown>): Promise<void> => {
-    // What was said in a session outside Reprise. `native_id` is the agent's own, by which it is taken in once.
+    // Messages in a session that were exchanged outside Reprise. `native_id` is the agent's own id, so that each is
+    // imported once.
     await schema
       .createTable('outside_turns')
       .addColumn('session_id', 'text', (c) => c.notNull())

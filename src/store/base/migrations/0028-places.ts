@@ -4,7 +4,7 @@ export const places = {
   number: 28,
   name: 'places',
   up: async ({ schema }: Kysely<unknown>): Promise<void> => {
-    // By which a directory is known again under another name.
+    // Identifies a directory after it was renamed.
     await schema.alterTable('sessions').addColumn('work_dir_id', 'text').execute()
   },
 }

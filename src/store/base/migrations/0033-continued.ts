@@ -4,7 +4,7 @@ export const continued = {
   number: 33,
   name: 'continued',
   up: async ({ schema }: Kysely<unknown>): Promise<void> => {
-    // A person made the run go on: it is tried once more before it is given up again.
+    // A person continued the run: it is tried once more before Reprise gives up again.
     await schema
       .alterTable('runs')
       .addColumn('continued', 'integer', (c) => c.notNull().defaultTo(0))

@@ -46,7 +46,7 @@ export const processes = {
     }
     await sql`create index attempts_of_process on attempts (process_id)`.execute(db)
 
-    // The process holds the session, for whichever attempt it serves.
+    // The process holds the lease on the session, for every attempt that it serves.
     await schema.alterTable('leases').addColumn('process_id', 'text').execute()
     await sql`update leases set process_id = 'prc_' || substr(attempt_id, 5) where attempt_id is not null`.execute(
       db,

@@ -19,7 +19,7 @@ export const oneKeyTable = {
   number: 41,
   name: 'one-key-table',
   up: async (db: Kysely<unknown>): Promise<void> => {
-    // All idempotency keys are in one table, each kind of request with a prefix of its own.
+    // All idempotency keys are in one table; each kind of request has its own prefix.
     await sql`update request_keys set key = 'plan:' || key`.execute(db)
     await sql`
       insert into request_keys (key, request_hash, made)
@@ -37,7 +37,7 @@ export const oneKeyTable = {
         .values({ key: `run:${row.idempotency_key}`, request_hash: hashOf(row), made: row.id })
         .execute()
     }
-    // The column itself stays in `runs`, unused: to drop a unique column, the whole table would have to be copied.
+    // The column stays in `runs`, unused: to drop a unique column, the whole table would have to be copied.
     await sql`update runs set idempotency_key = null where idempotency_key is not null`.execute(db)
 
     await sql`drop index jobs_state`.execute(db)
@@ -62,10 +62,10 @@ export const oneKeyTable = {
     await sql`drop table jobs_before`.execute(db)
     await db.schema.createIndex('jobs_state').on('jobs').columns(['state', 'id']).execute()
 
-    // One open cycle a watch, whoever opens it.
+    // At most one open cycle per watch.
     await sql`create unique index cycles_open on cycles (watch_id) where state = 'open'`.execute(db)
 
-    // A row for each thing that is decided about by one transaction at a time; see base/key-lock.ts.
+    // One row for each thing that only one transaction at a time may decide about; see base/key-lock.ts.
     await db.schema
       .createTable('key_locks')
       .addColumn('key', 'text', (c) => c.primaryKey())
@@ -74,7 +74,7 @@ export const oneKeyTable = {
   },
 }
 
-/** As runs/admit-run.ts made it when this was written. */
+/** Computes the hash as runs/admit-run.ts did when this migration was written. */
 function hashOf(row: KeyedRuns['runs']): string {
   const { agent, model, conversation_id: conversation, tier, request } = row
   const asked = [agent, model, conversation, tier, conversation === null ? row.work_dir : null, request]

@@ -4,7 +4,7 @@ export const changes = {
   number: 42,
   name: 'changes',
   up: async (db: Kysely<unknown>): Promise<void> => {
-    // What was changed, numbered in the order of the commits; see changes/changes.ts.
+    // Changes, numbered in the order of the commits; see changes/changes.ts.
     await db.schema
       .createTable('changes')
       .addColumn('seq', 'bigint', (c) => c.primaryKey())

@@ -1,6 +1,6 @@
 /**
- * Numbered, additive migrations, applied in order at start, each in a transaction of its own. A database that has
- * been to a higher number belongs to a newer Reprise: it is refused untouched.
+ * Numbered, additive migrations, applied in order at start, each in its own transaction. A database with a higher
+ * number belongs to a newer Reprise: it is refused and left unchanged.
  */
 import type { Kysely } from 'kysely'
 import { RepriseError } from '../../../contract/errors.ts'
