@@ -1,6 +1,6 @@
 /**
- * Names that only an agent's adapter may know: its tools, flags, models, fields of its output, status codes of its
- * vendor. `findNames` says where a text has one. Extend the lists when an adapter is added.
+ * Names that only an agent's adapter may know: its tools, flags, models, output fields and its vendor's status codes.
+ * `findNames` reports where a text contains one. Extend the lists when an adapter is added.
  */
 
 export interface Found {
@@ -9,7 +9,7 @@ export interface Found {
   what: 'tool' | 'flag' | 'model or vendor' | 'status code' | 'field or command'
 }
 
-/** Ordinary words among them count only as a text of their own ('Read'), the others anywhere. */
+/** Ordinary words among them count only as a whole string ('Read'), the others anywhere. */
 export const TOOLS = [
   'Agent',
   'AskUserQuestion',
@@ -49,7 +49,7 @@ export const TOOLS = [
   'Write',
 ] as const
 
-/** Options that Reprise's own commands have too: a hint may name them. */
+/** Options that Reprise's own commands have too, so that hints may name them. */
 export const SHARED_FLAGS = ['--model', '--max-budget-usd', '--max-turns'] as const
 
 export const FLAGS = [
@@ -113,7 +113,7 @@ export interface Allowed {
   why: string
 }
 
-/** Keep it tiny. An entry that is no longer needed is an error. */
+/** Keep this list short. An entry that is no longer needed is an error. */
 export const ALLOWED: readonly Allowed[] = [
   {
     file: 'src/core/redact/rules.ts',

@@ -45,7 +45,7 @@ function reference(): string {
 const isSection = (node: Node) =>
   node.properties !== undefined || typeof node.additionalProperties === 'object'
 
-/** One row for each setting that has a value; the names of users are written as <name>. */
+/** One row for each setting that has a value; names that users choose are written as <name>. */
 function rowsOf(path: string[], node: Node): Row[] {
   if (node.properties) {
     return Object.entries(node.properties).flatMap(([key, inner]) => rowsOf([...path, key], inner))

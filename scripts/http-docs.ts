@@ -57,7 +57,7 @@ function renderOperation(id: OperationId): string {
   ].join('\n')
 }
 
-/** Those that are not common to all operations. */
+/** The errors that are not common to all operations. */
 const errorsOf = (route: RouteSpec) =>
   errorCodesOf(route)
     .filter((code) => route.errors?.includes(code))
@@ -68,7 +68,7 @@ function renderResponse([status, response]: [string, ResponseSpec]): string {
   return `${status}${kind} ${response.description}`
 }
 
-/** An object by its fields, anything else by its description. */
+/** Describes an object by its fields, anything else by its description. */
 function describeBody(schema: z.ZodType): string {
   return 'shape' in schema ? fieldsOf(schema as z.ZodObject) : (schema.description ?? 'any JSON')
 }

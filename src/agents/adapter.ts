@@ -1,9 +1,9 @@
 /**
  * What Reprise must know about one coding agent: the only place for the names of its tools, flags, models and status
- * codes. Adapters are thin and pure where they can be: `plan`, `output`, `classify`, `answer`, `farewell` and
- * `describeTool` neither read nor write anything. Only `probe` and what is about the session's files touch the machine,
- * and except for `mendTranscript` they only read. Starting, feeding, watching and ending processes is done once for all
- * of them, in process/. How to write one: docs/agents/README.md.
+ * codes. Adapters are thin, and pure where possible: `plan`, `output`, `classify`, `answer`, `farewell` and
+ * `describeTool` neither read nor write anything. Only `probe` and the functions about session files access the
+ * machine, and except for `mendTranscript` they only read. process/ starts, feeds, watches and ends the processes of
+ * all agents. docs/agents/README.md explains how to write an adapter.
  */
 import type { Capabilities } from '../contract/agent.ts'
 import type { EventOf } from '../contract/events.ts'
@@ -24,7 +24,7 @@ import type {
 
 export type Env = Readonly<Record<string, string>>
 
-/** What an executable says about itself. */
+/** What an executable reports about itself. */
 export interface Probe {
   version: string
   capabilities: Capabilities
@@ -32,36 +32,36 @@ export interface Probe {
 
 /** An agent's resolved executable. */
 export interface Runtime extends Probe {
-  /** What is started: the file itself, links followed. */
+  /** The file that is started, with symlinks resolved. */
   path: string
-  /** As it was found, links not followed: installers put each version into a folder of its own. */
+  /** The path as it was found, with symlinks unresolved: installers put each version into its own folder. */
   command: string
-  /** The fingerprint: command and capabilities. An upgrade in place keeps it. */
+  /** The fingerprint of command and capabilities. An upgrade in place keeps it. */
   runtimeId: string
 }
 
 export interface Account {
-  /** Where the requests go, without credentials, and what that can be set by. */
+  /** The address for requests, without credentials, and the setting that determines it. */
   baseUrl: string
   baseUrlSetting: string
-  /** Where a connection can be tried; null: that is not known, or it goes through a proxy. */
+  /** An address at which a connection can be tested; null: not known, or reached through a proxy. */
   connectsTo: string | null
-  /** Tells accounts apart. It is hashed before it is kept: it may hold a key. */
+  /** Distinguishes accounts. It is hashed before it is stored, because it may contain a key. */
   identity: string
 }
 
 export interface PlanInput {
   runtime: Probe
   decision: ResumeDecision
-  /** The id of the session: pre-assigned for a fresh one, the one to resume otherwise. */
+  /** The agent's session id: pre-assigned for a new session, otherwise that of the session to resume. */
   agentSessionId: string
-  /** A UUID of ours for the prompt, by which it can be found in the transcript. */
+  /** A UUID that we assign to the prompt, by which it can be found in the transcript. */
   promptId: string
-  /** The texts of the prompt, in order. The last one is the user's own: a command of the agent is one only there. */
+  /** The texts of the prompt, in order. The last one is the user's own: the agent recognises a command only there. */
   prompt: readonly string[]
   model: string | null
   permissions: PermissionMode
-  /** We are to be asked before every tool call, whatever the agent may do by itself. */
+  /** The agent must ask Reprise before every tool call, including those that it would allow by itself. */
   gated: boolean
   maxTurns: number | null
   maxBudgetUsd: number | null
@@ -72,37 +72,37 @@ export interface PlanInput {
 
 export interface TierPlan {
   tools: readonly string[]
-  /** Of what is to be reported at the end, for agents that take one. */
+  /** The JSON Schema of the final report, for agents that accept one. */
   schema: Record<string, unknown> | null
 }
 
-/** How to start the agent. Nothing a user wrote is in `args`; it goes through stdin. */
+/** How to start the agent. `args` contains no text of the user; that goes through stdin. */
 export interface Plan {
   args: readonly string[]
-  /** Lines for stdin, in order. The process gets them whether or not we are still alive. */
+  /** Lines for stdin, in order. The process gets them even if the daemon dies. */
   input: readonly Message[]
-  /** What `createProtocol` is given, for adapters that keep protocol state. JSON; stored beside the spool. */
+  /** The argument of `createProtocol`, for adapters that keep protocol state. JSON; stored beside the spool. */
   seed?: ProtocolSeed
 }
 
 /** The session that a message is for. */
 export interface Addressee {
-  /** As the agent itself last named it. */
+  /** The id that the agent last reported. */
   agentSessionId: string
 }
 
-/** `pass`: we have nothing against it; the agent decides as it would have without asking. */
+/** `pass`: Reprise does not object; the agent decides as it would have without asking. */
 export type ToolAnswer =
   | Omit<ToolResult, 'toolUseId'>
   | { decision: 'pass'; message?: undefined; answers?: undefined }
 
-/** What is known about how a process ended, in the order in which it should be believed. */
+/** The facts about how a process ended, the most reliable first. */
 export interface Exit {
-  /** Why we ended it, if we did. */
+  /** Why Reprise ended the process, if it did. */
   stopCause: StopCause | null
   /** The last `turn-end` of the process. */
   turnEnd: EventOf<'turn-end'> | null
-  /** When the limit it ran into resets, and what it is about, if it said so. */
+  /** When the limit that was reached resets, and its scope, if the agent reported them. */
   resetsAt: string | null
   limitScope?: Outcome['scope'] | undefined
   exitCode: number | null
@@ -128,60 +128,64 @@ export interface AgentAdapter {
   name: string
   /** Names to look for on PATH when none is configured. */
   commands: readonly string[]
-  /** What to do where none of them is found. */
+  /** What to do if none of them is found. */
   installHint: string
-  /** Environment variables, by prefix, that are the vendor's and may be passed on. */
+  /** Prefixes of the vendor's environment variables, which may be passed on. */
   envPrefixes: readonly string[]
-  /** Variables an outer agent of the same kind leaves behind; never passed on. */
+  /** Variables that an outer agent of the same kind sets; never passed on. */
   envStripped: readonly string[]
   /** Variables set for every process. */
   envFixed: Env
-  /** The prompt that makes the agent compact a resumed session in place; null: it cannot be asked to. */
+  /** The prompt that makes the agent compact a resumed session in place; null: not supported. */
   compactPrompt: string | null
-  /** In which proportions its vendor charges, and how long it keeps a prompt cache. */
+  /** The proportions of the vendor's prices, and how long it keeps a prompt cache. */
   pricing: Pricing
   /**
-   * How long after its last sub-agent in the background has ended it may take to begin a turn with the result. 0: it has
-   * none that outlast a turn.
+   * How long the agent may take to begin a turn with the result after its last background sub-agent has ended. 0: no
+   * sub-agent outlasts a turn.
    */
   lingerMs: number
-  /** The environment with which it talks to the simulator and keeps its files in `configDir`; null: it cannot. */
+  /**
+   * The environment with which the agent talks to the simulator and keeps its files in `configDir`; null: not possible.
+   */
   simulate: (env: Env, simulatorUrl: string, configDir: string) => Env | null
   probe: (path: string, env: Env) => Promise<Probe>
   hasCredentials: (env: Env) => Promise<boolean>
-  /** Whose account is used, and where. Two agents with the same account run into the same limits. */
+  /** Identifies the account that is used, and its address. Two agents with the same account share its limits. */
   account: (env: Env) => Account
   plan: (input: PlanInput) => Plan
-  /** A further message to a process that has ended its turn and waits. */
+  /** A further message to a kept process. */
   prompt: (promptId: string, texts: readonly string[], to: Addressee) => Message
-  /** What a tool call does, in neutral words. Also asked with an empty input, for the kind of tool alone. */
+  /** Describes a tool call in neutral words. Also called with an empty input, to get the kind of the tool. */
   describeTool: (name: string, input: unknown) => ToolDescription
-  /** What a call of the agent's own scheduling tools asks for; null: the tool is no such tool. We are asked about each. */
+  /** What a call of the agent's own scheduling tools asks for; null: another tool. Reprise is asked about each call. */
   readScheduling: (tool: string, input: unknown) => SchedulingCall | null
   /**
-   * A line for which there is no event becomes one `native` event that leaves out nothing, a line that is not in the
-   * agent's format a `raw-line`. Tool calls carry what `describeTool` says of them.
+   * A line without a matching event becomes one `native` event with the whole line, a line that is not in the agent's
+   * format a `raw-line`. Tool calls include the result of `describeTool`.
    */
   output: OutputReader
   classify: (exit: Exit) => Outcome
-  /** The message that answers what the agent asked. */
+  /** The message that answers a question or permission request of the agent. */
   answer: (ask: EventOf<'permission-ask'> | EventOf<'question-ask'>, answer: ToolAnswer) => Message
-  /** What to say to the agent before it is ended: after its turn (`done`), or instead of going on. */
+  /** The shutdown messages for the agent before it is ended: after its turn (`done`), or in the middle of it. */
   farewell: (
     cause: StopCause | 'done',
     to: Addressee,
   ) => { messages: readonly Message[]; closeInput: boolean }
   locateSession: (agentSessionId: string, env: Env, workDir: string) => Promise<SessionFiles | null>
-  /** Where its files would be looked for, if it has none. null: the id cannot be one of its own. */
+  /**
+   * Where the agent would look for the session's files if it has none yet. null: the id is not valid for this agent.
+   */
   placeSession: (agentSessionId: string, env: Env, workDir: string) => SessionFiles | null
   inspectTranscript: (agentSessionId: string, env: Env, query: TranscriptQuery) => Promise<TranscriptFacts>
   /**
-   * Cuts off a torn end. Only for who has the session's lease, while nobody else holds it. The file as it was is
-   * kept under `keepAs` first. null: nothing to mend.
+   * Removes an incomplete record at the end. The caller must hold the session's lease, and no other process may have
+   * the session open. The original file is first saved as `keepAs`. null: nothing to repair.
    */
   mendTranscript: (path: string, keepAs: string) => Promise<Mended | null>
-  /** Files of its own set-up, with which it could give itself more rights. */
+  /** The agent's own configuration files, by which it could give itself more permissions. */
   ownFiles: (env: Env) => readonly string[]
-  /** The live processes that have the session open, ours among them. */
+  /** The live processes that have the session open, including ours. */
   findHolders: (agentSessionId: string, env: Env) => Promise<SessionHolder[]>
 }

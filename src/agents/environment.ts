@@ -1,6 +1,6 @@
 /**
- * The environment an agent gets: what any program needs, proxies, and its vendor's own variables. Nothing else of the
- * daemon's environment reaches it unless the configuration says so.
+ * The environment that an agent gets: what any program needs, proxies, and its vendor's own variables. Nothing else of
+ * the daemon's environment reaches it unless the configuration says so.
  */
 import type { AgentAdapter, Env } from './adapter.ts'
 
@@ -46,7 +46,7 @@ export function buildEnvironment(
   return { ...env, ...adapter.envFixed, ...configured }
 }
 
-/** What any program needs, for those that are no agents. */
+/** The variables that any program needs, for programs that are not agents. */
 export function commonEnvironment(machine: Readonly<Record<string, string | undefined>>): Env {
   return pick(machine, isForEveryProgram)
 }

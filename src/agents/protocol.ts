@@ -1,5 +1,5 @@
 /**
- * How an agent's output is read, and what it is sent. An adapter whose lines speak for themselves is stateless; one with
+ * How an agent's output is read, and what it is sent. An adapter whose lines are self-contained is stateless; one with
  * a handshake or numbered requests keeps its state in a `Protocol`.
  */
 import type { EventBody } from '../contract/events.ts'
@@ -13,29 +13,30 @@ export interface Message {
 /** A JSON object. */
 export type ProtocolSeed = Readonly<Record<string, unknown>>
 
-/** What one line of output means: events to store, and messages that the agent is to be sent because of it. */
+/** The meaning of one line of output: events to store, and messages to send to the agent in response. */
 export interface LineReading {
   events: EventBody[]
   messages?: readonly Message[]
 }
 
 /**
- * State of a protocol within one process, for example of a JSON-RPC handshake: which requests are open, which session
- * was opened. It lives in the daemon's memory and is lost with it. So it must follow from the seed and the lines alone:
- * after a restart, and when reading moves to another thread, a new protocol is given the same seed and all lines from the
- * start of the process, in order. What it returns for lines that were handled before is dropped.
+ * The state of a protocol within one process, for example of a JSON-RPC handshake: which requests are open, which
+ * session was opened. It is in the daemon's memory and lost with it, so it must follow from the seed and the lines
+ * alone: after a restart, and when reading moves to another thread, a new protocol is given the same seed and all lines
+ * from the start of the process, in order. What it returns for lines that were handled before is dropped.
  *
- * A message's id makes its delivery idempotent: derive it from the protocol (the request's id), never from chance or the
- * time. A message is delivered before the line that caused it counts as handled, so none is lost and none is sent twice.
+ * A message's id makes its delivery idempotent: derive it from the protocol (the request's id), never from random
+ * numbers or the time. A message is delivered before the line that caused it counts as handled, so none is lost and
+ * none is sent twice.
  */
 export interface Protocol {
-  /** May throw: then the line becomes a gap, here and when it is read again. */
+  /** May throw: then the line becomes a gap, now and when it is read again. */
   read: (line: string) => LineReading
 }
 
 /**
- * How output is read. Stateless: each line speaks for itself, so that reading can go on anywhere. Otherwise a protocol is
- * created per process; prefer stateless where the agent allows it, because nothing has to be read again.
+ * How output is read. Stateless: each line is self-contained, so reading can continue anywhere. Otherwise a protocol is
+ * created per process. Prefer stateless if the agent allows it, because nothing has to be read again.
  */
 export type OutputReader =
   | { stateful: false; parseLine: (line: string) => EventBody[] }

@@ -1,12 +1,12 @@
 /**
- * The agents that are configured, and the runtime each one resolves to now. Probing starts the executable twice, so
- * its result is kept per executable: command, real path, size, time of change. A changed file is probed anew.
+ * The configured agents, and the runtime that each one resolves to now. Probing starts the executable twice, so its
+ * result is cached per executable: command, real path, size, modification time. A changed file is probed again.
  *
- * A runtime is identified by the command as it was found and by what it can do. Neither the version nor the file behind
- * the command is part of it, so that an upgrade does not make another runtime of it.
+ * A runtime is identified by the command as it was found and by its capabilities. Neither the version nor the file
+ * behind the command is part of the identity, so an upgrade does not create another runtime.
  *
- * Which adapter drove a runtime is kept for good. What an agent was started with outlives its configuration: its
- * processes may still run, its output may still have to be read.
+ * Which adapter drove a runtime is stored permanently: an agent's processes may still run, and its output may still
+ * have to be read, after its configuration was changed or removed.
  */
 import { createHash } from 'node:crypto'
 import { accessSync, constants, realpathSync, statSync } from 'node:fs'
@@ -40,8 +40,8 @@ export class AgentRegistry {
   readonly #probing = new Map<string, Promise<Runtime>>()
 
   /**
-   * `fallbackDirs` are searched after PATH: the executables a checkout brings along. `adapters` are those that agents
-   * of the past may have used; those of the configured ones need not be among them.
+   * `fallbackDirs` are searched after PATH: the executables that a checkout contains. `adapters` are those that earlier
+   * agents may have used; those of the configured agents need not be listed.
    */
   constructor(
     agents: readonly ConfiguredAgent[],
@@ -72,19 +72,21 @@ export class AgentRegistry {
     })
   }
 
-  /** The agent that is used when nobody names one. */
+  /** The agent that is used when none is named. */
   get defaultName(): string {
     const [first] = this.names()
     if (first === undefined) throw new RepriseError('agent-unknown', 'no agent is configured')
     return first
   }
 
-  /** Of an agent that is no longer configured: that of the default agent, which is most likely the same. */
+  /**
+   * For an agent that is no longer configured, returns the adapter of the default agent, which is most likely the same.
+   */
   likelyAdapter(name: string): AgentAdapter {
     return (this.find(name) ?? this.get(this.defaultName)).adapter
   }
 
-  /** The adapter that drove this runtime, whether or not the agent is configured any more, or in the same way. */
+  /** The adapter that drove this runtime, even if the agent is no longer configured, or configured differently. */
   async adapterOf(name: string, runtimeId: string): Promise<AgentAdapter> {
     const driver = await this.#cache.get(driverKey(runtimeId))
     return (driver === null ? null : this.#adapters.get(driver)) ?? this.get(name).adapter
@@ -106,7 +108,7 @@ export class AgentRegistry {
       this.#probing.set(key, probing)
     }
     const runtime = await probing
-    // In this order: a runtime that is known has a known adapter.
+    // In this order, so that every known runtime has a known adapter.
     await this.#cache.put(driverKey(runtime.runtimeId), agent.adapter.name)
     await this.#cache.put(key, JSON.stringify(runtime))
     return runtime
@@ -142,7 +144,7 @@ export class AgentRegistry {
     }
   }
 
-  /** Synchronous: asked for every folder of PATH before each run, and quicker than handing it over. */
+  /** Synchronous: it checks every folder of PATH before each run, which is faster than asynchronous calls. */
   #find(agent: ConfiguredAgent): { path: string; command: string } {
     const candidates = agent.command === null ? agent.adapter.commands : [agent.command]
     const dirs = [...(agent.env.PATH ?? '').split(delimiter).filter(Boolean), ...this.#fallbackDirs]
@@ -168,8 +170,8 @@ export class AgentRegistry {
   }
 
   /**
-   * The same installation has the same name in another user's home, and in a checkout of Reprise that has moved: a
-   * session that is brought along goes on there.
+   * Makes the name of an installation the same in another user's home and in a Reprise checkout that was moved, so that
+   * a session that is copied there can be resumed.
    */
   #nameOf(path: string, { env }: ConfiguredAgent): string {
     if (this.#fallbackDirs.some((dir) => path.startsWith(`${dir}/`))) return `bundled ${basename(path)}`
@@ -178,7 +180,7 @@ export class AgentRegistry {
   }
 }
 
-/** What is kept of a runtime with each session it writes. */
+/** The facts about a runtime that are stored with each session it writes. */
 export function factsOf({ runtimeId, command, version, capabilities }: Runtime): RuntimeFacts {
   return { id: runtimeId, command, version, can: namesOf(capabilities) }
 }

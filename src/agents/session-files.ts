@@ -4,18 +4,21 @@ import type { OutsideTurn } from '../core/history/outside.ts'
 
 export interface SessionFiles {
   transcript: string
-  /** What belongs to the session beside its transcript, if anything. */
+  /** The folder with further files of the session, if there is one. */
   folder: string | null
 }
 
 export interface TranscriptQuery {
-  /** Where the session is to go on: of several files with its id, the agent takes that directory's. */
+  /**
+   * The directory in which the session is to be continued: among several files with its id, the agent uses that
+   * directory's.
+   */
   workDir: string
-  /** Is this message in it? */
+  /** A message to look for in the transcript. */
   messageId?: string | null
-  /** A question that was asked and answered in this session, the newest one: without it the file is an older one. */
+  /** The newest question that was asked and answered in this session: a file without it is an older copy. */
   answeredId?: string | null
-  /** The ids of all questions we asked in this session. Given, what others asked in it is looked for. */
+  /** The ids of all questions that we asked in this session. If given, turns that others asked are looked for. */
   ownIds?: ReadonlySet<string> | null
 }
 
@@ -23,15 +26,15 @@ export interface TranscriptFacts {
   state: TranscriptState
   path: string | null
   bytes: number | null
-  /** The message with the given id is in it. */
+  /** The transcript contains the message with the given id. */
   hasMessage: boolean
-  /** What others asked in it, oldest first. */
+  /** Turns that others asked, oldest first. */
   outside: readonly OutsideTurn[]
 }
 
 export interface SessionHolder {
   pid: number
-  /** When it was started, in clock ticks after boot. */
+  /** When it was started, in clock ticks since boot. */
   startTicks: number
 }
 

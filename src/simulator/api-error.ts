@@ -43,7 +43,7 @@ export function overflowError(tokens: number, limit: number): ApiError {
   return apiError(400, `prompt is too long: ${tokens} tokens > ${limit} maximum`)
 }
 
-/** The 429 of a used-up limit. Reset times are whole Unix seconds, rounded up so that none is early. */
+/** The 429 of an exhausted limit. Reset times are whole Unix seconds, rounded up so that none is early. */
 export function rateLimitError(
   limit: { resetsInMs: number; claim: string; message: string },
   now: number,

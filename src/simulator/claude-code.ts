@@ -1,6 +1,6 @@
 /**
- * What Claude Code (2.1.325) does to requests that a script should not stumble over: which texts in user messages are
- * its own and not the user's, and which requests it makes on the side.
+ * Peculiarities of the requests of Claude Code (2.1.325) that a script should not have to handle: which texts in user
+ * messages are its own and not the user's, and which requests it makes on the side.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Block, Message, MessagesBody } from './messages-body.ts'
@@ -24,7 +24,7 @@ const NOTES = [
   /^\[Request interrupted by user/,
 ]
 
-/** What the user typed, message by message, without the CLI's notes around and between. */
+/** The texts that the user typed, message by message, without the CLI's own notes. */
 export function ownTexts(messages: readonly Message[]): string[] {
   return messages
     .filter((message) => message.role === 'user')
@@ -43,8 +43,8 @@ export function isCutNote(part: Block): boolean {
 }
 
 /**
- * The agent's own requests carry tools or the `claude-code` beta; naming a session, judging a prompt hook or
- * summarising a web page carry neither. Requests of other clients are taken for an agent's own.
+ * The agent's own requests have tools or the `claude-code` beta; requests that name a session, evaluate a prompt hook
+ * or summarise a web page have neither. Requests of other clients count as an agent's own.
  */
 export function kindOf(
   body: MessagesBody,

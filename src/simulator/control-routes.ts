@@ -1,4 +1,4 @@
-/** The simulator's own routes under `/simulator/`: what it got, what it plays, and letting held replies go. */
+/** The simulator's own routes under `/simulator/`: list the requests, set the scenario, release held replies. */
 import type { RequestFilter } from './recorder.ts'
 import { parseScenario, ScenarioError } from './scenario.ts'
 import { REQUEST_KINDS } from './scenario-types.ts'

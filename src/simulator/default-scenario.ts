@@ -1,4 +1,6 @@
-/** What a newcomer meets: any prompt gets an answer, and asking to look at something shows a real tool call. */
+/**
+ * The scenario for first-time users: any prompt gets an answer, and asking to look at something shows a real tool call.
+ */
 import { defineScenario } from './scenario.ts'
 
 export const defaultScenario = defineScenario({
@@ -45,7 +47,7 @@ export const defaultScenario = defineScenario({
     },
     {
       name: 'answer',
-      // What Reprise adds to a message in <reprise> tags is not what the newcomer said.
+      // Skips what Reprise adds to a message in <reprise> tags, which the user did not write.
       when: /(?:[\s\S]*<\/reprise>\s*)?(?<said>[\s\S]*)$/,
       reply: [
         {

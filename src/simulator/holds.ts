@@ -1,12 +1,12 @@
 /**
- * Named points at which replies wait until a test lets them go.
- * Releasing a hold that nothing waits at yet lets the next comer through, so the order of the two does not matter.
+ * Named points at which replies wait until a test releases them. Releasing a hold before a reply waits at it lets the
+ * next reply pass, so the order of the two does not matter.
  */
 export class Holds {
   readonly #waiting = new Map<string, Set<() => void>>()
   readonly #passes = new Map<string, number>()
 
-  /** Resolves when released; rejects with the signal's reason when aborted first. */
+  /** Resolves when released; rejects with the signal's reason if it is aborted first. */
   async wait(name: string, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted()
     const passes = this.#passes.get(name) ?? 0
@@ -28,7 +28,7 @@ export class Holds {
     }
   }
 
-  /** Lets everything waiting at `name` go on, or else the next to come. Returns how many were waiting. */
+  /** Releases everything that waits at `name`, or else the next reply to come. Returns how many were waiting. */
   release(name: string): number {
     const waiters = this.#waiting.get(name)
     this.#waiting.delete(name)
@@ -44,7 +44,7 @@ export class Holds {
     return Object.fromEntries([...this.#waiting].map(([name, waiters]) => [name, waiters.size]))
   }
 
-  /** Lets everything go and forgets unused passes. */
+  /** Releases everything and forgets unused releases. */
   clear(): void {
     for (const name of [...this.#waiting.keys()]) this.release(name)
     this.#passes.clear()

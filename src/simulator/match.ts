@@ -1,13 +1,14 @@
 /**
- * Chooses the rule that answers a request: the first, in file order, whose conditions all hold and that has firings left.
+ * Chooses the rule that answers a request: the first, in file order, whose conditions all hold and that has firings
+ * left.
  *
- * A rule on `user` fires when the user's text starts a turn, not again when the turn's tool results come back;
- * a rule on `tool` or `toolResult` fires on the results, and `user` in it then means the text that started the turn.
+ * A rule on `user` fires when the user's text starts a turn, not again when the turn's tool results come back; a rule
+ * on `tool` or `toolResult` fires on the results, and its `user` then means the text that started the turn.
  */
 import type { MessagesRequest } from './messages-request.ts'
 import type { Pattern, Rule, Scenario, When } from './scenario-types.ts'
 
-/** What the patterns captured: `$1`… from the numbered groups, `${name}` from the named ones. */
+/** The groups that the patterns captured: `$1`… from the numbered groups, `${name}` from the named ones. */
 export interface Captures {
   numbered: (string | undefined)[]
   named: Record<string, string>

@@ -1,4 +1,4 @@
-/** The body of a Messages API request, checked loosely: the real API accepts more than we need to know. */
+/** The body of a Messages API request, validated loosely: the real API accepts more than the simulator needs. */
 import { z } from 'zod'
 
 const block = z.looseObject({ type: z.string() })

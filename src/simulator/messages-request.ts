@@ -1,6 +1,6 @@
 /**
- * What rules and records ask about a Messages API request: what the user typed, which tool results came back, what the
- * request is for.
+ * The facts about a Messages API request that rules and records need: what the user typed, which tool results came
+ * back, what the request is for.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { isCutNote, kindOf, ownTexts, sessionIdOf } from './claude-code.ts'
@@ -10,7 +10,7 @@ import type { RequestKind } from './scenario-types.ts'
 
 export interface ToolResult {
   toolUseId: string
-  /** The tool's name, when the request holds the call that it answers. */
+  /** The tool's name, if the request contains the call that it answers. */
   tool: string | undefined
   text: string
   isError: boolean
@@ -21,15 +21,15 @@ export interface MessagesRequest {
   kind: RequestKind
   /** The newest text that the user typed, without what the CLI wraps around it. */
   userText: string
-  /** False when the newest user message holds only tool results: the turn is already under way. */
+  /** False if the newest user message contains only tool results: the turn is already in progress. */
   startsTurn: boolean
-  /** The CLI asks to go on after a reply that broke off. */
+  /** The CLI asks to continue a reply that broke off. */
   resumesCut: boolean
   /** The tool results in the newest user message. */
   toolResults: ToolResult[]
   systemText: string
   toolNames: string[]
-  /** Everything readable in system and messages, for `contains`. */
+  /** All text in system and messages, for `contains`. */
   allText: string
   sessionId: string | undefined
 }

@@ -1,9 +1,10 @@
 /**
  * `POST /v1/messages` and `/v1/messages/count_tokens`: reads the request, finds the script that answers it, plays it,
- * keeps the record.
+ * and keeps the record.
  *
- * Which script: the rest of a reply that awaits these tool results; else the first rule that fits; else, for a side
- * request of the CLI, a built-in answer; else an error that names the scenario, so that a gap in a script is seen.
+ * The script is the rest of a reply that waits for these tool results; else the first rule that matches; else, for a
+ * side request of the CLI, a built-in answer; else an error that names the scenario, so that a gap in a script is
+ * noticed.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { apiError, overflowError } from './api-error.ts'
@@ -105,7 +106,8 @@ export async function answerMessages(
         await released.finally(() => state.recorder.update(record, { heldAt: undefined }))
       },
     })
-    // A scripted break that the reply goes on from is no full firing: the client's retry shall find the rule again.
+    // A scripted break after which the reply continues is not a complete firing: the client's retry must find the rule
+    // again.
     if (played.goesOn && script.rule) state.countFiring(script.rule, -1)
     if (played.rest.length > 0) {
       const next = { ...script, steps: played.rest }
@@ -142,7 +144,7 @@ function findScript(state: SimulatorState, request: MessagesRequest): Script | u
   }
 }
 
-/** A reply that broke off is gone on with in the same session for the same prompt. */
+/** A reply that broke off is continued in the same session for the same prompt. */
 function cutKey(request: MessagesRequest): string {
   return `cut ${request.sessionId} ${request.userText}`
 }

@@ -1,4 +1,4 @@
-/** The known word closest to a mistyped one, or undefined when none is close enough to be worth suggesting. */
+/** The known word closest to a mistyped one, or undefined if none is close enough to suggest. */
 export function nearestWord(typed: string, known: readonly string[]): string | undefined {
   let best: string | undefined
   let bestDistance = Math.max(2, Math.floor(typed.length / 2)) + 1

@@ -1,5 +1,5 @@
 /**
- * A request as the prompt the model would read: blocks in the order tools, system, messages, each with its size in
+ * A request as the prompt that the model would read: blocks in the order tools, system, messages, each with its size in
  * tokens and its identity. Token counts and the prompt cache are both computed from this one list, so they agree.
  */
 
@@ -8,7 +8,7 @@ import type { Block, MessagesBody } from './messages-body.ts'
 import { blocksOf, textOf } from './messages-body.ts'
 
 export interface PromptBlock {
-  /** What the block says, as one string; equal content means equal identity, wherever `cache_control` sits. */
+  /** The content of the block as one string; equal content means equal identity, wherever `cache_control` is. */
   identity: string
   tokens: number
   breakpoint: '5m' | '1h' | undefined
@@ -19,7 +19,7 @@ export function promptBlocks(body: Pick<MessagesBody, 'tools' | 'system' | 'mess
   const system = blocksOf(body.system ?? '')
     .filter((part) => !isBillingNote(part))
     .map((part) => promptBlock('system', part))
-  // The role goes into each block rather than into a frame around a message: the API joins neighbours of one role.
+  // The role is part of each block instead of a frame around a message, because the API joins neighbours of one role.
   const messages = body.messages.flatMap((message) =>
     blocksOf(message.content).map((part) => promptBlock(`message:${message.role}`, part)),
   )
@@ -71,7 +71,7 @@ function withoutCacheControl(part: object): object {
   return rest
 }
 
-/** Claude Code puts this accounting line first; it changes from request to request and is not part of the prompt. */
+/** Claude Code puts this billing line first; it changes from request to request and is not part of the prompt. */
 function isBillingNote(part: Block): boolean {
   return textOf(part).startsWith('x-anthropic-billing-header:')
 }

@@ -36,7 +36,7 @@ interface Prefix {
 export class PromptCache {
   readonly #entries = new Map<string, Entry>()
 
-  /** Accounts for one answered request and updates the cache by it. */
+  /** Accounts for one answered request and updates the cache. */
   use(model: string, blocks: readonly PromptBlock[], minTokens: number, now: number): CacheUsage {
     this.#forgetExpired(now)
     const prefixes = prefixesOf(model, blocks)
@@ -75,7 +75,7 @@ export class PromptCache {
     return this.#entries.size
   }
 
-  /** Index of the longest prefix found, or -1. */
+  /** The index of the longest prefix found, or -1. */
   #longestHit(prefixes: readonly Prefix[]): number {
     let inReach = 0
     for (let index = prefixes.length - 1; index >= 0; index--) {

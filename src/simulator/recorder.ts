@@ -1,6 +1,6 @@
 /**
- * Every model request the simulator got and how it answered, newest kept up to a bound.
- * Waiting is by signal: each change re-examines the waiters.
+ * Every model request that the simulator got and how it answered; the newest are kept, up to a limit. Waiting is by
+ * signal: each change re-evaluates the waiters.
  */
 import type { RequestRecord } from './request-record.ts'
 
@@ -14,7 +14,7 @@ export interface RequestFilter {
   since?: number | Date
 }
 
-/** Long sessions make large requests; this bounds them whatever their number. */
+/** Long sessions make large requests; this limits the total size, whatever their number. */
 const MAX_BYTES = 256 * 1024 * 1024
 
 interface Waiter {
@@ -60,7 +60,7 @@ export class Recorder {
     this.#bytes = 0
   }
 
-  /** The first record, past or to come, that the predicate accepts. */
+  /** The first record, past or future, that the predicate accepts. */
   waitFor(predicate: (record: RequestRecord) => boolean, timeoutMs: number): Promise<RequestRecord> {
     const found = this.#records.find(predicate)
     if (found) return Promise.resolve(found)

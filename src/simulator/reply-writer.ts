@@ -1,7 +1,7 @@
 /**
- * Writes one reply to the wire, either as server-sent events exactly as the Messages API streams them, or as one JSON
- * document. Both take the same calls: `start`, then for each block `open`, `delta`…, `close`, then `end`.
- * An error before `start` is an HTTP error; after it, it is an `error` event in the stream, as with the real API.
+ * Writes one reply, either as server-sent events exactly as the Messages API streams them, or as one JSON document.
+ * Both take the same calls: `start`, then for each block `open`, `delta`…, `close`, then `end`. An error before `start`
+ * is an HTTP error; after it, it is an `error` event in the stream, as with the real API.
  */
 import type { ServerResponse } from 'node:http'
 import type { ApiError } from './api-error.ts'
@@ -29,13 +29,13 @@ export interface ReplyHead {
 export interface ReplyWriter {
   readonly started: boolean
   start(head: ReplyHead): void
-  /** The block as it begins: its text and input are empty, they come as deltas. */
+  /** The block at its beginning: text and input are empty and come as deltas. */
   open(block: ReplyBlock): void
   delta(delta: Delta): void
   close(): void
   end(stopReason: StopReason, usage: Usage): void
   fail(error: ApiError): void
-  /** Breaks the connection once what was written has left. */
+  /** Breaks the connection after the written data was sent. */
   cut(): Promise<void>
 }
 

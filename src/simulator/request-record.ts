@@ -1,6 +1,6 @@
 /**
- * The record of one model request: what the model was sent, and how it was answered.
- * It is one live object: it appears when the request arrives and fills in as the answer goes on.
+ * The record of one model request: what the model was sent, and how it was answered. It is one live object: it appears
+ * when the request arrives and is filled in during the answer.
  */
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
@@ -20,7 +20,7 @@ export interface Usage {
 }
 
 export interface RequestRecord {
-  /** 1, 2, 3… in order of arrival; goes on across `reset`. */
+  /** 1, 2, 3… in order of arrival; continues across `reset`. */
   n: number
   at: Date
   kind: RequestKind | 'count'
@@ -28,21 +28,21 @@ export interface RequestRecord {
   stream: boolean
   sessionId: string | undefined
   userAgent: string | undefined
-  /** Set when a subagent asks; it shares the session id of its parent. */
+  /** Set if a sub-agent asks; it shares the session id of its parent. */
   agentId: string | undefined
   system: string
   tools: string[]
   messages: Message[]
-  /** A hash of each block of the prompt (tools, system, messages): what is equal here is equal for the prompt cache. */
+  /** A hash of each block of the prompt (tools, system, messages): equal hashes are equal for the prompt cache. */
   blocks: string[]
   bodyBytes: number
   userText: string
   toolResults: ToolResult[]
   rule: string | undefined
-  /** The hold the reply waits at now. */
+  /** The hold at which the reply waits now. */
   heldAt: string | undefined
   status: number | undefined
-  /** `clientGone` means that the client left before the reply was complete. */
+  /** `clientGone`: the client disconnected before the reply was complete. */
   outcome: 'pending' | 'answered' | 'failed' | 'cut' | 'clientGone'
   usage: Usage | undefined
 }

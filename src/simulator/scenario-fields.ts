@@ -1,4 +1,6 @@
-/** Values that occur all over a scenario file: durations, patterns, counts; each refusal says what was expected. */
+/**
+ * Values that occur in many places of a scenario file: durations, patterns, counts. Each error says what was expected.
+ */
 import { z } from 'zod'
 import type { Pattern } from './scenario-types.ts'
 

@@ -55,7 +55,7 @@ export const scenarioSchema = z
     }),
   )
 
-/** Keys that an unknown key in this place was probably meant to be. */
+/** The keys that are allowed in this place, for suggestions. */
 export function knownKeysAt(path: readonly PropertyKey[]): readonly string[] {
   const last = [...path].reverse().find((part) => typeof part === 'string')
   if (path.length === 0) return ['name', 'models', 'cache', 'rules']

@@ -1,12 +1,14 @@
 /**
  * A scenario as the simulator runs it (`Scenario`), and as people write it in YAML or TypeScript (`ScenarioInput`).
- * `parseScenario` and `defineScenario` turn the second into the first.
+ * `parseScenario` and `defineScenario` convert the second into the first.
  */
 
 /** A text to find, or a regular expression. */
 export type Pattern = { kind: 'text'; text: string } | { kind: 'regex'; regex: RegExp }
 
-/** What a request is for. Only `main` is the agent's own work; the others are requests that the CLI makes on the side. */
+/**
+ * What a request is for. Only `main` is the agent's own work; the others are requests that the CLI makes on the side.
+ */
 export const REQUEST_KINDS = ['main', 'compact', 'title', 'probe', 'side'] as const
 export type RequestKind = (typeof REQUEST_KINDS)[number]
 
@@ -25,7 +27,7 @@ export interface When {
 export const STOP_REASONS = ['end_turn', 'max_tokens', 'stop_sequence', 'pause_turn', 'refusal'] as const
 export type StopReason = (typeof STOP_REASONS)[number] | 'tool_use'
 
-/** `times` bounds how often a failure happens; after that the reply goes on past it. */
+/** `times` limits how often a failure happens; after that the reply continues past it. */
 export type Failure =
   | { do: 'error'; status: number; type: string; message: string; retryAfterSeconds?: number; times: number }
   | { do: 'cut'; times: number }
@@ -53,7 +55,7 @@ export interface Rule {
 export interface Scenario {
   name: string
   rules: Rule[]
-  /** In order; the first whose pattern fits the model name counts. */
+  /** In order; the first whose pattern matches the model name is used. */
   contextWindows: { model: Pattern; tokens: number }[]
   minCacheTokens: number
 }

@@ -1,6 +1,6 @@
 /**
- * From a scenario's text, file or TypeScript object to a checked `Scenario`.
- * A mistake becomes one `ScenarioError` which lists every problem with file, line and column.
+ * Converts a scenario's text, file or TypeScript object to a validated `Scenario`. Mistakes become one `ScenarioError`
+ * which lists every problem with file, line and column.
  */
 import { readFile } from 'node:fs/promises'
 import type { Document } from 'yaml'
@@ -14,7 +14,7 @@ export interface ScenarioProblem {
   /** 1-based; undefined for scenarios that were not written as text. */
   line?: number
   column?: number
-  /** Where in the scenario, such as `rules[0].when`. */
+  /** The place in the scenario, such as `rules[0].when`. */
   where: string
   message: string
 }
@@ -69,7 +69,7 @@ export function parseScenario(text: string, fileName = 'scenario.yaml'): Scenari
   return check(document.toJS(), fileName, (path, key) => at(offsetOf(document, path, key)))
 }
 
-/** Checks a scenario that was written as an object. */
+/** Validates a scenario that was written as an object. */
 export function defineScenario(scenario: ScenarioInput, name = scenario.name ?? 'scenario'): Scenario {
   return check(scenario, name, () => ({}))
 }
@@ -101,7 +101,7 @@ function problemsOf(issue: z.core.$ZodIssue, value: unknown, locate: Locate): Sc
   return [{ ...locate(issue.path), where, message: missing ? `missing: ${expected}` : expected }]
 }
 
-/** The offset of the innermost node on the path that exists, or of the key itself when one is named. */
+/** The offset of the innermost existing node on the path, or of the key itself if one is named. */
 function offsetOf(document: Document, path: readonly PropertyKey[], key?: string): number {
   for (let length = path.length; length >= 0; length--) {
     const node: unknown = length === 0 ? document.contents : document.getIn(path.slice(0, length), true)

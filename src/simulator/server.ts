@@ -19,10 +19,10 @@ import type { Scenario, ScenarioInput } from './scenario-types.ts'
 import { SimulatorState } from './state.ts'
 
 export interface SimulatorOptions {
-  /** A checked scenario, the same as an object, or YAML text. The built-in default scenario when left out. */
+  /** A validated scenario, a scenario object, or YAML text. By default the built-in scenario. */
   scenario?: Scenario | ScenarioInput | string
   host?: string
-  /** 0 picks a free one. */
+  /** 0 selects a free port. */
   port?: number
   now?: () => number
   /** How many request records are kept. */
@@ -38,16 +38,16 @@ export interface Simulator {
   readonly port: number
   /** Records of model requests, oldest first. */
   requests(filter?: RequestFilter): RequestRecord[]
-  /** The first request, past or to come, that fits; examined whenever a record appears or changes. */
+  /** The first matching request, past or future; evaluated whenever a record appears or changes. */
   waitFor(predicate: (record: RequestRecord) => boolean, options?: WaitOptions): Promise<RequestRecord>
   /** The request whose reply waits at this hold. */
   waitForHold(name: string, options?: WaitOptions): Promise<RequestRecord>
-  /** Lets replies at this hold go on; if none is there yet, the next one. Returns how many were waiting. */
+  /** Releases the replies at this hold; if none waits yet, the next one. Returns how many were waiting. */
   release(name: string): number
   setScenario(scenario: Scenario | ScenarioInput | string): void
-  /** Forgets everything but the scenario: records, cache, rule counts, holds. */
+  /** Clears everything but the scenario: records, cache, rule counts, holds. */
   reset(): void
-  /** An outage: destroys every connection, and refuses new ones until `comeBack`. */
+  /** Simulates an outage: destroys every connection, and refuses new ones until `comeBack`. */
   goAway(): Promise<void>
   comeBack(): Promise<void>
   /** Stops listening and destroys every connection. */
@@ -108,7 +108,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
 
 const COME_BACK_MS = 10_000
 
-/** Somebody's outgoing connection may have the port for a moment. */
+/** Tries again, because an outgoing connection of another process may use the port for a moment. */
 async function comeBack(listen: () => Promise<void>): Promise<void> {
   const deadline = performance.now() + COME_BACK_MS
   for (;;) {
@@ -149,7 +149,7 @@ async function answer(
   }
   const asked = `${method} ${url.pathname}`
   state.otherRequests.set(asked, (state.otherRequests.get(asked) ?? 0) + 1)
-  // Claude Code probes whether the server can be reached by HEAD /api/hello.
+  // Claude Code checks by HEAD /api/hello whether the server can be reached.
   if (method === 'HEAD' || url.pathname === '/api/hello') return sendJson(response, 200, { message: 'hello' })
   if (method === 'GET' && url.pathname === '/v1/models') return sendJson(response, 200, MODELS)
   sendError(response, apiError(404, `Not found: ${asked}`), newId('req'))
@@ -167,7 +167,7 @@ const MODELS = {
   last_id: 'claude-opus-5-5',
 }
 
-/** The body as text, or undefined when it is larger than the real API takes. */
+/** The body as text, or undefined if it is larger than the real API accepts. */
 async function readBody(request: IncomingMessage): Promise<string | undefined> {
   const parts: Buffer[] = []
   let bytes = 0

@@ -1,4 +1,4 @@
-/** What requests that the CLI makes on the side are answered with when no rule asks for them by `kind`. */
+/** Answers requests that the CLI makes on the side, if no rule asks for them by `kind`. */
 
 import { ownTexts } from './claude-code.ts'
 import type { MessagesRequest } from './messages-request.ts'
@@ -26,7 +26,7 @@ function summaryOf(request: MessagesRequest): string {
   ].join('\n')
 }
 
-/** A small value that fits a JSON Schema of the kind side requests carry. */
+/** A small value that is valid for a JSON Schema of the kind that side requests have. */
 export function exampleOf(schema: unknown): unknown {
   if (typeof schema !== 'object' || schema === null) return {}
   const {
@@ -53,6 +53,6 @@ export function exampleOf(schema: unknown): unknown {
 }
 
 function text(value: string): Step {
-  // The scenario's placeholders do not apply here; a summary may quote some.
+  // The scenario's placeholders do not apply here, but a summary may quote some.
   return { do: 'text', text: value.replaceAll('${', '$${'), paceMs: 0 }
 }

@@ -1,15 +1,15 @@
-/** What one running simulator remembers: the scenario and how far it has been played, holds, cache, records. */
+/** The state of one running simulator: the scenario and how far it has been played, holds, cache, records. */
 import { Holds } from './holds.ts'
 import type { Captures } from './match.ts'
 import { PromptCache } from './prompt-cache.ts'
 import { Recorder } from './recorder.ts'
 import type { Failure, Rule, Scenario, Step } from './scenario-types.ts'
 
-/** What answers a request: a rule's steps, or the rest of them when an earlier reply had to stop half-way. */
+/** What answers a request: a rule's steps, or the rest of them if an earlier reply had to stop half-way. */
 export interface Script {
-  /** For the record. */
+  /** The name in the request record. */
   name: string
-  /** The rule whose `times` this playing counts for; none for built-in replies and for the later parts of a reply. */
+  /** The rule whose `times` this playback counts for; none for built-in replies and for the later parts of a reply. */
   rule: Rule | undefined
   steps: Step[]
   captures: Captures
@@ -22,7 +22,7 @@ export class SimulatorState {
   readonly recorder: Recorder
   readonly holds = new Holds()
   readonly cache = new PromptCache()
-  /** Requests to paths that are not the Messages API, such as the CLI's reachability probe: how often each. */
+  /** Counts of requests to paths outside the Messages API, such as the CLI's reachability probe. */
   readonly otherRequests = new Map<string, number>()
   #scenario: Scenario
   readonly #fired = new Map<Rule, number>()
@@ -43,7 +43,7 @@ export class SimulatorState {
     return this.#fired
   }
 
-  /** Starts a scenario from its beginning. Replies under way go on as they were scripted. */
+  /** Starts a scenario from its beginning. Replies in progress continue as they were scripted. */
   play(scenario: Scenario): void {
     this.#scenario = scenario
     this.#fired.clear()
@@ -51,7 +51,7 @@ export class SimulatorState {
     this.#rests.clear()
   }
 
-  /** Back to the start: same scenario, nothing played, nothing cached, nothing recorded, nothing held. */
+  /** Resets to the start: same scenario, nothing played, cached, recorded or held. */
   reset(): void {
     this.play(this.#scenario)
     this.holds.clear()
@@ -72,7 +72,10 @@ export class SimulatorState {
     return count === failure.times ? 'last' : 'more'
   }
 
-  /** Keeps the rest of a reply under what will ask for it: the id of a tool use, or the prompt of a reply that was cut. */
+  /**
+   * Keeps the rest of a reply under the key by which it will be requested: the id of a tool use, or the prompt of a
+   * reply that was cut.
+   */
   keepRest(key: string, script: Script): void {
     this.#rests.set(key, script)
     if (this.#rests.size <= MAX_RESTS) return

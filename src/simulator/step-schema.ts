@@ -1,6 +1,6 @@
 /**
- * The steps of a reply. They are told apart by their one leading key, by hand rather than by a zod union, so that a
- * mistake inside `error:` is reported as that, and not as "matches none of twelve alternatives".
+ * The steps of a reply. They are distinguished by their one leading key, by hand instead of by a zod union, so that a
+ * mistake inside `error:` is reported as such, and not as "matches none of twelve alternatives".
  */
 import { z } from 'zod'
 import { errorMessageOf, errorTypeOf } from './api-error.ts'
@@ -12,7 +12,7 @@ import { STOP_REASONS } from './scenario-types.ts'
 const orTrue = <T extends z.ZodType>(schema: T) =>
   z.preprocess((value) => (value === true ? {} : value), schema)
 
-/** One entry per kind of step; the key is what tells steps apart. */
+/** One entry per kind of step, by its leading key. */
 const STEPS = {
   text: z
     .strictObject({ text: z.string(), pace: duration.default(0) })

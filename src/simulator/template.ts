@@ -1,6 +1,7 @@
 /**
- * Fills `${user}`, `${toolResult}`, `${model}`, `${n}`, `${group}` and `$1`… into scripted texts and tool inputs.
- * What is not known stays as written, so that shell commands may use `$1` and `${HOME}`; `$${user}` is a literal `${user}`.
+ * Replaces `${user}`, `${toolResult}`, `${model}`, `${n}`, `${group}` and `$1`… in scripted texts and tool inputs.
+ * Unknown placeholders stay as written, so that shell commands may use `$1` and `${HOME}`; `$${user}` is a literal
+ * `${user}`.
  */
 import type { Captures } from './match.ts'
 import type { MessagesRequest } from './messages-request.ts'

@@ -1,4 +1,4 @@
-/** Answers to what the CLI asks over its control protocol, and the words that end a process. */
+/** Answers to the questions of the CLI's control protocol, and the messages that end a process. */
 import type { EventOf } from '../../contract/events.ts'
 import type { StopCause, ToolAnswer } from '../adapter.ts'
 import type { Message } from '../protocol.ts'
@@ -20,7 +20,7 @@ function replyTo(ask: Ask, answer: ToolAnswer): object {
   const allowed = answer.decision !== 'deny'
   const message = answer.message || DENIED
   if (ask.type === 'question-ask') {
-    // The CLI wants its own input back, with the answers by question text.
+    // The CLI expects its own input back, with the answers by question text.
     if (!allowed) return { behavior: 'deny', message }
     return { behavior: 'allow', updatedInput: { questions: ask.questions, answers: answer.answers ?? {} } }
   }
@@ -38,9 +38,9 @@ function replyTo(ask: Ask, answer: ToolAnswer): object {
 }
 
 /**
- * After its turn the process waits for more until it is told to end. A cancelled one is interrupted, which leaves a
- * session that says so. For every other cause nothing is said and stdin stays open: a closed stdin makes the CLI
- * refuse what it is waiting for in the user's name, go on, and report success.
+ * After its turn the process waits for more input until it is told to end. A cancelled process is interrupted, which
+ * the session records. For every other cause no message is sent and stdin stays open: when stdin closes, the CLI
+ * refuses whatever it is waiting for in the user's name, continues, and reports success.
  */
 export function farewellClaude(cause: StopCause | 'done') {
   const end = { id: 'end', line: controlRequest('reprise-end', { subtype: 'end_session' }) }

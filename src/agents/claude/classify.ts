@@ -1,13 +1,16 @@
 /**
- * How a Claude Code process ended. Structure first: what we did, the result line's fields, the exit code. Text is
- * looked at last and only where the CLI says a thing in no other way; it drifts, and gets translated.
+ * Determines how a Claude Code process ended. Structured facts come first: what Reprise did, the fields of the result
+ * line, the exit code. Text is checked last, and only where the CLI reports a fact in no other way, because texts
+ * change between versions and languages.
  */
 import type { EventOf } from '../../contract/events.ts'
 import type { Outcome, OutcomeName } from '../../contract/outcome.ts'
 import type { Exit, StopCause } from '../adapter.ts'
 import { type Json, optionalInteger } from './wire.ts'
 
-/** Causes of ours that say how the attempt ended. After its result a process that hangs has still finished. */
+/**
+ * Outcomes for the causes for which Reprise ends a process. A process that hangs after its result has still finished.
+ */
 const STOPPED: Record<Exclude<StopCause, 'hung-after-result'>, Outcome> = {
   cancelled: { name: 'cancelled', message: 'cancelled' },
   unauthorized: { name: 'auth', message: 'the model refused the credentials, again and again' },
@@ -22,7 +25,7 @@ const STOPPED: Record<Exclude<StopCause, 'hung-after-result'>, Outcome> = {
   outage: { name: 'outage', message: 'the model could not be reached, or did not answer' },
 }
 
-/** Ends of ours after which the work would go on. */
+/** Causes after which the run would be continued. */
 const GOES_ON: readonly (StopCause | null)[] = [
   'timed-out',
   'silent',
@@ -34,7 +37,7 @@ const GOES_ON: readonly (StopCause | null)[] = [
 
 export function classifyClaude(exit: Exit): Outcome {
   const { stopCause, turnEnd } = exit
-  // What was finished before our stop got through is finished, and must not be done and paid for again.
+  // Work that was finished before the stop took effect must not be done and paid for again.
   const finished = turnEnd?.outcome.name === 'completed' && GOES_ON.includes(stopCause)
   const outcome =
     stopCause !== null && stopCause !== 'hung-after-result' && !finished
@@ -52,7 +55,7 @@ export function classifyClaude(exit: Exit): Outcome {
   }
 }
 
-/** No result line: the process died, never started properly, or refused its arguments. */
+/** Without a result line, the process died, never started properly, or refused its arguments. */
 function withoutResult({ exitCode, stderr }: Exit): Outcome {
   const said = lastLine(stderr)
   if (exitCode === 1 && /session id .* is already in use/i.test(stderr)) {
@@ -78,9 +81,9 @@ function withoutResult({ exitCode, stderr }: Exit): Outcome {
 const lastLine = (text: string) => text.trim().split('\n').at(-1)?.slice(0, 500) ?? ''
 
 /**
- * The result line of the CLI. `subtype` alone does not tell: an overflow, a refused login and a rate limit all say
- * "success" with `is_error` set, and `terminal_reason` and `api_error_status` tell them apart. A `subtype` that is new
- * to us is no success.
+ * Classifies the result line of the CLI. `subtype` alone is not enough: an overflow, a refused login and a rate limit
+ * all report "success" with `is_error` set, and differ in `terminal_reason` and `api_error_status`. An unknown
+ * `subtype` is not a success.
  */
 export function classifyResult(result: Json): Outcome {
   const message = resultMessage(result)
@@ -99,28 +102,28 @@ export function classifyResult(result: Json): Outcome {
   if (OVERFLOWS.includes(result.terminal_reason)) return outcome('context-overflow')
   if (status === 401 || status === 403 || isNotLoggedIn(result)) return outcome('auth')
   if (status === 429) return outcome('rate-limited')
-  // Overloaded or failing servers answer, perhaps for one model only. A request without a status was never answered:
+  // Overloaded or failing servers do answer, and may affect one model only. A request without a status got no answer:
   // the connection was refused or lost, or the name, the proxy or the certificate is wrong.
   if (typeof status === 'number' && status >= 500) return { ...outcome('outage'), scope: 'model' }
   if (status == null && result.terminal_reason === 'api_error') {
     return { ...outcome('outage'), scope: 'account' }
   }
-  // A 400 that is no overflow says that the stored history itself is not accepted: resuming again will not cure it.
+  // A 400 that is not an overflow means that the API refuses the stored history, so resuming again would fail too.
   return status === 400 ? { ...outcome('api-error'), historyRefused: true } : outcome('api-error')
 }
 
-/** Why a request is tried again, by the status of its answer. A request without one was never answered. */
+/** Why a request is retried, by the status of its answer. A request without a status got no answer. */
 export function whyRetried(status: unknown): Pick<EventOf<'retry-wait'>, 'why'> {
   if (status === 401) return { why: 'auth' }
   if (status === 429) return { why: 'rate-limited' }
   return typeof status !== 'number' || status >= 500 ? { why: 'outage' } : {}
 }
 
-/** Without a login the CLI makes no request: there is no status, and only its words name the command that helps. */
+/** Without a login the CLI makes no request and reports no status. Only its text names the login command. */
 const isNotLoggedIn = ({ api_error_status: status, result }: Json) =>
   status == null && typeof result === 'string' && /\/login\b/.test(result)
 
-/** Said by the model, and said by the CLI itself when it does not even try. */
+/** The first is reported by the API, the second by the CLI when it does not send the request. */
 const OVERFLOWS: readonly unknown[] = ['prompt_too_long', 'blocking_limit']
 
 /** The CLI found no session: it failed before any turn and any request, without a terminal reason. */

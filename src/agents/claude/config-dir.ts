@@ -1,4 +1,4 @@
-/** The folder of Claude Code's own configuration, logins and sessions. */
+/** The directory of Claude Code's own configuration, logins and sessions. */
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import type { Env } from '../adapter.ts'
@@ -7,7 +7,9 @@ export function configDirOf(env: Env): string {
   return env.CLAUDE_CONFIG_DIR || join(env.HOME || homedir(), '.claude')
 }
 
-/** Settings may name hooks, which are run without anybody being asked. Those of a work directory are the same everywhere. */
+/**
+ * Settings may define hooks, which run without permission. Those of a work directory have the same names everywhere.
+ */
 export function claudeOwnFiles(env: Env): string[] {
   return [`${configDirOf(env)}/**`, '.claude/settings.json', '.claude/settings.local.json', '.mcp.json']
 }

@@ -4,7 +4,7 @@ import type { Account, Env } from '../adapter.ts'
 import { configDirOf } from './config-dir.ts'
 import { isRecord } from './wire.ts'
 
-/** Something the CLI could log in with. Whether it is accepted only a request tells. */
+/** Whether the CLI has credentials. Only a request shows whether they are accepted. */
 export async function hasClaudeCredentials(env: Env): Promise<boolean> {
   const variables = [
     'ANTHROPIC_API_KEY',
@@ -30,7 +30,7 @@ export async function hasClaudeCredentials(env: Env): Promise<boolean> {
 }
 
 const SECRETS = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN']
-/** Other vendors serve the same models under accounts of their own. */
+/** Other vendors serve the same models under their own accounts. */
 const CLOUDS = [
   'CLAUDE_CODE_USE_BEDROCK',
   'CLAUDE_CODE_USE_VERTEX',
@@ -56,7 +56,9 @@ export function claudeAccount(env: Env): Account {
 
 const PROXIES = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy', 'ALL_PROXY', 'all_proxy']
 
-/** The addresses of other vendors depend on their own settings, and what is behind a proxy cannot be tried directly. */
+/**
+ * The addresses of other vendors depend on their own settings, and an address behind a proxy cannot be tested directly.
+ */
 function connectsTo(env: Env, baseUrl: string): string | null {
   if (!URL.canParse(baseUrl)) return null
   const isElsewhere = !env.ANTHROPIC_BASE_URL && CLOUDS.some((name) => name.includes('_USE_') && env[name])
@@ -77,7 +79,7 @@ function withoutCredentials(address: string): string {
   }
 }
 
-/** An agent that is told where its model is, is left alone. */
+/** An agent whose model address is configured is not redirected to the simulator. */
 export function simulateClaude(env: Env, simulatorUrl: string, configDir: string): Env | null {
   if (env.ANTHROPIC_BASE_URL) return null
   return {
@@ -85,7 +87,7 @@ export function simulateClaude(env: Env, simulatorUrl: string, configDir: string
     ANTHROPIC_BASE_URL: simulatorUrl,
     ANTHROPIC_API_KEY: 'simulated',
     CLAUDE_CONFIG_DIR: configDir,
-    // A proxy must not see, or break, what goes to loopback.
+    // Requests to loopback must not go through a proxy.
     NO_PROXY: '127.0.0.1,localhost',
     no_proxy: '127.0.0.1,localhost',
   }

@@ -1,17 +1,20 @@
-/** Claude Code's tools in neutral words. A tool that is not listed here (an MCP server's, a new one) is `other`. */
+/**
+ * Describes Claude Code's tools in neutral words. A tool that is not listed (of an MCP server, or a new one) is
+ * `other`.
+ */
 import type { ToolDescription } from '../../contract/tool.ts'
 import { isScheduling } from './scheduling.ts'
 import { isRecord, type Json } from './wire.ts'
 
 const SHELL: ReadonlySet<string> = new Set(['Bash', 'Monitor'])
-/** Tools that change files, and the field that names the file. */
+/** Tools that change files, and the field that contains the file name. */
 const WRITE: ReadonlyMap<string, string> = new Map([
   ['Write', 'file_path'],
   ['Edit', 'file_path'],
   ['MultiEdit', 'file_path'],
   ['NotebookEdit', 'notebook_path'],
 ])
-/** Tools that look at something, and the field that names the file or directory, if there is one. */
+/** Tools that only read, and the field that contains the file or directory, if there is one. */
 const READ: ReadonlyMap<string, string | null> = new Map([
   ['Read', 'file_path'],
   ['NotebookRead', 'notebook_path'],
@@ -54,7 +57,7 @@ export function describeClaudeTool(name: string, input: unknown): ToolDescriptio
   return { kind: 'other', ...subjectIn(given, TELLING), ...background }
 }
 
-/** Fields that say what a tool is about that nobody has described, the most telling first. */
+/** Fields that describe a call of an unlisted tool, the most informative first. */
 const TELLING = ['command', 'file_path', 'notebook_path', 'path', 'pattern', 'url', 'query', 'prompt']
 
 function pathIn(given: Json, key: string): { paths?: string[] } {

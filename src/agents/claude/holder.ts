@@ -1,4 +1,4 @@
-/** Who has a session open: each live process keeps a `<config dir>/sessions/<pid>.json`. */
+/** Finds which processes have a session open: each live process keeps a `<config dir>/sessions/<pid>.json`. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Env } from '../adapter.ts'
@@ -6,8 +6,8 @@ import type { SessionHolder } from '../session-files.ts'
 import { configDirOf } from './config-dir.ts'
 import { isRecord } from './wire.ts'
 
-/** The live processes that have registered themselves for the session. The record outlives a killed process. */
-export async function findClaudeHolders(sessionId: string, env: Env): Promise<SessionHolder[]> {
+/** The live processes that have registered for the session. The file remains after a process was killed. */
+export async function findClaudeHolders(agentSessionId: string, env: Env): Promise<SessionHolder[]> {
   const dir = join(configDirOf(env), 'sessions')
   const holders: SessionHolder[] = []
   for (const name of await readdir(dir).catch(() => [])) {
@@ -15,17 +15,17 @@ export async function findClaudeHolders(sessionId: string, env: Env): Promise<Se
     const record = await readFile(join(dir, name), 'utf8')
       .then(JSON.parse)
       .catch(() => null)
-    if (!isRecord(record) || record.sessionId !== sessionId || typeof record.pid !== 'number') continue
+    if (!isRecord(record) || record.sessionId !== agentSessionId || typeof record.pid !== 'number') continue
     const startTicks = await readStart(record.pid)
     if (startTicks === null) continue
-    // Another process may have got the pid since.
+    // The pid may belong to another process now.
     if (typeof record.procStart === 'string' && record.procStart !== startTicks) continue
     holders.push({ pid: record.pid, startTicks: Number(startTicks) })
   }
   return holders
 }
 
-/** null: no such process, or a zombie, which writes nothing any more and stays for good where nobody reaps it. */
+/** null: the process does not exist, or is a zombie, which no longer writes and may remain if nobody reaps it. */
 async function readStart(pid: number): Promise<string | null> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null)
   if (stat === null) return null

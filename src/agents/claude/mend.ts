@@ -1,7 +1,6 @@
 /**
- * Takes off the end of a transcript what a stopped writer left of its last record. The transcript as it was is kept
- * first; then a shortened copy takes its place in one step, so that at every moment either the one or the other is
- * there, whole.
+ * Removes an incomplete last record that a killed writer left at the end of a transcript. The original is saved first;
+ * then a shortened copy replaces it atomically, so that at every moment one complete file is there.
  */
 import { constants } from 'node:fs'
 import { copyFile, type FileHandle, mkdir, open, realpath, rename, rm } from 'node:fs/promises'
@@ -9,9 +8,9 @@ import { basename, dirname, join } from 'node:path'
 import type { Mended } from '../session-files.ts'
 import { isTorn } from './transcript-scan.ts'
 
-/** null: it is not torn (any more). `keepAs` must not exist yet. */
+/** null: the transcript has no incomplete record (any more). `keepAs` must not exist yet. */
 export async function mendClaudeTranscript(path: string, keepAs: string): Promise<Mended | null> {
-  // Through a link: what it points to is mended, and the link stays.
+  // If the path is a symlink, its target is repaired and the link stays.
   const real = await realpath(path)
   const before = await readState(real)
   if (before.wholeBytes === before.bytes) return null
@@ -21,7 +20,7 @@ export async function mendClaudeTranscript(path: string, keepAs: string): Promis
     await file.chmod(0o600)
     await file.sync()
   })
-  // The CLI takes every `*.jsonl` there for a session. What a crash left of an earlier try is overwritten.
+  // Not named `*.jsonl`, because the CLI takes each of those for a session. A leftover of a crash is overwritten.
   const shortened = join(dirname(real), `.${basename(real)}.mending`)
   try {
     await copyFile(real, shortened)
@@ -43,7 +42,7 @@ export async function mendClaudeTranscript(path: string, keepAs: string): Promis
 interface FileState {
   bytes: number
   mtimeMs: number
-  /** Up to the end of the last whole record. */
+  /** The position after the last complete record. */
   wholeBytes: number
 }
 
@@ -58,7 +57,7 @@ const readState = (path: string): Promise<FileState> =>
     'r',
   )
 
-/** What stands after the last newline. */
+/** Reads the text after the last newline. */
 async function readTail(file: FileHandle, size: number): Promise<{ from: number; text: string }> {
   const pieces: Buffer[] = []
   for (let end = size; end > 0; ) {

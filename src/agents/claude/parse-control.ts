@@ -1,4 +1,4 @@
-/** What the CLI asks us: may this tool run, and questions to the user. */
+/** Parses what the CLI asks: permission to run a tool, and questions to the user. */
 import { type EventBody, QuestionItem } from '../../contract/events.ts'
 import { describeClaudeTool, QUESTION } from './describe-tool.ts'
 import { isRecord, type Json, optionalString } from './wire.ts'

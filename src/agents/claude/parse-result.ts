@@ -1,7 +1,7 @@
 /**
- * The `result` line. `total_cost_usd` and `modelUsage` are cumulative over the session; what this process spent since
- * its last result is in `model_usage_since_last_result`. CLIs without that field get no cost from us, only tokens:
- * better no figure than one that counts a session's past again.
+ * Parses the `result` line. `total_cost_usd` and `modelUsage` are cumulative over the session;
+ * `model_usage_since_last_result` has what this process spent since its last result. For CLIs without that field no
+ * cost is reported, only tokens, so that a session's past is never counted twice.
  */
 import type { EventOf } from '../../contract/events.ts'
 import { NO_USAGE } from '../../contract/outcome.ts'

@@ -1,4 +1,4 @@
-/** What the CLI says about itself: sessions, requests and retries, sub-agents, compaction, limits. */
+/** Parses what the CLI reports about itself: sessions, requests and retries, sub-agents, compaction, limits. */
 import type { EventBody } from '../../contract/events.ts'
 import { whyRetried } from './classify.ts'
 import { isRecord, type Json, optionalInteger, optionalNumber, optionalString, readInstant } from './wire.ts'
@@ -28,13 +28,13 @@ export function parseSystem(value: Json): EventBody[] | undefined {
         ...optionalNumber('delayMs', value.retry_delay_ms),
         ...optionalInteger('apiStatus', value.error_status),
         ...whyRetried(value.error_status),
-        // Of a request that got no answer, the CLI says no more than that.
+        // For a request without an answer, the CLI reports only "unknown".
         ...optionalString('message', value.error === 'unknown' ? undefined : value.error),
       },
     ]
   }
   if (value.subtype === 'background_tasks_changed' && Array.isArray(value.tasks)) {
-    // A shell in the background, a server for instance, may run for ever: nobody waits for that.
+    // Only sub-agents are waited for: a background shell, for example a server, may run for ever.
     const agents = value.tasks.filter((task) => isRecord(task) && task.task_type === 'local_agent')
     return [{ type: 'background', tasks: agents.length }]
   }
@@ -70,7 +70,7 @@ export function parseRateLimit(value: Json): EventBody[] | undefined {
   ]
 }
 
-/** `five_hour` and `seven_day` are the account's; `seven_day_opus` is about one model. */
+/** `five_hour` and `seven_day` are limits of the account; `seven_day_opus` concerns one model. */
 const MODEL_LIMIT = /_(opus|sonnet|haiku)$/
 
 function readWindow(name: string, window: unknown): { name: string; used: number; resetsAt?: string }[] {

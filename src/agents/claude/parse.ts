@@ -1,12 +1,12 @@
 /**
- * One line of Claude Code's stream-json into neutral events. A function of the line alone, so that reading may stop
- * and go on at any line, in another process too. Never throws: JSON of an unknown kind becomes `native`, anything
- * else `raw-line`.
+ * Parses one line of Claude Code's stream-json into neutral events. It is a function of the line alone, so that reading
+ * can stop and continue at any line, also in another process. It never throws: JSON of an unknown kind becomes
+ * `native`, anything else `raw-line`.
  *
- * `assistant` lines repeat what the partial messages already said, without the final token counts; from them come the
- * complete texts and the tool calls. Token counts come from the partial messages (`message_start`, then
- * `message_delta`), or from `assistant` lines where the CLI sends no partial ones; a later `model-call` with the same
- * message id replaces the earlier one.
+ * `assistant` lines repeat the partial messages, without the final token counts; complete texts and tool calls are
+ * taken from them. Token counts come from the partial messages (`message_start`, then `message_delta`), or from
+ * `assistant` lines if the CLI sends no partial ones; a later `model-call` with the same message id replaces the
+ * earlier one.
  */
 import type { EventBody } from '../../contract/events.ts'
 import { describeClaudeTool } from './describe-tool.ts'
@@ -32,7 +32,7 @@ function native(value: Json): EventBody {
   return { type: 'native', name: typeof name === 'string' && name ? name : 'unknown', line: value }
 }
 
-/** undefined: no word of ours for it. */
+/** undefined: there is no neutral event for it. */
 function parseMessage(value: Json): EventBody[] | undefined {
   switch (value.type) {
     case 'stream_event':
@@ -66,7 +66,10 @@ function parseMessage(value: Json): EventBody[] | undefined {
   }
 }
 
-/** The answer to `initialize` lists all that the CLI can do, some 17 kB in each run: only that it came is kept. */
+/**
+ * The answer to `initialize` lists all capabilities of the CLI, about 17 kB in each run: only the fact that it came is
+ * kept.
+ */
 function parseControlResponse({ response: answer, ...value }: Json): EventBody[] | undefined {
   if (!isRecord(answer) || !isRecord(answer.response) || !Array.isArray(answer.response.commands)) return
   const { response: _, ...response } = answer
@@ -80,7 +83,7 @@ function parseStreamEvent(event: Json, value: Json): EventBody[] | undefined {
     case 'message_start':
       return isRecord(event.message) ? modelCall(event.message, value) : undefined
     case 'message_delta':
-      // Interrupted, the CLI writes one of its own, without a stop reason and with figures that are none.
+      // When it is interrupted, the CLI writes a delta of its own, without a stop reason and with wrong figures.
       return typeof value.api_message_id === 'string' && isRecord(event.usage) && hasStopReason(event.delta)
         ? [
             withParent(
@@ -117,8 +120,8 @@ function modelCall(message: Json, value: Json): EventBody[] | undefined {
 }
 
 function parseAssistant(message: Json, value: Json): EventBody[] | undefined {
-  // What the CLI says itself comes as a message of the model "<synthetic>". What a command such as /context printed is
-  // the answer to it, and is marked; anything else, an API error for instance, is none.
+  // The CLI's own texts come as messages of the model "<synthetic>". The output of a command such as /context is an
+  // answer, and marked as one; other texts, such as an API error, are not.
   const synthetic = message.model === '<synthetic>'
   const notice = synthetic && typeof value.local_command_source !== 'string'
   const events = synthetic ? [] : (modelCall(message, value) ?? [])

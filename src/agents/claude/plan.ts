@@ -1,6 +1,6 @@
 /**
- * Claude Code's command line. Ids and values are written as one token (`--resume=<id>`): in two-token form a value
- * that begins with a dash is parsed as a flag. The prompt is the first line on stdin.
+ * Builds Claude Code's command line. Ids and values are written as one token (`--resume=<id>`), because in two-token
+ * form a value that begins with a dash is parsed as a flag. The prompt is the first line on stdin.
  */
 import type { Plan, PlanInput, Probe, TierPlan } from '../adapter.ts'
 import type { Message } from '../protocol.ts'
@@ -22,7 +22,7 @@ export function planClaude(input: PlanInput): Plan {
     '--verbose',
     `--permission-mode=${PERMISSION_MODE[permissions]}`,
   ]
-  // Not in --help, but there since stream-json input is; without it AskUserQuestion is not offered.
+  // Not in --help, but available since stream-json input exists; without it AskUserQuestion is not offered.
   if (runtime.capabilities.permissionPrompt) args.push('--permission-prompt-tool=stdio')
   if (runtime.capabilities.partialMessages) args.push('--include-partial-messages')
   if (decision.kind === 'resume') args.push(`--resume=${input.agentSessionId}`)
@@ -40,14 +40,14 @@ export function planClaude(input: PlanInput): Plan {
   return { args, input: messages }
 }
 
-/** Hooks, commands, permissions and servers that the work directory brings along would act without being asked about. */
+/** Excludes hooks, commands, permissions and servers from the work directory, which would act without asking. */
 function sealed(tier: TierPlan | null, { capabilities }: Probe): string[] {
   if (!capabilities.sealing) return []
   const wantsServers = tier?.tools.some(isOfServer) ?? false
   return ['--setting-sources=user', ...(wantsServers ? [] : ['--strict-mcp-config'])]
 }
 
-/** The model is offered the tier's tools and no others; that it uses no others is seen to at each call. */
+/** Offers the model only the tier's tools. That it uses no others is checked at each call. */
 function equipped({ tools, schema }: TierPlan, { capabilities }: Probe): string[] {
   const builtIn = tools.filter((tool) => !isOfServer(tool))
   return [
@@ -59,9 +59,9 @@ function equipped({ tools, schema }: TierPlan, { capabilities }: Probe): string[
 const isOfServer = (tool: string) => tool.startsWith('mcp__')
 
 /**
- * The CLI keeps our uuid as the message's own, in its transcript too, and does not take a message with the same
- * uuid into a session twice. Of several blocks it looks for a command in the last one only, and keeps those before it
- * in the history.
+ * The CLI keeps our uuid as the message's own, also in its transcript, and does not add a message with the same uuid to
+ * a session twice. If there are several blocks, it recognises a command only in the last one, and keeps the others in
+ * the history.
  */
 export function userMessage(id: string, texts: readonly string[]): Message {
   const content = texts.length === 1 ? texts[0] : texts.map((text) => ({ type: 'text', text }))
@@ -69,7 +69,7 @@ export function userMessage(id: string, texts: readonly string[]): Message {
   return { id: `prompt-${id}`, line: JSON.stringify(line) }
 }
 
-/** Makes the CLI call back before each of these tools, also those it would have allowed by itself. */
+/** Makes the CLI ask before each of these tools, including those that it would allow by itself. */
 function gate(matcher: string): Message {
   const request = {
     subtype: 'initialize',

@@ -1,4 +1,4 @@
 import type { Pricing } from '../../core/cost/pricing.ts'
 
-/** The vendor's price lists keep these proportions for every model. Caches are written for five minutes by default. */
+/** The vendor's prices have these proportions for every model. A prompt cache is kept for five minutes by default. */
 export const CLAUDE_PRICING: Pricing = { output: 5, cacheWrite: 1.25, cacheRead: 0.1, cacheTtlMs: 5 * 60_000 }

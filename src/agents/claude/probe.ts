@@ -1,6 +1,6 @@
 /**
- * What an executable that calls itself Claude Code can do: its version, and its flags by its own --help. A flag that
- * is not there is never sent. The probe does not cache; see agents/registry.ts.
+ * Probes what a Claude Code executable can do: its version, and its flags from its own --help. A flag that is not
+ * listed is never used. The probe does not cache; see agents/registry.ts.
  */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
@@ -28,7 +28,7 @@ export async function probeClaude(path: string, env: Env): Promise<Probe> {
     sessionId: has('--session-id'),
     fork: has('--fork-session'),
     partialMessages: has('--include-partial-messages'),
-    // The flag itself is undocumented; it came with the control protocol that stream-json input speaks.
+    // The flag itself is undocumented; it came with the control protocol of stream-json input.
     permissionPrompt: streaming,
     budget: has('--max-budget-usd'),
     structuredOutput: has('--json-schema'),

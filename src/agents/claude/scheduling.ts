@@ -1,6 +1,7 @@
 /**
- * The CLI's own scheduling tools. What they make lives in the process and is restored, and fired, by whichever process
- * resumes the session: nobody could say that it fires once. So the CLI is never let to keep one; Reprise does instead.
+ * The CLI's own scheduling tools. Their schedules live in the process and are restored, and fired, by any process that
+ * resumes the session, so nothing ensures that they fire once. Therefore the CLI never keeps one; Reprise does it
+ * instead.
  */
 import type { SchedulingCall } from '../../core/schedule/call.ts'
 import { isRecord } from './wire.ts'
@@ -21,7 +22,7 @@ export function readClaudeScheduling(tool: string, input: unknown): SchedulingCa
         : { kind: 'unclear', problem: 'id: expected the id of a follow-up' }
     case 'CronCreate':
       if (typeof given.cron !== 'string') return { kind: 'unclear', problem: 'cron: expected five fields' }
-      // The tool's own default.
+      // The tool's own default is a recurring schedule.
       return withPrompt(given, { cron: given.cron, recurring: given.recurring !== false })
     case 'ScheduleWakeup': {
       const { delaySeconds } = given

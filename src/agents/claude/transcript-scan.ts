@@ -1,7 +1,7 @@
 /**
- * One pass over a transcript. A line that is no JSON is skipped, as the CLI does. Messages (and much that is none) form
- * a chain by `parentUuid`; the CLI sends the model what it reaches going back from the newest. Lines without a `uuid`
- * are its own notes, often long, and are not parsed.
+ * Scans a transcript in one pass. A line that is not JSON is skipped, as the CLI does. Messages (and many other
+ * records) form a chain by `parentUuid`; the CLI sends the model the chain that ends at the newest. Lines without a
+ * `uuid` are the CLI's own notes, often long, and are not parsed.
  */
 import { createReadStream } from 'node:fs'
 import type { OutsideTurn } from '../../core/history/outside.ts'
@@ -9,12 +9,12 @@ import { TurnTree } from './turn-tree.ts'
 import { isRecord, type Json } from './wire.ts'
 
 export interface Sought {
-  sessionId: string
+  agentSessionId: string
   /** A message to look for. */
   messageId: string | null
   /** A question that was answered in this session. */
   answeredId: string | null
-  /** All questions that we asked in this session; null: who asked is not looked for. */
+  /** The ids of all questions that we asked in this session; null: do not determine who asked. */
   ownIds: ReadonlySet<string> | null
 }
 
@@ -22,15 +22,15 @@ export interface TranscriptScan {
   hasTurn: boolean
   hasMessage: boolean
   hasAnswer: boolean
-  /** It has messages, and none is of this session. */
+  /** The transcript has messages, but none of this session. */
   foreign: boolean
-  /** Going back from the newest message, one is missing: the CLI would forget what was before it. */
+  /** A message in the chain that ends at the newest one is missing: the CLI would lose everything before it. */
   broken: boolean
-  /** The last line has no end and is no JSON: its writer was stopped in the middle. */
+  /** The last line has no newline and is not JSON: its writer was stopped in the middle. */
   torn: boolean
-  /** Its newest question is somebody else's, and our last words are not before it. */
+  /** The newest question is not ours, and our last message is not above it. */
   forked: boolean
-  /** What was asked by others. */
+  /** Turns that others asked. */
   outside: OutsideTurn[]
 }
 
@@ -39,17 +39,17 @@ export async function scanTranscript(path: string, sought: Sought): Promise<Tran
   let rest = ''
   for await (const chunk of createReadStream(path, { encoding: 'utf8', highWaterMark: 1 << 18 })) {
     const lines = (chunk as string).split('\n')
-    // Most of a long line's pieces have no end in them: put together once, at its end.
+    // The pieces of a long line are joined once, at its end.
     lines[0] = rest + lines[0]
     rest = lines.pop() ?? ''
     for (const line of lines) state.read(line)
   }
-  // The last line may be whole and only lack its newline: the next CLI reads it nevertheless.
+  // The last line may be complete and only lack its newline: the CLI reads it as well.
   state.read(rest)
   return state.result(isTorn(rest))
 }
 
-/** Whether what stands after the last newline is not a whole record. */
+/** Whether the text after the last newline is not a complete record. */
 export function isTorn(tail: string): boolean {
   return tail.trim() !== '' && parse(tail) === null
 }
@@ -67,7 +67,7 @@ class Scanner {
 
   constructor(sought: Sought) {
     this.#sought = sought
-    this.#tree = sought.ownIds && new TurnTree(sought.sessionId, sought.ownIds)
+    this.#tree = sought.ownIds && new TurnTree(sought.agentSessionId, sought.ownIds)
   }
 
   read(line: string): void {
@@ -81,7 +81,8 @@ class Scanner {
     else if (record.type === 'assistant') this.#readAssistant(record.message)
     else return
     if (record.isSidechain !== true) this.#newest = record.uuid
-    if (typeof record.sessionId !== 'string' || record.sessionId === this.#sought.sessionId) this.#own = true
+    if (typeof record.sessionId !== 'string' || record.sessionId === this.#sought.agentSessionId)
+      this.#own = true
     else this.#others = true
   }
 
@@ -89,7 +90,7 @@ class Scanner {
     this.#hasTurn = true
     if (uuid === this.#sought.messageId) this.#hasMessage = true
     if (uuid === this.#sought.answeredId) {
-      // What the CLI did by itself ("/compact") has no answer of the model.
+      // A command that the CLI executes itself ("/compact") has no answer of the model.
       this.#answer = isRecord(message) && isCommand(message.content) ? 'given' : 'awaited'
     }
   }
@@ -122,7 +123,7 @@ class Scanner {
   }
 }
 
-/** A command is recorded as such; what Reprise added to the message stands in blocks before it. */
+/** A command is recorded as such; what Reprise added to the message is in the blocks before it. */
 function isCommand(content: unknown): boolean {
   const last: unknown = Array.isArray(content) ? content.at(-1) : content
   const text = isRecord(last) ? last.text : last

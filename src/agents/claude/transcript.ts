@@ -1,4 +1,4 @@
-/** What can be told about a session's transcript before it is resumed. Only reads. */
+/** Inspects a session's transcript before it is resumed. Only reads. */
 import { stat } from 'node:fs/promises'
 import type { Env } from '../adapter.ts'
 import type { TranscriptFacts, TranscriptQuery } from '../session-files.ts'
@@ -14,15 +14,15 @@ const MISSING: TranscriptFacts = {
 }
 
 export async function inspectClaudeTranscript(
-  sessionId: string,
+  agentSessionId: string,
   env: Env,
   { workDir, messageId = null, answeredId = null, ownIds = null }: TranscriptQuery,
 ): Promise<TranscriptFacts> {
-  const path = (await locateClaudeSession(sessionId, env, workDir))?.transcript
+  const path = (await locateClaudeSession(agentSessionId, env, workDir))?.transcript
   if (path === undefined) return MISSING
   try {
     const { size: bytes } = await stat(path)
-    const scan = await scanTranscript(path, { sessionId, messageId, answeredId, ownIds })
+    const scan = await scanTranscript(path, { agentSessionId, messageId, answeredId, ownIds })
     const { hasMessage, outside } = scan
     return { state: stateOf(scan, answeredId), path, bytes, hasMessage, outside }
   } catch {
@@ -31,8 +31,8 @@ export async function inspectClaudeTranscript(
 }
 
 /**
- * The CLI says so itself only where there is no message at all. A file of another session, an older copy, one with a
- * hole and one whose history branched off it resumes without a word, and the model lacks what is missing.
+ * The CLI itself reports only a transcript without any message. A file of another session, an older copy, one with a
+ * gap and one whose history has branched off are resumed without a warning, and the model lacks what is missing.
  */
 function stateOf(scan: TranscriptScan, answeredId: string | null): TranscriptFacts['state'] {
   if (!scan.hasTurn) return 'unreadable'

@@ -1,12 +1,12 @@
 /**
- * The turns of a transcript, told apart by who asked. Records form a tree by their parents (a compaction's first record
- * names its parent as `logicalParentUuid`); a record belongs to the nearest question above it.
+ * Divides a transcript into turns by who asked. Records form a tree by their parents (the first record after a
+ * compaction names its parent as `logicalParentUuid`); a record belongs to the nearest question above it.
  *
- * A question is ours if it has an id that we gave it. The CLI also writes user records that nobody asked (results of
- * tools, notices of background tasks, summaries, its own commands): newer versions mark the first record of each turn
+ * A question is ours if it has an id that we assigned. The CLI also writes user records that nobody asked (tool
+ * results, notices of background tasks, summaries, its own commands): newer versions mark the first record of each turn
  * with its origin, and then only those count.
  *
- * forked: the newest record belongs to a question that is not ours, and our last words are not above it. The CLI would
+ * forked: the newest record belongs to a question that is not ours, and our last message is not above it. The CLI would
  * resume a history in which we said something else, or nothing.
  */
 import type { ContentBlock } from '../../contract/conversation.ts'
@@ -15,9 +15,9 @@ import type { OutsideTurn } from '../../core/history/outside.ts'
 import { describeClaudeTool } from './describe-tool.ts'
 import { isRecord, type Json } from './wire.ts'
 
-/** `task_notification`, `scheduled` and their like are begun by the CLI itself. */
+/** `task_notification`, `scheduled` and similar turns are started by the CLI itself. */
 const ASKED_BY_SOMEBODY: ReadonlySet<unknown> = new Set(['sdk', 'human'])
-/** More than anybody says by hand between two turns; the newest are kept. */
+/** More than anybody asks by hand between two turns; the newest are kept. */
 const MAX_TURNS = 200
 const MAX_TEXT_CHARS = 1_000_000
 
@@ -31,21 +31,21 @@ interface Question {
 }
 
 export class TurnTree {
-  readonly #sessionId: string
+  readonly #agentSessionId: string
   readonly #ours: ReadonlySet<string>
   readonly #above = new Map<string, string | null>()
-  /** Of each record the question it belongs to. */
+  /** Maps each record to the question it belongs to. */
   readonly #questionOf = new Map<string, string>()
   readonly #others = new Map<string, Question>()
   #marksOrigins = false
   #ourLast: string | null = null
 
-  constructor(sessionId: string, ours: ReadonlySet<string>) {
-    this.#sessionId = sessionId
+  constructor(agentSessionId: string, ours: ReadonlySet<string>) {
+    this.#agentSessionId = agentSessionId
     this.#ours = ours
   }
 
-  /** Every record that has a uuid, in the order of the file. */
+  /** Must be called for every record that has a uuid, in the order of the file. */
   read(record: Json & { uuid: string }): void {
     const above = [record.parentUuid, record.logicalParentUuid].find((id) => typeof id === 'string') ?? null
     this.#above.set(record.uuid, above as string | null)
@@ -84,8 +84,8 @@ export class TurnTree {
     if (this.#ours.has(record.uuid)) return record.type === 'user'
     if (typeof record.turnOrigin === 'string') this.#marksOrigins = true
     else if (this.#marksOrigins) return false
-    // What is copied from another session was not said in this one.
-    const isCopy = typeof record.sessionId === 'string' && record.sessionId !== this.#sessionId
+    // A record copied from another session was not asked in this one.
+    const isCopy = typeof record.sessionId === 'string' && record.sessionId !== this.#agentSessionId
     if (isCopy || record.type !== 'user' || !isRecord(record.message)) return false
     const text = questionText(record)
     if (text === null) return false
@@ -103,7 +103,7 @@ export class TurnTree {
 
   #readAnswer(question: string, message: Json): void {
     const other = this.#others.get(question)
-    // What the CLI says itself is no answer.
+    // The CLI's own texts are not an answer.
     if (!other || message.model === '<synthetic>' || !Array.isArray(message.content)) return
     for (const block of message.content) {
       const read = isRecord(block) ? readBlock(block, other.clip) : null
@@ -111,7 +111,7 @@ export class TurnTree {
     }
   }
 
-  /** All records above and including this one. */
+  /** The record and all records above it. */
   #pathTo(newest: string | null): Set<string> {
     const path = new Set<string>()
     for (let at = newest; at !== null && !path.has(at); at = this.#above.get(at) ?? null) path.add(at)
@@ -128,7 +128,7 @@ export class TurnTree {
   }
 }
 
-/** null: nobody asked this. */
+/** null: the record is not a question. */
 function questionText(record: Json): string | null {
   if (record.isMeta === true || record.isCompactSummary === true) return null
   if (typeof record.turnOrigin === 'string' && !ASKED_BY_SOMEBODY.has(record.turnOrigin)) return null
@@ -136,7 +136,7 @@ function questionText(record: Json): string | null {
   const text = typeof content === 'string' ? content : Array.isArray(content) ? textOf(content) : ''
   const command = /<command-name>(.*?)<\/command-name>/s.exec(text)?.[1]
   if (command !== undefined) {
-    // A command that was sent to the model is marked; one that the CLI ran by itself said nothing to it.
+    // A command that was sent to the model is marked; one that the CLI executed itself did not reach the model.
     if (typeof record.turnOrigin !== 'string') return null
     return `${command} ${/<command-args>(.*?)<\/command-args>/s.exec(text)?.[1] ?? ''}`.trim()
   }
@@ -144,7 +144,7 @@ function questionText(record: Json): string | null {
   return isNotice && typeof record.turnOrigin !== 'string' ? null : text
 }
 
-/** A list with a result of a tool in it is the CLI's own. */
+/** Content that includes a tool result was written by the CLI. */
 function textOf(content: readonly unknown[]): string {
   const blocks = content.filter(isRecord)
   if (blocks.some(({ type }) => type === 'tool_result')) return ''

@@ -1,4 +1,4 @@
-/** Reading the CLI's JSON without trusting its shape. */
+/** Reads the CLI's JSON without trusting its shape. */
 import type { EventOf } from '../../contract/events.ts'
 import type { Usage } from '../../contract/outcome.ts'
 
@@ -9,7 +9,7 @@ export const isRecord = (value: unknown): value is Json =>
 
 const isFigure = (value: unknown): value is number => Number.isFinite(value)
 
-/** `{ [key]: value }` if the value is of that type, nothing otherwise: absent fields stay absent. */
+/** `{ [key]: value }` if the value has that type, otherwise nothing: absent fields stay absent. */
 export const optionalString = <K extends string>(key: K, value: unknown): { [P in K]?: string } =>
   (typeof value === 'string' ? { [key]: value } : {}) as { [P in K]?: string }
 
@@ -30,13 +30,16 @@ type BySubAgent = EventOf<
   | 'model-call'
 >
 
-/** Names the tool call whose sub-agent it came from, if it did. Most lines pass here: nothing is built on the way. */
+/**
+ * Adds the tool call whose sub-agent the event came from, if any. Most lines pass here, so it allocates nothing
+ * otherwise.
+ */
 export function withParent(event: BySubAgent, value: Json): BySubAgent {
   if (typeof value.parent_tool_use_id === 'string') event.parentToolUseId = value.parent_tool_use_id
   return event
 }
 
-/** Only the figures that are there; a `message_delta` has just some of them. */
+/** Returns only the figures that are present; a `message_delta` has just some of them. */
 export function readUsage(usage: Json): Partial<Usage> {
   const read: Partial<Usage> = {}
   if (isFigure(usage.input_tokens)) read.inputTokens = usage.input_tokens
@@ -46,7 +49,7 @@ export function readUsage(usage: Json): Partial<Usage> {
   return read
 }
 
-/** How long what this call wrote to the prompt cache is kept; nothing if it wrote none. */
+/** How long the prompt cache keeps what this call wrote; nothing if it wrote none. */
 export function readCacheTtl({ cache_creation: written }: Json): { cacheTtlMs?: number } {
   if (!isRecord(written)) return {}
   if (isFigure(written.ephemeral_1h_input_tokens) && written.ephemeral_1h_input_tokens > 0)
@@ -56,7 +59,7 @@ export function readCacheTtl({ cache_creation: written }: Json): { cacheTtlMs?: 
   return {}
 }
 
-/** Seconds or milliseconds since 1970, or a date in text. */
+/** Accepts seconds or milliseconds since 1970, or a date as text. */
 export function readInstant(value: unknown): string | undefined {
   const at =
     typeof value === 'number'
@@ -64,6 +67,6 @@ export function readInstant(value: unknown): string | undefined {
       : typeof value === 'string'
         ? new Date(value)
         : undefined
-  // Outside of these years a date is no sensible one, and its text no ISO date any more.
+  // A year outside this range is not plausible, and its text would not be a plain ISO date.
   return at && at.getTime() >= 0 && at.getUTCFullYear() <= 9999 ? at.toISOString() : undefined
 }

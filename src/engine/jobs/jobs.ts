@@ -145,7 +145,10 @@ export function createJobs(deps: JobDeps, hooks: JobHooks): JobEngine {
         attempts: attempts.flat(),
         checkpoints: (await store.listCheckpoints(id)).map(describeCheckpoint),
         pending: pending.map(describeQuestion),
-        archived: await listArchive(deps.archive, id),
+        archived: (await listArchive(deps.archive, id)).map(({ agentSessionId, ...file }) => ({
+          sessionId: agentSessionId,
+          ...file,
+        })),
       }
     },
 

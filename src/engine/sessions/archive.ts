@@ -76,14 +76,14 @@ export async function archivedFiles(
 export async function listArchive(
   archiveDir: string,
   jobId: string,
-): Promise<(Archived & { sessionId: string })[]> {
+): Promise<(Archived & { agentSessionId: string })[]> {
   if (!SAFE_NAME.test(jobId)) return []
   const dir = join(archiveDir, jobId)
   const names = (await list(dir)).map(({ name }) => name).filter((name) => name.endsWith(SUFFIX))
   return Promise.all(
     names.map(async (name) => {
       const path = join(dir, name)
-      return { sessionId: name.slice(0, -SUFFIX.length), path, bytes: (await stat(path)).size }
+      return { agentSessionId: name.slice(0, -SUFFIX.length), path, bytes: (await stat(path)).size }
     }),
   )
 }
