@@ -2,12 +2,12 @@ import type { Figure } from './figure.ts'
 
 export interface Benchmark {
   name: string
-  /** What is compared with what, for a reader of the results. */
+  /** What is compared with what, for readers of the results. */
   about: string
   run: (input: BenchmarkInput) => Promise<Figure[]>
 }
 
 export interface BenchmarkInput {
-  /** A few iterations, to see that it works; its figures claim nothing. */
+  /** Only a few iterations, to show that the benchmark works; its figures are not meaningful. */
   short: boolean
 }

@@ -1,4 +1,4 @@
-/** Lines that the real CLI printed, of every kind that a turn has: what test/agents/fixtures captured. */
+/** Lines that the real CLI printed, of every kind that a turn has, from test/agents/fixtures. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
@@ -14,12 +14,12 @@ function readFixtures(): string[] {
 const cycle = (lines: readonly string[], count: number) =>
   Array.from({ length: count }, (_, index) => lines[index % lines.length]!)
 
-/** Lines of every kind, in a fixed order, again and again until there are `count`. */
+/** Lines of every kind, in a fixed order, repeated until there are `count`. */
 export function capturedLines(count: number): string[] {
   return cycle(readFixtures(), count)
 }
 
-/** Output of one long turn that nothing interrupts: no questions, and one result, at its end. */
+/** The output of one long turn without interruption: no questions, and one result, at its end. */
 export function capturedTurn(count: number): string {
   const lines = readFixtures()
   const result = lines.find((line) => line.includes('"type":"result"') && line.includes('"is_error":false'))
@@ -27,7 +27,7 @@ export function capturedTurn(count: number): string {
   return `${capturedMiddle(count)}${result}\n`
 }
 
-/** The same without its result. */
+/** The same without the result. */
 export function capturedMiddle(count: number): string {
   const middle = readFixtures().filter((line) => !/"type":"(result|control_\w+|rate_limit_event)"/.test(line))
   return `${cycle(middle, count).join('\n')}\n`

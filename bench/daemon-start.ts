@@ -8,7 +8,7 @@ import { REPRISE, type World } from '../test/support/world.ts'
 
 const POLL_MS = 2
 
-/** Starts a daemon, lets `use` have it, ends it; the time until it answered. */
+/** Starts a daemon, passes it to `use`, and ends it. Returns the time until it answered. */
 export async function timeStart(
   world: World,
   use: (pid: number) => Promise<void> = async () => {},

@@ -1,10 +1,10 @@
-/** One measured figure: what it is, its spread, and the goal it was measured for, if it has one. */
+/** One measured figure: its name, its spread, and the goal it was measured for, if it has one. */
 import { type Spread, spreadOf } from './measure.ts'
 
 export interface Goal {
   most?: number
   least?: number
-  /** Set by us; the others come from the issue. */
+  /** A goal that the project set itself; the others are required. */
   own?: true
 }
 
@@ -24,7 +24,7 @@ export function figure(
   return { name, unit, spread: spreadOf(samples), goal }
 }
 
-/** The median decides; the spread is there for the reader to doubt it. */
+/** The median decides; the spread shows how reliable it is. */
 export function isMet({ spread, goal }: Figure): boolean | null {
   if (!goal) return null
   return spread.median <= (goal.most ?? Number.POSITIVE_INFINITY) && spread.median >= (goal.least ?? 0)

@@ -1,4 +1,4 @@
-/** What the figures were measured on. */
+/** The machine on which the figures were measured. */
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { cpus, release, totalmem } from 'node:os'
@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path'
 
 const ROOT = resolve(import.meta.dirname, '..')
 
-/** The CLI that a checkout brings along. */
+/** The CLI in the node_modules of this checkout. */
 export const claudePath = () => join(ROOT, 'node_modules', '.bin', 'claude')
 
 export function describeMachine(): string[] {

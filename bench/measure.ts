@@ -1,4 +1,4 @@
-/** Samples and what is said about them. */
+/** Samples and their statistics. */
 
 export interface Spread {
   n: number
@@ -17,7 +17,7 @@ export function spreadOf(samples: readonly number[]): Spread {
   }
 }
 
-/** Between the two nearest samples, in proportion. */
+/** Interpolates between the two nearest samples. */
 function quantile(sorted: readonly number[], q: number): number {
   const at = (sorted.length - 1) * q
   const low = sorted[Math.floor(at)] ?? Number.NaN
@@ -32,8 +32,8 @@ export async function timeMs(work: () => unknown): Promise<number> {
 }
 
 /**
- * Runs the sides in turn, A B B A A B B A …, so that what drifts (heat, caches, neighbours) meets them alike. One
- * unmeasured turn of each comes first, unless `cold`. Returns one sample per side and pair.
+ * Runs the sides alternately, A B B A A B B A …, so that drift (heat, caches, neighbours) affects both alike. One
+ * unmeasured run of each comes first, unless `cold`. Returns one sample per side and pair.
  */
 export async function interleave<Side extends string>(
   sides: Readonly<Record<Side, () => Promise<number>>>,
@@ -49,7 +49,7 @@ export async function interleave<Side extends string>(
   return samples
 }
 
-/** Pair by pair: neighbours in time, so that a slow spell of the machine cancels out. */
+/** Divides pair by pair: the samples of a pair are close in time, so a slow spell of the machine cancels out. */
 export function ratios(above: readonly number[], below: readonly number[]): number[] {
   return above.map((value, index) => value / (below[index] ?? Number.NaN))
 }

@@ -1,13 +1,13 @@
 /**
- * A long past, made from a short one: every job that is in the database is copied, with its run, attempt, session and
- * events, until there are as many as wanted. The copies are older than their originals, one every half minute, and
- * have ids of that time. Written past Reprise, because a million jobs through it would take a day.
+ * Makes a long history from a short one: every job in the database is copied with its run, attempt, session and events,
+ * until there are as many as requested. The copies are older than their originals, one every half minute, with ids of
+ * that time. They are written directly to the database, because a million jobs through Reprise would take a day.
  */
 import { randomUUID } from 'node:crypto'
 import { DatabaseSync } from 'node:sqlite'
 import { ulid } from 'ulid'
 
-/** Tables with the column by which a row belongs to a job, and the part of the job that it names. */
+/** Tables, with the column by which a row belongs to a job, and the part of the job that it refers to. */
 const TABLES = [
   ['jobs', 'id', 'job'],
   ['runs', 'id', 'run'],
@@ -73,7 +73,7 @@ function copyRows(database: DatabaseSync, table: string, key: string, part: stri
     if (column === 'agent_session_id') return 'i.uuid'
     return /(^|_)at$/.test(column) ? `t.${column} - i.age` : `t.${column}`
   })
-  // Of the events, where it began and ended: what the agent said in between only fills the disk.
+  // Copies only the first and last events: agent output in between would only fill the disk.
   const which = table === 'events' ? "where t.type in ('attempt-start', 'run-end')" : ''
   database.exec(`
     create temp table old_${table} as

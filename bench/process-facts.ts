@@ -1,11 +1,11 @@
-/** What the kernel says about a process: memory in MB (10⁶ bytes), processor time in ms. */
+/** Facts about a process from the kernel: memory in MB (10⁶ bytes), processor time in ms. */
 import { readFileSync } from 'node:fs'
 
 export const residentMb = (pid: number) => fieldMb(`/proc/${pid}/status`, 'VmRSS')
-/** Shared pages count in proportion to how many share them. */
+/** Shared pages are divided among the processes that share them. */
 export const proportionalMb = (pid: number) => fieldMb(`/proc/${pid}/smaps_rollup`, 'Pss')
 
-/** Linux counts in hundredths of a second, whatever its own clock runs at. */
+/** Linux reports hundredths of a second here, whatever the frequency of its clock. */
 const TICK_MS = 10
 
 export function cpuMs(pid: number): number {

@@ -1,4 +1,4 @@
-/** Figures as text for a terminal, and as the page that is kept. */
+/** Formats figures as text for a terminal, and as the page that is kept. */
 import type { Benchmark } from './benchmark.ts'
 import { describeGoal, describeSpread, describeValue, type Figure, isMet } from './figure.ts'
 
@@ -11,7 +11,7 @@ const verdict = (figure: Figure) => ({ true: 'met', false: 'missed', null: '' })
 const value = ({ spread, unit }: Figure) =>
   `${describeValue(spread.median, unit)}${unit === '×' ? '' : ` ${unit}`}`
 
-/** The short form claims nothing, so it says nothing about goals. */
+/** Short runs are not meaningful, so their text does not mention goals. */
 export function toText({ benchmark, figures }: Measured, short: boolean): string {
   const width = Math.max(...figures.map(({ name }) => name.length))
   const lines = figures.map((figure) => {

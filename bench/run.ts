@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- [--short] [--only NAME] [--write]`: ratios, both sides interleaved in one run. `--short` only
- * shows that the benchmarks work. `--write` puts the figures into bench/RESULTS.md, goals missed included.
+ * `npm run bench -- [--short] [--only NAME] [--write]`: ratios, both sides interleaved in one run. `--short` only shows
+ * that the benchmarks work. `--write` writes the figures to bench/RESULTS.md, including missed goals.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -53,7 +53,9 @@ const { values: options } = parseArgs({
 const chosen = BENCHMARKS.filter(({ name }) => options.only === undefined || name === options.only)
 if (chosen.length === 0 || (options.write && (options.short || options.only))) {
   const names = BENCHMARKS.map(({ name }) => name).join(', ')
-  process.stderr.write(`--only takes one of: ${names}. --write goes with the whole, long form only.\n`)
+  process.stderr.write(
+    `--only takes one of: ${names}. --write needs the full run, without --short and --only.\n`,
+  )
   process.exit(2)
 }
 

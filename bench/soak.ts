@@ -1,11 +1,12 @@
 /**
  * `npm run soak -- --minutes 5 --seed 7`: runs and jobs on the real CLI while agents and daemon are killed at random;
- * then everything that must hold is checked. `--jobs 200` goes on until that many jobs were admitted, almost nothing else
- * beside them. Works in rounds of at most a minute, each in a world of its own, so that a
- * long soak neither grows nor hides an early violation behind hours of later work.
+ * then all invariants are checked. `--jobs 200` continues until that many jobs were admitted, with almost nothing else
+ * beside them. It works in rounds of at most a minute, each in its own world, so that a long soak neither grows nor
+ * hides an early violation behind hours of later work.
  *
- * The seed decides what is drawn (which runs, which kills, how long the pauses are), not how fast the machine is: a
- * seed makes a violation likely to come again, not certain. What a violating round left is kept for a look.
+ * The seed determines what is drawn (which runs, which kills, how long the pauses are), not the speed of the machine: a
+ * seed makes a violation likely to happen again, not certain. The files of a round with violations are kept for
+ * inspection.
  */
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -18,11 +19,11 @@ import { createRandom } from './soak/random.ts'
 import { playRound, type RoundInput } from './soak/round.ts'
 
 export interface SoakInput {
-  /** How long; or, instead, until how many jobs. */
+  /** The duration, or instead the number of jobs. */
   seconds?: number
   jobs?: number
   seed: number
-  /** Not killed by themselves: to look past a violation that is known. */
+  /** Targets that are not killed individually, to find further violations behind a known one. */
   spare?: readonly Target[]
   log?: (line: string) => void
 }
@@ -34,7 +35,7 @@ export interface SoakReport {
 
 const ROUND_SECONDS = 60
 
-/** Rejects, naming every violation, after the first round that has any. */
+/** Rejects after the first round that has violations, and lists them all. */
 export async function soak({
   seconds,
   jobs,
@@ -81,15 +82,15 @@ async function oneRound(input: RoundInput, name: string): Promise<RoundReport & 
     world = round.world
     const report = await checkRound(round)
     if (report.violations.length > 0) {
-      report.violations.push(`(what this round left is in ${keep(round.world, name, report.violations)})`)
+      report.violations.push(`(the files of this round are in ${keep(round.world, name, report.violations)})`)
     }
     return { ...report, kills: round.kills }
   } catch (error) {
     world ??= (error as { world?: World }).world
-    if (world) (error as Error).message += ` (what this round left is in ${keep(world, name, [])})`
+    if (world) (error as Error).message += ` (the files of this round are in ${keep(world, name, [])})`
     throw error
   } finally {
-    // What it complains about, processes left running, is among the violations already.
+    // Its complaint, processes left running, is among the violations already.
     await world?.close().catch(() => {})
   }
 }

@@ -1,6 +1,6 @@
 /**
- * An attempt whose process has run and gone, and whose output nobody has read yet: what a daemon finds that starts
- * after a long sleep. The store, the folder and the supervision are the real ones.
+ * An attempt whose process has run and ended, and whose output has not been read: what a daemon finds that starts after
+ * a long time. The store, the folder and the supervision are the real ones.
  */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -38,7 +38,7 @@ const quiet = () => {}
 
 export async function spoolAttempt(folder: string, output: string): Promise<Spooled> {
   const database = join(folder, 'reprise.db')
-  // As a daemon has it: the known forms, its own token, a key of the agent's.
+  // The secrets that a daemon has: the known forms, its own token, a key of the agent.
   const values = [randomBytes(32).toString('base64url'), `sk-ant-${randomBytes(60).toString('base64url')}`]
   const redactor = new Redactor({ builtIn: true, patterns: [], values })
   const store = await openSqliteStore(database, systemClock.now(), { redactor })
@@ -63,7 +63,7 @@ export async function spoolAttempt(folder: string, output: string): Promise<Spoo
   const clock = new SteadyClock(systemClock)
   const closing = new AbortController().signal
   const readingThread = new ReadingThread(
-    // As a daemon starts it: from the bundle, which needs no translation first.
+    // Started as a daemon does it: from the bundle, which needs no translation first.
     () => new Worker(BUNDLED_THREAD, { workerData: redactor.options }),
     log,
   )

@@ -1,6 +1,6 @@
 /**
- * An agent that costs next to nothing, so that what is measured is Reprise: a shell script that speaks as much of the
- * CLI's protocol as a turn needs. What it does, its prompt says.
+ * An agent that costs next to nothing, so that Reprise itself is measured: a shell script that implements as much of
+ * the CLI's protocol as a turn needs. Its prompt determines what it does.
  */
 import { execFileSync } from 'node:child_process'
 import { chmodSync, closeSync, constants, openSync, writeFileSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { World } from '../test/support/world.ts'
 import { claudePath } from './machine.ts'
 
-/** Answers at once; stays until it is let go; ends without an answer. */
+/** Answers at once; waits until it is released; ends without an answer. */
 export const STAND_IN_PROMPTS = { quick: 'be quick', hold: 'hold on', fail: 'fail at once' } as const
 
 export interface StandIn {
@@ -17,7 +17,7 @@ export interface StandIn {
   command: string
   /** For the world's configuration. */
   agents: { 'stand-in': { adapter: 'claude'; command: string } }
-  /** Lets go all that hold on now. */
+  /** Releases all that wait now. */
   letGo: () => Promise<void>
 }
 
@@ -38,7 +38,7 @@ const USAGE = '{"input_tokens":900,"output_tokens":40,"cache_read_input_tokens":
 const SPENT =
   '{"inputTokens":900,"outputTokens":40,"cacheReadInputTokens":9000,"cacheCreationInputTokens":0,"costUSD":0.002}'
 
-// Waiting for a FIFO costs nothing however many wait; looking for a file again and again would.
+// Waiting for a FIFO costs nothing, however many wait; polling for a file would.
 const script = (gate: string) => `#!/bin/sh
 case "$*" in *--version* | *--help*) exec '${claudePath()}' "$@" ;; esac
 id=
@@ -50,16 +50,19 @@ case $prompt in *'${STAND_IN_PROMPTS.hold}'*) read -r _ <'${gate}' ;; esac
 echo '{"type":"result","subtype":"success","is_error":false,"num_turns":1,"result":"Done.","session_id":"'$id'","usage":${USAGE},"model_usage_since_last_result":{"stand-in":${SPENT}}}'
 `
 
-/** Whoever waits to open the FIFO for reading is woken by a writer, and reads its end once that has closed it. */
+/**
+ * A process that waits to open the FIFO for reading is woken by a writer, and reads the end once the writer has closed
+ * it.
+ */
 async function openGate(gate: string): Promise<void> {
   for (let tries = 0; tries < 500; tries++) {
     try {
-      // Not blocking: it fails while nobody waits.
+      // Non-blocking: it fails while no process waits.
       closeSync(openSync(gate, constants.O_WRONLY | constants.O_NONBLOCK))
       return
     } catch {
       await delay(5)
     }
   }
-  throw new Error('nobody holds on')
+  throw new Error('no agent is waiting')
 }

@@ -1,4 +1,7 @@
-/** Is a chain found as quickly among many runs? Two databases, one with a thousand runs in chains of three, one with a million. */
+/**
+ * Measures whether finding a chain gets slower with many runs. Two databases: one with a thousand runs in chains of
+ * three, one with a million.
+ */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -17,7 +20,7 @@ const REPEAT = 200
 export const chains: Benchmark = {
   name: 'chains',
   about:
-    'A chain of three runs, with what followed from each, found from one of them: among a million runs ÷ among a thousand.',
+    'Finding a chain of three runs and their escalations from one of the runs: among a million runs ÷ among a thousand.',
   run: async ({ short }) => {
     const many = short ? 9999 : 999_999
     const folder = mkdtempSync(join(tmpdir(), 'reprise-chains-'))
@@ -66,7 +69,7 @@ async function makeStore(path: string, count: number): Promise<Store> {
   return openSqliteStore(path, new Date())
 }
 
-/** Somewhere else each time, so that not only what was just read is looked at. */
+/** Reads a different place each time, so that not only cached pages are used. */
 async function timeChains(store: Store, count: number): Promise<number> {
   const ms = await timeMs(async () => {
     for (let i = 0; i < REPEAT; i++) {

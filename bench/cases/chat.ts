@@ -1,7 +1,7 @@
 /**
- * A conversation of twenty turns on the real CLI: resumed, against the same turns sent with the whole history each
- * time (the same CLI, whose --help is made to hide --resume). Tokens as the simulator counts and caches them; nothing
- * here depends on time, so one conversation a side is enough.
+ * A conversation of twenty turns on the real CLI: resumed, compared with the same turns sent with the whole history
+ * each time (the same CLI, with --resume hidden from its --help). Tokens are as the simulator counts and caches them;
+ * nothing here depends on time, so one conversation per side is enough.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { copyFile, mkdir } from 'node:fs/promises'
@@ -17,9 +17,9 @@ import { type Figure, figure, type Goal } from '../figure.ts'
 
 interface Shape {
   name: string
-  /** Which of the goals it is judged by, and why not by all: decision 12. */
+  /** The goals that apply to this shape. Decision 12 explains why not all of them do. */
   goals: { uncached?: Goal; cost?: Goal }
-  /** Of turn n, from 1. */
+  /** The question of turn n, from 1. */
   question: (n: number) => string
   rules: readonly RuleInput[]
   /** Copied to the work directory. */
@@ -29,14 +29,14 @@ interface Shape {
 const SOURCES = resolve(import.meta.dirname, '../../src')
 const TURNS = 20
 
-/** A project to talk about: our own. The first files by name, as long as they are; none is picked. */
+/** A project to talk about: this one. The first files by name, whatever their length; none is picked by hand. */
 const projectFiles = () =>
   readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.ts'))
     .sort()
     .slice(0, TURNS)
 
-/** The files of the feature that is measured here, all of them. */
+/** All files of the feature that is measured here. */
 const FEATURE = 'core/resume'
 const featureFiles = () =>
   readdirSync(join(SOURCES, FEATURE))
@@ -44,15 +44,15 @@ const featureFiles = () =>
     .sort()
     .map((name) => `${FEATURE}/${name}`)
 
-/** Whoever has been sent this has the file; who has only its beginning, as a transcript gives it, has not. */
+/** The end of the file shows that the whole file was sent: a transcript contains only its beginning. */
 function endOf(path: string): string {
   const lines = readFileSync(join(SOURCES, path), 'utf8').split('\n')
   const last = lines.findLast((line) => line.length >= 40)
-  if (!last) throw new Error(`${path} has no line to know it by`)
+  if (!last) throw new Error(`${path} has no line by which it can be recognised`)
   return last.slice(-40)
 }
 
-/** A model that reads the files it has not got, in one go if it has none, and then answers. */
+/** A model that reads the files that it does not have, all at once if it has none, and then answers. */
 function readsWhatItLacks(files: readonly string[], answer: string): RuleInput[] {
   const read = (path: string) => ({ tool: 'Read', input: { file_path: path } })
   return [
@@ -69,8 +69,8 @@ const UNCACHED: Goal = { most: 0.05 }
 const COST: Goal = { most: 0.25 }
 
 /**
- * The first is the conversation that the goals are about. The others are what the figures depend on: what is output
- * costs the same on both sides, so how much resuming saves depends on who talks more. Decision 12.
+ * The goals are about the first conversation. The others show what the figures depend on: output costs the same on both
+ * sides, so the saving depends on the ratio of questions to answers. See decision 12.
  */
 const SHAPES: readonly Shape[] = [
   {
@@ -110,7 +110,7 @@ const SHAPES: readonly Shape[] = [
     files: projectFiles(),
     rules: [
       {
-        // The last one: a transcript has the earlier questions too.
+        // Matches the last one, because a transcript contains the earlier questions too.
         when: '/[\\s\\S]*What does (\\S+) do/',
         reply: [{ tool: 'Read', input: { file_path: '$1' } }, { await: 'results' }, { text: PARAGRAPH }],
       },
@@ -121,7 +121,7 @@ const SHAPES: readonly Shape[] = [
 export const chat: Benchmark = {
   name: 'chat',
   about:
-    'Twenty turns of one conversation, resumed ÷ sent with the whole history each turn: input tokens not read from the cache, cost, and characters we sent.',
+    'Twenty turns of one conversation, resumed ÷ sent with the whole history each turn: input tokens not read from the cache, cost, and characters sent.',
   run: async ({ short }) => {
     const figures: Figure[] = []
     for (const shape of short ? SHAPES.slice(0, 1) : SHAPES)
@@ -170,7 +170,7 @@ async function compare(shape: Shape, turns: number): Promise<Figure[]> {
 
 interface Turn {
   uncached: number
-  /** Tokens of what tools returned in it: new on both sides, and as long as the file is. */
+  /** The tokens of tool results in the conversation: new on both sides, and as long as the file. */
   read: number
   files: number
   cost: number

@@ -1,11 +1,12 @@
 /**
  * What tiers cost and save, on the real CLI.
  *
- * - A tool call of a run that is held to rules ÷ of one that is not, the model's answer to it included. A run of many calls
- *   less one of none, by the number of calls: what is paid once for a process is not part of it.
- * - A chain of three tiers that goes on in one session ÷ the same chain with a handoff each time: tokens, cost, and how
- *   many commands were run again. The scripted model does what a model does: it runs again what it cannot see the result
- *   of, and a handoff has only the beginning of long results.
+ * - The time of a tool call in a run with rules ÷ in one without, including the model's answer to it. It is the
+ *   difference between a run with many calls and one with none, divided by the number of calls, so the start of the
+ *   process is not included.
+ * - A chain of three tiers in one session ÷ the same chain with a handoff at each step: tokens, cost, and how many
+ *   commands were run again. The scripted model behaves like a real one: it runs a command again if it cannot see the
+ *   result, and a handoff contains only the beginning of long results.
  */
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,7 +19,7 @@ import type { Benchmark } from '../benchmark.ts'
 import { type Figure, figure } from '../figure.ts'
 import { interleave } from '../measure.ts'
 
-/** A run at a tier ends with a report; that is part of both of its runs, and so of neither's calls. */
+/** A run at a tier ends with a report. Both of its runs have one, so it cancels out. */
 const called = ({ command, count, thinks }: Calls): RuleInput[] =>
   [
     { prompt: 'CALL-NOTHING', calls: 0 },
@@ -34,7 +35,7 @@ const called = ({ command, count, thinks }: Calls): RuleInput[] =>
 export const escalation: Benchmark = {
   name: 'escalation',
   about:
-    'Per tool call, a run held to the rules of tier 3 ÷ a free one; and a chain of three tiers resumed ÷ the same chain by handoff.',
+    'Time per tool call: a run with the rules of tier 3 ÷ a run without rules. A chain of three tiers, resumed ÷ with handoffs.',
   run: async ({ short }) => [
     ...(await toolCalls(
       {
@@ -123,7 +124,9 @@ const quotients = (above: readonly number[], below: readonly number[]) =>
 const LONG = 'for i in $(seq 400); do echo "line $i of what was found out"; done'
 const LOOKS = [`docker logs web; ${LONG}`, `docker inspect web; ${LONG}`, `docker stats --no-stream; ${LONG}`]
 
-/** A tier that has what the earlier ones saw goes on; one that has it only in part looks again. */
+/**
+ * A tier that has the results of the earlier ones continues; one that has only part of them runs the commands again.
+ */
 const tierRules = (n: number, act: string, next: boolean): RuleInput[] => {
   const end = [bash(act), results, report(next ? {} : FIXED), results, { text: `tier ${n} is done` }]
   const again = LOOKS.flatMap((command) => [bash(command), results])
@@ -150,7 +153,7 @@ async function chains(request: Partial<CreateRun>): Promise<Figure[]> {
     }
   }
   const resumed = await play({})
-  // Every session counts as too full.
+  // With this threshold every session counts as too full.
   const handedOver = await play({ resume: { contextThreshold: 0.0000001 } })
   const ratio = (of: (chain: Chain) => number) => [of(resumed.chain) / of(handedOver.chain)]
   return [

@@ -14,7 +14,7 @@ const FEW_STARTS = 5
 
 export const guard: Benchmark = {
   name: 'guard',
-  about: `${STARTS} starts of a program from a shell, one after the other, through a guard that is answered by another process at once ÷ without.`,
+  about: `${STARTS} consecutive starts of a program from a shell, with a guard that another process answers at once ÷ without a guard.`,
   run: async ({ short }) => {
     const starts = short ? FEW_STARTS : STARTS
     const dir = mkdtempSync(join(tmpdir(), 'reprise-guard-'))

@@ -1,6 +1,7 @@
 /**
- * Does a long past slow Reprise down? Two homes, one with ten past jobs, one with a million; the same is asked of a
- * daemon on each. Pages are as long as the small past has rows for, so that both sides have the same to say.
+ * Measures whether a long history slows Reprise down. Two homes, one with ten past jobs, one with a million; a daemon
+ * on each gets the same requests. Pages are no longer than the small history allows, so that both sides return the same
+ * amount.
  */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,13 +17,13 @@ import { STAND_IN_PROMPTS, writeStandIn } from '../stand-in.ts'
 
 const FEW = 10
 const HALF = FEW / 2
-/** Asked so often for one sample: a single answer takes as long as a hiccup of the machine. */
+/** Requests per sample: a single response takes no longer than a hiccup of the machine. */
 const REPEAT = 5
 
 interface Home {
   world: World
   agent: string
-  /** From the middle of its past. */
+  /** A job from the middle of the history. */
   job: string
 }
 
@@ -108,7 +109,7 @@ async function makeHome(past: number): Promise<Home> {
   return { world, agent: agent.name, job: middleJob(database) }
 }
 
-/** Old, with as many after it as before it. */
+/** A job with as many after it as before it. */
 function middleJob(path: string): string {
   const database = new DatabaseSync(path, { readOnly: true })
   try {

@@ -1,8 +1,8 @@
 /**
- * Rows per second of the real path from a spool file to stored, published events (Supervision, with the real store)
- * ÷ of inserting the same rows into the same table, prepared beforehand, in transactions of as many rows as ours.
- * Both on a fresh database file with the same pragmas, so that both wait for the same disk. Of 90 MB, where reading has
- * moved to its thread and goes on there; and of 18 MB, where it has hardly done so.
+ * Rows per second of the real path from a spool file to stored, published events (Supervision, with the real store) ÷
+ * of inserting the same rows, prepared beforehand, into the same table in transactions of the same size. Both use a new
+ * database file with the same pragmas, so that both wait for the same disk. Measured on 90 MB, where reading has moved
+ * to its thread, and on 18 MB, where it has hardly begun to.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -93,7 +93,7 @@ function countEvents(path: string): number {
 }
 
 type Row = SQLInputValue[]
-/** Rows as they were stored, by the transaction that stored them: what came in one share their instant. */
+/** The stored rows, grouped by the transaction that stored them: rows of one transaction have the same time. */
 type Batches = Row[][]
 
 function readRows(path: string): Batches {

@@ -1,4 +1,4 @@
-/** What the policy costs before a command may run ÷ what parsing it costs. */
+/** The time of the policy check before a command may run ÷ the time of parsing the command. */
 import { readFileSync } from 'node:fs'
 import { forEachChild, parse, type SyntaxNode } from 'unbash'
 import { checkCommand } from '../../src/core/policy/check.ts'
@@ -11,7 +11,7 @@ import { interleave, ratios } from '../measure.ts'
 export const policy: Benchmark = {
   name: 'policy',
   about:
-    'Check of one command against the rules of tier 2 ÷ parsing it alone (every node visited, for the parser is lazy), over the corpus of disguised and innocent commands, and over commands that agents run every day.',
+    'Check of one command against the rules of tier 2 ÷ parsing it alone (visiting every node, because the parser is lazy), over the corpus of disguised and innocent commands, and over commands that agents run every day.',
   run: async ({ short }) => {
     const lines = ['forbidden', 'innocent'].flatMap(readCorpus)
     const everyday = readEveryday()
@@ -49,7 +49,7 @@ function readCorpus(name: string): string[] {
     .flatMap((line) => /^[-1-9] \| (.*) # [^#]*$/.exec(line)?.[1]?.replaceAll('\\n', '\n') ?? [])
 }
 
-/** One a line; \n is a line break. */
+/** One command per line; \n is a line break. */
 function readEveryday(): string[] {
   const text = readFileSync(new URL('../everyday-commands.txt', import.meta.url), 'utf8')
   return text
@@ -62,7 +62,7 @@ function visit(node: SyntaxNode): void {
   forEachChild(node, visit)
 }
 
-/** Of one turn over all lines; the 99th percentile goes to `slowest`. */
+/** The median over one pass through all lines; the 99th percentile is added to `slowest`. */
 function median(lines: readonly string[], work: (line: string) => unknown, slowest?: number[]): number {
   const times = lines
     .map((line) => {

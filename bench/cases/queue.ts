@@ -1,8 +1,8 @@
 /**
- * How many trivial jobs a second get through the queue ÷ how many of the same processes plain `spawn` gets through:
- * same program, arguments, stdin, environment, output to a file, as many at a time. What separates the two is all that
- * Reprise does for a job: storing it, deciding, a keeper, a spool that is read and stored, settling, each step on disk
- * before the next. The agent does nothing, so this is the worst case: a real one takes a hundred times as long.
+ * Trivial jobs per second through the queue ÷ the same processes per second with plain `spawn`: same program,
+ * arguments, stdin, environment, output to a file, and concurrency. The difference is everything that Reprise does for
+ * a job: storing it, deciding, a keeper, a spool that is read and stored, settling, each step on disk before the next.
+ * The agent does nothing, so this is the worst case: a real one takes a hundred times as long.
  */
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
@@ -21,7 +21,7 @@ import { STAND_IN_PROMPTS, type StandIn, writeStandIn } from '../stand-in.ts'
 
 const POLL_MS = 5
 
-/** How many at a time, and how many in all. */
+/** How many at a time, and how many in total. */
 const LONG = {
   sizes: [
     [1, 20],
@@ -38,7 +38,7 @@ const SHORT = {
 export const queue: Benchmark = {
   name: 'queue',
   about:
-    'Trivial jobs a second, from the first POST /api/jobs until all have ended ÷ the same processes a second from plain spawn, as many at a time.',
+    'Trivial jobs per second, from the first POST /api/jobs until all have ended ÷ the same processes per second with plain spawn and the same concurrency.',
   run: async ({ short }) => {
     const { sizes, pairs } = short ? SHORT : LONG
     const figures: Figure[] = []
@@ -100,7 +100,7 @@ async function runJobs(
   }
 }
 
-/** A function that runs the agent once, as Reprise would, with nothing around it. */
+/** Returns a function that runs the agent once as Reprise would, but without Reprise. */
 async function prepareBare(world: World, { command }: StandIn): Promise<(workDir: string) => Promise<void>> {
   const env = buildEnvironment(claudeAdapter, world.env, {})
   const runtime = await claudeAdapter.probe(command, env)

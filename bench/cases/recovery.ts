@@ -1,8 +1,8 @@
 /**
- * The daemon is killed with `kill -9` while agents are at work, and started again. `adopted`: from its start until it
- * owns every attempt that was left open, which is when each has a new fence; from then on what the agents print is
- * stored and what they ask is answered. Then the agents are let go, all at once. `completed`: from its start until
- * every job has completed. With fifty in flight ÷ with one. Starting Node and opening the database is part of both.
+ * The daemon is killed with `kill -9` while agents work, and started again. `adopted`: from its start until it owns
+ * every open attempt, that is, until each has a new fence; from then on agent output is stored and questions are
+ * answered. Then all agents are released at once. `completed`: from its start until every job has completed. Measured
+ * with fifty in progress ÷ with one. Both include starting Node and opening the database.
  */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -31,7 +31,8 @@ export const recovery: Benchmark = {
       const agent = writeStandIn(world)
       await world.configure({ agents: agent.agents, run: { concurrency: many } })
       for (let n = 0; n < many; n++) mkdirSync(join(world.workDir, `${n}`))
-      // A first time to its proper end: what Node compiled is kept only then, and is there on any later start.
+      // One start with a regular end comes first: only then does Node keep its compile cache, which every later start
+      // uses.
       await world.startDaemon()
       await world.killDaemon('SIGTERM')
       await world.startDaemon()
@@ -42,7 +43,7 @@ export const recovery: Benchmark = {
         return times.completedMs
       }
       const completed = await interleave({ one: side('one', 1), many: side('many', many) }, short ? 1 : 10)
-      // The unmeasured first of each.
+      // The first sample of each is a warm-up.
       for (const samples of Object.values(adopted)) samples.shift()
       return [
         figure(`all adopted, ${many} in flight ÷ 1`, '×', ratios(adopted.many, adopted.one)),

@@ -1,7 +1,7 @@
 /**
- * Does a reader that has stopped reading slow a run down, or grow the daemon? The agent first prints so much that the
- * buffers of such readers are full, then waits; measured is the flood that it prints after that, with and without
- * readers, from its first byte to the run's end.
+ * Measures whether a reader that has stopped reading slows a run down or increases the daemon's memory. The agent first
+ * prints enough to fill the buffers of such readers, then waits. The flood that it prints after that is measured, with
+ * and without readers, from its first byte to the run's end.
  */
 import { readFileSync } from 'node:fs'
 import { chmod, rm, writeFile } from 'node:fs/promises'
@@ -56,7 +56,7 @@ export const slowReader: Benchmark = {
   },
 }
 
-/** An agent that says what the real one says when probed, and otherwise prints captured output as fast as it can. */
+/** An agent that answers probes like the real one, and otherwise prints captured output as fast as it can. */
 async function writeFlood(world: World, lines: number): Promise<string> {
   const [before, after, script] = ['before', 'after', 'flood'].map((name) => join(world.dir, name)) as Paths
   await writeFile(before, capturedMiddle(lines))
@@ -83,7 +83,7 @@ async function flood(world: World, readers: number): Promise<number> {
   await untilCalm(world.daemonPid)
   const ms = await timeMs(async () => {
     await writeFile(goFile(world), '')
-    // Told of the end only: reading the events here would itself be work for the daemon.
+    // Receives only the end: reading the events here would itself be work for the daemon.
     const path = `/api/runs/${id}/events?after=${LATER_THAN_ANY_EVENT}`
     await (await world.request('GET', path, undefined, { accept: 'application/x-ndjson' })).text()
   })
@@ -93,17 +93,17 @@ async function flood(world: World, readers: number): Promise<number> {
   return ms
 }
 
-/** Until the first part is stored and every reader's buffers are full: the daemon then has nothing to do. */
+/** Resolves when the first part is stored and every reader's buffers are full: the daemon is then idle. */
 async function untilCalm(pid: number): Promise<void> {
   const deadline = performance.now() + CALM_WITHIN_MS
   for (let before = -1, now = cpuMs(pid); now - before > 10; now = cpuMs(pid)) {
-    if (performance.now() > deadline) throw new Error('the daemon does not come to rest')
+    if (performance.now() > deadline) throw new Error('the daemon did not become idle')
     before = now
     await delay(CALM_MS)
   }
 }
 
-/** Asks for the events and takes none of them. */
+/** Requests the events and reads none of them. */
 function stall(world: World, id: string): Promise<Socket> {
   const { url } = JSON.parse(readFileSync(join(world.home, 'daemon.json'), 'utf8')) as { url: string }
   const token = readFileSync(join(world.home, 'token'), 'utf8').trim()

@@ -1,6 +1,7 @@
 /**
- * How long the daemon takes from its spawn until /api/health answers, beside a Node that does nothing; and what it
- * holds when idle. The home and the compile cache exist already, as on any start but the first; the first is told too.
+ * How long the daemon takes from its spawn until /api/health answers, compared with a Node that does nothing, and its
+ * memory when idle. The home and the compile cache exist already, as on any start but the first; the first start is
+ * reported too.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -14,8 +15,7 @@ import { cpuMs, proportionalMb, residentMb } from '../process-facts.ts'
 
 export const start: Benchmark = {
   name: 'start',
-  about:
-    '`reprise up --foreground` until /api/health answers; memory five seconds later, with nothing to do.',
+  about: '`reprise up --foreground` until /api/health answers; memory five seconds later, idle.',
   run: async ({ short }) => {
     const world = await World.create({ name: 'start', rules: [{ reply: 'unused' }] })
     try {

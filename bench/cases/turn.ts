@@ -1,6 +1,6 @@
 /**
- * A turn through the daemon ÷ the same turn by the CLI alone. Both get the same flags, environment and prompt, and
- * both are told to end once they have given their result; measured until the result is known and the process gone.
+ * A turn through the daemon ÷ the same turn by the CLI alone. Both get the same flags, environment and prompt, and both
+ * are told to end after their result; the time ends when the result is known and the process has ended.
  */
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
@@ -21,7 +21,7 @@ const MODEL = 'haiku'
 export const turn: Benchmark = {
   name: 'turn',
   about:
-    'POST /api/runs until run-end is seen ÷ the same CLI with the same flags and stdin, until it has exited. Same simulator for both.',
+    'From POST /api/runs until run-end is received ÷ the same CLI with the same flags and stdin until it has exited. Both use the same simulator.',
   run: async ({ short }) => {
     const world = await World.create({
       name: 'turn',
@@ -36,7 +36,8 @@ export const turn: Benchmark = {
         supervised: () => timeMs(() => supervisedTurn(world)),
         text: () => timeMs(() => textTurn(world, env)),
       }
-      // What separates the first two is less than one turn differs from the next: it takes many to see it.
+      // The difference between the first two is smaller than the variation from turn to turn, so many samples are
+      // needed.
       const { bare, supervised } = await interleave(
         { bare: sides.bare, supervised: sides.supervised },
         short ? 1 : 120,

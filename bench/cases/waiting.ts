@@ -1,7 +1,7 @@
 /**
- * What it costs to wait for follow-ups, and how late they come. Memory: all that the daemon takes while a hundred wait ÷
- * what a hundred agents take that are held open for the same, from a few of them, for a hundred would not fit.
- * Lateness: from the time a follow-up was due until it was fired, with ten thousand others planned.
+ * What waiting for follow-ups costs, and how late they fire. Memory: that of the whole daemon while a hundred
+ * follow-ups wait ÷ that of a hundred agents kept open instead, extrapolated from a few, because a hundred would not
+ * fit. Lateness: from the due time of a follow-up until it is fired, with ten thousand others planned.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -22,7 +22,7 @@ const LATER_MS = 3_600_000
 export const waiting: Benchmark = {
   name: 'waiting',
   about:
-    'Memory while 100 follow-ups wait: the whole daemon ÷ 100 agents held open (4 measured). Lateness: due until fired, with 10,000 planned.',
+    'Memory while 100 follow-ups wait: the whole daemon ÷ 100 agents kept open (extrapolated from 4). Lateness: from the due time until fired, with 10,000 planned.',
   run: async ({ short }) => [...(await measureMemory(short ? 1 : 4)), ...(await measureLateness(short))],
 }
 
@@ -48,7 +48,7 @@ async function measureMemory(agents: number): Promise<Figure[]> {
 
 const OPEN_LIMITS = { followUps: { maxPending: 1000, maxPendingTotal: 100_000, hold: '0ms' } }
 
-/** What one of several takes that have answered and wait for more. */
+/** The memory of one of several agents that have answered and wait for more. */
 async function holdAgents(world: World, count: number): Promise<number> {
   const env = buildEnvironment(claudeAdapter, world.env, {})
   const args = [
@@ -89,7 +89,7 @@ async function measureLateness(short: boolean): Promise<Figure[]> {
     await world.configure({ ...OPEN_LIMITS, agents: agent.agents, run: { concurrency: 4 } })
     await world.startDaemon()
     const run = () => world.run({ prompt: STAND_IN_PROMPTS.quick, agent: agent.name })
-    // No session has more than a thousand.
+    // A session may have at most a thousand.
     for (let left = pending; left > 0; left -= 1000) {
       await plan(world, (await run()).id, Math.min(left, 1000), () => LATER_MS)
     }
@@ -142,7 +142,7 @@ async function listFired(world: World, runId: string): Promise<FollowUp[]> {
   }
 }
 
-/** What was fired runs one after the other, in one session: it need not be waited for. */
+/** The fired follow-ups run one after the other in one session; the benchmark does not wait for them. */
 async function settle(world: World): Promise<void> {
   await world.killDaemon('SIGTERM')
   for (;;) {

@@ -1,7 +1,7 @@
 /**
- * From an alert to an agent at work: POST /api/hooks/:watch until the agent's program has begun ÷ a bare spawn of the
- * same program until it has begun. Between the two are: the event read and stored, a cycle, its run admitted, decided
- * and leased, rules and guards for its tier, a keeper.
+ * From an alert to a working agent: POST /api/hooks/:watch until the agent's program has begun ÷ a bare spawn of the
+ * same program until it has begun. The difference includes: reading and storing the event, a cycle, admitting its run,
+ * deciding, leasing, rules and guards for its tier, a keeper.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -19,7 +19,8 @@ import { writeStandIn } from '../stand-in.ts'
 
 export const webhook: Benchmark = {
   name: 'webhook',
-  about: 'An alert sent to a watch until the agent has begun ÷ a bare spawn of the agent until it has begun.',
+  about:
+    'From sending an alert to a watch until the agent has started ÷ from a bare spawn of the agent until it has started.',
   run: async ({ short }) => {
     const world = await World.create({ name: 'webhook', rules: [{ reply: 'unused' }] })
     try {
@@ -27,7 +28,7 @@ export const webhook: Benchmark = {
       const starts = join(world.dir, 'starts')
       await mkdir(starts)
       const command = join(world.dir, 'noted')
-      // The first thing it does is to say when.
+      // The program first prints the time.
       await writeFile(
         command,
         `#!/bin/sh\ncase $1 in -p) date +%s%N >"${starts}/$$" ;; esac\nexec '${agent.command}' "$@"\n`,

@@ -1,6 +1,6 @@
 /**
- * Work counts as admitted once a daemon has answered for it; until then it is asked for again and again with the same
- * idempotency key, whatever happened to the daemon meanwhile.
+ * Work counts as admitted once a daemon has confirmed it; until then it is requested again with the same idempotency
+ * key, whatever happened to the daemon meanwhile.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { CreateJob } from '../../src/contract/job.ts'
@@ -46,7 +46,8 @@ export async function admitJob({ world, jobs, seen }: Round, work: JobWork): Pro
   jobs.push(entry)
   if (work.askTwice) {
     const again = await admit(world, '/api/jobs', request, work.tag)
-    if (again !== id) seen.push(`${work.tag}: asked for twice with one key, it is ${id} and ${again}`)
+    if (again !== id)
+      seen.push(`${work.tag}: requested twice with one key, it got the ids ${id} and ${again}`)
   }
   return entry
 }

@@ -1,4 +1,4 @@
-/** What a round has asked for so far, and got an answer for. */
+/** What a round has requested so far, and got an answer for. */
 import type { Chaos } from './killer.ts'
 import type { JobWork } from './work.ts'
 
@@ -15,6 +15,6 @@ export interface AdmittedJob extends Admitted {
 export interface Round extends Chaos {
   admitted: Admitted[]
   jobs: AdmittedJob[]
-  /** What was seen to be wrong while it went on. */
+  /** Violations that were noticed during the round. */
   seen: string[]
 }

@@ -1,4 +1,4 @@
-/** What must hold for jobs after a round, beyond what holds for each of their runs. */
+/** Invariants of jobs after a round, beyond those of each of their runs. */
 import type { JobDetail } from '../../src/contract/job.ts'
 import type { OutcomeName } from '../../src/contract/outcome.ts'
 import { jobStateOf } from '../../src/core/job/state.ts'
@@ -9,7 +9,7 @@ import type { Settled, Tell } from './settled.ts'
 export interface SettledJob {
   entry: AdmittedJob
   job: JobDetail
-  /** Of its runs, oldest first. */
+  /** Its runs, oldest first. */
   runs: readonly Settled[]
 }
 
@@ -23,7 +23,7 @@ export function checkJob(settled: SettledJob, tell: Tell): void {
   checkSessions(settled, say)
 }
 
-/** I1: it ended as it was to; if not, for a reason that is known. */
+/** I1: the job ended as planned, or for a known reason. */
 function checkEnd({ entry, job }: SettledJob, say: Tell): void {
   if (job.state === 'completed') {
     if (!job.resultText?.includes(resultOf(entry.tag)))
@@ -35,7 +35,7 @@ function checkEnd({ entry, job }: SettledJob, say: Tell): void {
     say(`is ${job.state} (${job.attention ?? ''}): ${job.message}`)
     return
   }
-  // Interruptions count one each, those that added nothing two.
+  // An interruption counts one, or two if the attempt made no progress.
   const own = job.attempts.filter(({ runId }) => runId === job.runId)
   const interruptions = own.filter(({ outcome }) => outcome && INTERRUPTIONS.includes(outcome.name)).length
   if (2 * interruptions <= job.maxResumes || !job.message?.includes('given up')) {
@@ -57,7 +57,7 @@ function checkRuns({ job, runs }: SettledJob, say: Tell): void {
     say(`is ${job.state} (${job.attention}), its run ended as ${last.outcome}`)
   for (const { run } of runs) if (run.jobId !== job.id) say(`its run ${run.id} is of job ${run.jobId}`)
   for (const { run } of runs.slice(0, -1)) {
-    if (run.outcome === 'completed') say(`its run ${run.id} completed, and yet another one came after it`)
+    if (run.outcome === 'completed') say(`its run ${run.id} completed, but another run followed it`)
   }
 }
 
@@ -76,7 +76,7 @@ function checkAttempts({ entry: { tag, work }, job, runs }: SettledJob, say: Tel
   if (job.attempts.map(({ id }) => id).join() !== known.join()) say('its attempts are not those of its runs')
 }
 
-/** I7: the job has spent what its runs have, and has done what its attempts have. */
+/** I7: the job's spending and work are the sums over its runs and attempts. */
 function checkSums({ job, runs }: SettledJob, say: Tell): void {
   const resumed = job.attempts.filter((attempt) => attempt.resumed).length
   if (job.attemptCount !== job.attempts.length || job.resumeCount !== resumed)
@@ -92,7 +92,7 @@ function checkSums({ job, runs }: SettledJob, say: Tell): void {
     say(`cost ${job.costUsd}, its runs together ${cost}`)
 }
 
-/** The session's id was stored before the agent could say anything, and is the one that the agent used. */
+/** The session's id was stored before the agent could print anything, and is the one that the agent used. */
 function checkSessions({ job, runs }: SettledJob, say: Tell): void {
   for (const { run, events } of runs) {
     for (const attempt of run.attempts) {
@@ -111,5 +111,5 @@ function checkSessions({ job, runs }: SettledJob, say: Tell): void {
   const starts = runs.flatMap(({ events }) => events).filter((event) => event.type === 'session-start')
   const spoke = starts.find((event) => event.agentSessionId === job.sessionId)
   if (spoke && !(job.sessionSavedAt && job.sessionSavedAt <= spoke.at))
-    say(`its session was saved at ${job.sessionSavedAt}, the agent spoke at ${spoke.at}`)
+    say(`its session was saved at ${job.sessionSavedAt}, the agent first printed at ${spoke.at}`)
 }

@@ -1,4 +1,4 @@
-/** What the model was sent, and what it cost, as the simulator saw it. */
+/** Checks what the model was sent, and what it cost, from the simulator's records. */
 import type { RequestRecord } from '../../src/simulator/request-record.ts'
 import { FALLBACK_RULE, PROMPT_RULE, promptsIn } from './scenario.ts'
 import type { Settled, Tell } from './settled.ts'
@@ -13,7 +13,7 @@ export function checkRequests(
     const where = `request ${request.n} of session ${request.sessionId}`
     if (request.rule === FALLBACK_RULE)
       tell(`${where}: the scenario has no answer to ${quote(request.userText)}`)
-    // I5: a history that holds a prompt twice was resumed and given that prompt again.
+    // I5: a history that contains a prompt twice was resumed and given that prompt again.
     const prompts = promptsIn(userTexts(request))
     const twice = prompts.filter((tag, index) => prompts.indexOf(tag) !== index)
     if (twice.length > 0) tell(`${where} holds ${[...new Set(twice)].join(', ')} more than once`)
@@ -23,8 +23,8 @@ export function checkRequests(
 }
 
 /**
- * A prompt is given to a session again only if the session had not recorded it: then its process was killed before
- * the model's answer was there. Once something of the answer was stored, the prompt must not be given again.
+ * A prompt is given to a session again only if the session had not recorded it, that is, if its process was killed
+ * before the model answered. Once part of the answer was stored, the prompt must not be given again.
  */
 function checkRepeats(
   requests: readonly RequestRecord[],
@@ -32,7 +32,7 @@ function checkRepeats(
   runs: readonly Settled[],
   tell: Tell,
 ): number {
-  // A request that the model refused is none that it was asked.
+  // A request that the model refused does not count.
   const starts = requests.filter(
     (r) => r.rule === PROMPT_RULE && r.outcome !== 'failed' && promptsIn(r.userText).at(-1) === tag,
   )
@@ -58,11 +58,11 @@ function checkRepeats(
 }
 
 /**
- * I7, for output tokens and for all tokens. An attempt that reported its turn's end must have counted every request of it. One that was
- * killed can have missed only its last request: the CLI prints all of an answer before it asks again. One that was
- * stopped by us too: an interrupted CLI drops the answer that is on its way and reports nothing of it. So a run's figure
- * lies between the sum without, and the sum with, the last request of each such attempt. A last answer that only
- * began counts as the one token that its beginning announces.
+ * I7, for output tokens and for all tokens. An attempt that reported the end of its turn must have counted every
+ * request. One that was killed can have missed only its last request, because the CLI prints a whole answer before the
+ * next request. The same holds for one that we stopped: an interrupted CLI drops the answer in progress and reports
+ * nothing of it. So a run's figure lies between the sum without, and the sum with, the last request of each such
+ * attempt. A last answer that only began counts as the one token that its beginning announces.
  */
 export function checkMoney(
   requests: readonly RequestRecord[],
@@ -120,7 +120,7 @@ const allOf = ({ usage }: RequestRecord) =>
       usage.output_tokens
     : 0
 
-/** Sessions have one writer at a time, so session and time name the attempt. */
+/** Sessions have one writer at a time, so session and time identify the attempt. */
 function attemptAt(run: Settled['run'], request: RequestRecord) {
   const at = request.at.toISOString()
   return run.attempts.find(

@@ -1,4 +1,4 @@
-/** What is on disk after a round: the database, and the spool files that its events must agree with. */
+/** Checks what is on disk after a round: the database, and the spool files that its events must agree with. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -20,7 +20,7 @@ export function checkDatabase(path: string, settled: readonly Settled[], tell: T
     const unfinished = count("select count(*) from jobs where state in ('queued', 'running', 'waiting')")
     if (unfinished > 0) tell(`database: ${unfinished} jobs are still open`)
     const counted = count('select coalesce(sum(runs), 0) from totals')
-    if (counted !== settled.length) tell(`database: the totals are of ${counted} runs, not ${settled.length}`)
+    if (counted !== settled.length) tell(`database: the totals count ${counted} runs, not ${settled.length}`)
     const spent = count(
       'select coalesce((select sum(cost_usd) from totals), 0) - coalesce(sum(cost_usd), 0) from runs',
     )
@@ -29,13 +29,13 @@ export function checkDatabase(path: string, settled: readonly Settled[], tell: T
     if (asking > 0) tell(`database: ${asking} questions are still open`)
     const events = count('select count(*) from events')
     const seen = settled.reduce((sum, one) => sum + one.events.length, 0)
-    if (events !== seen) tell(`database: ${events} events are stored, the API told ${seen}`)
+    if (events !== seen) tell(`database: ${events} events are stored, the API returned ${seen}`)
   } finally {
     database.close()
   }
 }
 
-/** Events that are Reprise's own words; all others come from the agent's output. */
+/** Events that Reprise itself adds; all others come from the agent's output. */
 const OWN: ReadonlySet<EventType> = new Set([
   'attempt-start',
   'attempt-end',
@@ -48,8 +48,8 @@ const OWN: ReadonlySet<EventType> = new Set([
 const isDelta = ({ type }: { type: string }) => type.endsWith('-delta')
 
 /**
- * Streamed pieces are cut elsewhere than the agent cut them, so that no secret is cut in two, and the last of them may be
- * lost with a daemon: the whole text comes after. But none is made up, told twice or out of order.
+ * Streamed pieces are split at other places than the agent's, so that no secret is split, and the last of them may be
+ * lost with a daemon: the whole text follows. But none may be invented, repeated or out of order.
  */
 function checkDeltas(stored: readonly EventBody[], printed: readonly EventBody[], tell: Tell): void {
   for (const type of ['text-delta', 'thinking-delta', 'tool-input-delta'] as const) {
@@ -88,7 +88,7 @@ function bodyOf({ runId: _run, seq: _seq, attemptId: _attempt, at: _at, ...body 
   return JSON.stringify(sorted(body))
 }
 
-/** Keys in one order, so that texts can be compared. Undefined ones are not there once stored. */
+/** Sorts keys, so that texts can be compared. Undefined values are absent once stored. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)
   if (typeof value !== 'object' || value === null) return value
@@ -96,7 +96,7 @@ function sorted(value: unknown): unknown {
   return Object.fromEntries(entries.map(([key, inner]) => [key, sorted(inner)]))
 }
 
-/** No file: the attempt was withdrawn before the agent was started. */
+/** Without a file, the attempt was revoked before the agent was started. */
 function readLines(path: string): string[] {
   try {
     return readFileSync(path, 'utf8').split('\n').filter(Boolean)

@@ -1,4 +1,6 @@
-/** What must hold after a round, whatever was killed. Every violation is told; none stops the others from being looked for. */
+/**
+ * Checks the invariants after a round, whatever was killed. Every violation is reported; none stops the other checks.
+ */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from '../../src/contract/http.ts'
@@ -13,14 +15,14 @@ import type { Settled, Tell } from './settled.ts'
 import { MAX_RESUMES, notesOf } from './work.ts'
 
 export interface RoundReport {
-  /** Those of jobs too. */
+  /** Includes the runs of jobs. */
   runs: number
   jobs: number
   jobStates: Record<string, number>
   attempts: number
   outcomes: Record<string, number>
   attemptOutcomes: Record<string, number>
-  /** Why attempts after a run's first were fresh. */
+  /** Why attempts after a run's first one used a new session. */
   freshAgain: Record<string, number>
   resumedAttempts: number
   modelRequests: number
@@ -110,9 +112,9 @@ async function checkListed(
     cursor = page.nextCursor
   }
   const known = new Set(admitted)
-  if (known.size !== admitted.length) tell(`${path}: two idempotency keys got the same`)
-  for (const id of ids) if (!known.delete(id)) tell(`${id} was never asked for, or is listed twice`)
-  for (const id of known) tell(`${id} was admitted and is gone`)
+  if (known.size !== admitted.length) tell(`${path}: two idempotency keys got the same id`)
+  for (const id of ids) if (!known.delete(id)) tell(`${id} was never requested, or is listed twice`)
+  for (const id of known) tell(`${id} was admitted and does not exist`)
 }
 
 function checkRun({ cancelled }: Admitted, { tag, run }: Settled, tell: Tell): void {
@@ -123,10 +125,10 @@ function checkRun({ cancelled }: Admitted, { tag, run }: Settled, tell: Tell): v
   if (run.outcome === 'completed' && !run.resultText?.includes(resultOf(tag))) {
     tell(`${where} completed with ${JSON.stringify(run.resultText)}`)
   }
-  // The limit on attempts is the only reason to give up, and only being killed uses them up.
+  // The limit on attempts is the only reason to give up, and only being killed counts against it.
   const crashes = run.attempts.filter((attempt) => attempt.outcome?.name === 'crashed').length
   if (run.outcome === 'crashed' && crashes <= MAX_RESUMES) {
-    tell(`${where} was given up after ${crashes} crashes: ${run.message}`)
+    tell(`${where} gave up after ${crashes} crashes: ${run.message}`)
   }
   for (const attempt of run.attempts) {
     if (attempt.state !== 'ended' || !attempt.outcome)
@@ -157,7 +159,7 @@ function checkEvents({ tag, run, events }: Settled, tell: Tell): void {
   }
 }
 
-/** The work was done once; where it was not finished, at most once. */
+/** Finished work was done exactly once, unfinished work at most once. */
 function checkNotes({ world }: Round, settled: readonly Settled[], tell: Tell): void {
   const lines = notesOf(world).flatMap(readNotes)
   for (const [tag, runs] of Map.groupBy(settled, (one) => one.tag)) {

@@ -1,4 +1,4 @@
-/** Kills, with SIGKILL and at random moments, what belongs to one world: by process id, found by the world itself. */
+/** Kills processes of one world with SIGKILL at random moments: by process id, as found by the world itself. */
 import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { World } from '../../test/support/world.ts'
@@ -10,11 +10,11 @@ export interface Kills {
   feeder: number
   group: number
   daemon: number
-  /** Daemons killed before they had said that they were ready. */
+  /** Daemons that were killed before they reported that they were ready. */
   startingDaemon: number
 }
 
-/** What is killed by itself; `group` is keeper, feeder, agent and its tools at once. */
+/** What is killed individually; `group` is keeper, feeder, agent and its tools at once. */
 export type Target = 'agent' | 'keeper' | 'feeder' | 'group'
 
 export const NO_KILLS: Kills = { agent: 0, keeper: 0, feeder: 0, group: 0, daemon: 0, startingDaemon: 0 }
@@ -22,7 +22,7 @@ export const NO_KILLS: Kills = { agent: 0, keeper: 0, feeder: 0, group: 0, daemo
 export interface Chaos {
   world: World
   kills: Kills
-  /** Not killed by themselves. */
+  /** Targets that are not killed individually. */
   spare: readonly Target[]
 }
 
@@ -78,7 +78,7 @@ export function killSomeAgent(
   return `${what} ${victim.pid}`
 }
 
-/** Kills the daemon and starts it again, at times more than once, at times with an agent killed in between. */
+/** Kills the daemon and starts it again, sometimes more than once, sometimes with an agent killed in between. */
 export async function bounceDaemon(chaos: Chaos, random: Random): Promise<void> {
   const { world, kills } = chaos
   await world.killDaemon()

@@ -1,4 +1,4 @@
-/** The person of a soak: says yes to what is asked, raises budgets, at times loses patience, cancels, thinks better of it. */
+/** The simulated person of a soak: allows what is asked, raises budgets, sometimes cancels a job and continues it. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Page } from '../../src/contract/http.ts'
 import type { Job } from '../../src/contract/job.ts'
@@ -41,7 +41,7 @@ async function answerAll(world: World): Promise<void> {
 const list = async (world: World, state: Job['state']): Promise<Job[]> =>
   (await quietly(() => world.api<Page<Job>>('GET', `/api/jobs?state=${state}&limit=50`)))?.items ?? []
 
-/** Resolves when it is cancelled, and lets go on again if that is what its work says; or when it ended before that. */
+/** Resolves when the job is cancelled, and continued if its work says so; or when it ended before that. */
 export async function cancelJob({ world, seen }: Round, entry: AdmittedJob, afterMs: number): Promise<void> {
   const { tag, id, work } = entry
   await delay(afterMs)
@@ -57,12 +57,12 @@ export async function cancelJob({ world, seen }: Round, entry: AdmittedJob, afte
   )
   if (state !== 'cancelled' || work.afterCancel === 'leave') return
   const status = await insist(world, `/api/jobs/${id}/retry?resume=${work.afterCancel === 'resume'}`)
-  // The daemon may have died after it had stored the wish: then it is not there to be retried any more.
+  // The daemon may have died after it had stored the retry: then the job can no longer be retried.
   if (status !== 202 && status !== 409) seen.push(`${tag} (${id}): its retry was answered with ${status}`)
   entry.cancelled = false
 }
 
-/** Until a daemon has answered. */
+/** Repeats the request until a daemon has answered. */
 async function insist(world: World, path: string): Promise<number> {
   return until(
     () =>

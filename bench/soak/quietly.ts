@@ -1,7 +1,7 @@
-/** The daemon answered, and no restart will change what it said. */
+/** The daemon answered, and a restart will not change its answer. */
 export class Refused extends Error {}
 
-/** A daemon that is down, or says no to what is no longer so, is part of the game. */
+/** Returns null if the daemon is down or refuses because the state has changed: both are expected here. */
 export async function quietly<T>(act: () => Promise<T>): Promise<T | null> {
   try {
     return await act()

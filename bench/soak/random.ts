@@ -1,6 +1,6 @@
 /**
- * Random numbers that a seed decides (mulberry32). Every actor of a soak has a generator of its own, so that what one
- * of them draws does not depend on how often the others happened to draw before it.
+ * Random numbers determined by a seed (mulberry32). Every actor of a soak has its own generator, so that its numbers do
+ * not depend on how often the others have drawn.
  */
 export interface Random {
   /** In [0, 1). */

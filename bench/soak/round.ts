@@ -1,4 +1,4 @@
-/** One round: a world of its own, work of every sort, kills while it goes on; then quiet, until all has settled. */
+/** One round: its own world, work of every kind, kills during the work; then quiet, until everything has settled. */
 import { mkdirSync, statSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Page } from '../../src/contract/http.ts'
@@ -14,14 +14,14 @@ import { drawWork, JOB_DIRS, jobDir, MAX_RESUMES, notesOf, type Work } from './w
 
 export interface RoundInput extends Pick<Chaos, 'spare'> {
   seconds: number
-  /** How much of what is asked for is a job; and how many of them, at most. */
+  /** The share of jobs in the requested work, and their maximum number. */
   jobShare: number
   maxJobs: number
   random: Random
   log: (line: string) => void
 }
 
-/** How much a round may ask for. */
+/** The most work that a round may request. */
 const MAX_WORK = 150
 const MAX_OPEN = 10
 /** Longer than any pause between attempts that the configuration below allows. */
@@ -33,7 +33,7 @@ const CONFIG = {
   jobs: { backoff: '200ms' },
 }
 
-/** When the kills are to end. Earlier than planned if there is nothing more to ask for. */
+/** When the kills are to end. Earlier than planned if there is no more work to request. */
 interface Playtime {
   endAt: number
 }
@@ -74,7 +74,7 @@ export async function playRound(input: RoundInput): Promise<Round> {
 
 type Randoms = [Random, Random, Random, Random, Random]
 
-/** The moments after a tool has done its work are short, and the ones in which it is forgotten most easily. */
+/** The moments right after a tool has done its work are short, and errors in handling them are the most likely. */
 async function killAfterTools(round: Round, random: Random, playtime: Playtime): Promise<void> {
   const notes = notesOf(round.world)
   const size = () =>
@@ -101,7 +101,7 @@ async function repeat(
   }
 }
 
-/** Cancels go on beside; all of them are done when this is. */
+/** Cancels run concurrently; all of them are done when this resolves. */
 async function askForWork(
   round: Round,
   work: readonly Work[],
@@ -128,7 +128,7 @@ async function askForWork(
 async function waitUntilSettled(world: World): Promise<void> {
   await until(
     async () => {
-      // Paused jobs first: one that a person lets go on meanwhile is open after that.
+      // Paused jobs are counted first: one that a person continues meanwhile is counted as open afterwards.
       const paused = await world.api<Page<Job>>('GET', '/api/jobs?state=paused&limit=1')
       return paused.items.length === 0 && (await countOpen(world)) === 0
     },

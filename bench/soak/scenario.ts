@@ -1,11 +1,11 @@
 /**
- * The model of a soak. It does what it is told and believes what it is told: a tool call whose outcome it was told
- * is unknown it makes again only after a look; one that it was told nothing about, and whose result it does not see,
- * it makes again blindly. So a line that appears twice in `notes` means that Reprise did not tell.
+ * The model of a soak. It follows what it is told: if it was told that the outcome of a tool call is unknown, it
+ * repeats the call only after a check; if it was told nothing and does not see the result, it repeats the call blindly.
+ * So a line that appears twice in `notes` means that Reprise did not tell the model.
  */
 import type { RuleInput, ScenarioInput } from '../../src/simulator/scenario-types.ts'
 
-/** `slow`: its tool never ends by itself. `limit`: the model takes no request at first. All but `say` write a line. */
+/** `slow`: its tool never ends by itself. `limit`: the model refuses the first requests. All but `say` write a line. */
 export type Task = 'say' | 'note' | 'slow' | 'limit'
 
 export const tagOf = (number: number, task: Task) => `soak-${String(number).padStart(4, '0')}-${task}`
@@ -25,7 +25,7 @@ const CLI_UNKNOWN = "the session ended before this call's result was recorded"
 const PACE_MS = 40
 const WORDS = 'It takes a while to say this, so that there is a middle in which one can be killed. '
 
-// The output must not be found in the command: whether a result is in the history is told by `noted <tag>`.
+// The output must not be part of the command: `noted <tag>` shows whether a result is in the history.
 const bash = (command: string) => ({
   tool: 'Bash',
   input: {
@@ -40,9 +40,9 @@ const forTag = (step: typeof blind, tag: string) =>
   JSON.parse(JSON.stringify(step).replaceAll('$1', tag)) as typeof blind
 
 const NOTING = '(soak-\\d+-(?:note|slow|limit))'
-// A prompt that got no answer stands before it, in the same message.
+// A prompt that got no answer comes before it in the same message.
 const INTERRUPTED = '(?:^|\\n)<reprise>\\s*You were interrupted'
-/** The CLI itself tries a refused request once more. */
+/** The CLI itself retries a refused request once. */
 const LIMIT = { rateLimit: { resetsIn: '1s', times: 2 } }
 
 export function soakScenario(tags: readonly string[]): ScenarioInput {
@@ -59,7 +59,7 @@ export function soakScenario(tags: readonly string[]): ScenarioInput {
       reply: [careful],
     },
   ]
-  // The newest of our prompts in a session is the one under way.
+  // The newest of our prompts in a session is the current one.
   for (const tag of tags.toReversed()) {
     if (isTask(tag, 'say')) {
       rules.push({

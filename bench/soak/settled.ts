@@ -1,7 +1,7 @@
 import type { RunEvent } from '../../src/contract/events.ts'
 import type { RunDetail } from '../../src/contract/run.ts'
 
-/** A run of a round, with all that the API tells of it. Those of one job share its tag. */
+/** A run of a round, with everything that the API reports about it. Runs of one job share its tag. */
 export interface Settled {
   tag: string
   run: RunDetail

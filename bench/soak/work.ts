@@ -1,4 +1,4 @@
-/** What a round asks for, drawn before it begins: the model's script knows all of it. */
+/** The work of a round, drawn before it begins, so that the model's script can know all of it. */
 import type { PermissionMode } from '../../src/contract/run.ts'
 import type { World } from '../../test/support/world.ts'
 import type { Random } from './random.ts'
@@ -8,7 +8,7 @@ export interface RunWork {
   kind: 'run'
   tag: string
   permissions: PermissionMode
-  /** Go on in the session of an earlier run. */
+  /** Continues in the session of an earlier run. */
   inSession: boolean
   cancelAfterMs: number | null
 }
@@ -22,22 +22,22 @@ export interface JobWork {
   priority: number
   maxResumes: number
   timeoutMs: number | null
-  /** Used up by the first call, or by the second; a person raises it then. */
+  /** Used up by the first call, or by the second; a person then raises it. */
   maxBudgetTokens: number | null
   cancelAfterMs: number | null
-  /** What a person does with it once it is cancelled. */
+  /** What a person does with the job after cancelling it. */
   afterCancel: 'leave' | 'resume' | 'fresh'
-  /** Asked for once more with the same key. */
+  /** Requested a second time with the same key. */
   askTwice: boolean
 }
 
 export type Work = RunWork | JobWork
 
 export const JOB_DIRS = 4
-/** Of runs, and of jobs that do not say. */
+/** For runs, and for jobs without their own limit. */
 export const MAX_RESUMES = 4
 export const jobDir = (world: World, dir: number) => `${world.workDir}/${dir}`
-/** Wherever tasks write their lines. */
+/** The files to which tasks write their lines. */
 export const notesOf = (world: World) => [
   `${world.workDir}/notes`,
   ...Array.from({ length: JOB_DIRS }, (_, dir) => `${jobDir(world, dir)}/notes`),

@@ -1,4 +1,4 @@
-/** What the real CLI printed, by behaviour; see fixtures/capture.ts. */
+/** Output of the real CLI, by behaviour; see fixtures/capture.ts. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseClaudeLine } from '../../src/agents/claude/parse.ts'

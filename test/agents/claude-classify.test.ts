@@ -1,4 +1,7 @@
-/** How an attempt ended: what we did counts before what the CLI said, and that before how its process ended. */
+/**
+ * How an attempt ended: what Reprise did has precedence over what the CLI reported, and that over how its process
+ * ended.
+ */
 import { describe, expect, it } from 'vitest'
 import type { Exit, StopCause } from '../../src/agents/adapter.ts'
 import { classifyClaude } from '../../src/agents/claude/classify.ts'

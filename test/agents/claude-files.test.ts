@@ -1,4 +1,4 @@
-/** Transcripts and live processes of the CLI, as they lie on disk. */
+/** Transcripts and live processes of the CLI, as they are on disk. */
 import { spawn } from 'node:child_process'
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -171,7 +171,7 @@ describe('who holds a session', () => {
   })
 
   it('nobody, when the process is dead and only not reaped yet', async () => {
-    // Once it is no shell any more it never waits for its child, which becomes a zombie.
+    // After exec it is no shell any more and never waits for its child, which becomes a zombie.
     const shell = spawn('sh', ['-c', 'sleep 60 & echo $!; exec sleep 61'], {
       stdio: ['ignore', 'pipe', 'ignore'],
     })

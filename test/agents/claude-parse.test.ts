@@ -433,7 +433,7 @@ describe('with anything on a line', () => {
     )
   })
 
-  /** Walks into the value at random and puts `value` in the place where it stops. */
+  /** Descends into the value at random and replaces the place where it stops by `value`. */
   function replaceSomewhere(into: unknown, picks: Iterator<number>, value: unknown): void {
     if (typeof into !== 'object' || into === null) return
     const keys = Object.keys(into)

@@ -1,4 +1,4 @@
-/** The command line and the lines on stdin, as the CLI gets them. */
+/** The command line and the lines on stdin that the CLI gets. */
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'

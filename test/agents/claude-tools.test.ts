@@ -1,4 +1,4 @@
-/** Claude Code's tools in neutral words, as everybody but the adapter sees them. */
+/** Claude Code's tools in neutral words, as all code but the adapter sees them. */
 import { describe, expect, it } from 'vitest'
 import { describeClaudeTool } from '../../src/agents/claude/describe-tool.ts'
 import { aboutTool, ToolDescription } from '../../src/contract/tool.ts'

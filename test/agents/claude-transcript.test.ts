@@ -1,4 +1,7 @@
-/** What a transcript's look says, and how a torn one is mended. The chains are those of the real CLI, shortened. */
+/**
+ * What inspecting a transcript reports, and how an incomplete one is repaired. The chains are those of the real CLI,
+ * shortened.
+ */
 import {
   chmodSync,
   existsSync,

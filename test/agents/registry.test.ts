@@ -1,4 +1,4 @@
-/** Which executable an agent is, what it can do, and what it gets to see of our environment. */
+/** Which executable an agent is, what it can do, and which of our environment variables it gets. */
 import { chmodSync, mkdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -24,7 +24,7 @@ const FLAGS = [
   '--strict-mcp-config',
 ]
 
-/** A script that answers --version and --help, and notes each time it is run. */
+/** A script that answers --version and --help, and records each start. */
 function fakeClaude(
   dir: string,
   { flags = FLAGS, version = '2.1.0 (Claude Code)', name = 'claude', tail = '' } = {},

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 
-/** Gone when the test is. */
+/** Removed when the test is over. */
 export function temporaryDir(): string {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), 'reprise-agents-')))
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }))

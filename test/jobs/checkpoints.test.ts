@@ -13,7 +13,7 @@ afterEach(() => world.close())
 
 const bash = (command: string) => ({ tool: 'Bash', input: { command, description: 'work' } })
 const PROMPT = 'write the file'
-/** Writes, then fails once in a way that only a pause cures; told to go on, it says what it finds. */
+/** Writes, then fails once in a way that only a pause cures; told to continue, it reports what it finds. */
 const failsOnce: RuleInput[] = [
   {
     when: '/^write the file$/',
@@ -227,7 +227,7 @@ it("what others changed while everything was down is not taken for the agent's w
   await world.killDaemon()
   for (const { pid } of world.processes()) process.kill(pid, 'SIGKILL')
   await until(() => world.processes().length === 0, 'all to be gone')
-  // File systems tell times in ticks of some milliseconds.
+  // File systems record times with a resolution of some milliseconds.
   await new Promise((resolve) => setTimeout(resolve, 100))
   write('tracked', 'somebody else\n')
   await world.startDaemon()

@@ -1,5 +1,5 @@
 /**
- * What interrupts a job on the real CLI, and how it goes on by itself: with the work kept, the prompt asked once, and
+ * What interrupts a job on the real CLI, and how it continues by itself: with the work kept, the prompt asked once, and
  * the agent told what happened to it.
  */
 import { existsSync, writeFileSync } from 'node:fs'
@@ -32,8 +32,8 @@ async function begin(rules: RuleInput[], config: object = {}): Promise<void> {
 }
 
 /**
- * The daemon runs in the test's own process, with a clock that stands still until the test moves it: how long an agent
- * takes to start on a busy machine does not count against its time.
+ * Runs the daemon in the test's own process, with a clock that only the test moves: how long an agent takes to start on
+ * a busy machine does not count against its time limit.
  */
 async function beginWithClock(rules: RuleInput[], config: object = {}): Promise<(ms: number) => void> {
   world = await create(rules, config)
@@ -47,7 +47,7 @@ async function beginWithClock(rules: RuleInput[], config: object = {}): Promise<
   }
 }
 
-/** What the model was asked, request by request: the newest text of the user's side. */
+/** What the model was asked, request by request: the newest user text. */
 const asked = () => world.simulator.requests().flatMap((r) => (r.userText ? [r.userText] : []))
 
 it('a timeout in the middle of a tool: resumed by itself, the work kept, the outcome said to be unknown', async () => {
@@ -103,7 +103,7 @@ it('silent in the middle of a tool is a timeout; silent because the model does n
     permissions: 'allow',
     maxResumes: 1,
   })
-  // Whatever the agent still prints ends its silence, so time passes until it has been stopped.
+  // Any output of the agent ends its silence, so the clock is moved until the agent has been stopped.
   const stopped = (times: number) =>
     until(async () => {
       const stops = (await world.events(runId)).filter(({ type }) => type === 'stop-request')
@@ -151,7 +151,7 @@ it('a usage limit that resets in three seconds: waits until then, says so, and g
     },
     { jobs: { backoff: '20m' } },
   )
-  // The CLI tells reset times to those who have a subscription.
+  // The CLI reports reset times only for subscriptions.
   delete world.env.ANTHROPIC_API_KEY
   world.env.CLAUDE_CODE_OAUTH_TOKEN = 'made-up'
   await world.startDaemon()
@@ -229,7 +229,7 @@ it('a budget that is used up pauses the job; raised, it goes on in the same sess
   expect(paused).toMatchObject({ state: 'paused', attention: 'budget', outcome: 'budget' })
   expect(paused.costUsd).toBeGreaterThan(0.000001)
 
-  // Not enough to go on with: it stays where it is.
+  // Not enough to continue: the job stays paused.
   await world.api('PATCH', `/api/jobs/${paused.id}`, { maxBudgetUsd: 0.000002 })
   expect(await getJob(world, paused.id)).toMatchObject({ state: 'paused', attention: 'budget' })
 

@@ -1,7 +1,7 @@
 /**
- * kill -9 of the agent, of the daemon, of both, at ten moments in the life of a job on the real CLI. Whatever is killed:
- * one completed job, a model that was never asked the same thing twice, a tool that ran once, money counted once,
- * nothing left running.
+ * kill -9 of the agent, of the daemon, of both, at ten moments in the life of a job on the real CLI. Whatever is
+ * killed: the job completes, the model was never asked the same thing twice, the tool ran once, money was counted once,
+ * and no process is left.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
@@ -30,7 +30,7 @@ const MOMENTS = [
 ] as const
 type Moment = (typeof MOMENTS)[number]
 
-/** Thinks, works, looks at the result, and is done; it is held at the moment that is asked for. */
+/** Thinks, works, looks at the result, and ends; it is held at the requested moment. */
 function scenario(moment: Moment | null): ScenarioInput {
   const reply = (held: Moment | null) => {
     const holdAt = (at: Moment) => (at === held ? [{ hold: at }] : [])
@@ -48,10 +48,10 @@ function scenario(moment: Moment | null): ScenarioInput {
     name: 'kills',
     rules: [
       { when: '/^begin the work$/', times: 1, reply: reply(moment) },
-      // Killed before the agent had noted its prompt, it is asked anew: nobody had answered.
+      // If it was killed before the agent had recorded its prompt, it is asked again: there was no answer yet.
       { when: '/^begin the work$/', reply: reply(null) },
-      // Killed before it had begun with the tool, the model is told to go on; after that, it is told what ran. The
-      // same holds for a fresh session, which it gets if it was killed before the CLI wrote the session's transcript.
+      // If it was killed before the tool began, the model is told to continue; after that, it is told what ran. The
+      // same holds for a new session, which it gets if it was killed before the CLI wrote the session's transcript.
       { when: { user: 'interrupted', contains: ['echo ran'] }, reply: 'All done, after all.' },
       { when: 'interrupted', reply: [bash(TOOL), { await: 'results' }, 'All done, after all.'] },
     ],
@@ -124,18 +124,18 @@ it.each(kills)('%s killed %s', async (victim, moment) => {
   await world.startDaemon()
   const { id, runId } = await createJob(world, { prompt: PROMPT, permissions: 'allow' })
   await reach(moment, runId)
-  // The id was there before the first byte of output.
+  // The id was stored before the first byte of output.
   expect((await getJob(world, id)).sessionId).toMatch(/^[0-9a-f-]{36}$/)
   if (victim !== 'the agent') await world.killDaemon()
   if (victim !== 'the daemon') killAgent()
   await letToolEnd()
-  // What a killed agent waited for is never said.
+  // A killed agent never gets the reply that it waited for.
   if (victim === 'the daemon') world.simulator.release(moment)
   if (victim !== 'the agent') await world.startDaemon()
   await check(await jobEnds(world, id))
 })
 
-/** These moments are too short to be hit from outside: the daemon stops dead there, and is killed. */
+/** These moments are too short to be hit from outside: the daemon halts there, and is killed. */
 describe('the daemon killed', () => {
   const writes = sampleOf(
     [

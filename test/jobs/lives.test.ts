@@ -1,4 +1,6 @@
-/** What else happens to jobs: damaged sessions, company in their directory, restarts while they wait, people to tell. */
+/**
+ * What else happens to jobs: damaged sessions, other jobs in their directory, restarts while they wait, notifications.
+ */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -67,7 +69,7 @@ describe('a failed job is retried', () => {
     expect(lastAsked()).toMatch(/echo first >> log[\s\S]*write the file$/)
     expect(lastAsked()).toContain('a new session was asked for')
     expect(lastAsked()).not.toContain('cannot be resumed')
-    // The agent's words and what its tools printed, not only their names.
+    // The agent's texts and the output of its tools, not only their names.
     expect(lastAsked()).toMatch(/I begin with the first line[\s\S]*echo first[\s\S]*: done[\s\S]*18-19-20/)
   })
 
@@ -179,7 +181,7 @@ it('people are told: of a question, of a pause, of the end, each once', async ()
   await begin(
     [
       { when: '/^ask$/', reply: [bash('touch made'), { await: 'results' }, 'Made.'] },
-      // It is stopped for what its first call cost, before the second is answered.
+      // The cost of its first call stops it, before the second is answered.
       { when: '/^spend$/', reply: [bash('echo one'), { await: 'results' }, { hold: 'gate' }, 'never'] },
     ],
     { notify: { me: { webhook: receiver.url } } },

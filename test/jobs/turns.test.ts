@@ -1,4 +1,7 @@
-/** What runs into its limit of turns, on the real CLI: it goes on by itself where asked, or when somebody raises it. */
+/**
+ * Runs that reach their turn limit, on the real CLI: they continue by themselves if requested, or when the limit is
+ * raised.
+ */
 import { afterEach, expect, it } from 'vitest'
 import type { Job } from '../../src/contract/job.ts'
 import type { Run } from '../../src/contract/run.ts'

@@ -1,6 +1,6 @@
 /**
- * Real attempts in a folder of their own. When a test is over, nothing that carries the marker of one of its attempts
- * may be alive; what is, is ended, and the test has failed.
+ * Real attempts in their own folder. When a test is over, no process that carries the marker of one of its attempts may
+ * be alive; if one is, it is ended, and the test fails.
  */
 import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -20,7 +20,7 @@ export function temporarySpool(): string {
   return spool
 }
 
-/** For what other processes do. They may wait long for a core: the limit only ends what would never come. */
+/** Waits for what other processes do. On a busy machine they may be slow; the limit is only for what never happens. */
 export const eventually = (assertion: () => void) => vi.waitFor(assertion, { timeout: 20_000, interval: 5 })
 
 export interface Attempt {
@@ -32,7 +32,7 @@ export interface Attempt {
 
 export function newAttempt(spool = temporarySpool(), id: string = AttemptId.create(new Date())) {
   onTestFinished(async () => {
-    // A keeper that has written its exit code needs a moment more to be gone itself.
+    // A keeper that has written its exit code needs a moment more to end itself.
     const gone = eventually(() => expect(marked(id), 'processes left behind').toEqual([]))
     await gone.catch((leak: unknown) => {
       for (const pid of marked(id)) process.kill(pid, 'SIGKILL')
@@ -88,7 +88,7 @@ export async function ended({ dir, keeper }: Pick<Attempt, 'dir' | 'keeper'>): P
   }
 }
 
-/** Processes that carry the attempt's marker, by our own look at /proc. */
+/** Processes that carry the attempt's marker, read from /proc independently of the code under test. */
 export function marked(attemptId: string): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))

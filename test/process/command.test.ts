@@ -1,4 +1,4 @@
-/** A configured line of shell: what it is given, and that nothing of it is left. */
+/** A configured command line: what it is given, and that no process of it is left. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'

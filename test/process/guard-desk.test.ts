@@ -57,7 +57,7 @@ describe('while nobody answers', () => {
       rmSync(asked, { recursive: true })
       writeFileSync(asked, '')
     },
-    // Root writes everywhere.
+    // Root can write everywhere.
     ...(process.getuid?.() === 0 ? {} : { 'cannot be written to': ({ asked }) => chmodSync(asked, 0o500) }),
   }
   it.each(Object.entries(spoilers))('and the directory %s, it is refused', async (_, spoil) => {
@@ -131,7 +131,7 @@ describe('a guard that is killed', () => {
     const ends: (number | null)[] = []
     for (let round = 0; round < 60; round++) {
       const { child, ended } = world.start('docker')
-      // Spread over the time a guard takes.
+      // Spread over the time that a guard takes.
       const until = performance.now() + (round % 20) / 4
       while (performance.now() < until) await new Promise((resolve) => setImmediate(resolve))
       child.kill('SIGKILL')
@@ -198,7 +198,7 @@ describe('a desk', () => {
 
   it('looks by itself where nothing is noticed', async () => {
     const world = new Guarded({ docker: '' })
-    // Made anew after the desk has begun to watch: no notice comes from there.
+    // Recreated after the desk has begun to watch: no change notification comes from there.
     rmSync(world.asked, { recursive: true })
     const asked = world.answer(allow)
     mkdirSync(world.asked)

@@ -1,6 +1,6 @@
 /**
- * Real programs behind real guards, in a folder of their own whose name is no simple word. What a test starts carries
- * the marker of its attempt: nothing of it may be alive when the test is over.
+ * Real programs behind real guards, in their own folder whose name is not a simple word. What a test starts carries the
+ * marker of its attempt: no such process may be alive when the test is over.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
@@ -28,7 +28,7 @@ export class Guarded {
   readonly dir = join(this.root, 'guards')
   readonly asked = join(this.dir, 'asked')
   readonly workDir = join(this.root, 'work')
-  /** Stands for the machine's own programs. */
+  /** Contains stand-ins for the machine's own programs. */
   readonly tools = join(this.root, 'tools')
   readonly bin: string
   env: Record<string, string>
@@ -52,7 +52,7 @@ export class Guarded {
     return desk
   }
 
-  /** A desk that always answers the same, and what it was asked. */
+  /** Opens a desk that always gives the same answer. Returns what it was asked. */
   answer(answer: GuardAnswer): GuardRequest[] {
     const requests: GuardRequest[] = []
     this.openDesk(async (request) => {
@@ -88,12 +88,12 @@ export class Guarded {
     return this.run('/bin/sh', ['-c', script], input)
   }
 
-  /** Resolves when so many guards have asked and wait. */
+  /** Resolves when that many guards have asked and wait. */
   async asking(count: number): Promise<void> {
     await eventually(() => expect(this.litter()).toHaveLength(2 * count))
   }
 
-  /** What lies between guards and desk. */
+  /** The files that are left between guards and desk. */
   litter(): string[] {
     return readdirSync(this.asked)
   }

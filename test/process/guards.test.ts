@@ -109,7 +109,7 @@ describe('what the program gets', () => {
     const asked = world.answer(allow)
     const byte = fc.oneof(
       fc.constantFrom(...Buffer.from('\n\\ \'"$`*%\t-')),
-      // What dash uses for marks of its own.
+      // Bytes that dash uses internally as markers.
       fc.integer({ min: 0x80, max: 0x8f }),
       fc.integer({ min: 1, max: 255 }),
     )
@@ -123,7 +123,7 @@ describe('what the program gets', () => {
     await fc.assert(
       fc.asyncProperty(words, async (args) => {
         const listed = Buffer.concat(args.flatMap((arg) => [arg, Buffer.of(0)]))
-        // Node can start nothing with bytes that are no text; xargs can.
+        // Node cannot start a program with arguments that are not valid text; xargs can.
         const { stdout } = await world.run('xargs', ['-0', 'docker'], listed)
         expect(stdout).toEqual(Buffer.concat([Buffer.from(`${args.length}\0`), listed]))
         expect(asked.pop()).toMatchObject({
@@ -282,7 +282,7 @@ describe('guards of several', () => {
     onTestFinished(() => desk.close())
     expect(await world.run('docker')).toMatchObject({ code: 126, stderr: expect.stringContaining('outside') })
     expect([inner.length, outside.length]).toEqual([1, 1])
-    // Once each, however often they are on PATH.
+    // Each guard asks once, however often it is on PATH.
     world.env.PATH = `${world.bin}:${outerBin}:${world.bin}:${outerBin}:${world.tools}`
     expect((await world.run('docker')).stdout.toString()).toBe('ran\n')
     expect([inner.length, outside.length]).toEqual([2, 0])

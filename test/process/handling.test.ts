@@ -11,7 +11,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(dir, { recursive: true, force: true }))
 
-/** A daemon's life: it dies after `work`. */
+/** The life of a daemon: it dies after `work`. */
 function life(work: (handling: Handling) => void) {
   const handling = new Handling(dir)
   const suspected = handling.open()
@@ -37,7 +37,7 @@ it('knows after a death what was being handled, and counts deaths at the same st
 
 it('one that has to begin earlier and comes no further dies at the same step', () => {
   life((h) => h.begin('run_a', 'read', 'att', 100))
-  // What was stored last was less than what had been read.
+  // Less was stored than had been read.
   life((h) => {
     h.begin('run_a', 'read', 'att', 60)
     h.end('run_a', 'read', 'att', 60, 100)

@@ -1,4 +1,4 @@
-/** The keeper: what an agent gets on stdin, and what is known of its end, whatever happens to us. */
+/** The keeper: what an agent gets on stdin, and what is known of its end, whatever happens to the daemon. */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { constants, cpSync, renameSync, rmSync, symlinkSync } from 'node:fs'
@@ -224,7 +224,7 @@ describe('the end of the agent', () => {
     }
   })
 
-  /** The keeper's children are the feeder, a shell like itself, and the agent. */
+  /** The keeper's children are the feeder, which is a shell like itself, and the agent. */
   async function agentOf(keeper: number): Promise<number> {
     const children = (await readFile(`/proc/${keeper}/task/${keeper}/children`, 'utf8')).trim().split(' ')
     for (const pid of children) {
@@ -331,7 +331,7 @@ describe('revoking', () => {
         env: {},
         workDir: spool,
       })
-      // Spread over the time a keeper takes to come up, so that both happen.
+      // Spread over the time that a keeper takes to start, so that both orders happen.
       const until = performance.now() + (round % 20) / 6
       while (performance.now() < until) await new Promise((resolve) => setImmediate(resolve))
       const revoked = await revoke(attempt.dir)

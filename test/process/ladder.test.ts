@@ -1,4 +1,4 @@
-/** Ending an attempt: politely first, completely in the end, and nobody else. */
+/** Ending an attempt: politely first, completely in the end, and no other process. */
 import { spawn } from 'node:child_process'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { deliver, readExit } from '../../src/process/attempt-dir.ts'

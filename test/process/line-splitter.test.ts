@@ -1,4 +1,4 @@
-/** Bytes into lines: what is read, and from where reading can go on. */
+/** Splitting bytes into lines: what is read, and from where reading can continue. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { LineSplitter, type Piece } from '../../src/process/line-splitter.ts'

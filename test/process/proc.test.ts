@@ -1,4 +1,4 @@
-/** Who a process is. */
+/** The identity of a process. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { copyFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -58,7 +58,7 @@ describe('an identity', () => {
       PATH: process.env.PATH,
     })
     const pid = await new Promise<number>((resolve) => parent.stdout?.once('data', (d) => resolve(Number(d))))
-    // A shell would reap its child; what has taken its place does not.
+    // A shell would reap its child; the program that has replaced it does not.
     await eventually(() => expect(readFileSync(`/proc/${parent.pid}/comm`, 'utf8')).toBe('sleep\n'))
     process.kill(pid, 'SIGKILL')
     await eventually(() => expect(readFileSync(`/proc/${pid}/stat`, 'utf8')).toContain(') Z '))

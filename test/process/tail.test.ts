@@ -1,4 +1,4 @@
-/** Following what an agent prints, and its end. */
+/** Following an agent's output, and its end. */
 import { appendFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
@@ -14,7 +14,7 @@ import { type Attempt, ended, isRunning, marked, newAttempt, output, printed, st
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
 
-/** Reads to the end as the engine does; `onBytes` after each read. */
+/** Reads to the end as the engine does; calls `onBytes` after each read. */
 async function readAll(
   { dir, keeper }: Pick<Attempt, 'dir' | 'keeper'>,
   { maxLine = 1 << 20, offset = 0, onBytes = (_total: number) => {} } = {},
@@ -59,7 +59,7 @@ describe('output', () => {
   it('that is a flood is read line by line; it does not wait for its reader', async () => {
     const lines = 40_000
     const attempt = await start('floods-stdout.mjs', { args: [String(lines)] })
-    // Nobody has read a byte, and yet it came to its end.
+    // The agent ended although nobody has read a byte.
     expect(await ended(attempt)).toEqual({ kind: 'exited', code: 0, starved: false })
     const pieces = await readAll(attempt)
     expect(pieces).toHaveLength(lines)
@@ -135,7 +135,9 @@ describe('waiting', () => {
     return performance.now() - from
   }
 
-  /** Of three: on a busy machine one may be late for no reason of ours. Without a hint each takes half a second. */
+  /**
+   * The best of three: on a busy machine one may be late for other reasons. Without a hint each takes half a second.
+   */
   async function quickest(wait: () => Promise<void>): Promise<number> {
     return Math.min(await timeOf(wait()), await timeOf(wait()), await timeOf(wait()))
   }

@@ -1,4 +1,4 @@
-/** The simulator behind the real Claude Code CLI, each run in a home of its own. */
+/** The simulator with the real Claude Code CLI, each run in its own home. */
 import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'

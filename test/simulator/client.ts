@@ -1,4 +1,4 @@
-/** A plain Messages API client for the tests: sends, reads the events, nothing more. */
+/** A plain Messages API client for the tests: sends requests and reads events. */
 import type { Usage } from '../../src/simulator/request-record.ts'
 
 export interface ContentBlock {

@@ -1,4 +1,4 @@
-/** What every store must do about cooldowns. A part of the conformance suite. */
+/** What every store must do about cooldowns. Part of the conformance suite. */
 import { describe, expect, it } from 'vitest'
 import { AttemptId, RunId } from '../../src/contract/ids.ts'
 import type { Action } from '../../src/core/policy/cooldown.ts'

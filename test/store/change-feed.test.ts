@@ -1,4 +1,4 @@
-/** A reader of the change feed misses nothing and sees nothing twice, whatever is written meanwhile and whoever is killed. */
+/** A reader of the change feed misses nothing and sees nothing twice, whatever is written or killed meanwhile. */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -22,7 +22,7 @@ function temporaryDatabase(): string {
   return join(dir, 'db')
 }
 
-/** Follows the feed as a page would: from number to number, some at a time. */
+/** Follows the feed as the dashboard would: from number to number, some at a time. */
 class Reader {
   readonly seen: ChangeRecord[] = []
 
@@ -38,7 +38,7 @@ class Reader {
   }
 }
 
-/** The rows that are followed, as they are: what the feed must have led to. */
+/** The rows that the feed reports, as they are now: a reader of the feed must have the same. */
 function readStates(path: string): Map<string, string | null> {
   const database = new DatabaseSync(path)
   try {

@@ -1,4 +1,4 @@
-/** What every store's change feed must do. A part of the conformance suite. */
+/** What every store's change feed must do. Part of the conformance suite. */
 import { describe, expect, it } from 'vitest'
 import type { ChangeKind } from '../../src/contract/change.ts'
 import type { EventBody } from '../../src/contract/events.ts'
@@ -23,7 +23,7 @@ export const newConversation = (id = ConversationId.create(T0)) => ({
 
 export function describeChangeFeed(open: () => Promise<Store>): void {
   const all = async (store: Store) => (await store.listChanges({ after: 0, limit: 1000 })).items
-  /** What the work adds to the feed. */
+  /** The entries that the work adds to the feed. */
   const during = async (store: Store, work: () => Promise<unknown>) => {
     const { newest } = await store.listChanges({ after: 0, limit: 1 })
     await work()
@@ -193,7 +193,7 @@ export function describeChangeFeed(open: () => Promise<Store>): void {
       expect(await store.deleteChanges({ before: at(99_999_999), keep: 4 })).toBe(4)
       expect(await store.listChanges({ after: 10, limit: 9 })).toMatchObject({ items: [], tooOld: false })
       expect(await store.listChanges({ after: 9, limit: 9 })).toMatchObject({ items: [], tooOld: true })
-      // A number of another database, or of one that was put back from a copy.
+      // A number of another database, or of one that was restored from a copy.
       expect(await store.listChanges({ after: 11, limit: 9 })).toMatchObject({ items: [], tooOld: true })
       await admitted(store)
       expect((await store.listChanges({ after: 10, limit: 9 })).items).toMatchObject([{ seq: 11 }])

@@ -1,4 +1,4 @@
-/** What every store must do when the clock was set, or nobody watched for a while. A part of the conformance suite. */
+/** What every store must do when the clock was set, or the daemon was suspended. Part of the conformance suite. */
 import { describe, expect, it } from 'vitest'
 import type { Store } from '../../src/store/store.ts'
 import { claim } from './actions.ts'

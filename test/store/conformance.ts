@@ -1,4 +1,4 @@
-/** What every store must do, whatever database is below. Each backend's test calls this with a way to open one. */
+/** What every store must do, whatever its database. Each backend's test calls this with a function that opens one. */
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { EventBody } from '../../src/contract/events.ts'
 import { ConversationId, MessageId, RunId, SessionId } from '../../src/contract/ids.ts'
@@ -281,7 +281,7 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
       const store = await open()
       const { run, attempt } = await running(store)
       await store.advanceAttempt(attempt, EventBatch.of([note('a')]), 100, at(2))
-      // An event that cannot be stored: neither the events beside it nor the offset may stay.
+      // An event that cannot be stored: neither the events beside it nor the offset may be stored.
       const bad = { type: 'question-ask', requestId: null } as unknown as EventBody
       await expect(
         store.advanceAttempt(attempt, EventBatch.of([note('b'), bad]), 200, at(3)),
@@ -565,7 +565,7 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
       expect(await store.getRun(b.id)).toMatchObject({ state: { at: 'queued', notBefore: at(10), why: 'y' } })
       await store.settleQueued(b.id, COMPLETED, at(1))
       expect(await store.nextDueAt(at(2))).toEqual(at(20))
-      // What is due already is startable, not awaited.
+      // What is due already is startable and not listed as next.
       expect(await store.nextDueAt(at(20))).toBeNull()
     })
   })
@@ -657,7 +657,7 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
       await store.advanceAttempt(attempt, EventBatch.of([permission('p', 'tool')]), 1, at(2))
       const [seen] = await store.listPending(run.id)
       const answer = { ...allow('tool'), askHash: seen?.askHash ?? '' }
-      // The agent takes it back and asks for something else under the same name.
+      // The agent withdraws it and asks for something else under the same id.
       const other = { ...permission('r', 'tool'), input: { command: 'rm' } } as EventBody
       await store.advanceAttempt(
         attempt,

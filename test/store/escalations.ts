@@ -1,4 +1,4 @@
-/** What every store must do for chains of runs. A part of the conformance suite. */
+/** What every store must do for chains of runs. Part of the conformance suite. */
 import { describe, expect, it } from 'vitest'
 import { RunId } from '../../src/contract/ids.ts'
 import type { NewRun } from '../../src/store/runs/records.ts'
@@ -24,7 +24,7 @@ const record = (runId: RunId, change: Partial<EscalationRecord> = {}): Escalatio
   ...change,
 })
 
-/** A run at tier 1 that has settled so. */
+/** A run at tier 1 that has settled with this ending. */
 async function settled(store: Store, tier: (id: RunId) => TierEnding) {
   const { run, attempt } = await running(store, { tier: { number: 1, parentRunId: null } })
   await store.endAttempt(ending(attempt, { effects: [store.effects.escalate(tier(run.id))] }))

@@ -1,4 +1,4 @@
-/** Events as the text that is stored: whoever reads it must find what the agent said. */
+/** Events as the stored text: a reader must find what the agent said. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseClaudeLine } from '../../src/agents/claude/parse.ts'
@@ -13,7 +13,7 @@ function batchOf(line: string): EventBatch {
   return batch
 }
 
-/** What goes on to whoever asks. */
+/** What is sent to readers. */
 const readBack = (batch: EventBatch) => batch.texts.map((text) => JSON.stringify(JSON.parse(text)))
 const said = (line: string) => parseClaudeLine(line).map((body) => JSON.stringify(body))
 

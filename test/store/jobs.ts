@@ -1,4 +1,4 @@
-/** What every store must do for jobs. A part of the conformance suite. */
+/** What every store must do for jobs. Part of the conformance suite. */
 import { describe, expect, it } from 'vitest'
 import { JobId, RunId } from '../../src/contract/ids.ts'
 import type { OutcomeName } from '../../src/contract/outcome.ts'

@@ -1,4 +1,4 @@
-/** What older databases hold is found again after they are migrated. */
+/** The data of older databases is found again after they are migrated. */
 import { createHash } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,7 +12,7 @@ import { nodeSqliteDialect } from '../../src/store/sqlite/driver.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import { at, ending, newRun, T0 } from './records.ts'
 
-/** A database of before the migration with this number, with these rows in it. */
+/** A database from before the migration with this number, with these rows in it. */
 async function databaseBefore(number: number, rows: Record<string, Record<string, unknown>[]>) {
   const dir = mkdtempSync(join(tmpdir(), 'reprise-migration-'))
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }))

@@ -1,4 +1,4 @@
-/** What every store's outbox must do. A part of the conformance suite. */
+/** What every store's outbox must do. Part of the conformance suite. */
 import { describe, expect, it } from 'vitest'
 import { JobId } from '../../src/contract/ids.ts'
 import type { PlannedNotification } from '../../src/core/notify/plan.ts'
@@ -17,7 +17,7 @@ export const planned = (change: Partial<PlannedNotification> = {}): PlannedNotif
 })
 
 export function describeOutbox(open: () => Promise<Store>): void {
-  /** Notes it, and gives it back as it is then. */
+  /** Enqueues a notification and returns the stored record. */
   const noted = async (store: Store, change: Partial<PlannedNotification> = {}, when = T0) => {
     const item = planned(change)
     await store.enqueueNotifications([item], when)

@@ -1,4 +1,4 @@
-/** What was said in sessions outside Reprise: taken in once, before the turn that found it. */
+/** Messages exchanged in sessions outside Reprise: imported once, before the turn that found them. */
 import { describe, expect, it } from 'vitest'
 import { ConversationId, MessageId, SessionId } from '../../src/contract/ids.ts'
 import type { OutsideTurn } from '../../src/core/history/outside.ts'

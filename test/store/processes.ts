@@ -1,4 +1,4 @@
-/** What every store must do for processes. A part of the conformance suite. */
+/** What every store must do for processes. Part of the conformance suite. */
 import { describe, expect, it } from 'vitest'
 import type { Store } from '../../src/store/store.ts'
 import { at, ending, running } from './records.ts'

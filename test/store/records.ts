@@ -120,7 +120,7 @@ export function startAttempt(
   return store.startAttempt({ sent: { promptChars: 5, transcriptChars: 50, leftOut: null }, ...input })
 }
 
-/** A run with an attempt under way, in a new session. */
+/** A run with an attempt in progress, in a new session. */
 export async function running(store: Store, change: Partial<NewRun> = {}) {
   const run = await admitted(store, change)
   const session = newSession()
@@ -133,7 +133,7 @@ export async function running(store: Store, change: Partial<NewRun> = {}) {
   return { run, session, attempt }
 }
 
-/** Everything that can be seen of a run. */
+/** Everything that can be read about a run. */
 export async function everythingOf(store: Store, runId: RunId) {
   return {
     run: await store.getRun(runId),

@@ -44,7 +44,7 @@ async function refusal(path: string): Promise<RepriseError> {
   return error as RepriseError
 }
 
-/** Looks into the file with another connection. */
+/** Reads the file with another connection. */
 function look<T>(path: string, query: string): T[] {
   const database = new DatabaseSync(path)
   try {
@@ -267,7 +267,7 @@ describe('durability', () => {
       child.once('error', reject)
       child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
         told += chunk
-        // In the midst of its work.
+        // Killed in the middle of its work.
         if (told.split('\n').length > 40) child.kill('SIGKILL')
       })
       child.once('close', (_, signal) =>

@@ -27,7 +27,7 @@ export const newWatch = (change: Partial<WatchRecord> = {}): WatchRecord => ({
   ...change,
 })
 
-/** Due so many seconds after T0. */
+/** Due that many seconds after T0. */
 export const due = (seconds: number, jitter = 0): NonNullable<WatchRecord['due']> => ({
   at: at(seconds),
   fireAt: at(seconds + jitter),
@@ -120,7 +120,7 @@ export async function begun(store: Store, watch: WatchRecord, change: Partial<Ne
   return { cycle, run: start.run }
 }
 
-/** Planned, and as it is then. */
+/** Adds a planned follow-up and returns the stored record. */
 export async function plan(store: Store, change: Partial<FollowUpRecord> = {}): Promise<FollowUpRecord> {
   const followUp = await store.addFollowUp(newFollowUp(change), ROOM)
   if (typeof followUp === 'string') throw new Error(`expected room for a follow-up: ${followUp}`)

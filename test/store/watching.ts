@@ -1,4 +1,4 @@
-/** What every store must do for watches, their cycles and follow-ups. A part of the conformance suite. */
+/** What every store must do for watches, their cycles and follow-ups. Part of the conformance suite. */
 import { describe, expect, it } from 'vitest'
 import { AttemptId, CycleId, FollowUpId, RunId, SessionId, type WatchId } from '../../src/contract/ids.ts'
 import type { FollowUpRecord } from '../../src/store/follow-ups/records.ts'
@@ -497,7 +497,7 @@ const merge = ({ queued }: EventFacts, ...fingerprints: string[]): EventDecision
   queued ? { kind: 'merge', into: queued, events: fingerprints.map(event) } : { kind: 'nothing' }
 
 function describeEvents(open: () => Promise<Store>): void {
-  /** As the engine decides, in short: what is known and not resolved is nothing new. */
+  /** A short version of the engine's decision: events that are known and not resolved are not new. */
   const send = (
     store: Store,
     watch: Pick<WatchRecord, 'id'>,

@@ -1,4 +1,4 @@
-/** Executables that stand in front of the real CLI. */
+/** Executables that wrap the real CLI. */
 import { existsSync, readFileSync } from 'node:fs'
 import { chmod, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
@@ -10,15 +10,17 @@ export interface LoggingAgent {
   command: string
   /** The arguments of each start for a turn, oldest first. */
   starts: () => string[][]
-  /** The last start's flag that resumes, if it had one. */
+  /** The resume flag of the last start, if it had one. */
   resumed: () => string | undefined
-  /** A shell script that runs before the CLI ($real) at every start for a turn, and may end or replace it; null: none. */
+  /**
+   * A shell script that runs before the CLI ($real) at every start for a turn, and may end or replace it; null: none.
+   */
   beforeTurn: (script: string | null) => Promise<void>
 }
 
 /**
- * The real CLI, whose arguments are written down. `help` is a sed script applied to its --help, `version` is what it
- * gives as its own.
+ * The real CLI, with its arguments recorded. `help` is a sed script applied to its --help, `version` replaces its
+ * version.
  */
 export async function loggingAgent(
   world: World,
@@ -62,8 +64,8 @@ exec "$real" "$@"
 }
 
 /**
- * No CLI at all: speaks as much of its protocol as one turn takes, in which tools print far more than a simulator
- * could be scripted to. Its lines are shaped as the CLI's own, which has each result twice.
+ * A fake CLI: it implements as much of the protocol as one turn needs, in which tools print far more than a simulator
+ * could be scripted to. Its lines have the form of the CLI's own, which contain each result twice.
  */
 export async function floodingAgent(world: World, results: number, resultBytes: number): Promise<string> {
   const command = join(world.dir, 'floods-with-tool-results')

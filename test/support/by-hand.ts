@@ -1,4 +1,4 @@
-/** The real CLI as a person would start it: in the world's directory, with nothing of Reprise around it. */
+/** The real CLI as a person would start it: in the world's directory, without Reprise. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { resolve } from 'node:path'

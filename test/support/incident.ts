@@ -1,4 +1,4 @@
-/** A scripted incident: a fake `docker` that records what it is called with, and tiers that look, restart, redeploy. */
+/** A scripted incident: a fake `docker` that records its arguments, and tiers that look, restart, redeploy. */
 import { readFileSync } from 'node:fs'
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -48,7 +48,7 @@ export const threeTiers: RuleInput[] = [
   tier(3, ['docker compose up -d web'], FIXED),
 ]
 
-/** Three agents, one after the other, on a machine that may have much else to do. */
+/** Three agents, one after the other, on a machine that may be busy. */
 const CHAIN_ENDS_WITHIN_MS = 50_000
 
 export class Incident {
@@ -68,7 +68,7 @@ export class Incident {
     return incident
   }
 
-  /** A program that does nothing but say what it was told. */
+  /** A program that only records its arguments. */
   async #install(name: string): Promise<void> {
     const bin = join(this.world.dir, 'bin')
     await mkdir(bin, { recursive: true })
@@ -77,7 +77,7 @@ export class Incident {
     this.world.env.PATH = `${bin}:${this.world.env.PATH}`
   }
 
-  /** What `docker` was really called with. */
+  /** The arguments with which `docker` was really called. */
   get docker(): string[] {
     try {
       return readFileSync(this.#log, 'utf8').trimEnd().split('\n')
@@ -94,7 +94,7 @@ export class Incident {
     return this.world.api('GET', `/api/runs/${id}/chain`)
   }
 
-  /** Until nothing of the chain runs, or is queued, any more. */
+  /** Resolves when nothing of the chain is running or queued any more. */
   async rested(id: string): Promise<Chain> {
     return until(
       async () => {
@@ -110,7 +110,7 @@ export class Incident {
     return this.rested((await this.investigate(change)).id)
   }
 
-  /** What our side said in each turn, and to which model. */
+  /** The text that was sent in each turn, and to which model. */
   prompts(): { model: string; text: string }[] {
     const said = this.world.simulator.requests().filter((request) => request.userText)
     return [...new Map(said.map((r) => [r.userText, { model: r.model, text: r.userText }])).values()]

@@ -1,4 +1,4 @@
-/** Jobs of a world, as a user of the HTTP API has them. */
+/** Jobs of a world, as a user of the HTTP API sees them. */
 import type { CreateJob, Job, JobDetail } from '../../src/contract/job.ts'
 import { until, type World } from './world.ts'
 
@@ -7,7 +7,7 @@ export const createJob = (world: World, request: Partial<CreateJob> & { prompt: 
 
 export const getJob = (world: World, id: string): Promise<JobDetail> => world.api('GET', `/api/jobs/${id}`)
 
-/** Resolves when the run that works on it has ended: the job is over, or needs somebody. */
+/** Resolves when the run that works on the job has ended: the job is over, or needs a person. */
 export async function jobEnds(world: World, id: string): Promise<JobDetail> {
   const { runId } = await getJob(world, id)
   await world.waitForEvent(runId, (event) => event.type === 'run-end')
@@ -24,7 +24,7 @@ export async function runJob(
 export const retryJob = (world: World, id: string, resume = true): Promise<Job> =>
   world.api('POST', `/api/jobs/${id}/retry?resume=${resume}`)
 
-/** Waits for a state that comes and goes without an event of its own. */
+/** Waits for a state that changes without an event. */
 export function jobIs(world: World, id: string, fits: (job: JobDetail) => boolean): Promise<JobDetail> {
   return until(async () => {
     const job = await getJob(world, id)

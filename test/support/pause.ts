@@ -13,7 +13,7 @@ export async function pauseAt(world: World, when: string, method: string, input:
   child.stdout.on('data', (chunk) => {
     said += chunk
   })
-  // Stopped before it could answer for what was admitted, it has no id to print.
+  // If it stops before it could confirm the admission, it has no id to print.
   const isThere = () => said.includes('paused') && (method === 'admitJob' || said.includes('run_'))
   await until(isThere, 'the pause')
   const exited = once(child, 'exit')

@@ -1,7 +1,8 @@
 /**
- * A daemon without a server that stops dead at a named point of the store, so that it can be killed exactly there.
- * Usage: pausing-daemon.ts before|after METHOD. Reads from stdin what to do: `{run: CreateRun}`, `{job: CreateJob}`, or
- * `{turn: {conversationId, request: CreateTurn}}`; `answerAll` allows whatever is asked. Prints "paused" when it is there.
+ * A daemon without a server that halts at a named point of the store, so that it can be killed exactly there. Usage:
+ * pausing-daemon.ts before|after METHOD. Reads from stdin what to do: `{run: CreateRun}`, `{job: CreateJob}`, or
+ * `{turn: {conversationId, request: CreateTurn}}`; `answerAll` allows whatever is asked. Prints "paused" when it is
+ * there.
  */
 import { text } from 'node:stream/consumers'
 import { AgentRegistry } from '../../src/agents/registry.ts'

@@ -1,4 +1,4 @@
-/** What an agent asks in tests. */
+/** The question that agents ask in tests. */
 export const QUESTION = {
   question: 'Which colour?',
   header: 'Colour',

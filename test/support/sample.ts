@@ -1,11 +1,11 @@
 /**
- * Matrices of cases that each take seconds on the real CLI. One run of the tests plays a sample, another one each time;
- * `npm run test:all` (REPRISE_TEST_ALL=1) plays them all.
+ * Selects from matrices of cases that each take seconds on the real CLI. One run of the tests plays a sample, a
+ * different one each time; `npm run test:all` (REPRISE_TEST_ALL=1) plays them all.
  */
 import fc from 'fast-check'
 import { announceSeed } from '../core/random.ts'
 
-/** Few cases that have, together, every kind that is among them. */
+/** A few cases that together cover every kind among them. */
 export function sampleOf<const T>(cases: readonly T[], kindsOf: (one: T) => readonly string[]): readonly T[] {
   return process.env.REPRISE_TEST_ALL ? cases : chooseSample(cases, kindsOf, announceSeed('sample'))
 }

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { until, type World } from './world.ts'
 
-/** The CLI writes its transcript some time after its output: resolves when the session's file holds the text. */
+/** The CLI writes its transcript some time after its output: resolves when the session's file contains the text. */
 export async function transcriptHas(world: World, runId: string, text: string): Promise<string> {
   const { sessionId } = await world.getRun(runId)
   return until(
@@ -27,7 +27,9 @@ export function transcriptOf(configDir: string, sessionId: string): string {
   return path
 }
 
-/** Whole, and yet nothing the CLI would resume: all of it is a sub-agent's. Only the CLI itself finds that out. */
+/**
+ * Makes a complete file that the CLI cannot resume: all of it belongs to a sub-agent. Only the CLI itself detects that.
+ */
 export function makeUnusable(path: string): void {
   writeFileSync(path, readFileSync(path, 'utf8').replaceAll('"isSidechain":false', '"isSidechain":true'))
 }

@@ -28,7 +28,7 @@ export class Watching {
     return this.world.api('GET', `/api/watches/${name}`)
   }
 
-  /** Starts one now; the id of the cycle. */
+  /** Triggers a cycle now and returns its id. */
   async trigger(name = 'web', body: object = {}): Promise<string> {
     const { cycleId } = await this.world.api<{ cycleId: string }>(
       'POST',

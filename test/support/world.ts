@@ -1,7 +1,7 @@
 /**
- * A world of its own for a test: a simulator, a home, a work directory, and daemons that are real processes. Nothing
- * of the machine's own configuration or credentials is seen, nothing but loopback is talked to. `close` fails if
- * anything that was started in this world is still alive.
+ * An isolated world for a test: a simulator, a home, a work directory, and daemons that are real processes. The
+ * machine's own configuration and credentials are hidden, and only loopback is used. `close` fails if a process that
+ * was started in this world is still alive.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -34,7 +34,7 @@ export class World {
     this.simulator = simulator
     this.env = {
       PATH: process.env.PATH ?? '',
-      // Of the tests, not of this world, whose own is empty; nothing is kept if it is not set.
+      // The cache of the tests, because this world's own would be empty; nothing is cached if it is not set.
       NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '',
       HOME: dir,
       REPRISE_HOME: this.home,
@@ -42,7 +42,7 @@ export class World {
       CLAUDE_CONFIG_DIR: this.configDir,
       ANTHROPIC_API_KEY: 'made-up',
       ANTHROPIC_BASE_URL: simulator.url,
-      // A failing request is tried again only once or twice, so that outcomes come in seconds.
+      // A failing request is retried only once or twice, so that outcomes come in seconds.
       CLAUDE_CODE_MAX_RETRIES: '1',
       NO_PROXY: '127.0.0.1',
     }
@@ -57,7 +57,7 @@ export class World {
     return world
   }
 
-  /** JSON is YAML too. */
+  /** JSON is valid YAML. */
   async configure(config: object): Promise<void> {
     const merged = {
       agents: { claude: { model: 'haiku' } },
@@ -75,7 +75,7 @@ export class World {
     fileSizeLimit?: number
     program?: readonly string[]
   } = {}): Promise<void> {
-    // A limit on file sizes is the one way to a disk that refuses writes that needs neither root nor a real full disk.
+    // A limit on file sizes simulates a disk that refuses writes, without root and without a full disk.
     const limited = `trap '' XFSZ; ulimit -f ${Math.ceil((fileSizeLimit ?? 0) / 512)}; exec "$0" "$@"`
     const child = spawn('/bin/sh', ['-c', fileSizeLimit ? limited : 'exec "$0" "$@"', ...program], {
       cwd: this.dir,
@@ -97,7 +97,7 @@ export class World {
     this.log = () => said
   }
 
-  /** What the daemon has printed. */
+  /** The output of the daemon. */
   log: () => string = () => ''
 
   get daemonPid(): number {
@@ -154,7 +154,7 @@ export class World {
     return this.api('GET', `/api/runs/${id}`)
   }
 
-  /** Follows the run's events up to the first that fits. */
+  /** Follows the run's events up to the first that matches. */
   async waitForEvent(id: string, fits: (event: RunEvent) => boolean): Promise<RunEvent> {
     const response = await this.request('GET', `/api/runs/${id}/events`, undefined, {
       accept: 'application/x-ndjson',
@@ -192,7 +192,7 @@ export class World {
       .map((line) => JSON.parse(line) as RunEvent)
   }
 
-  /** Processes, other than the daemon, that were started in this world and live. */
+  /** Live processes that were started in this world, without the daemon. */
   processes(): { pid: number; command: string }[] {
     return readdirSync('/proc').flatMap((name) => {
       const pid = Number(name)
@@ -222,7 +222,7 @@ export class World {
   }
 }
 
-/** Polls what gives no signal of its own (a file, the process table). */
+/** Polls for what gives no signal (a file, the process table). */
 export async function until<T>(
   look: () => T | Promise<T>,
   what: string,

@@ -24,7 +24,7 @@ const create = (inMs: number, prompt = 'verify it'): SchedulingCall => ({
   when: { inMs },
 })
 
-/** A run at tier 1, in a cycle of an hour, or outside of any; and how it asks. */
+/** A run at tier 1, in a cycle of an hour, or outside of any; and a function by which it asks. */
 async function asking(options: StageOptions & { plain?: boolean } = {}) {
   const stage = await Stage.set(options)
   const begin = async (plain = options.plain) => {

@@ -1,6 +1,7 @@
 /**
- * Whatever happens in whatever order (time, clocks that are set, ends of runs, follow-ups, triggers, events, approvals, cancels, restarts): a
- * watch has one open cycle, a follow-up is given once for each time it is due, no event gets lost, and what began ends.
+ * Whatever happens in whatever order (time, clock changes, ends of runs, follow-ups, triggers, events, approvals,
+ * cancels, restarts): a watch has one open cycle, a follow-up is given once for each time it is due, no event gets
+ * lost, and what began ends.
  */
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
@@ -57,7 +58,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 )
 
-/** So that what is counted at the end does not hang on luck. */
+/** Added so that the counts at the end do not depend on chance. */
 const FIRES: Step[] = [
   { do: 'trigger', which: 0 },
   { do: 'plan', which: 0, inMs: 10 * MINUTE },
@@ -71,7 +72,7 @@ const pick = <T>(items: readonly T[], index: number): T | undefined =>
 
 class Play {
   readonly #stage: Stage
-  /** The fingerprints that were taken for something new, by watch. */
+  /** The fingerprints that were accepted as new, by watch. */
   readonly taken: string[] = []
   /** How often the clock was set. */
   #jumps = 0
@@ -158,7 +159,7 @@ class Play {
     return this.#stage.settle(run, { status: end === 'silent' ? null : 'degraded', asks: end === 'asks' })
   }
 
-  /** What holds whenever nothing is under way. */
+  /** The invariants that hold whenever nothing is in progress. */
   async check(): Promise<void> {
     const { store, now } = this.#stage
     const unfinished = await store.listUnfinishedCycles()
@@ -199,7 +200,7 @@ class Play {
       expect(new Set(given.map(({ promptId }) => promptId)).size, 'each with a prompt of its own').toBe(
         firedCount,
       )
-      // A clock that is set makes what goes by the time of day due once more; what is over does not move with it.
+      // Setting the clock makes what follows the time of day due once more; what is over does not move with it.
       const elapsed = Math.ceil((now.getTime() - createdAt.getTime()) / (10 * MINUTE))
       if (!recurring) expect(firedCount, 'once').toBeLessThanOrEqual(1)
       else if (state === 'planned' || this.#jumps === 0)
@@ -209,7 +210,7 @@ class Play {
     }
   }
 
-  /** Everybody finishes, and time passes in which nothing new is begun. */
+  /** Finishes all work and lets time pass in which nothing new begins. */
   async wind(): Promise<void> {
     const stage = this.#stage
     for (const name of NAMES) await stage.watches.updateWatch(name, { paused: true })

@@ -1,4 +1,4 @@
-/** One budget holds for all that descends from a run or a job, and for all cycles of a watch in a day. */
+/** One budget applies to everything that descends from a run or a job, and to all cycles of a watch in a day. */
 import { describe, expect, it } from 'vitest'
 import { JobId, type RunId } from '../../src/contract/ids.ts'
 import { overBudget } from '../../src/core/job/budget.ts'
@@ -13,7 +13,7 @@ const readAllowance = (stage: Stage, run: RunRecord) => stage.purposes.of(run).r
 
 const [MINUTE, HOUR] = [60_000, 3_600_000]
 
-/** What each run of the stage costs. */
+/** The cost of each run of the stage. */
 const COST = 0.5
 
 async function jobRun(stage: Stage, maxBudgetUsd: number): Promise<RunRecord> {
@@ -140,7 +140,7 @@ describe('the budget of a watch for a day', () => {
       message:
         'its budget for today is used up ($1.50 of $1.20 spent); the watch goes on at 2026-03-02T00:00:00.000Z',
     })
-    // Neither by the schedule nor by hand, and nobody is told again.
+    // Neither by the schedule nor by hand, and no notification is repeated.
     await stage.pass(2 * HOUR)
     expect(await stage.cycles()).toHaveLength(4)
     await stage.watches.triggerWatch('services', {})

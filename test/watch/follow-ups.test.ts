@@ -1,4 +1,4 @@
-/** What an agent plans with its own tools is kept by Reprise and given to its session once, on the real CLI. */
+/** What an agent plans with its own tools is stored by Reprise and given to its session once, on the real CLI. */
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -77,7 +77,7 @@ describe('a follow-up', () => {
   })
 })
 
-/** Until the prompt has been asked so often, and nothing runs any more. */
+/** Resolves when the prompt has been asked that often, and nothing runs any more. */
 async function asked(text: string, times: number): Promise<void> {
   await until(() => said(text).length >= times, `"${text}" to be asked`, 30_000)
   await until(async () => {
@@ -86,7 +86,7 @@ async function asked(text: string, times: number): Promise<void> {
   }, 'all runs to settle')
   expect(said(text)).toHaveLength(times)
 }
-/** Each time the model was asked it as something new. */
+/** Every time the model was asked this as a new prompt. */
 const said = (text: string) =>
   incident.world.simulator.requests().filter((request) => request.userText?.includes(text))
 const followUps = async (query = '') =>
@@ -111,7 +111,7 @@ describe('an agent', () => {
     }
     incident = await Incident.begin([looks])
     const run = await begin()
-    // The model is asked before all that led to it is stored.
+    // The model is asked before everything that led to it is stored.
     const { toolUseId } = (await incident.world.waitForEvent(
       run.id,
       (event) => event.type === 'tool-start' && event.name === 'CronList',
@@ -168,7 +168,7 @@ describe('an agent', () => {
     process.kill(world.processes().find(isAgent)!.pid, 'SIGKILL')
     await until(() => !world.processes().some(isAgent), 'the agent to be gone')
     if (!recorded) {
-      // As it is when the CLI is killed before it has written anything of the follow-up.
+      // The state in which the CLI was killed before it had written anything of the follow-up.
       const whole = readFileSync(transcript, 'utf8')
       const before = whole.slice(0, whole.indexOf('is due now'))
       writeFileSync(transcript, before.slice(0, before.lastIndexOf('\n') + 1))
@@ -216,7 +216,7 @@ describe('at no tier', () => {
     const { world } = incident
     const run = await world.run({ prompt: 'remind me' })
     await world.killDaemon()
-    // As an agent leaves it that was kept waiting, took the prompt, and was killed before it printed anything.
+    // The state that a kept agent leaves that accepted the prompt and was killed before it printed anything.
     const path = transcriptOf(world.configDir, run.sessionId!)
     const lines = readFileSync(path, 'utf8').trimEnd().split('\n')
     const records = lines.map((line) => JSON.parse(line) as { type: string; uuid?: string })
@@ -269,7 +269,7 @@ describe('at no tier', () => {
   const later: RuleInput = { ...remind, reply: [wakeUp(30) as never, results, { text: 'I will' }] }
 
   it('what a turn planned goes when the turn goes: asked again, taken back, or with its conversation', async () => {
-    // Also in a resumed session, where a word about earlier questions comes first.
+    // Also in a resumed session, where a note about earlier questions comes first.
     incident = await Incident.begin([{ ...later, when: '/remind me$/' }, echo])
     const chat = await Chat.create(incident.world)
     const states = async () => (await followUps()).map(({ state }) => state).reverse()

@@ -1,4 +1,4 @@
-/** How follow-ups are given: what a kept process and a run of its own take along, and that none is overlooked. */
+/** How follow-ups are given: what a kept process and a new run get with them, and that none is missed. */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
@@ -15,7 +15,7 @@ it('every prompt that a kept process was given counts as ours in its session, ta
   const stage = await Stage.set()
   const { store, parts } = stage
   const run = await admitted(store)
-  // It is kept waiting in another session than the one in which the follow-up is planned.
+  // The process is kept in another session than the one in which the follow-up is planned.
   const attempt = { ...(await stage.attemptOf(run)), sessionId: SessionId.create(T0) }
   const plan = await stage.plan(run, { cron: '* * * * *', recurring: true, timeZone: 'UTC' })
   if (!plan.ok) throw new Error(plan.reason)

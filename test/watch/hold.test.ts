@@ -1,4 +1,4 @@
-/** A process that is kept for a follow-up, without the process: what is put into its folder for it to read. */
+/** A process kept for a follow-up, without the process: what is put into its folder for it to read. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'

@@ -1,6 +1,6 @@
 /**
- * A watch that finds an incident, on the real CLI: restart, come back later to verify, escalate if that did not help;
- * through the death of the daemon, in a process that is kept or in a new one.
+ * A watch that finds an incident, on the real CLI: restart, verify later, escalate if that did not help; also when the
+ * daemon dies, in a kept process or in a new one.
  */
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -21,7 +21,7 @@ const wakeUp = (delaySeconds: number) => ({
   tool: 'ScheduleWakeup',
   input: { delaySeconds, reason: 'let it start', prompt: VERIFY },
 })
-/** A full minute, later than this test lasts. */
+/** A full minute, later than the end of this test. */
 function inTenMinutes(): object {
   const at = new Date(Date.now() + 600_000)
   const cron = `${at.getMinutes()} ${at.getHours()} * * *`
@@ -80,10 +80,10 @@ describe('an incident', () => {
     const waiting = await watching.waiting(id)
     expect(waiting.followUps).toMatchObject([{ state: 'planned', createdBy: 'agent' }])
     expect(waiting).toMatchObject({ pendingFollowUps: 1, runs: 2 })
-    // Nothing is held meanwhile.
+    // No process is kept meanwhile.
     expect(watching.world.processes()).toEqual([])
     await watching.world.killDaemon()
-    // Its time has come while no daemon was there.
+    // It became due while no daemon was running.
     const database = new DatabaseSync(join(watching.world.home, 'reprise.db'))
     database.prepare('update follow_ups set due_at = ?').run(Date.now())
     database.close()

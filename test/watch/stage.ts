@@ -1,6 +1,6 @@
 /**
- * A timetable on a real store, with a clock that the test moves and no agents: what a run does is done here, through
- * the store, as the engine would write it down.
+ * A timetable on a real store, with a clock that the test moves and without agents: the work of a run is written to the
+ * store here as the engine would do it.
  */
 import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -79,10 +79,10 @@ export class Stage {
   #monotonicMs = 0
   #attempts = new Map<RunId, AttemptRecord>()
   #calls = 0
-  /** Looks that have begun, and those that are over. */
+  /** Checks of the timetable that have begun, and those that are over. */
   #begun = 0
   #over = 0
-  /** Calls of the store, all that were made and those that are under way. */
+  /** Calls of the store: all, and those in progress. */
   #storeCalls = 0
   #storing = 0
   #failure: Error | null = null
@@ -91,7 +91,7 @@ export class Stage {
   #onChange = () => {}
 
   static async set(options: StageOptions = {}): Promise<Stage> {
-    // In memory: many small transactions, and no crash of the machine to survive.
+    // In memory: there are many small transactions, and no machine crash to survive.
     const shm = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
     const dir = realpathSync(mkdtempSync(join(shm, 'reprise-watch-')))
     const store = await openSqliteStore(join(dir, 'reprise.db'), T0, { commitWindowMs: 0 })
@@ -104,7 +104,7 @@ export class Stage {
     this.dir = dir
     this.store = store
     this.#wallMs = now.getTime()
-    // However far a test moves the time at once, somebody has watched all the while.
+    // However far a test moves the time at once, the daemon counts as running all the while.
     this.#clock = new SteadyClock(
       { now: () => this.now, monotonicMs: () => this.#monotonicMs },
       { maxStepMs: Number.POSITIVE_INFINITY },
@@ -156,7 +156,7 @@ export class Stage {
     this.open()
   }
 
-  /** A timetable as a daemon that starts has one. */
+  /** Opens a timetable as a starting daemon does. */
   open(parts = this.parts): void {
     const of: Purposes['of'] = (run) => this.purposes.of(run)
     const nextPrompts = createNextPrompts({ ...parts, purposes: { of } })
@@ -216,14 +216,14 @@ export class Stage {
     return new Date(this.#wallMs)
   }
 
-  /** Lets time pass, and what is due by then happen. */
+  /** Lets time pass, and lets what is due by then happen. */
   async pass(ms: number): Promise<void> {
     this.#wallMs += ms
     this.#monotonicMs += ms
     await this.look()
   }
 
-  /** Somebody sets the clock. */
+  /** Sets the clock. */
   async setClock(byMs: number): Promise<void> {
     this.#wallMs += byMs
     await this.look()
@@ -235,7 +235,10 @@ export class Stage {
     await this.#quiet(before + 1)
   }
 
-  /** Resolves when all that has begun is over: nothing asks the store, and nothing follows from its last answer. */
+  /**
+   * Resolves when all work that has begun is over: no call of the store is in progress, and none follows from the last
+   * one.
+   */
   async quiet(): Promise<void> {
     await this.#quiet(0)
   }
@@ -243,7 +246,7 @@ export class Stage {
   async #quiet(looks: number): Promise<void> {
     for (;;) {
       const before = this.#storeCalls
-      // What follows from the last answer asks the store by then; between two looks others have their turn.
+      // Whatever follows from the last result calls the store within these turns of the event loop.
       for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate)
       if (this.#failure) throw this.#failure
       const isBusy = this.#storing > 0 || this.#storeCalls !== before
@@ -268,7 +271,7 @@ export class Stage {
     }
     const counted = Object.entries(store).map(([name, call]) => [
       name,
-      // The one that answers nothing, and at once.
+      // `hurry` returns at once, without a result.
       name === 'hurry' || typeof call !== 'function'
         ? call
         : (...given: unknown[]) => count(() => (call as (...given: unknown[]) => Promise<unknown>)(...given)),
@@ -321,7 +324,7 @@ export class Stage {
     return run
   }
 
-  /** Its attempt, which is begun if there is none. */
+  /** The run's attempt; one is started if there is none. */
   async attemptOf(run: RunRecord): Promise<AttemptRecord> {
     const known = this.#attempts.get(run.id)
     if (known) return known
@@ -354,7 +357,7 @@ export class Stage {
     return planned
   }
 
-  /** It settles; without `asks` nothing follows at a higher tier. */
+  /** Settles the run; without `asks` nothing follows at a higher tier. */
   async settle(
     run: RunRecord,
     {
@@ -376,7 +379,7 @@ export class Stage {
     await this.quiet()
   }
 
-  /** As the engine cancels: what works is told to stop, and settles when it has. */
+  /** Cancels as the engine does: running work is told to stop, and settles when it has. */
   async #cancel(id: RunId): Promise<void> {
     const run = await this.run(id)
     const { now } = this

@@ -1,6 +1,6 @@
 /**
- * A daemon that dies before or after any of the timetable's writes: the one that comes next, on the same store, goes on
- * as if nothing had been.
+ * A daemon that dies before or after any of the timetable's writes: the next one, on the same store, continues as if
+ * nothing had happened.
  */
 import { expect, it } from 'vitest'
 import type { Store } from '../../src/store/store.ts'
@@ -21,12 +21,12 @@ const WRITES = new Set<keyof Store>([
 ])
 
 interface Death {
-  /** Which of its writes is the last it lives to see, or not to see. */
+  /** The write at which it dies, before or after it. */
   write: number
   done: boolean
 }
 
-/** From its death on, nothing gets through to the store any more. */
+/** After the death, no call reaches the store any more. */
 function mortal(parts: StageParts, { write, done }: Death): { parts: StageParts; died: () => string | null } {
   let writes = 0
   let died: string | null = null
@@ -68,7 +68,7 @@ const LIFE: readonly ((stage: Stage) => Promise<unknown>)[] = [
   (stage) => stage.pass(MINUTE),
 ]
 
-/** What became of it, with names instead of ids. */
+/** The final state, with names instead of ids. */
 async function summary(stage: Stage) {
   const cycles = await stage.cycles()
   const { items } = await stage.store.listFollowUps({ limit: 99 })
@@ -98,7 +98,7 @@ async function summary(stage: Stage) {
   }
 }
 
-/** Lives, and dies once on the way. Returns at which write, and what became of everything. */
+/** Runs the whole life with one death on the way. Returns the write at which it died, and the final state. */
 async function live(death: Death) {
   const stage = await Stage.set()
   await stage.watch({ everyMs: 10 * MINUTE, maxDurationMs: 25 * MINUTE, overlap: 'queue' })

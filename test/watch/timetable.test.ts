@@ -277,7 +277,7 @@ describe('a cycle', () => {
     await stage.restart()
     expect(await stage.states()).toEqual(['open'])
     const [asked] = (await stage.approvals.list()).map(describeEscalation)
-    // What was shown was something else.
+    // The person was shown something else.
     const other = stage.approvals.answer(run.id, { decision: 'approve', askHash: 'f00d' })
     await expect(other).rejects.toMatchObject({ code: 'conflict', message: expect.stringContaining('shown') })
     await stage.approvals.answer(run.id, { decision: 'approve', askHash: asked!.askHash! })
@@ -325,7 +325,7 @@ describe('a cycle', () => {
     await stage.quiet()
     const refused = { ok: false, reason: expect.stringContaining('nothing can be scheduled after that') }
     expect(await stage.plan(run, { inMs: 10 * MINUTE })).toMatchObject(refused)
-    // In the very moment.
+    // At the same moment.
     const late = newFollowUp({ runId: run.id, rootRunId: run.id, cycleId: cycle!.id })
     expect(await stage.store.addFollowUp(late, ROOM)).toBe('over')
     await stage.settle(run)
@@ -779,7 +779,7 @@ describe('events', () => {
     await stage.watch({ eventsPerHour: 100 })
     const names = Array.from({ length: 20 }, (_, i) => `event-${i}`)
     for (const name of names) {
-      // The cycle that waits begins whenever the timetable gets to it.
+      // The waiting cycle begins whenever the timetable gets to it.
       await stage.watches.receiveEvents('services', alert(name))
     }
     await stage.quiet()

@@ -1,4 +1,4 @@
-/** Watches on the real CLI: by their schedule, with a memory, and because something happened elsewhere. */
+/** Watches on the real CLI: by their schedule, with a memory, and triggered by events. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -49,7 +49,7 @@ describe('a watch', () => {
     expect(paused).toMatchObject({ state: 'paused', nextAt: null })
     const refused = await watching.world.request('PATCH', '/api/watches/web', { prompt: 'another' })
     expect(refused.status).toBe(409)
-    // It stays paused over a restart; what is taken out of the configuration is gone.
+    // It stays paused after a restart; a watch that was removed from the configuration is gone.
     await watching.world.killDaemon()
     await watching.world.startDaemon()
     expect(await watching.watch()).toMatchObject({ state: 'paused', id: watch.id })
@@ -62,7 +62,7 @@ describe('a watch', () => {
   it('with a persistent memory goes on in one session, cycle after cycle, also when it is full', async () => {
     const full: RuleInput = {
       when: { user: 'now it is full' },
-      // Once for the CLI, which compacts by itself and tries again; once more for us.
+      // Once for the CLI, which compacts by itself and tries again; once more for Reprise.
       reply: [{ overflow: { times: 2 } }, healthy, results, { text: 'ok' }],
     }
     watching = await Watching.begin([full, allIsWell])
@@ -78,7 +78,7 @@ describe('a watch', () => {
     expect(cycles.map((cycle) => cycle.chain?.runs[0]?.resumed)).toEqual([false, true, true, true, true])
     const events = await watching.world.events(cycles[2]!.rootRunId!)
     expect(events.filter((event) => event.type === 'compaction')).not.toEqual([])
-    // What is said once is said again after the compaction, and only then.
+    // One-time texts are sent again after the compaction, and only then.
     const described = (reason: string) =>
       watching.incident
         .prompts()
@@ -91,7 +91,7 @@ describe('a watch', () => {
       true,
       false,
     ])
-    // What it cost is each cycle's own: together it is what the session cost.
+    // Each cycle has its own cost: together they are the cost of the session.
     const session = await watching.world.api<{ costUsd: number }>(
       'GET',
       `/api/sessions/${(await watching.watch()).session}`,
@@ -138,7 +138,7 @@ describe('people', () => {
     await watching.add({ notify: ['file', 'broken'], notifyFrom: 'problem' })
     expect(await watching.ended(await watching.trigger())).toMatchObject({ status: 'healthy' })
     const cycle = await watching.ended(await watching.trigger('web', { reason: 'look closely' }))
-    // That somebody could not be told is not the cycle's fault.
+    // A notification that could not be delivered is not the cycle's fault.
     expect(cycle).toMatchObject({ outcome: 'completed', status: 'degraded' })
     const lines = await until(
       () => existsSync(told('told')) && readFileSync(told('told'), 'utf8').trim(),
@@ -155,7 +155,7 @@ describe('people', () => {
       },
     ])
     expect(existsSync(told('others'))).toBe(false)
-    // And from now on only of changes: the second time that it is slow is none.
+    // From now on only changes are notified: being slow a second time is not a change.
     await watching.world.api('PATCH', '/api/watches/web', { notifyFrom: 'change' })
     await watching.ended(await watching.trigger('web', { reason: 'look closely' }))
     await watching.ended(await watching.trigger())
@@ -195,7 +195,7 @@ describe('events', () => {
     expect(said.filter(({ result }) => result === 'started')).toHaveLength(1)
     expect(said.filter(({ result }) => result === 'known')).toHaveLength(99)
     await watching.world.simulator.waitForHold('gate')
-    // Another one waits for its end, and takes what else comes.
+    // Another cycle waits for its end, and receives further events.
     expect(await (await hook(alert('f2'))).json()).toMatchObject({ result: 'queued' })
     expect(await (await hook(alert('f3'))).json()).toMatchObject({ result: 'merged' })
     watching.world.simulator.release('gate')
@@ -210,7 +210,7 @@ describe('events', () => {
     expect(text.match(/<event>/g)).toHaveLength(1)
     expect(text.match(/<\/event>/g)).toHaveLength(1)
     expect(text).toContain('\\u003c/event>')
-    // Over elsewhere, it may come back.
+    // Once resolved, the event may come back.
     expect(await (await hook(alert('f1'))).json()).toMatchObject({ result: 'known' })
     expect(await (await hook(alert('f1', 'resolved'))).json()).toMatchObject({ result: 'resolved' })
     expect(await (await hook(alert('f1'))).json()).toMatchObject({ result: 'started' })

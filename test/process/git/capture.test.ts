@@ -1,4 +1,4 @@
-/** What a checkpoint holds, in repositories of every kind, and that taking it leaves no trace. */
+/** What a checkpoint contains, in repositories of every kind, and that taking it leaves no trace. */
 import {
   chmodSync,
   existsSync,
@@ -18,7 +18,7 @@ import { captureTree } from '../../../src/process/git/capture.ts'
 import { commitCheckpoint } from '../../../src/process/git/checkpoints.ts'
 import { Repository } from './repository.ts'
 
-/** Names in the tree of the work tree as it is; checks that nothing of the user's has changed. */
+/** Captures the work tree and returns the names in it; checks that nothing of the user's has changed. */
 async function capture(repository: Repository): Promise<{ tree: string; names: string[] }> {
   const before = repository.untouchable()
   const tree = await captureTree(await repository.workTree())

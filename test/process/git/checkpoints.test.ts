@@ -1,4 +1,4 @@
-/** Refs of checkpoints: made, numbered, listed, deleted; and the differences between them. */
+/** Refs of checkpoints: created, numbered, listed, deleted; and the differences between them. */
 import { writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { captureTree } from '../../../src/process/git/capture.ts'

@@ -1,4 +1,4 @@
-/** What is found before an agent goes on. */
+/** What is found before an agent continues. */
 import { describe, expect, it } from 'vitest'
 import { captureTree } from '../../../src/process/git/capture.ts'
 import { commitCheckpoint } from '../../../src/process/git/checkpoints.ts'

@@ -1,6 +1,6 @@
 /**
- * Any sequence of edits, checkpoints and restores: a restore brings back exactly what was there, touches nothing of git's, and
- * what it overwrote or removed is in the checkpoint it saved first.
+ * Any sequence of edits, checkpoints and restores: a restore brings back exactly what was there and does not change
+ * git's own state, and what it overwrote or removed is in the checkpoint that it saved first.
  */
 import {
   chmodSync,
@@ -22,7 +22,7 @@ import { restore } from '../../../src/process/git/restore.ts'
 import { announceSeed } from '../../core/random.ts'
 import { Repository } from './repository.ts'
 
-/** Path → what is there, as text. Folders count only through what is in them. */
+/** Path → content, as text. Folders count only through their files. */
 type Picture = Map<string, string>
 
 type Step =
@@ -65,7 +65,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ do: fc.constant('restore' as const), which: fc.nat(5) }) },
 )
 
-/** Files named so are ignored, and so is all in a folder named so. Nobody tracks them. */
+/** Files with such names are ignored, and so is everything in a folder with such a name. None is tracked. */
 const isIgnored = (name: string) => name.split('/').some((part) => part === 'c.ign' || part === 'ign')
 
 function picture(top: string, folder = ''): Picture {
@@ -83,7 +83,7 @@ function picture(top: string, folder = ''): Picture {
 
 const visible = (all: Picture): Picture => new Map([...all].filter(([name]) => !isIgnored(name)))
 
-/** What a commit holds, in the same form. */
+/** The content of a commit, in the same form. */
 function pictureOf(repository: Repository, commit: string): Picture {
   const found: Picture = new Map()
   for (const line of repository.git('ls-tree', '-r', '-z', commit).split('\0').filter(Boolean)) {
@@ -95,7 +95,7 @@ function pictureOf(repository: Repository, commit: string): Picture {
   return found
 }
 
-/** Through no symlink: the test's own edits stay in the work tree as well. */
+/** Follows no symlink, so that the test's own edits stay in the work tree. */
 function clearWay(top: string, path: string): void {
   const parts = path.split('/')
   for (let i = 1; i < parts.length; i++) {

@@ -1,4 +1,4 @@
-/** Real repositories, made by plain git, with no configuration but their own. */
+/** Real repositories, made by plain git, without any other configuration. */
 import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
@@ -16,7 +16,7 @@ import { onTestFinished } from 'vitest'
 import { openGit } from '../../../src/process/git/run.ts'
 import { findWorkTree, type WorkTree } from '../../../src/process/git/work-tree.ts'
 
-/** Gone when the test is. */
+/** Removed when the test is over. */
 export function temporaryDir(): string {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), 'reprise-test-git-')))
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
@@ -54,14 +54,14 @@ export class Repository {
     return repository
   }
 
-  /** With one commit, of `file`. */
+  /** With one commit of `file`. */
   static committed(...options: string[]): Repository {
     const repository = Repository.create(...options)
     repository.write('file', 'one\n').commit('first')
     return repository
   }
 
-  /** On `main`, with a branch `other` that does not agree with it. */
+  /** On `main`, with a branch `other` that conflicts with it. */
   static conflicting(): Repository {
     const repository = Repository.committed()
     repository.git('checkout', '--quiet', '-b', 'other')
@@ -80,7 +80,7 @@ export class Repository {
     })
   }
 
-  /** For what is expected to end in a conflict. */
+  /** For commands that are expected to end in a conflict. */
   tryGit(...args: string[]): void {
     try {
       this.git(...args)
@@ -126,7 +126,7 @@ export class Repository {
     return found.workTree
   }
 
-  /** The names in a tree, or `<mode> <name>` for what is no plain file. */
+  /** The names in a tree, with `<mode> <name>` for what is not a plain file. */
   names(tree: string): string[] {
     const lines = this.git('ls-tree', '-r', '-z', tree).split('\0').filter(Boolean)
     return lines.map((line) => {

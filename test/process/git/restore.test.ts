@@ -1,4 +1,4 @@
-/** Back to a checkpoint: the files, and nothing but the files; and what was there before can be had again. */
+/** Restores to a checkpoint: only files change, and the state before can be restored again. */
 import { execFileSync, spawn } from 'node:child_process'
 import {
   chmodSync,
@@ -266,7 +266,7 @@ describe('a restore refuses', () => {
     inner.write('precious', 'q').commit('inner, again')
     await restoreTo(repository.write('y', '3'), elsewhere)
     expect([inner.read('precious'), repository.read('y')]).toEqual(['q', '2'])
-    // The checkpoint before had no such repository: it stays all the same.
+    // The checkpoint had no such repository, but it is left alone.
     await restoreTo(repository.remove('x'), then)
     await restoreTo(repository, elsewhere)
   })

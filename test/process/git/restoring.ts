@@ -1,4 +1,4 @@
-/** A process that restores, to be killed: `restoring.ts <home> <commit>`. */
+/** A process that restores and can be killed: `restoring.ts <home> <commit>`. */
 import { restore } from '../../../src/process/git/restore.ts'
 import { openGit } from '../../../src/process/git/run.ts'
 import { findWorkTree } from '../../../src/process/git/work-tree.ts'

@@ -86,7 +86,7 @@ export const handshakeAdapter: AgentAdapter = {
   findHolders: async () => [],
 }
 
-/** As the configuration would give it. */
+/** As the configuration would define it. */
 export const handshakeAgent = (dir: string, env: Env): ConfiguredAgent => ({
   name: 'handshake',
   adapter: handshakeAdapter,

@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 /**
- * A scripted agent that speaks JSON-RPC over stdin and stdout, a line each, and needs a handshake: `initialize`, then
- * `session/new` or `session/load`, then `session/prompt`. It picks its session ids itself.
+ * A scripted agent that speaks JSON-RPC over stdin and stdout, one message per line, and needs a handshake:
+ * `initialize`, then `session/new` or `session/load`, then `session/prompt`. It chooses its session ids itself.
  *
- * In $HANDSHAKE_DIR it writes down every line it gets (`received`) and its sessions (`sessions/<id>`), and it stops at
- * points named there: where `hold-<point>` exists it makes `at-<point>` and waits until `hold-<point>` is gone. Points:
- * before the answers to `initialize` and `session-new`, and in the middle of a turn, `turn`.
+ * In $HANDSHAKE_DIR it records every line it gets (`received`) and its sessions (`sessions/<id>`), and it stops at
+ * points named there: if `hold-<point>` exists, it creates `at-<point>` and waits until `hold-<point>` is removed.
+ * Points: before the answers to `initialize` and `session-new`, and in the middle of a turn, `turn`.
  */
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
@@ -86,5 +86,5 @@ input.on('line', async (line) => {
     print({ id, error: { message: String(error.message) } })
   }
 })
-// A turn that waits for something is cut off: nobody could be told the answer.
+// A turn that waits for something is aborted: the answer could not be delivered.
 input.on('close', () => process.exit(0))

@@ -1,6 +1,6 @@
 /**
- * The client's side of the handshake. Everything here is state that only lives in memory: the number of the last request,
- * which request was which, whether the prompt was taken, what was said in this turn so far.
+ * The client's side of the handshake. All state here is in memory only: the number of the last request, the kind of
+ * each open request, whether the prompt was accepted, the text of this turn so far.
  *
  * initializing → opening → prompting → idle (⇄ prompting)
  */
@@ -35,7 +35,7 @@ export const promptRequest = (sessionId: string, messageId: string, prompt: stri
 
 export class HandshakeProtocol implements Protocol {
   readonly #seed: HandshakeSeed
-  /** By the number of the request, what it was. The first was sent with the plan. */
+  /** The kind of each open request, by its number. The first was sent with the plan. */
   readonly #open = new Map<number, 'initialize' | 'open'>([[1, 'initialize']])
   #accepted = false
   #said = ''
