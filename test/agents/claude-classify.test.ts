@@ -24,7 +24,7 @@ const turnEnd = (name: OutcomeName): EventOf<'turn-end'> => ({
 })
 const nameOf = (change: Partial<Exit>) => classifyClaude(exit(change)).name
 
-describe('the cause we stopped it for', () => {
+describe('the cause for which Reprise stopped it', () => {
   it.each<[StopCause, OutcomeName]>([
     ['cancelled', 'cancelled'],
     ['timed-out', 'timed-out'],
@@ -34,27 +34,27 @@ describe('the cause we stopped it for', () => {
     ['budget', 'budget'],
     ['rate-limited', 'rate-limited'],
     ['outage', 'outage'],
-  ])('%s comes before what the CLI says and how it exits', (stopCause, name) => {
+  ])('%s has precedence over what the CLI reported and how it exited', (stopCause, name) => {
     expect(nameOf({ stopCause, turnEnd: turnEnd('turn-limit') })).toBe(name)
     expect(nameOf({ stopCause, turnEnd: turnEnd('api-error'), exitCode: 143 })).toBe(name)
     expect(nameOf({ stopCause, exitCode: null, stderr: 'No conversation found' })).toBe(name)
   })
 
   it.each(['timed-out', 'silent', 'budget', 'rate-limited', 'outage'] as const)(
-    '%s comes too late for a turn that was finished: it is not to be done again',
+    '%s does not override a turn that had finished: it must not be repeated',
     (stopCause) => {
       expect(nameOf({ stopCause, turnEnd: turnEnd('completed'), exitCode: 143 })).toBe('completed')
     },
   )
 
   it.each(['cancelled', 'output-limit', 'question-timeout'] as const)(
-    '%s stands although the turn was finished',
+    '%s applies although the turn had finished',
     (stopCause) => {
       expect(nameOf({ stopCause, turnEnd: turnEnd('completed') })).toBe(stopCause)
     },
   )
 
-  it('does not count when it hung after its result: that has been said', () => {
+  it('is ignored when the process hung after its result', () => {
     expect(nameOf({ stopCause: 'hung-after-result', turnEnd: turnEnd('completed'), exitCode: 143 })).toBe(
       'completed',
     )
@@ -64,13 +64,13 @@ describe('the cause we stopped it for', () => {
   })
 })
 
-describe('what the CLI says', () => {
-  it('comes before the exit code', () => {
+describe('the result of the CLI', () => {
+  it('has precedence over the exit code', () => {
     expect(nameOf({ turnEnd: turnEnd('completed'), exitCode: 137 })).toBe('completed')
     expect(nameOf({ turnEnd: turnEnd('turn-limit'), exitCode: 0 })).toBe('turn-limit')
   })
 
-  it('gets the time at which a limit resets, if there was one', () => {
+  it('includes the reset time of a limit, if there was one', () => {
     const resetsAt = '2027-01-15T08:00:00.000Z'
     expect(classifyClaude(exit({ turnEnd: turnEnd('rate-limited'), resetsAt }))).toHaveProperty(
       'resetsAt',
@@ -104,12 +104,12 @@ describe('without a result', () => {
     expect(outcome.message).toContain(message)
   })
 
-  it('texts on stderr do not count when the process was killed', () => {
+  it('ignores stderr when the process was killed', () => {
     expect(nameOf({ exitCode: 137, stderr: 'No conversation found' })).toBe('crashed')
   })
 })
 
-describe('result lines of other shapes than were captured', () => {
+describe('result lines of forms that were not captured', () => {
   const outcomeOf = (fields: object) => {
     const [event] = parseClaudeLine(JSON.stringify({ type: 'result', ...fields }))
     return event?.type === 'turn-end' ? event.outcome.name : undefined

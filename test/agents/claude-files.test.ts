@@ -31,7 +31,7 @@ function withTranscript(text: string | null, name = `${ID}.jsonl`, slug = '-srv-
 }
 
 describe('a transcript', () => {
-  it('is present when there is a message in it, and says where and how large it is', async () => {
+  it('is present when it has a message, with its path and size', async () => {
     const { path, inspect } = withTranscript(`${other}\n${user()}\n`)
     expect(await inspect()).toEqual({
       state: 'present',
@@ -52,19 +52,19 @@ describe('a transcript', () => {
     expect(await withTranscript(text).inspect()).toMatchObject({ state: 'unreadable' })
   })
 
-  it('with a torn last line is torn: the CLI skips that line', async () => {
+  it('with an incomplete last line is torn: the CLI skips that line', async () => {
     const { inspect } = withTranscript(`${user()}\n${user(MESSAGE).slice(0, -5)}`)
     expect(await inspect(MESSAGE)).toMatchObject({ state: 'torn', hasMessage: false })
   })
 
-  it('with a whole last line that lacks its newline is read to its end, as the CLI does', async () => {
+  it('with a complete last line without a newline is read to its end, as the CLI does', async () => {
     expect(await withTranscript(user(MESSAGE)).inspect(MESSAGE)).toMatchObject({
       state: 'present',
       hasMessage: true,
     })
   })
 
-  it('that is not there is missing', async () => {
+  it('that does not exist is missing', async () => {
     const missing = { state: 'missing', path: null, bytes: null, hasMessage: false, outside: [] }
     expect(await withTranscript(null).inspect()).toEqual(missing)
     expect(
@@ -78,13 +78,13 @@ describe('a transcript', () => {
     expect(await inspect()).toMatchObject({ state: 'missing' })
   })
 
-  it('is found whatever directory it was made in', async () => {
+  it('is found whatever directory it was created in', async () => {
     expect(await withTranscript(`${user()}\n`, `${ID}.jsonl`, '-some-where-else').inspect()).toMatchObject({
       state: 'present',
     })
   })
 
-  it('tells whether a message is in it, by its own id', async () => {
+  it('reports whether it contains a message, by the message id', async () => {
     const nested = JSON.stringify({ type: 'assistant', message: {}, uuid: MESSAGE, parentUuid: 'x' })
     const mentioned = JSON.stringify({
       type: 'user',
@@ -108,7 +108,7 @@ describe('a transcript', () => {
     'title of a session',
     `${ID}\n`,
     `-${ID.slice(1)}\0`,
-  ])('is never looked for by an id that is none: %j', async (id) => {
+  ])('is never searched for by an invalid id: %j', async (id) => {
     const { dir, env } = withTranscript(`${user()}\n`)
     writeFileSync(join(dir, 'secret.jsonl'), `${user()}\n`)
     mkdirSync(join(dir, 'projects', 'p'))
@@ -119,13 +119,13 @@ describe('a transcript', () => {
     })
   })
 
-  it('lies where the environment says', () => {
+  it('is in the directory that the environment names', () => {
     expect(configDirOf({ CLAUDE_CONFIG_DIR: '/a', HOME: '/h' })).toBe('/a')
     expect(configDirOf({ HOME: '/h' })).toBe('/h/.claude')
   })
 })
 
-describe('who holds a session', () => {
+describe('the holders of a session', () => {
   const startOf = (pid: number) => {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
     return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''
@@ -151,26 +151,26 @@ describe('who holds a session', () => {
     return findClaudeHolders(ID, { CLAUDE_CONFIG_DIR: dir }).then((holders) => holders.map(({ pid }) => pid))
   }
 
-  it('a live process that registered itself, among records of others and broken ones', async () => {
+  it('are live processes that have registered, among records of others and broken ones', async () => {
     const pid = await sleeper()
     const others = [{ sessionId: 'other', pid: process.pid }, 'torn {', '[]', { sessionId: ID, pid: 'x' }]
     expect(await registered(...others, { sessionId: ID, pid, procStart: startOf(pid) })).toEqual([pid])
     expect(await registered({ sessionId: ID, pid })).toEqual([pid])
   })
 
-  it('nobody, when the process is gone', async () => {
+  it('are none when the process has ended', async () => {
     const child = spawn('true')
     await new Promise((resolve) => child.once('exit', resolve))
     expect(await registered({ sessionId: ID, pid: child.pid, procStart: '1' })).toEqual([])
     expect(await registered({ sessionId: ID, pid: child.pid })).toEqual([])
   })
 
-  it('nobody, when another process has got the pid since', async () => {
+  it('are none when the pid belongs to another process now', async () => {
     const pid = await sleeper()
     expect(await registered({ sessionId: ID, pid, procStart: String(Number(startOf(pid)) - 1) })).toEqual([])
   })
 
-  it('nobody, when the process is dead and only not reaped yet', async () => {
+  it('are none when the process is a zombie', async () => {
     // After exec it is no shell any more and never waits for its child, which becomes a zombie.
     const shell = spawn('sh', ['-c', 'sleep 60 & echo $!; exec sleep 61'], {
       stdio: ['ignore', 'pipe', 'ignore'],
@@ -186,7 +186,7 @@ describe('who holds a session', () => {
     expect(await registered({ sessionId: ID, pid, procStart: startOf(pid) })).toEqual([])
   })
 
-  it('nobody, when there are no records', async () => {
+  it('are none when there are no records', async () => {
     expect(await findClaudeHolders(ID, { CLAUDE_CONFIG_DIR: '/nowhere' })).toEqual([])
   })
 })

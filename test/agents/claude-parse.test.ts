@@ -29,7 +29,7 @@ describe.each(BEHAVIOURS)('captured: %s', (behaviour) => {
   })
 })
 
-it('keeps of the answer to `initialize` that it came, not all of it', () => {
+it('records that the answer to `initialize` came, without its content', () => {
   const line = capturedLines('calls-the-hook').find((text) => text.includes('"commands":')) ?? ''
   expect(line.length).toBeGreaterThan(5000)
   const events = parseClaudeLine(line)
@@ -64,7 +64,7 @@ describe('the outcome of a turn', () => {
     expect(outcome.message).not.toBe('')
   })
 
-  it('of an interrupted one is never "completed", and is "cancelled" when it was us', () => {
+  it('of an interrupted one is never "completed", and is "cancelled" when Reprise interrupted it', () => {
     const turnEnd = only(capturedEvents('interrupted'), 'turn-end')[0] ?? null
     const exit = { turnEnd, resetsAt: null, exitCode: 1, stderr: '' }
     expect(classifyClaude({ ...exit, stopCause: null }).name).not.toBe('completed')
@@ -72,7 +72,7 @@ describe('the outcome of a turn', () => {
     expect(classifyClaude({ ...exit, stopCause: 'cancelled' }).name).toBe('cancelled')
   })
 
-  it('of a subscription that is used up comes with the time when it is not any more', () => {
+  it('of an exhausted subscription includes the reset time', () => {
     const [limit, ...more] = only(capturedEvents('usage-limit'), 'rate-limit')
     expect(limit).toEqual({
       type: 'rate-limit',
@@ -86,7 +86,7 @@ describe('the outcome of a turn', () => {
     expect(only(capturedEvents('usage-limit'), 'retry-wait')).toEqual([])
   })
 
-  it('says in words what the CLI said', () => {
+  it("has the CLI's text as its message", () => {
     const message = (behaviour: Behaviour) => only(capturedEvents(behaviour), 'turn-end')[0]?.outcome.message
     expect(message('unknown-session')).toMatch(/^No conversation found with session ID: /)
     expect(message('turn-limit')).toContain('maximum number of turns (1)')
@@ -97,7 +97,7 @@ describe('the outcome of a turn', () => {
 describe('a text turn', () => {
   const events = capturedEvents('text-turn')
 
-  it('starts with the session, says that it took our prompt, and streams the text', () => {
+  it('starts with the session, confirms the prompt, and streams the text', () => {
     const [start] = only(events, 'session-start')
     expect(start).toMatchObject({ model: 'claude-haiku-5-5', version: '2.1.325' })
     expect(start?.agentSessionId).toMatch(/^[0-9a-f-]{36}$/)
@@ -192,13 +192,13 @@ describe('what the CLI asks', () => {
     ])
   })
 
-  it('and a refusal reaches the tool and the count of denials', () => {
+  it('a refusal reaches the tool and the count of denials', () => {
     const events = capturedEvents('asks-permission')
     expect(only(events, 'tool-end')).toMatchObject([{ isError: true, content: 'not today' }])
     expect(only(events, 'turn-end')[0]?.permissionDenials).toBe(1)
   })
 
-  it('questions of a shape we do not know become a permission request: they must not be lost', () => {
+  it('questions of an unknown form become a permission request, so that they are not lost', () => {
     const request = { subtype: 'can_use_tool', tool_name: 'AskUserQuestion', input: { questions: 'odd' } }
     const line = JSON.stringify({ type: 'control_request', request_id: 'r1', request })
     expect(parseClaudeLine(line)).toEqual([
@@ -220,8 +220,8 @@ describe('what the CLI asks', () => {
   })
 })
 
-describe('troubles of the CLI', () => {
-  it('its retries are told, with status and delay', () => {
+describe('problems of the CLI', () => {
+  it('its retries are reported, with status and delay', () => {
     expect(only(capturedEvents('retries-and-succeeds'), 'retry-wait')).toMatchObject([
       { number: 1, maxRetries: 2, apiStatus: 500, message: 'server_error', delayMs: expect.any(Number) },
     ])
@@ -230,7 +230,7 @@ describe('troubles of the CLI', () => {
     expect(lost).not.toHaveProperty('message')
   })
 
-  it('its own words about an API error are a notice: no answer, and no model call', () => {
+  it('its own text about an API error is a notice: no answer, and no model call', () => {
     const events = capturedEvents('overloaded')
     expect(only(events, 'notice')).toMatchObject([{ text: expect.stringContaining('529 Overloaded') }])
     expect(only(events, 'text-end')).toEqual([])
@@ -240,15 +240,12 @@ describe('troubles of the CLI', () => {
   it.each([
     ['answers-a-command', 'Total cost:'],
     ['command-fails', 'Error: No messages to compact'],
-  ] as const)(
-    '%s: what a command of its own printed is the answer, without a model call',
-    (behaviour, text) => {
-      const events = capturedEvents(behaviour)
-      expect(only(events, 'text-end')).toMatchObject([{ text: expect.stringContaining(text) }])
-      expect(only(events, 'notice')).toEqual([])
-      expect(only(events, 'model-call')).toEqual([])
-    },
-  )
+  ] as const)('%s: the output of its own command is the answer, without a model call', (behaviour, text) => {
+    const events = capturedEvents(behaviour)
+    expect(only(events, 'text-end')).toMatchObject([{ text: expect.stringContaining(text) }])
+    expect(only(events, 'notice')).toEqual([])
+    expect(only(events, 'model-call')).toEqual([])
+  })
 
   it('a compaction, with the size before and after', () => {
     const [compaction] = only(capturedEvents('compacts'), 'compaction')
@@ -269,7 +266,7 @@ describe('troubles of the CLI', () => {
   })
 })
 
-describe('money', () => {
+describe('cost', () => {
   const spendOf = (behaviour: Behaviour, upTo = Number.POSITIVE_INFINITY) =>
     computeSpend(
       capturedEvents(behaviour)
@@ -303,7 +300,7 @@ describe('money', () => {
     expect(contextWindow).toBe(1_000_000)
   })
 
-  it('of a process that died before its result comes to the same tokens', () => {
+  it('of a process that died before its result has the same tokens', () => {
     const events = capturedEvents('tool-turn')
     const died = spendOf(
       'tool-turn',
@@ -313,7 +310,7 @@ describe('money', () => {
     expect(died).toMatchObject({ estimated: true, costUsd: null })
   })
 
-  it('comes close to the truth when it has to be computed', () => {
+  it('is close to the real one when it has to be estimated', () => {
     const { rates } = spendOf('text-turn')
     const calls = only(capturedEvents('tool-turn'), 'model-call')
     const computed = computeSpend(
@@ -324,7 +321,7 @@ describe('money', () => {
     expect((computed.costUsd ?? Number.NaN) / reported).toBeCloseTo(1, 2)
   })
 
-  it('is no figure at all where the CLI gives only a cumulative one', () => {
+  it('is absent if the CLI reports only a cumulative one', () => {
     const line = {
       type: 'result',
       subtype: 'success',
@@ -338,7 +335,7 @@ describe('money', () => {
   })
 })
 
-describe('what the parser has no word for', () => {
+describe('what the parser has no event for', () => {
   it.each([
     ['{"type":"brand_new","subtype":"thing","x":[1]}', 'brand_new/thing'],
     ['{"type":"system","subtype":"who_knows"}', 'system/who_knows'],
@@ -350,18 +347,18 @@ describe('what the parser has no word for', () => {
     ['{"type":"system","subtype":"init","session_id":5}', 'system/init'],
     ['{"type":"control_request","request_id":1,"request":{"subtype":"can_use_tool"}}', 'control_request'],
     ['{"type":"command_lifecycle","state":"queued","command_uuid":"u"}', 'command_lifecycle'],
-  ])('is kept whole under native: %s', (line, name) => {
+  ])('is kept completely under native: %s', (line, name) => {
     expect(parseClaudeLine(line)).toEqual([{ type: 'native', name, line: JSON.parse(line) }])
   })
 
   it.each(['', 'Segmentation fault', '{"type":"assis', '[1,2]', 'null', '42', '"text"', '\u0000', '﻿{}x'])(
-    'is kept as it is where it is no object: %j',
+    'is kept as it is if it is not an object: %j',
     (line) => {
       expect(parseClaudeLine(line)).toEqual([{ type: 'raw-line', text: line }])
     },
   )
 
-  it('NUL bytes, U+2028 and lone surrogates in texts come through', () => {
+  it('NUL bytes, U+2028 and lone surrogates in texts are preserved', () => {
     const text = 'a\u0000b\u2028c\u2029d\ud800e'
     const line = JSON.stringify({
       type: 'assistant',
@@ -372,7 +369,7 @@ describe('what the parser has no word for', () => {
     expect(parseClaudeLine(unescaped)).toMatchObject([{ type: 'text-end' }])
   })
 
-  it('numbers that are none are left out', () => {
+  it('values that are not valid numbers are left out', () => {
     const line =
       '{"type":"assistant","message":{"id":"m","usage":{"input_tokens":1e999,"output_tokens":"7","cache_read_input_tokens":3}}}'
     expect(parseClaudeLine(line)).toEqual([
@@ -381,8 +378,8 @@ describe('what the parser has no word for', () => {
   })
 })
 
-describe('with anything on a line', () => {
-  it('no text makes the parser throw or say nothing', () => {
+describe('with any text on a line', () => {
+  it('the parser neither throws nor returns nothing', () => {
     checkProperty(
       fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.json()), (line) => {
         const events = parseClaudeLine(line)

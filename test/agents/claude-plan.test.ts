@@ -39,7 +39,7 @@ const incapable = (name: keyof typeof CAPABLE) => ({
 
 const resume = { kind: 'resume', agentSessionId: SESSION, carry: 'none' } as const
 
-it('a turn that resumes is planned byte for byte as the one before, but for the session and the prompt', () => {
+it('a turn that resumes is planned byte for byte like the previous one, except for the session and the prompt', () => {
   const tier = { tools: ['Bash', 'Read'], schema: { type: 'object', properties: { a: { type: 'string' } } } }
   for (const change of [{}, { gated: true, tier, model: 'haiku' }] as Partial<PlanInput>[]) {
     const [first, second] = [{}, { decision: resume }].map((d) => planClaude(input({ ...change, ...d })))
@@ -51,7 +51,7 @@ it('a turn that resumes is planned byte for byte as the one before, but for the 
 })
 
 describe('the command line', () => {
-  it('speaks stream-json both ways, and always names the permission mode', () => {
+  it('uses stream-json both ways, and always has the permission mode', () => {
     const { args } = planClaude(input())
     expect(args).toEqual(
       expect.arrayContaining([
@@ -73,7 +73,7 @@ describe('the command line', () => {
     ])
   })
 
-  it('gives a fresh session its id in advance, and resumes by one token', () => {
+  it('assigns an id to a new session in advance, and resumes with one token', () => {
     const fresh = planClaude(input()).args
     expect(fresh).toContain(`--session-id=${SESSION}`)
     expect(fresh.join(' ')).not.toContain('--resume')
@@ -101,7 +101,7 @@ describe('the command line', () => {
     expect(present({ ...change, ...incapable(capability) })).toBe(false)
   })
 
-  it('passes limits and model where there are any', () => {
+  it('passes limits and model if there are any', () => {
     const { args } = planClaude(
       input({ maxTurns: 7, maxBudgetUsd: 1.5, model: 'haiku', extraArgs: ['--add-dir=/x'] }),
     )
@@ -111,7 +111,7 @@ describe('the command line', () => {
     expect(planClaude(input()).args.join(' ')).not.toMatch(/--max-|--model/)
   })
 
-  it('never holds anything of the prompt, whatever it is', () => {
+  it('never contains any part of the prompt', () => {
     const dangerous = fc.constantFrom(
       '--settings={"hooks":{}}',
       '-p',
@@ -139,7 +139,7 @@ describe('the command line', () => {
 })
 
 describe('stdin', () => {
-  it('has the prompt, under the id that we find it by in the transcript, and before it the gate for what schedules', () => {
+  it('has the prompt under the id by which it is found in the transcript, and before it the hook for scheduling tools', () => {
     const { input: lines } = planClaude(input())
     expect(lines.map(({ id }) => id)).toEqual(['initialize', `prompt-${PROMPT_ID}`])
     const [{ matcher }] = JSON.parse(lines[0]?.line ?? '').request.hooks.PreToolUse
@@ -151,7 +151,7 @@ describe('stdin', () => {
     })
   })
 
-  it('has the gate for every tool before the prompt, if a person decides on all of them', () => {
+  it('has the hook for every tool before the prompt, if a person decides on all of them', () => {
     const { input: lines } = planClaude(input({ permissions: 'ask-all' }))
     expect(lines.map(({ id }) => id)).toEqual(['initialize', `prompt-${PROMPT_ID}`])
     expect(JSON.parse(lines[0]?.line ?? '')).toMatchObject({
@@ -194,7 +194,7 @@ describe('an answer', () => {
     })
   })
 
-  it('to a question gives the questions back with the answers by their text', () => {
+  it('to a question returns the questions with the answers by their text', () => {
     const ask = question as EventOf<'question-ask'>
     const { response } = reply(ask, { answers: { 'Which colour?': 'Blue' } })
     expect(response).toEqual({
@@ -204,7 +204,7 @@ describe('an answer', () => {
     expect(reply(ask, { decision: 'deny' }).response.behavior).toBe('deny')
   })
 
-  it('has an id of its own for each request, so that it is delivered once', () => {
+  it('has a separate id for each request, so that it is delivered once', () => {
     const ask = permission as EventOf<'permission-ask'>
     const id = answerClaude(ask, { decision: 'allow' }).id
     expect(id).toBe(answerClaude(ask, { decision: 'deny' }).id)
@@ -212,18 +212,18 @@ describe('an answer', () => {
   })
 })
 
-describe('farewell', () => {
+describe('shutdown messages', () => {
   const subtypes = (cause: Parameters<typeof farewellClaude>[0]) =>
     farewellClaude(cause).messages.map(({ line }) => JSON.parse(line).request.subtype)
 
-  it('after the turn is the end of the session and of stdin', () => {
+  it('after the turn end the session and close stdin', () => {
     for (const cause of ['done', 'hung-after-result'] as const) {
       expect(subtypes(cause)).toEqual(['end_session'])
       expect(farewellClaude(cause).closeInput).toBe(true)
     }
   })
 
-  it('to a cancelled run is an interrupt first', () => {
+  it('for a cancelled run begin with an interrupt', () => {
     expect(subtypes('cancelled')).toEqual(['interrupt', 'end_session'])
   })
 

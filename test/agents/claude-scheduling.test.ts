@@ -18,7 +18,7 @@ describe('CronCreate', () => {
     })
   })
 
-  it('without an expression or a prompt is unclear, and says what is missing', () => {
+  it('without an expression or a prompt is unclear, with what is missing', () => {
     expect(read({ prompt: 'x' })).toEqual({ kind: 'unclear', problem: 'cron: expected five fields' })
     expect(read({ cron: 5, prompt: 'x' })).toMatchObject({ kind: 'unclear' })
     for (const prompt of [undefined, '', ' \n', 7]) {
@@ -33,7 +33,7 @@ describe('CronCreate', () => {
 describe('ScheduleWakeup', () => {
   const read = (input: unknown) => readClaudeScheduling('ScheduleWakeup', input)
 
-  it('asks for one after so many seconds, with what it is for', () => {
+  it('asks for one after that many seconds, with its reason', () => {
     expect(read({ delaySeconds: 270, reason: 'let it start', prompt: 'verify it' })).toEqual({
       kind: 'create',
       prompt: 'verify it',
@@ -46,7 +46,7 @@ describe('ScheduleWakeup', () => {
     })
   })
 
-  it('with a delay that is no number is unclear', () => {
+  it('with a delay that is not a number is unclear', () => {
     for (const delaySeconds of [undefined, '60', Number.NaN, Number.POSITIVE_INFINITY]) {
       expect(read({ delaySeconds, prompt: 'x' })).toEqual({
         kind: 'unclear',
@@ -63,13 +63,13 @@ it('CronDelete names one, CronList none', () => {
   expect(readClaudeScheduling('CronList', null)).toEqual({ kind: 'list' })
 })
 
-it('any other tool is none of them', () => {
+it('any other tool is not a scheduling tool', () => {
   for (const tool of ['Bash', 'cronlist', 'CronCreate2', 'mcp__x__CronCreate', '']) {
     expect(readClaudeScheduling(tool, { cron: '* * * * *', prompt: 'x' })).toBeNull()
   }
 })
 
-it('whatever they are given, each of them is understood or unclear, and nothing throws', () => {
+it('any input is either understood or unclear, and nothing throws', () => {
   checkProperty(
     fc.property(fc.constantFrom(...SCHEDULING_TOOLS), fc.anything(), (tool, input) => {
       const call = readClaudeScheduling(tool, input)

@@ -35,7 +35,7 @@ describe('a tool call', () => {
     expect(describeClaudeTool(name, input)).toEqual(described)
   })
 
-  it('may be given anything, and is described without it', () => {
+  it('is described for any input', () => {
     for (const input of [null, 7, 'x', [], { command: 1, file_path: {}, questions: 'odd' }]) {
       for (const name of ['Bash', 'Edit', 'Read', 'Task', 'AskUserQuestion', 'unheard-of']) {
         expect(ToolDescription.parse(describeClaudeTool(name, input))).toEqual(describeClaudeTool(name, null))
@@ -44,7 +44,7 @@ describe('a tool call', () => {
   })
 })
 
-it('events carry the description of the tools that the CLI called', () => {
+it('events include the description of the tools that the CLI called', () => {
   const events = capturedEvents('tool-turn')
   for (const { name, input, kind, command } of only(events, 'tool-start')) {
     expect({ kind, command }).toEqual({ kind: 'shell', command: describeClaudeTool(name, input).command })
@@ -54,7 +54,7 @@ it('events carry the description of the tools that the CLI called', () => {
   })
 })
 
-it('is told in one text: command, files, subject or questions; otherwise its input', () => {
+it('is described in one text: command, files, subject or questions; otherwise its input', () => {
   expect(aboutTool({ command: 'ls', paths: ['/a'] })).toBe('ls')
   expect(aboutTool({ paths: ['/a', '/b'], subject: 'x' })).toBe('/a, /b')
   expect(aboutTool({ questions: ['Which?', 'When?'] })).toBe('Which? / When?')

@@ -99,7 +99,7 @@ it("is foreign when all of its messages are another session's", async () => {
   expect(await write(lines).inspect()).toMatchObject({ state: 'foreign' })
 })
 
-describe('what others said in a session', () => {
+describe('turns of others in a session', () => {
   const asked = (uuid: string, parent: string | null, more: object = {}) =>
     user(uuid, parent, { turnOrigin: 'sdk', message: { content: `words of ${uuid}` }, ...more })
   const said = (uuid: string, parent: string, ...content: object[]) =>
@@ -189,7 +189,7 @@ describe('what others said in a session', () => {
     expect(await look(lines)).toEqual({ state, outside })
   })
 
-  it('of a version that does not mark who asked: a text that is none of its own', async () => {
+  it('in versions that do not mark who asked: a text that the CLI did not write', async () => {
     const old = (lines: readonly string[]) => lines.map((line) => line.replace('"turnOrigin":"sdk",', ''))
     const notices = [
       user('i', 'a2', { message: { content: '[Request interrupted by user]' } }),
@@ -199,7 +199,7 @@ describe('what others said in a session', () => {
     expect((await look(old([...OURS, asked('x', 'a2')]))).outside).toEqual([['words of x', true]])
   })
 
-  it('is read with what was done, and a command as it was typed', async () => {
+  it('are read with what was done, and a command as it was typed', async () => {
     const call = { type: 'tool_use', id: 't1', name: 'Bash', input: { command: 'ls' } }
     const result = { type: 'tool_result', tool_use_id: 't1', content: 'x'.repeat(20_000), is_error: true }
     const lines = [
@@ -243,7 +243,7 @@ describe('a transcript is behind', () => {
     expect(await write(lines).inspect()).toMatchObject({ state: 'present' })
   })
 
-  it('but not when the answer is there, or when the CLI had to do it by itself', async () => {
+  it('but not when the answer is there, or when the CLI executed it itself', async () => {
     expect(await write(CHAIN).inspect({ answeredId: 'u2' })).toMatchObject({ state: 'present' })
     expect(await write(CHAIN).inspect({ answeredId: 'u1' })).toMatchObject({ state: 'present' })
     const compacted = [...CHAIN, command('c', 'a2')]
@@ -257,11 +257,11 @@ describe('a transcript is behind', () => {
   })
 })
 
-describe('of several files with one id', () => {
+describe('among several files with one id', () => {
   const find = (dir: string, workDir = WORK_DIR) =>
     locateClaudeSession(ID, { CLAUDE_CONFIG_DIR: dir }, workDir)
 
-  it('that of the work directory counts; else the only one; else none, as with the CLI', async () => {
+  it('that of the work directory is used; else the only one; else none, as with the CLI', async () => {
     const { dir } = write(CHAIN, '-aaa')
     expect((await find(dir))?.transcript).toContain('/-aaa/')
     write(CHAIN, '-zzz', dir)
@@ -285,7 +285,7 @@ describe('of several files with one id', () => {
   })
 })
 
-describe('mending', () => {
+describe('repairing', () => {
   const whole = `${CHAIN.join('\n')}\n`
 
   it.each<[string, string | Buffer]>([
@@ -294,7 +294,7 @@ describe('mending', () => {
     ['one cut within a character', Buffer.from('{"text":"é').subarray(0, -1)],
     ['zeros', '\0'.repeat(5000)],
     ['a value that is no record', '17'],
-  ])('cuts off %s, and keeps the file as it was', async (_, tail) => {
+  ])('removes %s, and keeps the original file', async (_, tail) => {
     const { path, inspect, dir } = write(whole)
     const torn = Buffer.concat([Buffer.from(whole), Buffer.from(tail)])
     writeFileSync(path, torn)
@@ -318,14 +318,14 @@ describe('mending', () => {
     ['whole but for its newline', whole.trimEnd()],
     ['empty', ''],
     ['with garbage before its last newline', `${whole}garbage\n`],
-  ])('leaves alone what is %s', async (_, text) => {
+  ])('does not change what is %s', async (_, text) => {
     const { path, dir } = write(text)
     expect(await mendClaudeTranscript(path, join(dir, 'damaged', 'copy.jsonl'))).toBeNull()
     expect(readFileSync(path, 'utf8')).toBe(text)
     expect(existsSync(join(dir, 'damaged'))).toBe(false)
   })
 
-  it('overwrites nothing that was kept before, and then changes nothing', async () => {
+  it('does not overwrite an earlier copy, and then changes nothing', async () => {
     const { path, dir } = write(`${whole}{"torn`)
     const keepAs = join(dir, 'copy.jsonl')
     writeFileSync(keepAs, 'somebody’s work')
@@ -334,7 +334,7 @@ describe('mending', () => {
     expect(readFileSync(path, 'utf8')).toBe(`${whole}{"torn`)
   })
 
-  it('follows a link, and overwrites what a crash left of an earlier try', async () => {
+  it('follows a symlink, and overwrites what a crash left of an earlier try', async () => {
     const { path, dir } = write(`${whole}{"torn`)
     writeFileSync(join(dirname(path), `.${ID}.jsonl.mending`), 'half')
     const link = join(dir, 'link.jsonl')

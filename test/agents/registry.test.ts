@@ -72,13 +72,16 @@ describe('the probe', () => {
     ['--tools', 'toolChoice'],
     ['--setting-sources', 'sealing'],
     ['--strict-mcp-config', 'sealing'],
-  ] as const)('without %s in the help: cannot %s, and all else it can', async (flag, capability) => {
-    const path = fakeClaude(temporaryDir(), { flags: FLAGS.filter((f) => f !== flag) })
-    const { capabilities } = await probeClaude(path, env)
-    expect(Object.entries(capabilities).filter(([, can]) => !can)).toEqual([[capability, false]])
-  })
+  ] as const)(
+    'without %s in the help: cannot %s, but has all other capabilities',
+    async (flag, capability) => {
+      const path = fakeClaude(temporaryDir(), { flags: FLAGS.filter((f) => f !== flag) })
+      const { capabilities } = await probeClaude(path, env)
+      expect(Object.entries(capabilities).filter(([, can]) => !can)).toEqual([[capability, false]])
+    },
+  )
 
-  it('is not taken in by a flag that only begins the same', async () => {
+  it('is not misled by a flag with the same beginning', async () => {
     const flags = ['--input-format', '--output-format', '--resume-session-at', '--no-session-id']
     const { capabilities } = await probeClaude(fakeClaude(temporaryDir(), { flags }), env)
     expect(capabilities).toMatchObject({ resume: false, sessionId: false })
@@ -97,7 +100,7 @@ describe('the probe', () => {
     expect(error.hint).toBeTruthy()
   })
 
-  it('of something that is no Claude Code says so', async () => {
+  it('of something that is not Claude Code says so', async () => {
     const error = await failureOf(probeClaude(fakeClaude(temporaryDir(), { flags: ['--color'] }), env))
     expect(error).toMatchObject({ code: 'agent-unavailable' })
     expect(error.message).toContain('does not look like Claude Code')
@@ -139,7 +142,7 @@ describe('the registry', () => {
     expect(invocations(dir)).toEqual(['--help', '--version'])
   })
 
-  it('knows the adapter of a runtime also when its agent is gone, or is another one now', async () => {
+  it('knows the adapter of a runtime also when its agent was removed or reconfigured', async () => {
     const { registry, cache, configured } = registryOf({ name: 'old', command: fakeClaude(temporaryDir()) })
     const { runtimeId } = await registry.runtime('old')
     const other = { ...claudeAdapter, name: 'other' }
@@ -151,7 +154,7 @@ describe('the registry', () => {
     expect(await changed.adapterOf('old', 'never seen')).toBe(other)
   })
 
-  it('probes it anew when the file has changed', async () => {
+  it('probes it again when the file has changed', async () => {
     const dir = temporaryDir()
     const command = fakeClaude(dir)
     const { registry } = registryOf({ command })
@@ -163,7 +166,7 @@ describe('the registry', () => {
     expect(invocations(dir)).toHaveLength(4)
   })
 
-  it('is the same runtime after an upgrade: its link leads to the folder of another version', async () => {
+  it("has the same runtime after an upgrade whose link leads to another version's folder", async () => {
     const [bin, ...versions] = [temporaryDir(), temporaryDir(), temporaryDir(), temporaryDir()] as const
     const command = join(bin, 'claude')
     const install = (dir: string, fake: object) => {
@@ -184,7 +187,7 @@ describe('the registry', () => {
     expect((await elsewhere.runtime('claude')).runtimeId).not.toBe(before.runtimeId)
   })
 
-  it('has the same name in every home, and in every checkout that brings it along', async () => {
+  it('uses the same name in every home, and in every checkout that contains it', async () => {
     const runtimeIn = async (home: string) => {
       mkdirSync(join(home, 'bin'))
       fakeClaude(join(home, 'bin'))
@@ -200,7 +203,7 @@ describe('the registry', () => {
     expect((await bundledIn(a)).runtimeId).toBe((await bundledIn(b)).runtimeId)
   })
 
-  it('asks a broken executable again: it may have been repaired', async () => {
+  it('probes a broken executable again: it may have been repaired', async () => {
     const dir = temporaryDir()
     const command = fakeClaude(dir, { tail: `[ -e ${dir}/repaired ]` })
     const { registry } = registryOf({ command })
@@ -209,7 +212,7 @@ describe('the registry', () => {
     expect(await registry.runtime('claude')).toMatchObject({ version: '2.1.0' })
   })
 
-  it("looks on the agent's PATH first, then where a checkout brings it along, through links", async () => {
+  it("searches the agent's PATH first, then the checkout's executables, through links", async () => {
     const [onPath, bundled, home] = [temporaryDir(), temporaryDir(), temporaryDir()]
     const real = fakeClaude(home, { name: 'claude-2.js' })
     symlinkSync(real, join(bundled, 'claude'))
@@ -219,7 +222,7 @@ describe('the registry', () => {
     expect((await registry.runtime('claude')).path).toBe(nearer)
   })
 
-  it('passes over folders and files that are not executable', async () => {
+  it('skips folders and files that are not executable', async () => {
     const [a, b, c] = [temporaryDir(), temporaryDir(), temporaryDir()]
     mkdirSync(join(a, 'claude'))
     chmodSync(fakeClaude(b), 0o644)
@@ -228,7 +231,7 @@ describe('the registry', () => {
     expect((await registry.runtime('claude')).path).toBe(usable)
   })
 
-  it('says what it looked for when there is nothing, and how to get it', async () => {
+  it('says what it looked for when nothing is found, and how to install it', async () => {
     const none = registryOf({ env: { PATH: temporaryDir() } }).registry
     const error = await failureOf(none.runtime('claude'))
     expect(error).toMatchObject({ code: 'agent-unavailable', hint: expect.stringContaining('npm install') })
@@ -239,12 +242,12 @@ describe('the registry', () => {
     })
   })
 
-  it('names the agents there are when asked for one that is not', async () => {
+  it('lists the configured agents when asked for an unknown one', async () => {
     const error = await failureOf(registryOf({}).registry.runtime('gpt'))
     expect(error).toMatchObject({ code: 'agent-unknown', hint: expect.stringContaining('claude') })
   })
 
-  it('describes what is there and what is wrong with the rest', async () => {
+  it('describes what is available and what is wrong with the rest', async () => {
     const home = temporaryDir()
     const good = registryOf({ command: fakeClaude(home), env: { ...env, CLAUDE_CONFIG_DIR: home } }).registry
     expect(await good.describe()).toMatchObject([
@@ -276,7 +279,7 @@ describe('the environment of an agent', () => {
     UNSET: undefined,
   }
 
-  it('is what any program needs and what is its vendor’s, nothing else', () => {
+  it('has what any program needs and its vendor’s variables, nothing else', () => {
     expect(buildEnvironment(claudeAdapter, machine, {})).toEqual({
       PATH: '/bin',
       HOME: '/h',
@@ -289,7 +292,7 @@ describe('the environment of an agent', () => {
     })
   })
 
-  it('has what was configured, which counts most', () => {
+  it('has the configured variables, which have precedence', () => {
     const built = buildEnvironment(claudeAdapter, machine, {
       HOME: '/other',
       AWS_REGION: 'eu',
@@ -299,7 +302,7 @@ describe('the environment of an agent', () => {
   })
 })
 
-describe('an agent that nobody named, or that is not configured any more', () => {
+describe('an agent that was not named, or is no longer configured', () => {
   const agent = (name: string, adapter = claudeAdapter): ConfiguredAgent => ({
     name,
     adapter,
@@ -312,18 +315,18 @@ describe('an agent that nobody named, or that is not configured any more', () =>
   const registryOf = (...agents: ConfiguredAgent[]) =>
     new AgentRegistry(agents, { get: async () => null, put: async () => {} }, [])
 
-  it('is the first one that is configured, or taken to behave like it', () => {
+  it('is the first configured one, or treated like it', () => {
     const registry = registryOf(agent('other', handshakeAdapter), agent('claude'))
     expect(registry.defaultName).toBe('other')
     expect(registry.likelyAdapter('claude')).toBe(claudeAdapter)
     expect(registry.likelyAdapter('gone')).toBe(handshakeAdapter)
   })
 
-  it('is an error where none is configured', () => {
+  it('is an error if none is configured', () => {
     expect(() => registryOf().defaultName).toThrow('no agent is configured')
   })
 
-  it('is told how to install its own program where none is found', async () => {
+  it('has its own install hint if its program is not found', async () => {
     const registry = registryOf({ ...agent('other', handshakeAdapter), env: { PATH: '' } })
     expect(await failureOf(registry.runtime('other'))).toMatchObject({ hint: handshakeAdapter.installHint })
   })

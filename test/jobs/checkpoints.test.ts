@@ -65,7 +65,7 @@ const told = () =>
     .flatMap((r) => (r.userText?.includes('You were interrupted') ? [r.userText] : []))
     .at(-1) ?? ''
 
-it('keeps what was there, and what each attempt left, without touching branch, index or HEAD', async () => {
+it('saves the initial state and that of each attempt, without touching branch, index or HEAD', async () => {
   await begin(failsOnce, '100ms')
   const before = state()
   const job = await runJob(world, { prompt: PROMPT, permissions: 'allow', checkpoints: true })
@@ -102,7 +102,7 @@ it('continue: the agent is told exactly what others changed, and the changes sta
   expect(told()).not.toContain('"tracked"')
 })
 
-it('restore: back to what the agent left, and what others made is kept', async () => {
+it('restore: back to the state that the agent left, and what others made is saved', async () => {
   await begin(failsOnce)
   const { id } = await interrupted({ checkpoints: { onChange: 'restore' } })
   write('made', 'somebody else\n')
@@ -117,7 +117,7 @@ it('restore: back to what the agent left, and what others made is kept', async (
   expect(told()).toContain('put back')
 })
 
-it('stop: the job is paused until somebody has looked; then it goes on, told what changed', async () => {
+it('stop: the job is paused until a person has checked; then it continues, told what changed', async () => {
   await begin(failsOnce)
   const { id } = await interrupted({ checkpoints: { onChange: 'stop' } })
   write('made', 'somebody else\n')
@@ -130,7 +130,7 @@ it('stop: the job is paused until somebody has looked; then it goes on, told wha
   expect(told()).toContain('"made"')
 })
 
-it('an unfinished merge is found, and is not restored over', async () => {
+it('an unfinished merge is found, and no restore happens over it', async () => {
   await begin(failsOnce)
   const { id } = await interrupted({ checkpoints: { onChange: 'restore' } })
   writeFileSync(join(world.workDir, '.git', 'MERGE_HEAD'), `${git('rev-parse', 'HEAD')}\n`)
@@ -166,7 +166,7 @@ it('a person restores any checkpoint, on a dirty tree: nothing is lost, the inde
   expect([read('made'), read('sub/dirty')]).toEqual(['mine', 'mine'])
 })
 
-it('is taken every so often while the agent works', async () => {
+it('is taken periodically while the agent works', async () => {
   await begin([
     {
       when: '/^write the file$/',
@@ -210,7 +210,7 @@ it('what a person changed before a retry stays, whatever the policy', async () =
   expect(told()).toContain('"made"')
 })
 
-it("what others changed while everything was down is not taken for the agent's work", async () => {
+it("changes of others while everything was down are not taken for the agent's work", async () => {
   await begin([
     {
       when: '/^write the file$/',

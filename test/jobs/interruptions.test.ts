@@ -50,7 +50,7 @@ async function beginWithClock(rules: RuleInput[], config: object = {}): Promise<
 /** What the model was asked, request by request: the newest user text. */
 const asked = () => world.simulator.requests().flatMap((r) => (r.userText ? [r.userText] : []))
 
-it('a timeout in the middle of a tool: resumed by itself, the work kept, the outcome said to be unknown', async () => {
+it('a timeout in the middle of a tool: resumed by itself, the work kept, the outcome reported as unknown', async () => {
   const pass = await beginWithClock([
     {
       when: '/^write the file$/',
@@ -82,7 +82,7 @@ it('a timeout in the middle of a tool: resumed by itself, the work kept, the out
   expect(job.attempts.map((a) => a.agentSessionId)).toEqual([job.sessionId, job.sessionId])
 })
 
-it('silent in the middle of a tool is a timeout; silent because the model does not answer is an outage and counts nothing', async () => {
+it('silence in the middle of a tool is a timeout; silence because the model does not answer is an outage and does not count', async () => {
   const pass = await beginWithClock(
     [
       {
@@ -143,7 +143,7 @@ it('a lost connection and an overloaded model: tried again after a pause, the pr
   }
 })
 
-it('a usage limit that resets in three seconds: waits until then, says so, and goes on by itself', async () => {
+it('a usage limit that resets in three seconds: waits until then, says so, and continues by itself', async () => {
   world = await World.create(
     {
       name: 'limit',
@@ -172,7 +172,7 @@ it('a usage limit that resets in three seconds: waits until then, says so, and g
   ).toHaveLength(1)
 })
 
-it('a rate limit of which nobody says when it resets: waits a while, then goes on by itself', async () => {
+it('a rate limit without a reset time: waits, then continues by itself', async () => {
   await begin(
     [{ when: 'be quick', reply: [{ error: { status: 429, retryAfter: 100, times: 1 } }, 'done'] }],
     {
@@ -199,7 +199,7 @@ it('an agent that would wait long for the model is ended; its job waits without 
   expect(await jobEnds(world, id)).toMatchObject({ state: 'completed', resultText: 'done' })
 })
 
-it('an outage that outlasts its limit pauses the job; a retry goes on in the same session', async () => {
+it('an outage that exceeds its limit pauses the job; a retry continues in the same session', async () => {
   await begin([{ when: 'work', reply: [{ error: { status: 500, times: 6 } }, 'done'] }], {
     outage: { limit: '1s' },
   })
@@ -215,7 +215,7 @@ it('an outage that outlasts its limit pauses the job; a retry goes on in the sam
   }
 })
 
-it('a budget that is used up pauses the job; raised, it goes on in the same session and finishes', async () => {
+it('a budget that is used up pauses the job; when it is raised, the job continues in the same session and finishes', async () => {
   await begin([
     {
       when: '/^spend$/',
@@ -242,7 +242,7 @@ it('a budget that is used up pauses the job; raised, it goes on in the same sess
   expect(asked().filter((text) => text === 'spend')).toHaveLength(1)
 })
 
-it('a budget that is raised while the agent works holds from then on', async () => {
+it('a budget that is raised while the agent works applies at once', async () => {
   await begin([
     {
       when: '/^spend$/',
@@ -264,13 +264,13 @@ it('a budget that is raised while the agent works holds from then on', async () 
   expect(await jobEnds(world, id)).toMatchObject({ state: 'completed', maxBudgetUsd: 100 })
 })
 
-it('a turn that is finished when its budget is found to be used up is finished', async () => {
+it('a turn that has finished when its budget is found to be used up stays completed', async () => {
   await begin([])
   const job = await runJob(world, { prompt: 'hello', maxBudgetTokens: 10 })
   expect(job).toMatchObject({ state: 'completed', attemptCount: 1 })
 })
 
-it('a budget in tokens holds over all attempts together', async () => {
+it('a budget in tokens applies to all attempts together', async () => {
   await begin([
     { when: '/^spend$/', reply: [bash('echo one'), { await: 'results' }, bash('echo two'), 'never'] },
   ])
@@ -284,7 +284,7 @@ it('a budget in tokens holds over all attempts together', async () => {
   expect(again.attemptCount).toBe(job.attemptCount)
 })
 
-it('an expired session is not resumed: fresh, with the prompt and what was done', async () => {
+it('an expired session is not resumed: a new one gets the prompt and what was done', async () => {
   await begin(
     [
       {

@@ -61,7 +61,7 @@ describe('a failed job is retried', () => {
     expect(lastAsked()).toContain('echo first >> log')
   })
 
-  it('in a fresh one, if that is wanted: with the prompt and what was done', async () => {
+  it('in a new session, if requested: with the prompt and what was done', async () => {
     const { job } = await failed()
     const again = await retried(job.id, false)
     expect(again).toMatchObject({ state: 'completed', resultText: 'Fresh.' })
@@ -86,7 +86,7 @@ describe('a failed job is retried', () => {
     ['garbage', 'transcript-unreadable', (path) => writeFileSync(path, 'no\n\u0000session\n')],
   ]
   it.each(sampleOf(DAMAGES, ([, reason]) => [reason]))(
-    'whose session file is %s: found before it is resumed, fresh with a handoff',
+    'whose session file is %s: found before it is resumed, a new session with a handoff',
     async (_, reason, damage) => {
       const { job, transcript } = await failed()
       damage(transcript)
@@ -113,7 +113,7 @@ describe('a failed job is retried', () => {
     expect(notes.join()).toContain('restored from the archive')
   })
 
-  it('whose session file has a torn end: mended on a copy, and resumed', async () => {
+  it('whose session file has an incomplete end: repaired on a copy, and resumed', async () => {
     const { job, transcript } = await failed()
     const torn = `${readFileSync(transcript, 'utf8')}{"type":"assist`
     writeFileSync(transcript, torn)
@@ -125,7 +125,7 @@ describe('a failed job is retried', () => {
   })
 })
 
-it("the transcript is kept although the agent's own file is gone", async () => {
+it("the transcript is archived although the agent's own file was deleted", async () => {
   const { job, transcript } = await failed()
   const before = readFileSync(transcript, 'utf8')
   rmSync(transcript)
@@ -134,7 +134,7 @@ it("the transcript is kept although the agent's own file is gone", async () => {
   expect(job.archived).toMatchObject([{ sessionId: job.sessionId, bytes: expect.any(Number) }])
 })
 
-it('jobs in one directory go one after the other, by priority; elsewhere meanwhile', async () => {
+it('jobs in one directory run one after the other, by priority; in other directories meanwhile', async () => {
   await begin([
     { when: '/^hold/', reply: [{ hold: 'gate' }, 'done'] },
     { when: '/^say/', reply: 'said' },
@@ -158,7 +158,7 @@ it('jobs in one directory go one after the other, by priority; elsewhere meanwhi
   expect(Date.parse(c?.startedAt ?? '')).toBeGreaterThanOrEqual(Date.parse(b?.endedAt ?? ''))
 })
 
-it('a job that waits goes on at its time although the daemon was away', async () => {
+it('a waiting job continues at its time although the daemon was down', async () => {
   await begin(
     [{ when: 'be quick', reply: [{ error: { status: 429, retryAfter: 100, times: 1 } }, 'done'] }],
     {
@@ -176,7 +176,7 @@ it('a job that waits goes on at its time although the daemon was away', async ()
   )
 })
 
-it('people are told: of a question, of a pause, of the end, each once', async () => {
+it('people are notified of a question, of a pause, of the end, each once', async () => {
   const receiver = await startReceiver()
   await begin(
     [

@@ -13,7 +13,7 @@ afterEach(() => world.close())
 
 const work = { tool: 'Bash', input: { command: 'true', description: 'work' } }
 
-it('goes on in its session up to its turns in all; otherwise a retry raises the limit; turns of a chat have it too', async () => {
+it('continues in its session up to its total turns; otherwise a retry raises the limit; turns of a chat have it too', async () => {
   world = await World.create({
     name: 'turns',
     rules: [

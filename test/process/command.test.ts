@@ -31,7 +31,7 @@ const pidsIn = async (file: string, count: number) =>
   }, `${count} processes in ${file}`)
 
 describe('a command', () => {
-  it('gets the text on stdin and the environment it is given, and nothing else of ours', async () => {
+  it('gets the text on stdin and the given environment, and no other variables', async () => {
     const { run, id } = command('cat; echo; env | sort', {
       stdin: '{"a":"$(id) \'"}',
       env: { PATH: process.env.PATH ?? '', REPRISE_MESSAGE: '$(id) `id`' },
@@ -46,7 +46,7 @@ describe('a command', () => {
     ])
   })
 
-  it('tells how it ended, with the last of what it wrote', async () => {
+  it('returns how it ended, with the end of its output', async () => {
     expect(await command('echo out; echo err >&2; exit 3').run()).toMatchObject({
       kind: 'exited',
       code: 3,
@@ -60,14 +60,14 @@ describe('a command', () => {
     expect(flood.output.length).toBeLessThanOrEqual(2048)
   })
 
-  it('may end without reading what it is given', async () => {
+  it('may end without reading its stdin', async () => {
     expect(await command('exit 0', { stdin: 'x'.repeat(1e6) }).run()).toMatchObject({
       kind: 'exited',
       code: 0,
     })
   })
 
-  it('that cannot be started is a result, not a throw', async () => {
+  it('that cannot be started is a result, not an exception', async () => {
     expect(await command('true', { workDir: '/nowhere' }).run()).toMatchObject({ kind: 'not-started' })
     expect(await command('true', { env: { X: 'a\0b' } }).run()).toMatchObject({ kind: 'not-started' })
   })
@@ -78,7 +78,7 @@ describe('a command', () => {
     expect(marked(id)).toEqual([])
   })
 
-  it('is killed with all it started, whatever they ignore and wherever they went', async () => {
+  it('is killed with everything it started, whatever signals they ignore and wherever they moved', async () => {
     const { run, id, abort, workDir } = command(
       `trap '' TERM HUP INT
        echo $$ >>pids
@@ -96,7 +96,7 @@ describe('a command', () => {
     expect(marked(id)).toEqual([])
   })
 
-  it('that is over takes with it what it left in the background', async () => {
+  it('that ends takes its background processes with it', async () => {
     const { run, workDir } = command(
       "sh -c 'echo $$ >>pids; exec sleep 1000' & while ! [ -s pids ]; do :; done",
     )
@@ -104,7 +104,7 @@ describe('a command', () => {
     expect((await pidsIn(join(workDir, 'pids'), 1)).filter(isRunning)).toEqual([])
   })
 
-  it('is ended at once when it is aborted, and not begun after that', async () => {
+  it('is ended at once when it is aborted, and not started after that', async () => {
     const { run, abort, workDir } = command('echo $$ >>pids; sleep 1000')
     const running = run()
     const pids = await pidsIn(join(workDir, 'pids'), 1)

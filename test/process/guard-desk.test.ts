@@ -60,7 +60,7 @@ describe('while nobody answers', () => {
     // Root can write everywhere.
     ...(process.getuid?.() === 0 ? {} : { 'cannot be written to': ({ asked }) => chmodSync(asked, 0o500) }),
   }
-  it.each(Object.entries(spoilers))('and the directory %s, it is refused', async (_, spoil) => {
+  it.each(Object.entries(spoilers))('and the directory %s, the program is refused', async (_, spoil) => {
     const world = new Guarded({ docker: 'touch ran' })
     spoil(world)
     expect(await world.run('docker')).toMatchObject({
@@ -115,7 +115,7 @@ describe('a guard that is killed', () => {
     expect(delivered).not.toHaveBeenCalled()
   })
 
-  it('while there is no desk is not asked about by the next', async () => {
+  it('while there is no desk is ignored by the next', async () => {
     const world = new Guarded({ docker: '' })
     const { child, ended } = world.start('docker')
     await world.asking(1)
@@ -125,7 +125,7 @@ describe('a guard that is killed', () => {
     expect([asked, world.litter()]).toEqual([[], []])
   })
 
-  it('at any moment holds up nobody', async () => {
+  it('at any moment delays no other', async () => {
     const world = new Guarded({ docker: 'exit 0' })
     const asked = world.answer(allow)
     const ends: (number | null)[] = []
@@ -144,7 +144,7 @@ describe('a guard that is killed', () => {
     expect((await world.run('docker')).code).toBe(0)
   })
 
-  it('before it has asked leaves nothing for long', async () => {
+  it('before it has asked leaves no files for long', async () => {
     const world = new Guarded({ docker: '' })
     const [half, lonely] = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222']
     for (const id of [half, lonely]) spawnSync('mkfifo', [join(world.asked, `${id}.reply`)])
@@ -180,7 +180,7 @@ describe('a desk', () => {
     expect(openFiles().filter((path) => path.startsWith(world.root))).toEqual([])
   })
 
-  it('is not held up by what else lies there', async () => {
+  it('is not disturbed by other files in the folder', async () => {
     const world = new Guarded({ docker: '' })
     const id = (n: number) => join(world.asked, `${String(n).repeat(8)}-0000-4000-8000-000000000000`)
     spawnSync('mkfifo', [id(1), id(2), `${id(2)}.reply`])
@@ -196,7 +196,7 @@ describe('a desk', () => {
     expect(world.litter()).toEqual(['folder'])
   })
 
-  it('looks by itself where nothing is noticed', async () => {
+  it('polls if change notifications do not arrive', async () => {
     const world = new Guarded({ docker: '' })
     // Recreated after the desk has begun to watch: no change notification comes from there.
     rmSync(world.asked, { recursive: true })

@@ -46,7 +46,7 @@ describe('a policed program', () => {
     expect(world.litter()).toEqual([])
   })
 
-  it('is told as much of a long reason as fits, and nothing half', async () => {
+  it('is given as much of a long reason as fits, without partial characters', async () => {
     const world = new Guarded({ docker: '' })
     world.answer(deny('\\é\n'.repeat(4000)))
     const { code, stderr } = await world.run('docker')
@@ -71,7 +71,7 @@ describe('a policed program', () => {
     expect(exists(join(world.workDir, 'ran'))).toBe(false)
   })
 
-  it('that does not exist is not found, and nobody is asked', async () => {
+  it('that does not exist is not found, and the desk is not asked', async () => {
     const world = new Guarded({ docker: '' })
     rmSync(join(world.tools, 'docker'))
     world.env = withGuards({ PATH: `${world.tools}::/nowhere` }, world.bin)
@@ -104,7 +104,7 @@ describe('a policed program', () => {
 })
 
 describe('what the program gets', () => {
-  it('are its arguments, byte for byte; the desk is told the same', async () => {
+  it('are its arguments, byte for byte; the desk gets the same', async () => {
     const world = new Guarded({ docker: SHOWS_ARGUMENTS })
     const asked = world.answer(allow)
     const byte = fc.oneof(
@@ -190,7 +190,7 @@ describe('what the program gets', () => {
     expect(await lines('docker')).toEqual(await lines(join(world.tools, 'docker')))
   })
 
-  it('is the signal: it is the very process that was started', async () => {
+  it('is the signal: it is the same process that was started', async () => {
     const world = new Guarded({ docker: 'trap "exit 42" TERM; echo $$; while :; do sleep 0.01; done' })
     world.answer(allow)
     const { child, ended } = world.start('docker')
@@ -213,7 +213,7 @@ describe('what the program gets', () => {
   })
 })
 
-describe('whoever starts it', () => {
+describe('whichever program starts it', () => {
   const has = (program: string) => spawnSync(program, ['--version']).error === undefined
   const programs: [string, string[]][] = [
     [process.execPath, ['-e', `process.exit(require('child_process').spawnSync('docker', ['rm']).status)`]],
@@ -259,7 +259,7 @@ describe('whoever starts it', () => {
     expect(asked).toHaveLength(1)
   })
 
-  it('another shell than dash may read the guard', async ({ skip }) => {
+  it('other shells than dash can run the guard', async ({ skip }) => {
     if (!has('bash')) skip()
     const world = new Guarded({ docker: SHOWS_ARGUMENTS })
     const asked = world.answer(allow)
@@ -270,7 +270,7 @@ describe('whoever starts it', () => {
   })
 })
 
-describe('guards of several', () => {
+describe('guards of several daemons', () => {
   it('are all asked, in the order of PATH', async () => {
     const world = new Guarded({ docker: 'echo ran' })
     const outer = join(world.root, 'outer')
@@ -288,7 +288,7 @@ describe('guards of several', () => {
     expect([inner.length, outside.length]).toEqual([2, 0])
   })
 
-  it('do not take themselves for the program, under whatever name of their directory', async () => {
+  it('do not take each other for the program, under whatever name of their directory', async () => {
     const world = new Guarded({ docker: 'echo ran' })
     const alias = join(world.root, 'alias')
     symlinkSync(world.bin, alias)
@@ -310,7 +310,7 @@ describe('guards of several', () => {
 })
 
 describe('installing', () => {
-  it('can be repeated: guards are those of the programs asked for, for their owner only', () => {
+  it('can be repeated: there are guards only for the requested programs, for their owner only', () => {
     const dir = join(temporarySpool(), 'guards')
     const bin = installGuards({ dir, programs: ['docker', 'git'] })
     const first = statSync(join(bin, 'git'))
@@ -321,7 +321,7 @@ describe('installing', () => {
     for (const folder of [bin, join(dir, 'asked')]) expect(statSync(folder).mode & 0o077).toBe(0)
   })
 
-  it('replaces guards of another version, and what a killed installation left', () => {
+  it('replaces guards of another version, and leftovers of a killed installation', () => {
     const dir = join(temporarySpool(), 'guards')
     const bin = installGuards({ dir, programs: ['git'] })
     writeFileSync(join(dir, 'guard'), 'old')
@@ -335,7 +335,7 @@ describe('installing', () => {
     expect(statSync(join(bin, 'git')).mode & 0o777).toBe(0o700)
   })
 
-  it('is refused where guards would not be asked', () => {
+  it('is refused if guards could not work', () => {
     const spool = temporarySpool()
     expect(() => installGuards({ dir: join(spool, 'a:b'), programs: ['git'] })).toThrow(/":"/)
     for (const program of ['../git', '', 'a b', '.', '-x', 'a/b']) {

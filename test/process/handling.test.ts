@@ -19,7 +19,7 @@ function life(work: (handling: Handling) => void) {
   return suspected
 }
 
-it('knows after a death what was being handled, and counts deaths at the same step only', () => {
+it('knows after a crash what was being handled, and counts only crashes at the same step', () => {
   life((h) => {
     h.begin('run_a', 'read', 'att', 100)
     h.begin('run_b', 'read', 'att', 7)
@@ -35,7 +35,7 @@ it('knows after a death what was being handled, and counts deaths at the same st
   expect(life(() => {})).toMatchObject([{ at: 'other', deaths: 1 }])
 })
 
-it('one that has to begin earlier and comes no further dies at the same step', () => {
+it('a step that begins earlier and makes no further progress counts as the same step', () => {
   life((h) => h.begin('run_a', 'read', 'att', 100))
   // Less was stored than had been read.
   life((h) => {
@@ -46,7 +46,7 @@ it('one that has to begin earlier and comes no further dies at the same step', (
   expect(life(() => {})).toMatchObject([{ position: 100, deaths: 2 }])
 })
 
-it('one that comes further than where the last daemon died is not suspected any more', () => {
+it('a step that gets further than the last crash is no longer suspected', () => {
   life((h) => h.begin('run_a', 'read', 'att', 100))
   life((h) => {
     h.begin('run_a', 'read', 'att', 60)
@@ -55,7 +55,7 @@ it('one that comes further than where the last daemon died is not suspected any 
   expect(life(() => {})).toEqual([])
 })
 
-it('a suspect that passes the step is none any more, and a settled run is forgotten', () => {
+it('a suspect that passes the step is cleared, and a settled run is forgotten', () => {
   life((h) => h.begin('run_a', 'settle', 'x'))
   life((h) => {
     h.begin('run_a', 'settle', 'x')
@@ -66,7 +66,7 @@ it('a suspect that passes the step is none any more, and a settled run is forgot
   expect(readdirSync(dir)).toEqual([])
 })
 
-it('the end of an earlier batch does not end the note of the one that is being read', () => {
+it('the end of an earlier batch does not remove the note of the one being read', () => {
   life((h) => {
     h.begin('run_a', 'read', 'att', 1)
     h.begin('run_a', 'read', 'att', 2)
@@ -75,7 +75,7 @@ it('the end of an earlier batch does not end the note of the one that is being r
   expect(life(() => {})).toMatchObject([{ position: 2, deaths: 1 }])
 })
 
-it('the end of one guard leaves the note of another that is being answered, in the next life too', () => {
+it('the end of one guard question keeps the note of another, also in the next daemon', () => {
   const killer = (h: Handling) => {
     h.begin('run_a', 'guard', 'g1')
     h.begin('run_a', 'guard', 'g2')
@@ -88,7 +88,7 @@ it('the end of one guard leaves the note of another that is being answered, in t
   expect(readdirSync(dir)).toEqual([])
 })
 
-it('handles suspects one by one, and nobody else waits', async () => {
+it('handles suspects one by one, and no other run waits', async () => {
   life((h) => {
     h.begin('run_a', 'read', '1')
     h.begin('run_b', 'read', '1')
@@ -106,7 +106,7 @@ it('handles suspects one by one, and nobody else waits', async () => {
   expect(order).toEqual(['a', 'b'])
 })
 
-it('disregards what is half-written or not its own', () => {
+it('ignores files that are incomplete or not its own', () => {
   for (const [name, text] of [
     ['run_a.read', '{"at":'],
     ['run_b.read', '{"at":1,"position":1,"active":true,"deaths":0}'],
@@ -117,7 +117,7 @@ it('disregards what is half-written or not its own', () => {
   expect(readdirSync(dir)).toEqual([])
 })
 
-it('is held after two deaths at one step, not after one at each of two', () => {
+it('is quarantined after two crashes at one step, not after one at each of two', () => {
   expect(decideQuarantine([])).toBeNull()
   const once = { step: 'read', deaths: 1 } as const
   expect(decideQuarantine([once, { step: 'settle', deaths: 1 }])).toBeNull()

@@ -37,7 +37,7 @@ import {
 const message = (text: string) => ({ id: text, line: text })
 
 describe('stdin', () => {
-  it('is fed in order, each message once however often it is given, and then closed', async () => {
+  it('is written in order, each message once however often it is queued, and then closed', async () => {
     const attempt = await start('echoes-stdin.sh', { messages: [message('b'), message('a')] })
     await printed(attempt, 'got a\n')
     for (let i = 0; i < 30; i++) await deliver(attempt.dir, message(`number-${i}`))
@@ -48,7 +48,7 @@ describe('stdin', () => {
     expect(output(attempt)).toBe(`got b\ngot a\n${numbers.join('')}end of input\n`)
   })
 
-  it('gets a message once, also if it was shorter, or longer, when it was given first', async () => {
+  it('gets a message once, also if it was shorter or longer when it was first queued', async () => {
     const attempt = await start('echoes-stdin.sh')
     for (const length of [10, 5000]) await deliver(attempt.dir, { id: 'a', line: 'a'.repeat(length) })
     for (const length of [5000, 10]) await deliver(attempt.dir, { id: 'b', line: 'b'.repeat(length) })
@@ -57,7 +57,7 @@ describe('stdin', () => {
     expect(output(attempt)).toBe(`got ${'a'.repeat(10)}\ngot ${'b'.repeat(5000)}\nend of input\n`)
   })
 
-  it('gets a message that is given twice before it is fed, once', async () => {
+  it('gets a message once that is queued twice before it is written', async () => {
     const attempt = newAttempt()
     prepare(attempt.dir, [message('a')])
     for (const id of ['a', 'b', 'b', 'c', 'a']) await deliver(attempt.dir, message(id))
@@ -67,7 +67,7 @@ describe('stdin', () => {
     expect(output(attempt)).toBe('got a\ngot b\ngot c\nend of input\n')
   })
 
-  it('takes a message far larger than a pipe, and goes on with the next', async () => {
+  it('accepts a message far larger than a pipe, and continues with the next', async () => {
     const line = 'z'.repeat(5 << 20)
     const { dir, keeper } = await start('echoes-stdin.sh', {
       program: '/bin/cat',
@@ -111,7 +111,7 @@ describe('stdin', () => {
     await ended(attempt)
   })
 
-  it('stays open when the whole group is asked to end: the agent would take its end for a refusal', async () => {
+  it('stays open when the whole group is signalled: the agent would take its end for a refusal', async () => {
     const attempt = await start('outlives-sigterm.mjs')
     await printed(attempt, 'ready')
     process.kill(-attempt.keeper.pid, 'SIGTERM')
@@ -123,7 +123,7 @@ describe('stdin', () => {
     expect(output(attempt)).toBe('ready\ngot SIGTERM\ngot after it\nend of input\n')
   })
 
-  it('that the agent never reads blocks nobody, and nothing is left when the agent is gone', async () => {
+  it('that the agent never reads blocks nothing, and no process is left when the agent has ended', async () => {
     const attempt = await start('obeys-sigterm.sh', {
       messages: [{ id: 'large', line: 'z'.repeat(1 << 20) }],
     })
@@ -135,7 +135,7 @@ describe('stdin', () => {
     await eventually(() => expect(marked(attempt.id)).toEqual([]))
   })
 
-  it('takes ids with any characters without leaving its folder', async () => {
+  it('accepts ids with any characters without leaving its folder', async () => {
     const attempt = await start('echoes-stdin.sh')
     await deliver(attempt.dir, { id: '../../x y\n$(touch z)/*', line: 'odd' })
     await deliver(attempt.dir, { id: 'stdin.close', line: 'no end' })
@@ -149,11 +149,11 @@ describe('stdin', () => {
 })
 
 describe('a poke', () => {
-  it('is harmless where there is nobody to wake', async () => {
+  it('is harmless if no feeder exists', async () => {
     expect(poke(attemptDir(temporarySpool(), 'att_nobody'))).toBeUndefined()
   })
 
-  it('is harmless when nobody has listened to very many of them', async () => {
+  it('is harmless if very many were not read', async () => {
     const attempt = await start('obeys-sigterm.sh', {
       messages: [{ id: 'large', line: 'z'.repeat(1 << 20) }],
     })
@@ -189,7 +189,7 @@ describe('the end of the agent', () => {
     expect(await ended(attempt)).toEqual({ kind: 'exited', code, starved: false })
   })
 
-  it('by a signal to the whole group is known too: the keeper stays until it has written it down', async () => {
+  it('by a signal to the whole group is known too: the keeper stays until it has written the exit code', async () => {
     const attempt = await start('obeys-sigterm.sh')
     await printed(attempt, 'ready')
     for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.kill(attempt.keeper.pid, signal)
@@ -200,13 +200,13 @@ describe('the end of the agent', () => {
   it.each([
     ['is not there', '/nowhere/agent', 127],
     ['may not be executed', import.meta.filename, 126],
-  ])('that %s is known by the code of the shell, with its words on stderr', async (_, program, code) => {
+  ])('that %s is known by the code of the shell, with its message on stderr', async (_, program, code) => {
     const attempt = await start('', { program })
     expect(await ended(attempt)).toEqual({ kind: 'exited', code, starved: false })
     expect(await readStderrTail(attempt.dir)).toContain(program)
   })
 
-  it('leaves the last of its stderr, not all of it', async () => {
+  it('returns the end of its stderr, not all of it', async () => {
     const attempt = await start('fails-loudly.sh')
     expect(await ended(attempt)).toEqual({ kind: 'exited', code: 3, starved: false })
     const tail = await readStderrTail(attempt.dir)
@@ -215,7 +215,7 @@ describe('the end of the agent', () => {
     expect(await readStderrTail(attemptDir(attempt.spool, 'att_none'))).toBe('')
   })
 
-  it('is not known before it is written whole', async () => {
+  it('is not known before it is written completely', async () => {
     const { dir } = newAttempt()
     prepare(dir, [])
     for (const text of ['', '\n', 'x', '1 2\n', '-1\n']) {
@@ -235,7 +235,7 @@ describe('the end of the agent', () => {
 })
 
 describe('starting', () => {
-  it('gives the agent its directory, its environment and its arguments, word for word', async () => {
+  it('gives the agent its directory, its environment and its exact arguments', async () => {
     const args = ['two words', '--flag=*', '$HOME', '', "it's"]
     const attempt = await start('tells-its-surroundings.sh', { args, env: { PATH: '/bin', EXTRA: 'yes' } })
     await ended(attempt)
@@ -264,7 +264,7 @@ describe('starting', () => {
     await ended(attempt)
   })
 
-  it('in a directory that is not there is refused, and nothing is started', async () => {
+  it('in a directory that does not exist is refused, and nothing is started', async () => {
     const attempt = newAttempt()
     await expect(start('obeys-sigterm.sh', { attempt, workDir: '/nowhere' })).rejects.toMatchObject({
       code: 'agent-unavailable',
@@ -273,7 +273,7 @@ describe('starting', () => {
     expect(exists(join(attempt.dir.path, 'started'))).toBe(false)
   })
 
-  it('keeps what the agent reads and prints from other users', async () => {
+  it("hides the agent's input and output from other users", async () => {
     const attempt = await start('echoes-stdin.sh', { messages: [message('secret')] })
     await closeInput(attempt.dir)
     await ended(attempt)
@@ -353,7 +353,7 @@ describe('revoking', () => {
   })
 })
 
-it('is known to keep its folder by whichever path, and not to keep a copy of it, wherever that is', async () => {
+it('is known to keep its folder by any path, and not to keep a copy of it', async () => {
   const attempt = await start('echoes-stdin.sh')
   const at = (path: string) => ({ ...attempt.dir, path })
   const { path } = attempt.dir

@@ -43,8 +43,8 @@ async function bystander(): Promise<number> {
   return child.pid ?? 0
 }
 
-describe('the ladder', () => {
-  it('ends with the farewell for an agent that listens: no signal is sent', async () => {
+describe('ending an attempt', () => {
+  it('stops after the shutdown message if the agent obeys: no signal is sent', async () => {
     const attempt = await start('exits-when-told.sh')
     await printed(attempt, 'ready')
     const { strays, survivors } = await climb(attempt, {
@@ -56,7 +56,7 @@ describe('the ladder', () => {
     expect(output(attempt)).toBe('ready\n')
   })
 
-  it('goes on to SIGTERM for one that does not, and its exit is known', async () => {
+  it('continues with SIGTERM if it does not, and its exit is known', async () => {
     const attempt = await start('obeys-sigterm.sh')
     await printed(attempt, 'ready')
     const { strays, farewell } = await climb(attempt, { farewellMs: 50 })
@@ -65,7 +65,7 @@ describe('the ladder', () => {
     expect(await readExit(attempt.dir)).toMatchObject({ code: 143 })
   })
 
-  it('goes on to SIGKILL for one that ignores that', async () => {
+  it('continues with SIGKILL if it ignores that', async () => {
     const attempt = await start('ignores-sigterm.sh')
     await printed(attempt, 'ready')
     const all = marked(attempt.id)
@@ -85,14 +85,14 @@ describe('the ladder', () => {
     expect(performance.now() - from).toBeGreaterThanOrEqual(290)
   })
 
-  it('finds what left the group by setsid', async () => {
+  it('finds processes that left the group by setsid', async () => {
     const attempt = await start('escapes-by-setsid.mjs')
     const pid = await escaped(attempt)
     expect(await climb(attempt)).toMatchObject({ strays: 1, survivors: [] })
     expect(isRunning(pid)).toBe(false)
   })
 
-  it('finds what has none of our variables, but a parent that has', async () => {
+  it('finds processes without our variables whose parent has them', async () => {
     const attempt = await start('forgets-its-environment.sh')
     const pid = await escaped(attempt)
     await eventually(() => expect(marked(attempt.id)).not.toContain(pid))
@@ -100,7 +100,7 @@ describe('the ladder', () => {
     expect(isRunning(pid)).toBe(false)
   })
 
-  it('finds what was adopted by init after its parents were gone', async () => {
+  it('finds processes that were adopted by init after their parents ended', async () => {
     const attempt = await start('double-forks.mjs')
     const pid = await escaped(attempt)
     expect(await ended(attempt)).toMatchObject({ kind: 'exited', code: 0 })
@@ -109,7 +109,7 @@ describe('the ladder', () => {
     expect(isRunning(pid)).toBe(false)
   })
 
-  it('finds what has left environment, session, group and parents', async () => {
+  it('finds processes that have left environment, session, group and parents', async () => {
     const attempt = await start('leaves-everything-behind.sh')
     const pid = await escaped(attempt)
     expect(await ended(attempt)).toMatchObject({ kind: 'exited', code: 0 })
@@ -119,7 +119,7 @@ describe('the ladder', () => {
     expect(isRunning(pid)).toBe(false)
   })
 
-  it('finds what is started while it is at work', async () => {
+  it('finds processes that are started during the search', async () => {
     const attempt = await start('spawns-while-dying.mjs')
     await printed(attempt, 'ready')
     const { survivors, strays } = await climb(attempt)
@@ -127,14 +127,14 @@ describe('the ladder', () => {
     expect(strays).toBeGreaterThanOrEqual(3)
   })
 
-  it('looks again until there is nobody left, while they multiply', async () => {
+  it('searches again until no process is left, while they multiply', async () => {
     const attempt = await start('keeps-multiplying.sh')
     await ended(attempt)
     expect(await endStrays(attempt.id, attempt.keeper, LONG)).toMatchObject({ survivors: [] })
     expect(marked(attempt.id)).toEqual([])
   })
 
-  it('touches nobody else: other attempts, processes of no attempt, ids that begin the same', async () => {
+  it('touches no other process: other attempts, processes of no attempt, ids with the same beginning', async () => {
     const strangers = [await bystander(), await bystander()]
     const attempt = newAttempt()
     const longer = await start('obeys-sigterm.sh', { attempt: newAttempt(attempt.spool, `${attempt.id}2`) })
@@ -148,7 +148,7 @@ describe('the ladder', () => {
     await climb(longer)
   })
 
-  it('does nothing to an attempt that is over', async () => {
+  it('does nothing to an attempt that has ended', async () => {
     const attempt = await start('prints-no-newline.sh')
     await ended(attempt)
     await eventually(() => expect(isRunning(attempt.keeper.pid)).toBe(false))
@@ -158,7 +158,7 @@ describe('the ladder', () => {
     expect(await climb({ ...attempt, keeper: null as never })).toMatchObject({ strays: 0 })
   })
 
-  it("does nothing to a process that has got the keeper's pid since", async () => {
+  it("does nothing to a process that has the keeper's pid now", async () => {
     const pid = await bystander()
     const attempt = { ...newAttempt(), keeper: { pid, startTicks: '1', bootId: 'x' } }
     const { farewell } = await climb(attempt)

@@ -39,22 +39,22 @@ describe('lines', () => {
     expect(split(`${text}\n`)).toEqual([line(text, Buffer.byteLength(text) + 1)])
   })
 
-  it('may end in return and newline, and empty ones are passed over', () => {
+  it('may end in return and newline, and empty ones are skipped', () => {
     expect(split('one\r\n\n\r\ntwo\n')).toEqual([line('one', 5, 0), line('two', 12)])
   })
 
-  it('may hold bytes that are no text: they do not disturb their neighbours', () => {
+  it('may contain bytes that are not text: their neighbours are not affected', () => {
     const bytes = Buffer.concat([Buffer.from('a\n'), Buffer.from([0xff, 0xc3, 0x0a]), Buffer.from('b\n')])
     expect(piecesOf(bytes, 100)).toMatchObject([line('a', 2), { kind: 'line', end: 5 }, line('b', 7)])
   })
 
-  it('count from where reading went on', () => {
+  it('count from where reading continued', () => {
     expect(piecesOf(Buffer.from('x\ny'), 100, 1000)).toEqual([line('x', 1002), line('y', 1003, 1002)])
   })
 })
 
 describe('a line that is too long', () => {
-  it('is a gap with its place, and the lines around it are whole', () => {
+  it('is a gap with its position, and the lines around it are complete', () => {
     expect(split('a\n12345678901\nb\n', 10)).toEqual([
       line('a', 2),
       { kind: 'gap', from: 2, end: 14 },
@@ -72,7 +72,7 @@ describe('a line that is too long', () => {
     expect(split('a\n12345678901', 10)).toEqual([line('a', 2), { kind: 'gap', from: 2, end: 13 }])
   })
 
-  it('is a gap also when it comes byte by byte, and is only told at its end', () => {
+  it('is a gap also when it comes byte by byte, reported at its end', () => {
     const splitter = new LineSplitter(10)
     for (let i = 0; i < 50; i++) expect(splitter.push(Buffer.from('x'))).toEqual([])
     expect(splitter.push(Buffer.from('\nok\n'))).toEqual([{ kind: 'gap', from: 0, end: 51 }, line('ok', 54)])
@@ -106,7 +106,7 @@ describe('any bytes', () => {
     )
   })
 
-  it('are all accounted for: pieces are exactly the bytes they say, and what is between them is newlines', () => {
+  it('are all accounted for: pieces are exactly their bytes, and only newlines are between them', () => {
     checkProperty(
       fc.property(bytes, limit, (data, max) => {
         let at = 0
@@ -127,7 +127,7 @@ describe('any bytes', () => {
     )
   })
 
-  it('can be read on from the end of any piece', () => {
+  it('can be read from the end of any piece', () => {
     checkProperty(
       fc.property(bytes, limit, (data, max) => {
         const whole = piecesOf(data, max)

@@ -13,7 +13,7 @@ const limits = (soft: bigint | 'unlimited', hard: bigint | 'unlimited') =>
   ].join('\n')
 const FREE = limits('unlimited', 'unlimited')
 
-it('is set for both limits, and names one attempt', () => {
+it('is set for both limits, and identifies one attempt', () => {
   const limit = planLockLimit('att_1', FREE)!
   expect(limit.softOnly).toBe(false)
   expect(limit.value).toBeLessThan(1n << 60n)
@@ -23,7 +23,7 @@ it('is set for both limits, and names one attempt', () => {
   expect(carriesLockLimit(FREE, 'att_1')).toBe(false)
 })
 
-it('inside another attempt leaves the mark of that one in place, and can always be set', () => {
+it('inside another attempt keeps the mark of that one, and can always be set', () => {
   const outer = planLockLimit('att_outer', FREE)!
   const inner = planLockLimit('att_inner', limits(outer.value, outer.value))!
   expect(inner.softOnly).toBe(true)

@@ -53,7 +53,7 @@ describe('an identity', () => {
     expect(identify(child.pid)).toBeNull()
   })
 
-  it('is none for a process that is dead but not reaped', async () => {
+  it('is none for a zombie', async () => {
     const parent = await run('/bin/sh', ['-c', 'sleep 50 & echo $!; exec sleep 60'], {
       PATH: process.env.PATH,
     })
@@ -65,11 +65,11 @@ describe('an identity', () => {
     expect(identify(pid)).toBeNull()
   })
 
-  it('is none for pids that cannot be', () => {
+  it('is none for impossible pids', () => {
     for (const pid of [0, -1, 2 ** 30, Number.NaN]) expect(identify(pid)).toBeNull()
   })
 
-  it('is right for a program with a name made to confuse', async () => {
+  it('is right for a program with a confusing name', async () => {
     const odd = join(temporarySpool(), 'a) Z 1 (b')
     copyFileSync('/bin/sleep', odd)
     const plain = await run('/bin/sleep', ['60'])
@@ -92,7 +92,7 @@ describe('the marker', () => {
     expect(hasMarker(other.pid, 'att_1')).toBe(false)
   })
 
-  it('leads to all descendants, and to nobody twice', async () => {
+  it('leads to all descendants, each once', async () => {
     const script = '(sleep 60 & sleep 60 & wait) & echo ready; wait'
     const id = `att_tree_${process.pid}`
     const shell = await run('/bin/sh', ['-c', script], { PATH: process.env.PATH, [MARKER]: id })
@@ -105,6 +105,6 @@ describe('the marker', () => {
   })
 })
 
-it('a signal to nobody is no error', () => {
+it('a signal to a process that does not exist is not an error', () => {
   expect(() => signal(2 ** 22 + 5, 'SIGTERM')).not.toThrow()
 })

@@ -48,7 +48,7 @@ describe('output', () => {
     ])
   })
 
-  it('without a newline at the end is read whole', async () => {
+  it('without a newline at the end is read completely', async () => {
     const attempt = await start('prints-no-newline.sh')
     expect(await readAll(attempt)).toEqual([
       { kind: 'line', text: 'first', from: 0, end: 6 },
@@ -56,7 +56,7 @@ describe('output', () => {
     ])
   })
 
-  it('that is a flood is read line by line; it does not wait for its reader', async () => {
+  it('that is large is read line by line; the agent does not wait for its reader', async () => {
     const lines = 40_000
     const attempt = await start('floods-stdout.mjs', { args: [String(lines)] })
     // The agent ended although nobody has read a byte.
@@ -70,14 +70,14 @@ describe('output', () => {
     expect(wrong).toBe(-1)
   })
 
-  it('can be read on from any offset, by another reader', async () => {
+  it('can be read from any offset, by another reader', async () => {
     const attempt = await start('floods-stdout.mjs', { args: ['2000'] })
     const whole = await readAll(attempt)
     const end = whole[1233]?.end ?? 0
     expect(await readAll(attempt, { offset: end })).toEqual(whole.slice(1234))
   })
 
-  it('of one line of 100 MB is a gap, and costs no memory to speak of', async () => {
+  it('of one line of 100 MB is a gap, and costs hardly any memory', async () => {
     const size = 100 << 20
     const attempt = await start('prints-a-huge-line.mjs', { args: [String(size)] })
     await ended(attempt)
@@ -152,7 +152,7 @@ describe('waiting', () => {
     expect(ms).toBeLessThan(450)
   })
 
-  it('is over when told so, also if that came before', async () => {
+  it('is over after a nudge, also if that came before', async () => {
     const { tail } = await quietTail()
     const during = await quickest(async () => {
       const wait = tail.wait(60_000)
@@ -202,7 +202,7 @@ describe('the end', () => {
     expect(output(attempt)).toBe('ready\n')
   })
 
-  it('is the code on disk, also if the keeper is long gone and its pid is of another process', async () => {
+  it('is the code on disk, also if the keeper has ended and its pid belongs to another process', async () => {
     const { dir } = newAttempt()
     prepare(dir, [])
     const stranger = identify(process.pid) as ProcessIdentity

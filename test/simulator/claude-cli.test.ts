@@ -114,7 +114,7 @@ it('a turn with a real Bash call, whose result comes back to the script', async 
   ])
 })
 
-it('a stream that is cut half-way is gone on with', async () => {
+it('a stream that is cut half-way is continued', async () => {
   await start({ rules: [{ reply: ['the first half', { cut: { times: 1 } }, 'the rest'] }] })
   expect((await claude('tell me')).result).toBe('the rest')
   expect(simulator.requests().map((record) => record.outcome)).toEqual(['cut', 'answered'])

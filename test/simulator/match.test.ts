@@ -64,7 +64,7 @@ describe('the newest user text', () => {
   })
 })
 
-describe('the first rule that fits is chosen', () => {
+describe('the first rule that matches is chosen', () => {
   it('by the text of the user', () => {
     const rules = [
       { name: 'a', when: 'alpha', reply: 'x' },
@@ -143,7 +143,7 @@ describe('the first rule that fits is chosen', () => {
     expect(chosen(rules, request([...result('the beginning…'), ...later]))?.rule.name).toBe('read')
   })
 
-  it('a rule that has fired `times` times is passed over', () => {
+  it('a rule that has fired `times` times is skipped', () => {
     const scenario = defineScenario({ rules: [{ times: 1, reply: 'first' }, { reply: 'then' }] })
     const [first] = scenario.rules
     expect(chooseRule(scenario, request('x'), new Map())?.rule.name).toBe('rule 1')
@@ -159,7 +159,7 @@ describe('requests that the CLI makes on the side', () => {
     },
   })
 
-  it('are told from the agent’s own', () => {
+  it('are distinguished from the agent’s own', () => {
     const compact =
       'CRITICAL: Respond with TEXT ONLY.\n\nYour task is to create a detailed summary of the conversation so far'
     expect(request('x').kind).toBe('main')
@@ -200,7 +200,7 @@ describe('placeholders', () => {
   })
 })
 
-it('the context window of a model is the first that fits', () => {
+it('the context window of a model is the first that matches', () => {
   const scenario = defineScenario({
     models: { haiku: { contextWindow: 10 }, '/claude/': { contextWindow: 20 } },
     rules: [{ reply: 'x' }],

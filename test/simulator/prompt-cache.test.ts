@@ -44,7 +44,7 @@ describe('token counts', () => {
     expect(countTokens(promptBlocks({ messages, tools: [{ name: 'Bash' }] }))).toBeGreaterThan(plain)
   })
 
-  it('take an image for its usual size, not for the length of its encoding', () => {
+  it('count an image with its usual size, not the length of its encoding', () => {
     const image = { type: 'image', source: { data: words(100_000) } }
     expect(countTokens(promptBlocks({ messages: [{ role: 'user', content: [image] }] }))).toBe(1500)
   })
@@ -119,7 +119,7 @@ describe('the prompt cache', () => {
     expect(use(cache, branch, { now: 8 * MINUTE }).cacheReadTokens).toBe(100)
   })
 
-  it('keeps one-hour entries for an hour, and accounts for them apart', () => {
+  it('keeps one-hour entries for an hour, and accounts for them separately', () => {
     const cache = new PromptCache()
     const mixed: Message[] = [
       { role: 'user', content: [text(words(100), '1h'), text(words(10), '5m'), text(words(3))] },
@@ -204,7 +204,7 @@ describe('for any conversation', () => {
     )
   })
 
-  it('where cache_control sits does not change what the prompt is', () => {
+  it('the place of cache_control does not change the prompt', () => {
     fc.assert(
       fc.property(conversation, (drawn) => {
         const bare = drawn.map((m) => ({ ...m, blocks: m.blocks.map((b) => ({ ...b, mark: undefined })) }))

@@ -70,7 +70,7 @@ describe('a reply', () => {
     expect((await ask(url, body('x'))).stop_reason).toBe('max_tokens')
   })
 
-  it('goes on after the tool results when it awaits them, also when they are sent twice', async () => {
+  it('continues after the tool results when it awaits them, also when they are sent twice', async () => {
     const url = await start([
       {
         when: /count (\w+)/,
@@ -100,7 +100,7 @@ describe('a reply', () => {
     expect(textIn(await ask(url, body(messages)))).toBe('counted sheep: two')
   })
 
-  it('is an error that names the scenario when no rule fits', async () => {
+  it('is an error that names the scenario when no rule matches', async () => {
     const url = await start([{ when: 'hello', reply: 'hi' }], {
       scenario: { name: 'gap', rules: [{ when: 'hello', reply: 'hi' }] },
     })
@@ -130,7 +130,7 @@ describe('a failure', () => {
     expect(events.at(-1)).toMatchObject({ event: 'error', data: { error: { type: 'api_error' } } })
   })
 
-  it('with `times` happens that often, then the reply goes on; the firing is counted once', async () => {
+  it('with `times` happens that often, then the reply continues; the firing is counted once', async () => {
     const url = await start([
       { times: 1, reply: [{ error: { status: 500, times: 2 } }, 'fine'] },
       { reply: 'next rule' },
@@ -143,7 +143,7 @@ describe('a failure', () => {
     expect(seen).toEqual(['api_error', 'api_error', 'fine', 'next rule'])
   })
 
-  it('happens anew after a reset, as everything does', async () => {
+  it('happens again after a reset, like everything else', async () => {
     const url = await start([{ times: 1, reply: [{ error: { status: 500, times: 1 } }, 'fine'] }])
     for (let round = 0; round < 2; round++) {
       expect((await ask(url, body('x'))).error.type).toBe('api_error')
@@ -168,7 +168,7 @@ describe('a failure', () => {
     await expect(post(url, body('x'))).rejects.toThrow()
   })
 
-  it('goes on with the rest when the client asks to resume a reply that was cut', async () => {
+  it('continues with the rest when the client asks to resume a reply that was cut', async () => {
     const url = await start([{ reply: ['half', { cut: { times: 1 } }, 'the rest'] }])
     await readUntilBroken(await post(url, body('x', { stream: true })))
     const note = 'Your response above was cut off mid-stream. Resume directly from where it stops.'
@@ -223,13 +223,13 @@ describe('a hold', () => {
     expect(simulator.requests()[0]).toMatchObject({ outcome: 'answered', heldAt: undefined })
   })
 
-  it('released early lets the next reply through', async () => {
+  it('released early lets the next reply pass', async () => {
     const url = await start([{ reply: [{ hold: 'gate' }, 'after'] }])
     expect(simulator.release('gate')).toBe(0)
     expect(textIn(await ask(url, body('x')))).toBe('after')
   })
 
-  it('ends when the client goes away, which the record says', async () => {
+  it('ends when the client disconnects, which the record shows', async () => {
     const url = await start([{ reply: ['before', { hold: 'gate' }, 'after'] }])
     const leaving = new AbortController()
     const payload = JSON.stringify(body('x', { stream: true }))
@@ -322,13 +322,13 @@ describe('records', () => {
     expect(simulator.requests({ sessionId: 'session-1' })).toHaveLength(1)
   })
 
-  it('are bounded', async () => {
+  it('are limited in number', async () => {
     const url = await start([{ reply: 'hi' }], { maxRecords: 2 })
     for (const text of ['a', 'b', 'c']) await ask(url, body(text))
     expect(simulator.requests().map((record) => record.userText)).toEqual(['b', 'c'])
   })
 
-  it('can be waited for; a wait in vain says what was seen', async () => {
+  it('can be waited for; a timeout lists what was seen', async () => {
     const url = await start([{ reply: 'hi' }])
     const waiting = simulator.waitFor((record) => record.userText === 'now')
     await ask(url, body('now'))
@@ -345,7 +345,7 @@ describe('records', () => {
 describe('the other routes', () => {
   const call = (path: string, init?: RequestInit) => fetch(simulator.url + path, init)
 
-  it('answer probes, list models, and refuse the unknown in the shape of the API', async () => {
+  it('answer probes, list models, and refuse unknown paths in the form of the API', async () => {
     await start([{ reply: 'hi' }])
     expect((await call('/api/hello', { method: 'HEAD' })).status).toBe(200)
     expect(await (await call('/v1/models')).json()).toMatchObject({ data: [{ type: 'model' }, {}, {}] })
@@ -358,7 +358,7 @@ describe('the other routes', () => {
     })
   })
 
-  it('refuse bodies that are no request', async () => {
+  it('refuse bodies that are not a request', async () => {
     await start([{ reply: 'hi' }])
     for (const payload of [
       '{',
@@ -412,8 +412,8 @@ describe('the other routes', () => {
   })
 })
 
-describe('without a scenario of its own', () => {
-  it('answers anything, and looks around when asked to', async () => {
+describe('without a scenario', () => {
+  it('answers anything, and runs a command when asked to look', async () => {
     simulator = await startSimulator()
     expect(textIn(await ask(simulator.url, body('What is love?')))).toContain('I am the Reprise simulator')
     for (const prompt of ['Please list the files here', 'run the tests', 'Look around']) {

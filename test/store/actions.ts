@@ -37,7 +37,7 @@ export function describeActions(open: () => Promise<Store>): void {
   const count = async (store: Store) => (await store.listActions({ since: at(-1e6) })).length
 
   describe('actions with a cooldown', () => {
-    it('are given back as they were claimed', async () => {
+    it('are returned as they were claimed', async () => {
       const store = await open()
       const given = claim({ toolUseId: 'toolu_1', actions: [restart('web', { scope: 'media' })], at: at(5) })
       expect(await store.claimActions(given)).toEqual(GRANTED)
@@ -57,7 +57,7 @@ export function describeActions(open: () => Promise<Store>): void {
       expect(await store.listActions({ since: T0, attemptId: AttemptId.create(T0) })).toEqual([])
     })
 
-    it('are granted up to the limit, whoever asks, and again when the time is over', async () => {
+    it('are granted up to the limit, over all runs, and again when the period is over', async () => {
       const store = await open()
       expect(await store.claimActions(claim({ at: at(0) }))).toEqual(GRANTED)
       expect(await store.claimActions(claim({ at: at(60) }))).toEqual(GRANTED)
@@ -74,7 +74,7 @@ export function describeActions(open: () => Promise<Store>): void {
       expect(await store.claimActions(claim({ at: at(4 * HOUR) }))).toMatchObject({ granted: false })
     })
 
-    it('of one text fit together, or none is claimed', async () => {
+    it('of one text are all claimed, or none', async () => {
       const store = await open()
       const thrice = [restart('db'), restart('web'), restart('web'), restart('web')]
       expect(await store.claimActions(claim({ actions: thrice }))).toMatchObject({
@@ -89,14 +89,14 @@ export function describeActions(open: () => Promise<Store>): void {
       expect(await store.claimActions(claim({ actions: [] }))).toEqual(GRANTED)
     })
 
-    it('at once: the last place is taken once', async () => {
+    it('claimed concurrently take the last place once', async () => {
       const store = await open()
       const answers = await Promise.all(Array.from({ length: 10 }, () => store.claimActions(claim())))
       expect(answers.filter(({ granted }) => granted)).toHaveLength(2)
       expect(await count(store)).toBe(2)
     })
 
-    it('asked for again by the same tool call are the same claim', async () => {
+    it('requested again by the same tool call are the same claim', async () => {
       const store = await open()
       const given = claim({ toolUseId: 'toolu_1', actions: [restart('web'), restart('web')] })
       const answers = await Promise.all([1, 2, 3].map(() => store.claimActions(given)))
@@ -114,7 +114,7 @@ export function describeActions(open: () => Promise<Store>): void {
       ).toMatchObject({ granted: false })
     })
 
-    it('counts a start once that its guard asks about again', async () => {
+    it('are counted once when a guard repeats its question', async () => {
       const store = await open()
       const attempt = anAttempt()
       const asked = claim({ attempt, line: 'guard', guardId: 'g1', actions: [restart('web')] })
@@ -147,7 +147,7 @@ export function describeActions(open: () => Promise<Store>): void {
       })
     })
 
-    it('that were not seen in the text count when they start', async () => {
+    it('that were not visible in the text count when they start', async () => {
       const store = await open()
       const starts = claim({ line: 'guard' })
       expect(await store.claimActions(starts)).toEqual(GRANTED)
@@ -159,7 +159,7 @@ export function describeActions(open: () => Promise<Store>): void {
       ])
     })
 
-    it('consume nothing that is not theirs', async () => {
+    it('consume only their own claims', async () => {
       const store = await open()
       const attempt = anAttempt()
       await store.claimActions(
@@ -192,7 +192,7 @@ export function describeActions(open: () => Promise<Store>): void {
       expect(await store.listActions({ since: at(-1) })).toMatchObject([{ service: 'web', startedAt: null }])
     })
 
-    it('a claim that is out of its time cannot be consumed any more', async () => {
+    it('whose claim has expired cannot consume it any more', async () => {
       const store = await open()
       const attempt = anAttempt()
       await store.claimActions(claim({ attempt }))
@@ -203,7 +203,7 @@ export function describeActions(open: () => Promise<Store>): void {
       ])
     })
 
-    it('of long ago are forgotten, and nothing else', async () => {
+    it('of long ago are deleted, and nothing else', async () => {
       const store = await open()
       await store.claimActions(claim({ at: at(0) }))
       await store.claimActions(claim({ at: at(10) }))

@@ -144,7 +144,7 @@ it('a reader who pages along with random writers sees every change once, in orde
   )
 })
 
-it('also if the writer is killed while it works, and another goes on', async () => {
+it('also if the writer is killed, and another continues', async () => {
   const path = temporaryDatabase()
   const script = join(import.meta.dirname, 'fixtures', 'changes-until-killed.mjs')
   const reader = new Reader()

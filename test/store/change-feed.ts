@@ -43,7 +43,7 @@ export function describeChangeFeed(open: () => Promise<Store>): void {
       })
     })
 
-    it('says what a run goes through, and what changes along with it', async () => {
+    it('has the changes of a run, and what changes with it', async () => {
       const store = await open()
       const { run, session, attempt } = await running(store)
       await store.endAttempt(ending(attempt))
@@ -58,7 +58,7 @@ export function describeChangeFeed(open: () => Promise<Store>): void {
       expect(changes.map(({ seq }) => seq)).toEqual(changes.map((_, index) => index + 1))
     })
 
-    it('has nothing of what agents say, but what they ask, and how it is answered', async () => {
+    it('has no agent output, but questions and their answers', async () => {
       const store = await open()
       const { run, attempt } = await running(store)
       expect(
@@ -153,7 +153,7 @@ export function describeChangeFeed(open: () => Promise<Store>): void {
       ])
     })
 
-    it('has nothing of what was not done', async () => {
+    it('has nothing of what was rolled back', async () => {
       const store = await open()
       const { attempt } = await running(store)
       const stale = { ...attempt, fence: attempt.fence + 1 }
@@ -163,7 +163,7 @@ export function describeChangeFeed(open: () => Promise<Store>): void {
       expect(changes).toEqual([])
     })
 
-    it('is told of in this process once it is committed, and a listener that throws does no harm', async () => {
+    it('notifies listeners in this process after the commit, and survives a listener that throws', async () => {
       const store = await open()
       const told: number[] = []
       store.onChanges(() => {
@@ -178,7 +178,7 @@ export function describeChangeFeed(open: () => Promise<Store>): void {
       expect(told).toEqual([1, 2])
     })
 
-    it('forgets what is old, and says so to whoever has not seen it', async () => {
+    it('deletes old changes, and says so to readers that have not seen them', async () => {
       const store = await open()
       for (let i = 0; i < 10; i++) await admitted(store)
       expect(await store.deleteChanges({ before: new Date(0), keep: 4 })).toBe(6)

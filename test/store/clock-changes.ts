@@ -31,7 +31,7 @@ export function describeClockChanges(open: () => Promise<Store>): void {
       expect(await store.getFact('clock')).toBe('{"n":1}')
     })
 
-    it('what waits to be told, and what was done to services, moves with it', async () => {
+    it('pending notifications and actions on services move with it', async () => {
       const store = await open()
       const item = planned()
       await store.enqueueNotifications([item], T0)
@@ -44,7 +44,7 @@ export function describeClockChanges(open: () => Promise<Store>): void {
       expect((await store.listActions({ since: T0 })).map((action) => action.at)).toEqual([at(2 * DAY)])
     })
 
-    it('the time for an approval moves with it, and by the time in which nobody watched', async () => {
+    it('the time for an approval moves with it, and by the time in which the daemon was suspended', async () => {
       const store = await open()
       const { run, attempt } = await running(store, { tier: { number: 1, parentRunId: null } })
       await store.endAttempt(ending(attempt, { effects: [store.effects.escalate(waiting(run.id, 60))] }))
@@ -54,7 +54,7 @@ export function describeClockChanges(open: () => Promise<Store>): void {
       expect((await store.getEscalation(run.id))?.expiresAt).toEqual(at(3670 - DAY))
     })
 
-    it('an outage has lasted as long as it had, less the time in which nobody watched', async () => {
+    it('an outage keeps its duration, less the time in which the daemon was suspended', async () => {
       const store = await open()
       const met = { kind: 'outage', scope: 'account', message: 'away', resetsAt: null } as const
       const { attempt, run } = await running(store)

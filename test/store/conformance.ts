@@ -50,7 +50,7 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
   describeWatching(open)
 
   describe('admitting a run', () => {
-    it('gives it back as it was given, queued and untouched', async () => {
+    it('returns it as given, queued and unchanged', async () => {
       const store = await open()
       const given = newRun({ model: 'haiku', prompt: 'NUL \u0000 and 😀', idempotencyKey: 'k' })
       const { run, created } = await store.admitRun(given)
@@ -142,7 +142,7 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
   })
 
   describe('events', () => {
-    it('are numbered from 1 without holes, in order, also when many write at once', async () => {
+    it('are numbered from 1 without gaps, in order, also with concurrent writers', async () => {
       const store = await open()
       const { run, attempt } = await running(store)
       const batches = times(40, (i) => times(i % 5, (j) => note(`${i}.${j}`)))
@@ -155,7 +155,7 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
       expect(Math.max(...last)).toBe(events.length)
     })
 
-    it('of a large batch come back as they were, whatever is in them', async () => {
+    it('of a large batch are returned unchanged, whatever their content', async () => {
       const store = await open()
       const { run, attempt } = await running(store)
       const odd: EventBody[] = [
@@ -170,7 +170,7 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
       expect(events[0]).toMatchObject({ runId: run.id, attemptId: attempt.id, at: at(2) })
     })
 
-    it('can be asked for by number, attempt, type and count', async () => {
+    it('can be selected by number, attempt, type and count', async () => {
       const store = await open()
       const { run, attempt } = await running(store)
       const other = await running(store)
@@ -189,7 +189,7 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
   })
 
   describe('starting an attempt', () => {
-    it('makes the run running, the session leased, the attempt planned, with its events, at once', async () => {
+    it('makes the run running, the session leased, the attempt planned, with its events, in one step', async () => {
       const store = await open()
       const { run, session, attempt } = await running(store)
       expect(attempt).toMatchObject({
@@ -213,7 +213,7 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
       expect(await store.countRuns()).toEqual({ queued: 0, running: 1, settled: 0 })
     })
 
-    it('is done by one of many who try it at once', async () => {
+    it('succeeds for one of many concurrent callers', async () => {
       const store = await open()
       const run = await admitted(store)
       const started = await Promise.all(
@@ -267,7 +267,7 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
     })
   })
 
-  describe('an attempt under way', () => {
+  describe('an attempt in progress', () => {
     const PROCESS = { pid: 4711, startTicks: '12345', bootId: 'boot' }
 
     it('knows its process once it is launched', async () => {
@@ -298,7 +298,7 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
       expect(await store.listAttempts(run.id)).toMatchObject([{ spoolOffset: 5_000_000_000_000 }])
     })
 
-    it('has one cause to be stopped for: the first', async () => {
+    it('has one stop cause: the first', async () => {
       const store = await open()
       const { run, attempt } = await running(store)
       const answers = await Promise.all([
@@ -313,7 +313,7 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
       ])
     })
 
-    it('that is taken over shuts out its old owner, from every write, and leaves no trace of it', async () => {
+    it('that is taken over excludes its old owner from every write, without a trace', async () => {
       const store = await open()
       const { run, attempt: old } = await running(store)
       await store.markLaunched(old, PROCESS)
@@ -336,7 +336,7 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
       expect(await store.getRun(run.id)).toMatchObject({ state: { at: 'settled' } })
     })
 
-    it('that is over cannot be taken over, nor written', async () => {
+    it('that has ended can neither be taken over nor written', async () => {
       const store = await open()
       const { run, attempt } = await running(store)
       await store.endAttempt(ending(attempt))
@@ -353,7 +353,7 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
   })
 
   describe('the last answer in a session', () => {
-    it('is that of the newest attempt that completed, for money, as a turn, under the same id', async () => {
+    it('is that of the newest attempt that completed with a paid model call, as a turn, under the same id', async () => {
       const store = await open()
       const { session, attempt } = await running(store)
       const answered = () => store.findAnsweredPrompt(session)
@@ -382,7 +382,7 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
   })
 
   describe('the end of an attempt', () => {
-    it('settles the run, frees the session and keeps what was spent', async () => {
+    it('settles the run, frees the session and stores what was spent', async () => {
       const store = await open()
       const { run, session, attempt } = await running(store)
       await store.endAttempt(ending(attempt))
@@ -410,7 +410,7 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
       expect(await store.countRuns()).toEqual({ queued: 0, running: 0, settled: 1 })
     })
 
-    it('notes for the session that it was compacted when that is read, and what it was told when it ends', async () => {
+    it('records a compaction of the session when it is read, and the texts it was given when it ends', async () => {
       const store = await open()
       const { session, attempt } = await running(store)
       const told = { told: 'abc', compacted: false }
@@ -420,7 +420,7 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
       expect(await store.getSession(session.id)).toMatchObject(told)
     })
 
-    it('may change the session: another id, a poison, more turns and cost; what is unknown stays', async () => {
+    it('may change the session: another id, a poison, more turns and cost; unknown values stay', async () => {
       const store = await open()
       const { run, session, attempt } = await running(store)
       await store.endAttempt(ending(attempt))
@@ -522,7 +522,7 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
   })
 
   describe('what may start', () => {
-    it('is queued and due, oldest first, no more than asked for', async () => {
+    it('is queued and due, oldest first, no more than requested', async () => {
       const store = await open()
       const runs = await Promise.all(times(4, () => admitted(store)))
       const order = ids(runs).toSorted()
@@ -535,7 +535,7 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
       expect(ids(await store.listStartable(at(10), 10))).toEqual([order[0], order[2], order[3]])
     })
 
-    it('is the first of its lane, and nobody of it while one runs', async () => {
+    it('is the first of its lane, and none of it while one runs', async () => {
       const store = await open()
       const { session, attempt } = await running(store)
       const first = await admitted(store, { sessionId: session.id })
@@ -583,7 +583,7 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
       ])
     })
 
-    it('is noted for a running one, which cannot be settled from outside', async () => {
+    it('is recorded for a running one, which cannot be settled from outside', async () => {
       const store = await open()
       const { run, attempt } = await running(store)
       expect(await store.settleQueued(run.id, COMPLETED, at(2))).toBe(false)
@@ -595,7 +595,7 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
       expect(await store.markCancelRequested(run.id, at(10))).toBe(false)
     })
 
-    it('of a run that is not there, or is queued, marks nothing', async () => {
+    it('of a run that does not exist, or is queued, records nothing', async () => {
       const store = await open()
       const run = await admitted(store)
       expect(await store.markCancelRequested(run.id, at(2))).toBe(false)
@@ -651,7 +651,7 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
       ])
     })
 
-    it('are answered only if they are what was shown', async () => {
+    it('are answered only if they are the ones that were shown', async () => {
       const store = await open()
       const { run, attempt } = await running(store)
       await store.advanceAttempt(attempt, EventBatch.of([permission('p', 'tool')]), 1, at(2))
@@ -674,7 +674,7 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
       expect(await pending(store, run.id)).toEqual([])
     })
 
-    it('are answered by one of many who try it at once', async () => {
+    it('are answered by one of many concurrent callers', async () => {
       const store = await open()
       const { run, attempt } = await running(store)
       await store.advanceAttempt(attempt, EventBatch.of([permission('p')]), 1, at(2))
@@ -695,7 +695,7 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
       expect(await store.listEvents(run.id, { types: ['question-answer'] })).toHaveLength(1)
     })
 
-    it('that nobody asked are refused, also those of another run', async () => {
+    it('that do not exist are refused, also those of another run', async () => {
       const store = await open()
       const { run } = await running(store)
       const other = await running(store)
@@ -715,7 +715,7 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
         'made pointless by the end of the tool',
         { type: 'tool-end', toolUseId: 'tool-p', isError: false, content: '' },
       ],
-    ])('that were %s no longer stand', async (_, event) => {
+    ])('that were %s are closed', async (_, event) => {
       const store = await open()
       const { run, attempt } = await running(store)
       await store.advanceAttempt(attempt, EventBatch.of([permission('p'), permission('other')]), 1, at(2))
@@ -726,7 +726,7 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
       })
     })
 
-    it('of an attempt that is over no longer stand', async () => {
+    it('of an attempt that has ended are closed', async () => {
       const store = await open()
       const { run, attempt } = await running(store)
       await store.advanceAttempt(attempt, EventBatch.of([permission('p')]), 1, at(2))
@@ -757,7 +757,7 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
       ])
     })
 
-    it('about permission cannot be answered with words', async () => {
+    it('about permission cannot be answered with text', async () => {
       const store = await open()
       const { run, attempt } = await running(store)
       await store.advanceAttempt(attempt, EventBatch.of([permission('p')]), 1, at(2))
@@ -892,7 +892,7 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
     })
 
     it.each(['', 'nonsense', "' or 1=1", SessionId.create(T0)])(
-      'refuse a cursor that is none: %j',
+      'refuse an invalid cursor: %j',
       async (cursor) => {
         const store = await open()
         await expect(store.listRuns({ limit: 3, cursor })).rejects.toMatchObject({ code: 'bad-request' })
@@ -913,7 +913,7 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
     expect(await store.getFact('other')).toBe('x')
   })
 
-  it('what fails does not take along what was asked for at the same time', async () => {
+  it('work that fails does not affect work that was requested at the same time', async () => {
     const store = await open()
     const { attempt } = await running(store)
     const stale = { ...attempt, fence: attempt.fence + 1 }
@@ -938,7 +938,7 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
     ])
   })
 
-  it('what was asked for is done before it closes', async () => {
+  it('requested work is done before the store closes', async () => {
     const store = await openEmpty()
     const runs = times(10, () => newRun())
     const admitting = Promise.all(runs.map((run) => store.admitRun(run)))

@@ -39,7 +39,7 @@ export const waiting = (runId: RunId, seconds: number): TierEnding => ({
 
 export function describeEscalations(open: () => Promise<Store>): void {
   describe('escalation', () => {
-    it('settles a run, remembers why, and queues the next tier, all at once', async () => {
+    it('settles a run, stores the reason, and queues the next tier, in one step', async () => {
       const store = await open()
       const next = tierRun(2, null)
       const { run } = await settled(store, (id) => ({
@@ -55,7 +55,7 @@ export function describeEscalations(open: () => Promise<Store>): void {
       expect((await store.listStartable(at(10), 9)).map(({ id }) => id)).toEqual([next.id])
     })
 
-    it('is part of the end: told a second time by who has lost the run, nothing happens', async () => {
+    it('is part of the ending: repeated by a daemon that has lost the run, nothing happens', async () => {
       const store = await open()
       const next = tierRun(2, null)
       const { run, attempt } = await settled(store, (id) => ({
@@ -70,7 +70,7 @@ export function describeEscalations(open: () => Promise<Store>): void {
       expect(await store.getRun(next.id)).toBeNull()
     })
 
-    it('does not follow where the run was cancelled before its end was stored', async () => {
+    it('does not happen if the run was cancelled before its end was stored', async () => {
       const store = await open()
       const next = tierRun(2, null)
       const { run, attempt } = await running(store, { tier: { number: 1, parentRunId: null } })
@@ -85,7 +85,7 @@ export function describeEscalations(open: () => Promise<Store>): void {
       expect(await store.getRun(next.id)).toBeNull()
     })
 
-    it('of a run that never started is remembered too', async () => {
+    it('of a run that never started is stored too', async () => {
       const store = await open()
       const { run } = await store.admitRun(tierRun(1, null))
       const tier: TierEnding = {
@@ -133,7 +133,7 @@ export function describeEscalations(open: () => Promise<Store>): void {
       expect(await store.listWaitingEscalations(9)).toEqual([])
     })
 
-    it('lists what waits, the most pressing first', async () => {
+    it('lists pending ones, those expiring first come first', async () => {
       const store = await open()
       const late = await settled(store, (id) => waiting(id, 90))
       const soon = await settled(store, (id) => waiting(id, 60))
@@ -144,7 +144,7 @@ export function describeEscalations(open: () => Promise<Store>): void {
   })
 
   describe('a chain', () => {
-    it('is found from each of its runs, root first, and holds no others', async () => {
+    it('is found from each of its runs, root first, and contains no others', async () => {
       const store = await open()
       const ids = Array.from({ length: 4 }, (_, i) => RunId.create(new Date(T0.getTime() + i)))
       const [root, second, third, other] = ids as [RunId, RunId, RunId, RunId]
@@ -163,7 +163,7 @@ export function describeEscalations(open: () => Promise<Store>): void {
       expect(await store.listChain(RunId.create(T0))).toEqual([])
     })
 
-    it('ends, also where somebody has made a circle of it', async () => {
+    it('ends, also if it contains a cycle', async () => {
       const store = await open()
       const [a, b] = [RunId.create(T0), RunId.create(at(1))]
       await store.admitRun(tierRun(1, b, { id: a }))

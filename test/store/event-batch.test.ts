@@ -54,7 +54,7 @@ describe('a batch', () => {
     expect(batch.actedOn.map(({ type }) => type)).toEqual(['question-cancel', 'tool-end'])
   })
 
-  it('takes all events of a line, or none where one is nested deeper than can be written', () => {
+  it('takes all events of a line, or none if one is nested too deeply to be serialised', () => {
     const nested = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
     const call = `{"type":"tool_use","id":"t","name":"n","input":${nested}}`
     const batch = EventBatch.of([{ type: 'note', text: 'before' }])

@@ -50,7 +50,7 @@ async function settle(store: Store, job: JobRecord, name: OutcomeName): Promise<
 
 export function describeJobs(open: () => Promise<Store>): void {
   describe('a job', () => {
-    it('is there with its run, or not at all', async () => {
+    it('is stored with its run, or not at all', async () => {
       const store = await open()
       const taken = newRun()
       await store.admitRun(taken)
@@ -101,7 +101,7 @@ export function describeJobs(open: () => Promise<Store>): void {
       expect((await store.getJob(job.id))?.state).toBe('cancelled')
     })
 
-    it('goes on with one more run, by one of many who want it, and not while it is at work or done', async () => {
+    it('continues with one more run for one of many callers, and not while it is running or done', async () => {
       const store = await open()
       const job = await settle(store, await admit(store), 'api-error')
       const tries = await Promise.all(
@@ -116,7 +116,7 @@ export function describeJobs(open: () => Promise<Store>): void {
       expect(await store.continueJob(job.id, done.runId, runOf(job), at(30))).toBeNull()
     })
 
-    it('is not moved any more by a run it has left behind', async () => {
+    it('is no longer changed by an earlier run', async () => {
       const store = await open()
       const job = await settle(store, await admit(store), 'api-error')
       await store.continueJob(job.id, job.runId, runOf(job), at(20))
@@ -124,7 +124,7 @@ export function describeJobs(open: () => Promise<Store>): void {
       expect((await store.getJob(job.id))?.state).toBe('queued')
     })
 
-    it('paused for its budget goes on when that is raised, in the same step; others only change', async () => {
+    it('paused for its budget continues when that is raised, in the same step; others only change', async () => {
       const store = await open()
       const poor = await settle(store, await admit(store, { maxBudgetUsd: 1 }), 'budget')
       const raised = await store.updateJob(
@@ -145,7 +145,7 @@ export function describeJobs(open: () => Promise<Store>): void {
       expect(await store.updateJob(JobId.create(T0), { priority: 1 }, null, at(20))).toBeNull()
     })
 
-    it('that is paused can be given up; others cannot be so', async () => {
+    it('that is paused can be given up; others cannot', async () => {
       const store = await open()
       const paused = await settle(store, await admit(store), 'auth')
       const run = runOf(paused)
@@ -175,7 +175,7 @@ export function describeJobs(open: () => Promise<Store>): void {
   })
 
   describe('jobs', () => {
-    it('start by priority, then in the order they came; changed while they wait, too', async () => {
+    it('start by priority, then in the order they came; also if it is changed while they wait', async () => {
       const store = await open()
       const [low, first, second, high] = [
         await admit(store, { priority: -1 }),
@@ -189,7 +189,7 @@ export function describeJobs(open: () => Promise<Store>): void {
       expect(await order()).toEqual([low, high, first, second].map(({ runId }) => runId))
     })
 
-    it('are passed over where their agent or their place is busy', async () => {
+    it('are skipped if their agent or their directory is busy', async () => {
       const store = await open()
       const here = await admit(store)
       const job = newJob()
@@ -210,7 +210,7 @@ export function describeJobs(open: () => Promise<Store>): void {
       expect(await offered({ agents: ['other'], places: ['/srv/project'] })).toEqual([free.run.id])
     })
 
-    it('that hold their place keep others out while they wait, once they have begun', async () => {
+    it('that keep their directory exclude others while they wait, once they have begun', async () => {
       const store = await open()
       const job = newJob()
       const run = runOf(job, { job: { id: job.id, priority: 0, place: '/srv/project', holdsPlace: true } })
@@ -225,7 +225,7 @@ export function describeJobs(open: () => Promise<Store>): void {
       expect(await offered()).toEqual([other.runId])
     })
 
-    it('are listed newest first, in pages, of one state if wished', async () => {
+    it('are listed newest first, in pages, filtered by state if requested', async () => {
       const store = await open()
       const all = [await admit(store), await admit(store), await admit(store)]
       const ids = all.map(({ id }) => id).toReversed()
@@ -254,7 +254,7 @@ export function describeJobs(open: () => Promise<Store>): void {
       createdAt: at(number),
     })
 
-    it('are kept by number, the newest of each, and forgotten when their job ended long ago', async () => {
+    it('are kept by number, the newest of each, and deleted when their job ended long ago', async () => {
       const store = await open()
       const job = await admit(store)
       await store.addCheckpoint(checkpoint(job.id, 1))

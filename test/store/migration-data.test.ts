@@ -66,7 +66,7 @@ const oldAttempt = (runId: RunId, sessionId: SessionId, change: Record<string, u
   ...change,
 })
 
-it('an attempt that was under way keeps its process and its lease, and can be taken over and ended', async () => {
+it('an attempt that was in progress keeps its process and its lease, and can be taken over and ended', async () => {
   const [open, over] = [oldRun(), oldRun({ state: 'settled', ended_at: 1 })]
   const [session, other] = [SessionId.create(T0), SessionId.create(T0)]
   const attempt = oldAttempt(open.id, session)
@@ -113,7 +113,7 @@ it('an attempt that was under way keeps its process and its lease, and can be ta
   expect(await store.findLeaseHolder(session)).toBeNull()
 })
 
-it('keys that were used for runs, jobs and follow-ups stand for what they made', async () => {
+it('keys that were used for runs, jobs and follow-ups still refer to what they made', async () => {
   const asked = newRun({ idempotencyKey: 'k', prompt: 'do it' })
   const promptHash = createHash('sha256').update(asked.prompt).digest('hex').slice(0, 16)
   const request = JSON.stringify({ ...asked.request, sessionId: null, promptHash })

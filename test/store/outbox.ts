@@ -27,7 +27,7 @@ export function describeOutbox(open: () => Promise<Store>): void {
     (await store.listDueNotifications(at(seconds), limit)).map(({ id }) => id)
 
   describe('the outbox', () => {
-    it('gives back what was noted, pending and due at once', async () => {
+    it('returns what was enqueued, pending and due at once', async () => {
       const store = await open()
       const item = planned({
         payload: { state: 'failed', message: 'NUL \u0000 and 😀', deep: [{ n: 1 }] },
@@ -48,7 +48,7 @@ export function describeOutbox(open: () => Promise<Store>): void {
       expect(await store.listNotifications({ kind: 'job', id: JobId.create(T0) })).toEqual([])
     })
 
-    it('takes each happening once for each target, however often it is noted', async () => {
+    it('takes each event once for each target, however often it is enqueued', async () => {
       const store = await open()
       const item = planned()
       const toTwo = [item, { ...item, target: { webhook: 'https://example.com' } }]
@@ -62,7 +62,7 @@ export function describeOutbox(open: () => Promise<Store>): void {
       expect(await store.listNotifications(item.subject)).toHaveLength(4)
     })
 
-    it('delivered, it is never due again, and cannot be marked again', async () => {
+    it('never returns a delivered one as due, and does not mark it again', async () => {
       const store = await open()
       const record = await noted(store)
       expect(await store.markDelivered(record, at(3))).toBe(true)
@@ -74,7 +74,7 @@ export function describeOutbox(open: () => Promise<Store>): void {
       ])
     })
 
-    it('after a failed try it waits, and says when it is next due', async () => {
+    it('waits after a failed try, and says when it is next due', async () => {
       const store = await open()
       const record = await noted(store)
       expect(await store.nextNotificationAt(at(0))).toBeNull()
@@ -87,7 +87,7 @@ export function describeOutbox(open: () => Promise<Store>): void {
       expect(await store.markDelivered(record, at(61)), 'by someone who saw an earlier try').toBe(false)
     })
 
-    it('given up, it is never due again, and keeps why', async () => {
+    it('never returns a given-up one as due, and keeps the reason', async () => {
       const store = await open()
       const record = await noted(store)
       await store.markFailedTry(record, 'answered 410', null, at(2))
@@ -98,7 +98,7 @@ export function describeOutbox(open: () => Promise<Store>): void {
       ])
     })
 
-    it('to one target, what concerns one subject goes out in order', async () => {
+    it('sends the notifications of one subject to a target in order', async () => {
       const store = await open()
       const { subject } = planned()
       const first = await noted(store, { subject, event: 'attention' })
@@ -116,7 +116,7 @@ export function describeOutbox(open: () => Promise<Store>): void {
       expect(notBusy.map(({ id }) => id)).toEqual([elsewhere.id])
     })
 
-    it('forgets what ended long ago, and nothing else', async () => {
+    it('deletes what ended long ago, and nothing else', async () => {
       const store = await open()
       const delivered = await noted(store)
       const givenUp = await noted(store)

@@ -69,8 +69,8 @@ export function describeOutside(open: () => Promise<Store>): void {
     ...turns: OutsideTurn[]
   ) => store.takeInOutside({ session, conversation: { id, turn }, turns, at: at(30) })
 
-  describe('what was said outside', () => {
-    it('comes before the turn that found it; that one, and those after it, move on', async () => {
+  describe('turns from outside', () => {
+    it('come before the turn that found them; that one, and those after it, are renumbered', async () => {
       const store = await open()
       const { id, ask, session, messages } = await talk(store)
       const [second, third] = [await ask('two'), await ask('three')]
@@ -94,7 +94,7 @@ export function describeOutside(open: () => Promise<Store>): void {
       expect((await store.listOutsideTurns(session.id)).map((t) => t.id)).toEqual(['x', 'y'])
     })
 
-    it('is known to the session it was said in: to change it changes what that was given', async () => {
+    it('are known to their session: changing them changes what it was given', async () => {
       const store = await open()
       const { id, ask, session } = await talk(store)
       await ask('two')
@@ -104,7 +104,7 @@ export function describeOutside(open: () => Promise<Store>): void {
       expect(await store.getPin(id, 'claude')).toMatchObject({ epoch: 1 })
     })
 
-    it('is told from what we asked, also in a process that was kept', async () => {
+    it('are distinguished from our prompts, also in a kept process', async () => {
       const store = await open()
       const { session, first } = await talk(store)
       expect(await store.listOwnPrompts(session.id)).toEqual([first.promptId])
@@ -115,7 +115,7 @@ export function describeOutside(open: () => Promise<Store>): void {
       expect(await store.listOwnPrompts(SessionId.create(T0))).toEqual([])
     })
 
-    it('is kept by session where there is no conversation, and an answer may be missing', async () => {
+    it('are stored by session if there is no conversation, and an answer may be missing', async () => {
       const store = await open()
       const { session } = await talk(store)
       const turns = [{ ...outside('x'), answer: [], saidAt: null }]

@@ -7,7 +7,7 @@ const KEEPER = { pid: 4711, startTicks: '12345', bootId: 'boot' }
 
 export function describeProcesses(open: () => Promise<Store>): void {
   describe('a process', () => {
-    it('is noted with its attempt, is running once its keeper exists, and goes with the attempt', async () => {
+    it('is recorded with its attempt, is running once its keeper exists, and ends with the attempt', async () => {
       const store = await open()
       const { session, attempt } = await running(store)
       const [starting] = await store.listOpenProcesses()

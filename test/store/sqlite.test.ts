@@ -54,7 +54,7 @@ function look<T>(path: string, query: string): T[] {
   }
 }
 
-it('a run that is asked after a restart with the clock set back waits for those before it', async () => {
+it('a run that is admitted after a restart with the clock set back waits for earlier ones', async () => {
   const path = join(temporaryDir(), 'reprise.db')
   const store = await open(path)
   const { session, attempt } = await running(store)
@@ -94,13 +94,13 @@ describe('migrations', () => {
     expect(numbers).toEqual([...new Set(numbers)].toSorted((a, b) => a - b))
   })
 
-  it('with a number that was left free are not added: a database that is past it would never get them', () => {
+  it('with an unused lower number are not added: a newer database would never get them', () => {
     const numbers = MIGRATIONS.map(({ number }) => number)
     const known = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 15, 16, 17, 18, 19, 20, 21, 28, 32, 33, 40, 41, 42]
     expect(numbers.slice(0, known.length)).toEqual(known)
   })
 
-  it('of a newer Reprise: the database is refused with words that help, and not touched', async () => {
+  it('of a newer Reprise: the database is refused with a helpful message, and not changed', async () => {
     const dir = temporaryDir()
     const path = join(dir, 'db')
     await (await openSqliteStore(path, T0)).close()
@@ -115,7 +115,7 @@ describe('migrations', () => {
     expect({ bytes: readFileSync(path), files: readdirSync(dir) }).toEqual(before)
   })
 
-  it('of before there were watches: what is there stays, and watches can be kept beside it', async () => {
+  it('from before watches: existing data stays, and watches can be added', async () => {
     const path = join(temporaryDir(), 'db')
     const { Kysely: KyselyClass } = await import('kysely')
     const db = new KyselyClass<unknown>({ dialect: nodeSqliteDialect(new DatabaseSync(path)) })
@@ -141,7 +141,7 @@ describe('migrations', () => {
     expect((await store.listRuns({ limit: 9 })).items).toHaveLength(3)
   })
 
-  it('of before versions were recorded: what is known of the agent that wrote a session is found again', async () => {
+  it('from before recorded versions: what is known of the agent that wrote a session is found again', async () => {
     const path = join(temporaryDir(), 'db')
     const { Kysely: KyselyClass } = await import('kysely')
     const db = new KyselyClass<unknown>({ dialect: nodeSqliteDialect(new DatabaseSync(path)) })
@@ -176,7 +176,7 @@ describe('migrations', () => {
     expect((await store.getSession(unknown))?.runtime).toBeNull()
   })
 
-  it('are all or nothing, each by itself: a failing one leaves the ones before it, and can be run again', async () => {
+  it('are atomic, each by itself: a failing one keeps the ones before it, and can be run again', async () => {
     const path = join(temporaryDir(), 'db')
     const database = new DatabaseSync(path)
     const { Kysely: KyselyClass } = await import('kysely')
@@ -199,7 +199,7 @@ describe('migrations', () => {
 })
 
 describe('a path that cannot be used', () => {
-  it('because the file is no database: refused, and the file is as it was', async () => {
+  it('because the file is not a database: refused, and the file is unchanged', async () => {
     const dir = temporaryDir()
     const path = join(dir, 'db')
     const text = 'These are my notes, not a database.\n'.repeat(100)
@@ -242,7 +242,7 @@ describe('a path that cannot be used', () => {
     expect(error.message).toContain(path)
   })
 
-  it('is let go of: the file can be removed and made anew', async () => {
+  it('is closed: the file can be removed and created again', async () => {
     const path = join(temporaryDir(), 'db')
     writeFileSync(path, 'x'.repeat(5000))
     await refusal(path)
@@ -258,7 +258,7 @@ describe('a path that cannot be used', () => {
 })
 
 describe('durability', () => {
-  it('what was reported as stored is there after kill -9, and only whole', async () => {
+  it('what was reported as stored is there after kill -9, and only complete', async () => {
     const path = join(temporaryDir(), 'db')
     const script = join(import.meta.dirname, 'fixtures', 'writes-until-killed.mjs')
     const child = spawn(process.execPath, [script, path], { stdio: ['ignore', 'pipe', 'inherit'] })
@@ -282,14 +282,14 @@ describe('durability', () => {
     await store.admitRun(newRun())
   })
 
-  it('is asked of SQLite: write-ahead log, flushed at each commit', async () => {
+  it('is configured in SQLite: write-ahead log, flushed at each commit', async () => {
     const path = join(temporaryDir(), 'db')
     const store = await open(path)
     await admitted(store)
     expect(look(path, 'pragma journal_mode')).toEqual([{ journal_mode: 'wal' }])
   })
 
-  it('what is read is what is committed, at once', async () => {
+  it('reads see what is committed, at once', async () => {
     const path = join(temporaryDir(), 'db')
     const store = await open(path)
     const { run, attempt } = await running(store)
@@ -311,7 +311,7 @@ describe('group commit', () => {
     expect(look(path, "select count(*) as n from facts where key <> 'machine'")).toEqual([{ n: 200 }])
   })
 
-  it('goes on after a piece that fails in the midst of its work', async () => {
+  it('continues after a piece that fails in the middle', async () => {
     const store = await open(join(temporaryDir(), 'db'))
     const run = await admitted(store)
     const results = await Promise.allSettled([

@@ -51,7 +51,7 @@ export function describeWatching(open: () => Promise<Store>): void {
 
 function describeWatches(open: () => Promise<Store>): void {
   describe('a watch', () => {
-    it('comes back as it was given, by id and by name', async () => {
+    it('is returned as given, by id and by name', async () => {
       const store = await open()
       const given = newWatch({
         name: 'services',
@@ -66,7 +66,7 @@ function describeWatches(open: () => Promise<Store>): void {
       expect(await store.findWatch('nothing')).toBeNull()
     })
 
-    it('has its name to itself, also when many are made at once, until it is removed', async () => {
+    it('has a unique name, also when many are added at once, until it is removed', async () => {
       const store = await open()
       const made = await Promise.allSettled(times(5, () => watching(store, { name: 'services' })))
       const [first] = made.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
@@ -92,7 +92,7 @@ function describeWatches(open: () => Promise<Store>): void {
       expect(await store.getWatch(watch.id)).toMatchObject({ name: watch.name, state: 'active', due: null })
     })
 
-    it('that is removed takes what it has queued with it, lets what is open go on, and gets nothing new', async () => {
+    it('that is removed loses its queued cycles, keeps the open one, and gets no new ones', async () => {
       const store = await open()
       const watch = await watching(store)
       const { cycle } = await begun(store, watch)
@@ -109,7 +109,7 @@ function describeWatches(open: () => Promise<Store>): void {
       expect(await store.listUnfinishedCycles(watch.id)).toEqual([cycle])
     })
 
-    it('changes in what is named, and nothing else', async () => {
+    it('changes only in the given fields', async () => {
       const store = await open()
       const memory = { sessionId: SessionId.create(T0), since: T0, cycles: 2 }
       const watch = await watching(store, { due: due(60), memory })
@@ -127,7 +127,7 @@ function describeWatches(open: () => Promise<Store>): void {
       })
     })
 
-    it('is due when its chance has passed too, the longest overdue first', async () => {
+    it('is due also when its jitter has passed, the longest overdue first', async () => {
       const store = await open()
       const late = await watching(store, { due: due(20, 15) })
       const early = await watching(store, { due: due(30) })
@@ -168,7 +168,7 @@ function describeCycles(open: () => Promise<Store>): void {
   const SKIP = { skip: 'the cycle before was not over' }
 
   describe('a cycle', () => {
-    it('is skipped while another is open or queued, if it is to be, and says so', async () => {
+    it('is skipped while another is open or queued, if requested, with the reason', async () => {
       const store = await open()
       const watch = await watching(store)
       const first = await queued(store, watch, SKIP)
@@ -257,7 +257,7 @@ function describeCycles(open: () => Promise<Store>): void {
       expect(await store.startCycle(cycleStart(now), at(3))).toMatchObject({ state: 'open' })
     })
 
-    it('that is concluded stays open, keeps its first cause, and misses what was planned in its chain', async () => {
+    it('that is concluded stays open, keeps its first outcome, and misses the follow-ups of its chain', async () => {
       const store = await open()
       const { cycle, run } = await begun(store, await watching(store))
       const mine = await plan(store, { rootRunId: run.id })
@@ -289,7 +289,7 @@ function describeCycles(open: () => Promise<Store>): void {
       expect(await store.concludeCycle(cycle.id, 'cancelled', 'enough', at(10))).toBeNull()
     })
 
-    it('that waits to begin cannot be concluded, but ended', async () => {
+    it('that is queued cannot be concluded, but ended', async () => {
       const store = await open()
       const cycle = await queued(store, await watching(store))
       expect(await store.concludeCycle(cycle.id, 'cancelled', 'enough', at(1))).toBeNull()
@@ -299,7 +299,7 @@ function describeCycles(open: () => Promise<Store>): void {
       expect(await store.startCycle(cycleStart(cycle), at(3))).toBeNull()
     })
 
-    it('ends once, and people are told once', async () => {
+    it('ends once, with one notification', async () => {
       const store = await open()
       const { cycle, run } = await begun(store, await watching(store))
       await settle(store, run.id)
@@ -313,7 +313,7 @@ function describeCycles(open: () => Promise<Store>): void {
       expect(await store.listUnfinishedCycles()).toEqual([])
     })
 
-    it('does not end while one of its runs is open, something is planned, or somebody is asked', async () => {
+    it('does not end while one of its runs is open, a follow-up is planned, or an approval is pending', async () => {
       const store = await open()
       const watch = await watching(store)
       const { cycle, run } = await begun(store, watch)
@@ -356,7 +356,7 @@ function describeCycles(open: () => Promise<Store>): void {
       expect(await ends()).toBe(true)
     })
 
-    it('is given back the time in which it waited for a person', async () => {
+    it('does not lose time while it waits for a person', async () => {
       const store = await open()
       const { cycle, run } = await begun(store, await watching(store))
       const session = newSession()
@@ -404,7 +404,7 @@ function describeCycles(open: () => Promise<Store>): void {
       expect(await store.getCycle(over.id)).toMatchObject({ deadlineAt: at(3600) })
     })
 
-    it('keeps the time that is left while its run is paused, whatever happens to the clock meanwhile', async () => {
+    it('keeps its remaining time while its run is paused, whatever happens to the clock meanwhile', async () => {
       const store = await open()
       const { cycle, run } = await begun(store, await watching(store))
       const pause = { behind: { account: 'a', model: null }, why: 'paused: away', notices: [] }
@@ -416,7 +416,7 @@ function describeCycles(open: () => Promise<Store>): void {
   })
 
   describe('cycles', () => {
-    it('are listed newest first, in pages, each watch its own', async () => {
+    it('are listed newest first, in pages, per watch', async () => {
       const store = await open()
       const watch = await watching(store)
       await queued(store, await watching(store))
@@ -436,7 +436,7 @@ function describeCycles(open: () => Promise<Store>): void {
       })
     })
 
-    it('count what their runs did and cost', async () => {
+    it('sum up the work and cost of their runs', async () => {
       const store = await open()
       const { cycle, run } = await begun(store, await watching(store))
       const session = newSession()
@@ -480,7 +480,7 @@ function describeMemory(open: () => Promise<Store>): void {
   }
 
   describe('a persistent memory', () => {
-    it('is the session of the last cycle, since when, and for how many', async () => {
+    it('is the session of the last cycle, with its start and number of cycles', async () => {
       const store = await open()
       const watch = await watching(store)
       const [a, b] = [SessionId.create(T0), SessionId.create(T0)]
@@ -534,7 +534,7 @@ function describeEvents(open: () => Promise<Store>): void {
       expect(items).toMatchObject([{ state: 'queued', trigger: 'event', events: [event('web')] }])
     })
 
-    it('that differ are merged into the cycle that waits', async () => {
+    it('that differ are merged into the queued cycle', async () => {
       const store = await open()
       const watch = await watching(store)
       await Promise.all(times(10, (i) => send(store, watch, [`e${i}`, `e${i + 1}`])))
@@ -582,7 +582,7 @@ function describeEvents(open: () => Promise<Store>): void {
       expect(await send(store, watch, ['web'], { seconds: 6 })).toMatchObject({ cycle: null })
     })
 
-    it('count the cycles they made within the last hour, and are forgotten after a while', async () => {
+    it('count the cycles they made within the last hour, and are deleted later', async () => {
       const store = await open()
       const watch = await watching(store)
       for (const [name, seconds] of [
@@ -604,7 +604,7 @@ function describeEvents(open: () => Promise<Store>): void {
 
 function describeFollowUps(open: () => Promise<Store>): void {
   describe('a follow-up', () => {
-    it('comes back as it was given', async () => {
+    it('is returned as given', async () => {
       const store = await open()
       const given = newFollowUp({
         prompt: 'NUL \u0000 and 😀',
@@ -626,7 +626,7 @@ function describeFollowUps(open: () => Promise<Store>): void {
       expect(await store.getFollowUp(FollowUpId.create(T0))).toBeNull()
     })
 
-    it('is planned once for one call, however often it asks, also when there is no more room', async () => {
+    it('is planned once for one call, however often it asks, also when the limit is reached', async () => {
       const store = await open()
       const first = newFollowUp()
       const again = () => newFollowUp({ call: first.call, prompt: 'another' })
@@ -639,7 +639,7 @@ function describeFollowUps(open: () => Promise<Store>): void {
       expect((await store.listFollowUps({ limit: 9 })).items).toHaveLength(1)
     })
 
-    it('without a call is another one each time', async () => {
+    it('without a call is a new one each time', async () => {
       const store = await open()
       await Promise.all(times(3, () => store.addFollowUp(newFollowUp({ call: null }), ROOM)))
       expect((await store.listFollowUps({ limit: 9 })).items).toHaveLength(3)
@@ -686,7 +686,7 @@ function describeFollowUps(open: () => Promise<Store>): void {
       expect(await store.endFollowUpsOfRun(plain.id, MISSED, at(7))).toBe(1)
     })
 
-    it('is refused when there are too many of all', async () => {
+    it('is refused when there are too many in total', async () => {
       const store = await open()
       const ask = () =>
         store.addFollowUp(newFollowUp({ sessionId: SessionId.create(T0) }), { own: 9, all: 4 })
@@ -714,7 +714,7 @@ function describeFollowUps(open: () => Promise<Store>): void {
       expect(await store.getFollowUp(fired.id)).toMatchObject({ state: 'fired', message: null })
     })
 
-    it('ends with its chain, and no other', async () => {
+    it('ends with its chain, and no other does', async () => {
       const store = await open()
       const [mine, other] = [RunId.create(T0), RunId.create(T0)]
       const [a, b] = [await plan(store, { rootRunId: mine }), await plan(store, { rootRunId: mine })]
@@ -757,7 +757,7 @@ function describeFollowUps(open: () => Promise<Store>): void {
       expect(await store.nextFollowUpAt(at(10))).toBeNull()
     })
 
-    it('asked for "in a while" move with the clock; those for a time, and those that are over, do not', async () => {
+    it('"in a while" move with the clock; those for a time, and those that have ended, do not', async () => {
       const store = await open()
       const relative = await plan(store, { relative: true })
       const fixed = await plan(store, { relative: false })
@@ -773,7 +773,7 @@ function describeFollowUps(open: () => Promise<Store>): void {
       expect(await dueAt(relative)).toEqual(at(60))
     })
 
-    it('of a chain, of a session and of a run are told apart', async () => {
+    it('of a chain, of a session and of a run are distinguished', async () => {
       const store = await open()
       const [root, runId, sessionId] = [RunId.create(T0), RunId.create(T0), SessionId.create(T0)]
       const late = await plan(store, { rootRunId: root, runId, sessionId, dueAt: at(90) })
@@ -822,7 +822,7 @@ function describeFiring(open: () => Promise<Store>): void {
   const again = (seconds: number, messageId = 'next') => ({ dueAt: at(seconds), messageId })
 
   describe('giving a follow-up to its session', () => {
-    it('happens once, whoever tries, and leaves one run', async () => {
+    it('happens once, however many try, and creates one run', async () => {
       const store = await open()
       const followUp = await plan(store)
       const runs = times(5, () => newRun({ followUpId: followUp.id }))
@@ -847,7 +847,7 @@ function describeFiring(open: () => Promise<Store>): void {
       })
     })
 
-    it('to a process that waited for it happens once too, and makes no run', async () => {
+    it('to a kept process happens once too, and creates no run', async () => {
       const store = await open()
       const { run, attempt } = await running(store)
       const followUp = await plan(store, { runId: run.id })
@@ -868,7 +868,7 @@ function describeFiring(open: () => Promise<Store>): void {
       })
     })
 
-    it('fails as a whole: without its run it stays planned', async () => {
+    it('is atomic: without its run it stays planned', async () => {
       const store = await open()
       const followUp = await plan(store)
       const { id } = await admitted(store)
@@ -902,7 +902,7 @@ function describeFiring(open: () => Promise<Store>): void {
       expect((await store.listRuns({ limit: 9 })).items).toHaveLength(2)
     })
 
-    it('tells the newest that a run was given, where there were several', async () => {
+    it('finds the newest that a run was given, if there were several', async () => {
       const store = await open()
       const { run, attempt } = await running(store)
       for (const seconds of [61, 65]) {

@@ -45,7 +45,7 @@ async function asking(options: StageOptions & { plain?: boolean } = {}) {
 }
 
 describe('asked for a follow-up', () => {
-  it('says that it is planned, for when, and that this is no error', async () => {
+  it('says that it is planned, for when, and that this is not an error', async () => {
     const { stage, run, say, stored } = await asking()
     const { message, planned, event } = await say(create(10 * MINUTE))
     const [followUp] = await stored()
@@ -68,7 +68,7 @@ describe('asked for a follow-up', () => {
     })
   })
 
-  it('says until when one that recurs goes on', async () => {
+  it('says until when a recurring one continues', async () => {
     const { say, stored } = await asking()
     const when = { cron: '*/15 * * * *', recurring: true }
     const { message } = await say({ kind: 'create', prompt: 'look again', reason: null, when })
@@ -102,7 +102,7 @@ describe('asked for a follow-up', () => {
     expect(await stored()).toEqual([])
   })
 
-  it('too often refuses, until one is gone', async () => {
+  it('too often refuses, until one has ended', async () => {
     const { say, stored } = await asking({ followUps: { maxPending: 2 } })
     await say(create(MINUTE))
     await say(create(2 * MINUTE))
@@ -113,7 +113,7 @@ describe('asked for a follow-up', () => {
     expect(await say(create(3 * MINUTE))).toMatchObject({ planned: true })
   })
 
-  it('that nobody can understand says what is wrong', async () => {
+  it('that cannot be understood says what is wrong', async () => {
     const { say } = await asking()
     const answer = await say({ kind: 'unclear', problem: 'cron: expected five fields' })
     expect(answer).toMatchObject({ message: 'cron: expected five fields', event: { type: 'refusal' } })
@@ -141,7 +141,7 @@ describe.each([
     expect(event).toMatchObject({ type: 'follow-up', action: 'listed' })
   })
 
-  it('deletes its own, and asked again says so again', async () => {
+  it('deletes its own, and a repeated call gets the same answer', async () => {
     const { stage, say, stored } = await asking({ plain })
     await say(create(10 * MINUTE))
     const { id } = (await stored())[0]!
@@ -154,7 +154,7 @@ describe.each([
     expect(await say({ kind: 'delete', id }, event)).toEqual(first)
   })
 
-  it('deletes none of another, planned or deleted by then, and none that is not there', async () => {
+  it('deletes none of another, planned or deleted, and none that does not exist', async () => {
     const { say, begin, stored } = await asking({ plain })
     const other = await begin()
     await say(create(10 * MINUTE), ask(), other)
@@ -179,7 +179,7 @@ describe.each([
   })
 })
 
-it('a run that a tier called sees and deletes what the one before planned', async () => {
+it('a run of the next tier sees and deletes what the previous one planned', async () => {
   const { stage, run, say, stored } = await asking()
   await say(create(30 * MINUTE))
   await stage.settle(run, { asks: true, status: 'down' })

@@ -250,7 +250,7 @@ class Play {
   }
 }
 
-it('any sequence of what can happen leaves everything in order', async () => {
+it('any sequence of events leaves everything consistent', async () => {
   const seed = announceSeed()
   let fired = 0
   await fc.assert(

@@ -45,7 +45,7 @@ describe.each([
   ['a job', (stage: Stage) => jobRun(stage, 1.2)],
   ['a run', (stage: Stage) => admitted(stage.store, { request: { ...newRun().request, maxBudgetUsd: 1.2 } })],
 ])('the budget of %s', (_, begin) => {
-  it('holds for its follow-ups and theirs; when it is used up, none fires', async () => {
+  it('applies to its follow-ups and theirs; when it is used up, none fires', async () => {
     const stage = await Stage.set()
     const spent = async (id: RunId) => (await readAllowance(stage, await stage.run(id)))?.before.usd
     let run = await begin(stage)
@@ -64,7 +64,7 @@ describe.each([
   })
 })
 
-it('a job shows its own cost, and what counts against its budget with its follow-ups', async () => {
+it('a job shows its own cost, and the spending with its follow-ups that counts against its budget', async () => {
   const stage = await Stage.set()
   const run = await jobRun(stage, 5)
   await planned(stage, run)
@@ -89,7 +89,7 @@ async function tierRun(stage: Stage): Promise<RunRecord> {
   return stage.openRun()
 }
 
-it('the budget of a tier holds for its follow-ups too', async () => {
+it('the budget of a tier applies to its follow-ups too', async () => {
   const stage = await Stage.set()
   const run = await tierRun(stage)
   await planned(stage, run)
@@ -118,7 +118,7 @@ it('the budget of a tier is not multiplied by follow-ups that are due together',
 })
 
 describe('the budget of a watch for a day', () => {
-  it('holds over its cycles; then it waits for the next day, and says so once', async () => {
+  it('applies to its cycles; then the watch waits for the next day, and says so once', async () => {
     const stage = await Stage.set()
     const told: string[] = []
     stage.parts.notifications.plan = ({ event, payload }) => {

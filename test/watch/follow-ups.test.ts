@@ -42,7 +42,7 @@ const begin = () => incident.investigate({ prompt: 'restart web', tier: 2 })
 const verifications = () => incident.prompts().filter(({ text }) => text.includes('verify that web answers'))
 
 describe('a follow-up', () => {
-  it('is given to the session by a run of its own, at the same tier, when its run has ended', async () => {
+  it('is given to the session by a new run, at the same tier, when its run has ended', async () => {
     incident = await Incident.begin([plans(wakeUp(3)), verifies], NO_HOLD)
     const { id } = await begin()
     const chain = await until(async () => {
@@ -93,7 +93,7 @@ const followUps = async (query = '') =>
   (await incident.world.api<{ items: FollowUp[] }>('GET', `/api/followups${query}`)).items
 
 describe('an agent', () => {
-  it('sees what it has planned, and people can take it away', async () => {
+  it('sees what it has planned, and people can delete it', async () => {
     const looks: RuleInput = {
       when: { user: 'restart web' },
       reply: [
@@ -187,14 +187,14 @@ describe('an agent', () => {
   })
 })
 
-describe('at no tier', () => {
+describe('without a tier', () => {
   const remind: RuleInput = {
     when: '/^remind me$/',
     reply: [wakeUp(2, 'here is your reminder') as never, results, { text: 'I will' }],
   }
   const echo: RuleInput = { reply: 'You said: ${user}' }
 
-  it('a run’s follow-up goes on in its session', async () => {
+  it('a run’s follow-up continues in its session', async () => {
     incident = await Incident.begin([remind, echo], NO_HOLD)
     const run = await incident.world.run({ prompt: 'remind me' })
     await asked('here is your reminder', 1)
@@ -206,7 +206,7 @@ describe('at no tier', () => {
     expect(items[0]?.followUpId).toBe((await followUps())[0]?.id)
   })
 
-  it('what an agent took and could not say so any more is not given to its session again', async () => {
+  it('a prompt that an agent accepted but could not confirm is not given to its session again', async () => {
     const goesOn: RuleInput = { when: { user: 'You were interrupted' }, reply: 'going on' }
     const plans: RuleInput = {
       ...remind,
@@ -254,7 +254,7 @@ describe('at no tier', () => {
     expect(await chat.say('and on')).toMatchObject({ outcome: 'completed', resumed: true })
   })
 
-  it('a conversation is not kept waiting for what comes later', async () => {
+  it('a conversation does not wait for later follow-ups', async () => {
     incident = await Incident.begin([remind, echo])
     const chat = await Chat.create(incident.world)
     const run = await chat.say('remind me')
@@ -268,7 +268,7 @@ describe('at no tier', () => {
 
   const later: RuleInput = { ...remind, reply: [wakeUp(30) as never, results, { text: 'I will' }] }
 
-  it('what a turn planned goes when the turn goes: asked again, taken back, or with its conversation', async () => {
+  it('follow-ups of a turn are cancelled with it: asked again, removed, or with its conversation', async () => {
     // Also in a resumed session, where a note about earlier questions comes first.
     incident = await Incident.begin([{ ...later, when: '/remind me$/' }, echo])
     const chat = await Chat.create(incident.world)
@@ -286,7 +286,7 @@ describe('at no tier', () => {
     expect(await states()).toEqual(['cancelled', 'cancelled', 'cancelled'])
   })
 
-  it('a run that is cancelled takes with it what it has planned', async () => {
+  it('a run that is cancelled cancels its follow-ups', async () => {
     incident = await Incident.begin([later, echo])
     const { world } = incident
     const { id } = await world.createRun({ prompt: 'remind me' })
@@ -298,7 +298,7 @@ describe('at no tier', () => {
     })
   })
 
-  it('people can plan one too, and its time must make sense', async () => {
+  it('people can plan one too, and its time must be valid', async () => {
     incident = await Incident.begin([echo], NO_HOLD)
     const { world } = incident
     const run = await world.run({ prompt: 'hello' })

@@ -11,7 +11,7 @@ import { admitted, COMPLETED, newRun, T0 } from '../store/records.ts'
 import { until } from '../support/world.ts'
 import { MINUTE, Stage } from './stage.ts'
 
-it('every prompt that a kept process was given counts as ours in its session, taken or not', async () => {
+it('every prompt that a kept process was given counts as ours in its session, accepted or not', async () => {
   const stage = await Stage.set()
   const { store, parts } = stage
   const run = await admitted(store)
@@ -45,7 +45,7 @@ it('every prompt that a kept process was given counts as ours in its session, ta
   expect(await store.listOwnPrompts(attempt.sessionId)).toEqual(expect.arrayContaining(given))
 })
 
-it('a follow-up’s run may go on after maxTurns as the run did that planned it', async () => {
+it('a follow-up’s run may continue after maxTurns like the run that planned it', async () => {
   const stage = await Stage.set()
   const request = { ...newRun().request, maxTurns: 5, turnsInAll: 12 }
   const run = await admitted(stage.store, { request })
@@ -55,7 +55,7 @@ it('a follow-up’s run may go on after maxTurns as the run did that planned it'
   expect((await stage.openRun()).request).toMatchObject({ maxTurns: 5, turnsInAll: 12 })
 })
 
-it('a follow-up that becomes due during a look is fired by the next one', async () => {
+it('a follow-up that becomes due during a check is fired by the next one', async () => {
   const stage = await Stage.set()
   const { clock, store } = stage.parts
   const run = await admitted(stage.store)

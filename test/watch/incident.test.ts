@@ -73,7 +73,7 @@ function expectHealed(cycle: CycleDetail, tiers: number[]): void {
 }
 
 describe('an incident', () => {
-  it('is verified later, although the daemon was killed meanwhile, and goes to the next tier', async () => {
+  it('is verified later, although the daemon was killed meanwhile, and escalates to the next tier', async () => {
     watching = await Watching.begin(rules(inTenMinutes()), { followUps: { hold: '0ms' } })
     await watching.add()
     const id = await watching.trigger()
@@ -97,7 +97,7 @@ describe('an incident', () => {
     expect(cycle.costUsd).toBeCloseTo(session.costUsd, 10)
   })
 
-  it('is verified in the process that was kept, although the daemon was killed meanwhile', async () => {
+  it('is verified in the kept process, although the daemon was killed meanwhile', async () => {
     watching = await Watching.begin(rules(wakeUp(6)))
     await watching.add()
     const id = await watching.trigger()
@@ -124,7 +124,7 @@ describe('an incident', () => {
     expect(cycle.chain?.runs[1]).toMatchObject({ attemptCount: 1 })
   })
 
-  it('whose kept process is killed is verified all the same, once, in a new one', async () => {
+  it('whose kept process is killed is verified once, in a new one', async () => {
     watching = await Watching.begin(rules(wakeUp(6)))
     await watching.add()
     const id = await watching.trigger()
@@ -166,7 +166,7 @@ describe('a cycle', () => {
     expect(next).toMatchObject({ outcome: 'completed', status: 'healthy', number: late.number + 1 })
   })
 
-  it('at tier 1 can plan nothing, and beyond its end nobody can; the agent is told why', async () => {
+  it('at tier 1 can plan nothing, and none can beyond its end; the agent is told why', async () => {
     const eager: RuleInput = {
       when: { user: 'tier 1 of' },
       reply: [wakeUp(2) as never, results, report(), results, { text: 'ok' }],

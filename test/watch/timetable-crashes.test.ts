@@ -120,7 +120,7 @@ async function live(death: Death) {
   return { died: died(), result }
 }
 
-it('nothing is done twice, and nothing is forgotten', async () => {
+it('nothing is done twice, and nothing is lost', async () => {
   const { result: expected } = await live({ write: 0, done: false })
   expect(expected.cycles.map(({ state, outcome }) => outcome ?? state)).toEqual([
     'timed-out',

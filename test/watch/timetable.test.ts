@@ -28,7 +28,7 @@ async function withCycle(...options: Parameters<typeof Stage.set>) {
 const stateOf = async (stage: Stage, id: FollowUpId) => (await stage.store.getFollowUp(id))?.state
 
 describe('a watch', () => {
-  it('fires at its time and not before, again and again, and does not drift', async () => {
+  it('fires at its time and not before, every time, and does not drift', async () => {
     const stage = await Stage.set()
     await stage.watch({ everyMs: 10 * MINUTE })
     await stage.pass(10 * MINUTE - 1)
@@ -50,7 +50,7 @@ describe('a watch', () => {
     ])
   })
 
-  it('fires late by its chance, and counts from its time all the same', async () => {
+  it('fires late by its jitter, and counts from its scheduled time', async () => {
     const stage = await Stage.set()
     await stage.watch({ everyMs: 10 * MINUTE, jitterMs: 4 * MINUTE })
     await stage.pass(12 * MINUTE - 1)
@@ -75,7 +75,7 @@ describe('a watch', () => {
     expect(await stage.cycles()).toMatchObject([{ state: 'ended' }, { state: 'open', trigger: 'schedule' }])
   })
 
-  it('skips what is due while its cycle is open, and goes on when it has ended', async () => {
+  it('skips firings while its cycle is open, and continues when it has ended', async () => {
     const stage = await Stage.set()
     await stage.watch({ everyMs: 10 * MINUTE, maxDurationMs: DAY })
     await stage.pass(10 * MINUTE)
@@ -90,7 +90,7 @@ describe('a watch', () => {
     expect(await stage.runs()).toHaveLength(2)
   })
 
-  it('queues one instead, if it is set up so', async () => {
+  it('queues one instead, if configured', async () => {
     const stage = await Stage.set()
     await stage.watch({ everyMs: 10 * MINUTE, maxDurationMs: DAY, overlap: 'queue' })
     await stage.pass(10 * MINUTE)
@@ -116,7 +116,7 @@ describe('a watch', () => {
     expect(await stage.cycles()).toMatchObject([{ state: 'open', trigger: 'schedule' }])
   })
 
-  it('that fires while it is changed does not fire again for that', async () => {
+  it('that fires while it is changed does not fire again because of that', async () => {
     const stage = await Stage.set()
     await stage.watch({ everyMs: 10 * MINUTE, overlap: 'queue' })
     const { store } = stage.parts
@@ -137,7 +137,7 @@ describe('a watch', () => {
     expect((await stage.store.findWatch('services'))?.definition.prompt).toBe('look closer')
   })
 
-  it('by cron fires when the clocks go forward over its time, and a day later at it', async () => {
+  it('by cron fires when the clocks skip its time, and a day later at it', async () => {
     // In Berlin 02:00 became 03:00 at 01:00 UTC.
     const stage = await Stage.set({ now: new Date('2026-03-28T12:00:00Z') })
     await stage.watch({ cron: '30 2 * * *', timeZone: 'Europe/Berlin' })
@@ -152,7 +152,7 @@ describe('a watch', () => {
     expect((await stage.cycles())[1]).toMatchObject({ dueAt: new Date('2026-03-30T00:30:00Z') })
   })
 
-  it('that cannot be fired, or whose cycle or follow-up cannot be seen to, keeps no other waiting', async () => {
+  it('that cannot be fired, or whose cycle or follow-up cannot be handled, delays no other', async () => {
     const stage = await Stage.set()
     const { store } = stage.parts
     const sick = await stage.watch({ name: 'a-sick-one', everyMs: 10 * MINUTE })
@@ -190,7 +190,7 @@ describe('a watch', () => {
     expect(await stage.states('a-sick-one')).toEqual(['open', 'skipped'])
   })
 
-  it('whose directory is gone fails its cycle, says why, and goes on when it is back', async () => {
+  it('whose directory is missing fails its cycle, says why, and continues when it is back', async () => {
     const stage = await Stage.set()
     await stage.watch({ everyMs: 10 * MINUTE, workDir: stage.dir })
     const watch = (await stage.store.findWatch('services'))!
@@ -236,7 +236,7 @@ describe('a cycle', () => {
     ])
   })
 
-  it('out of time is ended, with what was pending; the next one is like any other', async () => {
+  it('out of time is ended, with its pending follow-ups; the next one is normal', async () => {
     const { stage, run } = await withCycle()
     const soon = idOf(await stage.plan(run, { inMs: 50 * MINUTE }))
     await stage.pass(30 * MINUTE)
@@ -305,7 +305,7 @@ describe('a cycle', () => {
     expect(await stage.approvals.list()).toMatchObject([{ runId: run.id }])
   })
 
-  it('that waits for approval and is cancelled ends, and nobody is asked any more', async () => {
+  it('that waits for approval and is cancelled ends, and the approval is withdrawn', async () => {
     const { stage, run } = await withCycle()
     await stage.settle(run, { asks: true, status: 'down' })
     const [cycle] = await stage.cycles()
@@ -317,7 +317,7 @@ describe('a cycle', () => {
     expect(await stage.approvals.list()).toEqual([])
   })
 
-  it('that is cancelled lets nothing come after it, whatever its agent plans meanwhile', async () => {
+  it('that is cancelled has no successors, whatever its agent plans meanwhile', async () => {
     const { stage, run } = await withCycle()
     await stage.attemptOf(run)
     const [cycle] = await stage.cycles()
@@ -335,7 +335,7 @@ describe('a cycle', () => {
     ).rejects.toMatchObject({ code: 'bad-request', message: refused.reason })
   })
 
-  it('that is asked for again with the same key is the same one', async () => {
+  it('that is requested again with the same key is the same one', async () => {
     const { stage, run } = await withCycle()
     const ask = (reason: string) => stage.watches.triggerWatch('services', { reason }, 'key-1')
     const answers = await Promise.all([ask('why'), ask('why'), ask('why')])
@@ -353,7 +353,7 @@ describe('a cycle', () => {
     expect(await stage.store.listPlannedOfRun(run.id)).toHaveLength(1)
   })
 
-  it('takes along what was sent with its trigger, within limits', async () => {
+  it('includes the payload of its trigger, within limits', async () => {
     const stage = await Stage.set()
     await stage.watch()
     const deep = JSON.parse(`${'['.repeat(20_000)}${']'.repeat(20_000)}`) as unknown
@@ -368,7 +368,7 @@ describe('a cycle', () => {
     expect(run.prompt.length).toBeLessThan(30_000)
   })
 
-  it('that begins in the moment in which it is cancelled is cancelled, and its run with it', async () => {
+  it('that begins at the moment in which it is cancelled is cancelled, and its run with it', async () => {
     const stage = await Stage.set()
     await stage.watch()
     const { store } = stage.parts
@@ -416,7 +416,7 @@ describe('a cycle', () => {
 })
 
 describe('a persistent memory', () => {
-  it('goes on in the session of the cycle before, and begins anew after two that came to nothing', async () => {
+  it('continues in the session of the previous cycle, and starts a new one after two failures', async () => {
     const stage = await Stage.set()
     await stage.watch({ memory: 'persistent' })
     const cycle = async (status: 'healthy' | null) => {
@@ -445,7 +445,7 @@ describe('a persistent memory', () => {
     expect((await cycle('healthy')).asked).toBe(renewed.got)
   })
 
-  it('remembers past any number of cycles that were skipped', async () => {
+  it('is kept over any number of skipped cycles', async () => {
     const stage = await Stage.set()
     await stage.watch({ memory: 'persistent', everyMs: MINUTE })
     for (const status of ['healthy', null, null] as const) {
@@ -459,7 +459,7 @@ describe('a persistent memory', () => {
     expect(run.prompt).toContain('- cycle 1, ')
   })
 
-  it('is carried on by another agent when its own is not configured any more', async () => {
+  it('is continued by another agent when its own is no longer configured', async () => {
     const stage = await Stage.set()
     await stage.watch({ memory: 'persistent' })
     await stage.watches.triggerWatch('services', {})
@@ -482,7 +482,7 @@ describe('a persistent memory', () => {
     expect(await stage.openRun()).toMatchObject({ agent: 'other', sessionId: first!.sessionId })
   })
 
-  it('does not blame its session for cycles that could not begin', async () => {
+  it('does not count cycles that could not begin against its session', async () => {
     const stage = await Stage.set()
     await stage.watch({ memory: 'persistent' })
     const trigger = async () => {
@@ -591,7 +591,7 @@ describe('a follow-up', () => {
     expect(await stage.states()).toEqual(['completed'])
   })
 
-  it('that recurs and was missed meanwhile is given once, and goes on with its next time', async () => {
+  it('that recurs and was missed meanwhile is given once, and continues with its next time', async () => {
     const { stage, run } = await withCycle()
     const id = idOf(await stage.plan(run, { cron: '*/10 * * * *', recurring: true, timeZone: 'UTC' }))
     await stage.settle(run)
@@ -620,7 +620,7 @@ describe('a follow-up', () => {
 })
 
 describe('follow-ups that are due together', () => {
-  it('share what is left for their cycle, instead of having it each', async () => {
+  it('share the remaining budget of their cycle', async () => {
     const stage = await Stage.set()
     await stage.watch({ maxBudgetUsd: 1.2 })
     await stage.watches.triggerWatch('services', {})
@@ -638,7 +638,7 @@ describe('follow-ups that are due together', () => {
 })
 
 describe('as many follow-ups as may be planned (ten thousand, if all is tested)', () => {
-  it('are taken, and no more; and all are given once when they are due', async () => {
+  it('are accepted, and no more; and all are given once when they are due', async () => {
     const [sessions, each] = [process.env.REPRISE_TEST_ALL ? 100 : 10, 100]
     const all = sessions * each
     const stage = await Stage.set({ followUps: { maxPending: each, maxPendingTotal: all } })
@@ -713,7 +713,7 @@ describe('a clock that is set', () => {
     expect(await stage.cycles()).toMatchObject([{ trigger: 'schedule' }])
   })
 
-  it('back leaves a follow-up by cron at its time of the day, and gives it the time it may go on', async () => {
+  it('back keeps a follow-up by cron at its time of the day, and extends its end', async () => {
     const { stage, run } = await withCycle()
     const wish = { cron: '*/10 * * * *', recurring: true, timeZone: 'UTC' }
     const id = idOf(await stage.plan(run, wish))
@@ -728,7 +728,7 @@ describe('a clock that is set', () => {
     expect((await stage.openRun()).links.followUpId).toBe(id)
   })
 
-  it('does not move a follow-up that was asked for at a time', async () => {
+  it('does not move a follow-up that was requested for a time', async () => {
     const { stage, run } = await withCycle()
     const id = idOf(await stage.plan(run, { at: at(20 * 60) }))
     await stage.settle(run)
@@ -757,7 +757,7 @@ describe('events', () => {
     expect((await stage.openRun()).prompt).toContain('"fingerprint": "down"')
   })
 
-  it('that come while a cycle is at work are all told to the next one', async () => {
+  it('that come while a cycle is open are all given to the next one', async () => {
     const stage = await Stage.set()
     await stage.watch()
     const send = async (name: string) => (await stage.watches.receiveEvents('services', alert(name))).result
@@ -774,7 +774,7 @@ describe('events', () => {
     ])
   })
 
-  it('that come in the moment in which a cycle begins are told to it, or to another', async () => {
+  it('that come at the moment in which a cycle begins are given to it, or to another', async () => {
     const stage = await Stage.set()
     await stage.watch({ eventsPerHour: 100 })
     const names = Array.from({ length: 20 }, (_, i) => `event-${i}`)

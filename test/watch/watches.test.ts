@@ -59,7 +59,7 @@ describe('a watch', () => {
     expect(await watching.world.api('GET', '/api/watches')).toMatchObject({ items: [] })
   })
 
-  it('with a persistent memory goes on in one session, cycle after cycle, also when it is full', async () => {
+  it('with a persistent memory continues in one session, cycle after cycle, also when it is full', async () => {
     const full: RuleInput = {
       when: { user: 'now it is full' },
       // Once for the CLI, which compacts by itself and tries again; once more for Reprise.
@@ -101,7 +101,7 @@ describe('a watch', () => {
     for (const cycle of cycles) expect(cycle.costUsd).toBeGreaterThan(0)
   })
 
-  it('whose memory has grown old begins anew, and is told what the cycles before reported', async () => {
+  it('whose memory is too old starts a new session, with the reports of the previous cycles', async () => {
     watching = await Watching.begin([allIsWell])
     await watching.add({ memory: 'persistent', renewAfterCycles: 2 })
     const ids = []
@@ -117,8 +117,8 @@ describe('a watch', () => {
   })
 })
 
-describe('people', () => {
-  it('are told of a cycle, per watch and severity; what is well may be left out', async () => {
+describe('notifications', () => {
+  it('are sent for a cycle, per watch and severity; healthy cycles may be left out', async () => {
     const told = (name: string) => join(watching.world.home, name)
     const bad: RuleInput = {
       when: { user: 'look closely' },
@@ -219,7 +219,7 @@ describe('events', () => {
     await until(async () => (await watching.cycles()).every((c) => c.state === 'ended'), 'the third cycle')
   })
 
-  it('are taken with the watch’s own secret, and that opens nothing else', async () => {
+  it('are accepted with the watch’s own secret, which gives no other access', async () => {
     const hookSecret = 'a-secret-of-the-watch'
     watching = await Watching.begin([allIsWell])
     await watching.add({ hookSecret, eventsPerHour: 1 })

@@ -13,14 +13,14 @@ import { type Json, optionalInteger } from './wire.ts'
  */
 const STOPPED: Record<Exclude<StopCause, 'hung-after-result'>, Outcome> = {
   cancelled: { name: 'cancelled', message: 'cancelled' },
-  unauthorized: { name: 'auth', message: 'the model refused the credentials, again and again' },
+  unauthorized: { name: 'auth', message: 'the model refused the credentials repeatedly' },
   'timed-out': { name: 'timed-out', message: 'ran longer than its maximum duration' },
   silent: { name: 'timed-out', message: 'printed nothing for longer than its idle timeout' },
   'output-limit': { name: 'output-limit', message: 'printed more than its output limit' },
   'question-timeout': { name: 'question-timeout', message: 'nobody answered its question in time' },
   'question-edited': { name: 'cancelled', message: 'its question was edited' },
   budget: { name: 'budget', message: 'its budget is used up' },
-  'rate-limited': { name: 'rate-limited', message: 'the model takes no more requests for a while' },
+  'rate-limited': { name: 'rate-limited', message: 'the model accepts no more requests for now' },
   'session-conflict': { name: 'session-busy', message: 'another process was writing the same session' },
   outage: { name: 'outage', message: 'the model could not be reached, or did not answer' },
 }

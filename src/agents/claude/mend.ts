@@ -30,7 +30,7 @@ export async function mendClaudeTranscript(path: string, keepAs: string): Promis
     })
     const now = await readState(real)
     if (now.bytes !== before.bytes || now.mtimeMs !== before.mtimeMs) {
-      throw new Error(`${path} changed while it was being mended`)
+      throw new Error(`${path} changed while it was being repaired`)
     }
     await rename(shortened, real)
   } finally {

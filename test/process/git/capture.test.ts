@@ -27,7 +27,7 @@ async function capture(repository: Repository): Promise<{ tree: string; names: s
 }
 
 describe('a capture holds', () => {
-  it('tracked and new files as they are on the disk, and no ignored ones', async () => {
+  it('tracked and new files as they are on disk, and no ignored ones', async () => {
     const repository = Repository.committed()
     repository.write('.gitignore', '*.log\n').write('gone', 'x').commit('second')
     repository.write('file', 'two\n').write('new/deep', 'n').write('x.log', 'l').remove('gone')
@@ -45,7 +45,7 @@ describe('a capture holds', () => {
     expect((await capture(repository)).names).toEqual(['a'])
   })
 
-  it('names with spaces, newlines, quotes, globs, colons, leading dashes, and bytes that are no UTF-8', async () => {
+  it('names with spaces, newlines, quotes, globs, colons, leading dashes, and bytes that are not UTF-8', async () => {
     const repository = Repository.committed()
     const names = ['-rf', ':(exclude)*', '[a]*?', 'a b', 'a\nb', 'a"b\\', 'tab\t', 'ünï', ' ']
     for (const name of names) repository.write(name, name)
@@ -67,7 +67,7 @@ describe('a capture holds', () => {
     expect((await capture(repository.remove('kept.log'))).names).not.toContain('kept.log')
   })
 
-  it('not what the user, or .git/info/exclude, or the repository settings ignore', async () => {
+  it('nothing that the user, .git/info/exclude or the repository settings ignore', async () => {
     const repository = Repository.committed()
     mkdirSync(join(repository.home, '.config/git'), { recursive: true })
     writeFileSync(join(repository.home, '.config/git/ignore'), 'by-user\n')
@@ -80,7 +80,7 @@ describe('a capture holds', () => {
     expect((await capture(repository)).names).toEqual(['by-user', 'file'])
   })
 
-  it('the bytes on the disk, whatever conversions are configured', async () => {
+  it('the bytes on disk, whatever conversions are configured', async () => {
     const repository = Repository.create()
     repository.git('config', 'core.autocrlf', 'true')
     repository.git('config', 'filter.drop.clean', 'head -c 1')
@@ -102,7 +102,7 @@ describe('a capture holds', () => {
     expect(repository.git('cat-file', '-s', `${tree}:d.u`).trim()).toBe('6')
   })
 
-  it('the executable bit also where the repository is told not to care', async () => {
+  it('the executable bit also if the repository is configured to ignore it', async () => {
     const repository = Repository.committed()
     repository.git('config', 'core.fileMode', 'false')
     chmodSync(repository.path('file'), 0o755)
@@ -152,7 +152,7 @@ describe('the state of the index makes no difference:', () => {
     ])
   })
 
-  it('somebody holds its lock right now', async () => {
+  it('another process holds its lock right now', async () => {
     const repository = Repository.committed()
     writeFileSync(repository.path('.git/index.lock'), '')
     writeFileSync(repository.path('.git/HEAD.lock'), '')
@@ -224,7 +224,7 @@ describe('repositories inside the work tree', () => {
     expect(repository.git('ls-tree', tree, 'with a commit')).toContain(commit)
   })
 
-  it('submodules: at their commit, also when never filled; gone when removed', async () => {
+  it('submodules: at their commit, also when never checked out; gone when removed', async () => {
     const library = Repository.committed()
     const repository = Repository.committed()
     repository.git('submodule', '--quiet', 'add', library.top, 'sub')
@@ -255,7 +255,7 @@ describe('an earlier capture is used again', () => {
     }
   })
 
-  it('and so are files whose time was set back, once a second has gone by: git counts no less', async () => {
+  it('and so are files whose time was set back, after one second, the resolution of git', async () => {
     const repository = Repository.committed()
     const workTree = await repository.workTree()
     const old = new Date('2020-01-01')
@@ -267,7 +267,7 @@ describe('an earlier capture is used again', () => {
     expect(repository.content(await captureTree(workTree), 'file')).toBe('two\n')
   })
 
-  it('files that have become ignored are left out, ones that no longer are come in', async () => {
+  it('files that are ignored now are left out, ones that no longer are come in', async () => {
     const repository = Repository.committed()
     const workTree = await repository.workTree()
     repository.write('a.log', '').write('b.tmp', '').write('.gitignore', '*.tmp\n')
@@ -278,7 +278,7 @@ describe('an earlier capture is used again', () => {
     expect(repository.names(await captureTree(workTree))).toEqual(['.gitignore', 'b.tmp', 'file'])
   })
 
-  it('but not one whose content git may have thrown away', async () => {
+  it('but not one whose content git may have deleted', async () => {
     const repository = Repository.committed()
     const workTree = await repository.workTree()
     repository.write('new', 'precious')
@@ -331,8 +331,8 @@ it('a folder that has become a symlink out of the work tree is a symlink, and no
   expect((await capture(repository)).names).toEqual(['.gitignore', '120000 dir', 'file'])
 })
 
-describe.skipIf(process.getuid?.() === 0)('without the right to', () => {
-  it('read a file, which file is said', async () => {
+describe.skipIf(process.getuid?.() === 0)('without permission to', () => {
+  it('read a file, the error names the file', async () => {
     const repository = Repository.committed()
     const workTree = await repository.workTree()
     repository.write('secret', 's', 0o000)
@@ -342,7 +342,7 @@ describe.skipIf(process.getuid?.() === 0)('without the right to', () => {
     })
   })
 
-  it('write to the repository, that is said', async () => {
+  it('write to the repository, the error says so', async () => {
     const repository = Repository.committed()
     const workTree = await repository.workTree()
     repository.write('new', 'n')
@@ -362,7 +362,7 @@ it('hooks do not run', async () => {
   expect(existsSync(join(repository.home, 'hooked'))).toBe(false)
 })
 
-it('the index file is not even opened for writing: its time stays', async () => {
+it('the index file is not opened for writing: its time stays', async () => {
   const repository = Repository.committed()
   const before = statSync(repository.path('.git/index')).mtimeMs
   repository.write('file', 'two\n')

@@ -36,7 +36,7 @@ describe('a checkpoint', () => {
     expect(repository.git('log', '-1', '--format=%B', next.ref)).toContain(`Reprise-Previous: ${made.commit}`)
   })
 
-  it('is listed with what it is, in order of its number', async () => {
+  it('is listed with its properties, in the order of the numbers', async () => {
     const repository = Repository.create()
     const message = 'Line one\n\nReprise-Head: forged\nReprise-Unfinished: forged'
     const unborn = await checkpoint(repository.write('a', ''), { message })
@@ -52,7 +52,7 @@ describe('a checkpoint', () => {
     expect(await listCheckpoints(workTree, 'job_2')).toEqual([])
   })
 
-  it('never takes the place of another', async () => {
+  it('never replaces another', async () => {
     const repository = Repository.committed()
     const first = await checkpoint(repository, { number: 3 })
     const second = await checkpoint(repository.write('file', '2'), { number: 3 })
@@ -88,7 +88,7 @@ describe('a checkpoint', () => {
     expect(await listCheckpoints(workTree, 'job_2')).toHaveLength(1)
   })
 
-  it('keeps what it holds through the housekeeping of git, and lets go of it when deleted', async () => {
+  it('survives git gc, and frees its space when deleted', async () => {
     const repository = Repository.committed()
     const made = await checkpoint(repository.write('new', 'precious'))
     const other = await checkpoint(repository.write('new', 'other'))
@@ -133,7 +133,7 @@ describe('a diff', () => {
     })
   })
 
-  it('with the work tree as it is', async () => {
+  it('with the present work tree', async () => {
     const repository = Repository.committed()
     const from = await checkpoint(repository)
     repository.write('file', 'two\n').write('new', '')
@@ -161,7 +161,7 @@ describe('a diff', () => {
     )
   })
 
-  it('is cut where it is too long, after a whole line', async () => {
+  it('is cut after a whole line if it is too long', async () => {
     const repository = Repository.committed()
     const from = await checkpoint(repository)
     repository.write('file', 'ü'.repeat(50).concat('\n').repeat(1000)).write('a', '').write('b', '')
@@ -173,7 +173,7 @@ describe('a diff', () => {
     expect(Buffer.byteLength(result.patch)).toBeLessThanOrEqual(5000)
   })
 
-  it('of what is no object is refused', async () => {
+  it('of something that is not an object is refused', async () => {
     const repository = Repository.committed()
     writeFileSync(repository.path('x'), '')
     const workTree = await repository.workTree()

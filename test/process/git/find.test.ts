@@ -33,7 +33,7 @@ describe('a work tree is found', () => {
     })
   })
 
-  it('whatever repository the environment of the caller speaks of', async () => {
+  it("whatever repository the caller's environment names", async () => {
     const repository = Repository.committed()
     const other = Repository.committed()
     const extra = { GIT_DIR: other.path('.git'), GIT_WORK_TREE: other.top, GIT_INDEX_FILE: '/nowhere' }
@@ -57,7 +57,7 @@ describe('there is no work tree', () => {
     expect(await find(repository, repository.path('.git/refs'))).toEqual({ kind: 'no-repository' })
   })
 
-  it('without git, which is said', async () => {
+  it('without git, and the error says so', async () => {
     const dir = temporaryDir()
     expect(await findWorkTree(openGit({ env: { PATH: dir } }), dir)).toEqual({ kind: 'git-missing' })
   })
@@ -78,7 +78,7 @@ it.skipIf(process.getuid?.() !== 0)(
   },
 )
 
-describe('git that does not do as it should', () => {
+describe('git that misbehaves', () => {
   const stub = (script: string) => {
     const dir = temporaryDir()
     writeFileSync(join(dir, 'git'), `#!/bin/sh\n${script}\n`, { mode: 0o755 })

@@ -46,7 +46,7 @@ describe('nothing', () => {
 })
 
 describe('changes', () => {
-  it('are each told, with what happened', async () => {
+  it('are listed, with what happened', async () => {
     const repository = Repository.committed()
     repository.write('gone', '').write('link', '').write('mode', '')
     const since = await checkpoint(repository)
@@ -77,7 +77,7 @@ describe('changes', () => {
     expect([changed.length, changedTotal]).toEqual([200, 250])
   })
 
-  it('of HEAD are told, also from nothing; committing what was there changes no file', async () => {
+  it('of HEAD are reported, also from no commit; committing what was there changes no file', async () => {
     const repository = Repository.create()
     repository.write('file', '1')
     const unborn = await checkpoint(repository)
@@ -113,7 +113,7 @@ describe('an unfinished', () => {
     expect((await look(repository)).unfinished).toBe(operation)
   })
 
-  it('sequence is found also between two picks, and in the work tree where it is', async () => {
+  it('sequence is found also between two picks, and in the work tree in which it is', async () => {
     const repository = Repository.conflicting()
     repository.tryGit('cherry-pick', 'other', 'HEAD~1')
     repository.git('checkout', '--quiet', '--theirs', 'file')
@@ -157,7 +157,7 @@ describe('conflicts', () => {
     expect((await look(repository)).conflicted).toEqual([])
   })
 
-  it('are found in a file that is as it was at the checkpoint, too', async () => {
+  it('are found also in a file that has not changed since the checkpoint', async () => {
     const repository = Repository.committed()
     const since = await checkpoint(repository.write('file', MARKERS))
     expect(await look(repository, since)).toMatchObject({ conflicted: ['file'], changedTotal: 0 })

@@ -37,7 +37,7 @@ async function restoreTo(repository: Repository, { commit }: { commit: string })
 }
 
 describe('a restore', () => {
-  it('brings back what was changed and deleted, removes what is new, and saves all of it first', async () => {
+  it('brings back changed and deleted files, removes new ones, and saves everything first', async () => {
     const repository = Repository.committed()
     repository.write('dir/deep/a', 'a').write('tracked', 't').commit('second')
     repository.write('untracked', 'u').write('file', 'uncommitted\n')
@@ -58,7 +58,7 @@ describe('a restore', () => {
     expect(existsSync(repository.path('dir'))).toBe(false)
   })
 
-  it('does and saves nothing where there is nothing to do', async () => {
+  it('does and saves nothing if nothing has changed', async () => {
     const repository = Repository.committed()
     const then = await checkpoint(repository)
     expect(await restoreTo(repository, then)).toEqual({ saved: null, written: 0, removed: 0 })
@@ -76,7 +76,7 @@ describe('a restore', () => {
     expect(readdirSync(repository.top).sort()).toEqual(['.git', 'file'])
   })
 
-  it('sets executable bits and symlinks, and keeps who else may read a file', async () => {
+  it('restores executable bits and symlinks, and keeps other permissions', async () => {
     const repository = Repository.committed()
     repository
       .write('run', '#!', 0o755)
@@ -117,7 +117,7 @@ describe('a restore', () => {
     expect(await captureTree(await repository.workTree())).toBe(now)
   })
 
-  it('removes folders that were emptied, but puts a file where a folder of empty folders is', async () => {
+  it('removes folders that were emptied, and replaces a folder of empty folders by a file', async () => {
     const repository = Repository.committed()
     repository.write('x', '1')
     const then = await checkpoint(repository)
@@ -129,7 +129,7 @@ describe('a restore', () => {
     expect(readdirSync(repository.path('keep'))).toEqual(['empty'])
   })
 
-  it('never writes through a symlink that has taken a folder’s place', async () => {
+  it('never writes through a symlink that has replaced a folder', async () => {
     const repository = Repository.committed()
     repository.write('dir/a', 'mine')
     const then = await checkpoint(repository)
@@ -176,7 +176,7 @@ describe('a restore', () => {
 })
 
 describe('ignored files', () => {
-  it('elsewhere stay', async () => {
+  it('elsewhere are kept', async () => {
     const repository = Repository.committed()
     repository.write('.gitignore', 'build/\n').write('build/out', 'o')
     const then = await checkpoint(repository)
@@ -205,7 +205,7 @@ describe('ignored files', () => {
     expect(contents).toEqual(['one', 'two', 'three'])
   })
 
-  it('stay also when only the rules of the checkpoint ignore them, for it cannot know of them', async () => {
+  it("are kept also when only the checkpoint's rules ignore them, because it does not know them", async () => {
     const repository = Repository.committed()
     repository
       .write('.gitignore', 'cache/\n')
@@ -222,7 +222,7 @@ describe('ignored files', () => {
 })
 
 describe('a restore refuses', () => {
-  it('while a merge is unfinished that was not so at the checkpoint', async () => {
+  it('while a merge is in progress that was not in progress at the checkpoint', async () => {
     const repository = Repository.conflicting()
     const then = await checkpoint(repository)
     repository.tryGit('merge', 'other')
@@ -271,7 +271,7 @@ describe('a restore refuses', () => {
     await restoreTo(repository, elsewhere)
   })
 
-  it('when the checkpoint, or a file of it, is no longer there; before anything is touched', async () => {
+  it('when the checkpoint, or a file of it, is missing; before anything is changed', async () => {
     const repository = Repository.committed()
     const then = await checkpoint(repository.write('a', 'unique content').write('b', 'b'))
     const oid = repository.git('rev-parse', `${then.commit}:a`).trim()
@@ -287,7 +287,7 @@ describe('a restore refuses', () => {
 })
 
 describe('a restore that was killed in the middle', () => {
-  it('can be run again, and every state on the way is kept', async () => {
+  it('can be run again, and every intermediate state is saved', async () => {
     const repository = Repository.committed()
     for (let i = 0; i < 300; i++) repository.write(`d${i % 7}/f${i}`, `then ${i}`)
     const then = await checkpoint(repository)
