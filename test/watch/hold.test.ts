@@ -10,7 +10,7 @@ import { EventBatch } from '../../src/store/runs/event-batch.ts'
 import { admitted, COMPLETED } from '../store/records.ts'
 import { MINUTE, Stage } from './stage.ts'
 
-it('a kept process is given its texts again after a compaction, though its agent is no longer configured', async () => {
+it('after a compaction, a kept process gets its task again with the follow-up, though its agent is no longer configured', async () => {
   const stage = await Stage.set()
   const run = await admitted(stage.store, { prompt: 'look after the service' })
   const attempt = await stage.attemptOf(run)
