@@ -124,6 +124,6 @@ export const ALLOWED: readonly Allowed[] = [
   {
     file: 'src/engine/notify/webhook.ts',
     word: '400',
-    why: 'the answer of whoever is notified, not of a model',
+    why: 'a status code of a notification target, not of a model',
   },
 ]

@@ -23,7 +23,7 @@ const WITHIN_MS = 120_000
 export const recovery: Benchmark = {
   name: 'recovery',
   about:
-    'kill -9 of the daemon with many jobs in flight ÷ with one: from the start of the next daemon until it has adopted every attempt, and until every job has completed, its agents being let go once they are adopted.',
+    'Recovery after kill -9 of the daemon with many jobs in progress ÷ with one: from the start of the next daemon until it has adopted every attempt, and until every job has completed (the agents are released once they are adopted).',
   run: async ({ short }) => {
     const many = short ? 2 : 50
     const world = await World.create({ name: 'recovery', rules: [{ reply: 'unused' }] })

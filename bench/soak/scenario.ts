@@ -63,7 +63,7 @@ export function soakScenario(tags: readonly string[]): ScenarioInput {
   for (const tag of tags.toReversed()) {
     if (isTask(tag, 'say')) {
       rules.push({
-        name: 'told to go on',
+        name: 'told to continue',
         when: { user: interrupted, contains: promptOf(tag) },
         reply: resultOf(tag),
       })
@@ -71,7 +71,7 @@ export function soakScenario(tags: readonly string[]): ScenarioInput {
     }
     rules.push(
       {
-        name: 'told to go on, result seen',
+        name: 'told to continue, result seen',
         when: { user: interrupted, contains: [promptOf(tag), `noted ${tag}`] },
         reply: resultOf(tag),
       },
@@ -81,7 +81,7 @@ export function soakScenario(tags: readonly string[]): ScenarioInput {
         reply: [forTag(careful, tag)],
       },
       {
-        name: 'told to go on, no result seen',
+        name: 'told to continue, no result seen',
         when: { user: interrupted, contains: promptOf(tag) },
         reply: [forTag(blind, tag)],
       },

@@ -74,7 +74,7 @@ export async function answerMessages(
       : `tool results ${quote(request.toolResults.map((r) => r.text).join())}`
     return refuse(
       400,
-      `Simulator: no rule of scenario "${scenario.name}" fits this ${request.kind} request with ${about}`,
+      `Simulator: no rule of scenario "${scenario.name}" matches this ${request.kind} request with ${about}`,
     )
   }
   state.recorder.update(record, { rule: script.name })

@@ -98,7 +98,7 @@ export class Recorder {
     const seen = this.#records
       .slice(-8)
       .map((r) => `#${r.n} ${r.kind} ${r.outcome} ${JSON.stringify(r.userText.slice(0, 60))}`)
-    return `no request fitted within ${timeoutMs} ms; the newest of ${this.#records.length}: ${seen.join(', ') || 'none'}`
+    return `no request matched within ${timeoutMs} ms; the newest of ${this.#records.length}: ${seen.join(', ') || 'none'}`
   }
 }
 

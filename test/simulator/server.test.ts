@@ -106,7 +106,7 @@ describe('a reply', () => {
     })
     const answer = await ask(url, body('something else'))
     expect(answer.error.message).toContain(
-      'no rule of scenario "gap" fits this main request with user text "something else"',
+      'no rule of scenario "gap" matches this main request with user text "something else"',
     )
   })
 })
