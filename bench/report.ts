@@ -40,7 +40,7 @@ export function toMarkdown(measured: readonly Measured[], machine: readonly stri
   return [
     '# Measured',
     '',
-    'Written by `npm run bench -- --write`. Ratios are taken pair by pair, both sides interleaved (A B B A) in one run; the median counts, the spread is from the tenth to the ninetieth percentile. Absolute figures are for this machine only.',
+    'Written by `npm run bench -- --write`. Ratios are computed pair by pair, with both sides interleaved (A B B A) in one run; the median decides, the spread is from the tenth to the ninetieth percentile. Absolute figures apply to this machine only.',
     '',
     `${at.toISOString().slice(0, 10)}: ${machine.join(' · ')}`,
     '',
