@@ -229,7 +229,8 @@ export class Obstacles {
         baseUrl: known?.access.baseUrl ?? null,
         model: open.model,
         message: open.message,
-        neverAnswered: known ? !(await this.#hasAnswered(known.access)) : false,
+        // A limit is an answer: the address, the proxy and the login work.
+        neverAnswered: open.kind === 'outage' && known ? !(await this.#hasAnswered(known.access)) : false,
         since: open.since.toISOString(),
         nextTryAt: open.nextTryAt.toISOString(),
         resetsAt: open.resetsAt?.toISOString() ?? null,
