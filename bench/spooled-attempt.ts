@@ -23,6 +23,7 @@ import { ReadingThread } from '../src/engine/supervise/reading/thread.ts'
 import { Supervision, type SupervisionDeps } from '../src/engine/supervise/supervision.ts'
 import { attemptDir, prepare } from '../src/process/attempt-dir.ts'
 import { Handling } from '../src/process/handling.ts'
+import { openHost } from '../src/process/host.ts'
 import { openSqliteStore } from '../src/store/sqlite/open.ts'
 
 export interface Spooled {
@@ -86,6 +87,7 @@ export async function spoolAttempt(folder: string, output: string): Promise<Spoo
     redactor,
     readingThread,
     persist,
+    processes: openHost(spool),
     handling: new Handling(join(folder, 'handling')),
     storageFailures,
     purposes: { of: () => purpose },

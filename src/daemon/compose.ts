@@ -16,6 +16,7 @@ import { createEngine, type RunningEngine } from '../engine/engine.ts'
 import { ReadingThread } from '../engine/supervise/reading/thread.ts'
 import { openGit } from '../process/git/run.ts'
 import { Handling } from '../process/handling.ts'
+import { openHost } from '../process/host.ts'
 import { realPath } from '../process/real-path.ts'
 import { openSqliteStore } from '../store/sqlite/open.ts'
 import type { Store } from '../store/store.ts'
@@ -121,6 +122,7 @@ export async function compose({
       log,
       redactor,
       readingThread,
+      processes: openHost(spool),
       spool,
       handling: new Handling(join(home, 'handling')),
       damaged: join(home, 'damaged'),

@@ -13,6 +13,7 @@ import type { Engine } from './api.ts'
 import type { Log } from './base/log.ts'
 import type { Notifications } from './base/notifications.ts'
 import { createPersist } from './base/persist.ts'
+import type { Processes } from './base/processes.ts'
 import type { ProgressBus } from './base/progress.ts'
 import type { EngineSettings } from './base/settings.ts'
 import { hasRoom, StorageFailures } from './base/storage-failures.ts'
@@ -60,6 +61,8 @@ export interface EngineInput {
   redactor: Redactor
   /** For agents that print more than can be read in passing. */
   readingThread: ReadingThread
+  /** Starts, feeds, follows and ends agents. */
+  processes: Processes
   /** Notes of what is being handled, for the daemon after one that dies of it. */
   handling: Handling
   /** Folders: one per attempt; transcripts before they were mended; transcripts of jobs; what agents at tiers may read. */

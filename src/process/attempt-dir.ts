@@ -41,7 +41,7 @@ const SEED = 'seed.json'
 /**
  * What the reader of the output needs to rebuild the state of the agent's protocol. Written before the agent starts.
  */
-type ProtocolSeed = Readonly<Record<string, unknown>>
+export type ProtocolSeed = Readonly<Record<string, unknown>>
 
 export function readSeed(dir: AttemptDir): ProtocolSeed {
   const text = readText(join(dir.path, SEED))

@@ -21,6 +21,7 @@ import { createEngine } from '../../src/engine/engine.ts'
 import { ReadingThread } from '../../src/engine/supervise/reading/thread.ts'
 import { openGit } from '../../src/process/git/run.ts'
 import { Handling } from '../../src/process/handling.ts'
+import { openHost } from '../../src/process/host.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import type { Store } from '../../src/store/store.ts'
 
@@ -57,6 +58,7 @@ const engine = createEngine({
   log,
   redactor: NOTHING_TO_REDACT,
   readingThread: new ReadingThread(() => startReadingThread(NOTHING_TO_REDACT.options), log),
+  processes: openHost(`${home}/spool`),
   spool: `${home}/spool`,
   handling: new Handling(`${home}/handling`),
   damaged: `${home}/damaged`,

@@ -14,10 +14,10 @@ import type { Clock } from '../../core/clock.ts'
 import { composeReminder } from '../../core/prompt/compose.ts'
 import { splitAsides } from '../../core/prompt/parts.ts'
 import { composeFollowUpPrompt } from '../../core/watch/prompt.ts'
-import { deliver } from '../../process/attempt-dir.ts'
 import type { Store } from '../../store/store.ts'
 import type { Held, HeldProcess, Hold } from '../base/next-prompts.ts'
 import type { Persist } from '../base/persist.ts'
+import type { Processes } from '../base/processes.ts'
 import type { ProgressBus } from '../base/progress.ts'
 import type { Purposes } from '../base/purposes.ts'
 import type { FollowUpSettings } from '../base/settings.ts'
@@ -29,6 +29,7 @@ export interface HoldDeps {
   clock: Clock
   bus: Pick<ProgressBus, 'publish'>
   persist: Persist
+  processes: Pick<Processes, 'deliver'>
   settings: { followUps: FollowUpSettings }
 }
 
@@ -51,7 +52,7 @@ export class FollowUpHold implements Hold {
 
   async look(end: EventOf<'turn-end'> | null): Promise<Held> {
     const { run, attempt, adapter, dir, addressee } = this.#in
-    const { store, clock, settings, purposes, persist } = this.#deps
+    const { store, clock, settings, purposes, persist, processes } = this.#deps
     if (!this.#mayHave || attempt.kind !== 'turn' || end?.outcome.name !== 'completed') return null
     if (!purposes.of(run).keepsProcess(run, end)) return null
     const [first] = await store.listPlannedOfRun(run.id)
@@ -69,7 +70,7 @@ export class FollowUpHold implements Hold {
       ...splitAsides(composeFollowUpPrompt({ ...first, now })),
     ]
     await persist(() => store.noteGiven(attempt.sessionId, first.messageId))
-    await persist(() => deliver(dir, adapter.prompt(first.messageId, texts, addressee)))
+    await persist(() => processes.deliver(dir, adapter.prompt(first.messageId, texts, addressee)))
     return 'given'
   }
 

@@ -4,13 +4,12 @@
  */
 import type { EventBody } from '../../contract/events.ts'
 import { overBudget } from '../../core/job/budget.ts'
-import { attemptDir, prepare } from '../../process/attempt-dir.ts'
 import type { Handling } from '../../process/handling.ts'
-import { launch } from '../../process/launch.ts'
 import type { Pause } from '../../store/obstacles/held-runs.ts'
 import type { NewAttempt } from '../../store/runs/attempt-records.ts'
 import type { RunRecord } from '../../store/runs/records.ts'
 import type { Store } from '../../store/store.ts'
+import type { Processes } from '../base/processes.ts'
 import type { Enforcement } from '../enforce/enforcement.ts'
 import type { Obstacles } from '../obstacles/obstacles.ts'
 import { type MendDeps, mendTranscript } from '../sessions/mend.ts'
@@ -27,6 +26,7 @@ export type DriveDeps = TakeInDeps &
     enforcement: Pick<Enforcement, 'environment'>
     handling: Pick<Handling, 'during'>
     obstacles: Pick<Obstacles, 'pass'>
+    processes: Pick<Processes, 'prepare' | 'launch'>
   }
 
 /** Never rejects. */
@@ -78,7 +78,7 @@ async function start(
   prepared: Prepared,
   said: string | null,
 ): Promise<void> {
-  const { store, persist, enforcement } = deps
+  const { store, persist, enforcement, processes } = deps
   const { agent, runtime, plan, place, newSession, startEffects, sent } = prepared
   const attempt = await store.startAttempt({
     attempt: prepared.attempt,
@@ -100,10 +100,10 @@ async function start(
   deps.bus.publish(run.id)
   if (prepared.tornTranscript) await mendTranscript(deps, agent, attempt, prepared.tornTranscript)
   await prepared.beforeLaunch?.()
-  const dir = attemptDir(deps.spool, attempt.id)
-  prepare(dir, plan.input, plan.seed)
+  const dir = processes.folderOf(attempt.id)
+  processes.prepare(dir, plan.input, plan.seed)
   const gate = enforcement.openGate(run, attempt, agent)
-  const keeper = await launch({
+  const keeper = await processes.launch({
     attemptId: attempt.id,
     dir,
     program: runtime.path,

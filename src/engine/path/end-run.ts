@@ -3,8 +3,6 @@ import type { EventBody } from '../../contract/events.ts'
 import type { Outcome } from '../../contract/outcome.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Redactor } from '../../core/redact/redactor.ts'
-import { attemptDir, readKeeperPid, revoke, sizeOf } from '../../process/attempt-dir.ts'
-import { endStrays } from '../../process/ladder.ts'
 import { OwnershipLost } from '../../store/base/errors.ts'
 import type { AttemptEnding, AttemptRecord } from '../../store/runs/attempt-records.ts'
 import type { RunRecord } from '../../store/runs/records.ts'
@@ -13,9 +11,9 @@ import { type SpendDeps, settleSpend } from '../accounting/spend.ts'
 import type { Log } from '../base/log.ts'
 import type { Notifications } from '../base/notifications.ts'
 import { Detached, type Persist } from '../base/persist.ts'
+import type { Processes } from '../base/processes.ts'
 import type { ProgressBus } from '../base/progress.ts'
 import type { Purposes } from '../base/purposes.ts'
-import { identifyKeeper, isOfOther } from './keepers.ts'
 
 export interface EndRunDeps {
   agents: SpendDeps['agents']
@@ -27,8 +25,7 @@ export interface EndRunDeps {
   bus: Pick<ProgressBus, 'publish'>
   notifications: Pick<Notifications, 'wake'>
   persist: Persist
-  /** The folder that holds one folder per attempt. */
-  spool: string
+  processes: Pick<Processes, 'folderOf' | 'revoke' | 'readKeeper' | 'isOfOther' | 'endStrays' | 'sizeOf'>
   settings: { killAfterMs: number }
 }
 
@@ -72,26 +69,26 @@ export async function holdRun(deps: EndRunDeps, run: RunRecord, outcome: Outcome
   for (const attempt of await deps.store.listAttempts(run.id)) {
     if (attempt.state === 'ended') continue
     await deps.persist(() => deps.store.takeOver(attempt, deps.clock.now()))
-    await revoke(attemptDir(deps.spool, attempt.id))
+    await deps.processes.revoke(deps.processes.folderOf(attempt.id))
   }
   await endNow(deps, run, outcome)
 }
 
 async function endNow(deps: EndRunDeps, run: RunRecord, outcome: Outcome): Promise<void> {
+  const { processes } = deps
   try {
     if (await endQueued(deps, run, outcome)) return
     for (const attempt of await deps.store.listAttempts(run.id)) {
       if (attempt.state === 'ended') continue
-      const dir = attemptDir(deps.spool, attempt.id)
-      const pid = attempt.process ? null : await readKeeperPid(dir)
-      const keeper = attempt.process ?? (pid === null ? null : identifyKeeper(pid, attempt.id))
-      if (keeper && isOfOther(keeper, dir)) {
+      const dir = processes.folderOf(attempt.id)
+      const keeper = attempt.process ?? (await processes.readKeeper(dir, attempt.id))
+      if (keeper && processes.isOfOther(keeper, dir)) {
         await leaveToOther(deps, run, attempt)
         continue
       }
-      const { strays } = await endStrays(attempt.id, keeper, deps.settings.killAfterMs)
+      const { strays } = await processes.endStrays(attempt.id, keeper, deps.settings.killAfterMs)
       await endUnseen(deps, run, attempt, {
-        unread: await sizeOf(dir),
+        unread: await processes.sizeOf(dir),
         outcome,
         strays,
         strikes: 1,

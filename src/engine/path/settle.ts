@@ -11,9 +11,8 @@ import { poisonOf, refusesSession } from '../../core/continue/refused-resume.ts'
 import { turnsLeft } from '../../core/continue/turns.ts'
 import type { Redactor } from '../../core/redact/redactor.ts'
 import type { ResumeLimits } from '../../core/resume/facts.ts'
-import { type AttemptDir, readStderrTail } from '../../process/attempt-dir.ts'
+import type { AttemptDir } from '../../process/attempt-dir.ts'
 import type { Handling } from '../../process/handling.ts'
-import { endStrays, goneWithin } from '../../process/ladder.ts'
 import type { ProcessIdentity } from '../../process/proc.ts'
 import { QuestionEdited } from '../../store/base/errors.ts'
 import type { AttemptEnding, AttemptRecord } from '../../store/runs/attempt-records.ts'
@@ -27,6 +26,7 @@ import type { Log } from '../base/log.ts'
 import type { NextPrompts } from '../base/next-prompts.ts'
 import type { Notifications } from '../base/notifications.ts'
 import type { Persist } from '../base/persist.ts'
+import type { Processes } from '../base/processes.ts'
 import type { ProgressBus } from '../base/progress.ts'
 import type { RunPurpose } from '../base/purpose.ts'
 import type { Purposes } from '../base/purposes.ts'
@@ -65,6 +65,7 @@ export type SettleDeps = RecordedDeps &
     nextPrompts: Pick<NextPrompts, 'noteTaken'>
     obstacles: Pick<Obstacles, 'meet'>
     handling: Pick<Handling, 'begin' | 'end'>
+    processes: Pick<Processes, 'goneWithin' | 'endStrays' | 'readStderrTail'>
     clock: Clock
     redactor: Redactor
     /** In [0, 1). */
@@ -101,12 +102,12 @@ export async function settleAttempt(deps: SettleDeps, input: SettleInput): Promi
 
 /** Ends what the process has left behind. Returns how many there were. */
 async function endProcesses(
-  { settings, log }: SettleDeps,
+  { settings, log, processes }: SettleDeps,
   { attempt, keeper, end }: SettleInput,
 ): Promise<number> {
   // A keeper that has written the exit code needs a moment to be gone itself: it is no stray.
-  if (end.kind === 'exited') await goneWithin([keeper], settings.killAfterMs)
-  const { strays, survivors } = await endStrays(attempt.id, keeper, settings.killAfterMs)
+  if (end.kind === 'exited') await processes.goneWithin([keeper], settings.killAfterMs)
+  const { strays, survivors } = await processes.endStrays(attempt.id, keeper, settings.killAfterMs)
   if (survivors.length > 0) log.error({ attempt: attempt.id, survivors }, 'processes would not die')
   return end.strays + strays
 }
@@ -119,7 +120,7 @@ async function settleOnce(deps: SettleDeps, input: SettleInput, strays: number):
   const purpose = deps.purposes.of(run)
   handling.begin(run.id, 'settle', attempt.id)
   await deps.nextPrompts.noteTaken(attempt, takenAfterFirst(trace))
-  const exit = exitOf(input.end, await readStderrTail(input.dir))
+  const exit = exitOf(input.end, await deps.processes.readStderrTail(input.dir))
   const judged = await judge(deps, purpose, input, trace, exit)
   // Before the end is stored: prices that are known twice are no harm, forgotten ones would leave budgets blind.
   const account = await settleSpend(deps, run, attempt)

@@ -10,11 +10,11 @@
 import type { AgentAdapter } from '../../agents/adapter.ts'
 import type { AgentRegistry } from '../../agents/registry.ts'
 import type { SessionHolder } from '../../agents/session-files.ts'
-import { hasMarker, readMarker } from '../../process/proc.ts'
 import type { AttemptRecord } from '../../store/runs/attempt-records.ts'
 import type { RunRecord } from '../../store/runs/records.ts'
 import type { Store } from '../../store/store.ts'
 import type { Log } from '../base/log.ts'
+import type { Processes } from '../base/processes.ts'
 import { findOutside, type OutsideDeps } from './pin.ts'
 
 const LOOK_EVERY_MS = 1000
@@ -23,6 +23,7 @@ export type OtherWritersDeps = OutsideDeps & {
   store: Pick<Store, 'getSession'>
   agents: Pick<AgentRegistry, 'find'>
   log: Log
+  processes: Pick<Processes, 'attemptOf'>
 }
 
 interface Watched {
@@ -63,8 +64,8 @@ async function findConflict(
   const env = deps.agents.find(run.agent)?.env
   if (!env) return null
   const holders = await adapter.findHolders(attempt.agentSessionId, env)
-  const ours = holders.filter(({ pid }) => hasMarker(pid, attempt.id))
-  const rival = holders.find((holder) => !ours.includes(holder) && !givesWay(holder, ours))
+  const ours = holders.filter(({ pid }) => deps.processes.attemptOf(pid) === attempt.id)
+  const rival = holders.find((holder) => !ours.includes(holder) && !givesWay(deps.processes, holder, ours))
   if (!rival) return null
   const session = await deps.store.getSession(attempt.sessionId)
   const outside = session && (await findOutside(deps, { adapter, env }, run, session))
@@ -74,8 +75,12 @@ async function findConflict(
 }
 
 /** An agent of another daemon does, if it was started after ours. While ours is not known to have begun, it is waited for. */
-function givesWay(rival: SessionHolder, ours: readonly SessionHolder[]): boolean {
-  if (readMarker(rival.pid) === null) return false
+function givesWay(
+  processes: OtherWritersDeps['processes'],
+  rival: SessionHolder,
+  ours: readonly SessionHolder[],
+): boolean {
+  if (processes.attemptOf(rival.pid) === null) return false
   const [own] = ours
   if (!own) return true
   return rival.startTicks === own.startTicks ? rival.pid > own.pid : rival.startTicks > own.startTicks

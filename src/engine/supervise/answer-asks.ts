@@ -3,15 +3,16 @@
  * before it is stored: who reads the line again gives the same answer, and it is delivered once. The rest stays in the
  * batch as a question for whoever decides in this run.
  */
-import { deliver } from '../../process/attempt-dir.ts'
 import type { EventBatch } from '../../store/runs/event-batch.ts'
 import type { HeldProcess, NextPrompts } from '../base/next-prompts.ts'
 import type { Persist } from '../base/persist.ts'
+import type { Processes } from '../base/processes.ts'
 import type { Gate } from '../enforce/gate.ts'
 
 export interface AnswerAsksDeps {
   nextPrompts: Pick<NextPrompts, 'takeOver'>
   persist: Persist
+  processes: Pick<Processes, 'deliver'>
 }
 
 /** The answer for a run without rules. */
@@ -19,7 +20,7 @@ const FREE = { answer: { decision: 'pass' }, refusal: null } as const
 
 /** True if the agent has planned a further prompt. */
 export async function answerAsks(
-  { nextPrompts, persist }: AnswerAsksDeps,
+  { nextPrompts, persist, processes }: AnswerAsksDeps,
   process: HeldProcess & { gate: Pick<Gate, 'decide'> | null },
   batch: EventBatch,
 ): Promise<boolean> {
@@ -45,7 +46,7 @@ export async function answerAsks(
     // The rules have nothing against it; whether a person has is asked as in any other run.
     if (answer.decision === 'pass' && (ask.via === 'prompt' || run.request.permissions === 'ask-all'))
       continue
-    await persist(() => deliver(dir, adapter.answer(ask, answer)))
+    await persist(() => processes.deliver(dir, adapter.answer(ask, answer)))
     batch.settle(ask)
   }
   return planned

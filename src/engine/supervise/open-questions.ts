@@ -8,12 +8,13 @@ import type { AgentAdapter } from '../../agents/adapter.ts'
 import { RepriseError } from '../../contract/errors.ts'
 import type { Clock } from '../../core/clock.ts'
 import { decideAsk } from '../../core/permission/decide.ts'
-import { type AttemptDir, deliver } from '../../process/attempt-dir.ts'
+import type { AttemptDir } from '../../process/attempt-dir.ts'
 import type { AttemptRecord, QuestionRecord } from '../../store/runs/attempt-records.ts'
 import type { RunRecord } from '../../store/runs/records.ts'
 import type { Store } from '../../store/store.ts'
 import type { Log } from '../base/log.ts'
 import type { Persist } from '../base/persist.ts'
+import type { Processes } from '../base/processes.ts'
 import type { ProgressBus } from '../base/progress.ts'
 import type { Purposes } from '../base/purposes.ts'
 
@@ -24,6 +25,7 @@ export interface OpenQuestionsDeps {
   log: Log
   bus: Pick<ProgressBus, 'publish'>
   persist: Persist
+  processes: Pick<Processes, 'deliver'>
 }
 
 export interface OpenQuestionsInput {
@@ -81,7 +83,7 @@ export class OpenQuestions {
     if (question.answer === null) return
     const { adapter, dir } = this.#in
     const message = adapter.answer(question.ask, question.answer)
-    await this.#deps.persist(() => deliver(dir, message))
+    await this.#deps.persist(() => this.#deps.processes.deliver(dir, message))
     this.#open = this.#open.map((q) => (q.ask.requestId === question.ask.requestId ? question : q))
     this.#onChange()
   }

@@ -1,13 +1,14 @@
 /** Ends the process of an attempt: a farewell that the agent understands, then signals, each with time to act on it. */
 import type { Addressee, AgentAdapter, StopCause } from '../../agents/adapter.ts'
-import { type AttemptDir, closeInput, deliver } from '../../process/attempt-dir.ts'
-import { endAttempt } from '../../process/ladder.ts'
+import type { AttemptDir } from '../../process/attempt-dir.ts'
 import type { ProcessIdentity } from '../../process/proc.ts'
 import type { AttemptRecord } from '../../store/runs/attempt-records.ts'
 import type { Log } from '../base/log.ts'
+import type { Processes } from '../base/processes.ts'
 
 export interface ProcessEndDeps {
   log: Log
+  processes: Pick<Processes, 'deliver' | 'closeInput' | 'end'>
   settings: { termAfterMs: number; killAfterMs: number }
 }
 
@@ -47,10 +48,11 @@ export class ProcessEnd {
    */
   async sayFarewell(cause: StopCause | 'done'): Promise<void> {
     const { adapter, addressee, attempt, dir } = this.#in
-    const { messages, closeInput: close } = adapter.farewell(cause, addressee)
+    const { processes } = this.#deps
+    const { messages, closeInput } = adapter.farewell(cause, addressee)
     try {
-      for (const message of messages) await deliver(dir, message)
-      if (close) await closeInput(dir)
+      for (const message of messages) await processes.deliver(dir, message)
+      if (closeInput) await processes.closeInput(dir)
     } catch (error) {
       this.#deps.log.warn({ attempt: attempt.id, error: String(error) }, 'could not say goodbye to the agent')
     }
@@ -61,13 +63,15 @@ export class ProcessEnd {
     const { attempt, keeper, adapter, addressee } = this.#in
     const { termAfterMs, killAfterMs } = this.#deps.settings
     const speaks = adapter.farewell(cause, addressee).messages.length > 0
-    this.#ladder ??= endAttempt({
-      attemptId: attempt.id,
-      keeper,
-      farewell: () => this.sayFarewell(cause),
-      farewellMs: speaks ? termAfterMs : 0,
-      termMs: termAfterMs,
-      killMs: killAfterMs,
-    }).then(this.#onGone)
+    this.#ladder ??= this.#deps.processes
+      .end({
+        attemptId: attempt.id,
+        keeper,
+        farewell: () => this.sayFarewell(cause),
+        farewellMs: speaks ? termAfterMs : 0,
+        termMs: termAfterMs,
+        killMs: killAfterMs,
+      })
+      .then(this.#onGone)
   }
 }

@@ -18,17 +18,17 @@ import type { Redactor } from '../../core/redact/redactor.ts'
 import type { SteadyClock } from '../../core/steady-clock.ts'
 import { followTurn, NEW_TURN } from '../../core/turn.ts'
 import type { WatchLimits } from '../../core/watchdog.ts'
-import { type AttemptDir, deliver, poke, readSeed } from '../../process/attempt-dir.ts'
+import type { AttemptDir } from '../../process/attempt-dir.ts'
 import type { Handling } from '../../process/handling.ts'
-import { endStrays } from '../../process/ladder.ts'
 import type { ProcessIdentity } from '../../process/proc.ts'
-import { Tail, type TailEnd } from '../../process/tail.ts'
+import type { TailEnd } from '../../process/tail.ts'
 import type { AttemptRecord, QuestionRecord } from '../../store/runs/attempt-records.ts'
 import type { EventBatch } from '../../store/runs/event-batch.ts'
 import type { RunRecord } from '../../store/runs/records.ts'
 import type { Store } from '../../store/store.ts'
 import type { Reading } from '../accounting/meter.ts'
 import type { Hold, NextPrompts } from '../base/next-prompts.ts'
+import type { Output, Processes } from '../base/processes.ts'
 import type { Gate } from '../enforce/gate.ts'
 import { ApiWatch, type ApiWatchDeps } from '../obstacles/api-watch.ts'
 import { type AnswerAsksDeps, answerAsks } from './answer-asks.ts'
@@ -56,6 +56,7 @@ export type SupervisionDeps = AnswerAsksDeps &
     /** Notes of what is being handled, for the daemon after one that dies of it. */
     handling: Pick<Handling, 'begin' | 'end' | 'leave'>
     nextPrompts: Pick<NextPrompts, 'hold' | 'noteTaken'>
+    processes: Pick<Processes, 'follow' | 'readSeed' | 'deliver' | 'poke' | 'endStrays'>
     settings: WatchLimits & { maxLineBytes: number }
   }
 
@@ -91,7 +92,7 @@ const TURNS = ['prompt-accept', 'session-start', 'background', 'turn-end'] as co
 export class Supervision {
   readonly #deps: SupervisionDeps
   readonly #in: SupervisionInput
-  readonly #tail: Tail
+  readonly #tail: Output
   readonly #intake: Intake
   readonly #hold: Hold
   readonly #questions: OpenQuestions
@@ -118,12 +119,12 @@ export class Supervision {
     this.#addressee = { agentSessionId: attempt.agentSessionId }
     const from = attempt.heldFrom ?? attempt.spoolOffset
     this.#handledTo = attempt.spoolOffset
-    this.#tail = new Tail(dir, keeper, startOf(input.adapter, from))
+    this.#tail = deps.processes.follow(dir, keeper, startOf(input.adapter, from))
     this.#intake = new Intake({
       tail: this.#tail,
       path: dir.out,
       adapter: input.adapter,
-      seed: readSeed(dir),
+      seed: deps.processes.readSeed(dir),
       redactor: deps.redactor,
       maxLineBytes: deps.settings.maxLineBytes,
       from,
@@ -144,14 +145,14 @@ export class Supervision {
   /** Resolves when the process is gone and everything it printed is stored; null if detached before that. */
   async run(): Promise<SupervisionEnd | null> {
     const { attempt, keeper } = this.#in
-    const { settings } = this.#deps
+    const { settings, processes } = this.#deps
     try {
       await this.#catchUp()
       while (!this.#detached) {
         const end = await this.#tail.end()
         // What outlives its keeper goes on printing, and acting: it is over only when that is.
         if (end?.kind === 'lost') {
-          this.#strays += (await endStrays(attempt.id, keeper, settings.killAfterMs)).strays
+          this.#strays += (await processes.endStrays(attempt.id, keeper, settings.killAfterMs)).strays
         }
         const drained = await this.#ingest(end !== null)
         if (drained && end) await this.#storing
@@ -211,7 +212,7 @@ export class Supervision {
   async #catchUp(): Promise<void> {
     const { attempt, dir } = this.#in
     const { store } = this.#deps
-    poke(dir)
+    this.#deps.processes.poke(dir)
     await this.#budget.open(attempt)
     await this.#api.catchUp()
     const turns = await store.listEvents(attempt.runId, { attemptId: attempt.id, types: TURNS })
@@ -255,7 +256,8 @@ export class Supervision {
 
   /** Before what caused them counts as read: who reads it again delivers them again, which does nothing. */
   async #reply(messages: readonly Message[]): Promise<void> {
-    for (const message of messages) await this.#deps.persist(() => deliver(this.#in.dir, message))
+    for (const message of messages)
+      await this.#deps.persist(() => this.#deps.processes.deliver(this.#in.dir, message))
   }
 
   /** What the agent waits for is not kept waiting by the disk: should it get lost, it is seen to again. */

@@ -5,15 +5,15 @@
  *
  * in passing → in the thread (asked for batches ahead, so that both sides work) → in passing again, if that fails.
  */
-import type { Tail } from '../../../process/tail.ts'
 import { EventBatch } from '../../../store/runs/event-batch.ts'
 import type { Log } from '../../base/log.ts'
+import type { Output } from '../../base/processes.ts'
 import { resumeAt, SpoolReader, type SpoolReaderInput, startOf, type Taken } from './spool-reader.ts'
 import type { CrossedBatch, ReadingThread, ThreadReader } from './thread.ts'
 
 export interface IntakeInput extends Omit<SpoolReaderInput, 'adapter'> {
   adapter: SpoolReaderInput['adapter'] & { name: string }
-  tail: Tail
+  tail: Pick<Output, 'read' | 'seek'>
   path: string
   thread: ReadingThread
   /** Called before something is read here, not in the thread. */

@@ -1,14 +1,12 @@
 /** Finds the keeper of an attempt that another daemon left, and tells whether it works for this home. */
-import type { AttemptId } from '../../contract/ids.ts'
-import { type AttemptDir, readKeeperPid } from '../../process/attempt-dir.ts'
-import { keepsFolder } from '../../process/keeper-folder.ts'
-import { hasMarker, identify, isAlive, type ProcessIdentity } from '../../process/proc.ts'
+import { type AttemptDir, readKeeperPid } from './attempt-dir.ts'
+import { keepsFolder } from './keeper-folder.ts'
+import { hasMarker, identify, isAlive, type ProcessIdentity } from './proc.ts'
 
-export const GONE: ProcessIdentity = { pid: 0, startTicks: '', bootId: '' }
 const KEEPER_WAIT_MS = 2000
 
 /** The keeper claims its folder before it writes its pid: between the two it may have to be waited for. */
-export async function findKeeper(dir: AttemptDir, attemptId: AttemptId): Promise<ProcessIdentity | null> {
+export async function findKeeper(dir: AttemptDir, attemptId: string): Promise<ProcessIdentity | null> {
   for (let waited = 0; waited < KEEPER_WAIT_MS; waited += 20) {
     const pid = await readKeeperPid(dir)
     if (pid !== null) return identifyKeeper(pid, attemptId)
@@ -17,7 +15,13 @@ export async function findKeeper(dir: AttemptDir, attemptId: AttemptId): Promise
   return null
 }
 
-export const identifyKeeper = (pid: number, attemptId: AttemptId): ProcessIdentity | null =>
+/** The keeper, if its pid has been written; it is not waited for. */
+export async function readKeeper(dir: AttemptDir, attemptId: string): Promise<ProcessIdentity | null> {
+  const pid = await readKeeperPid(dir)
+  return pid === null ? null : identifyKeeper(pid, attemptId)
+}
+
+const identifyKeeper = (pid: number, attemptId: string): ProcessIdentity | null =>
   hasMarker(pid, attemptId) ? identify(pid) : null
 
 /** The keeper works for the home of which this one is a copy. */
