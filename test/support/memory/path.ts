@@ -1,0 +1,42 @@
+/** The path without an engine around it: every part that it needs, made by hand. A test replaces what it is about. */
+
+import type { DriveDeps } from '../../../src/engine/path/drive.ts'
+import { createPlainPurpose } from '../../../src/engine/path/plain.ts'
+import { LiveRuns } from '../../../src/engine/supervise/live-runs.ts'
+import type { Stage } from './stage.ts'
+
+export function buildPath(stage: Stage, change: Partial<DriveDeps> = {}): DriveDeps {
+  const input = stage.input()
+  const { store, clock, settings } = input
+  const persist: DriveDeps['persist'] = (write) => write()
+  const nextPrompts: DriveDeps['nextPrompts'] = {
+    takeOver: () => null,
+    hold: () => ({ notePlanned: () => {}, look: async () => null }),
+    noteTaken: async () => {},
+  }
+  const current = { current: async <T>(run: T) => run, taskOf: async () => null }
+  const plain = createPlainPurpose({ store, clock, persist, settings, nextPrompts: current })
+  return {
+    ...input,
+    persist,
+    nextPrompts,
+    purposes: { of: () => plain },
+    live: new LiveRuns(() => {}),
+    storageFailures: { current: null, newest: null },
+    obstacles: {
+      pass: async () => ({ kind: 'go' }),
+      meet: async () => null,
+      noteAnswer: async () => {},
+      noteQuota: async () => {},
+      isShortOfPatience: async () => false,
+      findSetUpDoubt: async () => null,
+    },
+    enforcement: {
+      openGate: () => null,
+      environment: (_run, _dir, _gate, env) => env,
+      openDesk: () => null,
+      wasFree: () => false,
+    },
+    ...change,
+  }
+}
