@@ -13,6 +13,7 @@ import { SteadyClock } from '../core/steady-clock.ts'
 import { type Changes, describeChanges } from '../engine/base/changes.ts'
 import { ProgressBus } from '../engine/base/progress.ts'
 import { createEngine, type RunningEngine } from '../engine/engine.ts'
+import type { FurtherPurposes } from '../engine/purposes.ts'
 import { ReadingThread } from '../engine/supervise/reading/thread.ts'
 import { openGit } from '../process/git/run.ts'
 import { Handling } from '../process/handling.ts'
@@ -47,6 +48,8 @@ export interface ComposeInput {
   clock?: Clock
   /** Agents besides those of the configuration, with adapters that need not be among Reprise's own. */
   agents?: readonly ConfiguredAgent[]
+  /** What runs may be for besides the purposes of Reprise's own. */
+  purposes?: FurtherPurposes
 }
 
 export interface Composition {
@@ -68,6 +71,7 @@ export async function compose({
   log,
   clock: machine = systemClock,
   agents: others = [],
+  purposes,
 }: ComposeInput): Promise<Composition> {
   const { config, watches } = loadConfig({ home: asked, cwd, env })
   const notices = ensureHome(asked)
@@ -130,6 +134,7 @@ export async function compose({
       stateDir,
       protectedPaths: [...new Set([home, asked])].map((path) => `${path}/**`).concat(ALWAYS_PROTECTED),
       settings: engineSettings(config, readPrompts(config), watches),
+      ...(purposes ? { purposes } : {}),
     })
     closers.push(engine.close)
     return { config, engine, changes: describeChanges(store), simulatorUrl, notices, close }

@@ -6,6 +6,7 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { explainDisk, identifyHome } from '../config/home.ts'
 import type { DaemonFile } from '../contract/http.ts'
+import type { Engine } from '../engine/api.ts'
 import { createApp } from '../server/app.ts'
 import { type Listening, listen } from '../server/listen.ts'
 import { systemClock } from './clock.ts'
@@ -19,6 +20,7 @@ export type CloseCause = 'asked' | 'home-gone'
 
 export interface Daemon {
   url: string
+  engine: Engine
   pid: number
   simulator: string | null
   notices: string[]
@@ -80,7 +82,7 @@ export async function startDaemon(input: ComposeInput): Promise<Daemon> {
     publish(home, { pid: process.pid, url, startedAt, ...(homeId === null ? {} : { homeId }) })
     const { adopted } = await engine.open()
     if (adopted > 0) log.info({ adopted }, 'took over attempts that were left open')
-    return { url, pid: process.pid, simulator: simulatorUrl, notices, close, closed }
+    return { url, engine, pid: process.pid, simulator: simulatorUrl, notices, close, closed }
   } catch (error) {
     await close()
     throw explainDisk(home, error)

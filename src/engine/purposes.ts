@@ -9,14 +9,14 @@ import { createTierPurpose, type TierPurposeDeps } from './tiers/purpose.ts'
 
 export type PurposesDeps = PlainDeps & TurnPurposeDeps & JobPurposeDeps & TierPurposeDeps
 
-/** Makes further purposes, which are asked first. `plain` is what they may build on. */
-export type FurtherPurposes = (plain: RunPurpose) => readonly RunPurpose[]
+/** Makes further purposes, which are asked first. They may build on `plain`, and on what the built-in ones use. */
+export type FurtherPurposes = (plain: RunPurpose, deps: PurposesDeps) => readonly RunPurpose[]
 
 export function createPurposes(deps: PurposesDeps, further: FurtherPurposes = () => []): Purposes {
   const plain = createPlainPurpose(deps)
   return new Purposes(
     [
-      ...further(plain),
+      ...further(plain, deps),
       createTurnPurpose(deps, plain),
       createJobPurpose(deps, plain),
       createTierPurpose(deps, plain),

@@ -8,10 +8,16 @@ import type { RunId } from '../../contract/ids.ts'
 import type { CreateRun, Run, RunDetail, ToolResult } from '../../contract/run.ts'
 import type { Session, SessionDetail } from '../../contract/session.ts'
 import type { Stats } from '../../contract/stats.ts'
+import type { RunRequest } from '../../store/runs/records.ts'
 
 export interface RunEngine {
   /** Stores the intent. `created` is false if the key was seen before; the run is then the earlier one. */
-  admit: (request: CreateRun, idempotencyKey: string | null) => Promise<{ run: Run; created: boolean }>
+  admit: (
+    request: CreateRun,
+    idempotencyKey: string | null,
+    /** Marks the run for a further purpose. */
+    purpose?: RunRequest['purpose'],
+  ) => Promise<{ run: Run; created: boolean }>
   /** Resolves when the wish is stored; the run settles soon after. Cancelling a settled run is an error. */
   cancel: (id: RunId) => Promise<Run>
   /** Makes a queued run go on that waits, or is paused, instead of at its time. */

@@ -72,11 +72,12 @@ export function createRuns(deps: RunDeps, hooks: CancelHooks): Runs {
   }
 
   return {
-    admit: async (request, idempotencyKey) => {
+    admit: async (request, idempotencyKey, purpose) => {
       const { run, created } = await admitRun(deps, request, idempotencyKey, (asked, checked) => {
         if (asked.tier !== undefined) return firstTierRun(deps, asked, checked)
         refuseTierOptions(asked)
-        return newRun(deps, asked, checked)
+        const run = newRun(deps, asked, checked)
+        return purpose ? { ...run, request: { ...run.request, purpose } } : run
       })
       hooks.wakeDispatcher()
       return { run: await describe(run), created }

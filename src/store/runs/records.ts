@@ -31,6 +31,8 @@ export interface RunRequest {
   dryRun?: true | undefined
   /** Limits for the whole chain; set only for runs at a tier. */
   chain?: ChainLimits | undefined
+  /** Marks the run of a further purpose (engine/purposes.ts), with what that purpose needs to know. */
+  purpose?: { name: string; data?: unknown } | undefined
 }
 
 export interface ChainLimits {
