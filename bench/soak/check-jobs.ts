@@ -38,7 +38,7 @@ function checkEnd({ entry, job }: SettledJob, say: Tell): void {
   // An interruption counts one, or two if the attempt made no progress.
   const own = job.attempts.filter(({ runId }) => runId === job.runId)
   const interruptions = own.filter(({ outcome }) => outcome && INTERRUPTIONS.includes(outcome.name)).length
-  if (2 * interruptions <= job.maxResumes || !job.message?.includes('given up')) {
+  if (2 * interruptions <= job.maxResumes || !job.message?.includes('gave up after')) {
     say(`failed after ${interruptions} interruptions of ${job.maxResumes} allowed: ${job.message}`)
   }
 }

@@ -53,7 +53,7 @@ export const CreateFollowUp = z
     error: 'expected one of at, inMs and cron',
   })
   .refine((f) => f.cron !== undefined || (f.recurring === undefined && f.timeZone === undefined), {
-    error: 'recurring and timeZone have a meaning only together with cron',
+    error: 'recurring and timeZone require cron',
   })
   .meta({ id: 'CreateFollowUp' })
 export type CreateFollowUp = z.infer<typeof CreateFollowUp>

@@ -1,7 +1,7 @@
-/** The machine's time, as whoever needs it gets it. Only the composition root has one that reads the machine's. */
+/** The interface by which code gets the time. Only the composition root has an implementation that reads the machine's clock. */
 export interface Clock {
   /** The time of day. */
   now: () => Date
-  /** The time since boot, suspends included: what passes, whatever is done to the time of day. Only differences mean anything. */
+  /** The time since boot, including suspends. Setting the time of day does not change it. Only differences are meaningful. */
   monotonicMs: () => number
 }

@@ -1,6 +1,6 @@
 /**
- * How many events to read at a time. They may be twenty bytes or eight megabytes each, so the size of the last page
- * decides: small enough that a page of them fits in memory easily, large enough that small ones come quickly.
+ * How many events to read at a time. An event has between twenty bytes and eight megabytes, so the page size is adapted
+ * to the size of the last page: small enough to fit into memory, large enough to read small events quickly.
  */
 export const START_PAGE = 8
 const MAX_PAGE = 256

@@ -1,4 +1,4 @@
-/** A length of time in the words of the settings: `4h`, `1d 12h`, `30s`. */
+/** Formats a duration with the units of the settings: `4h`, `1d 12h`, `30s`. */
 const UNITS = [
   ['d', 86_400_000],
   ['h', 3_600_000],
@@ -6,7 +6,7 @@ const UNITS = [
   ['s', 1000],
 ] as const
 
-/** At most two units; what is left over is rounded up, so that whoever waits so long has waited long enough. */
+/** Uses at most two units and rounds up, so that waiting for the shown time is always long enough. */
 export function formatSpan(ms: number): string {
   const largest = UNITS.findIndex(([, size]) => ms >= size)
   if (largest === -1) return ms > 0 ? '1s' : '0s'

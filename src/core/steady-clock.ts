@@ -1,38 +1,38 @@
 /**
- * The clock of the engine: a time of day that does not jump unannounced, and a count of the time in which this daemon
- * really watched. Both are derived from two readings of the machine: the time of day, which people and NTP may set, and
- * the time since boot, which only passes and goes on while the machine is suspended (CLOCK_BOOTTIME).
+ * The clock of the engine: a time of day without unannounced jumps, and the time for which this daemon has really
+ * watched its agents. Both are derived from two clocks of the machine: the time of day, which people and NTP may set,
+ * and the time since boot, which is never set and continues while the machine is suspended (CLOCK_BOOTTIME).
  *
  * Two things may happen between two readings:
- *   - a **jump**: the time of day advanced by another amount than the time since boot. Somebody set the clock. `now`
- *     goes on as if nothing had happened until whoever keeps the stored times has moved them (`follow`); only then does
- *     it show the new time of day. So nobody ever compares a stored time with a clock that it was not written for.
+ *   - a **jump**: the time of day advanced by another amount than the time since boot, because somebody set the clock.
+ *     `now` ignores the jump until the stored times have been shifted and `follow` was called; only then does it return
+ *     the new time of day. So a stored time is never compared with a clock that it was not written for.
  *   - a **gap**: more time passed than the daemon leaves between two ticks. The machine was suspended, or the daemon
- *     was stopped (SIGSTOP, a debugger, a starved machine). Nobody watched: that time is not counted by `watchedMs`.
+ *     was stopped (SIGSTOP, a debugger, a machine without free CPU). `watchedMs` does not count that time.
  *
- * What each duration is measured by, and what happens to it:
+ * How each duration is measured:
  *
- * | duration                                          | by          | clock set     | suspend, stop    | another daemon        |
- * |---------------------------------------------------|-------------|---------------|------------------|-----------------------|
- * | work of an attempt, time for a question's answer  | watchedMs   | no effect     | not counted      | counts on; what lies between is not counted |
- * | silence, hanging after the result, lingering      | watchedMs   | no effect     | not counted      | begins anew           |
- * | pauses of the kill ladder, timeouts of requests   | Node timers | no effect     | not counted      | begins anew           |
- * | deadline of a cycle, time for an approval         | now         | moves with it | moves by the gap | goes on without us    |
- * | `notBefore` of runs and notifications, intervals, | now         | moves with it | goes on          | goes on without us    |
- * |   follow-ups "in a while", cooldowns, limits and  |             |               |                  |                       |
- * |   outages, since when an unsettled run goes on    |             |               |                  |                       |
- * | cron, follow-ups at a time, ages of sessions,     | now         | stays: people | goes on          | goes on without us    |
- * |   how long things are kept                        |             | mean the time |                  |                       |
+ * | duration                                          | measured by | clock set     | suspend, stop      | restart of the daemon               |
+ * |---------------------------------------------------|-------------|---------------|--------------------|-------------------------------------|
+ * | work of an attempt, time for a question's answer  | watchedMs   | no effect     | not counted        | continues; the downtime is not counted |
+ * | silence, hanging after the result, lingering      | watchedMs   | no effect     | not counted        | starts again at 0                   |
+ * | pauses between kill signals, request timeouts     | Node timers | no effect     | not counted        | starts again at 0                   |
+ * | deadline of a cycle, time for an approval         | now         | shifted       | shifted by the gap | the downtime is counted             |
+ * | `notBefore` of runs and notifications, intervals, | now         | shifted       | counted            | the downtime is counted             |
+ * |   follow-ups after a delay, cooldowns, limits and |             |               |                    |                                     |
+ * |   outages, start times of unsettled runs          |             |               |                    |                                     |
+ * | cron, follow-ups at a time, ages of sessions,     | now         | not shifted   | counted            | the downtime is counted             |
+ * |   retention times                                 |             |               |                    |                                     |
  *
- * "Moves with it": the stored time is shifted by the jump, so that what is left to wait stays what it was. A jump while
- * no daemon runs is found by the next one on the same boot, because the difference between the two clocks is stored.
- * After a restart of the machine there is nothing to compare with: the time of day is believed, but a wait is never
- * longer than it was meant to be in the first place. "Begins anew" and up to half a minute of what is counted may be
- * lost when the daemon is killed: agents are given more time than they should have, never less.
+ * "Shifted": the stored time is moved by the jump, so that the remaining wait stays the same. Times that people named are
+ * not shifted. A jump while no daemon runs is found by the next daemon on the same boot, because the difference between
+ * the two clocks is stored. After a restart of the machine there is nothing to compare with: the time of day is trusted,
+ * but a wait never becomes longer than it was at first. When the daemon is killed, up to half a minute of counted time
+ * may be lost: agents then get more time than configured, never less.
  */
 import type { Clock } from './clock.ts'
 
-/** The clock was set forward by `jumpMs` (negative: back); nobody watched for `missedMs`. */
+/** The clock was set forward by `jumpMs` (negative: back); the daemon did not watch for `missedMs`. */
 export interface ClockChange {
   jumpMs: number
   missedMs: number
@@ -40,11 +40,11 @@ export interface ClockChange {
 
 export const NO_CHANGE: ClockChange = { jumpMs: 0, missedMs: 0 }
 
-/** How often the daemon reads its clock at least. */
+/** The daemon reads its clock at least this often. */
 export const TICK_MS = 1000
-/** What the time between two readings counts at most: a late tick is no reason to think that nobody watched. */
+/** The time between two readings counts up to this amount, so that a late tick is not taken for a gap. */
 const MAX_STEP_MS = 2 * TICK_MS
-/** Less is taken for a correction by NTP, or for a busy machine. */
+/** Smaller differences are corrections by NTP, or due to a busy machine, and are ignored. */
 const TOLERANCE_MS = 5000
 
 export class SteadyClock implements Clock {
@@ -62,35 +62,35 @@ export class SteadyClock implements Clock {
     this.#passedMs = raw.monotonicMs()
   }
 
-  /** The time of day. A jump shows only after it has been followed. */
+  /** The time of day. A jump is included only after `follow`. */
   now(): Date {
     const wallMs = this.#raw.now().getTime()
     const shownMs = wallMs - this.#wallMs
-    // Within a tick no jump can have happened that matters: the time since boot, which costs more, need not be read.
+    // A jump of less than a tick does not matter, so the time since boot, which is slower to read, is not needed.
     const isNear = shownMs >= 0 && shownMs <= TICK_MS
     if (!isNear) this.#read()
     return new Date((isNear ? wallMs : this.#wallMs) - this.#change.jumpMs)
   }
 
-  /** The time since boot: what passes, whatever is done to the time of day. Only differences mean anything. */
+  /** The time since boot, which does not change when the time of day is set. Only differences are meaningful. */
   monotonicMs(): number {
     return this.#raw.monotonicMs()
   }
 
-  /** The time in which this daemon watched. Only differences mean anything. */
+  /** For how long this daemon has watched. Only differences are meaningful. */
   watchedMs(): number {
     this.#read()
     return this.#watchedMs
   }
 
-  /** What the stored times do not know of yet. */
+  /** The change for which the stored times have not been shifted yet. */
   unfollowed(): ClockChange {
     this.#read()
     const { jumpMs, missedMs } = this.#change
     return { jumpMs, missedMs: missedMs < TOLERANCE_MS ? 0 : missedMs }
   }
 
-  /** The stored times have been moved: from now on the change is what is normal. */
+  /** Must be called after the stored times were shifted: from now on `now` includes the jump. */
   follow({ jumpMs, missedMs }: ClockChange): void {
     this.#change = {
       jumpMs: this.#change.jumpMs - jumpMs,
@@ -111,7 +111,7 @@ export class SteadyClock implements Clock {
   }
 }
 
-/** The jump that lies between two differences of time of day and time since boot; 0: nobody set the clock. */
+/** Computes the jump from two differences between time of day and time since boot; 0: the clock was not set. */
 export function jumpBetween(beforeMs: number, afterMs: number): number {
   const jumpMs = Math.round(afterMs - beforeMs)
   return Math.abs(jumpMs) < TOLERANCE_MS ? 0 : jumpMs

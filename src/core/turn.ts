@@ -1,30 +1,30 @@
 /**
- * Whether an agent is done with what it was asked. That it says "my turn is over" is not enough:
+ * Decides whether an agent has finished the work for its prompt. A `turn-end` of the agent is not sufficient:
  *
- * - Sub-agents may work on in the background. When one is done the agent begins another turn, with its result.
- * - Before it takes our prompt, an agent may report an empty turn about what was left from the last process.
+ * - Sub-agents may still work in the background. When one has finished, the agent starts another turn with its result.
+ * - Before an agent accepts the prompt, it may report an empty turn about the work of the last process.
  *
- * open ⇄ over (sub-agents at work, or just finished) → done. Nothing but a new turn leads back from over to open.
+ * open ⇄ over (sub-agents are working, or have just finished) → done. Only a new turn leads back from over to open.
  */
 import type { EventBody, EventOf } from '../contract/events.ts'
 
 export interface TurnState {
-  /** Our prompt was taken from the input. */
+  /** The agent has accepted the prompt. */
   accepted: boolean
-  /** Sub-agents at work. */
+  /** How many sub-agents are working. */
   background: number
-  /** What the agent said of its newest turn; null while one is under way. */
+  /** The end of the newest turn; null while a turn is running. */
   end: EventOf<'turn-end'> | null
-  /** From when on it is done, unless it begins another turn before; on whatever clock the caller counts time by. */
+  /** The time from which the agent counts as done, unless it starts another turn before; on the caller's clock. */
   doneFromMs: number | null
 }
 
 export const NEW_TURN: TurnState = { accepted: false, background: 0, end: null, doneFromMs: null }
 
 export interface TurnFacts {
-  /** Of the run's own prompt. */
+  /** The message id of the run's own prompt. */
   promptId: string
-  /** How long the agent may take to begin a turn with what its last sub-agent found. */
+  /** How long the agent may take to start a turn with the result of its last sub-agent. */
   lingerMs: number
 }
 
@@ -36,7 +36,7 @@ export function followTurn(
 ): TurnState {
   switch (event.type) {
     case 'prompt-accept':
-      // Another message of ours begins a turn too.
+      // Another message of Reprise starts a turn too.
       return event.messageId === promptId
         ? { ...state, accepted: true }
         : { ...state, end: null, doneFromMs: null }
@@ -58,7 +58,7 @@ export function followTurn(
   }
 }
 
-/** How it ended, if it did: an agent that vanished while its sub-agents worked was not done. */
+/** The end of the work for the prompt; null if it is not done, also if the agent died while sub-agents were working. */
 export function endOfTurn(
   events: readonly { body: EventBody }[],
   promptId: string,

@@ -1,12 +1,12 @@
 /**
- * When a running attempt must be stopped, and why. Time is counted, not compared: `pass` adds the time in which somebody
- * watched (see steady-clock.ts) to what the attempt was doing in it, and `watch` holds the counts against the limits. It
- * is asked again and again; the first cause it names is final.
+ * Decides when a running attempt must be stopped, and why. Time is counted instead of comparing instants: `pass` adds
+ * the watched time (see steady-clock.ts) to the counts of the attempt's phase, and `watch` compares the counts with the
+ * limits. The caller calls `watch` repeatedly; the first cause is final.
  *
- * working: counts as work and, until it prints something, as silence.
- * held: its turn is over and it is kept for a follow-up. Counts as work, not as silence.
- * waiting: a question of its is open. Counts neither as work nor as silence: it has a limit of its own.
- * over: its turn is over, and it was told to exit.
+ * working: counts as work and, until the agent prints something, as silence.
+ * held: the turn is over and the process is kept for a follow-up. Counts as work, not as silence.
+ * waiting: a question of the agent is open. Has its own limit and counts neither as work nor as silence.
+ * over: the turn is over, and the agent was told to exit.
  */
 import { formatSpan } from './span.ts'
 
@@ -15,7 +15,7 @@ export type WatchPhase = 'working' | 'held' | 'waiting' | 'over'
 export interface WatchCounts {
   workedMs: number
   silentMs: number
-  /** For the answer to the oldest question that has none. */
+  /** The time for which the oldest open question has waited for its answer. */
   waitingMs: number
   overMs: number
 }

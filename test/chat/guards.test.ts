@@ -170,7 +170,7 @@ it('a project that was renamed: moved, the session goes on; to another directory
   await mkdir(other)
   const moved = await world.api<UpdatedConversation>('PATCH', path, { workDir: other })
   expect(moved.move?.sessions).toMatchObject([
-    { resumes: false, why: expect.stringContaining('starts fresh') },
+    { resumes: false, why: expect.stringContaining('starts a new session') },
   ])
   const elsewhere = await chat.say('in another one')
   expect(elsewhere.workDir).toBe(other)

@@ -84,7 +84,7 @@ describe('restore', () => {
   it('stops where an operation is unfinished', () => {
     expect(decide('restore', { ...changed('a'), unfinished: 'merge' })).toEqual({
       kind: 'stop',
-      why: 'the work tree is not as the agent left it: a merge is unfinished; changed: "a"; files cannot be put back while a merge is unfinished',
+      why: 'the work tree is not as the agent left it: a merge is unfinished; changed: "a"; files cannot be restored while a merge is unfinished',
     })
   })
 

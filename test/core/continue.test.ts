@@ -15,6 +15,7 @@ const ended = (name: OutcomeName, change: Partial<AttemptEnd> = {}): AttemptEnd 
   strikes: name === 'crashed' ? 1 : 0,
   wait: null,
   overflows: name === 'context-overflow' ? 1 : 0,
+  attempts: 1,
   maxResumes: 3,
   backoffMs: 30_000,
   jitter: 0,
@@ -69,7 +70,7 @@ describe('the run is tried again', () => {
   it('at once and without counting, when the agent refused to resume', () => {
     const next = decideNext(ended('session-missing', { resumed: true, strikes: 99, maxResumes: 0 }))
     expect(next).toMatchObject({ kind: 'retry', afterMs: 0 })
-    expect(next).toHaveProperty('why', expect.stringContaining('fresh with the history'))
+    expect(next).toHaveProperty('why', expect.stringContaining('a new session with the history'))
   })
 
   it('after a crash, saying why and how often', () => {
@@ -176,9 +177,9 @@ describe('with nobody watching', () => {
   ] as const)('an interruption is tried again, and counts: %s %s', (name, apiStatus) => {
     const change = apiStatus ? { apiStatus } : {}
     expect(decideNext(job(name, { ...change, strikes: 3 })).kind).toBe('retry')
-    expect(decideNext(job(name, { ...change, strikes: 4 }))).toMatchObject({
+    expect(decideNext(job(name, { ...change, strikes: 4, attempts: 2 }))).toMatchObject({
       kind: 'settle',
-      outcome: { name, message: expect.stringContaining('given up') },
+      outcome: { name, message: `said ${name}; gave up after 2 attempts (max-resumes 3)` },
     })
     expect([strikes(name, true, apiStatus), strikes(name, false, apiStatus)]).toEqual([1, 2])
   })

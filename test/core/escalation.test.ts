@@ -44,7 +44,7 @@ describe('the next tier', () => {
   })
 
   it.each<[string, Partial<EscalationFacts>, string]>([
-    ['not-recommended', { recommendation: { ...yes, escalate: false } }, 'nothing more to do'],
+    ['not-recommended', { recommendation: { ...yes, escalate: false } }, 'does not recommend escalation'],
     [
       'no-recommendation',
       { recommendation: { source: 'none', escalate: null, signal: null, problem: null } },
@@ -59,11 +59,15 @@ describe('the next tier', () => {
     ['cancelled', { outcome: { name: 'cancelled', message: '' } }, 'cancelled'],
     ['max-tier', { tier: 3 }, 'highest'],
     ['budget', { outcome: { name: 'budget', message: 'over' } }, 'over'],
-    ['budget', { chain: { budgetUsd: 1, spentUsd: 1 } }, '$1.0000 of the $1.0000'],
+    [
+      'budget',
+      { chain: { budgetUsd: 1, spentUsd: 1 } },
+      'the budget of $1.0000 for all tiers is used up ($1.0000 spent)',
+    ],
     [
       'cooldown',
       { exhausted: ['web', 'db'].map((service) => ({ service, freeAt })) },
-      'again from 2026-01-02T03:04:05.000Z',
+      'before 2026-01-02T03:04:05.000Z',
     ],
   ])('does not take over: %s', (reason, change, says) => {
     const decision = decide({ ...change, approval: true })

@@ -100,15 +100,15 @@ describe('an obstacle', () => {
 
   it('is waited for as long as its limit says, by each run from when it could wait', () => {
     expect(outlasted(open(), at(-HOUR), LIMIT, at(LIMIT - 1))).toBeNull()
-    expect(outlasted(open(), at(-HOUR), LIMIT, at(LIMIT))).toContain('waited 1d')
+    expect(outlasted(open(), at(-HOUR), LIMIT, at(LIMIT))).toContain('gave up after waiting 1d')
     expect(outlasted(open(), at(20 * HOUR), LIMIT, at(LIMIT))).toBeNull()
   })
 
   it('that resets has its own time, but not beyond eight days', () => {
     const limit = (resetsAt: Date) => open({ kind: 'limit', resetsAt })
     expect(outlasted(limit(at(7 * LIMIT)), at(-HOUR), LIMIT, at(2 * LIMIT))).toBeNull()
-    expect(outlasted(limit(at(9 * LIMIT)), at(-HOUR), LIMIT, NOW)).toContain('too far away')
-    expect(outlasted(limit(at(-1)), at(-HOUR), LIMIT, at(LIMIT))).toContain('in vain')
+    expect(outlasted(limit(at(9 * LIMIT)), at(-HOUR), LIMIT, NOW)).toContain('waits at most 8d for a reset')
+    expect(outlasted(limit(at(-1)), at(-HOUR), LIMIT, at(LIMIT))).toContain('gave up after waiting')
   })
 })
 
@@ -145,7 +145,7 @@ describe('a run that is due', () => {
   it('waits while another one tries, and looks again soon', () => {
     const passage = decidePassage([open({ probe: 'run_a' })], passing(30_000))
     expect(passage).toMatchObject({ kind: 'wait', until: at(45_000) })
-    expect(passage).toHaveProperty('why', expect.stringContaining('run run_a is trying'))
+    expect(passage).toHaveProperty('why', expect.stringContaining('run run_a is testing'))
   })
 
   it('waits for the last of several', () => {

@@ -15,14 +15,11 @@ describe('what a request says about turns', () => {
       { maxTurns: 5, continue: true, maxTurnsTotal: 12 },
       { maxTurns: 5, turnsInAll: 12 },
     ],
-    [{ continue: true }, { problem: 'continue: has a meaning only together with maxTurns' }],
-    [
-      { maxTurns: 5, maxTurnsTotal: 12 },
-      { problem: 'maxTurnsTotal: has a meaning only together with continue' },
-    ],
+    [{ continue: true }, { problem: 'continue: requires maxTurns' }],
+    [{ maxTurns: 5, maxTurnsTotal: 12 }, { problem: 'maxTurnsTotal: requires continue' }],
     [
       { maxTurns: 5, continue: true, maxTurnsTotal: 4 },
-      { problem: 'maxTurnsTotal: is less than maxTurns (5)' },
+      { problem: 'maxTurnsTotal: must not be less than maxTurns (5)' },
     ],
   ])('%j', (request, read) => expect(readTurnLimits(request)).toEqual(read))
 })

@@ -205,6 +205,7 @@ class Night {
       strikes,
       wait,
       overflows: 0,
+      attempts: attempt.number,
       maxResumes: 5,
       backoffMs: 30_000,
       jitter: 0,
@@ -543,7 +544,7 @@ it('an address that never answered is left to a person after a few tries; one th
     expect((await night.store.getRun(id))?.state).toMatchObject({
       paused: true,
       why: expect.stringMatching(
-        /^paused: .*(tried \d times|others have tried).*http:\/\/model has never answered.*does not try again by itself.*reprise runs continue/,
+        /^paused: .*(tried \d times|others have tried).*http:\/\/model has never answered.*does not retry automatically.*reprise runs continue/,
       ),
     })
   // Mended, one that is made to go on takes the others with it.

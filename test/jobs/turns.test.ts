@@ -31,7 +31,7 @@ it('continues in its session up to its total turns; otherwise a retry raises the
   const notes = (await world.events(job.runId)).flatMap((event) =>
     event.type === 'note' ? [event.text] : [],
   )
-  expect(notes).toEqual([expect.stringMatching(/; going on, 2 turns are left$/)])
+  expect(notes).toEqual([expect.stringMatching(/; continuing, 2 turns are left$/)])
 
   const limited = await runJob(world, limits)
   expect(limited).toMatchObject({ state: 'paused', attention: 'turn-limit', attemptCount: 1 })

@@ -123,7 +123,7 @@ it('is quarantined after two crashes at one step, not after one at each of two',
   expect(decideQuarantine([once, { step: 'settle', deaths: 1 }])).toBeNull()
   expect(decideQuarantine([once, { step: 'settle', deaths: 2 }])).toMatchObject({
     name: 'quarantined',
-    message: expect.stringMatching(/^the daemon died twice while it was concluding it\./),
+    message: expect.stringMatching(/^the daemon died twice while it was settling the run\./),
   })
   expect(decideQuarantine([{ step: 'guard', deaths: 5 }])?.message).toContain('5 times')
 })

@@ -90,7 +90,7 @@ it('an outage: mixed runs wait without processes, across a kill of the daemon, a
   const behind = new RegExp(`^waits for run ${turn.id}, .*: outage since`)
   await until(async () => behind.test((await world.getRun(nextTurn.id)).message ?? ''), 'a reason', PATIENT)
   expect(await jobIs(world, jobs[1]!.id, ({ state }) => state === 'waiting')).toMatchObject({
-    message: expect.stringMatching(/outage.*goes on by itself/),
+    message: expect.stringMatching(/outage.*continues automatically/),
   })
 
   await world.killDaemon()
@@ -181,7 +181,7 @@ it('a connection that never worked: told within seconds, paused after a few trie
   const asked = performance.now()
   const told = await world.waitForEvent(
     turn.id,
-    (event) => event.type === 'note' && event.text.includes('probably a mistake of set-up'),
+    (event) => event.type === 'note' && event.text.includes('the configuration is probably wrong'),
   )
   expect(performance.now() - asked).toBeLessThan(40_000)
   expect(told).toMatchObject({ text: expect.stringContaining(`${world.simulator.url} has never answered`) })

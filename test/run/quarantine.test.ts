@@ -38,7 +38,7 @@ it('tells people of a chain whose run is held, as something that needs them', as
     chain: {
       id,
       state: 'quarantined',
-      message: expect.stringMatching(/^tier 1 is held: the daemon died twice/),
+      message: expect.stringMatching(/^tier 1 is held back: the daemon died twice/),
     },
   })
   const chain = await world.api<Chain>('GET', `/api/runs/${id}/chain`)
@@ -67,7 +67,7 @@ it('is told what it died of, holds that run, ends its agent, and goes on with th
 
   const held: Job = await getJob(world, poisonous.id)
   expect(held).toMatchObject({ state: 'paused', attention: 'quarantine', outcome: 'quarantined' })
-  expect(held.message).toMatch(/^the daemon died twice while it was reading what its agent said/)
+  expect(held.message).toMatch(/^the daemon died twice while it was reading the output of its agent/)
   const agents = world.processes().filter(({ command }) => /claude.* -p /.test(command))
   expect(agents.filter(({ command }) => !command.includes('keeper'))).toHaveLength(1)
   const status = await world.api<Status>('GET', '/api/status')

@@ -59,7 +59,7 @@ describe('refused', () => {
     [{ ...good, inMs: 10 }, 'inMs: too small'],
     [{ ...good, inMs: 1e15 }, 'inMs: too big'],
     [{ prompt: 'x', runId, at: 'tomorrow' }, 'at: '],
-    [{ ...good, recurring: true }, 'recurring and timeZone have a meaning only together with cron'],
+    [{ ...good, recurring: true }, 'recurring and timeZone require cron'],
     [{ ...good, later: true }, 'later: unknown'],
   ])('%j', async (json, expected) => {
     const before = server.engine.askedOfWatches.length

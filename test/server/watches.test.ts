@@ -149,7 +149,7 @@ describe('refused', () => {
     [{ ...good, every: 'often' }, 'every: expected a duration such as 90s, 30m or 2h'],
     [{ ...good, every: '30' }, 'every: expected a duration'],
     [{ ...good, every: true }, 'every: '],
-    [{ ...good, every: '1m', everyMs: 60_000 }, 'every: is given together with everyMs'],
+    [{ ...good, every: '1m', everyMs: 60_000 }, 'every: cannot be combined with everyMs'],
     [{ ...good, memory: 'none' }, 'memory: expected one of'],
     [{ ...good, overlap: 'both' }, 'overlap: expected one of'],
     [{ ...good, maxTier: 0 }, 'maxTier: too small'],

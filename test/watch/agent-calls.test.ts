@@ -107,7 +107,7 @@ describe('asked for a follow-up', () => {
     await say(create(MINUTE))
     await say(create(2 * MINUTE))
     expect((await say(create(3 * MINUTE))).message).toBe(
-      '2 follow-ups are pending, and there may be 2. Delete one that is not needed, or wait for one.',
+      '2 follow-ups are pending, and at most 2 are allowed. Delete one that is not needed, or wait until one has fired.',
     )
     await say({ kind: 'delete', id: (await stored())[0]!.id })
     expect(await say(create(3 * MINUTE))).toMatchObject({ planned: true })

@@ -138,7 +138,7 @@ describe('the budget of a watch for a day', () => {
     expect((await stage.cycles()).at(-1)).toMatchObject({
       outcome: 'failed',
       message:
-        'its budget for today is used up ($1.50 of $1.20 spent); the watch goes on at 2026-03-02T00:00:00.000Z',
+        'its budget for today is used up ($1.50 of $1.20 spent); the watch continues at 2026-03-02T00:00:00.000Z',
     })
     // Neither by the schedule nor by hand, and no notification is repeated.
     await stage.pass(2 * HOUR)

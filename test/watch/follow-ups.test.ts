@@ -307,7 +307,7 @@ describe('without a tier', () => {
       [{ runId: run.id, at: '2020-01-01T00:00:00Z' }, /past/],
       [{ runId: run.id, at: '2099-01-01T00:00:00Z' }, /too far ahead/],
       [{ runId: run.id, cron: 'every day' }, /fields instead of five/],
-      [{ runId: run.id, cron: '* * * * * *' }, /seconds cannot be given/],
+      [{ runId: run.id, cron: '* * * * * *' }, /seconds are not supported/],
       [{ runId: run.id }, /one of at, inMs and cron/],
       [{ inMs: 2000 }, /either runId or sessionId/],
       [{ runId: run.id, inMs: -5 }, /inMs/],

@@ -1,17 +1,18 @@
 /**
- * What to do when an agent is about to go on in a work tree that is not as it left it.
+ * Decides what to do when an agent is about to continue in a work tree that has changed since the agent left it.
  *
- * - `continue`: it goes on, and is told exactly what it will find.
- * - `restore`: files that changed are put back first. An unfinished git operation cannot be put back: stop. Where only HEAD
- *   moved, or there are conflicts but no changes, there is nothing to put back: it goes on, and is told.
- * - `stop`: a person has to look.
+ * - `continue`: the agent continues and is given a note that lists the changes.
+ * - `restore`: changed files are restored first. With an unfinished git operation nothing can be restored, so the job
+ *   stops. If only HEAD moved, or there are conflicts but no changes, there is nothing to restore: the agent continues
+ *   and is given the note.
+ * - `stop`: a person has to look at the work tree.
  *
- * `unsure`: some of the changes may be the agent's own, made after they were last kept. They cannot be told apart, so
- * nothing is put back.
+ * `unsure`: some of the changes may be the agent's own, made after the last checkpoint. They cannot be distinguished
+ * from those of others, so nothing is restored.
  *
- * A person who asked for the retry has looked: then it always goes on, told what it will find.
+ * A retry that a person asked for always continues with the note, because that person has seen the work tree.
  *
- * Paths are data from the disk. In a note they are quoted so that no name can pass for text of Reprise's.
+ * Paths are data from the disk. In a note they are quoted, so that no file name can pass for text of Reprise.
  */
 import type { ChangedPath, Findings } from './findings.ts'
 
@@ -29,12 +30,13 @@ export function decideWorkTree(
 ): WorkTreeDecision {
   if (isEmpty(findings)) return { kind: 'go', note: null }
   if (policy === 'continue' || byPerson) return { kind: 'go', note: describeFor(findings, unsure) }
-  if (unsure) return { kind: 'stop', why: `${summarize(findings)}; some of it may be the agent's own` }
+  if (unsure)
+    return { kind: 'stop', why: `${summarize(findings)}; some of these changes may be the agent's own` }
   if (policy === 'stop') return { kind: 'stop', why: summarize(findings) }
   if (findings.unfinished !== null) {
     return {
       kind: 'stop',
-      why: `${summarize(findings)}; files cannot be put back while ${operation(findings)} is unfinished`,
+      why: `${summarize(findings)}; files cannot be restored while ${operation(findings)} is unfinished`,
     }
   }
   if (findings.changedTotal === 0) return { kind: 'go', note: describeFor(findings, unsure) }
@@ -46,11 +48,11 @@ const isEmpty = ({ unfinished, conflicted, changedTotal, headMoved }: Findings) 
 
 const MAX_LINES = 100
 
-/** For the agent. */
+/** The note for the agent. */
 function describeFor(findings: Findings, unsure: boolean): string {
   if (unsure) {
     return [
-      'While you were interrupted somebody may have changed the work tree. This is all that changed since it was last kept, by you or by others:',
+      'While you were interrupted somebody may have changed the work tree. These are all changes since the last checkpoint, by you or by others:',
       ...stateOf(findings),
       ...conflictsOf(findings),
       ...changesOf(findings, 'Changed since then'),
@@ -103,14 +105,14 @@ function capped(lines: readonly string[], total: number): string[] {
 
 const commit = (id: string | null) => id ?? 'no commit'
 
-/** No line break of any kind, no tag, however the file is named. */
+/** The result contains no line break and no tag, whatever the file is called. */
 function quoted(path: string): string {
   return JSON.stringify(path).replace(/[<>\u007f-\u009f\u2028\u2029]/g, (character) => {
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
   })
 }
 
-/** For a person, in one line. */
+/** One line for people. */
 function summarize(findings: Findings): string {
   const { conflicted, changed, changedTotal, headMoved, unfinished } = findings
   const parts = [

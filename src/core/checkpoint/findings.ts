@@ -1,4 +1,4 @@
-/** What was found in a git work tree when an agent is about to go on in it. */
+/** The state of a git work tree in which an agent is about to continue. */
 export type Unfinished = 'merge' | 'rebase' | 'cherry-pick' | 'revert' | 'bisect' | 'am'
 
 export interface ChangedPath {
@@ -7,15 +7,15 @@ export interface ChangedPath {
 }
 
 export interface Findings {
-  /** A git operation that somebody began and has not ended. */
+  /** A git operation that was started and not finished. */
   unfinished: Unfinished | null
   /** Files with conflicts: unmerged in the index, or with conflict markers in them. */
   conflicted: string[]
-  /** Against the checkpoint; the first of them. */
+  /** The first paths that differ from the checkpoint; `changedTotal` counts all. */
   changed: ChangedPath[]
   changedTotal: number
-  /** null as an end: no commit yet. */
+  /** `from` or `to` is null if there was no commit yet. */
   headMoved: { from: string | null; to: string | null } | null
-  /** The work tree as it is now. */
+  /** The git tree id of the present work tree. */
   tree: string
 }

@@ -1,24 +1,26 @@
 /**
- * What follows when an attempt has ended: the run settles, or gets another attempt.
+ * Decides what follows when an attempt has ended: the run settles, or gets another attempt.
  *
  * - The agent refused to resume, or the model refused the resumed history (see refused-resume.ts): exactly one further
- *   attempt, now. It will be fresh, because the refused session is poisoned by then and the resume decision sees that;
- *   and a fresh attempt cannot be refused again.
- * - It met a limit of use, or the model is away: nobody's fault, so it counts nothing. It waits (see core/obstacle), and is
- *   settled for a person to look after only when it has waited too long. The session is kept all the while.
- * - It was interrupted: another attempt after a pause, as long as the run has resumes left. For every run that is a
- *   vanished agent (killed, crashed, lost with the machine) or a session that somebody else was writing; for an
- *   unattended one also a timeout. Whether that attempt resumes is again the resume decision's business.
- * - The session overflowed: another attempt, now. The first time it makes room in the session, then the turn is asked
- *   again, and if that was not enough, in a fresh session (see core/room). A fresh one that overflows settles the run.
- * - Its question was edited meanwhile: another attempt, now, with the new text.
- * - It ran into `maxTurns` and may go on by itself: another attempt, now, while turns are left (see turns.ts).
- * - A cancelled run settles, whatever its last attempt's end looked like; as cancelled if its question was edited since.
- * - Everything else settles the run. A person or a rule above may start another run in the session.
+ *   attempt starts at once. It uses a new session, because the refused one is marked as poisoned by then; a new
+ *   session cannot be refused again.
+ * - The attempt met a usage limit or an outage: it is not counted as an interruption. The run waits (see core/obstacle)
+ *   and asks for a person only when it has waited too long. Its session is kept.
+ * - The attempt was interrupted: another attempt follows after a pause, as long as `maxResumes` allows it. Interruptions
+ *   are an agent process that disappeared (killed, crashed, lost with the machine) and a session that another process
+ *   was writing; for unattended runs also a timeout. The resume decision says whether the next attempt resumes.
+ * - The session overflowed: another attempt starts at once. The first overflow compacts the session and repeats the
+ *   turn; after the second one the turn is repeated in a new session (see core/room). An overflow of a new session
+ *   settles the run.
+ * - The question was edited during the attempt: another attempt starts at once with the new text.
+ * - The attempt reached `maxTurns` and the run may continue automatically: another attempt starts at once while turns
+ *   are left (see turns.ts).
+ * - A cancelled run settles, whatever the outcome of its last attempt; as `cancelled` if its question was edited.
+ * - Everything else settles the run. A person or a feature may start another run in the session.
  *
- * No loop is endless: interruptions are bounded by `maxResumes`, those of an unattended run that added nothing counting
- * double; waits by `outage.limit`. One wait has no bound in time: a limit that keeps naming a new reset, each at most
- * eight days ahead, is waited for as long as it does (see `outlasted` in core/obstacle). It counts one try for each reset.
+ * Every loop is bounded: interruptions by `maxResumes` (an interruption of an unattended run without progress counts
+ * twice), waits by `outage.limit`. Only one wait has no limit: if a usage limit reports a new reset time each time, at
+ * most eight days ahead, the run waits for each of them, with one attempt per reset (see `outlasted` in core/obstacle).
  */
 import type { Outcome, OutcomeName } from '../../contract/outcome.ts'
 import type { Wait } from '../obstacle/wait.ts'
@@ -26,75 +28,81 @@ import { refusesSession } from './refused-resume.ts'
 
 export interface AttemptEnd {
   outcome: Outcome
-  /** `compact`: it only made room in the session. */
+  /** `compact`: the attempt only compacted the session. */
   kind: 'turn' | 'compact'
   resumed: boolean
   cancelRequested: boolean
-  /** The question was edited since it was asked: whatever came of it, it is asked again. */
+  /** The question was edited after the attempt started, so the new text must be asked. */
   outdated: boolean
-  /** Nobody watches: what passes by itself is waited for. */
+  /** Nobody watches the run, so timeouts are retried too. */
   unattended: boolean
-  /** What the interruptions of this run count so far, this one included. */
+  /** The counted interruptions of this run, including this one. */
   strikes: number
-  /** What follows from a limit or an outage that it met; null if it met none. */
+  /** What follows from the limit or outage that the attempt met; null if it met none. */
   wait: Wait | null
-  /** What a run that goes on by itself after `maxTurns` may still take; null: it does not. */
+  /** Turns that are left for a run that continues automatically after `maxTurns`; null: it does not continue. */
   turnsLeft?: number | null
-  /** Attempts at this run so far, this one included, that did not fit into the context. */
+  /** How many attempts at this run, including this one, overflowed the context window. */
   overflows: number
+  /** How many attempts the run has had, including this one. */
+  attempts: number
   maxResumes: number
-  /** The first pause after what only time cures. */
+  /** The first pause after a failure of the API; it doubles with each further one. */
   backoffMs: number
-  /** In [0, 1): spreads retries. */
+  /** A random number in [0, 1) that spreads retries. */
   jitter: number
 }
 
 export type Next =
   | { kind: 'settle'; outcome: Outcome }
   | { kind: 'retry'; afterMs: number; why: string; behindObstacle?: boolean }
-  /** Until a person makes it go on. */
+  /** The run stays queued until a person continues it. */
   | { kind: 'pause'; why: string }
 
 export function decideNext(end: AttemptEnd): Next {
   const { outcome } = end
   if (end.cancelRequested) {
-    // Nobody is to be asked to look after a job that was given up.
-    const isLookedAfter = end.unattended && outcome.name !== 'completed'
+    // A cancelled job must not ask for a person.
+    const wouldNeedPerson = end.unattended && outcome.name !== 'completed'
     // After an edit the attempt answered the old question, and the new one was never asked.
-    const gone = outcome.name === 'crashed' || end.outdated || isLookedAfter
-    return { kind: 'settle', outcome: gone ? { name: 'cancelled', message: 'cancelled' } : outcome }
+    const isCancelled = outcome.name === 'crashed' || end.outdated || wouldNeedPerson
+    return { kind: 'settle', outcome: isCancelled ? { name: 'cancelled', message: 'cancelled' } : outcome }
   }
   if (end.outdated) return { kind: 'retry', afterMs: 0, why: 'the question was edited, asking it again' }
   if (refusesSession(outcome, end.resumed)) {
     return {
       kind: 'retry',
       afterMs: 0,
-      why: `the session cannot be resumed, starting fresh with the history: ${outcome.message}`,
+      why: `the session cannot be resumed, starting a new session with the history: ${outcome.message}`,
     }
   }
   if (end.wait) return end.wait
   if (isInterruption(outcome, end)) {
     return end.strikes <= end.maxResumes
       ? { kind: 'retry', afterMs: pauseMs(end), why: `${outcome.message}; ${triesLeft(end)}` }
-      : { kind: 'settle', outcome: { ...outcome, message: `${outcome.message}${givenUp(end)}` } }
+      : { kind: 'settle', outcome: { ...outcome, message: `${outcome.message}${gaveUp(end)}` } }
   }
   if (end.kind === 'compact' && !NOT_ABOUT_ROOM.includes(outcome.name)) {
     const why =
       outcome.name === 'completed'
         ? 'the session was compacted'
-        : 'the session could not be compacted; starting fresh'
+        : 'the session could not be compacted; starting a new session'
     return { kind: 'retry', afterMs: 0, why }
   }
   if (outcome.name === 'turn-limit' && (end.turnsLeft ?? 0) > 0) {
-    return { kind: 'retry', afterMs: 0, why: `${outcome.message}; going on, ${end.turnsLeft} turns are left` }
+    return {
+      kind: 'retry',
+      afterMs: 0,
+      why: `${outcome.message}; continuing, ${end.turnsLeft} turns are left`,
+    }
   }
   if (outcome.name === 'context-overflow' && end.resumed && end.overflows <= MAX_OVERFLOWS) {
-    return { kind: 'retry', afterMs: 0, why: 'the session is too full for the message; making room' }
+    return { kind: 'retry', afterMs: 0, why: 'the session is too full for the message; compacting it' }
   }
   return { kind: 'settle', outcome }
 }
 
-/** What an attempt that ended so counts against the resumes of its run. */
+/** How many interruptions an attempt with this outcome counts as. */
 export function strikesOf(
   outcome: Outcome,
   { unattended, resumed, progressed }: { unattended: boolean; resumed: boolean; progressed: boolean },
@@ -107,16 +115,16 @@ function isInterruption({ name, apiStatus }: Outcome, { unattended }: { unattend
   if (name === 'crashed' || name === 'session-busy') return true
   if (!unattended) return false
   if (name === 'timed-out') return true
-  // The agent failed at something that it does not put a status to.
+  // The agent reported a failure of the API without an HTTP status.
   return name === 'api-error' && apiStatus === undefined
 }
 
 const MAX_BACKOFF_MS = 30 * 60_000
 
-/** Before room was made, and after. */
+/** One overflow before the session is compacted, and one after. */
 const MAX_OVERFLOWS = 2
 
-/** Ends of an attempt that a fresh session would only meet again, or that somebody wanted. */
+/** Outcomes of a compaction after which a new session would not help, or that somebody asked for. */
 const NOT_ABOUT_ROOM: readonly OutcomeName[] = [
   'crashed',
   'cancelled',
@@ -126,7 +134,7 @@ const NOT_ABOUT_ROOM: readonly OutcomeName[] = [
   'budget',
 ]
 
-/** The first time at once if work was under way; then 1 s, 2 s, 4 s … up to a minute, plus up to half. */
+/** The first retry after an interruption starts at once; then the pause is 1 s, 2 s, 4 s … up to a minute, plus jitter of up to half. */
 function pauseMs({ outcome, strikes, backoffMs, jitter }: AttemptEnd): number {
   const ours = ['crashed', 'timed-out', 'session-busy'].includes(outcome.name)
   if (!ours) return spread(doubled(backoffMs, strikes), jitter)
@@ -138,7 +146,7 @@ const doubled = (ms: number, n: number) => Math.min(MAX_BACKOFF_MS, ms * 2 ** Ma
 const spread = (ms: number, jitter: number) => Math.round(ms * (1 + jitter / 2))
 
 const triesLeft = ({ strikes, maxResumes }: AttemptEnd) => `trying again (${strikes} of ${maxResumes})`
-const givenUp = ({ unattended, strikes, maxResumes }: AttemptEnd) =>
+const gaveUp = ({ unattended, attempts, maxResumes }: AttemptEnd) =>
   unattended && maxResumes > 0
-    ? `; given up, its interruptions count ${strikes} and ${maxResumes} are allowed`
+    ? `; gave up after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'} (max-resumes ${maxResumes})`
     : ''

@@ -1,42 +1,40 @@
 /**
- * How many turns an agent may take. `maxTurns` bounds one attempt; a run that may go on by itself after that does so until
- * its turns together reach `total`.
+ * How many turns an agent may take. `maxTurns` limits one attempt; a run that continues automatically after that stops
+ * when its turns in total reach `turnsInAll`.
  */
 
 export interface TurnLimits {
   maxTurns: number | null
-  /** Set if the run goes on by itself: over all of its attempts. */
+  /** The limit over all attempts. Set only if the run continues automatically. */
   turnsInAll?: number | undefined
 }
 
-/** Of a run that does not say. */
-const TIMES = 10
+/** The default of `maxTurnsTotal`, in multiples of `maxTurns`. */
+const DEFAULT_MULTIPLE = 10
 
-/** What is stored of a request, or why it makes no sense. */
+/** The limits of a request, or what is wrong with them. */
 export function readTurnLimits(request: {
   maxTurns?: number | undefined
   continue?: boolean | undefined
   maxTurnsTotal?: number | undefined
 }): TurnLimits | { problem: string } {
   const { maxTurns, maxTurnsTotal } = request
-  const goesOn = request.continue === true
-  if (goesOn && maxTurns === undefined)
-    return { problem: 'continue: has a meaning only together with maxTurns' }
-  if (!goesOn && maxTurnsTotal !== undefined)
-    return { problem: 'maxTurnsTotal: has a meaning only together with continue' }
+  const continues = request.continue === true
+  if (continues && maxTurns === undefined) return { problem: 'continue: requires maxTurns' }
+  if (!continues && maxTurnsTotal !== undefined) return { problem: 'maxTurnsTotal: requires continue' }
   if (maxTurns === undefined) return { maxTurns: null }
   if (maxTurnsTotal !== undefined && maxTurnsTotal < maxTurns)
-    return { problem: `maxTurnsTotal: is less than maxTurns (${maxTurns})` }
-  return { maxTurns, ...(goesOn ? { turnsInAll: maxTurnsTotal ?? TIMES * maxTurns } : {}) }
+    return { problem: `maxTurnsTotal: must not be less than maxTurns (${maxTurns})` }
+  return { maxTurns, ...(continues ? { turnsInAll: maxTurnsTotal ?? DEFAULT_MULTIPLE * maxTurns } : {}) }
 }
 
-/** What is left after so many attempts that each took all they might; null: it does not go on by itself. */
+/** The turns that are left after `limited` attempts that each reached `maxTurns`; null: the run does not continue automatically. */
 export function turnsLeft({ maxTurns, turnsInAll }: TurnLimits, limited: number): number | null {
   if (maxTurns === null || turnsInAll === undefined) return null
   return Math.max(0, turnsInAll - limited * maxTurns)
 }
 
-/** For the next attempt. */
+/** The limit of turns for the next attempt. */
 export function turnsForNext(limits: TurnLimits, limited: number): number | null {
   const left = turnsLeft(limits, limited)
   return left === null || limits.maxTurns === null

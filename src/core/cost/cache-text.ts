@@ -9,7 +9,7 @@ export const CAUSE_TEXTS: Readonly<Record<CacheCause, string>> = {
     'cause unknown: the server may have dropped it early, or instructions, settings or the agent may have changed',
 }
 
-/** For the run's events: what was written again, why, and what that cost. */
+/** A note for the run's events: how many tokens were written again, why, and what that cost. */
 export function describeCacheUse({
   cause,
   rewrittenTokens,

@@ -1,15 +1,16 @@
 /**
- * What a resumed turn should have read from the prompt cache, what it did read, and what became of the difference.
+ * Compares what a resumed turn should have read from the prompt cache with what it did read.
  *
- * A request of a resumed session begins with what the session's last request was. So what that one had in the cache at
- * its end (read and written) is what the first request of the next turn should read. If it reads clearly less, that part
- * was written again, at a much higher price, and the first of these that differs is named as the cause: the
- * model, the version of the agent, its tools, the time since; otherwise the cause is unknown. After a compaction the
- * history is another one, and nothing is expected; likewise after the agent's memory was cleared.
+ * A request of a resumed session begins with the content of the session's last request. So the tokens that were in the
+ * cache after that request (read and written) are those that the first request of the next turn should read. If it
+ * reads clearly less, the rest was written again, at a much higher price. The first of these that differs is reported
+ * as the cause: the model, the version of the agent, its tools, the time since the last use; otherwise the cause is
+ * unknown. After a compaction, or after the agent's memory was cleared, the history is a different one and no reads
+ * are expected.
  *
- * What resuming saves is measured against a fresh session that is given the history as text: it reads the agent's own
- * instructions from the cache, writes the history, and every further call of the turn then reads the smaller or larger
- * context. That the fresh agent would have to look into everything again is not counted.
+ * The saving by resuming is measured against a new session that is given the history as text: such a session reads the
+ * agent's own instructions from the cache, writes the history, and every further call of the turn then reads that
+ * context. The work that an agent in a new session would have to repeat is not counted.
  */
 import type { CacheCause, CacheUse } from '../../contract/cache.ts'
 import type { EventBody } from '../../contract/events.ts'
@@ -17,7 +18,7 @@ import { NO_USAGE, type Usage } from '../../contract/outcome.ts'
 import { type Pricing, priceWeight } from './pricing.ts'
 import type { Rates } from './usage.ts'
 
-/** What a session's last call left behind. */
+/** The prompt cache of a session after its last call. */
 export interface CacheState {
   model: string
   cachedTokens: number
@@ -25,26 +26,26 @@ export interface CacheState {
   tools: string | null
   at: string
   ttlMs: number | null
-  /** The agent's own instructions and tools: what the first call had beside our text. */
+  /** Tokens of the agent's own instructions and tools: the first call without the text of Reprise. */
   baseTokens: number | null
 }
 
 export interface CacheTurn {
   events: readonly { body: EventBody; at: Date }[]
   resumed: boolean
-  /** Of the session, before this attempt. */
+  /** The cache of the session before this attempt. */
   before: CacheState | null
   version: string | null
-  /** Of the text that was sent, and of what it would have been with the whole history. */
+  /** Tokens of the text that was sent, and of the text with the whole history. */
   sent: { promptTokens: number; transcriptTokens: number } | null
   rates: Rates
   pricing: Pricing
 }
 
-/** Less than this share is taken for the ways in which requests end differently. */
+/** A smaller share is ignored, because the ends of two requests always differ a little. */
 const NOTABLE_SHARE = 0.05
 
-/** How the turn used the cache (null: it was not resumed, or called no model), and what it leaves (null: as before). */
+/** `use`: how the turn used the cache; null if it was not resumed or called no model. `after`: the new state; null if it is unchanged. */
 export function judgeCache(turn: CacheTurn): { use: CacheUse | null; after: CacheState | null } {
   const calls = mainCalls(turn.events)
   const [first] = calls
@@ -96,7 +97,7 @@ function causeOf(
   return idleMs >= (before.ttlMs ?? cacheTtlMs) ? 'expired' : 'unknown'
 }
 
-/** In units of the price of one input token; null: there is nothing to compare with. */
+/** The saving in units of the price of one input token; null: there is nothing to compare with. */
 function savedWeight(
   { sent, pricing }: CacheTurn,
   { baseTokens }: CacheState,
@@ -121,7 +122,7 @@ const promptOf = (usage: Usage) => usage.inputTokens + usage.cacheReadTokens + u
 
 const leavesOtherHistory = ({ type }: EventBody) => type === 'compaction' || type === 'memory-clear'
 
-/** Making room leaves another history, also where the agent does not say that it called a model. */
+/** A compaction changes the history, also if the agent does not report a call to the model for it. */
 function compactedState({ events, before }: CacheTurn): CacheState | null {
   const compacted = events.some(({ body }) => leavesOtherHistory(body))
   return before && compacted ? { ...before, cachedTokens: 0 } : null
@@ -135,7 +136,7 @@ interface Call {
   compactedAfter: boolean
 }
 
-/** The calls of the conversation itself, in order; those of sub-agents have caches of their own. */
+/** The calls of the conversation itself, in order. Sub-agents have their own caches and are left out. */
 function mainCalls(events: CacheTurn['events']): Call[] {
   const calls = new Map<string, Call>()
   for (const { body, at } of events) {

@@ -1,4 +1,4 @@
-/** In which proportions a vendor charges for tokens. What a token costs is learned from the agent's own reports. */
+/** The price ratios of a vendor's tokens. The absolute price of a token is learned from the agent's own reports. */
 import type { Usage } from '../../contract/outcome.ts'
 
 export interface Pricing {
@@ -6,13 +6,13 @@ export interface Pricing {
   output: number
   cacheWrite: number
   cacheRead: number
-  /** How long the vendor keeps a prompt cache where the agent does not say. */
+  /** How long the vendor keeps a prompt cache, if the agent does not report it. */
   cacheTtlMs: number
 }
 
 export type PriceRatios = Pick<Pricing, 'output' | 'cacheWrite' | 'cacheRead'>
 
-/** A call's price in units of one input token. */
+/** The price of a call in units of the price of one input token. */
 export function priceWeight(usage: Usage, { output, cacheWrite, cacheRead }: PriceRatios): number {
   return (
     usage.inputTokens +

@@ -1,11 +1,11 @@
 /**
- * What an attempt used and spent, from its stored events.
+ * Computes the usage and cost of an attempt from its stored events.
  *
- * An agent's totals may be cumulative over the session, restored on resume, and lost when the process is killed. So none
- * of them is used: a process reports what it spent since its last `turn-end`, and those
- * reports add up. Model calls that no `turn-end` covers (the process died first) are counted from the calls
- * themselves, each message once, and priced at the rate the agent itself last reported for that model. Such a call may
- * have been cut off: its output is then what was streamed of it.
+ * An agent's totals may be cumulative over the session, restored on resume, and lost when the process is killed, so they
+ * are not used. Instead each `turn-end` reports what the process spent since the last one, and these reports are added
+ * up. Model calls that no `turn-end` covers (because the process died first) are counted from the calls themselves,
+ * each message once, and priced at the rate that the agent last reported for that model. If such a call was cut off,
+ * its output is estimated from the text that was streamed.
  */
 import { NO_USAGE, type Usage } from '../../contract/outcome.ts'
 import { type PriceRatios, priceWeight } from './pricing.ts'
@@ -17,7 +17,7 @@ export interface ModelSpend {
   contextWindow?: number | undefined
 }
 
-/** One element per event that matters, in order. */
+/** The events that matter for the cost, in order. */
 export type SpendEvent =
   | {
       type: 'model-call'
@@ -26,7 +26,7 @@ export type SpendEvent =
       usage: Partial<Usage>
       nested: boolean
     }
-  /** Streamed by the call that began last. */
+  /** Output that the most recent call streamed. */
   | { type: 'output'; chars: number; nested: boolean }
   | { type: 'compaction'; postTokens?: number | undefined }
   | { type: 'turn-end'; usage?: Usage | undefined; models?: readonly ModelSpend[] | undefined }
@@ -34,9 +34,9 @@ export type SpendEvent =
 export interface Spend {
   usage: Usage
   costUsd: number | null
-  /** Some of the cost is our own computation. */
+  /** Part of the cost was computed by Reprise. */
   estimated: boolean
-  /** The context the next call would start from: all of the last call of the main conversation. */
+  /** The context that the next call would start from: all tokens of the last call of the main conversation. */
   contextTokens: number | null
   contextWindow: number | null
   rates: Rates
@@ -52,7 +52,7 @@ export function computeSpend(events: readonly SpendEvent[], pricing: PriceRatios
   let contextWindow: number | null = null
   const rates: Record<string, number> = { ...known }
   const uncovered = new Map<string, Call>()
-  /** Turns of an agent that reports tokens without their price. */
+  /** Turns for which the agent reported tokens without a price. */
   const unpriced: Pick<Call, 'model' | 'usage'>[] = []
   let mainModel = ''
 
@@ -66,7 +66,7 @@ export function computeSpend(events: readonly SpendEvent[], pricing: PriceRatios
       const call = {
         model: event.model ?? earlier?.model ?? '',
         usage: { ...NO_USAGE, ...earlier?.usage, ...event.usage },
-        // Only the last word about a call comes without the model's name.
+        // Only the final report about a call comes without the model's name.
         finished: earlier !== undefined && event.model === undefined,
         nested: event.nested,
         streamedChars: earlier?.streamedChars ?? 0,
@@ -125,7 +125,7 @@ interface Call {
 
 const CHARS_PER_TOKEN = 4
 
-/** A call says how much it has written only at its end. */
+/** A call reports its output tokens only at its end; before that they are estimated from the streamed text. */
 function withStreamedOutput({ usage, finished, streamedChars }: Call): Usage {
   if (finished) return usage
   return {
@@ -134,7 +134,7 @@ function withStreamedOutput({ usage, finished, streamedChars }: Call): Usage {
   }
 }
 
-/** What several attempts or runs cost together; null: the price of one of them is not known. No tokens cost nothing. */
+/** The total cost of several attempts or runs; null: the price of one of them is not known. An attempt without tokens costs nothing. */
 export function sumCosts(spends: readonly Pick<Spend, 'usage' | 'costUsd'>[]): number | null {
   return spends.reduce<number | null>((sum, { usage, costUsd }) => {
     const cost = totalTokens(usage) === 0 ? (costUsd ?? 0) : costUsd
@@ -143,8 +143,8 @@ export function sumCosts(spends: readonly Pick<Spend, 'usage' | 'costUsd'>[]): n
 }
 
 /**
- * A turn's end covers the calls before it. But an agent may leave out a call that was cut off in the middle, although it
- * is paid for: if it reports less than the calls themselves did, the unfinished ones are still to be counted.
+ * A `turn-end` covers the calls before it. But an agent may leave out a call that was cut off, although that call is
+ * paid for: if the report is smaller than the sum of the calls, the unfinished calls stay in the list and are counted.
  */
 function dropCovered(
   calls: Map<string, Call>,

@@ -1,14 +1,14 @@
-/** What a tier adds to the text of a run: its brief, the environment, and what the tiers before it found. */
+/** The texts that a tier adds to a prompt: its brief, the environment, and the handoff of the tiers before it. */
 import { type AddedTexts, NOTHING_ADDED } from '../prompt/compose.ts'
 import { aside } from '../prompt/parts.ts'
 
 export interface TierTexts {
-  /** Who the agent is now, what it may do, and what for. */
+  /** The role of the agent, what it may do, and its purpose. */
   brief: string
   environment: string | null
-  /** What the tiers before found, for a session that knows nothing of them. */
+  /** What the tiers before found, for a session that does not contain their work. */
   handoff: string | null
-  /** The run continues what a tier before began: the session knows the task. */
+  /** The run continues the work of the tier before in its session, which knows the task. */
   takesOver: boolean
 }
 

@@ -1,6 +1,6 @@
 /**
- * What an agent is told about its tier. Short: a resumed session knows everything else. That what is forbidden is
- * written here only saves tries; it is enforced where tools are called.
+ * Composes what an agent is told about its tier. It is short, because a resumed session knows everything else. The
+ * list of forbidden commands only avoids useless attempts; the rules are enforced when tools are called.
  */
 import type { Tier } from './tier.ts'
 
@@ -11,22 +11,22 @@ export interface BriefInput {
   protectedPaths: readonly string[]
   cooldowns: readonly { name: string; limit: number; per: string }[]
   dryRun: boolean
-  /** Why the tier before called this one; null for the first of a chain. */
+  /** Why the tier before escalated; null for the first run of a chain. */
   calledFor: string | null
-  /** Whether the session has what the tiers before did. */
+  /** Whether the session contains the work of the tiers before. */
   resumed: boolean
-  /** A follow-up is due in a session that still knows the brief of the tier that planned it. */
+  /** The run is a follow-up in a session that was given the brief of this tier before. */
   goesOn: boolean
-  /** Whether one of its tools runs commands. */
+  /** Whether one of the tier's tools runs commands. */
   hasShell: boolean
-  /** The agent is asked for its signal by a schema; without one the form is described. */
+  /** The agent is given a schema for its signal; otherwise the brief describes the format. */
   bySchema: boolean
 }
 
 export function composeBrief(input: BriefInput): string {
   const { tier, calledFor, resumed, goesOn } = input
   if (goesOn && resumed)
-    return [stillThere(input), ...(input.dryRun ? [DRY_RUN] : []), signal(input)].join('\n\n')
+    return [shortRole(input), ...(input.dryRun ? [DRY_RUN] : []), signal(input)].join('\n\n')
   const parts = [
     role(input),
     ...(tier.prompt ? [tier.prompt.trim()] : []),
@@ -40,8 +40,8 @@ export function composeBrief(input: BriefInput): string {
   return parts.join('\n\n')
 }
 
-/** The session was told everything when it planned what is due now. */
-const stillThere = ({ tier, highest }: BriefInput) =>
+/** For a follow-up: the session was given the whole brief when it planned the follow-up. */
+const shortRole = ({ tier, highest }: BriefInput) =>
   `You work as tier ${tier.number} of ${highest} (${tier.name}), with the same rights and limits as when you planned what is due now. Your task follows after this.`
 
 function role({ tier, highest, calledFor, resumed }: BriefInput): string {

@@ -1,6 +1,7 @@
 /**
- * What a tier is given of those before it when their session cannot be resumed: what they reported, and what Reprise
- * saw them do. Clipped, newest first kept: it must fit where the session did not.
+ * The handoff: what a tier is given of the tiers before it when their session cannot be resumed. It contains their
+ * reports and the commands that Reprise saw. It is clipped, keeping the newest commands, because it must fit into a
+ * context window that may have been too small for the session.
  */
 import { Handoff, type Recommendation } from '../../contract/escalation.ts'
 import type { EventBody } from '../../contract/events.ts'
@@ -70,7 +71,7 @@ const HEADING =
 
 export const handoffText = (handoff: Handoff) => `${HEADING}\n\n${JSON.stringify(handoff, null, 1)}`
 
-/** Follows a run's events; `commands` is what has been seen so far. */
+/** Collects the tool calls of a run from its events. */
 export class CommandLog {
   readonly #byId = new Map<string, Command>()
 
@@ -85,7 +86,7 @@ export class CommandLog {
       command.outcome = body.isError ? 'error' : 'ok'
       command.output = clip(textOf(body.content), 2 * OUTPUT_CHARS)
     } else if (body.type === 'follow-up') {
-      // To the agent it looks refused, because its own tool was not let to do it.
+      // The agent's own tool was blocked, so its result looks like a refusal; Reprise has planned the follow-up.
       const command = this.#byId.get(body.toolUseId)
       if (command) Object.assign(command, { outcome: 'ok', output: body.message })
     } else if (body.type === 'refusal' && body.toolUseId !== undefined) {

@@ -1,13 +1,13 @@
 /**
- * What a run at a tier recommends. Looked for where it cannot be mistaken: structured output, then a fenced block
- * marked `signal`, then the exit code. The first that is there decides; if it is malformed the run recommends nothing.
- * Prose is never interpreted.
+ * Reads the recommendation of a run at a tier from unambiguous sources only: structured output, then a fenced block
+ * marked `signal`, then the exit code. The first source that is present decides; if it is malformed, the run
+ * recommends nothing. Prose is never interpreted.
  */
 import { z } from 'zod'
 import { type Recommendation, Signal } from '../../contract/escalation.ts'
 import type { Outcome } from '../../contract/outcome.ts'
 
-/** An agent that can say nothing else says with this exit code that the next tier should take over. */
+/** With this exit code an agent without structured output recommends escalation. */
 export const ESCALATE_EXIT_CODE = 2
 
 export interface Ending {
@@ -25,7 +25,7 @@ export function readRecommendation({ structured, text, exitCode }: Ending): Reco
   return nothing('none', null)
 }
 
-/** An exit with that code is no crash. */
+/** An exit with the escalation code is not a crash. */
 export function concludes(outcome: Outcome, exitCode: number | null): Outcome {
   return exitCode === ESCALATE_EXIT_CODE && outcome.name === 'crashed'
     ? { name: 'completed', message: `ended with exit code ${ESCALATE_EXIT_CODE}: recommends escalation` }
@@ -58,7 +58,7 @@ function complaint({ issues }: z.ZodError): string {
   return first ? `${first.path.join('.') || 'it'}: ${first.message}` : 'it is not of the expected form'
 }
 
-/** The last one counts: an agent may show the form before it fills it in. */
+/** The last block counts, because an agent may print the format as an example first. */
 function lastBlock(text: string): string | null {
   const lines = text.split('\n')
   const ends: string[] = []
@@ -70,11 +70,11 @@ function lastBlock(text: string): string | null {
       open = null
     } else open?.push(line)
   }
-  // One that is not closed was cut off.
+  // A block that is not closed was cut off; it is returned so that its parse error is reported.
   return open !== null ? open.join('\n') : (ends.at(-1) ?? null)
 }
 
-/** For agents that take a schema. All is asked for; less is accepted. */
+/** The schema for agents with structured output. It requires all fields; the parser accepts fewer. */
 export function signalSchema(): Record<string, unknown> {
   const { $schema: _, ...schema } = z.toJSONSchema(Signal, { io: 'output' })
   return schema

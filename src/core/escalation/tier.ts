@@ -1,20 +1,20 @@
 /**
- * A tier as it is set up, and as it is for one agent. Models, tools and windows are a vendor's, so each of them may be
- * set for all agents or by agent.
+ * A tier as it is configured (`TierSettings`), and as it applies to one agent (`Tier`). Models, tools and context
+ * windows differ between vendors, so each of them may be set for all agents or per agent.
  */
 import type { TierRules } from '../policy/policy.ts'
 
 export interface Tier extends TierRules {
   number: number
-  /** null: the agent's own choice. */
+  /** null: the agent's default model. */
   model: string | null
   /** The text of its prompt file. */
   prompt: string | null
-  /** Whether a person must agree before it starts. */
+  /** Whether a person must approve the tier before it starts. */
   approval: boolean
   budgetUsd: number | null
   maxDurationMs: number | null
-  /** Where the agent does not say, or says it wrong. */
+  /** Overrides the context window that the agent reports; null: no override. */
   contextWindow: number | null
 }
 
@@ -34,7 +34,7 @@ export interface AgentName {
   adapter: string
 }
 
-/** undefined: nothing is set for this agent. Its own name counts before that of its adapter. */
+/** The value for an agent; its name takes precedence over the name of its adapter. undefined: nothing is set for it. */
 export function forAgent<T extends Setting>(
   value: PerAgent<T> | undefined,
   { name, adapter }: AgentName,
@@ -47,7 +47,7 @@ export const isByAgent = <T extends Setting>(
   value: PerAgent<T> | undefined,
 ): value is { readonly [agent: string]: T } => typeof value === 'object' && !Array.isArray(value)
 
-/** An agent for which no tools are set has none. */
+/** An agent for which no tools are configured gets no tools. */
 export function tierFor(settings: TierSettings, agent: AgentName): Tier {
   return {
     ...settings,

@@ -1,12 +1,12 @@
-/** What a conversation adds to the text of a turn: its instructions, and how the message relates to the turns before. */
+/** The texts that a conversation adds to a prompt: its instructions, and how the message relates to the turns before. */
 import { type AddedTexts, NOTHING_ADDED } from '../prompt/compose.ts'
 import { aside } from '../prompt/parts.ts'
 
 export interface ConversationTexts {
   instructions: string | null
-  /** The session that would be resumed was told instructions once. They may have been others. */
+  /** The session that would be resumed was given instructions, possibly different ones. */
   hadInstructions: boolean
-  /** The last turn of the session came to no end: what the agent asked there may be open. */
+  /** The last turn of the session did not finish, so a question of the agent may still be open. */
   unfinished: boolean
 }
 
@@ -23,7 +23,7 @@ export function conversationTexts({
   }
 }
 
-/** A resumed model tends to answer what it asked itself, or to say that it is done because it was. */
+/** Without this text, a resumed model tends to answer its own earlier question, or to repeat that it is done. */
 const ATTEND = 'Earlier questions in this conversation have been answered. Attend to the message below.'
 const UNFINISHED =
   'Your last turn in this conversation was not finished. Attend to the message below; if you had asked something, it may be the answer.'

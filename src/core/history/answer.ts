@@ -1,6 +1,6 @@
 /**
- * The answer of a run as content blocks, from its events: complete texts and tool calls in order, and, if the run was
- * cut off in the middle of a text, what there was of it. What sub-agents said among themselves is not part of it.
+ * Composes the answer of a run as content blocks from its events: complete texts and tool calls in order and, if the run
+ * was cut off in the middle of a text, the part that was streamed. Output of sub-agents is left out.
  */
 import type { ContentBlock } from '../../contract/conversation.ts'
 import type { EventBody, EventOf, EventType } from '../../contract/events.ts'
@@ -53,7 +53,7 @@ export function composeAnswer(events: readonly EventBody[], clip = createClip())
   return blocks
 }
 
-/** Of what is known about the tool, a message keeps what the input does not say in a neutral form. */
+/** A message keeps only those parts of the tool description that cannot be read from the input. */
 export const toolUseBlock = ({
   toolUseId,
   name,
@@ -70,21 +70,24 @@ export const toolUseBlock = ({
 })
 
 export interface ClipLimits {
-  /** Of one result, of all results of an answer together, and of each further one. */
+  /** Limit of one result. */
   resultChars: number
+  /** Limit of all results of an answer in total. */
   allChars: number
+  /** Limit of each further result once `allChars` is reached. */
   laterChars: number
 }
 
 const STORED: ClipLimits = { resultChars: 16_000, allChars: 1_000_000, laterChars: 1000 }
 
-/** What a message keeps of a tool's result. */
+/** The part of a tool's result that is stored in a message. */
 export type Clipped = Pick<ToolResultBlock, 'content' | 'clipped'>
 type ToolResultBlock = Extract<ContentBlock, { type: 'tool-result' }>
 
 /**
- * Shortens what tools said; all of it is in the run's events. Each result is clipped, and once those of an answer are
- * much together, the further ones to little. One clip serves one answer.
+ * Returns a function that shortens tool results; the run's events have them in full. Each result is clipped to
+ * `resultChars`, and once all results of an answer reach `allChars`, further ones to `laterChars`. The function counts
+ * the characters of one answer, so each answer needs its own.
  */
 export function createClip({ resultChars, allChars, laterChars } = STORED): (content: unknown) => Clipped {
   let room = allChars
@@ -100,10 +103,10 @@ export function createClip({ resultChars, allChars, laterChars } = STORED): (con
 
 const noteOf = (clipped: number) => `… (${clipped} more characters)`
 
-/** A part of a string keeps all of it in memory, unless it is made anew. */
+/** A slice of a string keeps the whole string in memory unless it is copied. */
 const copyOf = (text: string): string => JSON.parse(JSON.stringify(text))
 
-/** What a message has of a result, and how many characters it lacks. */
+/** The stored text of a result, and how many characters were cut off. */
 export function storedResult({ content, clipped = 0 }: Clipped): { text: string; missing: number } {
   const text = resultText(content)
   return { text: clipped > 0 ? text.slice(0, -noteOf(clipped).length) : text, missing: clipped }

@@ -1,33 +1,33 @@
 /**
- * What was said in one of our sessions by somebody else: by hand, with the agent's own program, or by another daemon. It is found
- * in the agent's own file before the session is resumed.
+ * Turns that were added to a session outside Reprise: by hand with the agent's own program, or by another daemon. They
+ * are found in the agent's transcript before the session is resumed, and imported into the history.
  */
 import type { ContentBlock } from '../../contract/conversation.ts'
 
 export interface OutsideTurn {
-  /** The agent's own id of the question, by which it is taken in once. */
+  /** The agent's own id of the question. It ensures that the turn is imported once. */
   id: string
   text: string
   answer: readonly ContentBlock[]
   saidAt: Date | null
   /**
-   * Our history leads through it: an agent that resumes the session knows both. Otherwise it was said on another
-   * branch, which left our history at an earlier point, or was left behind by it.
+   * The turn is on the branch of the session that Reprise resumes, so the agent knows it. Otherwise it is on another
+   * branch, which the agent does not know.
    */
   inSession: boolean
 }
 
-/** For the run's events: what was found, in words. */
+/** A note for the run's events about the turns that were found; null if there are none. */
 export function describeOutside(turns: readonly OutsideTurn[]): string | null {
   const [known, branched] = [
     turns.filter((t) => t.inSession).length,
     turns.filter((t) => !t.inSession).length,
   ]
   const parts = [
-    ...(known > 0 ? [`${count(known)} said in this session outside Reprise, and taken in`] : []),
+    ...(known > 0 ? [`${count(known)} said in this session outside Reprise, and imported`] : []),
     ...(branched > 0
       ? [
-          `${count(branched)} said outside Reprise on another branch of this session, and taken in for information`,
+          `${count(branched)} said outside Reprise on another branch of this session, and imported for information`,
         ]
       : []),
   ]

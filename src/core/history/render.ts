@@ -1,10 +1,10 @@
-/** Messages as parts for a model that was not there: who said what, what was done, questions with their answers. */
+/** Converts messages to parts of a prompt for a session without them: who said what, tool calls, questions and answers. */
 import type { ContentBlock } from '../../contract/conversation.ts'
 import { type PastPart, type PastTurn, partsText } from '../prompt/past.ts'
 import { storedResult } from './answer.ts'
 import type { HistoryMessage } from './view.ts'
 
-/** One element a turn. An answer without its question (the view may begin there) is a turn of its own. */
+/** Returns one element per turn. An answer without its question (a view may begin with one) is a turn without a prompt. */
 export function toPastTurns(messages: readonly HistoryMessage[]): PastTurn[] {
   const turns = new Map<number, PastTurn>()
   for (const message of messages) {
@@ -53,7 +53,7 @@ function toolPart({ name, input, kind, questions }: ToolUse, result: ToolOutcome
   }
 }
 
-/** For messages that were stored before their tools were described: what is asked in the form of a question to the user. */
+/** The questions in a tool's input, for messages that an earlier version stored without a tool description. */
 function askedIn(input: unknown): string[] {
   const { questions } = (input ?? {}) as { questions?: unknown }
   if (!Array.isArray(questions)) return []

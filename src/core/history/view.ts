@@ -1,10 +1,10 @@
 /**
- * What an agent is given of a conversation, and whether a change to the conversation changes that.
+ * Computes an agent's view of a conversation (the messages that it is given), and whether a change to the conversation
+ * changes what a session was given.
  *
  * In scope `agent` the view begins after the latest answer of another agent; in scope `shared` it is everything. If the
- * agent's memory was cleared, the view begins after that turn: whoever asks for that does not want the past to come back
- * with the next fresh session. Taking the turn out of the conversation brings it back. Only what an agent's session was
- * really given can become stale.
+ * agent's memory was cleared, the view begins after that turn, so that the next new session is not given the past
+ * again. Removing that turn from the conversation brings the past back.
  */
 import type { ContentBlock, HistoryScope, MessageOrigin } from '../../contract/conversation.ts'
 
@@ -16,11 +16,11 @@ export interface HistoryMessage {
   blocks: readonly ContentBlock[]
   state: 'complete' | 'cancelled' | 'failed'
   origin?: MessageOrigin
-  /** Changes whenever the content does. */
+  /** Differs for different contents of the message. */
   revision: number
 }
 
-/** In order: by turn, the question before the answer. */
+/** `messages` are ordered by turn, the question before the answer. */
 export function viewFor<M extends HistoryMessage>(
   agent: string,
   messages: readonly M[],
@@ -33,26 +33,27 @@ export function viewFor<M extends HistoryMessage>(
   return known.slice(boundary + 1)
 }
 
-/** The latest answer with which the agent forgot what was said before; undefined: there is none. */
+/** The latest answer that cleared the agent's memory; undefined: there is none. */
 function clearingOf<M extends HistoryMessage>(agent: string, messages: readonly M[]): M | undefined {
   return messages.findLast(
     (message) => message.agent === agent && message.blocks.some(({ type }) => type === 'memory-cleared'),
   )
 }
 
-/** The latest turn in which the agent forgot what was said before; null: there is none. */
+/** The latest turn in which the agent's memory was cleared; null: there is none. */
 export const clearedTurnOf = (agent: string, messages: readonly HistoryMessage[]): number | null =>
   clearingOf(agent, messages)?.turn ?? null
 
-/** The turns in which an agent's session took part, from the one it began with. */
+/** The range of turns that an agent's session has seen. `since` is its first turn. */
 export interface Seen {
   since: number
   upTo: number
 }
 
 /**
- * What the agent's session was told: its view when it began; in each further turn of its own what had come into its
- * view since; and these turns themselves. That may be more than its view is now: other answers may have come between.
+ * A key of everything that the agent's session was given: the view at its first turn, in each further turn the messages
+ * that were new in the view, and the turns themselves. That can be more than the present view, which is shorter after
+ * an answer of another agent.
  */
 function givenTo(
   agent: string,
@@ -71,11 +72,11 @@ function givenTo(
     given.push(...newTo(agent, before, scope, told), ...messages.filter((message) => message.turn === turn))
     told = turn
   }
-  // Without it, the session would have to know what came before.
+  // If the clearing turn is removed, the session lacks the history before it, so it is part of the key.
   return JSON.stringify([clearing?.id ?? null, ...given.map(({ id, revision }) => [id, revision])])
 }
 
-/** True if the session of the agent now knows something else than it would be told again. */
+/** Whether what the agent's session was given differs from the history after the change. */
 export function isHistoryChanged(
   agent: string,
   scope: HistoryScope,
@@ -86,7 +87,7 @@ export function isHistoryChanged(
   return givenTo(agent, before, scope, seen) !== givenTo(agent, after, scope, seen)
 }
 
-/** What has come into the agent's view since its session last took part. What was said in that very session it knows. */
+/** The messages that are new in the agent's view since `seenTurn`, without those that were said in its own session. */
 export function catchUpFor<M extends HistoryMessage>(
   agent: string,
   messages: readonly M[],

@@ -1,4 +1,4 @@
-/** What a job may still spend, over all its attempts and retries. */
+/** The budget of a job, over all its attempts and retries. */
 import type { Usage } from '../../contract/outcome.ts'
 import { priceWeight } from '../cost/pricing.ts'
 
@@ -8,14 +8,14 @@ export interface Budget {
 }
 
 export interface Spent {
-  /** null: not known; then only tokens can be held to a limit. */
+  /** null: not known, so only the limit of tokens can be checked. */
   usd: number | null
   tokens: number
 }
 
 /**
- * What tokens cost at most whose price is not known yet, because their agent died before it reported one. Deliberately
- * high, whichever agent it is, so that a budget is not blind to them.
+ * An upper bound for the cost of tokens whose price is not known, because the agent died before it reported one. It is
+ * deliberately high for every agent, so that a budget does not ignore these tokens.
  */
 export function costAtMost(usage: Usage): number {
   return HIGHEST_USD_PER_TOKEN * priceWeight(usage, HIGHEST_RATIOS)
@@ -24,7 +24,6 @@ export function costAtMost(usage: Usage): number {
 const HIGHEST_USD_PER_TOKEN = 15 / 1_000_000
 const HIGHEST_RATIOS = { output: 5, cacheWrite: 1.25, cacheRead: 0.1 }
 
-/** What is left of it. */
 export function remainingOf(budget: Budget, spent: Spent): Budget {
   return {
     usd: budget.usd === null ? null : budget.usd - (spent.usd ?? 0),
@@ -32,7 +31,7 @@ export function remainingOf(budget: Budget, spent: Spent): Budget {
   }
 }
 
-/** Says which limit `spent` has reached, or null. */
+/** The limit that `spent` has reached, as a message; null: none. */
 export function overBudget(budget: Budget, spent: Spent): string | null {
   if (budget.usd !== null && spent.usd !== null && spent.usd >= budget.usd) {
     return `the budget of ${dollars(budget.usd)} is used up (${dollars(spent.usd)} spent)`
@@ -44,8 +43,8 @@ export function overBudget(budget: Budget, spent: Spent): string | null {
 }
 
 /**
- * There is enough left to go on by itself after somebody said it was used up: it must have been raised. A little is not
- * enough, for those who count differently would stop it again and again.
+ * Whether the budget was raised after a run reported it as used up, so that the job can continue. More than a tenth must
+ * be left: agents count slightly differently from Reprise and would stop again and again for a smaller rest.
  */
 export function isRaised(budget: Budget, spent: Spent): boolean {
   const left = remainingOf(budget, spent)

@@ -1,4 +1,4 @@
-/** A job's state follows from the run that works on it, and from nothing else. */
+/** Derives a job's state from the state of its newest run, and from nothing else. */
 import type { Attention, JobState } from '../../contract/job.ts'
 import type { OutcomeName } from '../../contract/outcome.ts'
 
@@ -7,7 +7,7 @@ export type RunStanding =
   | { at: 'running' }
   | { at: 'settled'; outcome: OutcomeName }
 
-/** Ends of a run after which a person, and nobody else, can make it go on. */
+/** Outcomes of a run after which only a person can continue the job, and what the person must do. */
 const NEEDS: Partial<Record<OutcomeName, Attention>> = {
   budget: 'budget',
   'turn-limit': 'turn-limit',

@@ -1,11 +1,11 @@
-/** What there is to tell of a chain, from what followed from its newest run. */
+/** Decides whether the newest decision about a chain is worth a notification. */
 import type { EscalationReason } from '../../contract/escalation.ts'
 import type { ChainNotice, NotifyEvent } from '../../contract/notification.ts'
 import { cutMiddle, visible } from '../../contract/visible-text.ts'
 import { cut } from './message.ts'
 import type { Notice } from './plan.ts'
 
-/** That it was cancelled or refused is known to whoever did so; where it goes on by itself there is nothing to say yet. */
+/** Nobody is notified when a person cancelled or refused, or while the chain continues automatically. */
 const EVENTS: Partial<Record<EscalationReason | 'paused', NotifyEvent>> = {
   paused: 'attention',
   quarantined: 'attention',
@@ -19,7 +19,7 @@ const EVENTS: Partial<Record<EscalationReason | 'paused', NotifyEvent>> = {
   failed: 'failed',
 }
 
-/** null: nothing that people want to be told of. A run is decided about once, or asked and then answered. */
+/** null: no notification. Each run of a chain has one notice per state. */
 export function noticeOfChain(chain: ChainNotice): Notice | null {
   const event = EVENTS[chain.state]
   if (!event) return null

@@ -1,13 +1,12 @@
 /**
- * What there is to tell of a cycle of a watch:
+ * Decides whether a cycle of a watch is worth a notification:
  *
- *   done       it completed, and all is well, or somebody is left who handles what is not
- *   failed     it failed, or took too long
- *   attention  it waits for approval; or it completed, and what it found is left to a person
+ *   done       the cycle completed, and nothing is left for a person to do
+ *   failed     the cycle failed or timed out
+ *   attention  the cycle waits for approval, or it completed with a problem that only a person can handle
  *
- * That it was cancelled is known to whoever did so; that it was skipped, or goes on, is of no interest. A chain that
- * belongs to a cycle is told of here and not by itself: wherever something was decided about it, the cycle as it then
- * is says whether there is anything to tell.
+ * Cancelled, skipped and unfinished cycles cause no notification. A chain that belongs to a cycle causes none of its own:
+ * after each decision about the chain, the state of the cycle is checked instead.
  */
 import type { EscalationReason } from '../../contract/escalation.ts'
 import { CycleNotice, type NotifyEvent } from '../../contract/notification.ts'
@@ -15,7 +14,7 @@ import { cutMiddle, visible } from '../../contract/visible-text.ts'
 import { pickFields } from './message.ts'
 import { isWell, type Notice } from './plan.ts'
 
-/** null: nothing that people want to be told of. A cycle ends once; a run asks for approval once. */
+/** null: no notification. A cycle has one notice for its end and one for each run that asks for approval. */
 export function noticeOfCycle(cycle: CycleNotice): Notice | null {
   const event = eventOf(cycle)
   if (!event) return null
@@ -47,7 +46,7 @@ function eventOf(cycle: CycleNotice): NotifyEvent | null {
   }
 }
 
-/** It wanted more to be done, or said nothing that one could go by. */
+/** The chain stopped although more needs to be done, or gave no recommendation. */
 const UNFINISHED: ReadonlySet<EscalationReason> = new Set([
   'no-recommendation',
   'max-tier',
@@ -57,7 +56,7 @@ const UNFINISHED: ReadonlySet<EscalationReason> = new Set([
 ] as const)
 
 function isLeftToPeople({ status, reason, pendingFollowUps }: CycleNotice): boolean {
-  // Somebody has looked at it and decided, or it will be looked at again.
+  // A person has decided already, or a follow-up will check again.
   if (reason === 'refused' || pendingFollowUps > 0) return false
   return !isWell(status) || (reason !== null && UNFINISHED.has(reason))
 }

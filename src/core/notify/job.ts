@@ -1,17 +1,17 @@
-/** What there is to tell of a job, from the state it has come to. */
+/** Decides whether the state of a job is worth a notification. */
 import type { JobState } from '../../contract/job.ts'
 import { JobNotice, type NotifyEvent } from '../../contract/notification.ts'
 import { pickFields } from './message.ts'
 import type { Notice } from './plan.ts'
 
-/** That it was cancelled is known to whoever did so. */
+/** A cancelled job causes no notification: the person who cancelled it knows. */
 const EVENTS: Partial<Record<JobState, NotifyEvent>> = {
   completed: 'done',
   failed: 'failed',
   paused: 'attention',
 }
 
-/** null: nothing that people want to be told of. One run ends a job's work once, so it tells happenings apart. */
+/** null: no notification. A run settles once, so its id distinguishes the notices of a job. */
 export function noticeOfJob(job: JobNotice): Notice | null {
   const event = EVENTS[job.state]
   if (!event) return null
@@ -19,7 +19,7 @@ export function noticeOfJob(job: JobNotice): Notice | null {
   return { event, subject, occurrence: job.runId, payload: describeJobNotice(job) }
 }
 
-/** From anything that has these fields: these, and no others. */
+/** Copies only the fields of the notice, and cuts long texts. */
 export function describeJobNotice(job: JobNotice): JobNotice {
   return pickFields(JobNotice.shape, job, { prompt: 500, message: 2000, resultText: 4000 })
 }

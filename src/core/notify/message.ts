@@ -1,4 +1,4 @@
-/** What is sent: one text, the same for every try, and what a command is told besides. */
+/** The body of a notification, which is the same for every delivery attempt, and the environment variables for commands. */
 import type { NotificationId } from '../../contract/ids.ts'
 import { cutMiddle } from '../../contract/visible-text.ts'
 import type { Notice, NoticePayload } from './plan.ts'
@@ -10,10 +10,10 @@ export function composeBody({ id, event, subject, payload, createdAt }: Sendable
 }
 
 const MAX_VARIABLE_CHARS = 2000
-/** Of four bytes each, still less than the system takes. */
+/** Even with four bytes per character, this is below the system's limit for a variable. */
 const MAX_MESSAGE_CHARS = 16_000
 
-/** The system takes no variable that is too long, and none with a NUL in it. */
+/** Values are cut and NUL is removed, because the system refuses such variables. */
 export function composeVariables({ id, event, subject, payload }: Sendable): Record<string, string> {
   const kind = subject.kind.toUpperCase()
   const variables = {
@@ -43,7 +43,7 @@ function cycleVariables({ watch, outcome, status, summary }: NoticePayload): Rec
   }
 }
 
-/** From anything that has these fields: these, and no others, with its texts cut. */
+/** Copies only the fields of `shape`, and cuts texts to `maxChars`. */
 export function pickFields<T extends object>(
   shape: Readonly<Record<keyof T, unknown>>,
   from: T,

@@ -1,4 +1,4 @@
-/** Who is to be told of an event. */
+/** Decides which targets are notified about an event. */
 import type { CycleId, JobId, RunId } from '../../contract/ids.ts'
 import type { NotifyEvent } from '../../contract/notification.ts'
 import type { CycleOutcome, NotifyFrom } from '../../contract/watch.ts'
@@ -11,17 +11,17 @@ export type Subject =
 
 export interface Notice {
   event: NotifyEvent
-  /** What it is about. The kind is also the key under which the body has the payload. */
+  /** What the notice is about. The kind is also the key of the payload in the body. */
   subject: Subject
   /**
-   * Tells one happening of the event from another: noted twice with the same one, it is sent once. What a repetition of
-   * the same settling would say again, and a later one would not: the run that ended, the question that was asked.
+   * A deduplication key: a notice with the same subject, event and occurrence is sent once. It is the same if settling
+   * is repeated after a crash, and different for a later event: the run that ended, or the question that was asked.
    */
   occurrence: string
   payload: NoticePayload
 }
 
-/** The subject as it is at that moment. The named fields are also told to commands, as variables. */
+/** The subject at the time of the event. Commands also get the named fields as environment variables. */
 export interface NoticePayload {
   readonly state: string
   readonly message: string | null
@@ -32,16 +32,16 @@ export interface PlannedNotification extends Notice {
   target: TargetRef
 }
 
-/** What a subject's owner does not want to be told, or not everywhere. */
+/** Restrictions of a watch: which notifications are sent, and to which targets. */
 export interface Narrowing {
-  /** Of the configured targets, those to be told; null: all. */
+  /** The configured targets to notify; null: all. */
   only?: readonly string[] | null | undefined
   /**
-   * `problem`: not what is done and well. `attention`: only what has failed or needs a person. `change`: not what is as
-   * it was before.
+   * `problem`: not if the result is done and well. `attention`: only if it failed or needs a person. `change`: only if
+   * the result differs from the one before.
    */
   notifyFrom?: NotifyFrom | undefined
-  /** How it was before; null: nobody has looked yet. */
+  /** The result before; null: there is none. */
   before?: Standing | null | undefined
 }
 
@@ -50,7 +50,7 @@ export interface Standing {
   status: unknown
 }
 
-/** `webhook` is the subject's own, told of everything that anybody may be told; no address is told twice. */
+/** `webhook` is the subject's own and is notified about every event, but not twice if it is a configured target too. */
 export function planNotifications(
   notice: Notice,
   targets: readonly NotifyTarget[],
@@ -76,8 +76,8 @@ function reaches({ event, payload }: Notice, from: NotifyFrom, before: Standing 
 }
 
 /**
- * What asks a person is always news, and so is that something was done: `fixed` twice means that it broke twice. Until
- * somebody has looked, all is thought to be well.
+ * A question to a person is always a change, and so is `fixed`: twice in a row means that something broke twice. Without
+ * an earlier result, the state before is assumed to be well.
  */
 function isChange({ state, outcome, status }: NoticePayload, before: Standing | null): boolean {
   if (state !== 'ended' || status === 'fixed') return true

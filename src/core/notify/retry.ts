@@ -1,12 +1,13 @@
 /**
- * What follows a try to tell somebody. Waits grow threefold from ten seconds, each cut by up to a quarter so that many
- * that failed together do not come back together: ten tries within about a day, then it is given up.
+ * Decides what follows an attempt to deliver a notification. The pause starts at ten seconds and triples each time,
+ * shortened by up to a quarter at random so that many failures are not retried at the same moment. After ten attempts,
+ * which take about a day, Reprise gives up.
  */
 export type TryResult =
   | { kind: 'delivered' }
-  /** Not now. `reason` is short and holds no secret; `detail` is what a command printed. */
+  /** May succeed later. `reason` is short and contains no secret; `detail` is the output of a command. */
   | { kind: 'failed'; reason: string; detail?: string }
-  /** Not ever. */
+  /** Will never succeed. */
   | { kind: 'refused'; reason: string; detail?: string }
 
 export type AfterTry = { kind: 'delivered' } | { kind: 'retry'; notBefore: Date } | { kind: 'give-up' }
@@ -16,7 +17,7 @@ const FIRST_WAIT_MS = 10_000
 const GROWTH = 3
 const JITTER = 0.25
 
-/** `tries` counts this one too; `random` is in [0, 1). */
+/** `tries` includes this attempt; `random` is in [0, 1). */
 export function decideAfterTry(result: TryResult, tries: number, now: Date, random: number): AfterTry {
   if (result.kind === 'delivered') return result
   if (result.kind === 'refused' || tries >= MAX_TRIES) return { kind: 'give-up' }

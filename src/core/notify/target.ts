@@ -1,11 +1,11 @@
-/** Whom to tell, as configured. */
+/** The configured targets of notifications. */
 import type { NotifyEvent } from '../../contract/notification.ts'
 
 export interface Webhook {
   kind: 'webhook'
   url: string
   headers: Readonly<Record<string, string>>
-  /** The body is signed with it. */
+  /** The key with which the body is signed; null: no signature. */
   secret: string | null
 }
 
@@ -22,23 +22,23 @@ export interface NotifyTarget {
 }
 
 /**
- * What is stored of a target. A configured one only by name: so its secret stays in the configuration, and a retry
- * goes where the configuration says by then.
+ * The stored reference to a target. A configured target is stored by name only, so that its secret stays in the
+ * configuration and a retry uses the configuration of that time.
  */
 export type TargetRef = { name: string } | { webhook: string }
 
-/** The same for the same target, and for no other. */
+/** A unique key of the target. */
 export function targetKey(ref: TargetRef): string {
   return JSON.stringify('name' in ref ? { name: ref.name } : { webhook: ref.webhook })
 }
 
-/** null: it is no longer configured. */
+/** null: the target is no longer configured. */
 export function resolveTarget(ref: TargetRef, targets: readonly NotifyTarget[]): Webhook | Command | null {
   if ('webhook' in ref) return { kind: 'webhook', url: ref.webhook, headers: {}, secret: null }
   return targets.find(({ name }) => name === ref.name)?.how ?? null
 }
 
-/** For logs. An address may hold a secret, so it is not shown. */
+/** The target's name for logs. An address may contain a secret, so it is not shown. */
 export function showTarget(ref: TargetRef): string {
-  return 'name' in ref ? `notify.${ref.name}` : 'a webhook of its own'
+  return 'name' in ref ? `notify.${ref.name}` : 'its own webhook'
 }

@@ -1,14 +1,14 @@
 /**
- * An obstacle: a limit of use, or an outage, that holds back every run which uses the same account (or, where it is about
- * one model, the same model of that account). It is opened by the end of an attempt and closed by the first answer of
- * the model. While it is open one run at a time tries whether it is over, and all others wait.
+ * An obstacle: a usage limit or an outage that holds back every run of the same account (or, if it affects one model
+ * only, of the same model of that account). It is opened when an attempt fails because of it, and closed by the first
+ * answer of the model. While it is open, one run at a time probes whether it is over, and all others wait.
  *
- *   none ──an attempt met it──→ open, next try at T ──T──→ open, one run tries ──the model answers──→ none
+ *   none ──an attempt met it──→ open, next try at T ──T──→ open, one run probes ──the model answers──→ none
  *                                    ↑                             │
- *                                    └──it met it again: T grows───┘
+ *                                    └──probe failed: T grows──────┘
  *
- * The run that tries is whichever comes first once the next try is due. If it ends without having found out (it was
- * cancelled, it crashed), the next one tries.
+ * The first run that is due after T becomes the probe. If it ends without a result (it was cancelled, it crashed), the
+ * next run probes.
  */
 import type { Outcome } from '../../contract/outcome.ts'
 import { formatSpan } from '../span.ts'
@@ -18,30 +18,30 @@ export type ObstacleKind = (typeof OBSTACLE_KINDS)[number]
 
 export interface Obstacle {
   kind: ObstacleKind
-  /** Which account, as a fingerprint that holds no secret. */
+  /** A fingerprint of the account that contains no secret. */
   account: string
   /** null: all models of the account. */
   model: string | null
-  /** What the agent said about it. */
+  /** The agent's error message. */
   message: string
   since: Date
   nextTryAt: Date
-  /** When the limit resets, where somebody said so. */
+  /** When the limit resets, if the agent reported it. */
   resetsAt: Date | null
-  /** How many tries in a row have met it. */
+  /** How many tries in a row failed because of it. */
   failures: number
   lastFailureAt: Date
-  /** The attempt that met it last: its end may be written down twice, and counts once. */
+  /** The last attempt that failed because of it. Settling may be repeated after a crash; the attempt counts once. */
   lastAttemptId: string
 }
 
-/** An open obstacle as a run finds it. */
+/** An open obstacle with the run that probes it. */
 export interface InTheWay extends Obstacle {
-  /** The run that tries at present. */
+  /** The run that probes at present; null: none. */
   probe: string | null
 }
 
-/** What an attempt met, as far as its outcome tells. */
+/** A limit or outage as the outcome of one attempt describes it. */
 export interface Met {
   kind: ObstacleKind
   scope: 'account' | 'model'
@@ -53,7 +53,7 @@ export interface Met {
 export function metIn({ name, message, scope, resetsAt }: Outcome): Met | null {
   if (name === 'outage') return { kind: 'outage', scope: scope ?? 'account', message, resetsAt: null }
   if (name !== 'rate-limited') return null
-  // Limits that nobody names are those of an API key, and are counted for each model.
+  // A limit without a scope is one of an API key, which vendors count per model.
   return {
     kind: 'limit',
     scope: scope ?? 'model',
@@ -65,7 +65,7 @@ export function metIn({ name, message, scope, resetsAt }: Outcome): Met | null {
 export interface Pauses {
   /** The first pause. */
   backoffMs: number
-  /** In [0, 1): spreads tries. */
+  /** A random number in [0, 1) that spreads tries. */
   jitter: number
 }
 
@@ -76,17 +76,18 @@ export const pauseAfterMs = (failures: number, backoffMs: number): number =>
   Math.min(MAX_PAUSE_MS, backoffMs * 2 ** Math.min(Math.max(0, failures - 1), 30))
 
 /**
- * An address that has never answered is not waited for as an outage is: it is probably wrong. It is tried so often, with
- * shorter pauses, and those that wait behind the one that tries wait for so long; then a person is asked.
+ * An address that has never answered is probably wrong, so it is not treated like a long outage: it is tried
+ * SET_UP_TRIES times with short pauses, and runs that wait behind the probe wait for SET_UP_LIMIT_MS. Then a person is
+ * asked.
  */
 export const SET_UP_TRIES = 3
 export const SET_UP_BACKOFF_MS = 20_000
 export const SET_UP_LIMIT_MS = 2 * 60_000
 
-/** The clock that said when a limit resets may not be ours. */
+/** The vendor's clock may differ from the clock of this machine. */
 const RESET_MARGIN_MS = 500
 
-/** The obstacle as it is once an attempt that began at `startedAt` has met it. */
+/** The new state of the obstacle after an attempt that started at `startedAt` has met it. */
 export function meet(
   known: Obstacle | null,
   met: Met,
@@ -95,14 +96,14 @@ export function meet(
   now: Date,
 ): Obstacle {
   if (known?.lastAttemptId === attempt.id) return known
-  // Several may have been at work when it began: only who began after the last of them tells anything new.
+  // Several attempts may have been running when the obstacle began. Only one that started after the last failure is a new try.
   const again = known !== null && attempt.startedAt >= known.lastFailureAt
   if (known && !again && known.kind === met.kind) return known
   const failures = known ? known.failures + (again ? 1 : 0) : 1
   const pause = pauseAfterMs(failures, backoffMs) * (1 + jitter / 2)
   const reset =
     met.resetsAt && Math.max(met.resetsAt.getTime(), now.getTime()) + RESET_MARGIN_MS + 1000 * jitter
-  // A reset that did not help is not believed a second time without a pause.
+  // If the obstacle was still there after a reset, the next reset time is combined with a pause.
   const atLeast = reset !== null && failures === 1 ? 0 : pause
   const nextTry = Math.max(now.getTime() + atLeast, reset ?? 0)
   return {
@@ -119,22 +120,22 @@ export function meet(
   }
 }
 
-/** Resets later than this are not waited for: somebody has to decide. */
+/** A run does not wait for a reset that is further away than this; a person has to decide. */
 const MAX_RESET_MS = 8 * 86_400_000
 
 /**
- * Why a run is not to wait any longer, or null. What counts is how long this run has waited: one that is asked for in the
- * middle of an outage has all of its time before it. A limit that says when it resets has its own time.
+ * Why a run must not wait any longer; null: it may wait. The time that this run has waited counts, so a run that is
+ * created during an outage may wait for the full time. A limit with a reset time is waited for until then.
  */
 export function outlasted(obstacle: Obstacle, waitingSince: Date, limitMs: number, now: Date): string | null {
   const { kind, resetsAt, since } = obstacle
   if (kind === 'limit' && resetsAt && resetsAt > now) {
     return resetsAt.getTime() - now.getTime() > MAX_RESET_MS
-      ? `the limit resets at ${resetsAt.toISOString()}, which is too far away to wait for`
+      ? `the limit resets at ${resetsAt.toISOString()}; Reprise waits at most ${formatSpan(MAX_RESET_MS)} for a reset`
       : null
   }
   const from = Math.max(since.getTime(), waitingSince.getTime())
   return now.getTime() - from >= limitMs
-    ? `waited ${formatSpan(limitMs)} in vain (outage.limit), since ${since.toISOString()}`
+    ? `gave up after waiting ${formatSpan(limitMs)} (outage.limit), since ${since.toISOString()}`
     : null
 }

@@ -1,11 +1,11 @@
 /**
- * Whether an agent waits for the model: it has made a request, and nothing of an answer has come. An agent that is
- * silent for too long in that state is not at fault, the model is away; silent in any other state it hangs itself.
+ * Tracks whether an agent waits for the model: it has sent a request, and no part of the answer has arrived. If an agent
+ * is silent for too long in that state, the cause is an outage of the model; in any other state the agent hangs.
  *
  *   idle ──model-request──→ open ──model-call (the answer begins), turn-end──→ idle
  *
- * A `retry-wait` leaves the request open: the agent makes it again without saying so. While a tool runs, of a sub-agent
- * for instance, the silence may be the tool's: then the request is not held responsible for it.
+ * A `retry-wait` leaves the request open, because the agent repeats it without another event. While a tool runs (of a
+ * sub-agent, for instance), the tool may be the reason for the silence, so the request does not count as unanswered.
  */
 import type { EventBody, EventType } from '../../contract/events.ts'
 import { formatSpan } from '../span.ts'
@@ -14,7 +14,7 @@ import type { StopForApi } from './patience.ts'
 
 export interface RequestState {
   isOpen: boolean
-  /** The tool calls that have begun and not ended. */
+  /** The tool calls that have started and not ended. */
   tools: ReadonlySet<string>
 }
 
@@ -48,14 +48,14 @@ export function followRequest(state: RequestState, event: EventBody): RequestSta
 
 export const isUnanswered = ({ isOpen, tools }: RequestState): boolean => isOpen && tools.size === 0
 
-/** A run that tries whether an obstacle is over holds up all others, so it does not wait for an answer for longer. */
+/** A run that probes an obstacle holds up all others, so it waits for an answer for at most this time. */
 const TRY_TIMEOUT_MS = 2 * 60_000
 
 /** How long an agent whose request is unanswered may be silent. */
 export const answerTimeoutMs = (idleTimeoutMs: number, shortOfPatience: boolean): number =>
   shortOfPatience ? Math.min(idleTimeoutMs, TRY_TIMEOUT_MS) : idleTimeoutMs
 
-/** What an agent is stopped for that was found to be too long at something; null: for just that. */
+/** Replaces the watchdog's cause by an outage if the agent was silent because the model did not answer; null: the cause stays. */
 export function blameModel(cause: WatchCause, state: RequestState, timeoutMs: number): StopForApi | null {
   return cause === 'silent' && isUnanswered(state)
     ? { cause: 'outage', message: `the model has not answered a request for ${formatSpan(timeoutMs)}` }

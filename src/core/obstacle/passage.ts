@@ -1,28 +1,28 @@
 /**
- * Whether a run that is due may start, given the obstacles in its way: it goes, alone, to try whether they are over, or
- * it waits. Waiting runs look again when the next try is due; whoever finds an obstacle gone lets the others go at once,
- * so that these looks are only the safety net.
+ * Decides whether a run that is due may start, given the open obstacles: it starts alone as a probe, or it waits. The
+ * probe that finds an obstacle gone releases the other runs at once; that waiting runs check again when the next try
+ * is due is only a safety net.
  */
 import { type InTheWay, outlasted } from './obstacle.ts'
 import { sayObstacle } from './words.ts'
 
 export interface Passing {
   runId: string
-  /** From when on this run could have waited. */
+  /** The start of the time that counts as waiting. */
   waitingSince: Date
-  /** A person made it go on: it waits for its own try, however long it has waited already. */
+  /** A person continued the run: it may wait for one more try of its own, whatever it has waited before. */
   continued: boolean
   limitMs: number
   now: Date
 }
 
 export type Passage =
-  /** `tries`: the obstacles that this run tries, so that others wait for it. */
+  /** `tries`: the obstacles that this run probes; other runs wait for its result. */
   | { kind: 'go'; tries: readonly InTheWay[] }
   | { kind: 'wait'; behind: InTheWay; until: Date; why: string }
   | { kind: 'give-up'; behind: InTheWay; why: string }
 
-/** How soon those that wait for another run's try look again. */
+/** How often a run that waits for another run's probe checks again. */
 const LOOK_AGAIN_MS = 15_000
 export const lookAgainAt = (now: Date) => new Date(now.getTime() + LOOK_AGAIN_MS)
 
@@ -36,8 +36,8 @@ export function decidePassage(obstacles: readonly InTheWay[], passing: Passing):
   const tried = obstacles.find(({ probe }) => probe !== null && probe !== runId)
   const behind = latest.nextTryAt > now ? latest : (tried ?? null)
   if (behind === null) return { kind: 'go', tries: obstacles }
-  const vain = passing.continued ? null : outlasted(behind, passing.waitingSince, passing.limitMs, now)
-  if (vain !== null) return { kind: 'give-up', behind, why: vain }
+  const tooLong = passing.continued ? null : outlasted(behind, passing.waitingSince, passing.limitMs, now)
+  if (tooLong !== null) return { kind: 'give-up', behind, why: tooLong }
   if (behind.nextTryAt > now) {
     return { kind: 'wait', behind, until: behind.nextTryAt, why: sayObstacle(behind, now) }
   }

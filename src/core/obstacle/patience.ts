@@ -1,18 +1,18 @@
 /**
- * How long an agent may try a failing request again by itself. A short disturbance is best left to it; to wait for longer
- * is cheaper without a process, and only what has ended can be told and waited for by everybody.
+ * Decides how long an agent may retry a failing request by itself. It handles a short disturbance best. For a longer
+ * one Reprise stops the agent: waiting is cheaper without a process, and the obstacle becomes known to all other runs.
  */
 import type { EventOf } from '../../contract/events.ts'
 import { formatSpan } from '../span.ts'
 
 export interface Patience {
-  /** The newest of the agent's announcements that it tries again. */
+  /** The agent's newest announcement of a retry. */
   retry: EventOf<'retry-wait'>
-  /** Since when it has tried without an answer between. */
+  /** How long the agent has retried without an answer in between. */
   triedForMs: number
-  /** How long an agent may wait by itself. */
+  /** How long an agent may retry by itself. */
   holdMs: number
-  /** An obstacle is known, so this is a try whether it is over, or the account has never answered. */
+  /** The agent gets only a few retries: the run probes a known obstacle, or the account has never answered. */
   shortOfPatience: boolean
 }
 
@@ -21,12 +21,12 @@ export interface StopForApi {
   message: string
 }
 
-/** An agent may try a refused login for minutes; once or twice, its token may just be being renewed. */
+/** The first refusals of a login may be due to a token that is being renewed; agents would retry for minutes. */
 const UNAUTHORIZED_RETRIES = 3
-/** What an agent does within the first seconds. */
+/** Agents do this many retries within the first seconds. */
 const FEW_RETRIES = 2
 
-/** null: the agent may go on trying. */
+/** null: the agent may continue to retry. */
 export function decidePatience({ retry, triedForMs, holdMs, shortOfPatience }: Patience): StopForApi | null {
   const { why, apiStatus, number, delayMs = 0 } = retry
   if (why === 'auth') {
@@ -41,5 +41,5 @@ export function decidePatience({ retry, triedForMs, holdMs, shortOfPatience }: P
     return { cause: 'rate-limited', message: `the agent would wait ${formatSpan(delayMs)} for the model` }
   }
   const what = apiStatus === undefined ? 'cannot be reached' : `answers with status ${apiStatus}`
-  return { cause: 'outage', message: `the model ${what}; waiting for it needs no agent` }
+  return { cause: 'outage', message: `the model ${what}; the agent was stopped while Reprise waits` }
 }

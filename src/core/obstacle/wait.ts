@@ -1,22 +1,22 @@
-/** What follows for the run whose attempt met an obstacle: it waits behind it like all others, or is to wait no longer. */
+/** Decides what follows for a run whose attempt met an obstacle: it waits like all others, or has waited too long. */
 import type { Outcome } from '../../contract/outcome.ts'
 import { type Met, type Obstacle, outlasted, pauseAfterMs, SET_UP_TRIES } from './obstacle.ts'
 import { outcomeInVain, sayObstacle, sayPaused } from './words.ts'
 
 export interface WaitFacts {
   runId: string
-  /** A job is paused by settling its run; any other run is paused as it is. */
+  /** A job is paused by settling its run; any other run stays queued and is marked as paused. */
   isJob: boolean
   met: Met
-  /** null: others are answered, so it is only this run's request that fails. */
+  /** null: other runs get answers, so only the requests of this run fail. */
   obstacle: Obstacle | null
   createdAt: Date
-  /** The newest attempts in a row that added nothing, this one included, and when the first of them began. */
+  /** How many of the newest attempts in a row, including this one, made no progress, and when the first of them started. */
   fruitless: number
   fruitlessSince: Date
   limitMs: number
   backoffMs: number
-  /** What to say of an address that has never answered; null if it has. */
+  /** The hint for an address that has never answered; null if it has. */
   setUp: string | null
   now: Date
 }
@@ -42,14 +42,14 @@ export function decideWait(facts: WaitFacts): Wait {
   const behind = obstacle && obstacle.nextTryAt >= ownTryAt ? obstacle : obstacle?.resetsAt ? obstacle : null
   const waitsFor = { ...(behind ?? alone), probe: null }
   const tries = Math.max(fruitless, obstacle?.failures ?? 0)
-  const vain =
+  const tooLong =
     (setUp !== null && tries >= SET_UP_TRIES ? `tried ${tries} times; ${setUp}` : null) ??
     (obstacle && outlasted(obstacle, facts.createdAt, facts.limitMs, now)) ??
     outlasted(alone, facts.fruitlessSince, facts.limitMs, now)
-  if (vain !== null) {
+  if (tooLong !== null) {
     return facts.isJob
-      ? { kind: 'settle', outcome: outcomeInVain(waitsFor, vain) }
-      : { kind: 'pause', why: sayPaused(waitsFor, vain, facts.runId, obstacle !== null) }
+      ? { kind: 'settle', outcome: outcomeInVain(waitsFor, tooLong) }
+      : { kind: 'pause', why: sayPaused(waitsFor, tooLong, facts.runId, obstacle !== null) }
   }
   return {
     kind: 'retry',

@@ -1,4 +1,4 @@
-/** Obstacles in words, for the message of a run that waits and for everyone who looks at the status. */
+/** Messages about obstacles, for waiting runs and for the status. */
 import type { Outcome } from '../../contract/outcome.ts'
 import type { InTheWay, Obstacle } from './obstacle.ts'
 
@@ -15,25 +15,25 @@ export function sayObstacle(
       ? `; next try at ${nextTryAt.toISOString()}`
       : probe === null
         ? '; next try now'
-        : `; run ${probe} is trying whether it is over`
-  return `${what}${resets}${next}; goes on by itself unless it is cancelled`
+        : `; run ${probe} is testing whether it is over`
+  return `${what}${resets}${next}; continues automatically unless it is cancelled`
 }
 
-/** Added to what is said of an address that has never answered. */
+/** The hint for an address that has never answered. */
 export const saySetUp = (baseUrl: string, baseUrlSetting: string) =>
-  `${baseUrl} has never answered, so this is probably a mistake of set-up: ` +
+  `${baseUrl} has never answered, so the configuration is probably wrong: ` +
   `check the address (${baseUrlSetting}), the proxy and the login (\`reprise doctor\`)`
 
-/** What a job that is not to wait any longer is paused with. Its session stays as it is: a retry goes on in it. */
+/** The outcome that pauses a job that has waited too long. Its session is kept: a retry continues in it. */
 export function outcomeInVain({ kind, message }: Obstacle, why: string): Outcome {
   return { name: kind === 'outage' ? 'outage' : 'rate-limited', message: `${message}; ${why}` }
 }
 
-/** Why a run that belongs to no job is paused, and what makes it go on. `shared`: other runs wait for the same thing. */
+/** Why a run without a job is paused, and how to continue it. `shared`: other runs wait for the same obstacle. */
 export const sayPaused = ({ message }: Obstacle, why: string, runId: string, shared: boolean) =>
-  `paused: ${message}; ${why}. ${shared ? 'It does not try again by itself, but goes on once another run finds the model back; ' : 'It does not try again by itself; '}` +
-  `\`reprise runs continue ${runId}\` makes it try now, \`reprise runs cancel ${runId}\` gives it up`
+  `paused: ${message}; ${why}. ${shared ? 'It does not retry automatically, but continues when another run reaches the model; ' : 'It does not retry automatically; '}` +
+  `\`reprise runs continue ${runId}\` retries now, \`reprise runs cancel ${runId}\` cancels it`
 
-/** Why a run waits that is queued behind another one in the same conversation or session. */
+/** Why a run waits behind another one in the same conversation or session. */
 export const sayBehind = (ahead: { id: string; why: string }) =>
   `waits for run ${ahead.id}, which comes first in the same conversation or session: ${ahead.why}`

@@ -1,6 +1,6 @@
 /**
- * Who answers when the agent wants to use a tool. A question to the user always waits for a person: no policy can
- * know the answer.
+ * Decides who answers when the agent wants to use a tool. A question to the user always waits for a person, because no
+ * permission mode can answer it.
  */
 import type { EventOf } from '../../contract/events.ts'
 import type { PermissionMode } from '../../contract/run.ts'

@@ -1,12 +1,13 @@
 /**
- * The text an attempt is given. It follows from the resume decision and nothing else: a resumed session gets only
- * what is new; a fresh one gets the past its decision says it must carry.
+ * Composes the prompt of an attempt. It is derived from the resume decision only: a resumed session gets what is new; a
+ * new session gets the past that the decision says it must carry.
  *
- * Text that Reprise adds is set apart in <reprise> tags, so that neither the model nor a reader takes it for the
- * user's own words. It is also a text of its own: the last text is the user's, exactly as it was written, because that
- * is where an agent looks for its own commands.
+ * Text that Reprise adds is marked by <reprise> tags, so that neither the model nor a reader takes it for the user's own
+ * words. It is also a separate text: the last text is the user's, exactly as it was written, because that is where an
+ * agent looks for its own commands.
  *
- * What a run is for may add texts (see AddedTexts). Some are said once per session, as is the task itself. When a session has been compacted it may have lost them, so they are said again with the next message.
+ * The purpose of a run may add texts (see AddedTexts). Some are sent once per session, like the task itself. A session
+ * that was compacted may have lost them, so they are sent again with the next message.
  */
 import type { LeftOut } from '../../contract/left-out.ts'
 import type { ResumeDecision } from '../resume/decide.ts'
@@ -19,42 +20,42 @@ export interface ComposeInput {
   decision: ResumeDecision
   prompt: string
   turns: readonly PastTurn[]
-  /** What others said since the session that would be resumed last took part. */
+  /** Turns of others since the last turn of the session that would be resumed. */
   catchUp?: readonly PastTurn[]
-  /** How many tokens of the past may be sent; what does not fit is left out. */
+  /** How many tokens of the past may be sent. The rest is left out. */
   room?: number
   interruption: Interruption | null
-  /** Whether the session that would be resumed has the texts that are said once. It does not matter for a fresh one. */
+  /** Whether the session that would be resumed has the texts that are sent once. Not used for a new session. */
   standing?: Standing
   /** The task that a follow-up belongs to. It is repeated to a session that has been compacted. */
   task?: string | null
   /** The session has just been compacted because this prompt did not fit. */
   roomMade?: boolean
-  /** What was found in the work tree that the agent does not know of. */
+  /** A note about changes in the work tree that the agent does not know of. */
   workTree?: string | null
-  /** What the purpose of the run adds. */
+  /** The texts that the purpose of the run adds. */
   added?: AddedTexts
 }
 
 /**
- * `known`: the session was told these very texts. `changed`: it was told others, or none. `compacted`: it was told, and
- * has been compacted since.
+ * `known`: the session was given exactly these texts. `changed`: it was given other ones, or none. `compacted`: it was
+ * given them and has been compacted since.
  */
 export type Standing = 'known' | 'changed' | 'compacted'
 
-/** What the purpose of a run adds to its text. Every entry is complete: nothing is wrapped around it. */
+/** The texts that the purpose of a run adds to its prompt. Each text is sent as it is, without another wrapper. */
 export interface AddedTexts {
-  /** Said with every prompt. */
+  /** Sent with every prompt. */
   brief: readonly string[]
-  /** Said once per session, and again after a compaction. */
+  /** Sent once per session, and again after a compaction. */
   standing: readonly string[]
-  /** Said in place of `standing` where that has become empty. */
+  /** Sent instead of `standing` if that has become empty. */
   withdrawn: readonly string[]
-  /** What came before, for a session that knows nothing of it. It replaces the transcript. */
+  /** A summary of the earlier work for a new session. It replaces the transcript. */
   handoff: string | null
-  /** The session that would be resumed knows the task: the prompt is not repeated to it. */
+  /** The session that would be resumed knows the task, so the prompt is not sent to it again. */
   takesOver: boolean
-  /** Said to a resumed session right before the prompt. */
+  /** Sent to a resumed session right before the prompt. */
   closing: string | null
 }
 
@@ -67,20 +68,20 @@ export const NOTHING_ADDED: AddedTexts = {
   closing: null,
 }
 
-/** The texts of a prompt, in order, and what of the past is not in them. */
+/** The texts of a prompt, in order, and which parts of the past were left out. */
 export interface Composed {
   texts: string[]
   leftOut: LeftOut | null
 }
 
-/** What the agent must know about its files comes right before the user's text: it concerns what it does next. */
+/** The note about the work tree comes right before the user's text, because it matters for the next step. */
 export function composePrompt({ workTree, ...input }: ComposeInput): Composed {
   const { added, prompt, leftOut } = input.decision.kind === 'resume' ? resumedTask(input) : freshTask(input)
   const files = workTree ? [aside(workTree)] : []
   return { texts: [...added, ...files, ...(prompt === null ? [] : splitAsides(prompt))], leftOut }
 }
 
-/** What Reprise adds, and the user's own text; null if the session has that already. */
+/** The texts that Reprise adds, and the user's own text; null if the session has it already. */
 interface Task {
   added: string[]
   prompt: string | null
@@ -147,7 +148,7 @@ function resumedTask({
   return { added, prompt: isKnown ? null : prompt, leftOut: missed.leftOut }
 }
 
-/** For a session that has been compacted: what it was told once, and its task. */
+/** For a session that has been compacted: the texts that are sent once, and the task. */
 export function composeReminder(texts: AddedTexts, task: string): string[] {
   return [...texts.brief, ...standingOf(texts), tasked(task)]
 }
@@ -162,7 +163,8 @@ const ROOM_MADE =
   'Your context was full and has been compacted. This is the message that did not fit; if you had begun with it, go on from there.'
 const SO_FAR = 'The conversation so far, for your information. Answer only the message after it.'
 const MEANWHILE = 'Since your last turn, this was said in the conversation, for your information.'
-/** `all`: how many turns there were. */
+
+/** `all`: how many turns there were before some were left out. */
 function transcript(heading: string, texts: readonly string[], all: number): string {
   const left = all - texts.length
   const missing = `(${left} earlier ${left === 1 ? 'turn was' : 'turns were'} left out.)`

@@ -1,14 +1,14 @@
 /**
- * The past within the room there is for it. What fits is given whole. What does not fit is cut in this order, and only
- * as far as it takes:
+ * Fits the past into the tokens that are available for it. If everything fits, nothing is changed. Otherwise it is cut
+ * in this order, and only as far as necessary:
  *
- * 1. The inputs and outputs of tools are shortened, the largest first: all that are longer than some length, which is
- *    halved until the rest fits.
- * 2. Messages that take more than a quarter of the room are shortened to that.
+ * 1. Inputs and outputs of tools that are longer than a limit are shortened to it. The limit is halved until the past
+ *    fits.
+ * 2. Messages that take more than a quarter of the available tokens are shortened to that.
  * 3. The oldest sections are left out.
  * 4. If not even the newest one fits, it is shortened.
  *
- * Of what is shortened the beginning and the end stay. All that was left out is returned, item by item.
+ * A shortened text keeps its beginning and its end. The result lists everything that was left out.
  */
 import type { LeftOut, LeftOutItem } from '../../contract/left-out.ts'
 import { estimateTokens } from './tokens.ts'
@@ -18,11 +18,11 @@ export interface Piece {
   /** The tool's name. */
   name?: string
   text: string
-  /** Characters that are not in `text` because they were not kept. */
+  /** How many characters were cut off before, when the text was stored. */
   missing?: number
 }
 
-/** A turn, or a step of one. */
+/** A turn, or a step of interrupted work. */
 export interface Section {
   what: 'turn' | 'step'
   turn: number | null
@@ -32,19 +32,19 @@ export interface Section {
 }
 
 export interface Fitted {
-  /** One for each section that is left, in order. */
+  /** One text per section that was not left out, in order. */
   texts: string[]
   leftOut: LeftOut | null
 }
 
 interface Sized extends Piece {
-  /** As it is given. */
+  /** The text that is sent. */
   given: string
   cut: number
   tokens: number
 }
 
-/** What stands around the pieces of a section. */
+/** The estimated tokens of the text around the pieces of a section. */
 const FRAME_TOKENS = 20
 const TOOL_LENGTHS = [64_000, 32_000, 16_000, 8000, 4000, 2000, 1000, 500]
 const MESSAGE_SHARE = 0.25
@@ -99,7 +99,7 @@ const lengthWithin = (text: string, tokens: number) =>
 
 const HEAD_SHARE = 0.7
 
-/** The beginning and the end of a text that is longer than that, and how many characters are left out between. */
+/** Shortens a text to its beginning and its end; `cut` is how many characters are left out between them. */
 export function excerpt(text: string, length: number): { text: string; cut: number } {
   if (text.length <= length) return { text, cut: 0 }
   const head = Math.floor(length * HEAD_SHARE)
@@ -125,7 +125,7 @@ const shortenedItems = ({ section, pieces }: { section: Section; pieces: readonl
       characters: cut,
     }))
 
-/** The counts are of all items; of the items themselves there are the largest. */
+/** At most this many items are listed, the largest ones; the counts include all. */
 const LISTED = 100
 
 function summarize(items: readonly LeftOutItem[]): LeftOut | null {

@@ -1,23 +1,23 @@
 /**
- * What an agent is told that goes on after it was interrupted: what it did, what it waited for, what it was saying. The
- * CLI writes its transcript later than its output, and an answer may have come when nobody was there to take it: what
- * Reprise saw is more than the session holds.
+ * Composes what an agent is told when it continues after an interruption: what it did, what it waited for, what it was
+ * saying. Reprise may have seen more than the session contains, because the CLI writes its transcript later than its
+ * output, and a question may have been answered after the agent had died.
  */
 import type { FreshReason, ToolResult } from '../../contract/run.ts'
 import { clip, quoted } from './parts.ts'
 import type { PastPart } from './past.ts'
 
-/** What a tool waited for when the agent vanished, as far as it is known that it did not run. */
+/** What a tool call waited for when the agent process died. Set only if the tool certainly did not run. */
 export type Waited =
   | { for: 'answer'; answers: NonNullable<ToolResult['answers']> | null }
   | { for: 'permission' }
-  /** It was said no. */
+  /** A person denied the call. */
   | { for: 'refused'; why: string | null }
 
 export interface ToolCall {
   name: string
   input: unknown
-  /** null: it had not ended when the agent vanished. */
+  /** null: the call had not ended when the agent process died. */
   ending: 'ok' | 'error' | null
   waited?: Waited | null
 }
@@ -26,19 +26,19 @@ export interface ToolCall {
 export interface Interruption {
   how: string
   tools: readonly ToolCall[]
-  /** Those of `tools` that were called after the agent had taken this run's prompt. */
+  /** Those of `tools` that were called after the agent had accepted this run's prompt. */
   toolsSincePrompt: readonly ToolCall[]
-  /** All that the agent said and did, in order, with what the tools printed. */
+  /** Everything the agent said and did, in order, with the output of the tools. */
   work: readonly PastPart[]
-  /** What the agent said last, as far as it got. */
+  /** The text that the agent was writing when it was interrupted. */
   saying: string | null
-  /** All that it said after it had taken this run's prompt, in however many attempts. */
+  /** Everything the agent said after it had accepted this run's prompt, in all attempts. */
   saidSincePrompt: string | null
-  /** The agent's session already holds this run's prompt. */
+  /** The agent's session already contains this run's prompt. */
   promptRecorded: boolean
 }
 
-/** null: it was permitted, so it may have run. */
+/** null: the call was allowed, so it may have run. */
 export function waitedFor(
   what: 'answer' | 'permission',
   given: Omit<ToolResult, 'toolUseId'> | null,
@@ -53,7 +53,7 @@ export const sayAnswers = (answers: NonNullable<ToolResult['answers']>) =>
     .map(([question, answer]) => `${JSON.stringify(question)} = ${JSON.stringify(answer)}`)
     .join(', ')
 
-/** What stands in the place of a secret. */
+/** The mark that replaces a secret. */
 const HIDDEN = /\[redacted/
 
 const LAST_TOOLS = 10
@@ -67,9 +67,9 @@ export function resumedAfter({ how, tools, saying }: Interruption): string {
 }
 
 /**
- * For a session that lacks this run's prompt although the agent had begun with it: the CLI writes its transcript some
- * time after it has sent a prompt to the model, and was killed in between. It is added to the prompt, which is given
- * again. null: nothing was seen of that work, so that the prompt can be given as if it were new.
+ * For a session that lacks this run's prompt although the agent had started to work on it: the CLI writes its transcript
+ * some time after it has sent a prompt to the model, and was killed in between. The text is sent together with the
+ * prompt. null: no work was seen, so the prompt can be sent as if it were new.
  */
 export function begunBefore({ how, toolsSincePrompt, saidSincePrompt }: Interruption): string | null {
   if (toolsSincePrompt.length === 0 && saidSincePrompt === null) return null
@@ -79,7 +79,7 @@ export function begunBefore({ how, toolsSincePrompt, saidSincePrompt }: Interrup
   ].join('\n')
 }
 
-/** The last tool calls, the words that were cut off, and what to make of both. */
+/** The last tool calls, the text that was cut off, and how to continue from there. */
 function workSeen(tools: readonly ToolCall[], saying: string | null): string[] {
   const last = tools.slice(-LAST_TOOLS)
   return [
@@ -101,15 +101,15 @@ function workSeen(tools: readonly ToolCall[], saying: string | null): string[] {
   ]
 }
 
-/** Where the session could have been resumed. */
+/** The reasons for a new session although the old one could have been resumed. */
 const WHY_NEW: Partial<Record<FreshReason, string>> = {
   forced: 'This is a new session because a new session was asked for.',
   'too-many-resumes': 'It was interrupted again and again in its session, so this is a new one.',
 }
 
 /**
- * For a session that knows nothing of it: what the agent said and did, in order. `steps` are those that fit, the newest
- * of all there were.
+ * For a new session: what the agent said and did before, in order. `steps` are the newest steps that fit; `all` is how
+ * many there were.
  */
 export function handoff(
   { how, work }: Interruption,
@@ -138,7 +138,7 @@ export const stepOf = (tool: ToolCall, output = '', missing = 0): PastPart => ({
   missing,
 })
 
-/** What others said may end with a full stop, or not. */
+/** Ends the text with exactly one full stop. */
 const sentence = (text: string) => `${text.replace(/[.\s]+$/, '')}.`
 
 const isUnknown = ({ ending, waited }: ToolCall) => ending === null && !waited

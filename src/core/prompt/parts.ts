@@ -1,8 +1,8 @@
-/** What the texts of a prompt are made of. */
+/** Building blocks of prompts: asides of Reprise, quoted and clipped texts. */
 
 export const aside = (text: string) => `<reprise>\n${text}\n</reprise>`
 
-/** A prompt that begins with asides of Reprise (a follow-up's, for instance) as these asides and the text after them. */
+/** Splits a prompt that begins with asides of Reprise (a follow-up's, for instance) into the asides and the text after them. */
 export function splitAsides(prompt: string): string[] {
   const asides: string[] = []
   let rest = prompt
@@ -15,7 +15,7 @@ export function splitAsides(prompt: string): string[] {
 
 const LEADING_ASIDE = /^(<reprise>\n[\s\S]*?\n<\/reprise>)\n\n(?=\S)/
 
-/** What somebody said must not be able to end the part in which it is quoted. */
+/** Escapes tags, so that a quoted text cannot close the element that contains it. */
 export const quoted = (text: string) =>
   text.replace(/<(?=\/?(?:reprise|user|assistant|instructions|task|said|output)\b)/g, '&lt;')
 

@@ -1,4 +1,4 @@
-/** What was said and done before, in parts that can be shortened one by one, and as text for a model that was not there. */
+/** Earlier turns and steps as sections whose pieces can be shortened one by one, and their text for a new session. */
 import type { MessageOrigin } from '../../contract/conversation.ts'
 import type { Piece, Section } from './fit.ts'
 import { quoted } from './parts.ts'
@@ -9,10 +9,10 @@ export type PastPart =
       kind: 'tool'
       name: string
       input: string
-      /** How it ended, in words where it did not end well. */
+      /** How the call ended; empty if it succeeded. */
       ending: string
       output: string
-      /** Characters of the output that were not kept. */
+      /** How many characters of the output were not stored. */
       missing?: number
     }
 
@@ -20,13 +20,13 @@ export interface PastTurn {
   /** Counted from 1. */
   turn?: number
   prompt: string
-  /** What the agent said and did; null if the turn did not get that far. */
+  /** What the agent said and did; null if there is no answer. */
   answer: readonly PastPart[] | null
-  /** How the turn ended, if not well. */
+  /** How the turn ended, if it did not complete. */
   ending?: string
-  /** Who answered, where several agents take part. */
+  /** The agent that answered, if several agents take part. */
   agent?: string
-  /** Where it was said, if not through Reprise. */
+  /** Where the turn took place, if not in Reprise. */
   origin?: MessageOrigin
 }
 
@@ -36,7 +36,7 @@ const SAID_ELSEWHERE = {
     'The following was said outside Reprise, on another branch of your session: what is above it here may not have been known there.',
 } as const
 
-/** A turn as the user's words and the agent's. */
+/** A turn with the user's message and the agent's answer. */
 export function sectionOfTurn({ turn = 0, prompt, answer, ending, agent, origin }: PastTurn): Section {
   const parts = answer ?? []
   return {
@@ -59,7 +59,7 @@ export function sectionOfTurn({ turn = 0, prompt, answer, ending, agent, origin 
   }
 }
 
-/** A step of work that was interrupted: something the agent said, or a tool that it used. */
+/** A step of interrupted work: a text of the agent, or a tool call. */
 export function sectionOfStep(part: PastPart): Section {
   return {
     what: 'step',
@@ -102,7 +102,7 @@ const asListed: Style = {
     `- ${name} ${quoted(input)}: ${ending}${output === '' ? '' : `\n<output>\n${quoted(output)}\n</output>`}`,
 }
 
-/** All of it, as text. */
+/** All parts as text, unshortened. */
 export const partsText = (parts: readonly PastPart[]) =>
   assembleParts(
     parts,

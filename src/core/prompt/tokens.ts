@@ -1,9 +1,9 @@
 /**
- * How many tokens a text takes, without a tokenizer. The estimate errs on the high side: a history that is taken to be
- * longer than it is loses a little of itself, one that is taken to be shorter does not fit the model at all.
+ * Estimates how many tokens a text has, without a tokenizer. The estimate is rather too high: a history that is
+ * overestimated is shortened a little, but one that is underestimated does not fit the model at all.
  *
- * Words take a token for about four characters, so three and a half are counted. Digits, punctuation and long words
- * without a space (keys, hashes, base64) take far more; so does text outside of ASCII, which is counted by its bytes.
+ * A token of normal words has about four characters, so 3.5 are assumed. Digits, punctuation and long words (keys,
+ * hashes, base64) take far more tokens; so does text outside of ASCII, which is estimated by its bytes.
  */
 const WORD_CHARS = 3.5
 const SYMBOL_CHARS = 1.5
@@ -11,7 +11,7 @@ const DENSE_CHARS = 2
 const UTF8_BYTES = 2
 /** A character that repeats the one before it: rulers, padding, blank lines. */
 const REPEATED_CHARS = 4
-/** Longer words are not words. */
+/** Longer sequences are not words but keys, hashes and the like. */
 const WORD_MAX = 30
 
 export function estimateTokens(text: string): number {
@@ -39,7 +39,7 @@ export function estimateTokens(text: string): number {
 
 const SPACE = 0x20
 
-/** Letters, digits, and what else stands in base64, paths and identifiers. */
+/** Letters, digits, and the characters of base64, paths and identifiers. */
 const isWordCharacter = (code: number) =>
   (code >= 0x61 && code <= 0x7a) ||
   (code >= 0x41 && code <= 0x5a) ||
@@ -48,32 +48,32 @@ const isWordCharacter = (code: number) =>
 
 const JOINS: ReadonlySet<number> = new Set([...'+-_='].map((character) => character.charCodeAt(0)))
 
-/** In UTF-8. Each half of a surrogate pair counts two of its four bytes. */
+/** The number of bytes in UTF-8. Each half of a surrogate pair counts two of its four bytes. */
 function bytesOf(code: number): number {
   if (code < 0x800) return 2
   return code >= 0xd800 && code <= 0xdfff ? 2 : 3
 }
 
-/** The window of a model that nobody has told about. */
+/** The assumed context window of a model whose window is not known. */
 export const DEFAULT_WINDOW = 200_000
-/** The agent's own system prompt and tools, and the files of instructions that it reads. */
+/** The estimated tokens of the agent's own system prompt, its tools, and the instruction files that it reads. */
 const OVERHEAD_TOKENS = 25_000
-/** Of what a session may hold before it counts as full, the rest is for the work. */
+/** The share of the usable window that the past may take; the rest is for the work. */
 const PAST_SHARE = 0.75
 const LEAST_TOKENS = 2000
 
 export interface RoomFacts {
-  /** Of the model that is to run. null: unknown. */
+  /** The context window of the model; null: unknown. */
   window: number | null
   /** Share of the window above which a session counts as full. */
   threshold: number
-  /** What else is sent with the past. */
+  /** Tokens of the texts that are sent together with the past. */
   besides: number
-  /** What the session holds already; 0 for a fresh one. */
+  /** Tokens that the session contains already; 0 for a new session. */
   held: number
 }
 
-/** How many tokens of the past a message may carry. */
+/** How many tokens of the past can be sent. */
 export function roomForPast({ window, threshold, besides, held }: RoomFacts): number {
   const usable = (window ?? DEFAULT_WINDOW) * threshold
   const room = Math.min(usable * PAST_SHARE - OVERHEAD_TOKENS, usable - held) - besides

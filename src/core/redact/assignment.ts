@@ -1,7 +1,7 @@
 /**
- * A name that says that a secret follows, and what follows: `PASSWORD=…`, `api_key: "…"`, `"token":"…"`, `--token …`.
- * What is written there is often no secret but a word, a path or where to find it, and that is to stay readable. So it
- * counts only if it is long and mixed enough to be neither.
+ * The rule for assignments to a name that announces a secret: `PASSWORD=…`, `api_key: "…"`, `"token":"…"`, `--token …`.
+ * The value is often not a secret but a word, a path or a variable name, which should stay readable. So a value counts
+ * as a secret only if it is long and mixed enough to be none of these.
  */
 import type { Rule } from './rule.ts'
 
@@ -14,13 +14,13 @@ const BARE = String.raw`[^\s"'\x60\\,;<>(){}[\]&|]`
 
 export const assignment: Rule = {
   kind: 'secret',
-  // Any case is said letter by letter: with the flag for it, the engine would not skip ahead.
+  // Each letter is listed in both cases: with the flag `i` the regular expression engine could not skip ahead.
   hints: [
     String.raw`(?:[Ww][Oo][Rr][Dd]|[Ss][Ss][Ww][Dd]|[Cc][Rr][Ee][Tt]|[Oo][Kk][Ee][Nn]|[^][Kk][Ee][Yy])(?:["'\x60\\\snrt]{0,8}[:=>]|(?<=--[\w-]{1,40}) )`,
   ],
   pattern: new RegExp(
     `(?<head>(?:${NAME})(?:${SEPARATOR}))` +
-      // In quotes, with its own escapes; in quotes that are escaped themselves; without quotes.
+      // The value is in quotes and may contain escapes; or in escaped quotes; or without quotes.
       String.raw`(?:["'\x60](?<value>(?:[^"'\x60\s\\]|\\[^\s]){8,128})|\\{1,4}["'\x60](?<value>[^"'\x60\s\\]{8,128})|(?<value>${BARE}{8,128}))`,
     'gi',
   ),
@@ -30,7 +30,7 @@ export const assignment: Rule = {
 
 const ENDS_IN_NAME = new RegExp(`(?:${NAME}|authorization)$`, 'i')
 
-/** Of a field in JSON: the value as a whole. */
+/** Whether a field in JSON is a secret, judged by its name and its whole value. */
 export function isSecretField(name: string, value: string): boolean {
   return (
     value.length >= 8 &&
@@ -41,7 +41,7 @@ export function isSecretField(name: string, value: string): boolean {
   )
 }
 
-/** Enough to tell by. */
+/** Only this many characters of a value are judged. */
 const JUDGED_CHARS = 80
 
 function isSecretValue(whole: string, name: string): boolean {
@@ -52,7 +52,7 @@ function isSecretValue(whole: string, name: string): boolean {
   return /pass/i.test(name) || isRandom(value)
 }
 
-/** A path, a variable's name, a member of something: where the secret is, not what it is. */
+/** Whether the value is a path, the name of a variable or a member access: it says where the secret is, not what it is. */
 function isReference(value: string): boolean {
   return (
     /^(?:[/~]|\.{1,2}\/|[A-Za-z]:\\)/.test(value) ||
@@ -61,7 +61,7 @@ function isReference(value: string): boolean {
   )
 }
 
-/** Letters and digits so mixed that they are no words: hexadecimal, base64, a UUID. */
+/** Whether letters and digits are too mixed to be words: hexadecimal, base64, a UUID. */
 export function isRandom(whole: string): boolean {
   const value = whole.slice(0, JUDGED_CHARS)
   const digits = value.replaceAll(/\D/g, '').length
@@ -69,6 +69,6 @@ export function isRandom(whole: string): boolean {
   return !value.split(/[^A-Za-z0-9]+/).every(isWord)
 }
 
-/** Also one with a number before or after it, or with one in its middle (`k8s`), and a number alone. */
+/** A word may have a number before or after it, or a digit in the middle (`k8s`); a number alone counts as well. */
 const isWord = (part: string) =>
   /^(?:[A-Za-z]{0,24}\d{0,4}|\d{1,3}[A-Za-z]{1,24}|[A-Za-z]{1,3}\d[A-Za-z]{1,3})$/.test(part)

@@ -1,43 +1,43 @@
 /**
- * Redacts text that comes in pieces. A secret may be cut in two by the end of a piece, so the last word of what has come
- * is held back until it is known to be whole; all before it goes on at once. What went on is remembered for a while,
- * because it may say what follows (`Authorization: Bearer `). The pieces that go on, put together, are the redacted
- * text, with one exception: a pattern that spans white space may match only when its beginning has gone on already.
+ * Redacts text that arrives in pieces. The end of a piece may split a secret, so the last word is held back until it is
+ * complete; everything before it is passed on at once. The end of the text that was passed on is remembered as context,
+ * because it may announce a secret (`Authorization: Bearer `). The passed pieces together are the redacted text, with
+ * one exception: a pattern that spans white space may match only after its beginning was passed on.
  */
 import { afterLastBoundary, isPlain } from './plain-words.ts'
 import { startOfUnfinishedKey } from './private-key.ts'
 import type { Redactor } from './redactor.ts'
 import { markOf, type Span } from './spans.ts'
 
-/** A longer word goes on in part: nobody is to wait for the end of a megabyte without a space. */
+/** A longer word is passed on in parts, so that a megabyte without a space is not held back. */
 const MAX_HELD = 2048
 const CONTEXT = 48
-/** A private key is taken for one as long as it grows, up to here. */
+/** While a private key grows, it is remembered up to this length. */
 const MAX_CONTEXT = 32_768
 
 export class DeltaStream {
   readonly #redactor: Redactor
-  /** A text of plain words may be a secret, or have one in it: one of the user's. */
-  readonly #mindsWords: boolean
+  /** The user's patterns or values may match plain words, so plain words must be checked too. */
+  readonly #checksPlainWords: boolean
   readonly #spaced: readonly string[]
-  /** What went on, as far as it is remembered. */
+  /** The remembered end of the text that was passed on. */
   #before = ''
   #held = ''
-  /** How much of what is remembered the last mark stands for. */
+  /** How much of the remembered text the last `[redacted]` mark replaces. */
   #marked = 0
   #inKey = false
 
   constructor(redactor: Redactor) {
     this.#redactor = redactor
-    this.#mindsWords = redactor.hasPatterns || redactor.values.some(isPlain)
+    this.#checksPlainWords = redactor.hasPatterns || redactor.values.some(isPlain)
     this.#spaced = redactor.values.filter((value) => afterLastBoundary(value, 0) > 0)
   }
 
-  /** What can go on now. */
+  /** Returns the text that can be passed on now. */
   push(piece: string): string {
     const unseen = this.#held + piece
-    // Most of what comes is prose.
-    if (!this.#inKey && !this.#mindsWords && unseen.length <= MAX_HELD && isPlain(unseen)) {
+    // Fast path: most text is prose.
+    if (!this.#inKey && !this.#checksPlainWords && unseen.length <= MAX_HELD && isPlain(unseen)) {
       const cut = afterLastBoundary(unseen, 0)
       const passed = unseen.slice(0, cut)
       this.#remember(this.#before + passed, undefined)
@@ -49,7 +49,7 @@ export class DeltaStream {
     const key = startOfUnfinishedKey(text)
     this.#inKey = key < text.length
     if (this.#inKey && (key < this.#before.length || text.length - key > MAX_HELD)) {
-      // Too long to be held back: what has come of it goes, and what will come of it.
+      // The key is too long to be held back: what has arrived of it is redacted now, and the rest when it arrives.
       const span = spans.find(({ start }) => start === key)
       if (span) span.end = text.length
       return this.#pass(text, span ? text.length : this.#cut(text, spans), spans)
@@ -57,7 +57,7 @@ export class DeltaStream {
     return this.#pass(text, Math.min(key, this.#cut(text, spans)), spans)
   }
 
-  /** The rest: no more will come. */
+  /** Returns the rest of the text at the end of the stream. */
   flush(): string {
     const text = this.#before + this.#held
     const rest = this.#held === '' ? '' : this.#pass(text, text.length, this.#redactor.find(text))
@@ -105,7 +105,7 @@ export class DeltaStream {
   }
 }
 
-/** Where the end of the text is the beginning of the value, if it is. */
+/** The index from which the end of the text is a prefix of the value; the length of the text if there is none. */
 function startOfPart(text: string, value: string): number {
   const first = value.charAt(0)
   let at = text.indexOf(first, Math.max(0, text.length - value.length + 1))

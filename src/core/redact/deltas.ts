@@ -1,9 +1,9 @@
 /**
- * Redacts what an agent streams. One attempt may stream several things at a time, its own and those of its sub-agents;
- * what is held back of one is told when that block ends, at the latest when the attempt does.
+ * Redacts the deltas that an agent streams. One attempt may stream several blocks at a time, its own and those of its
+ * sub-agents. Text that is held back is passed on when its block ends, at the latest at the end of the attempt.
  *
- * What is held back is nowhere but here, and must not be written down: it may be half a secret. Whoever comes after a
- * death reads the spool again from `since`, where the oldest block that is not over begins, and holds the same.
+ * Text that is held back exists only in memory and must not be stored, because it may be half a secret. After a crash of
+ * the daemon, the spool is read again from `since`, the start of the oldest open block, which restores the same state.
  */
 import type { EventBody, EventOf, EventType } from '../../contract/events.ts'
 import { DeltaStream } from './delta-stream.ts'
@@ -14,7 +14,7 @@ type Delta = EventOf<'text-delta' | 'thinking-delta' | 'tool-input-delta'>
 interface Stream {
   type: Delta['type']
   text: DeltaStream
-  /** Where in the spool the line of its first piece begins. */
+  /** The position in the spool of the line with the block's first piece. */
   since: number
 }
 
@@ -22,7 +22,7 @@ const CONCERNED: ReadonlySet<EventType> = new Set([
   'text-delta',
   'thinking-delta',
   'tool-input-delta',
-  // The end of a block, or of all blocks.
+  // These end one block, or all blocks.
   'text-end',
   'thinking-end',
   'tool-start',
@@ -31,28 +31,28 @@ const CONCERNED: ReadonlySet<EventType> = new Set([
 
 export class Deltas {
   readonly #redactor: Redactor
-  /** What is being streamed, by the tool call of the sub-agent that does; its own is under the empty name. */
+  /** The open block of each sub-agent, by its tool call; the block of the agent itself has the empty key. */
   readonly #streams = new Map<string, Stream>()
 
   constructor(redactor: Redactor) {
     this.#redactor = redactor
   }
 
-  /** Nothing is built for what passes as it is: most lines of most agents come through here. */
+  /** Returns the same array if nothing has to be changed, because almost all output passes through here. */
   pass(bodies: readonly EventBody[], at: number): readonly EventBody[] {
     if (!this.#redactor.active) return bodies
     for (const { type } of bodies) if (CONCERNED.has(type)) return this.#passAll(bodies, at)
     return bodies
   }
 
-  /** From where on what is held back can be read again; null if that is nothing. */
+  /** The position in the spool from which the held-back text can be read again; null if nothing is held back. */
   get since(): number | null {
     let oldest: number | null = null
     for (const { since } of this.#streams.values()) if (oldest === null || since < oldest) oldest = since
     return oldest
   }
 
-  /** All that is held back. */
+  /** Ends all blocks and returns the text that was held back. */
   flush(): EventBody[] {
     const passed: EventBody[] = []
     for (const by of [...this.#streams.keys()]) this.#end(by, passed)
@@ -84,7 +84,7 @@ export class Deltas {
     return passed
   }
 
-  /** Blocks come one after the other: the first piece of another kind ends the one before. */
+  /** Blocks follow one another: the first piece of another type ends the block before. */
   #streamOf({ type, parentToolUseId: by = '' }: Delta, since: number, passed: EventBody[]): DeltaStream {
     const known = this.#streams.get(by)
     if (known?.type === type) return known.text

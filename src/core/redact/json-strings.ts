@@ -1,9 +1,9 @@
 /**
- * Changes what the strings in a JSON text say, and nothing else of it: what is not a string, and every string that is to
- * stay, is kept byte by byte.
+ * Changes the strings in a JSON text without parsing it. Everything that is not a string, and every string that does not
+ * change, is kept byte by byte.
  */
 
-/** Where a string stands: `name` is that of the field it is the value of, `depth` that of the field, 1 at the top. */
+/** The position of a string: `name` is the field whose value it is, or null; `depth` is the depth of that field, 1 at the top. */
 export interface Place {
   name: string | null
   depth: number
@@ -37,7 +37,7 @@ export function mapJsonStrings(json: string, change: (value: string, place: Plac
   }
 }
 
-/** Just behind the closing quote; the end of the text if there is none. */
+/** The index after the closing quote; the end of the text if there is none. */
 function endOfString(json: string, start: number): number {
   for (let quote = start; ; ) {
     quote = json.indexOf('"', quote + 1)

@@ -1,12 +1,12 @@
 /**
- * Words, as far as secrets go. What has the form of a secret is one word, of some length, and has a digit, a symbol or a
- * capital letter inside: a text of other words needs no closer look.
+ * A fast check for text that cannot contain a secret of a known form. Such a secret is one long word with a digit, a
+ * symbol or a capital letter inside; a text without such words needs no further check.
  */
 
-/** No token has white space, a quote or what is no ASCII in it; outside of ASCII there may be no spaces between words. */
+/** Tokens contain no white space, quotes or characters outside of ASCII. Languages outside of ASCII may have no spaces between words. */
 const isBoundary = (code: number) => code <= 32 || code === 34 || code === 39 || code === 96 || code > 126
 
-/** From where on the text is one unfinished word; not before `from`. */
+/** The start of the unfinished word at the end of the text; not before `from`. */
 export function afterLastBoundary(text: string, from: number): number {
   let at = text.length
   while (at > from && !isBoundary(text.charCodeAt(at - 1))) at--
@@ -23,7 +23,7 @@ const CLASSES = Uint8Array.from({ length: 128 }, (_, code) => {
   return /[-_.,;:/|*#&(){}[\]<>=]/.test(char) ? NEUTRAL : ODD
 })
 
-/** Whether each of its words, also the unfinished one at its end, is short or nothing but letters. */
+/** Whether each word, including the unfinished one at the end, is short or consists of letters only. */
 export function isPlain(text: string): boolean {
   let length = 0
   let odd = false

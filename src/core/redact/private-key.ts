@@ -1,10 +1,10 @@
-/** Private keys as PEM files have them: the one secret that takes many lines. */
+/** Private keys in PEM format, the only secrets that span several lines. */
 import type { Rule } from './rule.ts'
 
 const KINDS = '(?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?'
-/** Between two lines: their end, as it is or as it is written in JSON, and what shows line numbers. */
+/** The separator of two lines: a line end, plain or escaped in JSON, and line numbers. */
 const BREAK = String.raw`(?:\s|\\{1,4}[nrt]|\d{1,5}[→\t:|])`
-/** Where a line certainly ends: what stands before it cannot be divided in more than one way. */
+/** An unambiguous line end, so that the text before it can match in one way only. */
 const LINE_END = String.raw`(?:[\r\n]|\\{1,4}[nr])`
 const BASE64 = '[A-Za-z0-9+/=]'
 
@@ -25,7 +25,7 @@ const UNFINISHED = new RegExp(
   String.raw`^-----BEGIN (?:[A-Z0-9 ]{0,80}-{0,5}|${KINDS}-----[\w+/=\s\\→|:,-]*)$`,
 )
 
-/** Where a private key begins that may go on behind the end of the text; the end of the text if there is none. */
+/** The start of a private key that may continue after the end of the text; the length of the text if there is none. */
 export function startOfUnfinishedKey(text: string): number {
   const start = text.lastIndexOf(BEGINNING)
   if (start === -1) return text.length

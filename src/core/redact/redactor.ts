@@ -1,7 +1,7 @@
 /**
- * Takes secrets out of texts: those of a known form, those that match patterns of the user, and given values. What is
- * taken out is replaced by `[redacted]`, or `[redacted: kind]`. A text without secrets is returned as it is; redacting
- * what was redacted changes nothing.
+ * Removes secrets from texts: secrets of a known form, text that matches patterns of the user, and configured values.
+ * Each is replaced by `[redacted]` or `[redacted: kind]`. A text without secrets is returned unchanged; redacting a text
+ * twice gives the same result as once.
  */
 import { isSecretField } from './assignment.ts'
 import { mapJsonStrings, type Place } from './json-strings.ts'
@@ -9,7 +9,7 @@ import { findByRule } from './rule.ts'
 import { BUILT_IN, type RuleGroup } from './rules.ts'
 import { mergeSpans, type Span, withoutSpans } from './spans.ts'
 
-/** A shorter value would be found in texts that have nothing to do with it. */
+/** Shorter values would match too much unrelated text. */
 export const MIN_VALUE_CHARS = 6
 
 const MAX_ROUNDS = 5
@@ -23,17 +23,17 @@ export interface RedactorOptions {
 }
 
 export class Redactor {
-  /** What it was made of, so that another thread can make the same. */
+  /** The options it was created with, so that another thread can create the same redactor. */
   readonly options: RedactorOptions
-  /** False: there is nothing to look for. */
+  /** False: nothing is ever redacted. */
   readonly active: boolean
   readonly hasPatterns: boolean
-  /** As they are, and as they stand in texts that are JSON themselves, or have JSON in them. */
+  /** The configured values, plain and as they are escaped in JSON and in JSON within JSON. */
   readonly values: readonly string[]
   readonly #groups: readonly RuleGroup[]
-  /** Patterns and values, global. */
+  /** The user's patterns and values as global expressions. */
   readonly #given: readonly RegExp[]
-  /** One of them matches wherever there may be a secret, in JSON text. */
+  /** If none of these matches a JSON text, it contains no secret. */
   readonly #hints: readonly RegExp[]
 
   constructor(options: RedactorOptions) {
@@ -45,14 +45,15 @@ export class Redactor {
     this.#given = [...patterns, ...known].map((source) => new RegExp(source, 'g'))
     this.hasPatterns = patterns.length > 0
     this.active = builtIn || patterns.length > 0 || values.length > 0
-    // A pattern may match anything. Letters need no escape: what has one is decoded before it is judged.
+    // A user's pattern may match anything, so every string is checked. An escaped ASCII character may hide a secret, so
+    // such strings are decoded and checked too.
     const escaped = String.raw`\\u00[2-7]`
     const more = patterns.length > 0 ? '"' : [...values.map(unescapedPart).map(literal), escaped].join('|')
     this.#hints = this.active ? [...this.#groups.map(({ hint }) => hint), new RegExp(more)] : []
   }
 
   text(text: string): string {
-    // What was glued to a secret may be recognised once that is gone.
+    // Removing one secret may reveal another one that was adjacent to it.
     for (let round = 0, rest = text; ; round++) {
       const spans = round < MAX_ROUNDS ? this.find(rest) : []
       if (spans.length === 0) return rest
@@ -61,8 +62,8 @@ export class Redactor {
   }
 
   /**
-   * Of a JSON text: it stays one, and only what its strings say is changed. Fields of the outermost object named in
-   * `keep` are left alone.
+   * Redacts the strings in a JSON text, which stays valid JSON. Fields of the outermost object that are named in `keep`
+   * are not changed.
    */
   json(json: string, keep?: ReadonlySet<string>): string {
     if (!this.#mayHold(json)) return json
@@ -80,7 +81,7 @@ export class Redactor {
 
   find(text: string): Span[] {
     const found: Span[] = []
-    // The hints expect something before a token.
+    // The hints require a character before a token.
     const padded = isLetter(text.charCodeAt(0)) ? ` ${text}` : text
     for (const { hint, rules } of this.#groups) {
       if (hint.test(padded)) for (const rule of rules) findByRule(text, rule, found)
@@ -105,7 +106,7 @@ const writings = (value: string): string[] => [value, inJson(value), inJson(inJs
 
 const literal = (text: string) => text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
 
-/** A part of it that is written the same in any JSON: enough to look closer. */
+/** The longest part of a value that is never escaped in JSON, for use as a hint. */
 function unescapedPart(value: string): string {
   const parts = value.split(/[^\w+=.,:;@%~!?^*()#$ -]+/)
   return parts.reduce((longest, part) => (part.length > longest.length ? part : longest), '').slice(0, 16)

@@ -1,10 +1,11 @@
 /**
- * What is surely a secret, by its form. Every pattern takes time in proportion to the text: what repeats is bounded, and
- * nothing that was refused is looked at again from its middle.
+ * The built-in rules for secrets of a known form. Every pattern takes time in proportion to the length of the text:
+ * repetitions are bounded, and text that did not match is not scanned again from its middle.
  *
- * Most texts hold no secret, so the first look has to be cheap: of each rule a hint, which matches wherever its pattern
- * can, in JSON as well. Hints are tested group by group. Within a group they are of one shape (the same few characters at
- * the same place), because that is what lets the regular expression engine skip ahead instead of trying every position.
+ * Most texts contain no secret, so the first check must be cheap: each rule has hints, and one of them matches wherever
+ * its pattern can match, in JSON as well. Hints are tested group by group. Within a group all hints have the same shape
+ * (the same few characters at the same place), because then the regular expression engine can skip ahead instead of
+ * trying every position.
  */
 import { assignment, isRandom } from './assignment.ts'
 import { privateKey } from './private-key.ts'
@@ -15,7 +16,7 @@ export interface RuleGroup {
   rules: readonly Rule[]
 }
 
-/** A token does not begin in the middle of a word. Where a text is JSON, the letter before it may belong to an escape. */
+/** A token does not begin in the middle of a word. In JSON, the letter before it may belong to an escape. */
 const EDGE = String.raw`(?:(?<![A-Za-z0-9_])|(?<=\\[nrtbfv])|(?<=\\u[0-9a-fA-F]{4}))`
 
 const token = (kind: string, hints: readonly string[], source: string): Rule => ({
@@ -46,14 +47,14 @@ const DASHED: readonly Rule[] = [
   token('digitalocean-token', ['_v1_'], 'do[opr]_v1_[a-f0-9]{64}'),
 ]
 
-/** Four rare characters in a row. */
+/** Each hint has four rare characters in a row. */
 const MARKED: readonly Rule[] = [
   token('aws-access-key', ['AKIA', 'ASIA'], 'A[KS]IA[A-Z0-9]{16}(?![A-Za-z0-9])'),
   token('google-key', ['AIza'], 'AIza[A-Za-z0-9_-]{35}'),
   {
     kind: 'jwt',
     hints: ['[^]eyJ'],
-    // Begins where its run of characters begins, so that no run is gone through twice.
+    // Matches only at the start of a sequence of such characters, so that no sequence is scanned twice.
     pattern: /(?:(?<![\w-])|(?<=\\[nrtbfv]))eyJ[\w-]{8,8192}\.eyJ[\w-]{8,16384}\.[\w-]{0,2048}/g,
   },
   privateKey,
@@ -84,7 +85,7 @@ const MARKED: readonly Rule[] = [
   },
 ]
 
-/** `user:password`, in base64. */
+/** Whether the value is `user:password` in base64. */
 function isNameAndPassword(value: string): boolean {
   try {
     return /^[\x20-\x7e]*:[\x20-\x7e]+$/.test(atob(value))

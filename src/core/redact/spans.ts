@@ -1,8 +1,8 @@
-/** Which parts of a text are secrets, and the text without them. */
+/** Spans: the parts of a text that are secrets. */
 export interface Span {
   start: number
   end: number
-  /** Empty: one that was configured, of which nothing more is known. */
+  /** The kind of secret; empty for configured values and patterns. */
   kind: string
 }
 
@@ -10,7 +10,7 @@ const MARK = /\[redacted(?:: [a-z-]{1,40})?\]/g
 
 export const markOf = ({ kind }: Span): string => (kind ? `[redacted: ${kind}]` : '[redacted]')
 
-/** In order, without overlaps. What is a mark of ours already stays one. */
+/** Returns the spans in order, without overlaps, and without those that touch an existing `[redacted]` mark. */
 export function mergeSpans(text: string, found: readonly Span[]): Span[] {
   const marks = text.includes('[redacted') ? [...text.matchAll(MARK)] : []
   const merged: Span[] = []

@@ -1,6 +1,6 @@
 /**
- * Resume or start fresh: the one value from which both the resume flag and the text that is sent are derived, so
- * that they cannot disagree (I5). A resumed session is given nothing of the past; a fresh one is given all there is.
+ * Decides whether to resume a session or start a new one. Both the resume flag and the prompt are derived from this one
+ * value, so they cannot disagree (I5). A resumed session is given nothing of the past; a new one is given all of it.
  */
 import type { Carry, FreshReason } from '../../contract/run.ts'
 import type { Past, Pin, ResumeFacts } from './facts.ts'
@@ -20,7 +20,7 @@ export function decideResume(facts: ResumeFacts, now: Date): ResumeDecision {
     : { kind: 'resume', agentSessionId: pin.agentSessionId, carry: 'none' }
 }
 
-/** An agent that comes into a conversation of others has no session yet because it was switched to. */
+/** `other-agent`: the conversation was switched to an agent that has no session in it yet. */
 function reasonWithoutPin({ forceFresh, past }: ResumeFacts): FreshReason {
   if (forceFresh) return 'forced'
   return past.otherAgent ? 'other-agent' : 'first-run'

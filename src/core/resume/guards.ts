@@ -1,6 +1,7 @@
 /**
- * The guards, in the order in which they are asked. Each one names a reason why the session must not be resumed.
- * The order matters only for which reason is reported: the cause a person can act on comes before its symptoms.
+ * The guards of the resume decision. Each one names a reason why the session must not be resumed; the first one that
+ * refuses decides. The order matters only for the reported reason: a cause that a person can act on comes before its
+ * symptoms.
  */
 import type { FreshReason } from '../../contract/run.ts'
 import type { Pin, ResumeFacts } from './facts.ts'
@@ -23,7 +24,7 @@ export const GUARDS: readonly Guard[] = [
   { reason: 'other-work-dir', refuses: (f) => !isSamePlace(f.pin, f) },
   { reason: 'other-runtime', refuses: (f) => findRuntimeChange(f.pin.runtime, f.runtime) !== null },
   { reason: 'expired', refuses: (f, now) => now.getTime() - f.pin.lastUsedAt.getTime() > f.limits.maxAgeMs },
-  // The last of several chances is a fresh one: it may be the session that makes the agent fall.
+  // The last attempt uses a new session, because the session itself may be what crashes the agent.
   { reason: 'too-many-resumes', refuses: (f) => f.resumesUsed >= Math.max(2, f.limits.maxResumes) },
   { reason: 'context-full', refuses: (f) => f.pin.full || fillOf(f.pin) > f.limits.contextThreshold },
   { reason: 'transcript-missing', refuses: (f) => f.pin.transcript === 'missing' },
@@ -36,7 +37,7 @@ export const GUARDS: readonly Guard[] = [
   { reason: 'session-in-use', refuses: (f) => f.pin.holder?.kind === 'process' },
 ]
 
-/** Unknown fill counts as empty: the agent then says so itself, and that outcome is handled. */
+/** An unknown fill counts as empty: if the session is full, the agent reports an overflow, which is handled. */
 function fillOf(pin: Pin): number {
   return pin.contextTokens === null || !pin.contextWindow ? 0 : pin.contextTokens / pin.contextWindow
 }

@@ -1,22 +1,22 @@
 /**
- * Whether the executable that is there now may continue a session that another state of it wrote.
+ * Decides whether the present executable of an agent may continue a session that an earlier installation wrote.
  *
- * An upgrade may: agents read what their older versions wrote, and if one does not, it refuses and the turn starts
- * fresh. What may not: another command, a version older than the one that wrote the session (it may not understand the
- * file, and would not say so), and one that can do less than what the session was written with.
+ * A newer version may: agents read the sessions of their older versions, and one that does not refuses the resume, after
+ * which the turn starts a new session. These may not: another command, a version older than the one that wrote the
+ * session (it may misread the file without an error), and one that lacks a capability of the version that wrote it.
  */
 
 export interface RuntimeFacts {
-  /** The fingerprint: command and capabilities. Shown to people; the parts are what is compared. */
+  /** The fingerprint of command and capabilities. It is only shown to people; the parts are compared. */
   id: string
-  /** As it was found, before links were followed: installers put each version into a folder of its own. null: not recorded. */
+  /** The path before symlinks are resolved, because installers put each version into its own folder. null: not recorded. */
   command: string | null
   version: string | null
-  /** The names of what it can do. */
+  /** The names of its capabilities. */
   can: readonly string[]
 }
 
-/** Why it may not, as a sentence for people; null if it may. Of a session whose runtime was not recorded nothing is known against it. */
+/** Why the session must not be resumed, as a sentence for people; null if it may be, or if its runtime was not recorded. */
 export function findRuntimeChange(wrote: RuntimeFacts | null, now: RuntimeFacts): string | null {
   if (wrote === null) return null
   if (wrote.command !== null && now.command !== null && wrote.command !== now.command) {
@@ -27,10 +27,10 @@ export function findRuntimeChange(wrote: RuntimeFacts | null, now: RuntimeFacts)
   }
   const lost = wrote.can.filter((capability) => !now.can.includes(capability))
   if (lost.length === 0) return null
-  return `The agent can no longer do what the session was written with: ${lost.join(', ')}`
+  return `The agent lacks capabilities that the session was written with: ${lost.join(', ')}`
 }
 
-/** By their numbers; versions that have none cannot be compared, and neither is older. */
+/** Compares the numbers of two versions. If one has no numbers, neither is older. */
 export function isOlder(version: string | null, than: string | null): boolean {
   const [a, b] = [numbersOf(version), numbersOf(than)]
   for (let i = 0; i < Math.min(a.length, b.length); i++) {

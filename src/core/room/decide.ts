@@ -1,8 +1,8 @@
 /**
- * A session that is too full is compacted in place, once per run, before the run gives it up for a fresh one. That
- * takes an attempt of its own, which only makes room.
+ * Decides what to do about a session that is too full. It is compacted once per run, by a separate attempt, before the
+ * run starts a new session.
  *
- * turn (overflowed, or known to be too full) → compact → turn again, in the same session → fresh with a handoff.
+ * turn (overflowed, or known to be too full) → compact → turn again in the same session → new session with a handoff.
  */
 import type { OutcomeName } from '../../contract/outcome.ts'
 
@@ -13,18 +13,18 @@ export interface PastAttempt {
 }
 
 export type Room =
-  /** Nothing is known against the session but what its figures say. */
+  /** No attempt has overflowed; the token counts decide whether the session is too full. */
   | { kind: 'open' }
-  /** The last turn overflowed, and nothing has been done about it yet. */
+  /** The last turn overflowed, and the session was not compacted yet. */
   | { kind: 'overflowed' }
-  /** Room was made; the turn is to be asked again, whole: what the session still has of it is uncertain. */
+  /** The session was compacted. The whole turn must be asked again, because it is uncertain what the session kept of it. */
   | { kind: 'made' }
-  /** Room was made earlier in this run; it is not made twice. */
+  /** The session was compacted earlier in this run, which happens only once. */
   | { kind: 'used' }
-  /** Making room failed, or was not enough. */
+  /** The compaction failed, or was not enough. */
   | { kind: 'full' }
 
-/** Ends that say nothing about how full the session is: an attempt to make room that ended so is made again. */
+/** Outcomes that say nothing about how full the session is. A compaction with such an outcome is repeated. */
 const SAYS_NOTHING: readonly (OutcomeName | null)[] = ['outage', 'rate-limited']
 
 export function decideRoom(all: readonly PastAttempt[]): Room {

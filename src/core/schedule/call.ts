@@ -1,4 +1,4 @@
-/** What an agent asks of a scheduler with its own tools, in words of ours. */
+/** A call of an agent's own scheduling tool, in terms of Reprise. */
 export type SchedulingCall =
   | {
       kind: 'create'
@@ -8,5 +8,5 @@ export type SchedulingCall =
     }
   | { kind: 'list' }
   | { kind: 'delete'; id: string }
-  /** It is one of those calls, but what it asks for cannot be told. */
+  /** A scheduling call whose input cannot be understood. */
   | { kind: 'unclear'; problem: string }

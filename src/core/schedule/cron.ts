@@ -1,13 +1,12 @@
 /**
  * Cron expressions of five fields, in a time zone.
  *
- * What a pattern matches is left to croner; what becomes of it when clocks are changed is decided here, because croner
- * then goes back in time (10.0.1: asked for what comes after the second 02:15, it answers with the first 02:30). The
- * rules are those of cron on Debian and Red Hat:
- *   - A pattern with certain hours fires once for each time it names. What falls into the hour that is left out in
- *     spring fires at the moment the clocks go forward, together; what falls into the hour that comes twice in autumn
- *     fires the first time.
- *   - A pattern for every hour (`*`) goes by hours that pass: it leaves out what does not exist and fires both times.
+ * croner matches the patterns. Changes of daylight saving time are handled here, because croner then goes back in time
+ * (10.0.1: for the next match after the second 02:15 it returns the first 02:30). The rules are those of cron on Debian
+ * and Red Hat:
+ *   - A pattern with specific hours fires once for each time that it names. Times in the hour that is skipped in spring
+ *     fire together at the moment of the change; times in the hour that is repeated in autumn fire the first time only.
+ *   - A pattern for every hour (`*`) follows elapsed time: skipped times do not fire, repeated times fire twice.
  */
 import { Cron, CronPattern } from 'croner'
 import { offsetsOf } from './time-zone.ts'
@@ -32,7 +31,7 @@ const NICKNAMES: ReadonlyMap<string, string> = new Map([
   ['@annually', '0 0 1 1 *'],
 ])
 
-/** Whether it can be read. It may still never match: February 30. */
+/** Checks the syntax. A valid expression may still never match: February 30. */
 export function parseCron(text: string): ParsedCron {
   const cron = text.trim().replaceAll(/\s+/g, ' ')
   const shown = JSON.stringify(cron)
@@ -40,14 +39,18 @@ export function parseCron(text: string): ParsedCron {
     const known = [...NICKNAMES.keys()].join(', ')
     return NICKNAMES.has(cron.toLowerCase())
       ? { ok: true, cron: cron.toLowerCase() }
-      : { ok: false, problem: `${shown} is not known`, hint: `use one of ${known}, or five fields` }
+      : {
+          ok: false,
+          problem: `${shown} is not a known expression`,
+          hint: `use one of ${known}, or five fields`,
+        }
   }
   const fields = cron === '' ? [] : cron.split(' ')
   if (fields.length !== FIELDS.length) {
     return {
       ok: false,
       problem: `${shown} has ${fields.length} field${fields.length === 1 ? '' : 's'} instead of five`,
-      hint: `write ${FIELDS.map(([name]) => name).join(', ')}, such as "0 7 * * 1-5"${fields.length === 6 ? '; seconds cannot be given' : ''}`,
+      hint: `write ${FIELDS.map(([name]) => name).join(', ')}, such as "0 7 * * 1-5"${fields.length === 6 ? '; seconds are not supported' : ''}`,
     }
   }
   for (const [index, [name, range]] of FIELDS.entries()) {
@@ -56,13 +59,13 @@ export function parseCron(text: string): ParsedCron {
     return {
       ok: false,
       problem: `${shown} has ${JSON.stringify(field)} in field ${index + 1}, the ${name}`,
-      hint: `there write ${range}, *, or lists (1,3), ranges (1-5) and steps (*/5, 0-20/5) of them`,
+      hint: `use ${range}, *, or lists (1,3), ranges (1-5) and steps (*/5, 0-20/5) of them`,
     }
   }
   return { ok: true, cron }
 }
 
-/** Alone among stars, so that it is known which one is wrong, whatever croner says about it. */
+/** Checks one field with stars for all others, so that the wrong field is known without parsing croner's message. */
 function fieldIsReadable(index: number, field: string): boolean {
   try {
     new CronPattern(FIELDS.map((_, other) => (other === index ? field : '*')).join(' '), undefined, {
@@ -74,7 +77,7 @@ function fieldIsReadable(index: number, field: string): boolean {
   }
 }
 
-/** Expects what `parseCron` accepts, and a known zone. The function gives the first time after another, or null: never. */
+/** Returns a function that computes the next match after an instant; null: there is none. Expects a valid expression and a known zone. */
 export function cronTimes(cron: string, timeZone: string): (after: Date) => Date | null {
   const pattern = NICKNAMES.get(cron) ?? cron
   const matchAfter = matchesOf(pattern)
@@ -83,7 +86,7 @@ export function cronTimes(cron: string, timeZone: string): (after: Date) => Date
 
   return (after) => {
     let from = after.getTime()
-    // Where the offset is taken: `from`, or the moment of a change, which matches itself may have.
+    // The instant whose offset is used: `from`, or the moment of a change, which may itself be a match.
     let start = from
     for (;;) {
       const offset = offsetAt(start)
@@ -104,10 +107,10 @@ export function cronTimes(cron: string, timeZone: string): (after: Date) => Date
   }
 }
 
-/** croner takes an offset of 0 for none, and computes in the zone of the machine. */
+/** croner treats an offset of 0 as missing and then uses the zone of the machine, so another one is used. */
 const FIXED_OFFSET_MINUTES = 60
 
-/** Times on the wall, as milliseconds as if they were UTC. */
+/** Matches in local (wall clock) time, as milliseconds as if they were UTC. */
 function matchesOf(pattern: string): (afterMs: number) => number | null {
   const cron = new Cron(pattern, { utcOffset: FIXED_OFFSET_MINUTES, mode: '5-part' })
   const offsetMs = FIXED_OFFSET_MINUTES * 60_000
@@ -118,10 +121,10 @@ function matchesOf(pattern: string): (afterMs: number) => number | null {
 }
 
 const DAY_MS = 86_400_000
-/** No zone changes its clocks and changes them back within it. */
+/** No zone changes its offset and back within this time. */
 const STEP_MS = 7 * DAY_MS
 
-/** The first instant after `start`, up to `end`, with another offset than before. */
+/** The first instant after `start`, up to `end`, at which the offset differs from that at `start`. */
 function firstChange(offsetAt: (atMs: number) => number, start: number, end: number): number | null {
   const offset = offsetAt(start)
   for (let low = start; low < end; low += STEP_MS) {
@@ -138,7 +141,7 @@ function firstChange(offsetAt: (atMs: number) => number, start: number, end: num
   return null
 }
 
-/** The clocks showed the same time before, and were then set back. */
+/** Whether `at` is in the repeated hour after the clocks were set back. */
 function isRepeated(offsetAt: (atMs: number) => number, at: number): boolean {
   const setBack = offsetAt(at - DAY_MS) - offsetAt(at)
   return setBack > 0 && offsetAt(at - setBack) === offsetAt(at) + setBack

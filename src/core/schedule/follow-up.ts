@@ -1,9 +1,9 @@
 /**
- * Whether a follow-up can be planned as it was asked for, and for when. Agents and people ask alike: a refusal is a
+ * Decides whether a follow-up can be planned, and when it is due. Agents and people use the same rules; a refusal is a
  * sentence that says what would be accepted.
  *
- * One that comes once is due at the time named, after the while named, or at the next match of its cron expression.
- * A recurring one is due at each match until it expires: after a week, or when its cycle ends.
+ * A single follow-up is due at a given time, after a delay, or at the next match of its cron expression. A recurring
+ * one is due at each match until it expires: after a week, or when its cycle ends.
  */
 import { formatSpan } from '../span.ts'
 import { cronTimes, parseCron } from './cron.ts'
@@ -16,13 +16,13 @@ export type FollowUpWish =
 
 export interface FollowUpLimits {
   now: Date
-  /** The end of its cycle, if it belongs to one. */
+  /** The end of the cycle that the follow-up belongs to; null: none. */
   deadlineAt: Date | null
   maxAheadMs: number
-  /** Planned ones that count against `maxPending`. */
+  /** How many planned follow-ups count against `maxPending`. */
   pending: number
   maxPending: number
-  /** How long a recurring one goes on; a week if not given. */
+  /** How long a recurring follow-up lasts; default: a week. */
   latestExpiryMs?: number | undefined
 }
 
@@ -37,7 +37,7 @@ export function planFollowUp(wish: FollowUpWish, limits: FollowUpLimits): Follow
   const { now, pending, maxPending } = limits
   if (pending >= maxPending) {
     return refuse(
-      `${pending} follow-ups are pending, and there may be ${maxPending}. Delete one that is not needed, or wait for one.`,
+      `${pending} follow-ups are pending, and at most ${maxPending} are allowed. Delete one that is not needed, or wait until one has fired.`,
     )
   }
   if ('inMs' in wish) {
@@ -48,7 +48,7 @@ export function planFollowUp(wish: FollowUpWish, limits: FollowUpLimits): Follow
     if (Number.isNaN(wish.at.getTime()))
       return refuse('That is not a time. Write one such as 2026-03-01T12:00Z.')
     if (wish.at > now) return once(wish.at, null, limits)
-    return refuse(`${show(wish.at)} is past: it is ${show(now)}. Name a later time.`)
+    return refuse(`${show(wish.at)} is in the past: it is ${show(now)}. Choose a later time.`)
   }
   return byCron(wish, limits)
 }
@@ -66,14 +66,14 @@ function byCron(
     )
   }
   const dueAt = cronTimes(parsed.cron, timeZone)(now)
-  if (!dueAt) return refuse(`The cron expression "${parsed.cron}" never comes: name a day that exists.`)
+  if (!dueAt) return refuse(`The cron expression "${parsed.cron}" never occurs: choose a day that exists.`)
   const plan = once(dueAt, parsed.cron, limits)
   if (!plan.ok || !recurring) return plan
   const lastAt = new Date(now.getTime() + latestExpiryMs)
   const expiresAt = deadlineAt && deadlineAt < lastAt ? deadlineAt : lastAt
   if (dueAt < expiresAt) return { ...plan, recurring, expiresAt }
   return refuse(
-    `What recurs ends after ${formatSpan(latestExpiryMs)}, at ${show(expiresAt)}; "${parsed.cron}" comes for the first time at ${show(dueAt)}. Ask for it once, or for something more frequent.`,
+    `A recurring follow-up ends after ${formatSpan(latestExpiryMs)}, at ${show(expiresAt)}; "${parsed.cron}" first occurs at ${show(dueAt)}. Plan it once, or choose a more frequent expression.`,
   )
 }
 
@@ -82,8 +82,8 @@ function once(
   cron: string | null,
   { now, deadlineAt, maxAheadMs }: FollowUpLimits,
 ): FollowUpPlan {
-  // Where it has been computed, whoever asked should see what came of it.
-  const due = cron === null ? '' : ` "${cron}" comes next at ${show(dueAt)}.`
+  // A due time that was computed from a cron expression is part of the message.
+  const due = cron === null ? '' : ` "${cron}" next occurs at ${show(dueAt)}.`
   if (deadlineAt && dueAt >= deadlineAt) {
     return refuse(
       `The cycle ends at ${show(deadlineAt)}; nothing can be scheduled after that.${due} It is ${show(now)}.`,
@@ -92,7 +92,7 @@ function once(
   if (!(dueAt.getTime() - now.getTime() <= maxAheadMs)) {
     const latest = new Date(now.getTime() + maxAheadMs)
     return refuse(
-      `That is too far ahead: at most ${formatSpan(maxAheadMs)}, so until ${show(latest)}.${due} It is ${show(now)}.`,
+      `That is too far ahead: at most ${formatSpan(maxAheadMs)}, until ${show(latest)}.${due} It is ${show(now)}.`,
     )
   }
   return { ok: true, dueAt, cron, recurring: false, expiresAt: null }

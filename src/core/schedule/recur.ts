@@ -1,7 +1,7 @@
 import { cronTimes } from './cron.ts'
 import { machineTimeZone } from './time-zone.ts'
 
-/** When a recurring follow-up is due next after `now`; null: never again. What was missed meanwhile is not made up for. */
+/** When a recurring follow-up is due next after `now`; null: never again. Missed times are not caught up. */
 export function nextFollowUpTime(
   followUp: { cron: string | null; timeZone: string | null; recurring: boolean; expiresAt: Date | null },
   now: Date,

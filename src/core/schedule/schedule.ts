@@ -1,73 +1,72 @@
 /**
- * When something is due again and again: at intervals, or by a cron expression.
+ * Schedules: when something is due repeatedly, at intervals or by a cron expression.
  *
- * `dueAt` is the nominal time. It never moves: an interval is counted from the last nominal time, not from when the
- * firing really began, so nothing drifts. `fireAt` is when it is really to be done: `dueAt` and some chance (jitter),
- * always before the next nominal time.
+ * `dueAt` is the nominal time. An interval is counted from the last nominal time, not from the actual start, so the
+ * schedule does not drift. `fireAt` is the actual time: `dueAt` plus random jitter, always before the next nominal time.
  *
- * Whoever was down over several firings catches up once: it fires the one it has planned, late, and goes on with the
- * first nominal time that is still to come. The others are counted and left out.
+ * After a downtime over several firings, the planned one fires late, once, and the schedule continues with the first
+ * nominal time in the future. The firings between them are counted as missed and left out.
  */
 import { cronTimes, parseCron } from './cron.ts'
 import { isTimeZone, machineTimeZone } from './time-zone.ts'
 
 export type Schedule = { kind: 'every'; everyMs: number } | { kind: 'cron'; cron: string; timeZone: string }
 
-export interface ScheduleWords {
+export interface ScheduleInput {
   everyMs?: number | undefined
   cron?: string | undefined
-  /** Without it: that of the machine. */
+  /** Default: the time zone of the machine. */
   timeZone?: string | undefined
   jitterMs?: number | undefined
 }
 
-/** `key` is what is wrong. The hint says what would be accepted. */
+/** `key` names the wrong setting. The hint says what would be accepted. */
 export interface ScheduleProblem {
-  key: keyof ScheduleWords
+  key: keyof ScheduleInput
   problem: string
   hint?: string
 }
 
-/** Without a schedule (null) it is due only when somebody says so. */
+/** A schedule of null: due only when it is triggered. */
 export type ParsedSchedule = { ok: true; schedule: Schedule | null } | ({ ok: false } & ScheduleProblem)
 
 const DAY_MS = 86_400_000
 const MIN_EVERY_MS = 10_000
 const LONGEST_MS = 366 * DAY_MS
 const MAX_CRON_JITTER_MS = 3_600_000
-/** Early in a common year, so that an expression is accepted or refused whenever it is read. */
+/** A fixed date in a year without February 29, so that the same expressions are accepted at any time. */
 const REFERENCE = new Date('2025-01-01T00:00:00Z')
 
-export function parseSchedule({ everyMs, cron, timeZone, jitterMs = 0 }: ScheduleWords): ParsedSchedule {
-  const refuse = (key: keyof ScheduleWords, problem: string, hint: string): ParsedSchedule => ({
+export function parseSchedule({ everyMs, cron, timeZone, jitterMs = 0 }: ScheduleInput): ParsedSchedule {
+  const refuse = (key: keyof ScheduleInput, problem: string, hint: string): ParsedSchedule => ({
     ok: false,
     key,
     problem,
     hint,
   })
   if (everyMs !== undefined && cron !== undefined) {
-    return refuse('cron', 'is given together with every', 'leave out one of the two')
+    return refuse('cron', 'cannot be combined with every', 'remove one of the two')
   }
   if (timeZone !== undefined && cron === undefined) {
-    return refuse('timeZone', 'has a meaning only with cron', 'leave it out, or use cron instead of every')
+    return refuse('timeZone', 'requires cron', 'remove it, or use cron instead of every')
   }
   if (timeZone !== undefined && !isTimeZone(timeZone)) {
     const problem = `${JSON.stringify(timeZone)} is not a known time zone`
     return refuse('timeZone', problem, 'write one such as Europe/Berlin or UTC')
   }
-  if (!(jitterMs >= 0)) return refuse('jitterMs', 'is negative', 'write 0 or more')
+  if (!(jitterMs >= 0)) return refuse('jitterMs', 'is negative', 'must be 0 or more')
   if (everyMs !== undefined) {
     if (!Number.isInteger(everyMs) || everyMs < MIN_EVERY_MS || everyMs > LONGEST_MS) {
-      return refuse('everyMs', 'is not an interval that can be kept', 'write one from 10s to 366d')
+      return refuse('everyMs', 'is out of range', 'must be between 10s and 366d')
     }
     if (jitterMs >= everyMs) {
-      return refuse('jitterMs', 'is as long as the interval, or longer', 'it must be less than every')
+      return refuse('jitterMs', 'is too long', 'must be less than every')
     }
     return { ok: true, schedule: { kind: 'every', everyMs } }
   }
   if (cron === undefined) {
     return jitterMs > 0
-      ? refuse('jitterMs', 'has a meaning only with every or cron', 'leave it out, or give one of them')
+      ? refuse('jitterMs', 'requires every or cron', 'remove it, or add one of them')
       : { ok: true, schedule: null }
   }
   const parsed = parseCron(cron)
@@ -75,14 +74,14 @@ export function parseSchedule({ everyMs, cron, timeZone, jitterMs = 0 }: Schedul
   const schedule = { kind: 'cron', cron: parsed.cron, timeZone: timeZone ?? machineTimeZone() } as const
   const first = cronTimes(schedule.cron, schedule.timeZone)(REFERENCE)
   if (!first || first.getTime() - REFERENCE.getTime() > LONGEST_MS) {
-    const when = first ? 'does not come every year' : 'never comes'
-    return refuse('cron', `${JSON.stringify(parsed.cron)} ${when}`, 'name a day that every year has')
+    const when = first ? 'does not occur every year' : 'never occurs'
+    return refuse('cron', `${JSON.stringify(parsed.cron)} ${when}`, 'choose a day that exists in every year')
   }
-  if (jitterMs > MAX_CRON_JITTER_MS) return refuse('jitterMs', 'is too long', 'with cron it is at most 1h')
+  if (jitterMs > MAX_CRON_JITTER_MS) return refuse('jitterMs', 'is too long', 'must be at most 1h with cron')
   return { ok: true, schedule }
 }
 
-/** Strictly after. Of an interval, `after` is the nominal time before. */
+/** The next nominal time, strictly after `after`. For an interval, `after` must be the last nominal time. */
 export function nextAt(schedule: Schedule, after: Date): Date {
   return nominalTimes(schedule)(after)
 }
@@ -92,29 +91,29 @@ export interface Due {
   fireAt: Date
 }
 
-interface Chance {
+interface JitterInput {
   now: Date
   jitterMs: number
   /** In [0, 1). */
   random: number
 }
 
-/** Of something that has just been set up. */
-export function firstDue(schedule: Schedule, { now, jitterMs, random }: Chance): Due {
+/** The first firing of a new schedule. */
+export function firstDue(schedule: Schedule, { now, jitterMs, random }: JitterInput): Due {
   const next = nominalTimes(schedule)
   return withJitter(next(now), next, jitterMs, random)
 }
 
-/** Of a cron expression, missed ones are looked up one by one, and not beyond this. */
+/** Missed firings of a cron expression are counted one by one, up to this number. */
 export const MOST_MISSED = 1000
 
 /**
- * What follows the firing that was due at `dueAt` and happens now. `missed` are the firings that were due since then
- * and are left out. A clock that was set back does not make anything due twice: the next time is after `dueAt` too.
+ * The firing that follows the one that was due at `dueAt` and happens now. `missed` counts the firings that were due
+ * since then and are left out. The result is always after `dueAt`, so nothing is due twice if the clock was set back.
  */
 export function nextDue(
   schedule: Schedule,
-  { dueAt, now, jitterMs, random }: Chance & { dueAt: Date },
+  { dueAt, now, jitterMs, random }: JitterInput & { dueAt: Date },
 ): Due & { missed: number } {
   const next = nominalTimes(schedule)
   const passed = now > dueAt ? now : dueAt
@@ -139,7 +138,7 @@ function nominalTimes(schedule: Schedule): (after: Date) => Date {
   return (after) => {
     const at = times(after)
     if (at) return at
-    throw new Error(`${schedule.cron} never comes; parseSchedule refuses that`)
+    throw new Error(`${schedule.cron} never occurs; parseSchedule should have refused it`)
   }
 }
 
@@ -158,7 +157,7 @@ const UNITS = [
   [1, 'ms'],
 ] as const
 
-/** Exact: "1 h 30 min". */
+/** The exact duration: "1 h 30 min". */
 function describeSpan(ms: number): string {
   let rest = ms
   return UNITS.flatMap(([size, unit]) => {

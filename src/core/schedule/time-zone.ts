@@ -1,9 +1,9 @@
-/** Zones of the IANA database, as the runtime knows them. */
+/** Time zones of the IANA database that the JavaScript runtime knows. */
 
 const formatIn = (timeZone: string) =>
   new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' })
 
-/** Fixed offsets such as `+01:00` are no zones: who writes one forgets that summer comes. */
+/** Fixed offsets such as `+01:00` are refused, because they would be wrong during daylight saving time. */
 export function isTimeZone(name: string): boolean {
   if (!/^[A-Za-z]/.test(name)) return false
   try {
@@ -14,14 +14,14 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** The zone of this machine; UTC where it has none that is known. */
+/** The zone of this machine; UTC if it is not known. */
 export function machineTimeZone(): string {
-  // Undefined where TZ holds something that is no zone.
+  // Undefined if the variable TZ is not a valid zone.
   const name: string | undefined = new Intl.DateTimeFormat().resolvedOptions().timeZone
   return name && isTimeZone(name) ? name : 'UTC'
 }
 
-/** How far the clocks of a zone are ahead of UTC at an instant, in milliseconds. */
+/** Returns a function that gives the zone's offset from UTC at an instant, in milliseconds. */
 export function offsetsOf(timeZone: string): (atMs: number) => number {
   const format = formatIn(timeZone)
   return (atMs) => {

@@ -1,31 +1,31 @@
 /**
- * What becomes of events that were sent to a watch, all those of one payload together:
+ * Decides what to do with the events that were sent to a watch in one payload:
  *
- *   known    each was handled already, or is being handled: nothing is to be done
- *   start    no cycle is open: one begins with those that are new
- *   queue    a cycle is open: one is queued behind it, with those that are new
- *   merge    one is queued already: it takes those that are new, too
- *   limited  not now: none of them is taken, and the sender may come back later
+ *   known    each event was handled already, or is being handled: nothing to do
+ *   start    no cycle is open: a cycle starts with the new events
+ *   queue    a cycle is open: another one is queued behind it, with the new events
+ *   merge    a cycle is queued already: the new events are added to it
+ *   limited  a limit is reached: no event is accepted, and the sender may retry later
  *
- * An event is known while a cycle that has it is open or queued, and for `dedupeMs` after it was taken, unless it was
- * resolved meanwhile. However often the same event is sent, and whenever, it makes one cycle. So before these are
- * decided about, what the same payload says is resolved is to be noted; it counts also if the rest is limited.
+ * An event is known while a cycle with it is open or queued, and for `dedupeMs` after it was accepted, unless it was
+ * resolved since. So an event that is sent repeatedly leads to one cycle. The caller must record the resolved events of
+ * the payload before this decision; they count also if the other events are limited.
  */
 import type { WatchEvent } from '../../contract/watch.ts'
 
-/** What is remembered of a fingerprint: of the last time it was taken. */
+/** The last time that an event with a fingerprint was accepted. */
 export interface KnownEvent {
   at: Date
   resolvedAt: Date | null
-  /** Its cycle is open or queued. */
+  /** The cycle of the event is open or queued. */
   cycleOpen: boolean
 }
 
 export interface EventLimits {
-  /** How many cycles events may start or queue, in any hour. To be merged costs nothing. */
+  /** How many cycles events may start or queue within an hour. Merged events do not count. */
   eventsPerHour: number
   dedupeMs: number
-  /** A queued cycle takes no more. What comes in one payload is never split, so alone that may be more. */
+  /** The limit of a queued cycle. A payload is never split, so a single payload may have more events. */
   maxEventsPerCycle: number
 }
 
@@ -34,7 +34,7 @@ export interface EventFacts {
   known: ReadonlyMap<string, KnownEvent>
   openCycle: boolean
   queuedCycle: { eventCount: number } | null
-  /** When events started or queued a cycle; those of the last hour at least. */
+  /** When events started or queued a cycle, at least within the last hour. */
   recentStarts: readonly Date[]
   limits: EventLimits
   now: Date
@@ -46,7 +46,7 @@ export type EventDecision =
   | { kind: 'limited'; retryAfterMs: number }
 
 const HOUR_MS = 3_600_000
-/** A full queue empties when the open cycle ends, which nobody knows in advance. */
+/** A full queue is emptied when the open cycle ends, at an unknown time. */
 const FULL_RETRY_MS = 60_000
 
 export function admitEvents(facts: EventFacts): EventDecision {
@@ -75,12 +75,12 @@ function newOnes({ firing, known, limits, now }: EventFacts): WatchEvent[] {
 function isKnown({ at, resolvedAt, cycleOpen }: KnownEvent, dedupeMs: number, now: Date): boolean {
   if (cycleOpen) return true
   const resolved = resolvedAt !== null && resolvedAt >= at
-  // A clock that was set back makes nothing new.
+  // If the clock was set back, the event is not considered new.
   const ageMs = Math.max(0, now.getTime() - at.getTime())
   return !resolved && ageMs < dedupeMs
 }
 
-/** Until one more fits into the hour; 0: it does now. */
+/** How long until another cycle is allowed; 0: it is allowed now. */
 function waitMs({ recentStarts, limits, now }: EventFacts): number {
   const ages = recentStarts
     .map((at) => Math.max(0, now.getTime() - at.getTime()))

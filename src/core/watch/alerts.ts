@@ -1,19 +1,19 @@
 /**
- * What other systems send, as events. Alertmanager's webhook is understood as it is, and Grafana's, which has the same
- * form: one event for each alert. Any other JSON is one event.
+ * Converts the payloads of other systems to events. The payload of an Alertmanager webhook, or of Grafana's in the same
+ * format, is one event per alert. Any other JSON is one event.
  *
- * An event is firing, or resolved: it is over elsewhere. Its fingerprint is the one it brings, or a hash of what tells
- * it from others: of an alert its labels, of other JSON all of it but whether it fires.
+ * An event is firing or resolved. Its fingerprint is the one in the payload, or a hash: for an alert of its labels, for
+ * other JSON of everything except its status.
  *
- * Whatever is sent, nothing here throws, and what is kept has a limit: the number of events, the length of titles and
- * fingerprints, the size and the depth of payloads.
+ * No payload makes these functions throw, and everything that is kept is limited: the number of events, the length of
+ * titles and fingerprints, the size and the depth of payloads.
  */
 import type { WatchEvent } from '../../contract/watch.ts'
 import { cut } from '../notify/message.ts'
 import { canonicalJson, MAX_LEVELS } from './canonical-json.ts'
 
 export type ReadEvents =
-  /** Each fingerprint is in one of the two, once. */
+  /** Each fingerprint occurs once, in one of the two lists. */
   { ok: true; firing: WatchEvent[]; resolved: string[] } | { ok: false; problem: string }
 
 /** SHA-256 of a text, in hexadecimal. */
@@ -21,12 +21,12 @@ export type Hash = (text: string) => string
 
 export const MAX_EVENTS = 100
 
-/** `payload` is what a JSON text was parsed to. */
+/** `payload` is parsed JSON. */
 export function readEvents(payload: unknown, receivedAt: Date, hash: Hash): ReadEvents {
   if (payload === undefined) return refused('there is no payload')
   const alerts = alertsOf(payload)
   if (alerts && alerts.length > MAX_EVENTS) return refused(tooMany(alerts.length))
-  // Sent twice at once, the later one counts.
+  // If a payload contains an event twice, the later one counts.
   const byFingerprint = new Map<string, WatchEvent | null>()
   for (const [index, item] of (alerts ?? [payload]).entries()) {
     const json = canonicalJson(item)
@@ -48,7 +48,7 @@ export function readEvents(payload: unknown, receivedAt: Date, hash: Hash): Read
   }
 }
 
-/** What a person sends along is kept within the same limits, whatever it is. */
+/** Applies the limits of events to the payload of a trigger by a person. */
 export function keepPayload(
   payload: unknown,
 ): { ok: true; payload: unknown } | { ok: false; problem: string } {
@@ -61,14 +61,14 @@ const refused = (problem: string): ReadEvents => ({ ok: false, problem })
 const TOO_DEEP = `it is nested more than ${MAX_LEVELS} levels deep`
 
 const tooMany = (count: number) =>
-  `${count} alerts in one payload; at most ${MAX_EVENTS} are taken. In Alertmanager, max_alerts of the receiver limits them.`
+  `${count} alerts in one payload; at most ${MAX_EVENTS} are accepted. In Alertmanager, max_alerts of the receiver limits them.`
 
 type Fields = Readonly<Record<string, unknown>>
 
 const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Only what was sent, not what every object has. */
+/** Reads own properties only, not those of the prototype. */
 const own = (fields: Fields, name: string): unknown =>
   Object.hasOwn(fields, name) ? fields[name] : undefined
 
@@ -77,7 +77,7 @@ const ownObject = (fields: Fields, name: string): Fields => {
   return isObject(value) ? value : {}
 }
 
-/** The first that says something. */
+/** The first of these fields with a text that is not blank. */
 function text(fields: Fields, ...names: string[]): string | null {
   for (const name of names) {
     const value = own(fields, name)
@@ -86,7 +86,7 @@ function text(fields: Fields, ...names: string[]): string | null {
   return null
 }
 
-/** null: it is none of Alertmanager's. */
+/** null: the payload is not one of Alertmanager. */
 function alertsOf(payload: unknown): readonly unknown[] | null {
   if (!isObject(payload)) return null
   const alerts = own(payload, 'alerts')
@@ -109,7 +109,7 @@ function anyFingerprint(fields: Fields, json: string, hash: Hash): string {
   return broughtFingerprint(fields, FINGERPRINTS, hash) ?? hash(lasting ?? json)
 }
 
-/** What can be stored and shown as it is; another is hashed. */
+/** A fingerprint that can be stored and shown as it is; any other is hashed. */
 const PRESENTABLE = /^[^\p{C}]{1,200}$/u
 
 function broughtFingerprint(fields: Fields, names: readonly string[], hash: Hash): string | null {
@@ -135,7 +135,7 @@ function alertTitle(alert: Fields): string {
 
 const brief = (text: string) => cut(text.trim(), TITLE_CHARS / 2)
 
-/** Neither line ends nor what turns the direction of writing: it is shown in lists. */
+/** Titles are shown in lists, so they contain no line ends and no characters that change the text direction. */
 const UNPRINTABLE = /[\s\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]+/gu
 
 function shown(title: string): string {
@@ -144,7 +144,7 @@ function shown(title: string): string {
 }
 
 const MAX_PAYLOAD_BYTES = 64 * 1024
-/** At up to three bytes each, they fit. */
+/** With up to three bytes per character, this is below MAX_PAYLOAD_BYTES. */
 const EXCERPT_CHARS = 20_000
 
 function kept(payload: unknown, json: string): unknown {

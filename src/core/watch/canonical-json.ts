@@ -1,9 +1,9 @@
-/** JSON with the keys of its objects sorted: equal values have equal texts, in whatever order they were sent. */
+/** JSON with sorted keys: equal values have equal texts, whatever the order of their keys. */
 
-/** Far more than anybody writes, and far less than what ends a recursion by its depth. */
+/** Far more than real payloads have, and far below the depth at which the recursion would overflow the stack. */
 export const MAX_LEVELS = 100
 
-/** null: nested deeper than that. What JSON has no word for is null in it, too. */
+/** null: the value is nested too deeply. Values that JSON does not support become `null`. */
 export function canonicalJson(value: unknown, levels = MAX_LEVELS): string | null {
   if (typeof value !== 'object' || value === null) return scalar(value)
   if (levels === 0) return null

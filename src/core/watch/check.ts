@@ -1,24 +1,24 @@
 /**
- * Whether what a watch is to be fits together, and fits this installation. The configuration and the API ask alike, so
- * that both refuse the same things. Each key for itself was checked before (`WatchDefinition`).
+ * Checks that the settings of a watch are consistent with each other and with this installation. The configuration and
+ * the API use the same check. Each setting by itself was validated before (`WatchDefinition`).
  */
 import type { WatchDefinition } from '../../contract/watch.ts'
 import { parseSchedule } from '../schedule/schedule.ts'
 
-/** What is there to be used. */
+/** The parts of the configuration that a watch can refer to. */
 export interface WatchSurroundings {
   highestTier: number
   notifyTargets: readonly string[]
 }
 
-/** Reads "key: problem; hint". */
+/** Shown as "key: problem; hint". */
 export interface WatchProblem {
   key: keyof WatchDefinition
   problem: string
   hint?: string
 }
 
-/** Everything that is wrong, not only the first thing. */
+/** Returns all problems, not only the first one. */
 export function checkWatch(definition: WatchDefinition, around: WatchSurroundings): WatchProblem[] {
   return [
     ...scheduleProblems(definition),
@@ -46,8 +46,8 @@ function memoryProblems(definition: WatchDefinition): WatchProblem[] {
     .filter((key) => definition[key] !== undefined)
     .map((key) => ({
       key,
-      problem: 'has a meaning only with memory: persistent',
-      hint: 'a fresh memory begins anew each time',
+      problem: 'requires memory: persistent',
+      hint: 'with memory: fresh each cycle starts in a new session',
     }))
 }
 

@@ -1,6 +1,6 @@
 import type { WatchDefinition } from '../../contract/watch.ts'
 
-/** A watch as the configuration has it. */
+/** A watch that is defined in the configuration. */
 export interface ConfiguredWatch {
   name: string
   /** `workDir` is absolute. */

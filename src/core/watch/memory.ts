@@ -1,12 +1,12 @@
 /**
- * In which session the next cycle of a watch with a persistent memory works: the one it has, or a new one. It is renewed
- * when it has grown old, or when it no longer does its work: two cycles in a row that failed or reported nothing. When
- * it is merely full it is compacted, as every session is.
+ * Decides whether the next cycle of a watch with persistent memory continues in its session or starts a new one. The
+ * session is replaced when it is too old, or when two cycles in a row failed or reported nothing. A session that is
+ * full is compacted, like every session.
  */
 import type { CycleOutcome } from '../../contract/watch.ts'
 
 export interface MemoryFacts {
-  /** The session there is; null: none yet. */
+  /** The present session; null: none yet. */
   memory: { since: Date; cycles: number } | null
   /** Ended cycles, the newest first. */
   newest: readonly { outcome: CycleOutcome | null; status: string | null }[]
@@ -19,8 +19,8 @@ export type MemoryDecision = { kind: 'first' } | { kind: 'resume' } | { kind: 'r
 
 const RENEW_AFTER_MS = 7 * 86_400_000
 const RENEW_AFTER_CYCLES = 200
-/** So many in a row that came to nothing are no bad luck. */
-const FRUITLESS = 2
+/** After this many cycles in a row without a result, the session is replaced. */
+const MAX_WITHOUT_RESULT = 2
 
 export function decideMemory({
   memory,
@@ -31,16 +31,19 @@ export function decideMemory({
 }: MemoryFacts): MemoryDecision {
   if (memory === null) return { kind: 'first' }
   if (now.getTime() - memory.since.getTime() >= (renewAfterMs ?? RENEW_AFTER_MS)) {
-    return { kind: 'renew', why: `its session was begun at ${memory.since.toISOString()}` }
+    return { kind: 'renew', why: `its session was started at ${memory.since.toISOString()}` }
   }
   if (memory.cycles >= (renewAfterCycles ?? RENEW_AFTER_CYCLES)) {
     const cycles = memory.cycles === 1 ? '1 cycle' : `${memory.cycles} cycles`
-    return { kind: 'renew', why: `its session has been through ${cycles}` }
+    return { kind: 'renew', why: `its session was used for ${cycles}` }
   }
-  const inSession = newest.slice(0, Math.min(FRUITLESS, memory.cycles))
-  const fruitless = inSession.filter(({ outcome, status }) => outcome === 'failed' || status === null)
-  if (inSession.length === FRUITLESS && fruitless.length === FRUITLESS) {
-    return { kind: 'renew', why: `the last ${FRUITLESS} cycles in its session came to nothing` }
+  const inSession = newest.slice(0, Math.min(MAX_WITHOUT_RESULT, memory.cycles))
+  const withoutResult = inSession.filter(({ outcome, status }) => outcome === 'failed' || status === null)
+  if (inSession.length === MAX_WITHOUT_RESULT && withoutResult.length === MAX_WITHOUT_RESULT) {
+    return {
+      kind: 'renew',
+      why: `the last ${MAX_WITHOUT_RESULT} cycles in its session failed or reported no status`,
+    }
   }
   return { kind: 'resume' }
 }

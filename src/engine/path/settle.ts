@@ -261,6 +261,7 @@ async function decide(
     wait,
     overflows: count('context-overflow'),
     turnsLeft: turnsLeft(run.request, count('turn-limit')),
+    attempts: attempt.number,
     maxResumes: run.request.maxResumes ?? settings.resume.maxResumes,
     backoffMs: settings.jobs.backoffMs,
     jitter: deps.random(),

@@ -12,7 +12,7 @@ export function withEveryMs<Request extends Interval>({
   ...request
 }: Request): Omit<Request, 'every'> {
   if (every === undefined) return request
-  if (request.everyMs !== undefined) throw wrong('is given together with everyMs; leave out one of the two')
+  if (request.everyMs !== undefined) throw wrong('cannot be combined with everyMs; remove one of the two')
   const everyMs = typeof every === 'number' ? every : parseDurationMs(every)
   if (everyMs === undefined) {
     throw wrong(`expected a duration such as 90s, 30m or 2h, or milliseconds, got ${JSON.stringify(every)}`)

@@ -48,16 +48,16 @@ describe('what can be read', () => {
     ['1,,2 * * * *', '"1,,2 * * * *" has "1,,2" in field 1, the minute'],
     ['-1 * * * *', '"-1 * * * *" has "-1" in field 1, the minute'],
     ['2026-01-01T00:00:00', '"2026-01-01T00:00:00" has 1 field instead of five'],
-    ['@reboot', '"@reboot" is not known'],
+    ['@reboot', '"@reboot" is not a known expression'],
   ])('not %j', (cron, problem) => {
     expect(parseCron(cron)).toEqual({ ok: false, problem, hint: expect.any(String) })
   })
 
   test('the hint says what would be', () => {
     expect(parseCron('0 0 * * * *')).toMatchObject({
-      hint: 'write minute, hour, day of the month, month, day of the week, such as "0 7 * * 1-5"; seconds cannot be given',
+      hint: 'write minute, hour, day of the month, month, day of the week, such as "0 7 * * 1-5"; seconds are not supported',
     })
-    expect(parseCron('0 25 * * *')).toMatchObject({ hint: expect.stringMatching(/^there write 0-23, \*/) })
+    expect(parseCron('0 25 * * *')).toMatchObject({ hint: expect.stringMatching(/^use 0-23, \*/) })
   })
 })
 

@@ -75,9 +75,9 @@ describe('refused', () => {
 
   test('in the past, and right now', () => {
     expect(reason({ at: at('2026-05-04T09:00:00Z') })).toBe(
-      '2026-05-04T09:00:00Z is past: it is 2026-05-04T10:00:30Z. Name a later time.',
+      '2026-05-04T09:00:00Z is in the past: it is 2026-05-04T10:00:30Z. Choose a later time.',
     )
-    expect(reason({ at: now })).toContain('is past')
+    expect(reason({ at: now })).toContain('is in the past')
     expect(reason({ at: at('soon') })).toContain('That is not a time')
   })
 
@@ -86,23 +86,23 @@ describe('refused', () => {
     expect(reason({ inMs: HOUR }, inCycle)).toBe(`${ends} It is 2026-05-04T10:00:30Z.`)
     expect(reason({ at: inCycle.deadlineAt }, inCycle)).toContain(ends)
     expect(reason(cron('0 12 * * *'), inCycle)).toBe(
-      `${ends} "0 12 * * *" comes next at 2026-05-04T12:00:00Z. It is 2026-05-04T10:00:30Z.`,
+      `${ends} "0 12 * * *" next occurs at 2026-05-04T12:00:00Z. It is 2026-05-04T10:00:30Z.`,
     )
   })
 
   test('too far ahead', () => {
     expect(reason({ inMs: 5 * 365 * DAY })).toBe(
-      'That is too far ahead: at most 30d, so until 2026-06-03T10:00:30Z. It is 2026-05-04T10:00:30Z.',
+      'That is too far ahead: at most 30d, until 2026-06-03T10:00:30Z. It is 2026-05-04T10:00:30Z.',
     )
     expect(reason({ inMs: Number.POSITIVE_INFINITY })).toContain('too far ahead')
     expect(reason({ inMs: Number.POSITIVE_INFINITY }, inCycle)).toContain('too far ahead')
     // Meant for a minute ago.
-    expect(reason(cron('0 10 4 5 *'))).toContain('"0 10 4 5 *" comes next at 2027-05-04T10:00:00Z.')
+    expect(reason(cron('0 10 4 5 *'))).toContain('"0 10 4 5 *" next occurs at 2027-05-04T10:00:00Z.')
   })
 
   test('too many', () => {
     expect(reason({ inMs: 1000 }, { ...limits, pending: 20 })).toBe(
-      '20 follow-ups are pending, and there may be 20. Delete one that is not needed, or wait for one.',
+      '20 follow-ups are pending, and at most 20 are allowed. Delete one that is not needed, or wait until one has fired.',
     )
     expect(reason({ inMs: 1000 }, { ...limits, pending: 10_000 })).toContain('10000 follow-ups are pending')
   })
@@ -111,13 +111,13 @@ describe('refused', () => {
     expect(reason(cron('every day'))).toContain(
       'The cron expression "every day" has 2 fields instead of five: ',
     )
-    expect(reason(cron('0 0 30 2 *'))).toContain('"0 0 30 2 *" never comes')
+    expect(reason(cron('0 0 30 2 *'))).toContain('"0 0 30 2 *" never occurs')
     expect(reason(cron('0 7 * * *', false, 'Mars/X'))).toContain('"Mars/X" is not a known time zone')
   })
 
   test('again and again, but not before it ends', () => {
     expect(reason(cron('0 0 1 6 *', true))).toBe(
-      'What recurs ends after 7d, at 2026-05-11T10:00:30Z; "0 0 1 6 *" comes for the first time at 2026-06-01T00:00:00Z. Ask for it once, or for something more frequent.',
+      'A recurring follow-up ends after 7d, at 2026-05-11T10:00:30Z; "0 0 1 6 *" first occurs at 2026-06-01T00:00:00Z. Plan it once, or choose a more frequent expression.',
     )
   })
 })

@@ -8,7 +8,7 @@ import {
   nextDue,
   parseSchedule,
   type Schedule,
-  type ScheduleWords,
+  type ScheduleInput,
 } from '../../../src/core/schedule/schedule.ts'
 import { checkProperty } from '../random.ts'
 
@@ -22,7 +22,7 @@ const mornings: Schedule = { kind: 'cron', cron: '0 7 * * 1-5', timeZone: 'Europ
 const eachMinute: Schedule = { kind: 'cron', cron: '* * * * *', timeZone: 'UTC' }
 
 describe('what a schedule may be', () => {
-  test.each<[ScheduleWords, Schedule | null]>([
+  test.each<[ScheduleInput, Schedule | null]>([
     [{}, null],
     [{ jitterMs: 0 }, null],
     [{ everyMs: 10_000 }, { kind: 'every', everyMs: 10_000 }],
@@ -47,23 +47,28 @@ describe('what a schedule may be', () => {
     })
   })
 
-  test.each<[ScheduleWords, string, string, string]>([
-    [{ everyMs: HOUR, cron: '@daily' }, 'cron', 'is given together with every', 'leave out one of the two'],
-    [{ everyMs: HOUR, timeZone: 'UTC' }, 'timeZone', 'has a meaning only with cron', 'leave it out'],
-    [{ timeZone: 'UTC' }, 'timeZone', 'has a meaning only with cron', 'leave it out'],
+  test.each<[ScheduleInput, string, string, string]>([
+    [{ everyMs: HOUR, cron: '@daily' }, 'cron', 'cannot be combined with every', 'remove one of the two'],
+    [{ everyMs: HOUR, timeZone: 'UTC' }, 'timeZone', 'requires cron', 'remove it'],
+    [{ timeZone: 'UTC' }, 'timeZone', 'requires cron', 'remove it'],
     [{ cron: '@daily', timeZone: 'Mars/X' }, 'timeZone', '"Mars/X" is not a known', 'Europe/Berlin'],
     [{ cron: '@daily', timeZone: '' }, 'timeZone', '"" is not a known', 'Europe/Berlin'],
-    [{ everyMs: 9999 }, 'everyMs', 'is not an interval', 'from 10s to 366d'],
-    [{ everyMs: 366 * DAY + 1 }, 'everyMs', 'is not an interval', 'from 10s to 366d'],
-    [{ everyMs: Number.NaN }, 'everyMs', 'is not an interval', 'from 10s to 366d'],
-    [{ everyMs: HOUR, jitterMs: HOUR }, 'jitterMs', 'is as long as the interval', 'less than every'],
+    [{ everyMs: 9999 }, 'everyMs', 'is out of range', 'between 10s and 366d'],
+    [{ everyMs: 366 * DAY + 1 }, 'everyMs', 'is out of range', 'between 10s and 366d'],
+    [{ everyMs: Number.NaN }, 'everyMs', 'is out of range', 'between 10s and 366d'],
+    [{ everyMs: HOUR, jitterMs: HOUR }, 'jitterMs', 'is too long', 'less than every'],
     [{ everyMs: HOUR, jitterMs: -1 }, 'jitterMs', 'is negative', '0 or more'],
-    [{ cron: '@daily', jitterMs: HOUR + 1 }, 'jitterMs', 'is too long', 'at most 1h'],
-    [{ jitterMs: 1 }, 'jitterMs', 'has a meaning only with every or cron', 'leave it out'],
-    [{ cron: '* * * * * *' }, 'cron', 'has 6 fields instead of five', 'seconds cannot be given'],
+    [{ cron: '@daily', jitterMs: HOUR + 1 }, 'jitterMs', 'is too long', 'at most 1h with cron'],
+    [{ jitterMs: 1 }, 'jitterMs', 'requires every or cron', 'remove it'],
+    [{ cron: '* * * * * *' }, 'cron', 'has 6 fields instead of five', 'seconds are not supported'],
     [{ cron: '0 25 * * *' }, 'cron', 'has "25" in field 2, the hour', '0-23'],
-    [{ cron: '0 0 30 2 *' }, 'cron', '"0 0 30 2 *" never comes', 'a day that every year has'],
-    [{ cron: '0 0 29 2 *' }, 'cron', '"0 0 29 2 *" does not come every year', 'a day that every year has'],
+    [{ cron: '0 0 30 2 *' }, 'cron', '"0 0 30 2 *" never occurs', 'a day that exists in every year'],
+    [
+      { cron: '0 0 29 2 *' },
+      'cron',
+      '"0 0 29 2 *" does not occur every year',
+      'a day that exists in every year',
+    ],
   ])('not %j', (words, key, problem, hint) => {
     expect(parseSchedule(words)).toEqual({
       ok: false,

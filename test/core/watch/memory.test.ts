@@ -37,8 +37,8 @@ it('begins anew after a week, or after as long as it is told, and says since whe
   const since = (hours: number, renewAfterMs: number | null = null) =>
     why({ memory: { since: ago(hours), cycles: 1 }, renewAfterMs })
   expect(since(7 * 24 - 1)).toBe('resume')
-  expect(since(7 * 24)).toBe('its session was begun at 2026-03-01T12:00:00.000Z')
-  expect(since(2, 2 * 3_600_000)).toContain('begun at')
+  expect(since(7 * 24)).toBe('its session was started at 2026-03-01T12:00:00.000Z')
+  expect(since(2, 2 * 3_600_000)).toContain('started at')
   expect(since(1, 2 * 3_600_000)).toBe('resume')
   expect(since(9 * 24, 30 * 86_400_000)).toBe('resume')
 })
@@ -47,8 +47,8 @@ it('begins anew after 200 cycles, or after as many as it is told, and says how m
   const after = (cycles: number, renewAfterCycles: number | null = null) =>
     why({ memory: { since: ago(1), cycles }, renewAfterCycles })
   expect(after(199)).toBe('resume')
-  expect(after(200)).toBe('its session has been through 200 cycles')
-  expect(after(1, 1)).toBe('its session has been through 1 cycle')
+  expect(after(200)).toBe('its session was used for 200 cycles')
+  expect(after(1, 1)).toBe('its session was used for 1 cycle')
   expect(after(500, 501)).toBe('resume')
 })
 
@@ -57,10 +57,10 @@ it.each([
   ['said nothing', [silent, silent]],
   ['did either', [silent, failed, well]],
 ])('begins anew after two in a row that %s', (_, newest) => {
-  expect(why({ newest })).toContain('came to nothing')
+  expect(why({ newest })).toContain('failed or reported no status')
 })
 
-it('takes one that came to nothing for bad luck', () => {
+it('keeps the session after a single cycle without a result', () => {
   expect(decide({ newest: [failed, well, failed] })).toEqual({ kind: 'resume' })
   expect(decide({ newest: [failed] })).toEqual({ kind: 'resume' })
 })
