@@ -19,10 +19,10 @@ export interface ConversationCalls {
   listConversations: (options?: PageOptions) => Promise<Page<Conversation>>
   getConversation: (id: string) => Promise<ConversationDetail>
   updateConversation: (id: string, change: UpdateConversation) => Promise<UpdatedConversation>
-  /** What a move to that directory would mean; nothing is changed. */
+  /** Describes the effect of a move to that directory without changing anything. */
   planMove: (id: string, workDir: string) => Promise<ConversationMove>
   deleteConversation: (id: string) => Promise<void>
-  /** The run that answers; follow it with `events`. */
+  /** Returns the run that answers; follow it with `events`. */
   createTurn: (id: string, request: CreateTurn, options?: KeyOptions) => Promise<Run>
   editMessage: (id: string, messageId: string, text: string) => Promise<Message>
   /** Removes the message and everything after it. */

@@ -32,7 +32,7 @@ export interface SendOptions {
   signal?: AbortSignal | undefined
 }
 
-/** What an operation takes; nothing to pass if nothing is required. */
+/** The arguments of an operation; they can be omitted if nothing is required. */
 export type Input<Id extends OperationId> =
   object extends RequestInput<Id>
     ? [input?: RequestInput<Id>, options?: SendOptions]
@@ -71,7 +71,7 @@ export function createRequest(fetch: Fetch, endpoint: () => Endpoint): { request
   }
 }
 
-/** The response if it is a success. */
+/** Returns the response of a successful request; throws for any other. */
 async function send(
   fetch: Fetch,
   endpoint: Endpoint,
@@ -110,7 +110,7 @@ async function reach(fetch: Fetch, url: URL, init: RequestInit): Promise<Respons
 
 export function unreachable(where: string, cause?: unknown): RepriseError {
   return new RepriseError('daemon-unreachable', `no daemon answers at ${where}`, {
-    hint: '`reprise up` starts it, `reprise doctor` looks for what is wrong.',
+    hint: '`reprise up` starts it, `reprise doctor` checks the installation.',
     cause,
   })
 }
@@ -121,9 +121,9 @@ async function refusal(response: Response): Promise<RepriseError> {
   if (typeof error?.code !== 'string' || typeof error.message !== 'string') {
     return new RepriseError(
       'internal',
-      `${response.url} answered ${response.status}, and not as Reprise does`,
+      `${response.url} responded with status ${response.status} in a format that is not Reprise's`,
       {
-        hint: 'Something else may be listening there.',
+        hint: 'Another program may be listening there.',
       },
     )
   }

@@ -16,9 +16,9 @@ export interface StreamCalls {
    */
   jobEvents: (id: string, options?: FollowOptions<string>) => AsyncGenerator<RunEvent, void>
   /**
-   * What changed, from the number `after` on; reconnects by itself, and ends only with `follow: false` or `signal`.
-   * `{reload: true}` means that changes were missed: load anew what is shown, then go on reading. `after: 'latest'`
-   * begins with that.
+   * The changes after the number `after`; reconnects by itself, and ends only with `follow: false` or `signal`.
+   * `{reload: true}` means that changes were missed: reload what is shown, then continue reading. `after: 'latest'`
+   * begins with such a reload.
    */
   changes: (options?: FollowOptions<number | 'latest'>) => AsyncGenerator<Change | Reload, void>
 }

@@ -23,7 +23,7 @@ export interface WatchCalls {
   removeWatch: (watch: string) => Promise<void>
   /** Starts a cycle now, or as soon as the open one has ended. */
   triggerWatch: (watch: string, request?: TriggerWatch, options?: KeyOptions) => Promise<Triggered>
-  /** Sends an event of another system. The same event makes one cycle, however often it is sent. */
+  /** Sends an event of another system. An event that is sent repeatedly starts one cycle. */
   sendEvents: (watch: string, payload: unknown) => Promise<Triggered>
   listCycles: (watch: string, options?: PageOptions) => Promise<Page<Cycle>>
   getCycle: (id: string) => Promise<CycleDetail>
@@ -37,7 +37,7 @@ export interface WatchCalls {
     },
   ) => Promise<Page<FollowUp>>
   getFollowUp: (id: string) => Promise<FollowUp>
-  /** It stays as a record. */
+  /** The follow-up stays as a record. */
   cancelFollowUp: (id: string) => Promise<FollowUp>
 }
 

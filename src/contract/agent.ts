@@ -36,7 +36,7 @@ export const Agent = z
       .string()
       .nullable()
       .describe(
-        'Where a connection to its model can be tried; null: that is not known, or it goes through a proxy.',
+        'Where the connection to its model can be tested; null: the address is not known, or a proxy is used.',
       ),
   })
   .meta({ id: 'Agent' })

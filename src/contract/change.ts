@@ -1,7 +1,7 @@
 /**
- * The change feed: every committed change has a number; numbers rise in the order of commits. A change says what is
- * different, not what it is now: readers load the thing itself. Changes are kept for a while only, and a reader that
- * comes back later than that is told to load everything again.
+ * The change feed: every committed change has a number; numbers increase in the order of commits. A change names what
+ * changed but does not contain its new content: readers load that themselves. Changes are kept for a limited time; a
+ * reader that returns after that is told to reload everything.
  */
 import { z } from 'zod'
 
@@ -34,7 +34,7 @@ export const Change = z
     state: z
       .string()
       .nullable()
-      .describe('Its state after the change. `deleted`: it is gone. null: this kind has no states.'),
+      .describe('Its state after the change. `deleted`: it was deleted. null: this kind has no states.'),
     at: z.iso.datetime(),
   })
   .meta({ id: 'Change' })

@@ -57,7 +57,7 @@ export const Message = z
     blocks: z.array(ContentBlock),
     state: z
       .enum(['complete', 'cancelled', 'failed'])
-      .describe('`cancelled` and `failed`: the message is what had been said until then.'),
+      .describe('`cancelled` and `failed`: the message contains what was said until then.'),
     runId: RunId.schema.nullable(),
     origin: MessageOrigin,
     createdAt: z.iso.datetime(),
@@ -83,7 +83,7 @@ export const ConversationAgent = z.object({
     .int()
     .nullable()
     .describe(
-      'The turn in which its memory was cleared: it knows nothing older, and is not given it again; null: it never was.',
+      'The turn in which its memory was cleared: it knows nothing older and is not given older turns again; null: its memory was never cleared.',
     ),
 })
 
@@ -138,7 +138,7 @@ export const UpdatedConversation = ConversationDetail.extend({
 }).meta({ id: 'UpdatedConversation' })
 export type UpdatedConversation = z.infer<typeof UpdatedConversation>
 
-const words = (max: number) =>
+const nonEmptyText = (max: number) =>
   z
     .string()
     .max(max)
@@ -148,7 +148,7 @@ export const CreateConversation = z
   .strictObject({
     agent: z.string().max(64).optional(),
     workDir: WorkDir,
-    title: words(200).optional(),
+    title: nonEmptyText(200).optional(),
     instructions: z.string().max(1_000_000).optional(),
     historyScope: HistoryScope.optional(),
   })
@@ -157,7 +157,7 @@ export type CreateConversation = z.infer<typeof CreateConversation>
 
 export const UpdateConversation = z
   .strictObject({
-    title: words(200).optional(),
+    title: nonEmptyText(200).optional(),
     instructions: z.string().max(1_000_000).nullable().optional().describe('null removes them.'),
     workDir: WorkDir.optional().describe('Moves the conversation to this directory.'),
   })
@@ -182,5 +182,5 @@ export type CreateTurn = z.infer<typeof CreateTurn>
 export const RetryTurn = CreateTurn.omit({ text: true }).meta({ id: 'RetryTurn' })
 export type RetryTurn = z.infer<typeof RetryTurn>
 
-export const EditMessage = z.strictObject({ text: words(16_000_000) }).meta({ id: 'EditMessage' })
+export const EditMessage = z.strictObject({ text: nonEmptyText(16_000_000) }).meta({ id: 'EditMessage' })
 export type EditMessage = z.infer<typeof EditMessage>

@@ -1,6 +1,6 @@
 /**
- * Escalation: a run works at a tier; when it has ended, what it recommends and what the rules say decide whether the
- * next tier takes over, in the same session. The runs linked that way are a chain.
+ * Escalation: a run works at a tier. When it has ended, its recommendation and the rules decide whether the next tier
+ * takes over, in the same session. The runs that are linked that way are a chain.
  *
  *   run settles ──→ escalate   the next tier's run is queued
  *              ├──→ ask ──→ escalate (approved), stop (refused, or nobody answered in time)
@@ -25,7 +25,7 @@ export const Signal = z.object({
 })
 export type Signal = z.infer<typeof Signal>
 
-/** `source` is where it was found. `none`: the run recommends nothing; `problem` says what was wrong with its report. */
+/** `source`: where the recommendation was found; `none`: the run recommends nothing. `problem`: what is wrong with its report. */
 export const Recommendation = z.object({
   source: z.enum(['structured', 'block', 'exit-code', 'none']),
   escalate: z.boolean().nullable(),
@@ -59,7 +59,7 @@ export const Escalation = z
     decision: z.enum(['escalate', 'ask', 'stop']),
     reason: EscalationReason,
     message: z.string(),
-    toTier: z.number().int().nullable().describe('The tier that takes over, or would.'),
+    toTier: z.number().int().nullable().describe('The tier that takes over, or would after an approval.'),
     nextRunId: RunId.schema.nullable(),
     recommendation: Recommendation,
     decidedBy: z.enum(['rules', 'person', 'timeout']),

@@ -42,7 +42,7 @@ export const EventBody = z.discriminatedUnion('type', [
       .describe('The attempt only compacts the session; its output is not an answer.'),
   }),
   kind('left-out', LeftOut.shape).describe(
-    "What of the history the agent was not given with its prompt because it does not fit into the model's context window.",
+    "The parts of the history that were left out of the prompt because they do not fit into the model's context window.",
   ),
   kind('session-start', {
     agentSessionId: z.string(),
@@ -98,7 +98,7 @@ export const EventBody = z.discriminatedUnion('type', [
     followUpId: z.string().optional(),
     dueAt: z.iso.datetime().optional(),
     message: z.string(),
-  }).describe('The agent used its scheduling tools, and Reprise did instead of them what was asked for.'),
+  }).describe('The agent used its scheduling tools, and Reprise carried out the request in their place.'),
   kind('program-start', { program: z.string(), what: z.string(), workDir: z.string() }).describe(
     'A guarded program was started; its guard asked Reprise.',
   ),
@@ -123,7 +123,7 @@ export const EventBody = z.discriminatedUnion('type', [
     why: z
       .enum(['auth', 'rate-limited', 'outage'])
       .optional()
-      .describe('Why the request failed. Absent: it is not known to pass by itself.'),
+      .describe('Why the request failed. Absent: none of these causes, so waiting may not help.'),
     message: z.string().optional(),
   }),
   kind('rate-limit', {

@@ -1,4 +1,4 @@
-/** What of the history an agent was not given because it does not fit into the model's context window. */
+/** The parts of the history that were left out of a prompt because they do not fit into the model's context window. */
 import { z } from 'zod'
 
 export const LeftOutItem = z.object({
@@ -23,12 +23,12 @@ export const LeftOut = z
     steps: z.number().int().describe('How many steps of interrupted work were left out whole.'),
     messages: z.number().int().describe('How many messages were shortened.'),
     tools: z.number().int().describe('How many inputs and outputs of tools were shortened.'),
-    characters: z.number().int().describe('The characters of all of them together.'),
+    characters: z.number().int().describe('How many characters were left out in total.'),
     items: z.array(LeftOutItem).describe('The hundred largest, in order.'),
   })
   .meta({
     id: 'LeftOut',
     description:
-      "What of the history an agent was not given because it does not fit into the model's context window.",
+      "The parts of the history that were left out of a prompt because they do not fit into the model's context window.",
   })
 export type LeftOut = z.infer<typeof LeftOut>

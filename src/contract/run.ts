@@ -56,7 +56,7 @@ export const ModelName = z.string().regex(/^[A-Za-z0-9][\w.:@/[\]-]{0,127}$/, {
   error: 'expected a model name: letters, digits and . : @ / [ ] - _',
 })
 
-/** At most 24 days, the longest time of a timer. */
+/** At most 24 days, the longest time that a timer supports. */
 export const MaxDurationMs = z
   .number()
   .int()
@@ -109,7 +109,7 @@ export const CreateRun = z
       .boolean()
       .optional()
       .describe('With a `tier` that needs approval: the approval is given with this request.'),
-    dryRun: z.boolean().optional().describe('Refuse whatever would change something.'),
+    dryRun: z.boolean().optional().describe('Refuse everything that would change something.'),
     environment: z
       .string()
       .max(200_000)
@@ -185,7 +185,9 @@ export const Run = z
     carry: Carry.nullable(),
     parentRunId: RunId.schema
       .nullable()
-      .describe('The run that this one follows: of the tier below, or that planned the follow-up.'),
+      .describe(
+        'The run that this one follows: the run of the tier below, or the run that planned the follow-up.',
+      ),
     tier: z.number().int().nullable(),
     dryRun: z.boolean(),
     refusals: z
@@ -215,9 +217,9 @@ export const Run = z
       .number()
       .nullable()
       .describe('Estimated tokens of the text that was sent, at four characters a token.'),
-    transcriptTokens: z.number().nullable().describe('What it would have been with the whole history.'),
+    transcriptTokens: z.number().nullable().describe('The estimate for a text with the whole history.'),
     leftOut: LeftOut.nullable().describe(
-      "What of the history the newest attempt was not given because it does not fit into the model's context window; null: nothing.",
+      "The parts of the history that were left out of the newest attempt's prompt because they do not fit into the model's context window; null: none.",
     ),
     conversationId: ConversationId.schema.nullable(),
     turn: z.number().int().nullable().describe('The turn of the conversation that the run answers.'),
@@ -249,9 +251,13 @@ export const ToolResult = z
     answers: z
       .record(z.string(), z.string())
       .optional()
-      .describe('By the text of the question: the label that was chosen, or any other text.'),
+      .describe('The answers by the text of their questions: the chosen label, or any other text.'),
     decision: z.enum(['allow', 'deny']).optional(),
-    message: z.string().max(10_000).optional().describe('The reason of a denial; the agent is told.'),
+    message: z
+      .string()
+      .max(10_000)
+      .optional()
+      .describe('The reason for a denial, which is sent to the agent.'),
   })
   .refine((r) => (r.answers === undefined) !== (r.decision === undefined), {
     error: 'expected either answers (to a question) or decision (to a permission request)',

@@ -2,16 +2,16 @@ import { z } from 'zod'
 import { SessionId } from './ids.ts'
 
 /**
- * created: an id is assigned, nothing ran yet · active: used within the idle time · paused: idle longer ·
- * expired: too old to resume · poisoned: the agent refused it, or resuming it cannot work.
+ * created: has an id, but nothing ran yet · active: used within the idle time · paused: idle for longer ·
+ * expired: too old to resume · poisoned: the agent refused to resume it, or resuming it cannot work.
  */
 export const SESSION_STATES = ['created', 'active', 'paused', 'expired', 'poisoned'] as const
 
 /**
- * The agent's file of a session. missing: there is none · unreadable: no message in it · foreign: another session's ·
- * behind: it lacks the last answer, as an older copy does · broken: messages in the middle are missing, and with them
- * all before · forked: its newest turn is not one of Reprise and branched off before Reprise's last one · torn: the last record is cut off,
- * which can be repaired · present: none of these.
+ * The agent's transcript file of a session. missing: there is no file · unreadable: it contains no message · foreign: it
+ * belongs to another session · behind: it lacks the last answer, like an older copy · broken: messages in the middle are
+ * missing, and therefore all before them · forked: its newest turn was made outside Reprise, on a branch that does not
+ * contain Reprise's last turn · torn: the last record is cut off, which can be repaired · present: none of these.
  */
 export const TRANSCRIPT_STATES = [
   'present',

@@ -21,7 +21,7 @@ export const Stats = z
       .describe('Tokens of the prompts that were sent, estimated at four characters a token.'),
     promptTokensOfTranscripts: z
       .number()
-      .describe('What they would have been if every turn had been sent with the whole history.'),
+      .describe('The estimate if every turn had been sent with the whole history.'),
     promptTokensSaved: z.number(),
     cache: CacheStats.describe(
       'How resumed turns used the prompt cache, and the cost that resuming saved; negative if it cost more.',

@@ -1,6 +1,6 @@
 /**
- * What a tool call does, in words that are the same for every agent. The adapter derives it from the agent's own name
- * and input of the tool; nobody else needs to know those names.
+ * A description of a tool call that is the same for every agent. The adapter derives it from the tool's name and input,
+ * so that no other code needs to know the tools of an agent.
  */
 import { z } from 'zod'
 
@@ -32,10 +32,10 @@ export const ToolDescription = z.object({
 })
 export type ToolDescription = z.infer<typeof ToolDescription>
 
-/** Events that were stored by earlier versions have none of these. */
+/** Events that were stored by earlier versions lack these fields. */
 export type MaybeDescribed = { [K in keyof ToolDescription]?: ToolDescription[K] | undefined }
 
-/** In one text: the command, the files, or whatever else it is about. */
+/** One text for a tool call: its command, its files, its subject, its questions, or else its input. */
 export function aboutTool({
   command,
   paths,

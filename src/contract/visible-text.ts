@@ -1,10 +1,10 @@
 /**
- * Text of which a person must see everything before they answer: what a tool call would do. Whatever a screen does not
- * show, or shows elsewhere than where it stands, is written as an escape: control characters, marks that turn the
- * direction of text, characters without width, spaces that are none to a shell.
+ * Makes text fully visible, so that a person sees everything that a tool call would do before they answer. Characters
+ * that a screen does not show, or shows at another place, are escaped: control characters, marks that change the text
+ * direction, characters without width, and spaces that a shell does not treat as spaces.
  */
 
-/** Newline and tab stay; Hangul fillers, the grapheme joiner and variation selectors are letters and marks by category. */
+/** Newline and tab are kept. Hangul fillers, the grapheme joiner and variation selectors are listed because their category is letter or mark. */
 const HIDDEN =
   // biome-ignore lint/suspicious/noMisleadingCharacterClass: single characters are what is looked for.
   /(?![\n\t ])[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Zs}\u115f\u1160\u3164\uffa0\u034f\u2800\ufe00-\ufe0f]/gu
@@ -14,8 +14,8 @@ export function visible(text: string): string {
 }
 
 /**
- * All that a tool call would do, most telling field first; nothing is left out. A line that goes on with a value is marked,
- * so that no value can look like another field.
+ * Describes a tool call completely, with the command first. Continuation lines of a value are marked, so that no value
+ * can look like another field.
  */
 export function describeCall(tool: string, input: unknown): string {
   if (typeof input !== 'object' || input === null || Array.isArray(input))
@@ -31,8 +31,8 @@ export function describeCall(tool: string, input: unknown): string {
 }
 
 /**
- * For channels that take only so much: its beginning and its end, and in between how much is missing and where all of it
- * is to be read. The end is never hidden, because that is where a long text is dangerous.
+ * Shortens a text for channels with a limit: keeps its beginning and its end, and says in between how much is missing
+ * and where the whole text is. The end is kept, because the dangerous part of a long text may be there.
  */
 export function cutMiddle(text: string, maxChars: number, whereAll: string): string {
   if (text.length <= maxChars) return text

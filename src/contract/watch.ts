@@ -6,7 +6,7 @@
  *   queued ──→ running ⇄ waiting ──→ ended    waiting: for a follow-up, or for approval
  *   skipped                                   it was due while another one was open
  *
- * Watches are defined in the configuration, and then changed there, or created through the API.
+ * Watches are defined and changed in the configuration, or created and changed through the API.
  */
 import { z } from 'zod'
 import { Chain } from './chain.ts'
@@ -17,7 +17,7 @@ import { Usage } from './outcome.ts'
 import { CreateRun, MaxDurationMs, TierNumber, WorkDir } from './run.ts'
 
 export const WatchName = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,62}$/, {
-  error: 'expected a name of small letters, digits and . _ -, up to 63',
+  error: 'expected up to 63 lower-case letters, digits and . _ -',
 })
 
 export const MEMORIES = ['fresh', 'persistent'] as const
@@ -36,7 +36,7 @@ export const NOTIFY_FROM = ['all', 'problem', 'attention', 'change'] as const
 export const NotifyFrom = z
   .enum(NOTIFY_FROM)
   .describe(
-    'The least that is worth a notification. `change`: the status is another one than in the cycle before.',
+    'The lowest level that causes a notification. `change`: only if the status differs from the cycle before.',
   )
 export type NotifyFrom = z.infer<typeof NotifyFrom>
 
@@ -241,7 +241,7 @@ export const Triggered = z
     result: z
       .enum(['started', 'queued', 'merged', 'known', 'resolved'])
       .describe(
-        '`started`, `queued`: a cycle was created. `merged`: into one that is queued. `known`: the event was handled already. `resolved`: the event reports that something is over.',
+        '`started`, `queued`: a cycle was created. `merged`: the event was added to a queued cycle. `known`: the event was handled already. `resolved`: the event reports that something is over.',
       ),
     cycleId: CycleId.schema.nullable(),
     message: z.string(),

@@ -51,7 +51,7 @@ export function createApp(options: AppOptions): App {
   return { fetch: app.fetch, endStreams: () => streams.abort() }
 }
 
-/** Smaller limits come first: the general one would read on. */
+/** Smaller limits come first, because the general one would read more of the body. */
 function limitBodies(app: Hono): void {
   for (const { pattern, spec } of ALL_ROUTES) {
     if (spec.auth === 'hook') app.use(pattern, refuseWithoutCredentials)

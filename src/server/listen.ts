@@ -31,7 +31,7 @@ export async function listen(app: App, { host, port }: { host: string; port: num
 /** For a request that cannot be passed to the app because its Host or its path is malformed. */
 function answerBadRequest(error: unknown): Response {
   const known = error instanceof RequestError
-  const { message } = known ? error : { message: 'something went wrong in the daemon' }
+  const { message } = known ? error : { message: 'an internal error occurred in the daemon' }
   return Response.json(new RepriseError(known ? 'bad-request' : 'internal', message).toBody(), {
     status: known ? 400 : 500,
   })
@@ -41,19 +41,19 @@ async function closeServer(server: Server, app: App): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
   app.endStreams()
   // A connection is kept open after a response for the next request, and there is no event when it becomes idle.
-  const tidying = setInterval(() => server.closeIdleConnections(), 5)
-  const impatience = setTimeout(() => server.closeAllConnections(), GRACE_MS)
+  const closingIdle = setInterval(() => server.closeIdleConnections(), 5)
+  const closingAll = setTimeout(() => server.closeAllConnections(), GRACE_MS)
   await closed
-  clearInterval(tidying)
-  clearTimeout(impatience)
+  clearInterval(closingIdle)
+  clearTimeout(closingAll)
 }
 
 function cannotListen(cause: NodeJS.ErrnoException, host: string, port: number): Error {
   const where = `${host}:${port}`
   const details = { host, port, cause: cause.code }
   if (cause.code === 'EADDRINUSE') {
-    return new RepriseError('port-taken', `${where} is taken by another program`, {
-      hint: 'Set server.port or REPRISE_PORT to another port (0 takes any free one), or end that program.',
+    return new RepriseError('port-taken', `${where} is used by another program`, {
+      hint: 'Set server.port or REPRISE_PORT to another port (0 chooses a free one), or stop that program.',
       details,
       cause,
     })

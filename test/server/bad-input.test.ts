@@ -190,11 +190,11 @@ test('an answer that is neither a decision nor answers, or both', async () => {
 test('unknown routes and methods', async () => {
   expect((await server.call('/api/jbos')).body.error).toMatchObject({
     code: 'not-found',
-    message: 'there is nothing at /api/jbos',
+    message: '/api/jbos does not exist',
   })
   const { status, body, headers } = await server.call('/api/runs', { method: 'DELETE' })
   expect([status, headers.get('allow')]).toEqual([405, 'POST, GET'])
-  expect(body.error.message).toBe('/api/runs does not take DELETE: expected POST, GET')
+  expect(body.error.message).toBe('/api/runs does not support DELETE: expected POST, GET')
   expect((await server.call(`/api/runs/${RunId.create(new Date())}/cancel`)).status).toBe(405)
 })
 

@@ -71,7 +71,7 @@ describe('errors', () => {
     const url = await rawServer((_, response) => response.writeHead(502).end('<html>'))
     await expect(createClient({ url, token: TOKEN }).status()).rejects.toMatchObject({
       code: 'internal',
-      hint: expect.stringContaining('Something else'),
+      hint: expect.stringContaining('Another program'),
     })
   })
 })

@@ -96,7 +96,7 @@ describe('retry', () => {
     })
     expect(await retry({ json: { text: 'x' } })).toMatchObject({
       status: 400,
-      body: { error: { message: 'text: unknown, expected no such field' } },
+      body: { error: { message: 'text: unknown field' } },
     })
   })
 

@@ -23,7 +23,7 @@ test('a port that is taken is named, with what to do', async () => {
   const first = await startServer()
   await expect(listen(app, { host: '127.0.0.1', port: first.port })).rejects.toMatchObject({
     code: 'port-taken',
-    message: `127.0.0.1:${first.port} is taken by another program`,
+    message: `127.0.0.1:${first.port} is used by another program`,
     hint: expect.stringContaining('REPRISE_PORT'),
   })
   await first.close()

@@ -140,9 +140,9 @@ test('cycles are listed by page, read and cancelled', async () => {
 
 describe('refused', () => {
   test.each<[unknown, string]>([
-    [{ ...good, name: 'Media' }, 'name: expected a name of small letters'],
-    [{ ...good, name: '../x' }, 'name: expected a name of small letters'],
-    [{ ...good, name: '' }, 'name: expected a name of small letters'],
+    [{ ...good, name: 'Media' }, 'name: expected up to 63 lower-case letters'],
+    [{ ...good, name: '../x' }, 'name: expected up to 63 lower-case letters'],
+    [{ ...good, name: '' }, 'name: expected up to 63 lower-case letters'],
     [{ prompt: 'x', workDir: '/' }, 'name: expected string, got nothing'],
     [{ ...good, prompt: ' ' }, 'prompt: expected a prompt that is not empty'],
     [{ ...good, workDir: 'a\0b' }, 'workDir: expected a path without NUL'],

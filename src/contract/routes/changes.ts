@@ -10,13 +10,13 @@ export const changeRoutes = {
     tag: 'changes',
     summary: 'Streams what changed: kind, id and new state, numbered in the order of commits',
     description:
-      'Starts after the change numbered by Last-Event-ID, else by `after`, else from the first one. Changes are kept for a while only: a reader whose number is too old, or newer than the newest, is sent one `reload` with the newest number instead of what it missed. It must load anew what it shows, and the stream continues after that number. The events of agents are not changes; they are in the streams of runs and jobs.',
+      'Starts after the change numbered by Last-Event-ID, else by `after`, else from the first one. Changes are kept for a limited time: a reader whose number is too old, or newer than the newest, is sent one `reload` with the newest number instead of what it missed. It must reload what it shows, and the stream continues after that number. The events of agents are not changes; they are in the streams of runs and jobs.',
     query: z.strictObject({
       after: z
         .union([Seq, z.literal('latest')], { error: 'expected the number of a change, or latest' })
         .optional()
         .describe(
-          'Start after the change with this number. `latest`: start with a `reload` and what comes then.',
+          'Start after the change with this number. `latest`: start with a `reload`, followed by new changes only.',
         ),
       follow: Follow,
     }),

@@ -91,7 +91,7 @@ export const jobRoutes = {
     tag: 'jobs',
     summary: 'Continues a job that is paused, failed or cancelled; one that waits for a time starts now',
     description:
-      'In its session if that is safe, or with `resume=false` in a new one; with `maxTurns` instead of the limit it ran into.',
+      'Continues in its session if that is safe, or with `resume=false` in a new one. `maxTurns` replaces the limit that the job reached.',
     params: JobPath,
     query: z.strictObject({
       resume: YesOrNo.optional().describe('`false`: in a new session.'),
@@ -101,7 +101,7 @@ export const jobRoutes = {
         .min(1)
         .max(10_000)
         .optional()
-        .describe('Replaces the limit that the job ran into.'),
+        .describe('Replaces the limit that the job reached.'),
     }),
     responses: { 202: json('The job will continue', Job) },
     errors: ['not-found', 'conflict'],

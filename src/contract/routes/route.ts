@@ -32,7 +32,7 @@ export interface RouteSpec {
   tag: Tag
   summary: string
   description?: string
-  /** Who may call it. Default: whoever sends the daemon's token. `hook`: whoever has the secret of the watch, too. */
+  /** Which credentials are required. Default: the daemon's token. `hook`: the token or the secret of the watch. */
   auth?: 'none' | 'hook'
   params?: z.ZodObject
   query?: z.ZodObject
@@ -43,11 +43,11 @@ export interface RouteSpec {
   bodyOptional?: true
   /** The handler reads the body itself: it cannot be parsed before the sender is known. */
   bodyUnparsed?: true
-  /** `event`: what a watch is sent is limited to less than other bodies. */
+  /** `event`: the smaller limit for events that are sent to a watch. */
   bodyLimit?: 'event'
   /** By status. */
   responses: Readonly<Record<number, ResponseSpec>>
-  /** Error codes besides those that every operation can answer with. */
+  /** Error codes in addition to those of every operation. */
   errors?: readonly ErrorCode[]
 }
 

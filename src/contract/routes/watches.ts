@@ -8,7 +8,8 @@ export const watchRoutes = {
   createWatch: {
     tag: 'watches',
     summary: 'Creates a watch: a check that is repeated',
-    description: 'At an interval (`every`), by `cron`, or without both only when it is triggered.',
+    description:
+      'It is repeated at an interval (`every`) or by `cron`; without both it starts only when it is triggered.',
     body: CreateWatch,
     responses: { 201: json('The watch; it starts unless it is paused', Watch) },
     errors: ['conflict', 'agent-unknown', 'work-dir-unusable'],
@@ -49,7 +50,7 @@ export const watchRoutes = {
     bodyOptional: true,
     bodyLimit: 'event',
     responses: {
-      202: json('A cycle was created, or one that is queued takes this along', Triggered),
+      202: json('A cycle was created, or the event was added to a queued one', Triggered),
       200: json('This Idempotency-Key was used before: the cycle that it created', Triggered),
     },
     errors: ['not-found', 'conflict', 'rate-limited'],
@@ -80,15 +81,15 @@ export const watchRoutes = {
     tag: 'watches',
     summary: 'Receives an event of another system for a watch',
     description:
-      "Takes what Prometheus Alertmanager sends as it is, and any other JSON. The same event makes one cycle, however often it is sent. The sender authenticates with the daemon's token, or with the watch's own secret: as a bearer token, as the password of basic authentication, or in X-Hub-Signature-256 as a signature of the body.",
+      "Accepts the payloads of Prometheus Alertmanager and any other JSON. An event that is sent repeatedly starts one cycle. The sender authenticates with the daemon's token, or with the watch's own secret: as a bearer token, as the password of basic authentication, or in X-Hub-Signature-256 as a signature of the body.",
     auth: 'hook',
     params: HookPath,
     body: z.unknown().describe("Alertmanager's payload, or any JSON"),
     bodyUnparsed: true,
     bodyLimit: 'event',
     responses: {
-      202: json('A cycle was created, or one that is queued takes this along', Triggered),
-      200: json('The event is known already, or it is over', Triggered),
+      202: json('A cycle was created, or the event was added to a queued one', Triggered),
+      200: json('The event is known already, or it is resolved', Triggered),
     },
     errors: ['not-found', 'rate-limited'],
   },

@@ -25,7 +25,7 @@ function problemsOf(issue: z.core.$ZodIssue, target: Target): Problem[] {
     const within = issue.path.length === 0 ? '' : `${issue.path.map(String).join('.')}.`
     return issue.keys.map((key) => ({
       field: `${within}${shorten(key)}`,
-      message: 'unknown, expected no such field',
+      message: 'unknown field',
     }))
   }
   if (issue.code === 'invalid_union') {
@@ -36,14 +36,14 @@ function problemsOf(issue: z.core.$ZodIssue, target: Target): Problem[] {
         problemsOf({ ...problem, path: [...issue.path, ...problem.path] }, target),
       )
     }
-    const kinds = issue.errors.flatMap((form) => form.slice(0, 1).map(wordOf))
+    const kinds = issue.errors.flatMap((form) => form.slice(0, 1).map(messageOf))
     if (kinds.length > 0) return [{ field: shorten(field), message: kinds.join('; or ') }]
   }
-  return [{ field: shorten(field), message: wordOf(issue) }]
+  return [{ field: shorten(field), message: messageOf(issue) }]
 }
 
 /** Zod says "Invalid input: expected string, received undefined"; only the second half is kept. */
-function wordOf(issue: z.core.$ZodIssue): string {
+function messageOf(issue: z.core.$ZodIssue): string {
   const message = issue.message
     .replace(/^Invalid (input|option|string): /, '')
     .replace(/received undefined$/, 'got nothing')

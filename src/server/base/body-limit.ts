@@ -13,7 +13,7 @@ const LIMITS = {
   event: {
     bytes: 256 * 1024,
     says: '256 KiB',
-    hint: 'Send what the agent must know to begin with, and where it finds the rest.',
+    hint: 'Send what the agent needs to start, and where it finds the rest.',
   },
 } as const
 

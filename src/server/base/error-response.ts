@@ -34,8 +34,8 @@ export function answerError(log: ServerLog) {
       return errorResponse(c, thrown)
     }
     logFailure(log, thrown, c)
-    const hidden = new RepriseError('internal', 'something went wrong in the daemon', {
-      hint: 'Its log (daemon.log in the home) says what.',
+    const hidden = new RepriseError('internal', 'an internal error occurred in the daemon', {
+      hint: 'See daemon.log in its home for details.',
     })
     return errorResponse(c, hidden)
   }
@@ -52,8 +52,8 @@ export function answerUnknownRoute(c: Context): Response {
   if (allowed.length === 0) {
     return errorResponse(
       c,
-      new RepriseError('not-found', `there is nothing at ${path}`, {
-        hint: 'GET /api/openapi.json lists what there is.',
+      new RepriseError('not-found', `${path} does not exist`, {
+        hint: 'GET /api/openapi.json lists all operations.',
       }),
     )
   }
@@ -61,7 +61,7 @@ export function answerUnknownRoute(c: Context): Response {
   c.header('Allow', methods)
   return errorResponse(
     c,
-    new RepriseError('bad-request', `${path} does not take ${method}: expected ${methods}`),
+    new RepriseError('bad-request', `${path} does not support ${method}: expected ${methods}`),
     405,
   )
 }

@@ -1,4 +1,4 @@
-/** Checks a request against its route. Query, path and headers come first, so that a wrong one costs no reading. */
+/** Validates a request by its route. Query, path and headers come first, so that the body of a wrong request is not read. */
 import type { Context } from 'hono'
 import type { z } from 'zod'
 import { RepriseError } from '../../contract/errors.ts'

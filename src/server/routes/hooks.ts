@@ -45,7 +45,7 @@ async function authenticate(
   if (shown !== 'ok') throw unauthorizedHook(c, shown)
 }
 
-/** undefined: there is no such watch; the engine tells that to authenticated senders. */
+/** undefined: there is no such watch. The engine reports that, after the sender was authenticated. */
 async function readSecret(engine: WatchEngine, watch: string): Promise<string | null | undefined> {
   try {
     return await engine.readHookSecret(watch)

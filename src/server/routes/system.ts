@@ -11,7 +11,7 @@ type SystemHandlers = Pick<
 export function systemHandlers(options: AppOptions): SystemHandlers {
   const { version, pid, startedAt, home, url, simulatorUrl, engine } = options
   const self = { status: 'ok' as const, version, pid, startedAt }
-  // Built when it is first asked for: that takes a while.
+  // Built on the first request, because that takes a while.
   let document: Record<string, unknown> | undefined
   return {
     getHealth: () => respond(200, self),
