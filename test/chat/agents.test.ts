@@ -94,7 +94,7 @@ it('agent: retrying or truncating the boundary that another agent set makes the 
   expect(claude.resumed()).toBeUndefined()
 })
 
-it('shared: a change that an agent has not been told of yet does not make its session stale', async () => {
+it('shared: a change to messages that an agent has not seen yet does not make its session stale', async () => {
   const chat = await start('shared')
   await chat.say('for claude: alpha')
   await chat.say('for other: beta', { agent: 'other' })
@@ -114,11 +114,11 @@ it('sessions never cross between agents that share an adapter', async () => {
   expect(other.starts().flat().join(' ')).not.toContain(a.sessionId)
 })
 
-it('what others said is told again to an agent that was killed before it had written it down', async () => {
+it('messages of others are sent again to an agent that was killed before it had stored them', async () => {
   const chat = await start('shared')
   const { id, sessionId } = await chat.say('for claude: alpha')
   await chat.say('for other: beta', { agent: 'other' })
-  // The CLI is killed, and what it had written of this turn by then is taken away.
+  // The CLI is killed, and what it has written of this turn is removed.
   const transcript = await transcriptHas(world, id, 'alpha')
   await claude.beforeTurn(`cp '${transcript}' '${transcript}.before'
 "$real" "$@"

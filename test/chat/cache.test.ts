@@ -1,7 +1,7 @@
 /**
- * What resumed turns find in the prompt cache, on the real CLI: with hooks, instructions and CLAUDE.md in play, each
- * request must begin with all of the one before, block by block. Played on the installed version, and on every one that
- * REPRISE_TEST_CLAUDE lists (executables, separated by colons).
+ * The prompt cache in resumed turns, on the real CLI: with hooks, instructions and CLAUDE.md, each request must begin with
+ * all blocks of the one before. Runs with the installed version, and with every version that REPRISE_TEST_CLAUDE lists
+ * (executables, separated by colons).
  */
 import { execFileSync } from 'node:child_process'
 import { mkdir, writeFile } from 'node:fs/promises'

@@ -1,4 +1,4 @@
-/** Changes to what has been said, at the moments at which they hurt: while an agent works, dies, or waits to go on. */
+/** Changes to the history at critical moments: while an agent works, dies, or waits for its next attempt. */
 import { afterEach, expect, it } from 'vitest'
 import type { RuleInput } from '../../src/simulator/scenario-types.ts'
 import { Chat } from '../support/chat.ts'
@@ -39,7 +39,7 @@ it('a question edited while it is being answered, whose agent then dies, is aske
   await world.simulator.waitForHold('never')
   const { pid } = agent()!
   await chat.edit(2, 'NEWTEXT')
-  // The edit ends it as well; whichever comes first.
+  // The edit ends the attempt as well, if the kill does not come first.
   try {
     process.kill(pid, 'SIGKILL')
   } catch {}
@@ -67,7 +67,7 @@ it('a question edited between two attempts is asked as it is now', async () => {
   expect(everything()).not.toContain('OLDTEXT')
 })
 
-it('a question taken away between two attempts is not asked again, and no session remembers it', async () => {
+it('a question that is removed between two attempts is not asked again, and no session contains it', async () => {
   const chat = await begin(held('SECRET'))
   await chat.say('hello')
   const { id } = await chat.post('SECRET')
@@ -144,7 +144,7 @@ it('runs that wait for a person do not keep others from starting', async () => {
   await world.settled(id)
 })
 
-it('a session of a conversation is not used behind its back', async () => {
+it('a session of a conversation is not used by a run outside of it', async () => {
   const chat = await begin()
   const { session } = await chat.say('hello')
   const response = await world.request('POST', '/api/runs', {

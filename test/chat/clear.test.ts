@@ -1,4 +1,4 @@
-/** `/clear` on the real CLI: the agent's memory is emptied, the conversation says so, and nothing brings it back unasked. */
+/** `/clear` on the real CLI: the agent's memory is cleared, the conversation shows it, and nothing restores it unasked. */
 import { afterEach, expect, it } from 'vitest'
 import { conversationLines, messageLines } from '../../src/cli/chat/conversation-text.ts'
 import { Chat } from '../support/chat.ts'
@@ -8,7 +8,7 @@ let world: World
 afterEach(() => world.close())
 
 const SECRET = 'the word is swordfish'
-/** All that the model was sent last. */
+/** The whole text of the last request to the model. */
 const sent = () => JSON.stringify(world.simulator.requests({ kind: 'main' }).at(-1)?.messages)
 
 async function begin(): Promise<Chat> {
@@ -36,7 +36,7 @@ it('empties the memory of the agent for good, and says so', async () => {
     /memory cleared in turn 2, has seen nothing since$/,
   )
   expect(messageLines(await chat.message(3)).join('\n')).toContain('forgot all that was said before')
-  // It has room again, and there is nothing in the cache to be missed.
+  // The context is empty again, and no cache reads are expected.
   expect(await world.api('GET', `/api/sessions/${agent?.session}`)).toMatchObject({ contextTokens: 0 })
 
   const next = await chat.say('and what now?')
@@ -48,13 +48,13 @@ it('empties the memory of the agent for good, and says so', async () => {
   await chat.say('and fresh?', { forceFreshSession: true })
   expect(sent()).not.toContain('swordfish')
   expect(sent()).toContain('and what now?')
-  // What it does not know cannot become stale.
+  // Turns that the agent does not know cannot make its session stale.
   await chat.edit(0, 'the word is haddock')
   expect(await chat.say('still there?')).toMatchObject({ resumed: true })
   expect(sent()).not.toMatch(/swordfish|haddock/)
 })
 
-it('is about that agent alone', async () => {
+it('affects that agent only', async () => {
   const chat = await begin()
   await chat.say(SECRET)
   await chat.say('/clear')
@@ -66,7 +66,7 @@ it('is about that agent alone', async () => {
   ])
 })
 
-it('taken out of the conversation, gives the agent the history again', async () => {
+it('when it is removed from the conversation, the agent is given the history again', async () => {
   const chat = await begin()
   await chat.say(SECRET)
   await chat.say('/clear')
@@ -76,7 +76,7 @@ it('taken out of the conversation, gives the agent the history again', async () 
   expect(sent()).toContain('swordfish')
 })
 
-it('in a session without a conversation holds for fresh starts too', async () => {
+it('in a session without a conversation also applies to new sessions', async () => {
   await begin()
   const run = await world.run({ prompt: SECRET })
   const session = { sessionId: run.session ?? '' }

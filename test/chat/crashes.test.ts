@@ -1,4 +1,4 @@
-/** What dies around the end of a turn: answer and pin are stored together, or neither is; what an agent did not live to hear or say is not lost. */
+/** Crashes around the end of a turn: answer and pin are stored together or not at all, and no answer or text is lost. */
 import { afterEach, expect, it } from 'vitest'
 import type { RuleInput } from '../../src/simulator/scenario-types.ts'
 import { Chat } from '../support/chat.ts'
@@ -69,7 +69,7 @@ const agentOf = () =>
   world.processes().find(({ command }) => /claude.* -p /.test(command) && !/keeper/.test(command))!
 const newestPrompt = () => world.simulator.requests().at(-1)!.userText
 
-it('an answer that the agent did not live to hear is told when it goes on, and is part of the history', async () => {
+it('an answer that came after the agent had died is sent when it continues, and is part of the history', async () => {
   const chat = await begin(asks)
   const { id } = await chat.post('paint it')
   await world.waitForEvent(id, (event) => event.type === 'question-ask')
@@ -100,7 +100,7 @@ it('a question that was open when the agent died may be asked again', async () =
   expect(newestPrompt()).not.toContain('may have run')
 })
 
-it('an agent that dies in the midst of a sentence is told what has been seen of it', async () => {
+it('an agent that dies in the middle of a sentence is sent the part that was seen', async () => {
   const chat = await begin({
     when: '/^count$/',
     reply: [{ text: 'one two three ' }, { hold: 'gate' }, { text: 'four' }],
@@ -114,7 +114,7 @@ it('an agent that dies in the midst of a sentence is told what has been seen of 
   expect(await chat.texts()).toEqual(['user: count', 'claude: one two three Noted.'])
 })
 
-it('after a turn that nobody finished, the next is not told that all was answered', async () => {
+it('after an unfinished turn, the next prompt does not say that all questions were answered', async () => {
   const chat = await begin(asks, { run: { questionTimeout: '1s', termAfter: '1s', killAfter: '1s' } })
   expect(await chat.say('paint it')).toMatchObject({ outcome: 'question-timeout' })
   expect(await chat.say('red')).toMatchObject({ outcome: 'completed', resumed: true })

@@ -18,7 +18,7 @@ afterEach(async () => {
   world = null
 })
 
-/** The most that a process ever had in memory at once. */
+/** The peak memory of a process. */
 function peakMib(pid: number): number {
   const kib = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
   return Number(kib) / 1024
@@ -33,7 +33,7 @@ it(`a turn with ${RESULTS} tool results of 1 MiB each completes, and its convers
   const chat = await Chat.create(here)
   const before = peakMib(here.daemonPid)
 
-  // Not by following its events: that would be all of it once more.
+  // Its events are not followed, because that would transfer all of the output again.
   const { id } = await chat.post('print it all')
   const settled = async () => (await here.getRun(id)).state === 'settled'
   await until(settled, 'the end of the turn', 55_000)

@@ -1,6 +1,6 @@
 /**
- * Follow-up turns on the real CLI: resumed with only what is new, or fresh with the whole history. Both halves are
- * looked at each time: the flag in argv, and the text the model was sent.
+ * Follow-up turns on the real CLI: resumed with only the new text, or in a new session with the whole history. Each test
+ * checks both the flag in argv and the text that the model was sent.
  */
 import { mkdir, rename, rm, symlink, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ import { World } from '../support/world.ts'
 
 let world: World
 let agent: LoggingAgent
-/** For all tests that change nothing but a conversation of their own. */
+/** Shared by all tests that change only their own conversation. */
 let shared: { world: World; agent: LoggingAgent } | null = null
 afterEach(() => (world === shared?.world ? undefined : world.close()))
 afterAll(() => shared?.world.close())
@@ -65,7 +65,7 @@ function expectFresh(run: RunDetail, reason: string, past: string): void {
   expect(sent().before).not.toContain(past)
 }
 
-it('a follow-up turn resumes and sends only the new text, with a word that earlier questions are answered', async () => {
+it('a follow-up turn resumes and sends only the new text, and says that earlier questions are answered', async () => {
   await begin()
   const chat = await Chat.create(world)
   const first = await chat.say('remember heliotrope')
@@ -107,7 +107,7 @@ it('edited history', async () => {
   expectResumed(await chat.say('and on'), 'remember obsidian')
 })
 
-it('truncated history: what was taken away is not sent', async () => {
+it('truncated history: removed messages are not sent', async () => {
   await begin()
   const chat = await Chat.create(world)
   await chat.say('remember heliotrope')
@@ -118,7 +118,7 @@ it('truncated history: what was taken away is not sent', async () => {
   expect(sent().text).not.toContain('obsidian')
 })
 
-it('retry from a message: the answer is replaced, in a session that never heard the first try', async () => {
+it('retry from a message: the answer is replaced, in a session without the first answer', async () => {
   await begin()
   const chat = await Chat.create(world)
   await chat.say('remember heliotrope')
@@ -146,7 +146,7 @@ it('another work directory; the same one by another name resumes', async () => {
   expectFresh(await chat.say('elsewhere'), 'other-work-dir', 'remember heliotrope')
 })
 
-it('a project that was renamed: moved, the session goes on; to another directory, fresh with the history', async () => {
+it('a renamed project: after a move the session continues; in another directory a new session gets the history', async () => {
   await setUp()
   await world.startDaemon()
   const chat = await Chat.create(world)
@@ -191,7 +191,7 @@ it('the executable replaced between turns', async () => {
 
 it('an upgrade of the agent resumes; a version older than the one that wrote the session does not', async () => {
   await setUp()
-  // As installers do it: a link to the folder of the newest version.
+  // Like installers do: a symlink to the folder of the newest version.
   const command = join(world.dir, 'claude-newest')
   const install = async (version: string) => {
     agent = await loggingAgent(world, `claude-${version}`, '', version)

@@ -1,8 +1,9 @@
 /**
- * Any sequence of turns, edits, truncations, retries, agent switches, changed instructions, compactions, commands, use by
- * hand, upgrades of the agent, renames and moves of the work directory and jumps of the clock leaves every agent with exactly the history and the instructions
- * it should have been given, also when they come while turns wait, run, or have crashed and are to be tried again. The
- * real store, view, decision and prompt; in place of the CLI, sessions that only remember what they were sent.
+ * Property: after any sequence of turns, edits, truncations, retries, agent switches, changed instructions, compactions,
+ * commands, use by hand, upgrades of the agent, renames and moves of the work directory and jumps of the clock, every
+ * agent has exactly the history and the instructions that it should have, also if these happen while turns wait, run, or
+ * have crashed and will be retried. The test uses the real store, view, decision and prompt; instead of the CLI it uses
+ * sessions that only remember what they were sent.
  */
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -41,13 +42,13 @@ type Step =
   /** `compacts`: the agent compacts its session at the end. `command`: it answers by itself, without the model. */
   | { do: 'finish'; compacts: boolean; command: boolean }
   | { do: 'settle' }
-  /** From the question to the answer, after all that waits. */
+  /** A whole turn, after all waiting turns. */
   | { do: 'turn'; agent: number; compacts: boolean; command: boolean }
-  /** A turn that empties the agent's memory, after all that waits. */
+  /** A turn that clears the agent's memory, after all waiting turns. */
   | { do: 'clear'; agent: number }
   /**
-   * `accepted`: the agent reported that it took the question. `recorded`: its session has the question. `again`: there is
-   * to be another attempt.
+   * `accepted`: the agent reported that it accepted the question. `recorded`: its session contains the question. `again`:
+   * another attempt follows.
    */
   | { do: 'crash'; accepted: boolean; recorded: boolean; again: boolean; compacts: boolean }
   | { do: 'edit' | 'drop' | 'retry'; at: number; agent: number }
@@ -57,7 +58,7 @@ type Step =
   /** The agents' program is replaced: by a newer version, or by an older one. */
   | { do: 'upgrade'; by: 1 | -1 }
   | { do: 'set-clock'; hours: number }
-  /** The work directory gets another name, or the conversation another directory, which it may have had before. */
+  /** The work directory is renamed, or the conversation is moved to another directory, possibly an earlier one. */
   | { do: 'rename' }
   | { do: 'move'; at: number }
 
@@ -133,7 +134,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 let dir: string
 let store: Store
 beforeEach(async () => {
-  // In memory: thousands of small transactions, and no crash of the machine to survive.
+  // The database is in memory, because there are thousands of small transactions and no crash to survive.
   dir = await mkdtemp(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'history-'))
   store = await openSqliteStore(join(dir, 'test.db'), new Date(), { commitWindowMs: 0 })
 })
@@ -142,7 +143,7 @@ afterEach(async () => {
   await rm(dir, { recursive: true })
 })
 
-/** What an agent's session would have heard, and who runs in it. */
+/** The content of an agent's session, and the run that uses it. */
 interface Running {
   run: RunRecord
   attempt: AttemptRecord
@@ -171,13 +172,13 @@ const FINISHED: Ending = {
   clears: false,
 }
 
-/** What a compaction leaves of a session: what was talked about, and nothing that was said beside it. */
+/** The content of a session after a compaction: the conversation without the texts that Reprise added. */
 const summaryOf = (memory: string) =>
   memory
     .replaceAll(/<instructions>[\s\S]*?<\/instructions>/g, '')
     .replaceAll(/<reprise>\nThe instructions given earlier no longer apply\.\n<\/reprise>/g, '')
 
-/** Words that say where they come from: w7 is the seventh thing anybody said or changed. */
+/** Texts with numbers: w7 is the seventh text that was said or changed. */
 class Play {
   readonly #scope: HistoryScope
   /** What each session remembers, and the ids of the questions in it. */
@@ -185,7 +186,7 @@ class Play {
   readonly #recorded = new Map<string, Set<string>>()
   /** What was said in attempts of a run so far. */
   readonly #said = new Map<string, string[]>()
-  /** What agents said that their session does not hold: the next attempt is told of it as such, not as history. */
+  /** Texts of agents that their session lacks. The next attempt is told about them separately from the history. */
   readonly #unheld = new Set<string>()
   /** Words that a session may know twice. */
   readonly #repeated = new Set<string>()
@@ -193,14 +194,14 @@ class Play {
   readonly #byHand = new Map<string, OutsideTurn[]>()
   /** The same, with what was said in sessions that were cleared since. */
   readonly #everByHand = new Map<string, OutsideTurn[]>()
-  /** Runs that emptied the memory of their agent. */
+  /** Runs that cleared the memory of their agent. */
   readonly #clearing = new Set<string>()
   readonly id = ConversationId.create(new Date())
   #running: Running | null = null
   #words = 0
   #instructions: string | null = 'i0;'
   #version = 1
-  /** The directories that there are: by name, what the file system knows each by. */
+  /** The existing directories: the file system's identity by name. */
   readonly #dirs = new Map([['/w0', 'dir0']])
   #workDir = '/w0'
   /** The directory in which each session was used last. */
@@ -283,7 +284,7 @@ class Play {
     }
   }
 
-  /** Until nothing waits any more. */
+  /** Repeats until no turn waits. */
   async settle(): Promise<void> {
     do await this.#end(FINISHED)
     while (await this.#start(null))
@@ -300,7 +301,7 @@ class Play {
     expect(own.filter((run) => run.state.at !== 'settled').map((run) => run.id)).toEqual([])
   }
 
-  /** In one of the sessions that there are, while nobody of ours is at work in it. */
+  /** Adds a turn to an existing session in which no run is active. */
   async #sayByHand(which: number, forked: boolean): Promise<void> {
     const pinned = (await store.listPins(this.id)).flatMap(({ sessionId }) => sessionId ?? [])
     const usable = pinned.filter((id) => this.#sessions.has(id) && this.#running?.attempt.sessionId !== id)
@@ -355,12 +356,12 @@ class Play {
     const message = await this.#messageAt(at)
     if (!message) return false
     const { outdated } = await store.editMessage(this.id, message.id, this.#word(), this.#now())
-    // What was said to the old question is no part of the answer to the new one.
+    // The answer to the old question is not part of the answer to the new one.
     if (outdated) this.#said.delete(outdated)
     return true
   }
 
-  /** What is cancelled by it while it runs goes on a little: until the next step that ends it. */
+  /** A running turn that is cancelled continues until the next step that ends it. */
   async #change(kind: 'drop' | 'retry', at: number, agent: string): Promise<void> {
     const message = await this.#messageAt(at)
     if (!message) return
@@ -397,7 +398,7 @@ class Play {
     }
   }
 
-  /** What the engine does, with a session that only remembers. False if there is nothing to start. */
+  /** Does what the engine does, with a session that only remembers. False if there is nothing to start. */
   async #start(meanwhile: (() => Promise<boolean>) | null): Promise<boolean> {
     const startable = await store.listStartable(this.#now(), 200)
     const first = startable.find((run) => run.links.conversationId === this.id)
@@ -491,7 +492,7 @@ class Play {
     return this.#byHand.get(session)?.some(({ inSession }) => !inSession) ? 'forked' : 'present'
   }
 
-  /** What follows a process that is gone. One that was cancelled meanwhile has not completed. */
+  /** Settles an attempt whose process has ended. An attempt that was cancelled has not completed. */
   async #end({ accepted, recorded, outcome, again, compacts, command, clears }: Ending): Promise<void> {
     if (!this.#running) return
     const { attempt, heard, before, run: asked } = this.#running
@@ -558,7 +559,7 @@ class Play {
     this.#recorded.set(sessionId, (this.#recorded.get(sessionId) ?? new Set()).add(promptId))
   }
 
-  /** What is said is seen by us; the session has it only if it has recorded the question. */
+  /** Reprise sees the text; the session contains it only if it has recorded the question. */
   async #speak(attempt: AttemptRecord, recorded: boolean, compacts: boolean): Promise<void> {
     const said = this.#word()
     const { outdatedAttempts } = (await store.getRun(attempt.runId))!
@@ -577,7 +578,7 @@ class Play {
     await store.advanceAttempt(attempt, EventBatch.of(events), 1, this.#now(), { urgent: true })
   }
 
-  /** The agent begins another file, which has nothing of the old one. */
+  /** The agent starts a new session file without the content of the old one. */
   async #clear(attempt: AttemptRecord): Promise<void> {
     this.#clearing.add(attempt.runId)
     this.#sessions.set(attempt.sessionId, '')
@@ -613,20 +614,20 @@ class Play {
     }
   }
 
-  /** The last that the model was told of instructions is what they are now. */
+  /** The last instructions that the model was given are the present ones. */
   #checkInstructions(heard: string): void {
     const last =
       heard.match(/<instructions>\n(i\d+;)|instructions given earlier no longer apply/g)?.at(-1) ?? ''
     expect(/i\d+;/.exec(last)?.[0] ?? null).toBe(this.#instructions)
   }
 
-  /** What the model has in front of it, against the conversation as it stands. */
+  /** Compares what the model was sent with the present conversation. */
   async #check(run: RunRecord, heard: string): Promise<void> {
     const messages = await store.listMessages(this.id)
     const before = messages.filter((m) => m.turn < run.links.turn!)
     const words = (list: typeof messages) =>
       list.flatMap((m) => m.blocks.flatMap((b) => (b.type === 'text' ? [b.text] : [])))
-    // What an interrupted agent is reminded of, it said itself, or was asked before its session was compacted.
+    // An interrupted agent is reminded of its own texts, or of the question from before a compaction.
     const said: string[] = heard.replaceAll(/<(said|task)>[^<]*<\/\1>/g, '').match(/w\d+\./g) ?? []
     const all = said.filter((word, index) => !this.#repeated.has(word) || said.lastIndexOf(word) === index)
     // By hand something may have been said in a session before it was told what others, and other sessions, had said by
@@ -656,7 +657,7 @@ class Play {
     const known = before.filter(({ turn }) => turn > (cleared?.turn ?? 0))
     const boundary = known.findLastIndex((m) => m.role === 'assistant' && m.agent !== run.agent)
     const due = this.#scope === 'shared' ? known : known.slice(boundary + 1)
-    // What came before its memory was cleared is not brought back.
+    // Turns from before its memory was cleared are not sent again.
     const forgotten = words(before.filter((m) => !known.includes(m)))
     expect(inFront.filter((word) => forgotten.includes(word))).toEqual([])
     // Everything due is there, once, in order; the question comes last.
@@ -666,16 +667,16 @@ class Play {
     // own earlier turns, from before the boundary: they are part of the conversation.) What earlier attempts at the
     // same question said will be part of its answer.
     const own = this.#said.get(run.id) ?? []
-    // They have been seen: the agent knows all of them, from its session or because it is told.
+    // The agent knows all texts that were seen, from its session or from the prompt.
     expect(own.filter((word) => !heard.includes(word))).toEqual([])
     const allowed = [...words(before), run.prompt, ...own]
     expect(inFront.filter((word) => !allowed.includes(word))).toEqual([])
   }
 }
 
-/** Sequences that were answered wrongly once. */
+/** Regression cases: sequences that once led to wrong results. */
 const FOUND_ONCE: Step[][] = [
-  // An agent joins, its memory is cleared, and all of that is taken back: it must be told what came before it joined.
+  // An agent joins, its memory is cleared, and both turns are removed: it must be given the turns before it joined.
   [
     { do: 'turn', agent: 0, compacts: false, command: false },
     { do: 'turn', agent: 2, compacts: false, command: false },

@@ -1,6 +1,6 @@
 /**
- * Sessions of ours that somebody used by hand, on the real CLI: what was said there is in the conversation, and each
- * model request has it exactly once, from the session or from us.
+ * Sessions that were also used by hand, on the real CLI: the turns by hand are imported into the conversation, and each
+ * model request contains them exactly once, from the session or from Reprise.
  */
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -32,7 +32,7 @@ const count = (part: string) => sent().split(part).length - 1
 const notesOf = async ({ id }: RunDetail) =>
   (await world.events(id)).flatMap((event) => (event.type === 'note' ? [event.text] : [])).join('\n')
 
-it('an extension by hand is taken into the conversation; the session goes on and is told nothing twice', async () => {
+it('turns by hand are imported into the conversation; the session continues and is sent nothing twice', async () => {
   const chat = await Chat.create(world)
   const { sessionId } = await chat.say('remember heliotrope')
   await sayByHand(world, sessionId!, 'by hand: look')
@@ -67,18 +67,18 @@ it('an extension by hand is taken into the conversation; the session goes on and
   ])
   expect(await world.getRun(next.id)).toMatchObject({ turn: 3 })
 
-  // A session that was not there is told, with where it was said. It is known now, and not taken in a second time.
+  // A new session is given the turn, with a note where it was said. The turn is not imported a second time.
   await chat.say('all of it, granite', { forceFreshSession: true })
   expect((await chat.detail()).messages).toHaveLength(8)
   expect(sent()).toContain('outside Reprise')
   for (const words of ['by hand: look', 'Seen by hand.', 'petrichor']) expect(sent()).toContain(words)
-  // Taken away, it stays away.
+  // A removed turn is not imported again.
   await chat.drop(2)
   expect(await chat.say('what is left, marble')).toMatchObject({ freshReason: 'history-changed' })
   expect(sent()).not.toContain('by hand')
 })
 
-it('a fork by hand is told apart: fresh with what the conversation says, and the branch for information', async () => {
+it('a fork by hand is recognised: a new session gets the conversation, and the branch for information', async () => {
   const chat = await Chat.create(world)
   const { sessionId } = await chat.say('remember heliotrope')
   await chat.say('remember obsidian')
@@ -97,7 +97,7 @@ it('a fork by hand is told apart: fresh with what the conversation says, and the
   expect(count('from there, schist')).toBe(1)
 })
 
-it('a plain run in a session carries it too, when it starts fresh', async () => {
+it('a run without a conversation carries the turns by hand too, when it starts a new session', async () => {
   const first = await world.run({ prompt: 'remember heliotrope' })
   await sayByHand(world, first.sessionId!, 'by hand: look')
   const next = await world.run({ prompt: 'and obsidian', sessionId: first.session!, forceFreshSession: true })

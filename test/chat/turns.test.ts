@@ -1,4 +1,4 @@
-/** What happens in and between turns: order, cancelling, questions, instructions, overflow, edits meanwhile. */
+/** Turns: order, cancelling, questions, instructions, overflow, edits while a turn runs. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
@@ -206,7 +206,7 @@ it('editing a turn that still waits changes what is asked', async () => {
 it('a message that does not fit: the session is compacted in place and the message asked again', async () => {
   const chat = await begin({
     when: '/too much$/',
-    // Once for the CLI, which compacts by itself and tries again; once more for us.
+    // The CLI compacts and retries by itself after the first overflow; Reprise handles the second.
     reply: [{ overflow: { times: 2 } }, { text: 'It fits now.' }],
   })
   const first = await chat.say('hello')
@@ -218,7 +218,7 @@ it('a message that does not fit: the session is compacted in place and the messa
   expect(await chat.say('and on')).toMatchObject({ outcome: 'completed', resumed: true })
 })
 
-it('a message that does not fit even then: fresh, with a handoff; the conversation is never a dead end', async () => {
+it('a message that does not fit even then: a new session with a handoff, so that the conversation can continue', async () => {
   const chat = await begin({
     when: { user: '/too much/', lacks: 'The conversation so far' },
     reply: [{ overflow: true }],
@@ -231,7 +231,7 @@ it('a message that does not fit even then: fresh, with a handoff; the conversati
   expect(await chat.say('and on')).toMatchObject({ outcome: 'completed', resumed: true })
 })
 
-it('what a command of the agent itself prints is the answer, and the session goes on', async () => {
+it("the output of an agent's own command is the answer, and the session continues", async () => {
   const chat = await begin()
   expect(await chat.say('/compact')).toMatchObject({ outcome: 'completed' })
   expect(await chat.say('hello')).toMatchObject({ outcome: 'completed', attempts: [{ resumed: true }] })
@@ -243,7 +243,7 @@ it('what a command of the agent itself prints is the answer, and the session goe
   ])
 })
 
-it('commands reach the agent in every turn, and what is added to a turn is no part of them', async () => {
+it('commands reach the agent in every turn, and added texts are not part of them', async () => {
   world = await World.create({ name: 'chat', rules: [echo] })
   await mkdir(join(world.workDir, '.claude', 'commands'), { recursive: true })
   await writeFile(
@@ -262,7 +262,7 @@ it('commands reach the agent in every turn, and what is added to a turn is no pa
     expect(sent()).toContain(greeted)
     expect(sent().includes('The conversation so far')).toBe(forceFreshSession)
   }
-  // What the agent does by itself may swallow what was added: that is told with the next message.
+  // A command that the agent handles itself may drop the added texts; they are sent with the next message.
   await world.api('PATCH', `/api/conversations/${chat.id}`, { instructions: 'Be a piper.' })
   const help = await chat.say('/help')
   expect(help).toMatchObject({ outcome: 'completed', resumed: true })
@@ -273,7 +273,7 @@ it('commands reach the agent in every turn, and what is added to a turn is no pa
   expect(everything()).toContain('Anna')
 })
 
-it('what was saved is counted', async () => {
+it('the savings are counted', async () => {
   const chat = await begin()
   for (const text of ['one', 'two', 'three', 'four']) await chat.say(text)
   const stats = await world.api<{
@@ -285,7 +285,7 @@ it('what was saved is counted', async () => {
   expect(stats.promptTokensSaved).toBeGreaterThan(0)
 })
 
-it('deleting a conversation ends its turns; nothing of it can be asked for any more', async () => {
+it('deleting a conversation ends its turns; nothing of it can be read any more', async () => {
   const chat = await begin({ when: '/hold/', reply: [{ hold: 'never' }, { text: 'x' }] })
   const { id } = await chat.post('hold')
   await world.simulator.waitForHold('never')

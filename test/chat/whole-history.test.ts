@@ -1,4 +1,4 @@
-/** What a fresh session is given of a long conversation, on the real CLI: all that fits, and exactly what does not is said. */
+/** A new session for a long conversation, on the real CLI: it is given everything that fits, and the rest is listed exactly. */
 import { afterEach, expect, it } from 'vitest'
 import { describeRun } from '../../src/cli/run/detail.ts'
 import { Chat } from '../support/chat.ts'
@@ -9,7 +9,7 @@ afterEach(() => world.close())
 
 const long = (chars: number) => 'over the wet fields it flew '.repeat(Math.ceil(chars / 28)).slice(0, chars)
 
-it('a message of 1 MB, many turns and long tool output arrive whole; for a smaller window it is said what is left out', async () => {
+it('a message of 1 MB, many turns and long tool output arrive whole; for a smaller window the omitted parts are listed', async () => {
   const bash = { tool: 'Bash', input: { command: 'seq 1 4500', description: 'count' } }
   world = await World.create({
     name: 'long',
@@ -31,7 +31,7 @@ it('a message of 1 MB, many turns and long tool output arrive whole; for a small
   expect(sent()).toMatch(/\n4499\n4500\]/)
   expect(sent()).toContain(`BEGIN ${long(1_000_000)} END`)
 
-  // Nothing is known of this model's window yet.
+  // The context window of this model is not known yet.
   const smaller = await chat.say('fresh again', { forceFreshSession: true, model: 'sonnet' })
   expect(smaller).toMatchObject({ outcome: 'completed', leftOut: { turns: 0, messages: 1 } })
   const { leftOut } = smaller

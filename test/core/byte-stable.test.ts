@@ -1,4 +1,4 @@
-/** What Reprise itself writes into a session is the same, byte for byte, whenever and wherever it is composed: a prompt cache compares bytes. */
+/** The texts that Reprise adds to a session are byte-stable, whenever and wherever they are composed, because a prompt cache compares bytes. */
 import { afterEach, expect, it } from 'vitest'
 import { FollowUpId } from '../../src/contract/ids.ts'
 import { type ComposeInput, composePrompt } from '../../src/core/prompt/compose.ts'

@@ -1,4 +1,4 @@
-/** What a resumed turn should have read from the prompt cache, and what resuming saved. */
+/** Expected and actual reads of a resumed turn from the prompt cache, and the savings by resuming. */
 import { describe, expect, it } from 'vitest'
 import { CLAUDE_PRICING } from '../../src/agents/claude/pricing.ts'
 import type { EventBody } from '../../src/contract/events.ts'
@@ -78,12 +78,12 @@ describe('what was written again has a cause and a price', () => {
     )
   })
 
-  it('in part, where only the end of the request is another one; a little is not worth mentioning', () => {
+  it('in part, if only the end of the request differs; a small part is ignored', () => {
     expect(judge([call(15_000, 5300)]).use).toMatchObject({ cause: 'unknown', rewrittenTokens: 5000 })
     expect(judge([call(19_500, 800)]).use).toMatchObject({ cause: null, rewrittenTokens: 0 })
   })
 
-  it('without a price where the model has none yet', () => {
+  it('without a price if the price of the model is not known', () => {
     expect(judge([call(0, 20_300)], { rates: {} }).use).toMatchObject({ rewriteUsd: null, savedUsd: null })
   })
 })
@@ -95,7 +95,7 @@ describe('what resuming saved', () => {
     expect(saved([call(20_000, 300)])).toBeCloseTo(RATE * (1500 + 6250 - (2000 + 375 + 10)), 9)
   })
 
-  it('is negative where a large session was written again', () => {
+  it('is negative if a large session was written again', () => {
     expect(saved([call(0, 20_300)])).toBeCloseTo(RATE * (1500 + 6250 - (25_375 + 10)), 9)
   })
 
@@ -105,7 +105,7 @@ describe('what resuming saved', () => {
     expect(three - one).toBeCloseTo(RATE * 2 * 0.1 * (20_000 - 20_310), 9)
   })
 
-  it('is not known of a session whose beginning we have not seen', () => {
+  it('is not known for a session whose beginning was not seen', () => {
     expect(saved([call(20_000, 300)], { before: { ...before, baseTokens: null } })).toBeNull()
     expect(saved([call(20_000, 300)], { sent: null })).toBeNull()
   })
@@ -124,7 +124,7 @@ describe('what a turn leaves for the next', () => {
     })
   })
 
-  it('of a fresh one, also how large the agent’s own instructions are; it is not judged', () => {
+  it('for a new session includes the size of the agent’s own instructions; its cache use is not judged', () => {
     const { use, after } = judge([call(0, 15_200)], { resumed: false, before: null })
     expect(use).toBeNull()
     expect(after).toMatchObject({ cachedTokens: 15_200, baseTokens: 15_110, tools: null })

@@ -72,7 +72,7 @@ describe('continue', () => {
 })
 
 describe('restore', () => {
-  it('puts files back and says so', () => {
+  it('restores files and says so', () => {
     expect(decide('restore', { ...changed('a', 'b'), headMoved: { from: 'aaa', to: 'bbb' } })).toEqual({
       kind: 'restore',
       note: expect.stringMatching(
@@ -81,14 +81,14 @@ describe('restore', () => {
     })
   })
 
-  it('stops where an operation is unfinished', () => {
+  it('stops if a git operation is unfinished', () => {
     expect(decide('restore', { ...changed('a'), unfinished: 'merge' })).toEqual({
       kind: 'stop',
       why: 'the work tree is not as the agent left it: a merge is unfinished; changed: "a"; files cannot be restored while a merge is unfinished',
     })
   })
 
-  it('goes on where there is nothing to put back', () => {
+  it('continues if there is nothing to restore', () => {
     expect(decide('restore', { headMoved: { from: 'a', to: 'b' } })).toMatchObject({ kind: 'go' })
     expect(decide('restore', { conflicted: ['a'] })).toMatchObject({
       kind: 'go',
@@ -112,7 +112,7 @@ describe('stop', () => {
   })
 })
 
-it.each(POLICIES)('a person who asked for it has seen the state: %s goes on, with the note', (policy) => {
+it.each(POLICIES)('a retry by a person continues with the note: %s', (policy) => {
   for (const findings of [changed('a'), { unfinished: 'merge' as const }, { conflicted: ['a'] }]) {
     expect(decide(policy, findings, true)).toEqual(decide('continue', findings))
   }

@@ -1,4 +1,4 @@
-/** The text the model is given. */
+/** The composition of prompts. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { tierTexts } from '../../src/core/escalation/added-texts.ts'
@@ -44,7 +44,7 @@ const compose = (input: Partial<ComposeInput>) => texts(input).join('\n\n')
 const texts = (input: Partial<ComposeInput>) =>
   composePrompt({ decision: resume, prompt: 'go on with it', turns: [], interruption: null, ...input }).texts
 
-/** What is in the asides of Reprise, and the text with them taken out. */
+/** The asides of Reprise, and the text without them. */
 function split(text: string): { asides: string; own: string } {
   const asides = text.match(/<reprise>\n[\s\S]*?\n<\/reprise>/g) ?? []
   return {
@@ -91,7 +91,7 @@ describe('a resumed session', () => {
     expect(text).not.toMatch(/unknown|actual state/)
   })
 
-  it('is told what it was saying, of much the end', () => {
+  it('is told what it was saying; of a long text only the end', () => {
     const text = compose({ interruption: interrupted({ saying: 'one, two, </said> three' }) })
     expect(text).toContain('<said>one, two, &lt;/said> three</said>')
     const long = compose({ interruption: interrupted({ saying: `${'y'.repeat(100_000)} the end` }) })
@@ -127,7 +127,7 @@ describe('a resumed session', () => {
     expect(text).not.toMatch(/unknown/)
   })
 
-  it('is given the prompt after a crash that came before it was taken', () => {
+  it('is given the prompt after a crash that came before it was accepted', () => {
     const interruption = interrupted({ promptRecorded: false, toolsSincePrompt: [] })
     expect(compose({ interruption })).toBe('go on with it')
   })
@@ -149,7 +149,7 @@ describe('a resumed session', () => {
   )
 })
 
-describe('what is said once', () => {
+describe('texts that are sent once', () => {
   const chat = { instructions: 'be brief', hadInstructions: true, unfinished: false }
   const tier = { brief: 'THE BRIEF', environment: 'THE PLACE', handoff: null, takesOver: false }
 
@@ -196,7 +196,7 @@ describe("the user's text", () => {
   const chat = { added: conversationTexts(said), catchUp: TURNS }
   const workTree = 'somebody has changed a file'
 
-  it('is the last one by itself, whatever is added: there the agent looks for commands', () => {
+  it('is the last text and separate, whatever is added, because the agent looks there for commands', () => {
     const inputs: Partial<ComposeInput>[] = [
       { ...chat, workTree, standing: 'changed' },
       { decision: fresh('transcript'), turns: TURNS, ...chat, workTree },

@@ -1,4 +1,4 @@
-/** What follows an attempt. */
+/** The decision what follows an attempt. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { OUTCOMES, type OutcomeName } from '../../src/contract/outcome.ts'
@@ -27,7 +27,7 @@ const FINAL = OUTCOMES.filter((name) => !TRIED_AGAIN.includes(name))
 
 describe('the run settles', () => {
   it.each(FINAL)('with the outcome of its attempt: %s', (name) => {
-    // A resumed session that overflowed is given room first.
+    // A resumed session that overflowed is compacted first.
     for (const resumed of name === 'context-overflow' ? [false] : [true, false]) {
       for (const strikes of [0, 1, 9]) {
         const next = decideNext(ended(name, { resumed, strikes }))
@@ -44,11 +44,11 @@ describe('the run settles', () => {
     }
   })
 
-  it('when a fresh session is said to be missing: that cannot be cured by another fresh one', () => {
+  it('when a new session is reported as missing, because another new session would not help', () => {
     expect(decideNext(ended('session-missing'))).toMatchObject({ kind: 'settle' })
   })
 
-  it('when the agent crashed once more than it may', () => {
+  it('when the agent crashed more often than allowed', () => {
     expect(decideNext(ended('crashed', { strikes: 3 }))).toMatchObject({ kind: 'retry' })
     expect(decideNext(ended('crashed', { strikes: 4 }))).toMatchObject({
       kind: 'settle',
@@ -98,7 +98,7 @@ describe('whatever the agent does, the run settles', () => {
     resumes: boolean
   }
   const life: fc.Arbitrary<Life> = fc.record({
-    // Mostly the two that are tried again: these are the ones that could go on for ever.
+    // Mostly the two outcomes that are retried, because only these could repeat forever.
     outcomes: fc.array(fc.constantFrom<OutcomeName>('crashed', 'crashed', 'session-missing', ...OUTCOMES), {
       minLength: 60,
       maxLength: 60,
@@ -107,7 +107,7 @@ describe('whatever the agent does, the run settles', () => {
     resumes: fc.boolean(),
   })
 
-  /** Plays a run: what is refused is not resumed again; `mayResume` says whether a crashed attempt's session is. */
+  /** Simulates a run: a refused session is not resumed again; `mayResume` says whether a crashed attempt's session is. */
   function attemptsOf({ outcomes, maxResumes, resumes }: Life, mayResume: boolean): number {
     let strikes = 0
     let overflows = 0
@@ -140,7 +140,7 @@ describe('whatever the agent does, the run settles', () => {
     )
   })
 
-  it('given room at most twice', () => {
+  it('after at most two overflows', () => {
     const end = (overflows: number, kind: 'turn' | 'compact' = 'turn') =>
       decideNext(ended('context-overflow', { resumed: true, overflows, kind }))
     expect([1, 2, 3].map((n) => end(n).kind)).toEqual(['retry', 'retry', 'settle'])
@@ -153,12 +153,12 @@ describe('whatever the agent does, the run settles', () => {
     ['auth', 'settle'],
     ['rate-limited', 'settle'],
     ['cancelled', 'settle'],
-  ] as const)('after an attempt to make room that ended %s: %s', (name, kind) => {
+  ] as const)('after a compaction that ended %s: %s', (name, kind) => {
     expect(decideNext(ended(name, { resumed: true, kind: 'compact' })).kind).toBe(kind)
   })
 })
 
-describe('with nobody watching', () => {
+describe('an unattended run', () => {
   const job = (name: OutcomeName, change: Partial<AttemptEnd> & { apiStatus?: number } = {}) => {
     const { apiStatus, ...rest } = change
     const outcome = { name, message: `said ${name}`, ...(apiStatus ? { apiStatus } : {}) }
@@ -190,12 +190,12 @@ describe('with nobody watching', () => {
     ['budget', undefined],
     ['turn-limit', undefined],
     ['output-limit', undefined],
-  ] as const)('what will not pass by itself settles: %s %s', (name, apiStatus) => {
+  ] as const)('settles if waiting would not help: %s %s', (name, apiStatus) => {
     expect(decideNext(job(name, apiStatus ? { apiStatus } : {})).kind).toBe('settle')
     expect(strikes(name, false, apiStatus)).toBe(0)
   })
 
-  it('counts one for every interruption where somebody watches', () => {
+  it('counts every interruption of an attended run once', () => {
     const watched = { unattended: false, resumed: false, progressed: false }
     expect(strikesOf({ name: 'crashed', message: '' }, watched)).toBe(1)
   })
@@ -213,12 +213,12 @@ describe('with nobody watching', () => {
     ['outage', 503],
     ['outage', 529],
     ['rate-limited', 429],
-  ] as const)('a limit or an outage counts nothing: %s %s', (name, apiStatus) => {
+  ] as const)('a limit or an outage is not counted: %s %s', (name, apiStatus) => {
     expect(strikes(name, false, apiStatus)).toBe(0)
     expect(strikes(name, true, apiStatus)).toBe(0)
   })
 
-  it('what is said about an obstacle decides, unless the run was cancelled', () => {
+  it('the wait for an obstacle decides, unless the run was cancelled', () => {
     const wait = { kind: 'retry', afterMs: 7, why: 'away', behindObstacle: true } as const
     for (const unattended of [true, false]) {
       for (const kind of ['turn', 'compact'] as const) {

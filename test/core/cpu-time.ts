@@ -1,4 +1,4 @@
-/** Processor time that some work takes, in ms: on a busy machine it is the same, unlike the time on the clock. */
+/** The CPU time that some work takes, in ms. Unlike the elapsed time, it does not depend on how busy the machine is. */
 export function cpuMsOf(work: () => unknown): number {
   const before = process.cpuUsage()
   work()

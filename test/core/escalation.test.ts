@@ -1,4 +1,4 @@
-/** Whether the next tier takes over: every reason, and which comes first. */
+/** The decision whether the next tier takes over: every reason, and their order. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Recommendation, Signal } from '../../src/contract/escalation.ts'
@@ -75,11 +75,11 @@ describe('the next tier', () => {
     expect(decision.message).toContain(says)
   })
 
-  it('is worth it while something can still be done to one of the services', () => {
+  it('takes over while an action on one of the services is still allowed', () => {
     expect(decide({ exhausted: [{ service: 'web', freeAt }] }).kind).toBe('escalate')
   })
 
-  it('never comes without a recommendation, above the highest, or by more than one step', () => {
+  it('never starts without a recommendation, above the highest tier, or by more than one step', () => {
     const seed = Math.floor(Math.random() * 2 ** 31)
     console.log(`fast-check seed ${seed}`)
     const recommendation = fc.constantFrom<Recommendation>(

@@ -1,4 +1,4 @@
-/** What of the past is sent: all that fits, and exactly what is left out. */
+/** Fitting the past into a prompt: what is sent, and exactly what is left out. */
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -42,7 +42,7 @@ describe('an estimate of tokens', () => {
     ['Chinese', '凤凰涅槃之后继续前行'.repeat(100), 1000, 2000],
     ['Russian', 'белая ночь над рекой '.repeat(100), 1000, 2200],
     ['emoji', '🐦🪶🌊'.repeat(100), 600, 1300],
-  ])('of %s errs on the high side, but not wildly', (_, text, least, most) => {
+  ])('of %s is rather too high, but not by much', (_, text, least, most) => {
     expect(estimateTokens(text)).toBeGreaterThanOrEqual(least)
     expect(estimateTokens(text)).toBeLessThanOrEqual(most)
   })
@@ -121,7 +121,7 @@ describe('the past', () => {
     expect(text).not.toContain('asked 1.')
   })
 
-  it('is not given up because of its newest turn', () => {
+  it('is shortened instead of dropped if only the newest turn is left', () => {
     const { text, leftOut } = fitted(
       [
         turn(1, 'one'),
@@ -134,7 +134,7 @@ describe('the past', () => {
     expect(estimateTokens(text)).toBeLessThan(500)
   })
 
-  it('says what was not kept of a tool output, too', () => {
+  it('lists the part of a tool output that was not stored, too', () => {
     const { text, leftOut } = fitted([turn(1, 'a', tool('begins', 5000))], 1000)
     expect(text).toContain('begins… (5000 more characters)')
     expect(leftOut).toMatchObject({ tools: 1, characters: 5000 })

@@ -1,4 +1,4 @@
-/** Conversations: what an agent is given, what becomes of an answer, how it reads later. */
+/** Conversations: the view of an agent, how answers are composed, how they are rendered later. */
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
@@ -47,7 +47,7 @@ describe('the view of an agent', () => {
     expect(texts(viewFor('a', TALK.slice(0, 2), 'agent'))).toEqual(['u1', 'a1'])
   })
 
-  it('is completed by what came into it since its session took part', () => {
+  it('is completed by the messages since the last turn of its session', () => {
     expect(texts(catchUpFor('a', TALK, 'shared', 1))).toEqual(['u2', 'b2', 'u3', 'a3'])
     expect(texts(catchUpFor('a', TALK.slice(0, 4), 'agent', 1))).toEqual([])
     // A question that another agent never answered is no boundary.
@@ -83,18 +83,18 @@ describe('a change of the history', () => {
     expect(isHistoryChanged(agent, scope, { since: 1, upTo: seen }, TALK, edited(id))).toBe(stale)
   })
 
-  it('of what a session began after leaves it alone', () => {
+  it('before the first turn of a session leaves it alone', () => {
     expect(isHistoryChanged('a', 'agent', { since: 3, upTo: 3 }, TALK, edited('1user'))).toBe(false)
     expect(isHistoryChanged('a', 'shared', { since: 3, upTo: 3 }, TALK, edited('1user'))).toBe(true)
   })
 
-  it('at the boundary another agent set: gone, it moves what the agent was given', () => {
+  it('that removes the boundary set by another agent changes what the agent was given', () => {
     expect(isHistoryChanged('a', 'agent', { since: 3, upTo: 3 }, TALK, TALK.slice(0, 3))).toBe(true)
   })
 })
 
 describe('an answer', () => {
-  it('is the texts and tools in order, without what sub-agents said, and with what there was of an unfinished text', () => {
+  it('has the texts and tools in order, without texts of sub-agents, and with the part of an unfinished text', () => {
     const events: EventBody[] = [
       { type: 'text-delta', text: 'Hel' },
       { type: 'text-end', text: 'Hello.' },
@@ -134,7 +134,7 @@ describe('an answer with very many tool results', () => {
     }).flat()
   }
 
-  it('keeps less of each once they are much together, and says how much it left out', () => {
+  it('keeps less of each once the total is large, and says how much it left out', () => {
     const contents = flood(600, 20_000).map((block) => (block as { content: string }).content)
     expect(contents[0]).toHaveLength(16_000 + '… (4000 more characters)'.length)
     expect(contents[599]).toBe(`${'599'.padEnd(1000, 'x')}… (19000 more characters)`)

@@ -1,23 +1,23 @@
-/** A job's budget and its state, as they follow from what its runs did. */
+/** A job's budget, and its state as derived from its run. */
 import { describe, expect, it } from 'vitest'
 import { OUTCOMES } from '../../src/contract/outcome.ts'
 import { overBudget, remainingOf } from '../../src/core/job/budget.ts'
 import { jobStateOf } from '../../src/core/job/state.ts'
 
 describe('a budget', () => {
-  it('holds at the limit, not only beyond it', () => {
+  it('is used up at the limit, not only beyond it', () => {
     expect(overBudget({ usd: 1, tokens: null }, { usd: 0.999, tokens: 1e9 })).toBeNull()
     expect(overBudget({ usd: 1, tokens: null }, { usd: 1, tokens: 0 })).toContain('$1.00')
     expect(overBudget({ usd: null, tokens: 100 }, { usd: 5, tokens: 99 })).toBeNull()
     expect(overBudget({ usd: null, tokens: 100 }, { usd: 5, tokens: 100 })).toContain('100 tokens')
   })
 
-  it('in dollars cannot be held to where no price is known; in tokens it can', () => {
+  it('in dollars cannot be checked without a known price; in tokens it can', () => {
     expect(overBudget({ usd: 1, tokens: null }, { usd: null, tokens: 1e12 })).toBeNull()
     expect(overBudget({ usd: 1, tokens: 10 }, { usd: null, tokens: 10 })).not.toBeNull()
   })
 
-  it('that nobody set never ends', () => {
+  it('without a limit is never used up', () => {
     expect(overBudget({ usd: null, tokens: null }, { usd: 1e9, tokens: 1e15 })).toBeNull()
   })
 
@@ -31,7 +31,7 @@ describe('a budget', () => {
 })
 
 describe('a job', () => {
-  it('is what its run is', () => {
+  it('has the state of its run', () => {
     expect(jobStateOf({ at: 'queued', waits: false }).state).toBe('queued')
     expect(jobStateOf({ at: 'queued', waits: true }).state).toBe('waiting')
     expect(jobStateOf({ at: 'running' }).state).toBe('running')

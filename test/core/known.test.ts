@@ -1,4 +1,4 @@
-/** What a session knows after an attempt: of one that did not complete, only what its transcript holds. */
+/** What a session knows after an attempt: if it did not complete, only the content of its transcript. */
 import { expect, it } from 'vitest'
 import { type AttemptTrace, knownAfter } from '../../src/core/continue/known.ts'
 

@@ -48,7 +48,7 @@ const TARGETS: NotifyTarget[] = [
   { name: 'phone', on: ['attention'], how: { kind: 'command', command: 'ring' } },
 ]
 
-describe('who is told', () => {
+describe('who is notified', () => {
   it.each([
     ['done', null, [{ name: 'chat' }]],
     ['failed', null, [{ name: 'chat' }]],
@@ -109,7 +109,7 @@ describe('who is told', () => {
     expect(planned).toHaveLength(told ? 1 : 0)
   })
 
-  it('that a person is asked is told each time', () => {
+  it('each question to a person causes a notification', () => {
     const given = notice({ event: 'attention', payload: { state: 'waiting', message: null, ...slow } })
     expect(planNotifications(given, [], 'https://own', { notifyFrom: 'change', before: slow })).toHaveLength(
       1,
@@ -121,7 +121,7 @@ describe('who is told', () => {
     [null, [{ name: 'chat' }, { name: 'mail' }]],
     [['mail', 'phone', 'gone'], [{ name: 'mail' }]],
     [[], []],
-  ])('of the configured ones only %j, and of those who want it; its own webhook besides', (only, named) => {
+  ])('of the configured targets only %j, if they want the event, and its own webhook', (only, named) => {
     const targets: NotifyTarget[] = [
       ...TARGETS,
       { name: 'mail', on: ['done'], how: { kind: 'command', command: 'mail' } },
@@ -132,13 +132,13 @@ describe('who is told', () => {
     expect(plan('https://own')).toEqual([...named, { webhook: 'https://own' }])
   })
 
-  it('an address once, but also if the target that has it is left out', () => {
+  it('an address once, also if the target with the same address is left out', () => {
     const told = (only: string[]) => planNotifications(notice(), TARGETS, HOOK, { only }).map((p) => p.target)
     expect(told(['chat'])).toEqual([{ name: 'chat' }])
     expect(told(['phone'])).toEqual([{ webhook: HOOK }])
   })
 
-  it('nobody, where nobody is configured', () => {
+  it('nobody if no target is configured', () => {
     expect(planNotifications(notice(), [], null)).toEqual([])
   })
 
@@ -149,7 +149,7 @@ describe('who is told', () => {
     expect(showTarget({ webhook: 'https://x/s3cret' })).not.toContain('s3cret')
   })
 
-  it('is looked up when it is sent: a name that is no longer configured is nobody', () => {
+  it('is looked up when it is sent: a name that is no longer configured has no target', () => {
     expect(resolveTarget({ name: 'phone' }, TARGETS)).toEqual({ kind: 'command', command: 'ring' })
     expect(resolveTarget({ name: 'phone' }, [])).toBeNull()
     expect(resolveTarget({ webhook: HOOK }, TARGETS)).toEqual({
@@ -161,7 +161,7 @@ describe('who is told', () => {
   })
 })
 
-describe('what there is to tell of a job', () => {
+describe('the notice about a job', () => {
   it.each([
     ['completed', 'done'],
     ['failed', 'failed'],
@@ -184,7 +184,7 @@ describe('what there is to tell of a job', () => {
 describe('after a try', () => {
   const failed = { kind: 'failed', reason: 'answered 500' } as const
 
-  it('delivered is delivered; refused is given up at once', () => {
+  it('a delivered one is done; a refused one is given up at once', () => {
     expect(decideAfterTry({ kind: 'delivered' }, 3, T0, 0)).toEqual({ kind: 'delivered' })
     expect(decideAfterTry({ kind: 'refused', reason: 'gone' }, 1, T0, 0)).toEqual({ kind: 'give-up' })
   })
@@ -203,7 +203,7 @@ describe('after a try', () => {
     expect(decideAfterTry(failed, MAX_TRIES, T0, 0)).toEqual({ kind: 'give-up' })
   })
 
-  it('two that failed together do not come back together', () => {
+  it('two that failed together are retried at different times', () => {
     expect(decideAfterTry(failed, 5, T0, 0.1)).not.toEqual(decideAfterTry(failed, 5, T0, 0.9))
   })
 })
@@ -227,7 +227,7 @@ describe('what is sent', () => {
     expect(composeBody(JSON.parse(JSON.stringify(given), revive))).toBe(body)
   })
 
-  it('tells a command the most important by variables that any system takes', () => {
+  it('gives a command the most important fields as environment variables', () => {
     const given = sendable({
       event: 'attention',
       payload: { state: 'paused', message: `$(reboot) \0${'x'.repeat(1e6 - 7)} the end` },

@@ -1,4 +1,4 @@
-/** Limits and outages: what opens them, who waits behind them and for how long, who tries whether they are over. */
+/** Limits and outages: what opens them, which runs wait and for how long, which run probes them. */
 import { describe, expect, it } from 'vitest'
 import type { Outcome } from '../../src/contract/outcome.ts'
 import {
@@ -71,7 +71,7 @@ describe('an obstacle', () => {
     expect(obstacle).toMatchObject({ failures: 8, since: NOW })
   })
 
-  it('is one, however many met it at the same time, and however often an end is written down', () => {
+  it('is counted once for attempts at the same time, and if settling is repeated', () => {
     const first = meet(null, away, attempt('a', -9000), PAUSES, NOW)
     expect(meet(first, away, attempt('b', -8000), PAUSES, at(100))).toBe(first)
     const again = meet(first, away, attempt('c', 30_000), PAUSES, at(31_000))
@@ -79,7 +79,7 @@ describe('an obstacle', () => {
     expect(meet(again, away, attempt('c', 30_000), PAUSES, at(32_000))).toBe(again)
   })
 
-  it('that is a limit is tried when it resets; a reset that did not help is not believed at once', () => {
+  it('that is a limit is tried when it resets; after a reset that did not help there is a pause', () => {
     const limit: Met = { kind: 'limit', scope: 'account', message: 'used up', resetsAt: at(3 * HOUR) }
     const first = meet(null, limit, attempt('a', -1000), PAUSES, NOW)
     expect(first.nextTryAt).toEqual(at(3 * HOUR + 500))
@@ -98,13 +98,13 @@ describe('an obstacle', () => {
     expect(meet(null, { ...away, scope: 'model' }, attempt('a', 0), PAUSES, NOW).model).toBe('haiku')
   })
 
-  it('is waited for as long as its limit says, by each run from when it could wait', () => {
+  it('is waited for up to the limit, counted for each run from the time when it could wait', () => {
     expect(outlasted(open(), at(-HOUR), LIMIT, at(LIMIT - 1))).toBeNull()
     expect(outlasted(open(), at(-HOUR), LIMIT, at(LIMIT))).toContain('gave up after waiting 1d')
     expect(outlasted(open(), at(20 * HOUR), LIMIT, at(LIMIT))).toBeNull()
   })
 
-  it('that resets has its own time, but not beyond eight days', () => {
+  it('with a reset time is waited for until then, but at most eight days', () => {
     const limit = (resetsAt: Date) => open({ kind: 'limit', resetsAt })
     expect(outlasted(limit(at(7 * LIMIT)), at(-HOUR), LIMIT, at(2 * LIMIT))).toBeNull()
     expect(outlasted(limit(at(9 * LIMIT)), at(-HOUR), LIMIT, NOW)).toContain('waits at most 8d for a reset')
@@ -121,7 +121,7 @@ describe('a run that is due', () => {
     now: at(ms),
   })
 
-  it('goes if nothing is in its way', () => {
+  it('starts if there is no obstacle', () => {
     expect(decidePassage([], passing(0))).toEqual({ kind: 'go', tries: [] })
   })
 
@@ -135,14 +135,14 @@ describe('a run that is due', () => {
     expect(passage).toHaveProperty('why', expect.stringContaining('next try at 2026-03-01T12:00:30.000Z'))
   })
 
-  it('tries it itself once that is due and nobody else does', () => {
+  it('becomes the probe once a try is due and no other run probes', () => {
     const obstacle = open()
     expect(decidePassage([obstacle], passing(30_000))).toEqual({ kind: 'go', tries: [obstacle] })
     const own = open({ probe: 'run_b' })
     expect(decidePassage([own], passing(30_000))).toEqual({ kind: 'go', tries: [own] })
   })
 
-  it('waits while another one tries, and looks again soon', () => {
+  it('waits while another run probes, and checks again soon', () => {
     const passage = decidePassage([open({ probe: 'run_a' })], passing(30_000))
     expect(passage).toMatchObject({ kind: 'wait', until: at(45_000) })
     expect(passage).toHaveProperty('why', expect.stringContaining('run run_a is testing'))
@@ -217,7 +217,7 @@ describe('the run whose attempt met it', () => {
     expect(decideWait(facts({ ...alone, fruitlessSince: at(1) }))).toMatchObject({ kind: 'retry' })
   })
 
-  it('says that it is probably a mistake of set-up where nothing was ever answered', () => {
+  it('says that the configuration is probably wrong if nothing was ever answered', () => {
     const next = decideWait(facts({ setUp: 'probably a mistake' }))
     expect(next).toHaveProperty('why', expect.stringMatching(/^probably a mistake\. outage/))
   })
@@ -233,7 +233,7 @@ describe('an agent that tries again by itself', () => {
       ...rest,
     })?.cause ?? null
 
-  it('is let alone for a short while', () => {
+  it('may continue for a short while', () => {
     expect([patience({}), patience({ number: 3 }), patience({ why: 'rate-limited' })]).toEqual([
       null,
       null,
@@ -247,18 +247,18 @@ describe('an agent that tries again by itself', () => {
     expect(patience({ why: 'rate-limited', delayMs: 31_000 })).toBe('rate-limited')
   })
 
-  it('is stopped within seconds when it only tries whether an obstacle is over, or nothing ever worked', () => {
+  it('is stopped within seconds when it probes an obstacle, or if nothing ever worked', () => {
     const short = { shortOfPatience: true }
     expect([patience({}, short), patience({ number: 2 }, short)]).toEqual([null, 'outage'])
   })
 
-  it('is stopped when its login is refused again and again; other refusals are its own business', () => {
+  it('is stopped when its login is refused repeatedly; other errors are left to the agent', () => {
     expect([1, 2, 3].map((number) => patience({ why: 'auth', number }))).toEqual([null, null, 'unauthorized'])
     expect(patience({ why: undefined, delayMs: 90_000 })).toBeNull()
   })
 })
 
-it('an attempt to make room that met an outage says nothing about the session: room is made again', () => {
+it('a compaction that met an outage says nothing about the session: it is compacted again', () => {
   const turn = { kind: 'turn', resumed: true, outcome: 'context-overflow' } as const
   const compact = { kind: 'compact', resumed: true } as const
   expect(decideRoom([turn, { ...compact, outcome: 'outage' }])).toEqual({ kind: 'overflowed' })

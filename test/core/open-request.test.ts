@@ -1,4 +1,4 @@
-/** Who is to blame for an agent's silence: a request that the model does not answer, or the agent itself. */
+/** The cause of an agent's silence: a request that the model does not answer, or the agent itself. */
 import { expect, it } from 'vitest'
 import type { EventBody } from '../../src/contract/events.ts'
 import { NO_USAGE } from '../../src/contract/outcome.ts'
@@ -48,7 +48,7 @@ it('blames the model for silence only, and only if a request is unanswered', () 
   expect(blameModel('silent', after(request, answer, tool('a')), 600_000)).toBeNull()
 })
 
-it('has a run that tries whether an obstacle is over wait two minutes at most', () => {
+it('lets a run that probes an obstacle wait two minutes at most', () => {
   expect(answerTimeoutMs(600_000, false)).toBe(600_000)
   expect(answerTimeoutMs(600_000, true)).toBe(120_000)
   expect(answerTimeoutMs(5000, true)).toBe(5000)

@@ -1,4 +1,4 @@
-/** Which ends of a resumed attempt are refusals, and when a session is acquitted. */
+/** Which outcomes of a resumed attempt are refusals, and when a session is cleared. */
 import { describe, expect, it } from 'vitest'
 import type { Outcome } from '../../src/contract/outcome.ts'
 import {
@@ -44,9 +44,9 @@ it.each([
   ['a refused login', end({ outcome: { name: 'auth', message: '', apiStatus: 401 } })],
 ])('no refusal: %s', (_, given) => expect(endedBeforeTurn(given)).toBe(false))
 
-describe('what the session is told', () => {
+describe('the session is', () => {
   const badHistory: Outcome = { name: 'api-error', message: 'no', apiStatus: 400, historyRefused: true }
-  it('poison, for a refusal and for a history that the model does not take', () => {
+  it('poisoned by a refusal, and by a history that the model does not accept', () => {
     expect(poisonOf(toRefusal(crashed), true)).toMatchObject({ refused: true })
     expect(poisonOf(badHistory, true)).toMatchObject({ refused: false })
     expect(
@@ -55,7 +55,7 @@ describe('what the session is told', () => {
     expect(refusesSession(badHistory, false)).toBe(false)
   })
 
-  it('acquitted when the fresh attempt after it fails in the same way', () => {
+  it('cleared when the attempt in a new session fails in the same way', () => {
     const fresh = (change: Partial<ResumeEnd> = {}) => end({ resumed: false, ...change })
     const refused = { resumed: true, outcome: toRefusal(crashed) }
     expect(acquits(refused, fresh())).toBe(true)

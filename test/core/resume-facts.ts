@@ -28,7 +28,7 @@ export const goodPin: Pin = {
   holder: null,
 }
 
-/** Facts under which nothing speaks against resuming. */
+/** Facts that allow resuming. */
 export const goodFacts: ResumeFacts & { pin: Pin } = {
   agent: 'claude',
   runtime: RUNTIME,
@@ -45,7 +45,7 @@ export const goodFacts: ResumeFacts & { pin: Pin } = {
 
 export const withPin = (pin: Partial<Pin>): ResumeFacts => ({ ...goodFacts, pin: { ...goodPin, ...pin } })
 
-/** Mostly what speaks for resuming, so that a good part of random facts has nothing against it, or one thing only. */
+/** Mostly facts that allow resuming, so that many random cases have no reason against it, or only one. */
 const mostly = <T>(good: readonly T[], bad: readonly T[]): fc.Arbitrary<T> =>
   fc.oneof(
     { arbitrary: fc.constantFrom(...good), weight: 12 },

@@ -1,4 +1,4 @@
-/** Resume or fresh. What is checked is what a run's owner sees: the reason, and what is carried. */
+/** The resume decision, checked by what a user sees: the reason, and what is carried. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { FreshReason } from '../../src/contract/run.ts'
@@ -59,7 +59,7 @@ function pinned(facts: ResumeFacts, change: Partial<typeof goodPin>): ResumeFact
 }
 
 describe('a session is resumed', () => {
-  it('when nothing speaks against it, and nothing of the past is carried then', () => {
+  it('when no guard refuses, and then nothing of the past is carried', () => {
     expect(decideResume(goodFacts, NOW)).toEqual({
       kind: 'resume',
       agentSessionId: goodPin.agentSessionId,
@@ -139,7 +139,7 @@ describe('the executable that wrote a session', () => {
     ['was a newer version, by a number and not by a letter', { version: '2.10.0' }, 'older'],
     ['was the next major version', { version: '3.0.0-beta.1' }, 'older'],
     ['could do more', { can: ['resume', 'fork', 'budget'] }, 'budget'],
-  ])('%s: not resumed, and it is said why', (_, wrote, why) => {
+  ])('%s: not resumed, with the reason', (_, wrote, why) => {
     expect(findRuntimeChange({ ...now, ...wrote }, now)).toContain(why)
   })
 
@@ -162,11 +162,11 @@ describe('with any facts', () => {
   /** A newer version, another command, one thing more that it could do. */
   const BAD_RUNTIMES = ['2.1.326', '/opt/claude', 'budget']
 
-  /** Written from the list of guards, not from the guards themselves. */
+  /** An independent list of the guards, not derived from the code. */
   function speaksAgainst(f: ResumeFacts): boolean {
     const { pin } = f
     if (pin === null || !f.canResume || f.forceFresh) return true
-    // The limit is on resuming again after a crash; a new turn may always go on with its session.
+    // The limit applies to resuming after a crash; a new turn may always continue its session.
     if (f.resumesUsed >= 2 && f.resumesUsed >= f.limits.maxResumes) return true
     const full = pin.contextTokens !== null && pin.contextWindow ? pin.contextTokens / pin.contextWindow : 0
     return (

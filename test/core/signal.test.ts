@@ -1,4 +1,4 @@
-/** What a run recommends is read where it cannot be mistaken, or not at all. */
+/** The recommendation of a run is read from unambiguous sources only. */
 import { describe, expect, it } from 'vitest'
 import { concludes, readRecommendation, signalSchema } from '../../src/core/escalation/signal.ts'
 

@@ -152,7 +152,7 @@ describe('cost of a process that died before it could report', () => {
     expect(spend).toMatchObject({ estimated: true, usage: usage(110, 22, 1000, 40) })
   })
 
-  it('is unknown, not too low, when the price of one of its models is', () => {
+  it('is unknown instead of too low when the price of one of its models is unknown', () => {
     const spend = computeSpend([call('a', call2), call('b', call2, 'opus')], { haiku: 0.02 })
     expect(spend).toMatchObject({ costUsd: null, estimated: true })
     expect(spend.usage).toEqual(usage(200, 40, 2000, 80))
@@ -221,7 +221,7 @@ describe('with any events', () => {
     { maxLength: 12 },
   )
 
-  it('repeating what was said changes nothing', () => {
+  it('repeated events change nothing', () => {
     checkProperty(
       fc.property(calls, (list) => {
         const events = list.map((c): SpendEvent => ({ type: 'model-call', model: 'haiku', ...c }))

@@ -1,4 +1,4 @@
-/** A time of day that jumps only when that has been followed, and a count of the time that somebody watched. */
+/** The steady clock: jumps are hidden until they have been followed, and only watched time is counted. */
 import { describe, expect, it } from 'vitest'
 import { jumpBetween, SteadyClock } from '../../src/core/steady-clock.ts'
 
@@ -25,7 +25,7 @@ function machine() {
         clock.watchedMs()
       }
     },
-    /** Time passes in which nobody ticks: a suspend, a SIGSTOP. */
+    /** Time passes without a tick: a suspend, a SIGSTOP. */
     stopped: step,
     set(byMs: number) {
       wallMs += byMs
@@ -39,7 +39,7 @@ it.each([
   ['an hour forward', HOUR],
   ['two days forward', 2 * DAY],
   ['a day back', -DAY],
-])('set %s: nothing is seen of it until the stored times have moved', (_, byMs) => {
+])('set %s: the jump is hidden until the stored times have been shifted', (_, byMs) => {
   const { clock, pass, set } = machine()
   pass(3000)
   const watched = clock.watchedMs()
@@ -55,7 +55,7 @@ it.each([
   expect(clock.unfollowed()).toEqual({ jumpMs: 0, missedMs: 0 })
 })
 
-it('set again while that is followed: what came later is still to be followed', () => {
+it('set again during `follow`: the later jump must still be followed', () => {
   const { clock, set } = machine()
   set(HOUR)
   const first = clock.unfollowed()
@@ -76,7 +76,7 @@ it('small corrections are followed at once, however many', () => {
   expect(since(clock)).toBe(1000)
 })
 
-describe('time in which nobody watched', () => {
+describe('time without watching', () => {
   it('passes, but is not counted, for a suspend as for a stop', () => {
     const { clock, pass, stopped } = machine()
     pass(5000)
@@ -100,7 +100,7 @@ describe('time in which nobody watched', () => {
     expect(clock.unfollowed()).toEqual({ jumpMs: 0, missedMs: 0 })
   })
 
-  it('is told apart from the clock being set meanwhile', () => {
+  it('is distinguished from a jump of the clock at the same time', () => {
     const { clock, stopped, set } = machine()
     stopped(HOUR)
     set(-DAY)

@@ -1,4 +1,4 @@
-/** When an agent is done: not merely when it says so. */
+/** When an agent is done: its own `turn-end` is not always sufficient. */
 import { expect, it } from 'vitest'
 import type { EventBody } from '../../src/contract/events.ts'
 import { endOfTurn, followTurn, NEW_TURN } from '../../src/core/turn.ts'
@@ -45,11 +45,11 @@ it('the turn that follows from them is the end, also if it does not come', () =>
   expect(textOf(...finished, start)).toBeNull()
 })
 
-it('a failure is the end, whoever works', () => {
+it('a failure is the end, even while sub-agents work', () => {
   expect(doneFrom(accept, start, helpers(1), failed)).toBe(at(3).getTime())
 })
 
-it('an empty turn before our prompt was taken is none; after that it is', () => {
+it('an empty turn before the prompt was accepted does not count; after that it does', () => {
   expect(textOf(start, end('', 0))).toBeNull()
   expect(textOf(start, end('', 0), accept, start, end('done'))).toBe('done')
   expect(textOf(accept, end('', 0))).toBe('')
@@ -75,6 +75,6 @@ it('another prompt that is taken while sub-agents work is waited for with them',
   expect(textOf(...before, helpers(0))).toBe('verified')
 })
 
-it('the same prompt told of again changes nothing', () => {
+it('a second report of the same prompt changes nothing', () => {
   expect(textOf(accept, start, end('done'), accept)).toBe('done')
 })

@@ -37,7 +37,7 @@ it.each([
   [3, 'retry'],
   [0, 'settle'],
   [null, 'settle'],
-])('with %j turns left the run goes on: %s', (left, kind) => {
+])('with %j turns left the run continues: %s', (left, kind) => {
   const end = {
     outcome: { name: 'turn-limit', message: 'it took all its turns' },
     kind: 'turn',

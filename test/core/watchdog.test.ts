@@ -72,7 +72,7 @@ describe('an attempt is stopped', () => {
       expect(cause({ bytes: 1001, phase })).toBe('output-limit')
   })
 
-  it('for the cause that came first, if one looks only after several have passed', () => {
+  it('for the first cause, if it is checked only after several limits have passed', () => {
     expect(cause({ worked: 1000, silent: 940 })).toBe('silent')
     expect(cause({ worked: 1000, silent: 920 })).toBe('timed-out')
   })
@@ -85,7 +85,7 @@ describe('an attempt is stopped', () => {
   })
 })
 
-it('one that is kept for a follow-up may be silent, but not work for longer than it may', () => {
+it('a process that is kept for a follow-up may be silent, but not exceed its work time', () => {
   expect(cause({ phase: 'held', silent: 40, worked: 99 })).toBe('wait 1')
   expect(cause({ phase: 'held', worked: 100 })).toBe('timed-out')
 })

@@ -213,7 +213,7 @@ test("the engine's refusals keep their code", async () => {
   expect((await server.call(`/api/runs/${run.id}/cancel`, { method: 'POST' })).status).toBe(409)
 })
 
-test('what was not expected is logged and not shown', async () => {
+test('an unexpected error is logged and not shown', async () => {
   const { status, body } = await server.call('/api/runs', { json: { ...good, agent: 'broken' } })
   expect([status, body.error.code]).toEqual([500, 'internal'])
   expect(JSON.stringify(body)).not.toContain('secret')

@@ -20,7 +20,7 @@ const readAll = async (query: string, headers?: Record<string, string>) =>
   (await open(`?follow=false${query}`, headers)).text()
 
 describe('GET /api/changes', () => {
-  test('sends what was and what comes, each with its number', async () => {
+  test('sends past and new changes, each with its number', async () => {
     feed.add(run('queued'))
     const response = await open()
     expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
@@ -51,7 +51,7 @@ describe('GET /api/changes', () => {
     expect(idsIn(await readAll(''))).toEqual(Array.from({ length: 1234 }, (_, n) => String(n + 1)))
   })
 
-  test('a number that is too old gets one reload with the newest number, and goes on from there', async () => {
+  test('a number that is too old gets one reload with the newest number, and continues from there', async () => {
     feed.add(...Array.from({ length: 10 }, () => run('running')))
     feed.keep(3)
     const response = await open('?after=2')
@@ -108,7 +108,7 @@ describe('client.changes', () => {
     expect(seen).toMatchObject([{ seq: 2, kind: 'run', id: 'run_1', state: 'running' }])
   })
 
-  test('goes on across a restart, with a reload for what was dropped meanwhile', async () => {
+  test('continues across a restart, with a reload for what was dropped meanwhile', async () => {
     let current = server
     const client = createClient({
       url: server.url,

@@ -57,7 +57,7 @@ describe('errors', () => {
     })
   })
 
-  test('nobody there', async () => {
+  test('no daemon there', async () => {
     const { url, close } = await startServer()
     await close()
     const error = await createClient({ url, token: TOKEN })
@@ -67,7 +67,7 @@ describe('errors', () => {
     expect(error).toMatchObject({ code: 'daemon-unreachable', hint: expect.stringContaining('reprise up') })
   })
 
-  test('somebody else there', async () => {
+  test('another program there', async () => {
     const url = await rawServer((_, response) => response.writeHead(502).end('<html>'))
     await expect(createClient({ url, token: TOKEN }).status()).rejects.toMatchObject({
       code: 'internal',
@@ -77,7 +77,7 @@ describe('errors', () => {
 })
 
 describe('events', () => {
-  test('go on across restarts, also on another port: each once, in order', async () => {
+  test('continue across restarts, also on another port: each once, in order', async () => {
     const engine = createEngineDouble()
     const { id } = engine.addRun()
     engine.emit(id, text('1'), text('2'))

@@ -58,7 +58,7 @@ test('a turn is accepted once per Idempotency-Key', async () => {
   expect((await server.engine.getConversation(id)).messages).toHaveLength(1)
 })
 
-test('a message is edited; it is taken away with all that came after it', async () => {
+test('a message is edited; it is removed with everything after it', async () => {
   const { id, messages } = await talk('one', 'two', 'three')
   const [, second] = messages
   const edited = await server.call<Message>(path(id, `/messages/${second?.id}`), {

@@ -18,7 +18,7 @@ const open = (id: RunId, query = '', headers?: Record<string, string>, signal?: 
   openStream(`${server.url}/api/runs/${id}/events${query}`, headers, signal)
 
 describe('SSE', () => {
-  test('replays what was, follows what comes, ends after run-end', async () => {
+  test('replays past events, follows new ones, ends after run-end', async () => {
     const { id } = server.engine.addRun()
     server.engine.emit(id, text('one\ntwo'))
     const response = await open(id)
@@ -44,7 +44,7 @@ describe('SSE', () => {
     expect(await idsOf(open(id, '?follow=false'))).toEqual([1, 2, 3, 4])
   })
 
-  test('?follow=false ends at the newest event of a run that goes on', async () => {
+  test('?follow=false ends at the newest event of a run that continues', async () => {
     const { id } = server.engine.addRun()
     server.engine.emit(id, text('a'))
     expect((await (await open(id, '?follow=false')).text()).match(/^id:/gm)).toHaveLength(1)
@@ -152,7 +152,7 @@ describe('a slow reader of an endless run', () => {
       sockets.push(socket.pause())
     }
     await until(() => asked.seq > 1)
-    // The kernel's buffers take a few megabytes; after that nothing may move, however much else goes on.
+    // The kernel's buffers take a few megabytes; after that nothing may be read, whatever else happens.
     let still = 0
     for (let last = -1; still < 200; still = asked.seq === last ? still + 1 : 0) {
       last = asked.seq

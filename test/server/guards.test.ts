@@ -80,7 +80,7 @@ describe('Host', () => {
     '127.8.9.1',
     '[::1]:7717',
     'reprise.internal:80',
-  ])('%s is a name of ours', async (host) => {
+  ])('%s is a name of the daemon', async (host) => {
     expect((await send('/api/status', { ...bearer, host })).status).toBe(200)
   })
 

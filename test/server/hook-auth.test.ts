@@ -13,7 +13,7 @@ const basic = (pair: string) => `Basic ${Buffer.from(pair).toString('base64')}`
 const sign = (body: Uint8Array, secret = SECRET) =>
   `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
 
-describe('an event is taken from whoever shows', () => {
+describe('an event is accepted with', () => {
   it.each<[string, Partial<ShownAtHook>]>([
     ['the token of the daemon', { authorization: `Bearer ${TOKEN}` }],
     ['it, where the watch has no secret', { authorization: `Bearer ${TOKEN}`, secret: null }],
@@ -33,7 +33,7 @@ describe('an event is taken from whoever shows', () => {
   })
 })
 
-describe('it is not taken from whoever shows', () => {
+describe('an event is refused with', () => {
   it.each<[string, Partial<ShownAtHook>]>([
     ['another token', { authorization: 'Bearer x' }],
     ['the beginning of the secret', { authorization: `Bearer ${SECRET.slice(0, -1)}` }],

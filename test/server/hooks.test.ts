@@ -1,4 +1,4 @@
-/** Events from elsewhere: who may send them, and what is refused before anything is done with them. */
+/** Events of other systems: who may send them, and what is refused before it is processed. */
 import { createHmac } from 'node:crypto'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -48,7 +48,7 @@ const ALERT = JSON.stringify({
   alerts: [{ status: 'firing', labels: { alertname: 'Down' }, fingerprint: 'abc' }],
 })
 
-describe('taken', () => {
+describe('accepted', () => {
   test.each([
     ['the secret as a bearer token', bearer(SECRET)],
     ['the secret as a password', basic('alertmanager', SECRET)],
@@ -114,7 +114,7 @@ describe('refused', () => {
     expect((await send('closed', bearer(TOKEN))).status).toBe(202)
   })
 
-  test("the secret is good for nothing else, nor for another's watch", async () => {
+  test('the secret allows nothing else, and is not valid for another watch', async () => {
     server.engine.addWatch({ name: 'other', hookSecret: 'the-secret-of-another-one' })
     expect((await send('other', bearer(SECRET))).status).toBe(401)
     for (const [path, method] of [
@@ -171,7 +171,7 @@ describe('refused', () => {
     expect((await send(NAME, bearer(SECRET), limit)).status).toBe(202)
   })
 
-  test('5 MB are not waited for', async () => {
+  test('5 MB are refused before they are read', async () => {
     const answer = await new Promise<string>((resolve, reject) => {
       const socket = connect(server.port, '127.0.0.1', () =>
         socket.write(
@@ -189,7 +189,7 @@ describe('refused', () => {
     [{ retryAfterMs: 0 }, '0'],
     [{ retryAfterMs: 'soon' }, null],
     [undefined, null],
-  ])('too many, with %j: says when to come back', async (details, expected) => {
+  ])('too many, with %j: says when to retry', async (details, expected) => {
     server.engine.answerTriggers(new RepriseError('rate-limited', 'too many events', { details }))
     const { status, body, headers } = await send(NAME, bearer(SECRET))
     expect([status, body.error.code, headers.get('retry-after')]).toEqual([429, 'rate-limited', expected])

@@ -53,7 +53,7 @@ describe('GET /api/jobs/:id/events', () => {
     await until(() => server.engine.listeners(second) === 0)
   })
 
-  test('goes on with a run that is added while it follows', async () => {
+  test('continues with a run that is added while it follows', async () => {
     const { engine } = server
     const { id, runId } = engine.addJob()
     const response = await open(id)
@@ -90,7 +90,7 @@ describe('GET /api/jobs/:id/events', () => {
     expect(idsIn(await readAll(id, '', headers))).toEqual([`${third}:1`, `${third}:end`])
   })
 
-  test('?follow=false ends at the newest event of a job that goes on', async () => {
+  test('?follow=false ends at the newest event of a job that continues', async () => {
     const { id, second } = retriedJob()
     expect(idsIn(await readAll(id, '?follow=false')).at(-1)).toBe(`${second}:1`)
   })

@@ -16,7 +16,7 @@ const path = (id: string, rest = '') => `/api/jobs/${id}${rest}`
 const good = { prompt: 'hello', workDir: '/tmp' }
 const count = async () => (await server.engine.listJobs({ limit: 1000 })).items.length
 
-test('a job is created once per Idempotency-Key; the key is not good for another one', async () => {
+test('a job is created once per Idempotency-Key; the key cannot be used for another job', async () => {
   const headers = { 'idempotency-key': 'job-1' }
   const first = await server.call<Job>('/api/jobs', { json: good, headers })
   const again = await server.call<Job>('/api/jobs', { json: good, headers })
@@ -55,7 +55,7 @@ test('jobs are listed by state and page, and read one by one', async () => {
   expect((await server.call(path(id))).body).toMatchObject({ id, attention: 'budget', checkpoints: [] })
 })
 
-test('budget and priority are changed; null takes a limit away', async () => {
+test('budget and priority are changed; null removes a limit', async () => {
   const { id } = server.engine.addJob({ maxBudgetUsd: 1 })
   const patch = (json: object) => server.call<Job>(path(id), { method: 'PATCH', json })
   expect(await patch({ maxBudgetUsd: 5, priority: 3 })).toMatchObject({

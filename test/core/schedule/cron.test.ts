@@ -53,7 +53,7 @@ describe('what can be read', () => {
     expect(parseCron(cron)).toEqual({ ok: false, problem, hint: expect.any(String) })
   })
 
-  test('the hint says what would be', () => {
+  test('the hint says what would be accepted', () => {
     expect(parseCron('0 0 * * * *')).toMatchObject({
       hint: 'write minute, hour, day of the month, month, day of the week, such as "0 7 * * 1-5"; seconds are not supported',
     })
@@ -104,7 +104,7 @@ describe('when the clocks go forward', () => {
     ])
   })
 
-  test('what comes every hour goes on by hours that pass', () => {
+  test('a pattern for every hour follows elapsed time', () => {
     expect(following('30 * * * *', 'Europe/Berlin', '2026-03-28T23:45:00Z', 3)).toEqual([
       '2026-03-29T00:30Z',
       '2026-03-29T01:30Z',
@@ -125,11 +125,11 @@ describe('when the clocks go back', () => {
     ])
   })
 
-  test('asked for in the second of the two hours, it is tomorrow', () => {
+  test('after the first of the two hours, the next match is tomorrow', () => {
     expect(following('30 2 * * *', 'Europe/Berlin', '2026-10-25T01:15:00Z', 1)).toEqual(['2026-10-26T01:30Z'])
   })
 
-  test('what comes every hour fires both times', () => {
+  test('a pattern for every hour fires both times', () => {
     expect(following('0 * * * *', 'Europe/Berlin', '2026-10-24T23:30:00Z', 3)).toEqual([
       '2026-10-25T00:00Z',
       '2026-10-25T01:00Z',
@@ -145,7 +145,7 @@ describe('when the clocks go back', () => {
   })
 })
 
-test('each time is after the one before, and shows on the clock what was asked for unless clocks are changed', () => {
+test('each time is after the one before, and matches the pattern in local time unless the clocks change', () => {
   const numbers = (max: number) => fc.integer({ min: 0, max })
   const hours = fc.oneof(fc.constant('*'), numbers(23).map(String), fc.constant('*/2'))
   const zones = fc.constantFrom(

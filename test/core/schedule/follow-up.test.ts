@@ -40,7 +40,7 @@ describe('planned', () => {
     expect(planFollowUp(cron('0 9 29 2 *'), leap)).toMatchObject({ dueAt: at('2028-02-29T09:00:00Z') })
   })
 
-  test('again and again, for a week', () => {
+  test('recurring, for a week', () => {
     const plan = { ok: true, dueAt: at('2026-05-04T10:05:00Z'), cron: '*/5 * * * *', recurring: true }
     expect(planFollowUp(cron('*/5 * * * *', true), limits)).toEqual({
       ...plan,
@@ -52,7 +52,7 @@ describe('planned', () => {
     })
   })
 
-  test('again and again, until the cycle ends', () => {
+  test('recurring, until the cycle ends', () => {
     expect(planFollowUp(cron('*/5 * * * *', true), inCycle)).toMatchObject({
       expiresAt: inCycle.deadlineAt,
     })
@@ -96,7 +96,7 @@ describe('refused', () => {
     )
     expect(reason({ inMs: Number.POSITIVE_INFINITY })).toContain('too far ahead')
     expect(reason({ inMs: Number.POSITIVE_INFINITY }, inCycle)).toContain('too far ahead')
-    // Meant for a minute ago.
+    // The agent meant a time that was a minute ago.
     expect(reason(cron('0 10 4 5 *'))).toContain('"0 10 4 5 *" next occurs at 2027-05-04T10:00:00Z.')
   })
 
@@ -115,7 +115,7 @@ describe('refused', () => {
     expect(reason(cron('0 7 * * *', false, 'Mars/X'))).toContain('"Mars/X" is not a known time zone')
   })
 
-  test('again and again, but not before it ends', () => {
+  test('recurring, but with the first match after the expiry', () => {
     expect(reason(cron('0 0 1 6 *', true))).toBe(
       'A recurring follow-up ends after 7d, at 2026-05-11T10:00:30Z; "0 0 1 6 *" first occurs at 2026-06-01T00:00:00Z. Plan it once, or choose a more frequent expression.',
     )

@@ -17,7 +17,7 @@ it('is never when the next match is not before it expires', () => {
   expect(nextFollowUpTime({ ...hourly, expiresAt: null }, at('03-08T11:00:00'))).toEqual(at('03-08T12:00:00'))
 })
 
-it('is never for one that comes once', () => {
+it('is never for a single follow-up', () => {
   expect(nextFollowUpTime({ ...hourly, recurring: false }, at('03-01T12:00:00'))).toBeNull()
   expect(nextFollowUpTime({ ...hourly, cron: null }, at('03-01T12:00:00'))).toBeNull()
 })

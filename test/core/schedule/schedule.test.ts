@@ -117,7 +117,7 @@ describe('the next firing', () => {
     )
   })
 
-  test('chance makes it late, and moves nothing else', () => {
+  test('jitter delays the firing and does not change the nominal time', () => {
     const given = { now: at('2026-05-04T10:00:00Z'), jitterMs: 10 * MINUTE, random: 0.5 }
     expect(firstDue(halfHourly, given)).toEqual({
       dueAt: at('2026-05-04T10:30:00Z'),
@@ -128,7 +128,7 @@ describe('the next firing', () => {
     ).toEqual({ dueAt: at('2026-05-04T10:30:00Z'), fireAt: at('2026-05-04T10:35:00Z'), missed: 0 })
   })
 
-  test('with chance too, it comes before the one after it', () => {
+  test('with jitter it still fires before the next nominal time', () => {
     const given = { now: at('2026-05-04T10:00:00Z'), jitterMs: HOUR, random: 0.999_999 }
     expect(firstDue(eachMinute, given)).toEqual({
       dueAt: at('2026-05-04T10:01:00Z'),

@@ -88,7 +88,7 @@ describe('an event is known', () => {
 })
 
 describe('limits', () => {
-  it('in any hour, so many cycles; then it is said how long to wait, to the millisecond', () => {
+  it('a number of cycles within an hour; then it says how long to wait, to the millisecond', () => {
     const recentStarts = [at(0), at(20 * MINUTE), at(50 * MINUTE)]
     for (const openCycle of [true, false]) {
       expect(admit({ recentStarts, openCycle, now: at(55 * MINUTE) })).toEqual({
@@ -112,12 +112,12 @@ describe('limits', () => {
     })
   })
 
-  it('a clock that was set back makes nobody wait for more than an hour', () => {
+  it('after the clock was set back, the wait is at most an hour', () => {
     const recentStarts = [at(9 * HOUR), at(9 * HOUR), at(9 * HOUR)]
     expect(admit({ recentStarts })).toEqual({ kind: 'limited', retryAfterMs: HOUR })
   })
 
-  it('merging costs nothing, up to what a cycle holds', () => {
+  it('merging does not count, up to the limit of a cycle', () => {
     const recentStarts = [at(0), at(0), at(0)]
     const merge = (eventCount: number) =>
       admit({ firing: [a, b], recentStarts, openCycle: true, queuedCycle: { eventCount } })
@@ -132,7 +132,7 @@ describe('limits', () => {
   })
 })
 
-/** A watch that does what is decided, one payload at a time. */
+/** A model of a watch that carries out the decisions, one payload at a time. */
 class Watch {
   now = 0
   open: string[] | null = null

@@ -66,7 +66,7 @@ describe("Alertmanager's webhook", () => {
     })
   })
 
-  it('says which alerts are over; of a group, each for itself', () => {
+  it('says for each alert of a group whether it is resolved', () => {
     const over = alert({ status: 'resolved', fingerprint: 'over' })
     const result = read(alertmanager([alert(), over], { status: 'firing' }))
     expect(result.firing.map(({ fingerprint }) => fingerprint)).toEqual(['1a30ba71cca2921f'])
@@ -124,7 +124,7 @@ describe('any other JSON', () => {
     })
   })
 
-  it('that brings no fingerprint is told by what it says, in whatever order', () => {
+  it('without a fingerprint is identified by its content, in any order of keys', () => {
     const a = one({ host: 'a', deep: { x: 1, y: [1, 2] } })
     expect(a.fingerprint).toBe(hash('{"deep":{"x":1,"y":[1,2]},"host":"a"}'))
     expect(one({ deep: { y: [1, 2], x: 1 }, host: 'a' }).fingerprint).toBe(a.fingerprint)
@@ -152,7 +152,7 @@ describe('any other JSON', () => {
   })
 })
 
-describe('what is sent by somebody who means harm, or by mistake', () => {
+describe('a malicious or malformed payload', () => {
   it('is cut where it is long, and says so', () => {
     const text = '"<ä😀\\'.repeat(100_000)
     const event = one({ title: text, fingerprint: text, text })
@@ -169,7 +169,7 @@ describe('what is sent by somebody who means harm, or by mistake', () => {
     expect(one({ text: `${fits.text}x` }).payload).toHaveProperty('cut')
   })
 
-  it('is refused if it is nested without end', () => {
+  it('is refused if it is nested too deeply', () => {
     const nested = (depth: number) => JSON.parse(`${'[{"a":'.repeat(depth)}1${'}]'.repeat(depth)}`)
     expect(problemOf(nested(50))).toBeNull()
     expect(problemOf(nested(51))).toMatch(/more than 100 levels/)

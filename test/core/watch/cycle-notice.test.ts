@@ -30,7 +30,7 @@ const cycle = (change: Partial<CycleNotice> = {}): CycleNotice => ({
   ...change,
 })
 
-describe('what there is to tell of a cycle', () => {
+describe('the notice about a cycle', () => {
   const eventOf = (change: Partial<CycleNotice>) => noticeOfCycle(cycle(change))?.event ?? null
 
   it('that ended: what came of it, once', () => {
@@ -62,7 +62,7 @@ describe('what there is to tell of a cycle', () => {
     expect(eventOf({ outcome, status, reason })).toBe(event)
   })
 
-  it('that is not well, but looked at again by itself: done, and no more than that', () => {
+  it('that is not well, but has a follow-up: done, not attention', () => {
     const given = noticeOfCycle(cycle({ status: 'degraded', pendingFollowUps: 1 })) as Notice
     const targets: NotifyTarget[] = [
       { name: 'mail', on: ['done'], how: { kind: 'command', command: 'mail' } },

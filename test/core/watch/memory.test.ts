@@ -1,4 +1,4 @@
-/** In which session a watch with a persistent memory goes on. */
+/** Which session a watch with persistent memory uses. */
 import { expect, it } from 'vitest'
 import { decideMemory, type MemoryFacts } from '../../../src/core/watch/memory.ts'
 
@@ -26,14 +26,14 @@ it('begins with a session of its own, whatever came before', () => {
   expect(decide({ memory: null, newest: [failed, failed] })).toEqual({ kind: 'first' })
 })
 
-it('goes on in its session while that does its work', () => {
+it('continues in its session while it gets results', () => {
   expect(decide()).toEqual({ kind: 'resume' })
   expect(decide({ newest: [{ outcome: 'timed-out', status: 'degraded' }, failed] })).toEqual({
     kind: 'resume',
   })
 })
 
-it('begins anew after a week, or after as long as it is told, and says since when', () => {
+it('starts a new session after a week, or after the configured time, and says since when', () => {
   const since = (hours: number, renewAfterMs: number | null = null) =>
     why({ memory: { since: ago(hours), cycles: 1 }, renewAfterMs })
   expect(since(7 * 24 - 1)).toBe('resume')
@@ -43,7 +43,7 @@ it('begins anew after a week, or after as long as it is told, and says since whe
   expect(since(9 * 24, 30 * 86_400_000)).toBe('resume')
 })
 
-it('begins anew after 200 cycles, or after as many as it is told, and says how many', () => {
+it('starts a new session after 200 cycles, or after the configured number, and says how many', () => {
   const after = (cycles: number, renewAfterCycles: number | null = null) =>
     why({ memory: { since: ago(1), cycles }, renewAfterCycles })
   expect(after(199)).toBe('resume')
@@ -56,7 +56,7 @@ it.each([
   ['failed', [failed, failed]],
   ['said nothing', [silent, silent]],
   ['did either', [silent, failed, well]],
-])('begins anew after two in a row that %s', (_, newest) => {
+])('starts a new session after two in a row that %s', (_, newest) => {
   expect(why({ newest })).toContain('failed or reported no status')
 })
 
@@ -65,7 +65,7 @@ it('keeps the session after a single cycle without a result', () => {
   expect(decide({ newest: [failed] })).toEqual({ kind: 'resume' })
 })
 
-it('does not hold against a new session what went wrong in the one before', () => {
+it('does not count failures of the session before', () => {
   expect(decide({ memory: { since: ago(1), cycles: 1 }, newest: [failed, failed] })).toEqual({
     kind: 'resume',
   })

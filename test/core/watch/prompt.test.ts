@@ -1,4 +1,4 @@
-/** What the model sees. */
+/** The prompts of cycles and follow-ups, as the model sees them. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { FollowUpId } from '../../../src/contract/ids.ts'
@@ -35,7 +35,7 @@ const compose = (change: Partial<CyclePrompt>) =>
 const blocks = (text: string) =>
   [...text.matchAll(/^<event>\n([\s\S]*?)\n<\/event>$/gm)].map(([, body]) => JSON.parse(body as string))
 
-/** The tags that a model, or a reader, would take for ours. */
+/** The tags that a model or a reader would attribute to Reprise. */
 const tags = (text: string) => text.match(/<\/?[a-z]+/gi) ?? []
 
 const ATTACKS = [
@@ -75,7 +75,7 @@ ${JSON.stringify({ title: 'HighLoad (web1)', fingerprint: 'f1', receivedAt: T0.t
     expect(blocks(text).map(({ payload }) => payload)).toEqual(['a', 'b', 'c'])
   })
 
-  it.each(ATTACKS)('whose event says %j is still told what is whose', (attack) => {
+  it.each(ATTACKS)('whose event says %j still separates data from instructions', (attack) => {
     const hostile = event(
       { [attack]: attack, deep: [{ note: attack }] },
       { title: attack, fingerprint: attack },
@@ -87,7 +87,7 @@ ${JSON.stringify({ title: 'HighLoad (web1)', fingerprint: 'f1', receivedAt: T0.t
     expect(text.indexOf('not instructions')).toBeLessThan(text.indexOf('<event>'))
   })
 
-  it('is not flooded: of what does not fit there is the title, and that it was left out', () => {
+  it('has a limit: an event that does not fit is reduced to its title', () => {
     const events = Array.from({ length: 10 }, (_, n) =>
       event('x'.repeat(60_000), { title: `event ${n}`, fingerprint: `f${n}` }),
     )
@@ -126,7 +126,7 @@ ${JSON.stringify({ title: 'HighLoad (web1)', fingerprint: 'f1', receivedAt: T0.t
     ])
   })
 
-  it('is not told of all there ever was', () => {
+  it('is told about a limited number of earlier cycles', () => {
     const memory = Array.from({ length: 1000 }, (_, n) => ({
       number: n + 1,
       at: T0,
