@@ -2,12 +2,12 @@
 import { describe, expect, it } from 'vitest'
 import type { Outcome } from '../../src/contract/outcome.ts'
 import {
-  type InTheWay,
   type Met,
   meet,
   metIn,
   type Obstacle,
-  outlasted,
+  type ObstacleWithProbe,
+  reasonToGiveUp,
 } from '../../src/core/obstacle/obstacle.ts'
 import { decidePassage, spreadStarts } from '../../src/core/obstacle/passage.ts'
 import { decidePatience, type Patience } from '../../src/core/obstacle/patience.ts'
@@ -26,7 +26,7 @@ const attempt = (id: string, startedMs: number) => ({
   model: 'haiku',
   startedAt: at(startedMs),
 })
-const open = (change: Partial<InTheWay> = {}): InTheWay => ({
+const open = (change: Partial<ObstacleWithProbe> = {}): ObstacleWithProbe => ({
   ...meet(null, away, attempt('a', -1000), PAUSES, NOW),
   probe: null,
   ...change,
@@ -99,16 +99,18 @@ describe('an obstacle', () => {
   })
 
   it('is waited for up to the limit, counted for each run from the time when it could wait', () => {
-    expect(outlasted(open(), at(-HOUR), LIMIT, at(LIMIT - 1))).toBeNull()
-    expect(outlasted(open(), at(-HOUR), LIMIT, at(LIMIT))).toContain('gave up after waiting 1d')
-    expect(outlasted(open(), at(20 * HOUR), LIMIT, at(LIMIT))).toBeNull()
+    expect(reasonToGiveUp(open(), at(-HOUR), LIMIT, at(LIMIT - 1))).toBeNull()
+    expect(reasonToGiveUp(open(), at(-HOUR), LIMIT, at(LIMIT))).toContain('gave up after waiting 1d')
+    expect(reasonToGiveUp(open(), at(20 * HOUR), LIMIT, at(LIMIT))).toBeNull()
   })
 
   it('with a reset time is waited for until then, but at most eight days', () => {
     const limit = (resetsAt: Date) => open({ kind: 'limit', resetsAt })
-    expect(outlasted(limit(at(7 * LIMIT)), at(-HOUR), LIMIT, at(2 * LIMIT))).toBeNull()
-    expect(outlasted(limit(at(9 * LIMIT)), at(-HOUR), LIMIT, NOW)).toContain('waits at most 8d for a reset')
-    expect(outlasted(limit(at(-1)), at(-HOUR), LIMIT, at(LIMIT))).toContain('gave up after waiting')
+    expect(reasonToGiveUp(limit(at(7 * LIMIT)), at(-HOUR), LIMIT, at(2 * LIMIT))).toBeNull()
+    expect(reasonToGiveUp(limit(at(9 * LIMIT)), at(-HOUR), LIMIT, NOW)).toContain(
+      'waits at most 8d for a reset',
+    )
+    expect(reasonToGiveUp(limit(at(-1)), at(-HOUR), LIMIT, at(LIMIT))).toContain('gave up after waiting')
   })
 })
 
@@ -229,7 +231,7 @@ describe('an agent that tries again by itself', () => {
       retry: { type: 'retry-wait', number: 1, delayMs: 500, why: 'outage', ...change },
       triedForMs: 0,
       holdMs: 30_000,
-      shortOfPatience: false,
+      fewRetries: false,
       ...rest,
     })?.cause ?? null
 
@@ -248,7 +250,7 @@ describe('an agent that tries again by itself', () => {
   })
 
   it('is stopped within seconds when it probes an obstacle, or if nothing ever worked', () => {
-    const short = { shortOfPatience: true }
+    const short = { fewRetries: true }
     expect([patience({}, short), patience({ number: 2 }, short)]).toEqual([null, 'outage'])
   })
 

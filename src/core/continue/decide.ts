@@ -20,7 +20,7 @@
  *
  * Every loop is bounded: interruptions by `maxResumes` (an interruption of an unattended run without progress counts
  * twice), waits by `outage.limit`. Only one wait has no limit: if a usage limit reports a new reset time each time, at
- * most eight days ahead, the run waits for each of them, with one attempt per reset (see `outlasted` in core/obstacle).
+ * most eight days ahead, the run waits for each of them, with one attempt per reset (see `reasonToGiveUp` in core/obstacle).
  */
 import type { Outcome, OutcomeName } from '../../contract/outcome.ts'
 import type { Wait } from '../obstacle/wait.ts'

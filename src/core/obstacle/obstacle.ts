@@ -36,7 +36,7 @@ export interface Obstacle {
 }
 
 /** An open obstacle with the run that probes it. */
-export interface InTheWay extends Obstacle {
+export interface ObstacleWithProbe extends Obstacle {
   /** The run that probes at present; null: none. */
   probe: string | null
 }
@@ -127,7 +127,12 @@ const MAX_RESET_MS = 8 * 86_400_000
  * Why a run must not wait any longer; null: it may wait. The time that this run has waited counts, so a run that is
  * created during an outage may wait for the full time. A limit with a reset time is waited for until then.
  */
-export function outlasted(obstacle: Obstacle, waitingSince: Date, limitMs: number, now: Date): string | null {
+export function reasonToGiveUp(
+  obstacle: Obstacle,
+  waitingSince: Date,
+  limitMs: number,
+  now: Date,
+): string | null {
   const { kind, resetsAt, since } = obstacle
   if (kind === 'limit' && resetsAt && resetsAt > now) {
     return resetsAt.getTime() - now.getTime() > MAX_RESET_MS

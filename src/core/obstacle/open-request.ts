@@ -52,8 +52,8 @@ export const isUnanswered = ({ isOpen, tools }: RequestState): boolean => isOpen
 const TRY_TIMEOUT_MS = 2 * 60_000
 
 /** How long an agent whose request is unanswered may be silent. */
-export const answerTimeoutMs = (idleTimeoutMs: number, shortOfPatience: boolean): number =>
-  shortOfPatience ? Math.min(idleTimeoutMs, TRY_TIMEOUT_MS) : idleTimeoutMs
+export const answerTimeoutMs = (idleTimeoutMs: number, fewRetries: boolean): number =>
+  fewRetries ? Math.min(idleTimeoutMs, TRY_TIMEOUT_MS) : idleTimeoutMs
 
 /** Replaces the watchdog's cause by an outage if the agent was silent because the model did not answer; null: the cause stays. */
 export function blameModel(cause: WatchCause, state: RequestState, timeoutMs: number): StopForApi | null {

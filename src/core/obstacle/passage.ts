@@ -3,7 +3,7 @@
  * probe that finds an obstacle gone releases the other runs at once; that waiting runs check again when the next try
  * is due is only a safety net.
  */
-import { type InTheWay, outlasted } from './obstacle.ts'
+import { type ObstacleWithProbe, reasonToGiveUp } from './obstacle.ts'
 import { sayObstacle } from './words.ts'
 
 export interface Passing {
@@ -18,17 +18,17 @@ export interface Passing {
 
 export type Passage =
   /** `tries`: the obstacles that this run probes; other runs wait for its result. */
-  | { kind: 'go'; tries: readonly InTheWay[] }
-  | { kind: 'wait'; behind: InTheWay; until: Date; why: string }
-  | { kind: 'give-up'; behind: InTheWay; why: string }
+  | { kind: 'go'; tries: readonly ObstacleWithProbe[] }
+  | { kind: 'wait'; behind: ObstacleWithProbe; until: Date; why: string }
+  | { kind: 'give-up'; behind: ObstacleWithProbe; why: string }
 
 /** How often a run that waits for another run's probe checks again. */
 const LOOK_AGAIN_MS = 15_000
 export const lookAgainAt = (now: Date) => new Date(now.getTime() + LOOK_AGAIN_MS)
 
-export function decidePassage(obstacles: readonly InTheWay[], passing: Passing): Passage {
+export function decidePassage(obstacles: readonly ObstacleWithProbe[], passing: Passing): Passage {
   const { runId, now } = passing
-  const latest = obstacles.reduce<InTheWay | null>(
+  const latest = obstacles.reduce<ObstacleWithProbe | null>(
     (last, one) => (last && last.nextTryAt >= one.nextTryAt ? last : one),
     null,
   )
@@ -36,7 +36,9 @@ export function decidePassage(obstacles: readonly InTheWay[], passing: Passing):
   const tried = obstacles.find(({ probe }) => probe !== null && probe !== runId)
   const behind = latest.nextTryAt > now ? latest : (tried ?? null)
   if (behind === null) return { kind: 'go', tries: obstacles }
-  const tooLong = passing.continued ? null : outlasted(behind, passing.waitingSince, passing.limitMs, now)
+  const tooLong = passing.continued
+    ? null
+    : reasonToGiveUp(behind, passing.waitingSince, passing.limitMs, now)
   if (tooLong !== null) return { kind: 'give-up', behind, why: tooLong }
   if (behind.nextTryAt > now) {
     return { kind: 'wait', behind, until: behind.nextTryAt, why: sayObstacle(behind, now) }

@@ -13,7 +13,7 @@ export interface Patience {
   /** How long an agent may retry by itself. */
   holdMs: number
   /** The agent gets only a few retries: the run probes a known obstacle, or the account has never answered. */
-  shortOfPatience: boolean
+  fewRetries: boolean
 }
 
 export interface StopForApi {
@@ -27,7 +27,7 @@ const UNAUTHORIZED_RETRIES = 3
 const FEW_RETRIES = 2
 
 /** null: the agent may continue to retry. */
-export function decidePatience({ retry, triedForMs, holdMs, shortOfPatience }: Patience): StopForApi | null {
+export function decidePatience({ retry, triedForMs, holdMs, fewRetries }: Patience): StopForApi | null {
   const { why, apiStatus, number, delayMs = 0 } = retry
   if (why === 'auth') {
     return number >= UNAUTHORIZED_RETRIES
@@ -36,7 +36,7 @@ export function decidePatience({ retry, triedForMs, holdMs, shortOfPatience }: P
   }
   if (why === undefined) return null
   const tooLong = delayMs > holdMs || triedForMs + delayMs > holdMs
-  if (!tooLong && !(shortOfPatience && number >= FEW_RETRIES)) return null
+  if (!tooLong && !(fewRetries && number >= FEW_RETRIES)) return null
   if (why === 'rate-limited') {
     return { cause: 'rate-limited', message: `the agent would wait ${formatSpan(delayMs)} for the model` }
   }

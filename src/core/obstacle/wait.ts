@@ -1,7 +1,7 @@
 /** Decides what follows for a run whose attempt met an obstacle: it waits like all others, or has waited too long. */
 import type { Outcome } from '../../contract/outcome.ts'
-import { type Met, type Obstacle, outlasted, pauseAfterMs, SET_UP_TRIES } from './obstacle.ts'
-import { outcomeInVain, sayObstacle, sayPaused } from './words.ts'
+import { type Met, type Obstacle, pauseAfterMs, reasonToGiveUp, SET_UP_TRIES } from './obstacle.ts'
+import { outcomeAfterGivingUp, sayObstacle, sayPaused } from './words.ts'
 
 export interface WaitFacts {
   runId: string
@@ -44,11 +44,11 @@ export function decideWait(facts: WaitFacts): Wait {
   const tries = Math.max(fruitless, obstacle?.failures ?? 0)
   const tooLong =
     (setUp !== null && tries >= SET_UP_TRIES ? `tried ${tries} times; ${setUp}` : null) ??
-    (obstacle && outlasted(obstacle, facts.createdAt, facts.limitMs, now)) ??
-    outlasted(alone, facts.fruitlessSince, facts.limitMs, now)
+    (obstacle && reasonToGiveUp(obstacle, facts.createdAt, facts.limitMs, now)) ??
+    reasonToGiveUp(alone, facts.fruitlessSince, facts.limitMs, now)
   if (tooLong !== null) {
     return facts.isJob
-      ? { kind: 'settle', outcome: outcomeInVain(waitsFor, tooLong) }
+      ? { kind: 'settle', outcome: outcomeAfterGivingUp(waitsFor, tooLong) }
       : { kind: 'pause', why: sayPaused(waitsFor, tooLong, facts.runId, obstacle !== null) }
   }
   return {

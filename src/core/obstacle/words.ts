@@ -1,11 +1,11 @@
 /** Messages about obstacles, for waiting runs and for the status. */
 import type { Outcome } from '../../contract/outcome.ts'
-import type { InTheWay, Obstacle } from './obstacle.ts'
+import type { Obstacle, ObstacleWithProbe } from './obstacle.ts'
 
 const KINDS = { limit: 'rate limit', outage: 'outage' } as const
 
 export function sayObstacle(
-  { kind, model, message, nextTryAt, resetsAt, since, probe }: InTheWay,
+  { kind, model, message, nextTryAt, resetsAt, since, probe }: ObstacleWithProbe,
   now: Date,
 ): string {
   const what = `${KINDS[kind]}${model === null ? '' : ` (${model})`} since ${since.toISOString()}: ${message}`
@@ -25,7 +25,7 @@ export const saySetUp = (baseUrl: string, baseUrlSetting: string) =>
   `check the address (${baseUrlSetting}), the proxy and the login (\`reprise doctor\`)`
 
 /** The outcome that pauses a job that has waited too long. Its session is kept: a retry continues in it. */
-export function outcomeInVain({ kind, message }: Obstacle, why: string): Outcome {
+export function outcomeAfterGivingUp({ kind, message }: Obstacle, why: string): Outcome {
   return { name: kind === 'outage' ? 'outage' : 'rate-limited', message: `${message}; ${why}` }
 }
 

@@ -111,7 +111,7 @@ export class ApiWatch {
           retry: event,
           triedForMs: nowMs - this.#failingSinceMs,
           holdMs: settings.jobs.holdMs,
-          shortOfPatience: await obstacles.isShortOfPatience(this.#run),
+          fewRetries: await obstacles.isShortOfPatience(this.#run),
         })
       }
       default:

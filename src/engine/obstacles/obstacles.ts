@@ -13,7 +13,7 @@ import type { Outcome } from '../../contract/outcome.ts'
 import type { Clock } from '../../core/clock.ts'
 import { metIn, type Obstacle, SET_UP_BACKOFF_MS, SET_UP_LIMIT_MS } from '../../core/obstacle/obstacle.ts'
 import { decideWait, type Wait } from '../../core/obstacle/wait.ts'
-import { outcomeInVain, sayPaused, saySetUp } from '../../core/obstacle/words.ts'
+import { outcomeAfterGivingUp, sayPaused, saySetUp } from '../../core/obstacle/words.ts'
 import { formatSpan } from '../../core/span.ts'
 import type { Access } from '../../store/obstacles/obstacles.ts'
 import { obstacleKey } from '../../store/obstacles/rows.ts'
@@ -107,7 +107,7 @@ export class Obstacles {
       const { behind } = passage
       const doubt = behind.kind === 'outage' && limitMs < settings.outageLimitMs ? setUp : null
       const why = doubt === null ? passage.why : `others have tried for ${formatSpan(limitMs)}; ${doubt}`
-      if (afterLongWait === 'settle') return { kind: 'settle', outcome: outcomeInVain(behind, why) }
+      if (afterLongWait === 'settle') return { kind: 'settle', outcome: outcomeAfterGivingUp(behind, why) }
       return { kind: 'pause', behind, why: sayPaused(behind, why, run.id, true) }
     }
     bus.publish(run.id)

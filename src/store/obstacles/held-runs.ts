@@ -6,7 +6,7 @@
 import type { Kysely } from 'kysely'
 import type { RunId } from '../../contract/ids.ts'
 import type { PlannedNotification } from '../../core/notify/plan.ts'
-import type { InTheWay, Obstacle } from '../../core/obstacle/obstacle.ts'
+import type { Obstacle, ObstacleWithProbe } from '../../core/obstacle/obstacle.ts'
 import { type Passage, spreadStarts } from '../../core/obstacle/passage.ts'
 import { sayObstacle } from '../../core/obstacle/words.ts'
 import { enqueueNotifications } from '../base/outbox.ts'
@@ -20,7 +20,12 @@ import { obstacleKey } from './rows.ts'
 const LISTED = 50
 
 /** Makes all runs that wait behind the obstacle wait until then, so that not each of them has to check by itself. */
-export async function postponeWaiting(tx: Tx, obstacle: InTheWay, until: Date, now: Date): Promise<void> {
+export async function postponeWaiting(
+  tx: Tx,
+  obstacle: ObstacleWithProbe,
+  until: Date,
+  now: Date,
+): Promise<void> {
   const waiting = tx
     .selectFrom('runs')
     .select('id')

@@ -4,7 +4,13 @@
  */
 import type { Kysely } from 'kysely'
 import type { RunId } from '../../contract/ids.ts'
-import { type InTheWay, type Met, meet, type Obstacle, type Pauses } from '../../core/obstacle/obstacle.ts'
+import {
+  type Met,
+  meet,
+  type Obstacle,
+  type ObstacleWithProbe,
+  type Pauses,
+} from '../../core/obstacle/obstacle.ts'
 import { decidePassage, lookAgainAt, type Passage } from '../../core/obstacle/passage.ts'
 import { lockKey } from '../base/key-lock.ts'
 import type { Tables } from '../base/schema.ts'
@@ -20,7 +26,7 @@ export interface Access {
   model: string
 }
 
-export interface OpenObstacle extends InTheWay {
+export interface OpenObstacle extends ObstacleWithProbe {
   /** Queued runs in the order in which they will be released; only the first ones if there are many. */
   waiting: RunId[]
   waitingCount: number
@@ -96,7 +102,7 @@ export async function passObstacles(
   if ((await open()).length === 0) return { kind: 'go', tries: [] }
   await lockKey(tx, `obstacles ${account}`)
   const rows = await open()
-  const inTheWay: InTheWay[] = []
+  const inTheWay: ObstacleWithProbe[] = []
   for (const row of rows) inTheWay.push({ ...toObstacle(row), probe: await liveProbe(tx, row, now) })
   const asked = await tx.selectFrom('runs').select('continued').where('id', '=', run.id).executeTakeFirst()
   const passage = decidePassage(inTheWay, {
