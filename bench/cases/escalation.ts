@@ -11,7 +11,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Chain } from '../../src/contract/chain.ts'
-import type { CreateRun } from '../../src/contract/run.ts'
+import type { CreateRun } from '../../src/contract/create-run.ts'
 import type { RuleInput } from '../../src/simulator/scenario-types.ts'
 import { bash, FIXED, Incident, report, results } from '../../test/support/incident.ts'
 import { World } from '../../test/support/world.ts'

@@ -3,8 +3,8 @@
  * key, whatever happened to the daemon meanwhile.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import type { CreateJob } from '../../src/contract/job.ts'
-import type { CreateRun } from '../../src/contract/run.ts'
+import type { CreateJob } from '../../src/contract/create-job.ts'
+import type { CreateRun } from '../../src/contract/create-run.ts'
 import { until, type World } from '../../test/support/world.ts'
 import type { Admitted, AdmittedJob, Round } from './admitted.ts'
 import { quietly, Refused } from './quietly.ts'

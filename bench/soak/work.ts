@@ -1,5 +1,5 @@
 /** The work of a round, drawn before it begins, so that the model's script can know all of it. */
-import type { PermissionMode } from '../../src/contract/run.ts'
+import type { PermissionMode } from '../../src/contract/create-run.ts'
 import type { World } from '../../test/support/world.ts'
 import type { Random } from './random.ts'
 import { type Task, tagOf } from './scenario.ts'

@@ -6,9 +6,10 @@
  * all agents. docs/agents/README.md explains how to write an adapter.
  */
 import type { Capabilities } from '../contract/agent.ts'
+import type { PermissionMode } from '../contract/create-run.ts'
 import type { EventOf } from '../contract/events.ts'
 import type { Outcome } from '../contract/outcome.ts'
-import type { PermissionMode, ToolResult } from '../contract/run.ts'
+import type { ToolResult } from '../contract/question.ts'
 import type { ToolDescription } from '../contract/tool.ts'
 import type { Pricing } from '../core/cost/pricing.ts'
 import type { ResumeDecision } from '../core/resume/decide.ts'

@@ -1,7 +1,9 @@
 /** The daemon's HTTP API as typed calls. Runs in Node and in a browser. */
 import type { Agent } from '../contract/agent.ts'
+import type { CreateRun } from '../contract/create-run.ts'
 import type { Health, Page, Status } from '../contract/http.ts'
-import type { CreateRun, Run, RunDetail, ToolResult } from '../contract/run.ts'
+import type { ToolResult } from '../contract/question.ts'
+import type { Run, RunDetail } from '../contract/run.ts'
 import type { Session, SessionDetail } from '../contract/session.ts'
 import type { Stats } from '../contract/stats.ts'
 import { type ConversationCalls, conversationCalls } from './conversations.ts'

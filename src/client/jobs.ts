@@ -1,7 +1,10 @@
 /** The calls about jobs. */
+
+import type { CheckpointDiff } from '../contract/checkpoint.ts'
+import type { CreateJob, UpdateJob } from '../contract/create-job.ts'
 import { RepriseError } from '../contract/errors.ts'
 import type { Page } from '../contract/http.ts'
-import type { CheckpointDiff, CreateJob, Job, JobDetail, JobState, UpdateJob } from '../contract/job.ts'
+import type { Job, JobDetail, JobState } from '../contract/job.ts'
 import type { RunDetail } from '../contract/run.ts'
 import type { FollowOptions } from './follow.ts'
 import { type KeyOptions, keyed, type Open, type PageOptions, type Request } from './request.ts'

@@ -1,15 +1,9 @@
 /** The calls about watches, their cycles, and follow-ups. A watch is named by its id or by its name. */
+
+import type { Cycle, CycleDetail } from '../contract/cycle.ts'
 import type { CreateFollowUp, FollowUp, FollowUpState } from '../contract/follow-up.ts'
 import type { Page } from '../contract/http.ts'
-import type {
-  CreateWatch,
-  Cycle,
-  CycleDetail,
-  Triggered,
-  TriggerWatch,
-  UpdateWatch,
-  Watch,
-} from '../contract/watch.ts'
+import type { CreateWatch, Triggered, TriggerWatch, UpdateWatch, Watch } from '../contract/watch.ts'
 import { type KeyOptions, keyed, type PageOptions, type Request } from './request.ts'
 
 export interface WatchCalls {

@@ -4,7 +4,7 @@
  * (watches), nor where Reprise listens, stores or sends data. It can only narrow what agents may do: its `policy` is
  * added to that of the user.
  */
-import { PERMISSION_MODES } from '../contract/run.ts'
+import { PERMISSION_MODES } from '../contract/create-run.ts'
 import type { ConfigProblem } from './problem.ts'
 import { type Config, configSchema } from './schema.ts'
 import { problemAt, type Source } from './source.ts'

@@ -6,8 +6,8 @@
  */
 import { z } from 'zod'
 import { ADAPTERS } from '../contract/agent.ts'
-import { CHANGE_POLICIES } from '../contract/job.ts'
-import { PERMISSION_MODES } from '../contract/run.ts'
+import { CHANGE_POLICIES } from '../contract/checkpoint.ts'
+import { PERMISSION_MODES } from '../contract/create-run.ts'
 import { DEFAULT_COOLDOWNS, DEFAULT_TIERS } from '../core/policy/defaults.ts'
 import { notify } from './notify-schema.ts'
 import { cooldowns, policy, tiers } from './policy-schema.ts'

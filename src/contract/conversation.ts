@@ -1,7 +1,7 @@
 /** Chats that Reprise owns. The messages are the history; which session an agent uses for it is only a cache. */
 import { z } from 'zod'
+import { CreateRun, MaxDurationMs, ModelName, PermissionMode, WorkDir } from './create-run.ts'
 import { ConversationId, MessageId, RunId, SessionId } from './ids.ts'
-import { CreateRun, MaxDurationMs, ModelName, PermissionMode, WorkDir } from './run.ts'
 import { ToolDescription } from './tool.ts'
 
 export const ContentBlock = z

@@ -9,17 +9,12 @@
  *               └──→ failed, cancelled   a retry continues from here
  */
 import { z } from 'zod'
-import { AttemptId, JobId, RunId, SessionId, SessionRef } from './ids.ts'
+import { Checkpoint, CheckpointPolicy } from './checkpoint.ts'
+import { PermissionMode } from './create-run.ts'
+import { JobId, RunId, SessionId } from './ids.ts'
 import { OutcomeName, Usage } from './outcome.ts'
-import {
-  Attempt,
-  CreateRun,
-  MaxDurationMs,
-  ModelName,
-  PendingQuestion,
-  PermissionMode,
-  WorkDir,
-} from './run.ts'
+import { PendingQuestion } from './question.ts'
+import { Attempt } from './run.ts'
 
 export const JOB_STATES = [
   'queued',
@@ -53,69 +48,6 @@ export const Attention = z
     'What a paused job needs: more budget, more turns, an answer, a login, a look at its work directory, a decision whether to retry although the daemon died while handling it, or a look at why the model does not respond or the account has been limited for so long.',
   )
 export type Attention = z.infer<typeof Attention>
-
-export const CHANGE_POLICIES = ['continue', 'restore', 'stop'] as const
-export const ChangePolicy = z
-  .enum(CHANGE_POLICIES)
-  .describe(
-    'What to do when a job continues and its work tree is not as its agent left it. `continue`: tell the agent what changed. `restore`: restore the checkpoint, after saving the present state. `stop`: pause the job.',
-  )
-export type ChangePolicy = z.infer<typeof ChangePolicy>
-
-export const CheckpointPolicy = z.strictObject({
-  everyMs: z
-    .number()
-    .int()
-    .min(1000)
-    .max(86_400_000)
-    .describe('How often a checkpoint is made while an attempt runs.'),
-  onChange: ChangePolicy,
-})
-export type CheckpointPolicy = z.infer<typeof CheckpointPolicy>
-
-const MaxBudgetUsd = z.number().positive().max(1_000_000)
-const MaxBudgetTokens = z.number().int().positive().max(1_000_000_000_000)
-const Priority = z.number().int().min(-100).max(100)
-const WebhookUrl = z.url({ protocol: /^https?$/, error: 'expected an http or https address' }).max(2048)
-
-export const CreateJob = z
-  .strictObject({
-    prompt: CreateRun.shape.prompt,
-    agent: z.string().max(64).optional(),
-    model: ModelName.optional(),
-    workDir: WorkDir,
-    sessionId: SessionRef.optional().describe(
-      "Continue this session if that is safe: Reprise's id (`ses_…`) or the agent's own id.",
-    ),
-    forceFreshSession: z.boolean().optional(),
-    permissions: PermissionMode.optional(),
-    timeoutMs: MaxDurationMs.optional().describe('Limit for one attempt.'),
-    maxResumes: CreateRun.shape.maxResumes,
-    maxTurns: CreateRun.shape.maxTurns,
-    continue: CreateRun.shape.continue,
-    maxTurnsTotal: CreateRun.shape.maxTurnsTotal,
-    maxBudgetUsd: MaxBudgetUsd.optional().describe('Limit over all attempts and retries together.'),
-    maxBudgetTokens: MaxBudgetTokens.optional(),
-    priority: Priority.optional().describe('Jobs with a higher priority start first.'),
-    checkpoints: z.union([z.boolean(), CheckpointPolicy.partial()]).optional(),
-    webhook: WebhookUrl.optional().describe(
-      'Notified when the job is completed, has failed or needs a person, in addition to the configured targets.',
-    ),
-  })
-  .meta({ id: 'CreateJob' })
-export type CreateJob = z.infer<typeof CreateJob>
-
-export const UpdateJob = z
-  .strictObject({
-    maxBudgetUsd: MaxBudgetUsd.nullable().optional().describe('null removes the limit.'),
-    maxBudgetTokens: MaxBudgetTokens.nullable().optional(),
-    priority: Priority.optional(),
-  })
-  .refine((change) => Object.values(change).some((value) => value !== undefined), {
-    error: 'expected at least one of maxBudgetUsd, maxBudgetTokens, priority',
-  })
-  .meta({ id: 'UpdateJob' })
-export type UpdateJob = z.infer<typeof UpdateJob>
 
 /** Progress over all runs of the job, including the running attempt as far as its output has been read. */
 export const JobProgress = z
@@ -197,26 +129,6 @@ export const Job = z
   .meta({ id: 'Job', description: 'A prompt to finish unattended. One run at a time works on it.' })
 export type Job = z.infer<typeof Job>
 
-export const CheckpointKind = z
-  .enum(['start', 'agent', 'found', 'saved'])
-  .describe(
-    '`start`: before the agent started. `agent`: what an attempt left, or had made so far. `found`: what was there after a time in which others may have changed it. `saved`: what a restore was about to overwrite.',
-  )
-export type CheckpointKind = z.infer<typeof CheckpointKind>
-
-export const Checkpoint = z
-  .object({
-    number: z.number().int(),
-    kind: CheckpointKind,
-    ref: z.string(),
-    commit: z.string(),
-    head: z.string().nullable().describe('The commit that was checked out.'),
-    attemptId: AttemptId.schema.nullable(),
-    createdAt: z.iso.datetime(),
-  })
-  .meta({ id: 'Checkpoint', description: "A saved state of a job's work tree, as a git commit." })
-export type Checkpoint = z.infer<typeof Checkpoint>
-
 export const JobAttempt = Attempt.extend({ runId: RunId.schema }).meta({ id: 'JobAttempt' })
 export type JobAttempt = z.infer<typeof JobAttempt>
 
@@ -236,17 +148,6 @@ export const JobDetail = Job.extend({
     .describe("Copies that Reprise keeps of the agent's transcripts."),
 }).meta({ id: 'JobDetail' })
 export type JobDetail = z.infer<typeof JobDetail>
-
-export const CheckpointDiff = z
-  .object({
-    from: z.number().int(),
-    to: z.number().int().nullable().describe('null: the work tree as it is now.'),
-    files: z.array(z.object({ status: z.string(), path: z.string() })),
-    patch: z.string(),
-    truncated: z.boolean().describe('The patch was too long and is cut off.'),
-  })
-  .meta({ id: 'CheckpointDiff' })
-export type CheckpointDiff = z.infer<typeof CheckpointDiff>
 
 /** The last item of the stream of a job's events. */
 export const JobEnd = z

@@ -1,9 +1,9 @@
 /** The body of a notification: sent to a webhook by POST, or to a command on its stdin. */
 import { z } from 'zod'
+import { Cycle } from './cycle.ts'
 import { EscalationReason, Signal } from './escalation.ts'
 import { NotificationId, RunId } from './ids.ts'
 import { Job } from './job.ts'
-import { Cycle } from './watch.ts'
 
 export const NOTIFY_EVENTS = ['done', 'failed', 'attention'] as const
 /** `attention`: it needs a person to continue. */

@@ -1,20 +1,13 @@
 /** A run as callers see it. The names are part of the public API: fields are added, not renamed. */
 import { z } from 'zod'
 import { CacheUse } from './cache.ts'
+import { PermissionMode } from './create-run.ts'
 import { Escalation } from './escalation.ts'
-import { QuestionItem } from './events.ts'
 import { FollowUp } from './follow-up.ts'
-import { AttemptId, ConversationId, CycleId, FollowUpId, JobId, RunId, SessionId, SessionRef } from './ids.ts'
+import { AttemptId, ConversationId, CycleId, FollowUpId, JobId, RunId, SessionId } from './ids.ts'
 import { LeftOut } from './left-out.ts'
 import { Outcome, OutcomeName, Usage } from './outcome.ts'
-
-export const PERMISSION_MODES = ['ask-all', 'ask', 'edits', 'allow'] as const
-export const PermissionMode = z
-  .enum(PERMISSION_MODES)
-  .describe(
-    'Who decides when the agent wants to use a tool. `ask-all`: a person, for every tool call. `ask`: a person, where the agent would ask. `edits`: as `ask`, but file edits in the work directory are allowed. `allow`: everything is allowed.',
-  )
-export type PermissionMode = z.infer<typeof PermissionMode>
+import { PendingQuestion } from './question.ts'
 
 export const FRESH_REASONS = [
   'first-run',
@@ -51,88 +44,6 @@ export const Carry = z
     'What a new session was given of the past: nothing, the conversation as text, or a summary of the tiers before.',
   )
 export type Carry = z.infer<typeof Carry>
-
-export const ModelName = z.string().regex(/^[A-Za-z0-9][\w.:@/[\]-]{0,127}$/, {
-  error: 'expected a model name: letters, digits and . : @ / [ ] - _',
-})
-
-/** At most 24 days, the longest time that a timer supports. */
-export const MaxDurationMs = z
-  .number()
-  .int()
-  .min(1000)
-  .max(24 * 86_400_000)
-
-export const WorkDir = z
-  .string()
-  .max(4096)
-  .refine((path) => !path.includes('\0'), { error: 'expected a path without NUL' })
-
-export const TierNumber = z.number().int().min(1).max(9)
-
-export const CreateRun = z
-  .strictObject({
-    prompt: z.string().refine((p) => p.trim() !== '', { error: 'expected a prompt that is not empty' }),
-    agent: z.string().max(64).optional().describe('The name of a configured agent; default: the first one.'),
-    model: ModelName.optional(),
-    workDir: WorkDir.describe('The directory in which the agent works.'),
-    sessionId: SessionRef.optional().describe(
-      "Continue this session if that is safe: Reprise's id (`ses_…`) or the agent's own id.",
-    ),
-    forceFreshSession: z.boolean().optional().describe('Start a new session even if one could be resumed.'),
-    permissions: PermissionMode.optional(),
-    maxDurationMs: MaxDurationMs.optional(),
-    maxResumes: z
-      .number()
-      .int()
-      .min(0)
-      .max(100)
-      .optional()
-      .describe('How often the run is continued after an interruption.'),
-    maxTurns: z.number().int().min(1).max(10_000).optional().describe('Limit for one attempt.'),
-    continue: z
-      .boolean()
-      .optional()
-      .describe(
-        'Continue in the same session when `maxTurns` is reached, up to `maxTurnsTotal` (default: 10 times `maxTurns`).',
-      ),
-    maxTurnsTotal: z.number().int().min(1).max(100_000).optional(),
-    maxBudgetUsd: z
-      .number()
-      .positive()
-      .max(1_000_000)
-      .optional()
-      .describe('Limit in US dollars. With `tier`: for the whole chain.'),
-    tier: TierNumber.optional().describe('Work at this tier, and escalate from there.'),
-    maxTier: TierNumber.optional().describe('With `tier`: the highest tier that the chain may reach.'),
-    approved: z
-      .boolean()
-      .optional()
-      .describe('With a `tier` that needs approval: the approval is given with this request.'),
-    dryRun: z.boolean().optional().describe('Refuse everything that would change something.'),
-    environment: z
-      .string()
-      .max(200_000)
-      .optional()
-      .describe('With `tier`: a description of the environment, for a tier that starts in a new session.'),
-  })
-  .meta({ id: 'CreateRun' })
-export type CreateRun = z.infer<typeof CreateRun>
-
-export const PendingQuestion = z
-  .object({
-    toolUseId: z.string(),
-    kind: z.enum(['question', 'permission']),
-    askHash: z
-      .string()
-      .describe('The hash of what is asked: an answer that names it applies to nothing else.'),
-    askedAt: z.iso.datetime(),
-    tool: z.string().optional(),
-    input: z.unknown().optional(),
-    questions: z.array(QuestionItem).optional(),
-  })
-  .meta({ id: 'PendingQuestion' })
-export type PendingQuestion = z.infer<typeof PendingQuestion>
 
 export const Attempt = z
   .object({
@@ -239,28 +150,3 @@ export const RunDetail = Run.extend({
   followUps: z.array(FollowUp).describe('Follow-ups that the run planned, and those that it was given.'),
 }).meta({ id: 'RunDetail' })
 export type RunDetail = z.infer<typeof RunDetail>
-
-export const ToolResult = z
-  .strictObject({
-    toolUseId: z.string().min(1).max(256),
-    askHash: z
-      .string()
-      .max(128)
-      .optional()
-      .describe('As in the pending question. If something else is pending by now, nothing is answered.'),
-    answers: z
-      .record(z.string(), z.string())
-      .optional()
-      .describe('The answers by the text of their questions: the chosen label, or any other text.'),
-    decision: z.enum(['allow', 'deny']).optional(),
-    message: z
-      .string()
-      .max(10_000)
-      .optional()
-      .describe('The reason for a denial, which is sent to the agent.'),
-  })
-  .refine((r) => (r.answers === undefined) !== (r.decision === undefined), {
-    error: 'expected either answers (to a question) or decision (to a permission request)',
-  })
-  .meta({ id: 'ToolResult' })
-export type ToolResult = z.infer<typeof ToolResult>

@@ -9,12 +9,9 @@
  * Watches are defined and changed in the configuration, or created and changed through the API.
  */
 import { z } from 'zod'
-import { Chain } from './chain.ts'
-import { Signal } from './escalation.ts'
-import { FollowUp } from './follow-up.ts'
-import { CycleId, RunId, SessionId, WatchId } from './ids.ts'
-import { Usage } from './outcome.ts'
-import { CreateRun, MaxDurationMs, TierNumber, WorkDir } from './run.ts'
+import { CreateRun, MaxDurationMs, TierNumber, WorkDir } from './create-run.ts'
+import { Cycle } from './cycle.ts'
+import { CycleId, SessionId, WatchId } from './ids.ts'
 
 export const WatchName = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,62}$/, {
   error: 'expected up to 63 lower-case letters, digits and . _ -',
@@ -135,79 +132,6 @@ export const TriggerWatch = z
   })
   .meta({ id: 'TriggerWatch' })
 export type TriggerWatch = z.infer<typeof TriggerWatch>
-
-export const TRIGGERS = ['schedule', 'catch-up', 'person', 'event'] as const
-export const Trigger = z
-  .enum(TRIGGERS)
-  .describe('`catch-up`: the cycle was due while the daemon did not run.')
-export type Trigger = z.infer<typeof Trigger>
-
-export const CYCLE_STATES = ['queued', 'running', 'waiting', 'ended', 'skipped'] as const
-export const CycleState = z
-  .enum(CYCLE_STATES)
-  .describe('`waiting`: for a follow-up or an approval. `skipped`: it was due while another cycle was open.')
-export type CycleState = z.infer<typeof CycleState>
-
-export const CYCLE_OUTCOMES = ['completed', 'failed', 'timed-out', 'cancelled'] as const
-export const CycleOutcome = z.enum(CYCLE_OUTCOMES)
-export type CycleOutcome = z.infer<typeof CycleOutcome>
-
-/** An event of another system, as it was sent. */
-export const WatchEvent = z
-  .object({
-    fingerprint: z.string().describe('Two events with the same fingerprint are the same event.'),
-    title: z.string(),
-    receivedAt: z.iso.datetime(),
-    payload: z.unknown(),
-  })
-  .meta({ id: 'WatchEvent' })
-export type WatchEvent = z.infer<typeof WatchEvent>
-
-export const Cycle = z
-  .object({
-    id: CycleId.schema,
-    watchId: WatchId.schema,
-    watch: z.string(),
-    number: z.number().int(),
-    state: CycleState,
-    trigger: Trigger,
-    message: z.string().nullable().describe('Why it was triggered, why it was skipped, or how it ended.'),
-    outcome: CycleOutcome.nullable(),
-    status: Signal.shape.status
-      .nullable()
-      .describe('The status reported by the newest of its runs that reported one.'),
-    summary: z.string().nullable(),
-    tier: z.number().int().nullable().describe('The highest tier that the cycle reached.'),
-    rootRunId: RunId.schema.nullable(),
-    sessionId: z.string().nullable().describe("The agent's own id of the session."),
-    renewed: z
-      .string()
-      .nullable()
-      .describe('Why the persistent session was replaced by a new one; null if it was not.'),
-    runs: z.number().int(),
-    usage: Usage,
-    costUsd: z.number().nullable(),
-    costEstimated: z.boolean(),
-    eventCount: z.number().int(),
-    pendingFollowUps: z.number().int(),
-    dueAt: z.iso.datetime(),
-    startedAt: z.iso.datetime().nullable(),
-    endedAt: z.iso.datetime().nullable(),
-    deadlineAt: z.iso.datetime().nullable().describe('When the cycle is ended, whatever is pending.'),
-  })
-  .meta({
-    id: 'Cycle',
-    description: 'One execution of a watch: a chain of runs that starts at tier 1, and their follow-ups.',
-  })
-export type Cycle = z.infer<typeof Cycle>
-
-export const CycleDetail = Cycle.extend({
-  prompt: z.string(),
-  events: z.array(WatchEvent),
-  chain: Chain.nullable(),
-  followUps: z.array(FollowUp),
-}).meta({ id: 'CycleDetail' })
-export type CycleDetail = z.infer<typeof CycleDetail>
 
 export const Watch = WatchDefinition.omit({ hookSecret: true })
   .extend({

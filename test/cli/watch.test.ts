@@ -3,9 +3,9 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { ChainRun } from '../../src/contract/chain.ts'
+import type { CycleDetail } from '../../src/contract/cycle.ts'
 import { RepriseError } from '../../src/contract/errors.ts'
 import { NO_USAGE } from '../../src/contract/outcome.ts'
-import type { CycleDetail } from '../../src/contract/watch.ts'
 import { type CliDouble, createCliDouble } from './cli-double.ts'
 
 let cli: CliDouble

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { PERMISSION_MODES } from '../../src/contract/create-run.ts'
 import type { EventOf } from '../../src/contract/events.ts'
-import { PERMISSION_MODES } from '../../src/contract/run.ts'
 import { decideAsk } from '../../src/core/permission/decide.ts'
 
 const permission = (via: 'prompt' | 'hook'): EventOf<'permission-ask'> => ({

@@ -1,9 +1,12 @@
 /** An engine in memory, for what is about HTTP only: routing, guards, bad input, streams. */
+
+import type { CreateRun } from '../../src/contract/create-run.ts'
 import { RepriseError } from '../../src/contract/errors.ts'
 import type { EventBody, RunEvent } from '../../src/contract/events.ts'
 import { RunId, SessionId } from '../../src/contract/ids.ts'
 import { NO_USAGE } from '../../src/contract/outcome.ts'
-import type { CreateRun, RunDetail, ToolResult } from '../../src/contract/run.ts'
+import type { ToolResult } from '../../src/contract/question.ts'
+import type { RunDetail } from '../../src/contract/run.ts'
 import type { SessionDetail } from '../../src/contract/session.ts'
 import type { Engine } from '../../src/engine/api.ts'
 import { type ConversationDoubles, createConversationDoubles } from './conversation-doubles.ts'

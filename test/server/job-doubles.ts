@@ -1,7 +1,9 @@
 /** The part of the engine double that is about jobs. */
+
+import type { CreateJob } from '../../src/contract/create-job.ts'
 import { RepriseError } from '../../src/contract/errors.ts'
 import { JobId, RunId } from '../../src/contract/ids.ts'
-import type { CreateJob, JobDetail } from '../../src/contract/job.ts'
+import type { JobDetail } from '../../src/contract/job.ts'
 import { NO_USAGE } from '../../src/contract/outcome.ts'
 import type { RunDetail } from '../../src/contract/run.ts'
 import type { JobEngine } from '../../src/engine/jobs/api.ts'

@@ -1,9 +1,11 @@
 /** The part of the engine double that is about watches, cycles and follow-ups. */
+
+import type { CycleDetail } from '../../src/contract/cycle.ts'
 import { RepriseError } from '../../src/contract/errors.ts'
 import type { FollowUp } from '../../src/contract/follow-up.ts'
 import { CycleId, FollowUpId, SessionId, WatchId } from '../../src/contract/ids.ts'
 import { NO_USAGE } from '../../src/contract/outcome.ts'
-import type { CycleDetail, Triggered, Watch } from '../../src/contract/watch.ts'
+import type { Triggered, Watch } from '../../src/contract/watch.ts'
 import type { FollowUpEngine } from '../../src/engine/follow-ups/api.ts'
 import type { WatchEngine } from '../../src/engine/watches/api.ts'
 

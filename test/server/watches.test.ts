@@ -1,9 +1,10 @@
 /** Watches and cycles over HTTP: routing, statuses, what is refused and how. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createClient } from '../../src/client/client.ts'
+import type { Cycle } from '../../src/contract/cycle.ts'
 import type { Page } from '../../src/contract/http.ts'
 import { CycleId, WatchId } from '../../src/contract/ids.ts'
-import type { Cycle, Triggered, Watch } from '../../src/contract/watch.ts'
+import type { Triggered, Watch } from '../../src/contract/watch.ts'
 import { type ServerUnderTest, startServer, TOKEN } from './daemon-double.ts'
 
 let server: ServerUnderTest

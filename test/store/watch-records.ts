@@ -1,7 +1,7 @@
 /** Watches, cycles and follow-ups as the engine would make them. */
 import { randomUUID } from 'node:crypto'
+import type { WatchEvent } from '../../src/contract/cycle.ts'
 import { AttemptId, CycleId, FollowUpId, WatchId } from '../../src/contract/ids.ts'
-import type { WatchEvent } from '../../src/contract/watch.ts'
 import type { PlansEnd } from '../../src/store/base/transaction.ts'
 import type { FollowUpRecord } from '../../src/store/follow-ups/records.ts'
 import type { NewRun } from '../../src/store/runs/records.ts'

@@ -1,5 +1,6 @@
 /** Jobs of a world, as a user of the HTTP API sees them. */
-import type { CreateJob, Job, JobDetail } from '../../src/contract/job.ts'
+import type { CreateJob } from '../../src/contract/create-job.ts'
+import type { Job, JobDetail } from '../../src/contract/job.ts'
 import { until, type World } from './world.ts'
 
 export const createJob = (world: World, request: Partial<CreateJob> & { prompt: string }): Promise<Job> =>

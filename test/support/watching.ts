@@ -1,5 +1,6 @@
 /** A watch on the scripted incident, and what becomes of its cycles. */
-import type { Cycle, CycleDetail, Watch } from '../../src/contract/watch.ts'
+import type { Cycle, CycleDetail } from '../../src/contract/cycle.ts'
+import type { Watch } from '../../src/contract/watch.ts'
 import type { RuleInput } from '../../src/simulator/scenario-types.ts'
 import { Incident, TASK } from './incident.ts'
 import { until } from './world.ts'

@@ -5,7 +5,7 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { CycleDetail } from '../../src/contract/watch.ts'
+import type { CycleDetail } from '../../src/contract/cycle.ts'
 import type { RuleInput } from '../../src/simulator/scenario-types.ts'
 import { bash, FIXED, report, results, tier } from '../support/incident.ts'
 import { Watching } from '../support/watching.ts'

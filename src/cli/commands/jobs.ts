@@ -1,7 +1,8 @@
 /** `reprise jobs`: lists and controls jobs. */
 import { type Command, InvalidArgumentError } from 'commander'
 import type { Client } from '../../client/client.ts'
-import type { Job, JobState, UpdateJob } from '../../contract/job.ts'
+import type { UpdateJob } from '../../contract/create-job.ts'
+import type { Job, JobState } from '../../contract/job.ts'
 import { amount, between, priority, wholeNumber } from '../base/arguments.ts'
 import { type CliContext, printJson, printLine } from '../base/context.ts'
 import { idArgument } from '../base/id-argument.ts'

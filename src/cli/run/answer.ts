@@ -1,7 +1,7 @@
 /** `reprise runs answer`: answers the only open question of a run, or the one that is named. */
 import type { Client } from '../../client/client.ts'
 import { RepriseError } from '../../contract/errors.ts'
-import type { PendingQuestion, ToolResult } from '../../contract/run.ts'
+import type { PendingQuestion, ToolResult } from '../../contract/question.ts'
 import { type CliContext, printJson, printLine } from '../base/context.ts'
 import { usageError } from '../base/usage-error.ts'
 import { showWhole } from '../terminal/show-whole.ts'

@@ -1,6 +1,6 @@
 /** The full text of an agent's question or permission request. */
 
-import type { PendingQuestion } from '../../contract/run.ts'
+import type { PendingQuestion } from '../../contract/question.ts'
 import { describeCall, visible } from '../../contract/visible-text.ts'
 
 export function describeAsk(question: PendingQuestion): string {

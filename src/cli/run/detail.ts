@@ -1,7 +1,8 @@
 /** `reprise runs show`: everything about one run. */
 import type { Client } from '../../client/client.ts'
 import type { CacheUse } from '../../contract/cache.ts'
-import type { Attempt, PendingQuestion, RunDetail } from '../../contract/run.ts'
+import type { PendingQuestion } from '../../contract/question.ts'
+import type { Attempt, RunDetail } from '../../contract/run.ts'
 import { type CliContext, printJson, printLine } from '../base/context.ts'
 import { followUpText } from '../follow-ups/text.ts'
 import { formatCost, formatDuration, formatTokens } from '../terminal/amounts.ts'

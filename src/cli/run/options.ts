@@ -1,8 +1,9 @@
 /** The options of `reprise run`, and the API request for them. */
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import type { ChangePolicy, CreateJob } from '../../contract/job.ts'
-import type { PermissionMode } from '../../contract/run.ts'
+import type { ChangePolicy } from '../../contract/checkpoint.ts'
+import type { CreateJob } from '../../contract/create-job.ts'
+import type { PermissionMode } from '../../contract/create-run.ts'
 import { amount, between, durationBetween, priority } from '../base/arguments.ts'
 
 export interface RunOptions {

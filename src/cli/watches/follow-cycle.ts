@@ -1,5 +1,5 @@
 /** Follows a cycle of a watch to its end: its runs in turn, and what it waits for in between. */
-import type { CycleDetail } from '../../contract/watch.ts'
+import type { CycleDetail } from '../../contract/cycle.ts'
 import { type CliContext, notify, printJson, printLine } from '../base/context.ts'
 import { EXIT } from '../base/exit-code.ts'
 import type { AskDaemon } from '../daemon/connect.ts'

@@ -1,5 +1,6 @@
 /** Watches and their cycles as text. */
-import type { Cycle, CycleDetail, Watch } from '../../contract/watch.ts'
+import type { Cycle, CycleDetail } from '../../contract/cycle.ts'
+import type { Watch } from '../../contract/watch.ts'
 import { followUpText } from '../follow-ups/text.ts'
 import { chainLines } from '../run/chain-text.ts'
 import {

@@ -11,8 +11,9 @@ import {
   UpdateConversation,
   UpdatedConversation,
 } from '../conversation.ts'
+import { WorkDir } from '../create-run.ts'
 import { page } from '../http.ts'
-import { Run, WorkDir } from '../run.ts'
+import { Run } from '../run.ts'
 import { ConversationPath, IdempotencyHeaders, MessagePath, PageQuery } from './parameters.ts'
 import { empty, type FeatureRoutes, json } from './route.ts'
 

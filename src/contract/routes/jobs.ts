@@ -1,7 +1,9 @@
 import { z } from 'zod'
+import { CheckpointDiff } from '../checkpoint.ts'
+import { CreateJob, UpdateJob } from '../create-job.ts'
 import { RunEvent } from '../events.ts'
 import { page } from '../http.ts'
-import { CheckpointDiff, CreateJob, Job, JobDetail, JobEnd, JobState, UpdateJob } from '../job.ts'
+import { Job, JobDetail, JobEnd, JobState } from '../job.ts'
 import { Follow, IdempotencyHeaders, JobPath, PageQuery, YesOrNo } from './parameters.ts'
 import { empty, events, type FeatureRoutes, json, lines } from './route.ts'
 

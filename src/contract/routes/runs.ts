@@ -1,7 +1,9 @@
 import { z } from 'zod'
+import { CreateRun } from '../create-run.ts'
 import { RunEvent } from '../events.ts'
 import { page } from '../http.ts'
-import { CreateRun, Run, RunDetail, ToolResult } from '../run.ts'
+import { ToolResult } from '../question.ts'
+import { Run, RunDetail } from '../run.ts'
 import { Follow, IdempotencyHeaders, PageQuery, RunPath } from './parameters.ts'
 import { empty, events, type FeatureRoutes, json } from './route.ts'
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { Cycle, CycleDetail } from '../cycle.ts'
 import { page } from '../http.ts'
-import { CreateWatch, Cycle, CycleDetail, Triggered, TriggerWatch, UpdateWatch, Watch } from '../watch.ts'
+import { CreateWatch, Triggered, TriggerWatch, UpdateWatch, Watch } from '../watch.ts'
 import { CyclePath, HookPath, IdempotencyHeaders, PageQuery, WatchPath } from './parameters.ts'
 import { empty, type FeatureRoutes, json } from './route.ts'
 

@@ -1,7 +1,9 @@
 /** Decides which targets are notified about an event. */
+
+import type { CycleOutcome } from '../../contract/cycle.ts'
 import type { CycleId, JobId, RunId } from '../../contract/ids.ts'
 import type { NotifyEvent } from '../../contract/notification.ts'
-import type { CycleOutcome, NotifyFrom } from '../../contract/watch.ts'
+import type { NotifyFrom } from '../../contract/watch.ts'
 import type { NotifyTarget, TargetRef } from './target.ts'
 
 export type Subject =

@@ -2,8 +2,9 @@
  * Decides who answers when the agent wants to use a tool. A question to the user always waits for a person, because no
  * permission mode can answer it.
  */
+
+import type { PermissionMode } from '../../contract/create-run.ts'
 import type { EventOf } from '../../contract/events.ts'
-import type { PermissionMode } from '../../contract/run.ts'
 
 export type Ask = EventOf<'permission-ask'> | EventOf<'question-ask'>
 

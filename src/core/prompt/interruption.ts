@@ -3,7 +3,9 @@
  * saying. Reprise may have seen more than the session contains, because the CLI writes its transcript later than its
  * output, and a question may have been answered after the agent had died.
  */
-import type { FreshReason, ToolResult } from '../../contract/run.ts'
+
+import type { ToolResult } from '../../contract/question.ts'
+import type { FreshReason } from '../../contract/run.ts'
 import { clip, quoted } from './parts.ts'
 import type { PastPart } from './past.ts'
 

@@ -11,7 +11,7 @@
  * resolved since. So an event that is sent repeatedly leads to one cycle. The caller must record the resolved events of
  * the payload before this decision; they count also if the other events are limited.
  */
-import type { WatchEvent } from '../../contract/watch.ts'
+import type { WatchEvent } from '../../contract/cycle.ts'
 
 /** The last time that an event with a fingerprint was accepted. */
 export interface KnownEvent {

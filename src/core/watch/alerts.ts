@@ -8,7 +8,7 @@
  * No payload makes these functions throw, and everything that is kept is limited: the number of events, the length of
  * titles and fingerprints, the size and the depth of payloads.
  */
-import type { WatchEvent } from '../../contract/watch.ts'
+import type { WatchEvent } from '../../contract/cycle.ts'
 import { cut } from '../notify/message.ts'
 import { canonicalJson, MAX_LEVELS } from './canonical-json.ts'
 

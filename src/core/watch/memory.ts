@@ -3,7 +3,7 @@
  * session is replaced when it is too old, or when two cycles in a row failed or reported nothing. A session that is
  * full is compacted, like every session.
  */
-import type { CycleOutcome } from '../../contract/watch.ts'
+import type { CycleOutcome } from '../../contract/cycle.ts'
 
 export interface MemoryFacts {
   /** The present session; null: none yet. */

@@ -5,9 +5,10 @@
  * reasons, reports) are encoded as JSON, in which `<` is escaped as \u003c and line breaks as \n, so that they can
  * neither close their block, open one of Reprise, nor start a new line. A note before them says that they are data.
  */
+
+import type { Trigger, WatchEvent } from '../../contract/cycle.ts'
 import type { Signal } from '../../contract/escalation.ts'
 import type { FollowUp } from '../../contract/follow-up.ts'
-import type { Trigger, WatchEvent } from '../../contract/watch.ts'
 import { cut } from '../notify/message.ts'
 import { aside } from '../prompt/parts.ts'
 

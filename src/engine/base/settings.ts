@@ -1,6 +1,6 @@
 /** The settings of the engine: plain values, made from the configuration by the composition root. */
-import type { CheckpointPolicy } from '../../contract/job.ts'
-import type { PermissionMode } from '../../contract/run.ts'
+import type { CheckpointPolicy } from '../../contract/checkpoint.ts'
+import type { PermissionMode } from '../../contract/create-run.ts'
 import type { TierSettings } from '../../core/escalation/tier.ts'
 import type { PolicyRules } from '../../core/policy/policy.ts'
 import type { ResumeLimits } from '../../core/resume/facts.ts'

@@ -1,9 +1,10 @@
 /** Conversations: what may be asked of them, turned into stored changes and runs. */
 import type { AgentRegistry } from '../../agents/registry.ts'
 import type { RetryTurn } from '../../contract/conversation.ts'
+import type { PermissionMode } from '../../contract/create-run.ts'
 import { RepriseError } from '../../contract/errors.ts'
 import { ConversationId, MessageId, type RunId } from '../../contract/ids.ts'
-import type { PermissionMode, Run } from '../../contract/run.ts'
+import type { Run } from '../../contract/run.ts'
 import type { Clock } from '../../core/clock.ts'
 import { renderBlocks } from '../../core/history/render.ts'
 import type { ConversationRecord } from '../../store/conversations/records.ts'

@@ -3,8 +3,9 @@
  * same conversation, or as a plain run. The run is admitted in the transaction that fires the follow-up; from there on
  * it goes the one path.
  */
+
+import type { PermissionMode } from '../../contract/create-run.ts'
 import { toRepriseError } from '../../contract/errors.ts'
-import type { PermissionMode } from '../../contract/run.ts'
 import type { Clock } from '../../core/clock.ts'
 import { overBudget } from '../../core/job/budget.ts'
 import { composeFollowUpPrompt } from '../../core/watch/prompt.ts'

@@ -1,8 +1,10 @@
 /** What the outside may ask of jobs. */
 
+import type { CheckpointDiff } from '../../contract/checkpoint.ts'
+import type { CreateJob, UpdateJob } from '../../contract/create-job.ts'
 import type { ListQuery, Page } from '../../contract/http.ts'
 import type { JobId } from '../../contract/ids.ts'
-import type { CheckpointDiff, CreateJob, Job, JobDetail, JobState, UpdateJob } from '../../contract/job.ts'
+import type { Job, JobDetail, JobState } from '../../contract/job.ts'
 
 export interface JobEngine {
   /** Stores the intent. `created` is false if the key was seen before; the job is then the earlier one. */

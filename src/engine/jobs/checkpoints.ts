@@ -10,9 +10,9 @@
  */
 import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { CheckpointDiff, CheckpointKind } from '../../contract/checkpoint.ts'
 import { RepriseError } from '../../contract/errors.ts'
 import type { AttemptId, JobId, RunId } from '../../contract/ids.ts'
-import type { CheckpointDiff, CheckpointKind } from '../../contract/job.ts'
 import { decideWorkTree } from '../../core/checkpoint/decide.ts'
 import type { Clock } from '../../core/clock.ts'
 import { captureTree } from '../../process/git/capture.ts'

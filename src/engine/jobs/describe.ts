@@ -1,5 +1,6 @@
 /** A job as the outside sees it: its own row, and what all its runs add up to. */
-import type { Checkpoint, Job, JobProgress, JobSpent } from '../../contract/job.ts'
+import type { Checkpoint } from '../../contract/checkpoint.ts'
+import type { Job, JobProgress, JobSpent } from '../../contract/job.ts'
 import { NO_USAGE } from '../../contract/outcome.ts'
 import { addUsage, sumCosts } from '../../core/cost/usage.ts'
 import type { CheckpointRecord, JobRecord } from '../../store/jobs/records.ts'

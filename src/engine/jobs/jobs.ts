@@ -1,8 +1,10 @@
 /** Jobs, as the outside asks for them. What happens to one once it is queued is the one path, as for every run. */
 import { createHash } from 'node:crypto'
+import type { CheckpointPolicy } from '../../contract/checkpoint.ts'
+import type { CreateJob } from '../../contract/create-job.ts'
 import { RepriseError } from '../../contract/errors.ts'
 import { JobId, type RunId } from '../../contract/ids.ts'
-import type { CheckpointPolicy, CreateJob, Job, JobDetail } from '../../contract/job.ts'
+import type { Job, JobDetail } from '../../contract/job.ts'
 import { overBudget } from '../../core/job/budget.ts'
 import type { Git } from '../../process/git/run.ts'
 import type { JobRecord } from '../../store/jobs/records.ts'

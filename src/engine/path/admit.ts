@@ -1,5 +1,5 @@
 /** Step 1 of the one path: check what was asked for, then store it. After that it will be done. */
-import type { CreateRun, PermissionMode } from '../../contract/run.ts'
+import type { CreateRun, PermissionMode } from '../../contract/create-run.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { NewRun, RunRecord } from '../../store/runs/records.ts'
 import type { Store } from '../../store/store.ts'

@@ -1,6 +1,7 @@
 /** Runs, attempts, questions and events as the outside sees them. */
 import type { RunEvent } from '../../contract/events.ts'
-import type { Attempt, PendingQuestion, Run } from '../../contract/run.ts'
+import type { PendingQuestion } from '../../contract/question.ts'
+import type { Attempt, Run } from '../../contract/run.ts'
 import type { AttemptRecord, PendingRecord } from '../../store/runs/attempt-records.ts'
 import type { RunRecord, StoredEvent } from '../../store/runs/records.ts'
 import type { SessionRecord } from '../../store/runs/session-records.ts'

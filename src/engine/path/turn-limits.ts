@@ -1,5 +1,5 @@
+import type { CreateRun } from '../../contract/create-run.ts'
 import { RepriseError } from '../../contract/errors.ts'
-import type { CreateRun } from '../../contract/run.ts'
 import { readTurnLimits, type TurnLimits } from '../../core/continue/turns.ts'
 
 /** What a request says about turns, or an error that says what is wrong with it. */

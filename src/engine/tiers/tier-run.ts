@@ -1,6 +1,7 @@
 /** A run at a tier: what the tier says, bounded by what is left for the whole chain. */
+
+import type { CreateRun } from '../../contract/create-run.ts'
 import { RepriseError } from '../../contract/errors.ts'
-import type { CreateRun } from '../../contract/run.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Tier } from '../../core/escalation/tier.ts'
 import type { NewRun, RunRecord } from '../../store/runs/records.ts'

@@ -1,15 +1,9 @@
 /** What the outside may ask of watches and their cycles. */
+
+import type { Cycle, CycleDetail } from '../../contract/cycle.ts'
 import type { ListQuery, Page } from '../../contract/http.ts'
 import type { CycleId } from '../../contract/ids.ts'
-import type {
-  CreateWatch,
-  Cycle,
-  CycleDetail,
-  Triggered,
-  TriggerWatch,
-  UpdateWatch,
-  Watch,
-} from '../../contract/watch.ts'
+import type { CreateWatch, Triggered, TriggerWatch, UpdateWatch, Watch } from '../../contract/watch.ts'
 
 /** A watch is named by its id or by its name. */
 export interface WatchEngine {

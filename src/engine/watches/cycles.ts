@@ -1,7 +1,8 @@
 /** Cycles, as the outside asks for them. */
+
+import type { Cycle } from '../../contract/cycle.ts'
 import { RepriseError } from '../../contract/errors.ts'
 import type { CycleId } from '../../contract/ids.ts'
-import type { Cycle } from '../../contract/watch.ts'
 import type { Store } from '../../store/store.ts'
 import type { CycleRecord } from '../../store/watches/records.ts'
 import { describeFollowUp } from '../follow-ups/describe.ts'

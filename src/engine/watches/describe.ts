@@ -1,5 +1,6 @@
 /** Watches and cycles as the outside sees them. */
-import type { Cycle, CycleState, Watch } from '../../contract/watch.ts'
+import type { Cycle, CycleState } from '../../contract/cycle.ts'
+import type { Watch } from '../../contract/watch.ts'
 import { describeSchedule, parseSchedule } from '../../core/schedule/schedule.ts'
 import type { Store } from '../../store/store.ts'
 import { type CycleTotals, NO_TOTALS } from '../../store/watches/cycle-totals.ts'

@@ -2,7 +2,7 @@
  * Whether an open cycle is over, and how it ends. It is over when no run of it is open, nobody is asked for approval and
  * nothing is planned. All of that is in the store: looked at twice, it ends once.
  */
-import type { CycleOutcome } from '../../contract/watch.ts'
+import type { CycleOutcome } from '../../contract/cycle.ts'
 import type { Clock } from '../../core/clock.ts'
 import { noticeOfCycle } from '../../core/notify/cycle.ts'
 import type { PlannedNotification, Standing } from '../../core/notify/plan.ts'

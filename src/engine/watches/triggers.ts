@@ -1,8 +1,9 @@
 /** What makes a watch fire besides its schedule: a person, or an event that another system sends. */
 import { createHash } from 'node:crypto'
+import type { WatchEvent } from '../../contract/cycle.ts'
 import { RepriseError } from '../../contract/errors.ts'
 import { CycleId } from '../../contract/ids.ts'
-import type { Triggered, WatchEvent } from '../../contract/watch.ts'
+import type { Triggered } from '../../contract/watch.ts'
 import type { Clock } from '../../core/clock.ts'
 import { admitEvents } from '../../core/watch/admit-event.ts'
 import { keepPayload, readEvents } from '../../core/watch/alerts.ts'

@@ -3,10 +3,11 @@
  * here, and only when the previous run has settled.
  */
 import type { Kysely } from 'kysely'
+import type { UpdateJob } from '../../contract/create-job.ts'
 import { RepriseError } from '../../contract/errors.ts'
 import type { Page } from '../../contract/http.ts'
 import { JobId, type RunId } from '../../contract/ids.ts'
-import type { JobState, UpdateJob } from '../../contract/job.ts'
+import type { JobState } from '../../contract/job.ts'
 import { claimKey, findMade } from '../base/request-keys.ts'
 import type { Tables } from '../base/schema.ts'
 import type { Tx } from '../base/transaction.ts'

@@ -1,6 +1,8 @@
 /** Jobs and their checkpoints. */
+
+import type { CheckpointKind, CheckpointPolicy } from '../../contract/checkpoint.ts'
 import type { AttemptId, JobId, RunId } from '../../contract/ids.ts'
-import type { Attention, CheckpointKind, CheckpointPolicy, JobState } from '../../contract/job.ts'
+import type { Attention, JobState } from '../../contract/job.ts'
 
 export interface JobOptions {
   checkpoints: CheckpointPolicy | null

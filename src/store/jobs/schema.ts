@@ -1,6 +1,8 @@
 /** The tables of jobs. */
+
+import type { CheckpointKind } from '../../contract/checkpoint.ts'
 import type { AttemptId, JobId, RunId } from '../../contract/ids.ts'
-import type { Attention, CheckpointKind, JobState } from '../../contract/job.ts'
+import type { Attention, JobState } from '../../contract/job.ts'
 
 /** `state` and `attention` are derived from the run and change with it. */
 export interface JobsTable {

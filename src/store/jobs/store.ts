@@ -1,8 +1,9 @@
 /** The store interface of jobs. */
 import type { Kysely } from 'kysely'
+import type { UpdateJob } from '../../contract/create-job.ts'
 import type { Page } from '../../contract/http.ts'
 import type { JobId, RunId } from '../../contract/ids.ts'
-import type { JobState, UpdateJob } from '../../contract/job.ts'
+import type { JobState } from '../../contract/job.ts'
 import type { Tables } from '../base/schema.ts'
 import type { Write } from '../base/transaction.ts'
 import type { NewRun, RunRecord } from '../runs/records.ts'

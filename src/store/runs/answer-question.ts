@@ -1,6 +1,6 @@
 import { RepriseError } from '../../contract/errors.ts'
 import type { RunId } from '../../contract/ids.ts'
-import type { ToolResult } from '../../contract/run.ts'
+import type { ToolResult } from '../../contract/question.ts'
 import type { Redactor } from '../../core/redact/redactor.ts'
 import type { Tx } from '../base/transaction.ts'
 import type { QuestionRecord } from './attempt-records.ts'

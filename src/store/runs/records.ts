@@ -2,6 +2,8 @@
  * Runs as the store returns and accepts them. A state carries only its own fields; nullable columns stay inside the
  * store.
  */
+
+import type { PermissionMode } from '../../contract/create-run.ts'
 import type { EventBody } from '../../contract/events.ts'
 import type {
   AttemptId,
@@ -14,7 +16,7 @@ import type {
 } from '../../contract/ids.ts'
 import type { LeftOut } from '../../contract/left-out.ts'
 import type { Outcome, Usage } from '../../contract/outcome.ts'
-import type { Carry, FreshReason, PermissionMode } from '../../contract/run.ts'
+import type { Carry, FreshReason } from '../../contract/run.ts'
 import type { Tx } from '../base/transaction.ts'
 
 export interface RunRequest {

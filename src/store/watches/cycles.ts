@@ -1,6 +1,6 @@
+import type { CycleOutcome, Trigger, WatchEvent } from '../../contract/cycle.ts'
 import { RepriseError } from '../../contract/errors.ts'
 import type { CycleId, WatchId } from '../../contract/ids.ts'
-import type { CycleOutcome, Trigger, WatchEvent } from '../../contract/watch.ts'
 import { claimKey, type RequestKey } from '../base/request-keys.ts'
 import type { Tx } from '../base/transaction.ts'
 import { admitRun } from '../runs/admit-run.ts'

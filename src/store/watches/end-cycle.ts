@@ -1,5 +1,5 @@
+import type { CycleOutcome } from '../../contract/cycle.ts'
 import type { CycleId, SessionId, WatchId } from '../../contract/ids.ts'
-import type { CycleOutcome } from '../../contract/watch.ts'
 import type { PlannedNotification } from '../../core/notify/plan.ts'
 import { enqueueNotifications } from '../base/outbox.ts'
 import type { Tx } from '../base/transaction.ts'

@@ -1,6 +1,8 @@
 /** Watches and their cycles. */
+
+import type { CycleOutcome, Trigger, WatchEvent } from '../../contract/cycle.ts'
 import type { CycleId, RunId, SessionId, WatchId } from '../../contract/ids.ts'
-import type { CycleOutcome, Trigger, WatchDefinition, WatchEvent } from '../../contract/watch.ts'
+import type { WatchDefinition } from '../../contract/watch.ts'
 
 export interface WatchRecord {
   id: WatchId

@@ -1,7 +1,8 @@
 /** Converts watches and cycles between rows and records. */
 import type { Selectable } from 'kysely'
+import type { WatchEvent } from '../../contract/cycle.ts'
 import type { RunId } from '../../contract/ids.ts'
-import type { WatchDefinition, WatchEvent } from '../../contract/watch.ts'
+import type { WatchDefinition } from '../../contract/watch.ts'
 import { date } from '../base/columns.ts'
 import type { CycleRecord, WatchRecord } from './records.ts'
 import type { CyclesTable, WatchesTable } from './schema.ts'

@@ -1,6 +1,7 @@
 /** The tables of watches, their cycles and the events sent to them. */
+
+import type { CycleOutcome, Trigger } from '../../contract/cycle.ts'
 import type { CycleId, RunId, SessionId, WatchId } from '../../contract/ids.ts'
-import type { CycleOutcome, Trigger } from '../../contract/watch.ts'
 
 export interface WatchesTable {
   id: WatchId

@@ -1,8 +1,8 @@
 /** The store interface of watches and their cycles. */
 import type { Kysely } from 'kysely'
+import type { CycleOutcome, WatchEvent } from '../../contract/cycle.ts'
 import type { Page } from '../../contract/http.ts'
 import type { CycleId, WatchId } from '../../contract/ids.ts'
-import type { CycleOutcome, WatchEvent } from '../../contract/watch.ts'
 import type { RequestKey } from '../base/request-keys.ts'
 import type { Tables } from '../base/schema.ts'
 import type { Write } from '../base/transaction.ts'

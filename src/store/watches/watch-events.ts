@@ -2,8 +2,9 @@
  * Events that are sent to a watch. The transaction that stores an event also decides what becomes of it, because many
  * may come at the same time: a burst of equal events counts as one.
  */
+
+import type { WatchEvent } from '../../contract/cycle.ts'
 import type { CycleId, WatchId } from '../../contract/ids.ts'
-import type { WatchEvent } from '../../contract/watch.ts'
 import { lockKey } from '../base/key-lock.ts'
 import type { Tx } from '../base/transaction.ts'
 import { listUnfinished } from './cycle-queries.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { WatchEvent } from '../../../src/contract/watch.ts'
+import type { WatchEvent } from '../../../src/contract/cycle.ts'
 import { admitEvents, type EventFacts, type KnownEvent } from '../../../src/core/watch/admit-event.ts'
 import { checkProperty } from '../random.ts'
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { WatchEvent } from '../../../src/contract/watch.ts'
+import { WatchEvent } from '../../../src/contract/cycle.ts'
 import { readEvents } from '../../../src/core/watch/alerts.ts'
 import { checkProperty } from '../random.ts'
 

@@ -1,8 +1,8 @@
 /** The prompts of cycles and follow-ups, as the model sees them. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { WatchEvent } from '../../../src/contract/cycle.ts'
 import { FollowUpId } from '../../../src/contract/ids.ts'
-import type { WatchEvent } from '../../../src/contract/watch.ts'
 import {
   type CyclePrompt,
   composeCyclePrompt,
