@@ -25,7 +25,10 @@ export const Signal = z.object({
 })
 export type Signal = z.infer<typeof Signal>
 
-/** `source`: where the recommendation was found; `none`: the run recommends nothing. `problem`: what is wrong with its report. */
+/**
+ * `source`: where the recommendation was found; `none`: the run recommends nothing. `problem`: what is wrong with its
+ * report.
+ */
 export const Recommendation = z.object({
   source: z.enum(['structured', 'block', 'exit-code', 'none']),
   escalate: z.boolean().nullable(),

@@ -1,6 +1,6 @@
 /**
- * A follow-up: a prompt that a session is given at a later time. Agents plan them with their own scheduling tools, people
- * through the API. Reprise stores all of them; no agent stores one itself.
+ * A follow-up: a prompt that a session is given at a later time. Agents plan them with their own scheduling tools,
+ * people through the API. Reprise stores all of them; no agent stores one itself.
  *
  *   planned ──→ fired       its prompt was given to the session, once. A recurring one stays planned until it expires
  *           ├──→ cancelled  by the agent, or by a person

@@ -1,7 +1,7 @@
 /**
  * A job: a prompt to finish unattended. One run at a time works on it; after an interruption of that run (a crash, a
- * timeout, a lost connection, a restart, a limit) another attempt at the same run follows. If a person is needed, the run
- * ends and the job is paused; a retry, or a raised budget, starts the job's next run, in the same session.
+ * timeout, a lost connection, a restart, a limit) another attempt at the same run follows. If a person is needed, the
+ * run ends and the job is paused; a retry, or a raised budget, starts the job's next run, in the same session.
  *
  *   queued ⇄ running ⇄ waiting        queued: for a free slot. waiting: until `waitingUntil`, then it continues.
  *               ├──→ paused           needs a person, `attention` says what for; a retry continues from here

@@ -1,4 +1,6 @@
-/** How a run, or one attempt at it, ended. The list is the same for every agent; details of a vendor are in `message`. */
+/**
+ * How a run, or one attempt at it, ended. The list is the same for every agent; details of a vendor are in `message`.
+ */
 import { z } from 'zod'
 
 export const OUTCOMES = [

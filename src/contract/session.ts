@@ -8,10 +8,10 @@ import { SessionId } from './ids.ts'
 export const SESSION_STATES = ['created', 'active', 'paused', 'expired', 'poisoned'] as const
 
 /**
- * The agent's transcript file of a session. missing: there is no file · unreadable: it contains no message · foreign: it
- * belongs to another session · behind: it lacks the last answer, like an older copy · broken: messages in the middle are
- * missing, and therefore all before them · forked: its newest turn was made outside Reprise, on a branch that does not
- * contain Reprise's last turn · torn: the last record is cut off, which can be repaired · present: none of these.
+ * The agent's transcript file of a session. missing: there is no file · unreadable: it contains no message · foreign:
+ * it belongs to another session · behind: it lacks the last answer, like an older copy · broken: messages in the middle
+ * are missing, and therefore all before them · forked: its newest turn was made outside Reprise, on a branch that does
+ * not contain Reprise's last turn · torn: the last record is cut off, which can be repaired · present: none of these.
  */
 export const TRANSCRIPT_STATES = [
   'present',

@@ -4,7 +4,10 @@
  * direction, characters without width, and spaces that a shell does not treat as spaces.
  */
 
-/** Newline and tab are kept. Hangul fillers, the grapheme joiner and variation selectors are listed because their category is letter or mark. */
+/**
+ * Newline and tab are kept. Hangul fillers, the grapheme joiner and variation selectors are listed because their
+ * category is letter or mark.
+ */
 const HIDDEN =
   // biome-ignore lint/suspicious/noMisleadingCharacterClass: single characters are what is looked for.
   /(?![\n\t ])[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Zs}\u115f\u1160\u3164\uffa0\u034f\u2800\ufe00-\ufe0f]/gu

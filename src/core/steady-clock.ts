@@ -24,11 +24,11 @@
  * | cron, follow-ups at a time, ages of sessions,     | now         | not shifted   | counted            | the downtime is counted             |
  * |   retention times                                 |             |               |                    |                                     |
  *
- * "Shifted": the stored time is moved by the jump, so that the remaining wait stays the same. Times that people named are
- * not shifted. A jump while no daemon runs is found by the next daemon on the same boot, because the difference between
- * the two clocks is stored. After a restart of the machine there is nothing to compare with: the time of day is trusted,
- * but a wait never becomes longer than it was at first. When the daemon is killed, up to half a minute of counted time
- * may be lost: agents then get more time than configured, never less.
+ * "Shifted": the stored time is moved by the jump, so that the remaining wait stays the same. Times that people named
+ * are not shifted. A jump while no daemon runs is found by the next daemon on the same boot, because the difference
+ * between the two clocks is stored. After a restart of the machine there is nothing to compare with: the time of day is
+ * trusted, but a wait never becomes longer than it was at first. When the daemon is killed, up to half a minute of
+ * counted time may be lost: agents then get more time than configured, never less.
  */
 import type { Clock } from './clock.ts'
 

@@ -1,4 +1,6 @@
-/** The HTTP server: guards first, then the operations of the route table, and one place where errors become responses. */
+/**
+ * The HTTP server: guards first, then the operations of the route table, and one place where errors become responses.
+ */
 import { Hono } from 'hono'
 import type { AppOptions } from './base/app-options.ts'
 import { limitBody } from './base/body-limit.ts'

@@ -6,9 +6,10 @@
  *   session cannot be refused again.
  * - The attempt met a usage limit or an outage: it is not counted as an interruption. The run waits (see core/obstacle)
  *   and asks for a person only when it has waited too long. Its session is kept.
- * - The attempt was interrupted: another attempt follows after a pause, as long as `maxResumes` allows it. Interruptions
- *   are an agent process that disappeared (killed, crashed, lost with the machine) and a session that another process
- *   was writing; for unattended runs also a timeout. The resume decision says whether the next attempt resumes.
+ * - The attempt was interrupted: another attempt follows after a pause, as long as `maxResumes` allows it.
+ *   Interruptions are an agent process that disappeared (killed, crashed, lost with the machine) and a session that
+ *   another process was writing; for unattended runs also a timeout. The resume decision says whether the next attempt
+ *   resumes.
  * - The session overflowed: another attempt starts at once. The first overflow compacts the session and repeats the
  *   turn; after the second one the turn is repeated in a new session (see core/room). An overflow of a new session
  *   settles the run.
@@ -20,7 +21,8 @@
  *
  * Every loop is bounded: interruptions by `maxResumes` (an interruption of an unattended run without progress counts
  * twice), waits by `outage.limit`. Only one wait has no limit: if a usage limit reports a new reset time each time, at
- * most eight days ahead, the run waits for each of them, with one attempt per reset (see `reasonToGiveUp` in core/obstacle).
+ * most eight days ahead, the run waits for each of them, with one attempt per reset (see `reasonToGiveUp` in
+ * core/obstacle).
  */
 import type { Outcome, OutcomeName } from '../../contract/outcome.ts'
 import type { Wait } from '../obstacle/wait.ts'
@@ -134,7 +136,10 @@ const NOT_ABOUT_ROOM: readonly OutcomeName[] = [
   'budget',
 ]
 
-/** The first retry after an interruption starts at once; then the pause is 1 s, 2 s, 4 s … up to a minute, plus jitter of up to half. */
+/**
+ * The first retry after an interruption starts at once; then the pause is 1 s, 2 s, 4 s … up to a minute, plus jitter
+ * of up to half.
+ */
 function pauseMs({ outcome, strikes, backoffMs, jitter }: AttemptEnd): number {
   const ours = ['crashed', 'timed-out', 'session-busy'].includes(outcome.name)
   if (!ours) return spread(doubled(backoffMs, strikes), jitter)

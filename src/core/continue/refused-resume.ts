@@ -1,8 +1,8 @@
 /**
- * Decides whether the agent or the model refused to resume a session. If so, the session is the cause, and the same turn
- * is asked again in a new session that is given the history. Agents report a refusal in many ways (a result line, an
- * exit code, a translated sentence, a crash, or nothing at all), so it is recognised by how the process ended and not
- * by its messages:
+ * Decides whether the agent or the model refused to resume a session. If so, the session is the cause, and the same
+ * turn is asked again in a new session that is given the history. Agents report a refusal in many ways (a result line,
+ * an exit code, a translated sentence, a crash, or nothing at all), so it is recognised by how the process ended and
+ * not by its messages:
  *
  * - Refused: a resumed process started no turn and wrote nothing of this run to its transcript, and then exited by
  *   itself with any code, or crashed (SIGSEGV, SIGABRT and the like), or printed nothing until its timeout.

@@ -28,7 +28,10 @@ export function readTurnLimits(request: {
   return { maxTurns, ...(continues ? { turnsInAll: maxTurnsTotal ?? DEFAULT_MULTIPLE * maxTurns } : {}) }
 }
 
-/** The turns that are left after `limited` attempts that each reached `maxTurns`; null: the run does not continue automatically. */
+/**
+ * The turns that are left after `limited` attempts that each reached `maxTurns`; null: the run does not continue
+ * automatically.
+ */
 export function turnsLeft({ maxTurns, turnsInAll }: TurnLimits, limited: number): number | null {
   if (maxTurns === null || turnsInAll === undefined) return null
   return Math.max(0, turnsInAll - limited * maxTurns)

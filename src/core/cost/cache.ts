@@ -45,7 +45,10 @@ export interface CacheTurn {
 /** A smaller share is ignored, because the ends of two requests always differ a little. */
 const NOTABLE_SHARE = 0.05
 
-/** `use`: how the turn used the cache; null if it was not resumed or called no model. `after`: the new state; null if it is unchanged. */
+/**
+ * `use`: how the turn used the cache; null if it was not resumed or called no model. `after`: the new state; null if it
+ * is unchanged.
+ */
 export function judgeCache(turn: CacheTurn): { use: CacheUse | null; after: CacheState | null } {
   const calls = mainCalls(turn.events)
   const [first] = calls

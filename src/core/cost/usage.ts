@@ -1,11 +1,11 @@
 /**
  * Computes the usage and cost of an attempt from its stored events.
  *
- * An agent's totals may be cumulative over the session, restored on resume, and lost when the process is killed, so they
- * are not used. Instead each `turn-end` reports what the process spent since the last one, and these reports are added
- * up. Model calls that no `turn-end` covers (because the process died first) are counted from the calls themselves,
- * each message once, and priced at the rate that the agent last reported for that model. If such a call was cut off,
- * its output is estimated from the text that was streamed.
+ * An agent's totals may be cumulative over the session, restored on resume, and lost when the process is killed, so
+ * they are not used. Instead each `turn-end` reports what the process spent since the last one, and these reports are
+ * added up. Model calls that no `turn-end` covers (because the process died first) are counted from the calls
+ * themselves, each message once, and priced at the rate that the agent last reported for that model. If such a call was
+ * cut off, its output is estimated from the text that was streamed.
  */
 import { NO_USAGE, type Usage } from '../../contract/outcome.ts'
 import { type PriceRatios, priceWeight } from './pricing.ts'
@@ -134,7 +134,10 @@ function withStreamedOutput({ usage, finished, streamedChars }: Call): Usage {
   }
 }
 
-/** The total cost of several attempts or runs; null: the price of one of them is not known. An attempt without tokens costs nothing. */
+/**
+ * The total cost of several attempts or runs; null: the price of one of them is not known. An attempt without tokens
+ * costs nothing.
+ */
 export function sumCosts(spends: readonly Pick<Spend, 'usage' | 'costUsd'>[]): number | null {
   return spends.reduce<number | null>((sum, { usage, costUsd }) => {
     const cost = totalTokens(usage) === 0 ? (costUsd ?? 0) : costUsd

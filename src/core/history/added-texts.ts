@@ -1,4 +1,6 @@
-/** The texts that a conversation adds to a prompt: its instructions, and how the message relates to the turns before. */
+/**
+ * The texts that a conversation adds to a prompt: its instructions, and how the message relates to the turns before.
+ */
 import { type AddedTexts, NOTHING_ADDED } from '../prompt/compose.ts'
 import { aside } from '../prompt/parts.ts'
 

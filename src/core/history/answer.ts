@@ -1,6 +1,6 @@
 /**
- * Composes the answer of a run as content blocks from its events: complete texts and tool calls in order and, if the run
- * was cut off in the middle of a text, the part that was streamed. Output of sub-agents is left out.
+ * Composes the answer of a run as content blocks from its events: complete texts and tool calls in order and, if the
+ * run was cut off in the middle of a text, the part that was streamed. Output of sub-agents is left out.
  */
 import type { ContentBlock } from '../../contract/conversation.ts'
 import type { EventBody, EventOf, EventType } from '../../contract/events.ts'

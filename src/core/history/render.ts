@@ -1,10 +1,14 @@
-/** Converts messages to parts of a prompt for a session without them: who said what, tool calls, questions and answers. */
+/**
+ * Converts messages to parts of a prompt for a session without them: who said what, tool calls, questions and answers.
+ */
 import type { ContentBlock } from '../../contract/conversation.ts'
 import { type PastPart, type PastTurn, partsText } from '../prompt/past.ts'
 import { storedResult } from './answer.ts'
 import type { HistoryMessage } from './view.ts'
 
-/** Returns one element per turn. An answer without its question (a view may begin with one) is a turn without a prompt. */
+/**
+ * Returns one element per turn. An answer without its question (a view may begin with one) is a turn without a prompt.
+ */
 export function toPastTurns(messages: readonly HistoryMessage[]): PastTurn[] {
   const turns = new Map<number, PastTurn>()
   for (const message of messages) {

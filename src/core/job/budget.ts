@@ -43,8 +43,8 @@ export function overBudget(budget: Budget, spent: Spent): string | null {
 }
 
 /**
- * Whether the budget was raised after a run reported it as used up, so that the job can continue. More than a tenth must
- * be left: agents count slightly differently from Reprise and would stop again and again for a smaller rest.
+ * Whether the budget was raised after a run reported it as used up, so that the job can continue. More than a tenth
+ * must be left: agents count slightly differently from Reprise and would stop again and again for a smaller rest.
  */
 export function isRaised(budget: Budget, spent: Spent): boolean {
   const left = remainingOf(budget, spent)

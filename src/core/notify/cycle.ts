@@ -5,8 +5,8 @@
  *   failed     the cycle failed or timed out
  *   attention  the cycle waits for approval, or it completed with a problem that only a person can handle
  *
- * Cancelled, skipped and unfinished cycles cause no notification. A chain that belongs to a cycle causes none of its own:
- * after each decision about the chain, the state of the cycle is checked instead.
+ * Cancelled, skipped and unfinished cycles cause no notification. A chain that belongs to a cycle causes none of its
+ * own: after each decision about the chain, the state of the cycle is checked instead.
  */
 import type { EscalationReason } from '../../contract/escalation.ts'
 import { CycleNotice, type NotifyEvent } from '../../contract/notification.ts'

@@ -1,4 +1,6 @@
-/** The body of a notification, which is the same for every delivery attempt, and the environment variables for commands. */
+/**
+ * The body of a notification, which is the same for every delivery attempt, and the environment variables for commands.
+ */
 import type { NotificationId } from '../../contract/ids.ts'
 import { cutMiddle } from '../../contract/visible-text.ts'
 import type { Notice, NoticePayload } from './plan.ts'

@@ -78,8 +78,8 @@ function reaches({ event, payload }: Notice, from: NotifyFrom, before: Standing 
 }
 
 /**
- * A question to a person is always a change, and so is `fixed`: twice in a row means that something broke twice. Without
- * an earlier result, the state before is assumed to be well.
+ * A question to a person is always a change, and so is `fixed`: twice in a row means that something broke twice.
+ * Without an earlier result, the state before is assumed to be well.
  */
 function isChange({ state, outcome, status }: NoticePayload, before: Standing | null): boolean {
   if (state !== 'ended' || status === 'fixed') return true

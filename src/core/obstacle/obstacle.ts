@@ -96,7 +96,8 @@ export function meet(
   now: Date,
 ): Obstacle {
   if (known?.lastAttemptId === attempt.id) return known
-  // Several attempts may have been running when the obstacle began. Only one that started after the last failure is a new try.
+  // Several attempts may have been running when the obstacle began. Only one that started after the last failure is a
+  // new try.
   const again = known !== null && attempt.startedAt >= known.lastFailureAt
   if (known && !again && known.kind === met.kind) return known
   const failures = known ? known.failures + (again ? 1 : 0) : 1

@@ -1,6 +1,6 @@
 /**
- * Tracks whether an agent waits for the model: it has sent a request, and no part of the answer has arrived. If an agent
- * is silent for too long in that state, the cause is an outage of the model; in any other state the agent hangs.
+ * Tracks whether an agent waits for the model: it has sent a request, and no part of the answer has arrived. If an
+ * agent is silent for too long in that state, the cause is an outage of the model; in any other state the agent hangs.
  *
  *   idle ──model-request──→ open ──model-call (the answer begins), turn-end──→ idle
  *
@@ -55,7 +55,10 @@ const TRY_TIMEOUT_MS = 2 * 60_000
 export const answerTimeoutMs = (idleTimeoutMs: number, fewRetries: boolean): number =>
   fewRetries ? Math.min(idleTimeoutMs, TRY_TIMEOUT_MS) : idleTimeoutMs
 
-/** Replaces the watchdog's cause by an outage if the agent was silent because the model did not answer; null: the cause stays. */
+/**
+ * Replaces the watchdog's cause by an outage if the agent was silent because the model did not answer; null: the cause
+ * stays.
+ */
 export function blameModel(cause: WatchCause, state: RequestState, timeoutMs: number): StopForApi | null {
   return cause === 'silent' && isUnanswered(state)
     ? { cause: 'outage', message: `the model has not answered a request for ${formatSpan(timeoutMs)}` }

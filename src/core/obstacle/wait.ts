@@ -11,7 +11,9 @@ export interface WaitFacts {
   /** null: other runs get answers, so only the requests of this run fail. */
   obstacle: Obstacle | null
   createdAt: Date
-  /** How many of the newest attempts in a row, including this one, made no progress, and when the first of them started. */
+  /**
+   * How many of the newest attempts in a row, including this one, made no progress, and when the first of them started.
+   */
   fruitless: number
   fruitlessSince: Date
   limitMs: number

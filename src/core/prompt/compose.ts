@@ -2,9 +2,9 @@
  * Composes the prompt of an attempt. It is derived from the resume decision only: a resumed session gets what is new; a
  * new session gets the past that the decision says it must carry.
  *
- * Text that Reprise adds is marked by <reprise> tags, so that neither the model nor a reader takes it for the user's own
- * words. It is also a separate text: the last text is the user's, exactly as it was written, because that is where an
- * agent looks for its own commands.
+ * Text that Reprise adds is marked by <reprise> tags, so that neither the model nor a reader takes it for the user's
+ * own words. It is also a separate text: the last text is the user's, exactly as it was written, because that is where
+ * an agent looks for its own commands.
  *
  * The purpose of a run may add texts (see AddedTexts). Some are sent once per session, like the task itself. A session
  * that was compacted may have lost them, so they are sent again with the next message.

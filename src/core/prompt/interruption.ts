@@ -69,9 +69,9 @@ export function resumedAfter({ how, tools, saying }: Interruption): string {
 }
 
 /**
- * For a session that lacks this run's prompt although the agent had started to work on it: the CLI writes its transcript
- * some time after it has sent a prompt to the model, and was killed in between. The text is sent together with the
- * prompt. null: no work was seen, so the prompt can be sent as if it were new.
+ * For a session that lacks this run's prompt although the agent had started to work on it: the CLI writes its
+ * transcript some time after it has sent a prompt to the model, and was killed in between. The text is sent together
+ * with the prompt. null: no work was seen, so the prompt can be sent as if it were new.
  */
 export function begunBefore({ how, toolsSincePrompt, saidSincePrompt }: Interruption): string | null {
   if (toolsSincePrompt.length === 0 && saidSincePrompt === null) return null

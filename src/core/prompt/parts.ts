@@ -2,7 +2,10 @@
 
 export const aside = (text: string) => `<reprise>\n${text}\n</reprise>`
 
-/** Splits a prompt that begins with asides of Reprise (a follow-up's, for instance) into the asides and the text after them. */
+/**
+ * Splits a prompt that begins with asides of Reprise (a follow-up's, for instance) into the asides and the text after
+ * them.
+ */
 export function splitAsides(prompt: string): string[] {
   const asides: string[] = []
   let rest = prompt

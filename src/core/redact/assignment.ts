@@ -52,7 +52,9 @@ function isSecretValue(whole: string, name: string): boolean {
   return /pass/i.test(name) || isRandom(value)
 }
 
-/** Whether the value is a path, the name of a variable or a member access: it says where the secret is, not what it is. */
+/**
+ * Whether the value is a path, the name of a variable or a member access: it says where the secret is, not what it is.
+ */
 function isReference(value: string): boolean {
   return (
     /^(?:[/~]|\.{1,2}\/|[A-Za-z]:\\)/.test(value) ||

@@ -2,8 +2,9 @@
  * Redacts the deltas that an agent streams. One attempt may stream several blocks at a time, its own and those of its
  * sub-agents. Text that is held back is passed on when its block ends, at the latest at the end of the attempt.
  *
- * Text that is held back exists only in memory and must not be stored, because it may be half a secret. After a crash of
- * the daemon, the spool is read again from `since`, the start of the oldest open block, which restores the same state.
+ * Text that is held back exists only in memory and must not be stored, because it may be half a secret. After a crash
+ * of the daemon, the spool is read again from `since`, the start of the oldest open block, which restores the same
+ * state.
  */
 import type { EventBody, EventOf, EventType } from '../../contract/events.ts'
 import { DeltaStream } from './delta-stream.ts'

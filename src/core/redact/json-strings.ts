@@ -1,9 +1,12 @@
 /**
- * Changes the strings in a JSON text without parsing it. Everything that is not a string, and every string that does not
- * change, is kept byte by byte.
+ * Changes the strings in a JSON text without parsing it. Everything that is not a string, and every string that does
+ * not change, is kept byte by byte.
  */
 
-/** The position of a string: `name` is the field whose value it is, or null; `depth` is the depth of that field, 1 at the top. */
+/**
+ * The position of a string: `name` is the field whose value it is, or null; `depth` is the depth of that field, 1 at
+ * the top.
+ */
 export interface Place {
   name: string | null
   depth: number

@@ -3,7 +3,10 @@
  * symbol or a capital letter inside; a text without such words needs no further check.
  */
 
-/** Tokens contain no white space, quotes or characters outside of ASCII. Languages outside of ASCII may have no spaces between words. */
+/**
+ * Tokens contain no white space, quotes or characters outside of ASCII. Languages outside of ASCII may have no spaces
+ * between words.
+ */
 const isBoundary = (code: number) => code <= 32 || code === 34 || code === 39 || code === 96 || code > 126
 
 /** The start of the unfinished word at the end of the text; not before `from`. */

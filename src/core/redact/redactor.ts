@@ -1,7 +1,7 @@
 /**
  * Removes secrets from texts: secrets of a known form, text that matches patterns of the user, and configured values.
- * Each is replaced by `[redacted]` or `[redacted: kind]`. A text without secrets is returned unchanged; redacting a text
- * twice gives the same result as once.
+ * Each is replaced by `[redacted]` or `[redacted: kind]`. A text without secrets is returned unchanged; redacting a
+ * text twice gives the same result as once.
  */
 import { isSecretField } from './assignment.ts'
 import { mapJsonStrings, type Place } from './json-strings.ts'

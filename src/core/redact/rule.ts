@@ -5,7 +5,10 @@ export interface Rule {
   kind: string
   /** Sources of cheap expressions. One of them matches wherever the pattern can match, in JSON text too. */
   hints: readonly string[]
-  /** A global expression. The secret is the group `value`, after the group `head`; without these groups, the whole match. */
+  /**
+   * A global expression. The secret is the group `value`, after the group `head`; without these groups, the whole
+   * match.
+   */
   pattern: RegExp
   fits?: (value: string, head: string) => boolean
   /** A sticky expression for the rest of a value that is longer than the pattern matches. */

@@ -1,22 +1,26 @@
 /**
  * Decides whether the present executable of an agent may continue a session that an earlier installation wrote.
  *
- * A newer version may: agents read the sessions of their older versions, and one that does not refuses the resume, after
- * which the turn starts a new session. These may not: another command, a version older than the one that wrote the
- * session (it may misread the file without an error), and one that lacks a capability of the version that wrote it.
+ * A newer version may: agents read the sessions of their older versions, and one that does not refuses the resume,
+ * after which the turn starts a new session. These may not: another command, a version older than the one that wrote
+ * the session (it may misread the file without an error), and one that lacks a capability of the version that wrote it.
  */
 
 export interface RuntimeFacts {
   /** The fingerprint of command and capabilities. It is only shown to people; the parts are compared. */
   id: string
-  /** The path before symlinks are resolved, because installers put each version into its own folder. null: not recorded. */
+  /**
+   * The path before symlinks are resolved, because installers put each version into its own folder. null: not recorded.
+   */
   command: string | null
   version: string | null
   /** The names of its capabilities. */
   can: readonly string[]
 }
 
-/** Why the session must not be resumed, as a sentence for people; null if it may be, or if its runtime was not recorded. */
+/**
+ * Why the session must not be resumed, as a sentence for people; null if it may be, or if its runtime was not recorded.
+ */
 export function findRuntimeChange(wrote: RuntimeFacts | null, now: RuntimeFacts): string | null {
   if (wrote === null) return null
   if (wrote.command !== null && now.command !== null && wrote.command !== now.command) {

@@ -17,7 +17,9 @@ export type Room =
   | { kind: 'open' }
   /** The last turn overflowed, and the session was not compacted yet. */
   | { kind: 'overflowed' }
-  /** The session was compacted. The whole turn must be asked again, because it is uncertain what the session kept of it. */
+  /**
+   * The session was compacted. The whole turn must be asked again, because it is uncertain what the session kept of it.
+   */
   | { kind: 'made' }
   /** The session was compacted earlier in this run, which happens only once. */
   | { kind: 'used' }

@@ -77,7 +77,10 @@ function fieldIsReadable(index: number, field: string): boolean {
   }
 }
 
-/** Returns a function that computes the next match after an instant; null: there is none. Expects a valid expression and a known zone. */
+/**
+ * Returns a function that computes the next match after an instant; null: there is none. Expects a valid expression and
+ * a known zone.
+ */
 export function cronTimes(cron: string, timeZone: string): (after: Date) => Date | null {
   const pattern = NICKNAMES.get(cron) ?? cron
   const matchAfter = matchesOf(pattern)

@@ -2,7 +2,8 @@
  * Schedules: when something is due repeatedly, at intervals or by a cron expression.
  *
  * `dueAt` is the nominal time. An interval is counted from the last nominal time, not from the actual start, so the
- * schedule does not drift. `fireAt` is the actual time: `dueAt` plus random jitter, always before the next nominal time.
+ * schedule does not drift. `fireAt` is the actual time: `dueAt` plus random jitter, always before the next nominal
+ * time.
  *
  * After a downtime over several firings, the planned one fires late, once, and the schedule continues with the first
  * nominal time in the future. The firings between them are counted as missed and left out.

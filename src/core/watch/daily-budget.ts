@@ -22,6 +22,9 @@ export function decideDailyBudget(
 
 const USED_UP = 'its budget for today is used up'
 
-/** Whether a cycle of the day that ends at `until` ended for this reason. Only the first one per day causes a notification. */
+/**
+ * Whether a cycle of the day that ends at `until` ended for this reason. Only the first one per day causes a
+ * notification.
+ */
 export const endedByDailyBudget = (message: string | null, until: Date) =>
   message?.startsWith(USED_UP) === true && message.endsWith(until.toISOString())

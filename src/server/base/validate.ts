@@ -1,4 +1,7 @@
-/** Validates a request by its route. Query, path and headers come first, so that the body of a wrong request is not read. */
+/**
+ * Validates a request by its route. Query, path and headers come first, so that the body of a wrong request is not
+ * read.
+ */
 import type { Context } from 'hono'
 import type { z } from 'zod'
 import { RepriseError } from '../../contract/errors.ts'
