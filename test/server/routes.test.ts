@@ -18,6 +18,7 @@ test('health and status', async () => {
   })
   expect((await server.call('/api/status')).body).toMatchObject({
     home: '/nowhere',
+    isHomeInPlace: () => true,
     url: server.url,
     simulator: null,
   })
