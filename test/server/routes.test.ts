@@ -18,7 +18,6 @@ test('health and status', async () => {
   })
   expect((await server.call('/api/status')).body).toMatchObject({
     home: '/nowhere',
-    isHomeInPlace: () => true,
     url: server.url,
     simulator: null,
   })
