@@ -107,7 +107,7 @@ it.each(VERSIONS)(
       /rewritten .*other-tools, \+\$0\.\d+.*\nsaved +nothing: resuming cost about \$/,
     )
     expect(reprise('runs', 'show', fewerTools.id)).toMatch(
-      /cache 1 .* written again \(other-tools, \+\$0\.\d+\)/,
+      /cache 1 .* rewritten \(other-tools, \+\$0\.\d+\)/,
     )
     const notes = (await world.events(fewerTools.id)).flatMap((event) =>
       event.type === 'note' ? [event.text] : [],
