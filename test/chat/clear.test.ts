@@ -43,7 +43,7 @@ it('empties the memory of the agent for good, and says so', async () => {
   expect(next).toMatchObject({ resumed: true, attempts: [{ cache: { cause: null } }] })
   expect(sent()).not.toContain('swordfish')
   expect(conversationLines(await chat.detail()).join('\n')).toMatch(
-    /memory cleared in turn 2, has seen turn 3$/,
+    /memory cleared in turn 2, has seen turn 3 \(epoch 0\)$/,
   )
   await chat.say('and fresh?', { forceFreshSession: true })
   expect(sent()).not.toContain('swordfish')
