@@ -47,15 +47,16 @@ process.env.NODE_COMPILE_CACHE ??= resolve(import.meta.dirname, 'node_modules/.c
 // Tests that wait for agents leave a core idle about a quarter of the time: one more than there are cores.
 const WORKERS = Math.min(4, availableParallelism() + 1)
 
-// Tests start real processes, so they get processes of their own, few at a time, and generous timeouts.
+// Tests start real processes, so they get processes of their own, few at a time, and timeouts that a busy machine does
+// not reach: they only end a test that would never end.
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts', 'src/**/*.test.ts'],
     sequence: { sequencer: LongestFirst },
     pool: 'forks',
     maxWorkers: WORKERS,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     teardownTimeout: 10_000,
     restoreMocks: true,
     // Asked for by `npm run coverage`. What runs in daemons that tests start is not counted.

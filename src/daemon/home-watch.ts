@@ -1,19 +1,26 @@
 /**
- * Notices that the home of a running daemon has been removed or replaced. Nobody can find such a daemon any more, and
- * its lock is gone with the directory, so that another one may be started in the same place: it must end.
+ * Notices that the home of a running daemon has been removed, renamed or replaced. Such a daemon can no longer write to
+ * its home, and its lock is gone with the directory, so that another daemon may be started in the same place: it must
+ * end. After a rename, the next command that uses the new path starts a daemon there.
  *
- * there → (missing at one look) → doubtful → (missing at the next look) → gone, told once.
+ * there → (missing at one look) → doubtful → (missing at the next look) → gone; `onGone` is called once.
  */
 import { identifyHome } from '../config/home.ts'
 
 const LOOK_EVERY_MS = 1000
 
-/** Returns what stops looking. */
-export function watchHome(home: string, onGone: () => void): () => void {
+export interface HomeWatch {
+  /** Whether the home is at its path right now. A daemon without its home answers nobody who looks for it. */
+  isInPlace: () => boolean
+  stop: () => void
+}
+
+export function watchHome(home: string, onGone: () => void): HomeWatch {
   const own = identifyHome(home)
+  const isInPlace = () => identifyHome(home) === own
   let wasMissing = false
   const timer = setInterval(() => {
-    const isMissing = identifyHome(home) !== own
+    const isMissing = !isInPlace()
     if (isMissing && wasMissing) {
       clearInterval(timer)
       onGone()
@@ -21,5 +28,5 @@ export function watchHome(home: string, onGone: () => void): () => void {
     wasMissing = isMissing
   }, LOOK_EVERY_MS)
   timer.unref()
-  return () => clearInterval(timer)
+  return { isInPlace, stop: () => clearInterval(timer) }
 }

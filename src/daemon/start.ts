@@ -25,7 +25,7 @@ export interface Daemon {
   simulator: string | null
   notices: string[]
   close: () => Promise<void>
-  /** Resolves when the daemon has been closed, by whomever. `home-gone`: its home has been removed. */
+  /** Resolves when the daemon has been closed. `home-gone`: its home has been removed, renamed or replaced. */
   closed: Promise<CloseCause>
 }
 
@@ -44,14 +44,14 @@ export async function startDaemon(input: ComposeInput): Promise<Daemon> {
   })
   const { promise: closed, resolve: setClosed } = Promise.withResolvers<CloseCause>()
   let server: Listening | null = null
-  const stopWatching = watchHome(home, () => {
-    log.error({ home }, 'the home has been removed or replaced: stopping')
+  const homeWatch = watchHome(home, () => {
+    log.error({ home }, 'the home has been removed, renamed or replaced: stopping')
     void close('home-gone')
   })
   let closing: Promise<void> | null = null
   const close = (cause: CloseCause = 'asked') => {
     closing ??= (async () => {
-      stopWatching()
+      homeWatch.stop()
       if (readDaemonFile(home)?.pid === process.pid) rmSync(join(home, 'daemon.json'), { force: true })
       await server?.close()
       await closeParts()
@@ -70,6 +70,7 @@ export async function startDaemon(input: ComposeInput): Promise<Daemon> {
       startedAt,
       pid: process.pid,
       home,
+      isHomeInPlace: homeWatch.isInPlace,
       url: () => url,
       simulatorUrl,
       allowedHosts: [host],

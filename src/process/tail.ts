@@ -16,10 +16,11 @@ const POLL_MS = 500
 const LOOK_MS = 200
 
 /**
- * `exited`: the keeper wrote the exit code. `lost`: the keeper died before it could, or the feeder died, so that no
- * message can reach the agent any more; processes of the attempt may still be alive.
+ * `exited`: the keeper wrote the exit code. `lost`: the keeper died without writing it, or the feeder died and the
+ * agent cannot be sent anything any more; processes of the attempt may still be alive then. In both cases `starved`
+ * says that the agent lost its input while the keeper was alive: what the agent printed after that cannot be trusted.
  */
-export type TailEnd = ({ kind: 'exited' } & ExitRecord) | { kind: 'lost' }
+export type TailEnd = ({ kind: 'exited' } & ExitRecord) | { kind: 'lost'; starved: boolean }
 
 export class Tail {
   readonly #dir: AttemptDir
@@ -69,7 +70,7 @@ export class Tail {
     this.#offset = offset
   }
 
-  /** Call it before a read: once an end has been returned, the next reads return all the output there is. */
+  /** Call this before reading: what is read after the end was seen is all there is. */
   async end(): Promise<TailEnd | null> {
     const exit = readExit(this.#dir)
     if (exit) return { kind: 'exited', ...exit }
@@ -80,7 +81,8 @@ export class Tail {
     this.#lookedAt = now
     if (isAlive(this.#keeper) && (await this.#isFed())) return null
     const late = readExit(this.#dir)
-    return late ? { kind: 'exited', ...late } : { kind: 'lost' }
+    // A keeper that is still alive has lost its feeder.
+    return late ? { kind: 'exited', ...late } : { kind: 'lost', starved: isAlive(this.#keeper) }
   }
 
   async #isFed(): Promise<boolean> {

@@ -179,7 +179,7 @@ describe('the holders of a session', () => {
       shell.kill('SIGKILL')
     })
     const pid = await new Promise<number>((resolve) => shell.stdout.once('data', (d) => resolve(Number(d))))
-    const patiently = { timeout: 20_000 }
+    const patiently = { timeout: 90_000 }
     await expect.poll(() => readFileSync(`/proc/${shell.pid}/comm`, 'utf8'), patiently).toBe('sleep\n')
     process.kill(pid, 'SIGKILL')
     await expect.poll(() => readFileSync(`/proc/${pid}/stat`, 'utf8'), patiently).toContain(') Z ')

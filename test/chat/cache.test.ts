@@ -106,9 +106,7 @@ it.each(VERSIONS)(
     expect(reprise('stats')).toMatch(
       /rewritten .*other-tools, \+\$0\.\d+.*\nsaved +nothing: resuming cost about \$/,
     )
-    expect(reprise('runs', 'show', fewerTools.id)).toMatch(
-      /cache 1 .* written again \(other-tools, \+\$0\.\d+\)/,
-    )
+    expect(reprise('runs', 'show', fewerTools.id)).toMatch(/cache 1 .* rewritten \(other-tools, \+\$0\.\d+\)/)
     const notes = (await world.events(fewerTools.id)).flatMap((event) =>
       event.type === 'note' ? [event.text] : [],
     )

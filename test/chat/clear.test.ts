@@ -33,7 +33,7 @@ it('empties the memory of the agent for good, and says so', async () => {
   const [agent] = (await chat.detail()).agents
   expect(agent).toMatchObject({ seenTurn: 2, clearedTurn: 2 })
   expect(conversationLines(await chat.detail()).join('\n')).toMatch(
-    /memory cleared in turn 2, has seen nothing since$/,
+    /memory cleared in turn 2, has seen nothing since \(epoch 0\)$/,
   )
   expect(messageLines(await chat.message(3)).join('\n')).toContain('forgot all that was said before')
   // The context is empty again, and no cache reads are expected.
@@ -43,7 +43,7 @@ it('empties the memory of the agent for good, and says so', async () => {
   expect(next).toMatchObject({ resumed: true, attempts: [{ cache: { cause: null } }] })
   expect(sent()).not.toContain('swordfish')
   expect(conversationLines(await chat.detail()).join('\n')).toMatch(
-    /memory cleared in turn 2, has seen turn 3$/,
+    /memory cleared in turn 2, has seen turn 3 \(epoch 0\)$/,
   )
   await chat.say('and fresh?', { forceFreshSession: true })
   expect(sent()).not.toContain('swordfish')

@@ -36,7 +36,7 @@ it(`a turn with ${RESULTS} tool results of 1 MiB each completes, and its convers
   // Its events are not followed, because that would transfer all of the output again.
   const { id } = await chat.post('print it all')
   const settled = async () => (await here.getRun(id)).state === 'settled'
-  await until(settled, 'the end of the turn', 55_000)
+  await until(settled, 'the end of the turn')
   expect(await here.getRun(id)).toMatchObject({
     outcome: 'completed',
     resultText: 'All read.',

@@ -315,7 +315,7 @@ it('a resume that hangs before its first event: ended, then fresh with the histo
   await begin()
   const first = await world.run({ prompt: 'remember heliotrope' })
   await agent.beforeTurn(onResume('exec tail -f /dev/null'))
-  const run = await world.run({ prompt: 'later', sessionId: first.session!, maxDurationMs: 4000 })
+  const run = await world.run({ prompt: 'later', sessionId: first.session!, maxDurationMs: 12_000 })
   await agent.beforeTurn(null)
   expectFresh(run, 'refused', 'remember heliotrope')
   expect(run.attempts.map((a) => a.outcome?.name)).toEqual(['session-missing', 'completed'])

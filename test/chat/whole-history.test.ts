@@ -41,6 +41,6 @@ it('a message of 1 MB, many turns and long tool output arrive whole; for a small
   const event = (await world.events(smaller.id)).find(({ type }) => type === 'left-out')
   expect(event).toMatchObject({ ...leftOut })
   expect(describeRun(smaller, new Date()).join('\n')).toMatch(
-    /left out .*1 message shortened.*\n[\s\S]*not given: message of turn 2/,
+    /left out .*1 message shortened.*\n[\s\S]*left out: message of turn 2/,
   )
 })

@@ -213,25 +213,32 @@ describe('down', () => {
     expect(existsSync(home)).toBe(false)
   })
 
-  test('a copy of a home has no daemon, one that was moved or linked to still has its own', async () => {
+  const statusOf = (home: string) => cli.run(['status', '--json'], { env: { REPRISE_HOME: home } })
+
+  test('a copy of a home has no daemon, a link to it has that of the home', async () => {
     await cli.run(['up'])
-    const pid = cli.daemonPid()
-    const [copy, moved, link] = ['copy', 'moved', 'link'].map((name) => join(cli.workDir, name)) as [
-      string,
-      string,
-      string,
-    ]
-    const statusOf = (home: string) => cli.run(['status', '--json'], { env: { REPRISE_HOME: home } })
+    const [copy, link] = [join(cli.workDir, 'copy'), join(cli.workDir, 'link')]
     cpSync(cli.home, copy, { recursive: true })
     expect((await statusOf(copy)).code).toBe(3)
     expect((await cli.run(['down'], { env: { REPRISE_HOME: copy } })).stdout).not.toContain('Stopped')
     symlinkSync(cli.home, link)
-    renameSync(cli.home, moved)
-    try {
-      expect((await statusOf(moved)).json()).toMatchObject({ pid })
-    } finally {
-      renameSync(moved, cli.home)
-    }
-    expect((await statusOf(link)).json()).toMatchObject({ pid })
+    expect((await statusOf(link)).json()).toMatchObject({ pid: cli.daemonPid() })
+  })
+
+  test('a daemon whose home is renamed ends, and the next command starts one in the new place', async () => {
+    const [home, moved] = [join(cli.workDir, 'renamed'), join(cli.workDir, 'moved')]
+    const running = cli.start(['up', '--foreground'], { env: { REPRISE_HOME: home } })
+    await running.says('Reprise is up at')
+    const { pid } = (await statusOf(home)).json()
+    renameSync(home, moved)
+    expect((await statusOf(moved)).code).toBe(3)
+    const up = await cli.run(['up', '--json'], { env: { REPRISE_HOME: moved } })
+    expect(up.json()).toMatchObject({ alreadyRunning: false, home: moved })
+    expect(up.json().pid).not.toBe(pid)
+    const { code, stderr } = await running.result
+    expect([code, stderr]).toEqual([1, expect.stringContaining(`${home} was removed, renamed or replaced`)])
+    expect(existsSync(home)).toBe(false)
+    expect((await statusOf(moved)).json()).toMatchObject({ pid: up.json().pid })
+    expect((await cli.run(['down'], { env: { REPRISE_HOME: moved } })).stdout).toContain('Stopped')
   })
 })

@@ -16,7 +16,7 @@ export interface TerminalDouble {
   screen: () => string
 }
 
-const PATIENCE_MS = 30_000
+const PATIENCE_MS = 90_000
 
 export const KEYS = { enter: '\r', ctrlC: '\u0003', ctrlD: '\u0004' }
 
@@ -56,7 +56,7 @@ export function createTerminal(env: Record<string, string>, cwd: string): Termin
       new Promise((resolve, reject) => {
         const impatience = setTimeout(() => {
           watchers.delete(look)
-          reject(new Error(`waited in vain for ${JSON.stringify(text)} on:\n${screen()}`))
+          reject(new Error(`gave up waiting for ${JSON.stringify(text)} on:\n${screen()}`))
         }, PATIENCE_MS)
         const look = () => {
           const at = screen().indexOf(text, seen)

@@ -77,7 +77,7 @@ it('looks once more for all wakes that come during a look, one look at a time', 
   await wait(10)
   expect(looks).toHaveLength(1)
   slow.resolve(null)
-  await vi.waitFor(() => expect(looks.length).toBeGreaterThan(1))
+  await vi.waitFor(() => expect(looks.length).toBeGreaterThan(1), { timeout: 60_000 })
   await wait(10)
   expect(looks).toHaveLength(2)
 })

@@ -20,8 +20,8 @@ export function temporarySpool(): string {
   return spool
 }
 
-/** Waits for what other processes do. On a busy machine they may be slow; the limit is only for what never happens. */
-export const eventually = (assertion: () => void) => vi.waitFor(assertion, { timeout: 20_000, interval: 5 })
+/** For what other processes do. They may wait long for a core: the limit only ends what would never come. */
+export const eventually = (assertion: () => void) => vi.waitFor(assertion, { timeout: 90_000, interval: 5 })
 
 export interface Attempt {
   id: string

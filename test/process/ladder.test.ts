@@ -74,7 +74,7 @@ describe('ending an attempt', () => {
     expect(survivors).toEqual([])
     expect(performance.now() - from, 'the group is killed, and needs no waiting for').toBeLessThan(LONG / 2)
     expect(all.filter(isRunning)).toEqual([])
-    expect(await ended(attempt)).toEqual({ kind: 'lost' })
+    expect(await ended(attempt)).toEqual({ kind: 'lost', starved: false })
   })
 
   it('gives each step its time', async () => {

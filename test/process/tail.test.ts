@@ -1,5 +1,5 @@
-/** Following an agent's output, and its end. */
-import { appendFileSync, statSync, writeFileSync } from 'node:fs'
+/** Following what an agent prints, and its end. */
+import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -192,7 +192,7 @@ describe('the end', () => {
     const attempt = await start('ignores-sigterm.sh')
     await printed(attempt, 'ready')
     process.kill(attempt.keeper.pid, 'SIGKILL')
-    expect(await ended(attempt)).toEqual({ kind: 'lost' })
+    expect(await ended(attempt)).toEqual({ kind: 'lost', starved: false })
     const left = marked(attempt.id)
     expect(left.length).toBeGreaterThanOrEqual(2)
     const { strays, survivors } = await endStrays(attempt.id, attempt.keeper, 5000)
@@ -202,12 +202,20 @@ describe('the end', () => {
     expect(output(attempt)).toBe('ready\n')
   })
 
-  it('is the code on disk, also if the keeper has ended and its pid belongs to another process', async () => {
+  it('is "lost" and starved when the feeder is killed while the keeper lives', async () => {
+    const attempt = await start('ignores-sigterm.sh')
+    await printed(attempt, 'ready')
+    process.kill(Number(readFileSync(join(attempt.dir.path, 'feeder'), 'utf8')), 'SIGKILL')
+    expect(await ended(attempt)).toEqual({ kind: 'lost', starved: true })
+    expect((await endStrays(attempt.id, attempt.keeper, 5000)).survivors).toEqual([])
+  })
+
+  it('is the code on disk, also if the keeper is long gone and its pid is of another process', async () => {
     const { dir } = newAttempt()
     prepare(dir, [])
     const stranger = identify(process.pid) as ProcessIdentity
     const tail = new Tail(dir, { ...stranger, startTicks: '1' }, 0)
-    expect(await tail.end()).toEqual({ kind: 'lost' })
+    expect(await tail.end()).toEqual({ kind: 'lost', starved: false })
     writeFileSync(join(dir.path, 'exit'), '5\n')
     expect(await tail.end()).toEqual({ kind: 'exited', code: 5, starved: false })
     await tail.close()

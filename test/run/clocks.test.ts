@@ -74,7 +74,7 @@ it('set forward and back: agents at work go on, and a waiting job waits as long 
 it('a SIGSTOP of daemon, keeper and agent does not count as silence', async () => {
   world = await World.create(
     { name: 'holds', rules: [{ reply: [{ text: 'Working. ' }, { hold: 'gate' }, { text: 'Done.' }] }] },
-    { run: { idleTimeout: '6s', termAfter: '1s', killAfter: '1s' } },
+    { run: { idleTimeout: '15s', termAfter: '1s', killAfter: '1s' } },
   )
   await world.startDaemon()
   const { id } = await world.createRun({ prompt: 'work' })
@@ -82,7 +82,7 @@ it('a SIGSTOP of daemon, keeper and agent does not count as silence', async () =
   const all = [...world.processes().map(({ pid }) => pid), world.daemonPid]
   for (const pid of all) process.kill(pid, 'SIGSTOP')
   // That time passes is what is tested.
-  await new Promise((resolve) => setTimeout(resolve, 8000))
+  await new Promise((resolve) => setTimeout(resolve, 18_000))
   for (const pid of all) process.kill(pid, 'SIGCONT')
   await until(() => /nobody watched/.test(world.log()), 'the daemon to look at its clock again')
   world.simulator.release('gate')

@@ -2,10 +2,12 @@
  * One number for money on the real CLI: what a run cost is the sum of its attempts, what a session cost is the sum of the
  * attempts in it, and both are what the simulator has billed, also where agents and daemons were killed in between.
  */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
 import type { RunDetail } from '../../src/contract/run.ts'
 import type { Stats } from '../../src/contract/stats.ts'
-import { World } from '../support/world.ts'
+import { until, World } from '../support/world.ts'
 
 let world: World
 afterEach(() => world.close())
@@ -32,14 +34,19 @@ const killAgent = () => {
   if (agent) process.kill(agent.pid, 'SIGKILL')
 }
 
-/** Resolves when the agent has read what the model said: what it had not when it is killed, nobody can count. */
-async function heardAll(id: string): Promise<void> {
-  let chars = 0
-  await world.waitForEvent(id, (event) => {
-    if (event.type === 'text-delta') chars += event.text.length
-    // The last words may be held back, as the beginning of a secret.
-    return chars > LONG.length - 100
-  })
+/**
+ * Resolves when the agent has printed all that the model said: what it has not printed when it is killed, nobody can
+ * count. Looks at its output and not at the events: the last words may be held back there, as the beginning of a secret.
+ */
+async function printedAll(): Promise<void> {
+  const spool = join(world.home, 'spool')
+  const attempt = readdirSync(spool).sort().at(-1) ?? ''
+  const text = /"type":"text_delta","text":("(?:[^"\\]|\\.)*")/g
+  const printed = () =>
+    [...readFileSync(join(spool, attempt, 'out'), 'utf8').matchAll(text)]
+      .map(([, quoted]) => (JSON.parse(quoted ?? '""') as string).length)
+      .reduce((sum, length) => sum + length, 0)
+  await until(() => printed() >= LONG.length, 'all that the model said')
 }
 
 const LONG = 'I look at everything there is, one after the other. '.repeat(40)
@@ -64,7 +71,7 @@ it.each(['the agent', 'both'])('%s killed in the middle of a stream', async (vic
   const next = async (prompt: string, hold: string, sessionId?: string) => {
     const { id } = await world.createRun({ prompt, ...(sessionId ? { sessionId } : {}) })
     await world.simulator.waitForHold(hold)
-    await heardAll(id)
+    await printedAll()
     await kill()
     const run = await world.settled(id)
     expect(run).toMatchObject({ outcome: 'completed', attemptCount: 2, costEstimated: true })
@@ -93,7 +100,7 @@ it('a run that ended before its price was known is priced as soon as another run
   await world.startDaemon()
   const { id } = await world.createRun({ prompt: 'begin', maxResumes: 0 })
   await world.simulator.waitForHold('sentence')
-  await heardAll(id)
+  await printedAll()
   killAgent()
   expect(await world.settled(id)).toMatchObject({ outcome: 'crashed', costUsd: null })
   const other = await world.run({ prompt: 'something else' })

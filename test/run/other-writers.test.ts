@@ -114,7 +114,7 @@ it('two daemons that begin in one session at the same moment: the later agent gi
     sessionId: session,
   })
   const bothHeld = () => world.simulator.requests().filter(({ heldAt }) => heldAt === 'both').length === 2
-  await until(bothHeld, 'both agents', 40_000)
+  await until(bothHeld, 'both agents')
   const startOf = (pid: number) => Number(identify(pid)?.startTicks)
   const agents = world
     .processes()

@@ -85,7 +85,7 @@ it('timed-out, mid-tool, with nothing left running', async () => {
 
 it('timed-out by silence', async () => {
   await begin([{ reply: [{ text: 'Well, ' }, { hold: 'never' }, { text: 'x' }] }], {
-    run: { idleTimeout: '2s', termAfter: '1s', killAfter: '1s' },
+    run: { idleTimeout: '6s', termAfter: '1s', killAfter: '1s' },
   })
   expect(await world.run({ prompt: 'go' })).toMatchObject({
     outcome: 'timed-out',

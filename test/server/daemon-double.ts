@@ -30,6 +30,7 @@ export async function startServer(
     startedAt: new Date().toISOString(),
     pid: process.pid,
     home: '/nowhere',
+    isHomeInPlace: () => true,
     url: () => url,
     simulatorUrl: null,
     allowedHosts: ['reprise.internal'],

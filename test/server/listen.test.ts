@@ -12,6 +12,7 @@ const app = createApp({
   startedAt: '',
   pid: 0,
   home: '',
+  isHomeInPlace: () => true,
   url: () => '',
   simulatorUrl: null,
   allowedHosts: [],

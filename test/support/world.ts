@@ -223,17 +223,21 @@ export class World {
   }
 }
 
-/** Polls for what gives no signal (a file, the process table). */
+/**
+ * Polls what gives no signal of its own (a file, the process table). On a busy machine a process may take long to
+ * start: the limit is only for what never happens.
+ */
 export async function until<T>(
   look: () => T | Promise<T>,
   what: string,
-  timeoutMs = 20_000,
+  timeoutMs = 90_000,
 ): Promise<NonNullable<T>> {
   const deadline = performance.now() + timeoutMs
   for (;;) {
     const found = await look()
     if (found) return found
-    if (performance.now() > deadline) throw new Error(`waited in vain for ${what}`)
+    if (performance.now() > deadline)
+      throw new Error(`gave up waiting for ${what} after ${timeoutMs / 1000} s`)
     await new Promise((next) => setTimeout(next, 20))
   }
 }

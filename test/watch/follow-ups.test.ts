@@ -79,7 +79,7 @@ describe('a follow-up', () => {
 
 /** Resolves when the prompt has been asked that often, and nothing runs any more. */
 async function asked(text: string, times: number): Promise<void> {
-  await until(() => said(text).length >= times, `"${text}" to be asked`, 30_000)
+  await until(() => said(text).length >= times, `"${text}" to be asked`)
   await until(async () => {
     const { items } = await incident.world.api<{ items: Run[] }>('GET', '/api/runs')
     return items.every((run) => run.state === 'settled')

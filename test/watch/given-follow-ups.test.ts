@@ -70,5 +70,5 @@ it('a follow-up that becomes due during a check is fired by the next one', async
     return due
   }
   await stage.look()
-  await until(async () => (await stage.openRuns()).length === 1, 'the follow-up to be fired', 5000)
+  await until(async () => (await stage.openRuns()).length === 1, 'the follow-up to be fired')
 })

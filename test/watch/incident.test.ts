@@ -72,6 +72,13 @@ function expectHealed(cycle: CycleDetail, tiers: number[]): void {
   expect(cycle.costUsd).toBeCloseTo(chain?.totals.costUsd ?? 0, 10)
 }
 
+/** Sets a stored time to now, so that no test depends on how long agents take. */
+function changeStored(statement: string): void {
+  const database = new DatabaseSync(join(watching.world.home, 'reprise.db'), { timeout: 10_000 })
+  database.prepare(statement).run(Date.now())
+  database.close()
+}
+
 describe('an incident', () => {
   it('is verified later, although the daemon was killed meanwhile, and escalates to the next tier', async () => {
     watching = await Watching.begin(rules(inTenMinutes()), { followUps: { hold: '0ms' } })
@@ -83,10 +90,8 @@ describe('an incident', () => {
     // No process is kept meanwhile.
     expect(watching.world.processes()).toEqual([])
     await watching.world.killDaemon()
-    // It became due while no daemon was running.
-    const database = new DatabaseSync(join(watching.world.home, 'reprise.db'))
-    database.prepare('update follow_ups set due_at = ?').run(Date.now())
-    database.close()
+    // It becomes due while no daemon runs.
+    changeStored('update follow_ups set due_at = ?')
     await watching.world.startDaemon()
     const cycle = await watching.ended(id)
     expectHealed(cycle, [1, 2, 2, 3])
@@ -154,8 +159,13 @@ describe('a cycle', () => {
       reply: [report({ status: 'healthy', escalate: false }), results, { text: 'ok' }],
     }
     watching = await Watching.begin([fine, slow, tier(1, ['docker ps -a'])])
-    await watching.add({ maxDurationMs: 15_000 })
+    await watching.add()
     const id = await watching.trigger()
+    await watching.world.simulator.waitForHold('gate')
+    await until(async () => (await watching.cycle(id)).pendingFollowUps === 1, 'the follow-up to be planned')
+    changeStored('update cycles set deadline_at = ? where deadline_at is not null')
+    // A change of the watch makes the daemon look at what is due.
+    await watching.world.api('PATCH', '/api/watches/web', { maxDurationMs: 600_000 })
     const late = await watching.ended(id)
     expect(late).toMatchObject({ outcome: 'timed-out', pendingFollowUps: 0 })
     expect(late.message).toContain('1 follow-up was pending')

@@ -30,18 +30,22 @@ interface Death {
 function mortal(parts: StageParts, { write, done }: Death): { parts: StageParts; died: () => string | null } {
   let writes = 0
   let died: string | null = null
+  const wrap = (name: string, call: (...given: unknown[]) => unknown) => {
+    return async (...given: unknown[]) => {
+      if (died !== null) throw new Error('dead')
+      const last = WRITES.has(name as keyof Store) && ++writes === write
+      if (last) died = name
+      if (last && !done) throw new Error('dead')
+      const answer = await call(...given)
+      if (died !== null) throw new Error('dead')
+      return answer
+    }
+  }
+  // The effects are values that a write carries, not writes.
   const store = Object.fromEntries(
-    Object.entries(parts.store).map(([name, call]) => [
+    Object.entries(parts.store).map(([name, part]) => [
       name,
-      async (...given: unknown[]) => {
-        if (died !== null) throw new Error('dead')
-        const last = WRITES.has(name as keyof Store) && ++writes === write
-        if (last) died = name
-        if (last && !done) throw new Error('dead')
-        const answer = await (call as (...given: unknown[]) => Promise<unknown>)(...given)
-        if (died !== null) throw new Error('dead')
-        return answer
-      },
+      typeof part === 'function' ? wrap(name, part as (...given: unknown[]) => unknown) : part,
     ]),
   ) as unknown as Store
   return { parts: { ...parts, store }, died: () => died }

@@ -8,7 +8,8 @@ import { RepriseError } from '../../contract/errors.ts'
 import type { Env, Probe } from '../adapter.ts'
 
 const run = promisify(execFile)
-const TIMEOUT_MS = 20_000
+/** Generous: the first start after an installation reads several hundred MB, which takes long on a slow or busy machine. */
+const TIMEOUT_MS = 60_000
 
 export async function probeClaude(path: string, env: Env): Promise<Probe> {
   const [version, help] = await Promise.all([ask(path, '--version', env), ask(path, '--help', env)])
@@ -44,13 +45,14 @@ async function ask(path: string, flag: string, env: Env): Promise<string> {
     const { stdout } = await run(path, [flag], { env, timeout: TIMEOUT_MS, maxBuffer: 4 << 20 })
     return stdout
   } catch (cause) {
-    throw new RepriseError(
-      'agent-unavailable',
-      `${path} ${flag} failed: ${(cause as Error).message.split('\n')[0]}`,
-      {
-        hint: 'Run that command by hand to see why; reinstall the agent if it is broken.',
-        cause,
-      },
-    )
+    throw new RepriseError('agent-unavailable', `${path} ${flag} ${explain(cause)}`, {
+      hint: 'Run that command by hand to see why; reinstall the agent if it is broken.',
+      cause,
+    })
   }
+}
+
+function explain(cause: unknown): string {
+  const { killed, message } = cause as Error & { killed?: boolean }
+  return killed ? `did not end within ${TIMEOUT_MS / 1000} s` : `failed: ${message.split('\n')[0]}`
 }

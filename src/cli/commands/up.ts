@@ -57,7 +57,7 @@ async function runHere(context: CliContext): Promise<void> {
   const cause = await daemon.closed
   const ended = {
     asked: 'Stopped. Running agents continue; the next `reprise up` takes them over.',
-    'home-gone': `Stopped: ${home} was removed or replaced. Running agents end by themselves.`,
+    'home-gone': `Stopped: ${home} was removed, renamed or replaced. Running agents end by themselves.`,
   }
   if (!context.json) notify(context, ended[cause])
   if (cause === 'home-gone') context.exitCode = EXIT.failed

@@ -10,6 +10,7 @@ export const systemRoutes = {
     summary: 'Says whether the daemon runs',
     auth: 'none',
     responses: { 200: json('It runs', Health) },
+    errors: ['home-unusable'],
   },
   getStatus: {
     tag: 'system',

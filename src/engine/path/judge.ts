@@ -16,7 +16,7 @@ export interface Exit {
 
 export const exitOf = (end: SupervisionEnd, stderr: string): Exit => ({
   exitCode: end.kind === 'exited' ? end.code : null,
-  starved: end.kind === 'exited' && end.starved,
+  starved: end.starved,
   stderr,
 })
 
@@ -32,12 +32,13 @@ export function classify(
   const withdrawn = new Set(
     events.flatMap(({ body }) => (body.type === 'question-cancel' ? [body.requestId] : [])),
   )
-  // Its tool ended without an answer of ours, and the agent had not withdrawn the question.
+  // A tool ended without an answer from us, and the agent had not withdrawn the question.
   const refusedByNobody = questions.some(
     (q) => q.answer === null && q.closedAt && !withdrawn.has(q.ask.requestId),
   )
   if (!refusedByNobody && !starved) return outcome
-  // A CLI that loses its stdin takes its own question for refused, stops, and reports success.
+  // A CLI that loses its stdin takes its question, also one that it could not even print, for refused; the model
+  // continues without the tool, and the CLI reports success.
   return {
     name: 'crashed',
     message: 'the agent lost its input; if it was refused a tool, nobody refused it',

@@ -11,6 +11,8 @@ export interface AppOptions {
   startedAt: string
   pid: number
   home: string
+  /** False if the home has been removed, renamed or replaced: the daemon is about to end. */
+  isHomeInPlace: () => boolean
   /** Known only after the server has started to listen. */
   url: () => string
   simulatorUrl: string | null

@@ -1,4 +1,5 @@
 /** The daemon about itself: health, status, totals, agents, shutdown, and the description of the API. */
+import { RepriseError } from '../../contract/errors.ts'
 import type { AppOptions } from '../base/app-options.ts'
 import { type Handlers, respond } from '../base/handler.ts'
 import { openApiDocument } from '../base/openapi.ts'
@@ -14,7 +15,13 @@ export function systemHandlers(options: AppOptions): SystemHandlers {
   // Built on the first request, because that takes a while.
   let document: Record<string, unknown> | undefined
   return {
-    getHealth: () => respond(200, self),
+    getHealth: () => {
+      if (options.isHomeInPlace()) return respond(200, self)
+      throw new RepriseError(
+        'home-unusable',
+        `${home} was removed, renamed or replaced; this daemon is ending`,
+      )
+    },
     getStatus: async () =>
       respond(200, {
         ...self,

@@ -26,7 +26,7 @@ export function followMemory(process: MemoryProcess, from: number): Output {
     end: async () => {
       if (process.alive) return null
       return process.exitCode === null
-        ? { kind: 'lost' }
+        ? { kind: 'lost', starved: false }
         : { kind: 'exited', code: process.exitCode, starved: false }
     },
     wait: async (maxMs) => {

@@ -1,0 +1,22 @@
+/** How an attempt ended, where the engine knows better than the agent. */
+import { expect, it } from 'vitest'
+import { claudeAdapter } from '../../src/agents/claude/adapter.ts'
+import { classify, exitOf } from '../../src/engine/path/judge.ts'
+import type { Trace } from '../../src/engine/path/trace.ts'
+
+/** An attempt whose agent printed the result of a finished turn. */
+const finished = {
+  own: [],
+  attempt: { stopCause: null },
+  turnEnd: { type: 'turn-end', outcome: { name: 'completed', message: 'completed' }, turns: 1 },
+} as unknown as Trace
+
+it.each([
+  ['exited', { kind: 'exited', code: 0, starved: false }, 'completed'],
+  ['exited after it had lost its input', { kind: 'exited', code: 0, starved: true }, 'crashed'],
+  ['was killed with its keeper after its turn', { kind: 'lost', starved: false }, 'completed'],
+  ['was ended because nothing fed its input', { kind: 'lost', starved: true }, 'crashed'],
+] as const)('an agent that reports success and %s', (_, end, expected) => {
+  const outcome = classify(claudeAdapter, finished, [], exitOf({ ...end, strays: 0 }, ''))
+  expect(outcome.name).toBe(expected)
+})
