@@ -2,7 +2,8 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
-import type { CreateRun, FreshReason } from '../../../src/contract/run.ts'
+import type { CreateRun } from '../../../src/contract/create-run.ts'
+import type { FreshReason } from '../../../src/contract/run.ts'
 import { answers, exits, hangs, type Script } from '../../support/memory/script.ts'
 import { Stage, type StageOptions } from '../../support/memory/stage.ts'
 

@@ -1,8 +1,8 @@
 /** What each purpose adds to the one path: its context, its budget, its ending, its notices. */
 import { afterEach, describe, expect, test } from 'vitest'
+import type { CreateJob } from '../../../src/contract/create-job.ts'
 import type { Signal } from '../../../src/contract/escalation.ts'
 import { JobId, MessageId } from '../../../src/contract/ids.ts'
-import type { CreateJob } from '../../../src/contract/job.ts'
 import { answers, dies, hangs, type Script } from '../../support/memory/script.ts'
 import { Stage, type StageOptions } from '../../support/memory/stage.ts'
 
