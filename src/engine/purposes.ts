@@ -1,4 +1,4 @@
-/** The purposes that runs have, in the order in which they are asked. */
+/** All purposes of runs, in the order in which they are asked whether they claim a run. */
 import type { RunPurpose } from './base/purpose.ts'
 import { Purposes } from './base/purposes.ts'
 import { createTurnPurpose, type TurnPurposeDeps } from './conversations/purpose.ts'
@@ -9,7 +9,7 @@ import { createTierPurpose, type TierPurposeDeps } from './tiers/purpose.ts'
 
 export type PurposesDeps = PlainDeps & TurnPurposeDeps & JobPurposeDeps & TierPurposeDeps
 
-/** Makes further purposes, which are asked first. `plain` is what they may build on. */
+/** Creates additional purposes, which are asked first. They may be based on `plain`. */
 export type FurtherPurposes = (plain: RunPurpose) => readonly RunPurpose[]
 
 export function createPurposes(deps: PurposesDeps, further: FurtherPurposes = () => []): Purposes {
