@@ -1,4 +1,4 @@
-/** How an attempt ended: what its agent's adapter says, corrected by what we know better. */
+/** Decides how an attempt ended: the adapter's classification, corrected by facts that only Reprise knows. */
 import type { AgentAdapter, StopCause } from '../../agents/adapter.ts'
 import type { Outcome } from '../../contract/outcome.ts'
 import { acquits, type ResumeEnd } from '../../core/continue/refused-resume.ts'
@@ -10,7 +10,7 @@ import { hasBegun, type Trace } from './trace.ts'
 export interface Exit {
   exitCode: number | null
   stderr: string
-  /** The agent lost its input. */
+  /** The agent's input was closed unexpectedly. */
   starved: boolean
 }
 
@@ -32,19 +32,19 @@ export function classify(
   const withdrawn = new Set(
     events.flatMap(({ body }) => (body.type === 'question-cancel' ? [body.requestId] : [])),
   )
-  // Its tool ended without an answer of ours, and the agent had not withdrawn the question.
+  // The tool ended although we gave no answer and the agent did not withdraw the question.
   const refusedByNobody = questions.some(
     (q) => q.answer === null && q.closedAt && !withdrawn.has(q.ask.requestId),
   )
   if (!refusedByNobody && !starved) return outcome
-  // A CLI that loses its stdin takes its own question for refused, stops, and reports success.
+  // A CLI that loses its stdin treats its open question as refused, stops, and reports success.
   return {
     name: 'crashed',
-    message: 'the agent lost its input; if it was refused a tool, nobody refused it',
+    message: 'the agent lost its input; if it reports that a tool was refused, nobody refused it',
   }
 }
 
-/** What decides whether a resume was refused; see core/continue/refused-resume.ts. */
+/** The facts that decide whether a resume was refused; see core/continue/refused-resume.ts. */
 export const resumeEndOf = (trace: Trace, outcome: Outcome, { exitCode, starved }: Exit): ResumeEnd => ({
   resumed: trace.attempt.resumed,
   outcome,
@@ -54,6 +54,6 @@ export const resumeEndOf = (trace: Trace, outcome: Outcome, { exitCode, starved 
   begun: hasBegun(trace),
 })
 
-/** The attempt before, whose session was held to have refused its resume and is shown not to be the cause. */
+/** The previous attempt, if its session was marked as refusing to resume and this end shows that it was not the cause. */
 export const findAcquitted = ({ attempts, attempt }: Trace, end: ResumeEnd): AttemptRecord | undefined =>
   attempts.find((before) => before.number === attempt.number - 1 && acquits(before, end))

@@ -1,4 +1,4 @@
-/** Finds the keeper of an attempt that another daemon left, and tells whether it works for this home. */
+/** Finds the keeper of an attempt that another daemon left open, and whether it belongs to this home. */
 import type { AttemptId } from '../../contract/ids.ts'
 import { type AttemptDir, readKeeperPid } from '../../process/attempt-dir.ts'
 import { keepsFolder } from '../../process/keeper-folder.ts'
@@ -7,7 +7,7 @@ import { hasMarker, identify, isAlive, type ProcessIdentity } from '../../proces
 export const GONE: ProcessIdentity = { pid: 0, startTicks: '', bootId: '' }
 const KEEPER_WAIT_MS = 2000
 
-/** The keeper claims its folder before it writes its pid: between the two it may have to be waited for. */
+/** Waits for a keeper that has claimed its folder but not written its pid yet. */
 export async function findKeeper(dir: AttemptDir, attemptId: AttemptId): Promise<ProcessIdentity | null> {
   for (let waited = 0; waited < KEEPER_WAIT_MS; waited += 20) {
     const pid = await readKeeperPid(dir)
@@ -20,6 +20,6 @@ export async function findKeeper(dir: AttemptDir, attemptId: AttemptId): Promise
 export const identifyKeeper = (pid: number, attemptId: AttemptId): ProcessIdentity | null =>
   hasMarker(pid, attemptId) ? identify(pid) : null
 
-/** The keeper works for the home of which this one is a copy. */
+/** Whether the keeper belongs to the original of this home, which is a copy. */
 export const isOfOther = (keeper: ProcessIdentity, dir: AttemptDir): boolean =>
   isAlive(keeper) && !keepsFolder(keeper, dir)

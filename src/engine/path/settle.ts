@@ -1,6 +1,6 @@
 /**
- * Step 6 and 7 of the one path: the process is gone; say how it ended, what it used, what follows. Written in one
- * transaction. May be repeated by another daemon after a crash at any point before that, with the same result.
+ * Steps 6 and 7 of the path, after the process has ended: determine how it ended, what it used and what follows. The
+ * result is written in one transaction. If a daemon crashes before that, another one repeats this with the same result.
  */
 import type { AgentAdapter } from '../../agents/adapter.ts'
 import type { EventBody } from '../../contract/events.ts'
@@ -83,7 +83,7 @@ export interface SettleInput {
   dir: AttemptDir
   keeper: ProcessIdentity
   end: SupervisionEnd
-  /** Set for an attempt whose process was gone already when it was adopted. */
+  /** Set if the process had already ended when this daemon adopted the attempt. */
   goneSince?: Date | null
 }
 
@@ -93,21 +93,21 @@ export async function settleAttempt(deps: SettleDeps, input: SettleInput): Promi
     try {
       return await settleOnce(deps, input, strays)
     } catch (error) {
-      // Its question was edited while the end was being worked out.
+      // The question was edited while the end was being determined, so this is repeated.
       if (!(error instanceof QuestionEdited)) throw error
     }
   }
 }
 
-/** Ends what the process has left behind. Returns how many there were. */
+/** Ends processes that the agent left behind. Returns their number. */
 async function endProcesses(
   { settings, log }: SettleDeps,
   { attempt, keeper, end }: SettleInput,
 ): Promise<number> {
-  // A keeper that has written the exit code needs a moment to be gone itself: it is no stray.
+  // A keeper that has written the exit code needs a moment to exit; it is not a stray.
   if (end.kind === 'exited') await goneWithin([keeper], settings.killAfterMs)
   const { strays, survivors } = await endStrays(attempt.id, keeper, settings.killAfterMs)
-  if (survivors.length > 0) log.error({ attempt: attempt.id, survivors }, 'processes would not die')
+  if (survivors.length > 0) log.error({ attempt: attempt.id, survivors }, 'processes did not end')
   return end.strays + strays
 }
 
@@ -121,7 +121,7 @@ async function settleOnce(deps: SettleDeps, input: SettleInput, strays: number):
   await deps.nextPrompts.noteTaken(attempt, takenAfterFirst(trace))
   const exit = exitOf(input.end, await readStderrTail(input.dir))
   const judged = await judge(deps, purpose, input, trace, exit)
-  // Before the end is stored: prices that are known twice are no harm, forgotten ones would leave budgets blind.
+  // This precedes the end: storing a price twice does no harm, but without a price a budget cannot be enforced.
   const account = await settleSpend(deps, run, attempt)
   const decided = await decide(deps, purpose, trace, judged.outcome, account.total)
   const known = await readKnown(deps, run, attempt, {
@@ -204,7 +204,7 @@ async function settleOnce(deps: SettleDeps, input: SettleInput, strays: number):
 
 interface Judged {
   outcome: Outcome
-  /** The attempt before, whose session is shown not to have refused its resume. */
+  /** The previous attempt, if this end shows that its session did not refuse to resume. */
   acquitted: AttemptRecord | undefined
 }
 
@@ -218,7 +218,7 @@ async function judge(
   const classified = classify(adapter, trace, await deps.store.listQuestions(attempt.id), exit)
   const end = resumeEndOf(trace, classified, exit)
   const judged = purpose.judge(await judgeResume(deps, { run: trace.run, attempt, end }), exit.exitCode)
-  // The message may repeat what the agent wrote to stderr.
+  // The message may contain the agent's stderr.
   const outcome = { ...judged, message: deps.redactor.text(judged.message) }
   return { outcome, acquitted: findAcquitted(trace, end) }
 }
@@ -226,7 +226,7 @@ async function judge(
 interface Decided {
   next: Next
   strikes: number
-  /** The obstacle that the run waits behind. */
+  /** The obstacle that the run waits for. */
   heldBy: string | null
 }
 
