@@ -1,14 +1,14 @@
 /**
- * Notices that the home of a running daemon has been removed or replaced. Nobody can find such a daemon any more, and
- * its lock is gone with the directory, so that another one may be started in the same place: it must end.
+ * Detects that the home of a running daemon was removed or replaced. Clients cannot find such a daemon any more, and its
+ * lock is gone with the directory, so another daemon may be started in the same place: this one must stop.
  *
- * there → (missing at one look) → doubtful → (missing at the next look) → gone, told once.
+ * present → (missing at one check) → suspected → (missing at the next check) → gone, reported once.
  */
 import { identifyHome } from '../config/home.ts'
 
 const LOOK_EVERY_MS = 1000
 
-/** Returns what stops looking. */
+/** Returns a function that stops the checks. */
 export function watchHome(home: string, onGone: () => void): () => void {
   const own = identifyHome(home)
   let wasMissing = false

@@ -1,6 +1,6 @@
 /**
- * Starts the daemon: lock, store, engine, server, in that order; then `daemon.json`, which tells others it is there;
- * then recovery, so that being reachable does not wait for it.
+ * Starts the daemon: lock, store, engine, server, in that order; then `daemon.json`, by which clients find it; then
+ * recovery, so that the server is reachable before recovery is done.
  */
 import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ export interface Daemon {
   simulator: string | null
   notices: string[]
   close: () => Promise<void>
-  /** Resolves when the daemon has been closed, by whomever. `home-gone`: its home has been removed. */
+  /** Resolves when the daemon has been closed. `home-gone`: its home was removed. */
   closed: Promise<CloseCause>
 }
 
@@ -43,7 +43,7 @@ export async function startDaemon(input: ComposeInput): Promise<Daemon> {
   const { promise: closed, resolve: setClosed } = Promise.withResolvers<CloseCause>()
   let server: Listening | null = null
   const stopWatching = watchHome(home, () => {
-    log.error({ home }, 'the home has been removed or replaced: stopping')
+    log.error({ home }, 'the home was removed or replaced: stopping')
     void close('home-gone')
   })
   let closing: Promise<void> | null = null
@@ -79,7 +79,7 @@ export async function startDaemon(input: ComposeInput): Promise<Daemon> {
     const homeId = identifyHome(home)
     publish(home, { pid: process.pid, url, startedAt, ...(homeId === null ? {} : { homeId }) })
     const { adopted } = await engine.open()
-    if (adopted > 0) log.info({ adopted }, 'took over attempts that were left open')
+    if (adopted > 0) log.info({ adopted }, 'adopted open attempts')
     return { url, pid: process.pid, simulator: simulatorUrl, notices, close, closed }
   } catch (error) {
     await close()
@@ -87,7 +87,7 @@ export async function startDaemon(input: ComposeInput): Promise<Daemon> {
   }
 }
 
-/** Whoever sees the file sees all of it. */
+/** Writes the file atomically. */
 function publish(home: string, file: DaemonFile): void {
   const path = join(home, 'daemon.json')
   writeFileSync(`${path}.new`, `${JSON.stringify(file)}\n`, { mode: 0o600 })

@@ -1,4 +1,4 @@
-/** Watches and cycles as the outside sees them. */
+/** The public descriptions of watches and cycles. */
 import type { Cycle, CycleState, Watch } from '../../contract/watch.ts'
 import { describeSchedule, parseSchedule } from '../../core/schedule/schedule.ts'
 import type { Store } from '../../store/store.ts'
