@@ -36,7 +36,7 @@ export async function readTierBrief(
   if (!isConfigured(deps, run)) return { texts: NOTHING_ADDED }
   const { tier, chain } = requireChain(deps, run)
   const { escalation } = deps.settings
-  // The prompt of a follow-up explains itself, so no handoff from the previous tier is needed.
+  // The prompt of a follow-up explains itself, so the reason for the escalation is not repeated.
   const takesOver = parentRunId !== null && followUpId === null
   const calledFor = takesOver ? ((await deps.store.getEscalation(parentRunId))?.message ?? null) : null
   const resumed = decision.kind === 'resume'

@@ -118,7 +118,7 @@ type Remembering =
   | { kind: 'resume'; sessionId: SessionId }
   | { kind: 'renew'; why: string; earlier: EarlierCycle[] }
 
-/** The agent of the session. Undefined, which means the default agent, if that agent is not configured any more. */
+/** The default agent, if the agent of the resumed session is not configured any more; otherwise the session decides. */
 async function agentOf({ store, agents }: StartCycleDeps, memory: Remembering): Promise<string | undefined> {
   const session = memory.kind === 'resume' ? await store.getSession(memory.sessionId) : null
   return session && !agents.names().includes(session.agent) ? agents.defaultName : undefined
