@@ -1,6 +1,6 @@
 /**
- * Detects that the home of a running daemon was removed or replaced. Clients cannot find such a daemon any more, and its
- * lock is gone with the directory, so another daemon may be started in the same place: this one must stop.
+ * Detects that the home of a running daemon was removed or replaced. Clients cannot find such a daemon any more, and
+ * its lock is gone with the directory, so another daemon may be started in the same place: this one must stop.
  *
  * present → (missing at one check) → suspected → (missing at the next check) → gone, reported once.
  */

@@ -1,4 +1,7 @@
-/** The entry point of the reading thread (see engine/supervise/reading/thread.ts). A worker thread needs a file of its own. */
+/**
+ * The entry point of the reading thread (see engine/supervise/reading/thread.ts). A worker thread needs a file of its
+ * own.
+ */
 import { parentPort, workerData } from 'node:worker_threads'
 import { Redactor, type RedactorOptions } from '../core/redact/redactor.ts'
 import { serveReaders } from '../engine/supervise/reading/serve.ts'

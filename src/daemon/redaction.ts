@@ -57,5 +57,8 @@ function secretsIn(env: Readonly<Record<string, string>>): string[] {
   )
 }
 
-/** Nobody asked for these values to be redacted, so short values and plain words are skipped: they would match everywhere. */
+/**
+ * Nobody asked for these values to be redacted, so short values and plain words are skipped: they would match
+ * everywhere.
+ */
 const isTelling = (value: string) => value.length >= 8 && /\d|[^\w\s-]/.test(value)

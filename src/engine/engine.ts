@@ -191,7 +191,8 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
 
     open: async () => {
       await timekeeping.open()
-      // This runs before anything can become due, so that a watch that was removed from the configuration does not fire.
+      // This runs before anything can become due, so that a watch that was removed from the configuration does not
+      // fire.
       await takeConfigured(deps)
       await quarantine(deps)
       await base.obstacles.open()

@@ -1,6 +1,6 @@
 /**
- * Starts queued runs: as many as the limits allow (in total, per agent, per place), in the order in which the store lists
- * them. The queue is in the store; a wake only makes the dispatcher look sooner.
+ * Starts queued runs: as many as the limits allow (in total, per agent, per place), in the order in which the store
+ * lists them. The queue is in the store; a wake only makes the dispatcher look sooner.
  */
 import type { Clock } from '../core/clock.ts'
 
@@ -75,7 +75,9 @@ export class Dispatcher<Run extends Startable> {
     })
   }
 
-  /** A run that only waits for a person does not count against the concurrency limits, but it still occupies its place. */
+  /**
+   * A run that only waits for a person does not count against the concurrency limits, but it still occupies its place.
+   */
   park(runId: string, waiting: boolean): void {
     if (waiting) this.#parked.add(runId)
     else this.#parked.delete(runId)
@@ -83,8 +85,8 @@ export class Dispatcher<Run extends Startable> {
   }
 
   /**
-   * Executes `work` while no run uses the place. It does not count against the concurrency limits. Returns null if a run
-   * is using the place.
+   * Executes `work` while no run uses the place. It does not count against the concurrency limits. Returns null if a
+   * run is using the place.
    */
   occupy<T>(place: string, work: () => Promise<T>): Promise<T> | null {
     if ([...this.#active.values()].some((run) => run.place === place)) return null
@@ -138,8 +140,8 @@ export class Dispatcher<Run extends Startable> {
       for (const run of runs) {
         if (this.#stopped || this.#working.length >= limits.concurrency) break
         if (this.#active.has(run.id)) continue
-        // Runs that were started in this loop may have used up the limit of this agent or place. Look again, because the
-        // store may have further runs for other agents or places.
+        // Runs that were started in this loop may have used up the limit of this agent or place. Look again, because
+        // the store may have further runs for other agents or places.
         if (busy.agents.includes(run.agent) || (run.place !== null && busy.places.includes(run.place))) {
           this.#again = true
           continue

@@ -47,8 +47,9 @@ export function spentBy(
 }
 
 /**
- * Whether the budget was raised while an attempt ran that was stopped by the limit it started with. `spend` is the total
- * spend of its run. A removed budget counts as raised; a run that never had a budget was stopped by something else.
+ * Whether the budget was raised while an attempt ran that was stopped by the limit it started with. `spend` is the
+ * total spend of its run. A removed budget counts as raised; a run that never had a budget was stopped by something
+ * else.
  */
 export function wasRaised(
   run: Pick<RunRecord, 'attemptCount' | 'spend'>,

@@ -3,8 +3,8 @@
  * stored with it; it does not change afterwards. A run costs the sum of its attempts, a session the sum of the attempts
  * in it.
  *
- * An attempt that died before the price of its model was known is stored without a cost. The cost is added once, as soon
- * as an agent reports the price in any run.
+ * An attempt that died before the price of its model was known is stored without a cost. The cost is added once, as
+ * soon as an agent reports the price in any run.
  */
 import type { AgentRegistry } from '../../agents/registry.ts'
 import type { EventType } from '../../contract/events.ts'

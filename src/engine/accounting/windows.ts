@@ -2,7 +2,9 @@
 import type { RunRecord } from '../../store/runs/records.ts'
 import type { Store } from '../../store/store.ts'
 
-/** The window of the model that will run now, which may differ from the model that filled the session. null: unknown. */
+/**
+ * The window of the model that will run now, which may differ from the model that filled the session. null: unknown.
+ */
 export async function readWindow(
   store: Pick<Store, 'getFact'>,
   run: RunRecord,

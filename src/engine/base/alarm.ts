@@ -1,6 +1,6 @@
 /**
- * Calls `look` when woken, and again at the time that `look` returns. Only one look runs at a time; a wake during a look
- * causes another one. All facts are in the store, so a lost wake causes a delay and nothing else.
+ * Calls `look` when woken, and again at the time that `look` returns. Only one look runs at a time; a wake during a
+ * look causes another one. All facts are in the store, so a lost wake causes a delay and nothing else.
  */
 import type { Clock } from '../../core/clock.ts'
 import type { Log } from './log.ts'

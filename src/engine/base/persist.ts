@@ -1,7 +1,7 @@
 /**
  * Retries a write while the disk is full or the database is busy: until it succeeds, until another owner is found, or
- * until this daemon is closing. The agent continues meanwhile and writes to its spool; if the spool is on the same disk,
- * that output may be lost. Any other error is thrown, because a retry would not help.
+ * until this daemon is closing. The agent continues meanwhile and writes to its spool; if the spool is on the same
+ * disk, that output may be lost. Any other error is thrown, because a retry would not help.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { RepriseError } from '../../contract/errors.ts'

@@ -1,4 +1,7 @@
-/** Notifies listeners that a run may have new events. It carries no data: a lost notice causes latency, never a lost event. */
+/**
+ * Notifies listeners that a run may have new events. It carries no data: a lost notice causes latency, never a lost
+ * event.
+ */
 export class ProgressBus {
   readonly #listeners = new Map<string, Set<() => void>>()
 

@@ -26,7 +26,10 @@ export interface RunPurpose {
   readonly name: string
   /** Whether the run has this purpose. Depends only on what is stored with the run, so the answer never changes. */
   claims: (run: RunRecord) => boolean
-  /** Nobody follows the run: it continues by itself after interruptions and timeouts, and people are notified of failures. */
+  /**
+   * Nobody follows the run: it continues by itself after interruptions and timeouts, and people are notified of
+   * failures.
+   */
   readonly unattended: boolean
   /** Whether a run that has waited for the model as long as allowed is settled, or paused for a person. */
   readonly afterLongWait: 'settle' | 'pause'
@@ -46,7 +49,10 @@ export interface RunPurpose {
   /** The budget may be raised or removed while the run is in progress. */
   readonly raisableBudget: boolean
 
-  /** Called before an attempt. Returns what the agent must know about its work directory, or why the run must not continue. */
+  /**
+   * Called before an attempt. Returns what the agent must know about its work directory, or why the run must not
+   * continue.
+   */
   beforeAttempt: (run: RunRecord) => Promise<Outset>
   /** Starts what goes on beside an attempt, such as periodic checkpoints. Returns a function that stops it. */
   duringAttempt: (run: RunRecord, attempt: AttemptRecord) => Promise<() => void>
@@ -81,7 +87,10 @@ export type Ask = EventOf<'question-ask'> | EventOf<'permission-ask'>
 export interface RunContext {
   /** The current run: a turn may have been edited since it was queued. */
   run: RunRecord
-  /** Stored in the transaction that starts an attempt. They refuse the start if the history has changed since it was read. */
+  /**
+   * Stored in the transaction that starts an attempt. They refuse the start if the history has changed since it was
+   * read.
+   */
   startEffects: readonly RunEffect[]
   session: SessionRecord | null
   /** The epoch of the history that the session was given, and the current epoch. */

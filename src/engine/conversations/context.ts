@@ -1,6 +1,6 @@
 /**
- * The context of a turn. Both the session and the history come from the conversation: the session is the agent's pin, the
- * history is what has been said from this agent's point of view.
+ * The context of a turn. Both the session and the history come from the conversation: the session is the agent's pin,
+ * the history is what has been said from this agent's point of view.
  */
 import { conversationTexts } from '../../core/history/added-texts.ts'
 import { toPastTurns } from '../../core/history/render.ts'

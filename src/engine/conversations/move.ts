@@ -1,6 +1,6 @@
 /**
- * Moving a conversation to another work directory, and what that means for its sessions. The prediction follows the same
- * rule as the resume decision: a renamed directory is still the same directory, and its sessions can be resumed.
+ * Moving a conversation to another work directory, and what that means for its sessions. The prediction follows the
+ * same rule as the resume decision: a renamed directory is still the same directory, and its sessions can be resumed.
  */
 import type { ConversationMove } from '../../contract/conversation.ts'
 import { RepriseError } from '../../contract/errors.ts'

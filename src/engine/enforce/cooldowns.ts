@@ -1,8 +1,8 @@
 /**
  * Counts the actions on services over all runs, tiers and daemons, and publishes to agents which actions are left.
  *
- * A claim is stored before its call is allowed. The file is written afterwards; it is only information for agents, and no
- * decision depends on it.
+ * A claim is stored before its call is allowed. The file is written afterwards; it is only information for agents, and
+ * no decision depends on it.
  */
 import type { AttemptId, RunId } from '../../contract/ids.ts'
 import type { Clock } from '../../core/clock.ts'

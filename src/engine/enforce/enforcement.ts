@@ -31,7 +31,10 @@ export type EnforcementDeps = GateDeps & {
 
 const guardsOf = (dir: AttemptDir) => join(dir.path, 'guards')
 
-/** A repository's own git configuration may name programs that git starts, so anybody who can write it could run anything. */
+/**
+ * A repository's own git configuration may name programs that git starts, so anybody who can write it could run
+ * anything.
+ */
 const GIT_WITHOUT_PROGRAMS = {
   GIT_CONFIG_COUNT: '3',
   GIT_CONFIG_KEY_0: 'core.fsmonitor',

@@ -1,7 +1,7 @@
 /**
- * Decides about an agent's tool calls. An agent at a tier, or in a dry run, asks before each call. The answer depends on
- * the rules alone, so it can be given before anything is stored, and another daemon gives the same answer after a crash.
- * Only counted actions (cooldowns) are stored first.
+ * Decides about an agent's tool calls. An agent at a tier, or in a dry run, asks before each call. The answer depends
+ * on the rules alone, so it can be given before anything is stored, and another daemon gives the same answer after a
+ * crash. Only counted actions (cooldowns) are stored first.
  *
  * Invariant: if anything fails here, the call is not made (I8).
  */
@@ -71,7 +71,9 @@ export class Gate {
   readonly #attempt: AttemptRecord
   readonly #policy: Policy
   readonly #home: string
-  /** Calls that were allowed and have not ended; null if the attempt started before this gate, so they are not known. */
+  /**
+   * Calls that were allowed and have not ended; null if the attempt started before this gate, so they are not known.
+   */
   readonly #underWay: Set<string> | null
   readonly #lasting = new Set<string>()
 
@@ -118,7 +120,9 @@ export class Gate {
     }
   }
 
-  /** Called when a tool call ends. A background call stays in progress, because its end only means that it was started. */
+  /**
+   * Called when a tool call ends. A background call stays in progress, because its end only means that it was started.
+   */
   noteEnd(toolUseId: string): void {
     if (!this.#lasting.has(toolUseId)) this.#underWay?.delete(toolUseId)
   }

@@ -16,7 +16,10 @@ export const isGated = (
   { request }: Pick<RunRecord, 'request'>,
 ): boolean => rules !== null || request.dryRun === true || settings.dryRun
 
-/** Throws if the agent cannot be restricted by rules, for instance because it always obeys its work directory's settings. */
+/**
+ * Throws if the agent cannot be restricted by rules, for instance because it always obeys its work directory's
+ * settings.
+ */
 export function canBeHeld({ path, version, capabilities }: Runtime): true {
   if (capabilities.sealing && capabilities.permissionPrompt) return true
   throw new RepriseError('agent-unavailable', `${path} (${version}) cannot be restricted by rules`, {

@@ -1,6 +1,6 @@
 /**
- * Keeps a process that has ended its turn for a follow-up that is due soon. This pays for short waits only: resuming the
- * session costs a new process, waiting costs the memory of this one.
+ * Keeps a process that has ended its turn for a follow-up that is due soon. This pays for short waits only: resuming
+ * the session costs a new process, waiting costs the memory of this one.
  *
  * nothing to wait for → waiting until it is due → given, until the agent has accepted it → (its turn) → checked again.
  * A daemon that adopts the process reaches the same state: planned follow-ups are in the store, and the agent accepts a
@@ -79,8 +79,8 @@ export class FollowUpHold implements Hold {
     const { store, agents, purposes } = this.#deps
     const session = await store.getSession(attempt.sessionId)
     if (!session?.compacted) return []
-    // The agent may have been removed from the configuration although its process still runs. The text then asks for the
-    // report, which works with every agent.
+    // The agent may have been removed from the configuration although its process still runs. The text then asks for
+    // the report, which works with every agent.
     const runtime = await agents.runtime(run.agent).catch(() => null)
     const decision = { kind: 'resume', agentSessionId: session.agentSessionId, carry: 'none' } as const
     const due = { ...run, links: { ...run.links, followUpId } }

@@ -95,7 +95,9 @@ export async function rootOf({ store }: Pick<PlanDeps, 'store'>, run: RunRecord)
   return (await store.listChain(run.id))[0]?.id ?? run.id
 }
 
-/** The end of the run's cycle, or else the time at which its chain reaches the maximum duration; null if it has neither. */
+/**
+ * The end of the run's cycle, or else the time at which its chain reaches the maximum duration; null if it has neither.
+ */
 async function deadlineOf(
   { store, settings }: PlanDeps,
   run: RunRecord,

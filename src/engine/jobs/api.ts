@@ -12,8 +12,8 @@ export interface JobEngine {
   /** A job that is paused because of its budget continues if the new budget leaves something to spend. */
   updateJob: (id: JobId, change: UpdateJob) => Promise<Job>
   /**
-   * Continues a job that is paused, failed or cancelled; a job that waits for a time starts now. `resume: false` starts a
-   * new session. Running, queued and completed jobs are an error.
+   * Continues a job that is paused, failed or cancelled; a job that waits for a time starts now. `resume: false` starts
+   * a new session. Running, queued and completed jobs are an error.
    */
   retryJob: (id: JobId, options: { resume: boolean; maxTurns?: number | undefined }) => Promise<Job>
   /** Resolves when the cancellation is stored; the job ends soon after. Cancelling an ended job is an error. */

@@ -3,10 +3,11 @@
  * and one of the files that a restore is about to overwrite.
  *
  * Before a later attempt starts, the work tree is compared with the newest checkpoint of the agent's own work; all
- * differences were made by others. An attempt that never accepted its prompt leaves no such checkpoint: its agent was not
- * told about the differences, so the next attempt must be.
+ * differences were made by others. An attempt that never accepted its prompt leaves no such checkpoint: its agent was
+ * not told about the differences, so the next attempt must be.
  *
- * A failure of git does not fail the job: it is noted in the run's events, and the job continues without the checkpoint.
+ * A failure of git does not fail the job: it is noted in the run's events, and the job continues without the
+ * checkpoint.
  */
 import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -46,7 +47,9 @@ export class Checkpoints {
     this.#parts = parts
   }
 
-  /** Called before an attempt. Returns what the agent must know about the work tree, or why the job must not continue. */
+  /**
+   * Called before an attempt. Returns what the agent must know about the work tree, or why the job must not continue.
+   */
   async beforeAttempt(run: RunRecord): Promise<Outset> {
     const job = await this.#jobOf(run)
     if (!job?.options.checkpoints) return NOTHING_FOUND
@@ -61,8 +64,8 @@ export class Checkpoints {
       const begun = await Promise.all(runs.map(({ id }) => this.#tookPrompt(id)))
       if (!begun.includes(true)) return NOTHING_FOUND
       const findings = await inspect(workTree, base)
-      // A later run of a job was requested by a person, who is assumed to know the work tree. This applies until an agent
-      // has accepted that run's prompt.
+      // A later run of a job was requested by a person, who is assumed to know the work tree. This applies until an
+      // agent has accepted that run's prompt.
       const byPerson = runs[0]?.id !== run.id && !begun[runs.findIndex(({ id }) => id === run.id)]
       const unsure = (await this.#parts.store.listCheckpoints(job.id)).some(
         ({ kind, number }) => kind === 'found' && number > base.number,
@@ -183,7 +186,8 @@ export class Checkpoints {
         await this.#within(job, (workTree) => deleteCheckpoints(workTree, job.id))
       } catch (error) {
         log.info({ job: job.id, error: String(error) }, 'old checkpoints could not be deleted')
-        // If the repository is gone, so are its checkpoints, and their rows can be deleted. Other errors are retried later.
+        // If the repository is gone, so are its checkpoints, and their rows can be deleted. Other errors are retried
+        // later.
         if (!(error instanceof GitError) || error.kind !== 'failed') continue
       }
       await store.deleteCheckpoints(job.id)
@@ -202,7 +206,10 @@ export class Checkpoints {
     )
   }
 
-  /** Whether a file that differs from the agent's last checkpoint was changed after `moment`. Deleted files count as changed. */
+  /**
+   * Whether a file that differs from the agent's last checkpoint was changed after `moment`. Deleted files count as
+   * changed.
+   */
   async #changedSince(job: JobRecord, workTree: WorkTree, moment: Date): Promise<boolean> {
     const base = await this.#agentsLast(job.id)
     const { changed } = await inspect(workTree, base)
@@ -276,7 +283,10 @@ const SWEEP_LIMIT = 1000
 /** Tolerance for the coarse timestamps of file systems. */
 const CLOCK_MARGIN_MS = 50
 
-/** The top of the work tree, for a job with checkpoints. If there is none: null, or an error if checkpoints are required. */
+/**
+ * The top of the work tree, for a job with checkpoints. If there is none: null, or an error if checkpoints are
+ * required.
+ */
 export async function findTop(git: Git, dir: string, required: boolean): Promise<string | null> {
   const found = await explained(() => findWorkTree(git, dir))
   if (found.kind === 'work-tree') return found.workTree.top

@@ -104,7 +104,8 @@ export function createJobs(deps: JobDeps, hooks: JobHooks): JobEngine {
       const run = newRun(deps, { ...wish, maxDurationMs: request.timeoutMs }, checked)
       const id = JobId.create(run.createdAt)
       const priority = request.priority ?? 0
-      // The place is the work tree: the checkpoints of two jobs in different folders of it would include each other's files.
+      // The place is the work tree: the checkpoints of two jobs in different folders of it would include each other's
+      // files.
       const place = workTree ?? checked.place
       const { job, created } = await store.admitJob({
         job: {

@@ -1,4 +1,6 @@
-/** Notifications about jobs. They are planned here, stored with the change that they report, and sent by the notifier. */
+/**
+ * Notifications about jobs. They are planned here, stored with the change that they report, and sent by the notifier.
+ */
 import type { EventOf } from '../../contract/events.ts'
 import type { Outcome } from '../../contract/outcome.ts'
 import { cutMiddle, describeCall, visible } from '../../contract/visible-text.ts'

@@ -1,7 +1,7 @@
 /**
- * Sends the notifications in the outbox, a few at a time. Each is retried until it is accepted or given up. Delivery is at
- * least once: a notification that was sent but not marked when the daemon died is sent again with the same id. No run
- * waits for a notification or fails because of one. A wake only makes this look sooner.
+ * Sends the notifications in the outbox, a few at a time. Each is retried until it is accepted or given up. Delivery is
+ * at least once: a notification that was sent but not marked when the daemon died is sent again with the same id. No
+ * run waits for a notification or fails because of one. A wake only makes this look sooner.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { NotificationId } from '../../contract/ids.ts'

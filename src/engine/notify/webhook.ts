@@ -91,7 +91,9 @@ function decode(text: string): string {
   }
 }
 
-/** Uses the cause, which names at most host and port. The message of `fetch` itself may repeat the address or a header. */
+/**
+ * Uses the cause, which names at most host and port. The message of `fetch` itself may repeat the address or a header.
+ */
 function explain(error: unknown): string {
   const { cause } = error as { cause?: { code?: string; message?: string } }
   return cause?.message || cause?.code || 'could not be sent'

@@ -1,8 +1,8 @@
 /**
  * Observes the requests of a running agent to the model's API: answers, retries, and reported limits. An agent that has
  * retried for long enough is stopped, and its run waits without a process. An agent that is silent because its request
- * is not answered is stopped with the cause outage. If this address has never answered, a request that hangs is noted in
- * the run's events, because the address may be wrong.
+ * is not answered is stopped with the cause outage. If this address has never answered, a request that hangs is noted
+ * in the run's events, because the address may be wrong.
  */
 import type { EventBody } from '../../contract/events.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -93,8 +93,8 @@ export class ApiWatch {
           this.#call = { messageId: event.messageId, at }
           return null
         }
-        // The second event of a call means that a complete part of the answer has arrived. A stream that was cut off does
-        // not count as an answer.
+        // The second event of a call means that a complete part of the answer has arrived. A stream that was cut off
+        // does not count as an answer.
         this.#failingSinceMs = null
         await obstacles.noteAnswer(this.#run, this.#call.at)
         return null

@@ -3,8 +3,9 @@ import type { Exit, StopCause } from '../../agents/adapter.ts'
 import type { StoredEvent } from '../../store/runs/records.ts'
 
 /**
- * When the limit resets: the time that the agent reported, or the time until which it wanted to wait when it was stopped
- * for that. Only rejected requests count, because agents also report the reset times of limits that are not reached.
+ * When the limit resets: the time that the agent reported, or the time until which it wanted to wait when it was
+ * stopped for that. Only rejected requests count, because agents also report the reset times of limits that are not
+ * reached.
  */
 export function readLimit(
   events: readonly StoredEvent[],

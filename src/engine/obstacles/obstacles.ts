@@ -1,7 +1,7 @@
 /**
  * Handles limits and outages: records the ones that attempts meet and the answers of the model, and makes runs wait
- * behind open obstacles. The state is in the store; memory only holds which accounts have an open obstacle, so that other
- * runs need no query.
+ * behind open obstacles. The state is in the store; memory only holds which accounts have an open obstacle, so that
+ * other runs need no query.
  */
 import { createHash } from 'node:crypto'
 import type { Account } from '../../agents/adapter.ts'
@@ -59,7 +59,9 @@ export class Obstacles {
   readonly #onRelease: () => void
   /** Accounts with an open obstacle. */
   readonly #blocked = new Set<string>()
-  /** When the model last answered a request, by account and model. Adjusted when the clock is set, as stored times are. */
+  /**
+   * When the model last answered a request, by account and model. Adjusted when the clock is set, as stored times are.
+   */
   readonly #answeredAt = new Map<string, Date>()
   readonly #quotas = new Map<string, string>()
 
@@ -86,7 +88,9 @@ export class Obstacles {
     for (const [key, at] of this.#answeredAt) this.#answeredAt.set(key, new Date(at.getTime() + jumpMs))
   }
 
-  /** Whether the run may start now. `wait`: it was postponed. `settle` and `pause`: it has waited as long as allowed. */
+  /**
+   * Whether the run may start now. `wait`: it was postponed. `settle` and `pause`: it has waited as long as allowed.
+   */
   async pass(
     run: Run,
     afterLongWait: AfterLongWait,

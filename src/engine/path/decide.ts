@@ -64,7 +64,8 @@ function decideWith(
       runtime: factsOf(runtime),
       ...place,
       canResume: runtime.capabilities.resume,
-      // A forced new session replaces the session that the caller named, not the session of this run's earlier attempts.
+      // A forced new session replaces the session that the caller named, not the session of this run's earlier
+      // attempts.
       forceFresh: run.request.forceFreshSession && run.attemptCount === run.outdatedAttempts,
       epoch: context.epoch,
       resumesUsed: run.strikes,

@@ -1,6 +1,6 @@
 /**
- * Drives one attempt of a queued run to its end. Afterwards the store says whether the run is settled or queued again, and
- * the dispatcher reads it there.
+ * Drives one attempt of a queued run to its end. Afterwards the store says whether the run is settled or queued again,
+ * and the dispatcher reads it there.
  */
 import type { EventBody } from '../../contract/events.ts'
 import { overBudget } from '../../core/job/budget.ts'

@@ -61,8 +61,8 @@ export async function giveUp(deps: EndRunDeps, run: RunRecord, error: unknown): 
 }
 
 /**
- * Whether the run could not start because its agent or directory is gone, which counts as cancelled, not as crashed. For
- * an unattended run it counts as a failure, because people are notified of failures only.
+ * Whether the run could not start because its agent or directory is gone, which counts as cancelled, not as crashed.
+ * For an unattended run it counts as a failure, because people are notified of failures only.
  */
 const wasNeverStarted = ({ purposes }: EndRunDeps, run: RunRecord, code: ErrorCode) =>
   run.attemptCount === 0 && code !== 'internal' && !purposes.of(run).unattended

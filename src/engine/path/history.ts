@@ -27,8 +27,8 @@ export interface PastLimit {
 
 /**
  * Oldest first. A session that was started with the history of another one continues it, so its history includes both.
- * Texts that are too long are cut when the prompt is composed. `wholeChars` limits how much of the agents' work is read,
- * newest first; of the remaining turns only the final answer is read.
+ * Texts that are too long are cut when the prompt is composed. `wholeChars` limits how much of the agents' work is
+ * read, newest first; of the remaining turns only the final answer is read.
  */
 export async function readPastTurns(
   store: PastStore,
@@ -114,7 +114,9 @@ export interface EarlierAttempts {
   /** All texts and tool calls, in order. */
   work: PastPart[]
   saidSomething: boolean
-  /** The agent's texts since the last end of a turn or tool call, over all unfinished attempts; null if there are none. */
+  /**
+   * The agent's texts since the last end of a turn or tool call, over all unfinished attempts; null if there are none.
+   */
   saying: string | null
   /** All texts after the agent first accepted this run's prompt. */
   saidSincePrompt: string | null

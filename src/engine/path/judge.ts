@@ -54,6 +54,8 @@ export const resumeEndOf = (trace: Trace, outcome: Outcome, { exitCode, starved 
   begun: hasBegun(trace),
 })
 
-/** The previous attempt, if its session was marked as refusing to resume and this end shows that it was not the cause. */
+/**
+ * The previous attempt, if its session was marked as refusing to resume and this end shows that it was not the cause.
+ */
 export const findAcquitted = ({ attempts, attempt }: Trace, end: ResumeEnd): AttemptRecord | undefined =>
   attempts.find((before) => before.number === attempt.number - 1 && acquits(before, end))

@@ -1,6 +1,6 @@
 /**
- * Steps 2 and 4 of the path: gather the facts, decide, and plan. This changes nothing, except that missing session files
- * are restored from the archive. The result is everything that an attempt needs, derived from one decision.
+ * Steps 2 and 4 of the path: gather the facts, decide, and plan. This changes nothing, except that missing session
+ * files are restored from the archive. The result is everything that an attempt needs, derived from one decision.
  */
 import { randomUUID } from 'node:crypto'
 import type { Plan, Runtime } from '../../agents/adapter.ts'
@@ -141,8 +141,8 @@ function notesOn(decision: ResumeDecision, pinned: PinFacts | null, runtimeChang
 }
 
 /**
- * What is left of the budget, for agents that can enforce it themselves. Reprise enforces it too, but only if the price is
- * known, and the price of a new model is unknown until it was used.
+ * What is left of the budget, for agents that can enforce it themselves. Reprise enforces it too, but only if the price
+ * is known, and the price of a new model is unknown until it was used.
  */
 async function readBudgetLeft(purpose: RunPurpose, run: RunRecord): Promise<number | null> {
   const allowance = await purpose.readAllowance(run)

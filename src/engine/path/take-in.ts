@@ -1,7 +1,8 @@
 /**
  * Imports turns that were made in the session of a run outside Reprise, before the session is resumed or given up. They
- * are stored where the purpose of the run keeps its history, and always with the session, so that a new session gets them.
- * They are stored before the attempt is prepared again; after a crash they are found again, and each is imported once.
+ * are stored where the purpose of the run keeps its history, and always with the session, so that a new session gets
+ * them. They are stored before the attempt is prepared again; after a crash they are found again, and each is imported
+ * once.
  */
 import { describeOutside } from '../../core/history/outside.ts'
 import type { RunRecord } from '../../store/runs/records.ts'

@@ -61,8 +61,8 @@ export async function readTrace(
 }
 
 /**
- * The newest session id in the agent's own start messages: older CLIs create a new one at each resume. An id in an error
- * message is ignored, because it may be the one that was refused.
+ * The newest session id in the agent's own start messages: older CLIs create a new one at each resume. An id in an
+ * error message is ignored, because it may be the one that was refused.
  */
 function reportedSession(events: readonly StoredEvent[], attempt: AttemptRecord): string | null {
   const id = events.flatMap(({ body }) => (body.type === 'session-start' ? [body.agentSessionId] : [])).at(-1)

@@ -1,4 +1,7 @@
-/** Reads the text that an agent was writing when it was interrupted. Only complete texts have an event with the whole text. */
+/**
+ * Reads the text that an agent was writing when it was interrupted. Only complete texts have an event with the whole
+ * text.
+ */
 import type { AttemptId, RunId } from '../../contract/ids.ts'
 import type { Store } from '../../store/store.ts'
 import { scanEvents } from '../base/events.ts'

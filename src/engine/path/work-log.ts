@@ -81,8 +81,8 @@ const charsOf = (part: PastPart) =>
   part.kind === 'text' ? part.text.length : part.input.length + part.output.length
 
 /**
- * Returns the messages with complete tool output, up to `room` characters, newest first. A stored message holds only the
- * beginning of a long result; the events of its run have all of it.
+ * Returns the messages with complete tool output, up to `room` characters, newest first. A stored message holds only
+ * the beginning of a long result; the events of its run have all of it.
  */
 export async function loadResults(
   store: Pick<Store, 'listEvents'>,

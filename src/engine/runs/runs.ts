@@ -96,7 +96,8 @@ export function createRuns(deps: RunDeps, hooks: CancelHooks): Runs {
       await requireOpen(id)
       const question = await store.answerQuestion(id, answer, 'person', clock.now())
       bus.publish(id)
-      // The answer is stored. If the attempt is not supervised at the moment, the daemon that adopts it delivers the answer.
+      // The answer is stored. If the attempt is not supervised at the moment, the daemon that adopts it delivers the
+      // answer.
       await live.get(id)?.deliverAnswer(question)
       return show(id)
     },
@@ -115,7 +116,8 @@ export function createRuns(deps: RunDeps, hooks: CancelHooks): Runs {
 
     listRuns: async (query) => {
       const { items, nextCursor } = await store.listRuns(query)
-      // Long prompts are shortened in lists, so that a page does not become huge. Reading the single run returns them whole.
+      // Long prompts are shortened in lists, so that a page does not become huge. Reading the single run returns them
+      // whole.
       const short = items.map((run) => ({ ...run, prompt: run.prompt.slice(0, LISTED_PROMPT_CHARS) }))
       return { items: await Promise.all(short.map(describe)), nextCursor }
     },

@@ -3,8 +3,8 @@
  * `<archive>/<job>/<session>.jsonl.gz`, and `<session>/…` beside it for the other files of the session. The files are
  * compressed, and readable by this user only.
  *
- * Each file is written atomically, the transcript last: if the transcript exists, the other files do too. Archiving again
- * replaces the files. An id that could be a path is refused. restore.ts restores sessions.
+ * Each file is written atomically, the transcript last: if the transcript exists, the other files do too. Archiving
+ * again replaces the files. An id that could be a path is refused. restore.ts restores sessions.
  */
 import { randomUUID } from 'node:crypto'
 import { createReadStream, createWriteStream, type Dirent } from 'node:fs'
@@ -32,7 +32,9 @@ export interface Archived {
   bytes: number
 }
 
-/** Returns null if the agent has no transcript and the archive has none. Rejects only if the archive cannot be written. */
+/**
+ * Returns null if the agent has no transcript and the archive has none. Rejects only if the archive cannot be written.
+ */
 export async function archiveSession(
   { archiveDir, adapter, env }: ArchiveParts,
   session: ArchivedSession & { workDir: string },

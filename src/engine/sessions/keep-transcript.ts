@@ -1,4 +1,6 @@
-/** Archives a job's transcript when an attempt has ended. A failure is logged and does not keep the run from settling. */
+/**
+ * Archives a job's transcript when an attempt has ended. A failure is logged and does not keep the run from settling.
+ */
 import type { AgentRegistry } from '../../agents/registry.ts'
 import type { AttemptRecord } from '../../store/runs/attempt-records.ts'
 import type { RunRecord } from '../../store/runs/records.ts'

@@ -1,7 +1,7 @@
 /**
  * Repairs a transcript whose last record is incomplete, before the agent resumes it. The attempt holds the session's
- * lease by then, so no other run writes the transcript. The original is kept in the home permanently. Agents also tolerate
- * an incomplete last record (it is lost either way), so if the repair fails, the attempt continues without it.
+ * lease by then, so no other run writes the transcript. The original is kept in the home permanently. Agents also
+ * tolerate an incomplete last record (it is lost either way), so if the repair fails, the attempt continues without it.
  */
 import { join } from 'node:path'
 import type { ConfiguredAgent } from '../../agents/registry.ts'

@@ -2,10 +2,11 @@
  * Detects other writers of the session of a running attempt: a person who continues it by hand, or the agent of another
  * daemon on a copy of the home. If two processes write at the same time, the CLI keeps one branch and reports nothing.
  *
- * There is a conflict if a live process that is not ours has the session open, and the transcript also contains a question
- * that is not ours and was not imported before. A process that only has the session open, in a terminal for instance, is
- * no conflict yet. On a conflict the attempt is stopped; the outside turns are imported when the next attempt is prepared,
- * which starts a new session. Between two daemons the agent that was started later is stopped, so that not both are.
+ * There is a conflict if a live process that is not ours has the session open, and the transcript also contains a
+ * question that is not ours and was not imported before. A process that only has the session open, in a terminal for
+ * instance, is no conflict yet. On a conflict the attempt is stopped; the outside turns are imported when the next
+ * attempt is prepared, which starts a new session. Between two daemons the agent that was started later is stopped, so
+ * that not both are.
  */
 import type { AgentAdapter } from '../../agents/adapter.ts'
 import type { AgentRegistry } from '../../agents/registry.ts'

@@ -1,4 +1,6 @@
-/** Whether messages are recorded in the transcript of an attempt's session. Used after the agent's process has ended. */
+/**
+ * Whether messages are recorded in the transcript of an attempt's session. Used after the agent's process has ended.
+ */
 import type { AgentRegistry } from '../../agents/registry.ts'
 import { type AttemptTrace, knownAfter, type SessionKnowledge } from '../../core/continue/known.ts'
 import type { AttemptRecord } from '../../store/runs/attempt-records.ts'

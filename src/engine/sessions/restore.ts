@@ -3,7 +3,8 @@
  * agent's own clean-up its files are missing, but the archive still has them.
  *
  * Each file is written atomically and never replaces an existing one. The transcript is written last: if it exists, the
- * other files do too. Whether the restored transcript is new enough to be resumed is checked later, as for any transcript.
+ * other files do too. Whether the restored transcript is new enough to be resumed is checked later, as for any
+ * transcript.
  */
 import { randomUUID } from 'node:crypto'
 import { createWriteStream } from 'node:fs'

@@ -1,7 +1,7 @@
 /**
- * Answers the agent's questions before tool calls, if rules decide them or Reprise handles the tool itself. The answer is
- * sent before the question is stored: a daemon that reads the line again gives the same answer, and it is delivered once.
- * All other questions stay in the batch, for the permissions of the run or a person to decide.
+ * Answers the agent's questions before tool calls, if rules decide them or Reprise handles the tool itself. The answer
+ * is sent before the question is stored: a daemon that reads the line again gives the same answer, and it is delivered
+ * once. All other questions stay in the batch, for the permissions of the run or a person to decide.
  */
 import { deliver } from '../../process/attempt-dir.ts'
 import type { EventBatch } from '../../store/runs/event-batch.ts'

@@ -66,7 +66,8 @@ export class AttemptWatch {
     const before = this.#question
     if (before === oldestOpen) return false
     this.#endSilence()
-    // The waiting time starts again with each question. An adopted attempt keeps the time that was stored for its question.
+    // The waiting time starts again with each question. An adopted attempt keeps the time that was stored for its
+    // question.
     if (before !== null) this.#counts = { ...this.#counts, waitingMs: 0 }
     this.#question = oldestOpen
     return before === null || oldestOpen === null

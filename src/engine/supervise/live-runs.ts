@@ -1,4 +1,7 @@
-/** The attempts that this daemon supervises now, by run. After `detachAll`, attempts that are added are detached at once. */
+/**
+ * The attempts that this daemon supervises now, by run. After `detachAll`, attempts that are added are detached at
+ * once.
+ */
 import type { RunId } from '../../contract/ids.ts'
 import type { Supervision } from './supervision.ts'
 

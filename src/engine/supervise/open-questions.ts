@@ -1,8 +1,9 @@
 /**
  * The open questions of one attempt's agent.
  *
- * asked → answered (stored, then delivered, perhaps more than once) → closed by the agent: its tool ended, or it withdrew
- * the question. Questions that the permissions of the run decide are answered at once; the others wait for a person.
+ * asked → answered (stored, then delivered, perhaps more than once) → closed by the agent: its tool ended, or it
+ * withdrew the question. Questions that the permissions of the run decide are answered at once; the others wait for a
+ * person.
  */
 import type { AgentAdapter } from '../../agents/adapter.ts'
 import { RepriseError } from '../../contract/errors.ts'

@@ -1,4 +1,6 @@
-/** Ends the process of an attempt: first a shutdown message that the agent understands, then signals, with a delay each. */
+/**
+ * Ends the process of an attempt: first a shutdown message that the agent understands, then signals, with a delay each.
+ */
 import type { Addressee, AgentAdapter, StopCause } from '../../agents/adapter.ts'
 import { type AttemptDir, closeInput, deliver } from '../../process/attempt-dir.ts'
 import { endAttempt } from '../../process/ladder.ts'
@@ -42,8 +44,8 @@ export class ProcessEnd {
   }
 
   /**
-   * Sends the shutdown message. A message that cannot be written, because the disk is full, is skipped: an agent that does
-   * not exit by itself is ended by signals.
+   * Sends the shutdown message. A message that cannot be written, because the disk is full, is skipped: an agent that
+   * does not exit by itself is ended by signals.
    */
   async sayFarewell(cause: StopCause | 'done'): Promise<void> {
     const { adapter, addressee, attempt, dir } = this.#in

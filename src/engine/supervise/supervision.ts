@@ -3,11 +3,11 @@
  * process has ended. It works the same for a process that was just started and for one that was adopted from a dead
  * daemon: all state is in the store and in the attempt's folder.
  *
- * reading → (turn ended, follow-up due soon: the process is kept and receives it) → (turn ended: shutdown message sent) →
- * (stop requested: signals escalate) → gone. Reading continues in all of these states until the process has ended.
+ * reading → (turn ended, follow-up due soon: the process is kept and receives it) → (turn ended: shutdown message sent)
+ * → (stop requested: signals escalate) → gone. Reading continues in all of these states until the process has ended.
  *
- * Invariants: events and spool offset are stored together (I2, each line once), and text that was held back from a stream
- * is recovered by reading its lines again; a stop has one cause, the first one; an answer is stored before it is
+ * Invariants: events and spool offset are stored together (I2, each line once), and text that was held back from a
+ * stream is recovered by reading its lines again; a stop has one cause, the first one; an answer is stored before it is
  * delivered, and may be delivered again; stored events are redacted, but decisions use the agent's original output.
  */
 import type { Addressee, AgentAdapter, StopCause } from '../../agents/adapter.ts'
@@ -257,7 +257,9 @@ export class Supervision {
     for (const message of messages) await this.#deps.persist(() => deliver(this.#in.dir, message))
   }
 
-  /** Handles what the agent waits for, before the batch is stored. If the daemon dies in between, it is handled again. */
+  /**
+   * Handles what the agent waits for, before the batch is stored. If the daemon dies in between, it is handled again.
+   */
   async #attend(batch: EventBatch): Promise<void> {
     if (await answerAsks(this.#deps, this.#in, batch)) this.#hold.notePlanned()
     const nowMs = this.#deps.clock.watchedMs()
@@ -276,7 +278,10 @@ export class Supervision {
     })
   }
 
-  /** Records the offset that is being handled, so that the next daemon knows if this one dies (engine/path/quarantine.ts). */
+  /**
+   * Records the offset that is being handled, so that the next daemon knows if this one dies
+   * (engine/path/quarantine.ts).
+   */
   #noteReading(): void {
     const { run, attempt } = this.#in
     this.#deps.handling.begin(run.id, 'read', attempt.id, this.#handledTo)

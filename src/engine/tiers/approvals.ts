@@ -1,6 +1,6 @@
 /**
- * Tiers that wait for a person's approval. `ask` → `escalate` or `stop`, once, guarded in the store: an answer after the
- * time limit changes nothing, and neither does a second answer.
+ * Tiers that wait for a person's approval. `ask` → `escalate` or `stop`, once, guarded in the store: an answer after
+ * the time limit changes nothing, and neither does a second answer.
  */
 
 import { RepriseError } from '../../contract/errors.ts'
@@ -98,7 +98,9 @@ export class Approvals {
     return decided
   }
 
-  /** Cancels a chain that waits for approval, so that the next tier does not start. Returns false if it does not wait. */
+  /**
+   * Cancels a chain that waits for approval, so that the next tier does not start. Returns false if it does not wait.
+   */
   async withdraw(runId: RunId): Promise<boolean> {
     const { store, clock, bus } = this.#deps
     const answer = {

@@ -1,6 +1,6 @@
 /**
- * The budget of a run at a tier. One budget covers a chain with all its tiers and follow-ups, another one covers the work
- * at one tier with the follow-ups at that tier. The spend of other runs is read each time it is needed.
+ * The budget of a run at a tier. One budget covers a chain with all its tiers and follow-ups, another one covers the
+ * work at one tier with the follow-ups at that tier. The spend of other runs is read each time it is needed.
  */
 import type { RunRecord } from '../../store/runs/records.ts'
 import type { Store } from '../../store/store.ts'
@@ -19,8 +19,8 @@ export async function readTierAllowance(
 }
 
 /**
- * What the other runs of the chain have left of the chain's budget and, for a follow-up, what the other runs at its tier
- * have left of the tier's budget.
+ * What the other runs of the chain have left of the chain's budget and, for a follow-up, what the other runs at its
+ * tier have left of the tier's budget.
  */
 async function leftFor(
   store: Pick<Store, 'listChain'>,
@@ -36,8 +36,8 @@ async function leftFor(
 const spentUsd = (runs: readonly RunRecord[]) => spentBy(runs.map(({ spend }) => spend)).usd
 
 /**
- * The cost of all runs of the chain; the given record replaces the stored one. Usage without a known price counts with the
- * highest cost that it can have.
+ * The cost of all runs of the chain; the given record replaces the stored one. Usage without a known price counts with
+ * the highest cost that it can have.
  */
 export async function spentByChain(store: Pick<Store, 'listChain'>, run: RunRecord): Promise<number> {
   const runs = (await store.listChain(run.id)).map((known) => (known.id === run.id ? run : known))

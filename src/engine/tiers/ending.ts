@@ -1,4 +1,6 @@
-/** Decides what follows when a run at a tier settles: reads its recommendation, decides, and plans the next tier's run. */
+/**
+ * Decides what follows when a run at a tier settles: reads its recommendation, decides, and plans the next tier's run.
+ */
 import type { Recommendation } from '../../contract/escalation.ts'
 import type { Outcome } from '../../contract/outcome.ts'
 import { decideEscalation } from '../../core/escalation/decide.ts'

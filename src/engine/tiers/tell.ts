@@ -9,7 +9,10 @@ import type { Notifications } from '../base/notifications.ts'
 export interface TellDeps {
   store: Pick<Store, 'listChain' | 'listPlannedFollowUps'>
   notifications: Pick<Notifications, 'plan'>
-  /** The notifications of the owner of a chain, such as a cycle, which replace those of the chain; null if it has no owner. */
+  /**
+   * The notifications of the owner of a chain, such as a cycle, which replace those of the chain; null if it has no
+   * owner.
+   */
   readOwnersNotices: (run: RunRecord, escalation: EscalationRecord) => Promise<PlannedNotification[] | null>
 }
 

@@ -1,10 +1,11 @@
 /**
- * Keeps the stored times consistent with the clock. It detects that the clock was set, or that the daemon was suspended,
- * moves the stored times that must move (core/steady-clock.ts says which), and only then exposes the new wall clock time.
+ * Keeps the stored times consistent with the clock. It detects that the clock was set, or that the daemon was
+ * suspended, moves the stored times that must move (core/steady-clock.ts says which), and only then exposes the new
+ * wall clock time.
  *
- * consistent → (the clock differs from the stored times) → moving, `now` still the old time → consistent. Code that acts
- * on a deadline calls `follow` first. A crash while moving leaves the stored times and the stored difference between the
- * clocks unchanged; the next daemon detects the jump by that difference, unless the machine was restarted.
+ * consistent → (the clock differs from the stored times) → moving, `now` still the old time → consistent. Code that
+ * acts on a deadline calls `follow` first. A crash while moving leaves the stored times and the stored difference
+ * between the clocks unchanged; the next daemon detects the jump by that difference, unless the machine was restarted.
  */
 import { cronTimes } from '../../core/schedule/cron.ts'
 import { firstDue, parseSchedule } from '../../core/schedule/schedule.ts'
@@ -124,8 +125,8 @@ export class Timekeeping {
   }
 
   /**
-   * Intervals keep their remaining time. A time of day that a forward jump skipped is due now; after a backward jump it is
-   * computed again.
+   * Intervals keep their remaining time. A time of day that a forward jump skipped is due now; after a backward jump it
+   * is computed again.
    */
   async #watchesAfter(jumpMs: number): Promise<MoveTimes['watches']> {
     const { store, random } = this.#deps

@@ -1,6 +1,6 @@
 /**
- * Updates the watches in the store from the configuration. An unchanged watch keeps its due time, so that a missed cycle
- * is caught up. A watch that a person paused stays paused, and the configuration can pause it too.
+ * Updates the watches in the store from the configuration. An unchanged watch keeps its due time, so that a missed
+ * cycle is caught up. A watch that a person paused stays paused, and the configuration can pause it too.
  */
 import { WatchId } from '../../contract/ids.ts'
 import type { Clock } from '../../core/clock.ts'

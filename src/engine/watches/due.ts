@@ -158,8 +158,8 @@ export class DueWatches implements DueSource {
       progress = await readProgress(this.#deps, cycle)
     }
     if (concluded && !isOver(progress)) {
-      // If no run is open, cancelling the root run cancels the approval or the follow-ups that the chain waits for. Runs
-      // whose cancellation is already requested are skipped; the cycle is examined again when they settle.
+      // If no run is open, cancelling the root run cancels the approval or the follow-ups that the chain waits for.
+      // Runs whose cancellation is already requested are skipped; the cycle is examined again when they settle.
       const open = progress.open.filter(({ cancelRequested }) => !cancelRequested).map(({ id }) => id)
       const ids = progress.open.length > 0 ? open : [cycle.rootRunId]
       for (const id of ids) if (id) await this.#hooks.cancelRun(id).catch(unlessSettled)

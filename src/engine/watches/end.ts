@@ -1,6 +1,6 @@
 /**
- * Decides whether an open cycle is over, and how it ends. It is over when none of its runs is open, no approval is pending
- * and no follow-up is planned. All of this is in the store, and ending a cycle twice has no effect.
+ * Decides whether an open cycle is over, and how it ends. It is over when none of its runs is open, no approval is
+ * pending and no follow-up is planned. All of this is in the store, and ending a cycle twice has no effect.
  */
 import type { CycleOutcome } from '../../contract/watch.ts'
 import type { Clock } from '../../core/clock.ts'

@@ -1,4 +1,6 @@
-/** Notifications about a chain that belongs to a cycle: only requests for approval. The cycle itself reports the end. */
+/**
+ * Notifications about a chain that belongs to a cycle: only requests for approval. The cycle itself reports the end.
+ */
 import type { PlannedNotification } from '../../core/notify/plan.ts'
 import type { RunRecord } from '../../store/runs/records.ts'
 import type { Store } from '../../store/store.ts'

@@ -94,7 +94,9 @@ async function readDailyBudget(
   return decideDailyBudget({ limitUsd, spentUsd, timeZone }, now)
 }
 
-/** The first cycle of the day for which no budget is left fails, with a notification; later ones are cancelled silently. */
+/**
+ * The first cycle of the day for which no budget is left fails, with a notification; later ones are cancelled silently.
+ */
 async function waitForTomorrow(
   deps: StartCycleDeps,
   watch: WatchRecord,

@@ -1,7 +1,7 @@
 /**
  * Reads an attempt's output in batches. It is read on the main thread until a batch is full and there is more to read.
- * From then on the reading thread reads it, once that thread is ready. The switch is permanent, because each switch reads
- * unfinished lines again.
+ * From then on the reading thread reads it, once that thread is ready. The switch is permanent, because each switch
+ * reads unfinished lines again.
  *
  * main thread → reading thread (batches are requested ahead, so that both threads work) → main thread, if the reading
  * thread fails.

@@ -1,14 +1,14 @@
 /**
  * Turns the bytes of a spool into events that are ready to be stored: splits lines, parses each with the adapter, and
- * holds back streamed text that may be the beginning of a secret. It uses no files, processes or time, so it works in any
- * thread.
+ * holds back streamed text that may be the beginning of a secret. It uses no files, processes or time, so it works in
+ * any thread.
  *
  * A reader may be abandoned after any `take`, and another one started at `resumeAt` of the result. That happens when a
- * daemon dies, and when reading moves to a thread or back. Bytes before `storedTo` are read again only for the text that
- * was held back; they produce no event a second time.
+ * daemon dies, and when reading moves to a thread or back. Bytes before `storedTo` are read again only for the text
+ * that was held back; they produce no event a second time.
  *
- * Protocol state is not stored. If the adapter has protocol state, every reader gets the whole spool; lines before `from`
- * only restore that state.
+ * Protocol state is not stored. If the adapter has protocol state, every reader gets the whole spool; lines before
+ * `from` only restore that state.
  */
 import type { AgentAdapter } from '../../../agents/adapter.ts'
 import type { LineReading, Message, ProtocolSeed } from '../../../agents/protocol.ts'

@@ -1,11 +1,11 @@
 /**
- * A worker thread that reads and parses the spools of agents with large output, so that they do not delay other runs and
- * the work is shared by two processors. It is started when the first reader needs it, and ended a while after the last
- * reader is closed.
+ * A worker thread that reads and parses the spools of agents with large output, so that they do not delay other runs
+ * and the work is shared by two processors. It is started when the first reader needs it, and ended a while after the
+ * last reader is closed.
  *
  * none → starting → ready → none. The thread may fail at any time: all waiting reads are rejected, and each reader
- * continues without the thread from its last batch (see `resumeAt`). A thread that fails before it is ready is not started
- * again.
+ * continues without the thread from its last batch (see `resumeAt`). A thread that fails before it is ready is not
+ * started again.
  */
 import type { Worker } from 'node:worker_threads'
 import type { ProtocolSeed } from '../../../agents/protocol.ts'
