@@ -543,7 +543,7 @@ it('an address that never answered is left to a person after a few tries; one th
     expect((await night.store.getRun(id))?.state).toMatchObject({
       paused: true,
       why: expect.stringMatching(
-        /^paused: .*(tried \d times|others have tried).*http:\/\/model has never answered.*does not try again by itself.*reprise runs continue/,
+        /^paused: .*(tried \d times|other runs have tried).*http:\/\/model has never answered.*does not try again by itself.*reprise runs continue/,
       ),
     })
   // Mended, one that is made to go on takes the others with it.
