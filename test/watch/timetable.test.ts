@@ -649,7 +649,7 @@ describe('as many follow-ups as may be planned (ten thousand, if all is tested)'
     }
     expect(await stage.plan(runs[0]!, { inMs: MINUTE })).toMatchObject({
       ok: false,
-      reason: expect.stringContaining(`${all} are planned already`),
+      reason: expect.stringContaining(`${all} are already planned`),
     })
     for (const run of runs) await stage.settle(run)
     await stage.pass(MINUTE)
