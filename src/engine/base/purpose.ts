@@ -54,7 +54,7 @@ export interface RunPurpose {
    * continue.
    */
   beforeAttempt: (run: RunRecord) => Promise<Outset>
-  /** Starts what goes on beside an attempt, such as periodic checkpoints. Returns a function that stops it. */
+  /** Starts work that accompanies an attempt, such as periodic checkpoints. Returns a function that stops it. */
   duringAttempt: (run: RunRecord, attempt: AttemptRecord) => Promise<() => void>
   /** Called after the process has ended and before the end is stored. Returns notes for the run's events. */
   afterAttempt: (run: RunRecord, ended: EndedAttempt) => Promise<string[]>
