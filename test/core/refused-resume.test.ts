@@ -1,8 +1,8 @@
-/** Which ends of a resumed attempt are refusals, and when a session is acquitted. */
+/** Which ends of a resumed attempt are refusals, and when a session is cleared. */
 import { describe, expect, it } from 'vitest'
 import type { Outcome } from '../../src/contract/outcome.ts'
 import {
-  acquits,
+  clearsSession,
   endedBeforeTurn,
   poisonOf,
   type ResumeEnd,
@@ -55,16 +55,16 @@ describe('what the session is told', () => {
     expect(refusesSession(badHistory, false)).toBe(false)
   })
 
-  it('acquitted when the fresh attempt after it fails in the same way', () => {
+  it('cleared when the fresh attempt after it fails in the same way', () => {
     const fresh = (change: Partial<ResumeEnd> = {}) => end({ resumed: false, ...change })
     const refused = { resumed: true, outcome: toRefusal(crashed) }
-    expect(acquits(refused, fresh())).toBe(true)
-    expect(acquits(refused, fresh({ begun: true }))).toBe(false)
-    expect(acquits(undefined, fresh())).toBe(false)
-    expect(acquits({ resumed: true, outcome: crashed }, fresh())).toBe(false)
-    expect(acquits({ resumed: true, outcome: badHistory }, fresh({ outcome: badHistory, begun: true }))).toBe(
-      true,
-    )
-    expect(acquits({ resumed: true, outcome: badHistory }, fresh())).toBe(false)
+    expect(clearsSession(refused, fresh())).toBe(true)
+    expect(clearsSession(refused, fresh({ begun: true }))).toBe(false)
+    expect(clearsSession(undefined, fresh())).toBe(false)
+    expect(clearsSession({ resumed: true, outcome: crashed }, fresh())).toBe(false)
+    expect(
+      clearsSession({ resumed: true, outcome: badHistory }, fresh({ outcome: badHistory, begun: true })),
+    ).toBe(true)
+    expect(clearsSession({ resumed: true, outcome: badHistory }, fresh())).toBe(false)
   })
 })

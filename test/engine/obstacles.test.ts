@@ -10,7 +10,7 @@ import type { AgentRegistry } from '../../src/agents/registry.ts'
 import { configSchema } from '../../src/config/schema.ts'
 import { ConversationId, JobId, MessageId, RunId } from '../../src/contract/ids.ts'
 import type { Outcome } from '../../src/contract/outcome.ts'
-import { decideNext, strikesOf } from '../../src/core/continue/decide.ts'
+import { countInterruptions, decideNext } from '../../src/core/continue/decide.ts'
 import type { Notice } from '../../src/core/notify/plan.ts'
 import { engineSettings } from '../../src/daemon/settings.ts'
 import type { Notifications } from '../../src/engine/base/notifications.ts'
@@ -185,16 +185,23 @@ class Night {
     const outcome: Outcome = failed ?? { name: 'completed', message: 'completed' }
     if (failed === null) await this.obstacles.noteAnswer(run, this.now)
     const attempts = await this.store.listAttempts(run.id)
-    const fruitless = { fruitless: attempts.length, fruitlessSince: attempts[0]?.startedAt ?? this.now }
+    const withoutProgress = {
+      withoutProgress: attempts.length,
+      withoutProgressSince: attempts[0]?.startedAt ?? this.now,
+    }
     const wait = await this.obstacles.meet({
       run,
       attempt,
       outcome,
       afterLongWait: afterLongWait(run),
-      ...fruitless,
+      ...withoutProgress,
     })
     const unattended = isUnattended(run)
-    const strikes = strikesOf(outcome, { unattended, resumed: attempt.resumed, progressed: false })
+    const interruptions = countInterruptions(outcome, {
+      unattended,
+      resumed: attempt.resumed,
+      progressed: false,
+    })
     const next = decideNext({
       outcome,
       kind: 'turn',
@@ -202,7 +209,7 @@ class Night {
       cancelRequested: false,
       outdated: false,
       unattended,
-      strikes,
+      interruptions,
       wait,
       overflows: 0,
       maxResumes: 5,
@@ -213,7 +220,7 @@ class Night {
     await this.store.endAttempt(
       ending(attempt, {
         outcome,
-        strikes,
+        interruptions,
         next:
           next.kind === 'retry'
             ? { ...next, notBefore: new Date(this.now.getTime() + next.afterMs), heldBy }
@@ -282,7 +289,7 @@ it('an outage of two hours for twenty mixed runs: few tries, none counts, each c
   const runs = await night.runs()
   expect(runs).toHaveLength(20)
   for (const run of runs) {
-    expect(run).toMatchObject({ strikes: 0, state: { at: 'settled', outcome: { name: 'completed' } } })
+    expect(run).toMatchObject({ interruptions: 0, state: { at: 'settled', outcome: { name: 'completed' } } })
     const sessions = (await night.store.listAttempts(run.id)).map(({ sessionId }) => sessionId)
     expect(new Set(sessions).size).toBe(1)
     expect(night.played.filter(({ runId, answered }) => runId === run.id && answered)).toHaveLength(1)
@@ -387,7 +394,12 @@ it('an obstacle that closes while the end of an attempt is decided holds no run'
   const { store, obstacles } = night
   const [failed, vain, other] = [await running(store), await running(store), await running(store)]
   night.now = night.after(5000)
-  const met = { outcome: OUTAGE, afterLongWait: 'pause', fruitless: 1, fruitlessSince: T0 } as const
+  const met = {
+    outcome: OUTAGE,
+    afterLongWait: 'pause',
+    withoutProgress: 1,
+    withoutProgressSince: T0,
+  } as const
   const wait = await obstacles.meet({ ...failed, ...met })
   expect(wait).toMatchObject({ kind: 'retry', heldBy: expect.any(String) })
   night.now = night.after(6000)

@@ -35,7 +35,7 @@ export interface AttemptEnd {
   /** Nobody watches: what passes by itself is waited for. */
   unattended: boolean
   /** What the interruptions of this run count so far, this one included. */
-  strikes: number
+  interruptions: number
   /** What follows from a limit or an outage that it met; null if it met none. */
   wait: Wait | null
   /** What a run that goes on by itself after `maxTurns` may still take; null: it does not. */
@@ -74,7 +74,7 @@ export function decideNext(end: AttemptEnd): Next {
   }
   if (end.wait) return end.wait
   if (isInterruption(outcome, end)) {
-    return end.strikes <= end.maxResumes
+    return end.interruptions <= end.maxResumes
       ? { kind: 'retry', afterMs: pauseMs(end), why: `${outcome.message}; ${triesLeft(end)}` }
       : { kind: 'settle', outcome: { ...outcome, message: `${outcome.message}${givenUp(end)}` } }
   }
@@ -95,7 +95,7 @@ export function decideNext(end: AttemptEnd): Next {
 }
 
 /** What an attempt that ended so counts against the resumes of its run. */
-export function strikesOf(
+export function countInterruptions(
   outcome: Outcome,
   { unattended, resumed, progressed }: { unattended: boolean; resumed: boolean; progressed: boolean },
 ): number {
@@ -127,18 +127,19 @@ const NOT_ABOUT_ROOM: readonly OutcomeName[] = [
 ]
 
 /** The first time at once if work was under way; then 1 s, 2 s, 4 s … up to a minute, plus up to half. */
-function pauseMs({ outcome, strikes, backoffMs, jitter }: AttemptEnd): number {
+function pauseMs({ outcome, interruptions, backoffMs, jitter }: AttemptEnd): number {
   const ours = ['crashed', 'timed-out', 'session-busy'].includes(outcome.name)
-  if (!ours) return spread(doubled(backoffMs, strikes), jitter)
-  return strikes <= 1 ? 0 : spread(Math.min(60_000, 1000 * 2 ** (strikes - 2)), jitter)
+  if (!ours) return spread(doubled(backoffMs, interruptions), jitter)
+  return interruptions <= 1 ? 0 : spread(Math.min(60_000, 1000 * 2 ** (interruptions - 2)), jitter)
 }
 
 /** `n` counts from 1. */
 const doubled = (ms: number, n: number) => Math.min(MAX_BACKOFF_MS, ms * 2 ** Math.min(n - 1, 30))
 const spread = (ms: number, jitter: number) => Math.round(ms * (1 + jitter / 2))
 
-const triesLeft = ({ strikes, maxResumes }: AttemptEnd) => `trying again (${strikes} of ${maxResumes})`
-const givenUp = ({ unattended, strikes, maxResumes }: AttemptEnd) =>
+const triesLeft = ({ interruptions, maxResumes }: AttemptEnd) =>
+  `trying again (${interruptions} of ${maxResumes})`
+const givenUp = ({ unattended, interruptions, maxResumes }: AttemptEnd) =>
   unattended && maxResumes > 0
-    ? `; given up, its interruptions count ${strikes} and ${maxResumes} are allowed`
+    ? `; given up, its interruptions count ${interruptions} and ${maxResumes} are allowed`
     : ''

@@ -12,7 +12,7 @@
  * - An outage or a refused login is neither: by then the agent has taken the prompt, which is a turn begun.
  *
  * A refusal is a suspicion until the fresh attempt has shown that it does better. If that attempt fails in the same way,
- * the session was not the cause (a broken installation, an unpaid account): it is acquitted, and may be resumed again.
+ * the session was not the cause (a broken installation, an unpaid account): it is cleared, and may be resumed again.
  */
 import type { Outcome } from '../../contract/outcome.ts'
 
@@ -61,7 +61,7 @@ export function poisonOf(outcome: Outcome, resumed: boolean): { refused: boolean
 }
 
 /** The attempt before this fresh one was refused, and this one ended alike: the session was not the cause. */
-export function acquits(
+export function clearsSession(
   before: { resumed: boolean; outcome: Outcome | null } | undefined,
   end: ResumeEnd,
 ): boolean {

@@ -12,8 +12,8 @@ export interface WaitFacts {
   obstacle: Obstacle | null
   createdAt: Date
   /** The newest attempts in a row that added nothing, this one included, and when the first of them began. */
-  fruitless: number
-  fruitlessSince: Date
+  withoutProgress: number
+  withoutProgressSince: Date
   limitMs: number
   backoffMs: number
   /** What to say of an address that has never answered; null if it has. */
@@ -27,25 +27,25 @@ export type Wait =
   | { kind: 'settle'; outcome: Outcome }
 
 export function decideWait(facts: WaitFacts): Wait {
-  const { met, obstacle, fruitless, backoffMs, now, setUp } = facts
-  const ownTryAt = new Date(now.getTime() + pauseAfterMs(fruitless, backoffMs))
+  const { met, obstacle, withoutProgress, backoffMs, now, setUp } = facts
+  const ownTryAt = new Date(now.getTime() + pauseAfterMs(withoutProgress, backoffMs))
   const alone: Obstacle = {
     ...met,
     account: '',
     model: null,
-    since: facts.fruitlessSince,
+    since: facts.withoutProgressSince,
     nextTryAt: ownTryAt,
-    failures: fruitless,
+    failures: withoutProgress,
     lastFailureAt: now,
     lastAttemptId: '',
   }
   const behind = obstacle && obstacle.nextTryAt >= ownTryAt ? obstacle : obstacle?.resetsAt ? obstacle : null
   const waitsFor = { ...(behind ?? alone), probe: null }
-  const tries = Math.max(fruitless, obstacle?.failures ?? 0)
+  const tries = Math.max(withoutProgress, obstacle?.failures ?? 0)
   const vain =
     (setUp !== null && tries >= SET_UP_TRIES ? `tried ${tries} times; ${setUp}` : null) ??
     (obstacle && outlasted(obstacle, facts.createdAt, facts.limitMs, now)) ??
-    outlasted(alone, facts.fruitlessSince, facts.limitMs, now)
+    outlasted(alone, facts.withoutProgressSince, facts.limitMs, now)
   if (vain !== null) {
     return facts.isJob
       ? { kind: 'settle', outcome: outcomeInVain(waitsFor, vain) }

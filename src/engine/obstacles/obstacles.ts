@@ -48,8 +48,8 @@ export interface Ended {
   outcome: Outcome
   afterLongWait: AfterLongWait
   /** How many of the newest attempts made no progress, and when the first of them began. */
-  fruitless: number
-  fruitlessSince: Date
+  withoutProgress: number
+  withoutProgressSince: Date
 }
 
 interface Known extends Access, Pick<Account, 'baseUrl' | 'baseUrlSetting'> {}
@@ -150,8 +150,8 @@ export class Obstacles {
       met,
       obstacle,
       createdAt: run.createdAt,
-      fruitless: ended.fruitless,
-      fruitlessSince: ended.fruitlessSince,
+      withoutProgress: ended.withoutProgress,
+      withoutProgressSince: ended.withoutProgressSince,
       limitMs: settings.outageLimitMs,
       backoffMs,
       setUp,

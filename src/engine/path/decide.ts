@@ -68,7 +68,7 @@ function decideWith(
       // attempts.
       forceFresh: run.request.forceFreshSession && run.attemptCount === run.outdatedAttempts,
       epoch: context.epoch,
-      resumesUsed: run.strikes,
+      resumesUsed: run.interruptions,
       pin,
       limits: { ...limits, maxResumes: run.request.maxResumes ?? limits.maxResumes },
       past: {

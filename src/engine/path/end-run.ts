@@ -94,7 +94,7 @@ async function endNow(deps: EndRunDeps, run: RunRecord, outcome: Outcome): Promi
         unread: await sizeOf(dir),
         outcome,
         strays,
-        strikes: 1,
+        interruptions: 1,
         next: { kind: 'settle', outcome },
       })
     }
@@ -111,7 +111,12 @@ export async function leaveToOther(deps: EndRunDeps, run: RunRecord, attempt: At
     'this is a copy of a Reprise home: the agent was started from the original home, which continues the run'
   deps.log.warn({ run: run.id, attempt: attempt.id, pid: attempt.process?.pid }, message)
   const outcome = { name: 'cancelled', message } as const
-  await endUnseen(deps, run, attempt, { outcome, strays: 0, strikes: 0, next: { kind: 'settle', outcome } })
+  await endUnseen(deps, run, attempt, {
+    outcome,
+    strays: 0,
+    interruptions: 0,
+    next: { kind: 'settle', outcome },
+  })
 }
 
 /** Ends an attempt whose agent was not started because the daemon died before. It does not count as an interruption. */
@@ -120,14 +125,14 @@ export async function withdraw(deps: EndRunDeps, run: RunRecord, attempt: Attemp
   await endUnseen(deps, run, attempt, {
     outcome: { name: 'crashed', message: why },
     strays: 0,
-    strikes: 0,
+    interruptions: 0,
     next: run.cancelRequested
       ? { kind: 'settle', outcome: { name: 'cancelled', message: 'cancelled' } }
       : { kind: 'retry', notBefore: deps.clock.now(), why },
   })
 }
 
-interface UnseenEnding extends Pick<AttemptEnding, 'outcome' | 'strikes' | 'next'> {
+interface UnseenEnding extends Pick<AttemptEnding, 'outcome' | 'interruptions' | 'next'> {
   strays: number
   /** The size of the agent's output, if some of it may not have been read. */
   unread?: number

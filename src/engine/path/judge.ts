@@ -1,7 +1,7 @@
 /** Decides how an attempt ended: the adapter's classification, corrected by facts that only Reprise knows. */
 import type { AgentAdapter, StopCause } from '../../agents/adapter.ts'
 import type { Outcome } from '../../contract/outcome.ts'
-import { acquits, type ResumeEnd } from '../../core/continue/refused-resume.ts'
+import { clearsSession, type ResumeEnd } from '../../core/continue/refused-resume.ts'
 import type { AttemptRecord, QuestionRecord } from '../../store/runs/attempt-records.ts'
 import { readLimit } from '../obstacles/met-limit.ts'
 import type { SupervisionEnd } from '../supervise/supervision.ts'
@@ -57,5 +57,5 @@ export const resumeEndOf = (trace: Trace, outcome: Outcome, { exitCode, starved 
 /**
  * The previous attempt, if its session was marked as refusing to resume and this end shows that it was not the cause.
  */
-export const findAcquitted = ({ attempts, attempt }: Trace, end: ResumeEnd): AttemptRecord | undefined =>
-  attempts.find((before) => before.number === attempt.number - 1 && acquits(before, end))
+export const findCleared = ({ attempts, attempt }: Trace, end: ResumeEnd): AttemptRecord | undefined =>
+  attempts.find((before) => before.number === attempt.number - 1 && clearsSession(before, end))

@@ -6,7 +6,7 @@ import type { AgentAdapter } from '../../agents/adapter.ts'
 import type { EventBody } from '../../contract/events.ts'
 import type { Outcome } from '../../contract/outcome.ts'
 import type { Clock } from '../../core/clock.ts'
-import { decideNext, type Next, strikesOf } from '../../core/continue/decide.ts'
+import { countInterruptions, decideNext, type Next } from '../../core/continue/decide.ts'
 import { poisonOf, refusesSession } from '../../core/continue/refused-resume.ts'
 import { turnsLeft } from '../../core/continue/turns.ts'
 import type { Redactor } from '../../core/redact/redactor.ts'
@@ -34,11 +34,11 @@ import type { JobSettings } from '../base/settings.ts'
 import type { Obstacles } from '../obstacles/obstacles.ts'
 import { type RecordedDeps, readKnown } from '../sessions/recorded.ts'
 import type { SupervisionEnd } from '../supervise/supervision.ts'
-import { classify, type Exit, exitOf, findAcquitted, resumeEndOf } from './judge.ts'
+import { classify, type Exit, exitOf, findCleared, resumeEndOf } from './judge.ts'
 import { judgeResume } from './refused-resume.ts'
 import {
   countModelCalls,
-  fruitlessOf,
+  countWithoutProgress,
   isCompaction,
   isModelCall,
   progressedIn,
@@ -149,7 +149,7 @@ async function settleOnce(deps: SettleDeps, input: SettleInput, strays: number):
   const resultText = trace.outdated ? null : (turnEnd?.text ?? run.resultText)
   const { next } = decided
   const settled = next.kind === 'settle' ? next.outcome : null
-  const isKept = !trace.outdated && !refusesSession(judged.outcome, attempt.resumed) && !judged.acquitted
+  const isKept = !trace.outdated && !refusesSession(judged.outcome, attempt.resumed) && !judged.cleared
   const effects = await purpose.readEnding({
     run: { ...run, spend: account.total, done, resultText },
     settled,
@@ -180,11 +180,11 @@ async function settleOnce(deps: SettleDeps, input: SettleInput, strays: number):
         contextWindow: account.own.contextWindow,
       },
       cacheUse: cache.use,
-      acquitted: judged.acquitted?.sessionId ?? null,
+      clearedSessionId: judged.cleared?.sessionId ?? null,
       spend: account.total,
       resultText,
       done,
-      strikes: decided.strikes,
+      interruptions: decided.interruptions,
       next: toStored(next, decided.heldBy, at),
       events: [
         ...[...notes, ...(cache.note === null ? [] : [cache.note])].map((text) => ({
@@ -205,7 +205,7 @@ async function settleOnce(deps: SettleDeps, input: SettleInput, strays: number):
 interface Judged {
   outcome: Outcome
   /** The previous attempt, if this end shows that its session did not refuse to resume. */
-  acquitted: AttemptRecord | undefined
+  cleared: AttemptRecord | undefined
 }
 
 async function judge(
@@ -220,12 +220,12 @@ async function judge(
   const judged = purpose.judge(await judgeResume(deps, { run: trace.run, attempt, end }), exit.exitCode)
   // The message may contain the agent's stderr.
   const outcome = { ...judged, message: deps.redactor.text(judged.message) }
-  return { outcome, acquitted: findAcquitted(trace, end) }
+  return { outcome, cleared: findCleared(trace, end) }
 }
 
 interface Decided {
   next: Next
-  strikes: number
+  interruptions: number
   /** The obstacle that the run waits for. */
   heldBy: string | null
 }
@@ -242,11 +242,11 @@ async function decide(
   const { unattended, afterLongWait } = purpose
   const progressed = progressedIn(trace)
   const hasProgressed = progressed.has(attempt.id)
-  const strikes = outdated
+  const interruptions = outdated
     ? 0
-    : strikesOf(outcome, { unattended, resumed: attempt.resumed, progressed: hasProgressed })
-  const fruitless = fruitlessOf(trace, progressed, clock.now())
-  const wait = await obstacles.meet({ run, attempt, outcome, afterLongWait, ...fruitless })
+    : countInterruptions(outcome, { unattended, resumed: attempt.resumed, progressed: hasProgressed })
+  const withoutProgress = countWithoutProgress(trace, progressed, clock.now())
+  const wait = await obstacles.meet({ run, attempt, outcome, afterLongWait, ...withoutProgress })
   const outcomes = [...attempts.filter((a) => a.id !== attempt.id).map((a) => a.outcome), outcome]
   const count = (name: Outcome['name']) => outcomes.filter((one) => one?.name === name).length
   const decided = decideNext({
@@ -256,7 +256,7 @@ async function decide(
     cancelRequested: run.cancelRequested,
     outdated,
     unattended,
-    strikes: run.strikes + strikes,
+    interruptions: run.interruptions + interruptions,
     wait,
     overflows: count('context-overflow'),
     turnsLeft: turnsLeft(run.request, count('turn-limit')),
@@ -269,7 +269,7 @@ async function decide(
     mayContinue &&
     wasRaised(run, spend, await purpose.readAllowance(run), { canBeRaised: purpose.raisableBudget })
   const next: Next = raised ? { kind: 'retry', afterMs: 0, why: 'the budget was raised' } : decided
-  return { next, strikes, heldBy: wait?.heldBy ?? null }
+  return { next, interruptions, heldBy: wait?.heldBy ?? null }
 }
 
 function toStored(next: Next, heldBy: string | null, at: Date): AttemptEnding['next'] {

@@ -98,13 +98,13 @@ export function countModelCalls({ events }: Trace): number {
 }
 
 /** How many of the newest attempts made no progress, and since when. */
-export function fruitlessOf(
+export function countWithoutProgress(
   { attempts, attempt }: Trace,
   progressed: ReadonlySet<string | null>,
   now: Date,
-): { fruitless: number; fruitlessSince: Date } {
+): { withoutProgress: number; withoutProgressSince: Date } {
   const upTo = attempts.filter((a) => a.number <= attempt.number).toReversed()
   const first = upTo.findIndex((a) => progressed.has(a.id))
-  const fruitless = first === -1 ? upTo.length : first
-  return { fruitless, fruitlessSince: upTo[fruitless - 1]?.startedAt ?? now }
+  const withoutProgress = first === -1 ? upTo.length : first
+  return { withoutProgress, withoutProgressSince: upTo[withoutProgress - 1]?.startedAt ?? now }
 }
