@@ -52,7 +52,7 @@ it('a disk that is full while an agent works: the status says so, and the run th
   const refused = () => world.api<Status>('GET', '/api/status').then((status) => status.cannotStore)
   expect(await until(refused, 'the refusal')).toMatchObject({ why: expect.stringContaining('cannot store') })
   const status = execFileSync(REPRISE, ['status'], { env: world.env, encoding: 'utf8' })
-  expect(status).toMatch(/nothing can be stored for .*: cannot store/)
+  expect(status).toMatch(/nothing could be stored for .*: cannot store/)
 
   limitFiles(String(512 * MIB))
   expect(await world.settled(id)).toMatchObject({
