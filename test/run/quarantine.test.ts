@@ -75,7 +75,7 @@ it('learns which run it died of, holds that run, ends its agent, and continues w
     { runId: held.runId, jobId: held.id, at: expect.any(String), why: held.message },
   ])
   const { stdout } = await promisify(execFile)(REPRISE, ['status'], { env: world.env })
-  expect(stdout).toContain(`held      ${held.id} since`)
+  expect(stdout).toContain(`held back ${held.id} since`)
 
   await world.simulator.release('gate')
   await jobIs(world, healthy.id, ({ state }) => state === 'completed')
