@@ -1,6 +1,6 @@
 /**
- * From configuration to agents. Where the machine has no credentials for any of them, they talk to the simulator, with
- * a configuration folder of their own, so that a newcomer sees Reprise work and nothing of theirs is touched.
+ * Creates the agents from the configuration. An agent without credentials on this machine uses the simulator, with a
+ * configuration folder of its own, so that a newcomer can try Reprise without changing their own agent's files.
  */
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -21,7 +21,7 @@ export type MachineEnv = Readonly<Record<string, string | undefined>>
 export function configureAgents({ agents }: Config, machine: MachineEnv): ConfiguredAgent[] {
   return agentNames({ agents }).map(({ name, adapter: behavesLike }) => {
     const settings = agents[name] ?? {}
-    // That each has one was checked when the configuration was loaded.
+    // The configuration loader has checked that every agent has an adapter.
     const adapter = ADAPTERS[behavesLike as AdapterName]
     return {
       name,
@@ -35,7 +35,7 @@ export function configureAgents({ agents }: Config, machine: MachineEnv): Config
   })
 }
 
-/** An agent that can log in by itself is left alone, and so is one that is told where its model is. */
+/** False for an agent that has credentials, or whose model address is configured. */
 export async function needsSimulator({ adapter, env }: ConfiguredAgent): Promise<boolean> {
   return !(await adapter.hasCredentials(env)) && adapter.simulate(env, '', '') !== null
 }
@@ -45,7 +45,7 @@ export function simulate(agent: ConfiguredAgent, simulatorUrl: string, home: str
   return env === null ? agent : { ...agent, env, simulated: true }
 }
 
-/** Executables that a checkout of Reprise brings along. */
+/** Agent executables in the dependencies of a checkout of Reprise. */
 export function bundledCommands(): string[] {
   const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
   const bin = join(root, 'node_modules', '.bin')

@@ -1,5 +1,5 @@
 import { uptime } from 'node:os'
 import type { Clock } from '../core/clock.ts'
 
-/** The one clock that reads the machine's time. `uptime` is CLOCK_BOOTTIME: it counts suspends too. */
+/** The only clock that reads the machine's time. `uptime` is CLOCK_BOOTTIME, which includes suspends. */
 export const systemClock: Clock = { now: () => new Date(), monotonicMs: () => uptime() * 1000 }

@@ -1,4 +1,4 @@
-/** The composition root: the only place that knows all concrete parts, and puts them together. */
+/** The composition root: the only place that knows all concrete parts and connects them. */
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AgentRegistry, type ConfiguredAgent } from '../agents/registry.ts'
@@ -44,9 +44,9 @@ export interface ComposeInput {
   cwd: string
   env: MachineEnv
   log: DaemonLog
-  /** The machine's, unless a test has its own. */
+  /** The machine's clock by default; tests provide their own. */
   clock?: Clock
-  /** Agents besides those of the configuration, with adapters that need not be among Reprise's own. */
+  /** Agents in addition to the configured ones. They may use adapters that are not part of Reprise. */
   agents?: readonly ConfiguredAgent[]
   /** What runs may be for besides the purposes of Reprise's own. */
   purposes?: FurtherPurposes
@@ -56,14 +56,14 @@ export interface Composition {
   config: Config
   engine: RunningEngine
   changes: Changes
-  /** The simulator's address, if some agent needs it. */
+  /** The simulator's address, if an agent needs the simulator. */
   simulatorUrl: string | null
-  /** For the person who starts it. */
+  /** Messages for the person who starts the daemon. */
   notices: string[]
   close: () => Promise<void>
 }
 
-/** Everything but the network. The engine is not open yet: nothing runs until it is. */
+/** Creates everything except the HTTP server. Nothing runs until the engine is opened. */
 export async function compose({
   home: asked,
   cwd,
@@ -75,7 +75,7 @@ export async function compose({
 }: ComposeInput): Promise<Composition> {
   const { config, watches } = loadConfig({ home: asked, cwd, env })
   const notices = ensureHome(asked)
-  // Agents outlive the daemon: what they were given must stay true if the link to the home goes.
+  // The real path is used because agents outlive the daemon: their paths must stay valid if a symbolic link is removed.
   const home = realPath(asked)
   const exposure = describeExposure(config.server.host)
   if (exposure !== null) notices.push(`${exposure} ${KEEP_LOCAL}`)
@@ -151,12 +151,12 @@ const readPrompts = ({ tiers }: Config) =>
     ),
   )
 
-/** A database elsewhere still belongs to one home: the spools of its attempts are there, and so is the lock. */
+/** A database outside the home belongs to one home only, because the spools of its attempts and the lock are there. */
 async function claimDatabase(store: Store, home: string): Promise<void> {
   const owner = await store.claimFact('home', home)
   if (realPath(owner) === home) return
   throw new RepriseError('home-locked', `the database belongs to the home ${owner}, not to ${home}`, {
-    hint: `Set REPRISE_HOME=${owner}, or leave store.url out to get a database of its own.`,
+    hint: `Set REPRISE_HOME=${owner}, or remove store.url so that this home gets a database of its own.`,
   })
 }
 
@@ -181,7 +181,7 @@ function databasePath(config: Config, home: string): string {
     'config-invalid',
     `store.url: ${new URL(url).protocol} databases are not supported yet`,
     {
-      hint: 'Use sqlite:/path/to/file.db, or leave store.url out.',
+      hint: 'Use sqlite:/path/to/file.db, or remove store.url.',
     },
   )
 }

@@ -1,4 +1,4 @@
-/** One daemon per home. */
+/** A lock that allows one daemon per home. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { RepriseError } from '../contract/errors.ts'
@@ -12,7 +12,7 @@ export function lockHome(home: string): { release: () => void } {
   throw new RepriseError(
     'home-locked',
     `another daemon is using ${home}${holder ? `: pid ${holder.pid}, ${holder.url}` : ''}`,
-    { hint: 'Use that one, end it with `reprise down`, or set another REPRISE_HOME.', details: holder },
+    { hint: 'Use that one, stop it with `reprise down`, or set another REPRISE_HOME.', details: holder },
   )
 }
 

@@ -1,10 +1,10 @@
-/** One JSON line per entry on stderr, without secrets. The daemon's stderr is its log, wherever that is sent. */
+/** The daemon's log: one JSON line per entry on stderr, with secrets redacted. */
 import { pino } from 'pino'
 import { Redactor } from '../core/redact/redactor.ts'
 import type { Log } from '../engine/base/log.ts'
 
 export interface DaemonLog extends Log {
-  /** From now on. Before, only what has the form of a secret is known for one. */
+  /** Sets the redactor. Until then only texts that have the form of a secret are redacted. */
   redactWith: (redactor: Redactor) => void
 }
 

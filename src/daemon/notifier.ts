@@ -1,4 +1,4 @@
-/** From configuration to whom to tell. */
+/** Creates the notifier and its targets from the configuration. */
 import { commonEnvironment } from '../agents/environment.ts'
 import type { Config } from '../config/schema.ts'
 import type { Clock } from '../core/clock.ts'
@@ -33,7 +33,7 @@ export function createNotifier(input: {
   })
 }
 
-/** The schema has seen to it that there is either a webhook or a command. */
+/** The schema guarantees that there is either a webhook or a command. */
 function toTarget(name: string, { on, ...target }: Config['notify'][string]): NotifyTarget {
   const { webhook, headers = {}, secret = null, command = '' } = target
   const how =

@@ -1,4 +1,4 @@
-/** Asks the configured policy, with the files of this machine. */
+/** Evaluates the configured policy against the files of this machine. */
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { agentNames } from '../config/agent-names.ts'
@@ -17,10 +17,10 @@ export interface PolicyQuestion {
   env: { HOME?: string | undefined }
 }
 
-/** Without a tier: what no tier may do. */
+/** Without a tier, the policy contains only the rules that apply to all tiers. */
 export function policyOf(config: Config, tier: number | undefined, home: string): Policy {
   const chosen = tier === undefined ? undefined : config.tiers[String(tier)]
-  // As for a run that names no agent.
+  // The default agent, as for a run that names no agent.
   const [agent] = agentNames(config)
   const rules = chosen && {
     name: `${tier} (${chosen.name ?? 'unnamed'})`,
@@ -33,7 +33,7 @@ export function policyOf(config: Config, tier: number | undefined, home: string)
   return compilePolicy({ ...config.policy, ...always }, rules, home)
 }
 
-/** What a loaded configuration has is complete. */
+/** The defaults are only for the type checker: a loaded configuration is complete. */
 export function cooldownsOf({ cooldowns }: Config): Record<string, CooldownSettings> {
   return Object.fromEntries(
     Object.entries(cooldowns).map(([name, { match = [], limit = 0, per = 0 }]) => [
@@ -43,7 +43,7 @@ export function cooldownsOf({ cooldowns }: Config): Record<string, CooldownSetti
   )
 }
 
-/** As a run at the tier would be answered, had nothing been done yet. */
+/** The decision for a run at the tier, assuming that no cooldown has been used yet. */
 export function askPolicy(
   config: Config,
   tier: number | undefined,

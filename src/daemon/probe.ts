@@ -1,4 +1,4 @@
-/** What `doctor` can find out about agents and processes while no daemon runs. */
+/** Facts about agents and processes for `doctor`, which works without a daemon. */
 import { AgentRegistry } from '../agents/registry.ts'
 import { loadConfig } from '../config/load.ts'
 import type { Agent } from '../contract/agent.ts'

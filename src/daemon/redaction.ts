@@ -1,4 +1,4 @@
-/** Which secrets are known here: those of the configuration, and those that agents are given. */
+/** Creates the redactor with all known secrets: those of the configuration, and those in the environment of agents. */
 import type { ConfiguredAgent } from '../agents/registry.ts'
 import type { Config } from '../config/schema.ts'
 import { RepriseError } from '../contract/errors.ts'
@@ -8,9 +8,9 @@ import type { MachineEnv } from './agents.ts'
 export interface KnownSecrets {
   config: Config
   env: MachineEnv
-  /** As they are configured. */
+  /** The configured agents. */
   agents: readonly ConfiguredAgent[]
-  /** What everybody must show who talks to the daemon. */
+  /** The daemon's API token. */
   token: string
 }
 
@@ -32,9 +32,7 @@ export function createRedactor({ config, env, agents, token }: KnownSecrets): {
   ]
   return {
     redactor: new Redactor({ builtIn, patterns, values: secrets }),
-    notices: missing.map(
-      (name) => `redact.values: ${name} is not set, so what it should hold is not looked for.`,
-    ),
+    notices: missing.map((name) => `redact.values: ${name} is not set, so its value is not redacted.`),
   }
 }
 
@@ -46,8 +44,8 @@ function readValue(value: string, env: MachineEnv): { secret: string } | { unset
   if (secret.length >= MIN_VALUE_CHARS) return { secret }
   throw new RepriseError(
     'config-invalid',
-    `redact.values: what ${name} holds has fewer than ${MIN_VALUE_CHARS} characters, and would be found everywhere`,
-    { hint: `Take env:${name} out of redact.values, or set ${name} to something longer.` },
+    `redact.values: the value of ${name} has fewer than ${MIN_VALUE_CHARS} characters and would match everywhere`,
+    { hint: `Remove env:${name} from redact.values, or set ${name} to a longer value.` },
   )
 }
 
@@ -59,5 +57,8 @@ function secretsIn(env: Readonly<Record<string, string>>): string[] {
   )
 }
 
-/** Nobody said that it is to be looked for: a value that is a word, or short, would be found where it means nothing. */
+/**
+ * Nobody asked for these values to be redacted, so short values and plain words are skipped: they would match
+ * everywhere.
+ */
 const isTelling = (value: string) => value.length >= 8 && /\d|[^\w\s-]/.test(value)

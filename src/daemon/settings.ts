@@ -4,7 +4,7 @@ import type { ConfiguredWatch } from '../core/watch/definition.ts'
 import type { EngineSettings } from '../engine/base/settings.ts'
 import { cooldownsOf } from './policy.ts'
 
-/** `prompts`: the texts of the tiers' prompt files. */
+/** `prompts` contains the texts of the tiers' prompt files. */
 export function engineSettings(
   config: Config,
   prompts: ReadonlyMap<number, string>,
@@ -60,7 +60,7 @@ export function engineSettings(
   }
 }
 
-/** Complete: that each has a model and tools was checked when the configuration was loaded. */
+/** The configuration loader has checked that every tier has a model and tools. */
 function tiersOf({ tiers }: Config, prompts: ReadonlyMap<number, string>): Map<number, TierSettings> {
   return new Map(
     Object.entries(tiers).map(([key, tier]) => {

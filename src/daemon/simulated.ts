@@ -1,6 +1,6 @@
 /**
- * The simulator inside the daemon. It keeps its port from one start to the next: an agent that outlived a daemon
- * still has the old address, finds nobody there for a while, and tries again.
+ * The simulator inside the daemon. It keeps its port across restarts, because an agent that outlived a daemon still
+ * uses the old address and retries until the simulator is back.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

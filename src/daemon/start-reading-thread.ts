@@ -2,7 +2,7 @@ import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import type { RedactorOptions } from '../core/redact/redactor.ts'
 
-/** Beside this file, as source or bundled. */
+/** The entry point is beside this file, both in source and in the bundle. */
 const ENTRY = new URL(`reading-thread${extname(import.meta.url)}`, import.meta.url)
 
 export const startReadingThread = (redaction: RedactorOptions): Worker =>

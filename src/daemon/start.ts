@@ -1,6 +1,6 @@
 /**
- * Starts the daemon: lock, store, engine, server, in that order; then `daemon.json`, which tells others it is there;
- * then recovery, so that being reachable does not wait for it.
+ * Starts the daemon: lock, store, engine, server, in that order; then `daemon.json`, by which clients find it; then
+ * recovery, so that the server is reachable before recovery is done.
  */
 import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -90,7 +90,7 @@ export async function startDaemon(input: ComposeInput): Promise<Daemon> {
   }
 }
 
-/** Whoever sees the file sees all of it. */
+/** Writes the file atomically. */
 function publish(home: string, file: DaemonFile): void {
   const path = join(home, 'daemon.json')
   writeFileSync(`${path}.new`, `${JSON.stringify(file)}\n`, { mode: 0o600 })

@@ -1,4 +1,4 @@
-/** The secret that every call must show. Made once per home, readable by its owner only. */
+/** The token that every API call must send. Created once per home, readable by its owner only. */
 import { randomBytes } from 'node:crypto'
 import { chmodSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

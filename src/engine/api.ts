@@ -1,4 +1,4 @@
-/** What the outside may ask of the engine. The server, and programs that embed Reprise, see nothing else of it. */
+/** The engine's public interface. The server, and programs that embed Reprise, use nothing else of the engine. */
 import type { Changes } from './base/changes.ts'
 import type { ConversationEngine } from './conversations/api.ts'
 import type { FollowUpEngine } from './follow-ups/api.ts'

@@ -1,4 +1,4 @@
-/** Puts the engine together: the path and its purposes, the dispatcher, what is due, and what the outside may ask. */
+/** Assembles the engine: the path and its purposes, the dispatcher, the timetable, and the public interface. */
 import type { StopCause } from '../agents/adapter.ts'
 import type { AgentRegistry } from '../agents/registry.ts'
 import type { RunId } from '../contract/ids.ts'
@@ -46,7 +46,7 @@ import { DueWatches } from './watches/due.ts'
 import { readOwnersNotices } from './watches/owners-notices.ts'
 import { createWatches } from './watches/watches.ts'
 
-/** Everything concrete that the composition root hands in. */
+/** The concrete parts that the composition root provides. */
 export interface EngineInput {
   store: Store
   agents: AgentRegistry
@@ -57,29 +57,32 @@ export interface EngineInput {
   /** In [0, 1). */
   random: () => number
   log: Log
-  /** For texts that other agents or people get to read. What is stored as events goes through it anyway. */
+  /** Applied to texts that other agents or people will read. Stored events are always redacted. */
   redactor: Redactor
-  /** For agents that print more than can be read in passing. */
+  /** Parses the output of agents that print too much for the main thread. */
   readingThread: ReadingThread
   /** Starts, feeds, follows and ends agents. */
   processes: Processes
   /** Notes of what is being handled, for the daemon after one that dies of it. */
   handling: Handling
-  /** Folders: one per attempt; transcripts before they were mended; transcripts of jobs; what agents at tiers may read. */
+  /** The directory with one folder per attempt. */
   spool: string
+  /** The directory with copies of transcripts from before they were repaired. */
   damaged: string
+  /** The directory with the archived transcripts of jobs. */
   archive: string
+  /** The directory with state files that agents at tiers may read. */
   stateDir: string
-  /** What nobody at a tier may change, besides what the rules say. */
+  /** Paths that no agent at a tier may change, whatever its rules say. */
   protectedPaths: readonly string[]
   settings: EngineSettings
   purposes?: FurtherPurposes
 }
 
 export interface RunningEngine extends Engine {
-  /** Takes over what is open, then starts what is queued. */
+  /** Adopts open processes, then starts queued runs. */
   open: () => Promise<{ adopted: number }>
-  /** Lets go of everything: agents go on by themselves until someone adopts them. */
+  /** Detaches from all processes: the agents continue by themselves until a daemon adopts them. */
   close: () => Promise<void>
 }
 
@@ -191,7 +194,8 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
 
     open: async () => {
       await timekeeping.open()
-      // Before anything can become due: what is not configured any more does not fire.
+      // This runs before anything can become due, so that a watch that was removed from the configuration does not
+      // fire.
       await takeConfigured(deps)
       await quarantine(deps)
       await base.obstacles.open()

@@ -1,4 +1,4 @@
-/** The purposes that runs have, in the order in which they are asked. */
+/** All purposes of runs, in the order in which they are asked whether they claim a run. */
 import type { RunPurpose } from './base/purpose.ts'
 import { Purposes } from './base/purposes.ts'
 import { createTurnPurpose, type TurnPurposeDeps } from './conversations/purpose.ts'

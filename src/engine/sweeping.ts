@@ -1,4 +1,4 @@
-/** Removes from time to time what is kept for a while only. */
+/** Periodically removes data whose retention time has passed. */
 import type { Clock } from '../core/clock.ts'
 import type { Store } from '../store/store.ts'
 import type { Log } from './base/log.ts'
@@ -23,13 +23,13 @@ export type SweepingDeps = SweepDeps & {
 }
 
 const SWEEP_EVERY_MS = 3_600_000
-/** Longer than an event sent to a watch can be taken for known. */
+/** Longer than the period in which an event sent to a watch is recognised as a repetition. */
 const KEEP_EVENTS_MS = 31 * 86_400_000
-/** Of the change feed: whoever has been away for longer loads everything anew. */
+/** Retention of the change feed. A reader that was away for longer must reload everything. */
 const KEEP_CHANGES_MS = 7 * 86_400_000
 const KEEP_CHANGES = 100_000
 
-/** Sweeps now and every hour. Returns what ends that. */
+/** Sweeps now and every hour. Returns a function that stops it. */
 export function startSweeping(deps: SweepingDeps): () => void {
   const sweep = () => {
     sweepOnce(deps).catch((error) => deps.log.warn({ error: String(error) }, 'sweeping failed'))

@@ -24,6 +24,6 @@ export async function readKeeper(dir: AttemptDir, attemptId: string): Promise<Pr
 const identifyKeeper = (pid: number, attemptId: string): ProcessIdentity | null =>
   hasMarker(pid, attemptId) ? identify(pid) : null
 
-/** The keeper works for the home of which this one is a copy. */
+/** Whether the keeper belongs to the original of this home, which is a copy. */
 export const isOfOther = (keeper: ProcessIdentity, dir: AttemptDir): boolean =>
   isAlive(keeper) && !keepsFolder(keeper, dir)

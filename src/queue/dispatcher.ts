@@ -1,25 +1,24 @@
 /**
- * Decides when queued runs start: as many as the limits allow (in all, of one agent, in one place), in the order the
- * store offers them. It keeps no state of its own that matters: a wake only makes it look sooner, and what it looks at
- * is in the store.
+ * Starts queued runs: as many as the limits allow (in total, per agent, per place), in the order in which the store
+ * lists them. The queue is in the store; a wake only makes the dispatcher look sooner.
  */
 import type { Clock } from '../core/clock.ts'
 
 export interface Startable {
   id: string
   agent: string
-  /** What it must not share with more runs than `perPlace`; null: it may be anywhere. */
+  /** The place that at most `perPlace` runs use at the same time; null if there is no such limit. */
   place: string | null
 }
 
 export interface Limits {
   concurrency: number
-  /** For agents that have a limit of their own. */
+  /** Concurrency limits of single agents, by agent name. */
   perAgent: Readonly<Record<string, number>>
   perPlace: number
 }
 
-/** Where nothing more may start at present. */
+/** The agents and places that have reached their limit. */
 export interface Busy {
   agents: string[]
   places: string[]
@@ -28,9 +27,9 @@ export interface Busy {
 export interface DispatcherParts<Run extends Startable> {
   clock: Clock
   limits: Limits
-  /** In the order in which they are to be started. */
+  /** Returns runs in the order in which they should be started. */
   listStartable: (now: Date, limit: number, busy: Busy) => Promise<Run[]>
-  /** When the next run becomes due that is not yet. */
+  /** When the next run becomes due that is not due yet. */
   nextDueAt: (now: Date) => Promise<Date | null>
   /** Resolves when the run no longer needs its place. Never rejects. */
   start: (run: Run) => Promise<void>
@@ -59,14 +58,14 @@ export class Dispatcher<Run extends Startable> {
     this.wake()
   }
 
-  /** Starts nothing more. What runs goes on. */
+  /** Starts no more runs. Running ones continue. */
   async close(): Promise<void> {
     this.#stopped = true
     clearTimeout(this.#timer)
     await this.#looking
   }
 
-  /** Counts a run that was started elsewhere (a recovered one) against the limit. */
+  /** Counts a run against the limits that was started elsewhere, such as an adopted one. */
   adopt(run: Startable, done: Promise<void>): void {
     this.#active.set(run.id, run)
     void done.finally(() => {
@@ -76,7 +75,9 @@ export class Dispatcher<Run extends Startable> {
     })
   }
 
-  /** A run that only waits for a person lets another one run meanwhile, but nobody into its directory. */
+  /**
+   * A run that only waits for a person does not count against the concurrency limits, but it still occupies its place.
+   */
   park(runId: string, waiting: boolean): void {
     if (waiting) this.#parked.add(runId)
     else this.#parked.delete(runId)
@@ -84,8 +85,8 @@ export class Dispatcher<Run extends Startable> {
   }
 
   /**
-   * Does something in a place with no run in it, and lets none in meanwhile. Takes nobody's turn elsewhere. null: there
-   * is one.
+   * Executes `work` while no run uses the place. It does not count against the concurrency limits. Returns null if a
+   * run is using the place.
    */
   occupy<T>(place: string, work: () => Promise<T>): Promise<T> | null {
     if ([...this.#active.values()].some((run) => run.place === place)) return null
@@ -100,7 +101,7 @@ export class Dispatcher<Run extends Startable> {
     return [...this.#active.values()].filter(({ id }) => !this.#parked.has(id))
   }
 
-  /** What is at its limit. */
+  /** The agents and places that have reached their limit. */
   #busy(): Busy {
     const { perAgent, perPlace } = this.#parts.limits
     const agents = countBy(this.#working, ({ agent }) => agent)
@@ -139,7 +140,8 @@ export class Dispatcher<Run extends Startable> {
       for (const run of runs) {
         if (this.#stopped || this.#working.length >= limits.concurrency) break
         if (this.#active.has(run.id)) continue
-        // Those before it in this very list may have filled up its agent or its place: others may be behind them.
+        // Runs that were started in this loop may have used up the limit of this agent or place. Look again, because
+        // the store may have further runs for other agents or places.
         if (busy.agents.includes(run.agent) || (run.place !== null && busy.places.includes(run.place))) {
           this.#again = true
           continue

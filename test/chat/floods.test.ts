@@ -42,8 +42,8 @@ it(`a turn with ${RESULTS} tool results of 1 MiB each completes, and its convers
     resultText: 'All read.',
     attemptCount: 1,
   })
-  expect(here.log()).toContain('it is read in a thread')
-  expect(here.log()).not.toMatch(/read without (it|a thread)/)
+  expect(here.log()).toContain('reading it in the reading thread')
+  expect(here.log()).not.toMatch(/read without it|reading on the main thread again/)
   // It passes through, some megabytes at a time; garbage that is not collected yet is not little.
   expect(peakMib(here.daemonPid) - before).toBeLessThan(300)
 

@@ -421,7 +421,7 @@ class Play {
         canResume: true,
         forceFresh: false,
         epoch: context.epoch,
-        resumesUsed: run.strikes,
+        resumesUsed: run.interruptions,
         pin: session && {
           ...session,
           epoch: context.sessionEpoch,
@@ -545,7 +545,7 @@ class Play {
       },
       spend: run.spend,
       resultText: null,
-      strikes: ended.name === 'crashed' ? 1 : 0,
+      interruptions: ended.name === 'crashed' ? 1 : 0,
       done: { modelCalls: 0, toolCalls: 0, refusals: 0 },
       next: goesOn ? { kind: 'retry', notBefore: at, why: '' } : { kind: 'settle', outcome: ended },
       events: [{ type: 'attempt-end', number: attempt.number, outcome: ended, exitCode: 0, strays: 0 }],

@@ -57,7 +57,7 @@ describe('what is known as a secret', () => {
     )
     expect(notices).toEqual([expect.stringContaining('NOT_THERE is not set')])
     expect(() => redactorOf('redact: { values: ["env:VAULT"] }', { VAULT: 'abc' })).toThrow(
-      /what VAULT holds has fewer/,
+      /the value of VAULT has fewer/,
     )
   })
 

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { OUTCOMES, type OutcomeName } from '../../src/contract/outcome.ts'
-import { type AttemptEnd, decideNext, strikesOf } from '../../src/core/continue/decide.ts'
+import { type AttemptEnd, countInterruptions, decideNext } from '../../src/core/continue/decide.ts'
 import { checkProperty } from './random.ts'
 
 const ended = (name: OutcomeName, change: Partial<AttemptEnd> = {}): AttemptEnd => ({
@@ -12,7 +12,7 @@ const ended = (name: OutcomeName, change: Partial<AttemptEnd> = {}): AttemptEnd 
   cancelRequested: false,
   outdated: false,
   unattended: false,
-  strikes: name === 'crashed' ? 1 : 0,
+  interruptions: name === 'crashed' ? 1 : 0,
   wait: null,
   overflows: name === 'context-overflow' ? 1 : 0,
   attempts: 1,
@@ -29,8 +29,8 @@ describe('the run settles', () => {
   it.each(FINAL)('with the outcome of its attempt: %s', (name) => {
     // A resumed session that overflowed is compacted first.
     for (const resumed of name === 'context-overflow' ? [false] : [true, false]) {
-      for (const strikes of [0, 1, 9]) {
-        const next = decideNext(ended(name, { resumed, strikes }))
+      for (const interruptions of [0, 1, 9]) {
+        const next = decideNext(ended(name, { resumed, interruptions }))
         expect(next).toEqual({ kind: 'settle', outcome: { name, message: `said ${name}` } })
       }
     }
@@ -54,12 +54,14 @@ describe('the run settles', () => {
       kind: 'settle',
       outcome: { name: 'crashed', message: 'said crashed' },
     })
-    expect(decideNext(ended('crashed', { strikes: 1, maxResumes: 0 }))).toMatchObject({ kind: 'settle' })
+    expect(decideNext(ended('crashed', { interruptions: 1, maxResumes: 0 }))).toMatchObject({
+      kind: 'settle',
+    })
   })
 
   it.each(OUTCOMES)('once it was cancelled, whatever its last attempt says: %s', (name) => {
     for (const resumed of [true, false]) {
-      const next = decideNext(ended(name, { cancelRequested: true, resumed, strikes: 1 }))
+      const next = decideNext(ended(name, { cancelRequested: true, resumed, interruptions: 1 }))
       const said = name === 'crashed' ? 'cancelled' : name
       expect(next).toMatchObject({ kind: 'settle', outcome: { name: said } })
     }
@@ -68,22 +70,22 @@ describe('the run settles', () => {
 
 describe('the run is tried again', () => {
   it('at once and without counting, when the agent refused to resume', () => {
-    const next = decideNext(ended('session-missing', { resumed: true, strikes: 99, maxResumes: 0 }))
+    const next = decideNext(ended('session-missing', { resumed: true, interruptions: 99, maxResumes: 0 }))
     expect(next).toMatchObject({ kind: 'retry', afterMs: 0 })
     expect(next).toHaveProperty('why', expect.stringContaining('a new session with the history'))
   })
 
   it('after a crash, saying why and how often', () => {
-    const next = decideNext(ended('crashed', { strikes: 2 }))
+    const next = decideNext(ended('crashed', { interruptions: 2 }))
     expect(next).toHaveProperty('why', 'said crashed; trying again (2 of 3)')
   })
 
   it('at once after a first crash in the middle of work, later and later after more, a minute at most', () => {
-    const wait = (strikes: number, jitter = 0) => {
-      const next = decideNext(ended('crashed', { strikes, jitter, maxResumes: 100 }))
+    const wait = (interruptions: number, jitter = 0) => {
+      const next = decideNext(ended('crashed', { interruptions, jitter, maxResumes: 100 }))
       return next.kind === 'retry' ? next.afterMs : Number.NaN
     }
-    expect([1, 2, 3, 4, 5].map((strikes) => wait(strikes))).toEqual([0, 1000, 2000, 4000, 8000])
+    expect([1, 2, 3, 4, 5].map((interruptions) => wait(interruptions))).toEqual([0, 1000, 2000, 4000, 8000])
     expect(wait(50)).toBe(60_000)
     expect(wait(100)).toBe(60_000)
     expect(wait(2, 0.5)).toBe(1250)
@@ -109,15 +111,15 @@ describe('whatever the agent does, the run settles', () => {
 
   /** Simulates a run: a refused session is not resumed again; `mayResume` says whether a crashed attempt's session is. */
   function attemptsOf({ outcomes, maxResumes, resumes }: Life, mayResume: boolean): number {
-    let strikes = 0
+    let interruptions = 0
     let overflows = 0
     let resumed = resumes
     for (const [index, name] of outcomes.entries()) {
-      if (name === 'crashed' || name === 'session-busy') strikes++
+      if (name === 'crashed' || name === 'session-busy') interruptions++
       if (name === 'context-overflow') overflows++
-      const next = decideNext(ended(name, { resumed, strikes, overflows, maxResumes }))
+      const next = decideNext(ended(name, { resumed, interruptions, overflows, maxResumes }))
       if (next.kind === 'settle') return index + 1
-      resumed = name === 'session-missing' ? false : mayResume && strikes < maxResumes
+      resumed = name === 'session-missing' ? false : mayResume && interruptions < maxResumes
     }
     return Number.POSITIVE_INFINITY
   }
@@ -162,10 +164,10 @@ describe('an unattended run', () => {
   const job = (name: OutcomeName, change: Partial<AttemptEnd> & { apiStatus?: number } = {}) => {
     const { apiStatus, ...rest } = change
     const outcome = { name, message: `said ${name}`, ...(apiStatus ? { apiStatus } : {}) }
-    return ended(name, { unattended: true, strikes: 1, outcome, ...rest })
+    return ended(name, { unattended: true, interruptions: 1, outcome, ...rest })
   }
-  const strikes = (name: OutcomeName, progressed: boolean, apiStatus?: number) =>
-    strikesOf(
+  const interruptions = (name: OutcomeName, progressed: boolean, apiStatus?: number) =>
+    countInterruptions(
       { name, message: '', ...(apiStatus ? { apiStatus } : {}) },
       { unattended: true, resumed: false, progressed },
     )
@@ -181,7 +183,7 @@ describe('an unattended run', () => {
       kind: 'settle',
       outcome: { name, message: `said ${name}; gave up after 2 attempts (max-resumes 3)` },
     })
-    expect([strikes(name, true, apiStatus), strikes(name, false, apiStatus)]).toEqual([1, 2])
+    expect([interruptions(name, true, apiStatus), interruptions(name, false, apiStatus)]).toEqual([1, 2])
   })
 
   it.each([
@@ -192,12 +194,12 @@ describe('an unattended run', () => {
     ['output-limit', undefined],
   ] as const)('settles if waiting would not help: %s %s', (name, apiStatus) => {
     expect(decideNext(job(name, apiStatus ? { apiStatus } : {})).kind).toBe('settle')
-    expect(strikes(name, false, apiStatus)).toBe(0)
+    expect(interruptions(name, false, apiStatus)).toBe(0)
   })
 
   it('counts every interruption of an attended run once', () => {
     const watched = { unattended: false, resumed: false, progressed: false }
-    expect(strikesOf({ name: 'crashed', message: '' }, watched)).toBe(1)
+    expect(countInterruptions({ name: 'crashed', message: '' }, watched)).toBe(1)
   })
 
   const REFUSED_HISTORY = { name: 'api-error', message: 'no', apiStatus: 400, historyRefused: true } as const
@@ -222,7 +224,7 @@ describe('an unattended run', () => {
     const wait = { kind: 'retry', afterMs: 7, why: 'away', behindObstacle: true } as const
     for (const unattended of [true, false]) {
       for (const kind of ['turn', 'compact'] as const) {
-        const end = job('outage', { wait, strikes: 99, unattended, kind, resumed: true })
+        const end = job('outage', { wait, interruptions: 99, unattended, kind, resumed: true })
         expect(decideNext(end)).toEqual(wait)
         expect(decideNext({ ...end, cancelRequested: true }).kind).toBe('settle')
       }

@@ -174,8 +174,8 @@ describe('the run whose attempt met it', () => {
     met: away,
     obstacle: open(),
     createdAt: at(-HOUR),
-    fruitless: 1,
-    fruitlessSince: at(-1000),
+    withoutProgress: 1,
+    withoutProgressSince: at(-1000),
     limitMs: LIMIT,
     backoffMs: 30_000,
     setUp: null,
@@ -188,7 +188,7 @@ describe('the run whose attempt met it', () => {
   })
 
   it('waits by itself, longer each time, if the requests of others are answered', () => {
-    const wait = (fruitless: number) => decideWait(facts({ obstacle: null, fruitless }))
+    const wait = (withoutProgress: number) => decideWait(facts({ obstacle: null, withoutProgress }))
     expect([1, 2, 3, 9].map(wait)).toMatchObject(
       [30_000, 60_000, 120_000, 900_000].map((afterMs) => ({
         kind: 'retry',
@@ -196,13 +196,16 @@ describe('the run whose attempt met it', () => {
         behindObstacle: false,
       })),
     )
-    expect(decideWait(facts({ fruitless: 5 }))).toMatchObject({ afterMs: 480_000, behindObstacle: false })
+    expect(decideWait(facts({ withoutProgress: 5 }))).toMatchObject({
+      afterMs: 480_000,
+      behindObstacle: false,
+    })
   })
 
   it('waits for a reset, whatever its own pauses would be', () => {
     const obstacle = open({ kind: 'limit', resetsAt: at(3000), nextTryAt: at(3500) })
     const met = { ...away, kind: 'limit' as const, resetsAt: at(3000) }
-    const next = decideWait(facts({ obstacle, met, fruitless: 9 }))
+    const next = decideWait(facts({ obstacle, met, withoutProgress: 9 }))
     expect(next).toMatchObject({ kind: 'retry', afterMs: 3500, behindObstacle: true })
   })
 
@@ -214,9 +217,9 @@ describe('the run whose attempt met it', () => {
       kind: 'pause',
       why: expect.stringContaining('reprise runs continue run_b'),
     })
-    const alone = { now, obstacle: null, fruitlessSince: NOW }
+    const alone = { now, obstacle: null, withoutProgressSince: NOW }
     expect(decideWait(facts(alone))).toMatchObject({ kind: 'settle' })
-    expect(decideWait(facts({ ...alone, fruitlessSince: at(1) }))).toMatchObject({ kind: 'retry' })
+    expect(decideWait(facts({ ...alone, withoutProgressSince: at(1) }))).toMatchObject({ kind: 'retry' })
   })
 
   it('says that the configuration is probably wrong if nothing was ever answered', () => {

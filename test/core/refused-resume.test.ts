@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Outcome } from '../../src/contract/outcome.ts'
 import {
-  acquits,
+  clearsSession,
   endedBeforeTurn,
   poisonOf,
   type ResumeEnd,
@@ -58,13 +58,13 @@ describe('the session is', () => {
   it('cleared when the attempt in a new session fails in the same way', () => {
     const fresh = (change: Partial<ResumeEnd> = {}) => end({ resumed: false, ...change })
     const refused = { resumed: true, outcome: toRefusal(crashed) }
-    expect(acquits(refused, fresh())).toBe(true)
-    expect(acquits(refused, fresh({ begun: true }))).toBe(false)
-    expect(acquits(undefined, fresh())).toBe(false)
-    expect(acquits({ resumed: true, outcome: crashed }, fresh())).toBe(false)
-    expect(acquits({ resumed: true, outcome: badHistory }, fresh({ outcome: badHistory, begun: true }))).toBe(
-      true,
-    )
-    expect(acquits({ resumed: true, outcome: badHistory }, fresh())).toBe(false)
+    expect(clearsSession(refused, fresh())).toBe(true)
+    expect(clearsSession(refused, fresh({ begun: true }))).toBe(false)
+    expect(clearsSession(undefined, fresh())).toBe(false)
+    expect(clearsSession({ resumed: true, outcome: crashed }, fresh())).toBe(false)
+    expect(
+      clearsSession({ resumed: true, outcome: badHistory }, fresh({ outcome: badHistory, begun: true })),
+    ).toBe(true)
+    expect(clearsSession({ resumed: true, outcome: badHistory }, fresh())).toBe(false)
   })
 })

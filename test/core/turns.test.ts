@@ -44,7 +44,7 @@ it.each([
     resumed: false,
     cancelRequested: false,
     unattended: true,
-    strikes: 0,
+    interruptions: 0,
     overflows: 0,
     maxResumes: 5,
     backoffMs: 1000,

@@ -1,4 +1,4 @@
-/** When something is looked at. Timers are the test's; the clock that the alarm reads is moved with them. */
+/** When the alarm calls its look. Timers are fake; the clock that the alarm reads moves with them. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { Alarm } from '../../src/engine/base/alarm.ts'
 
@@ -7,7 +7,7 @@ let setByMs = 0
 let looks: number[]
 let errors: string[]
 let alarm: Alarm
-/** What the next look comes to; the last one again and again. */
+/** The results of the next looks; the last one is repeated. */
 let answers: (() => Promise<Date | null>)[]
 
 const clock = { now: () => new Date(Date.now() + setByMs), monotonicMs: () => Date.now() }
@@ -37,13 +37,13 @@ afterEach(async () => {
   vi.useRealTimers()
 })
 
-it('looks when woken, and then not again by itself if there is nothing to come', async () => {
+it('looks when woken, and not again by itself if the look returns no time', async () => {
   alarm.wake()
   await wait(3600)
   expect(seconds()).toEqual([0])
 })
 
-it('looks again at the time the look named', async () => {
+it('looks again at the time that the look returned', async () => {
   answers = [async () => at(12), async () => null]
   alarm.wake()
   await wait(11.999)
@@ -54,14 +54,14 @@ it('looks again at the time the look named', async () => {
   expect(looks).toHaveLength(2)
 })
 
-it('looks now and then before a time that is far, because the clock may be set meanwhile', async () => {
+it('looks repeatedly before a distant time, because the clock may be set meanwhile', async () => {
   answers = [async () => at(3600)]
   alarm.wake()
   await wait(90)
   expect(seconds()).toEqual([0, 30, 60, 90])
 })
 
-it('does not spin on a time that is past', async () => {
+it('does not spin on a time in the past', async () => {
   answers = [async () => at(-60)]
   alarm.wake()
   await wait(0.01)
@@ -69,7 +69,7 @@ it('does not spin on a time that is past', async () => {
   expect(looks.length).toBeLessThanOrEqual(11)
 })
 
-it('looks once more for all wakes that come during a look, one look at a time', async () => {
+it('looks once more for all wakes during a look, one look at a time', async () => {
   const slow = Promise.withResolvers<null>()
   answers = [() => slow.promise, async () => null]
   alarm.wake()
@@ -82,7 +82,7 @@ it('looks once more for all wakes that come during a look, one look at a time', 
   expect(looks).toHaveLength(2)
 })
 
-it('woken before its time, it goes by what the newer look named', async () => {
+it('woken before its time, it uses the time of the newer look', async () => {
   answers = [async () => at(20), async () => at(25), async () => null]
   alarm.wake()
   await wait(5)
@@ -91,7 +91,7 @@ it('woken before its time, it goes by what the newer look named', async () => {
   expect(seconds()).toEqual([0, 5, 25])
 })
 
-it('tells of a look that fails, and looks again soon', async () => {
+it('logs a look that fails, and looks again soon', async () => {
   answers = [() => Promise.reject(new Error('out of order')), async () => null]
   alarm.wake()
   await wait(100)
@@ -99,7 +99,7 @@ it('tells of a look that fails, and looks again soon', async () => {
   expect(errors).toEqual([expect.stringContaining('out of order')])
 })
 
-it('that is closed waits for the look under way, and looks no more', async () => {
+it('waits for the current look when it is closed, and looks no more', async () => {
   const slow = Promise.withResolvers<Date>()
   answers = [() => slow.promise]
   alarm.wake()

@@ -1,4 +1,4 @@
-/** How a running agent gets on with the model's API, from its events. */
+/** What the events of a running agent show about the model's API. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import type { EventBody } from '../../src/contract/events.ts'
 import { ApiWatch, type ApiWatchDeps } from '../../src/engine/obstacles/api-watch.ts'
@@ -16,7 +16,7 @@ const accept: EventBody = { type: 'prompt-accept', messageId: 'p' }
 interface Given {
   doubt?: string | null
   short?: boolean
-  /** What the agent said to a daemon before. */
+  /** Events that an earlier daemon stored. */
   stored?: EventBody[]
 }
 
@@ -45,7 +45,7 @@ function watching({ doubt = null, short = false, stored = [] }: Given = {}) {
   return { api, see, answers, notes }
 }
 
-it('takes for an answer what has come in part, and was asked for when the call began', async () => {
+it('counts a partial answer as an answer, with the time at which the call began', async () => {
   const { see, answers } = watching()
   await see(call('a'))
   expect(answers, 'a stream may still be cut off').toEqual([])
@@ -54,7 +54,7 @@ it('takes for an answer what has come in part, and was asked for when the call b
   expect(answers).toEqual([T0])
 })
 
-it('has an agent stopped that has tried for too long without an answer between', async () => {
+it('stops an agent that has retried for too long without an answer in between', async () => {
   const { see } = watching()
   expect(await see(retry(1))).toBeNull()
   vi.advanceTimersByTime(20_000)
@@ -66,12 +66,12 @@ it('has an agent stopped that has tried for too long without an answer between',
   expect(await see(retry(2))).toMatchObject({ cause: 'outage' })
 })
 
-it('has an agent stopped soon that only tries whether an obstacle is over', async () => {
+it('stops an agent early that only probes whether an obstacle is over', async () => {
   const { see } = watching({ short: true })
   expect([await see(retry(1)), await see(retry(2))]).toMatchObject([null, { cause: 'outage' }])
 })
 
-it('tells of a request that hangs where nothing was ever answered, once', async () => {
+it('notes a request that hangs, once, if the account has never answered', async () => {
   const { see, notes } = watching({ doubt: 'perhaps a wrong address' })
   await see(accept)
   await vi.advanceTimersByTimeAsync(9999)
@@ -85,7 +85,7 @@ it('tells of a request that hangs where nothing was ever answered, once', async 
 it.each([
   ['the model answers', call('a')],
   ['the agent says that it tries again', retry(1)],
-])('tells nothing of the kind when %s', async (_, event) => {
+])('adds no such note when %s', async (_, event) => {
   const { see, notes } = watching({ doubt: 'perhaps a wrong address' })
   await see(accept)
   await see(event)
@@ -93,7 +93,7 @@ it.each([
   expect(notes).toEqual([])
 })
 
-it('tells nothing of the kind where the account has answered before, or the agent is gone', async () => {
+it('adds no such note if the account has answered before, or the agent has ended', async () => {
   const known = watching()
   await known.see(accept)
   const gone = watching({ doubt: 'perhaps a wrong address' })

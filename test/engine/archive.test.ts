@@ -45,7 +45,7 @@ function setUp() {
 
 const modeOf = (path: string) => statSync(path).mode & 0o777
 
-it('keeps the transcript, compressed, for this user only, and gives it back as it was', async () => {
+it('keeps the transcript, compressed and for this user only, and returns it unchanged', async () => {
   const { archiveDir, archive, read, transcript } = setUp()
   const archived = await archive()
   const path = join(archiveDir, JOB, `${ID}.jsonl.gz`)
@@ -56,7 +56,7 @@ it('keeps the transcript, compressed, for this user only, and gives it back as i
   expect(readFileSync(transcript, 'utf8')).toBe(TRANSCRIPT)
 })
 
-it('keeps what belongs to the session, and follows no link out of it', async () => {
+it('keeps the other files of the session, and follows no link', async () => {
   const { dir, project, archiveDir, archive } = setUp()
   mkdirSync(join(project, ID, 'subagents'), { recursive: true })
   writeFileSync(join(project, ID, 'subagents', 'agent-a.jsonl'), 'inner')
@@ -73,7 +73,7 @@ it('keeps what belongs to the session, and follows no link out of it', async () 
   expect(gunzipSync(inner).toString()).toBe('inner')
 })
 
-it('is put back whole where it is missing, in another home too, and takes the place of nothing', async () => {
+it('restores a missing session completely, also to another home, and replaces no file', async () => {
   const { dir, project, archiveDir, archive } = setUp()
   mkdirSync(join(project, ID, 'tool-results'), { recursive: true })
   writeFileSync(join(project, ID, 'tool-results', 'long.txt'), 'long')
@@ -97,7 +97,7 @@ it('is put back whole where it is missing, in another home too, and takes the pl
   expect(existsSync(join(dir, 'third'))).toBe(false)
 })
 
-it('of several copies the newest is found first, whichever job it was made for', async () => {
+it('finds the newest of several copies first, for any job', async () => {
   const { archiveDir, archive } = setUp()
   for (const [job, day] of [
     ['job_a', 2],
@@ -111,7 +111,7 @@ it('of several copies the newest is found first, whichever job it was made for',
   expect(await newestArchives(archiveDir, jobs, ID)).toEqual(['job_b', 'job_a', 'job_c'])
 })
 
-it('may be repeated: the newer state replaces the older, and leaves nothing else behind', async () => {
+it('can be repeated: the newer state replaces the older one, and no other files are left', async () => {
   const { archiveDir, archive, read, transcript } = setUp()
   await archive()
   writeFileSync(transcript, `${TRANSCRIPT}more\n`)
@@ -120,7 +120,7 @@ it('may be repeated: the newer state replaces the older, and leaves nothing else
   expect(readdirSync(join(archiveDir, JOB))).toEqual([`${ID}.jsonl.gz`])
 })
 
-it('keeps what it has when the agent has cleaned up; has nothing where there never was anything', async () => {
+it('keeps its copy when the agent has cleaned up; returns null if there was never a transcript', async () => {
   const { archive, read, transcript, archiveDir } = setUp()
   const first = await archive()
   rmSync(transcript)
@@ -143,7 +143,7 @@ it.each(['../x', '..', '', '/etc', 'a/b', 'a\0b', '.hidden', 'x'.repeat(200)])(
   },
 )
 
-it.skipIf(process.getuid?.() === 0)('says so when it cannot write, and leaves no half file', async () => {
+it.skipIf(process.getuid?.() === 0)('rejects when it cannot write, and leaves no partial file', async () => {
   const { archive, archiveDir } = setUp()
   mkdirSync(archiveDir)
   chmodSync(archiveDir, 0o500)
@@ -164,7 +164,7 @@ it('a damaged archive fails in the reader, not in the process', async () => {
   await expect(read()).rejects.toThrow()
 })
 
-it('forgets jobs after their time, finishes what a crash left, and touches nothing else', async () => {
+it('removes old jobs, finishes a removal that a crash interrupted, and touches nothing else', async () => {
   const { archive, archiveDir } = setUp()
   const now = new Date('2026-03-01T00:00:00Z')
   const ago = (days: number) => new Date(now.getTime() - days * 86_400_000)

@@ -23,7 +23,7 @@ async function stage() {
   return { dir, store, limits, file, read }
 }
 
-test('says what was done, how much is left, and when there is room again', async () => {
+test('lists the actions, how many are left, and when the next one is allowed', async () => {
   const { dir, store, limits, file, read } = await stage()
   await store.claimActions(claim({ at: at(-9 * HOUR), actions: [restart('old')] }))
   await store.claimActions(claim({ at: at(-2 * HOUR), actions: [restart('web')] }))
@@ -56,7 +56,7 @@ test('says what was done, how much is left, and when there is room again', async
   expect(statSync(file).mode & 0o777).toBe(0o644)
 })
 
-test('what was done to all is used up for each', async () => {
+test('an action on all services counts for each of them', async () => {
   const { dir, store, limits, read } = await stage()
   await store.claimActions(claim({ at: at(-2), actions: [restart('web')] }))
   await store.claimActions(claim({ at: at(-1), actions: [restart('*', { scope: 'media' })] }))
@@ -64,7 +64,7 @@ test('what was done to all is used up for each', async () => {
   expect(read().services).toMatchObject({ '*': { restart: { used: 1 } }, web: { restart: { used: 2 } } })
 })
 
-test('is replaced in one step, also by many at once, and leaves nothing beside it', async () => {
+test('is replaced atomically, also by concurrent writers, and leaves no other file', async () => {
   const { dir, store, limits, read } = await stage()
   await Promise.all(Array.from({ length: 20 }, () => writeCooldownFile(dir, store, limits, T0)))
   expect(read().services).toEqual({})

@@ -1,4 +1,4 @@
-/** What is known of earlier attempts, from the events there are of them. */
+/** What is known about earlier attempts from their events. */
 import { expect, it } from 'vitest'
 import type { EventBody } from '../../src/contract/events.ts'
 import { AttemptId, JobId, RunId } from '../../src/contract/ids.ts'
@@ -38,7 +38,7 @@ interface ListQuery {
   limit?: number
 }
 
-/** A job whose runs had an attempt each, in which this happened. */
+/** A job whose runs had one attempt each, with these events. */
 async function read(...runs: EventBody[][]) {
   const jobId = JobId.create(T0)
   const records = runs.map((events) => {
@@ -92,11 +92,11 @@ it.each<[string, EventBody[][], string | null]>([
     'first\nsecond',
   ],
   ['not what compacting printed', [[start({ makesRoom: true }), text('Compacted'), crashed]], null],
-])('what it was saying: %s', async (_, runs, saying) => {
+])('the unfinished text: %s', async (_, runs, saying) => {
   expect((await read(...runs)).saying).toBe(saying)
 })
 
-it('what was said since the prompt was taken, whatever came between', async () => {
+it('all texts since the prompt was accepted', async () => {
   const { saidSincePrompt, saying } = await read(
     [start(), text('before'), crashed],
     [start(), taken(), text('one'), crashed],
@@ -107,7 +107,7 @@ it('what was said since the prompt was taken, whatever came between', async () =
   expect(saying).toBeNull()
 })
 
-it('what compacting printed is no work', async () => {
+it('the output of a compaction does not count as work', async () => {
   expect(await read([start({ makesRoom: true }), text('Compacted'), crashed])).toMatchObject({
     saidSomething: false,
     tools: [],
@@ -133,6 +133,6 @@ it.each<[string, EventBody[][], string[]]>([
     ],
     ['Bash', 'Read'],
   ],
-])('tools that were called since it took the prompt: %s', async (_, runs, names) => {
+])('tools that were called since the prompt was accepted: %s', async (_, runs, names) => {
   expect((await read(...runs)).toolsSincePrompt.map(({ name }) => name)).toEqual(names)
 })

@@ -1,6 +1,6 @@
 /**
- * What an attempt printed becomes the same events, once and in order, whoever reads it: in one go, in passing while it
- * grows, by the thread, or by one after the other because the thread was lost.
+ * The output of an attempt becomes the same events, once and in order, however it is read: in one go, on the main
+ * thread while it grows, in the reading thread, or in both because the thread was lost.
  */
 import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -40,11 +40,11 @@ const plans = fc.record({
     minLength: 5,
     maxLength: 40,
   }),
-  /** It ends in the middle of a line. */
+  /** The output ends in the middle of a line. */
   unfinished: fc.boolean(),
-  /** How much of it is there when reading begins. */
+  /** How much of the output exists when reading begins. */
   there: fc.double({ min: 0.5, max: 1, noNaN: true }),
-  /** A daemon before us had stored this much of it. */
+  /** How much of the output an earlier daemon had stored. */
   storedBatches: fc.nat(2),
   endsAfter: fc.integer({ min: 1, max: 4 }),
   loseThreadAfter: fc.option(fc.nat(4)),
@@ -69,7 +69,7 @@ const told = (batches: readonly Pick<Batch, 'batch'>[]): Told => ({
 
 const input = { adapter: claudeAdapter, seed: {}, redactor, maxLineBytes }
 
-/** Batch by batch, as a daemon reads that has nothing else to do. */
+/** Reads batch by batch, like a daemon that has nothing else to do. */
 function readAtOnce(output: Buffer) {
   const reader = new SpoolReader({ ...input, from: 0, storedTo: 0 })
   const batches = []
@@ -94,7 +94,7 @@ async function untilReady(thread: ReadingThread, worker: () => Worker): Promise<
   while (!thread.prepare()) await new Promise((resolve) => worker().once('message', resolve))
 }
 
-it('is the same in a thread as in passing, from wherever it begins, and when the thread is lost', async () => {
+it('is the same in the thread and on the main thread, from any offset, and when the thread is lost', async () => {
   const seed = Number(process.env.REPRISE_TEST_SEED ?? Date.now() % 2 ** 31)
   console.log(`fast-check seed ${seed}`)
   await fc.assert(
@@ -131,7 +131,7 @@ it('is the same in a thread as in passing, from wherever it begins, and when the
             batches.push(batch)
             if (batches.length - 1 === plan.loseThreadAfter) await worker?.terminate()
             if (batch.drained && last) break
-            // The process may print its last and end while a batch is being read that does not know of it.
+            // The process may write its last output and end while a batch is being read that does not include it.
             if (!whole && (batch.drained || batches.length === plan.endsAfter)) {
               appendFileSync(dir.out, output.subarray(cut))
               whole = true
@@ -143,7 +143,7 @@ it('is the same in a thread as in passing, from wherever it begins, and when the
           expect([...before.types, ...now.types]).toEqual(all.types)
           expect([...before.texts, ...now.texts]).toEqual(all.texts)
           expect(all.texts.join('')).not.toContain(SECRET)
-          // What the daemon adds to a batch of the thread's has no secrets in it either.
+          // Events that the daemon adds to a batch of the thread are redacted too.
           for (const { batch } of batches) {
             batch.add([{ type: 'note', text: `refused: ${SECRET}` }])
             expect(batch.redacted ? batch.texts.at(-1) : null).toContain('refused: [redacted')
@@ -161,7 +161,7 @@ it('is the same in a thread as in passing, from wherever it begins, and when the
   )
 })
 
-it('goes on in passing while the thread begins, and if it cannot begin at all', () =>
+it('continues on the main thread while the thread starts, and if it cannot start at all', () =>
   withFolder(async (folder) => {
     const output = Buffer.from(LINES.native.repeat(3000))
     const dir = attemptDir(folder, 'att_1')

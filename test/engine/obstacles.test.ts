@@ -1,6 +1,6 @@
 /**
- * Limits and outages on a real store, with a clock that the test moves and agents that are played: a run that may start
- * is answered or not, and what follows is decided and stored as the engine does it.
+ * Limits and outages on a real store, with a clock that the test moves and simulated agents: the model answers a run
+ * that may start or it does not, and the result is decided and stored as in the engine.
  */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,7 @@ import type { AgentRegistry } from '../../src/agents/registry.ts'
 import { configSchema } from '../../src/config/schema.ts'
 import { ConversationId, JobId, MessageId, RunId } from '../../src/contract/ids.ts'
 import type { Outcome } from '../../src/contract/outcome.ts'
-import { decideNext, strikesOf } from '../../src/core/continue/decide.ts'
+import { countInterruptions, decideNext } from '../../src/core/continue/decide.ts'
 import type { Notice } from '../../src/core/notify/plan.ts'
 import { engineSettings } from '../../src/daemon/settings.ts'
 import type { Notifications } from '../../src/engine/base/notifications.ts'
@@ -50,7 +50,7 @@ class Night {
   now = T0
   /** What the model does with a request. */
   model: (run: RunRecord) => Outcome | null = () => null
-  /** Of the credentials that are configured. */
+  /** Identifies the configured credentials. */
   identity = 'first'
   obstacles!: Obstacles
   readonly #parts: ConstructorParameters<typeof Obstacles>[0]
@@ -97,7 +97,7 @@ class Night {
     }
   }
 
-  /** As a daemon that starts: it knows what is stored, and nothing else. */
+  /** Behaves like a daemon that starts: it knows only the stored state. */
   async restart(): Promise<void> {
     this.obstacles = new Obstacles(this.#parts, () => {})
     await this.obstacles.open()
@@ -146,7 +146,7 @@ class Night {
     })
   }
 
-  /** Everything that may start now starts, and each attempt takes two seconds. Then time goes on to what is next. */
+  /** Starts all runs that may start now; each attempt takes two seconds. Then the clock moves to the next due time. */
   async step(): Promise<boolean> {
     const begun: { run: RunRecord; attempt: AttemptRecord }[] = []
     for (const run of await this.store.listStartable(this.now, 100)) {
@@ -185,16 +185,23 @@ class Night {
     const outcome: Outcome = failed ?? { name: 'completed', message: 'completed' }
     if (failed === null) await this.obstacles.noteAnswer(run, this.now)
     const attempts = await this.store.listAttempts(run.id)
-    const fruitless = { fruitless: attempts.length, fruitlessSince: attempts[0]?.startedAt ?? this.now }
+    const withoutProgress = {
+      withoutProgress: attempts.length,
+      withoutProgressSince: attempts[0]?.startedAt ?? this.now,
+    }
     const wait = await this.obstacles.meet({
       run,
       attempt,
       outcome,
       afterLongWait: afterLongWait(run),
-      ...fruitless,
+      ...withoutProgress,
     })
     const unattended = isUnattended(run)
-    const strikes = strikesOf(outcome, { unattended, resumed: attempt.resumed, progressed: false })
+    const interruptions = countInterruptions(outcome, {
+      unattended,
+      resumed: attempt.resumed,
+      progressed: false,
+    })
     const next = decideNext({
       outcome,
       kind: 'turn',
@@ -202,7 +209,7 @@ class Night {
       cancelRequested: false,
       outdated: false,
       unattended,
-      strikes,
+      interruptions,
       wait,
       overflows: 0,
       attempts: attempt.number,
@@ -214,7 +221,7 @@ class Night {
     await this.store.endAttempt(
       ending(attempt, {
         outcome,
-        strikes,
+        interruptions,
         next:
           next.kind === 'retry'
             ? { ...next, notBefore: new Date(this.now.getTime() + next.afterMs), heldBy }
@@ -244,7 +251,7 @@ it('an outage of two hours for twenty mixed runs: few tries, none counts, each c
   for (let n = 0; n < 5; n++) await night.addTurn()
   await night.step()
   expect(night.played, 'all that were at work meet it').toHaveLength(10)
-  // What comes later waits with the others.
+  // A run that is admitted later waits with the others.
   const jobs = [await night.addJob(), await night.addJob()]
   for (let n = 0; n < 4; n++)
     await night.store.admitRun(night.run({ tier: { number: 1, parentRunId: null } }))
@@ -283,7 +290,7 @@ it('an outage of two hours for twenty mixed runs: few tries, none counts, each c
   const runs = await night.runs()
   expect(runs).toHaveLength(20)
   for (const run of runs) {
-    expect(run).toMatchObject({ strikes: 0, state: { at: 'settled', outcome: { name: 'completed' } } })
+    expect(run).toMatchObject({ interruptions: 0, state: { at: 'settled', outcome: { name: 'completed' } } })
     const sessions = (await night.store.listAttempts(run.id)).map(({ sessionId }) => sessionId)
     expect(new Set(sessions).size).toBe(1)
     expect(night.played.filter(({ runId, answered }) => runId === run.id && answered)).toHaveLength(1)
@@ -292,7 +299,7 @@ it('an outage of two hours for twenty mixed runs: few tries, none counts, each c
   expect(new Set(starts).size, 'one tries, then the rest go, spread out').toBeGreaterThan(2)
   expect(starts.filter((at) => at === Math.min(...starts))).toHaveLength(1)
   expect((await night.obstacles.describe()).obstacles).toEqual([])
-  // Its time stood still meanwhile: it has the hour that it had at first, but for what the tries took.
+  // The outage does not count against its time: it has the same hour as at first, except for the time of the tries.
   const { deadlineAt } = (await night.store.getCycle(cycle.id))!
   expect(deadlineAt!.getTime()).toBeGreaterThan(end.getTime() + 50 * MINUTE)
   expect(deadlineAt!.getTime()).toBeLessThan(end.getTime() + 80 * MINUTE)
@@ -316,7 +323,7 @@ it('a limit holds those that share the account, not others; it is tried once, wh
   expect(night.played.filter(({ answered }) => !answered)).toHaveLength(1)
 })
 
-it('what only one model is short of holds back that model', async () => {
+it('a limit of one model holds back that model only', async () => {
   const night = await Night.begin()
   night.model = ({ model }) => (model === 'opus' ? { ...OUTAGE, scope: 'model', apiStatus: 529 } : null)
   await night.addJob({ model: 'opus' })
@@ -327,7 +334,7 @@ it('what only one model is short of holds back that model', async () => {
   expect(night.played.map(({ answered }) => answered)).toEqual([false, true])
 })
 
-it('one whose requests fail while others are answered waits by itself, and holds up nobody', async () => {
+it('a run whose requests fail while others are answered waits alone and delays no other run', async () => {
   const night = await Night.begin()
   await night.addJob()
   const bad = await night.addJob()
@@ -360,7 +367,7 @@ it('after the clock was set back, an outage is still known from the failure of o
   expect((await night.obstacles.describe()).obstacles).toMatchObject([{ kind: 'outage', model: 'haiku' }])
 })
 
-it('a run that was to try and did not find out leaves the try to the next', async () => {
+it('a run that was to probe and got no result leaves the probe to the next run', async () => {
   const night = await Night.begin()
   night.model = () => OUTAGE
   await night.addJob()
@@ -375,7 +382,7 @@ it('a run that was to try and did not find out leaves the try to the next', asyn
     'wait',
     'wait',
   ])
-  // The daemon dies before the first has started; the next one looks at what is stored.
+  // The daemon dies before the first run has started; the next daemon reads the stored state.
   await night.restart()
   expect(await passed(queued[1]!)).toBe('wait')
   night.now = night.after(6 * MINUTE)
@@ -383,12 +390,17 @@ it('a run that was to try and did not find out leaves the try to the next', asyn
   expect((await night.obstacles.describe()).obstacles[0]?.probe).toBe(queued[1]!.id)
 })
 
-it('an obstacle that closes while the end of an attempt is decided holds nobody', async () => {
+it('an obstacle that closes while the end of an attempt is decided holds no run', async () => {
   const night = await Night.begin()
   const { store, obstacles } = night
   const [failed, vain, other] = [await running(store), await running(store), await running(store)]
   night.now = night.after(5000)
-  const met = { outcome: OUTAGE, afterLongWait: 'pause', fruitless: 1, fruitlessSince: T0 } as const
+  const met = {
+    outcome: OUTAGE,
+    afterLongWait: 'pause',
+    withoutProgress: 1,
+    withoutProgressSince: T0,
+  } as const
   const wait = await obstacles.meet({ ...failed, ...met })
   expect(wait).toMatchObject({ kind: 'retry', heldBy: expect.any(String) })
   night.now = night.after(6000)
@@ -418,7 +430,7 @@ it('an obstacle that closes while the end of an attempt is decided holds nobody'
   expect(await store.listNotifications({ kind: 'chain', id: vain.run.id })).toEqual([])
 })
 
-it('with other credentials nobody waits for the old ones, and what they met is forgotten after a while', async () => {
+it('with other credentials no run waits for the old ones, and their obstacles are deleted after a while', async () => {
   const night = await Night.begin()
   night.model = () => limited(night.after(300 * MINUTE))
   const job = await night.addJob()
@@ -438,7 +450,7 @@ it('with other credentials nobody waits for the old ones, and what they met is f
   expect((await night.obstacles.describe()).obstacles).toEqual([])
 })
 
-it('what has waited for too long is left to a person, who can have it tried', async () => {
+it('a run that has waited for too long is paused for a person, who can continue it', async () => {
   const night = await Night.begin({ outage: { limit: '1h' } })
   night.model = () => OUTAGE
   const id = await night.addJob()
@@ -459,11 +471,11 @@ it('what has waited for too long is left to a person, who can have it tried', as
 
   expect((await night.obstacles.describe()).paused).toEqual([second, other])
 
-  // Tried in vain, it is paused again; then the model is back, and all that were paused go on, but for the job.
+  // If the try fails, the run is paused again. When the model is back, all paused runs continue, except for the job.
   expect(await night.store.hastenRun(other, night.now)).toBe(true)
   await night.playUntil()
   expect((await night.store.getRun(other))?.state).toEqual(paused)
-  // While one of them tries, another one that a person made go on waits for its own try.
+  // While one of them probes, another run that a person continued waits for its own try.
   await night.store.hastenRun(other, night.now)
   await night.store.hastenRun(second, night.now)
   const tries = night.played.length
@@ -484,7 +496,7 @@ it('what has waited for too long is left to a person, who can have it tried', as
   expect(await night.store.getJob(id)).toMatchObject({ state: 'paused', attention: 'outage' })
 })
 
-it('a paused cycle goes on when the model is back, with the time that it had left', async () => {
+it('a paused cycle continues when the model is back, with the time that it had left', async () => {
   const night = await Night.begin({ outage: { limit: '1h' } })
   night.model = () => OUTAGE
   const watch = newWatch()
@@ -506,7 +518,7 @@ it('a paused cycle goes on when the model is back, with the time that it had lef
   expect(deadlineAt!.getTime()).toBeLessThan(now.getTime() + 61 * MINUTE)
 })
 
-it('says of an account that never answered that it is probably a mistake of set-up; not of one that did', async () => {
+it('reports a probable configuration mistake for an account that never answered, and only for that', async () => {
   const night = await Night.begin({}, { firstContact: true })
   night.model = () => OUTAGE
   await night.store.admitRun(night.run())
@@ -528,7 +540,7 @@ it('says of an account that never answered that it is probably a mistake of set-
   )
 })
 
-it('an address that never answered is left to a person after a few tries; one that did is waited for', async () => {
+it('runs of an address that never answered are paused after a few tries; others wait', async () => {
   const night = await Night.begin({}, { firstContact: true })
   night.model = () => OUTAGE
   const job = await night.addJob()
@@ -547,12 +559,12 @@ it('an address that never answered is left to a person after a few tries; one th
         /^paused: .*(tried \d times|others have tried).*http:\/\/model has never answered.*does not retry automatically.*reprise runs continue/,
       ),
     })
-  // Mended, one that is made to go on takes the others with it.
+  // After the mistake is corrected, one run that a person continues releases the others.
   night.model = () => null
   await night.store.hastenRun(second, night.now)
   await night.playUntil()
   expect((await night.store.getRun(first))?.state).toMatchObject({ outcome: { name: 'completed' } })
-  // With other credentials the address is still one that has answered.
+  // With other credentials the address still counts as one that has answered.
   night.identity = 'another'
   await night.restart()
   night.model = () => OUTAGE
@@ -561,7 +573,7 @@ it('an address that never answered is left to a person after a few tries; one th
   expect((await night.store.getRun(later))?.state).toMatchObject({ at: 'queued', paused: false })
 })
 
-it('of a paused run at a tier people are told, once', async () => {
+it('people are notified once of a paused run at a tier', async () => {
   const night = await Night.begin()
   const { run } = await night.store.admitRun(night.run({ tier: { number: 2, parentRunId: null } }))
   const plan = (notice: Notice) => [{ ...notice, target: { name: 'me' } }]

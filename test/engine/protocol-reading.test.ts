@@ -1,6 +1,6 @@
 /**
- * An adapter with protocol state reads the same, and answers the agent once, whoever reads its output: in one go, from
- * where a daemon before had stored it, in the reading thread, and after the thread is lost.
+ * An adapter with protocol state produces the same events, and answers the agent once, however the output is read: in
+ * one go, from where an earlier daemon stopped, in the reading thread, and after the thread is lost.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -85,7 +85,7 @@ async function readFrom(stored: number, loseThreadAfter: number | null): Promise
   }
 }
 
-it('is answered in the course of the handshake', () => {
+it('answers the agent during the handshake', () => {
   const once = readAtOnce()
   expect(once.length).toBeGreaterThan(2)
   expect(sentBy(once)).toEqual(['request-2', 'request-prompt-p1'])
@@ -96,8 +96,8 @@ describe('another reader', () => {
   it.each([
     ['begins anew', 0, null],
     ['begins anew, and loses its thread', 0, 1],
-    ['goes on where a daemon before stopped', 1, null],
-    ['goes on where a daemon before stopped, and loses its thread', 1, 2],
+    ['continues where an earlier daemon stopped', 1, null],
+    ['continues where an earlier daemon stopped, and loses its thread', 1, 2],
     ['has only the end to read', 2, null],
   ])('%s', async (_, storedBatches, loseThreadAfter) => {
     const once = readAtOnce()

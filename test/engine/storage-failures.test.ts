@@ -5,7 +5,7 @@ const at = new Date('2026-05-01T10:00:00Z')
 let ms = 0
 const clock = { now: () => at, monotonicMs: () => (ms += 1000) }
 
-it('is one failure from the first refusal to the last, and the newest is remembered', () => {
+it('is one failure from the first refused write to the last, and the newest is remembered', () => {
   const storageFailures = new StorageFailures(clock, () => true)
   expect([storageFailures.current, storageFailures.newest]).toEqual([null, null])
   storageFailures.begin('read-only')
@@ -21,7 +21,7 @@ it('is one failure from the first refusal to the last, and the newest is remembe
   expect(storageFailures.current).toMatchObject({ why: 'busy' })
 })
 
-it('is one while there is no room for what agents print, though nothing of ours is refused', () => {
+it('also lasts while there is no room for the output of agents, although no write is refused', () => {
   let room = false
   const storageFailures = new StorageFailures(clock, () => room)
   const full = storageFailures.current

@@ -1,4 +1,4 @@
-/** Stored times and the clock, on a real store, with a machine whose clocks the test moves: what waits goes on waiting as long as it was to. */
+/** Stored times and the clock, on a real store, with clocks that the test moves: waits keep their planned length. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -44,7 +44,7 @@ class Machine {
     return new Machine(store)
   }
 
-  /** A daemon's clock and what it keeps in step. */
+  /** A daemon's clock and its timekeeping. */
   async boot() {
     const clock = new SteadyClock(this.raw)
     const log = { info: () => {}, warn: () => {}, error: () => {} }
@@ -66,7 +66,7 @@ class Machine {
   }
 }
 
-/** A job that waits before it is tried again. */
+/** A job that waits for its next attempt. */
 async function waiting(store: Store, afterMs: number): Promise<RunId> {
   const { run, attempt } = await running(store)
   const notBefore = new Date(T0.getTime() + afterMs)
@@ -77,7 +77,7 @@ async function waiting(store: Store, afterMs: number): Promise<RunId> {
 const isDue = async (store: Store, clock: SteadyClock) =>
   (await store.listStartable(clock.now(), 5, { agents: [], places: [] })).length > 0
 
-it.each(JUMPS)('the clock is set %s: a waiting job waits as long as it was to', async (_, byMs) => {
+it.each(JUMPS)('the clock is set %s: a waiting job waits as long as planned', async (_, byMs) => {
   const machine = await Machine.create()
   const { store } = machine
   const { clock, timekeeping } = await machine.boot()
@@ -93,7 +93,7 @@ it.each(JUMPS)('the clock is set %s: a waiting job waits as long as it was to', 
   expect(await isDue(store, clock)).toBe(true)
 })
 
-it.each(JUMPS)('the clock is set %s while no daemon runs: found by the next one', async (_, byMs) => {
+it.each(JUMPS)('the clock is set %s while no daemon runs: the next daemon detects it', async (_, byMs) => {
   const machine = await Machine.create()
   const { store } = machine
   await machine.boot()
@@ -107,7 +107,7 @@ it.each(JUMPS)('the clock is set %s while no daemon runs: found by the next one'
   expect(await isDue(store, clock)).toBe(true)
 })
 
-it('the machine is restarted with a clock that is a day behind: nothing waits longer than it was meant to', async () => {
+it('the machine is restarted with a clock that is a day behind: nothing waits longer than planned', async () => {
   const machine = await Machine.create()
   const { store } = machine
   await machine.boot()
@@ -123,7 +123,7 @@ it('the machine is restarted with a clock that is a day behind: nothing waits lo
   expect(await isDue(store, clock)).toBe(true)
 })
 
-it('a suspend passes for what waits', async () => {
+it('a suspend of the machine counts as waiting time', async () => {
   const machine = await Machine.create()
   const { clock, timekeeping } = await machine.boot()
   await waiting(machine.store, 10 * MINUTE)
@@ -133,7 +133,7 @@ it('a suspend passes for what waits', async () => {
   expect(await isDue(machine.store, clock)).toBe(true)
 })
 
-it('a dispatcher that is woken when the times have moved starts what is due then, and nothing before', async () => {
+it('a dispatcher that is woken when the times have moved starts the runs that are due then, and no others', async () => {
   const machine = await Machine.create()
   const { store } = machine
   const { clock, timekeeping } = await machine.boot()
@@ -193,14 +193,14 @@ const verdictOf = async (watch: AttemptWatch) => {
   return verdict.kind === 'stop' ? verdict.cause : verdict.forMs / MINUTE
 }
 
-it.each([...JUMPS, ['not at all, but everything stands still for a night', 0] as [string, number]])(
+it.each([...JUMPS, ['not at all, but all processes are stopped for a night', 0] as [string, number]])(
   'the clock is set %s: an agent at work, one that waits and one that is told to exit go on',
   async (_, byMs) => {
     const { machine, clock, watch } = await watched()
     const disturb = () => {
       machine.wallMs += byMs === 0 ? 8 * HOUR : byMs
       if (byMs === 0) machine.passedMs += 8 * HOUR
-      // The time between the last tick before and the first after counts for two seconds at most.
+      // The time between the last tick before and the first tick after counts as two seconds at most.
       return byMs === 0 ? 2000 / MINUTE : 0
     }
     machine.pass(9 * MINUTE, clock)
@@ -222,7 +222,7 @@ it.each([...JUMPS, ['not at all, but everything stands still for a night', 0] as
   },
 )
 
-it('another daemon counts work and waiting on from where they stood, silence anew, and nothing in between', async () => {
+it('another daemon continues the counts of work and waiting, restarts silence, and counts nothing in between', async () => {
   const { machine, clock, watch, open } = await watched()
   machine.pass(8 * MINUTE, clock)
   watch.noteQuestion('q')

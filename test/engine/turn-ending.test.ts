@@ -1,4 +1,4 @@
-/** What a conversation keeps of a turn whose agent did not live to hear the answer to its question. */
+/** What a conversation stores about a turn whose agent died before it got the answer to its question. */
 import { expect, it } from 'vitest'
 import type { EventBody } from '../../src/contract/events.ts'
 import { AttemptId, ConversationId, RunId, SessionId } from '../../src/contract/ids.ts'
@@ -7,7 +7,7 @@ import type { RunRecord } from '../../src/store/runs/records.ts'
 
 const T0 = new Date('2026-03-01T12:00:00Z')
 
-it('the answer, without the secrets that a question has while it stands', async () => {
+it('stores the answer, without the secrets that an open question may contain', async () => {
   const id = RunId.create(T0)
   const attempt = {
     id: AttemptId.create(T0),

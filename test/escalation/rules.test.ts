@@ -242,10 +242,10 @@ it('what makes no sense is refused, with the reason', async () => {
   for (const [change, says] of [
     [{ tier: 7 }, 'there is no tier 7'],
     [{ tier: 3, maxTier: 2 }, 'above the highest'],
-    [{ tier: 1, permissions: 'allow' }, 'permissions: is decided by the tier'],
-    [{ tier: 1, model: 'opus' }, 'model: is decided by the tier'],
-    [{ maxTier: 2 }, 'maxTier: has a meaning only together with tier'],
-    [{ environment: 'x' }, 'environment: has a meaning only together with tier'],
+    [{ tier: 1, permissions: 'allow' }, 'permissions: is defined by the tier'],
+    [{ tier: 1, model: 'opus' }, 'model: is defined by the tier'],
+    [{ maxTier: 2 }, 'maxTier: requires tier'],
+    [{ environment: 'x' }, 'environment: requires tier'],
     [{ tier: 0 }, 'tier'],
   ] as const) {
     const answer = await incident.world.request('POST', '/api/runs', { prompt: 'x', workDir, ...change })

@@ -119,8 +119,10 @@ describe('a failed job is retried', () => {
     writeFileSync(transcript, torn)
     const again = await retried(job.id)
     expect(again).toMatchObject({ state: 'completed', resultText: 'Resumed.' })
-    const note = (await world.events(again.runId)).find((e) => e.type === 'note' && /torn/.test(e.text))
-    const kept = /kept as it was in (\S+)/.exec(note?.type === 'note' ? note.text : '')?.[1] ?? ''
+    const note = (await world.events(again.runId)).find(
+      (e) => e.type === 'note' && /incomplete record/.test(e.text),
+    )
+    const kept = /The original is kept in (\S+)/.exec(note?.type === 'note' ? note.text : '')?.[1] ?? ''
     expect(readFileSync(kept, 'utf8')).toBe(torn)
   })
 })

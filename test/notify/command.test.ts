@@ -71,7 +71,7 @@ describe('a command', () => {
     })
     const noted = await stage.note()
     const failed = await stage.tried(noted, 1)
-    expect(failed).toMatchObject({ state: { at: 'pending' }, lastError: 'not done within 3 s: waiting' })
+    expect(failed).toMatchObject({ state: { at: 'pending' }, lastError: 'not finished within 3 s: waiting' })
     const pids = stage.read('pids').trim().split(' ').map(Number)
     expect(pids).toHaveLength(2)
     expect(pids.filter(isRunning)).toEqual([])

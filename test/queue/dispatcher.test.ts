@@ -1,4 +1,4 @@
-/** When queued runs start. The store, the runs and the time are under the test's control. */
+/** When queued runs start. The test controls the store, the runs and the time. */
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { Dispatcher } from '../../src/queue/dispatcher.ts'
 
@@ -7,7 +7,7 @@ interface FakeRun {
   agent: string
   place: string | null
   notBefore: number
-  /** Held back by its lane: due, but not offered. */
+  /** Held back by its lane: the run is due, but the store does not list it. */
   blocked?: true
 }
 
@@ -27,7 +27,7 @@ const fake = (run: Partial<FakeRun> & { id: string }): FakeRun => ({
   ...run,
 })
 
-/** A store with queued runs, and runs that end when told. */
+/** A store with queued runs, which the test ends. */
 function stage(concurrency: number) {
   const queued: FakeRun[] = []
   const running = new Map<string, () => void>()
@@ -81,7 +81,7 @@ function stage(concurrency: number) {
     fail: (times: number) => {
       failing = times
     },
-    /** Holds the answers of the store until the function it returns is called. */
+    /** Delays the answers of the store until the returned function is called. */
     holdAnswers: () => {
       const { promise, resolve } = Promise.withResolvers<void>()
       gate = promise
@@ -95,11 +95,11 @@ function stage(concurrency: number) {
   }
 }
 
-/** Lets everything that is ready happen, without time passing. */
+/** Runs all pending callbacks without advancing the time. */
 const settle = () => vi.advanceTimersByTimeAsync(0)
 
 describe('runs are started', () => {
-  it('in the order the store offers them, as many as the limit allows, the next when one ends', async () => {
+  it('in the order of the store, as many as the limit allows, and the next when one ends', async () => {
     const s = stage(2)
     s.add('a', 'b', 'c', 'd')
     s.dispatcher.open()
@@ -150,7 +150,7 @@ describe('runs are started', () => {
     expect(s.started).toEqual([])
   })
 
-  it('once, also if the store still offers one that has not got going', async () => {
+  it('once, even if the store still lists a run that has not started yet', async () => {
     const s = stage(3)
     const keep = fake({ id: 'a' })
     s.queued.push(keep)
@@ -163,7 +163,7 @@ describe('runs are started', () => {
     expect(s.started).toEqual(['a', 'b'])
   })
 
-  it('counting those that were adopted from before', async () => {
+  it('counting adopted runs', async () => {
     const s = stage(2)
     const { promise, resolve } = Promise.withResolvers<void>()
     s.dispatcher.adopt(fake({ id: 'recovered' }), promise)
@@ -188,7 +188,7 @@ describe('a wake', () => {
     expect(s.started).toEqual(['a'])
   })
 
-  it('during a look is one more look, however many there were', async () => {
+  it('during a look causes one more look, however many wakes there were', async () => {
     const s = stage(2)
     const answer = s.holdAnswers()
     s.dispatcher.open()
@@ -199,7 +199,7 @@ describe('a wake', () => {
     expect(s.looks).toHaveLength(2)
   })
 
-  it('that is lost costs at most a minute', async () => {
+  it('that is lost causes a delay of at most a minute', async () => {
     const s = stage(2)
     s.dispatcher.open()
     await settle()
@@ -222,7 +222,7 @@ describe('a run that waits for a time', () => {
     expect(s.started).toEqual(['later'])
   })
 
-  it('starts at that time also if it is days away, or another one is nearer', async () => {
+  it('starts at that time even if it is days away, or another run is due earlier', async () => {
     const s = stage(5)
     s.queued.push(
       fake({ id: 'days', notBefore: T0 + 3 * 86_400_000 }),
@@ -237,19 +237,19 @@ describe('a run that waits for a time', () => {
     expect(s.started).toEqual(['soon', 'days'])
   })
 
-  it('and is due but held back makes no busy loop', async () => {
+  it('and is due but held back causes no busy loop', async () => {
     const s = stage(2)
     s.queued.push(fake({ id: 'blocked', notBefore: T0 - 5000, blocked: true }))
     s.dispatcher.open()
     await vi.advanceTimersByTimeAsync(1000)
-    // Whatever holds it back wakes the dispatcher when it ends.
+    // The run that holds it back wakes the dispatcher when it ends.
     expect(s.looks.length).toBe(1)
     expect(s.started).toEqual([])
   })
 })
 
 describe('when the store fails', () => {
-  it('it says so, tries again after a while, and goes on', async () => {
+  it('it reports the error, tries again after a while, and continues', async () => {
     const s = stage(2)
     s.add('a')
     s.fail(2)
@@ -278,8 +278,8 @@ describe('when the store fails', () => {
   })
 })
 
-describe('limits beside the one for all', () => {
-  it('hold back an agent that has enough to do, and let others pass', async () => {
+describe('limits per agent and per place', () => {
+  it('hold back an agent at its limit, and let others pass', async () => {
     const s = stage(4)
     s.queued.push(
       fake({ id: 'a', agent: 'slow' }),
@@ -317,7 +317,7 @@ describe('limits beside the one for all', () => {
     expect(s.started).toEqual(['a', 'c', 'd', 'e', 'b'])
   })
 
-  it('do not make it look again and again while the place is taken', async () => {
+  it('do not make it look repeatedly while the place is in use', async () => {
     const s = stage(4)
     s.queued.push(fake({ id: 'a', place: '/x' }), fake({ id: 'b', place: '/x' }))
     s.dispatcher.open()

@@ -1,4 +1,4 @@
-/** Sub-agents that work in the background of a turn, on the real CLI: their work is waited for, and not lost. */
+/** Sub-agents that work in the background of a turn, on the real CLI: the run waits for them, and no work is lost. */
 import { afterEach, expect, it } from 'vitest'
 import type { RuleInput } from '../../src/simulator/scenario-types.ts'
 import { transcriptHas } from '../support/transcripts.ts'
@@ -33,7 +33,7 @@ async function begin(): Promise<string> {
   return id
 }
 
-it('a run is over when its sub-agents are, and ends with what they found', async () => {
+it('a run ends when its sub-agents have ended, with their results', async () => {
   const id = await begin()
   expect((await world.getRun(id)).state).toBe('running')
   world.simulator.release('helper')
@@ -41,7 +41,7 @@ it('a run is over when its sub-agents are, and ends with what they found', async
   expect(run).toMatchObject({ outcome: 'completed', resultText: 'The answer is 42.', attemptCount: 1 })
 })
 
-it('an agent that dies with a sub-agent at work was not done: it is resumed, and its empty first turn is not the end', async () => {
+it('an agent that dies while a sub-agent works is resumed, and its empty first turn does not end the run', async () => {
   const id = await begin()
   await transcriptHas(world, id, 'Somebody looks it up.')
   const agent = world.processes().find((p) => /claude.* -p /.test(p.command) && !/keeper/.test(p.command))

@@ -1,4 +1,4 @@
-/** The short form of `npm run bench`: that they work. Takes minutes, so that only `npm run test:all` plays it. */
+/** Checks that the short form of `npm run bench` works. It takes minutes, so only `npm run test:all` runs it. */
 import { execFile } from 'node:child_process'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'

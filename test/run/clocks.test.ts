@@ -1,6 +1,6 @@
 /**
- * The clock is set, or everything stands still, while real agents work and jobs wait. Where the clock is set, the daemon
- * runs in the test's own process, with a clock that the test can set.
+ * The clock is set, or all processes are stopped, while real agents work and jobs wait. In tests that set the clock,
+ * the daemon runs in the test's own process, with a clock that the test controls.
  */
 import { afterEach, expect, it } from 'vitest'
 import { type Daemon, startDaemon } from '../../src/daemon/start.ts'
@@ -18,7 +18,7 @@ afterEach(async () => {
   await world.close()
 })
 
-it('set forward and back: agents at work go on, and a waiting job waits as long as it was to', async () => {
+it('set forward and back: working agents continue, and a waiting job waits as long as planned', async () => {
   world = await World.create(
     {
       name: 'works and limits',
@@ -58,7 +58,7 @@ it('set forward and back: agents at work go on, and a waiting job waits as long 
   for (const toMs of [2 * DAY, DAY]) await set(toMs)
   const ended = await jobEnds(world, job.id)
   expect(ended).toMatchObject({ state: 'completed', attemptCount: 2 })
-  // At both times the clock was a day ahead.
+  // The clock was a day ahead at both times.
   const [first, second] = ended.attempts
   const waitedMs = Date.parse(second?.startedAt ?? '') - Date.parse(first?.endedAt ?? '')
   expect(waitedMs).toBeGreaterThanOrEqual(4000)
@@ -84,7 +84,7 @@ it('a SIGSTOP of daemon, keeper and agent does not count as silence', async () =
   // That time passes is what is tested.
   await new Promise((resolve) => setTimeout(resolve, 18_000))
   for (const pid of all) process.kill(pid, 'SIGCONT')
-  await until(() => /nobody watched/.test(world.log()), 'the daemon to look at its clock again')
+  await until(() => /the daemon was suspended/.test(world.log()), 'the daemon to look at its clock again')
   world.simulator.release('gate')
   expect(await world.settled(id)).toMatchObject({ outcome: 'completed', attemptCount: 1 })
 })

@@ -39,7 +39,7 @@ async function begin(...rules: RuleInput[]): Promise<void> {
   await world.startDaemon()
 }
 
-/** What lives for a tenth of a second may be gone by now. */
+/** Ignores the error if the process has ended meanwhile. */
 function killQuietly(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
@@ -57,7 +57,7 @@ async function checkInvariants(run: RunDetail): Promise<void> {
   const starts = events.flatMap((e) => (e.type === 'tool-start' ? [e.toolUseId] : []))
   expect(new Set(starts).size).toBe(starts.length)
   expect(world.processes()).toEqual([])
-  // What the simulator charged is what the run says, each request once.
+  // The cost of the run is what the simulator charged, each request once.
   const sent = world.simulator.requests().filter((r) => r.status === 200 && r.outcome === 'answered')
   expect(run.usage.outputTokens).toBe(sent.reduce((sum, r) => sum + (r.usage?.output_tokens ?? 0), 0))
   expect(run.usage.cacheWriteTokens).toBe(
@@ -73,7 +73,7 @@ const promptsSent = () =>
     .filter(Boolean)
 
 describe('the daemon is killed', () => {
-  it('while the agent waits for the model: it does not notice, and is adopted', async () => {
+  it('while the agent waits for the model: the agent is not affected, and is adopted', async () => {
     await begin(held)
     const { id } = await world.createRun({ prompt: PROMPT })
     await world.simulator.waitForHold('gate')
@@ -96,7 +96,7 @@ describe('the daemon is killed', () => {
     const agent = agentOf()!
     await world.killDaemon()
     world.simulator.release('gate')
-    // It has said its last word, and waits for ours.
+    // The agent has ended its turn and waits for our message.
     const spool = join(world.home, 'spool', (await spoolOf()) ?? '', 'out')
     await until(() => readFileSync(spool, 'utf8').includes('"type":"result"'), 'the result')
     expect(agentOf()?.pid).toBe(agent.pid)
@@ -226,7 +226,7 @@ async function spoolOf(): Promise<string | undefined> {
 }
 
 describe('the agent is killed', () => {
-  it('mid-tool: it is resumed, told that the outcome is unknown, and nothing of its tool lingers', async () => {
+  it('mid-tool: it is resumed, told that the outcome is unknown, and no process of its tool is left', async () => {
     await begin(waitsForFile('mark', 'env -i setsid sleep 1000 >/dev/null 2>&1 & echo $! > stray; '))
     const { id } = await world.createRun({ prompt: PROMPT, permissions: 'allow' })
     await until(() => existsSync(join(world.workDir, 'mark')), 'the tool')
@@ -241,9 +241,9 @@ describe('the agent is killed', () => {
       sessionId: first.sessionId,
     })
     expect(run.attempts[0]?.outcome?.name).toBe('crashed')
-    // It has neither environment nor session nor parents of the agent.
+    // This process has neither the environment nor the session nor the parents of the agent.
     const stray = readFileSync(join(world.workDir, 'stray'), 'utf8').trim()
-    // Its entry stays until init has collected it.
+    // Its process table entry stays until init has reaped it.
     await until(() => !existsSync(`/proc/${stray}`), 'what the tool left behind to be gone')
     const note = promptsSent().at(-1)!
     expect(promptsSent()).toHaveLength(2)
@@ -256,9 +256,9 @@ describe('the agent is killed', () => {
     await checkInvariants(run)
   })
 
-  it('before it took the prompt: the prompt is sent again, alone', async () => {
+  it('before it accepted the prompt: the prompt is sent again, alone', async () => {
     world = await World.create({ name: 'early', rules: [{ reply: 'You said: ${user}' }] })
-    // Dies the first time it is started for a run, then is the real one.
+    // This agent dies the first time it is started for a run; later starts run the real one.
     const real = resolve(import.meta.dirname, '../../node_modules/.bin/claude')
     const wrapper = join(world.dir, 'claude-that-dies-once')
     await writeFile(
@@ -291,11 +291,11 @@ describe('the agent is killed', () => {
     await checkInvariants(run)
   })
 
-  it('and its session is gone afterwards: fresh, told which tools had run', async () => {
+  it('and its session is gone afterwards: a new session, told which tools had run', async () => {
     await begin(waitsForFile('mark'))
     const { id } = await world.createRun({ prompt: PROMPT, permissions: 'allow' })
     await until(() => existsSync(join(world.workDir, 'mark')), 'the tool')
-    // It writes there now and then: held still, it cannot bring the file back.
+    // The agent is stopped first, because it would write the file again.
     process.kill(agentOf()!.pid, 'SIGSTOP')
     await rm(join(world.configDir, 'projects'), { recursive: true })
     process.kill(agentOf()!.pid, 'SIGKILL')
@@ -315,7 +315,7 @@ describe('the agent is killed', () => {
   })
 })
 
-describe('what feeds its input is killed', () => {
+describe('a process that feeds the agent its input is killed', () => {
   const touches: RuleInput = {
     when: '/^begin the work$/',
     times: 1,
@@ -339,7 +339,7 @@ describe('what feeds its input is killed', () => {
     ],
     ([who, when]) => [who, when],
   )
-  it.each(kills)('%s, %s: never taken for a refusal by the user', async (_, when, victims) => {
+  it.each(kills)('%s, %s: never treated as a refusal by the user', async (_, when, victims) => {
     const early = when === 'before the agent asks'
     await begin(touches)
     const { id } = await world.createRun({ prompt: PROMPT, permissions: 'ask' })
@@ -354,7 +354,7 @@ describe('what feeds its input is killed', () => {
     const run = await world.settled(id)
     expect(run.attempts.map((a) => a.outcome?.name)).toEqual(['crashed', 'completed'])
     expect(run.outcome).toBe('completed')
-    // Killed so early, the CLI may not have written the prompt to its transcript yet: then it is asked anew.
+    // If it is killed this early, the CLI may not have written the prompt to its transcript: then it is sent again.
     expect(promptsSent().at(-1)).toContain(run.resumed ? 'interrupted' : PROMPT)
     expect(JSON.stringify(world.simulator.requests().at(-1)?.messages)).not.toContain("doesn't want")
     expect(world.processes()).toEqual([])

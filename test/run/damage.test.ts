@@ -12,7 +12,7 @@ import { transcriptHas, transcriptOf } from '../support/transcripts.ts'
 import { until, World } from '../support/world.ts'
 
 let world: World
-/** For all tests that damage nothing but a session of their own. */
+/** Shared by all tests that damage only a session of their own. */
 let shared: World | null = null
 afterEach(() => (world === shared ? undefined : world.close()))
 afterAll(() => shared?.close())
@@ -43,7 +43,7 @@ async function twoTurns(): Promise<{ last: RunDetail; path: string }> {
 const sent = () => JSON.stringify(world.simulator.requests().at(-1)!.messages)
 const count = (text: string, part: string) => text.split(part).length - 1
 
-/** Whether from the session or from us: each question and each answer of the two turns once. */
+/** The request contains each question and each answer of the two turns once, from the session or from us. */
 function expectHistoryOnce(): void {
   for (const word of ['alpha', 'beta']) {
     expect(count(sent(), `You said: ${word}`), `the answer to ${word}`).toBe(1)
@@ -107,28 +107,31 @@ const KINDS: [string, string, (text: string) => string | null][] = [
 ]
 
 const kinds = sampleOf(KINDS, ([, reason]) => [reason])
-it.each(kinds)('%s: found before the resume, fresh with the history (%s)', async (_, reason, damage) => {
-  await begin()
-  const { last, path } = await twoTurns()
-  const damaged = damage(readFileSync(path, 'utf8'))
-  if (damaged === null) await rm(path)
-  else await writeFile(path, damaged)
-  const asked = world.simulator.requests().length
-  const next = await world.run({ prompt: 'gamma', sessionId: last.session! })
-  expect(next).toMatchObject({
-    outcome: 'completed',
-    resumed: false,
-    freshReason: reason,
-    carry: 'transcript',
-    attemptCount: 1,
-  })
-  expect(world.simulator.requests()).toHaveLength(asked + 1)
-  expectHistoryOnce()
-  // What is left of it stays as it is: it may be all that somebody has.
-  if (damaged !== null) expect(await filesWith(damaged)).toEqual([path])
-})
+it.each(kinds)(
+  '%s: found before the resume, new session with the history (%s)',
+  async (_, reason, damage) => {
+    await begin()
+    const { last, path } = await twoTurns()
+    const damaged = damage(readFileSync(path, 'utf8'))
+    if (damaged === null) await rm(path)
+    else await writeFile(path, damaged)
+    const asked = world.simulator.requests().length
+    const next = await world.run({ prompt: 'gamma', sessionId: last.session! })
+    expect(next).toMatchObject({
+      outcome: 'completed',
+      resumed: false,
+      freshReason: reason,
+      carry: 'transcript',
+      attemptCount: 1,
+    })
+    expect(world.simulator.requests()).toHaveLength(asked + 1)
+    expectHistoryOnce()
+    // The damaged file is left unchanged, because it may be the user's only copy.
+    if (damaged !== null) expect(await filesWith(damaged)).toEqual([path])
+  },
+)
 
-it("another session's file under our id: fresh with the history, and none of the other's", async () => {
+it("another session's file under our id: new session with our history, and none of the other's", async () => {
   await begin()
   const { last, path } = await twoTurns()
   const other = await world.run({ prompt: 'somebody else asks about heliotropes' })
@@ -141,7 +144,7 @@ it("another session's file under our id: fresh with the history, and none of the
   expect(await filesWith(copied)).toHaveLength(2)
 })
 
-it('a session in two project folders: that of the work directory counts', async () => {
+it('a session in two project folders: the one of the work directory is used', async () => {
   await begin()
   const { last, path } = await twoTurns()
   const elsewhere = join(world.configDir, 'projects', '-aaa-elsewhere')
@@ -154,14 +157,14 @@ it('a session in two project folders: that of the work directory counts', async 
   expect(transcript).toMatchObject({ state: 'present', path })
 })
 
-describe('a torn end', () => {
+describe('an incomplete last record', () => {
   const TEARS: [string, (text: string) => string][] = [
     ['a record that was begun', (text) => `${text}{"parentUuid":"x","type":"us`],
     ['zeros', (text) => text + '\0'.repeat(4096)],
     ['the last record, cut in a character', (text) => `${text}{"type":"note","text":"\u00e9`.slice(0, -1)],
   ]
   const tears = sampleOf(TEARS, () => ['torn'])
-  it.each(tears)('is cut off, kept, and the session resumed: %s', async (_, tear) => {
+  it.each(tears)('is removed, the original is kept, and the session is resumed: %s', async (_, tear) => {
     await begin()
     const { last, path } = await twoTurns()
     const whole = readFileSync(path, 'utf8')
@@ -181,7 +184,7 @@ describe('a torn end', () => {
     expect(notes.join()).toContain(kept)
   })
 
-  it('behind a link: what it points to is mended, the link stays', async () => {
+  it('behind a link: the target of the link is repaired, the link stays', async () => {
     await begin()
     const { last, path } = await twoTurns()
     const real = join(world.dir, 'moved.jsonl')
@@ -195,7 +198,7 @@ describe('a torn end', () => {
     expect(readFileSync(real, 'utf8')).toContain('gamma')
   })
 
-  it('that cannot be mended does not stop the run: the CLI skips it', async () => {
+  it('that cannot be repaired does not stop the run: the CLI skips it', async () => {
     await beginAlone()
     const { last, path } = await twoTurns()
     const torn = `${readFileSync(path, 'utf8')}{"torn`
@@ -231,7 +234,7 @@ describe('between two attempts of one run', () => {
     ],
   }
 
-  /** The agent dies mid-tool; its file is changed before the next attempt looks at it. */
+  /** The agent dies mid-tool; its file is changed before the next attempt reads it. */
   async function killedWith(change: (path: string) => Promise<void>): Promise<RunDetail> {
     world = await World.create(work)
     await world.startDaemon()
@@ -249,7 +252,7 @@ describe('between two attempts of one run', () => {
     return world.settled(id)
   }
 
-  it('torn: resumed, with all but the torn record', async () => {
+  it('incomplete last record: resumed, with all but that record', async () => {
     let torn = ''
     const run = await killedWith(async (path) => {
       const lines = readFileSync(path, 'utf8').trimEnd().split('\n')
@@ -260,13 +263,13 @@ describe('between two attempts of one run', () => {
     expect(run).toMatchObject({ outcome: 'completed', attemptCount: 2, resumed: true })
     expect(count(sent(), 'I begin.')).toBe(1)
     expect(sent()).not.toContain('"type":"tool_use"')
-    // What is lost in the file, we tell.
+    // The message to the agent contains what the file has lost.
     expect(sent()).toContain('echo ran >> mark')
     expect(await filesWith(torn)).toHaveLength(1)
     expect(readFileSync(join(world.workDir, 'mark'), 'utf8')).toBe('ran\n')
   })
 
-  it('broken: fresh, with a handoff', async () => {
+  it('unreadable: a new session, with a handoff', async () => {
     let broken = ''
     const run = await killedWith(async (path) => {
       const lines = readFileSync(path, 'utf8').split('\n')

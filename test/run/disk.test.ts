@@ -1,4 +1,4 @@
-/** A disk that refuses writes: clear errors, nothing half-created, and work goes on when there is room again. */
+/** A disk that refuses writes: clear errors, nothing half-created, and work continues when there is room again. */
 import { execFileSync } from 'node:child_process'
 import { rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ afterEach(() => world.close())
 
 const MIB = 1 << 20
 
-it('refuses what it cannot store, whole, and goes on with what it can', async () => {
+it('refuses requests that it cannot store, completely, and continues with the others', async () => {
   world = await World.create({ name: 'echo', rules: [{ reply: 'Fine.' }] })
   await world.startDaemon({ fileSizeLimit: 4 * MIB })
   const response = await world.request('POST', '/api/runs', {
@@ -26,9 +26,9 @@ it('refuses what it cannot store, whole, and goes on with what it can', async ()
   expect(await world.run({ prompt: 'small' })).toMatchObject({ outcome: 'completed', resultText: 'Fine.' })
 })
 
-it('a daemon that finds the disk full while it starts says so and ends, whole; with room, the next one starts', async () => {
+it('a daemon that finds the disk full at its start reports it and exits; with room, the next one starts', async () => {
   world = await World.create({ name: 'echo', rules: [{ reply: 'Fine.' }] })
-  // The last thing that is written, once it listens.
+  // This is the last file that is written, after the server listens.
   const full = join(world.home, 'daemon.json.new')
   await symlink('/dev/full', full)
   const start = world.startDaemon()
@@ -65,14 +65,15 @@ it('a disk that is full while an agent works: the status says so, and the run th
   expect(await refused()).toBeNull()
 })
 
-it('takes a prompt of megabytes, and one that begins with dashes, as they are', async () => {
+it('accepts a prompt of megabytes, and one that begins with dashes, unchanged', async () => {
   world = await World.create({ name: 'echo', rules: [{ reply: 'Fine.' }] })
   await world.startDaemon()
   const long = (bytes: number) => `${'lorem ipsum '.repeat(bytes / 12)}the end`
   const run = await world.run({ prompt: long(2 * MIB), model: 'sonnet' })
   expect(run).toMatchObject({ outcome: 'completed', attemptCount: 1 })
   expect(world.simulator.requests().at(-1)?.userText).toBe(long(2 * MIB))
-  // Five are more than any model's window: delivered all the same, and refused by the agent, who says why.
+  // Five megabytes exceed the window of any model: the prompt is delivered anyway, and the agent refuses it with a
+  // reason.
   const tooLong = await world.run({ prompt: long(5 * MIB), model: 'sonnet' })
   expect(tooLong).toMatchObject({
     outcome: 'context-overflow',

@@ -1,7 +1,7 @@
 /**
  * A second agent, which needs a handshake over stdin and stdout and picks its session ids itself, driven by the real
- * daemon: the path knows nothing of it. What its protocol has in memory is rebuilt from the spool when the daemon is
- * killed, in the middle of the handshake or of a turn; no message reaches the agent twice.
+ * daemon without changes to the path. The protocol state is rebuilt from the spool when the daemon is killed in the
+ * middle of the handshake or of a turn; no message reaches the agent twice.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
@@ -51,7 +51,7 @@ it('runs an agent that opens its session after a handshake, and resumes it by th
   ])
 })
 
-it('starts fresh with the history where it overflows, because it cannot be asked to compact', async () => {
+it('starts a new session with the history when its context overflows, because it cannot compact', async () => {
   const first = await world.run({ prompt: 'begin', agent: 'handshake' })
   const second = await world.run({
     prompt: 'too much',
@@ -66,7 +66,7 @@ it('starts fresh with the history where it overflows, because it cannot be asked
   expect(readFileSync(join(dir, 'received'), 'utf8').split('\n').at(-2)).toContain('second half')
 })
 
-describe('goes on with the same process when the daemon is killed', () => {
+describe('continues with the same process when the daemon is killed', () => {
   it.each(['initialize', 'session-new'])('in the middle of the handshake, at %s', async (point) => {
     await hold(point)
     const { id } = await world.createRun({ prompt: 'begin', agent: 'handshake' })
@@ -82,7 +82,7 @@ describe('goes on with the same process when the daemon is killed', () => {
     expect(received()).toEqual(['initialize', 'session/new', 'session/prompt'])
   })
 
-  it('in the middle of a turn, with a question open: what was said before and after is one answer', async () => {
+  it('in the middle of a turn, with an open question: the texts before and after it are one answer', async () => {
     await hold('turn')
     const { id } = await world.createRun({ prompt: 'ask me', agent: 'handshake', permissions: 'ask' })
     await world.waitForEvent(id, (event) => event.type === 'text-end')

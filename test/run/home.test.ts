@@ -6,7 +6,7 @@ import { World } from '../support/world.ts'
 let world: World
 afterEach(() => world.close())
 
-it('a database elsewhere is used by one home only', async () => {
+it('a database outside the home can be used by one home only', async () => {
   world = await World.create({ name: 'echo', rules: [{ reply: 'Fine.' }] })
   const store = { url: `sqlite:${join(world.dir, 'shared.db')}` }
   await world.configure({ store })

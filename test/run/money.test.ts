@@ -1,6 +1,6 @@
 /**
- * One number for money on the real CLI: what a run cost is the sum of its attempts, what a session cost is the sum of the
- * attempts in it, and both are what the simulator has billed, also where agents and daemons were killed in between.
+ * Costs on the real CLI: a run costs the sum of its attempts, a session costs the sum of the attempts in it, and both
+ * equal what the simulator has billed, also if agents and daemons were killed in between.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ afterEach(() => world.close())
 
 type Request = ReturnType<World['simulator']['requests']>[number]
 
-/** What a call is charged, in units of the price of one input token: all of it, up to where it was cut off. */
+/** The charge for a call up to where it was cut off, in units of the price of one input token. */
 function weightOf({ usage }: Request): number {
   if (!usage) return 0
   const { ephemeral_5m_input_tokens: short, ephemeral_1h_input_tokens: long } = usage.cache_creation
@@ -83,7 +83,7 @@ it.each(['the agent', 'both'])('%s killed in the middle of a stream', async (vic
   const sessionId = (await world.getRun(first)).sessionId ?? ''
   const second = await next('again', 'again', sessionId)
   const seen = world.simulator.requests().at(-1)?.n ?? 0
-  // Nothing is killed in this one: it tells what the agent takes for a token.
+  // Nothing is killed in this run: it shows how the agent counts tokens.
   const { id: third } = await world.run({ prompt: 'and now', sessionId })
 
   const runs = await Promise.all([first, second, third].map((id) => world.getRun(id)))
@@ -95,7 +95,7 @@ it.each(['the agent', 'both'])('%s killed in the middle of a stream', async (vic
   expect(total / (rate * billed())).toBeCloseTo(1, 2)
 })
 
-it('a run that ended before its price was known is priced as soon as another run tells it', async () => {
+it('a run that ended before its price was known gets its cost as soon as another run reports the price', async () => {
   world = await World.create(scenario)
   await world.startDaemon()
   const { id } = await world.createRun({ prompt: 'begin', maxResumes: 0 })

@@ -1,4 +1,4 @@
-/** Others at work in a session of ours at the same time, on the real CLI: no branch is lost without a word. */
+/** Other processes that write a session of ours at the same time, on the real CLI: no branch is lost silently. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -34,7 +34,7 @@ const HELD = {
   ],
 }
 
-it('by hand while a turn is at work: the turn stops and goes on fresh, and knows both', async () => {
+it('use by hand while a turn runs: the turn stops and continues in a new session that knows both', async () => {
   world = await World.create(HELD)
   await world.startDaemon()
   const chat = await Chat.create(world)
@@ -86,7 +86,7 @@ it('a daemon on a copy of the home leaves the agent of the original alone, and r
   expect(await world.settled(held.id)).toMatchObject({ outcome: 'completed', attemptCount: 1 })
 })
 
-it('two daemons that begin in one session at the same moment: the later agent gives way, and knows both', async () => {
+it('two daemons that start in one session at the same time: the later agent stops, and its run knows both', async () => {
   world = await World.create({
     name: 'both',
     rules: [
@@ -102,7 +102,7 @@ it('two daemons that begin in one session at the same moment: the later agent gi
   await world.startDaemon()
   const { session } = await world.run({ prompt: 'remember heliotrope' })
   const api = await secondDaemon(copyHome())
-  // Neither agent begins before both have been started, so that neither daemon can have seen the other's.
+  // Neither agent begins before both have been started, so neither daemon can have seen the agent of the other one.
   const started = join(world.dir, 'started')
   await agent.beforeTurn(
     `touch "${started}.$$"; while [ "$(ls "${started}".* | wc -l)" -lt 2 ]; do sleep 0.05; done`,
@@ -123,7 +123,7 @@ it('two daemons that begin in one session at the same moment: the later agent gi
     .sort((a, b) => startOf(a.pid) - startOf(b.pid) || a.pid - b.pid)
   expect(agents).toHaveLength(2)
 
-  // Only one of them ends before the model goes on.
+  // The model answers only after one of them has ended.
   const read = async () => [await world.getRun(ours.id), await api('GET', `/api/runs/${theirs.id}`)]
   const gaveWay = await until(
     async () => (await read()).find(({ state }) => state === 'settled'),
@@ -132,7 +132,7 @@ it('two daemons that begin in one session at the same moment: the later agent gi
   )
   expect(gaveWay.attempts.map(({ outcome, freshReason }) => [outcome?.name, freshReason])).toEqual([
     ['session-busy', null],
-    // By which agent wrote to the session's file first it is also seen as forked.
+    // The reason depends on which agent wrote to the session's file first.
     ['completed', expect.stringMatching(/^(session-in-use|transcript-forked)$/)],
   ])
   expect(gaveWay.attempts[0]?.id).toBe(agents[1]?.attempt)
@@ -147,7 +147,7 @@ it('two daemons that begin in one session at the same moment: the later agent gi
   expect(other).toMatchObject({ outcome: 'completed', attemptCount: 1, resumed: true })
 })
 
-it('nor does it end that agent when it cannot read what it prints', async () => {
+it('a daemon on a copy does not end that agent either when it cannot read its output', async () => {
   world = await World.create(HELD, { agents: { mine: { adapter: 'claude', model: 'haiku' } } })
   await world.startDaemon()
   const held = await world.createRun({ prompt: 'ours', agent: 'mine' })
@@ -173,7 +173,7 @@ it('the same home by another path: through a link, then renamed, its agent is ad
   await world.simulator.waitForHold('ours')
   await world.killDaemon()
   renameSync(world.home, renamed)
-  // What was at the old path is found there again, as the agent was told; the daemon comes by the new one.
+  // The agent still uses the old path, which a link makes available again; the daemon uses the new path.
   symlinkSync(renamed, world.home)
   world.env.REPRISE_HOME = renamed
   await world.startDaemon()

@@ -1,6 +1,6 @@
 /**
- * Outages and limits on the real CLI: the model server refuses connections, or says that the account is used up, and all
- * runs go on in their own sessions when that is over. A whole minute, and twenty runs, with REPRISE_TEST_ALL.
+ * Outages and limits on the real CLI: the model server refuses connections, or reports that the account is used up, and
+ * all runs continue in their own sessions afterwards. With REPRISE_TEST_ALL: for a whole minute, and with twenty runs.
  */
 import { afterEach, expect, it } from 'vitest'
 import type { Status } from '../../src/contract/http.ts'
@@ -23,13 +23,13 @@ const status = () => world.api<Status>('GET', '/api/status')
 const obstacle = (fits: (open: Obstacle) => boolean, what: string) =>
   until(async () => (await status()).obstacles.find(fits), what, PATIENT)
 
-/** How often a text stands in the newest history that the model was sent in a session. */
+/** How often a text occurs in the newest history that the model was sent in a session. */
 function countIn(sessionId: string | null, text: string): number {
   const last = world.simulator.requests({ kind: 'main' }).findLast((r) => r.sessionId === sessionId)
   return JSON.stringify(last?.messages ?? []).split(text).length - 1
 }
 
-it('an outage: mixed runs wait without processes, across a kill of the daemon, and each goes on in its session', async () => {
+it('an outage: mixed runs wait without processes, across a kill of the daemon, and each continues in its session', async () => {
   world = await World.create(
     {
       name: 'outage',
@@ -68,7 +68,7 @@ it('an outage: mixed runs wait without processes, across a kill of the daemon, a
   await world.api('POST', '/api/followups', { prompt: 'and later?', runId: before.id, inMs: 1000 })
   const all = [atWork.runId, turn.id, ...jobs.map(({ runId }) => runId), tier.id]
 
-  // All of them, and the follow-up, which has become a run by then.
+  // All of them wait, and also the follow-up, which has become a run by then.
   const waits = (open: Obstacle) => open.waitingCount + (open.probe ? 1 : 0) >= all.length
   const open = await obstacle((o) => waits(o) && o.failures >= 2, 'all to wait')
   expect(open).toMatchObject({
@@ -78,7 +78,7 @@ it('an outage: mixed runs wait without processes, across a kill of the daemon, a
     model: null,
   })
   expect(open.neverAnswered).toBe(false)
-  // Unless it happens to be the one that tries.
+  // It has this reason unless it is the run that probes.
   await until(
     async () => {
       const { state, message } = await world.getRun(turn.id)
@@ -129,7 +129,7 @@ it('an outage: mixed runs wait without processes, across a kill of the daemon, a
   expect((await status()).obstacles).toEqual([])
 }, 240_000)
 
-it('a limit: the others do not run into it; one tries when a person says so, and all go on', async () => {
+it('a limit: the other runs do not meet it; one probes when a person continues it, and all continue', async () => {
   world = await World.create(
     {
       name: 'limit',
@@ -140,7 +140,7 @@ it('a limit: the others do not run into it; one tries when a person says so, and
     },
     { run: { concurrency: 4, termAfter: '1s', killAfter: '1s' } },
   )
-  // The CLI tells resets and quotas to those who have a subscription.
+  // The CLI reports reset times and quotas only with a subscription.
   delete world.env.ANTHROPIC_API_KEY
   world.env.CLAUDE_CODE_OAUTH_TOKEN = 'made-up'
   await world.startDaemon()
@@ -170,9 +170,9 @@ it('a limit: the others do not run into it; one tries when a person says so, and
   await cli.close()
 }, 240_000)
 
-it('a connection that never worked: told within seconds, paused after a few tries, gone on with once it works', async () => {
+it('a connection that never worked: reported within seconds, paused after a few tries, continued once it works', async () => {
   world = await World.create({ name: 'late', rules: [{ reply: 'Here.' }] }, { jobs: { backoff: '500ms' } })
-  // As the CLI comes: it would try for minutes.
+  // The CLI's default settings, with which it would retry for minutes.
   delete world.env.CLAUDE_CODE_MAX_RETRIES
   await world.simulator.goAway()
   await world.startDaemon()
@@ -192,7 +192,7 @@ it('a connection that never worked: told within seconds, paused after a few trie
   })
   expect(await world.getRun(turn.id)).toMatchObject({ paused: true, attemptCount: 3 })
 
-  // Whoever follows is not kept waiting.
+  // A client that follows the run is not kept waiting.
   const cli = createCli(world.env)
   const job = await cli.run(['run', 'and for a job?', '--cwd', world.workDir])
   expect(job.code).toBe(1)
@@ -204,12 +204,12 @@ it('a connection that never worked: told within seconds, paused after a few trie
   const [id] = /job_\w+/.exec(job.stderr) ?? []
   await cli.run(['jobs', 'retry', id ?? ''])
   expect(await jobEnds(world, id ?? '')).toMatchObject({ state: 'completed', resultText: 'Here.' })
-  // What was only paused goes on with it.
+  // The run that was only paused continues too.
   expect(await world.settled(turn.id)).toMatchObject({ outcome: 'completed', resultText: 'Here.' })
   await cli.close()
 }, 120_000)
 
-it('no login: told at once', async () => {
+it('no login: reported at once', async () => {
   world = await World.create({ name: 'none', rules: [{ reply: 'x' }] })
   delete world.env.ANTHROPIC_API_KEY
   await world.configure({ agents: { claude: { model: 'haiku', command: 'claude' } } })

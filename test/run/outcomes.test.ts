@@ -52,7 +52,7 @@ it('auth', async () => {
 
 it('rate-limited: waits until the limit resets, and says so, until it is cancelled', async () => {
   world = await World.create({ name: 'limit', rules: [{ reply: [{ rateLimit: { resetsIn: '2h' } }] }] })
-  // The CLI tells reset times to those who have a subscription.
+  // The CLI reports reset times only with a subscription.
   delete world.env.ANTHROPIC_API_KEY
   world.env.CLAUDE_CODE_OAUTH_TOKEN = 'made-up'
   await world.startDaemon()
@@ -121,7 +121,7 @@ it('cancelled, while it waits in the queue', async () => {
   expect(world.simulator.requests()).toHaveLength(1)
 })
 
-it('crashed, when the agent dies again and again; bounded', async () => {
+it('crashed, when the agent dies repeatedly, after a limited number of attempts', async () => {
   world = await World.create({ name: 'none', rules: [{ reply: 'x' }] })
   const fake = join(world.dir, 'claude-that-dies')
   await writeFile(
@@ -159,7 +159,7 @@ while :; do sleep 0.1; done
   expect(world.processes()).toEqual([])
 })
 
-it('what escapes the process group does not outlive the run', async () => {
+it('a process that leaves the process group does not outlive the run', async () => {
   await begin([
     {
       reply: [

@@ -1,4 +1,4 @@
-/** A daemon that dies of what one agent says, again and again: that run is held, and everything else goes on. */
+/** A daemon that dies repeatedly because of one agent's output: that run is held, and all other runs continue. */
 import { execFile } from 'node:child_process'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
@@ -13,7 +13,7 @@ import { REPRISE, World } from '../support/world.ts'
 let world: World
 afterEach(() => world.close())
 
-it('tells people of a chain whose run is held, as something that needs them', async () => {
+it('notifies people of a chain whose run is held, because it needs their attention', async () => {
   const receiver = await startReceiver()
   world = await World.create(
     {
@@ -45,7 +45,7 @@ it('tells people of a chain whose run is held, as something that needs them', as
   expect(chain.runs[0]?.escalation).toMatchObject({ decision: 'stop', reason: 'quarantined' })
 })
 
-it('is told what it died of, holds that run, ends its agent, and goes on with the rest', async () => {
+it('learns which run it died of, holds that run, ends its agent, and continues with the others', async () => {
   world = await World.create({
     name: 'poison',
     rules: [
@@ -60,7 +60,7 @@ it('is told what it died of, holds that run, ends its agent, and goes on with th
   await world.simulator.waitForHold('gate')
   const poisonous = await createJob(world, { prompt: 'poisonous', workDir: world.dir })
   await world.daemonDeath()
-  // It may die before it says that it is there.
+  // The daemon may die before it reports that it is ready.
   await world.startDaemon().catch(() => {})
   await world.daemonDeath()
   await world.startDaemon()
@@ -79,7 +79,7 @@ it('is told what it died of, holds that run, ends its agent, and goes on with th
 
   await world.simulator.release('gate')
   await jobIs(world, healthy.id, ({ state }) => state === 'completed')
-  // Whoever has mended what it died of lets it go on.
+  // After the cause is fixed, a person continues the run.
   await world.killDaemon()
   delete world.env.NODE_OPTIONS
   await world.simulator.release('never')

@@ -1,4 +1,4 @@
-/** What the agent asks reaches a person, and the answer reaches the agent, on the real CLI. */
+/** Questions of the agent reach a person, and the answers reach the agent, on the real CLI. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
@@ -93,7 +93,7 @@ it('wrong id, wrong kind of answer, second answer, answer after the end: a clear
   expect(await answer({ toolUseId, decision: 'allow' })).toEqual([409, 'run-settled'])
 })
 
-it('a question nobody answers ends the run in a state that can be continued', async () => {
+it('a question that nobody answers ends the run in a state that can be continued', async () => {
   world = await World.create(
     { name: 'ask', rules: [{ ...ask, times: 1 }, { reply: 'You said: ${user}' }] },
     { run: { questionTimeout: '1s', termAfter: '1s', killAfter: '1s' } },

@@ -1,4 +1,4 @@
-/** A secret the agent comes upon is used, and nowhere to be read: on the real CLI, through a real daemon. */
+/** A secret that the agent reads works in its tools and is stored nowhere: on the real CLI, through a real daemon. */
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
@@ -8,7 +8,7 @@ import { World } from '../support/world.ts'
 let world: World
 afterEach(() => world.close())
 
-// In parts, so that no tool takes this file for a leak.
+// Written in parts, so that secret scanners do not report this file.
 const TOKEN = ['ghp', 'x7Kd93LmQ2xZ7vB1nT5yR4wE6uI0oP3sAbCd'].join('_')
 const GIVEN = 'open "sesame" 42'
 const secrets = [TOKEN, GIVEN, JSON.stringify(GIVEN).slice(1, -1), 'sesame']
@@ -28,7 +28,7 @@ function expectNoSecret(text: string, where: string): void {
   for (const secret of secrets) expect(text.includes(secret), `${where} has ${secret}`).toBe(false)
 }
 
-/** All that is in the home but the agent's own output, which is kept as it is. */
+/** All files in the home except the agent's own output, which is kept unchanged. */
 function expectCleanHome(): void {
   for (const name of readdirSync(world.home)) {
     const path = join(world.home, name)
@@ -44,7 +44,7 @@ async function pendingOf(id: string) {
   return pending[0]!
 }
 
-it('a tool gets it, and neither events, answers, the log nor the database have it', async () => {
+it('a tool gets the secret, but events, answers, the log and the database do not contain it', async () => {
   world = await World.create({ name: 'secret', rules: [useSecret] }, config)
   await world.startDaemon()
   const conversation = await world.api<{ id: string }>('POST', '/api/conversations', {
@@ -78,7 +78,7 @@ it('a tool gets it, and neither events, answers, the log nor the database have i
   expectCleanHome()
 })
 
-it('is what the tool gets when another daemon delivers the answer', async () => {
+it('a tool gets the secret also when another daemon delivers the answer', async () => {
   world = await World.create({ name: 'secret', rules: [useSecret] }, config)
   await world.startDaemon()
   const { id } = await world.createRun({ prompt: 'go', permissions: 'ask' })
@@ -93,7 +93,7 @@ it('is what the tool gets when another daemon delivers the answer', async () => 
   expectCleanHome()
 })
 
-it('may be in a question: it is answered in the words that were shown', async () => {
+it('a question may contain the secret: it is answered with the text that was shown', async () => {
   const question = {
     question: `Is ${TOKEN} right?`,
     header: 'Token',
@@ -119,7 +119,7 @@ it('may be in a question: it is answered in the words that were shown', async ()
     answers: { 'Is [redacted: github-token] right?': 'Yes, [redacted]' },
   })
   expect((await world.settled(id)).outcome).toBe('completed')
-  // What the agent told the model of the answer.
+  // The answer as the agent sent it to the model.
   const told = JSON.stringify(world.simulator.requests().map(({ messages }) => messages))
   expect(told).toContain('sesame')
   expect(told).not.toContain('[redacted')

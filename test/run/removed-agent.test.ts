@@ -1,6 +1,6 @@
 /**
- * An agent is taken out of the configuration while a run of it is open. What it was started with is still known: its
- * output is read, it is answered and watched over to its end. Only what would have to start it anew cannot be done.
+ * An agent is removed from the configuration while one of its runs is open. The stored attempt is enough to read its
+ * output, answer it and supervise it to its end. Only steps that would have to start the agent again fail.
  */
 import { readFileSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
@@ -44,7 +44,7 @@ async function readSpool(): Promise<string> {
   return readFileSync(join(world.home, 'spool', attempt ?? '', 'out'), 'utf8')
 }
 
-/** Its last word may be the beginning of a secret: it is not stored yet, but all around it is. */
+/** The end of its text may be the beginning of a secret and is not stored yet, but the text before it is. */
 function isHeldBack(): boolean {
   const database = new DatabaseSync(join(world.home, 'reprise.db'), { readOnly: true })
   const held = database.prepare('select 1 from attempts where held_from < spool_offset').get()
@@ -55,7 +55,7 @@ function isHeldBack(): boolean {
 const ALL = { outcome: 'completed', attemptCount: 1, resultText: ' Done.', agent: 'second' }
 const UNKNOWN = { code: 'agent-unknown', message: expect.stringContaining('"second"') }
 
-it('and works on: it is adopted, and its run completes', async () => {
+it('and continues to work: it is adopted, and its run completes', async () => {
   await begin(HELD)
   const { id } = await world.createRun({ prompt: 'begin the work', agent: 'second' })
   await world.simulator.waitForHold('gate')
@@ -69,7 +69,7 @@ it('and works on: it is adopted, and its run completes', async () => {
   expect(world.processes()).toEqual([])
 })
 
-it('and finishes before anybody looks: all that it printed is stored', async () => {
+it('and finishes before a daemon adopts it: all its output is stored', async () => {
   await begin(HELD)
   const { id } = await world.createRun({ prompt: 'begin the work', agent: 'second' })
   await world.simulator.waitForHold('gate')
@@ -94,8 +94,8 @@ it('and asks: the answer reaches it', async () => {
   expect(await world.settled(id)).toMatchObject(ALL)
 })
 
-it('and is killed: what it said is stored, and the run says which agent is missing to go on', async () => {
-  // It comes in pieces of 24 characters, and the second is long in coming.
+it('and is killed: its output is stored, and the run says which agent is missing to continue', async () => {
+  // The text arrives in pieces of 24 characters, and the second piece is delayed.
   const text = 'Thinking hard about what may be done next.'
   await begin({ when: '/^begin the work$/', reply: [{ text, pace: '1m' }] })
   const { id } = await world.createRun({ prompt: 'begin the work', agent: 'second' })
@@ -110,7 +110,7 @@ it('and is killed: what it said is stored, and the run says which agent is missi
   expect(events.flatMap((e) => (e.type === 'text-delta' ? [e.text] : [])).join('')).toBe(text.slice(0, 24))
 })
 
-it('a tier that is taken out while its agent works: it may report, and nothing else is allowed', async () => {
+it('a tier that is removed while its agent works: the agent may report, and nothing else is allowed', async () => {
   const tiers = { 4: { model: 'haiku', tools: ['Bash'] } }
   const work = [bash('ls'), results, { hold: 'gate' }, bash('ls -a'), results]
   const rule: RuleInput = { when: '/Look at web/', reply: [...work, report(FIXED), results, ' Done.'] }
@@ -133,7 +133,7 @@ it('a tier that is taken out while its agent works: it may report, and nothing e
   ])
 })
 
-it('its sessions can still be looked at, though not gone on with', async () => {
+it('its sessions can still be read, but not continued', async () => {
   await begin()
   const { session } = await world.run({ prompt: 'hello', agent: 'second' })
   await restartWithout()
@@ -149,7 +149,7 @@ it('its sessions can still be looked at, though not gone on with', async () => {
   expect(await response.json()).toMatchObject({ error: UNKNOWN })
 })
 
-it('a conversation keeps its answer, and another agent goes on', async () => {
+it('a conversation keeps its answer, and another agent continues it', async () => {
   await begin(HELD)
   const chat = await Chat.create(world, { agent: 'second' })
   const { id } = await chat.post('begin the work')
@@ -162,7 +162,7 @@ it('a conversation keeps its answer, and another agent goes on', async () => {
   expect(next).toMatchObject({ outcome: 'completed', carry: 'transcript' })
 })
 
-it('a turn that still waits for it is cancelled, and says which agent is missing: nothing has crashed', async () => {
+it('a turn that waits for the agent is cancelled, not crashed, and says which agent is missing', async () => {
   await begin(HELD)
   const chat = await Chat.create(world, { agent: 'second' })
   const { id: first } = await chat.post('begin the work')
@@ -176,7 +176,7 @@ it('a turn that still waits for it is cancelled, and says which agent is missing
   expect(run.message).toMatch(/^not started: there is no agent named "second"\. Configured agents: claude\./)
 })
 
-it('how to read it is not known any more: it is ended, and a gap says what was not read', async () => {
+it('an agent whose adapter is unknown is ended, and a gap says which bytes were not read', async () => {
   await begin(HELD)
   const { id } = await world.createRun({ prompt: 'begin the work', agent: 'second' })
   await world.simulator.waitForHold('gate')

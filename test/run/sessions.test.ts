@@ -1,4 +1,4 @@
-/** Fresh, resumed, refused: what the model was sent, and what is stored, on the real CLI. */
+/** New, resumed and refused sessions: what the model was sent, and what is stored, on the real CLI. */
 import { readFileSync } from 'node:fs'
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ const ECHO = { name: 'echo', rules: [{ reply: 'You said: ${user}' }] }
 /** Everything the model could read in a request. */
 const allText = (request: { messages: unknown }) => JSON.stringify(request.messages)
 
-it('starts fresh with the prompt and nothing else, and stores the session id before the process exists', async () => {
+it('starts a new session with the prompt and nothing else, and stores its id before the process exists', async () => {
   world = await World.create({ name: 'hold', rules: [{ reply: [{ hold: 'gate' }, { text: 'Done.' }] }] })
   await world.startDaemon()
   const { id } = await world.createRun({ prompt: 'first words' })
@@ -70,7 +70,7 @@ it('resumes with only the new prompt; the model sees the earlier turn, from its 
   expect(session).toMatchObject({ turns: 2, resumes: 1 })
 })
 
-it("takes the agent's own id for a session too, which a run has as sessionId", async () => {
+it("accepts the agent's own session id, which a run has as sessionId", async () => {
   world = await World.create(ECHO)
   await world.startDaemon()
   const { session, sessionId } = await world.run({ prompt: 'hello' })
@@ -82,7 +82,7 @@ it("takes the agent's own id for a session too, which a run has as sessionId", a
   expect(await world.api('POST', '/api/followups', followUp)).toMatchObject({ session })
 })
 
-it('resumes through a symlink to the same directory, starts fresh with the history in another one', async () => {
+it('resumes through a symlink to the same directory, starts a new session with the history in another one', async () => {
   world = await World.create(ECHO)
   await world.startDaemon()
   const first = await world.run({ prompt: 'alpha' })
@@ -106,7 +106,7 @@ it('resumes through a symlink to the same directory, starts fresh with the histo
     expect(sent).toContain(text)
 })
 
-it('forces fresh when asked to, with the history, and continues from the new session', async () => {
+it('starts a new session on request, with the history, and continues from it', async () => {
   world = await World.create(ECHO)
   await world.startDaemon()
   const first = await world.run({ prompt: 'alpha' })
@@ -118,7 +118,7 @@ it('forces fresh when asked to, with the history, and continues from the new ses
   expect(next).toMatchObject({ resumed: true, sessionId: forced.sessionId })
 })
 
-it('starts over once, fresh and with the history, when the CLI refuses to resume', async () => {
+it('starts a new session once, with the history, when the CLI refuses to resume', async () => {
   world = await World.create(ECHO)
   await world.startDaemon()
   const first = await world.run({ prompt: 'alpha' })
@@ -170,7 +170,7 @@ it('answers two prompts given to one session at once, one after the other, and l
   for (const text of ['begin', 'one', 'answer one', 'two']) expect(last).toContain(text)
 })
 
-it('does not resume a session that a claude of someone else has open', async () => {
+it('does not resume a session that another claude process has open', async () => {
   world = await World.create(ECHO)
   await world.startDaemon()
   const first = await world.run({ prompt: 'alpha' })

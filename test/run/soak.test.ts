@@ -1,4 +1,4 @@
-/** The short form of `npm run soak`: no invariant is violated. Only `npm run test:all` plays it. */
+/** The short form of `npm run soak`: no invariant is violated. Only `npm run test:all` runs it. */
 import { expect, it } from 'vitest'
 import { soak } from '../../bench/soak.ts'
 

@@ -389,7 +389,7 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
       expect(await store.getRun(run.id)).toMatchObject({
         state: { at: 'settled', outcome: COMPLETED, endedAt: at(9) },
         resultText: 'done',
-        strikes: 0,
+        interruptions: 0,
         spend: { ...ending(attempt).spend, costUsd: 0.5 },
       })
       expect(await store.listAttempts(run.id)).toMatchObject([
@@ -492,7 +492,7 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
           outcome: { name: 'crashed', message: 'gone' },
           exitCode: null,
           costUsd: null,
-          strikes: 1,
+          interruptions: 1,
           resultText: null,
           next: { kind: 'retry', notBefore: at(30), why: 'trying again' },
           events: [note('again')],
@@ -500,7 +500,7 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
       )
       expect(await store.getRun(run.id)).toMatchObject({
         state: { at: 'queued', notBefore: at(30), why: 'trying again' },
-        strikes: 1,
+        interruptions: 1,
         sessionId: session.id,
       })
       expect(await store.findLeaseHolder(session.id)).toBeNull()

@@ -145,3 +145,9 @@ it('keys that were used for runs, jobs and follow-ups still refer to what they m
   expect(await store.findMade({ key: 'k', requestHash: 'x' })).toBe('fup_1')
   expect((await store.listJobs({ limit: 9, state: 'paused' })).items).toHaveLength(1)
 })
+
+it('the interruptions of a run that were counted before still count', async () => {
+  const run = oldRun({ crash_count: 3 })
+  const store = await databaseBefore(43, { runs: [run] })
+  expect(await store.getRun(run.id)).toMatchObject({ interruptions: 3 })
+})

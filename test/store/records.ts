@@ -101,7 +101,7 @@ export const ending = (attempt: AttemptRecord, change: Partial<AttemptEnding> = 
     contextWindow: 200_000,
   },
   resultText: 'done',
-  strikes: 0,
+  interruptions: 0,
   done: { modelCalls: 0, toolCalls: 0, refusals: 0 },
   next: { kind: 'settle', outcome: COMPLETED },
   events: [{ type: 'run-end', outcome: COMPLETED }],

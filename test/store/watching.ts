@@ -165,7 +165,7 @@ function describeWatches(open: () => Promise<Store>): void {
 }
 
 function describeCycles(open: () => Promise<Store>): void {
-  const SKIP = { skip: 'the cycle before was not over' }
+  const SKIP = { skip: 'the previous cycle had not ended' }
 
   describe('a cycle', () => {
     it('is skipped while another is open or queued, if requested, with the reason', async () => {

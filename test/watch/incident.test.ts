@@ -111,7 +111,9 @@ describe('an incident', () => {
       const run = chain?.runs.find((one) => one.tier === 2)
       if (!run) return null
       const events = await watching.world.events(run.id)
-      return events.some((e) => e.type === 'note' && e.text.includes('waits in its process')) ? run : null
+      return events.some((e) => e.type === 'note' && e.text.includes('the process is kept for follow-up'))
+        ? run
+        : null
     }, 'the agent to be kept waiting')
     const agents = () =>
       watching.world
@@ -138,7 +140,7 @@ describe('an incident', () => {
       const run = chain?.runs.find((one) => one.tier === 2)
       if (!run || followUps.length === 0) return false
       const events = await watching.world.events(run.id)
-      return events.some((e) => e.type === 'note' && e.text.includes('waits in its process'))
+      return events.some((e) => e.type === 'note' && e.text.includes('the process is kept for follow-up'))
     }, 'the agent to be kept waiting')
     const agent = watching.world
       .processes()

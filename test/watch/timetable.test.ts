@@ -83,7 +83,7 @@ describe('a watch', () => {
     await stage.pass(10 * MINUTE)
     await stage.pass(10 * MINUTE)
     expect(await stage.states()).toEqual(['open', 'skipped', 'skipped'])
-    expect((await stage.cycles())[1]).toMatchObject({ message: 'the cycle before was not over' })
+    expect((await stage.cycles())[1]).toMatchObject({ message: 'the previous cycle had not ended' })
     await stage.settle(run)
     await stage.pass(10 * MINUTE)
     expect(await stage.states()).toEqual(['completed', 'skipped', 'skipped', 'open'])
@@ -247,7 +247,7 @@ describe('a cycle', () => {
     expect(await stage.run(run.id)).toMatchObject({ state: { at: 'running' }, cancelRequested: true })
     for (const id of [soon, other]) expect(await stateOf(stage, id)).toBe('missed')
     await stage.settle(run, { outcome: { name: 'cancelled', message: 'cancelled' } })
-    const message = 'its time was over after 1h; a run was at work and 2 follow-ups were pending'
+    const message = 'reached its time limit after 1h; a run was still working and 2 follow-ups were pending'
     expect(await stage.cycles()).toMatchObject([{ state: 'ended', outcome: 'timed-out', message }])
     expect(await stage.store.getFollowUp(soon)).toMatchObject({ message })
     await stage.watches.triggerWatch('services', {})
@@ -649,7 +649,7 @@ describe('as many follow-ups as may be planned (ten thousand, if all is tested)'
     }
     expect(await stage.plan(runs[0]!, { inMs: MINUTE })).toMatchObject({
       ok: false,
-      reason: expect.stringContaining(`${all} are planned already`),
+      reason: expect.stringContaining(`${all} are already planned`),
     })
     for (const run of runs) await stage.settle(run)
     await stage.pass(MINUTE)

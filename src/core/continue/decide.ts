@@ -80,7 +80,7 @@ export function decideNext(end: AttemptEnd): Next {
   }
   if (end.wait) return end.wait
   if (isInterruption(outcome, end)) {
-    return end.strikes <= end.maxResumes
+    return end.interruptions <= end.maxResumes
       ? { kind: 'retry', afterMs: pauseMs(end), why: `${outcome.message}; ${triesLeft(end)}` }
       : { kind: 'settle', outcome: { ...outcome, message: `${outcome.message}${gaveUp(end)}` } }
   }
@@ -142,8 +142,8 @@ const NOT_ABOUT_ROOM: readonly OutcomeName[] = [
  */
 function pauseMs({ outcome, strikes, backoffMs, jitter }: AttemptEnd): number {
   const ours = ['crashed', 'timed-out', 'session-busy'].includes(outcome.name)
-  if (!ours) return spread(doubled(backoffMs, strikes), jitter)
-  return strikes <= 1 ? 0 : spread(Math.min(60_000, 1000 * 2 ** (strikes - 2)), jitter)
+  if (!ours) return spread(doubled(backoffMs, interruptions), jitter)
+  return interruptions <= 1 ? 0 : spread(Math.min(60_000, 1000 * 2 ** (interruptions - 2)), jitter)
 }
 
 /** `n` counts from 1. */

@@ -29,15 +29,15 @@ export type Wait =
   | { kind: 'settle'; outcome: Outcome }
 
 export function decideWait(facts: WaitFacts): Wait {
-  const { met, obstacle, fruitless, backoffMs, now, setUp } = facts
-  const ownTryAt = new Date(now.getTime() + pauseAfterMs(fruitless, backoffMs))
+  const { met, obstacle, withoutProgress, backoffMs, now, setUp } = facts
+  const ownTryAt = new Date(now.getTime() + pauseAfterMs(withoutProgress, backoffMs))
   const alone: Obstacle = {
     ...met,
     account: '',
     model: null,
-    since: facts.fruitlessSince,
+    since: facts.withoutProgressSince,
     nextTryAt: ownTryAt,
-    failures: fruitless,
+    failures: withoutProgress,
     lastFailureAt: now,
     lastAttemptId: '',
   }

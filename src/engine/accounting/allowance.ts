@@ -1,7 +1,7 @@
 /**
- * The budget that a run draws on, and what has been spent of it before the attempt that is under way. One budget holds
- * for a job or a run, its retries, its follow-ups and theirs. What others have spent is read whenever it is asked for:
- * several follow-ups may have been admitted at the same moment, so what was left at that moment says nothing.
+ * The budget of a run, and what was spent of it before the current attempt. One budget covers a job or a run, its
+ * retries, its follow-ups and their follow-ups. The spend of other runs is read each time it is needed: several
+ * follow-ups may be admitted at the same moment, so the remainder at admission would be wrong.
  */
 import { JobId, type RunId } from '../../contract/ids.ts'
 import { type Budget, costAtMost, isRaised, type Spent } from '../../core/job/budget.ts'
@@ -11,11 +11,11 @@ import type { Allowance } from '../base/purpose.ts'
 
 export type AllowanceStore = Pick<Store, 'getRun' | 'getJob' | 'listSpendOf'>
 
-/** The job, or the run without one, from which a run descends by retries and follow-ups: itself, if from none. */
+/** The job or plain run at the root of a run's retries and follow-ups; the run itself if there is none. */
 export const payerOf = ({ id, links }: Pick<RunRecord, 'id' | 'links'>): JobId | RunId =>
   links.budgetOf ?? links.jobId ?? id
 
-/** null: there is no limit. */
+/** Returns null if there is no limit. */
 export async function readPayersAllowance(
   store: AllowanceStore,
   payer: JobId | RunId,
@@ -34,7 +34,7 @@ async function budgetOf(store: AllowanceStore, payer: JobId | RunId): Promise<Bu
   return run && { usd: run.request.maxBudgetUsd, tokens: null }
 }
 
-/** What has no price yet counts as much as it can have cost. */
+/** The total spend. Usage without a known price counts with the highest cost that it can have. */
 export function spentBy(
   spends: readonly Pick<RunRecord['spend'], 'usage' | 'costUsd'>[],
 ): Spent & { usd: number } {
@@ -47,8 +47,9 @@ export function spentBy(
 }
 
 /**
- * Whether the budget was raised while an attempt ran that was stopped by what it had been given at its start. `spend` is
- * what its run has spent in all. A budget that is gone was raised; a run that never had one was stopped by something else.
+ * Whether the budget was raised while an attempt ran that was stopped by the limit it started with. `spend` is the
+ * total spend of its run. A removed budget counts as raised; a run that never had a budget was stopped by something
+ * else.
  */
 export function wasRaised(
   run: Pick<RunRecord, 'attemptCount' | 'spend'>,

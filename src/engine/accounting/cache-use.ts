@@ -26,7 +26,7 @@ export function cacheUseOf(
     rates,
     pricing,
   })
-  // What only makes room calls the model for that: it is no turn to be compared with others.
+  // A compaction calls the model for its own purpose and cannot be compared with turns.
   const use = attempt.kind === 'turn' ? judged.use : null
   return { ...judged, use, note: use?.cause ? describeCacheUse(use) : null }
 }

@@ -1,4 +1,4 @@
-/** What a running attempt has done and used so far, from its events as they come in. */
+/** Measures what a running attempt has done and used so far, from its events as they arrive. */
 import type { EventBody, EventType } from '../../contract/events.ts'
 import type { Pricing } from '../../core/cost/pricing.ts'
 import { computeSpend, type Rates, type SpendEvent } from '../../core/cost/usage.ts'
@@ -7,13 +7,13 @@ export interface Reading {
   modelCalls: number
   toolCalls: number
   tokens: number
-  /** null: the price of some of it is not known yet. */
+  /** null if the price of some of the usage is not known yet. */
   costUsd: number | null
   lastActivityAt: Date | null
   tool: string | null
 }
 
-/** The events a meter must be given, also those from before it was there. */
+/** The event types that a meter needs, including earlier events of the attempt. */
 export const METERED: readonly EventType[] = [
   'model-call',
   'turn-end',
@@ -64,7 +64,7 @@ export class Meter {
   }
 }
 
-/** null: it costs nothing. */
+/** Returns null for events that cost nothing. */
 export function toSpendEvent(body: EventBody): SpendEvent | null {
   if (body.type === 'turn-end') return { type: 'turn-end', usage: body.usage, models: body.models }
   if (body.type === 'memory-clear') return { type: 'compaction', postTokens: 0 }

@@ -1,4 +1,4 @@
-/** What a model's tokens cost, as the agents themselves last reported it; remembered across restarts. */
+/** Token prices per model, as agents last reported them. They are stored, so they survive restarts. */
 import type { Rates } from '../../core/cost/usage.ts'
 import type { Store } from '../../store/store.ts'
 

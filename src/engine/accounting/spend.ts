@@ -1,9 +1,10 @@
 /**
- * The one account of money. What an attempt has spent is computed when it ends, from its stored events, and stored with
- * it; it does not change any more. A run costs the sum of its attempts, a session the sum of the attempts in it.
+ * The only place where spend is computed. The spend of an attempt is computed from its stored events when it ends, and
+ * stored with it; it does not change afterwards. A run costs the sum of its attempts, a session the sum of the attempts
+ * in it.
  *
- * An attempt that died before anybody had told the price of its model is stored without one. It gets it, once, as soon
- * as an agent reports the price, whichever run that is in.
+ * An attempt that died before the price of its model was known is stored without a cost. The cost is added once, as
+ * soon as an agent reports the price in any run.
  */
 import type { AgentRegistry } from '../../agents/registry.ts'
 import type { EventType } from '../../contract/events.ts'
@@ -37,7 +38,7 @@ export interface SpendDeps {
 const SPENDING: readonly EventType[] = ['model-call', 'turn-end', 'compaction', 'memory-clear']
 const STREAMED: readonly EventType[] = ['text-delta', 'thinking-delta', 'tool-input-delta']
 
-/** What an attempt that ends now has spent, and its run with it. May be repeated, with the same result. */
+/** Computes the spend of an attempt that ends now, and the total of its run. Idempotent. */
 export async function settleSpend(
   deps: SpendDeps,
   run: RunRecord,
@@ -56,7 +57,7 @@ export async function settleSpend(
     const { costUsd } = await spendOf(store, other, pricingOf(deps, otherRun), own.rates)
     if (costUsd !== null) await persist(() => store.priceAttempt(other, costUsd))
   }
-  // After that: if the daemon dies in between, the price is new once more to whoever repeats this.
+  // The price is stored last: if the daemon dies before, the repetition finds it to be new again.
   await noteRates(store, known, own.rates)
   const others = (await store.listAttempts(run.id)).filter(({ id }) => id !== attempt.id)
   const spends = await Promise.all(
@@ -84,7 +85,7 @@ async function spendOf(
 
 type EventStore = Pick<Store, 'listEvents'>
 
-/** What the last call has streamed, if it was cut off; usually it was not. */
+/** The size of what the last model call had streamed, if the call was cut off. */
 async function readOutputOfOpenCall(
   store: EventStore,
   { id: attemptId, runId }: AttemptRecord,
@@ -94,7 +95,7 @@ async function readOutputOfOpenCall(
   if (last?.body.type !== 'model-call') return []
   const { messageId } = last.body
   const call = events.filter(({ body }) => body.type === 'model-call' && body.messageId === messageId)
-  // Only the last word about a call comes without the name of the model.
+  // Only the final event of a call has no model name, so this call is complete.
   if (call.length > 1 && last.body.model === undefined) return []
   const nested = last.body.parentToolUseId !== undefined
   let chars = 0
@@ -104,7 +105,7 @@ async function readOutputOfOpenCall(
   return chars > 0 ? [{ type: 'output', chars, nested }] : []
 }
 
-/** The newest first. */
+/** Expects the newest spend first. */
 function totalOf(spends: readonly Spend[]): RunSpend {
   return {
     usage: spends.reduce((sum, spend) => addUsage(sum, spend.usage), NO_USAGE),

@@ -1,8 +1,10 @@
-/** How large the context of a model is, as the agents themselves last reported it; remembered across restarts. */
+/** Context window sizes per model, as agents last reported them. They are stored, so they survive restarts. */
 import type { RunRecord } from '../../store/runs/records.ts'
 import type { Store } from '../../store/store.ts'
 
-/** The window of the model that is to run now, which need not be the one that filled the session. null: not known yet. */
+/**
+ * The window of the model that will run now, which may differ from the model that filled the session. null: unknown.
+ */
 export async function readWindow(
   store: Pick<Store, 'getFact'>,
   run: RunRecord,
@@ -23,5 +25,5 @@ export async function noteWindow(
   if ((await store.getFact(key)) !== String(window)) await store.putFact(key, String(window))
 }
 
-/** Where no model is named, the agent chooses one itself: its default. */
+/** If no model is named, the agent uses its default model. */
 const keyOf = (agent: string, model: string | null) => `window:${agent}:${model ?? '(default)'}`

@@ -1,20 +1,20 @@
 /**
- * Looks at something when woken, and again at the time that the look itself names. One look at a time; a wake during
- * one leads to another. What is looked at is in the store: a wake that is lost costs time, nothing else.
+ * Calls `look` when woken, and again at the time that `look` returns. Only one look runs at a time; a wake during a
+ * look causes another one. All facts are in the store, so a lost wake causes a delay and nothing else.
  */
 import type { Clock } from '../../core/clock.ts'
 import type { Log } from './log.ts'
 
-/** The time of day may be changed meanwhile, so no sleep is long. */
+/** Sleeps are short because the wall clock may be changed meanwhile. */
 const MAX_SLEEP_MS = 30_000
 const ERROR_SLEEP_MS = 1000
 
 export interface AlarmParts {
   clock: Clock
   log: Log
-  /** For the log: what it looks at. */
+  /** Names the alarm in log lines. */
   name: string
-  /** Returns when to look again; null: when woken. */
+  /** Returns when to look again; null means only when woken. */
   look: () => Promise<Date | null>
 }
 
@@ -57,7 +57,7 @@ export class Alarm {
         log.error({ error: String((error as Error)?.stack ?? error) }, `looking at ${name} failed`)
         sleepMs = ERROR_SLEEP_MS
       }
-      // A look that wakes itself must not keep all others waiting.
+      // A look that wakes itself must not block the event loop.
       if (this.#again) await new Promise((next) => setImmediate(next))
     }
     if (sleepMs === null || this.#closed) return

@@ -1,11 +1,11 @@
-/** The change feed of the store as the outside sees it. */
+/** The public view of the store's change feed. */
 import type { Change, ChangeKind } from '../../contract/change.ts'
 
-/** What changed, numbered in the order of commits. Changes are kept for a while only. */
+/** Committed changes, numbered in commit order. They are kept for a limited time. */
 export interface Changes {
   /**
-   * Changes after the number `after`, oldest first. `tooOld`: changes after that number are not kept any more, so the
-   * reader must load anew and continue after `newest`. If none is kept, `oldest` is the next number.
+   * Changes after the number `after`, oldest first. `tooOld` means that some changes after that number were deleted, so
+   * the reader must reload everything and continue after `newest`. If no change is kept, `oldest` is the next number.
    */
   listChanges: (query: { after: number; limit: number }) => Promise<{
     items: Change[]
@@ -13,11 +13,11 @@ export interface Changes {
     newest: number
     tooOld: boolean
   }>
-  /** Calls back after changes were committed. Only a hint: listeners read at their own pace. */
+  /** Calls the listener after changes were committed. This is only a hint: listeners read at their own pace. */
   onChanges: (listener: () => void) => () => void
 }
 
-/** The part of the store that this needs. */
+/** The part of the store that provides the change feed. */
 export interface StoredChanges {
   listChanges: (query: { after: number; limit: number }) => Promise<{
     items: readonly { seq: number; kind: ChangeKind; id: string; state: string | null; at: Date }[]

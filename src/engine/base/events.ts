@@ -1,4 +1,4 @@
-/** A run's events, page by page: a run may have more of them, and larger ones, than should be in memory at once. */
+/** Reads a run's events in pages, because all of them together may be too large for memory. */
 import type { RunId } from '../../contract/ids.ts'
 import { nextPageSize, START_PAGE } from '../../core/page-size.ts'
 import type { StoredEvent } from '../../store/runs/records.ts'

@@ -1,4 +1,4 @@
-/** One at a time for each key, in the order of asking. */
+/** Runs one task at a time per key, in the order of the calls. */
 export class KeyedLock {
   readonly #tails = new Map<string, Promise<unknown>>()
 

@@ -1,4 +1,4 @@
-/** Where the engine says what happened, for whoever looks after the daemon. */
+/** The engine's log, for the operator of the daemon. */
 export interface Log {
   info: (fields: object, message: string) => void
   warn: (fields: object, message: string) => void

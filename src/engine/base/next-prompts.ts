@@ -1,6 +1,6 @@
 /**
- * Prompts that a process may be given after it has ended its turn, instead of being ended. Supervision asks for them
- * through this interface; follow-ups are what it is implemented with.
+ * Prompts that a process may receive after it has ended its turn, instead of being stopped. Supervision asks for them
+ * through this interface; follow-ups implement it.
  */
 import type { Addressee, AgentAdapter } from '../../agents/adapter.ts'
 import type { EventBody, EventOf } from '../../contract/events.ts'
@@ -15,32 +15,32 @@ export interface HeldProcess {
   dir: AttemptDir
 }
 
-/** null: the process may end. A time: it waits until then. `given`: it has a prompt to take. */
+/** null: the process may end. A time: the process waits until then. `given`: the process was sent a prompt. */
 export type Held = Date | 'given' | null
 
-/** Decides for one process whether it is kept after its turn. */
+/** Decides whether one process is kept after its turn. */
 export interface Hold {
-  /** Something was planned or cancelled: the next look asks the store. */
+  /** A follow-up was planned or cancelled, so the next look reads the store. */
   notePlanned: () => void
   look: (end: EventOf<'turn-end'> | null) => Promise<Held>
 }
 
-/** Reprise does the work of a tool itself: what the agent reads, and what is stored. */
+/** The result of a tool call that Reprise handles itself: the answer for the agent, and the event to store. */
 export interface TakenOver {
   message: string
   event: EventBody
-  /** The run has a further prompt that it did not have before. */
+  /** The call planned a new prompt for the run. */
   planned: boolean
 }
 
 export interface NextPrompts {
-  /** The run with the prompt that it was given last, in place of its own. */
+  /** The run, with the prompt that it received last in place of its own. */
   current: (run: RunRecord) => Promise<RunRecord>
-  /** The task that the prompt of a run belongs to; null: the prompt is the task. */
+  /** The task that the prompt of a run belongs to; null if the prompt itself is the task. */
   taskOf: (run: RunRecord) => Promise<string | null>
   hold: (process: HeldProcess & { addressee: Addressee }) => Hold
-  /** The agent has taken the prompts with these message ids. */
+  /** Records that the agent has accepted the prompts with these message ids. */
   noteTaken: (attempt: Pick<AttemptRecord, 'id' | 'runId'>, messageIds: ReadonlySet<string>) => Promise<void>
-  /** null: the tool is not one that Reprise takes over. */
+  /** null: Reprise does not handle this tool itself. */
   takeOver: (process: HeldProcess, ask: EventOf<'permission-ask'>) => (() => Promise<TakenOver>) | null
 }

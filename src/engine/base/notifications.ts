@@ -1,15 +1,15 @@
 import type { Narrowing, Notice, PlannedNotification } from '../../core/notify/plan.ts'
 
-/** Tells people what happened: plan, store the plan in the transaction in which it happens, then wake. */
+/** Notifies people: plan a notification, store it in the transaction of the change that it reports, then wake. */
 export interface Notifications {
-  /** `webhook` is the subject's own. */
+  /** `webhook` is an additional target that the job or watch itself names. */
   plan: (notice: Notice, webhook: string | null, narrowing?: Narrowing) => PlannedNotification[]
-  /** The names of those that are configured. */
+  /** The names of the configured targets. */
   targets: readonly string[]
   wake: () => void
   open: () => void
-  /** What is being sent is broken off and stays pending. */
+  /** Aborts deliveries in progress; they stay pending. */
   close: () => Promise<void>
-  /** Forgets what was sent, or given up, long ago. */
+  /** Deletes notifications that were sent or given up long ago. */
   sweep: () => Promise<void>
 }

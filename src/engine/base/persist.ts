@@ -1,8 +1,7 @@
 /**
- * A write that must not be given up because of the disk: it may be full for a while, or the database busy. Tried
- * again until it works, until another owner is found, or until this daemon is closing. The agent goes on and writes to
- * its spool; where that is on the same disk, what it prints meanwhile may be lost. An error that is not about the disk is
- * not cured by trying again, and thrown.
+ * Retries a write while the disk is full or the database is busy: until it succeeds, until another owner is found, or
+ * until this daemon is closing. The agent continues meanwhile and writes to its spool; if the spool is on the same
+ * disk, that output may be lost. Any other error is thrown, because a retry would not help.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { RepriseError } from '../../contract/errors.ts'
@@ -12,12 +11,12 @@ import type { StorageFailures } from './storage-failures.ts'
 const FIRST_WAIT_MS = 100
 const MAX_WAIT_MS = 5000
 
-/** This daemon is closing; whoever comes next goes on from what is stored. */
+/** Thrown when this daemon is closing. The next daemon continues from what is stored. */
 export class Detached extends Error {
   override readonly name = 'Detached'
 }
 
-/** Tries a write until it works; see above. */
+/** Retries a write until it succeeds, as described at the top of this file. */
 export type Persist = <T>(write: () => Promise<T>) => Promise<T>
 
 export const createPersist =

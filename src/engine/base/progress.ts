@@ -1,4 +1,7 @@
-/** Tells listeners that a run may have new events. Carries nothing: losing a notice costs latency, never an event. */
+/**
+ * Notifies listeners that a run may have new events. It carries no data: a lost notice causes latency, never a lost
+ * event.
+ */
 export class ProgressBus {
   readonly #listeners = new Map<string, Set<() => void>>()
 
@@ -7,7 +10,7 @@ export class ProgressBus {
       try {
         listener()
       } catch {
-        // A listener's trouble is its own: it must not reach the run it listens to.
+        // An error in a listener must not affect the run that it listens to.
       }
     }
   }

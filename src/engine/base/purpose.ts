@@ -1,5 +1,5 @@
 /**
- * What a run is for: a job, a turn of a conversation, a tier, a follow-up, or nothing but itself. Every run takes the
+ * What a run is for: a job, a turn of a conversation, a tier, a follow-up, or none of these. Every run takes the
  * same path; its purpose is all that differs. The path asks the purpose at each step and names no feature, so a new
  * purpose is a new implementation of this interface and touches none of the path's files.
  *
@@ -24,98 +24,107 @@ import type { SessionRecord } from '../../store/runs/session-records.ts'
 
 export interface RunPurpose {
   readonly name: string
-  /** Whether the run is of this purpose. Decided by what is stored with it, the same at any time. */
+  /** Whether the run has this purpose. Depends only on what is stored with the run, so the answer never changes. */
   claims: (run: RunRecord) => boolean
-  /** Nobody follows the run: interruptions and timeouts are continued by themselves, and people are told of failures. */
+  /**
+   * Nobody follows the run: it continues by itself after interruptions and timeouts, and people are notified of
+   * failures.
+   */
   readonly unattended: boolean
-  /** What becomes of a run that has waited for the model as long as it may: it ends, or is paused for a person. */
+  /** Whether a run that has waited for the model as long as allowed is settled, or paused for a person. */
   readonly afterLongWait: 'settle' | 'pause'
 
-  /** Context: the session that would be resumed, the past that a fresh one would be given, and the brief. */
+  /** Context: the session that would be resumed, the history that a new session would get, and the brief. */
   readContext: (run: RunRecord) => Promise<RunContext>
-  /** What the agent is restricted to, and asked to report; null: nothing. */
+  /** The agent's restrictions and the report that it must make; null if it has neither. */
   planAgent: (run: RunRecord) => TierPlan | null
-  /** The rules that the run's tool calls are held to; null: only what its request says. */
+  /** The rules that the run's tool calls must follow; null if only the permissions of its request apply. */
   rulesOf: (run: RunRecord) => Tier | null
-  /** The size of the context window, where the purpose names one. */
+  /** The size of the context window, if the purpose defines one. */
   contextWindowOf: (run: RunRecord) => number | null
 
-  /** Budget: what the run may spend, and what has been spent of that before its present attempt; null: no limit. */
+  /** Budget: what the run may spend, and what was spent of that before its current attempt; null means no limit. */
   readAllowance: (run: RunRecord) => Promise<Allowance | null>
 
-  /** The budget may be raised, or taken away, while the run is under way. */
+  /** The budget may be raised or removed while the run is in progress. */
   readonly raisableBudget: boolean
 
-  /** Before an attempt: what the agent must be told of its work directory, or why the run must not continue. */
+  /**
+   * Called before an attempt. Returns what the agent must know about its work directory, or why the run must not
+   * continue.
+   */
   beforeAttempt: (run: RunRecord) => Promise<Outset>
-  /** While an attempt runs. Returns what ends it. */
+  /** Starts work that accompanies an attempt, such as periodic checkpoints. Returns a function that stops it. */
   duringAttempt: (run: RunRecord, attempt: AttemptRecord) => Promise<() => void>
-  /** When its process is gone and before the end is stored. Returns notes for the run's events. */
+  /** Called after the process has ended and before the end is stored. Returns notes for the run's events. */
   afterAttempt: (run: RunRecord, ended: EndedAttempt) => Promise<string[]>
-  /** What was said in the session outside Reprise is stored where it belongs, once. */
+  /** Imports turns that were made in the session outside Reprise. Each of them is imported once. */
   takeIn: (
     run: RunRecord,
     outside: { session: SessionRecord; turns: readonly OutsideTurn[] },
   ) => Promise<void>
 
-  /** Ending: how an outcome is to be understood. */
+  /** Ending: may replace the outcome by one that fits the purpose. */
   judge: (outcome: Outcome, exitCode: number | null) => Outcome
-  /** Ending: what is stored together with the end of an attempt or a run, notices to people included. */
+  /** Ending: what is stored in the transaction that ends an attempt or a run, including notifications. */
   readEnding: (ending: EndingFacts) => Promise<readonly RunEffect[]>
-  /** Called once the end of the run is stored. */
+  /** Called after the end of the run is stored. */
   afterSettled: (run: RunRecord, outcome: Outcome) => Promise<void>
 
-  /** Notices: what people are told of a run that is paused until one of them lets it continue. */
+  /** Notices: the notifications about a run that is paused until a person continues it. */
   readPauseNotices: (run: RunRecord, why: string) => Promise<PlannedNotification[]>
-  /** Notices: the agent waits for a person's answer. */
+  /** Notices: notifies people that the agent waits for an answer. */
   tellOfQuestion: (run: RunRecord, ask: Ask) => Promise<void>
 
   /** Whether a process that has ended its turn may be kept for a prompt that is due soon. */
   keepsProcess: (run: RunRecord, end: EventOf<'turn-end'>) => boolean
-  /** How a prompt that was planned by this run is given to its session later. */
+  /** How a prompt that this run planned is sent to its session when it is due. */
   laterRun: (before: RunRecord, later: LaterPrompt) => Promise<FiredAs>
 }
 
 export type Ask = EventOf<'question-ask'> | EventOf<'permission-ask'>
 
 export interface RunContext {
-  /** The run as it is now: a turn may have been edited since it was queued. */
+  /** The current run: a turn may have been edited since it was queued. */
   run: RunRecord
-  /** Stored together with the start of an attempt; they may refuse it, if the history has changed since it was read. */
+  /**
+   * Stored in the transaction that starts an attempt. They refuse the start if the history has changed since it was
+   * read.
+   */
   startEffects: readonly RunEffect[]
   session: SessionRecord | null
-  /** The epoch of the history that the session was given, and of the one there is now. */
+  /** The epoch of the history that the session was given, and the current epoch. */
   sessionEpoch: number
   epoch: number
   turns: PastTurn[]
-  /** What others said since the session last took part. */
+  /** Turns by others since the session last took part. */
   catchUp: PastTurn[]
   /** Another agent has taken part. */
   otherAgent: boolean
-  /** Work was done for this run before it began: it must be handed over to a fresh session. */
+  /** Earlier runs worked on the same task, so a new session must get a handoff. */
   continuesWork: boolean
-  /** The runs whose attempts were attempts at the same task, this one included. */
+  /** The runs that worked on the same task, including this one. */
   sameTask: readonly RunRecord[]
-  /** The hash of the texts that a session is told once. */
+  /** The hash of the standing texts, which a session is given once. */
   standingHash: string
-  /** The task that the prompt belongs to, where the session was given it before. */
+  /** The task that the prompt belongs to, if the session received the task before; otherwise null. */
   task: string | null
-  /** The past with all that agents did and tools printed, as far as so many characters reach. */
+  /** The history with everything that agents did and tools printed, up to `chars` characters. */
   readWhole: (chars: number) => Promise<{ turns: PastTurn[]; catchUp: PastTurn[] }>
-  /** Brief: what the agent is told besides the prompt. */
+  /** Brief: the texts that the agent gets in addition to the prompt. */
   readBrief: (facts: BriefFacts) => Promise<Brief>
 }
 
 export interface BriefFacts {
   decision: ResumeDecision
   standing: Standing
-  /** The agent can be asked for its report by a schema. */
+  /** The agent supports a report by JSON schema. */
   structuredOutput: boolean
 }
 
 export interface Brief {
   texts: AddedTexts
-  /** Done right before the agent is started with these texts. */
+  /** Called right before the agent is started with these texts. */
   beforeLaunch?: () => Promise<void>
 }
 
@@ -124,7 +133,7 @@ export interface Allowance {
   before: Spent & { usd: number }
 }
 
-/** `note` is told to the agent, `said` is a note in the run's events. `stop` settles the run. */
+/** `note` is a text for the agent, `said` is a note in the run's events. `stop` settles the run. */
 export type Outset =
   | { kind: 'go'; note: string | null; said: string | null }
   | { kind: 'stop'; outcome: Outcome }
@@ -133,24 +142,24 @@ export const NOTHING_FOUND: Outset = { kind: 'go', note: null, said: null }
 
 export interface EndedAttempt {
   attempt: AttemptRecord
-  /** The agent has taken the prompt: it knows what it was told, and may have worked. */
+  /** The agent accepted the prompt, so it knows its texts and may have worked. */
   tookPrompt: boolean
-  /** Set for an attempt whose process was gone already when it was adopted. */
+  /** Set if the process had already ended when this daemon adopted the attempt. */
   goneSince: Date | null
-  /** The session id that the agent itself gave, where it is another one than we know. */
+  /** The session id that the agent reported, if it differs from the one we know. */
   reportedSession: string | null
 }
 
 export interface EndingFacts {
-  /** The run as it will be then: with all it has spent. */
+  /** The run as it will be stored, including its total spend. */
   run: RunRecord
   /** null: the run continues with another attempt. */
   settled: Outcome | null
-  /** Where the attempt has left the run; null: there was none, or nothing is known of it. */
+  /** The state in which the attempt left the run; null if there was no attempt, or its state is unknown. */
   attempt: {
-    /** The attempt, if its session holds the question now and can be continued. */
+    /** The attempt, if its session contains the question now and can be continued. */
     took: AttemptRecord | null
-    /** The session also has what was added to the question. */
+    /** The session also contains the texts that were added to the question. */
     informed: boolean
     structured: unknown
     text: string | null

@@ -1,4 +1,4 @@
-/** With which a creating call may be made again: a key that its caller chose, and what it asked for. */
+/** Makes a create request repeatable: the idempotency key that the caller chose, and a hash of the request. */
 import { createHash } from 'node:crypto'
 import { canonicalJson } from '../../core/watch/canonical-json.ts'
 import type { RequestKey } from '../../store/base/request-keys.ts'

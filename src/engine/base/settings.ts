@@ -8,7 +8,7 @@ import type { ConfiguredWatch } from '../../core/watch/definition.ts'
 
 export interface EngineSettings {
   concurrency: number
-  /** For agents that have a limit of their own. */
+  /** Concurrency limits of single agents, by agent name. */
   agentConcurrency: Readonly<Record<string, number>>
   resume: ResumeLimits
   sessionIdleMs: number
@@ -21,11 +21,11 @@ export interface EngineSettings {
   killAfterMs: number
   maxOutputBytes: number
   maxLineBytes: number
-  /** How long an ended attempt's raw output is kept. */
+  /** How long the raw output of an ended attempt is kept. */
   keepSpoolMs: number
-  /** Of every run: nothing may be changed. */
+  /** Applies to every run: agents may not change anything. */
   dryRun: boolean
-  /** How long a run waits for a model that is away before it is left to a person. */
+  /** How long a run waits for an unavailable model before it is left to a person. */
   outageLimitMs: number
   jobs: JobSettings
   escalation: EscalationSettings
@@ -34,11 +34,11 @@ export interface EngineSettings {
 }
 
 export interface FollowUpSettings {
-  /** One that is due sooner is waited for in the process that asked for it. */
+  /** The process that planned a follow-up is kept for it if the follow-up is due within this time. */
   holdMs: number
-  /** In one session, or chain of runs. */
+  /** The limit for one session, or one chain of runs. */
   maxPending: number
-  /** Of those that belong to no cycle. */
+  /** How far ahead a follow-up that belongs to no cycle may be planned. */
   maxAheadMs: number
   maxPendingTotal: number
 }
@@ -47,19 +47,19 @@ export interface EscalationSettings {
   tiers: ReadonlyMap<number, TierSettings>
   rules: PolicyRules
   maxTier: number
-  /** Of a chain that names none. */
+  /** The budget of a chain whose request names none. */
   budgetUsd: number | null
   approvalTimeoutMs: number
 }
 
 export interface JobSettings {
-  /** The first pause after what only time cures. */
+  /** The first pause after a temporary failure. */
   backoffMs: number
-  /** How long an agent may wait by itself for a limit to reset, before it is ended and the job waits instead. */
+  /** How long an agent may wait by itself for a limit to reset. For longer waits it is stopped, and the job waits. */
   holdMs: number
   /** How many jobs may work in one directory at the same time. */
   perWorkDir: number
-  /** For jobs that do not say. */
+  /** The default for jobs that do not specify it. */
   checkpoints: boolean
   checkpointPolicy: CheckpointPolicy
   keepArchiveMs: number

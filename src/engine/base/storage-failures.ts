@@ -1,7 +1,6 @@
 /**
- * Times in which the disk takes nothing: something that must be stored is refused, or there is no room for what agents
- * print, which is then lost without a sign, because whoever reads it sees only that nothing comes. Known to this daemon
- * only, and about this moment.
+ * Periods in which the disk refuses writes: a required write fails, or there is no room for the output of agents. That
+ * output would be lost unnoticed, because a reader only sees that nothing arrives. Kept in memory, not in the store.
  */
 import { statfsSync } from 'node:fs'
 import type { Clock } from '../../core/clock.ts'
@@ -27,7 +26,7 @@ export class StorageFailures {
     this.#hasRoom = hasRoom
   }
 
-  /** A write was refused, and is tried again until `end` is called. */
+  /** A write failed and is retried until `end` is called. */
   begin(why: string): void {
     this.#endIfOver()
     this.#refused++
@@ -45,7 +44,7 @@ export class StorageFailures {
     return this.#current
   }
 
-  /** The current one, or the last there was. */
+  /** The current failure, or else the most recent one. */
   get newest(): StorageFailure | null {
     return this.current ?? this.#newest
   }
@@ -67,11 +66,11 @@ export class StorageFailures {
   }
 }
 
-/** For this user: some of a disk may be kept for root. */
+/** Whether this user can write to the disk: some blocks may be reserved for root. */
 export function hasRoom(path: string): boolean {
   try {
     const { bavail, bfree, blocks } = statfsSync(path)
-    // Some file systems do not count blocks.
+    // Some file systems report no block counts.
     return blocks === 0 || (process.getuid?.() === 0 ? bfree : bavail) > 0
   } catch {
     return true

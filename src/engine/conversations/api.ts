@@ -1,4 +1,4 @@
-/** What the outside may ask of conversations. */
+/** The public interface of conversations. */
 import type {
   Conversation,
   ConversationDetail,
@@ -19,9 +19,9 @@ export interface ConversationEngine {
   listConversations: (query: ListQuery) => Promise<Page<Conversation>>
   getConversation: (id: ConversationId) => Promise<ConversationDetail>
   updateConversation: (id: ConversationId, change: UpdateConversation) => Promise<UpdatedConversation>
-  /** What it would mean to move it there. */
+  /** Describes what a move to that directory would mean for the sessions. Changes nothing. */
   planMove: (id: ConversationId, workDir: string) => Promise<ConversationMove>
-  /** Open runs of it are cancelled; settled ones stay as records. */
+  /** Cancels the open runs of the conversation; settled runs stay as records. */
   deleteConversation: (id: ConversationId) => Promise<void>
   createTurn: (
     id: ConversationId,
@@ -29,9 +29,9 @@ export interface ConversationEngine {
     idempotencyKey: string | null,
   ) => Promise<{ run: Run; created: boolean }>
   editMessage: (id: ConversationId, message: MessageId, text: string) => Promise<Message>
-  /** Takes away the message and everything after it; runs that were to answer it are cancelled. */
+  /** Removes the message and everything after it, and cancels runs that were to answer it. */
   truncate: (id: ConversationId, message: MessageId) => Promise<{ removed: number }>
-  /** Asks the question of that message's turn again, as if nothing had come after it. */
+  /** Asks the question of that message's turn again and drops everything after it. */
   retryFrom: (
     id: ConversationId,
     message: MessageId,

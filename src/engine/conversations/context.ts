@@ -1,6 +1,6 @@
 /**
- * What a turn continues from. Both the session and the past come from the conversation: the agent's pin, and its view of
- * what has been said.
+ * The context of a turn. Both the session and the history come from the conversation: the session is the agent's pin,
+ * the history is what has been said from this agent's point of view.
  */
 import { conversationTexts } from '../../core/history/added-texts.ts'
 import { toPastTurns } from '../../core/history/render.ts'
@@ -36,7 +36,7 @@ export async function readTurnContext(
   const instructions = conversation?.instructions || null
   const messages = await store.listMessages(conversationId, turn)
   const pin = await store.getPin(conversationId, run.agent)
-  // An earlier attempt at this very turn continues in its own session, not in the one pinned before.
+  // If this turn had an earlier attempt, it continues in the session of that attempt, not in the pinned one.
   const lastAttempt = currentAttempts(run, await store.listAttempts(run.id)).at(-1)
   const sessionId = lastAttempt?.sessionId ?? pin?.sessionId ?? null
   const isPinned = sessionId !== null && sessionId === pin?.sessionId
@@ -70,7 +70,7 @@ export async function readTurnContext(
   }
 }
 
-/** Whether the last question that the agent was given has no whole answer. */
+/** Whether the last question that the agent received has no complete answer. */
 function isUnfinished(agent: string, messages: readonly MessageRecord[], seenTurn: number): boolean {
   const asked = messages.findLast(
     ({ role, turn, ...message }) => role === 'user' && message.agent === agent && turn <= seenTurn,

@@ -1,4 +1,4 @@
-/** Conversations: what may be asked of them, turned into stored changes and runs. */
+/** Implements the public interface of conversations: stores changes and admits runs for turns. */
 import type { AgentRegistry } from '../../agents/registry.ts'
 import type { RetryTurn } from '../../contract/conversation.ts'
 import type { PermissionMode } from '../../contract/create-run.ts'
@@ -41,9 +41,9 @@ export interface ConversationDeps {
 export interface ConversationHooks {
   describe: (run: RunRecord) => Promise<Run>
   wake: () => void
-  /** Ends the process of a run that has been cancelled, if there is one. */
+  /** Stops the process of a cancelled run, if there is one. */
   stop: (id: RunId) => Promise<void>
-  /** Ends the attempts of a run whose question has been edited. */
+  /** Stops the attempts of a run whose question was edited. */
   endOutdated: (id: RunId) => Promise<void>
 }
 
@@ -80,7 +80,7 @@ export function createConversations(
     return buildRun({
       idempotencyKey,
       agent,
-      // A model is one agent's.
+      // A model name is valid for one agent only.
       model: request.model ?? (before?.agent === agent ? before.model : null),
       workDir: conversation.workDir,
       prompt,
@@ -165,5 +165,5 @@ export function createConversations(
   }
 }
 
-/** A turn that is tried again has the limits it had. */
+/** A retried turn keeps its limits. */
 const turnsOf = ({ request: { maxTurns, turnsInAll } }: RunRecord) => ({ maxTurns, turnsInAll })

@@ -1,4 +1,4 @@
-/** Conversations and their messages as the outside sees them. */
+/** The public descriptions of conversations and messages. */
 import type { Conversation, ConversationDetail, Message } from '../../contract/conversation.ts'
 import { clearedTurnOf } from '../../core/history/view.ts'
 import type { ConversationRecord, MessageRecord, PinRecord } from '../../store/conversations/records.ts'

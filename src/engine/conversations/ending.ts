@@ -1,4 +1,4 @@
-/** What a conversation keeps of a run: the answer, once it is settled, and the session to go on in. */
+/** What a conversation stores about a run: the answer, once the run is settled, and the session for the next turn. */
 import type { ContentBlock } from '../../contract/conversation.ts'
 import { MessageId, type SessionId } from '../../contract/ids.ts'
 import type { Outcome } from '../../contract/outcome.ts'
@@ -18,11 +18,11 @@ import { requireTurn } from './turn.ts'
 
 export interface TurnEndingInput {
   run: RunRecord
-  /** null: the run continues with another attempt. */
+  /** null if the run continues with another attempt. */
   settled: Outcome | null
-  /** The attempt whose session holds the question now, if that can be continued. */
+  /** The attempt whose session contains the question now, if that session can be continued. */
   took: AttemptRecord | null
-  /** The session also has what was added to the question. */
+  /** The session also contains the texts that were added to the question. */
   informed: boolean
 }
 
@@ -49,7 +49,7 @@ export async function readTurnEnding(
   }
 }
 
-/** Whether something that was said before was added to the question. */
+/** Whether earlier messages were added to the question. */
 async function wasGivenPast(
   { store }: TurnEndingDeps,
   { resumed, carry }: AttemptRecord,
@@ -71,8 +71,8 @@ async function readAnswer(
     const blocks = await answerOf(deps, attempt, clip)
     if (blocks.length > 0) said.push({ sessionId: attempt.sessionId, blocks })
   }
-  // What was said in a session that was given up, the one gone on in does not know: it is no part of the answer. What
-  // was done there it has been told, and it stays done.
+  // Texts from an abandoned session are dropped, because the session that continued does not know them. Tool calls from
+  // there are kept: their effects remain, and the later session was told about them.
   const kept = said.at(-1)?.sessionId
   const blocks = said.flatMap(({ sessionId, blocks }) =>
     sessionId === kept ? blocks : blocks.filter((block) => block.type !== 'text'),
@@ -103,7 +103,7 @@ async function answerOf(
   return whole.sort((a, b) => a.seq - b.seq).flatMap(({ blocks }) => blocks)
 }
 
-/** What people answered to an agent that was gone before it could say so. */
+/** Answers of people that the agent's own output does not show, because it ended before. */
 async function readAnswers(
   { store, redactor }: Pick<TurnEndingDeps, 'store' | 'redactor'>,
   id: AttemptRecord['id'],
@@ -114,7 +114,7 @@ async function readAnswers(
   const questions = open ? await store.listQuestions(id) : []
   return questions.flatMap(({ ask, answer }): ContentBlock[] => {
     if (ask.type !== 'question-ask' || !answer?.answers || ended.has(ask.toolUseId)) return []
-    // While it stands, a question has its secrets.
+    // A stored question is not redacted while it is open, so it is redacted here.
     const content = redactor.text(sayAnswers(JSON.parse(redactor.json(JSON.stringify(answer.answers)))))
     return [{ type: 'tool-result', toolUseId: ask.toolUseId, isError: false, content }]
   })

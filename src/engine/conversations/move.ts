@@ -1,6 +1,6 @@
 /**
- * Moving a conversation to another work directory, and what that means for the sessions in it. Said before, it is what the
- * guard of the resume decision will find: a directory that was renamed is the same one, and its sessions go on.
+ * Moving a conversation to another work directory, and what that means for its sessions. The prediction follows the
+ * same rule as the resume decision: a renamed directory is still the same directory, and its sessions can be resumed.
  */
 import type { ConversationMove } from '../../contract/conversation.ts'
 import { RepriseError } from '../../contract/errors.ts'
@@ -26,7 +26,7 @@ export async function planMove(
   return { from: conversation.workDir, to: workDir, sessions }
 }
 
-/** A turn cannot be asked where its directory is gone: says how the conversation is brought to where it is now. */
+/** Throws if the work directory is gone, with a hint how to move the conversation. */
 export async function checkConversationDir({ id, workDir }: ConversationRecord): Promise<void> {
   try {
     await checkWorkDir(workDir)

@@ -1,4 +1,4 @@
-/** A turn of a conversation: its past is the conversation, and what comes of it is kept there. */
+/** A turn of a conversation: its history is the conversation, and its answer is stored there. */
 import { MessageId } from '../../contract/ids.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Redactor } from '../../core/redact/redactor.ts'
@@ -36,7 +36,7 @@ export function createTurnPurpose(deps: TurnPurposeDeps, plain: RunPurpose): Run
       return turn ? [store.effects.endTurn(turn)] : []
     },
 
-    // The person who talks with the agent is not kept waiting for the answer; what comes later is a turn of its own.
+    // The turn must end so that the person gets the answer. A follow-up becomes a turn of its own.
     keepsProcess: () => false,
     laterRun: async (before, later) => {
       const { conversationId } = requireTurn(before)

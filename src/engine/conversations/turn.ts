@@ -1,4 +1,4 @@
-/** Which turn of which conversation a run is to answer. */
+/** Which turn of which conversation a run answers. */
 import type { ConversationId } from '../../contract/ids.ts'
 import type { RunRecord } from '../../store/runs/records.ts'
 
@@ -7,13 +7,13 @@ export interface Turn {
   turn: number
 }
 
-/** null: the run is no turn of a conversation. */
+/** Returns null if the run is not a turn of a conversation. */
 export function turnOf({ links: { conversationId, turn } }: Pick<RunRecord, 'links'>): Turn | null {
   return conversationId === null || turn === null ? null : { conversationId, turn }
 }
 
 export function requireTurn(run: Pick<RunRecord, 'id' | 'links'>): Turn {
   const turn = turnOf(run)
-  if (turn === null) throw new Error(`run ${run.id} is no turn of a conversation`)
+  if (turn === null) throw new Error(`run ${run.id} is not a turn of a conversation`)
   return turn
 }

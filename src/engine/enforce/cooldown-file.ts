@@ -1,4 +1,4 @@
-/** `cooldown.json` in the state directory: agents read it to know what they may still do. */
+/** The file `cooldown.json` in the state directory, from which agents learn which actions are still allowed. */
 import { randomUUID } from 'node:crypto'
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -6,7 +6,7 @@ import type { CooldownLimit } from '../../core/policy/cooldown.ts'
 import { describeCooldowns } from '../../core/policy/cooldown-state.ts'
 import type { Store } from '../../store/store.ts'
 
-/** Appears in one step, so that nobody reads half of it. Readable for those whom the directory lets in. */
+/** Writes the file atomically. It is readable for everybody who may enter the directory. */
 export async function writeCooldownFile(
   stateDir: string,
   store: Pick<Store, 'listActions'>,
@@ -16,7 +16,7 @@ export async function writeCooldownFile(
   const longest = Math.max(0, ...limits.map(({ perMs }) => perMs))
   const actions = await store.listActions({ since: new Date(now.getTime() - longest) })
   const state = describeCooldowns(limits, actions, now)
-  // Not with its parents: a home that was removed is not made again.
+  // The parent directories are not created, so that a removed home is not created again.
   await mkdir(stateDir, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error
   })
@@ -31,7 +31,7 @@ export async function writeCooldownFile(
 
 const SHORTEST_KEPT_MS = 30 * 86_400_000
 
-/** Forgets actions that count for no rule any more; at least 30 days are kept for those who look back. */
+/** Deletes actions that no rule counts any more. At least 30 days are kept for reference. */
 export function sweepActions(
   store: Pick<Store, 'deleteActions'>,
   limits: readonly CooldownLimit[],

@@ -1,8 +1,8 @@
 /**
- * Keeps count of what is done to services, over all runs, tiers and daemons, and tells agents what is left.
+ * Counts the actions on services over all runs, tiers and daemons, and publishes to agents which actions are left.
  *
- * A claim is stored before the call it is for is allowed. The file is written after it; it is for reading only, and
- * nothing is ever decided by it.
+ * A claim is stored before its call is allowed. The file is written afterwards; it is only information for agents, and
+ * no decision depends on it.
  */
 import type { AttemptId, RunId } from '../../contract/ids.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -24,9 +24,9 @@ import { sweepActions, writeCooldownFile } from './cooldown-file.ts'
 export interface Claim {
   attemptId: AttemptId
   runId: RunId
-  /** At the tool call, or when the program really starts. Asked again, it is counted once. */
+  /** Identifies the tool call or the program start. A repeated claim is counted once. */
   asked: { toolUseId: string } | { guardId: string }
-  /** The tool calls that are being made, if they are known. */
+  /** The tool calls in progress, if known. */
   underWay: readonly string[] | null
   actions: readonly Action[]
 }
@@ -41,7 +41,7 @@ interface CooldownParts {
   storageFailures?: StorageFailures
 }
 
-/** Of what may not be done at all. */
+/** The release time of actions that are never allowed. */
 const NEVER = new Date(8.64e15)
 
 export class Cooldowns {
@@ -54,7 +54,7 @@ export class Cooldowns {
     this.rules = compileCooldowns(cooldowns)
   }
 
-  /** null: it is counted, and may be done. */
+  /** Returns null if the actions were counted and are allowed. */
   async claim({
     attemptId,
     runId,
@@ -79,7 +79,7 @@ export class Cooldowns {
     return null
   }
 
-  /** Of these services those to which nothing may be done for now, whatever the kind. */
+  /** Those of the services for which no action of any kind is allowed at present. */
   async exhausted(services: readonly string[]): Promise<{ service: string; freeAt: Date }[]> {
     const { limits } = this.rules
     if (limits.length === 0 || services.length === 0) return []
@@ -102,7 +102,7 @@ export class Cooldowns {
     return this.rules.limits.map(({ name, limit, perMs }) => ({ name, limit, per: formatSpan(perMs) }))
   }
 
-  /** Writes the file for agents anew, one at a time. */
+  /** Rewrites the file for agents. Writes do not overlap. */
   write(): void {
     const { store, clock, stateDir, log } = this.#parts
     this.#writing = this.#writing
@@ -117,7 +117,7 @@ export class Cooldowns {
     await this.#writing
   }
 
-  /** Forgets what no rule looks at any more. */
+  /** Deletes actions that no rule counts any more. */
   async sweep(): Promise<void> {
     const { store, clock } = this.#parts
     await sweepActions(store, this.rules.limits, clock.now())

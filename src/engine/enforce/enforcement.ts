@@ -1,4 +1,4 @@
-/** Holds an attempt to its rules on both lines: at its tools, and where programs are really started. */
+/** Enforces the rules of an attempt in two places: at tool calls, and where programs are started. */
 import { join } from 'node:path'
 import type { Env } from '../../agents/adapter.ts'
 import type { ConfiguredAgent } from '../../agents/registry.ts'
@@ -25,13 +25,16 @@ export type EnforcementDeps = GateDeps & {
   bus: Pick<ProgressBus, 'publish'>
   persist: Persist
   handling: Pick<Handling, 'during'>
-  /** The folder in which agents at tiers find what they should know. */
+  /** The directory with state files that agents at tiers may read. */
   stateDir: string
 }
 
 const guardsOf = (dir: AttemptDir) => join(dir.path, 'guards')
 
-/** A repository's own settings may name programs that git starts by itself; whoever can write them could start anything. */
+/**
+ * A repository's own git configuration may name programs that git starts, so anybody who can write it could run
+ * anything.
+ */
 const GIT_WITHOUT_PROGRAMS = {
   GIT_CONFIG_COUNT: '3',
   GIT_CONFIG_KEY_0: 'core.fsmonitor',
@@ -42,7 +45,7 @@ const GIT_WITHOUT_PROGRAMS = {
   GIT_CONFIG_VALUE_2: 'explicit',
 }
 
-/** Closing, or no longer the owner: the guard waits for whoever comes next. */
+/** If this daemon is closing or has lost the attempt, the guard gets no answer and waits for the next daemon. */
 const leaveOpen = (signal: AbortSignal) => (error: unknown) => {
   if (!(error instanceof Detached) && !(error instanceof OwnershipLost)) throw error
   return new Promise<never>((_, reject) => {
@@ -57,7 +60,7 @@ export class Enforcement {
     this.#deps = deps
   }
 
-  /** null: the run is free to do what its permissions say. */
+  /** Returns null if only the permissions of the run's request apply. */
   openGate(
     run: RunRecord,
     attempt: AttemptRecord,
@@ -68,12 +71,12 @@ export class Enforcement {
     return new Gate(this.#deps, { run, attempt, rules, env, files: adapter.ownFiles(env) })
   }
 
-  /** Every run is a dry run now, and this one was admitted when it was free to change things. */
+  /** Whether the run was admitted without a dry run, although every run is a dry run now. */
   wasFree(run: RunRecord): boolean {
     return this.#deps.settings.dryRun && this.#rulesOf(run) === null && run.request.dryRun !== true
   }
 
-  /** What an agent that is held to rules finds in its environment. */
+  /** The environment of an agent that has rules. */
   environment(run: RunRecord, dir: AttemptDir, gate: Gate, env: Env): Env {
     const rules = this.#rulesOf(run)
     const known = {
@@ -87,7 +90,7 @@ export class Enforcement {
     return withGuards(known, installGuards({ dir: guardsOf(dir), programs: gate.programs }))
   }
 
-  /** Answers the guards for as long as the attempt is supervised. */
+  /** Answers the guards while the attempt is supervised. */
   openDesk(
     { run, attempt, dir }: { run: RunRecord; attempt: AttemptRecord; dir: AttemptDir },
     gate: Gate,
@@ -97,10 +100,12 @@ export class Enforcement {
     const note = (event: EventBody) =>
       persist(() => store.addEvents(attempt, [event], clock.now()))
         .then(() => bus.publish(run.id))
-        .catch((error) => log.error({ run: run.id, error: String(error) }, 'a start was not recorded'))
+        .catch((error) =>
+          log.error({ run: run.id, error: String(error) }, 'could not record the start of a program'),
+        )
     const decideNoted = (start: ProgramStart) =>
       handling.during(run.id, 'guard', start.id, () => gate.decideStart(start))
-    /** What is to be recorded once the guard has its answer. */
+    /** Events to record after the guard has received its answer. */
     const records = new Map<string, EventBody>()
     return new GuardDesk({
       dir: guardsOf(dir),

@@ -1,9 +1,9 @@
 /**
- * Stands between an agent and its tools. A run at a tier, and every dry run, is asked about each call before it is made;
- * the answer follows from the rules alone, so that it can be given before anything is stored, and given again by
- * another daemon after a crash. Only what is counted (cooldowns) is stored first.
+ * Decides about an agent's tool calls. An agent at a tier, or in a dry run, asks before each call. The answer depends
+ * on the rules alone, so it can be given before anything is stored, and another daemon gives the same answer after a
+ * crash. Only counted actions (cooldowns) are stored first.
  *
- * Invariant: whatever goes wrong here, the call is not made (I8).
+ * Invariant: if anything fails here, the call is not made (I8).
  */
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -28,7 +28,7 @@ import type { GateRules } from './gated.ts'
 export interface GateDeps {
   cooldowns: Pick<Cooldowns, 'claim'>
   log: Log
-  /** What nobody at a tier may change, besides what the rules say. */
+  /** Paths that no agent at a tier may change, whatever its rules say. */
   protectedPaths: readonly string[]
   settings: GateRules & { escalation: Pick<EscalationSettings, 'rules'> }
 }
@@ -36,27 +36,28 @@ export interface GateDeps {
 export interface GateInput {
   run: RunRecord
   attempt: AttemptRecord
-  /** The tier whose rules hold; null: only a dry run's. */
+  /** The tier whose rules apply; null if only the rule of a dry run applies. */
   rules: Tier | null
-  /** The agent's: its home, and what of its own set-up nobody at a tier may change. */
+  /** The agent's environment, which names its home. */
   env: Env
+  /** The agent's own configuration files, which no agent at a tier may change. */
   files: readonly string[]
 }
 
 export interface GateAnswer {
   answer: ToolAnswer
-  /** To be stored with the question, if it was refused. */
+  /** Set if the call was refused; to be stored with the question. */
   refusal: EventOf<'refusal'> | null
 }
 
 export interface StartAnswer {
   refusal: EventOf<'refusal'> | null
-  /** It merely looks: not worth a record. */
+  /** The program is read-only, so its start is not recorded. */
   looks: boolean
 }
 
 export interface ProgramStart {
-  /** Of the question: asked again, it is the same start. */
+  /** The id of the guard's question. A repeated question with the same id is the same start. */
   id: string
   program: string
   args: readonly string[]
@@ -70,7 +71,9 @@ export class Gate {
   readonly #attempt: AttemptRecord
   readonly #policy: Policy
   readonly #home: string
-  /** Calls that were allowed and have not ended; null: the attempt is older than this gate, so nobody knows. */
+  /**
+   * Calls that were allowed and have not ended; null if the attempt started before this gate, so they are not known.
+   */
   readonly #underWay: Set<string> | null
   readonly #lasting = new Set<string>()
 
@@ -87,7 +90,7 @@ export class Gate {
     this.#policy = compilePolicy(tier ? { ...rules, alwaysProtected } : NO_RULES, named, this.#home)
   }
 
-  /** What is worth a guard on the PATH. */
+  /** The programs that need a guard on the PATH. */
   get programs(): string[] {
     return policedPrograms(this.#policy)
   }
@@ -117,12 +120,14 @@ export class Gate {
     }
   }
 
-  /** What goes on in the background has only been started. */
+  /**
+   * Called when a tool call ends. A background call stays in progress, because its end only means that it was started.
+   */
   noteEnd(toolUseId: string): void {
     if (!this.#lasting.has(toolUseId)) this.#underWay?.delete(toolUseId)
   }
 
-  /** Asked by a guard when the program is really started, whoever started it. */
+  /** Called by a guard when a program is started, whichever process starts it. */
   async decideStart({ id, program, args, workDir }: ProgramStart): Promise<StartAnswer> {
     const what = [program, ...args].join(' ')
     try {
@@ -147,11 +152,11 @@ export class Gate {
   }
 
   #unsure(error: unknown) {
-    // Closing, or no longer the owner: it is not ours to answer, and it waits for who comes next.
+    // This daemon is closing or has lost the attempt: the question waits for the next daemon.
     if (error instanceof Detached || error instanceof OwnershipLost) throw error
     this.#deps.log.error(
       { run: this.#run.id, error: String((error as Error)?.stack ?? error) },
-      'the gate failed',
+      'could not check a call',
     )
     return {
       reason: 'Reprise could not check this call, so it is not made. Try again later.',
@@ -165,7 +170,7 @@ export class Gate {
 }
 
 const PASS = { decision: 'pass' } as const
-/** Of a dry run at no tier: its own rule is the only one. */
+/** Used for a dry run without a tier, to which only the rule of dry runs applies. */
 const NO_RULES = { never: [], protectedPaths: [] }
 
 function refused(

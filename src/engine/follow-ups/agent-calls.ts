@@ -1,7 +1,7 @@
 /**
- * What an agent asks of its own scheduling tools is done here in their place. The call itself is refused to the agent's
- * program, so that it keeps nothing; what the agent reads as the reason says that it is done, or why it is not. The same
- * call, asked again after a crash, gets the same answer.
+ * Handles the agent's calls of its own scheduling tools. The agent CLI is told that the call is refused, so that it
+ * schedules nothing itself; the reason that the agent reads says that Reprise did it, or why not. If the same call is
+ * made again after a crash, it gets the same answer.
  */
 import type { EventBody, EventOf } from '../../contract/events.ts'
 import { FollowUpId } from '../../contract/ids.ts'
@@ -109,7 +109,7 @@ async function list(
   }
 }
 
-/** Only what this chain, or this session, has planned. */
+/** Cancels a follow-up, if this chain or session planned it. */
 async function remove(
   deps: CallDeps,
   { run, attempt }: Caller,
@@ -120,7 +120,7 @@ async function remove(
   const of = await ownerOf(deps, { run, attempt })
   const found = FollowUpId.is(id) ? await store.getFollowUp(id) : null
   const own = found && isOf(found, of) ? found : null
-  // Asked again, it has the same answer.
+  // A repeated call gets the same answer.
   const gone = own?.state === 'cancelled' && own.cancelledBy === 'agent'
   const done =
     own !== null &&
@@ -143,7 +143,7 @@ async function remove(
 
 type Owner = Pick<FollowUpRecord, 'rootRunId' | 'sessionId'>
 
-/** The chain, or the session where there is no chain. */
+/** The owner of planned follow-ups: the chain, or the session if there is no chain. */
 async function ownerOf(deps: CallDeps, { run, attempt }: Caller): Promise<Owner> {
   return { rootRunId: await rootOf(deps, run), sessionId: attempt.sessionId }
 }

@@ -1,4 +1,4 @@
-/** What the outside may ask of follow-ups. */
+/** The public interface of follow-ups. */
 import type { CreateFollowUp, FollowUp, FollowUpState } from '../../contract/follow-up.ts'
 import type { ListQuery, Page } from '../../contract/http.ts'
 import type { CycleId, FollowUpId, RunId } from '../../contract/ids.ts'
@@ -13,6 +13,6 @@ export interface FollowUpEngine {
     },
   ) => Promise<Page<FollowUp>>
   getFollowUp: (id: FollowUpId) => Promise<FollowUp>
-  /** One that is not planned any more is an error. */
+  /** Throws `conflict` if the follow-up is not planned any more. */
   cancelFollowUp: (id: FollowUpId) => Promise<FollowUp>
 }

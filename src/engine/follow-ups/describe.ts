@@ -1,4 +1,4 @@
-/** Follow-ups as the outside sees them. */
+/** The public description of a follow-up. */
 import type { FollowUp } from '../../contract/follow-up.ts'
 import type { FollowUpRecord } from '../../store/follow-ups/records.ts'
 

@@ -1,4 +1,4 @@
-/** Gives follow-ups to their sessions when they are due. */
+/** Sends follow-ups to their sessions when they are due. */
 import type { CycleId } from '../../contract/ids.ts'
 import type { Store } from '../../store/store.ts'
 import type { Apart, DueSource } from '../timetable/timetable.ts'
@@ -9,11 +9,11 @@ export type DueFollowUpsDeps = FireDeps & {
 }
 
 export interface DueFollowUpsHooks {
-  /** Looks at what is due, soon. */
+  /** Makes the timetable look at what is due. */
   wake: () => void
-  /** Runs have been queued. */
+  /** Called when runs were queued. */
   wakeDispatcher: () => void
-  /** A follow-up of the cycle has been given, or missed. */
+  /** Called when a follow-up of the cycle was sent or missed. */
   onCycle: (id: CycleId) => void
 }
 
@@ -30,20 +30,19 @@ export class DueFollowUps implements DueSource {
     this.#hooks = hooks
   }
 
-  /** A follow-up was planned. */
   notePlanned(): void {
     this.#planned = true
     this.#hooks.wake()
   }
 
-  /** A run may have settled, and follow-ups may have waited for that. */
+  /** A run may have settled that follow-ups waited for. */
   noteRun(): void {
     if (this.#planned) this.#hooks.wake()
   }
 
   async seeTo(apart: Apart): Promise<Date | null> {
     const { store, clock } = this.#deps
-    // One moment for both questions: what becomes due between two would be found by neither.
+    // Both queries use the same time. A follow-up that became due between two times would be found by neither query.
     const asOf = clock.now()
     await this.#fireAll(asOf, apart)
     this.#planned = (await store.listFollowUps({ limit: 1, state: 'planned' })).items.length > 0
@@ -59,7 +58,7 @@ export class DueFollowUps implements DueSource {
       )
       for (const { cycleId } of due) if (cycleId !== null) onCycle(cycleId)
       if (fired.includes(true)) wakeDispatcher()
-      // What was missed may have been the last that its cycle waited for.
+      // The cycle may have waited only for the follow-up that was missed.
       if (fired.includes(false)) wake()
       if (due.length < AT_ONCE || fired.includes(null)) return
     }

@@ -1,7 +1,7 @@
 /**
- * Gives a due follow-up to its session as a run of its own: at the same tier and in the same chain, as a turn of the
- * same conversation, or as a plain run. The run is admitted in the transaction that fires the follow-up; from there on
- * it goes the one path.
+ * Sends a due follow-up to its session as a run of its own: at the same tier and in the same chain, as a turn of the
+ * same conversation, or as a plain run. The run is admitted in the transaction that fires the follow-up; after that it
+ * takes the same path as every run.
  */
 
 import type { PermissionMode } from '../../contract/create-run.ts'
@@ -27,7 +27,7 @@ export interface FireDeps {
   settings: { permissions: PermissionMode; dryRun: boolean }
 }
 
-/** False: the follow-up was not there any more to be fired. */
+/** Returns false if the follow-up was missed or is not planned any more. */
 export async function fireFollowUp(deps: FireDeps, followUp: FollowUpRecord): Promise<boolean> {
   const { store, clock, log, persist } = deps
   const now = clock.now()
@@ -36,7 +36,7 @@ export async function fireFollowUp(deps: FireDeps, followUp: FollowUpRecord): Pr
     as = await asRun(deps, followUp, now)
   } catch (error) {
     const { message } = toRepriseError(error)
-    log.warn({ followUp: followUp.id }, `a follow-up is missed: ${message}`)
+    log.warn({ followUp: followUp.id }, `follow-up missed: ${message}`)
     await persist(() => store.endFollowUp(followUp.id, { state: 'missed', by: null, message }, now))
     return false
   }
@@ -50,8 +50,8 @@ async function asRun(deps: FireDeps, followUp: FollowUpRecord, now: Date): Promi
   const before = followUp.runId === null ? null : await store.getRun(followUp.runId)
   if (before === null) return { run: await inSession(deps, followUp, prompt, now) }
   const purpose = purposes.of(before)
-  // A budget that is used up is not spent again by a follow-up: it does not fire, and says why. A run at a tier is
-  // admitted all the same, because what it may spend is worked out when it starts.
+  // If the budget is used up, the follow-up is not fired, and its message says why. A run at a tier is admitted anyway,
+  // because its budget is computed when it starts.
   const allowance = purpose.rulesOf(before) === null ? await purpose.readAllowance(before) : null
   const over = allowance && overBudget(allowance.budget, allowance.before)
   if (over) throw new Error(over)

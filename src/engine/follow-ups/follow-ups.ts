@@ -1,4 +1,4 @@
-/** Follow-ups, as people ask for them. */
+/** Implements the public interface of follow-ups. */
 import { RepriseError } from '../../contract/errors.ts'
 import type { CreateFollowUp } from '../../contract/follow-up.ts'
 import type { CycleId, FollowUpId, RunId, SessionId } from '../../contract/ids.ts'
@@ -27,11 +27,11 @@ export type FollowUpDeps = PlanDeps & {
 }
 
 export interface FollowUpHooks {
-  /** Follow-ups have been planned. */
+  /** Called when a follow-up was planned. */
   onPlanned: () => void
-  /** A follow-up of the cycle was taken away. */
+  /** Called when a follow-up of the cycle was cancelled. */
   onCycle: (id: CycleId) => void
-  /** What the process of this run waits for may have changed. */
+  /** Called when the follow-up that the process of this run waits for may have changed. */
   nudge: (id: RunId) => void
   requireRun: (id: RunId) => Promise<RunRecord>
 }
@@ -95,7 +95,7 @@ export function createFollowUps(
       const end = { state: 'cancelled', by: 'person', message: null } as const
       if (!(await store.endFollowUp(id, end, clock.now()))) {
         const { state } = await require(id)
-        throw new RepriseError('conflict', `follow-up ${id} is ${state} already`)
+        throw new RepriseError('conflict', `follow-up ${id} is already ${state}`)
       }
       if (followUp.runId) nudge(followUp.runId)
       if (followUp.cycleId) onCycle(followUp.cycleId)

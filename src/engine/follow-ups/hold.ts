@@ -1,10 +1,10 @@
 /**
- * Keeps a process that has ended its turn waiting for a follow-up that is due soon. Worth it for a short while: to resume
- * the session costs a new process, to wait costs the memory of this one.
+ * Keeps a process that has ended its turn for a follow-up that is due soon. This pays for short waits only: resuming
+ * the session costs a new process, waiting costs the memory of this one.
  *
- * nothing to wait for → waiting until it is due → given, until the agent has taken it → (its turn) → looked at again.
- * Whoever adopts the process comes to the same: what is planned is in the store, and a message is given once however
- * often it is sent.
+ * nothing to wait for → waiting until it is due → given, until the agent has accepted it → (its turn) → checked again.
+ * A daemon that adopts the process reaches the same state: planned follow-ups are in the store, and the agent accepts a
+ * message with the same id only once.
  */
 import type { Addressee } from '../../agents/adapter.ts'
 import type { AgentRegistry } from '../../agents/registry.ts'
@@ -36,7 +36,7 @@ export interface HoldDeps {
 export class FollowUpHold implements Hold {
   readonly #deps: HoldDeps
   readonly #in: HeldProcess & { addressee: Addressee }
-  /** Few runs plan anything: the store is asked only about those that may have. */
+  /** The run may have planned follow-ups. Few runs do, so the store is queried only for these. */
   #mayHave: boolean
   #told: string | null = null
 
@@ -58,7 +58,7 @@ export class FollowUpHold implements Hold {
     const [first] = await store.listPlannedOfRun(run.id)
     const now = clock.now()
     const { holdMs } = settings.followUps
-    // With a hold of 0 every follow-up is a run of its own, also one that is overdue when the turn ends.
+    // With a hold of 0 every follow-up becomes a run of its own, even one that is overdue when the turn ends.
     if (!first || holdMs === 0 || first.dueAt.getTime() - now.getTime() > holdMs) return null
     if (first.dueAt > now) {
       await this.#tell(first.id, first.dueAt)
@@ -74,14 +74,14 @@ export class FollowUpHold implements Hold {
     return 'given'
   }
 
-  /** What the session was told once, if it has been compacted since. */
+  /** The standing texts of the session, repeated if the session was compacted. */
   async #retold(followUpId: FollowUpId): Promise<string[]> {
     const { run, attempt } = this.#in
     const { store, agents, purposes } = this.#deps
     const session = await store.getSession(attempt.sessionId)
     if (!session?.compacted) return []
-    // The agent may have been taken out of the configuration: the process is here all the same. A report that is asked
-    // for in the text is understood in either case.
+    // The agent may have been removed from the configuration although its process still runs. The text then asks for
+    // the report, which works with every agent.
     const runtime = await agents.runtime(run.agent).catch(() => null)
     const decision = { kind: 'resume', agentSessionId: session.agentSessionId, carry: 'none' } as const
     const due = { ...run, links: { ...run.links, followUpId } }
@@ -99,7 +99,7 @@ export class FollowUpHold implements Hold {
     this.#told = id
     const { attempt } = this.#in
     const { store, clock, bus, persist } = this.#deps
-    const text = `waits in its process for follow-up ${id}, due at ${dueAt.toISOString()}`
+    const text = `the process is kept for follow-up ${id}, due at ${dueAt.toISOString()}`
     await persist(() => store.addEvents(attempt, [{ type: 'note', text }], clock.now()))
     bus.publish(attempt.runId)
   }

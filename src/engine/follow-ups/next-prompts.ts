@@ -1,4 +1,4 @@
-/** What supervision and the path need to know of follow-ups: see base/next-prompts.ts. */
+/** Implements base/next-prompts.ts with follow-ups, for supervision and the path. */
 import { composeFollowUpPrompt } from '../../core/watch/prompt.ts'
 import type { RunRecord } from '../../store/runs/records.ts'
 import type { Store } from '../../store/store.ts'
@@ -16,7 +16,7 @@ export function createNextPrompts(deps: NextPromptsDeps): NextPrompts {
   return {
     current: (run) => atFollowUp(store, run),
 
-    // The prompt of the run that planned the follow-up.
+    // The task is the prompt of the run that planned the follow-up.
     taskOf: async ({ id, links }) => {
       const followUp = links.followUpId === null ? null : await store.getFollowUp(links.followUpId)
       const planner = followUp?.runId ? await store.getRun(followUp.runId) : null
@@ -32,7 +32,7 @@ export function createNextPrompts(deps: NextPromptsDeps): NextPrompts {
   }
 }
 
-/** A run that was kept waiting for a follow-up and got it is at that prompt now, not at its own. */
+/** If the run's process was kept for a follow-up and received it, the follow-up is the run's current prompt. */
 async function atFollowUp(store: Pick<Store, 'findLiveFollowUp'>, run: RunRecord): Promise<RunRecord> {
   const live = run.attemptCount === 0 ? null : await store.findLiveFollowUp(run.id)
   if (!live?.firedMessageId || !live.firedAt) return run

@@ -1,4 +1,4 @@
-/** Plans a follow-up, whoever asks for it: checks it against the limits and stores it. */
+/** Plans a follow-up for an agent or a person: checks it against the limits and stores it. */
 import { randomUUID } from 'node:crypto'
 import { FollowUpId, type RunId } from '../../contract/ids.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -28,7 +28,7 @@ export interface Planner {
   run: RunRecord | null
   sessionId: FollowUpRecord['sessionId']
   call: FollowUpRecord['call']
-  /** Of the request with which a person asked for it. */
+  /** The idempotency key of a person's request. */
   key?: RequestKey | null
 }
 
@@ -82,20 +82,22 @@ export async function addFollowUp(
   )
   if (stored === 'over') return { ok: false, reason: OVER }
   return stored === 'full'
-    ? { ok: false, reason: `No more follow-ups are taken: ${maxPendingTotal} are planned already.` }
+    ? { ok: false, reason: `The limit of follow-ups is reached: ${maxPendingTotal} are already planned.` }
     : { ok: true, followUp: stored }
 }
 
 const OVER =
-  'Nothing can be planned here any more: the cycle has ended, or it is being cancelled. A person can name the session itself.'
+  'No follow-up can be planned here any more: the cycle has ended or is being cancelled. A person can plan one by naming the session.'
 
-/** Of the chain; null for a run that is in none. */
+/** The root of the run's chain; null for a run that is in no chain. */
 export async function rootOf({ store }: Pick<PlanDeps, 'store'>, run: RunRecord): Promise<RunId | null> {
   if (run.links.tier === null) return null
   return (await store.listChain(run.id))[0]?.id ?? run.id
 }
 
-/** When its cycle ends, or did, or its chain would have taken as long as a cycle may; null: nothing ends. */
+/**
+ * The end of the run's cycle, or else the time at which its chain reaches the maximum duration; null if it has neither.
+ */
 async function deadlineOf(
   { store, settings }: PlanDeps,
   run: RunRecord,

@@ -1,7 +1,7 @@
 /**
- * A follow-up that was given to a process which had been kept waiting is fired when the agent has taken it, and not
- * before: what it had not taken when it ended is given to the session in another way. Before a run settles this must be
- * known, because from then on whoever finds a planned one gives it.
+ * A follow-up that was sent to a kept process counts as fired when the agent has accepted it, not before. A follow-up
+ * that was not accepted before the process ended is fired as a run of its own. This must be recorded before the run
+ * settles, because from then on the timetable fires every follow-up that is still planned.
  */
 
 import { randomUUID } from 'node:crypto'
@@ -34,7 +34,7 @@ export async function markTaken(
   }
 }
 
-/** When a recurring one is due next, if it is. */
+/** When a recurring follow-up is due next; null if it does not recur. */
 export function againAfter(followUp: FollowUpRecord, now: Date): Again | null {
   const dueAt = nextFollowUpTime(followUp, now)
   return dueAt && { dueAt, messageId: randomUUID() }

@@ -1,12 +1,13 @@
 /**
- * A job's checkpoints: one before its agent begins, one of what each attempt left, some in between, and one of whatever
- * a restore is about to overwrite.
+ * The checkpoints of a job. One is taken before the agent begins, some while it works, one at the end of each attempt,
+ * and one of the files that a restore is about to overwrite.
  *
- * Before an attempt goes on, the work tree is compared with the newest checkpoint of what the agent itself left; what
- * differs was changed by others. An attempt that never took its prompt leaves no such checkpoint: its agent has not
- * been told of the changes yet, and the next one must still be.
+ * Before a later attempt starts, the work tree is compared with the newest checkpoint of the agent's own work; all
+ * differences were made by others. An attempt that never accepted its prompt leaves no such checkpoint: its agent was
+ * not told about the differences, so the next attempt must be.
  *
- * Git that fails is no reason for a job to fail: it is said in the run's events, and the job goes on without.
+ * A failure of git does not fail the job: it is noted in the run's events, and the job continues without the
+ * checkpoint.
  */
 import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -39,14 +40,16 @@ interface Parts {
 
 export class Checkpoints {
   readonly #parts: Parts
-  /** By work tree: two must not capture or restore at the same time. */
+  /** Keyed by work tree, so that captures and restores of one work tree do not overlap. */
   readonly #lock = new KeyedLock()
 
   constructor(parts: Parts) {
     this.#parts = parts
   }
 
-  /** Before an attempt at a job's run: what the agent must be told of, or why it must not go on. */
+  /**
+   * Called before an attempt. Returns what the agent must know about the work tree, or why the job must not continue.
+   */
   async beforeAttempt(run: RunRecord): Promise<Outset> {
     const job = await this.#jobOf(run)
     if (!job?.options.checkpoints) return NOTHING_FOUND
@@ -61,7 +64,8 @@ export class Checkpoints {
       const begun = await Promise.all(runs.map(({ id }) => this.#tookPrompt(id)))
       if (!begun.includes(true)) return NOTHING_FOUND
       const findings = await inspect(workTree, base)
-      // A job's later run was asked for by somebody who has looked; until an agent has been told, that holds.
+      // A later run of a job was requested by a person, who is assumed to know the work tree. This applies until an
+      // agent has accepted that run's prompt.
       const byPerson = runs[0]?.id !== run.id && !begun[runs.findIndex(({ id }) => id === run.id)]
       const unsure = (await this.#parts.store.listCheckpoints(job.id)).some(
         ({ kind, number }) => kind === 'found' && number > base.number,
@@ -74,11 +78,11 @@ export class Checkpoints {
         saveAs: { jobId: job.id, message: `before checkpoint ${base.number} was restored` },
         onSaved: (made) => this.#record(job.id, made, 'saved', null),
       })
-      const where = saved ? `; what was there is checkpoint ${saved.number}` : ''
+      const where = saved ? `; its previous state is checkpoint ${saved.number}` : ''
       return {
         kind: 'go',
         note: decision.note,
-        said: `the work tree was put back to checkpoint ${base.number}${where}`,
+        said: `the work tree was restored to checkpoint ${base.number}${where}`,
       }
     }).catch((error: unknown): Outset => {
       const why = this.#trouble(job, error)
@@ -87,8 +91,8 @@ export class Checkpoints {
   }
 
   /**
-   * What the agent has made so far. Returns what to say if that could not be kept. `goneSince`: it was gone before we came;
-   * what is newer than that is not its work.
+   * Takes a checkpoint of the agent's work. Returns a message if that failed. `goneSince` is set if the process ended
+   * before this daemon adopted it; changes after that time are not the agent's work.
    */
   async keepWork(
     run: RunRecord,
@@ -108,20 +112,25 @@ export class Checkpoints {
     }
   }
 
-  /** In words. Whatever it is, a full disk as much as git: an attempt that has ended must still settle. */
+  /** Turns any error into a message, because an attempt that has ended must settle even if the disk is full. */
   #trouble(job: JobRecord, error: unknown): string {
-    this.#parts.log.warn({ job: job.id, error: String(error) }, 'no checkpoint')
-    return error instanceof GitError ? error.message : `no checkpoint: ${(error as Error).message}`
+    this.#parts.log.warn({ job: job.id, error: String(error) }, 'could not take a checkpoint')
+    return error instanceof GitError
+      ? error.message
+      : `could not take a checkpoint: ${(error as Error).message}`
   }
 
-  /** Keeps the work now and then while the attempt goes on. Returns how to end that. */
+  /** Takes periodic checkpoints while the attempt runs. Returns a function that stops it. */
   async every(run: RunRecord, attemptId: AttemptId): Promise<() => void> {
     const everyMs = (await this.#jobOf(run))?.options.checkpoints?.everyMs
     if (everyMs === undefined) return () => {}
-    // One at a time: where git is slow, they must not pile up before the attempt's end.
+    // The next one is scheduled when the last one is done, so that they do not pile up if git is slow.
     let timer: NodeJS.Timeout
     const report = (error: unknown) =>
-      this.#parts.log.error({ run: run.id, error: String(error) }, 'no more checkpoints of this attempt')
+      this.#parts.log.error(
+        { run: run.id, error: String(error) },
+        'periodic checkpoints of this attempt stopped',
+      )
     const arm = () => {
       timer = setTimeout(() => void this.keepWork(run, attemptId).then(() => over || arm(), report), everyMs)
       timer.unref()
@@ -169,7 +178,7 @@ export class Checkpoints {
     )
   }
 
-  /** Those of jobs that ended before then. */
+  /** Deletes the checkpoints of jobs that ended before the given time. */
   async sweep(before: Date): Promise<void> {
     const { store, log } = this.#parts
     for (const job of await store.listJobsWithOldCheckpoints(before, SWEEP_LIMIT)) {
@@ -177,7 +186,8 @@ export class Checkpoints {
         await this.#within(job, (workTree) => deleteCheckpoints(workTree, job.id))
       } catch (error) {
         log.info({ job: job.id, error: String(error) }, 'old checkpoints could not be deleted')
-        // What went with its repository need not be remembered; what could not be reached is tried again.
+        // If the repository is gone, so are its checkpoints, and their rows can be deleted. Other errors are retried
+        // later.
         if (!(error instanceof GitError) || error.kind !== 'failed') continue
       }
       await store.deleteCheckpoints(job.id)
@@ -188,7 +198,7 @@ export class Checkpoints {
     return run.links.jobId === null ? null : this.#parts.store.getJob(run.links.jobId)
   }
 
-  /** An agent knows of it. */
+  /** Whether an agent accepted the run's prompt. */
   async #tookPrompt(runId: RunId): Promise<boolean> {
     const { store } = this.#parts
     return (
@@ -196,7 +206,10 @@ export class Checkpoints {
     )
   }
 
-  /** Something is not as it was kept last, and was changed after that moment; what is gone may have been. */
+  /**
+   * Whether a file that differs from the agent's last checkpoint was changed after `moment`. Deleted files count as
+   * changed.
+   */
   async #changedSince(job: JobRecord, workTree: WorkTree, moment: Date): Promise<boolean> {
     const base = await this.#agentsLast(job.id)
     const { changed } = await inspect(workTree, base)
@@ -211,7 +224,7 @@ export class Checkpoints {
     return late.includes(true)
   }
 
-  /** The newest that shows the work tree as the agent knows it; before its first attempt, as it was at the start. */
+  /** The newest checkpoint of the agent's own work; before its first attempt, the one taken at the start. */
   async #agentsLast(jobId: JobId): Promise<CheckpointRecord | null> {
     const known = await this.#parts.store.listCheckpoints(jobId)
     return (
@@ -227,7 +240,7 @@ export class Checkpoints {
   ): Promise<void> {
     const last = await this.#agentsLast(job.id)
     const tree = await captureTree(workTree)
-    // A commit leaves the files as they are.
+    // HEAD is compared too, because a commit does not change the files.
     if (last?.tree === tree && last.head === (await readHead(workTree))) return
     const made = await commitCheckpoint(workTree, {
       jobId: job.id,
@@ -259,7 +272,7 @@ export class Checkpoints {
     return this.#lock.run(top, async () => {
       const found = await findWorkTree(this.#parts.git, top)
       if (found.kind === 'work-tree') return work(found.workTree)
-      throw new GitError('failed', `${top} is no git work tree any more`)
+      throw new GitError('failed', `${top} is not a git work tree any more`)
     })
   }
 }
@@ -267,10 +280,13 @@ export class Checkpoints {
 const stop = (why: string): Outset => ({ kind: 'stop', outcome: { name: 'work-dir-changed', message: why } })
 
 const SWEEP_LIMIT = 1000
-/** Clocks of file systems are coarse. */
+/** Tolerance for the coarse timestamps of file systems. */
 const CLOCK_MARGIN_MS = 50
 
-/** The top of the work tree, for a job that wants checkpoints; null if it may do without. */
+/**
+ * The top of the work tree, for a job with checkpoints. If there is none: null, or an error if checkpoints are
+ * required.
+ */
 export async function findTop(git: Git, dir: string, required: boolean): Promise<string | null> {
   const found = await explained(() => findWorkTree(git, dir))
   if (found.kind === 'work-tree') return found.workTree.top
@@ -279,8 +295,8 @@ export async function findTop(git: Git, dir: string, required: boolean): Promise
   throw new RepriseError('work-dir-unusable', `checkpoints are kept in git, and ${why}`, {
     hint:
       found.kind === 'git-missing'
-        ? 'Install git, or leave checkpoints out.'
-        : 'Run `git init` there, or leave checkpoints out.',
+        ? 'Install git, or start the job without checkpoints.'
+        : 'Run `git init` there, or start the job without checkpoints.',
   })
 }
 
@@ -299,7 +315,7 @@ function pick(
   })
 }
 
-/** Git's own failures, for somebody who asked for something. */
+/** Converts git's errors into errors of the API. */
 async function explained<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()

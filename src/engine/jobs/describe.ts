@@ -16,9 +16,9 @@ export interface JobFacts {
   runs: readonly RunRecord[]
   session: SessionRecord | null
   pending: readonly QuestionRecord[]
-  /** Of the attempt that is running. */
+  /** The meter reading of the running attempt. */
   live: Reading | null
-  /** All that counts against its budget, as it is stored. */
+  /** All stored spend that counts against its budget. */
   spends: readonly SpendOfRun[]
   maxResumes: number
   now: Date
@@ -29,7 +29,7 @@ export function describeJob(facts: JobFacts): Job {
   const run = runs.find(({ id }) => id === job.runId) ?? runs.at(-1)
   if (!run) throw new Error(`job ${job.id} has no run`)
   const { state } = run
-  // One that was never attempted has no price, and cost nothing.
+  // A run without attempts has no known cost, but it cost nothing.
   const attempted = runs.filter(({ attemptCount }) => attemptCount > 0).map(({ spend }) => spend)
   const startedAt = runs.find((r) => r.startedAt !== null)?.startedAt ?? null
   const endedAt = state.at === 'settled' ? state.endedAt : null

@@ -1,4 +1,4 @@
-/** What a job leaves in files, as the outside asks for it: checkpoints of its work tree, and its transcript. */
+/** The part of the public interface of jobs that is about files: checkpoints of the work tree, and the transcript. */
 import { createReadStream } from 'node:fs'
 import type { AgentRegistry } from '../../agents/registry.ts'
 import { RepriseError } from '../../contract/errors.ts'
@@ -19,7 +19,7 @@ export interface JobFilesDeps {
 }
 
 export interface JobFilesHooks {
-  /** Keeps jobs out of a place while something is done there; null if one is in it. */
+  /** Keeps jobs out of a place while `work` runs there; null if a job is using the place. */
   occupy: <T>(place: string, work: () => Promise<T>) => Promise<T> | null
 }
 
@@ -37,13 +37,9 @@ export function createJobFiles(
       const open = run !== null && run.state.at !== 'settled'
       const restored = open ? null : occupy(run?.place ?? job.id, work)
       if (restored) return restored
-      throw new RepriseError(
-        'conflict',
-        `${open ? `job ${id}` : 'another job'} is at work in that directory`,
-        {
-          hint: 'Wait for its end, or cancel it first.',
-        },
-      )
+      throw new RepriseError('conflict', `${open ? `job ${id}` : 'another job'} is using that directory`, {
+        hint: 'Wait until it has ended, or cancel it first.',
+      })
     },
     readTranscript: async (id) => {
       const job = await requireJob(store, id)
@@ -52,7 +48,7 @@ export function createJobFiles(
       const transcript = session && (await openTranscript(deps, job, session))
       if (transcript) return transcript
       throw new RepriseError('not-found', `there is no transcript of job ${id}`, {
-        hint: 'It may not have begun, or its transcript is older than jobs.keepTranscripts.',
+        hint: 'The job may not have started, or its transcript is older than jobs.keepTranscripts.',
       })
     },
   }

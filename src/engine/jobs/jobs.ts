@@ -1,4 +1,4 @@
-/** Jobs, as the outside asks for them. What happens to one once it is queued is the one path, as for every run. */
+/** Implements the public interface of jobs. A queued job takes the same path as every run. */
 import { createHash } from 'node:crypto'
 import type { CheckpointPolicy } from '../../contract/checkpoint.ts'
 import type { CreateJob } from '../../contract/create-job.ts'
@@ -87,7 +87,7 @@ export function createJobs(deps: JobDeps, hooks: JobHooks): JobEngine {
     ...createJobFiles(deps, hooks),
 
     createJob: async (request, idempotencyKey) => {
-      // Asked for again, it is there, whatever has become of its directory.
+      // A repeated request returns the existing job, even if its directory no longer exists.
       const requestHash = hashOf(request)
       const known = idempotencyKey === null ? null : await store.findJobByKey(idempotencyKey, requestHash)
       if (known) return { job: await show(known.id), created: false }
@@ -106,7 +106,8 @@ export function createJobs(deps: JobDeps, hooks: JobHooks): JobEngine {
       const run = newRun(deps, { ...wish, maxDurationMs: request.timeoutMs }, checked)
       const id = JobId.create(run.createdAt)
       const priority = request.priority ?? 0
-      // Two jobs in different folders of one work tree would be in each other's checkpoints.
+      // The place is the work tree: the checkpoints of two jobs in different folders of it would include each other's
+      // files.
       const place = workTree ?? checked.place
       const { job, created } = await store.admitJob({
         job: {
@@ -161,8 +162,8 @@ export function createJobs(deps: JobDeps, hooks: JobHooks): JobEngine {
         tokens: change.maxBudgetTokens === undefined ? job.maxBudgetTokens : change.maxBudgetTokens,
       }
       const left = overBudget(budget, spentBy(await store.listSpendOf(id))) === null
-      const goOn = job.attention === 'budget' && left ? await nextRun(deps, job, true) : null
-      await store.updateJob(id, change, goOn, clock.now())
+      const next = job.attention === 'budget' && left ? await nextRun(deps, job, true) : null
+      await store.updateJob(id, change, next, clock.now())
       wake()
       return show(id)
     },
@@ -211,17 +212,17 @@ function checkpointPolicyOf({ checkpoints }: CreateJob, settings: JobSettings): 
 function cannotRetry({ id, state }: JobRecord): RepriseError {
   if (state === 'completed') {
     return new RepriseError('conflict', `job ${id} has completed: there is nothing to retry`, {
-      hint: 'Start a new job; with sessionId (--session) it goes on where this one ended.',
+      hint: 'Start a new job; with sessionId (--session) it continues where this one ended.',
       details: { state },
     })
   }
   return new RepriseError('conflict', `job ${id} is ${state}: it cannot be retried now`, {
-    hint: 'Wait for its end, or cancel it first.',
+    hint: 'Wait until it has ended, or cancel it first.',
     details: { state },
   })
 }
 
-/** A page of long prompts and answers must not be a gigabyte; the job itself has all of it. */
+/** Shortens long texts in lists, so that a page does not become huge. Reading the single job returns them whole. */
 function shorten(job: Job): Job {
   return {
     ...job,

@@ -1,4 +1,4 @@
-/** The run with which a job goes on: the same request and prompt, in the session of the run before it. */
+/** Builds the run with which a job continues: the same request and prompt, in the session of the previous run. */
 import type { RunId } from '../../contract/ids.ts'
 import type { Clock } from '../../core/clock.ts'
 import { isRaised } from '../../core/job/budget.ts'
@@ -18,7 +18,7 @@ export async function nextRun(
   { store, clock }: ContinueDeps,
   job: JobRecord,
   resume: boolean,
-  /** Instead of the limit it ran into. */
+  /** Replaces the turn limit of the previous run. */
   maxTurns?: number | undefined,
 ): Promise<{ after: RunId; run: NewRun }> {
   const last = await store.getRun(job.runId)
@@ -33,7 +33,7 @@ export async function nextRun(
       workDir: last.workDir,
       prompt: last.prompt,
       promptId: last.promptId,
-      // A session that was to be left alone is still to be, if nothing has begun since.
+      // The wish for a new session remains in effect until an attempt has started.
       request: {
         ...last.request,
         ...(maxTurns === undefined ? {} : raised(last.request, maxTurns)),
@@ -51,18 +51,18 @@ export async function nextRun(
   }
 }
 
-/** One that goes on by itself may take as many times as many as before. */
+/** A job that continues by itself keeps the ratio between its total limit and the limit per attempt. */
 function raised({ maxTurns: before, turnsInAll }: RunRecord['request'], maxTurns: number) {
   if (turnsInAll === undefined || before === null) return turnLimitsOf({ maxTurns })
   const maxTurnsTotal = Math.max(turnsInAll, Math.ceil((turnsInAll / before) * maxTurns))
   return turnLimitsOf({ maxTurns, continue: true, maxTurnsTotal })
 }
 
-/** What others did there meanwhile would be undone. */
+/** A job that restores its work tree needs the place for itself: it would undo the work of others. */
 export const holdsPlace = ({ checkpoints }: Pick<JobRecord['options'], 'checkpoints'>) =>
   checkpoints?.onChange === 'restore'
 
-/** Continues a job that is paused for its budget, if there is something left to spend by now. */
+/** Continues a job that is paused because of its budget, if there is something left to spend now. */
 export async function continueIfAffordable(deps: ContinueDeps, job: JobRecord): Promise<boolean> {
   if (job.attention !== 'budget') return false
   const { after, run } = await nextRun(deps, job, true)

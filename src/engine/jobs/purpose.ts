@@ -24,7 +24,7 @@ export function createJobPurpose(deps: JobPurposeDeps, plain: RunPurpose): RunPu
     unattended: true,
     afterLongWait: 'settle',
 
-    // What a job did in earlier runs is no turn before it: it is the same task.
+    // The earlier runs of a job worked on the same task, so they are not earlier turns.
     readContext: async (run) => {
       const sameTask = run.links.jobId === null ? [run] : await store.listRunsOfJobs([run.links.jobId])
       return readSessionContext(deps, run, { sameTask })
@@ -35,7 +35,7 @@ export function createJobPurpose(deps: JobPurposeDeps, plain: RunPurpose): RunPu
     beforeAttempt: (run) => checkpoints.beforeAttempt(run),
     duringAttempt: (run, attempt) => checkpoints.every(run, attempt.id),
     afterAttempt: async (run, { attempt, tookPrompt, goneSince, reportedSession }) => {
-      // An agent that never got its prompt knows nothing of what others did to the files.
+      // An agent that did not accept its prompt does not know which files others have changed.
       const problem = tookPrompt ? await checkpoints.keepWork(run, attempt.id, goneSince) : null
       await keepTranscript(deps, run, attempt, reportedSession)
       return problem === null ? [] : [problem]
@@ -43,7 +43,7 @@ export function createJobPurpose(deps: JobPurposeDeps, plain: RunPurpose): RunPu
 
     readEnding: async ({ run, settled }) =>
       settled ? [store.effects.notify(await readEndNotices(deps, run, settled))] : [],
-    // The budget may have been raised in the very moment in which it was found to be used up.
+    // The budget may have been raised just when it was found to be used up.
     afterSettled: async ({ links }, outcome) => {
       const job = outcome.name === 'budget' && links.jobId ? await store.getJob(links.jobId) : null
       if (job) await continueIfAffordable(deps, job)

@@ -3,7 +3,7 @@ import type { JobId } from '../../contract/ids.ts'
 import type { JobRecord } from '../../store/jobs/records.ts'
 import type { Store } from '../../store/store.ts'
 
-/** Finds a job, or says that there is none. */
+/** Returns the job, or throws `not-found`. */
 export async function requireJob(store: Pick<Store, 'getJob'>, id: JobId): Promise<JobRecord> {
   const job = await store.getJob(id)
   if (job) return job

@@ -1,4 +1,6 @@
-/** What people are told of a job: planned here, stored with what happened, sent when the notifier gets to it. */
+/**
+ * Notifications about jobs. They are planned here, stored with the change that they report, and sent by the notifier.
+ */
 import type { EventOf } from '../../contract/events.ts'
 import type { Outcome } from '../../contract/outcome.ts'
 import { cutMiddle, describeCall, visible } from '../../contract/visible-text.ts'
@@ -24,7 +26,7 @@ export interface TellDeps {
   settings: { resume: { maxResumes: number } }
 }
 
-/** What people are told of a job whose run settles with this outcome. `run` is as it will be then. */
+/** The notifications about a job whose run settles with this outcome. `run` is the run as it will be stored. */
 export async function readEndNotices(
   parts: TellDeps,
   run: RunRecord,
@@ -41,7 +43,7 @@ export async function readEndNotices(
 
 const MAX_ASK_CHARS = 64_000
 
-/** Tells people of a question that waits for one of them. */
+/** Notifies people that the agent waits for an answer. */
 export async function tellOfQuestion(
   parts: TellDeps,
   run: RunRecord,
@@ -59,7 +61,7 @@ export async function tellOfQuestion(
     attention: 'question',
     message: null,
   })
-  // Whoever decides sees the end of it, too.
+  // Only the middle is cut, because the person who decides must see the end as well.
   const shown = parts.redactor.text(`the agent asks: ${what}`)
   const message = cutMiddle(shown, MAX_ASK_CHARS, `reprise runs show ${run.id}`)
   const subject = { kind: 'job', id: job.id } as const

@@ -1,7 +1,7 @@
 /**
- * Sends what the outbox holds, a few at a time, each until it is taken or given up. Delivery is at least once: what was
- * sent but not yet marked when the daemon died is sent again, under the same id. Nothing waits for it, and nothing
- * fails because of it; a wake only makes it look sooner.
+ * Sends the notifications in the outbox, a few at a time. Each is retried until it is accepted or given up. Delivery is
+ * at least once: a notification that was sent but not marked when the daemon died is sent again with the same id. No
+ * run waits for a notification or fails because of one. A wake only makes this look sooner.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { NotificationId } from '../../contract/ids.ts'
@@ -34,7 +34,7 @@ export interface NotifySettings {
   targets: readonly NotifyTarget[]
   fetch: typeof fetch
   userAgent: string
-  /** Of commands: all of the daemon's environment that they get, and where they are run. */
+  /** For commands: the only part of the daemon's environment that they get, and their work directory. */
   env: Readonly<Record<string, string>>
   workDir: string
   webhookTimeoutMs?: number
@@ -51,7 +51,7 @@ export interface NotifierParts {
 }
 
 const PARALLEL = 4
-/** So one that hangs does not take all places. */
+/** Limits deliveries per target, so that a target that hangs does not block the others. */
 const PER_TARGET = 3
 const WEBHOOK_TIMEOUT_MS = 10_000
 const COMMAND_TIMEOUT_MS = 30_000
@@ -63,7 +63,7 @@ export class Notifier implements Notifications {
   readonly #parts: NotifierParts
   readonly #closing = new AbortController()
   readonly #sending = new Set<Promise<void>>()
-  /** Tried, but not marked yet: they are not to be tried again for that. */
+  /** Results that could not be stored yet. These notifications must not be sent again. */
   readonly #unmarked = new Map<NotificationId, TryResult>()
   readonly #dispatcher: Dispatcher<NotificationRecord & Startable>
 
@@ -136,14 +136,14 @@ export class Notifier implements Notifications {
       if (error instanceof Detached || this.#closing.signal.aborted) return
       this.#parts.log.error(
         { notification: id, error: String(error) },
-        'could not store what became of a notification',
+        'could not store the result of a notification',
       )
-      // It is still due.
+      // The notification is still due, so wait before it is tried again.
       await delay(ERROR_PAUSE_MS, undefined, { signal: this.#closing.signal }).catch(() => {})
     }
   }
 
-  /** null: broken off, because the daemon is closing. */
+  /** Returns null if the delivery was aborted because the daemon is closing. */
   async #send(notification: NotificationRecord): Promise<TryResult | null> {
     const {
       targets,
@@ -195,12 +195,12 @@ export class Notifier implements Notifications {
     const { id, event, subject, target } = notification
     const fields = { notification: id, event, [subject.kind]: subject.id, target: showTarget(target), tries }
     if (notBefore) {
-      log.info({ ...fields, reason: result.reason, retryAt: notBefore }, 'a notification was not taken')
+      log.info({ ...fields, reason: result.reason, retryAt: notBefore }, 'a notification was not accepted')
     } else log.warn({ ...fields, reason: result.reason }, 'gave up a notification')
   }
 }
 
-/** Not in so many words: they may repeat an address. */
+/** The error message is left out, because it may contain an address. */
 const unexpected = (error: unknown): TryResult => ({
   kind: 'failed',
   reason: `could not be sent (${(error as Error).name})`,
@@ -218,7 +218,7 @@ function judge(end: CommandEnd, timeoutMs: number): TryResult | null {
     case 'killed':
       return { kind: 'failed', reason: `ended by ${end.by}`, detail }
     case 'timed-out':
-      return { kind: 'failed', reason: `not done within ${timeoutMs / 1000} s`, detail }
+      return { kind: 'failed', reason: `not finished within ${timeoutMs / 1000} s`, detail }
     case 'not-started':
       return { kind: 'failed', reason: `could not be started: ${end.why}`, detail }
   }

@@ -1,4 +1,4 @@
-/** One POST. What comes back is only its status: the rest of the answer is not read. */
+/** Sends one webhook by POST. Only the status of the response is used; the body is not read. */
 import { createHmac } from 'node:crypto'
 import type { TryResult } from '../../core/notify/retry.ts'
 import type { Webhook } from '../../core/notify/target.ts'
@@ -15,7 +15,7 @@ export interface WebhookMessage {
   body: string
 }
 
-/** null: aborted before it was known. */
+/** Returns null if the request was aborted before its result was known. */
 export async function postWebhook(
   { fetch, userAgent, timeoutMs }: WebhookParts,
   hook: Webhook,
@@ -38,7 +38,7 @@ export async function postWebhook(
         'x-reprise-delivery': id,
         ...(hook.secret === null ? {} : { 'x-reprise-signature': sign(body, hook.secret) }),
       },
-      // A redirect would take the body, and what its headers say, to someone who was not configured.
+      // A redirect would send the body and the headers to an address that was not configured.
       redirect: 'manual',
       signal: AbortSignal.any([late.signal, abort]),
     })
@@ -57,7 +57,7 @@ const GONE = 410
 
 function judge(status: number): TryResult {
   if (status >= 200 && status < 300) return { kind: 'delivered' }
-  if (status === GONE) return { kind: 'refused', reason: 'answered 410: it wants no more' }
+  if (status === GONE) return { kind: 'refused', reason: 'answered 410 (gone)' }
   if (status >= 300 && status < 400) {
     return { kind: 'failed', reason: `answered ${status}: redirects are not followed` }
   }
@@ -68,7 +68,7 @@ function sign(body: string, secret: string): string {
   return `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
 }
 
-/** `fetch` takes no address with a password in it, and its complaint would repeat the password. */
+/** `fetch` rejects addresses that contain a password, and its error message would repeat the password. */
 function splitCredentials(address: string): { url: string; authorization: Record<string, string> } {
   const url = new URL(address)
   const { username, password } = url
@@ -82,7 +82,7 @@ function splitCredentials(address: string): { url: string; authorization: Record
   }
 }
 
-/** A percent sign that stands for itself is no reason not to send. */
+/** Decodes percent encoding. A text that is not valid percent encoding is used unchanged. */
 function decode(text: string): string {
   try {
     return decodeURIComponent(text)
@@ -91,7 +91,9 @@ function decode(text: string): string {
   }
 }
 
-/** The cause names host and port at most; the message of `fetch` itself may repeat the address or a header. */
+/**
+ * Uses the cause, which names at most host and port. The message of `fetch` itself may repeat the address or a header.
+ */
 function explain(error: unknown): string {
   const { cause } = error as { cause?: { code?: string; message?: string } }
   return cause?.message || cause?.code || 'could not be sent'

@@ -1,8 +1,8 @@
 /**
- * Follows how a running agent gets on with the model's API: that it is answered, that it is not and tries again, what it
- * is told about its limits. An agent that has tried for long enough is stopped; its run waits without it. Where nothing
- * has ever been answered, a request that hangs is told of too: it may be a wrong address. An agent that is silent because
- * its request is not answered is stopped as one that met an outage.
+ * Observes the requests of a running agent to the model's API: answers, retries, and reported limits. An agent that has
+ * retried for long enough is stopped, and its run waits without a process. An agent that is silent because its request
+ * is not answered is stopped with the cause outage. If this address has never answered, a request that hangs is noted
+ * in the run's events, because the address may be wrong.
  */
 import type { EventBody } from '../../contract/events.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -58,7 +58,7 @@ export class ApiWatch {
     clearTimeout(this.#unanswered)
   }
 
-  /** Reads what the agent has said to a daemon before this one. */
+  /** Reads the events that an earlier daemon stored. */
   async catchUp(): Promise<void> {
     const { id, runId } = this.#attempt
     const query = { attemptId: id, types: REQUEST_EVENTS }
@@ -67,19 +67,19 @@ export class ApiWatch {
     })
   }
 
-  /** How long the agent may be silent, given what it is doing. */
+  /** How long the agent may be silent in its current state. */
   async idleTimeoutMs(): Promise<number> {
     const { obstacles, settings } = this.#deps
     if (!isUnanswered(this.#request)) return settings.idleTimeoutMs
     return answerTimeoutMs(settings.idleTimeoutMs, await obstacles.isShortOfPatience(this.#run))
   }
 
-  /** What the agent is stopped for instead, if the model is to blame for what it is found to be too long at. */
+  /** The stop cause to use instead of a timeout, if the agent is only waiting for the model; otherwise null. */
   blameModel(cause: WatchCause, timeoutMs: number): StopForApi | null {
     return blameModel(cause, this.#request, timeoutMs)
   }
 
-  /** Why the agent is to be stopped; null if it is not. */
+  /** Returns why the agent must be stopped, or null. */
   async note(event: EventBody, at: Date): Promise<StopForApi | null> {
     const { obstacles, clock, settings } = this.#deps
     this.#request = followRequest(this.#request, event)
@@ -93,7 +93,8 @@ export class ApiWatch {
           this.#call = { messageId: event.messageId, at }
           return null
         }
-        // A call is named a second time when a whole piece of the answer has come: a stream that is cut off is no answer.
+        // The second event of a call means that a complete part of the answer has arrived. A stream that was cut off
+        // does not count as an answer.
         this.#failingSinceMs = null
         await obstacles.noteAnswer(this.#run, this.#call.at)
         return null
@@ -124,17 +125,19 @@ export class ApiWatch {
     const setUp = await obstacles.findSetUpDoubt(this.#run)
     if (setUp === null) return
     this.close()
-    const tell = async () => {
+    const addNote = async () => {
       const text = `no answer from the model for ${ANSWERS_WITHIN_MS / 1000} s. ${setUp}`
       await persist(() => store.addEvents(this.#attempt, [{ type: 'note', text }], clock.now()))
       bus.publish(this.#run.id)
     }
     this.#unanswered = setTimeout(() => {
-      tell().catch((error) => log.warn({ run: this.#run.id, error: String(error) }, 'could not tell'))
+      addNote().catch((error) =>
+        log.warn({ run: this.#run.id, error: String(error) }, 'could not store the note'),
+      )
     }, ANSWERS_WITHIN_MS)
     this.#unanswered.unref()
   }
 }
 
-/** The model, or the CLI about it. */
+/** Events which show that the model or the CLI reacted to the request. */
 const HEARD: ReadonlySet<EventBody['type']> = new Set(['model-call', 'retry-wait', 'turn-end'])

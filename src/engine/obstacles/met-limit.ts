@@ -1,10 +1,11 @@
-/** What an attempt's events tell about the limit, or the outage, that it ran into. */
+/** Reads from an attempt's events which limit or outage it met. */
 import type { Exit, StopCause } from '../../agents/adapter.ts'
 import type { StoredEvent } from '../../store/runs/records.ts'
 
 /**
- * When the limit resets: what the agent said, or until when it was about to wait when it was ended for that. It also
- * says when limits reset that it has not reached.
+ * When the limit resets: the time that the agent reported, or the time until which it wanted to wait when it was
+ * stopped for that. Only rejected requests count, because agents also report the reset times of limits that are not
+ * reached.
  */
 export function readLimit(
   events: readonly StoredEvent[],
@@ -15,7 +16,7 @@ export function readLimit(
   )
   const resets = told.flatMap(({ resetsAt }) => resetsAt ?? [])
   const waits = events.flatMap(({ at, body }) => (body.type === 'retry-wait' ? [{ at, ...body }] : []))
-  // A server that answers with an error is there: it may be about this model only.
+  // A server that answers with an error is reachable, so the outage may concern this model only.
   if (stopCause === 'outage') {
     return { resetsAt: null, limitScope: waits.at(-1)?.apiStatus === undefined ? 'account' : 'model' }
   }

@@ -1,7 +1,7 @@
 /**
- * Limits and outages as the engine meets them: notes what attempts run into and what the model answers, and makes runs
- * wait behind what is in their way. What matters is in the store; in memory there is only whether to ask it at all, so
- * that a run for which nothing is in the way costs nothing.
+ * Handles limits and outages: records the ones that attempts meet and the answers of the model, and makes runs wait
+ * behind open obstacles. The state is in the store; memory only holds which accounts have an open obstacle, so that
+ * other runs need no query.
  */
 import { createHash } from 'node:crypto'
 import type { Account } from '../../agents/adapter.ts'
@@ -39,7 +39,7 @@ interface Parts {
 
 type Run = Pick<RunRecord, 'id' | 'agent' | 'model' | 'createdAt'>
 
-/** What becomes of a run that has waited as long as it may. */
+/** What happens to a run that has waited as long as allowed. */
 type AfterLongWait = 'settle' | 'pause'
 
 export interface Ended {
@@ -47,9 +47,9 @@ export interface Ended {
   attempt: Pick<AttemptRecord, 'id' | 'startedAt'>
   outcome: Outcome
   afterLongWait: AfterLongWait
-  /** The newest attempts in a row that added nothing, and when the first of them began. */
-  fruitless: number
-  fruitlessSince: Date
+  /** How many of the newest attempts made no progress, and when the first of them began. */
+  withoutProgress: number
+  withoutProgressSince: Date
 }
 
 interface Known extends Access, Pick<Account, 'baseUrl' | 'baseUrlSetting'> {}
@@ -59,7 +59,9 @@ export class Obstacles {
   readonly #onRelease: () => void
   /** Accounts with an open obstacle. */
   readonly #blocked = new Set<string>()
-  /** When the model last answered a request of this account and model. Moves with the clock, as stored times do. */
+  /**
+   * When the model last answered a request, by account and model. Adjusted when the clock is set, as stored times are.
+   */
   readonly #answeredAt = new Map<string, Date>()
   readonly #quotas = new Map<string, string>()
 
@@ -68,25 +70,27 @@ export class Obstacles {
     this.#onRelease = onRelease
   }
 
-  /** Before anything is started. */
+  /** Must be called before any run is started. */
   async open(): Promise<void> {
     const { store, clock, log } = this.#parts
     const released = await this.#tidy()
-    if (released > 0) log.info({ released }, 'other credentials are configured; those that waited go on')
+    if (released > 0) log.info({ released }, 'other credentials are configured; waiting runs continue')
     for (const { account } of await store.listObstacles(clock.now())) this.#blocked.add(account)
   }
 
-  /** From time to time. */
+  /** Called periodically. */
   async sweep(): Promise<void> {
     if ((await this.#tidy()) > 0) this.#onRelease()
   }
 
-  /** The clock was set by so much, and the stored times have moved with it. */
+  /** Called after the clock was set by `jumpMs` and the stored times were moved. */
   followJump(jumpMs: number): void {
     for (const [key, at] of this.#answeredAt) this.#answeredAt.set(key, new Date(at.getTime() + jumpMs))
   }
 
-  /** Whether the run may start now. `wait`: it has been put off. `settle` and `pause`: it is to wait no longer. */
+  /**
+   * Whether the run may start now. `wait`: it was postponed. `settle` and `pause`: it has waited as long as allowed.
+   */
   async pass(
     run: Run,
     afterLongWait: AfterLongWait,
@@ -114,7 +118,7 @@ export class Obstacles {
     return { kind: 'wait' }
   }
 
-  /** An attempt has ended: null if it met neither a limit nor an outage. May be repeated, with the same result. */
+  /** Called when an attempt has ended. Returns null if it met neither a limit nor an outage. Idempotent. */
   async meet(ended: Ended): Promise<(Wait & { heldBy: string | null }) | null> {
     const { run, attempt, outcome } = ended
     const { store, clock, settings, random } = this.#parts
@@ -125,7 +129,7 @@ export class Obstacles {
     const setUp = met.kind === 'outage' ? await this.findSetUpDoubt(run) : null
     const { backoffMs: usual } = settings.jobs
     const backoffMs = setUp === null ? usual : Math.min(usual, SET_UP_BACKOFF_MS)
-    // One whose request fails while those of others are answered is not to hold them up.
+    // If other requests were answered during this attempt, its failure must not delay other runs.
     const answeredAt = this.#answeredAt.get(keyOf(access))
     const onlyThis =
       met.kind === 'outage' && met.scope === 'model' && answeredAt && answeredAt > attempt.startedAt
@@ -146,8 +150,8 @@ export class Obstacles {
       met,
       obstacle,
       createdAt: run.createdAt,
-      fruitless: ended.fruitless,
-      fruitlessSince: ended.fruitlessSince,
+      withoutProgress: ended.withoutProgress,
+      withoutProgressSince: ended.withoutProgressSince,
       limitMs: settings.outageLimitMs,
       backoffMs,
       setUp,
@@ -157,20 +161,20 @@ export class Obstacles {
     return { ...wait, heldBy: held && obstacle ? obstacleKey(obstacle) : null }
   }
 
-  /** What to say of an address that has never answered; null if it has. */
+  /** A message about a probable configuration mistake if the address has never answered; otherwise null. */
   async findSetUpDoubt(run: Run): Promise<string | null> {
     const access = this.#accessOf(run)
     if (!access || (await this.#hasAnswered(access))) return null
     return saySetUp(access.baseUrl, access.baseUrlSetting)
   }
 
-  /** Nothing is to be waited for in an agent's process: an obstacle is known, or the account has never answered. */
+  /** Whether an agent should not wait in its process: an obstacle is open, or the account has never answered. */
   async isShortOfPatience(run: Run): Promise<boolean> {
     const access = this.#accessOf(run)
     return access !== null && (this.#blocked.has(access.account) || !(await this.#hasAnswered(access)))
   }
 
-  /** The model has answered a request that was made at `calledAt`. */
+  /** Records that the model answered a request that was made at `calledAt`. */
   async noteAnswer(run: Run, calledAt: Date): Promise<void> {
     const access = this.#accessOf(run)
     if (!access) return
@@ -188,12 +192,12 @@ export class Obstacles {
     const left = await store.listObstacles(clock.now())
     if (!left.some(({ account }) => account === access.account)) this.#blocked.delete(access.account)
     if (released.length === 0) return
-    log.info({ run: run.id, released: released.length }, 'the model answers again; those that waited go on')
+    log.info({ run: run.id, released: released.length }, 'the model answers again; waiting runs continue')
     for (const id of released) bus.publish(id)
     this.#onRelease()
   }
 
-  /** What the agent says about how much of its account's limits is used. */
+  /** Records how much of its account's limits is used, as the agent reports it. */
   async noteQuota(run: Run, { windows, status }: EventOf<'rate-limit'>): Promise<void> {
     const access = this.#accessOf(run)
     if (!access || !windows) return
@@ -243,7 +247,7 @@ export class Obstacles {
     return { obstacles, quotas, paused: await store.listPaused() }
   }
 
-  /** Releases runs that wait behind an obstacle of credentials they no longer use, and forgets obstacles of long ago. */
+  /** Releases runs that wait behind an obstacle of credentials that they no longer use, and deletes old obstacles. */
   async #tidy(): Promise<number> {
     const { store, clock } = this.#parts
     const own = (run: Pick<Run, 'agent' | 'model'>) => this.#accessOf(run)?.account ?? null
@@ -257,7 +261,7 @@ export class Obstacles {
     return false
   }
 
-  /** null: the agent is not configured any more. */
+  /** Returns null if the agent is not configured any more. */
   #accessOf({ agent, model }: Pick<Run, 'agent' | 'model'>): Known | null {
     const configured = this.#parts.agents.find(agent)
     if (!configured) return null
@@ -270,10 +274,10 @@ export class Obstacles {
   }
 }
 
-/** Of a run that leaves the choice to the agent. */
+/** Stands for the model of runs that leave the choice to the agent. */
 const DEFAULT_MODEL = 'default'
 
 const keyOf = ({ account, model }: Access) => `${account}/${model}`
-/** The address counts too: other credentials do not make it a new one. */
+/** The address has a key of its own, because it has answered before even if the credentials are new. */
 const answeredKeys = ({ account, baseUrl }: Known) => [`answered:${account}`, `answered:${baseUrl}`]
 const quotaKey = ({ account }: Access) => `quota:${account}`

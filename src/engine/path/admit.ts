@@ -14,7 +14,7 @@ export interface NewRunDeps {
 
 export type AdmitDeps = CheckDeps & NewRunDeps & { store: Pick<Store, 'admitRun'> }
 
-/** `build` makes the run from the request; a purpose may have its own way. */
+/** `build` creates the run from the request; purposes may provide their own. */
 export async function admitRun(
   deps: AdmitDeps,
   request: CreateRun,
@@ -25,7 +25,7 @@ export async function admitRun(
   return deps.store.admitRun({ ...run, idempotencyKey })
 }
 
-/** A run as it was asked for. What it is for is said by the caller. */
+/** Builds a run from the request. The caller adds the links that define its purpose. */
 export function newRun(
   { clock, settings }: NewRunDeps,
   request: Omit<CreateRun, 'agent' | 'sessionId'>,

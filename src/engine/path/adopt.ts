@@ -1,6 +1,7 @@
 /**
- * Recovery: takes over an attempt that another daemon left open. A new fence shuts that daemon out; then the path goes on
- * from what is stored. If the agent was never started, its keeper is shut out and the run is queued again.
+ * Recovery: adopts an attempt that another daemon left open. A new fence shuts that daemon out; then the path continues
+ * from the stored state. If the agent was never started, its keeper is prevented from starting it and the run is queued
+ * again.
  */
 import type { AgentRegistry } from '../../agents/registry.ts'
 import type { Handling } from '../../process/handling.ts'

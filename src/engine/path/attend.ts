@@ -1,4 +1,4 @@
-/** Steps 5 to 7 of the one path for one attempt whose process exists: supervise it to its end, then settle it. */
+/** Steps 5 to 7 of the path, for an attempt whose process exists: supervise it to its end, then settle it. */
 import type { RunRecord } from '../../store/runs/records.ts'
 import type { Enforcement } from '../enforce/enforcement.ts'
 import { type OtherWritersDeps, watchOtherWriters } from '../sessions/other-writers.ts'
@@ -15,7 +15,7 @@ export type AttendDeps = SupervisionDeps &
 
 export type AttendInput = Omit<SupervisionInput, 'onWaiting'>
 
-/** `goneSince`: the process was gone already when the attempt was adopted. */
+/** `goneSince` is set if the process had already ended when the attempt was adopted. */
 export async function attend(
   deps: AttendDeps,
   input: AttendInput,
@@ -44,7 +44,7 @@ export async function attend(
   }
 }
 
-/** Somebody may have wanted it ended before there was anything to stop. */
+/** Stops an attempt whose run was cancelled or edited before there was a process to stop. */
 async function stopIfUnwanted(
   { store, enforcement }: AttendDeps,
   { run, attempt }: AttendInput,
@@ -54,7 +54,7 @@ async function stopIfUnwanted(
   if (now?.cancelRequested) await supervision.stop('cancelled', 'cancelled')
   if (now && attempt.number <= now.outdatedAttempts)
     await supervision.stop('question-edited', 'its question was edited')
-  // Such an attempt was started without being asked about each call.
+  // The attempt was started before dry-run was set, so its agent does not ask before each tool call.
   if (enforcement.wasFree(run) && attempt.process !== null)
     await supervision.stop('cancelled', 'Reprise was started as a dry run')
 }

@@ -1,15 +1,15 @@
 /**
- * Builds the record of a new run: the one place that knows what every run has. What it is for (a job, a turn, a tier, a
- * follow-up) is said by the links that the caller adds.
+ * Builds the record of a new run. This is the only place that knows what every run has. The links that the caller adds
+ * define the purpose of the run (a job, a turn, a tier, a follow-up).
  */
 import { randomUUID } from 'node:crypto'
 import { RunId } from '../../contract/ids.ts'
 import type { NewRun, RunRequest } from '../../store/runs/records.ts'
 
-/** What must be said about a run. The rest of the request has defaults. */
+/** What the caller must specify. The rest of the request has defaults. */
 export type RunSpec = Omit<NewRun, 'id' | 'idempotencyKey' | 'promptId' | 'request'> & {
   idempotencyKey?: string | null
-  /** Where the prompt was given an id before. */
+  /** Set if the prompt already has an id. */
   promptId?: string
   request: Pick<RunRequest, 'permissions'> & Partial<RunRequest>
 }

@@ -1,4 +1,4 @@
-/** Whether what was asked for can be done at all. */
+/** Checks whether a request can be executed at all. */
 import { constants } from 'node:fs'
 import { access, realpath, stat } from 'node:fs/promises'
 import { isAbsolute } from 'node:path'
@@ -21,7 +21,7 @@ export interface Checked {
   place: string
 }
 
-/** The session, the agent and the directory are there. */
+/** Checks that the session, the agent and the directory exist. */
 export async function checkRequest(
   { store, agents }: CheckDeps,
   request: Pick<CreateRun, 'agent' | 'sessionId' | 'workDir'>,
@@ -30,7 +30,7 @@ export async function checkRequest(
   const conversation = session && (await store.findConversationOf(session.id))
   if (conversation) {
     throw new RepriseError('conflict', `session ${session.id} belongs to the conversation ${conversation}`, {
-      hint: `Say it there: reprise chat ${conversation} (POST /api/conversations/${conversation}/turns).`,
+      hint: `Send the prompt to the conversation: reprise chat ${conversation} (POST /api/conversations/${conversation}/turns).`,
     })
   }
   const agent = request.agent ?? session?.agent ?? agents.defaultName
@@ -38,7 +38,7 @@ export async function checkRequest(
   return { agent, session: session?.id ?? null, place: await checkWorkDir(request.workDir) }
 }
 
-/** Returns its real path. */
+/** Checks the directory and returns its real path. */
 export async function checkWorkDir(path: string): Promise<string> {
   if (!isAbsolute(path)) {
     throw new RepriseError(
@@ -65,7 +65,7 @@ export async function checkWorkDir(path: string): Promise<string> {
   return real
 }
 
-/** What the file system knows a directory by, whatever it is called; see core/resume/place.ts. */
+/** The identity of a directory in its file system, which survives a rename; see core/resume/place.ts. */
 export async function identifyDir(path: string): Promise<string | null> {
   return stat(path).then(
     ({ dev, ino, birthtimeMs }) => `${dev}:${ino}:${birthtimeMs}`,

@@ -1,4 +1,4 @@
-/** The texts that an attempt is given, and how much that saves compared with sending the whole history. */
+/** Composes the texts for an attempt, and computes how much they save compared with sending the whole history. */
 import { composePrompt } from '../../core/prompt/compose.ts'
 import { estimateTokens, roomForPast } from '../../core/prompt/tokens.ts'
 import type { Sent } from '../../store/runs/records.ts'
@@ -7,21 +7,21 @@ import { standingOf } from './context.ts'
 import type { AttemptDecision } from './decide.ts'
 import { type EarlierAttempts, toInterruption } from './history.ts'
 
-/** No text that fits into so many tokens is longer. */
+/** An upper bound: a text that fits into n tokens has at most n times as many characters. */
 const CHARS_PER_TOKEN = 4
 
 export interface TextsInput {
   context: RunContext
   decided: AttemptDecision
   earlier: EarlierAttempts
-  /** The session that is resumed has the prompt already. */
+  /** The session that is resumed already contains the prompt. */
   promptRecorded: boolean
-  /** What was found in the work tree that the agent does not know of. */
+  /** A text about changes in the work tree that the agent does not know. */
   workTree: string | null
   contextWindow: number | null
   contextThreshold: number
   structuredOutput: boolean
-  /** The agent's own command that makes room; null: it has none. */
+  /** The agent's own command for compaction; null if it has none. */
   compactPrompt: string | null
 }
 
@@ -57,7 +57,7 @@ export async function composeTexts(input: TextsInput): Promise<AttemptTexts> {
     workTree: input.workTree,
     added,
   }
-  // Only what is sent need be read in full.
+  // The full history is read only if it is sent.
   const past = sendsPast(decided, context) ? await context.readWhole(room * CHARS_PER_TOKEN) : {}
   const { texts: prompt, leftOut } =
     kind === 'compact' && input.compactPrompt !== null
@@ -78,7 +78,7 @@ export async function composeTexts(input: TextsInput): Promise<AttemptTexts> {
   }
 }
 
-/** Whether something that was said before is to be sent. */
+/** Whether history is sent with the prompt. */
 const sendsPast = ({ decision }: AttemptDecision, { catchUp }: RunContext) =>
   decision.kind === 'fresh' ? decision.carry !== 'none' : catchUp.length > 0
 

@@ -1,6 +1,6 @@
 /**
- * What a run continues from: the session that it names, and the past that a fresh one would have to be given. This is
- * the context of every run that is not a turn of a conversation.
+ * The context of every run that is not a turn of a conversation: the session that it names, and the history that a new
+ * session would be given.
  */
 import { createHash } from 'node:crypto'
 import { NOTHING_ADDED, type Standing } from '../../core/prompt/compose.ts'
@@ -16,7 +16,7 @@ export interface ContextDeps {
   nextPrompts: Pick<NextPrompts, 'current' | 'taskOf'>
 }
 
-/** `sameTask`: the runs whose attempts were attempts at the same task; they are no turns before it. */
+/** `sameTask`: the runs that worked on the same task; they do not count as earlier turns. */
 export async function readSessionContext(
   { store, nextPrompts }: ContextDeps,
   run: RunRecord,
@@ -45,7 +45,7 @@ export async function readSessionContext(
   }
 }
 
-/** Whether a session has the texts that are said once. */
+/** Whether a session has the standing texts, which are given once. */
 export function standingOf(
   { told, compacted }: Pick<SessionRecord, 'told' | 'compacted'>,
   hash: string,
@@ -54,12 +54,12 @@ export function standingOf(
   return told === hash ? 'known' : 'changed'
 }
 
-/** The attempts at the question as it is now: what was asked before it was edited does not count. */
+/** The attempts at the current question. Attempts from before the question was edited do not count. */
 export const currentAttempts = (
   run: Pick<RunRecord, 'outdatedAttempts'>,
   attempts: readonly AttemptRecord[],
 ) => attempts.filter(({ number }) => number > run.outdatedAttempts)
 
-/** The hash of texts that a session is told once; `null`: there are none. */
+/** The hash of the standing texts; `null` stands for no texts. */
 export const hashOf = (text: string | null) =>
   text === null ? 'none' : createHash('sha256').update(text).digest('hex').slice(0, 16)

@@ -1,4 +1,4 @@
-/** Step 2 of the one path: gathers the facts about the session that a run would resume, and decides. */
+/** Step 2 of the path: gathers the facts about the session that a run would resume, and decides. */
 import type { Runtime } from '../../agents/adapter.ts'
 import { factsOf } from '../../agents/registry.ts'
 import { decideResume, type ResumeDecision } from '../../core/resume/decide.ts'
@@ -19,16 +19,16 @@ export interface DecideInput {
   earlier: EarlierAttempts
   attempts: readonly AttemptRecord[]
   contextWindow: number | null
-  /** The agent can be asked to make room in its session. */
+  /** The agent can compact its session. */
   canCompact: boolean
   limits: ResumeLimits
 }
 
 export interface AttemptDecision {
   decision: ResumeDecision
-  /** `compact`: the attempt only makes room in the session. */
+  /** `compact`: the attempt only compacts the session. */
   kind: 'turn' | 'compact'
-  /** Room has been made for this prompt, in the session that is resumed. */
+  /** The session that is resumed was compacted for this prompt. */
   roomMade: boolean
 }
 
@@ -41,7 +41,8 @@ export function decideAttempt(input: DecideInput, now: Date): AttemptDecision {
     contextWindow: contextWindow ?? pinned.pin.contextWindow,
   }
   const decision = decideWith(input, pin, now)
-  // Too full, by its figures or because it overflowed, and room not made yet: that comes first, if all else allows.
+  // If the session is too full, or has overflowed, and was not compacted yet, it is compacted first, provided that it
+  // could be resumed otherwise.
   const tooFull =
     canCompact &&
     (room.kind === 'overflowed' ||
@@ -63,10 +64,11 @@ function decideWith(
       runtime: factsOf(runtime),
       ...place,
       canResume: runtime.capabilities.resume,
-      // A forced fresh start is about the session the caller named, not about this run's own later attempts.
+      // A forced new session replaces the session that the caller named, not the session of this run's earlier
+      // attempts.
       forceFresh: run.request.forceFreshSession && run.attemptCount === run.outdatedAttempts,
       epoch: context.epoch,
-      resumesUsed: run.strikes,
+      resumesUsed: run.interruptions,
       pin,
       limits: { ...limits, maxResumes: run.request.maxResumes ?? limits.maxResumes },
       past: {

@@ -1,4 +1,4 @@
-/** Runs, attempts, questions and events as the outside sees them. */
+/** The public descriptions of runs, attempts, questions and events. */
 import type { RunEvent } from '../../contract/events.ts'
 import type { PendingQuestion } from '../../contract/question.ts'
 import type { Attempt, Run } from '../../contract/run.ts'
@@ -6,7 +6,7 @@ import type { AttemptRecord, PendingRecord } from '../../store/runs/attempt-reco
 import type { RunRecord, StoredEvent } from '../../store/runs/records.ts'
 import type { SessionRecord } from '../../store/runs/session-records.ts'
 
-/** As good as any estimate without the model's own tokenizer. */
+/** A rough estimate; an exact number would need the model's tokenizer. */
 const tokensOf = (chars: number) => Math.round(chars / 4)
 
 const iso = (at: Date | null) => at?.toISOString() ?? null

@@ -1,6 +1,6 @@
 /**
- * One run, one attempt, from queued to the attempt's end. What follows (settled, or queued again) is in the store
- * afterwards; the dispatcher finds it there.
+ * Drives one attempt of a queued run to its end. Afterwards the store says whether the run is settled or queued again,
+ * and the dispatcher reads it there.
  */
 import type { EventBody } from '../../contract/events.ts'
 import { overBudget } from '../../core/job/budget.ts'
@@ -50,7 +50,7 @@ export async function driveRun(deps: DriveDeps, queued: RunRecord): Promise<void
   }
 }
 
-/** null: the run does not start now. It waits, is paused, or has been settled. */
+/** Returns null if the run does not start now, because it waits, is paused, or was settled. */
 async function clearTheWay(
   deps: DriveDeps,
   run: RunRecord,
@@ -71,7 +71,7 @@ async function clearTheWay(
   return outset.kind === 'stop' ? ended(outset.outcome) : outset
 }
 
-/** Steps 3 to 5: lease the session, start the agent, and see it to its end. `said`: a note for the run's events. */
+/** Steps 3 to 5: lease the session, start the agent, and supervise it. `said` is a note for the run's events. */
 async function start(
   deps: DriveDeps,
   run: RunRecord,
@@ -95,7 +95,7 @@ async function start(
       })),
     ],
   })
-  // Its session is taken, or the history has changed meanwhile: it is prepared anew.
+  // The session is in use, or the history has changed meanwhile, so the attempt is prepared again later.
   if (attempt === null) return await waitForSession(deps, run)
   deps.bus.publish(run.id)
   if (prepared.tornTranscript) await mendTranscript(deps, agent, attempt, prepared.tornTranscript)

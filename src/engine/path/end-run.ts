@@ -29,7 +29,7 @@ export interface EndRunDeps {
   settings: { killAfterMs: number }
 }
 
-/** Settles a run that has no attempt under way. False if it has one. */
+/** Settles a run that has no open attempt. Returns false if it has one. */
 export async function endQueued(deps: EndRunDeps, run: RunRecord, outcome: Outcome): Promise<boolean> {
   const { store, purposes, clock, persist } = deps
   const effects = await purposes.of(run).readEnding({ run, settled: outcome, attempt: null })
@@ -40,8 +40,8 @@ export async function endQueued(deps: EndRunDeps, run: RunRecord, outcome: Outco
 }
 
 /**
- * Something of ours failed: the run must still settle, and nothing of it may go on running. A lost owner is no
- * failure: whoever has the attempt now sees to it.
+ * Called after an internal error: the run must still settle, and none of its processes may keep running. Lost ownership
+ * is not an error: the daemon that owns the attempt now takes care of it.
  */
 export async function giveUp(deps: EndRunDeps, run: RunRecord, error: unknown): Promise<void> {
   if (error instanceof OwnershipLost || error instanceof Detached) {
@@ -58,13 +58,13 @@ export async function giveUp(deps: EndRunDeps, run: RunRecord, error: unknown): 
 }
 
 /**
- * The agent or the directory of a run that waited is gone: nothing has crashed. For an unattended run it is a failure all
- * the same, because people are told of failures only.
+ * Whether the run could not start because its agent or directory is gone, which counts as cancelled, not as crashed.
+ * For an unattended run it counts as a failure, because people are notified of failures only.
  */
 const wasNeverStarted = ({ purposes }: EndRunDeps, run: RunRecord, code: ErrorCode) =>
   run.attemptCount === 0 && code !== 'internal' && !purposes.of(run).unattended
 
-/** Ends a run that daemons before this one left, without reading anything of it. */
+/** Ends a run that an earlier daemon left open, without reading its output. */
 export async function holdRun(deps: EndRunDeps, run: RunRecord, outcome: Outcome): Promise<void> {
   for (const attempt of await deps.store.listAttempts(run.id)) {
     if (attempt.state === 'ended') continue
@@ -91,7 +91,7 @@ async function endNow(deps: EndRunDeps, run: RunRecord, outcome: Outcome): Promi
         unread: await processes.sizeOf(dir),
         outcome,
         strays,
-        strikes: 1,
+        interruptions: 1,
         next: { kind: 'settle', outcome },
       })
     }
@@ -102,35 +102,40 @@ async function endNow(deps: EndRunDeps, run: RunRecord, outcome: Outcome): Promi
   }
 }
 
-/** This home is a copy. What was under way when it was copied is the business of the daemon of the original. */
+/** Ends an attempt in a copied home. The daemon of the original home continues it there. */
 export async function leaveToOther(deps: EndRunDeps, run: RunRecord, attempt: AttemptRecord): Promise<void> {
   const message =
-    'this is a copy of a Reprise home: the agent was started from the original, which goes on with it'
+    'this is a copy of a Reprise home: the agent was started from the original home, which continues the run'
   deps.log.warn({ run: run.id, attempt: attempt.id, pid: attempt.process?.pid }, message)
   const outcome = { name: 'cancelled', message } as const
-  await endUnseen(deps, run, attempt, { outcome, strays: 0, strikes: 0, next: { kind: 'settle', outcome } })
+  await endUnseen(deps, run, attempt, {
+    outcome,
+    strays: 0,
+    interruptions: 0,
+    next: { kind: 'settle', outcome },
+  })
 }
 
-/** The daemon died before the agent was started: nothing happened, so nothing counts. */
+/** Ends an attempt whose agent was not started because the daemon died before. It does not count as an interruption. */
 export async function withdraw(deps: EndRunDeps, run: RunRecord, attempt: AttemptRecord): Promise<void> {
   const why = 'Reprise was stopped before the agent was started'
   await endUnseen(deps, run, attempt, {
     outcome: { name: 'crashed', message: why },
     strays: 0,
-    strikes: 0,
+    interruptions: 0,
     next: run.cancelRequested
       ? { kind: 'settle', outcome: { name: 'cancelled', message: 'cancelled' } }
       : { kind: 'retry', notBefore: deps.clock.now(), why },
   })
 }
 
-interface UnseenEnding extends Pick<AttemptEnding, 'outcome' | 'strikes' | 'next'> {
+interface UnseenEnding extends Pick<AttemptEnding, 'outcome' | 'interruptions' | 'next'> {
   strays: number
-  /** How much the agent printed, where it may not all have been read. */
+  /** The size of the agent's output, if some of it may not have been read. */
   unread?: number
 }
 
-/** Ends an attempt about whose process nothing is known beyond that it is gone. */
+/** Ends an attempt of whose process nothing is known except that it has ended. */
 async function endUnseen(
   deps: EndRunDeps,
   run: RunRecord,
@@ -140,7 +145,7 @@ async function endUnseen(
   const { store, purposes, clock, persist } = deps
   const { outcome, next } = end
   const settled = next.kind === 'settle' ? next.outcome : null
-  // What the attempt did is lost, what it cost is not.
+  // The cost is counted even though the work of the attempt is lost.
   const { own, total: spend } = await settleSpend(deps, run, attempt)
   const spent = { ...run, spend }
   const effects = settled ? await purposes.of(run).readEnding({ run: spent, settled, attempt: null }) : []

@@ -1,4 +1,4 @@
-/** The past of a run, from the store: the turns before it, and what earlier attempts at it did. */
+/** Reads the history of a run from the store: the turns before it, and the work of its earlier attempts. */
 import type { EventType } from '../../contract/events.ts'
 import type { AttemptId, RunId, SessionId } from '../../contract/ids.ts'
 import { toParts } from '../../core/history/render.ts'
@@ -19,16 +19,16 @@ export type PastStore = Pick<
 >
 
 export interface PastLimit {
-  /** Only what came before this run. */
+  /** Only turns before this run are read. */
   before: Pick<RunRecord, 'id'>
-  /** Runs at the same task: what they did is no turn before it. */
+  /** Runs that worked on the same task; they do not count as earlier turns. */
   own: ReadonlySet<RunId>
 }
 
 /**
- * Oldest first. A session that was started with another one's history continues that one, so its past is both. What
- * is too long to send is cut when the prompt is composed. `wholeChars`: how much of what the agents did is read, the
- * newest first; of the rest there are the final words only.
+ * Oldest first. A session that was started with the history of another one continues it, so its history includes both.
+ * Texts that are too long are cut when the prompt is composed. `wholeChars` limits how much of the agents' work is
+ * read, newest first; of the remaining turns only the final answer is read.
  */
 export async function readPastTurns(
   store: PastStore,
@@ -56,10 +56,10 @@ export async function readPastTurns(
   return turns
 }
 
-/** A run of ours, or what somebody said in the session outside Reprise. */
+/** One of our runs, or a turn that was made in the session outside Reprise. */
 type Past = { at: Date } & ({ by: RunRecord; outside?: never } | { by?: never; outside: KnownOutsideTurn })
 
-/** Newest first. `cleared`: what came before them the agent was told to forget. */
+/** Newest first. `cleared` means that the agent was told to forget everything before these turns. */
 async function pastOfSession(
   store: PastStore,
   id: SessionId,
@@ -106,21 +106,23 @@ function toOutsideTurn({ text, answer, inSession }: KnownOutsideTurn): PastTurn 
 }
 
 export interface EarlierAttempts {
-  /** The newest one's end; null if this is the first attempt at the task. */
+  /** How the newest attempt ended; null if this is the first attempt at the task. */
   how: string | null
   tools: ToolCall[]
-  /** Those of `tools` that were called after the agent had first taken this run's prompt. */
+  /** Those of `tools` that were called after the agent first accepted this run's prompt. */
   toolsSincePrompt: ToolCall[]
-  /** All that was said and done, in order. */
+  /** All texts and tool calls, in order. */
   work: PastPart[]
   saidSomething: boolean
-  /** What was said last, if its turn did not end: by the newest one, and by those before it that came to no end either. */
+  /**
+   * The agent's texts since the last end of a turn or tool call, over all unfinished attempts; null if there are none.
+   */
   saying: string | null
-  /** All that was said after the agent had first taken this run's prompt. */
+  /** All texts after the agent first accepted this run's prompt. */
   saidSincePrompt: string | null
 }
 
-/** `runs`: those whose attempts were attempts at the same task, oldest first. */
+/** `runs`: the runs that worked on the same task, oldest first. */
 export async function readEarlierAttempts(
   store: Pick<Store, 'listEvents' | 'listQuestions'>,
   run: RunRecord,
@@ -143,7 +145,7 @@ export async function readEarlierAttempts(
   let said: string[] = []
   let saidSincePrompt: string[] = []
   let makesRoom = false
-  /** How many tools had been called when the agent first took the prompt; some agents do not say when they do. */
+  /** How many tools had been called when the agent first accepted the prompt; null if the agent does not report it. */
   let toolsBeforePrompt: number | null = null
   let stopped: string | null | undefined
   let outdated = false
@@ -154,7 +156,7 @@ export async function readEarlierAttempts(
     log.say(text)
   }
   const visit = ({ attemptId, runId, body }: StoredEvent) => {
-    // Attempts at a question that was edited since are no attempts at this one.
+    // Attempts from before the question was edited do not count.
     if (body.type === 'attempt-start') outdated = runId === run.id && body.number <= run.outdatedAttempts
     if (outdated) return
     if (body.type === 'attempt-end') {
@@ -177,7 +179,7 @@ export async function readEarlierAttempts(
       if (body.parentToolUseId === undefined) log.begin(tool)
     } else if (body.type === 'tool-end') {
       const tool = byId.get(body.toolUseId)
-      // What ended because we ended the agent was cut off: it may have run in part.
+      // A tool that ended because we stopped the agent was interrupted and may have run in part.
       if (tool && attemptId !== stopped) tool.ending = body.isError ? 'error' : 'ok'
       if (tool) log.end(tool, body.content)
     } else if (body.type === 'prompt-accept') {
@@ -196,7 +198,7 @@ export async function readEarlierAttempts(
   return earlier
 }
 
-/** By attempt: what it was saying when it was cut off. */
+/** The unfinished text of each attempt that was interrupted while the agent was writing. */
 async function readCutOff(
   store: Pick<Store, 'listEvents'>,
   runs: readonly Pick<RunRecord, 'id'>[],
@@ -216,7 +218,7 @@ async function readCutOff(
   return texts
 }
 
-/** Of tools that did not end: what they waited for. */
+/** Adds to tools that did not end what they waited for. */
 async function readWaits(
   store: Pick<Store, 'listQuestions'>,
   byId: ReadonlyMap<string, ToolCall>,
@@ -227,7 +229,7 @@ async function readWaits(
     for (const { ask, answer } of id === null ? [] : await store.listQuestions(id)) {
       const tool = byId.get(ask.toolUseId)
       const waited = waitedFor(ask.type === 'question-ask' ? 'answer' : 'permission', answer)
-      // What was asked last counts.
+      // The newest question of a tool overwrites earlier ones.
       if (tool) tool.waited = waited
     }
   }
@@ -245,8 +247,8 @@ const EARLIER: readonly EventType[] = [
 ]
 
 /**
- * What the session holds although no attempt of this run began was given to a process that was kept waiting for it, and
- * died before it said that it had taken it.
+ * Describes the interruption for the next attempt. The prompt may be recorded although this run had no attempt: it was
+ * sent to a kept process that died before it reported the prompt as accepted.
  */
 export function toInterruption(earlier: EarlierAttempts, promptRecorded: boolean): Interruption | null {
   const how = earlier.how ?? (promptRecorded ? 'the agent was interrupted' : null)

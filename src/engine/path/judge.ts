@@ -1,7 +1,7 @@
-/** How an attempt ended: what its agent's adapter says, corrected by what we know better. */
+/** Decides how an attempt ended: the adapter's classification, corrected by facts that only Reprise knows. */
 import type { AgentAdapter, StopCause } from '../../agents/adapter.ts'
 import type { Outcome } from '../../contract/outcome.ts'
-import { acquits, type ResumeEnd } from '../../core/continue/refused-resume.ts'
+import { clearsSession, type ResumeEnd } from '../../core/continue/refused-resume.ts'
 import type { AttemptRecord, QuestionRecord } from '../../store/runs/attempt-records.ts'
 import { readLimit } from '../obstacles/met-limit.ts'
 import type { SupervisionEnd } from '../supervise/supervision.ts'
@@ -10,7 +10,7 @@ import { hasBegun, type Trace } from './trace.ts'
 export interface Exit {
   exitCode: number | null
   stderr: string
-  /** The agent lost its input. */
+  /** The agent's input was closed unexpectedly. */
   starved: boolean
 }
 
@@ -41,11 +41,11 @@ export function classify(
   // continues without the tool, and the CLI reports success.
   return {
     name: 'crashed',
-    message: 'the agent lost its input; if it was refused a tool, nobody refused it',
+    message: 'the agent lost its input; if it reports that a tool was refused, nobody refused it',
   }
 }
 
-/** What decides whether a resume was refused; see core/continue/refused-resume.ts. */
+/** The facts that decide whether a resume was refused; see core/continue/refused-resume.ts. */
 export const resumeEndOf = (trace: Trace, outcome: Outcome, { exitCode, starved }: Exit): ResumeEnd => ({
   resumed: trace.attempt.resumed,
   outcome,
@@ -55,6 +55,8 @@ export const resumeEndOf = (trace: Trace, outcome: Outcome, { exitCode, starved 
   begun: hasBegun(trace),
 })
 
-/** The attempt before, whose session was held to have refused its resume and is shown not to be the cause. */
-export const findAcquitted = ({ attempts, attempt }: Trace, end: ResumeEnd): AttemptRecord | undefined =>
-  attempts.find((before) => before.number === attempt.number - 1 && acquits(before, end))
+/**
+ * The previous attempt, if its session was marked as refusing to resume and this end shows that it was not the cause.
+ */
+export const findCleared = ({ attempts, attempt }: Trace, end: ResumeEnd): AttemptRecord | undefined =>
+  attempts.find((before) => before.number === attempt.number - 1 && clearsSession(before, end))

@@ -1,4 +1,4 @@
-/** The purpose of a run that is for nothing but itself. The other purposes differ from it in what they say. */
+/** The purpose of a plain run. The other purposes are based on it and override parts of it. */
 
 import type { Clock } from '../../core/clock.ts'
 import type { Store } from '../../store/store.ts'

@@ -1,7 +1,6 @@
 /**
- * Steps 2 and 4 of the one path: gather the facts, decide, and plan. Reads much, and changes nothing, except that the
- * files of a session that are gone are restored from the archive. What comes out is everything an attempt needs,
- * derived from one decision.
+ * Steps 2 and 4 of the path: gather the facts, decide, and plan. This changes nothing, except that missing session
+ * files are restored from the archive. The result is everything that an attempt needs, derived from one decision.
  */
 import { randomUUID } from 'node:crypto'
 import type { Plan, Runtime } from '../../agents/adapter.ts'
@@ -45,20 +44,20 @@ export interface Prepared {
   plan: Plan
   attempt: NewAttempt
   newSession: SessionRecord | null
-  /** The transcript to mend before the agent resumes it. */
+  /** The transcript to repair before the agent resumes it. */
   tornTranscript: string | null
-  /** Done right before the agent is started. */
+  /** Called right before the agent is started. */
   beforeLaunch: AttemptTexts['beforeLaunch']
   sent: Sent
-  /** What others said in the session that a conversation or a fresh start does not know yet. */
+  /** Turns that were made in the session outside Reprise and are not imported yet. */
   outside: { session: SessionRecord; turns: readonly OutsideTurn[] } | null
-  /** Why it starts as it does, where the reason alone does not say it. */
+  /** Explanations of the start that the reason code does not contain. */
   notes: readonly string[]
-  /** Stored together with the start of the attempt; they may refuse it. */
+  /** Stored in the transaction that starts the attempt; they may refuse the start. */
   startEffects: readonly RunEffect[]
 }
 
-/** `busy`: another run of ours writes the session now; this one's turn comes when that has ended. */
+/** Returns `busy` if another run is using the session; this run starts when that one has ended. */
 export async function prepareAttempt(
   deps: PrepareDeps,
   queued: RunRecord,
@@ -136,14 +135,14 @@ export async function prepareAttempt(
 function notesOn(decision: ResumeDecision, pinned: PinFacts | null, runtimeChange: string | null): string[] {
   const isOther = decision.kind === 'fresh' && decision.reason === 'other-runtime'
   return [
-    ...(pinned?.restored ? ['The session’s files were not here; they were restored from the archive.'] : []),
+    ...(pinned?.restored ? ['The session’s files were missing; they were restored from the archive.'] : []),
     ...(isOther && runtimeChange !== null ? [`${runtimeChange}.`] : []),
   ]
 }
 
 /**
- * What is left of the budget, for agents that can watch it themselves. We do too, but only where a price is known; a new
- * model's is not until it has been used.
+ * What is left of the budget, for agents that can enforce it themselves. Reprise enforces it too, but only if the price
+ * is known, and the price of a new model is unknown until it was used.
  */
 async function readBudgetLeft(purpose: RunPurpose, run: RunRecord): Promise<number | null> {
   const allowance = await purpose.readAllowance(run)
@@ -209,7 +208,7 @@ function createAttempt(
   }
 }
 
-/** Attempts of the run that took all the turns they might; it matters only where the run continues after them. */
+/** The number of attempts that reached the turn limit. It matters only if the run continues after the limit. */
 const countTurnLimits = ({ request }: RunRecord, attempts: readonly AttemptRecord[]) =>
   request.turnsInAll === undefined
     ? 0

@@ -1,7 +1,8 @@
 /**
- * Holds runs of which the daemon dies. At the start, before anything is taken over, the notes of the daemons before
- * (process/handling.ts) are counted; a run at whose very step two of them died is settled as `quarantined`: its agent is
- * ended, its job pauses, people are told. A retry, or cancelling, is up to them. Everything else goes on.
+ * Holds runs that crash the daemon. At start-up, before anything is adopted, the notes of earlier daemons
+ * (process/handling.ts) are counted. A run during whose handling two of them died at the same step is settled as
+ * `quarantined`: its agent is stopped, its job pauses, and people are notified. They can retry or cancel it. All other
+ * runs continue.
  */
 import type { Quarantined } from '../../contract/http.ts'
 import { RunId } from '../../contract/ids.ts'
@@ -34,7 +35,7 @@ export async function quarantine(deps: QuarantineDeps): Promise<void> {
     const outcome = decideQuarantine(suspicions)
     if (run && run.state.at !== 'settled' && !outcome) {
       const steps = suspicions.map(({ step, at }) => `${step} ${at}`)
-      deps.log.warn({ run: id, steps }, 'a daemon died while it handled this run')
+      deps.log.warn({ run: id, steps }, 'a daemon died while handling this run')
       continue
     }
     if (run && run.state.at !== 'settled' && outcome) {

@@ -1,4 +1,7 @@
-/** Looks at a resumed attempt that ended before its turn: was the resume refused? See core/continue/refused-resume.ts. */
+/**
+ * Decides whether the resume was refused if an attempt ended before its turn began; see
+ * core/continue/refused-resume.ts.
+ */
 import type { Outcome } from '../../contract/outcome.ts'
 import { endedBeforeTurn, type ResumeEnd, toRefusal } from '../../core/continue/refused-resume.ts'
 import type { AttemptRecord } from '../../store/runs/attempt-records.ts'
@@ -10,6 +13,7 @@ export async function judgeResume(
   { run, attempt, end }: { run: RunRecord; attempt: AttemptRecord; end: ResumeEnd },
 ): Promise<Outcome> {
   if (!attempt.resumed || !endedBeforeTurn(end)) return end.outcome
-  // The prompt may have been recorded although nobody was told: then the session took it, and can be resumed.
+  // If the prompt is in the transcript although the agent did not report it, the session accepted it and can be
+  // resumed.
   return (await isRecorded(deps, run, attempt, attempt.promptId)) ? end.outcome : toRefusal(end.outcome)
 }

@@ -1,12 +1,12 @@
 /**
- * Step 6 and 7 of the one path: the process is gone; say how it ended, what it used, what follows. Written in one
- * transaction. May be repeated by another daemon after a crash at any point before that, with the same result.
+ * Steps 6 and 7 of the path, after the process has ended: determine how it ended, what it used and what follows. The
+ * result is written in one transaction. If a daemon crashes before that, another one repeats this with the same result.
  */
 import type { AgentAdapter } from '../../agents/adapter.ts'
 import type { EventBody } from '../../contract/events.ts'
 import type { Outcome } from '../../contract/outcome.ts'
 import type { Clock } from '../../core/clock.ts'
-import { decideNext, type Next, strikesOf } from '../../core/continue/decide.ts'
+import { countInterruptions, decideNext, type Next } from '../../core/continue/decide.ts'
 import { poisonOf, refusesSession } from '../../core/continue/refused-resume.ts'
 import { turnsLeft } from '../../core/continue/turns.ts'
 import type { Redactor } from '../../core/redact/redactor.ts'
@@ -34,11 +34,11 @@ import type { JobSettings } from '../base/settings.ts'
 import type { Obstacles } from '../obstacles/obstacles.ts'
 import { type RecordedDeps, readKnown } from '../sessions/recorded.ts'
 import type { SupervisionEnd } from '../supervise/supervision.ts'
-import { classify, type Exit, exitOf, findAcquitted, resumeEndOf } from './judge.ts'
+import { classify, type Exit, exitOf, findCleared, resumeEndOf } from './judge.ts'
 import { judgeResume } from './refused-resume.ts'
 import {
   countModelCalls,
-  fruitlessOf,
+  countWithoutProgress,
   isCompaction,
   isModelCall,
   progressedIn,
@@ -84,7 +84,7 @@ export interface SettleInput {
   dir: AttemptDir
   keeper: ProcessIdentity
   end: SupervisionEnd
-  /** Set for an attempt whose process was gone already when it was adopted. */
+  /** Set if the process had already ended when this daemon adopted the attempt. */
   goneSince?: Date | null
 }
 
@@ -94,13 +94,13 @@ export async function settleAttempt(deps: SettleDeps, input: SettleInput): Promi
     try {
       return await settleOnce(deps, input, strays)
     } catch (error) {
-      // Its question was edited while the end was being worked out.
+      // The question was edited while the end was being determined, so this is repeated.
       if (!(error instanceof QuestionEdited)) throw error
     }
   }
 }
 
-/** Ends what the process has left behind. Returns how many there were. */
+/** Ends processes that the agent left behind. Returns their number. */
 async function endProcesses(
   { settings, log, processes }: SettleDeps,
   { attempt, keeper, end }: SettleInput,
@@ -122,7 +122,7 @@ async function settleOnce(deps: SettleDeps, input: SettleInput, strays: number):
   await deps.nextPrompts.noteTaken(attempt, takenAfterFirst(trace))
   const exit = exitOf(input.end, await deps.processes.readStderrTail(input.dir))
   const judged = await judge(deps, purpose, input, trace, exit)
-  // Before the end is stored: prices that are known twice are no harm, forgotten ones would leave budgets blind.
+  // This precedes the end: storing a price twice does no harm, but without a price a budget cannot be enforced.
   const account = await settleSpend(deps, run, attempt)
   const decided = await decide(deps, purpose, trace, judged.outcome, account.total)
   const known = await readKnown(deps, run, attempt, {
@@ -150,7 +150,7 @@ async function settleOnce(deps: SettleDeps, input: SettleInput, strays: number):
   const resultText = trace.outdated ? null : (turnEnd?.text ?? run.resultText)
   const { next } = decided
   const settled = next.kind === 'settle' ? next.outcome : null
-  const isKept = !trace.outdated && !refusesSession(judged.outcome, attempt.resumed) && !judged.acquitted
+  const isKept = !trace.outdated && !refusesSession(judged.outcome, attempt.resumed) && !judged.cleared
   const effects = await purpose.readEnding({
     run: { ...run, spend: account.total, done, resultText },
     settled,
@@ -181,11 +181,11 @@ async function settleOnce(deps: SettleDeps, input: SettleInput, strays: number):
         contextWindow: account.own.contextWindow,
       },
       cacheUse: cache.use,
-      acquitted: judged.acquitted?.sessionId ?? null,
+      clearedSessionId: judged.cleared?.sessionId ?? null,
       spend: account.total,
       resultText,
       done,
-      strikes: decided.strikes,
+      interruptions: decided.interruptions,
       next: toStored(next, decided.heldBy, at),
       events: [
         ...[...notes, ...(cache.note === null ? [] : [cache.note])].map((text) => ({
@@ -205,8 +205,8 @@ async function settleOnce(deps: SettleDeps, input: SettleInput, strays: number):
 
 interface Judged {
   outcome: Outcome
-  /** The attempt before, whose session is shown not to have refused its resume. */
-  acquitted: AttemptRecord | undefined
+  /** The previous attempt, if this end shows that its session did not refuse to resume. */
+  cleared: AttemptRecord | undefined
 }
 
 async function judge(
@@ -219,15 +219,15 @@ async function judge(
   const classified = classify(adapter, trace, await deps.store.listQuestions(attempt.id), exit)
   const end = resumeEndOf(trace, classified, exit)
   const judged = purpose.judge(await judgeResume(deps, { run: trace.run, attempt, end }), exit.exitCode)
-  // The message may repeat what the agent wrote to stderr.
+  // The message may contain the agent's stderr.
   const outcome = { ...judged, message: deps.redactor.text(judged.message) }
-  return { outcome, acquitted: findAcquitted(trace, end) }
+  return { outcome, cleared: findCleared(trace, end) }
 }
 
 interface Decided {
   next: Next
-  strikes: number
-  /** The obstacle that the run waits behind. */
+  interruptions: number
+  /** The obstacle that the run waits for. */
   heldBy: string | null
 }
 
@@ -243,11 +243,11 @@ async function decide(
   const { unattended, afterLongWait } = purpose
   const progressed = progressedIn(trace)
   const hasProgressed = progressed.has(attempt.id)
-  const strikes = outdated
+  const interruptions = outdated
     ? 0
-    : strikesOf(outcome, { unattended, resumed: attempt.resumed, progressed: hasProgressed })
-  const fruitless = fruitlessOf(trace, progressed, clock.now())
-  const wait = await obstacles.meet({ run, attempt, outcome, afterLongWait, ...fruitless })
+    : countInterruptions(outcome, { unattended, resumed: attempt.resumed, progressed: hasProgressed })
+  const withoutProgress = countWithoutProgress(trace, progressed, clock.now())
+  const wait = await obstacles.meet({ run, attempt, outcome, afterLongWait, ...withoutProgress })
   const outcomes = [...attempts.filter((a) => a.id !== attempt.id).map((a) => a.outcome), outcome]
   const count = (name: Outcome['name']) => outcomes.filter((one) => one?.name === name).length
   const decided = decideNext({
@@ -257,7 +257,7 @@ async function decide(
     cancelRequested: run.cancelRequested,
     outdated,
     unattended,
-    strikes: run.strikes + strikes,
+    interruptions: run.interruptions + interruptions,
     wait,
     overflows: count('context-overflow'),
     turnsLeft: turnsLeft(run.request, count('turn-limit')),
@@ -271,7 +271,7 @@ async function decide(
     mayContinue &&
     wasRaised(run, spend, await purpose.readAllowance(run), { canBeRaised: purpose.raisableBudget })
   const next: Next = raised ? { kind: 'retry', afterMs: 0, why: 'the budget was raised' } : decided
-  return { next, strikes, heldBy: wait?.heldBy ?? null }
+  return { next, interruptions, heldBy: wait?.heldBy ?? null }
 }
 
 function toStored(next: Next, heldBy: string | null, at: Date): AttemptEnding['next'] {

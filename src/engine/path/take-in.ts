@@ -1,7 +1,8 @@
 /**
- * Takes in what others said in the session of a run, before it is resumed or given up: where the purpose of the run keeps
- * what was said, and in any case with the session, so that a fresh start carries it. It is stored before the attempt is
- * prepared for good; after a crash in between it is found again, and taken in once.
+ * Imports turns that were made in the session of a run outside Reprise, before the session is resumed or given up. They
+ * are stored where the purpose of the run keeps its history, and always with the session, so that a new session gets
+ * them. They are stored before the attempt is prepared again; after a crash they are found again, and each is imported
+ * once.
  */
 import { describeOutside } from '../../core/history/outside.ts'
 import type { RunRecord } from '../../store/runs/records.ts'
@@ -11,7 +12,7 @@ import { type PrepareDeps, type Prepared, prepareAttempt } from './prepare.ts'
 
 export type TakeInDeps = PrepareDeps & { store: Pick<Store, 'getRun'>; log: Log }
 
-/** Returns the run as it is then: turns that are taken in come before its own. */
+/** Returns the run as it is after the import: imported turns come before its own. */
 export async function prepareInformed(
   deps: TakeInDeps,
   queued: RunRecord,
@@ -21,7 +22,10 @@ export async function prepareInformed(
   if (first === 'busy' || first.outside === null) return { run: queued, prepared: first }
   const { session, turns } = first.outside
   await deps.purposes.of(queued).takeIn(queued, { session, turns })
-  deps.log.info({ run: queued.id, session: session.id, turns: turns.length }, 'took in turns from outside')
+  deps.log.info(
+    { run: queued.id, session: session.id, turns: turns.length },
+    'imported turns from outside Reprise',
+  )
   const run = (await deps.store.getRun(queued.id)) ?? queued
   const prepared = await prepareAttempt(deps, run, workTree)
   if (prepared === 'busy') return { run, prepared }

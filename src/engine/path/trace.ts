@@ -1,4 +1,4 @@
-/** What an attempt that has ended left in the store, as step 6 of the path reads it. */
+/** Reads what an ended attempt left in the store, for step 6 of the path. */
 import type { EventBody, EventType } from '../../contract/events.ts'
 import { endOfTurn } from '../../core/turn.ts'
 import type { AttemptRecord } from '../../store/runs/attempt-records.ts'
@@ -6,21 +6,21 @@ import type { RunRecord, StoredEvent } from '../../store/runs/records.ts'
 import type { Store } from '../../store/store.ts'
 
 export interface Trace {
-  /** Read anew: a cancel or a stop cause may have been stored since the attempt began. */
+  /** Read again, because a cancellation or stop cause may have been stored since the attempt began. */
   run: RunRecord
-  /** The attempt as it is stored, and all attempts of its run. */
+  /** The stored attempt, and all attempts of its run. */
   attempt: AttemptRecord
   attempts: readonly AttemptRecord[]
   /** The relevant events of the run, and those of this attempt. */
   events: readonly StoredEvent[]
   own: readonly StoredEvent[]
-  /** The end of what the attempt was started for: a turn, or making room. */
+  /** The end of the turn or compaction that the attempt was started for. */
   turnEnd: ReturnType<typeof endOfTurn>
-  /** The agent has taken the prompt: it knows what it was told, and may have worked. */
+  /** The agent accepted the prompt, so it knows its texts and may have worked. */
   tookPrompt: boolean
-  /** The attempt was at a question that has been edited since. */
+  /** The question was edited after the attempt began. */
   outdated: boolean
-  /** The session id that the agent itself gave, where it is another one than we know. */
+  /** The session id that the agent reported, if it differs from the one we know. */
   reportedSession: string | null
 }
 
@@ -61,20 +61,20 @@ export async function readTrace(
 }
 
 /**
- * The newest id the agent's own start message gave: older CLIs mint a new one at each resume. An id in an error is
- * not believed; it may be the very one that was refused.
+ * The newest session id in the agent's own start messages: older CLIs create a new one at each resume. An id in an
+ * error message is ignored, because it may be the one that was refused.
  */
 function reportedSession(events: readonly StoredEvent[], attempt: AttemptRecord): string | null {
   const id = events.flatMap(({ body }) => (body.type === 'session-start' ? [body.agentSessionId] : [])).at(-1)
   return id && id !== attempt.agentSessionId ? id : null
 }
 
-/** Before any of these an agent has not begun to work on what it was given. */
+/** The events with which an agent begins to work on its prompt. */
 const BEGINS_TURN: readonly EventType[] = ['session-start', 'prompt-accept', 'model-call']
 
 export const hasBegun = ({ own }: Trace): boolean => own.some(({ body }) => BEGINS_TURN.includes(body.type))
 
-/** The ids of prompts that the agent has taken besides the one that the attempt was started with. */
+/** The ids of accepted prompts, except the one that the attempt was started with. */
 export const takenAfterFirst = ({ own, attempt }: Trace): Set<string> =>
   new Set(
     own.flatMap(({ body }) =>
@@ -88,7 +88,7 @@ export const isCompaction = ({ body }: StoredEvent) => body.type === 'compaction
 const addsSomething = ({ body }: StoredEvent) =>
   body.type === 'model-call' && (body.usage.outputTokens ?? 0) > 0
 
-/** The ids of the attempts that added something. */
+/** The ids of the attempts that made progress. */
 export const progressedIn = ({ events }: Trace): ReadonlySet<string | null> =>
   new Set(events.filter(addsSomething).map((event) => event.attemptId))
 
@@ -97,14 +97,14 @@ export function countModelCalls({ events }: Trace): number {
   return new Set(events.flatMap(({ body }) => idOf(body))).size
 }
 
-/** How many of the newest attempts in a row added nothing, and since when. */
-export function fruitlessOf(
+/** How many of the newest attempts made no progress, and since when. */
+export function countWithoutProgress(
   { attempts, attempt }: Trace,
   progressed: ReadonlySet<string | null>,
   now: Date,
-): { fruitless: number; fruitlessSince: Date } {
+): { withoutProgress: number; withoutProgressSince: Date } {
   const upTo = attempts.filter((a) => a.number <= attempt.number).toReversed()
   const first = upTo.findIndex((a) => progressed.has(a.id))
-  const fruitless = first === -1 ? upTo.length : first
-  return { fruitless, fruitlessSince: upTo[fruitless - 1]?.startedAt ?? now }
+  const withoutProgress = first === -1 ? upTo.length : first
+  return { withoutProgress, withoutProgressSince: upTo[withoutProgress - 1]?.startedAt ?? now }
 }

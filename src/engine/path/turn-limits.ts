@@ -2,7 +2,7 @@ import type { CreateRun } from '../../contract/create-run.ts'
 import { RepriseError } from '../../contract/errors.ts'
 import { readTurnLimits, type TurnLimits } from '../../core/continue/turns.ts'
 
-/** What a request says about turns, or an error that says what is wrong with it. */
+/** Returns the turn limits of a request, or throws `bad-request`. */
 export function turnLimitsOf(
   request: Pick<CreateRun, 'maxTurns' | 'continue' | 'maxTurnsTotal'>,
 ): TurnLimits {

@@ -1,15 +1,18 @@
-/** What an agent was saying when it was cut off. A text that is whole is in one event; here are pieces of one that never was. */
+/**
+ * Reads the text that an agent was writing when it was interrupted. Only complete texts have an event with the whole
+ * text.
+ */
 import type { AttemptId, RunId } from '../../contract/ids.ts'
 import type { Store } from '../../store/store.ts'
 import { scanEvents } from '../base/events.ts'
 
 export interface UnfinishedText {
   text: string
-  /** Of its first piece. */
+  /** The sequence number of its first piece. */
   seq: number
 }
 
-/** `afterSeq`: the last text that was whole. */
+/** `afterSeq` is the sequence number of the last complete text. */
 export async function readUnfinishedText(
   store: Pick<Store, 'listEvents'>,
   { id, runId }: { id: AttemptId; runId: RunId },

@@ -1,7 +1,6 @@
 /**
- * What agents said and did, with what their tools printed, for a session that knows nothing of it. Tools may print
- * hundreds of megabytes; no model takes that much, so the log keeps a bounded amount, the newest first, and counts the
- * rest.
+ * A log of the agents' texts and tool calls with their output, for a session that does not know them. Tools may print
+ * hundreds of megabytes, which no model accepts, so the log keeps a bounded amount, newest first, and counts the rest.
  */
 
 import type { ContentBlock } from '../../contract/conversation.ts'
@@ -15,7 +14,7 @@ import type { RunRecord } from '../../store/runs/records.ts'
 import type { Store } from '../../store/store.ts'
 import { scanEvents } from '../base/events.ts'
 
-/** More than any model's window holds. */
+/** More than fits into the context window of any model. */
 const KEPT_CHARS = 8_000_000
 
 interface Output {
@@ -61,7 +60,7 @@ export class WorkLog {
 
 const SAID_AND_DONE: readonly EventType[] = ['attempt-start', 'text-end', 'tool-start', 'tool-end']
 
-/** All that a run's agent said and did, from its events. Of what tools printed no more than `room` characters. */
+/** All texts and tool calls of a run, from its events, with at most `room` characters of tool output. */
 export async function readParts(
   store: Pick<Store, 'listEvents'>,
   { id }: Pick<RunRecord, 'id'>,
@@ -82,8 +81,8 @@ const charsOf = (part: PastPart) =>
   part.kind === 'text' ? part.text.length : part.input.length + part.output.length
 
 /**
- * The messages with what tools printed in full, as far as `room` characters reach, the newest first. A message holds
- * only the beginning of a long result; the events of its run have all of it.
+ * Returns the messages with complete tool output, up to `room` characters, newest first. A stored message holds only
+ * the beginning of a long result; the events of its run have all of it.
  */
 export async function loadResults(
   store: Pick<Store, 'listEvents'>,

@@ -1,4 +1,4 @@
-/** What the outside may ask of runs, the chains they form, and the sessions they are in. */
+/** The public interface of runs, chains and sessions. */
 import type { Agent } from '../../contract/agent.ts'
 import type { Chain } from '../../contract/chain.ts'
 import type { CreateRun } from '../../contract/create-run.ts'
@@ -22,33 +22,33 @@ export interface RunEngine {
   ) => Promise<{ run: Run; created: boolean }>
   /** Resolves when the wish is stored; the run settles soon after. Cancelling a settled run is an error. */
   cancel: (id: RunId) => Promise<Run>
-  /** Makes a queued run go on that waits, or is paused, instead of at its time. */
+  /** Starts a queued run now that waits for a time or is paused. */
   continueRun: (id: RunId) => Promise<Run>
   answer: (id: RunId, answer: ToolResult) => Promise<Run>
 
   getRun: (id: RunId) => Promise<RunDetail>
   listRuns: (query: ListQuery & { state?: Run['state'] | undefined }) => Promise<Page<Run>>
-  /** Every run that escalation has linked to this one, root first. */
+  /** All runs of the chain that this run belongs to, root first. */
   getChain: (id: RunId) => Promise<Chain>
-  /** Tiers that wait for a person. */
+  /** The tiers that wait for approval. */
   listApprovals: () => Promise<Escalation[]>
-  /** Lets the tier after this run start, or not. Once. */
+  /** Approves or refuses the tier after this run. Only the first decision counts. */
   decideApproval: (id: RunId, approval: Approval) => Promise<Escalation>
-  /** Runs of the last days that are held because the daemon died of them, newest first. */
+  /** Runs of the last days that are held because the daemon died while handling them, newest first. */
   listQuarantined: () => Promise<Quarantined[]>
   countRuns: () => Promise<{ queued: number; running: number; settled: number }>
-  /** Since when the disk takes nothing, and why; null if it does. */
+  /** Since when writes to the disk fail, and why; null if they work. */
   findStorageFailure: () => Status['cannotStore']
-  /** Limits and outages that runs wait behind, and how much of each account's limits is used. */
+  /** The limits and outages that runs wait for, and how much of each account's limits is used. */
   describeObstacles: () => Promise<Pick<Status, 'obstacles' | 'quotas' | 'paused'>>
 
-  /** In order, from after `afterSeq`. */
+  /** The events after `afterSeq`, in order. */
   listEvents: (id: RunId, afterSeq: number, limit: number) => Promise<RunEvent[]>
-  /** Calls back when the run may have new events. Only a hint: listeners look for themselves, at their own pace. */
+  /** Calls the listener when the run may have new events. This is only a hint: listeners read at their own pace. */
   onProgress: (id: RunId, listener: () => void) => () => void
 
   listSessions: (query: ListQuery) => Promise<Page<Session>>
-  /** By our id (`ses_…`) or by the agent's own. */
+  /** Accepts our id (`ses_…`) or the agent's own session id. */
   getSession: (id: string) => Promise<SessionDetail>
 
   listAgents: () => Promise<Agent[]>

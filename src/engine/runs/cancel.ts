@@ -1,6 +1,6 @@
 /**
- * Cancels a run, and with it what it has planned. A run that has settled may have led to others: then the run of its chain
- * that works now is meant, or the one that waits for a person.
+ * Cancels a run and its planned follow-ups. If the run has settled but its chain has not, the open run of the chain is
+ * cancelled, or the tier that waits for approval.
  */
 import type { RunId } from '../../contract/ids.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -32,7 +32,7 @@ export interface CancelDeps {
 
 export interface CancelHooks {
   wakeDispatcher: () => void
-  /** Something has become of the run. */
+  /** Called when the state of the run may have changed. */
   onRun: (run: RunRecord) => void
 }
 
@@ -46,7 +46,7 @@ export async function cancelRun(deps: CancelDeps, hooks: CancelHooks, id: RunId)
   const chain = run.links.tier === null ? [] : await store.listChain(id)
   const gone = await store.settleQueued(id, outcome, at, effects)
   const stops = gone || (await store.markCancelRequested(id, at))
-  // From now on it can plan nothing more.
+  // The cancellation is stored, so the run can plan nothing more from here on.
   const unplanned = await cancelPlanned(deps, run, chain[0], at)
   if (!stops) return cancelHeir(deps, hooks, run, chain, unplanned)
   await deps.live.get(id)?.stop('cancelled', 'cancelled')
@@ -73,7 +73,7 @@ async function cancelHeir(
   return run
 }
 
-/** What the run has planned is not wanted either; for a chain, what any of its runs has. Returns how many there were. */
+/** Cancels the follow-ups that the run planned; for a chain, those of all its runs. Returns their number. */
 function cancelPlanned(
   { store }: CancelDeps,
   run: RunRecord,

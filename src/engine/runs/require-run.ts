@@ -3,7 +3,7 @@ import type { RunId } from '../../contract/ids.ts'
 import type { RunRecord } from '../../store/runs/records.ts'
 import type { Store } from '../../store/store.ts'
 
-/** Finds a run, or says that there is none. */
+/** Returns the run, or throws `not-found`. */
 export async function requireRun(store: Pick<Store, 'getRun'>, id: RunId): Promise<RunRecord> {
   const run = await store.getRun(id)
   if (run) return run
@@ -11,4 +11,4 @@ export async function requireRun(store: Pick<Store, 'getRun'>, id: RunId): Promi
 }
 
 export const alreadySettled = (run: RunRecord): RepriseError =>
-  new RepriseError('run-settled', `run ${run.id} has ended already`, { details: { state: run.state } })
+  new RepriseError('run-settled', `run ${run.id} has already ended`, { details: { state: run.state } })

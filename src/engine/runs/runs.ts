@@ -1,4 +1,4 @@
-/** Runs, as the outside asks for them. */
+/** Implements the public interface of runs. */
 import type { RunId } from '../../contract/ids.ts'
 import type { Run } from '../../contract/run.ts'
 import { sayBehind } from '../../core/obstacle/words.ts'
@@ -39,7 +39,7 @@ type DescribeStore = Pick<Store, 'getSession' | 'listPending' | 'findWaitingAhea
 const LISTED_PROMPT_CHARS = 500
 const MAX_FOLLOW_UPS = 1000
 
-/** A run as the outside sees it, with why it waits. */
+/** The public description of a run, including the reason why it waits. */
 export async function describeWhole(store: DescribeStore, run: RunRecord): Promise<Run> {
   const session = run.sessionId === null ? null : await store.getSession(run.sessionId)
   const pending = run.state.at === 'running' ? await store.listPending(run.id) : []
@@ -97,7 +97,8 @@ export function createRuns(deps: RunDeps, hooks: CancelHooks): Runs {
       await requireOpen(id)
       const question = await store.answerQuestion(id, answer, 'person', clock.now())
       bus.publish(id)
-      // Stored is enough: if nobody supervises the attempt right now, whoever adopts it delivers the answer.
+      // The answer is stored. If the attempt is not supervised at the moment, the daemon that adopts it delivers the
+      // answer.
       await live.get(id)?.deliverAnswer(question)
       return show(id)
     },
@@ -116,7 +117,8 @@ export function createRuns(deps: RunDeps, hooks: CancelHooks): Runs {
 
     listRuns: async (query) => {
       const { items, nextCursor } = await store.listRuns(query)
-      // A page of long prompts must not be a gigabyte; the run itself has all of it.
+      // Long prompts are shortened in lists, so that a page does not become huge. Reading the single run returns them
+      // whole.
       const short = items.map((run) => ({ ...run, prompt: run.prompt.slice(0, LISTED_PROMPT_CHARS) }))
       return { items: await Promise.all(short.map(describe)), nextCursor }
     },
@@ -124,7 +126,7 @@ export function createRuns(deps: RunDeps, hooks: CancelHooks): Runs {
 
     listEvents: async (id, afterSeq, limit) => {
       const events = await store.listEvents(id, { afterSeq, limit })
-      // A run that has events exists.
+      // If there are events, the run exists and need not be looked up.
       if (events.length === 0) await requireRun(store, id)
       return events.map(describeEvent)
     },

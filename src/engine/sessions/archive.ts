@@ -1,11 +1,10 @@
 /**
- * Copies of the session files of jobs, made when an attempt has ended, so that an agent's own clean-up cannot take them
- * away:
- * `<archive>/<job>/<session>.jsonl.gz`, and beside it `<session>/…` for what belongs to the session. Compressed; for
- * this user only.
+ * Archives the session files of jobs when an attempt has ended, so that they survive the agent's own clean-up:
+ * `<archive>/<job>/<session>.jsonl.gz`, and `<session>/…` beside it for the other files of the session. The files are
+ * compressed, and readable by this user only.
  *
- * Each file appears in one step, the transcript last: where it is, the rest is too. Doing it again replaces what is
- * there. An id that could be a path is refused. How a session is put back is in restore.ts.
+ * Each file is written atomically, the transcript last: if the transcript exists, the other files do too. Archiving
+ * again replaces the files. An id that could be a path is refused. restore.ts restores sessions.
  */
 import { randomUUID } from 'node:crypto'
 import { createReadStream, createWriteStream, type Dirent } from 'node:fs'
@@ -29,11 +28,13 @@ export interface ArchivedSession {
 
 export interface Archived {
   path: string
-  /** Compressed. */
+  /** The compressed size. */
   bytes: number
 }
 
-/** null: there is no transcript, here or in the archive. Rejects only if the archive cannot be written. */
+/**
+ * Returns null if the agent has no transcript and the archive has none. Rejects only if the archive cannot be written.
+ */
 export async function archiveSession(
   { archiveDir, adapter, env }: ArchiveParts,
   session: ArchivedSession & { workDir: string },
@@ -49,7 +50,7 @@ export async function archiveSession(
   )
 }
 
-/** The transcript as it was; null if it is not in the archive. */
+/** The decompressed transcript; null if it is not in the archive. */
 export async function readArchive(archiveDir: string, session: ArchivedSession): Promise<Readable | null> {
   const path = pathOf(archiveDir, session)
   const file = path === null ? null : await open(path).catch(ignoreMissing)
@@ -61,7 +62,7 @@ export async function readArchive(archiveDir: string, session: ArchivedSession):
     .pipe(whole)
 }
 
-/** Where the archive has a session: its transcript, compressed, and a folder that may not be there. */
+/** The paths of a session in the archive: its compressed transcript, and a folder that may not exist. */
 export async function archivedFiles(
   archiveDir: string,
   session: ArchivedSession,
@@ -72,7 +73,7 @@ export async function archivedFiles(
   return { transcript: path, folder: path.slice(0, -SUFFIX.length), writtenMs: found.mtimeMs }
 }
 
-/** The transcripts that are kept of a job. */
+/** The archived transcripts of a job. */
 export async function listArchive(
   archiveDir: string,
   jobId: string,
@@ -88,7 +89,7 @@ export async function listArchive(
   )
 }
 
-/** Removes jobs that were archived longer ago than `keepMs`. Returns how many. */
+/** Removes the archives of jobs that are older than `keepMs`. Returns their number. */
 export async function sweepArchive(archiveDir: string, keepMs: number, now: Date): Promise<number> {
   const folders = (await list(archiveDir)).filter((entry) => entry.isDirectory())
   const leftovers = folders.flatMap(({ name }) => (name.startsWith(REMOVING) ? [join(archiveDir, name)] : []))
@@ -97,7 +98,7 @@ export async function sweepArchive(archiveDir: string, keepMs: number, now: Date
     if (!SAFE_NAME.test(name)) continue
     const dir = join(archiveDir, name)
     if (now.getTime() - (await archivedAt(dir)) <= keepMs) continue
-    // Out of sight in one step: half a job, after a crash, must not look like a job.
+    // The folder is renamed first, so that a crash cannot leave half an archive under the name of the job.
     const away = join(archiveDir, `${REMOVING}${name}-${randomUUID()}`)
     await rename(dir, away)
     leftovers.push(away)
@@ -116,14 +117,14 @@ function pathOf(archiveDir: string, { jobId, agentSessionId }: ArchivedSession):
   return join(archiveDir, jobId, `${agentSessionId}${SUFFIX}`)
 }
 
-/** When its newest transcript was written. */
+/** When the newest transcript of the job was written. */
 async function archivedAt(dir: string): Promise<number> {
   const names = (await list(dir)).map((entry) => entry.name).filter((name) => name.endsWith(SUFFIX))
   const times = await Promise.all(names.map(async (name) => (await stat(join(dir, name))).mtimeMs))
   return times.length > 0 ? Math.max(...times) : (await stat(dir)).mtimeMs
 }
 
-/** Files only: a link could lead anywhere. */
+/** Copies regular files only, because a link could point anywhere. */
 async function archiveFolder(from: string, to: string): Promise<void> {
   for (const entry of await list(from)) {
     if (entry.isDirectory()) await archiveFolder(join(from, entry.name), join(to, entry.name))
@@ -131,14 +132,14 @@ async function archiveFolder(from: string, to: string): Promise<void> {
   }
 }
 
-/** Does nothing if the source has gone meanwhile. */
+/** Does nothing if the source no longer exists. */
 async function compress(from: string, to: string): Promise<void> {
   const source = await open(from).catch(ignoreMissing)
   if (!source) return
   const partial = `${to}.${randomUUID()}.partial`
   try {
     await mkdir(dirname(to), { recursive: true, mode: 0o700 })
-    // Flushed to the disk before it gets its name.
+    // The file is flushed to the disk before it is renamed.
     const target = createWriteStream(partial, { mode: 0o600, flush: true })
     await pipeline(createReadStream(from, { fd: source }), createGzip(), target)
     await rename(partial, to)

@@ -1,4 +1,4 @@
-/** A session as the outside sees it. */
+/** The public description of a session. */
 import type { Session } from '../../contract/session.ts'
 import type { SessionRecord } from '../../store/runs/session-records.ts'
 
@@ -27,7 +27,7 @@ export function describeSession(session: SessionRecord, ages: SessionAges, now: 
   }
 }
 
-/** Follows from what is stored and the time; nothing has to run for a session to expire. */
+/** Computed from the stored session and the time, so no background work is needed for a session to expire. */
 function sessionState(
   session: SessionRecord,
   { idleMs, maxAgeMs }: SessionAges,

@@ -1,4 +1,6 @@
-/** A job's transcripts are kept when an attempt has ended. That one cannot be is no reason not to settle. */
+/**
+ * Archives a job's transcript when an attempt has ended. A failure is logged and does not keep the run from settling.
+ */
 import type { AgentRegistry } from '../../agents/registry.ts'
 import type { AttemptRecord } from '../../store/runs/attempt-records.ts'
 import type { RunRecord } from '../../store/runs/records.ts'
@@ -14,7 +16,7 @@ export interface KeepTranscriptDeps {
   log: Log
 }
 
-/** `reported`: the id the agent itself gave, where it is another one than we know. */
+/** `reported` is the session id that the agent reported, if it differs from the one we know. */
 export async function keepTranscript(
   parts: KeepTranscriptDeps,
   run: RunRecord,
@@ -23,7 +25,7 @@ export async function keepTranscript(
 ): Promise<void> {
   const { jobId } = run.links
   const session = jobId && (await parts.store.getSession(sessionId))
-  // Of an agent that is configured no more, nobody knows where its files are.
+  // The location of the files is unknown for an agent that is not configured any more.
   const agent = parts.agents.find(run.agent)
   if (!session || !agent) return
   try {

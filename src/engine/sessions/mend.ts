@@ -1,7 +1,7 @@
 /**
- * Mends a torn transcript before the agent resumes it. By now the attempt holds the session's lease: nobody of ours
- * writes it. What was there is kept in the home for good; it is somebody's work. An agent also copes with a torn end
- * (the record is lost either way), so if mending fails the attempt goes on without.
+ * Repairs a transcript whose last record is incomplete, before the agent resumes it. The attempt holds the session's
+ * lease by then, so no other run writes the transcript. The original is kept in the home permanently. Agents also
+ * tolerate an incomplete last record (it is lost either way), so if the repair fails, the attempt continues without it.
  */
 import { join } from 'node:path'
 import type { ConfiguredAgent } from '../../agents/registry.ts'
@@ -19,7 +19,7 @@ export interface MendDeps {
   log: Log
   bus: Pick<ProgressBus, 'publish'>
   persist: Persist
-  /** The folder that keeps transcripts as they were before they were mended. */
+  /** The directory with copies of transcripts from before they were repaired. */
   damaged: string
 }
 
@@ -30,8 +30,8 @@ export async function mendTranscript(
   path: string,
 ): Promise<void> {
   const note = await mend(deps, { adapter, env }, attempt, path).catch((error: unknown) => {
-    deps.log.warn({ attempt: attempt.id, path, error: String(error) }, 'could not mend a transcript')
-    return `The end of the session's transcript is torn and could not be mended: ${(error as Error).message}`
+    deps.log.warn({ attempt: attempt.id, path, error: String(error) }, 'could not repair a transcript')
+    return `The last record of the session's transcript is incomplete and could not be repaired: ${(error as Error).message}`
   })
   if (note === null) return
   const at = deps.clock.now()
@@ -46,11 +46,11 @@ async function mend(
   { id, agentSessionId }: AttemptRecord,
   path: string,
 ): Promise<string | null> {
-  // Somebody may have opened the session by hand since we looked.
+  // Another process may have opened the session since the last check.
   if ((await adapter.findHolders(agentSessionId, env)).length > 0) return null
   const time = clock.now().toISOString().replace(/[:.]/g, '-')
   const mended = await adapter.mendTranscript(path, join(damaged, `${agentSessionId}-${time}.jsonl`))
   if (mended === null) return null
-  log.info({ attempt: id, path, ...mended }, 'mended a torn transcript')
-  return `The session's transcript ended in a torn record (${mended.removedBytes} bytes), which was cut off. It is kept as it was in ${mended.keptAs}`
+  log.info({ attempt: id, path, ...mended }, 'repaired a transcript')
+  return `The session's transcript ended in an incomplete record (${mended.removedBytes} bytes), which was removed. The original is kept in ${mended.keptAs}`
 }

@@ -1,11 +1,12 @@
 /**
- * Watches for others that write the session of an attempt under way: somebody who continues it by hand, or the agent of
- * another daemon, on a copy of the home. Of two that write at the same time the CLI keeps one branch and says nothing.
+ * Detects other writers of the session of a running attempt: a person who continues it by hand, or the agent of another
+ * daemon on a copy of the home. If two processes write at the same time, the CLI keeps one branch and reports nothing.
  *
- * A conflict is both: a live process that is not ours has the session open, and the transcript has a question that is not
- * ours and was not taken in before. One that only has it open, in a terminal for instance, disturbs nobody yet. The
- * attempt is then stopped; what others said is taken in when the next one is prepared, and that one starts fresh.
- * Between two daemons the agent that was started later gives way, so that not both do.
+ * There is a conflict if a live process that is not ours has the session open, and the transcript also contains a
+ * question that is not ours and was not imported before. A process that only has the session open, in a terminal for
+ * instance, is no conflict yet. On a conflict the attempt is stopped; the outside turns are imported when the next
+ * attempt is prepared, which starts a new session. Between two daemons the agent that was started later is stopped, so
+ * that not both are.
  */
 import type { AgentAdapter } from '../../agents/adapter.ts'
 import type { AgentRegistry } from '../../agents/registry.ts'
@@ -32,7 +33,7 @@ interface Watched {
   adapter: AgentAdapter
 }
 
-/** Returns what ends the watching. */
+/** Returns a function that stops the watch. */
 export function watchOtherWriters(
   deps: OtherWritersDeps,
   watched: Watched,
@@ -60,7 +61,7 @@ async function findConflict(
   deps: OtherWritersDeps,
   { run, attempt, adapter }: Watched,
 ): Promise<string | null> {
-  // Of an agent that is configured no more nobody knows where its files are.
+  // The location of the files is unknown for an agent that is not configured any more.
   const env = deps.agents.find(run.agent)?.env
   if (!env) return null
   const holders = await adapter.findHolders(attempt.agentSessionId, env)

@@ -1,4 +1,4 @@
-/** What is known about the session that a run would resume: from the store, from the agent's files, from its processes. */
+/** Gathers facts about the session that a run would resume: from the store, the agent's files and its processes. */
 import type { AgentRegistry, ConfiguredAgent } from '../../agents/registry.ts'
 import type { OutsideTurn } from '../../core/history/outside.ts'
 import type { Holder, Pin } from '../../core/resume/facts.ts'
@@ -20,11 +20,11 @@ export type PinDeps = OutsideDeps &
 
 export interface PinFacts {
   pin: Pin
-  /** Its files were gone, and have been put back from the archive. */
+  /** Its files were missing and were restored from the archive. */
   restored: boolean
   promptRecorded: boolean
   tornTranscript: string | null
-  /** What others said in it that has not been taken in yet. */
+  /** Turns in it that were made outside Reprise and are not imported yet. */
   outside: readonly OutsideTurn[]
 }
 
@@ -34,7 +34,7 @@ export async function readPin(
   session: SessionRecord,
   { epoch, place }: { epoch: number; place: Place },
 ): Promise<PinFacts> {
-  // Another agent's session is not looked into: it may not even be configured any more.
+  // The files of another agent's session are not read, because that agent may not be configured any more.
   if (session.agent !== run.agent) {
     return {
       pin: { ...session, epoch, full: false, transcript: 'missing', holder: null },
@@ -47,7 +47,7 @@ export async function readPin(
   const { store, agents } = deps
   const { adapter, env } = agents.get(session.agent)
   const query = {
-    // Under its name of now, where it was renamed: that is where the agent will look.
+    // If the directory was renamed, its current name is used, because the agent will look there.
     workDir: isSamePlace(session, place) ? place.workDir : session.workDir,
     messageId: run.promptId,
     answeredId: await store.findAnsweredPrompt(session),
@@ -76,7 +76,7 @@ export async function readPin(
   }
 }
 
-/** What others said in a session that has not been taken in yet. */
+/** Turns in the session that were made outside Reprise and are not imported yet. */
 export async function findOutside(
   { store }: OutsideDeps,
   { adapter, env }: Pick<ConfiguredAgent, 'adapter' | 'env'>,

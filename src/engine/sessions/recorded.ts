@@ -1,4 +1,6 @@
-/** What the transcript of an attempt's session holds. Asked when the agent is gone. */
+/**
+ * Whether messages are recorded in the transcript of an attempt's session. Used after the agent's process has ended.
+ */
 import type { AgentRegistry } from '../../agents/registry.ts'
 import { type AttemptTrace, knownAfter, type SessionKnowledge } from '../../core/continue/known.ts'
 import type { AttemptRecord } from '../../store/runs/attempt-records.ts'
@@ -10,7 +12,7 @@ export interface RecordedDeps {
   agents: Pick<AgentRegistry, 'find'>
 }
 
-/** `reported`: the id the agent itself gave its session, where it is another one than we know. */
+/** `reported` is the session id that the agent reported, if it differs from the one we know. */
 export async function isRecorded(
   { store, agents }: RecordedDeps,
   run: Pick<RunRecord, 'agent'>,
@@ -19,7 +21,7 @@ export async function isRecorded(
   reported: string | null = null,
 ): Promise<boolean> {
   const session = await store.getSession(attempt.sessionId)
-  // Nobody knows where the files of an agent are that is no longer configured.
+  // The location of the files is unknown for an agent that is not configured any more.
   const agent = agents.find(run.agent)
   if (!session || !agent) return false
   const { hasMessage } = await agent.adapter.inspectTranscript(
@@ -39,7 +41,7 @@ export async function readKnown(
   const inTranscript = (id: string) => isRecorded(deps, run, attempt, id, reported)
   const asks = attempt.kind === 'turn' && !trace.completed
   const message = asks && (await inTranscript(attempt.promptId))
-  // An attempt that resumes after its question was recorded is given another message.
+  // An attempt that resumes after its question was recorded sends another message, not the question.
   const question = asks && (attempt.promptId === run.promptId ? message : await inTranscript(run.promptId))
   return knownAfter({ ...trace, recorded: { question, message } })
 }

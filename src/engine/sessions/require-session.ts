@@ -3,7 +3,7 @@ import { SessionId } from '../../contract/ids.ts'
 import type { SessionRecord } from '../../store/runs/session-records.ts'
 import type { Store } from '../../store/store.ts'
 
-/** Finds a session by our id or by the agent's own. */
+/** Finds a session by our id or by the agent's session id, or throws `not-found`. */
 export async function requireSession(
   store: Pick<Store, 'getSession' | 'findSession'>,
   id: string,

@@ -1,9 +1,10 @@
 /**
- * Puts an archived session back to where its agent looks for it: with another HOME, in another container or after the
- * agent's own clean-up its files are gone, and the archive still has them.
+ * Restores an archived session to where its agent looks for it. With another HOME, in another container or after the
+ * agent's own clean-up its files are missing, but the archive still has them.
  *
- * Each file appears in one step and never takes the place of one that is there, the transcript last: where it is, the
- * rest is too. Whether what was restored is new enough to be resumed is looked at afterwards, as with any transcript.
+ * Each file is written atomically and never replaces an existing one. The transcript is written last: if it exists, the
+ * other files do too. Whether the restored transcript is new enough to be resumed is checked later, as for any
+ * transcript.
  */
 import { randomUUID } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
@@ -31,7 +32,7 @@ export interface RestoreParts {
   env: Env
 }
 
-/** False: the archive has no such session. */
+/** Returns false if the archive does not have the session. */
 export async function restoreSession(
   { archiveDir, adapter, env }: RestoreParts,
   session: ArchivedSession & { workDir: string },
@@ -44,7 +45,7 @@ export async function restoreSession(
   return true
 }
 
-/** The jobs for which the archive has the session, the newest copy first: an older one lacks the turns since. */
+/** The jobs for which the session is archived, newest copy first, because older copies lack the latest turns. */
 export async function newestArchives(
   archiveDir: string,
   jobIds: Iterable<string>,
@@ -62,7 +63,7 @@ export async function newestArchives(
     .map(({ jobId }) => jobId)
 }
 
-/** Of whichever job it was archived for last. A restore that fails is no reason not to start: the run starts fresh. */
+/** Restores the newest archived copy, of any job. If that fails, the run starts a new session. */
 export async function restoreIfArchived(
   deps: RestoreDeps,
   { adapter, env }: Pick<RestoreParts, 'adapter' | 'env'>,
@@ -100,9 +101,9 @@ async function restoreFolder(from: string, to: string): Promise<void> {
   }
 }
 
-/** A file that is there already is at least as new. */
+/** Does nothing if the file exists, because an existing file is at least as new. */
 async function decompress(from: string, to: string): Promise<void> {
-  // The agent takes every `*.jsonl` for a session.
+  // The name must not end in `.jsonl`, because the agent treats every such file as a session.
   const partial = join(dirname(to), `.${basename(to)}.${randomUUID()}.restoring`)
   const source = await open(from)
   try {

@@ -1,4 +1,4 @@
-/** Sessions, as the outside asks for them. */
+/** Implements the public interface of sessions. */
 import type { AgentRegistry } from '../../agents/registry.ts'
 import type { ListQuery, Page } from '../../contract/http.ts'
 import type { Session, SessionDetail } from '../../contract/session.ts'

@@ -1,7 +1,7 @@
 /**
- * What an agent asks before it calls a tool, as far as rules answer it, or Reprise does the tool's work itself. Answered
- * before it is stored: who reads the line again gives the same answer, and it is delivered once. The rest stays in the
- * batch as a question for whoever decides in this run.
+ * Answers the agent's questions before tool calls, if rules decide them or Reprise handles the tool itself. The answer
+ * is sent before the question is stored: a daemon that reads the line again gives the same answer, and it is delivered
+ * once. All other questions stay in the batch, for the permissions of the run or a person to decide.
  */
 import type { EventBatch } from '../../store/runs/event-batch.ts'
 import type { HeldProcess, NextPrompts } from '../base/next-prompts.ts'
@@ -18,7 +18,7 @@ export interface AnswerAsksDeps {
 /** The answer for a run without rules. */
 const FREE = { answer: { decision: 'pass' }, refusal: null } as const
 
-/** True if the agent has planned a further prompt. */
+/** Returns true if the agent has planned a follow-up. */
 export async function answerAsks(
   { nextPrompts, persist, processes }: AnswerAsksDeps,
   process: HeldProcess & { gate: Pick<Gate, 'decide'> | null },
@@ -43,7 +43,7 @@ export async function answerAsks(
       batch.add([done.event])
       answer = { decision: 'deny', message: done.message }
     }
-    // The rules have nothing against it; whether a person has is asked as in any other run.
+    // The rules do not refuse the call, so it is decided as in a run without rules.
     if (answer.decision === 'pass' && (ask.via === 'prompt' || run.request.permissions === 'ask-all'))
       continue
     await persist(() => processes.deliver(dir, adapter.answer(ask, answer)))

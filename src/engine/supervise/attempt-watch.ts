@@ -1,8 +1,7 @@
 /**
- * Watches over the time of one attempt: what it was doing (working, held, waiting for an answer, over), for how long, and
- * whether that is too long (core/watchdog.ts). Only time in which this daemon watched is counted, see
- * core/steady-clock.ts. What it has worked and waited is stored now and then, so that a daemon that adopts the attempt
- * counts on from there.
+ * Measures the time of one attempt in each phase (working, held, waiting for an answer, over) and decides whether it
+ * exceeds a limit (core/watchdog.ts). Only time in which the daemon was running counts, see core/steady-clock.ts. The
+ * working and waiting times are stored periodically, so that a daemon that adopts the attempt continues from them.
  */
 import type { SteadyClock } from '../../core/steady-clock.ts'
 import {
@@ -46,7 +45,7 @@ export class AttemptWatch {
     this.#countedAtMs = this.#storedAtMs = deps.clock.watchedMs()
   }
 
-  /** It was told to exit, because its turn is over. */
+  /** The agent was told to exit, because its turn has ended. */
   get isOver(): boolean {
     return this.#isOver
   }
@@ -62,23 +61,24 @@ export class AttemptWatch {
     this.#outputBytes = Math.max(readTo, this.#outputBytes)
   }
 
-  /** True if it begins or ceases to wait by that. */
+  /** Returns true if the attempt starts or stops waiting. */
   noteQuestion(oldestOpen: string | null): boolean {
     const before = this.#question
     if (before === oldestOpen) return false
     this.#endSilence()
-    // What an adopted attempt has waited so far is for the question that is open now.
+    // The waiting time starts again with each question. An adopted attempt keeps the time that was stored for its
+    // question.
     if (before !== null) this.#counts = { ...this.#counts, waitingMs: 0 }
     this.#question = oldestOpen
     return before === null || oldestOpen === null
   }
 
-  /** All questions that were open when the attempt was adopted are known now. */
+  /** Called when all questions that were open at the adoption have been read. */
   noteAdopted(): void {
     if (this.#question === null) this.#counts = { ...this.#counts, waitingMs: 0 }
   }
 
-  /** True if it begins or ceases to be held by that. */
+  /** Returns true if the attempt starts or stops being held. */
   noteHeld(isHeld: boolean): boolean {
     if (this.#isHeld === isHeld) return false
     this.#endSilence()
@@ -103,7 +103,7 @@ export class AttemptWatch {
     await this.#deps.store.noteWatched(this.#attempt, { workedMs, waitingMs })
   }
 
-  /** Counts the time since it was last counted for what the attempt has been doing. Before that changes. */
+  /** Adds the time since the last call to the current phase. Must be called before the phase changes. */
   #count(): void {
     const nowMs = this.#deps.clock.watchedMs()
     this.#counts = pass(this.#counts, this.#phase, nowMs - this.#countedAtMs)

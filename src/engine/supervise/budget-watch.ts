@@ -1,4 +1,4 @@
-/** Counts what an attempt under way has done and spent, and says when that is over its budget. */
+/** Measures what a running attempt has done and spent, and detects that its budget is used up. */
 import type { EventBody } from '../../contract/events.ts'
 import type { Pricing } from '../../core/cost/pricing.ts'
 import { overBudget } from '../../core/job/budget.ts'
@@ -28,7 +28,7 @@ export class BudgetWatch {
     this.#run = run
   }
 
-  /** Counts what the attempt did before this daemon supervised it. */
+  /** Adds what the attempt did before this daemon supervised it. */
   async open(attempt: AttemptRecord): Promise<void> {
     const { store, purposes } = this.#deps
     const purpose = purposes.of(this.#run)
@@ -47,7 +47,7 @@ export class BudgetWatch {
     return this.#meter?.read() ?? null
   }
 
-  /** Why the attempt is to be stopped: what it has spent cannot be taken back. null: something is left. */
+  /** Returns why the attempt must be stopped, or null if some budget is left. */
   async findOverspending(): Promise<string | null> {
     const reading = this.read()
     const allowance = reading && (await this.#deps.purposes.of(this.#run).readAllowance(this.#run))

@@ -1,4 +1,7 @@
-/** The attempts this daemon supervises now, by run. Once detached, it stays so: what is added later is let go at once. */
+/**
+ * The attempts that this daemon supervises now, by run. After `detachAll`, attempts that are added are detached at
+ * once.
+ */
 import type { RunId } from '../../contract/ids.ts'
 import type { Supervision } from './supervision.ts'
 
@@ -7,7 +10,7 @@ export class LiveRuns {
   readonly #onWaiting: (id: RunId, waiting: boolean) => void
   #detached = false
 
-  /** `onWaiting` is told when a run begins, and ceases, to wait for a person. */
+  /** `onWaiting` is called when a run starts or stops waiting for a person. */
   constructor(onWaiting: (id: RunId, waiting: boolean) => void) {
     this.#onWaiting = onWaiting
   }

@@ -1,8 +1,9 @@
 /**
- * What an agent has asked and not been told yet, of one attempt.
+ * The open questions of one attempt's agent.
  *
- * asked → answered (stored, then delivered, perhaps more than once) → closed by the agent: its tool ended, or it took
- * the question back. What policy may answer is answered at once; the rest waits for a person.
+ * asked → answered (stored, then delivered, perhaps more than once) → closed by the agent: its tool ended, or it
+ * withdrew the question. Questions that the permissions of the run decide are answered at once; the others wait for a
+ * person.
  */
 import type { AgentAdapter } from '../../agents/adapter.ts'
 import { RepriseError } from '../../contract/errors.ts'
@@ -49,12 +50,12 @@ export class OpenQuestions {
     this.#onChange = onChange
   }
 
-  /** The oldest question for whose answer the agent waits. */
+  /** The oldest question without an answer. */
   get oldestOpen(): string | null {
     return this.#open.find((question) => question.answer === null)?.ask.requestId ?? null
   }
 
-  /** Goes on where a daemon before us left off. */
+  /** Continues where an earlier daemon stopped. */
   async catchUp(): Promise<void> {
     const asked = await this.#deps.store.listQuestions(this.#in.attempt.id)
     this.#open = asked.filter((question) => question.closedAt === null)
@@ -72,13 +73,13 @@ export class OpenQuestions {
     this.#onChange()
   }
 
-  /** The agent no longer waits for it. */
+  /** Removes questions whose answer the agent no longer waits for. */
   close(isIt: (ask: QuestionRecord['ask']) => boolean): void {
     this.#open = this.#open.filter(({ ask }) => !isIt(ask))
     this.#onChange()
   }
 
-  /** Hands a stored answer to the agent. */
+  /** Sends a stored answer to the agent. */
   async deliverAnswer(question: QuestionRecord): Promise<void> {
     if (question.answer === null) return
     const { adapter, dir } = this.#in
@@ -97,7 +98,7 @@ export class OpenQuestions {
         .of(run)
         .tellOfQuestion(run, ask)
         .catch((error: unknown) =>
-          log.error({ run: run.id, error: String(error) }, 'nobody was told of a question'),
+          log.error({ run: run.id, error: String(error) }, 'could not notify people of a question'),
         )
       return
     }
@@ -107,7 +108,7 @@ export class OpenQuestions {
       bus.publish(run.id)
       await this.deliverAnswer(question)
     } catch (error) {
-      // The agent may have gone on meanwhile, or a person been quicker: then there is nothing left to answer.
+      // The agent may have continued meanwhile, or a person may have answered: then no answer is needed.
       if (!(error instanceof RepriseError) || !SETTLED_QUESTION.includes(error.code)) throw error
     }
   }

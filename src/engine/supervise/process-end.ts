@@ -1,4 +1,6 @@
-/** Ends the process of an attempt: a farewell that the agent understands, then signals, each with time to act on it. */
+/**
+ * Ends the process of an attempt: first a shutdown message that the agent understands, then signals, with a delay each.
+ */
 import type { Addressee, AgentAdapter, StopCause } from '../../agents/adapter.ts'
 import type { AttemptDir } from '../../process/attempt-dir.ts'
 import type { ProcessIdentity } from '../../process/proc.ts'
@@ -32,19 +34,19 @@ export class ProcessEnd {
     this.#onGone = onGone
   }
 
-  /** The process is being ended by force. */
+  /** Whether signals are being escalated to end the process. */
   get isForced(): boolean {
     return this.#ladder !== null
   }
 
-  /** Resolves when the process is gone, if it is being ended by force. */
+  /** Resolves when the escalation of signals has ended the process; at once if there is none. */
   async finished(): Promise<void> {
     await this.#ladder
   }
 
   /**
-   * Tells the agent to leave. A message that cannot be written, because the disk is full, is left out: an agent that
-   * does not leave by itself is ended.
+   * Sends the shutdown message. A message that cannot be written, because the disk is full, is skipped: an agent that
+   * does not exit by itself is ended by signals.
    */
   async sayFarewell(cause: StopCause | 'done'): Promise<void> {
     const { adapter, addressee, attempt, dir } = this.#in
@@ -54,11 +56,14 @@ export class ProcessEnd {
       for (const message of messages) await processes.deliver(dir, message)
       if (closeInput) await processes.closeInput(dir)
     } catch (error) {
-      this.#deps.log.warn({ attempt: attempt.id, error: String(error) }, 'could not say goodbye to the agent')
+      this.#deps.log.warn(
+        { attempt: attempt.id, error: String(error) },
+        'could not send the shutdown message to the agent',
+      )
     }
   }
 
-  /** Begins to end the process by force. The first cause counts. */
+  /** Starts to end the process by force. Only the first call has an effect. */
   force(cause: StopCause): void {
     const { attempt, keeper, adapter, addressee } = this.#in
     const { termAfterMs, killAfterMs } = this.#deps.settings

@@ -13,7 +13,7 @@ export interface StorageNotesDeps {
   persist: Persist
 }
 
-/** Tells a run whose agent was at work while nothing could be stored, once it is over, what that may have cost. */
+/** Adds a note to a run whose agent was working during a storage failure, after the failure has ended. */
 export class StorageFailureNotes {
   readonly #deps: StorageNotesDeps
   readonly #attempt: AttemptRecord
@@ -30,7 +30,7 @@ export class StorageFailureNotes {
     const { current, newest } = storageFailures
     if (current || !newest || newest === this.#told) return
     this.#told = newest
-    const text = `Nothing could be stored from ${newest.since.toISOString()} on (${newest.why}): what the agent printed meanwhile may be lost.`
+    const text = `Nothing could be stored from ${newest.since.toISOString()} on (${newest.why}): the agent's output from that time may be lost.`
     await persist(() => store.addEvents(this.#attempt, [{ type: 'note', text }], clock.now()))
     bus.publish(this.#attempt.runId)
   }

@@ -1,15 +1,14 @@
 /**
- * Step 5 of the one path, for one attempt: read what the agent prints, store it, answer it, watch over it, until its
- * process is gone. Works the same for a process just started and for one adopted from a daemon that died: all that
- * must be remembered is in the store and in the attempt's folder.
+ * Step 5 of the path, for one attempt: reads the agent's output, stores it, answers it and enforces limits until the
+ * process has ended. It works the same for a process that was just started and for one that was adopted from a dead
+ * daemon: all state is in the store and in the attempt's folder.
  *
- * reading → (turn over, a follow-up due soon: kept waiting, and given it) → (turn over: farewell said) → (stop requested: ladder running) → gone. Reading goes on through all of
- * them; only the end of the process ends it.
+ * reading → (turn ended, follow-up due soon: the process is kept and receives it) → (turn ended: shutdown message sent)
+ * → (stop requested: signals escalate) → gone. Reading continues in all of these states until the process has ended.
  *
- * Invariants: events and spool offset are stored together (I2, each line once), and what was held back of a stream is
- * found again by reading the lines it came in a second time; a stop has one cause, the first; an
- * answer is stored before it is delivered, and may be delivered again; what is stored as events has no secrets in it,
- * what is acted on is as the agent said it.
+ * Invariants: events and spool offset are stored together (I2, each line once), and text that was held back from a
+ * stream is recovered by reading its lines again; a stop has one cause, the first one; an answer is stored before it is
+ * delivered, and may be delivered again; stored events are redacted, but decisions use the agent's original output.
  */
 import type { Addressee, AgentAdapter, StopCause } from '../../agents/adapter.ts'
 import type { Message } from '../../agents/protocol.ts'
@@ -51,9 +50,9 @@ export type SupervisionDeps = AnswerAsksDeps &
     store: Pick<Store, 'setStopCause' | 'advanceAttempt' | 'hurry'>
     clock: SteadyClock
     redactor: Redactor
-    /** For agents that print more than can be read in passing. */
+    /** Parses the output of agents that print too much for the main thread. */
     readingThread: ReadingThread
-    /** Notes of what is being handled, for the daemon after one that dies of it. */
+    /** Records what is being handled, so that the next daemon knows what this one was doing if it crashes. */
     handling: Pick<Handling, 'begin' | 'end' | 'leave'>
     nextPrompts: Pick<NextPrompts, 'hold' | 'noteTaken'>
     processes: Pick<Processes, 'follow' | 'readSeed' | 'deliver' | 'poke' | 'endStrays'>
@@ -63,13 +62,13 @@ export type SupervisionDeps = AnswerAsksDeps &
 export interface SupervisionInput {
   run: RunRecord
   attempt: AttemptRecord
-  /** The adapter of the runtime that was started; the agent may be configured otherwise by now, or no more. */
+  /** The adapter of the runtime that was started. The configuration of the agent may have changed since. */
   adapter: AgentAdapter
   dir: AttemptDir
   keeper: ProcessIdentity
-  /** Set for a run that is held to rules. */
+  /** Set for a run whose tool calls are restricted by rules. */
   gate: Gate | null
-  /** Told when the agent begins, and ceases, to wait for a person. */
+  /** Called when the agent starts or stops waiting for a person. */
   onWaiting: (waiting: boolean) => void
 }
 
@@ -80,7 +79,7 @@ interface SpoolRead {
 
 export type SupervisionEnd = TailEnd & { strays: number }
 
-/** Events from which nothing follows but a higher count. */
+/** Events that are only counted. */
 const COUNTED_ONLY: ReadonlySet<EventBody['type']> = new Set([
   'model-request',
   'model-call',
@@ -104,12 +103,12 @@ export class Supervision {
   readonly #budget: BudgetWatch
   #detached = false
   #strays = 0
-  /** The newest batch on its way to the disk. One at a time, in order; the next is read meanwhile. Never rejects. */
+  /** The write of the newest batch. Batches are written one at a time, while the next one is read. Never rejects. */
   #storing: Promise<void> = Promise.resolve()
   #failure: { error: unknown } | null = null
   #turn = NEW_TURN
   readonly #addressee: Addressee
-  /** Up to where what the spool holds has been acted on. */
+  /** The spool offset up to which the output has been handled. */
   #handledTo: number
 
   constructor(deps: SupervisionDeps, input: SupervisionInput) {
@@ -150,7 +149,7 @@ export class Supervision {
       await this.#catchUp()
       while (!this.#detached) {
         const end = await this.#tail.end()
-        // What outlives its keeper goes on printing, and acting: it is over only when that is.
+        // Processes that outlive their keeper can still write and act, so they are ended before the rest is read.
         if (end?.kind === 'lost') {
           this.#strays += (await processes.endStrays(attempt.id, keeper, settings.killAfterMs)).strays
         }
@@ -173,24 +172,24 @@ export class Supervision {
     }
   }
 
-  /** What the attempt has done so far; null: it is not counted. */
+  /** What the attempt has done so far; null if it is not measured. */
   read(): Reading | null {
     return this.#budget.read()
   }
 
-  /** The call to the model that reaches the limit is the last. */
+  /** Stops the attempt if the budget is used up. */
   async #holdToBudget(): Promise<void> {
     const over = this.#watch.isOver ? null : await this.#budget.findOverspending()
     if (over !== null) await this.stop('budget', over)
   }
 
-  /** Stops watching and leaves the process to whoever adopts it. */
+  /** Stops supervising and leaves the process to the daemon that adopts it. */
   detach(): void {
     this.#detached = true
     this.#tail.nudge()
   }
 
-  /** False if it is being stopped already: the first cause wins. */
+  /** Returns false if the attempt is already being stopped: the first cause wins. */
   async stop(cause: StopCause, message: string): Promise<boolean> {
     const { attempt } = this.#in
     const first = await this.#deps.persist(() =>
@@ -203,12 +202,12 @@ export class Supervision {
     return first
   }
 
-  /** Hands a stored answer to the agent. */
+  /** Sends a stored answer to the agent. */
   deliverAnswer(question: QuestionRecord): Promise<void> {
     return this.#questions.deliverAnswer(question)
   }
 
-  /** What a daemon before us may have left half-done: unfed messages, undelivered answers, an unfinished stop. */
+  /** Completes what an earlier daemon may have left unfinished: undelivered messages and answers, and a stop. */
   async #catchUp(): Promise<void> {
     const { attempt, dir } = this.#in
     const { store } = this.#deps
@@ -227,7 +226,7 @@ export class Supervision {
     if (attempt.stopCause) this.#end.force(attempt.stopCause as StopCause)
   }
 
-  /** Reads up to a batch and stores it. True if there was nothing more to read. */
+  /** Reads up to one batch and stores it. Returns true if there was nothing more to read. */
   async #ingest(last: boolean): Promise<boolean> {
     const { batch, readTo, missedLine, failures, drained, messages, ...read } = await this.#intake.next(last)
     for (const error of failures)
@@ -240,7 +239,7 @@ export class Supervision {
       return drained
     }
     this.#noteReading()
-    // It may have been a question, which nobody will answer.
+    // The line may have been a question about a tool call, which would never be answered.
     if (missedLine && this.#in.gate)
       await this.stop('output-limit', 'printed a line that is too long or too deeply nested to be checked')
     await this.#attend(batch)
@@ -254,19 +253,21 @@ export class Supervision {
     return drained
   }
 
-  /** Before what caused them counts as read: who reads it again delivers them again, which does nothing. */
+  /** Sent before their cause counts as read. If a daemon reads it again, the second delivery has no effect. */
   async #reply(messages: readonly Message[]): Promise<void> {
     for (const message of messages)
       await this.#deps.persist(() => this.#deps.processes.deliver(this.#in.dir, message))
   }
 
-  /** What the agent waits for is not kept waiting by the disk: should it get lost, it is seen to again. */
+  /**
+   * Handles what the agent waits for, before the batch is stored. If the daemon dies in between, it is handled again.
+   */
   async #attend(batch: EventBatch): Promise<void> {
     if (await answerAsks(this.#deps, this.#in, batch)) this.#hold.notePlanned()
     const nowMs = this.#deps.clock.watchedMs()
     for (const event of batch.actedOn) this.#follow(event, nowMs)
     await this.#sayGoodbyeIfDone()
-    // Once its turn is over, somebody waits for whatever still comes.
+    // The turn has ended, and clients wait for the last events.
     if (this.#watch.isOver) this.#deps.store.hurry()
   }
 
@@ -279,7 +280,10 @@ export class Supervision {
     })
   }
 
-  /** What is being read now begins there: should the daemon die of it, the next one finds out (engine/path/quarantine.ts). */
+  /**
+   * Records the offset that is being handled, so that the next daemon knows if this one dies
+   * (engine/path/quarantine.ts).
+   */
   #noteReading(): void {
     const { run, attempt } = this.#in
     this.#deps.handling.begin(run.id, 'read', attempt.id, this.#handledTo)
@@ -312,7 +316,7 @@ export class Supervision {
     if (batch.actedOn.some((event) => event.type === 'model-call')) await this.#holdToBudget()
   }
 
-  /** Its first prompt is no follow-up. */
+  /** Records accepted follow-ups. The first prompt of the attempt is not one. */
   async #noteTaken(batch: EventBatch): Promise<void> {
     const taken = takenIn(batch.actedOn)
     taken.delete(this.#in.attempt.promptId)
@@ -355,13 +359,13 @@ export class Supervision {
     return held !== null
   }
 
-  /** What was planned or cancelled elsewhere changes what it waits for. */
+  /** Called when a follow-up was planned or cancelled elsewhere, which may change what the process waits for. */
   nudge(): void {
     this.#hold.notePlanned()
     this.#tail.nudge()
   }
 
-  /** How long it is waited for another turn. One that is past has been acted on: the process is held. */
+  /** How long to wait for another turn. A time in the past was already handled, so it does not limit the wait. */
   #lingersMs(): number {
     const leftMs = (this.#turn.doneFromMs ?? 0) - this.#deps.clock.watchedMs()
     return leftMs > 0 ? leftMs : Number.POSITIVE_INFINITY
@@ -390,6 +394,6 @@ export class Supervision {
   }
 }
 
-/** The ids of the prompts that the agent says it has taken. */
+/** The ids of the prompts that the agent reports as accepted. */
 const takenIn = (events: readonly EventBody[]): Set<string> =>
   new Set(events.flatMap((body) => (body.type === 'prompt-accept' ? [body.messageId] : [])))

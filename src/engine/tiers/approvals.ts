@@ -1,6 +1,6 @@
 /**
- * Tiers that wait for a person. `ask` → `escalate` or `stop`, once, guarded in the store: a late click after the time
- * has run out changes nothing, and neither do two clicks.
+ * Tiers that wait for a person's approval. `ask` → `escalate` or `stop`, once, guarded in the store: an answer after
+ * the time limit changes nothing, and neither does a second answer.
  */
 
 import { RepriseError } from '../../contract/errors.ts'
@@ -28,7 +28,7 @@ export type ApprovalsDeps = TierRunDeps &
     bus: Pick<ProgressBus, 'publish'>
     log: Log
     persist: Persist
-    /** Resolves when the stored times fit the clock. */
+    /** Resolves when the stored times are consistent with the clock. */
     followClock: () => Promise<void>
   }
 
@@ -53,12 +53,16 @@ export class Approvals {
     const waiting = await store.getEscalation(runId)
     if (waiting?.decision !== 'ask' || waiting.toTier === null) throw notWaiting(runId, waiting)
     if (askHash !== undefined && askHash !== hashOfAsk(waiting))
-      throw new RepriseError('conflict', `run ${runId}: it does not ask what was shown any more`, {
-        hint: '`reprise runs approvals` shows what it asks now.',
-      })
+      throw new RepriseError(
+        'conflict',
+        `run ${runId}: the request for approval has changed since it was shown`,
+        {
+          hint: '`reprise runs approvals` shows the current request.',
+        },
+      )
     if (waiting.expiresAt && waiting.expiresAt <= clock.now()) {
       this.wake()
-      throw new RepriseError('conflict', `run ${runId}: the time for approval is over`)
+      throw new RepriseError('conflict', `run ${runId}: the time limit for approval has passed`)
     }
     const run = await store.getRun(runId)
     if (!run) throw new Error(`there is no run ${runId}`)
@@ -66,7 +70,7 @@ export class Approvals {
       const { maxTier } = this.#deps.settings.escalation
       throw new RepriseError(
         'conflict',
-        `tier ${waiting.toTier} is above the highest allowed now, ${maxTier}`,
+        `tier ${waiting.toTier} is above the highest tier that is allowed now, ${maxTier}`,
         {
           hint: `Raise maxTier in the configuration, or refuse it: reprise runs refuse ${runId}`,
         },
@@ -94,7 +98,9 @@ export class Approvals {
     return decided
   }
 
-  /** Whoever cancels a chain that waits for approval does not want the next tier. False: it does not wait. */
+  /**
+   * Cancels a chain that waits for approval, so that the next tier does not start. Returns false if it does not wait.
+   */
   async withdraw(runId: RunId): Promise<boolean> {
     const { store, clock, bus } = this.#deps
     const answer = {
@@ -109,7 +115,7 @@ export class Approvals {
     return done !== null
   }
 
-  /** Looks for those whose time is over, now and whenever the next one's is. */
+  /** Ends approvals whose time limit has passed, now and at the next time limit. */
   wake(): void {
     this.#alarm.wake()
   }
@@ -145,8 +151,8 @@ export class Approvals {
 }
 
 function notWaiting(runId: RunId, known: EscalationRecord | null): RepriseError {
-  const what = known ? `it was decided already: ${known.message}` : 'it does not wait for approval'
+  const what = known ? `it was already decided: ${known.message}` : 'it does not wait for approval'
   return new RepriseError('conflict', `run ${runId}: ${what}`, {
-    hint: '`reprise runs approvals` lists what waits.',
+    hint: '`reprise runs approvals` lists the runs that wait for approval.',
   })
 }

@@ -1,4 +1,4 @@
-/** What a run at a tier is told besides its task; and, where its session cannot be resumed, what came before. */
+/** The texts for a run at a tier besides its task, including a handoff if its session cannot be resumed. */
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Handoff } from '../../contract/escalation.ts'
@@ -21,7 +21,7 @@ export interface BriefDeps {
   store: Pick<Store, 'getEscalation' | 'listEscalations' | 'listChain' | 'listEvents'>
   redactor: Redactor
   cooldowns: Pick<Cooldowns, 'describeRules'>
-  /** The folder in which agents at tiers find what they should know, and outsiders what they were given. */
+  /** The directory with state files that agents at tiers may read. Handoffs are written there too. */
   stateDir: string
   settings: { escalation: EscalationSettings }
 }
@@ -32,11 +32,11 @@ export async function readTierBrief(
   { decision, standing, structuredOutput }: BriefFacts,
 ): Promise<Brief> {
   const { parentRunId, followUpId } = run.links
-  // The tier was taken out of the configuration while its agent was at work.
+  // The tier was removed from the configuration while its agent was working.
   if (!isConfigured(deps, run)) return { texts: NOTHING_ADDED }
   const { tier, chain } = requireChain(deps, run)
   const { escalation } = deps.settings
-  // A follow-up says itself what it is for.
+  // The prompt of a follow-up explains itself, so the reason for the escalation is not repeated.
   const takesOver = parentRunId !== null && followUpId === null
   const calledFor = takesOver ? ((await deps.store.getEscalation(parentRunId))?.message ?? null) : null
   const resumed = decision.kind === 'resume'
@@ -94,7 +94,7 @@ async function readHandoff(parts: BriefDeps, run: RunRecord, because: string): P
   return JSON.parse(redactor.json(JSON.stringify(handoff))) as Handoff
 }
 
-/** Root first. */
+/** The runs above this one in its chain, root first. */
 function ancestorsOf({ links }: RunRecord, chain: readonly RunRecord[]): RunRecord[] {
   const parent = chain.find(({ id }) => id === links.parentRunId)
   return parent
@@ -110,7 +110,7 @@ function ancestorsOf({ links }: RunRecord, chain: readonly RunRecord[]): RunReco
 
 const fileOf = (stateDir: string, runId: RunId) => join(stateDir, 'handoffs', `${runId}.json`)
 
-/** Writes the handoff to a file, for the tier itself and for people who look from outside. Its prompt has the same. */
+/** Writes the handoff to a file, for the agent and for people. The prompt contains the same text. */
 async function writeHandoff({ stateDir }: Pick<BriefDeps, 'stateDir'>, handoff: Handoff): Promise<void> {
   const file = fileOf(stateDir, handoff.runId)
   await mkdir(join(stateDir, 'handoffs'), { recursive: true, mode: 0o700 })
@@ -118,7 +118,7 @@ async function writeHandoff({ stateDir }: Pick<BriefDeps, 'stateDir'>, handoff: 
   await rename(`${file}.new`, file)
 }
 
-/** Removes the file: the session has the handoff now. */
+/** Removes the file, because the session contains the handoff now. */
 export async function consumeHandoff({ stateDir }: Pick<BriefDeps, 'stateDir'>, runId: RunId): Promise<void> {
   await rm(fileOf(stateDir, runId), { force: true })
 }

@@ -1,13 +1,13 @@
 /**
- * The budget of a run at a tier. One budget holds for a chain with all of its tiers and follow-ups, and one for the work at
- * a tier with the follow-ups at that tier. What others have spent is read whenever it is asked for.
+ * The budget of a run at a tier. One budget covers a chain with all its tiers and follow-ups, another one covers the
+ * work at one tier with the follow-ups at that tier. The spend of other runs is read each time it is needed.
  */
 import type { RunRecord } from '../../store/runs/records.ts'
 import type { Store } from '../../store/store.ts'
 import { spentBy } from '../accounting/allowance.ts'
 import type { Allowance } from '../base/purpose.ts'
 
-/** null: there is no limit. */
+/** Returns null if there is no limit. */
 export async function readTierAllowance(
   store: Pick<Store, 'listChain'>,
   run: RunRecord,
@@ -19,8 +19,8 @@ export async function readTierAllowance(
 }
 
 /**
- * What the other runs of the chain leave by now of the chain's budget and, where a follow-up draws on the budget of its
- * tier, what those at the same tier leave of that.
+ * What the other runs of the chain have left of the chain's budget and, for a follow-up, what the other runs at its
+ * tier have left of the tier's budget.
  */
 async function leftFor(
   store: Pick<Store, 'listChain'>,
@@ -35,7 +35,10 @@ async function leftFor(
 
 const spentUsd = (runs: readonly RunRecord[]) => spentBy(runs.map(({ spend }) => spend)).usd
 
-/** What all runs of the chain have cost, this one as it is given. What has no price counts as much as it can have cost. */
+/**
+ * The cost of all runs of the chain; the given record replaces the stored one. Usage without a known price counts with
+ * the highest cost that it can have.
+ */
 export async function spentByChain(store: Pick<Store, 'listChain'>, run: RunRecord): Promise<number> {
   const runs = (await store.listChain(run.id)).map((known) => (known.id === run.id ? run : known))
   return spentUsd(runs.filter(({ attemptCount }) => attemptCount > 0))

@@ -1,4 +1,4 @@
-/** A chain as the outside sees it: every run, what followed from it, what it was refused, and what it all cost. */
+/** The public description of a chain: its runs, the decisions after them, refused calls, and the total cost. */
 import { createHash } from 'node:crypto'
 import type { Chain, ChainRun } from '../../contract/chain.ts'
 import type { Escalation, Refusal } from '../../contract/escalation.ts'
@@ -50,7 +50,7 @@ export function describeEscalation(escalation: EscalationRecord): Escalation {
   }
 }
 
-/** null: it does not wait for a person. */
+/** Returns null if the run does not wait for approval. */
 export function hashOfAsk({
   decision,
   runId,

@@ -1,4 +1,6 @@
-/** What follows from a run at a tier that settles: read its recommendation, decide, and plan the next tier's run. */
+/**
+ * Decides what follows when a run at a tier settles: reads its recommendation, decides, and plans the next tier's run.
+ */
 import type { Recommendation } from '../../contract/escalation.ts'
 import type { Outcome } from '../../contract/outcome.ts'
 import { decideEscalation } from '../../core/escalation/decide.ts'
@@ -14,10 +16,10 @@ import type { TierDeps } from './tiers.ts'
 export type TierEndingDeps = TierRunDeps & TellDeps & { cooldowns: Pick<Cooldowns, 'exhausted'> }
 
 export interface TierEndingInput {
-  /** The run as it will be then: with all it has spent. */
+  /** The run as it will be stored, including its total spend. */
   run: RunRecord
   settled: Outcome
-  /** What its last attempt left; null if it had none. */
+  /** The result of its last attempt; null if it had none. */
   ending: Ending | null
 }
 
@@ -28,7 +30,7 @@ export async function readTierEnding(
   const { tier } = run.links
   const { chain } = run.request
   if (tier === null || !chain) return null
-  // A run may end well although somebody wanted it stopped; nothing is to follow from it then.
+  // A run may complete although it was cancelled; nothing follows from it then.
   const outcome: Outcome = run.cancelRequested ? { name: 'cancelled', message: 'cancelled' } : settled
   const { settings, clock } = deps
   const recommendation: Recommendation = readRecommendation(
@@ -66,6 +68,6 @@ export async function readTierEnding(
   return { escalation, next: nextRun, notices: await readTierNotices(deps, run, escalation) }
 }
 
-/** A tier that has been taken out of the configuration since is none to climb to. */
+/** If the next tier was removed from the configuration, the run's own tier is the highest. */
 const missingAbove = ({ settings }: TierDeps, tier: number) =>
   settings.escalation.tiers.has(tier + 1) ? [] : [tier]

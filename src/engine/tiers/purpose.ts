@@ -1,4 +1,4 @@
-/** A tier: unattended, held to rules, told who it is, and perhaps followed by the next tier when it ends. */
+/** A run at a tier: unattended, restricted by rules, briefed about its role, and perhaps followed by the next tier. */
 import type { EventOf } from '../../contract/events.ts'
 import { concludes, readRecommendation, signalSchema } from '../../core/escalation/signal.ts'
 import type { Store } from '../../store/store.ts'
@@ -15,7 +15,7 @@ export type TierPurposeDeps = ContextDeps &
   BriefDeps &
   TierEndingDeps & {
     store: Pick<Store, 'effects' | 'getEscalation'>
-    /** A tier waits for a person. */
+    /** Called when a tier waits for approval. */
     onAsk: () => void
   }
 
@@ -61,6 +61,6 @@ export function createTierPurpose(deps: TierPurposeDeps, plain: RunPurpose): Run
   }
 }
 
-/** A run that escalates ends now, whatever it has planned. */
+/** A run that escalates ends now, even if it has planned follow-ups. */
 const wantsToEscalate = ({ structured, text }: EventOf<'turn-end'>) =>
   readRecommendation({ structured, text: text ?? null, exitCode: null }).escalate === true

@@ -1,4 +1,4 @@
-/** What people are told of a chain: planned here, stored with what was decided. */
+/** Notifications about chains. They are planned here and stored with the decision that they report. */
 import { noticeOfChain } from '../../core/notify/chain.ts'
 import type { PlannedNotification } from '../../core/notify/plan.ts'
 import type { RunRecord } from '../../store/runs/records.ts'
@@ -9,7 +9,10 @@ import type { Notifications } from '../base/notifications.ts'
 export interface TellDeps {
   store: Pick<Store, 'listChain' | 'listPlannedFollowUps'>
   notifications: Pick<Notifications, 'plan'>
-  /** What people are told instead of a chain that belongs to something else, such as a cycle; null: it does not. */
+  /**
+   * The notifications of the owner of a chain, such as a cycle, which replace those of the chain; null if it has no
+   * owner.
+   */
   readOwnersNotices: (run: RunRecord, escalation: EscalationRecord) => Promise<PlannedNotification[] | null>
 }
 
@@ -22,7 +25,7 @@ export async function readTierNotices(
   if (owners !== null) return owners
   const { tier, decision, reason, message, toTier, expiresAt, recommendation } = escalation
   const root = (await store.listChain(run.id))[0] ?? run
-  // The chain is not over while something is planned.
+  // The chain has not ended while follow-ups are planned.
   if (
     decision === 'stop' &&
     (await store.listPlannedFollowUps({ rootRunId: root.id, sessionId: null })).length > 0
@@ -45,7 +48,7 @@ export async function readTierNotices(
   return notice ? notifications.plan(notice, null) : []
 }
 
-/** What people are told of a run at a tier that is paused until one of them lets it continue. */
+/** The notifications about a run at a tier that is paused until a person continues it. */
 export async function readPauseNotices(
   { store, notifications }: Pick<TellDeps, 'store' | 'notifications'>,
   run: RunRecord,

@@ -20,11 +20,11 @@ export interface TierRunDeps {
 
 const ONLY_WITH_TIER = ['maxTier', 'environment', 'approved'] as const
 
-/** A request for a run at no tier must not say what only a tier understands. */
+/** Throws if a request without a tier has options that need a tier. */
 export function refuseTierOptions(request: CreateRun): void {
   for (const name of ONLY_WITH_TIER) {
     if (request[name] !== undefined) {
-      throw new RepriseError('bad-request', `${name}: has a meaning only together with tier`)
+      throw new RepriseError('bad-request', `${name}: requires tier`)
     }
   }
 }
@@ -47,12 +47,12 @@ export function firstTierRun(deps: TierRunDeps, request: CreateRun, { agent, ses
   const dryRun = request.dryRun || deps.settings.dryRun
   if (tier.approval && !request.approved && !dryRun) {
     throw new RepriseError('bad-request', `tier: tier ${tier.number} needs approval`, {
-      hint: 'Start at a lower tier and be asked, or approve it with the request (approved: true, --approved).',
+      hint: 'Start at a lower tier and approve the escalation later, or approve it with the request (approved: true, --approved).',
     })
   }
   for (const name of ['permissions', 'model', 'maxDurationMs'] as const) {
     if (request[name] !== undefined) {
-      throw new RepriseError('bad-request', `${name}: is decided by the tier`, {
+      throw new RepriseError('bad-request', `${name}: is defined by the tier`, {
         hint: `Leave it out, or change it under tiers.${tier.number} in the configuration.`,
       })
     }
@@ -80,7 +80,7 @@ export function firstTierRun(deps: TierRunDeps, request: CreateRun, { agent, ses
   })
 }
 
-/** The one that takes over from `before`, in its session. */
+/** The run of the next tier, which continues the work of `before` in its session. */
 export function nextTierRun(deps: TierRunDeps, before: RunRecord, toTier: number, spentUsd: number): NewRun {
   const { chain } = before.request
   if (!chain) throw new Error(`run ${before.id} belongs to no chain`)
@@ -104,8 +104,8 @@ export function nextTierRun(deps: TierRunDeps, before: RunRecord, toTier: number
 }
 
 /**
- * The run that has a follow-up's prompt: at the tier, and in the session, of the run that planned it. Its request names
- * the whole budgets of the tier and the chain; what others have spent of them is taken off when it runs (budget.ts).
+ * The run of a follow-up, at the tier and in the session of the run that planned it. Its request contains the whole
+ * budgets of the tier and the chain; the spend of other runs is subtracted when it runs (budget.ts).
  */
 export function laterTierRun(
   deps: TierRunDeps,
@@ -123,7 +123,7 @@ const atTier = ({ clock }: TierRunDeps, { model }: Tier) => ({ model, createdAt:
 function requestOf(tier: Tier, leftUsd: number | null) {
   const budgets = [tier.budgetUsd, leftUsd].filter((usd) => usd !== null)
   return {
-    // Every call is decided: by the rules.
+    // The rules decide about every call.
     permissions: 'ask-all' as const,
     maxDurationMs: tier.maxDurationMs,
     maxBudgetUsd: budgets.length > 0 ? Math.min(...budgets) : null,

@@ -13,7 +13,7 @@ export interface TierDeps {
 export const highestTier = ({ settings }: Pick<TierDeps, 'settings'>): number =>
   Math.max(...settings.escalation.tiers.keys())
 
-/** The tier as it is for the agent. */
+/** The settings of the tier for the agent. */
 export function requireTier({ agents, settings }: TierDeps, number: number, agent: string): Tier {
   const tier = settings.escalation.tiers.get(number)
   if (tier) return tierFor(tier, { name: agent, adapter: agents.likelyAdapter(agent).name })
@@ -21,13 +21,13 @@ export function requireTier({ agents, settings }: TierDeps, number: number, agen
   throw new RepriseError('bad-request', `tier: there is no tier ${number}`, { hint: `Tiers: ${known}.` })
 }
 
-/** False if the tier of the run was taken out of the configuration since it began. */
+/** False if the tier of the run was removed from the configuration after the run began. */
 export const isConfigured = ({ settings }: Pick<TierDeps, 'settings'>, { links }: RunRecord): boolean =>
   links.tier !== null && settings.escalation.tiers.has(links.tier)
 
 /**
- * The rules for an agent at the tier. If it was taken out of the configuration, its rules are not known any more: the
- * agent has no tools left but those to report with.
+ * The rules for an agent at the tier. If the tier was removed from the configuration, its rules are unknown: the agent
+ * keeps only the tools that it needs to report.
  */
 export const rulesOfTier = (deps: TierDeps, number: number, agent: string): Tier =>
   deps.settings.escalation.tiers.has(number) ? requireTier(deps, number, agent) : { ...NO_TIER, number }
@@ -43,7 +43,7 @@ const NO_TIER: Omit<Tier, 'number'> = {
   contextWindow: null,
 }
 
-/** The tier that a run works at, and what holds for its whole chain. */
+/** The tier of a run, and the limits of its chain. */
 export function requireChain(deps: TierDeps, run: RunRecord): { tier: Tier; chain: ChainLimits } {
   const { chain } = run.request
   if (run.links.tier === null || !chain) throw new Error(`run ${run.id} belongs to no chain`)

@@ -1,10 +1,11 @@
 /**
- * Keeps the stored times in step with the clock: notices that it was set, or that nobody watched for a while, moves what
- * must be moved (core/steady-clock.ts says what), and only then lets the engine see the new time of day.
+ * Keeps the stored times consistent with the clock. It detects that the clock was set, or that the daemon was
+ * suspended, moves the stored times that must move (core/steady-clock.ts says which), and only then exposes the new
+ * wall clock time.
  *
- * in step → (the clock differs from the stored times) → moving, `now` still the old one → in step. Whoever acts on a
- * deadline calls `follow` first. Dying in the middle leaves the stored times and the stored difference between the
- * clocks as they were; the next daemon finds the jump by that difference, if the machine has not been restarted.
+ * consistent → (the clock differs from the stored times) → moving, `now` still the old time → consistent. Code that
+ * acts on a deadline calls `follow` first. A crash while moving leaves the stored times and the stored difference
+ * between the clocks unchanged; the next daemon detects the jump by that difference, unless the machine was restarted.
  */
 import { cronTimes } from '../../core/schedule/cron.ts'
 import { firstDue, parseSchedule } from '../../core/schedule/schedule.ts'
@@ -31,7 +32,7 @@ export interface TimekeepingDeps {
   persist: Persist
 }
 
-/** More than may be planned. */
+/** Above the limit of planned follow-ups. */
 const MAX_FOLLOW_UPS = 100_000
 
 export class Timekeeping {
@@ -40,13 +41,13 @@ export class Timekeeping {
   #timer: NodeJS.Timeout | undefined
   #following: Promise<void> | null = null
 
-  /** `onMoved`: what is due may be due at another time now. */
+  /** `onMoved` is called when due times may have changed. */
   constructor(deps: TimekeepingDeps, onMoved: (change: ClockChange) => void) {
     this.#deps = deps
     this.#onMoved = onMoved
   }
 
-  /** Before anything that is stored is compared with the time. */
+  /** Must be called before any stored time is compared with the clock. */
   async open(): Promise<void> {
     const { store, clock } = this.#deps
     const stored = parseReading(await store.getFact(CLOCK_FACT))
@@ -65,7 +66,7 @@ export class Timekeeping {
     await this.#following
   }
 
-  /** Resolves when the stored times fit the clock. */
+  /** Resolves when the stored times are consistent with the clock. */
   async follow(): Promise<void> {
     while (this.#following || isChange(this.#deps.clock.unfollowed())) {
       this.#following ??= this.#followOnce().finally(() => {
@@ -86,8 +87,8 @@ export class Timekeeping {
   async #followOnce(): Promise<void> {
     const { clock, log } = this.#deps
     const change = clock.unfollowed()
-    if (change.jumpMs !== 0) log.warn(change, 'the clock was set; what is due after a while moves with it')
-    if (change.missedMs !== 0) log.warn(change, 'nobody watched for a while; that time is not counted')
+    if (change.jumpMs !== 0) log.warn(change, 'the clock was set; stored due times were moved with it')
+    if (change.missedMs !== 0) log.warn(change, 'the daemon was suspended; that time is not counted')
     await this.#move(change)
     clock.follow(change)
     this.#onMoved(change)
@@ -102,13 +103,13 @@ export class Timekeeping {
     await this.#deps.persist(() => store.moveTimes({ ...change, watches, followUps, clock }))
   }
 
-  /** Of the time of day, as it will be once everything has been followed, and the time since boot. */
+  /** The difference between the new wall clock time and the time since boot. */
   #differenceMs(): number {
     const { clock } = this.#deps
     return this.#newNow().getTime() - clock.monotonicMs()
   }
 
-  /** The time of day, as it will be once everything has been followed. */
+  /** The wall clock time that applies after the stored times have been moved. */
   #newNow(): Date {
     const { clock } = this.#deps
     return new Date(clock.now().getTime() + clock.unfollowed().jumpMs)
@@ -123,7 +124,10 @@ export class Timekeeping {
     })
   }
 
-  /** Intervals wait as long as before. A time of day that was passed by a jump is due now; after a jump back it is looked for anew. */
+  /**
+   * Intervals keep their remaining time. A time of day that a forward jump skipped is due now; after a backward jump it
+   * is computed again.
+   */
   async #watchesAfter(jumpMs: number): Promise<MoveTimes['watches']> {
     const { store, random } = this.#deps
     const now = this.#newNow()

@@ -1,36 +1,36 @@
 /**
- * Sees to it that what is due happens. What that is, its sources say: watches and their cycles, follow-ups. It keeps
- * nothing that matters: every source reads the store at each look, and every step is guarded there, so that a look that
- * is repeated, or cut off by a crash, does nothing twice.
+ * Executes what is due. Its sources (watches with their cycles, follow-ups) say what that is. It keeps no state of its
+ * own: every source reads the store at each look, and every step is guarded there, so a look that is repeated, or
+ * interrupted by a crash, does nothing twice.
  */
 import type { Clock } from '../../core/clock.ts'
 import { Alarm } from '../base/alarm.ts'
 import type { Log } from '../base/log.ts'
 import { Detached } from '../base/persist.ts'
 
-/** Does one thing that is due. One that fails keeps none of the others waiting. Null: it failed, and is tried again. */
+/** Executes one due item. A failure does not delay the other items. Null means that it failed and will be retried. */
 export type Apart = <T>(what: object, work: () => Promise<T>) => Promise<T | null>
 
 export interface DueSource {
-  /** Does what is due, and returns when something is due next; null: when woken. */
+  /** Executes what is due, and returns when something is due next; null means only when woken. */
   seeTo: (apart: Apart) => Promise<Date | null>
 }
 
 export interface TimetableDeps {
   clock: Clock
   log: Log
-  /** Resolves when the stored times fit the clock. */
+  /** Resolves when the stored times are consistent with the clock. */
   followClock: () => Promise<void>
 }
 
-/** How long after a failure what is due is tried again. */
+/** The delay before a failed due item is retried. */
 const RETRY_MS = 10_000
 
 export class Timetable {
   readonly #deps: TimetableDeps
   readonly #sources: readonly DueSource[]
   readonly #alarm: Alarm
-  /** Something failed in the look that is under way. */
+  /** Some item failed during the current look. */
   #failed = false
 
   /** The sources are asked in this order at each look. */
@@ -58,7 +58,7 @@ export class Timetable {
     }
     if (!this.#failed) return earliest(times)
     const now = this.#deps.clock.now()
-    // What is due and failed is still due: not again at once.
+    // An item that failed is still due, but must not be retried at once.
     return earliest([...times.filter((at) => at > now), new Date(now.getTime() + RETRY_MS)])
   }
 
@@ -68,7 +68,7 @@ export class Timetable {
     } catch (error) {
       if (error instanceof Detached) throw error
       this.#failed = true
-      this.#deps.log.error({ ...what, error: String((error as Error)?.stack ?? error) }, 'what is due failed')
+      this.#deps.log.error({ ...what, error: String((error as Error)?.stack ?? error) }, 'a due item failed')
       return null
     }
   }

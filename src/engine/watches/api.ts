@@ -5,20 +5,20 @@ import type { ListQuery, Page } from '../../contract/http.ts'
 import type { CycleId } from '../../contract/ids.ts'
 import type { CreateWatch, Triggered, TriggerWatch, UpdateWatch, Watch } from '../../contract/watch.ts'
 
-/** A watch is named by its id or by its name. */
+/** The parameter `watch` is an id or a name. */
 export interface WatchEngine {
   createWatch: (request: CreateWatch) => Promise<Watch>
   listWatches: () => Promise<Watch[]>
   getWatch: (watch: string) => Promise<Watch>
-  /** One from the configuration can only be paused and resumed. */
+  /** A watch from the configuration can only be paused and resumed. */
   updateWatch: (watch: string, change: UpdateWatch) => Promise<Watch>
-  /** What it is doing is cancelled; its cycles stay as records. */
+  /** Cancels the open cycle; the cycles stay as records. */
   removeWatch: (watch: string) => Promise<void>
-  /** A cycle now; while one is open, as soon as that has ended. */
+  /** Starts a cycle now, or queues it if a cycle is open. */
   triggerWatch: (watch: string, request: TriggerWatch, idempotencyKey?: string | null) => Promise<Triggered>
-  /** What another system sent. The same event makes one cycle, however often it is sent. */
+  /** Handles events from another system. An event that is sent repeatedly starts one cycle only. */
   receiveEvents: (watch: string, payload: unknown) => Promise<Triggered>
-  /** With which one may send it events and do nothing else; null: there is none. */
+  /** The secret that allows sending events to the watch and nothing else; null if it has none. */
   readHookSecret: (watch: string) => Promise<string | null>
   listCycles: (watch: string, query: ListQuery) => Promise<Page<Cycle>>
   getCycle: (id: CycleId) => Promise<CycleDetail>

@@ -1,6 +1,6 @@
 /**
- * Makes the watches in the store those of the configuration. One that is still as it was keeps its place in time, so
- * that what it missed is caught up with; whether it is paused, people decide, unless the configuration pauses it.
+ * Updates the watches in the store from the configuration. An unchanged watch keeps its due time, so that a missed
+ * cycle is caught up. A watch that a person paused stays paused, and the configuration can pause it too.
  */
 import { WatchId } from '../../contract/ids.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -27,7 +27,7 @@ export async function takeConfigured(deps: ConfiguredDeps): Promise<void> {
   for (const watch of known.values()) {
     if (watch.source !== 'config' || names.has(watch.name)) continue
     await store.removeWatch(watch.id, clock.now())
-    deps.log.info({ watch: watch.name }, 'a watch is no longer configured')
+    deps.log.info({ watch: watch.name }, 'a watch was removed from the configuration')
   }
 }
 

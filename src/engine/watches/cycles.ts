@@ -19,14 +19,14 @@ export type CycleDeps = EndCycleDeps &
   }
 
 export interface CycleHooks {
-  /** Something has become of the cycle. */
+  /** Called when the state of the cycle may have changed. */
   onCycle: (id: CycleId) => void
   describeRun: Parameters<typeof readChain>[2]
 }
 
 const MAX_FOLLOW_UPS = 1000
 
-/** Cancels a cycle: at once if it has not begun, otherwise its runs are cancelled and it ends with them. */
+/** Cancels a cycle. A queued cycle ends at once; an open cycle ends after its runs are cancelled. */
 export async function stopCycle(
   deps: CycleDeps,
   cycle: CycleRecord,
@@ -36,7 +36,7 @@ export async function stopCycle(
   const { store, clock, persist } = deps
   const watch = cycle.state === 'queued' ? await store.getWatch(cycle.watchId) : null
   if (watch && (await endCycle(deps, watch, cycle, { outcome: 'cancelled', message }))) return
-  // It is open, or has begun in this moment.
+  // The cycle is open, or was started just now.
   await persist(() => store.concludeCycle(cycle.id, 'cancelled', message, clock.now()))
   onCycle(cycle.id)
 }
@@ -78,7 +78,7 @@ export function createCycles(
     cancelCycle: async (id) => {
       const cycle = await requireCycle(store, id)
       if (cycle.state === 'ended' || cycle.state === 'skipped') {
-        throw new RepriseError('conflict', `cycle ${id} has ended already`)
+        throw new RepriseError('conflict', `cycle ${id} has already ended`)
       }
       await stopCycle(deps, cycle, 'cancelled', onCycle)
       return describeOne(await requireCycle(store, id))

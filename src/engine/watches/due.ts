@@ -1,4 +1,4 @@
-/** Fires watches when they are due, begins queued cycles, and ends open ones when they are over or out of time. */
+/** Fires due watches, starts queued cycles, and ends open cycles that are finished or have reached their time limit. */
 import { RepriseError } from '../../contract/errors.ts'
 import { CycleId } from '../../contract/ids.ts'
 import { nextDue } from '../../core/schedule/schedule.ts'
@@ -31,21 +31,21 @@ export type DueWatchesDeps = EndCycleDeps &
   }
 
 export interface DueWatchesHooks {
-  /** Looks at what is due, soon. */
+  /** Makes the timetable look at what is due. */
   wake: () => void
-  /** Runs have been queued. */
+  /** Called when runs were queued. */
   wakeDispatcher: () => void
   cancelRun: (id: RunRecord['id']) => Promise<unknown>
 }
 
 const AT_ONCE = 50
-/** A watch that fires later than this was due while the daemon was not there. */
+/** A watch that fires later than this became due while the daemon was not running. */
 const LATE_MS = 60_000
 
 export class DueWatches implements DueSource {
   readonly #deps: DueWatchesDeps
   readonly #hooks: DueWatchesHooks
-  /** Cycles in which something has happened; all of them at first. */
+  /** Cycles that may have changed since they were last examined. All cycles are examined at the first look. */
   readonly #touched = new Set<CycleId>()
   #seenAll = false
 
@@ -54,7 +54,7 @@ export class DueWatches implements DueSource {
     this.#hooks = hooks
   }
 
-  /** Something became of a run: it has settled, perhaps. */
+  /** The run may have settled. */
   noteRun({ links }: Pick<RunRecord, 'links'>): void {
     if (links.cycleId !== null) this.noteCycle(links.cycleId)
   }
@@ -94,7 +94,7 @@ export class DueWatches implements DueSource {
           reason: late ? `due at ${watch.due?.at.toISOString()}; ${next.missed} more missed` : null,
           events: [],
           dueAt: now,
-          skip: overlap === 'queue' ? null : 'the cycle before was not over',
+          skip: overlap === 'queue' ? null : 'the previous cycle had not ended',
         },
         { at: next.dueAt, fireAt: next.fireAt },
       ),
@@ -102,7 +102,7 @@ export class DueWatches implements DueSource {
     if (cycle) log.info({ watch: watch.name, cycle: cycle.id, state: cycle.state }, 'a watch fired')
   }
 
-  /** Returns when the first of those that are open runs out of time. */
+  /** Returns the earliest deadline of an open cycle. */
   async #seeToCycles(apart: Apart): Promise<Date | null> {
     const { store, clock } = this.#deps
     const unfinished = await store.listUnfinishedCycles()
@@ -118,7 +118,7 @@ export class DueWatches implements DueSource {
       const looked = all || late || touched.has(cycle.id)
       const over = looked && (await apart({ cycle: cycle.id }, () => this.#examine(cycle)))
       if (over) continue
-      // Not known: looked at again.
+      // The examination failed, so it is repeated at the next look.
       if (over === null) this.#touched.add(cycle.id)
       busy.add(cycle.watchId)
       if (cycle.deadlineAt && !late && (deadline === null || cycle.deadlineAt < deadline))
@@ -134,7 +134,7 @@ export class DueWatches implements DueSource {
     return deadline
   }
 
-  /** True if it is over. */
+  /** Returns true if the cycle has ended. */
   async #examine(cycle: CycleRecord): Promise<boolean> {
     const { store, clock } = this.#deps
     const watch = await store.getWatch(cycle.watchId)
@@ -142,23 +142,24 @@ export class DueWatches implements DueSource {
     let progress = await readProgress(this.#deps, cycle)
     const late = cycle.deadlineAt !== null && cycle.deadlineAt <= clock.now()
     let concluded: CycleRecord | null = cycle.outcome === null ? null : cycle
-    // While a person is asked time stands still: that has a limit of its own, and is given back.
+    // Waiting for approval does not count: it has a time limit of its own, and the deadline is extended afterwards.
     if (late && concluded === null && !isOver(progress) && progress.asks === null) {
       const took = formatSpan(clock.now().getTime() - (cycle.startedAt ?? cycle.dueAt).getTime())
       const left = [
-        progress.open.length > 0 ? 'a run was at work' : '',
+        progress.open.length > 0 ? 'a run was still working' : '',
         progress.planned > 0
           ? `${progress.planned} follow-up${progress.planned === 1 ? ' was' : 's were'} pending`
           : '',
       ].filter(Boolean)
-      const message = `its time was over after ${took}; ${left.join(' and ')}`
+      const message = `reached its time limit after ${took}; ${left.join(' and ')}`
       concluded = await this.#deps.persist(() =>
         store.concludeCycle(cycle.id, 'timed-out', message, clock.now()),
       )
       progress = await readProgress(this.#deps, cycle)
     }
     if (concluded && !isOver(progress)) {
-      // Where no run is at work, the chain is cancelled for what it waits for. Once: whoever cancels wakes us.
+      // If no run is open, cancelling the root run cancels the approval or the follow-ups that the chain waits for.
+      // Runs whose cancellation is already requested are skipped; the cycle is examined again when they settle.
       const open = progress.open.filter(({ cancelRequested }) => !cancelRequested).map(({ id }) => id)
       const ids = progress.open.length > 0 ? open : [cycle.rootRunId]
       for (const id of ids) if (id) await this.#hooks.cancelRun(id).catch(unlessSettled)
@@ -167,13 +168,13 @@ export class DueWatches implements DueSource {
     return isOver(progress) && endCycle(this.#deps, watch, concluded ?? cycle, endingOf(progress))
   }
 
-  /** Returns its deadline; null: it was not begun. */
+  /** Returns the cycle's deadline, or null if it was not started. */
   async #start(cycle: CycleRecord): Promise<Date | null> {
     const { store } = this.#deps
     const watch = await store.getWatch(cycle.watchId)
     if (!watch) throw new Error(`cycle ${cycle.id} belongs to no watch`)
     if (!(await startCycle(this.#deps, watch, cycle))) {
-      // Another one may be able to: it is looked at again.
+      // Another queued cycle may be able to start, so look again.
       this.#hooks.wake()
       return null
     }
@@ -182,7 +183,7 @@ export class DueWatches implements DueSource {
   }
 }
 
-/** A run that has ended meanwhile need not be told. */
+/** Ignores the error if the run has settled meanwhile. */
 function unlessSettled(error: unknown): void {
   if (!(error instanceof RepriseError) || error.code !== 'run-settled') throw error
 }

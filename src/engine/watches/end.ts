@@ -1,6 +1,6 @@
 /**
- * Whether an open cycle is over, and how it ends. It is over when no run of it is open, nobody is asked for approval and
- * nothing is planned. All of that is in the store: looked at twice, it ends once.
+ * Decides whether an open cycle is over, and how it ends. It is over when none of its runs is open, no approval is
+ * pending and no follow-up is planned. All of this is in the store, and ending a cycle twice has no effect.
  */
 import type { CycleOutcome } from '../../contract/cycle.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -34,9 +34,9 @@ export type EndCycleDeps = ProgressDeps &
 
 export interface CycleProgress {
   runs: RunRecord[]
-  /** Not settled. */
+  /** The runs that are not settled. */
   open: RunRecord[]
-  /** The run that asks for the next tier. */
+  /** The escalation that waits for approval. */
   asks: EscalationRecord | null
   planned: number
   escalations: Map<string, EscalationRecord>
@@ -61,13 +61,13 @@ export async function readProgress(
 export const isOver = ({ open, asks, planned }: CycleProgress) =>
   open.length === 0 && asks === null && planned === 0
 
-/** How a cycle ends whose runs have all settled: as its last one did. */
+/** A cycle whose runs have all settled ends like its last run. */
 export function endingOf({ runs, escalations }: CycleProgress): {
   outcome: CycleOutcome
   message: string | null
 } {
   const last = runs.at(-1)
-  if (last?.state.at !== 'settled') return { outcome: 'failed', message: 'it has no run' }
+  if (last?.state.at !== 'settled') return { outcome: 'failed', message: 'the cycle has no run' }
   const { name, message } = last.state.outcome
   if (name === 'completed') {
     return { outcome: 'completed', message: escalations.get(last.id)?.message ?? null }
@@ -75,7 +75,7 @@ export function endingOf({ runs, escalations }: CycleProgress): {
   return { outcome: name === 'cancelled' ? 'cancelled' : 'failed', message: `${name}: ${message}` }
 }
 
-/** False: it has ended, or is not over after all. */
+/** Returns false if the cycle has already ended, or is not over after all. */
 export async function endCycle(
   deps: EndCycleDeps,
   watch: WatchRecord,
@@ -89,7 +89,7 @@ export async function endCycle(
   const ended: CycleRecord = {
     ...cycle,
     state: 'ended',
-    // What was certain before stays.
+    // An outcome that was decided before is kept.
     outcome: cycle.outcome ?? outcome,
     message: cycle.message ?? message,
     status: said?.status ?? null,
@@ -123,7 +123,7 @@ function newestReport({ runs, escalations }: CycleProgress) {
   return null
 }
 
-/** What people are told of a cycle that ends, or waits for one of them. */
+/** The notifications about a cycle that ends or waits for approval. */
 export async function readCycleNotices(
   { store, notifications }: NoticeDeps,
   { name, definition }: WatchRecord,
@@ -150,7 +150,7 @@ export async function readCycleNotices(
 
 const LOOK_BACK = 20
 
-/** How the newest cycle before it ended that somebody did not put an end to. */
+/** The result of the newest earlier cycle that was not cancelled. */
 async function readStanding(
   store: NoticeDeps['store'],
   { id, watchId }: CycleRecord,

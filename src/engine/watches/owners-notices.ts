@@ -1,4 +1,6 @@
-/** What people are told of a chain that belongs to a cycle: when it needs one of them. Its end is told by the cycle. */
+/**
+ * Notifications about a chain that belongs to a cycle: only requests for approval. The cycle itself reports the end.
+ */
 import type { PlannedNotification } from '../../core/notify/plan.ts'
 import type { RunRecord } from '../../store/runs/records.ts'
 import type { Store } from '../../store/store.ts'
@@ -7,7 +9,7 @@ import { type NoticeDeps, type ProgressDeps, readCycleNotices, readProgress } fr
 
 export type OwnersNoticesDeps = ProgressDeps & NoticeDeps & { store: Pick<Store, 'getCycle' | 'getWatch'> }
 
-/** null: the run belongs to no cycle. */
+/** Returns null if the run belongs to no cycle. */
 export async function readOwnersNotices(
   deps: OwnersNoticesDeps,
   { links }: RunRecord,

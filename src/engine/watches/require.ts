@@ -1,4 +1,4 @@
-/** Finds watches and cycles, or says that there are none. */
+/** Finds watches and cycles, or throws `not-found`. */
 import { RepriseError } from '../../contract/errors.ts'
 import type { CycleId } from '../../contract/ids.ts'
 import type { Store } from '../../store/store.ts'

@@ -3,13 +3,13 @@ import type { Clock } from '../../core/clock.ts'
 import { firstDue, parseSchedule, type Schedule } from '../../core/schedule/schedule.ts'
 import type { WatchRecord } from '../../store/watches/records.ts'
 
-/** Null: the watch has none, and fires only when it is told to. */
+/** Returns null if the watch has no schedule and fires only when it is triggered. */
 export function scheduleOf({ definition }: Pick<WatchRecord, 'definition'>): Schedule | null {
   const parsed = parseSchedule(definition)
   return parsed.ok ? parsed.schedule : null
 }
 
-/** When a watch that begins now is due first; null: it has no schedule. */
+/** When a watch that is activated now is first due; null if it has no schedule. */
 export function firstDueOf(
   { clock, random }: { clock: Clock; random: () => number },
   watch: Pick<WatchRecord, 'definition'>,

@@ -1,4 +1,4 @@
-/** Begins a queued cycle: what its first run is told, in which session, and until when the whole may take. */
+/** Starts a queued cycle: decides the prompt and session of its first run, and the deadline of the cycle. */
 import type { AgentRegistry } from '../../agents/registry.ts'
 import { toRepriseError } from '../../contract/errors.ts'
 import type { SessionId } from '../../contract/ids.ts'
@@ -26,10 +26,10 @@ export type StartCycleDeps = EndCycleDeps &
     settings: { maxDurationMs: number }
   }
 
-/** How many of the newest cycles are looked at, and told of when a memory begins anew. */
+/** How many of the newest cycles are considered, and summarised when the memory is renewed. */
 const REMEMBERED = 20
 
-/** False: it was not begun, because another one is open or it could not be. */
+/** Returns false if the cycle was not started, because another one is open or because of an error. */
 export async function startCycle(
   deps: StartCycleDeps,
   watch: WatchRecord,
@@ -94,7 +94,9 @@ async function readDailyBudget(
   return decideDailyBudget({ limitUsd, spentUsd, timeZone }, now)
 }
 
-/** The first cycle of the day for which nothing is left fails, which people are told; the rest are cancelled silently. */
+/**
+ * The first cycle of the day for which no budget is left fails, with a notification; later ones are cancelled silently.
+ */
 async function waitForTomorrow(
   deps: StartCycleDeps,
   watch: WatchRecord,
@@ -118,7 +120,7 @@ type Remembering =
   | { kind: 'resume'; sessionId: SessionId }
   | { kind: 'renew'; why: string; earlier: EarlierCycle[] }
 
-/** That of the session, as for every run; of one whose agent is not configured any more, the first there is. */
+/** The default agent, if the agent of the resumed session is not configured any more; otherwise the session decides. */
 async function agentOf({ store, agents }: StartCycleDeps, memory: Remembering): Promise<string | undefined> {
   const session = memory.kind === 'resume' ? await store.getSession(memory.sessionId) : null
   return session && !agents.names().includes(session.agent) ? agents.defaultName : undefined
@@ -129,7 +131,7 @@ async function decideHowItRemembers(
   { id, definition, memory }: WatchRecord,
 ): Promise<Remembering> {
   if (definition.memory !== 'persistent') return { kind: 'none' }
-  // Not those that were skipped or could not begin: they were in no session.
+  // Cycles that were skipped or could not start are left out, because they had no session.
   const { items: ended } = await store.listCycles({ watchId: id, limit: REMEMBERED, worked: true })
   const decision = decideMemory({
     memory,

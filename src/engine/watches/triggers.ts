@@ -1,4 +1,4 @@
-/** What makes a watch fire besides its schedule: a person, or an event that another system sends. */
+/** Fires watches outside their schedule: on a person's request, or because of an event from another system. */
 import { createHash } from 'node:crypto'
 import type { WatchEvent } from '../../contract/cycle.ts'
 import { RepriseError } from '../../contract/errors.ts'
@@ -24,7 +24,7 @@ const DEDUPE_MS = 3_600_000
 const MAX_EVENTS_PER_CYCLE = 100
 const MAX_QUEUED = 20
 
-/** `wake`: looks at what is due. */
+/** `wake` makes the timetable look at what is due. */
 export function createTriggers(
   { store, clock }: TriggerDeps,
   wake: () => void,
@@ -37,8 +37,8 @@ export function createTriggers(
       if (made !== null) return known(made as CycleId)
       const before = await store.listUnfinishedCycles(watch.id)
       if (before.length > MAX_QUEUED) {
-        throw new RepriseError('conflict', `${before.length} cycles of ${watch.name} are waiting already`, {
-          hint: `\`reprise watch show ${watch.name}\` shows what is going on.`,
+        throw new RepriseError('conflict', `${before.length} cycles of ${watch.name} are already waiting`, {
+          hint: `\`reprise watch show ${watch.name}\` shows its cycles.`,
         })
       }
       const now = clock.now()
@@ -59,14 +59,14 @@ export function createTriggers(
         },
         key,
       )
-      // Another one with the same key was quicker.
+      // A concurrent request with the same key created the cycle.
       if (cycle.id !== id) return known(cycle.id)
       wake()
       const waits = before.length > 0
       return {
         result: waits ? 'queued' : 'started',
         cycleId: cycle.id,
-        message: waits ? 'it begins when the cycle before has ended' : 'it begins now',
+        message: waits ? 'a cycle starts when the previous one has ended' : 'a cycle starts now',
       }
     },
 
@@ -74,7 +74,7 @@ export function createTriggers(
       const watch = await requireWatch(store, idOrName)
       if (watch.state === 'paused') {
         throw new RepriseError('conflict', `watch ${watch.name} is paused`, {
-          hint: `\`reprise watch resume ${watch.name}\` lets it take events again.`,
+          hint: `\`reprise watch resume ${watch.name}\` makes it accept events again.`,
         })
       }
       const now = clock.now()
@@ -101,8 +101,8 @@ export function createTriggers(
       )
       const { decided } = decision
       if (decided.kind === 'limited') {
-        throw new RepriseError('rate-limited', `watch ${watch.name} takes no more events for now`, {
-          hint: `At most ${eventsPerHour} cycles an hour are begun by events.`,
+        throw new RepriseError('rate-limited', `watch ${watch.name} accepts no more events at present`, {
+          hint: `Events start at most ${eventsPerHour} cycles per hour (eventsPerHour).`,
           details: { retryAfterMs: decided.retryAfterMs },
         })
       }
@@ -112,7 +112,9 @@ export function createTriggers(
         return {
           result: over ? 'resolved' : 'known',
           cycleId: decision.cycleId,
-          message: over ? 'nothing is wrong any more: no cycle is begun' : 'it is known already',
+          message: over
+            ? 'the problem is resolved; no cycle starts'
+            : 'the event is already known; no cycle starts',
         }
       }
       const result = ({ start: 'started', queue: 'queued', merge: 'merged' } as const)[decided.kind]
@@ -122,15 +124,15 @@ export function createTriggers(
 }
 
 const SAID = {
-  started: 'a cycle begins',
-  queued: 'a cycle begins when the one before has ended',
-  merged: 'it was added to the cycle that is waiting',
+  started: 'a cycle starts now',
+  queued: 'a cycle starts when the previous one has ended',
+  merged: 'the event was added to the cycle that is waiting',
 } as const
 
 const known = (cycleId: CycleId): Triggered => ({
   result: 'known',
   cycleId,
-  message: 'it was asked for before, with the same Idempotency-Key',
+  message: 'this was already requested with the same Idempotency-Key',
 })
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')

@@ -1,4 +1,4 @@
-/** Watches, as the outside asks for them. When something happens is the timetable's business. */
+/** Implements the public interface of watches. The timetable fires them. */
 import type { AgentRegistry } from '../../agents/registry.ts'
 import { RepriseError } from '../../contract/errors.ts'
 import { WatchId } from '../../contract/ids.ts'
@@ -28,7 +28,7 @@ export type WatchDeps = CycleDeps &
   }
 
 export interface WatchHooks extends CycleHooks {
-  /** Looks at what is due. */
+  /** Makes the timetable look at what is due. */
   wake: () => void
 }
 
@@ -75,7 +75,7 @@ export function createWatches(deps: WatchDeps, hooks: WatchHooks): WatchEngine {
       const changes = Object.values(change).some((value) => value !== undefined)
       if (changes && watch.source === 'config') {
         throw new RepriseError('conflict', `watch ${watch.name} is defined in the configuration`, {
-          hint: 'Change it there and restart; it can be paused and resumed here.',
+          hint: 'Change it there and restart Reprise; here it can only be paused and resumed.',
         })
       }
       const definition = changes ? merged(watch.definition, change) : watch.definition
@@ -87,7 +87,7 @@ export function createWatches(deps: WatchDeps, hooks: WatchHooks): WatchEngine {
       const due = state === 'paused' ? null : firstDueOf(deps, { definition })
       const updated = await store.updateWatch(
         watch.id,
-        // When it is due is left alone where it can be: it may have fired meanwhile, and must not do so again.
+        // The due time is changed only if necessary: the watch may have fired meanwhile and must not fire again.
         { ...(changes ? { definition } : {}), state, ...(rescheduled ? { due } : {}) },
         clock.now(),
       )
@@ -99,7 +99,7 @@ export function createWatches(deps: WatchDeps, hooks: WatchHooks): WatchEngine {
       const watch = await requireWatch(store, idOrName)
       if (watch.source === 'config') {
         throw new RepriseError('conflict', `watch ${watch.name} is defined in the configuration`, {
-          hint: 'Take it out there and restart, or pause it.',
+          hint: 'Remove it there and restart Reprise, or pause it.',
         })
       }
       await store.removeWatch(watch.id, clock.now())
@@ -124,13 +124,13 @@ async function checkDefinition(deps: WatchDeps, definition: WatchDefinition): Pr
 
 type Wish = Omit<CreateWatch, 'name' | 'paused'>
 
-/** `every` has been turned into milliseconds where the request came in. */
+/** `every` was converted to milliseconds when the request was parsed. */
 function definitionOf({ every, ...definition }: Wish): WatchDefinition {
   const everyMs = typeof every === 'number' ? every : definition.everyMs
   return WatchDefinition.parse({ ...definition, ...(everyMs === undefined ? {} : { everyMs }) })
 }
 
-/** A new schedule takes the place of the old one, whatever its kind. */
+/** A new schedule replaces the old one, even if it is of another kind. */
 function merged(before: WatchDefinition, { every, ...change }: Omit<UpdateWatch, 'paused'>): WatchDefinition {
   const everyMs = typeof every === 'number' ? every : change.everyMs
   const { everyMs: _, cron: __, timeZone: ___, ...rest } = before

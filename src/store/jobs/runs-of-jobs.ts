@@ -50,7 +50,7 @@ const SHORT_COLUMNS = [
   'carry',
   'attempt_count',
   'outdated_attempts',
-  'crash_count',
+  'interruptions',
   'resume_count',
   'last_seq',
   'input_tokens',

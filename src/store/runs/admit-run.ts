@@ -74,7 +74,7 @@ export async function insertRun(tx: Tx, run: NewRun): Promise<RunRecord> {
       place: run.job?.place ?? null,
       holds_place: run.job?.holdsPlace ? 1 : 0,
       attempt_count: 0,
-      crash_count: 0,
+      interruptions: 0,
       resume_count: 0,
       last_seq: 0,
       input_tokens: 0,

@@ -83,13 +83,13 @@ export interface AttemptEnding {
   /**
    * A session that was recorded as having refused its resume and turned out not to be the cause: the run returns to it.
    */
-  acquitted?: SessionId | null
+  clearedSessionId?: SessionId | null
   /** The run's totals, including this attempt. The cost is the sum of the costs that are stored with its attempts. */
   spend: Omit<RunSpend, 'costUsd'>
   done: Done
   resultText: string | null
   /** What it counts against the run's resumes. */
-  strikes: number
+  interruptions: number
   next:
     | { kind: 'settle'; outcome: Outcome }
     | { kind: 'retry'; notBefore: Date; why: string; heldBy?: string | null }

@@ -9,7 +9,7 @@ import { endProcess } from './processes.ts'
 import { closeQuestions } from './questions.ts'
 import { PAUSED_MS } from './rows.ts'
 import { announceChange, announceDelay, CHANGE_COLUMNS } from './run-changes.ts'
-import { acquitSession, updateSession } from './sessions.ts'
+import { clearPoison, updateSession } from './sessions.ts'
 import { countSettled } from './totals.ts'
 
 export async function endAttempt(tx: Tx, ending: AttemptEnding): Promise<void> {
@@ -34,7 +34,7 @@ export async function endAttempt(tx: Tx, ending: AttemptEnding): Promise<void> {
   await closeQuestions(tx, attempt.id, at)
   await updateSession(tx, attempt, ending.session, ending.costUsd ?? 0, at)
   if (ending.cacheUse) await countCacheUse(tx, ending.cacheUse)
-  if (ending.acquitted) await acquitSession(tx, ending.acquitted)
+  if (ending.clearedSessionId) await clearPoison(tx, ending.clearedSessionId)
   const costUsd = await sumOfAttempts(tx, attempt.runId)
   const changed = await tx
     .updateTable('runs')
@@ -54,8 +54,8 @@ export async function endAttempt(tx: Tx, ending: AttemptEnding): Promise<void> {
             message: next.why,
             held_by: next.heldBy ?? null,
           }),
-      ...(ending.acquitted ? { session_id: ending.acquitted } : {}),
-      crash_count: eb('crash_count', '+', ending.strikes),
+      ...(ending.clearedSessionId ? { session_id: ending.clearedSessionId } : {}),
+      interruptions: eb('interruptions', '+', ending.interruptions),
       model_calls: ending.done.modelCalls,
       tool_calls: ending.done.toolCalls,
       refusals: ending.done.refusals,

@@ -69,7 +69,7 @@ export interface RunRecord {
   /** The number of first attempts that worked on an older text: the question has been edited since. */
   outdatedAttempts: number
   /** What its interrupted attempts count, see core/continue. */
-  strikes: number
+  interruptions: number
   resumeCount: number
   resultText: string | null
   /** The length of the newest attempt's text, and its length with the whole history. */

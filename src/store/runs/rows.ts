@@ -45,7 +45,7 @@ export function toRun(row: RunsTable): RunRecord {
           },
     attemptCount: row.attempt_count,
     outdatedAttempts: row.outdated_attempts,
-    strikes: row.crash_count,
+    interruptions: row.interruptions,
     resumeCount: row.resume_count,
     resultText: row.result_text,
     sent:

@@ -44,7 +44,7 @@ export interface RunsTable {
   /** The number of first attempts that worked on an older text: the question has been edited since. */
   outdated_attempts: number
   /** What its interrupted attempts count, see core/continue. */
-  crash_count: number
+  interruptions: number
   resume_count: number
   last_seq: number
   input_tokens: number

@@ -107,7 +107,7 @@ export async function updateSession(
 }
 
 /** Clears the record that the session could not be resumed: the session was not the cause. */
-export async function acquitSession(tx: Tx, id: SessionId): Promise<void> {
+export async function clearPoison(tx: Tx, id: SessionId): Promise<void> {
   await tx.updateTable('sessions').set({ poison: null }).where('id', '=', id).execute()
 }
 

@@ -4,7 +4,7 @@ import { Redactor, type RedactorOptions } from '../../../src/core/redact/redacto
 import { serveReaders } from '../../../src/engine/supervise/reading/serve.ts'
 import { handshakeAdapter } from './adapter.ts'
 
-if (!parentPort) throw new Error('to be started as a thread')
+if (!parentPort) throw new Error('must be started as a worker thread')
 serveReaders({
   port: parentPort,
   adapters: [handshakeAdapter],

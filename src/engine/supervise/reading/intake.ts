@@ -1,9 +1,10 @@
 /**
- * What an attempt prints, in batches. Read in passing as long as there is little; by the reading thread from the first
- * full batch on that is not all there is, once that thread is ready, and for good: going back and forth would mean
- * reading unfinished lines again and again.
+ * Reads an attempt's output in batches. It is read on the main thread until a batch is full and there is more to read.
+ * From then on the reading thread reads it, once that thread is ready. The switch is permanent, because each switch
+ * reads unfinished lines again.
  *
- * in passing → in the thread (asked for batches ahead, so that both sides work) → in passing again, if that fails.
+ * main thread → reading thread (batches are requested ahead, so that both threads work) → main thread, if the reading
+ * thread fails.
  */
 import { EventBatch } from '../../../store/runs/event-batch.ts'
 import type { Log } from '../../base/log.ts'
@@ -16,17 +17,17 @@ export interface IntakeInput extends Omit<SpoolReaderInput, 'adapter'> {
   tail: Pick<Output, 'read' | 'seek'>
   path: string
   thread: ReadingThread
-  /** Called before something is read here, not in the thread. */
+  /** Called before a chunk is parsed on the main thread. */
   onChunk?: () => void
   log: Log
 }
 
-/** `drained`: there was nothing more to read, and if that was to be the last then it was. */
+/** `drained`: there was nothing more to read. If the process has ended, this is the last batch. */
 export interface Batch extends Taken {
   drained: boolean
 }
 
-/** How many batches may be on their way: neither side should wait for the other because of one slow one. */
+/** How many batches are requested ahead, so that one slow batch does not make either thread wait. */
 const AHEAD = 2
 
 export class Intake {
@@ -35,7 +36,7 @@ export class Intake {
   #there: ThreadReader | null = null
   #ahead: Promise<CrossedBatch>[] = []
   #mayMove = true
-  /** Where it can be begun anew, and how much has been given out. */
+  /** Where another reader can continue, and up to where events were returned. */
   #at: Pick<SpoolReaderInput, 'from' | 'storedTo'>
 
   constructor(input: IntakeInput) {
@@ -44,7 +45,7 @@ export class Intake {
     this.#at = { from: input.from, storedTo: input.storedTo }
   }
 
-  /** `last`: the process was gone before this was asked. */
+  /** `last`: the process had ended before this call. */
   async next(last: boolean): Promise<Batch> {
     const batch = (this.#there && (await this.#readThere(this.#there, last))) ?? (await this.#readHere(last))
     this.#at = { from: resumeAt(batch), storedTo: Math.max(batch.offset, this.#at.storedTo) }
@@ -76,9 +77,9 @@ export class Intake {
   #move(): void {
     const { thread, path, adapter, seed, maxLineBytes } = this.#in
     if (!this.#mayMove || !thread.prepare()) return
-    this.#in.log.info({ path }, 'prints so much that it is read in a thread')
+    this.#in.log.info({ path }, 'large output: reading it in the reading thread')
     this.#there = thread.open({ path, adapter: adapter.name, seed, maxLineBytes, ...this.#at })
-    // It may hold a long unfinished line, which the thread reads again.
+    // The old reader may hold a long unfinished line, which the thread reads again.
     this.#here = new SpoolReader({ ...this.#in, ...this.#at })
     this.#askAhead(this.#there)
   }
@@ -88,11 +89,11 @@ export class Intake {
     try {
       const read = await (ahead ?? there.read(last))
       if (!read.drained) this.#askAhead(there)
-      // What was asked ahead may have been answered before the last bytes came.
+      // A batch that was requested ahead may have been read before the last bytes were written.
       const drained = read.drained && ahead === undefined
       return { ...read, batch: EventBatch.from(read.batch, this.#in.redactor), drained }
     } catch (error) {
-      this.#in.log.warn({ error: String(error), path: this.#in.path }, 'is read without a thread again')
+      this.#in.log.warn({ error: String(error), path: this.#in.path }, 'reading on the main thread again')
       this.#comeBack()
       return null
     }
@@ -101,7 +102,7 @@ export class Intake {
   #askAhead(there: ThreadReader): void {
     while (this.#ahead.length < AHEAD) {
       const read = there.read(false)
-      // It is looked at when its turn comes.
+      // The rejection is handled when this batch is awaited.
       read.catch(() => {})
       this.#ahead.push(read)
     }

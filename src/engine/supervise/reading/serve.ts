@@ -1,4 +1,4 @@
-/** The other end of thread.ts: reads spools for whoever asks. */
+/** The worker's side of thread.ts: reads spools for the main thread. */
 import { closeSync, openSync, readSync } from 'node:fs'
 import type { MessagePort } from 'node:worker_threads'
 import type { AgentAdapter } from '../../../agents/adapter.ts'
@@ -25,7 +25,7 @@ export function serveReaders({ port, adapters, redactor }: ServeInput): void {
         readers.set(reader, new FileReader(message, adapter, redactor))
       } else if (message.kind === 'read') {
         const file = readers.get(reader)
-        if (!file) throw new Error('it was never opened')
+        if (!file) throw new Error('the reader was not opened')
         say({ kind: 'read', reader, read: file.read(message.last) })
       } else {
         readers.get(reader)?.close()
@@ -56,7 +56,7 @@ class FileReader {
     let drained = false
     while (!this.#reader.isFull && !drained) {
       const size = this.#chunk
-      // A new one each time: an unfinished line is kept where it lies.
+      // Each read needs a new buffer, because unfinished lines keep references to it.
       const buffer = Buffer.allocUnsafeSlow(size)
       const bytes = readSync(this.#file, buffer, 0, size, this.#offset)
       this.#offset += bytes

@@ -1,13 +1,14 @@
 /**
- * From the bytes of a spool to events, ready to be stored: lines, what the adapter makes of each, secrets held back
- * where they are streamed. Knows nothing of files, processes or time, so that it can work in any thread.
+ * Turns the bytes of a spool into events that are ready to be stored: splits lines, parses each with the adapter, and
+ * holds back streamed text that may be the beginning of a secret. It uses no files, processes or time, so it works in
+ * any thread.
  *
- * A reader may be given up after any `take` and another one begun at `resumeAt` of what was taken: that is what happens
- * when a daemon dies, and when reading moves to a thread or back. Bytes before `storedTo` are read again only for what
- * was held back of them; no event comes of them a second time.
+ * A reader may be abandoned after any `take`, and another one started at `resumeAt` of the result. That happens when a
+ * daemon dies, and when reading moves to a thread or back. Bytes before `storedTo` are read again only for the text
+ * that was held back; they produce no event a second time.
  *
- * Protocol state is not stored. For an adapter that has some, every reader is given the whole spool: lines before `from`
- * only bring the protocol to where it was.
+ * Protocol state is not stored. If the adapter has protocol state, every reader gets the whole spool; lines before
+ * `from` only restore that state.
  */
 import type { AgentAdapter } from '../../../agents/adapter.ts'
 import type { LineReading, Message, ProtocolSeed } from '../../../agents/protocol.ts'
@@ -22,34 +23,34 @@ export interface SpoolReaderInput {
   seed: ProtocolSeed
   redactor: Redactor
   maxLineBytes: number
-  /** Where what is held back begins, or else `storedTo`. The bytes themselves are given from `startOf` on. */
+  /** Where the text begins that is held back, or else `storedTo`. The bytes are passed from `startOf` on. */
   from: number
   storedTo: number
 }
 
-/** What was read since the last time. */
+/** What was read since the last `take`. */
 export interface Taken {
   batch: EventBatch
-  /** How far it has read; what comes after `offset` is an unfinished line. */
+  /** How far the reader has read; the bytes after `offset` are an unfinished line. */
   readTo: number
-  /** Everything before it is in this batch or an earlier one. */
+  /** All lines before this offset are in this batch or an earlier one. */
   offset: number
-  /** Where what is held back begins, if anything is. */
+  /** Where the text begins that is held back, if there is any. */
   heldFrom: number | null
   /** A line was too long to be kept, or nested too deeply to be stored. */
   missedLine: boolean
-  /** Why lines could not be understood. */
+  /** Errors of lines that could not be parsed. */
   failures: string[]
-  /** What the agent is to be sent because of what was read. */
+  /** Messages that the protocol sends to the agent in reply. */
   messages: Message[]
 }
 
-/** How much is read before it is stored. Bounds memory and the size of a transaction. */
+/** How much is read before it is stored. Limits memory and the size of a transaction. */
 export const BATCH_BYTES = 2 << 20
 
 export const resumeAt = ({ offset, heldFrom }: Pick<Taken, 'offset' | 'heldFrom'>) => heldFrom ?? offset
 
-/** Where the bytes begin that a reader must be given. */
+/** The offset from which a reader must get the bytes. */
 export const startOf = ({ output }: SpoolReaderInput['adapter'], from: number) => (output.stateful ? 0 : from)
 
 export class SpoolReader {
@@ -84,7 +85,7 @@ export class SpoolReader {
     for (const piece of this.#splitter.push(chunk)) this.#parse(piece)
   }
 
-  /** No more will come. */
+  /** Called when no more bytes will follow. */
   finish(): void {
     for (const piece of this.#splitter.flush()) this.#parse(piece)
     this.#taken.batch.add(this.#deltas.flush())
@@ -121,7 +122,7 @@ export class SpoolReader {
     }
     try {
       const { events, messages } = this.#read(piece.text)
-      // First: the agent waits for them, whether or not its line can be stored.
+      // The messages are added first, because the agent waits for them even if its line cannot be stored.
       if (messages) this.#taken.messages.push(...messages)
       batch.add(this.#deltas.pass(events, from), piece.text)
     } catch (error) {
@@ -131,23 +132,23 @@ export class SpoolReader {
     }
   }
 
-  /** Handled before: only the protocol must know of it. */
+  /** The line was handled before and only updates the protocol state. */
   #replay(piece: Piece): void {
     if (piece.kind === 'gap') return
     try {
       this.#read(piece.text)
     } catch {
-      // It was told of when the line was read first.
+      // The failure was reported when the line was first read.
     }
   }
 
-  /** Stored before, all but what was held back: that is held back again. */
+  /** The line was stored before, except for the text that was held back, which is held back again. */
   #recall(piece: Piece): void {
     if (piece.kind === 'gap') return
     try {
       this.#deltas.pass(this.#read(piece.text).events, piece.from)
     } catch {
-      // It was told of when the line was read first.
+      // The failure was reported when the line was first read.
     }
   }
 }

@@ -1,11 +1,11 @@
 /**
- * One thread that reads and parses the spools of agents that print more than can be read in passing, so that a flood
- * delays nobody else and two processors share the work. Started when the first one is needed, ended a while after the
- * last one is over.
+ * A worker thread that reads and parses the spools of agents with large output, so that they do not delay other runs
+ * and the work is shared by two processors. It is started when the first reader needs it, and ended a while after the
+ * last reader is closed.
  *
- * none → starting → ready → none. It may fail at any time: whoever waits for it is told, and goes on without it from
- * the last batch that came (see `resumeAt`), for good. One that fails before it is ready will not do better the next
- * time: it is not tried again.
+ * none → starting → ready → none. The thread may fail at any time: all waiting reads are rejected, and each reader
+ * continues without the thread from its last batch (see `resumeAt`). A thread that fails before it is ready is not
+ * started again.
  */
 import type { Worker } from 'node:worker_threads'
 import type { ProtocolSeed } from '../../../agents/protocol.ts'
@@ -13,7 +13,7 @@ import type { PlainBatch } from '../../../store/runs/event-batch.ts'
 import type { Log } from '../../base/log.ts'
 import type { Taken } from './spool-reader.ts'
 
-/** A batch, as it crosses over. */
+/** A batch as it is sent between the threads. */
 export interface CrossedBatch extends Omit<Taken, 'batch'> {
   batch: PlainBatch
   /** There was nothing more to read. */
@@ -29,7 +29,7 @@ export interface OpenReader {
   storedTo: number
 }
 
-/** `reader` numbers the spool that is meant. */
+/** `reader` is the number of the reader, one per spool. */
 export type ToThread =
   | ({ kind: 'open'; reader: number } & OpenReader)
   | { kind: 'read'; reader: number; last: boolean }
@@ -40,7 +40,7 @@ export type FromThread =
   | { kind: 'read'; reader: number; read: CrossedBatch }
   | { kind: 'failed'; reader: number; why: string }
 
-/** Where several have something to read in turn, starting anew each time would cost more than staying. */
+/** How long an unused thread is kept, because starting one is expensive if readers follow one another. */
 const STAY_MS = 10_000
 
 export class ReadingThread {
@@ -49,24 +49,27 @@ export class ReadingThread {
   #unusable = false
   #worker: Worker | null = null
   #ready = false
-  /** Those who wait for a batch of each, in order. */
+  /** The pending reads of each reader, in order. */
   #readers = new Map<number, Waiting[]>()
   #last = 0
   #leave: NodeJS.Timeout | null = null
 
-  /** `start` begins a thread that serves readers (serve.ts). */
+  /** `start` creates a worker that runs serve.ts. */
   constructor(start: () => Worker, log: Log) {
     this.#start = start
     this.#log = log
   }
 
-  /** Whether one can be opened. Starts the thread if there is none, which takes a moment. */
+  /** Whether a reader can be opened now. Starts the thread if there is none, which takes a moment. */
   prepare(): boolean {
     try {
       if (!this.#unusable) this.#worker ??= this.#begin()
     } catch (error) {
-      // There may be no room for another thread.
-      this.#log.error({ error: String(error) }, 'the reading thread cannot begin; spools are read without it')
+      // The system may refuse to create another thread.
+      this.#log.error(
+        { error: String(error) },
+        'could not start the reading thread; spools are read without it',
+      )
       this.#unusable = true
     }
     return this.#ready
@@ -101,7 +104,7 @@ export class ReadingThread {
 
   #begin(): Worker {
     const worker = this.#start()
-    // It has nothing to lose: what it was reading is read again.
+    // The thread may be terminated at any time, because its readers can continue elsewhere.
     worker.unref()
     worker.on('message', (message: FromThread) => this.#hear(message))
     const lose = (error: Error) => {
@@ -111,7 +114,7 @@ export class ReadingThread {
       this.#letGo(error)
     }
     worker.on('error', lose)
-    worker.on('exit', (code) => lose(new Error(`it ended with ${code}`)))
+    worker.on('exit', (code) => lose(new Error(`the reading thread ended with exit code ${code}`)))
     return worker
   }
 
@@ -133,7 +136,7 @@ export class ReadingThread {
     this.#leave = setTimeout(() => void this.close(), STAY_MS).unref()
   }
 
-  /** Lets go of the thread, and of all who wait for it. */
+  /** Drops the thread and rejects all pending reads. */
   #letGo(error: Error): void {
     this.#worker = null
     this.#ready = false
@@ -152,7 +155,7 @@ interface Waiting {
   reject: (error: unknown) => void
 }
 
-/** Answers come in the order of the questions. */
+/** Reads are answered in the order of the calls. */
 export interface ThreadReader {
   read: (last: boolean) => Promise<CrossedBatch>
   close: () => void

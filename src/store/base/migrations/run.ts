@@ -29,6 +29,7 @@ import { continued } from './0033-continued.ts'
 import { processes } from './0040-processes.ts'
 import { oneKeyTable } from './0041-one-key-table.ts'
 import { changes } from './0042-changes.ts'
+import { interruptions } from './0043-interruptions.ts'
 
 export interface Migration {
   number: number
@@ -62,6 +63,7 @@ export const MIGRATIONS: readonly Migration[] = [
   processes,
   oneKeyTable,
   changes,
+  interruptions,
 ]
 
 interface MigrationsTable {
