@@ -49,8 +49,8 @@ describe('the run settles', () => {
   })
 
   it('when the agent crashed more often than allowed', () => {
-    expect(decideNext(ended('crashed', { strikes: 3 }))).toMatchObject({ kind: 'retry' })
-    expect(decideNext(ended('crashed', { strikes: 4 }))).toMatchObject({
+    expect(decideNext(ended('crashed', { interruptions: 3 }))).toMatchObject({ kind: 'retry' })
+    expect(decideNext(ended('crashed', { interruptions: 4 }))).toMatchObject({
       kind: 'settle',
       outcome: { name: 'crashed', message: 'said crashed' },
     })
@@ -178,8 +178,8 @@ describe('an unattended run', () => {
     ['session-busy', undefined],
   ] as const)('an interruption is tried again, and counts: %s %s', (name, apiStatus) => {
     const change = apiStatus ? { apiStatus } : {}
-    expect(decideNext(job(name, { ...change, strikes: 3 })).kind).toBe('retry')
-    expect(decideNext(job(name, { ...change, strikes: 4, attempts: 2 }))).toMatchObject({
+    expect(decideNext(job(name, { ...change, interruptions: 3 })).kind).toBe('retry')
+    expect(decideNext(job(name, { ...change, interruptions: 4, attempts: 2 }))).toMatchObject({
       kind: 'settle',
       outcome: { name, message: `said ${name}; gave up after 2 attempts (max-resumes 3)` },
     })
@@ -216,8 +216,8 @@ describe('an unattended run', () => {
     ['outage', 529],
     ['rate-limited', 429],
   ] as const)('a limit or an outage is not counted: %s %s', (name, apiStatus) => {
-    expect(strikes(name, false, apiStatus)).toBe(0)
-    expect(strikes(name, true, apiStatus)).toBe(0)
+    expect(interruptions(name, false, apiStatus)).toBe(0)
+    expect(interruptions(name, true, apiStatus)).toBe(0)
   })
 
   it('the wait for an obstacle decides, unless the run was cancelled', () => {

@@ -39,7 +39,7 @@ export interface AttemptEnd {
   /** Nobody watches the run, so timeouts are retried too. */
   unattended: boolean
   /** The counted interruptions of this run, including this one. */
-  strikes: number
+  interruptions: number
   /** What follows from the limit or outage that the attempt met; null if it met none. */
   wait: Wait | null
   /** Turns that are left for a run that continues automatically after `maxTurns`; null: it does not continue. */
@@ -105,7 +105,7 @@ export function decideNext(end: AttemptEnd): Next {
 }
 
 /** How many interruptions an attempt with this outcome counts as. */
-export function strikesOf(
+export function countInterruptions(
   outcome: Outcome,
   { unattended, resumed, progressed }: { unattended: boolean; resumed: boolean; progressed: boolean },
 ): number {
@@ -140,7 +140,7 @@ const NOT_ABOUT_ROOM: readonly OutcomeName[] = [
  * The first retry after an interruption starts at once; then the pause is 1 s, 2 s, 4 s … up to a minute, plus jitter
  * of up to half.
  */
-function pauseMs({ outcome, strikes, backoffMs, jitter }: AttemptEnd): number {
+function pauseMs({ outcome, interruptions, backoffMs, jitter }: AttemptEnd): number {
   const ours = ['crashed', 'timed-out', 'session-busy'].includes(outcome.name)
   if (!ours) return spread(doubled(backoffMs, interruptions), jitter)
   return interruptions <= 1 ? 0 : spread(Math.min(60_000, 1000 * 2 ** (interruptions - 2)), jitter)
@@ -150,7 +150,8 @@ function pauseMs({ outcome, strikes, backoffMs, jitter }: AttemptEnd): number {
 const doubled = (ms: number, n: number) => Math.min(MAX_BACKOFF_MS, ms * 2 ** Math.min(n - 1, 30))
 const spread = (ms: number, jitter: number) => Math.round(ms * (1 + jitter / 2))
 
-const triesLeft = ({ strikes, maxResumes }: AttemptEnd) => `trying again (${strikes} of ${maxResumes})`
+const triesLeft = ({ interruptions, maxResumes }: AttemptEnd) =>
+  `trying again (${interruptions} of ${maxResumes})`
 const gaveUp = ({ unattended, attempts, maxResumes }: AttemptEnd) =>
   unattended && maxResumes > 0
     ? `; gave up after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'} (max-resumes ${maxResumes})`

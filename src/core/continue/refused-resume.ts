@@ -63,7 +63,7 @@ export function poisonOf(outcome: Outcome, resumed: boolean): { refused: boolean
 }
 
 /** Whether a session was not the cause of a refusal: the following attempt in a new session ended in the same way. */
-export function acquits(
+export function clearsSession(
   before: { resumed: boolean; outcome: Outcome | null } | undefined,
   end: ResumeEnd,
 ): boolean {

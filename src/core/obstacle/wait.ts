@@ -14,8 +14,8 @@ export interface WaitFacts {
   /**
    * How many of the newest attempts in a row, including this one, made no progress, and when the first of them started.
    */
-  fruitless: number
-  fruitlessSince: Date
+  withoutProgress: number
+  withoutProgressSince: Date
   limitMs: number
   backoffMs: number
   /** The hint for an address that has never answered; null if it has. */
@@ -43,11 +43,11 @@ export function decideWait(facts: WaitFacts): Wait {
   }
   const behind = obstacle && obstacle.nextTryAt >= ownTryAt ? obstacle : obstacle?.resetsAt ? obstacle : null
   const waitsFor = { ...(behind ?? alone), probe: null }
-  const tries = Math.max(fruitless, obstacle?.failures ?? 0)
+  const tries = Math.max(withoutProgress, obstacle?.failures ?? 0)
   const tooLong =
     (setUp !== null && tries >= SET_UP_TRIES ? `tried ${tries} times; ${setUp}` : null) ??
     (obstacle && reasonToGiveUp(obstacle, facts.createdAt, facts.limitMs, now)) ??
-    reasonToGiveUp(alone, facts.fruitlessSince, facts.limitMs, now)
+    reasonToGiveUp(alone, facts.withoutProgressSince, facts.limitMs, now)
   if (tooLong !== null) {
     return facts.isJob
       ? { kind: 'settle', outcome: outcomeAfterGivingUp(waitsFor, tooLong) }
