@@ -41,7 +41,7 @@ test('a torn transcript is mended and resumed', async () => {
   stage.transcripts.damage(sessionId, 'torn')
   const run = await goOn()
   expect(run).toMatchObject({ resumed: true })
-  expect((await stage.notes(run.id)).join()).toContain('torn record')
+  expect((await stage.notes(run.id)).join()).toContain('incomplete record')
 })
 
 describe('a fresh start is given the past, and says why', () => {

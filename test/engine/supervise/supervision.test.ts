@@ -219,7 +219,7 @@ describe('follow-ups', () => {
     stage.play(plans(60_000))
     const id = await stage.admit()
     await stage.until(async () =>
-      (await stage.notes(id)).some((note) => note.includes('waits in its process')),
+      (await stage.notes(id)).some((note) => note.includes('the process is kept for follow-up')),
     )
     stage.clock.advance(61_000)
     const run = await stage.settled(id)
