@@ -31,6 +31,7 @@ import { Timekeeping, type TimekeepingDeps } from '../../src/engine/timetable/ti
 import { Timetable } from '../../src/engine/timetable/timetable.ts'
 import { DueWatches, type DueWatchesDeps } from '../../src/engine/watches/due.ts'
 import { createWatches, type WatchDeps } from '../../src/engine/watches/watches.ts'
+import { openHost } from '../../src/process/host.ts'
 import type { AttemptRecord } from '../../src/store/runs/attempt-records.ts'
 import type { RunRecord } from '../../src/store/runs/records.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
@@ -150,6 +151,7 @@ export class Stage {
       onAsk: () => {},
       onPlanned: () => this.#dueFollowUps.notePlanned(),
       persist: (write: () => Promise<unknown>) => write(),
+      processes: openHost(dir),
       readOwnersNotices: async (run: RunRecord) => (run.links.cycleId ? [] : null),
       settings: { ...settings, followUps: { ...settings.followUps, ...followUps } },
     } as unknown as StageParts

@@ -10,12 +10,11 @@
  * stream is recovered by reading its lines again; a stop has one cause, the first one; an answer is stored before it is
  * delivered, and may be delivered again; stored events are redacted, but decisions use the agent's original output.
  */
-import type { Addressee, AgentAdapter, StopCause } from '../../agents/adapter.ts'
+import type { AgentAdapter, StopCause } from '../../agents/adapter.ts'
 import type { Message } from '../../agents/protocol.ts'
 import type { EventBody } from '../../contract/events.ts'
 import type { Redactor } from '../../core/redact/redactor.ts'
 import type { SteadyClock } from '../../core/steady-clock.ts'
-import { followTurn, NEW_TURN } from '../../core/turn.ts'
 import type { WatchLimits } from '../../core/watchdog.ts'
 import type { AttemptDir } from '../../process/attempt-dir.ts'
 import type { Handling } from '../../process/handling.ts'
@@ -26,7 +25,7 @@ import type { EventBatch } from '../../store/runs/event-batch.ts'
 import type { RunRecord } from '../../store/runs/records.ts'
 import type { Store } from '../../store/store.ts'
 import type { Reading } from '../accounting/meter.ts'
-import type { Hold, NextPrompts } from '../base/next-prompts.ts'
+import type { NextPrompts } from '../base/next-prompts.ts'
 import type { Output, Processes } from '../base/processes.ts'
 import type { Gate } from '../enforce/gate.ts'
 import { ApiWatch, type ApiWatchDeps } from '../obstacles/api-watch.ts'
@@ -39,6 +38,7 @@ import { Intake } from './reading/intake.ts'
 import { startOf } from './reading/spool-reader.ts'
 import type { ReadingThread } from './reading/thread.ts'
 import { StorageFailureNotes, type StorageNotesDeps } from './storage-failure-notes.ts'
+import { TurnWatch } from './turn-watch.ts'
 
 export type SupervisionDeps = AnswerAsksDeps &
   ApiWatchDeps &
@@ -93,11 +93,10 @@ export class Supervision {
   readonly #in: SupervisionInput
   readonly #tail: Output
   readonly #intake: Intake
-  readonly #hold: Hold
+  readonly #turn: TurnWatch
   readonly #questions: OpenQuestions
   readonly #storageFailureNotes: StorageFailureNotes
   readonly #watch: AttemptWatch
-  #heldUntil: Date | null = null
   readonly #api: ApiWatch
   readonly #end: ProcessEnd
   readonly #budget: BudgetWatch
@@ -106,8 +105,6 @@ export class Supervision {
   /** The write of the newest batch. Batches are written one at a time, while the next one is read. Never rejects. */
   #storing: Promise<void> = Promise.resolve()
   #failure: { error: unknown } | null = null
-  #turn = NEW_TURN
-  readonly #addressee: Addressee
   /** The spool offset up to which the output has been handled. */
   #handledTo: number
 
@@ -115,7 +112,6 @@ export class Supervision {
     const { attempt, dir, keeper } = input
     this.#deps = deps
     this.#in = input
-    this.#addressee = { agentSessionId: attempt.agentSessionId }
     const from = attempt.heldFrom ?? attempt.spoolOffset
     this.#handledTo = attempt.spoolOffset
     this.#tail = deps.processes.follow(dir, keeper, startOf(input.adapter, from))
@@ -133,12 +129,12 @@ export class Supervision {
       log: deps.log,
     })
     this.#watch = new AttemptWatch(deps, attempt, from)
-    this.#hold = deps.nextPrompts.hold({ ...input, addressee: this.#addressee })
+    this.#turn = new TurnWatch(deps, input)
     this.#api = new ApiWatch(deps, input)
     this.#storageFailureNotes = new StorageFailureNotes(deps, attempt)
     this.#questions = new OpenQuestions(deps, input, () => this.#noteWaiting())
     this.#budget = new BudgetWatch(deps, input.run, input.adapter.pricing)
-    this.#end = new ProcessEnd(deps, { ...input, addressee: this.#addressee }, () => this.#tail.nudge())
+    this.#end = new ProcessEnd(deps, { ...input, addressee: this.#turn.addressee }, () => this.#tail.nudge())
   }
 
   /** Resolves when the process is gone and everything it printed is stored; null if detached before that. */
@@ -220,9 +216,8 @@ export class Supervision {
     await this.#questions.catchUp()
     this.#noteWaiting()
     this.#watch.noteAdopted()
-    const nowMs = this.#deps.clock.watchedMs()
-    for (const { body } of turns) this.#follow(body, nowMs)
-    await this.#sayGoodbyeIfDone()
+    this.#turn.follow(turns.map(({ body }) => body))
+    await this.#shutDownIfDone()
     if (attempt.stopCause) this.#end.force(attempt.stopCause as StopCause)
   }
 
@@ -263,21 +258,11 @@ export class Supervision {
    * Handles what the agent waits for, before the batch is stored. If the daemon dies in between, it is handled again.
    */
   async #attend(batch: EventBatch): Promise<void> {
-    if (await answerAsks(this.#deps, this.#in, batch)) this.#hold.notePlanned()
-    const nowMs = this.#deps.clock.watchedMs()
-    for (const event of batch.actedOn) this.#follow(event, nowMs)
-    await this.#sayGoodbyeIfDone()
+    if (await answerAsks(this.#deps, this.#in, batch)) this.#turn.notePlanned()
+    this.#turn.follow(batch.actedOn)
+    await this.#shutDownIfDone()
     // The turn has ended, and clients wait for the last events.
     if (this.#watch.isOver) this.#deps.store.hurry()
-  }
-
-  #follow(event: EventBody, nowMs: number): void {
-    const { attempt, adapter } = this.#in
-    if (event.type === 'session-start') this.#addressee.agentSessionId = event.agentSessionId
-    this.#turn = followTurn(this.#turn, event, nowMs, {
-      promptId: attempt.promptId,
-      lingerMs: adapter.lingerMs,
-    })
   }
 
   /**
@@ -342,9 +327,8 @@ export class Supervision {
     this.#tail.nudge()
   }
 
-  async #sayGoodbyeIfDone(): Promise<void> {
-    const { doneFromMs } = this.#turn
-    if (doneFromMs === null || doneFromMs > this.#deps.clock.watchedMs()) return
+  async #shutDownIfDone(): Promise<void> {
+    if (!this.#turn.isDone) return
     if (this.#watch.isOver || this.#end.isForced) return
     if (await this.#isHeld()) return
     this.#watch.noteOver()
@@ -352,28 +336,16 @@ export class Supervision {
   }
 
   async #isHeld(): Promise<boolean> {
-    const held = await this.#hold.look(this.#turn.end)
-    const until = held instanceof Date ? held : null
-    if (this.#watch.noteHeld(until !== null)) this.#in.onWaiting(until !== null)
-    this.#heldUntil = until
+    const held = await this.#turn.look()
+    const isWaiting = held instanceof Date
+    if (this.#watch.noteHeld(isWaiting)) this.#in.onWaiting(isWaiting)
     return held !== null
   }
 
   /** Called when a follow-up was planned or cancelled elsewhere, which may change what the process waits for. */
   nudge(): void {
-    this.#hold.notePlanned()
+    this.#turn.notePlanned()
     this.#tail.nudge()
-  }
-
-  /** How long to wait for another turn. A time in the past was already handled, so it does not limit the wait. */
-  #lingersMs(): number {
-    const leftMs = (this.#turn.doneFromMs ?? 0) - this.#deps.clock.watchedMs()
-    return leftMs > 0 ? leftMs : Number.POSITIVE_INFINITY
-  }
-
-  #heldMs(): number {
-    if (this.#heldUntil === null) return Number.POSITIVE_INFINITY
-    return this.#heldUntil.getTime() - this.#deps.clock.now().getTime()
   }
 
   async #watchAndWait(): Promise<void> {
@@ -381,14 +353,14 @@ export class Supervision {
     const { run } = this.#in
     let waitMs = Number.POSITIVE_INFINITY
     if (!this.#end.isForced) {
-      await this.#sayGoodbyeIfDone()
+      await this.#shutDownIfDone()
       const maxDurationMs = run.request.maxDurationMs ?? settings.maxDurationMs
       const idleTimeoutMs = await this.#api.idleTimeoutMs()
       const verdict = await this.#watch.judge({ ...settings, maxDurationMs, idleTimeoutMs })
       if (verdict.kind === 'stop') {
         const { cause, message } = this.#api.blameModel(verdict.cause, idleTimeoutMs) ?? verdict
         await this.stop(cause, message)
-      } else waitMs = Math.max(1, Math.min(verdict.forMs, this.#lingersMs(), this.#heldMs()))
+      } else waitMs = Math.max(1, Math.min(verdict.forMs, this.#turn.waitMs))
     }
     if (!this.#detached) await this.#tail.wait(waitMs)
   }
