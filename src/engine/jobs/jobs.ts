@@ -1,39 +1,28 @@
-/** Implements the public interface of jobs. A queued job takes the same path as every run. */
-import { createHash } from 'node:crypto'
-import type { CheckpointPolicy } from '../../contract/checkpoint.ts'
-import type { CreateJob } from '../../contract/create-job.ts'
 import { RepriseError } from '../../contract/errors.ts'
-import { JobId, type RunId } from '../../contract/ids.ts'
+import type { JobId, RunId } from '../../contract/ids.ts'
 import type { Job, JobDetail } from '../../contract/job.ts'
 import { overBudget } from '../../core/job/budget.ts'
-import type { Git } from '../../process/git/run.ts'
 import type { JobRecord } from '../../store/jobs/records.ts'
 import type { RunRecord } from '../../store/runs/records.ts'
 import type { Store } from '../../store/store.ts'
 import { spentBy } from '../accounting/allowance.ts'
 import type { ProgressBus } from '../base/progress.ts'
-import type { JobSettings } from '../base/settings.ts'
-import { type NewRunDeps, newRun } from '../path/admit.ts'
-import { type CheckDeps, checkRequest } from '../path/check-request.ts'
 import { describeAttempt, describeQuestion } from '../path/describe.ts'
 import { listArchive } from '../sessions/archive.ts'
 import type { LiveRuns } from '../supervise/live-runs.ts'
+import { type AdmitJobDeps, admitJob } from './admit.ts'
 import type { JobEngine } from './api.ts'
-import { findTop } from './checkpoints.ts'
 import { describeCheckpoint, describeJob } from './describe.ts'
 import { createJobFiles, type JobFilesDeps, type JobFilesHooks } from './job-files.ts'
-import { type ContinueDeps, holdsPlace, nextRun } from './next-run.ts'
+import { type ContinueDeps, nextRun } from './next-run.ts'
 import { requireJob } from './require-job.ts'
 
-export type JobDeps = CheckDeps &
-  NewRunDeps &
+export type JobDeps = AdmitJobDeps &
   ContinueDeps &
   JobFilesDeps & {
     store: Pick<
       Store,
       | 'getRun'
-      | 'admitJob'
-      | 'findJobByKey'
       | 'listJobs'
       | 'listRunsOfJobs'
       | 'listPending'
@@ -43,9 +32,8 @@ export type JobDeps = CheckDeps &
       | 'hastenRun'
       | 'dismissJob'
     >
-    git: Git
     bus: Pick<ProgressBus, 'publish'>
-    settings: { resume: { maxResumes: number }; jobs: JobSettings }
+    settings: { resume: { maxResumes: number } }
   }
 
 export interface JobHooks extends JobFilesHooks {
@@ -87,41 +75,7 @@ export function createJobs(deps: JobDeps, hooks: JobHooks): JobEngine {
     ...createJobFiles(deps, hooks),
 
     createJob: async (request, idempotencyKey) => {
-      // A repeated request returns the existing job, even if its directory no longer exists.
-      const requestHash = hashOf(request)
-      const known = idempotencyKey === null ? null : await store.findJobByKey(idempotencyKey, requestHash)
-      if (known) return { job: await show(known.id), created: false }
-      const checked = await checkRequest(deps, request)
-      const policy = checkpointPolicyOf(request, settings.jobs)
-      const required = request.checkpoints !== undefined
-      const workTree = policy && (await findTop(deps.git, checked.place, required))
-      const checkpoints = workTree === null ? null : policy
-      const { prompt, workDir, model, permissions, forceFreshSession, maxResumes } = request
-      const turns = {
-        maxTurns: request.maxTurns,
-        continue: request.continue,
-        maxTurnsTotal: request.maxTurnsTotal,
-      }
-      const wish = { prompt, workDir, model, permissions, forceFreshSession, maxResumes, ...turns }
-      const run = newRun(deps, { ...wish, maxDurationMs: request.timeoutMs }, checked)
-      const id = JobId.create(run.createdAt)
-      const priority = request.priority ?? 0
-      // The place is the work tree: the checkpoints of two jobs in different folders of it would include each other's
-      // files.
-      const place = workTree ?? checked.place
-      const { job, created } = await store.admitJob({
-        job: {
-          id,
-          idempotencyKey,
-          requestHash,
-          options: { checkpoints, workTree, webhook: request.webhook ?? null },
-          priority,
-          maxBudgetUsd: request.maxBudgetUsd ?? null,
-          maxBudgetTokens: request.maxBudgetTokens ?? null,
-          createdAt: run.createdAt,
-        },
-        run: { ...run, job: { id, priority, place, holdsPlace: holdsPlace({ checkpoints }) } },
-      })
+      const { job, created } = await admitJob(deps, request, idempotencyKey)
       wake()
       return { job: await show(job.id), created }
     },
@@ -200,15 +154,6 @@ export function createJobs(deps: JobDeps, hooks: JobHooks): JobEngine {
   }
 }
 
-function checkpointPolicyOf({ checkpoints }: CreateJob, settings: JobSettings): CheckpointPolicy | null {
-  if (!(checkpoints ?? settings.checkpoints)) return null
-  const wish = typeof checkpoints === 'object' ? checkpoints : {}
-  return {
-    everyMs: wish.everyMs ?? settings.checkpointPolicy.everyMs,
-    onChange: wish.onChange ?? settings.checkpointPolicy.onChange,
-  }
-}
-
 function cannotRetry({ id, state }: JobRecord): RepriseError {
   if (state === 'completed') {
     return new RepriseError('conflict', `job ${id} has completed: there is nothing to retry`, {
@@ -229,11 +174,4 @@ function shorten(job: Job): Job {
     prompt: job.prompt.slice(0, LISTED_CHARS),
     resultText: job.resultText?.slice(0, LISTED_CHARS) ?? null,
   }
-}
-
-const hashOf = (request: CreateJob) => {
-  const sorted = Object.entries(request)
-    .filter(([, value]) => value !== undefined)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-  return createHash('sha256').update(JSON.stringify(sorted)).digest('hex').slice(0, 32)
 }
