@@ -54,7 +54,8 @@ export interface Simulator {
   close(): Promise<void>
 }
 
-const DEFAULT_WAIT_MS = 15_000
+/** A request may come late on a busy machine: the limit is only for one that never comes. */
+const DEFAULT_WAIT_MS = 60_000
 const MAX_BODY_BYTES = 32 * 1024 * 1024
 
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {

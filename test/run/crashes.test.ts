@@ -225,6 +225,11 @@ async function spoolOf(): Promise<string | undefined> {
   return (await readdir(join(world.home, 'spool')))[0]
 }
 
+function parentOf(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
+}
+
 describe('the agent is killed', () => {
   it('mid-tool: it is resumed, told that the outcome is unknown, and no process of its tool is left', async () => {
     await begin(waitsForFile('mark', 'env -i setsid sleep 1000 >/dev/null 2>&1 & echo $! > stray; '))
@@ -321,14 +326,15 @@ describe('a process that feeds the agent its input is killed', () => {
     times: 1,
     reply: [{ hold: 'gate' }, bash('touch made'), { await: 'results' }, { text: 'Stopped.' }],
   }
-  /** Holder and feeder, in the order in which the keeper starts them. */
-  const helpers = () =>
-    world
-      .processes()
-      .filter((p) => p.command.includes('keeper.sh'))
-      .map((p) => p.pid)
-      .sort((a, b) => a - b)
-      .slice(1)
+  /** Holder and feeder. Not told apart by the order of their pids: these begin again at a low number now and then. */
+  const helpers = async () => {
+    const dir = join(world.home, 'spool', (await spoolOf()) ?? '')
+    const pidIn = (name: string) => Number(readFileSync(join(dir, name), 'utf8'))
+    const [keeper, feeder] = [pidIn('keeper'), pidIn('feeder')]
+    const isHolder = ({ pid, command }: { pid: number; command: string }) =>
+      command.includes('keeper.sh') && pid !== feeder && parentOf(pid) === keeper
+    return [world.processes().find(isHolder)?.pid, feeder]
+  }
 
   const kills = sampleOf(
     [
@@ -348,7 +354,7 @@ describe('a process that feeds the agent its input is killed', () => {
       world.simulator.release('gate')
       await world.waitForEvent(id, (e) => e.type === 'permission-ask')
     }
-    const pids = helpers()
+    const pids = await helpers()
     for (const victim of victims) process.kill(pids[victim]!, 'SIGKILL')
     if (early) world.simulator.release('gate')
     const run = await world.settled(id)
@@ -364,7 +370,7 @@ describe('a process that feeds the agent its input is killed', () => {
     await begin(touches)
     const { id } = await world.createRun({ prompt: PROMPT, permissions: 'allow' })
     await world.simulator.waitForHold('gate')
-    process.kill(helpers()[0]!, 'SIGKILL')
+    process.kill((await helpers())[0]!, 'SIGKILL')
     world.simulator.release('gate')
     expect(await world.settled(id)).toMatchObject({ outcome: 'completed', attemptCount: 1 })
     expect(existsSync(join(world.workDir, 'made'))).toBe(true)

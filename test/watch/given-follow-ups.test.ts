@@ -6,7 +6,7 @@ import type { AgentAdapter } from '../../src/agents/adapter.ts'
 import { SessionId } from '../../src/contract/ids.ts'
 import { FollowUpHold } from '../../src/engine/follow-ups/hold.ts'
 import { markTaken } from '../../src/engine/follow-ups/reconcile.ts'
-import { attemptDir, prepare } from '../../src/process/attempt-dir.ts'
+import { attemptDir, deliver, prepare } from '../../src/process/attempt-dir.ts'
 import { admitted, COMPLETED, newRun, T0 } from '../store/records.ts'
 import { until } from '../support/world.ts'
 import { MINUTE, Stage } from './stage.ts'
@@ -30,7 +30,7 @@ it('every prompt that a kept process was given counts as ours in its session, ac
     },
   } as unknown as AgentAdapter
   const hold = new FollowUpHold(
-    { ...parts, purposes: stage.purposes },
+    { ...parts, purposes: stage.purposes, processes: { deliver } },
     { run, attempt, adapter, dir, addressee: attempt },
   )
   hold.notePlanned()
