@@ -290,7 +290,10 @@ describe('without a tier', () => {
     incident = await Incident.begin([later, echo])
     const { world } = incident
     const { id } = await world.createRun({ prompt: 'remind me' })
-    await world.waitForEvent(id, (event) => event.type === 'note' && event.text.includes('the process is kept'))
+    await world.waitForEvent(
+      id,
+      (event) => event.type === 'note' && event.text.includes('the process is kept'),
+    )
     await world.api('POST', `/api/runs/${id}/cancel`)
     expect(await world.settled(id)).toMatchObject({
       outcome: 'cancelled',
