@@ -4,7 +4,7 @@
  * load quickly. `npm ci` runs this. bin/reprise uses the bundle as long as nothing in src is newer, and src otherwise.
  */
 import { copyFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { rolldown } from 'rolldown'
 import { configJsonSchema } from '../src/config/schema.ts'
 
@@ -22,7 +22,7 @@ const bundle = await rolldown({
   logLevel: 'warn',
 })
 await bundle.write({ dir: target, format: 'esm', sourcemap: true })
-for (const script of ['keeper.sh', 'guard.sh']) {
-  copyFileSync(join(root, 'src', 'process', script), join(target, script))
+for (const script of ['keeper.sh', 'guard.sh', 'sandbox/sandbox.sh']) {
+  copyFileSync(join(root, 'src', 'process', script), join(target, basename(script)))
 }
 writeFileSync(join(root, 'dist', 'config.schema.json'), `${JSON.stringify(configJsonSchema(), null, 2)}\n`)
