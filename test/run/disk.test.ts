@@ -20,7 +20,7 @@ it('refuses requests that it cannot store, completely, and continues with the ot
   })
   expect(response.status).toBe(507)
   const body = (await response.json()) as { error: { code: string; message: string; hint: string } }
-  expect(body.error).toMatchObject({ code: 'home-unusable', hint: expect.stringContaining('room') })
+  expect(body.error).toMatchObject({ code: 'home-unusable', hint: expect.stringContaining('disk space') })
   expect(await world.api<{ items: unknown[] }>('GET', '/api/runs')).toMatchObject({ items: [] })
 
   expect(await world.run({ prompt: 'small' })).toMatchObject({ outcome: 'completed', resultText: 'Fine.' })

@@ -114,14 +114,19 @@ it('two daemons that start in one session at the same time: the later agent stop
     sessionId: session,
   })
   const bothHeld = () => world.simulator.requests().filter(({ heldAt }) => heldAt === 'both').length === 2
-  await until(bothHeld, 'both agents')
   const startOf = (pid: number) => Number(identify(pid)?.startTicks)
-  const agents = world
-    .processes()
-    .filter(({ command }) => /claude.* -p /.test(command) && !/keeper/.test(command))
-    .map(({ pid }) => ({ pid, attempt: readMarker(pid) }))
-    .sort((a, b) => startOf(a.pid) - startOf(b.pid) || a.pid - b.pid)
-  expect(agents).toHaveLength(2)
+  const findAgents = () =>
+    world
+      .processes()
+      .filter(({ command }) => /claude.* -p /.test(command) && !/keeper/.test(command))
+      .map(({ pid }) => ({ pid, attempt: readMarker(pid), startedAt: startOf(pid) }))
+      .sort((a, b) => a.startedAt - b.startedAt || a.pid - b.pid)
+  // Both are alive until one of them has seen the other, which may happen as soon as both are at work.
+  let agents: ReturnType<typeof findAgents> = []
+  await until(() => {
+    if (agents.length < 2) agents = findAgents()
+    return agents.length === 2 && bothHeld()
+  }, 'both agents')
 
   // The model answers only after one of them has ended.
   const read = async () => [await world.getRun(ours.id), await api('GET', `/api/runs/${theirs.id}`)]

@@ -17,7 +17,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { MARKER } from '../../../src/process/proc.ts'
 import { openSandbox, type SandboxMeans } from '../../../src/process/sandbox/plan.ts'
 import { prepareSandbox, removePlaceholders } from '../../../src/process/sandbox/prepare.ts'
@@ -45,6 +45,10 @@ export interface StartOptions {
   stdio?: (number | 'pipe' | 'ignore')[]
   detached?: boolean
 }
+
+/** The repository, if it is below /tmp: the sandbox has a /tmp of its own, and Node and the CLI are started from there. */
+const ROOT = resolve(import.meta.dirname, '../../..')
+const UNDER_TMP = ROOT.startsWith('/tmp/') ? [ROOT] : []
 
 export class Box {
   readonly dir = realpathSync(mkdtempSync('/var/tmp/reprise-sandbox-'))
@@ -89,10 +93,10 @@ export class Box {
     const scratch = join(this.dir, `scratch-${this.#starts++}`)
     mkdirSync(scratch)
     const at = (path: string) => join(this.home, path)
+    const readOnly = ['work/sub/locked.txt', 'work/locked', 'work/.later/config'].map(at)
     return {
       workDir: this.work,
       writable: [this.work],
-      readOnly: ['work/sub/locked.txt', 'work/locked', 'work/.later/config'].map(at),
       hidden: ['.ssh', '.netrc', '.aws/', '.config/gh/', 'sockets', 'work/token', 'work/.env'].map(at),
       tmp: this.tmp,
       privateDirs: [{ path: at('.cache'), source: this.cache }],
@@ -101,6 +105,7 @@ export class Box {
       uid: this.user.uid,
       gid: this.user.gid,
       ...changes,
+      readOnly: [...(changes.readOnly ?? readOnly), ...UNDER_TMP],
     }
   }
 

@@ -136,7 +136,9 @@ describe.each(own)('works with $means.kind', ({ means }) => {
     const workDir = realpathSync(mkdtempSync('/tmp/reprise-work-'))
     try {
       writeFileSync(join(workDir, 'f'), 'seen')
-      const read = await box.sh('cat f; echo x >f; ls /tmp | wc -l', { input: { workDir, writable: [] } })
+      const read = await box.sh('cat f; echo x >f; ls /tmp | grep -c reprise-work', {
+        input: { workDir, writable: [] },
+      })
       expect(read.stdout).toBe('seen1\n')
       expect(readFileSync(join(workDir, 'f'), 'utf8')).toBe('seen')
       await box.sh('echo written >f', { input: { workDir, writable: [workDir] } })
