@@ -22,7 +22,7 @@ function problemsOf(issue: z.core.$ZodIssue, source: Source): ConfigProblem[] {
   }
   // A check over several settings has its own message, which says more than the expectation of one of them.
   if (issue.code === 'custom' && issue.params?.says) return [problemAt(source, issue.path, issue.message)]
-  // Of several forms that a setting may have, the one that was meant fits on the outside.
+  // If a setting may have several forms, the error is reported for the form whose outer shape fits.
   if (issue.code === 'invalid_union') {
     const meant = issue.errors.find((inner) => inner.some(({ path }) => path.length > 0)) ?? []
     const within = meant.map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] }))

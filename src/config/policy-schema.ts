@@ -44,7 +44,7 @@ function perAgent<S extends z.ZodType, E extends z.ZodType>(
   )
 }
 
-/** Of an agent that is named, tools are checked when it is known what it behaves like. */
+/** The tools of a named agent are checked later, when its adapter is known. */
 const toolName = setting(z.string().min(1), 'the name of a tool', 'A tool of the agent.')
 const tools = (description: string) =>
   perAgent(
