@@ -4,7 +4,9 @@
  *
  * Paths cannot answer this: a home may have several paths through links, may be renamed, and a copy may be put where
  * the original was. So the keeper is recognised by its log file, which it keeps open from its start (launch.ts) to its
- * end.
+ * end. The descriptors cannot be read all at once, and a shell moves its stderr to another one while a command has a
+ * stderr of its own. So the log is also open on a descriptor that never moves, which is looked at last: it is open
+ * before stderr is first moved (keeper.sh).
  */
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,13 +14,13 @@ import type { AttemptDir } from './attempt-dir.ts'
 import type { ProcessIdentity } from './proc.ts'
 
 export const KEEPER_LOG = 'keeper.log'
+const FIXED_DESCRIPTOR = '9'
 
 /** If the file cannot be inspected, the answer is yes, so that no agent of ours is lost. */
 export function keepsFolder({ pid }: ProcessIdentity, dir: AttemptDir): boolean {
   try {
     const log = statSync(join(dir.path, KEEPER_LOG), { bigint: true })
-    // While a command has its own stderr, a shell moves its stderr to another descriptor.
-    return readdirSync(`/proc/${pid}/fd`).some((fd) => {
+    return [...readdirSync(`/proc/${pid}/fd`), FIXED_DESCRIPTOR].some((fd) => {
       const open = statSync(`/proc/${pid}/fd/${fd}`, { bigint: true, throwIfNoEntry: false })
       return open?.ino === log.ino && open.dev === log.dev
     })

@@ -30,6 +30,9 @@
 # starting other programs.
 dir=$1
 shift
+# A daemon recognises the keeper of a folder by its open log (keeper-folder.ts). A shell moves its stderr while a command
+# has one of its own; this descriptor never moves.
+exec 9>&2
 set -C
 true 2>/dev/null >"$dir/started" || exit 0
 set +C
@@ -115,7 +118,8 @@ holder=$!
 feeder=$!
 echo "$feeder" >"$dir/feeder"
 
-"$@" <"$dir/in" >>"$dir/out" 2>>"$dir/err"
+# In a subshell, because some shells would redirect, and so move, their own descriptors until the agent has ended.
+(exec "$@" <"$dir/in" >>"$dir/out" 2>>"$dir/err" 9>&-)
 code=$?
 if [ ! -e "$dir/started" ]; then
   sweep

@@ -372,3 +372,13 @@ it('is known to keep its folder by any path, and not to keep a copy of it', asyn
   expect(known).toEqual([true, true, true, false])
   expect(afterwards).toEqual([false, true])
 })
+
+it('is known to keep its folder also while its shell is starting and moves its descriptors about', async () => {
+  for (let round = 0; round < 40; round++) {
+    const attempt = await start('echoes-stdin.sh')
+    const answers = Array.from({ length: 60 }, () => keepsFolder(attempt.keeper, attempt.dir))
+    await closeInput(attempt.dir)
+    await ended(attempt)
+    expect(answers).not.toContain(false)
+  }
+})
