@@ -2,7 +2,7 @@
  * What Reprise must know about one coding agent: the only place for the names of its tools, flags, models and status
  * codes. Adapters are thin, and pure where possible: `plan`, `output`, `classify`, `answer`, `farewell` and
  * `describeTool` neither read nor write anything. Only `probe` and the functions about session files access the
- * machine, and except for `mendTranscript` they only read. process/ starts, feeds, watches and ends the processes of
+ * machine, and except for `mendTranscript` and `enclose` they only read. process/ starts, feeds, watches and ends the processes of
  * all agents. docs/agents/README.md explains how to write an adapter.
  */
 import type { Capabilities } from '../contract/agent.ts'
@@ -14,6 +14,7 @@ import type { ToolDescription } from '../contract/tool.ts'
 import type { Pricing } from '../core/cost/pricing.ts'
 import type { ResumeDecision } from '../core/resume/decide.ts'
 import type { SchedulingCall } from '../core/schedule/call.ts'
+import type { EncloseInput, Enclosure } from './enclosure.ts'
 import type { Message, OutputReader, ProtocolSeed } from './protocol.ts'
 import type {
   Mended,
@@ -189,4 +190,8 @@ export interface AgentAdapter {
   ownFiles: (env: Env) => readonly string[]
   /** The live processes that have the session open, including ours. */
   findHolders: (agentSessionId: string, env: Env) => Promise<SessionHolder[]>
+  /**
+   * Prepares the agent's own files for a sandbox. The caller must hold the session's lease. null: the agent cannot run in a sandbox.
+   */
+  enclose: ((input: EncloseInput) => Promise<Enclosure>) | null
 }

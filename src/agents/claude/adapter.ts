@@ -4,6 +4,7 @@ import { classifyClaude } from './classify.ts'
 import { claudeOwnFiles } from './config-dir.ts'
 import { claudeAccount, hasClaudeCredentials, simulateClaude } from './credentials.ts'
 import { describeClaudeTool } from './describe-tool.ts'
+import { encloseClaude } from './enclose.ts'
 import { findClaudeHolders } from './holder.ts'
 import { locateClaudeSession, placeClaudeSession } from './locate.ts'
 import { mendClaudeTranscript } from './mend.ts'
@@ -43,4 +44,5 @@ export const claudeAdapter: AgentAdapter = {
   mendTranscript: mendClaudeTranscript,
   ownFiles: claudeOwnFiles,
   findHolders: findClaudeHolders,
+  enclose: encloseClaude,
 }

@@ -1,28 +1,66 @@
-/** Finds which processes have a session open: each live process keeps a `<config dir>/sessions/<pid>.json`. */
+/**
+ * Finds which processes have a session open. Each live process keeps a `<config dir>/sessions/<pid>.json`. One in a sandbox
+ * keeps it in the private folder of its session, with the pid that it has in its pid namespace.
+ */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Env } from '../adapter.ts'
+import { readUntrusted } from '../read-untrusted.ts'
 import type { SessionHolder } from '../session-files.ts'
 import { configDirOf } from './config-dir.ts'
+import { SANDBOXES } from './locate.ts'
 import { isRecord } from './wire.ts'
+
+const MAX_RECORD_BYTES = 64 << 10
+
+interface LiveRecord {
+  pid: number
+  /** In clock ticks since boot; older versions of the CLI do not write it. */
+  procStart: string | null
+}
 
 /** The live processes that have registered for the session. The file remains after a process was killed. */
 export async function findClaudeHolders(agentSessionId: string, env: Env): Promise<SessionHolder[]> {
-  const dir = join(configDirOf(env), 'sessions')
-  const holders: SessionHolder[] = []
-  for (const name of await readdir(dir).catch(() => [])) {
-    if (!name.endsWith('.json')) continue
-    const record = await readFile(join(dir, name), 'utf8')
-      .then(JSON.parse)
-      .catch(() => null)
-    if (!isRecord(record) || record.sessionId !== agentSessionId || typeof record.pid !== 'number') continue
-    const startTicks = await readStart(record.pid)
-    if (startTicks === null) continue
-    // The pid may belong to another process now.
-    if (typeof record.procStart === 'string' && record.procStart !== startTicks) continue
-    holders.push({ pid: record.pid, startTicks: Number(startTicks) })
-  }
-  return holders
+  const config = configDirOf(env)
+  const outside = await readRecords(join(config, 'sessions'), agentSessionId)
+  const inside = await readRecords(join(config, SANDBOXES, agentSessionId, 'sessions'), agentSessionId)
+  const found = await Promise.all(outside.map(({ pid, procStart }) => findProcess(pid, procStart)))
+  return [...found.filter((holder) => holder !== null), ...(await findInSandboxes(inside))]
+}
+
+async function readRecords(dir: string, agentSessionId: string): Promise<LiveRecord[]> {
+  const names = await readdir(dir).catch(() => [])
+  const records = names
+    .filter((name) => name.endsWith('.json'))
+    .map(async (name): Promise<LiveRecord[]> => {
+      const record = parse(await readUntrusted(join(dir, name), MAX_RECORD_BYTES))
+      if (!isRecord(record) || record.sessionId !== agentSessionId || typeof record.pid !== 'number')
+        return []
+      return [{ pid: record.pid, procStart: typeof record.procStart === 'string' ? record.procStart : null }]
+    })
+  return (await Promise.all(records)).flat()
+}
+
+/** null: the pid belongs to no process, or to another one by now. */
+async function findProcess(pid: number, procStart: string | null): Promise<SessionHolder | null> {
+  const startTicks = await readStart(pid)
+  if (startTicks === null || (procStart !== null && procStart !== startTicks)) return null
+  return { pid, startTicks: Number(startTicks) }
+}
+
+/** The start of a process is the same in all namespaces; its pid is searched for among those that have several. */
+async function findInSandboxes(records: readonly LiveRecord[]): Promise<SessionHolder[]> {
+  const sought = records.filter(({ procStart }) => procStart !== null)
+  if (sought.length === 0) return []
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number)
+  const found = pids.map(async (pid): Promise<SessionHolder[]> => {
+    const startTicks = await readStart(pid)
+    const same = sought.filter(({ procStart }) => procStart === startTicks)
+    if (startTicks === null || same.length === 0) return []
+    const innerPid = await readInnerPid(pid)
+    return same.some((record) => record.pid === innerPid) ? [{ pid, startTicks: Number(startTicks) }] : []
+  })
+  return (await Promise.all(found)).flat()
 }
 
 /** null: the process does not exist, or is a zombie, which no longer writes and may remain if nobody reaps it. */
@@ -31,4 +69,19 @@ async function readStart(pid: number): Promise<string | null> {
   if (stat === null) return null
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return fields[0] === 'Z' ? null : (fields[19] ?? null)
+}
+
+/** The pid in the innermost pid namespace. null: the process is in ours. */
+async function readInnerPid(pid: number): Promise<number | null> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
+  const [, ...inner] = /^NSpid:\s*(.*)$/m.exec(status)?.[1]?.split(/\s+/) ?? []
+  return inner.length === 0 ? null : Number(inner.at(-1))
+}
+
+function parse(text: string | null): unknown {
+  try {
+    return text === null ? null : JSON.parse(text)
+  } catch {
+    return null
+  }
 }

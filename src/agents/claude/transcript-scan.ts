@@ -3,7 +3,8 @@
  * records) form a chain by `parentUuid`; the CLI sends the model the chain that ends at the newest. Lines without a
  * `uuid` are the CLI's own notes, often long, and are not parsed.
  */
-import { createReadStream } from 'node:fs'
+import { constants } from 'node:fs'
+import { open } from 'node:fs/promises'
 import type { OutsideTurn } from '../../core/history/outside.ts'
 import { TurnTree } from './turn-tree.ts'
 import { isRecord, type Json } from './wire.ts'
@@ -37,7 +38,9 @@ export interface TranscriptScan {
 export async function scanTranscript(path: string, sought: Sought): Promise<TranscriptScan> {
   const state = new Scanner(sought)
   let rest = ''
-  for await (const chunk of createReadStream(path, { encoding: 'utf8', highWaterMark: 1 << 18 })) {
+  // An agent could put a FIFO in the place of its transcript; opening one must not block.
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  for await (const chunk of file.createReadStream({ encoding: 'utf8', highWaterMark: 1 << 18 })) {
     const lines = (chunk as string).split('\n')
     // The pieces of a long line are joined once, at its end.
     lines[0] = rest + lines[0]

@@ -84,6 +84,7 @@ export const handshakeAdapter: AgentAdapter = {
   mendTranscript: async () => null,
   ownFiles: () => [],
   findHolders: async () => [],
+  enclose: null,
 }
 
 /** As the configuration would define it. */

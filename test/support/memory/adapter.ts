@@ -114,5 +114,6 @@ export function createMemoryAdapter({
     mendTranscript: async (path, keepAs) => transcripts.mend(path, keepAs),
     ownFiles: () => [],
     findHolders: async (id) => transcripts.holders(id),
+    enclose: null,
   }
 }

@@ -1,0 +1,22 @@
+/** How an agent's own files look inside a sandbox. */
+import type { Env } from './adapter.ts'
+
+export interface EncloseInput {
+  agentSessionId: string
+  env: Env
+  workDir: string
+}
+
+/**
+ * Inside, only the files of this session can be written. Settings, plugins and logins can be read; the agent's other files are
+ * private copies that no later process sees, because whatever is written in them may run with the rights of whoever reads them.
+ */
+export interface Enclosure {
+  env: Env
+  /** Folders of the session that are seen, writable, at the place of others. */
+  privateDirs: readonly { path: string; source: string }[]
+  /** Existing files and folders that can be read, inside of private folders. */
+  readOnly: readonly string[]
+  /** Files with secrets that belong to other sessions or programs. */
+  hidden: readonly string[]
+}
