@@ -5,12 +5,13 @@ import { compilePattern } from '../core/policy/pattern.ts'
 import { names } from '../core/policy/tool-names.ts'
 import { agentNames } from './agent-names.ts'
 import { checkTierAgents } from './check-tier-agents.ts'
+import { type TierConfig, tierEntries } from './policy-schema.ts'
 import type { ConfigProblem, SettingPath } from './problem.ts'
 import type { Config } from './schema.ts'
 import { beside, holds, problemAt, type Source, writerOf } from './source.ts'
 
 export function checkPolicy(config: Config, sources: readonly Source[]): ConfigProblem[] {
-  const numbers = Object.keys(config.tiers).map(Number)
+  const numbers = tierEntries(config.tiers).map(([number]) => Number(number))
   const problem = (path: SettingPath, message: string) => problemAt(writerOf(sources, path), path, message)
   const skipped = numbers
     .filter((number) => number > 1 && !numbers.includes(number - 1))
@@ -23,7 +24,7 @@ export function checkPolicy(config: Config, sources: readonly Source[]): ConfigP
   return [
     ...skipped,
     ...checkTierAgents(config).map(({ path, message }) => problem(path, message)),
-    ...Object.entries(config.tiers).flatMap(([number, tier]) => [
+    ...tierEntries(config.tiers).flatMap(([number, tier]) => [
       ...incomplete(tier).map((message) => problem(['tiers', number], message)),
       ...contradictions(tier.commands ?? {}, config.policy.never).map((message) =>
         problem(['tiers', number, 'commands', 'allow'], message),
@@ -43,7 +44,7 @@ export function checkPolicy(config: Config, sources: readonly Source[]): ConfigP
   ]
 }
 
-type Tier = Config['tiers'][string]
+type Tier = TierConfig
 
 function incomplete({ model, tools }: Tier): string[] {
   return [

@@ -4,6 +4,7 @@ import { type AgentName, isByAgent } from '../core/escalation/tier.ts'
 import { agentNames } from './agent-names.ts'
 import { unknownTool } from './known-tools.ts'
 import { nearestWord } from './nearest-word.ts'
+import { type TierConfig, tierEntries } from './policy-schema.ts'
 import type { SettingPath } from './problem.ts'
 import type { Config } from './schema.ts'
 
@@ -14,7 +15,7 @@ type Problem = { path: SettingPath; message: string }
 
 export function checkTierAgents(config: Config): Problem[] {
   const agents = agentNames(config)
-  return Object.entries(config.tiers).flatMap(([number, tier]) => [
+  return tierEntries(config.tiers).flatMap(([number, tier]) => [
     ...BY_AGENT.flatMap((key) => unknownAgents(tier[key], agents).map(at('tiers', number, key))),
     ...TOOLS.flatMap((key) => unknownTools(tier[key], agents).map(at('tiers', number, key))),
   ])
@@ -25,7 +26,7 @@ const at =
   ({ path, message }: Problem): Problem => ({ path: [...parent, ...path], message })
 
 function unknownAgents(
-  value: Config['tiers'][string][(typeof BY_AGENT)[number]],
+  value: TierConfig[(typeof BY_AGENT)[number]],
   agents: AgentName[],
 ): Problem[] {
   if (!isByAgent<string | number | string[]>(value)) return []
@@ -40,7 +41,7 @@ function unknownAgents(
 }
 
 /** Only of agents whose tools are known. */
-function unknownTools(value: Config['tiers'][string]['tools'], agents: AgentName[]): Problem[] {
+function unknownTools(value: TierConfig['tools'], agents: AgentName[]): Problem[] {
   if (!isByAgent(value)) return []
   return Object.entries(value).flatMap(([name, tools]) => {
     const adapter = agents.find((agent) => agent.name === name)?.adapter ?? name

@@ -9,6 +9,7 @@ import { checkPolicy, promptPath } from './check-policy.ts'
 import { checkSource } from './check-source.ts'
 import type { Environment } from './environment.ts'
 import { readEnvironmentSource } from './environment-source.ts'
+import { tierEntries } from './policy-schema.ts'
 import { type ConfigProblem, configError } from './problem.ts'
 import { checkProjectLimits } from './project-limits.ts'
 import { type Config, configSchema, defaultCooldowns, defaultTiers } from './schema.ts'
@@ -59,7 +60,7 @@ export function loadConfig({
   const { watches, problems: unfit } = readWatches(config, sources)
   const contradictions = [...checkAgents(config, sources), ...checkPolicy(config, sources), ...unfit]
   if (contradictions.length > 0) throw configError(contradictions)
-  for (const [number, tier] of Object.entries(config.tiers)) {
+  for (const [number, tier] of tierEntries(config.tiers)) {
     if (tier.promptFile !== undefined) tier.promptFile = promptPath(number, tier.promptFile, sources)
   }
   return { config, watches, sources: sources.filter(isUsed).map(({ name }) => name) }

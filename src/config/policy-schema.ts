@@ -1,7 +1,7 @@
 /** Settings of escalation tiers, and of what they may run. */
 import { z } from 'zod'
 import { compileServicePattern } from '../core/policy/cooldown.ts'
-import { DEFAULT_NEVER, DEFAULT_PROTECTED_PATHS } from '../core/policy/defaults.ts'
+import { DEFAULT_BROKER_PROGRAMS, DEFAULT_NEVER, DEFAULT_PROTECTED_PATHS } from '../core/policy/defaults.ts'
 import { compilePattern } from '../core/policy/pattern.ts'
 import { unknownTool } from './known-tools.ts'
 import { duration, setting, text, wholeNumber } from './setting.ts'
@@ -63,6 +63,13 @@ const tokens = setting(
   'A number of tokens.',
 )
 
+const pathList = (description: string) =>
+  setting(
+    z.array(text('A path; relative ones start at the work directory, ~ is the home directory.')),
+    'a list of paths',
+    description,
+  )
+
 const tier = z.strictObject({
   name: text('Name of the tier.').optional(),
   model: perAgent(modelName, modelName, 'a text that is not empty', 'Model of this tier.').optional(),
@@ -93,14 +100,59 @@ const tier = z.strictObject({
     'a number of tokens',
     "Size of the model's context in tokens, if the agent does not report it.",
   ).optional(),
+  files: z
+    .strictObject({
+      write: pathList('Paths that the agent can write, besides its own session. Tier 1: none; others: the work directory.').optional(),
+      hidden: pathList('Paths that the agent cannot see, besides those that are hidden from every tier.').optional(),
+    })
+    .optional(),
+  network: setting(
+    z.enum(['open', 'none']),
+    'open or none',
+    'none: the agent reaches nothing but the address of its model.',
+  ).optional(),
   promptFile: text('File with the prompt of this tier, relative to the settings file.').optional(),
 })
 
+const enforcement = setting(
+  z.enum(['auto', 'kernel']),
+  'auto or kernel',
+  'auto: where the machine has no sandbox, the rules of tiers are advisory. kernel: a tier does not start without a sandbox.',
+)
+
+const numbered = tier.optional()
+
 export const tiers = setting(
-  z.record(z.string().regex(/^[1-9]$/), tier),
-  'tier numbers from 1 to 9 with settings',
+  z.strictObject({
+    enforcement: enforcement.prefault('auto'),
+    ...{ 1: numbered, 2: numbered, 3: numbered, 4: numbered, 5: numbered },
+    ...{ 6: numbered, 7: numbered, 8: numbered, 9: numbered },
+  }),
+  'enforcement, and tier numbers from 1 to 9 with settings',
   'Escalation tiers by number. 1, 2 and 3 have defaults; each key overrides one.',
 )
+
+export type TierConfig = z.output<typeof tier>
+export type TiersConfig = z.output<typeof tiers>
+
+/** The tiers by number, lowest first. */
+export const tierEntries = ({ enforcement: _, ...tiers }: TiersConfig): [string, TierConfig][] =>
+  Object.entries(tiers).flatMap(([number, tier]) => (tier ? [[number, tier]] : []))
+
+/** Programs that act on the world. Inside a sandbox they exist only as a request to the broker. */
+export const broker = z.strictObject({
+  programs: setting(
+    z.array(
+      setting(
+        z.string().regex(/^\w[\w.+-]*$/),
+        'the name of a program, such as docker',
+        'The name of a program.',
+      ),
+    ),
+    'a list of names of programs',
+    'Programs that run outside the sandbox, after their arguments have been checked, with your credentials.',
+  ).prefault([...DEFAULT_BROKER_PROGRAMS]),
+})
 
 const cooldown = z.strictObject({
   match: setting(

@@ -10,7 +10,7 @@ import { CHANGE_POLICIES } from '../contract/checkpoint.ts'
 import { PERMISSION_MODES } from '../contract/create-run.ts'
 import { DEFAULT_COOLDOWNS, DEFAULT_TIERS } from '../core/policy/defaults.ts'
 import { notify } from './notify-schema.ts'
-import { cooldowns, policy, tiers } from './policy-schema.ts'
+import { broker, cooldowns, policy, tiers } from './policy-schema.ts'
 import { redact } from './redact-schema.ts'
 import { duration, setting, size, text, wholeNumber } from './setting.ts'
 import { followUps, watches } from './watch-schema.ts'
@@ -71,6 +71,11 @@ const run = z.strictObject({
     `one of ${PERMISSION_MODES.join(', ')}`,
     'Which tool calls need permission: ask-all (every call), ask (where the agent asks), edits (like ask, but file edits in the work directory are allowed), allow (none).',
   ).prefault('edits'),
+  sandbox: setting(
+    z.enum(['off', 'on']),
+    'off or on',
+    'Whether jobs, chats and other runs without a tier run in a sandbox: only the work directory can be written, and credentials are hidden.',
+  ).prefault('off'),
   questionTimeout: duration('How long a run waits for an answer from a person.').prefault('24h'),
   concurrency: wholeNumber('Maximum number of concurrent runs.', { min: 1, max: 1000 }).prefault(4),
 })
@@ -209,6 +214,7 @@ export const configSchema = z.strictObject({
   tiers: tiers.prefault(defaultTiers()),
   policy: policy.prefault({}),
   cooldowns: cooldowns.prefault(defaultCooldowns()),
+  broker: broker.prefault({}),
   escalation: escalation.prefault({}),
   redact: redact.prefault({}),
   agents: setting(

@@ -3,6 +3,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { WatchDefinition } from '../contract/watch.ts'
 import { checkWatch } from '../core/watch/check.ts'
 import type { ConfiguredWatch } from '../core/watch/definition.ts'
+import { tierEntries } from './policy-schema.ts'
 import type { ConfigProblem } from './problem.ts'
 import type { Config } from './schema.ts'
 import { beside, problemAt, type Source, writerOf } from './source.ts'
@@ -31,7 +32,7 @@ export function readWatches(
 ): { watches: ConfiguredWatch[]; problems: ConfigProblem[] } {
   const problems: ConfigProblem[] = []
   const around = {
-    highestTier: Math.max(...Object.keys(config.tiers).map(Number)),
+    highestTier: Math.max(...tierEntries(config.tiers).map(([number]) => Number(number))),
     notifyTargets: Object.keys(config.notify),
   }
   const watches = Object.entries(config.watches).flatMap(([name, settings]) => {

@@ -5,6 +5,7 @@ import { AgentRegistry, type ConfiguredAgent } from '../agents/registry.ts'
 import { describeExposure, KEEP_LOCAL } from '../config/exposure.ts'
 import { ensureHome } from '../config/home.ts'
 import { loadConfig } from '../config/load.ts'
+import { tierEntries } from '../config/policy-schema.ts'
 import type { Config } from '../config/schema.ts'
 import { RepriseError } from '../contract/errors.ts'
 import type { Clock } from '../core/clock.ts'
@@ -146,7 +147,7 @@ export async function compose({
 
 const readPrompts = ({ tiers }: Config) =>
   new Map(
-    Object.entries(tiers).flatMap(([number, { promptFile }]) =>
+    tierEntries(tiers).flatMap(([number, { promptFile }]) =>
       promptFile === undefined ? [] : [[Number(number), readFileSync(promptFile, 'utf8')] as const],
     ),
   )

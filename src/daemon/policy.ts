@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { agentNames } from '../config/agent-names.ts'
+import { tierEntries } from '../config/policy-schema.ts'
 import type { Config } from '../config/schema.ts'
 import { forAgent } from '../core/escalation/tier.ts'
 import { checkCommand, type PolicyDecision } from '../core/policy/check.ts'
@@ -17,9 +18,12 @@ export interface PolicyQuestion {
   env: { HOME?: string | undefined }
 }
 
+export const findTier = ({ tiers }: Config, number: number) =>
+  new Map(tierEntries(tiers)).get(String(number))
+
 /** Without a tier, the policy contains only the rules that apply to all tiers. */
 export function policyOf(config: Config, tier: number | undefined, home: string): Policy {
-  const chosen = tier === undefined ? undefined : config.tiers[String(tier)]
+  const chosen = tier === undefined ? undefined : findTier(config, tier)
   // The default agent, as for a run that names no agent.
   const [agent] = agentNames(config)
   const rules = chosen && {

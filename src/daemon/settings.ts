@@ -1,3 +1,4 @@
+import { tierEntries } from '../config/policy-schema.ts'
 import type { Config } from '../config/schema.ts'
 import type { TierSettings } from '../core/escalation/tier.ts'
 import type { ConfiguredWatch } from '../core/watch/definition.ts'
@@ -33,6 +34,8 @@ export function engineSettings(
       Object.entries(agents).flatMap(([name, { concurrency }]) => (concurrency ? [[name, concurrency]] : [])),
     ),
     dryRun: config.dryRun,
+    sandbox: { runs: run.sandbox === 'on', tiersNeedIt: config.tiers.enforcement === 'kernel' },
+    brokered: config.broker.programs,
     outageLimitMs: config.outage.limit,
     escalation: {
       tiers: tiersOf(config, prompts),
@@ -63,7 +66,7 @@ export function engineSettings(
 /** The configuration loader has checked that every tier has a model and tools. */
 function tiersOf({ tiers }: Config, prompts: ReadonlyMap<number, string>): Map<number, TierSettings> {
   return new Map(
-    Object.entries(tiers).map(([key, tier]) => {
+    tierEntries(tiers).map(([key, tier]) => {
       const number = Number(key)
       return [
         number,
@@ -80,6 +83,11 @@ function tiersOf({ tiers }: Config, prompts: ReadonlyMap<number, string>): Map<n
           budgetUsd: tier.budgetUsd ?? null,
           maxDurationMs: tier.maxDuration ?? null,
           contextWindow: tier.contextWindow,
+          files: {
+            write: tier.files?.write ?? (number === 1 ? [] : ['.']),
+            hidden: tier.files?.hidden ?? [],
+          },
+          network: tier.network ?? 'open',
         },
       ]
     }),

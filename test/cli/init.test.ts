@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'no
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { loadConfig } from '../../src/config/load.ts'
+import { tierEntries } from '../../src/config/policy-schema.ts'
 import { type CliDouble, createCliDouble } from './cli-double.ts'
 
 let cli: CliDouble
@@ -47,8 +48,9 @@ describe('watch', () => {
         }),
       },
     ])
-    expect(Object.keys(config.tiers)).toEqual(['1', '2', '3'])
-    for (const { promptFile, tools } of Object.values(config.tiers)) {
+    const tiers = tierEntries(config.tiers)
+    expect(tiers.map(([number]) => number)).toEqual(['1', '2', '3'])
+    for (const [, { promptFile, tools }] of tiers) {
       expect(readFileSync(promptFile ?? '', 'utf8')).toMatch(/^# \w/)
       expect(tools).toMatchObject({ claude: expect.arrayContaining(['Bash']) })
       expect(stdout).toContain(`wrote ${promptFile}\n`)

@@ -12,6 +12,8 @@ const settings: TierSettings = {
   approval: false,
   budgetUsd: null,
   maxDurationMs: null,
+  files: { write: [], hidden: [] },
+  network: 'open',
 }
 const forAgent = (name: string, adapter: string, change: Partial<TierSettings> = {}) => {
   const { model, tools, contextWindow } = tierFor({ ...settings, ...change }, { name, adapter })

@@ -3,6 +3,7 @@ import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { loadConfig } from '../../config/load.ts'
+import { tierEntries } from '../../config/policy-schema.ts'
 import type { Config } from '../../config/schema.ts'
 import { RepriseError } from '../../contract/errors.ts'
 import { tierNumber } from '../base/arguments.ts'
@@ -46,8 +47,9 @@ async function check(text: string, { tier, cwd = '.' }: Options, context: CliCon
   }
   if (text.trim() === '') throw usageError('the command is empty', 'Give a shell command in quotes.')
   const config = readConfig(workDir, context)
-  if (tier !== undefined && !config.tiers[String(tier)]) {
-    throw usageError(`there is no tier ${tier}`, `Tiers: ${Object.keys(config.tiers).join(', ')}`)
+  const numbers = tierEntries(config.tiers).map(([number]) => number)
+  if (tier !== undefined && !numbers.includes(String(tier))) {
+    throw usageError(`there is no tier ${tier}`, `Tiers: ${numbers.join(', ')}`)
   }
   const { askPolicy } = await import('../../daemon/policy.ts')
   const answer = askPolicy(config, tier, { command: text, cwd: workDir, env: context.env })

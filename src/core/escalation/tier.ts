@@ -16,6 +16,9 @@ export interface Tier extends TierRules {
   maxDurationMs: number | null
   /** Overrides the context window that the agent reports; null: no override. */
   contextWindow: number | null
+  /** Paths besides the usual ones; relative ones start at the work directory, `~` is the home directory. */
+  files: { write: readonly string[]; hidden: readonly string[] }
+  network: 'open' | 'none'
 }
 
 /** One value for all agents, or a value by the name of an agent or of its adapter. */

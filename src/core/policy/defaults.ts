@@ -266,3 +266,24 @@ export const DEFAULT_COOLDOWNS: Readonly<Record<string, CooldownSettings>> = {
     per: 24 * HOUR_MS,
   },
 }
+
+/** Programs that act on the world, in a sandbox only through the broker. */
+export const DEFAULT_BROKER_PROGRAMS: readonly string[] = [
+  'docker',
+  'docker-compose',
+  'podman',
+  'podman-compose',
+  'kubectl',
+  'oc',
+  'helm',
+  'systemctl',
+  'service',
+  'ansible',
+  'ansible-playbook',
+  'terraform',
+  'gh',
+  'tea',
+  'apprise',
+  'ssh',
+  'git',
+]

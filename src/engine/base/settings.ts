@@ -25,12 +25,22 @@ export interface EngineSettings {
   keepSpoolMs: number
   /** Applies to every run: agents may not change anything. */
   dryRun: boolean
+  sandbox: SandboxSettings
+  /** The names of programs that run outside the sandbox. */
+  brokered: readonly string[]
   /** How long a run waits for an unavailable model before it is left to a person. */
   outageLimitMs: number
   jobs: JobSettings
   escalation: EscalationSettings
   watches: readonly ConfiguredWatch[]
   followUps: FollowUpSettings
+}
+
+export interface SandboxSettings {
+  /** Runs without a tier are in a sandbox, too. */
+  runs: boolean
+  /** A tier does not start where there is no sandbox. Otherwise its rules are advisory there. */
+  tiersNeedIt: boolean
 }
 
 export interface FollowUpSettings {

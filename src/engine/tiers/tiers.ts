@@ -41,6 +41,8 @@ const NO_TIER: Omit<Tier, 'number'> = {
   budgetUsd: null,
   maxDurationMs: null,
   contextWindow: null,
+  files: { write: [], hidden: [] },
+  network: 'open',
 }
 
 /** The tier of a run, and the limits of its chain. */

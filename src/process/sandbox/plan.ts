@@ -1,7 +1,7 @@
 /** Makes the plan of a sandbox. Reads the host's files, changes nothing. */
 import { type BubblewrapTools, planBubblewrap } from './bubblewrap.ts'
 import { type HostFiles, hostFiles } from './host-files.ts'
-import { computeLayout } from './layout.ts'
+import { type Bind, computeLayout } from './layout.ts'
 import { findPlaces } from './places.ts'
 import type { Sandbox, SandboxCommand, SandboxInput, SandboxPlan, SandboxRefusal } from './sandbox.ts'
 import { planUnshare, type UnshareTools } from './unshare.ts'
@@ -22,6 +22,7 @@ export function planSandbox(
   const resolved = { ...input, scratch: files.realPath(input.scratch) }
   const layout = computeLayout(places, resolved.scratch, files)
   if (layout.problems.length > 0) return { ok: false, problems: layout.problems }
+  layout.binds.push(...replacements(input, files))
   const { placeholders, warnings } = layout
   const common = { ok: true, kind: means.kind, placeholders, warnings } as const
   switch (means.kind) {
@@ -39,6 +40,13 @@ export function planSandbox(
       return { ...common, command, files: [], placeholders: [], warnings: [NOT_HELD] }
   }
 }
+
+/** They come after everything else, so that they are seen whatever else is mounted there. */
+const replacements = ({ replaced = [] }: SandboxInput, files: HostFiles): Bind[] =>
+  replaced
+    .map(({ path, source }) => ({ target: files.realPath(path), source: files.realPath(source) }))
+    .filter(({ target }) => files.kindOf(target) === 'file')
+    .map((paths) => ({ mode: 'ro', ...paths, optional: true }))
 
 const NOT_HELD = 'There is no sandbox on this machine: nothing of this is enforced.'
 

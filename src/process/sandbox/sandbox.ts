@@ -44,6 +44,8 @@ export interface SandboxInput {
   tmp: string
   /** Further folders of the session that are seen, writable, at the place of others, such as ~/.cache. */
   privateDirs: readonly { path: string; source: string }[]
+  /** Files that are seen, read-only, in the place of existing ones, such as a program's. */
+  replaced?: readonly { path: string; source: string }[]
   /**
    * `none` is a network namespace of its own in which only the loopback interface exists. A relay to the model is a program
    * inside that listens on that interface, forwards to a Unix socket in a visible folder, and starts the agent.
