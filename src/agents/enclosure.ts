@@ -17,6 +17,9 @@ export interface Enclosure {
   privateDirs: readonly { path: string; source: string }[]
   /** Existing files and folders that can be read, inside of private folders. */
   readOnly: readonly string[]
-  /** Files with secrets that belong to other sessions or programs. */
-  hidden: readonly string[]
+  /**
+   * Folders in the work directory that stay read-only, even if they are missing: what is written in them would be obeyed by the
+   * next process that is started there, perhaps outside a sandbox.
+   */
+  workDirFolders: readonly string[]
 }

@@ -25,10 +25,7 @@ const at =
   (...parent: string[]) =>
   ({ path, message }: Problem): Problem => ({ path: [...parent, ...path], message })
 
-function unknownAgents(
-  value: TierConfig[(typeof BY_AGENT)[number]],
-  agents: AgentName[],
-): Problem[] {
+function unknownAgents(value: TierConfig[(typeof BY_AGENT)[number]], agents: AgentName[]): Problem[] {
   if (!isByAgent<string | number | string[]>(value)) return []
   const known = [...new Set([...agents.map(({ name }) => name), ...ADAPTERS])]
   return Object.keys(value)

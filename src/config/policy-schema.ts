@@ -102,8 +102,12 @@ const tier = z.strictObject({
   ).optional(),
   files: z
     .strictObject({
-      write: pathList('Paths that the agent can write, besides its own session. Tier 1: none; others: the work directory.').optional(),
-      hidden: pathList('Paths that the agent cannot see, besides those that are hidden from every tier.').optional(),
+      write: pathList(
+        'Paths that the agent can write, besides its own session. Tier 1: none; others: the work directory.',
+      ).optional(),
+      hidden: pathList(
+        'Paths that the agent cannot see, besides those that are hidden from every tier.',
+      ).optional(),
     })
     .optional(),
   network: setting(

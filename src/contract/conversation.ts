@@ -171,6 +171,7 @@ export const CreateTurn = z
     model: ModelName.optional(),
     forceFreshSession: z.boolean().optional(),
     permissions: PermissionMode.optional(),
+    sandbox: CreateRun.shape.sandbox,
     maxDurationMs: MaxDurationMs.optional(),
     maxTurns: CreateRun.shape.maxTurns,
     continue: CreateRun.shape.continue,

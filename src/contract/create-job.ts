@@ -20,6 +20,7 @@ export const CreateJob = z
     ),
     forceFreshSession: z.boolean().optional(),
     permissions: PermissionMode.optional(),
+    sandbox: CreateRun.shape.sandbox,
     timeoutMs: MaxDurationMs.optional().describe('Limit for one attempt.'),
     maxResumes: CreateRun.shape.maxResumes,
     maxTurns: CreateRun.shape.maxTurns,

@@ -68,6 +68,12 @@ export const CreateRun = z
       .optional()
       .describe('With a `tier` that needs approval: the approval is given with this request.'),
     dryRun: z.boolean().optional().describe('Refuse everything that would change something.'),
+    sandbox: z
+      .boolean()
+      .optional()
+      .describe(
+        'Run in a sandbox: only the work directory can be written, and credentials are hidden. Tiers are in one wherever the machine has one.',
+      ),
     environment: z
       .string()
       .max(200_000)

@@ -7,6 +7,7 @@ import { z } from 'zod'
 import { AttemptId, RunId } from './ids.ts'
 import { LeftOut } from './left-out.ts'
 import { Outcome, Usage } from './outcome.ts'
+import { SANDBOXES } from './sandbox.ts'
 import { ToolDescription } from './tool.ts'
 
 const kind = <T extends string, S extends z.ZodRawShape>(type: T, shape: S) =>
@@ -36,6 +37,7 @@ export const EventBody = z.discriminatedUnion('type', [
     freshReason: z.string().optional(),
     carry: z.string(),
     agentVersion: z.string().optional(),
+    sandbox: z.enum(SANDBOXES).optional(),
     makesRoom: z
       .literal(true)
       .optional()

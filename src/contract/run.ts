@@ -8,6 +8,7 @@ import { AttemptId, ConversationId, CycleId, FollowUpId, JobId, RunId, SessionId
 import { LeftOut } from './left-out.ts'
 import { Outcome, OutcomeName, Usage } from './outcome.ts'
 import { PendingQuestion } from './question.ts'
+import { SANDBOXES } from './sandbox.ts'
 
 export const FRESH_REASONS = [
   'first-run',
@@ -101,6 +102,12 @@ export const Run = z
       ),
     tier: z.number().int().nullable(),
     dryRun: z.boolean(),
+    sandbox: z
+      .enum(SANDBOXES)
+      .nullable()
+      .describe(
+        'What holds the processes of the last attempt. `none` at a tier: its rules are advisory. null: not started.',
+      ),
     refusals: z
       .number()
       .int()

@@ -20,6 +20,7 @@ import { openGit } from '../process/git/run.ts'
 import { Handling } from '../process/handling.ts'
 import { openHost } from '../process/host.ts'
 import { realPath } from '../process/real-path.ts'
+import { openSandboxHost } from '../process/sandbox/host.ts'
 import { openSqliteStore } from '../store/sqlite/open.ts'
 import type { Store } from '../store/store.ts'
 import {
@@ -133,6 +134,9 @@ export async function compose({
       damaged: join(home, 'damaged'),
       archive: join(home, 'archive'),
       stateDir,
+      sandbox: openSandboxHost(env.PATH ?? ''),
+      sandboxes: join(home, 'sandboxes'),
+      ownPaths: ownPaths(config, home, asked),
       protectedPaths: [...new Set([home, asked])].map((path) => `${path}/**`).concat(ALWAYS_PROTECTED),
       settings: engineSettings(config, readPrompts(config), watches),
       ...(purposes ? { purposes } : {}),
@@ -143,6 +147,12 @@ export async function compose({
     await close()
     throw error
   }
+}
+
+/** The home, by any of its names, and a database outside of it. */
+function ownPaths(config: Config, home: string, asked: string): string[] {
+  const database = databasePath(config, home)
+  return [`${home}/`, `${asked}/`, ...['', '-wal', '-shm'].map((end) => database + end)]
 }
 
 const readPrompts = ({ tiers }: Config) =>

@@ -18,8 +18,7 @@ export interface PolicyQuestion {
   env: { HOME?: string | undefined }
 }
 
-export const findTier = ({ tiers }: Config, number: number) =>
-  new Map(tierEntries(tiers)).get(String(number))
+export const findTier = ({ tiers }: Config, number: number) => new Map(tierEntries(tiers)).get(String(number))
 
 /** Without a tier, the policy contains only the rules that apply to all tiers. */
 export function policyOf(config: Config, tier: number | undefined, home: string): Policy {

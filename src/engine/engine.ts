@@ -6,6 +6,7 @@ import type { Redactor } from '../core/redact/redactor.ts'
 import type { SteadyClock } from '../core/steady-clock.ts'
 import type { Git } from '../process/git/run.ts'
 import type { Handling } from '../process/handling.ts'
+import type { SandboxHost } from '../process/sandbox/host.ts'
 import { Dispatcher } from '../queue/dispatcher.ts'
 import type { RunRecord } from '../store/runs/records.ts'
 import type { Store } from '../store/store.ts'
@@ -73,6 +74,12 @@ export interface EngineInput {
   archive: string
   /** The directory with state files that agents at tiers may read. */
   stateDir: string
+  /** The sandbox of this machine. */
+  sandbox: SandboxHost
+  /** The directory with one folder per session that is used in a sandbox. */
+  sandboxes: string
+  /** Paths of Reprise itself, which no agent in a sandbox sees. */
+  ownPaths: readonly string[]
   /** Paths that no agent at a tier may change, whatever its rules say. */
   protectedPaths: readonly string[]
   settings: EngineSettings

@@ -155,6 +155,7 @@ function newRun(): RunDetail {
     prompt: 'hello',
     permissions: 'edits',
     dryRun: false,
+    sandbox: null,
     paused: false,
     refusals: 0,
     escalation: null,

@@ -22,6 +22,7 @@ import { ReadingThread } from '../../src/engine/supervise/reading/thread.ts'
 import { openGit } from '../../src/process/git/run.ts'
 import { Handling } from '../../src/process/handling.ts'
 import { openHost } from '../../src/process/host.ts'
+import { openSandboxHost } from '../../src/process/sandbox/host.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import type { Store } from '../../src/store/store.ts'
 
@@ -64,6 +65,9 @@ const engine = createEngine({
   damaged: `${home}/damaged`,
   archive: `${home}/archive`,
   stateDir: `${home}/state`,
+  sandbox: openSandboxHost(process.env.PATH ?? ''),
+  sandboxes: `${home}/sandboxes`,
+  ownPaths: [`${home}/`],
   protectedPaths: [],
   settings: engineSettings(config, new Map(), watches),
 })

@@ -12,15 +12,17 @@ export interface Chat {
   agent: string | undefined
   model: string | undefined
   permissions: RetryTurn['permissions']
+  sandbox: RetryTurn['sandbox']
   maxTurns?: RetryTurn['maxTurns']
   freshNext: boolean
 }
 
-export function nextTurn({ agent, model, permissions, maxTurns, freshNext }: Chat): RetryTurn {
+export function nextTurn({ agent, model, permissions, sandbox, maxTurns, freshNext }: Chat): RetryTurn {
   return {
     ...(agent === undefined ? {} : { agent }),
     ...(model === undefined ? {} : { model }),
     ...(permissions === undefined ? {} : { permissions }),
+    ...(sandbox === undefined ? {} : { sandbox }),
     ...(maxTurns === undefined ? {} : { maxTurns }),
     ...(freshNext ? { forceFreshSession: true } : {}),
   }

@@ -12,7 +12,7 @@ import { usageError } from '../base/usage-error.ts'
 import { chatOnTerminal } from '../chat/loop.ts'
 import { chatOnce } from '../chat/once.ts'
 import { type AskDaemon, connectLastingly } from '../daemon/connect.ts'
-import { permissionsOption } from '../run/options.ts'
+import { permissionsOption, sandboxOption } from '../run/options.ts'
 
 const EXAMPLES = `
 On a terminal the chat is interactive: /help lists its commands, Ctrl-C cancels the current turn, Ctrl-D leaves. The
@@ -31,6 +31,7 @@ interface ChatOptions {
   cwd?: string
   model?: string
   permissions?: PermissionMode
+  sandbox?: boolean
   maxTurns?: number
   freshSession?: boolean
   instructions?: string
@@ -48,6 +49,7 @@ export function define(command: Command, context: CliContext): void {
     .option('--model <name>', 'model to use')
     .option('--cwd <dir>', 'work directory of a new conversation (default: the current one)')
     .addOption(permissionsOption())
+    .addOption(sandboxOption())
     .option('--max-turns <n>', 'limit of turns that the agent may take for one answer', between(1, 10_000))
     .option('--fresh-session', 'start the next turn in a new session, with the history')
     .option('--instructions <file>', 'file with instructions for all agents in this conversation')
@@ -84,6 +86,7 @@ async function startChat(id: string | undefined, options: ChatOptions, context: 
     agent: options.agent,
     model: options.model,
     permissions: options.permissions,
+    sandbox: options.sandbox,
     maxTurns: options.maxTurns,
     freshNext: options.freshSession === true,
   }

@@ -13,6 +13,7 @@ export interface RunOptions {
   session?: string
   freshSession?: boolean
   permissions?: PermissionMode
+  sandbox?: boolean
   timeout?: number
   maxResumes?: number
   maxTurns?: number
@@ -39,6 +40,7 @@ export function addRunOptions(command: Command): Command {
     .option('--session <id>', 'continue this session, if that is safe')
     .option('--fresh-session', 'start a new session instead of continuing one')
     .addOption(permissionsOption())
+    .addOption(sandboxOption())
     .option(
       '--timeout <duration>',
       'interrupt an attempt after this time, such as 30m or 2h',
@@ -83,6 +85,13 @@ export function permissionsOption(): Option {
   ).choices(MODES)
 }
 
+export function sandboxOption(): Option {
+  return new Option(
+    '--sandbox',
+    'run in a sandbox: only the work directory can be written, credentials are hidden',
+  )
+}
+
 export function toRequest(
   prompt: string,
   options: RunOptions,
@@ -96,6 +105,7 @@ export function toRequest(
     sessionId,
     forceFreshSession: options.freshSession,
     permissions: options.permissions,
+    sandbox: options.sandbox,
     timeoutMs: options.timeout,
     maxResumes: options.maxResumes,
     maxTurns: options.maxTurns,

@@ -287,3 +287,37 @@ export const DEFAULT_BROKER_PROGRAMS: readonly string[] = [
   'ssh',
   'git',
 ]
+
+/** Hidden from every agent in a sandbox: credentials, and the sockets of services that run anything for whoever asks. */
+export const DEFAULT_HIDDEN: readonly string[] = [
+  ...[
+    '~/.ssh/',
+    '~/.gnupg/',
+    '~/.aws/',
+    '~/.azure/',
+    '~/.kube/',
+    '~/.docker/',
+    '~/.config/gh/',
+    '~/.config/gcloud/',
+  ],
+  ...['~/.config/tea/', '~/.config/containers/', '~/.config/helm/', '~/.config/apprise/', '~/.apprise/'],
+  ...[
+    '~/.netrc',
+    '~/.git-credentials',
+    '~/.config/git/credentials',
+    '~/.terraform.d/',
+    '~/.terraformrc',
+    '~/.pgpass',
+  ],
+  ...[
+    '~/.pypirc',
+    '~/.cargo/credentials.toml',
+    '~/.password-store/',
+    '~/.local/share/keyrings/',
+    '~/.mozilla/',
+    '~/.config/google-chrome/',
+    '~/.config/chromium/',
+  ],
+  // Sockets of docker, podman, containerd, systemd, D-Bus, agents of ssh and gpg, and others.
+  '/run/',
+]

@@ -1,13 +1,15 @@
 /** Enforces the rules of an attempt in two places: at tool calls, and where programs are started. */
 import { join } from 'node:path'
-import type { Env } from '../../agents/adapter.ts'
+import type { Env, Plan, Runtime } from '../../agents/adapter.ts'
 import type { ConfiguredAgent } from '../../agents/registry.ts'
 import type { EventBody } from '../../contract/events.ts'
+import type { SandboxName } from '../../contract/sandbox.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { AttemptDir } from '../../process/attempt-dir.ts'
 import { GuardDesk } from '../../process/guard-desk.ts'
 import { installGuards, withGuards } from '../../process/guards.ts'
 import type { Handling } from '../../process/handling.ts'
+import type { SandboxCommand } from '../../process/sandbox/sandbox.ts'
 import { OwnershipLost } from '../../store/base/errors.ts'
 import type { AttemptRecord } from '../../store/runs/attempt-records.ts'
 import type { RunRecord } from '../../store/runs/records.ts'
@@ -15,18 +17,40 @@ import type { Store } from '../../store/store.ts'
 import { Detached, type Persist } from '../base/persist.ts'
 import type { ProgressBus } from '../base/progress.ts'
 import type { Purposes } from '../base/purposes.ts'
+import { type EnclosureDeps, Enclosures } from './enclosures.ts'
 import { Gate, type GateDeps, type ProgramStart } from './gate.ts'
 import { isGated } from './gated.ts'
 
-export type EnforcementDeps = GateDeps & {
-  store: Pick<Store, 'addEvents'>
-  purposes: Pick<Purposes, 'of'>
-  clock: Clock
-  bus: Pick<ProgressBus, 'publish'>
-  persist: Persist
-  handling: Pick<Handling, 'during'>
-  /** The directory with state files that agents at tiers may read. */
-  stateDir: string
+export type EnforcementDeps = GateDeps &
+  EnclosureDeps & {
+    store: Pick<Store, 'addEvents'>
+    purposes: Pick<Purposes, 'of'>
+    clock: Clock
+    bus: Pick<ProgressBus, 'publish'>
+    persist: Persist
+    handling: Pick<Handling, 'during'>
+    /** The directory with state files that agents at tiers may read. */
+    stateDir: string
+  }
+
+export interface ArrangeInput {
+  run: RunRecord
+  attempt: AttemptRecord
+  dir: AttemptDir
+  agent: ConfiguredAgent
+  runtime: Runtime
+  plan: Pick<Plan, 'args'>
+  workDir: string
+  sandbox: SandboxName
+}
+
+export interface Arranged {
+  /** null: only the permissions of the run's request apply. */
+  gate: Gate | null
+  command: SandboxCommand
+  env: Env
+  /** What the sandbox cannot guarantee. */
+  warnings: readonly string[]
 }
 
 const guardsOf = (dir: AttemptDir) => join(dir.path, 'guards')
@@ -55,9 +79,11 @@ const leaveOpen = (signal: AbortSignal) => (error: unknown) => {
 
 export class Enforcement {
   readonly #deps: EnforcementDeps
+  readonly #enclosures: Enclosures
 
   constructor(deps: EnforcementDeps) {
     this.#deps = deps
+    this.#enclosures = new Enclosures(deps)
   }
 
   /** Returns null if only the permissions of the run's request apply. */
@@ -76,8 +102,41 @@ export class Enforcement {
     return this.#deps.settings.dryRun && this.#rulesOf(run) === null && run.request.dryRun !== true
   }
 
+  /** Which sandbox the run's next attempt is to be in. */
+  chooseSandbox(run: RunRecord, agent: Pick<ConfiguredAgent, 'adapter'>) {
+    return this.#enclosures.choose(run, this.#rulesOf(run), agent)
+  }
+
+  /** Everything that holds an attempt, right before it is started: its gate, its sandbox, its environment. */
+  async arrange({
+    run,
+    attempt,
+    dir,
+    agent,
+    runtime,
+    plan,
+    workDir,
+    sandbox,
+  }: ArrangeInput): Promise<Arranged> {
+    const gate = this.openGate(run, attempt, agent)
+    const env = gate ? this.#environment(run, dir, gate, agent.env, sandbox) : agent.env
+    const command = { program: runtime.path, args: plan.args }
+    if (sandbox === 'none') return { gate, command, env, warnings: [] }
+    const rules = this.#rulesOf(run)
+    const enclosed = await this.#enclosures.enclose({
+      ...{ attempt, dir, agent, runtime, rules, workDir, command, env },
+      protectedPatterns: [
+        ...this.#deps.settings.escalation.rules.protectedPaths,
+        ...this.#deps.protectedPaths,
+      ],
+      shared: { visible: [], writable: [] },
+      replaced: [],
+    })
+    return { gate, ...enclosed }
+  }
+
   /** The environment of an agent that has rules. */
-  environment(run: RunRecord, dir: AttemptDir, gate: Gate, env: Env): Env {
+  #environment(run: RunRecord, dir: AttemptDir, gate: Gate, env: Env, sandbox: SandboxName): Env {
     const rules = this.#rulesOf(run)
     const known = {
       ...env,
@@ -86,7 +145,7 @@ export class Enforcement {
       REPRISE_DRY_RUN: String(run.request.dryRun === true || this.#deps.settings.dryRun),
       ...(rules === null ? {} : { REPRISE_TIER: String(rules.number) }),
     }
-    if (rules === null) return known
+    if (rules === null || sandbox !== 'none') return known
     return withGuards(known, installGuards({ dir: guardsOf(dir), programs: gate.programs }))
   }
 
@@ -95,7 +154,7 @@ export class Enforcement {
     { run, attempt, dir }: { run: RunRecord; attempt: AttemptRecord; dir: AttemptDir },
     gate: Gate,
   ): GuardDesk | null {
-    if (this.#rulesOf(run) === null) return null
+    if (this.#rulesOf(run) === null || this.#enclosures.read(dir) !== null) return null
     const { store, clock, bus, log, persist, handling } = this.#deps
     const note = (event: EventBody) =>
       persist(() => store.addEvents(attempt, [event], clock.now()))

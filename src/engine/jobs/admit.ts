@@ -34,13 +34,13 @@ export async function admitJob(
   const required = request.checkpoints !== undefined
   const workTree = policy && (await findTop(deps.git, checked.place, required))
   const checkpoints = workTree === null ? null : policy
-  const { prompt, workDir, model, permissions, forceFreshSession, maxResumes } = request
+  const { prompt, workDir, model, permissions, sandbox, forceFreshSession, maxResumes } = request
   const turns = {
     maxTurns: request.maxTurns,
     continue: request.continue,
     maxTurnsTotal: request.maxTurnsTotal,
   }
-  const wish = { prompt, workDir, model, permissions, forceFreshSession, maxResumes, ...turns }
+  const wish = { prompt, workDir, model, permissions, sandbox, forceFreshSession, maxResumes, ...turns }
   const run = newRun(deps, { ...wish, maxDurationMs: request.timeoutMs }, checked)
   const id = JobId.create(run.createdAt)
   const priority = request.priority ?? 0

@@ -20,7 +20,7 @@ export function buildRun({
   request,
   ...spec
 }: RunSpec): NewRun {
-  const { dryRun, ...asked } = request
+  const { dryRun, sandbox, ...asked } = request
   return {
     ...spec,
     id: RunId.create(spec.createdAt),
@@ -34,6 +34,7 @@ export function buildRun({
       maxBudgetUsd: null,
       ...asked,
       ...(dryRun ? { dryRun } : {}),
+      ...(sandbox ? { sandbox } : {}),
     },
   }
 }

@@ -37,6 +37,7 @@ export function describeRun(
     parentRunId: links.parentRunId,
     tier: links.tier,
     dryRun: run.request.dryRun === true,
+    sandbox: run.sandbox,
     refusals: run.done.refusals,
     attemptCount: run.attemptCount,
     createdAt: run.createdAt.toISOString(),

@@ -22,8 +22,8 @@ import { prepareInformed, type TakeInDeps } from './take-in.ts'
 export type DriveDeps = TakeInDeps &
   AdoptDeps &
   MendDeps & {
-    store: Pick<Store, 'startAttempt' | 'postponeRun' | 'pauseRun'>
-    enforcement: Pick<Enforcement, 'environment'>
+    store: Pick<Store, 'startAttempt' | 'postponeRun' | 'pauseRun' | 'addEvents'>
+    enforcement: Pick<Enforcement, 'chooseSandbox' | 'arrange'>
     handling: Pick<Handling, 'during'>
     obstacles: Pick<Obstacles, 'pass'>
     processes: Pick<Processes, 'prepare' | 'launch'>
@@ -80,19 +80,17 @@ async function start(
 ): Promise<void> {
   const { store, persist, enforcement, processes } = deps
   const { agent, runtime, plan, place, newSession, startEffects, sent } = prepared
+  const { sandbox, note } = await enforcement.chooseSandbox(run, agent)
   const attempt = await store.startAttempt({
-    attempt: prepared.attempt,
+    attempt: { ...prepared.attempt, sandbox },
     newSession,
     place,
     effects: startEffects,
     sent,
     events: (number) => [
-      startEvent(number, prepared.attempt),
+      startEvent(number, { ...prepared.attempt, sandbox }),
       ...(sent.leftOut ? [{ type: 'left-out' as const, ...sent.leftOut }] : []),
-      ...[...prepared.notes, ...(said === null ? [] : [said])].map((text) => ({
-        type: 'note' as const,
-        text,
-      })),
+      ...[...prepared.notes, said, note].flatMap((text) => (text === null ? [] : [noteOf(text)])),
     ],
   })
   // The session is in use, or the history has changed meanwhile, so the attempt is prepared again later.
@@ -102,15 +100,12 @@ async function start(
   await prepared.beforeLaunch?.()
   const dir = processes.folderOf(attempt.id)
   processes.prepare(dir, plan.input, plan.seed)
-  const gate = enforcement.openGate(run, attempt, agent)
-  const keeper = await processes.launch({
-    attemptId: attempt.id,
-    dir,
-    program: runtime.path,
-    args: plan.args,
-    env: gate ? enforcement.environment(run, dir, gate, agent.env) : agent.env,
-    workDir: place.workDir,
-  })
+  const { workDir } = place
+  const arranged = await enforcement.arrange({ run, attempt, dir, agent, runtime, plan, workDir, sandbox })
+  const { gate, command, env, warnings } = arranged
+  if (warnings.length > 0)
+    await persist(() => store.addEvents(attempt, warnings.map(noteOf), deps.clock.now()))
+  const keeper = await processes.launch({ attemptId: attempt.id, dir, ...command, env, workDir })
   await persist(() => store.markLaunched(attempt, keeper))
   await attend(deps, { run, attempt, adapter: agent.adapter, dir, keeper, gate })
 }
@@ -127,8 +122,10 @@ async function pauseQueued(
   return null
 }
 
+const noteOf = (text: string) => ({ type: 'note' as const, text })
+
 function startEvent(number: number, attempt: NewAttempt): EventBody {
-  const { agentSessionId, resumed, freshReason, carry, kind, runtime } = attempt
+  const { agentSessionId, resumed, freshReason, carry, kind, runtime, sandbox } = attempt
   return {
     type: 'attempt-start',
     number,
@@ -138,6 +135,7 @@ function startEvent(number: number, attempt: NewAttempt): EventBody {
     ...(freshReason ? { freshReason } : {}),
     ...(runtime?.version ? { agentVersion: runtime.version } : {}),
     ...(kind === 'compact' ? { makesRoom: true } : {}),
+    ...(sandbox === undefined || sandbox === 'none' ? {} : { sandbox }),
   }
 }
 

@@ -60,6 +60,7 @@ export function createPlainPurpose(deps: PlainDeps): RunPurpose {
           turnsInAll: before.request.turnsInAll,
           maxBudgetUsd: before.request.maxBudgetUsd,
           ...(before.request.dryRun || settings.dryRun ? { dryRun: true } : {}),
+          sandbox: before.request.sandbox,
         },
         sessionId: before.sessionId,
         followUpId,

@@ -47,6 +47,7 @@ const SHORT_COLUMNS = [
   'message',
   'resumed',
   'fresh_reason',
+  'sandbox',
   'carry',
   'attempt_count',
   'outdated_attempts',

@@ -5,6 +5,7 @@ import type { AttemptId, ProcessId, RunId, SessionId } from '../../contract/ids.
 import type { Outcome } from '../../contract/outcome.ts'
 import type { ToolResult } from '../../contract/question.ts'
 import type { Carry, FreshReason } from '../../contract/run.ts'
+import type { SandboxName } from '../../contract/sandbox.ts'
 import type { RuntimeFacts } from '../../core/resume/runtime.ts'
 import type { RunEffect } from '../base/transaction.ts'
 import type { Keeper } from './process-records.ts'
@@ -68,7 +69,10 @@ export type NewAttempt = Pick<
   | 'sessionId'
   | 'startedAt'
 > &
-  Partial<Pick<AttemptRecord, 'epoch' | 'told' | 'kind' | 'runtime'>>
+  Partial<Pick<AttemptRecord, 'epoch' | 'told' | 'kind' | 'runtime'>> & {
+    /** Where its processes live; stored with the run. */
+    sandbox?: SandboxName
+  }
 
 export interface AttemptEnding {
   attempt: AttemptRecord

@@ -17,6 +17,7 @@ import type {
 import type { LeftOut } from '../../contract/left-out.ts'
 import type { Outcome, Usage } from '../../contract/outcome.ts'
 import type { Carry, FreshReason } from '../../contract/run.ts'
+import type { SandboxName } from '../../contract/sandbox.ts'
 import type { Tx } from '../base/transaction.ts'
 
 export interface RunRequest {
@@ -31,6 +32,8 @@ export interface RunRequest {
   maxBudgetUsd: number | null
   /** Set if the agent must not change anything; absent otherwise, so that older requests keep their hash. */
   dryRun?: true | undefined
+  /** Set if the run must be in a sandbox, whatever is configured; absent otherwise. */
+  sandbox?: true | undefined
   /** Limits for the whole chain; set only for runs at a tier. */
   chain?: ChainLimits | undefined
   /** Marks the run of a further purpose (engine/purposes.ts), with what that purpose needs to know. */
@@ -65,6 +68,8 @@ export interface RunRecord {
   cancelRequested: boolean
   /** The decision for the newest attempt. */
   decision: { resumed: boolean; freshReason: FreshReason | null; carry: Carry } | null
+  /** Where the processes of its last attempt live or lived; null: not known. */
+  sandbox: SandboxName | null
   attemptCount: number
   /** The number of first attempts that worked on an older text: the question has been edited since. */
   outdatedAttempts: number

@@ -3,6 +3,7 @@ import type { EventBody } from '../../contract/events.ts'
 import type { LeftOut } from '../../contract/left-out.ts'
 import type { Outcome, OutcomeName } from '../../contract/outcome.ts'
 import type { Carry, FreshReason } from '../../contract/run.ts'
+import type { SandboxName } from '../../contract/sandbox.ts'
 import { date, json, number } from '../base/columns.ts'
 import type { AttemptRecord, QuestionRecord } from './attempt-records.ts'
 import type { Keeper } from './process-records.ts'
@@ -43,6 +44,7 @@ export function toRun(row: RunsTable): RunRecord {
             freshReason: row.fresh_reason as FreshReason | null,
             carry: row.carry as Carry,
           },
+    sandbox: row.sandbox as SandboxName | null,
     attemptCount: row.attempt_count,
     outdatedAttempts: row.outdated_attempts,
     interruptions: row.interruptions,

@@ -39,6 +39,7 @@ export interface RunsTable {
   result_text: string | null
   resumed: number | null
   fresh_reason: string | null
+  sandbox: string | null
   carry: string | null
   attempt_count: number
   /** The number of first attempts that worked on an older text: the question has been edited since. */

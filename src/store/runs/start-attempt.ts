@@ -53,6 +53,7 @@ export async function startAttempt(
       session_id: attempt.sessionId,
       resumed: attempt.resumed ? 1 : 0,
       fresh_reason: attempt.freshReason,
+      sandbox: attempt.sandbox ?? null,
       carry: attempt.carry,
       attempt_count: eb('attempt_count', '+', 1),
       resume_count: eb('resume_count', '+', attempt.resumed ? 1 : 0),

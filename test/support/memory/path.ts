@@ -33,7 +33,13 @@ export function buildPath(stage: Stage, change: Partial<DriveDeps> = {}): DriveD
     },
     enforcement: {
       openGate: () => null,
-      environment: (_run, _dir, _gate, env) => env,
+      chooseSandbox: async () => ({ sandbox: 'none', note: null }),
+      arrange: async ({ agent, runtime, plan }) => ({
+        gate: null,
+        command: { program: runtime.path, args: plan.args },
+        env: agent.env,
+        warnings: [],
+      }),
       openDesk: () => null,
       wasFree: () => false,
     },

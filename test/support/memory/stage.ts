@@ -22,6 +22,7 @@ import type { FurtherPurposes } from '../../../src/engine/purposes.ts'
 import { ReadingThread } from '../../../src/engine/supervise/reading/thread.ts'
 import { openGit } from '../../../src/process/git/run.ts'
 import { Handling } from '../../../src/process/handling.ts'
+import { openSandboxHost } from '../../../src/process/sandbox/host.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { createMemoryAdapter } from './adapter.ts'
 import { SkippingClock } from './clock.ts'
@@ -118,6 +119,12 @@ export class Stage {
       damaged: join(home, 'damaged'),
       archive: join(home, 'archive'),
       stateDir: join(home, 'state'),
+      sandbox: {
+        ...openSandboxHost(''),
+        detect: async () => ({ means: { kind: 'none' }, refused: [] }),
+      },
+      sandboxes: join(home, 'sandboxes'),
+      ownPaths: [],
       protectedPaths: [],
       settings: { ...settings, ...this.#options.settings },
       ...(this.#options.purposes ? { purposes: this.#options.purposes } : {}),

@@ -30,6 +30,7 @@ import { processes } from './0040-processes.ts'
 import { oneKeyTable } from './0041-one-key-table.ts'
 import { changes } from './0042-changes.ts'
 import { interruptions } from './0043-interruptions.ts'
+import { sandbox } from './0044-sandbox.ts'
 
 export interface Migration {
   number: number
@@ -64,6 +65,7 @@ export const MIGRATIONS: readonly Migration[] = [
   oneKeyTable,
   changes,
   interruptions,
+  sandbox,
 ]
 
 interface MigrationsTable {

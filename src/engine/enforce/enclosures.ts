@@ -1,0 +1,150 @@
+/**
+ * Puts the processes of an attempt into a sandbox: those of a tier wherever the machine has one, others if they are asked to be.
+ *
+ * States of an attempt's folder:
+ *   no sandbox.json   The attempt is not in a sandbox: its rules, if it has any, are advisory.
+ *   sandbox.json      The attempt is, or will be, in a sandbox with this input. It is written before the agent starts and never
+ *                     changed, so a daemon that adopts the attempt knows what holds, whatever is configured by then.
+ */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Env, Runtime } from '../../agents/adapter.ts'
+import type { ConfiguredAgent } from '../../agents/registry.ts'
+import { RepriseError } from '../../contract/errors.ts'
+import type { Tier } from '../../core/escalation/tier.ts'
+import type { AttemptDir } from '../../process/attempt-dir.ts'
+import type { SandboxHost } from '../../process/sandbox/host.ts'
+import type { SandboxCommand, SandboxInput, SandboxKind } from '../../process/sandbox/sandbox.ts'
+import type { AttemptRecord } from '../../store/runs/attempt-records.ts'
+import type { RunRecord } from '../../store/runs/records.ts'
+import type { SandboxSettings } from '../base/settings.ts'
+import { environmentInside, sandboxInputOf, sessionFolders } from './sandbox-input.ts'
+
+export interface EnclosureDeps {
+  sandbox: SandboxHost
+  /** The directory with one folder per session. */
+  sandboxes: string
+  /** Paths of Reprise itself, which no agent sees: its home, its database. */
+  ownPaths: readonly string[]
+  /** The directory with state files that agents at tiers may read. */
+  stateDir: string
+  settings: { sandbox: SandboxSettings }
+}
+
+export interface EncloseRequest {
+  attempt: AttemptRecord
+  dir: AttemptDir
+  agent: ConfiguredAgent
+  runtime: Runtime
+  rules: Tier | null
+  workDir: string
+  command: SandboxCommand
+  env: Env
+  protectedPatterns: readonly string[]
+  /** Files and folders of Reprise that the broker shares with the agent. */
+  shared: { visible: readonly string[]; writable: readonly string[] }
+  replaced: SandboxInput['replaced']
+}
+
+export interface Enclosed {
+  command: SandboxCommand
+  env: Env
+  warnings: readonly string[]
+}
+
+/** What an attempt's folder says about its sandbox. */
+export interface SandboxRecord {
+  kind: SandboxKind
+  input: SandboxInput
+  placeholders: readonly string[]
+}
+
+const RECORD = 'sandbox.json'
+
+const ADVISORY =
+  'The rules of this tier are advisory: there is no sandbox on this machine that would hold them. `reprise doctor` says how to get one.'
+
+export class Enclosures {
+  readonly #deps: EnclosureDeps
+
+  constructor(deps: EnclosureDeps) {
+    this.#deps = deps
+  }
+
+  /**
+   * Which sandbox the run is to be in. Throws if it must be in one and this machine has none. A tier that need not be is then in none, and its
+   * rules are advisory: `note` says so.
+   */
+  async choose(
+    run: RunRecord,
+    rules: Tier | null,
+    { adapter }: Pick<ConfiguredAgent, 'adapter'>,
+  ): Promise<{ sandbox: SandboxKind; note: string | null }> {
+    const { settings, sandbox } = this.#deps
+    const isAsked = run.request.sandbox === true || settings.sandbox.runs
+    if (rules === null && !isAsked) return { sandbox: 'none', note: null }
+    const { means, refused } = await sandbox.detect()
+    if (means.kind !== 'none' && adapter.enclose !== null) return { sandbox: means.kind, note: null }
+    if (rules !== null && !isAsked && !settings.sandbox.tiersNeedIt)
+      return { sandbox: 'none', note: ADVISORY }
+    const why =
+      adapter.enclose === null
+        ? `${adapter.name} cannot run in one`
+        : refused.map(({ kind, message }) => `${kind}: ${message}`).join(' ')
+    throw new RepriseError('agent-unavailable', `this run needs a sandbox, and there is none: ${why}`, {
+      hint: refused[0]?.advice ?? 'Run it without a sandbox.',
+    })
+  }
+
+  /** The command that starts the agent in its sandbox. The caller holds the lease of the session. */
+  async enclose(request: EncloseRequest): Promise<Enclosed> {
+    const { sandbox, sandboxes, ownPaths, stateDir } = this.#deps
+    const { attempt, agent, dir, workDir, runtime } = request
+    const enclosure = await agent.adapter.enclose?.({
+      agentSessionId: attempt.agentSessionId,
+      env: request.env,
+      workDir,
+    })
+    if (!enclosure) throw new Error(`${agent.adapter.name} cannot run in a sandbox`)
+    const [sessionDir, scratch] = [join(sandboxes, attempt.sessionId), join(dir.path, 'sandbox')]
+    for (const name of sessionFolders) mkdirSync(join(sessionDir, name), { recursive: true, mode: 0o700 })
+    mkdirSync(scratch, { recursive: true, mode: 0o700 })
+    const { input, warnings } = sandboxInputOf({
+      workDir,
+      rules: request.rules,
+      enclosure,
+      env: request.env,
+      sessionDir,
+      scratch,
+      programDir: dirname(runtime.path),
+      own: {
+        hidden: ownPaths,
+        visible: [stateDir, ...request.shared.visible],
+        writable: request.shared.writable,
+      },
+      protectedPatterns: request.protectedPatterns,
+      replaced: request.replaced ?? [],
+    })
+    const plan = await sandbox.plan(input, request.command)
+    if (!plan.ok) {
+      throw new RepriseError(
+        'bad-request',
+        `the sandbox cannot be set up: ${plan.problems.map(({ message }) => message).join(' ')}`,
+      )
+    }
+    const record: SandboxRecord = { kind: plan.kind, input, placeholders: plan.placeholders }
+    writeFileSync(join(dir.path, RECORD), JSON.stringify(record), { mode: 0o600 })
+    sandbox.prepare(plan)
+    return {
+      command: plan.command,
+      env: environmentInside(enclosure.env),
+      warnings: [...warnings, ...plan.warnings],
+    }
+  }
+
+  /** null: the attempt is not in a sandbox. */
+  read(dir: AttemptDir): SandboxRecord | null {
+    const path = join(dir.path, RECORD)
+    return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as SandboxRecord) : null
+  }
+}
