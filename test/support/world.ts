@@ -49,8 +49,9 @@ export class World {
     }
   }
 
-  static async create(scenario: ScenarioInput, config: object = {}): Promise<World> {
-    const dir = await realpath(await mkdtemp(join(tmpdir(), 'reprise-')))
+  /** `base` is where the world is. What a sandbox hides must be elsewhere than in /tmp, which is always private there. */
+  static async create(scenario: ScenarioInput, config: object = {}, base = tmpdir()): Promise<World> {
+    const dir = await realpath(await mkdtemp(join(base, 'reprise-')))
     const world = new World(dir, await startSimulator({ scenario }))
     await mkdir(world.home, { mode: 0o700 })
     await mkdir(world.workDir)

@@ -66,6 +66,8 @@ const ADVISORY =
 
 export class Enclosures {
   readonly #deps: EnclosureDeps
+  /** How many attempts need each of the placeholders in work directories. */
+  readonly #held = new Map<string, number>()
 
   constructor(deps: EnclosureDeps) {
     this.#deps = deps
@@ -139,6 +141,21 @@ export class Enclosures {
       command: plan.command,
       env: environmentInside(enclosure.env),
       warnings: [...warnings, ...plan.warnings],
+    }
+  }
+
+  /**
+   * Called while an attempt in a sandbox is attended. The function that it returns removes what the sandbox needed in the work directory,
+   * unless another attempt still needs it there.
+   */
+  hold(dir: AttemptDir): () => void {
+    const placeholders = this.read(dir)?.placeholders ?? []
+    for (const path of placeholders) this.#held.set(path, (this.#held.get(path) ?? 0) + 1)
+    return () => {
+      for (const path of placeholders) this.#held.set(path, (this.#held.get(path) ?? 1) - 1)
+      const unused = placeholders.filter((path) => this.#held.get(path) === 0)
+      for (const path of unused) this.#held.delete(path)
+      this.#deps.sandbox.removePlaceholders({ placeholders: unused })
     }
   }
 

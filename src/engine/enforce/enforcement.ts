@@ -149,8 +149,24 @@ export class Enforcement {
     return withGuards(known, installGuards({ dir: guardsOf(dir), programs: gate.programs }))
   }
 
-  /** Answers the guards while the attempt is supervised. */
-  openDesk(
+  /**
+   * Works for the attempt while it is supervised. The function that it returns must be called when that is over, with whether the attempt
+   * has ended.
+   */
+  accompany(
+    attended: { run: RunRecord; attempt: AttemptRecord; dir: AttemptDir },
+    gate: Gate | null,
+  ): (hasEnded: boolean) => void {
+    const release = this.#enclosures.hold(attended.dir)
+    const desk = gate && this.#openDesk(attended, gate)
+    return (hasEnded) => {
+      desk?.close()
+      if (hasEnded) release()
+    }
+  }
+
+  /** Answers the guards. */
+  #openDesk(
     { run, attempt, dir }: { run: RunRecord; attempt: AttemptRecord; dir: AttemptDir },
     gate: Gate,
   ): GuardDesk | null {

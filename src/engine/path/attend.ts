@@ -9,7 +9,7 @@ import { type SettleDeps, settleAttempt } from './settle.ts'
 export type AttendDeps = SupervisionDeps &
   SettleDeps &
   OtherWritersDeps & {
-    enforcement: Pick<Enforcement, 'openDesk' | 'wasFree'>
+    enforcement: Pick<Enforcement, 'accompany' | 'wasFree'>
     live: LiveRuns
   }
 
@@ -29,15 +29,18 @@ export async function attend(
   try {
     await stopIfUnwanted(deps, input, supervision)
     const stopPurpose = await deps.purposes.of(run).duringAttempt(run, attempt)
-    const desk = input.gate && enforcement.openDesk(input, input.gate)
+    const dismiss = enforcement.accompany(input, input.gate)
     const stopWatching = watchOtherWriters(deps, input, (message) =>
       supervision.stop('session-conflict', message),
     )
-    const end = await supervision.run().finally(() => {
+    let end: Awaited<ReturnType<Supervision['run']>> = null
+    try {
+      end = await supervision.run()
+    } finally {
       stopWatching()
-      desk?.close()
+      dismiss(end !== null)
       stopPurpose()
-    })
+    }
     if (end) await settleAttempt(deps, { ...input, end, goneSince })
   } finally {
     live.remove(run.id)
