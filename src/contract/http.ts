@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { JobId, RunId } from './ids.ts'
 import { Obstacle, Quota } from './obstacle.ts'
+import { SandboxStatus } from './sandbox.ts'
 
 export const Health = z
   .object({
@@ -28,6 +29,7 @@ export const Status = Health.extend({
   simulator: z.string().nullable(),
   runs: z.object({ queued: z.number().int(), running: z.number().int(), settled: z.number().int() }),
   memoryBytes: z.number(),
+  sandbox: SandboxStatus.describe('Which sandbox holds runs at tiers, and others that ask for one.'),
   cannotStore: z
     .object({ since: z.iso.datetime(), why: z.string() })
     .nullable()

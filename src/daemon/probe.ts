@@ -1,7 +1,10 @@
-/** Facts about agents and processes for `doctor`, which works without a daemon. */
+/** Facts about agents, processes and the sandbox for `doctor`, which works without a daemon. */
 import { AgentRegistry } from '../agents/registry.ts'
 import { loadConfig } from '../config/load.ts'
 import type { Agent } from '../contract/agent.ts'
+import type { SandboxStatus } from '../contract/sandbox.ts'
+import { describeSandbox } from '../engine/enforce/describe-sandbox.ts'
+import { detectSandbox } from '../process/sandbox/detect.ts'
 import { bundledCommands, configureAgents, type MachineEnv, needsSimulator } from './agents.ts'
 
 export async function probeAgents(input: { home: string; cwd: string; env: MachineEnv }): Promise<Agent[]> {
@@ -12,5 +15,8 @@ export async function probeAgents(input: { home: string; cwd: string; env: Machi
   const noCache = { get: async () => null, put: async () => {} }
   return new AgentRegistry(agents, noCache, bundledCommands()).describe()
 }
+
+export const probeSandbox = async (env: MachineEnv): Promise<SandboxStatus> =>
+  describeSandbox(await detectSandbox({ path: env.PATH ?? '' }))
 
 export { canMarkByLimit } from '../process/probe-limit.ts'

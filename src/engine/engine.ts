@@ -20,6 +20,7 @@ import type { EngineSettings } from './base/settings.ts'
 import { hasRoom, StorageFailures } from './base/storage-failures.ts'
 import { createConversations } from './conversations/conversations.ts'
 import { Cooldowns } from './enforce/cooldowns.ts'
+import { describeSandbox } from './enforce/describe-sandbox.ts'
 import { Enforcement } from './enforce/enforcement.ts'
 import { DueFollowUps } from './follow-ups/due.ts'
 import { createFollowUps } from './follow-ups/follow-ups.ts'
@@ -234,6 +235,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     },
 
     listQuarantined: () => listQuarantined(deps),
+    findSandbox: async () => describeSandbox(await given.sandbox.detect()),
     findStorageFailure: () => {
       const { current } = storageFailures
       return current && { since: current.since.toISOString(), why: current.why }

@@ -101,6 +101,7 @@ export function createEngineDouble(): EngineDouble {
     },
     listQuarantined: async () => [],
     countRuns: async () => ({ queued: 0, running: runs.size, settled: 0 }),
+    findSandbox: async () => ({ kind: 'none', problems: [], advice: null }),
     findStorageFailure: () => null,
     describeObstacles: async () => ({ obstacles: [], quotas: [], paused: [] }),
     listEvents: async (id, after, limit) => (events.get(get(id).id) ?? []).slice(after, after + limit),

@@ -1,5 +1,6 @@
 /** `reprise doctor`: checks the installation and suggests fixes. It changes nothing and starts nothing. */
 import type { Command } from 'commander'
+import type { Config } from '../../config/schema.ts'
 import type { Agent } from '../../contract/agent.ts'
 import { toRepriseError } from '../../contract/errors.ts'
 import { type CliContext, printJson, printLine } from '../base/context.ts'
@@ -12,6 +13,7 @@ import { checkConfig, checkDaemon, checkExposure, checkPort } from '../doctor/da
 import { checkHome } from '../doctor/home.ts'
 import { checkMachine } from '../doctor/machine.ts'
 import { checkProcesses } from '../doctor/processes.ts'
+import { checkSandbox } from '../doctor/sandbox.ts'
 import { type Style, styleFor } from '../terminal/terminal.ts'
 
 export function define(command: Command, context: CliContext): void {
@@ -28,7 +30,7 @@ export function define(command: Command, context: CliContext): void {
 
 async function examine(context: CliContext): Promise<void> {
   const home = homeOf(context)
-  const { canMarkByLimit } = await import('../../daemon/probe.ts')
+  const { canMarkByLimit, probeSandbox } = await import('../../daemon/probe.ts')
   const { check: configCheck, config } = checkConfig(home, context)
   const [machine, homeChecks, { check: daemonCheck, daemon }] = await Promise.all([
     checkMachine(context),
@@ -46,6 +48,7 @@ async function examine(context: CliContext): Promise<void> {
     configCheck,
     daemonCheck,
     checkProcesses(canMarkByLimit()),
+    checkSandbox(await probeSandbox(context.env), config !== null && demandsSandbox(config)),
     ...port,
     ...(config ? agentChecks : []),
   ]
@@ -57,6 +60,8 @@ async function examine(context: CliContext): Promise<void> {
   const style = styleFor(context.stdout, context.env)
   for (const check of checks) await printLine(context, describe(check, style))
 }
+
+const demandsSandbox = ({ run, tiers }: Config) => run.sandbox === 'on' || tiers.enforcement === 'kernel'
 
 /** Asks the daemon if one runs, because the daemon is what uses the agents. */
 async function findAgents(

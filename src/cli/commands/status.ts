@@ -50,6 +50,7 @@ async function showStatus(context: CliContext): Promise<void> {
     `up for    ${formatAge(status.startedAt, now)} (pid ${status.pid}, ${formatBytes(status.memoryBytes)})`,
     `home      ${status.home}`,
     runsLine(status),
+    sandboxLine(status.sandbox),
     ...storeLines(status.cannotStore, now).map((line) => style.red(line)),
     ...quarantineLines(status.quarantined, now).map((line) => style.red(style.safe(line))),
     ...obstacleLines(status.obstacles, now).map((line) => style.yellow(style.safe(line))),
@@ -70,6 +71,11 @@ async function showStatus(context: CliContext): Promise<void> {
   }
   for (const line of lines) await printLine(context, line)
 }
+
+const sandboxLine = ({ kind }: Status['sandbox']) =>
+  kind === 'none'
+    ? 'sandbox   none: the rules of tiers are advisory (reprise doctor says more)'
+    : `sandbox   ${kind}`
 
 /** Runs that wait for the end of an outage or limit, or for a person, are not about to start: they are not counted as queued. */
 export function runsLine({ runs, obstacles, paused }: Pick<Status, 'runs' | 'obstacles' | 'paused'>): string {

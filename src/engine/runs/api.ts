@@ -37,6 +37,8 @@ export interface RunEngine {
   /** Runs of the last days that are held because the daemon died while handling them, newest first. */
   listQuarantined: () => Promise<Quarantined[]>
   countRuns: () => Promise<{ queued: number; running: number; settled: number }>
+  /** Which sandbox works on this machine. */
+  findSandbox: () => Promise<Status['sandbox']>
   /** Since when writes to the disk fail, and why; null if they work. */
   findStorageFailure: () => Status['cannotStore']
   /** The limits and outages that runs wait for, and how much of each account's limits is used. */

@@ -30,6 +30,7 @@ export function systemHandlers(options: AppOptions): SystemHandlers {
         simulator: simulatorUrl,
         runs: await engine.countRuns(),
         memoryBytes: process.memoryUsage.rss(),
+        sandbox: await engine.findSandbox(),
         cannotStore: engine.findStorageFailure(),
         quarantined: await engine.listQuarantined(),
         ...(await engine.describeObstacles()),
