@@ -17,6 +17,7 @@ const bundle = await rolldown({
   input: {
     main: join(root, 'src', 'cli', 'main.ts'),
     'reading-thread': join(root, 'src', 'daemon', 'reading-thread.ts'),
+    relay: join(root, 'src', 'process', 'sandbox', 'relay.ts'),
   },
   platform: 'node',
   logLevel: 'warn',

@@ -14,6 +14,7 @@ import { RepriseError } from '../../contract/errors.ts'
 import type { Tier } from '../../core/escalation/tier.ts'
 import type { AttemptDir } from '../../process/attempt-dir.ts'
 import type { SandboxHost } from '../../process/sandbox/host.ts'
+import { insideRelay, outsideRelay, RELAY_FILES, routeTo } from '../../process/sandbox/relayed.ts'
 import type { SandboxCommand, SandboxInput, SandboxKind } from '../../process/sandbox/sandbox.ts'
 import type { AttemptRecord } from '../../store/runs/attempt-records.ts'
 import type { RunRecord } from '../../store/runs/records.ts'
@@ -127,7 +128,11 @@ export class Enclosures {
       protectedPatterns: request.protectedPatterns,
       replaced: request.replaced ?? [],
     })
-    const plan = await sandbox.plan(input, request.command)
+    const relay = request.rules?.network === 'none' ? this.#openRelay(request, dir) : null
+    const plan = await sandbox.plan(
+      relay ? { ...input, readOnly: [...input.readOnly, ...relay.visible] } : input,
+      relay ? relay.inside(request.command) : request.command,
+    )
     if (!plan.ok) {
       throw new RepriseError(
         'bad-request',
@@ -138,9 +143,27 @@ export class Enclosures {
     writeFileSync(join(dir.path, RECORD), JSON.stringify(record), { mode: 0o600 })
     sandbox.prepare(plan)
     return {
-      command: plan.command,
-      env: environmentInside(enclosure.env),
+      command: relay ? relay.outside(plan.command) : plan.command,
+      env: { ...environmentInside(enclosure.env), ...relay?.env },
       warnings: [...warnings, ...plan.warnings],
+    }
+  }
+
+  /** The way to the model from a sandbox without a network. */
+  #openRelay({ agent: { adapter }, env }: EncloseRequest, { path }: AttemptDir) {
+    const route = routeTo(adapter.account(env).connectsTo)
+    if (!route.ok) {
+      throw new RepriseError('bad-request', `network: none is not possible, because ${route.problem}`, {
+        hint: 'Set network: open for this tier.',
+      })
+    }
+    const dir = join(path, 'relay')
+    mkdirSync(dir, { recursive: true, mode: 0o700 })
+    return {
+      env: route.env,
+      visible: [dir, ...RELAY_FILES.map((file) => dirname(file))],
+      inside: (command: SandboxCommand) => insideRelay(command, route, dir),
+      outside: (command: SandboxCommand) => outsideRelay(command, route, dir),
     }
   }
 
