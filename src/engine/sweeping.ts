@@ -5,22 +5,24 @@ import type { Log } from './base/log.ts'
 import type { Notifications } from './base/notifications.ts'
 import type { JobSettings } from './base/settings.ts'
 import type { Cooldowns } from './enforce/cooldowns.ts'
+import { type SweepSandboxesDeps, sweepSandboxes } from './enforce/sweep-sandboxes.ts'
 import type { Checkpoints } from './jobs/checkpoints.ts'
 import type { Obstacles } from './obstacles/obstacles.ts'
 import { type SweepDeps, sweepSpool } from './path/sweep.ts'
 import { sweepArchive } from './sessions/archive.ts'
 
-export type SweepingDeps = SweepDeps & {
-  store: Pick<Store, 'forgetEvents' | 'deleteChanges'>
-  clock: Clock
-  log: Log
-  archive: string
-  obstacles: Pick<Obstacles, 'sweep'>
-  notifications: Pick<Notifications, 'sweep'>
-  checkpoints: Pick<Checkpoints, 'sweep'>
-  cooldowns: Pick<Cooldowns, 'sweep'>
-  settings: { jobs: Pick<JobSettings, 'keepCheckpointsMs' | 'keepArchiveMs'> }
-}
+export type SweepingDeps = SweepDeps &
+  SweepSandboxesDeps & {
+    store: Pick<Store, 'forgetEvents' | 'deleteChanges'>
+    clock: Clock
+    log: Log
+    archive: string
+    obstacles: Pick<Obstacles, 'sweep'>
+    notifications: Pick<Notifications, 'sweep'>
+    checkpoints: Pick<Checkpoints, 'sweep'>
+    cooldowns: Pick<Cooldowns, 'sweep'>
+    settings: { jobs: Pick<JobSettings, 'keepCheckpointsMs' | 'keepArchiveMs'> }
+  }
 
 const SWEEP_EVERY_MS = 3_600_000
 /** Longer than the period in which an event sent to a watch is recognised as a repetition. */
@@ -45,6 +47,7 @@ async function sweepOnce(deps: SweepingDeps): Promise<void> {
   const before = (ageMs: number) => new Date(clock.now().getTime() - ageMs)
   await Promise.all([
     sweepSpool(deps),
+    sweepSandboxes(deps),
     deps.obstacles.sweep(),
     deps.notifications.sweep(),
     deps.checkpoints.sweep(before(settings.jobs.keepCheckpointsMs)),

@@ -1,0 +1,32 @@
+/** Removes the folders (/tmp and the like) of sessions that can no longer be resumed. */
+import { readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { SessionId } from '../../contract/ids.ts'
+import type { Clock } from '../../core/clock.ts'
+import type { ResumeLimits } from '../../core/resume/facts.ts'
+import type { Store } from '../../store/store.ts'
+
+export interface SweepSandboxesDeps {
+  store: Pick<Store, 'getSession' | 'findLeaseHolder'>
+  clock: Clock
+  /** The directory with one folder per session. */
+  sandboxes: string
+  settings: { resume: Pick<ResumeLimits, 'maxAgeMs'> }
+}
+
+export async function sweepSandboxes({
+  store,
+  clock,
+  sandboxes,
+  settings,
+}: SweepSandboxesDeps): Promise<void> {
+  const oldest = clock.now().getTime() - settings.resume.maxAgeMs
+  for (const name of await readdir(sandboxes).catch(() => [])) {
+    const id = SessionId.schema.safeParse(name)
+    if (!id.success) continue
+    const session = await store.getSession(id.data)
+    const isUsable = session !== null && session.lastUsedAt.getTime() >= oldest
+    if (isUsable || (await store.findLeaseHolder(id.data)) !== null) continue
+    await rm(join(sandboxes, name), { recursive: true, force: true })
+  }
+}

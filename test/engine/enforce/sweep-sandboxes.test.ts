@@ -1,0 +1,35 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { RunId, SessionId } from '../../../src/contract/ids.ts'
+import { sweepSandboxes } from '../../../src/engine/enforce/sweep-sandboxes.ts'
+import { Stage } from '../../support/memory/stage.ts'
+
+it('removes the folders of sessions that are unknown or too old, unless a run uses them', async () => {
+  const sandboxes = mkdtempSync(join(tmpdir(), 'reprise-sandboxes-'))
+  onTestFinished(() => rmSync(sandboxes, { recursive: true }))
+  const stage = await Stage.open()
+  onTestFinished(() => stage.close())
+  const { store } = stage
+  const run = await stage.run({ prompt: 'hello' })
+  const used = run.session!
+  const unknown = SessionId.create(new Date(0))
+  for (const name of [used, unknown, 'other']) mkdirSync(join(sandboxes, name, 'tmp'), { recursive: true })
+  const now = new Date()
+  const sweep = (at: Date, holder: RunId | null = null) =>
+    sweepSandboxes({
+      store: { getSession: store.getSession, findLeaseHolder: async () => holder },
+      clock: { now: () => at, monotonicMs: () => 0 },
+      sandboxes,
+      settings: { resume: { maxAgeMs: 1000 } },
+    })
+  const lastUsed = (await store.getSession(used))!.lastUsedAt
+  await sweep(new Date(lastUsed.getTime() + 1000))
+  expect(readdirSync(sandboxes).toSorted()).toEqual(['other', used].toSorted())
+  const later = new Date(lastUsed.getTime() + 1001)
+  await sweep(later, RunId.create(now))
+  expect(readdirSync(sandboxes)).toContain(used)
+  await sweep(later)
+  expect(readdirSync(sandboxes)).toEqual(['other'])
+})
