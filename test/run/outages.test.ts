@@ -144,8 +144,21 @@ it('a limit: the other runs do not meet it; one probes when a person continues i
   delete world.env.ANTHROPIC_API_KEY
   world.env.CLAUDE_CODE_OAUTH_TOKEN = 'made-up'
   await world.startDaemon()
+  const before = Date.now()
   const first = await world.createRun({ prompt: 'first' })
   const open = await obstacle(({ kind }) => kind === 'limit', 'the limit')
+  await world.waitForEvent(first.id, (event) => event.type === 'attempt-end')
+  const waiting = await world.getRun(first.id)
+  expect(waiting).toMatchObject({
+    state: 'queued',
+    attemptCount: 1,
+    message: expect.stringContaining('rate limit'),
+    attempts: [{ outcome: { name: 'rate-limited', apiStatus: 429, resetsAt: open.resetsAt } }],
+  })
+  const resetsAt = Date.parse(open.resetsAt ?? '')
+  expect(resetsAt).toBeGreaterThanOrEqual(before + 3_600_000)
+  expect(resetsAt).toBeLessThan(Date.now() + 3_601_000)
+  expect(Date.parse(waiting.notBefore ?? '')).toBeGreaterThanOrEqual(resetsAt)
   const count = ALL ? 19 : 5
   const others = await Promise.all(
     Array.from({ length: count }, (_, n) => world.createRun({ prompt: `run ${n}` })),
