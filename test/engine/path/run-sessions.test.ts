@@ -105,3 +105,23 @@ test('an agent that died before it accepted the prompt is given the prompt again
   })
   expect(stage.processes.starts().map(({ prompt }) => prompt)).toEqual([['hello'], ['hello']])
 })
+
+test('a session that is gone after its agent died mid-tool: a new one is told that the outcome is unknown', async () => {
+  stage.play(async (agent) => {
+    await agent.begin()
+    agent.print({ type: 'tool-start', toolUseId: 'tool-1', name: 'Bash', input: { command: 'make install' } })
+    stage.transcripts.remove(agent.start.agentSessionId)
+    return 137
+  }, answers('done'))
+  const run = await stage.run({ prompt: 'begin the work' })
+  expect(run).toMatchObject({
+    outcome: 'completed',
+    attemptCount: 2,
+    resumed: false,
+    freshReason: 'transcript-missing',
+    carry: 'handoff',
+  })
+  expect(lastPrompt()).toContain('make install')
+  expect(lastPrompt()).toContain('outcome unknown')
+  expect(lastPrompt().trimEnd().endsWith('begin the work')).toBe(true)
+})
