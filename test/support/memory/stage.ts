@@ -37,7 +37,13 @@ export interface StageOptions {
   settings?: Partial<EngineSettings>
   capabilities?: Partial<Capabilities>
   purposes?: FurtherPurposes
+  /** The names of the configured agents. */
+  agents?: readonly string[]
+  /** The adapters that are known besides those of the configured agents. */
+  adapters?: readonly string[]
 }
+
+const AGENTS = ['memory', 'other']
 
 export class Stage {
   readonly workDir: string
@@ -77,13 +83,15 @@ export class Stage {
     const log = { info: () => {}, warn: note, error: note }
     const settings = engineSettings(configSchema.parse(this.#options.config ?? {}), new Map(), [])
     const home = this.#home
-    const agent = (name: string) => ({
-      name,
-      adapter: createMemoryAdapter({
+    const adapter = (name: string) =>
+      createMemoryAdapter({
         transcripts: this.transcripts,
         capabilities: this.#options.capabilities ?? {},
         name,
-      }),
+      })
+    const agent = (name: string) => ({
+      name,
+      adapter: adapter(name),
       // It is never started, but it has to be there.
       command: process.execPath,
       env: {},
@@ -94,13 +102,14 @@ export class Stage {
     return {
       store,
       agents: new AgentRegistry(
-        [agent('memory'), agent('other')],
+        (this.#options.agents ?? AGENTS).map(agent),
         // What an agent can do may change with the next engine, although its file stays the same.
         {
           get: async (key) => (key.startsWith('runtime') ? null : store.getFact(key)),
           put: async (key, value) => (key.startsWith('runtime') ? undefined : store.putFact(key, value)),
         },
         [],
+        (this.#options.adapters ?? AGENTS).map(adapter),
       ),
       clock: new SteadyClock(this.clock, { maxStepMs: Number.POSITIVE_INFINITY }),
       git: openGit({ env: {} }),
