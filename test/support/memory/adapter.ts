@@ -49,6 +49,8 @@ function describeTool(_name: string, input: unknown): ToolDescription {
   if (typeof input !== 'object' || input === null) return { kind: 'other' }
   if ('command' in input) return { kind: 'shell', command: String(input.command) }
   if ('content' in input && 'file_path' in input) return { kind: 'write', paths: [String(input.file_path)] }
+  if ('questions' in input && Array.isArray(input.questions))
+    return { kind: 'question', questions: input.questions.map(String) }
   return { kind: 'other' }
 }
 
