@@ -65,6 +65,12 @@ describe('turns', () => {
     expect(stats.promptTokensSaved).toBeGreaterThan(0)
   })
 
+  test('may have a limit of their own', async () => {
+    stage.play(answers('', { outcome: { name: 'turn-limit', message: 'took 1 turn' } }))
+    expect(await chat.say('work', { maxTurns: 1 })).toMatchObject({ outcome: 'turn-limit' })
+    expect(stage.processes.starts()).toMatchObject([{ maxTurns: 1 }])
+  })
+
   test('a question of the agent is answered in a resumed session, and is in a later transcript', async () => {
     const asks: Script = async (agent) => {
       await agent.begin()
