@@ -1,5 +1,10 @@
 /** A conversation with the agents of a stage, as a user of the engine sees it. */
-import type { CreateConversation, CreateTurn, Message } from '../../../src/contract/conversation.ts'
+import type {
+  CreateConversation,
+  CreateTurn,
+  Message,
+  RetryTurn,
+} from '../../../src/contract/conversation.ts'
 import { type ConversationId, MessageId } from '../../../src/contract/ids.ts'
 import type { HeldAgent } from './held.ts'
 import type { Stage } from './stage.ts'
@@ -57,9 +62,9 @@ export class MemoryChat {
     await this.#stage.engine.truncate(this.id, (await this.message(index)).id)
   }
 
-  async retry(index: number) {
+  async retry(index: number, request: RetryTurn = {}) {
     const { id } = await this.message(index)
-    const { run } = await this.#stage.engine.retryFrom(this.id, id, {}, null)
+    const { run } = await this.#stage.engine.retryFrom(this.id, id, request, null)
     return this.#stage.settled(run.id)
   }
 
