@@ -219,6 +219,17 @@ describe('a memory that the agent has cleared', () => {
   }
   const agents = async () => (await stage.engine.getConversation(chat.id)).agents
 
+  test('stays empty in a new session, and turns from before do not make that stale', async () => {
+    await clear()
+    await chat.say('and what now?')
+    await chat.say('and fresh?', { forceFreshSession: true })
+    expect(lastPrompt()).not.toContain('heliotrope')
+    expect(lastPrompt()).toContain('and what now?')
+    await chat.edit(0, 'remember haddock')
+    expect(await chat.say('still there?')).toMatchObject({ resumed: true })
+    expect(stage.processes.given()).not.toMatch(/heliotrope|haddock/)
+  })
+
   test('is that of one agent only', async () => {
     await clear()
     await chat.say('what do you know?', { agent: 'other' })
@@ -244,5 +255,43 @@ describe('a memory that the agent has cleared', () => {
     await stage.run({ prompt: 'and now fresh', forceFreshSession: true, ...inSession })
     expect(lastPrompt()).toContain('after it')
     expect(lastPrompt()).not.toContain('heliotrope')
+  })
+})
+
+describe('what was said in the session by hand', () => {
+  const byHand = (sessionId: string | null) =>
+    stage.transcripts.addOutside(sessionId ?? '', {
+      id: 'by-hand-1',
+      text: 'by hand: look',
+      answer: [{ type: 'text', text: 'Seen by hand.' }],
+      saidAt: new Date(),
+      inSession: true,
+    })
+
+  test('is a turn of the conversation, given to a new session; removed, it is not imported again', async () => {
+    await begin()
+    const { sessionId } = await chat.say('and granite')
+    byHand(sessionId)
+    expect(await chat.say('and obsidian')).toMatchObject({ resumed: true, sessionId })
+    expect((await chat.texts()).slice(4, 6)).toEqual(['user: by hand: look', 'memory: Seen by hand.'])
+    await chat.say('all of it', { forceFreshSession: true })
+    for (const words of ['outside Reprise', 'by hand: look', 'Seen by hand.'])
+      expect(lastPrompt()).toContain(words)
+    await chat.drop(4)
+    expectFresh(await chat.say('what is left?'), 'history-changed')
+    expect(lastPrompt()).not.toContain('by hand')
+    expect(await chat.texts()).toHaveLength(6)
+  })
+
+  test('is carried into a new session without a conversation too, in order', async () => {
+    const { sessionId } = await stage.run({ prompt: PAST })
+    byHand(sessionId)
+    const next = await stage.run({
+      prompt: 'and obsidian',
+      sessionId: sessionId ?? '',
+      forceFreshSession: true,
+    })
+    expect((await stage.notes(next.id)).join()).toContain('outside Reprise')
+    expect(lastPrompt()).toMatch(/heliotrope[\s\S]*by hand: look[\s\S]*Seen by hand[\s\S]*and obsidian$/)
   })
 })
