@@ -321,8 +321,9 @@ describe('revoking', () => {
   it('at the same moment: exactly one of the two wins, every time', async () => {
     const spool = temporarySpool()
     const wins = { revoked: 0, ran: 0 }
-    const rounds = process.env.REPRISE_TEST_ALL ? 60 : 30
-    for (let round = 0; round < rounds; round++) {
+    const enough = process.env.REPRISE_TEST_ALL ? 60 : 20
+    // More on a busy machine, if the keeper has always been the first.
+    for (let round = 0; round < enough || (wins.revoked === 0 && round < 200); round++) {
       const attempt = newAttempt(spool)
       prepare(attempt.dir, [])
       const launched = launch({
