@@ -10,7 +10,7 @@ import type { Capabilities } from '../../../src/contract/agent.ts'
 import type { CreateRun } from '../../../src/contract/create-run.ts'
 import type { EventOf, EventType, RunEvent } from '../../../src/contract/events.ts'
 import { RunId } from '../../../src/contract/ids.ts'
-import { type Notice, planNotifications } from '../../../src/core/notify/plan.ts'
+import { type Notice, type PlannedNotification, planNotifications } from '../../../src/core/notify/plan.ts'
 import { NOTHING_TO_REDACT } from '../../../src/core/redact/redactor.ts'
 import { SteadyClock } from '../../../src/core/steady-clock.ts'
 import { engineSettings } from '../../../src/daemon/settings.ts'
@@ -51,7 +51,10 @@ export class Stage {
   readonly transcripts = new MemoryTranscripts()
   readonly processes: MemoryProcesses
   readonly store: Store
+  /** What happened that people may be notified of. */
   readonly told: Notice[] = []
+  /** The notifications that are sent of it: there are no targets but webhooks. */
+  readonly planned: PlannedNotification[] = []
   readonly logged: string[] = []
   readonly #home: string
   readonly #options: StageOptions
@@ -135,9 +138,11 @@ export class Stage {
 
   #notifications(): Notifications {
     return {
-      plan: (notice, webhook) => {
+      plan: (notice, webhook, narrowing) => {
         this.told.push(notice)
-        return planNotifications(notice, [], webhook)
+        const planned = planNotifications(notice, [], webhook, narrowing)
+        this.planned.push(...planned)
+        return planned
       },
       targets: [],
       wake: () => {},
