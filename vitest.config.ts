@@ -12,6 +12,7 @@ const LONG = [
   'rules',
   'follow-ups',
   'interruptions',
+  'outages',
   'chat',
   'jobs',
   'lives',

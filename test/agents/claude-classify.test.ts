@@ -40,6 +40,10 @@ describe('the cause for which Reprise stopped it', () => {
     expect(nameOf({ stopCause, exitCode: null, stderr: 'No conversation found' })).toBe(name)
   })
 
+  it('says of a silent agent that it printed nothing', () => {
+    expect(classifyClaude(exit({ stopCause: 'silent', exitCode: 143 })).message).toContain('nothing')
+  })
+
   it.each(['timed-out', 'silent', 'budget', 'rate-limited', 'outage'] as const)(
     '%s does not override a turn that had finished: it must not be repeated',
     (stopCause) => {

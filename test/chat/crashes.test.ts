@@ -18,7 +18,8 @@ const writes = sampleOf(
     ['before', 'endAttempt'],
     ['after', 'endAttempt'],
   ],
-  (write) => write,
+  // One is enough here: the engine is killed around every write of a turn in memory.
+  () => ['write'],
 )
 
 it.each(writes)('%s %s: one answer, and the next turn resumes with it', async (when, method) => {
@@ -87,39 +88,4 @@ it('an answer that came after the agent had died is sent when it continues, and 
   expect(newestPrompt()).not.toContain('unknown')
   await chat.say('and now?', { forceFreshSession: true })
   expect(newestPrompt()).toContain('[asked: Which colour? — answered: "Which colour?" = "Blue"]')
-})
-
-it('a question that was open when the agent died may be asked again', async () => {
-  const chat = await begin({ ...asks, times: 1 })
-  const { id } = await chat.post('paint it')
-  await world.waitForEvent(id, (event) => event.type === 'question-ask')
-  await transcriptHas(world, id, '"paint it"')
-  process.kill(agentOf().pid, 'SIGKILL')
-  expect(await world.settled(id)).toMatchObject({ outcome: 'completed', attemptCount: 2 })
-  expect(newestPrompt()).toContain('not answered yet; ask again')
-  expect(newestPrompt()).not.toContain('may have run')
-})
-
-it('an agent that dies in the middle of a sentence is sent the part that was seen', async () => {
-  const chat = await begin({
-    when: '/^count$/',
-    reply: [{ text: 'one two three ' }, { hold: 'gate' }, { text: 'four' }],
-  })
-  const { id } = await chat.post('count')
-  await world.waitForEvent(id, (event) => event.type === 'text-delta' && event.text.includes('three'))
-  await transcriptHas(world, id, '"count"')
-  process.kill(agentOf().pid, 'SIGKILL')
-  expect(await world.settled(id)).toMatchObject({ outcome: 'completed', attemptCount: 2 })
-  expect(newestPrompt()).toContain('<said>one two three </said>')
-  expect(await chat.texts()).toEqual(['user: count', 'claude: one two three Noted.'])
-})
-
-it('after an unfinished turn, the next prompt does not say that all questions were answered', async () => {
-  const chat = await begin(asks, { run: { questionTimeout: '1s', termAfter: '1s', killAfter: '1s' } })
-  expect(await chat.say('paint it')).toMatchObject({ outcome: 'question-timeout' })
-  expect(await chat.say('red')).toMatchObject({ outcome: 'completed', resumed: true })
-  expect(newestPrompt()).toContain('it may be the answer')
-  expect(newestPrompt()).not.toContain('have been answered')
-  await chat.say('thanks')
-  expect(newestPrompt()).toContain('have been answered')
 })

@@ -72,10 +72,6 @@ it('turns by hand are imported into the conversation; the session continues and 
   expect((await chat.detail()).messages).toHaveLength(8)
   expect(sent()).toContain('outside Reprise')
   for (const words of ['by hand: look', 'Seen by hand.', 'petrichor']) expect(sent()).toContain(words)
-  // A removed turn is not imported again.
-  await chat.drop(2)
-  expect(await chat.say('what is left, marble')).toMatchObject({ freshReason: 'history-changed' })
-  expect(sent()).not.toContain('by hand')
 })
 
 it('a fork by hand is recognised: a new session gets the conversation, and the branch for information', async () => {
@@ -95,18 +91,4 @@ it('a fork by hand is recognised: a new session gets the conversation, and the b
   expect(origins.filter((origin) => origin === 'outside-branch')).toHaveLength(2)
   expect(await chat.say('go on, marble')).toMatchObject({ resumed: true, sessionId: next.sessionId })
   expect(count('from there, schist')).toBe(1)
-})
-
-it('a run without a conversation carries the turns by hand too, when it starts a new session', async () => {
-  const first = await world.run({ prompt: 'remember heliotrope' })
-  await sayByHand(world, first.sessionId!, 'by hand: look')
-  const next = await world.run({ prompt: 'and obsidian', sessionId: first.session!, forceFreshSession: true })
-  expect(await notesOf(next)).toContain('outside Reprise')
-  const at = ['remember heliotrope', 'by hand: look', 'petrichor', 'and obsidian'].map((s) =>
-    sent().indexOf(s),
-  )
-  expect(
-    at.every((place, i) => place > (at[i - 1] ?? 0)),
-    String(at),
-  ).toBe(true)
 })

@@ -49,9 +49,9 @@ afterAll(async () => {
 })
 
 const newest = async () =>
-  (await cli.run(['conversations', '--json', '--limit', '1'])).json<Page<Conversation>>().items[0]!
+  (await cli.inside(['conversations', '--json', '--limit', '1'])).json<Page<Conversation>>().items[0]!
 const detail = (id: string) => world.api<ConversationDetail>('GET', `/api/conversations/${id}`)
-const chat = (...args: string[]) => cli.run(['chat', ...args])
+const chat = (...args: string[]) => cli.inside(['chat', ...args])
 const begin = (...args: string[]) => chat('--cwd', world.workDir, ...args)
 const open = (...args: string[]) => openChat(args, { env: world.env, cwd: world.workDir })
 /** The last thing the model was sent. */
@@ -64,7 +64,8 @@ const texts = async (id: string) =>
 
 describe('one message', () => {
   test('the answer on stdout; the next one resumes and sends only what is new', async () => {
-    const first = await begin('-m', 'remember heliotrope')
+    // As a process of its own; the other tests run commands in this process.
+    const first = await cli.run(['chat', '--cwd', world.workDir, '-m', 'remember heliotrope'])
     expect([first.code, first.stdout]).toEqual([0, 'Noted.\n'])
     expect(first.stderr).toMatch(/^new session · in .* uncached, .* cached/m)
     const { id } = await newest()
@@ -127,8 +128,8 @@ describe('one message', () => {
   test('a question is told on stderr and answered by another command', async () => {
     const running = cli.start(['chat', '--cwd', world.workDir, '--permissions', 'ask-all', '-m', 'TOOL'])
     await running.says('answer with: reprise runs answer run_')
-    const [run] = (await cli.run(['runs', '--json', '--limit', '1'])).json<Page<Run>>().items
-    expect((await cli.run(['runs', 'answer', run!.id, '--allow'])).code).toBe(0)
+    const [run] = (await cli.inside(['runs', '--json', '--limit', '1'])).json<Page<Run>>().items
+    expect((await cli.inside(['runs', 'answer', run!.id, '--allow'])).code).toBe(0)
     expect(await running.result).toMatchObject({ code: 0, stdout: expect.stringContaining('Result:') })
   })
 
@@ -264,8 +265,10 @@ describe('on a terminal', () => {
     await shows('allow?')
     type(KEYS.ctrlD)
     await shows('answer with: reprise runs answer run_')
-    const [run] = (await cli.run(['runs', '--json', '--limit', '1'])).json<Page<Run>>().items
-    expect((await cli.run(['runs', 'answer', run!.id, '--deny', '--message', 'from elsewhere'])).code).toBe(0)
+    const [run] = (await cli.inside(['runs', '--json', '--limit', '1'])).json<Page<Run>>().items
+    expect(
+      (await cli.inside(['runs', 'answer', run!.id, '--deny', '--message', 'from elsewhere'])).code,
+    ).toBe(0)
     await shows('Result: ')
     expect(await shows('claude › ')).toContain('from elsewhere')
     type(`/quit${KEYS.enter}`)
@@ -297,23 +300,28 @@ describe('on a terminal', () => {
 test('conversations and totals', async () => {
   await begin('-m', 'to be shown')
   const { id } = await newest()
-  expect((await cli.run(['conversations'])).stdout).toMatch(new RegExp(`^${id}  claude .* to be shown$`, 'm'))
-  const shown = await cli.run(['conversations', 'show', id])
+  expect((await cli.inside(['conversations'])).stdout).toMatch(
+    new RegExp(`^${id}  claude .* to be shown$`, 'm'),
+  )
+  const shown = await cli.inside(['conversations', 'show', id])
   expect(shown.stdout).toMatch(/you:\n {2}to be shown\n\nclaude:\n {2}Noted\.\n/)
-  expect((await cli.run(['conversations', 'show', id, '--json'])).json()).toMatchObject({ id, turnCount: 1 })
+  expect((await cli.inside(['conversations', 'show', id, '--json'])).json()).toMatchObject({
+    id,
+    turnCount: 1,
+  })
 
-  const { stdout } = await cli.run(['stats'])
+  const { stdout } = await cli.inside(['stats'])
   expect(stdout).toMatch(/^sessions {4}\d+ resumed, \d+ new \(.*nothing to resume/m)
   expect(stdout).toMatch(/^not sent {4}~\S+ tokens of text \(\d+ %\)$/m)
   expect(stdout).toMatch(/^cache {7}\d+ resumed turns? read \S+ of \S+ expected tokens$/m)
   expect(stdout).toMatch(/^saved {7}(about|nothing:) /m)
-  const stats = (await cli.run(['stats', '--json'])).json<Stats>()
+  const stats = (await cli.inside(['stats', '--json'])).json<Stats>()
   expect(stats.promptTokensSaved).toBeGreaterThan(0)
   expect(stats.promptTokensOfTranscripts).toBeGreaterThan(stats.promptTokensSent)
 
-  expect((await cli.run(['conversations', 'rm', id])).code).toBe(0)
-  expect((await cli.run(['conversations', 'rm', id])).code).toBe(1)
-  expect((await cli.run(['conversations', 'rm', id, '--json'])).json()).toMatchObject({
+  expect((await cli.inside(['conversations', 'rm', id])).code).toBe(0)
+  expect((await cli.inside(['conversations', 'rm', id])).code).toBe(1)
+  expect((await cli.inside(['conversations', 'rm', id, '--json'])).json()).toMatchObject({
     error: { code: 'not-found' },
   })
 })

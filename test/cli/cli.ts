@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type Answer, runInside } from './inside.ts'
 
 const BIN = new URL('../../bin/reprise', import.meta.url).pathname
 
@@ -26,6 +27,8 @@ export interface Cli {
   workDir: string
   start: (args: string[], options?: { stdin?: string; env?: Record<string, string> }) => Running
   run: (args: string[], options?: { stdin?: string; env?: Record<string, string> }) => Promise<Result>
+  /** The same in this process, for what does not depend on a process of its own; a daemon has to be up. */
+  inside: (args: string[], options?: { stdin?: string; env?: Record<string, string> }) => Promise<Answer>
   daemonPid: () => number
   close: () => Promise<void>
 }
@@ -36,11 +39,12 @@ export function createCli(env: Record<string, string> = {}): Cli {
   const machine = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^(ANTHROPIC|CLAUDE|REPRISE)/.test(name)),
   )
+  // HOME of its own: no credentials, no configuration of the machine.
+  const own = { ...machine, HOME: root, REPRISE_HOME: home, REPRISE_PORT: '0', ...env }
   const start: Cli['start'] = (args, options = {}) => {
     const child = spawn(BIN, args, {
       cwd: root,
-      // HOME of its own: no credentials, no configuration of the machine.
-      env: { ...machine, HOME: root, REPRISE_HOME: home, REPRISE_PORT: '0', ...env, ...options.env },
+      env: { ...own, ...options.env },
       stdio: ['pipe', 'pipe', 'pipe'],
     })
     let stdout = ''
@@ -88,6 +92,8 @@ export function createCli(env: Record<string, string> = {}): Cli {
     workDir: root,
     start,
     run,
+    inside: (args, options = {}) =>
+      runInside(args, { env: { ...own, ...options.env }, cwd: root, stdin: options.stdin }),
     daemonPid,
     close: async () => {
       await run(['down', '--cancel'])

@@ -34,7 +34,7 @@ afterAll(async () => {
 })
 
 const lastRun = async () =>
-  (await cli.run(['runs', 'list', '--json', '--limit', '1'])).json<Page<Run>>().items[0]!
+  (await cli.inside(['runs', 'list', '--json', '--limit', '1'])).json<Page<Run>>().items[0]!
 
 test('two commands at once start one daemon, and both are served', async () => {
   const [a, b] = await Promise.all([cli.run(['runs', '--json']), cli.run(['sessions', '--json'])])
@@ -60,29 +60,29 @@ describe('run', () => {
 
   test('prompts from stdin, and such that look like options', async () => {
     expect((await cli.run(['run', '-'], { stdin: 'from stdin' })).stdout).toBe('You said: from stdin\n')
-    expect((await cli.run(['run'], { stdin: 'piped' })).stdout).toBe('You said: piped\n')
-    expect((await cli.run(['run', '--', '--json', '--help'])).stdout).toBe('You said: --json --help\n')
+    expect((await cli.inside(['run'], { stdin: 'piped' })).stdout).toBe('You said: piped\n')
+    expect((await cli.inside(['run', '--', '--json', '--help'])).stdout).toBe('You said: --json --help\n')
   })
 
   test("what a command of the agent's own prints is its answer", async () => {
-    const { code, stdout } = await cli.run(['run', '/context'])
+    const { code, stdout } = await cli.inside(['run', '/context'])
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^## Context Usage\n/)])
   })
 
   test("goes on in a session, by our id or the agent's", async () => {
     const { session, sessionId } = await lastRun()
-    const { stderr } = await cli.run(['run', '--session', session!, 'again'])
+    const { stderr } = await cli.inside(['run', '--session', session!, 'again'])
     expect(stderr).toContain('completed · resumed')
-    expect((await cli.run(['run', '--session', sessionId!, 'and again'])).stderr).toContain(
+    expect((await cli.inside(['run', '--session', sessionId!, 'and again'])).stderr).toContain(
       'completed · resumed',
     )
-    expect((await cli.run(['run', '--session', session!, '--fresh-session', 'anew'])).stderr).toContain(
+    expect((await cli.inside(['run', '--session', session!, '--fresh-session', 'anew'])).stderr).toContain(
       'new session (requested)',
     )
   })
 
   test('--json: events, then the job, and nothing else', async () => {
-    const { code, stdout } = await cli.run(['run', '--json', 'hello'])
+    const { code, stdout } = await cli.inside(['run', '--json', 'hello'])
     expect(code).toBe(0)
     const lines = stdout
       .trimEnd()
@@ -101,21 +101,11 @@ describe('run', () => {
   })
 
   test('refusals: unknown agent 4, unusable directory 1, unknown session 1', async () => {
-    expect(await cli.run(['run', '--agent', 'nobody', 'x'])).toMatchObject({ code: 4, stdout: '' })
-    const nowhere = await cli.run(['run', '--json', '--cwd', '/nowhere', 'x'])
+    expect(await cli.inside(['run', '--agent', 'nobody', 'x'])).toMatchObject({ code: 4, stdout: '' })
+    const nowhere = await cli.inside(['run', '--json', '--cwd', '/nowhere', 'x'])
     expect([nowhere.code, nowhere.json()]).toMatchObject([1, { error: { code: 'work-dir-unusable' } }])
-    expect((await cli.run(['run', '--session', 'ses_01J00000000000000000000000', 'x'])).code).toBe(1)
-    expect((await cli.run(['run', '--model', '--help', 'x'])).code).toBe(2)
-  })
-
-  test('Ctrl-C cancels the job and exits with 130', async () => {
-    const running = cli.start(['run', 'wait'])
-    await running.says('Waiting.')
-    running.kill('SIGINT')
-    const { code, stderr } = await running.result
-    expect(code).toBe(130)
-    expect(stderr).toContain('cancelled')
-    expect(await lastRun()).toMatchObject({ state: 'settled', outcome: 'cancelled' })
+    expect((await cli.inside(['run', '--session', 'ses_01J00000000000000000000000', 'x'])).code).toBe(1)
+    expect((await cli.inside(['run', '--model', '--help', 'x'])).code).toBe(2)
   })
 
   test('a second Ctrl-C leaves at once', async () => {
@@ -146,31 +136,33 @@ describe('questions', () => {
     await running.says('answer with: reprise runs answer run_')
     const { id, pending } = await lastRun()
     expect(pending).toMatchObject([{ kind: 'permission', tool: 'Bash' }])
-    expect((await cli.run(['runs'])).stdout).toContain('asks you')
-    expect((await cli.run(['runs', 'answer', id])).code).toBe(2)
-    expect((await cli.run(['runs', 'answer', id, '--answer', 'x'])).code).toBe(2)
-    expect((await cli.run(['runs', 'answer', id, 'toolu_other', '--allow'])).code).toBe(1)
-    expect((await cli.run(['runs', 'answer', id, '--allow'])).code).toBe(0)
+    expect((await cli.inside(['runs'])).stdout).toContain('asks you')
+    expect((await cli.inside(['runs', 'answer', id])).code).toBe(2)
+    expect((await cli.inside(['runs', 'answer', id, '--answer', 'x'])).code).toBe(2)
+    expect((await cli.inside(['runs', 'answer', id, 'toolu_other', '--allow'])).code).toBe(1)
+    expect((await cli.inside(['runs', 'answer', id, '--allow'])).code).toBe(0)
     expect(await running.result).toMatchObject({ code: 0, stdout: 'Used it.\n' })
-    expect((await cli.run(['runs', 'answer', id, '--allow'])).code).toBe(1)
+    expect((await cli.inside(['runs', 'answer', id, '--allow'])).code).toBe(1)
   })
 })
 
 describe('runs and sessions', () => {
   test('show one, its events, and say when there is none', async () => {
     const { id, session } = await lastRun()
-    expect((await cli.run(['runs', 'show', id])).stdout).toContain('attempt 1')
-    expect((await cli.run(['runs', 'show', id, '--json'])).json()).toMatchObject({ id, attempts: [{}] })
-    expect((await cli.run(['runs', 'events', id])).stdout).toContain('run-end')
-    expect((await cli.run(['runs', 'events', id, '--json', '--after', '3'])).stdout).toMatch(
+    expect((await cli.inside(['runs', 'show', id])).stdout).toContain('attempt 1')
+    expect((await cli.inside(['runs', 'show', id, '--json'])).json()).toMatchObject({ id, attempts: [{}] })
+    expect((await cli.inside(['runs', 'events', id])).stdout).toContain('run-end')
+    expect((await cli.inside(['runs', 'events', id, '--json', '--after', '3'])).stdout).toMatch(
       /^\{"runId":.*"seq":4,/,
     )
-    expect((await cli.run(['sessions', 'show', session!, '--json'])).json()).toMatchObject({ id: session })
-    expect((await cli.run(['sessions', 'show', session!])).stdout).toMatch(/^transcript present, \d+ KiB /m)
-    expect((await cli.run(['sessions'])).stdout).toContain(session!)
-    expect((await cli.run(['runs', 'show', 'run_01J00000000000000000000000'])).code).toBe(1)
-    expect((await cli.run(['runs', 'cancel', id])).code).toBe(1)
-    expect((await cli.run(['agents', '--json'])).json()).toMatchObject({
+    expect((await cli.inside(['sessions', 'show', session!, '--json'])).json()).toMatchObject({ id: session })
+    expect((await cli.inside(['sessions', 'show', session!])).stdout).toMatch(
+      /^transcript present, \d+ KiB /m,
+    )
+    expect((await cli.inside(['sessions'])).stdout).toContain(session!)
+    expect((await cli.inside(['runs', 'show', 'run_01J00000000000000000000000'])).code).toBe(1)
+    expect((await cli.inside(['runs', 'cancel', id])).code).toBe(1)
+    expect((await cli.inside(['agents', '--json'])).json()).toMatchObject({
       items: [{ name: 'claude', available: true }],
     })
   })
@@ -182,7 +174,7 @@ describe('down', () => {
     await simulator.waitForHold('gate')
     const down = await cli.run(['down'])
     expect(down.stdout).toContain('The next `reprise up` takes over 1 running agent')
-    expect((await cli.run(['status'])).code).toBe(3)
+    expect((await cli.inside(['status'])).code).toBe(3)
     expect((await cli.run(['jobs', 'show', id, '--json'])).json()).toMatchObject({ state: 'running' })
     expect((await cli.run(['down', '--cancel', '--json'])).json()).toMatchObject({
       cancelled: 1,
@@ -213,7 +205,7 @@ describe('down', () => {
     expect(existsSync(home)).toBe(false)
   })
 
-  const statusOf = (home: string) => cli.run(['status', '--json'], { env: { REPRISE_HOME: home } })
+  const statusOf = (home: string) => cli.inside(['status', '--json'], { env: { REPRISE_HOME: home } })
 
   test('a copy of a home has no daemon, a link to it has that of the home', async () => {
     await cli.run(['up'])

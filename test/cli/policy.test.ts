@@ -30,7 +30,7 @@ describe('reprise policy check', () => {
     [['--cwd', 'work', 'rm *.log'], 0, /^allowed/],
     [['--tier', '3', 'make all'], 0, /cannot be seen/],
   ])('%j exits with %i', async (args, code, said) => {
-    const result = await cli.run(['policy', 'check', ...args])
+    const result = await cli.inside(['policy', 'check', ...args])
     expect([result.code, result.stdout]).toEqual([code, expect.stringMatching(said)])
   })
 

@@ -171,7 +171,7 @@ describe('no daemon', () => {
     const { code, stderr } = await cli.run(['status'])
     expect(code).toBe(3)
     expect(stderr).toContain('Start it with: reprise up')
-    expect((await cli.run(['status', '--json'])).json()).toMatchObject({
+    expect((await cli.inside(['status', '--json'])).json()).toMatchObject({
       error: { code: 'daemon-unreachable' },
     })
   })
@@ -202,7 +202,7 @@ describe('no daemon', () => {
       }),
     ]) {
       writeFileSync(join(other.home, 'daemon.json'), file)
-      expect((await other.run(['status'])).code).toBe(3)
+      expect((await other.inside(['status'])).code).toBe(3)
     }
     await other.close()
   })
@@ -215,12 +215,12 @@ test('a token that was changed while the daemon runs: each command says which fi
   const token = readFileSync(join(other.home, 'token'))
   writeFileSync(join(other.home, 'token'), '')
   for (const command of ['up', 'down', 'status', 'runs']) {
-    const { code, stderr } = await other.run([command])
+    const { code, stderr } = await other.inside([command])
     expect(code).toBe(1)
     expect(stderr).toContain(`the daemon (pid ${pid}) does not accept the token in ${other.home}/token`)
     expect(stderr).toContain(`kill ${pid}`)
   }
-  expect((await other.run(['doctor'])).stdout).toMatch(new RegExp(`^fail daemon .*pid ${pid}`, 'm'))
+  expect((await other.inside(['doctor'])).stdout).toMatch(new RegExp(`^fail daemon .*pid ${pid}`, 'm'))
   writeFileSync(join(other.home, 'token'), token)
   await other.close()
 })
@@ -247,7 +247,7 @@ describe('what keeps the daemon from starting is said by whoever started it', ()
     expect(code).toBe(1)
     expect(stderr).toContain(`127.0.0.1:${port} is used by another program`)
     expect(stderr).toContain('hint: ')
-    const doctor = await cli.run(['doctor'], { env: { REPRISE_PORT: String(port) } })
+    const doctor = await cli.inside(['doctor'], { env: { REPRISE_PORT: String(port) } })
     expect(doctor.code).toBe(1)
     expect(doctor.stdout).toMatch(/^fail port .*is in use by another program/m)
     holder.close()
@@ -261,7 +261,7 @@ describe('what keeps the daemon from starting is said by whoever started it', ()
       code: 1,
       stderr: expect.stringContaining('Move that file away'),
     })
-    expect((await cli.run(['doctor'], { env })).stdout).toMatch(/^fail home .*is not a directory/m)
+    expect((await cli.inside(['doctor'], { env })).stdout).toMatch(/^fail home .*is not a directory/m)
   })
 })
 
@@ -297,16 +297,16 @@ describe('doctor', () => {
     const { port } = server.address() as AddressInfo
     const url = `http://127.0.0.1:${port}`
     const fresh = createCli({ ANTHROPIC_API_KEY: 'made-up', ANTHROPIC_BASE_URL: url, NO_PROXY: '127.0.0.1' })
-    const well = await fresh.run(['doctor'])
+    const well = await fresh.inside(['doctor'])
     expect(well.stdout).toContain(`ok   connection   ${url} can be reached (for claude)`)
     expect(well.code).toBe(0)
     expect(received).toBe(0)
     // Nobody speaks TLS there.
     const env = { ANTHROPIC_BASE_URL: `https://127.0.0.1:${port}` }
     server.once('connection', (socket) => socket.destroy())
-    expect((await fresh.run(['doctor'], { env })).stdout).toMatch(/^fail connection .*cannot be reached/m)
+    expect((await fresh.inside(['doctor'], { env })).stdout).toMatch(/^fail connection .*cannot be reached/m)
     await new Promise((closed) => server.close(closed))
-    const away = await fresh.run(['doctor'])
+    const away = await fresh.inside(['doctor'])
     expect(away.stdout).toMatch(/^fail connection .*ECONNREFUSED\n.*ANTHROPIC_BASE_URL/m)
     expect(away.code).toBe(1)
     await fresh.close()
@@ -314,9 +314,9 @@ describe('doctor', () => {
 
   test('warns of an address that other machines can reach, as a starting daemon does', async () => {
     const said = 'can be reached from other machines'
-    const doctor = await cli.run(['doctor'], { env: { REPRISE_HOST: '0.0.0.0' } })
+    const doctor = await cli.inside(['doctor'], { env: { REPRISE_HOST: '0.0.0.0' } })
     expect(doctor.stdout).toMatch(new RegExp(`^warn host .*${said}`, 'm'))
-    expect((await cli.run(['doctor'])).stdout).not.toContain(said)
+    expect((await cli.inside(['doctor'])).stdout).not.toContain(said)
     // Loopback in fact, so that nothing is exposed; it takes more than a look at it to know.
     const other = createCli({ REPRISE_HOST: '127.1' })
     expect((await other.run(['up'])).stdout).toContain(said)
@@ -327,7 +327,7 @@ describe('doctor', () => {
     const without = createCli()
     mkdirSync(without.home, { recursive: true, mode: 0o700 })
     writeFileSync(join(without.home, 'config.yaml'), 'agents:\n  claude:\n    command: /nowhere/claude\n')
-    const { code, stdout } = await without.run(['doctor', '--json'])
+    const { code, stdout } = await without.inside(['doctor', '--json'])
     expect(code).toBe(4)
     expect(JSON.parse(stdout)).toMatchObject({
       ok: false,
@@ -350,10 +350,10 @@ describe('simulate', () => {
   test('names what is wrong with a scenario', async () => {
     const file = join(cli.workDir, 'bad.yaml')
     writeFileSync(file, 'rules:\n  - wen: hello\n    reply: hi\n')
-    const { code, stderr } = await cli.run(['simulate', '--scenario', file])
+    const { code, stderr } = await cli.inside(['simulate', '--scenario', file])
     expect(code).toBe(1)
     expect(stderr).toContain('bad.yaml:2')
-    const missing = await cli.run(['simulate', '--scenario', 'nowhere.yaml', '--json'])
+    const missing = await cli.inside(['simulate', '--scenario', 'nowhere.yaml', '--json'])
     expect(missing.json()).toMatchObject({ error: { code: 'scenario-invalid' } })
   })
 })

@@ -4,7 +4,6 @@
  */
 import { afterEach, expect, it } from 'vitest'
 import type { Job } from '../../src/contract/job.ts'
-import type { Run } from '../../src/contract/run.ts'
 import { jobEnds, runJob } from '../support/jobs.ts'
 import { World } from '../support/world.ts'
 
@@ -13,7 +12,7 @@ afterEach(() => world.close())
 
 const work = { tool: 'Bash', input: { command: 'true', description: 'work' } }
 
-it('continues in its session up to its total turns; otherwise a retry raises the limit; turns of a chat have it too', async () => {
+it('continues in its session up to its total turns; otherwise a retry raises the limit', async () => {
   world = await World.create({
     name: 'turns',
     rules: [
@@ -46,12 +45,4 @@ it('continues in its session up to its total turns; otherwise a retry raises the
   expect(
     await world.request('POST', '/api/jobs', { ...limits, workDir: world.workDir, maxTurnsTotal: 9 }),
   ).toMatchObject({ status: 400 })
-
-  const { id } = await world.api<{ id: string }>('POST', '/api/conversations', { workDir: world.workDir })
-  const { run } = await world.api<{ run: Run }>('POST', `/api/conversations/${id}/turns`, {
-    text: 'work',
-    permissions: 'allow',
-    maxTurns: 1,
-  })
-  expect(await world.settled(run.id)).toMatchObject({ outcome: 'turn-limit' })
 })

@@ -9,7 +9,7 @@ import { endGroup } from '../support/end-group.ts'
 import { ask } from './corpus.ts'
 import { makeText } from './made-up.ts'
 
-const HOW_MANY = process.env.REPRISE_TEST_ALL ? 60_000 : 6000
+const HOW_MANY = process.env.REPRISE_TEST_ALL ? 60_000 : 1000
 let dir: string
 
 beforeAll(() => {

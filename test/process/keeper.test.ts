@@ -283,19 +283,20 @@ describe('starting', () => {
 })
 
 describe('an attempt whose folder has been removed', () => {
-  it.each(['leaves-everything-behind.sh', 'ignores-sigterm.sh'])(
-    'ends, with everything it has started (%s)',
-    async (script) => {
+  // Both at once, because a keeper looks for its folder every few seconds, and then gives its agent some.
+  it('ends, with everything it has started, also if that ignores SIGTERM', async () => {
+    const begin = async (script: string) => {
       const attempt = await start(script, { args: ['stays'] })
       await printed(attempt, /\n/)
-      const pids = [...marked(attempt.id), ...output(attempt).matchAll(/escaped (\d+)/g)].map((found) =>
-        typeof found === 'number' ? found : Number(found[1]),
-      )
+      const escaped = [...output(attempt).matchAll(/escaped (\d+)/g)].map(([, pid]) => Number(pid))
+      const pids = [...marked(attempt.id), ...escaped]
       expect(pids.length).toBeGreaterThan(3)
       rmSync(attempt.dir.path, { recursive: true })
-      await eventually(() => expect(pids.filter(isRunning)).toEqual([]))
-    },
-  )
+      return pids
+    }
+    const both = await Promise.all(['leaves-everything-behind.sh', 'ignores-sigterm.sh'].map(begin))
+    for (const pids of both) await eventually(() => expect(pids.filter(isRunning)).toEqual([]))
+  })
 })
 
 describe('revoking', () => {
@@ -320,7 +321,9 @@ describe('revoking', () => {
   it('at the same moment: exactly one of the two wins, every time', async () => {
     const spool = temporarySpool()
     const wins = { revoked: 0, ran: 0 }
-    for (let round = 0; round < 60; round++) {
+    const enough = process.env.REPRISE_TEST_ALL ? 60 : 20
+    // More on a busy machine, if the keeper has always been the first.
+    for (let round = 0; round < enough || (wins.revoked === 0 && round < 200); round++) {
       const attempt = newAttempt(spool)
       prepare(attempt.dir, [])
       const launched = launch({

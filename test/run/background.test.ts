@@ -1,11 +1,8 @@
 /** Sub-agents that work in the background of a turn, on the real CLI: the run waits for them, and no work is lost. */
-import { afterEach, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { RuleInput } from '../../src/simulator/scenario-types.ts'
 import { transcriptHas } from '../support/transcripts.ts'
 import { World } from '../support/world.ts'
-
-let world: World
-afterEach(() => world.close())
 
 const helper: RuleInput = {
   when: '/^look it up$/',
@@ -25,9 +22,14 @@ const main: RuleInput = {
 const told: RuleInput = { when: { contains: 'It is 42.' }, reply: 'The answer is 42.' }
 const otherwise: RuleInput = { reply: 'You said: ${user}' }
 
-async function begin(): Promise<string> {
+let world: World
+beforeAll(async () => {
   world = await World.create({ name: 'background', rules: [told, helper, main, otherwise] })
   await world.startDaemon()
+})
+afterAll(() => world.close())
+
+async function begin(): Promise<string> {
   const { id } = await world.createRun({ prompt: 'find out', permissions: 'allow' })
   await world.waitForEvent(id, (event) => event.type === 'turn-end')
   return id

@@ -2,24 +2,20 @@
  * The clock is set, or all processes are stopped, while real agents work and jobs wait. In tests that set the clock,
  * the daemon runs in the test's own process, with a clock that the test controls.
  */
-import { afterEach, expect, it } from 'vitest'
-import { type Daemon, startDaemon } from '../../src/daemon/start.ts'
+import { it } from 'vitest'
+import { startDaemon } from '../../src/daemon/start.ts'
 import { createJob, jobEnds, jobIs } from '../support/jobs.ts'
 import { until, World } from '../support/world.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
-let world: World
-let daemon: Daemon | null = null
-afterEach(async () => {
-  await daemon?.close()
-  daemon = null
-  await world.close()
-})
-
-it('set forward and back: working agents continue, and a waiting job waits as long as planned', async () => {
-  world = await World.create(
+// Both tests wait most of the time, so they run at once.
+it.concurrent('set forward and back: working agents continue, and a waiting job waits as long as planned', async ({
+  expect,
+  onTestFinished,
+}) => {
+  const world = await World.create(
     {
       name: 'works and limits',
       rules: [
@@ -29,6 +25,7 @@ it('set forward and back: working agents continue, and a waiting job waits as lo
     },
     { run: { idleTimeout: '1m', maxDuration: '2m' }, jobs: { backoff: '4s' } },
   )
+  onTestFinished(() => world.close())
   let setByMs = 0
   const warnings: string[] = []
   const log = {
@@ -41,7 +38,9 @@ it('set forward and back: working agents continue, and a waiting job waits as lo
     now: () => new Date(Date.now() + setByMs),
     monotonicMs: () => performance.now(),
   }
-  daemon = await startDaemon({ home: world.home, cwd: world.dir, env: world.env, log, clock })
+  const daemon = await startDaemon({ home: world.home, cwd: world.dir, env: world.env, log, clock })
+  // The last one that is added is called first.
+  onTestFinished(() => daemon.close())
   const set = async (toMs: number) => {
     const before = warnings.length
     setByMs = toMs
@@ -71,18 +70,22 @@ it('set forward and back: working agents continue, and a waiting job waits as lo
   expect(warnings.every((message) => message.startsWith('the clock was set'))).toBe(true)
 })
 
-it('a SIGSTOP of daemon, keeper and agent does not count as silence', async () => {
-  world = await World.create(
+it.concurrent('a SIGSTOP of daemon, keeper and agent does not count as silence', async ({
+  expect,
+  onTestFinished,
+}) => {
+  const world = await World.create(
     { name: 'holds', rules: [{ reply: [{ text: 'Working. ' }, { hold: 'gate' }, { text: 'Done.' }] }] },
-    { run: { idleTimeout: '15s', termAfter: '1s', killAfter: '1s' } },
+    { run: { idleTimeout: '10s', termAfter: '1s', killAfter: '1s' } },
   )
+  onTestFinished(() => world.close())
   await world.startDaemon()
   const { id } = await world.createRun({ prompt: 'work' })
   await world.waitForEvent(id, (event) => event.type === 'text-delta' || event.type === 'text-end')
   const all = [...world.processes().map(({ pid }) => pid), world.daemonPid]
   for (const pid of all) process.kill(pid, 'SIGSTOP')
   // That time passes is what is tested.
-  await new Promise((resolve) => setTimeout(resolve, 18_000))
+  await new Promise((resolve) => setTimeout(resolve, 12_000))
   for (const pid of all) process.kill(pid, 'SIGCONT')
   await until(() => /the daemon was suspended/.test(world.log()), 'the daemon to look at its clock again')
   world.simulator.release('gate')

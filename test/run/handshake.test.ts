@@ -6,7 +6,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { until, World } from '../support/world.ts'
 
 const DAEMON = resolve(import.meta.dirname, '../support/handshake/daemon.ts')
@@ -14,14 +14,17 @@ const DAEMON = resolve(import.meta.dirname, '../support/handshake/daemon.ts')
 let world: World
 let dir: string
 
-beforeEach(async () => {
+beforeAll(async () => {
   world = await World.create({ rules: [{ reply: [{ text: 'unused' }] }] })
   dir = join(world.dir, 'handshake')
-  await mkdir(dir)
   world.env.HANDSHAKE_DIR = dir
-  await start()
 })
-afterEach(() => world.close())
+beforeEach(async () => {
+  await rm(dir, { recursive: true, force: true })
+  await mkdir(dir)
+  if (world.daemonPid === 0) await start()
+})
+afterAll(() => world.close())
 
 const start = () => world.startDaemon({ program: [process.execPath, DAEMON] })
 const hold = (point: string) => writeFile(join(dir, `hold-${point}`), '')

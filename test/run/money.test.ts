@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
 import type { RunDetail } from '../../src/contract/run.ts'
 import type { Stats } from '../../src/contract/stats.ts'
+import { sampleOf } from '../support/sample.ts'
 import { until, World } from '../support/world.ts'
 
 let world: World
@@ -60,40 +61,49 @@ const scenario = {
   ],
 }
 
-it.each(['the agent', 'both'])('%s killed in the middle of a stream', async (victim) => {
-  world = await World.create(scenario)
-  await world.startDaemon()
-  const kill = async () => {
-    if (victim === 'both') await world.killDaemon()
-    killAgent()
-    if (victim === 'both') await world.startDaemon()
-  }
-  const next = async (prompt: string, hold: string, sessionId?: string) => {
-    const { id } = await world.createRun({ prompt, ...(sessionId ? { sessionId } : {}) })
-    await world.simulator.waitForHold(hold)
-    await printedAll()
-    await kill()
-    const run = await world.settled(id)
-    expect(run).toMatchObject({ outcome: 'completed', attemptCount: 2, costEstimated: true })
-    return id
-  }
+type Victim = 'the agent' | 'both'
+const orders: readonly [Victim, Victim][] = [
+  ['the agent', 'both'],
+  ['both', 'the agent'],
+]
+const sampled = sampleOf(orders, () => ['killed'])
+it.each(sampled)(
+  '%s killed in the middle of a stream, and %s in the middle of the next one',
+  async (...victims) => {
+    world = await World.create(scenario)
+    await world.startDaemon()
+    const kill = async (victim: Victim | undefined) => {
+      if (victim === 'both') await world.killDaemon()
+      killAgent()
+      if (victim === 'both') await world.startDaemon()
+    }
+    const next = async (prompt: string, hold: string, sessionId?: string) => {
+      const { id } = await world.createRun({ prompt, ...(sessionId ? { sessionId } : {}) })
+      await world.simulator.waitForHold(hold)
+      await printedAll()
+      await kill(victims.shift())
+      const run = await world.settled(id)
+      expect(run).toMatchObject({ outcome: 'completed', attemptCount: 2, costEstimated: true })
+      return id
+    }
 
-  // The price of the model is not known yet when the first attempt dies.
-  const first = await next('begin', 'sentence')
-  const sessionId = (await world.getRun(first)).sessionId ?? ''
-  const second = await next('again', 'again', sessionId)
-  const seen = world.simulator.requests().at(-1)?.n ?? 0
-  // Nothing is killed in this run: it shows how the agent counts tokens.
-  const { id: third } = await world.run({ prompt: 'and now', sessionId })
+    // The price of the model is not known yet when the first attempt dies.
+    const first = await next('begin', 'sentence')
+    const sessionId = (await world.getRun(first)).sessionId ?? ''
+    const second = await next('again', 'again', sessionId)
+    const seen = world.simulator.requests().at(-1)?.n ?? 0
+    // Nothing is killed in this run: it shows how the agent counts tokens.
+    const { id: third } = await world.run({ prompt: 'and now', sessionId })
 
-  const runs = await Promise.all([first, second, third].map((id) => world.getRun(id)))
-  for (const run of runs) expect(run.costUsd).toBeCloseTo(sumOf(run), 10)
-  const total = runs.reduce((usd, { costUsd }) => usd + (costUsd ?? Number.NaN), 0)
-  expect(await sessionOf(sessionId)).toMatchObject({ costUsd: expect.closeTo(total, 10) })
-  expect(await world.api<Stats>('GET', '/api/stats')).toMatchObject({ costUsd: expect.closeTo(total, 10) })
-  const rate = (runs[2]?.costUsd ?? Number.NaN) / billed(seen)
-  expect(total / (rate * billed())).toBeCloseTo(1, 2)
-})
+    const runs = await Promise.all([first, second, third].map((id) => world.getRun(id)))
+    for (const run of runs) expect(run.costUsd).toBeCloseTo(sumOf(run), 10)
+    const total = runs.reduce((usd, { costUsd }) => usd + (costUsd ?? Number.NaN), 0)
+    expect(await sessionOf(sessionId)).toMatchObject({ costUsd: expect.closeTo(total, 10) })
+    expect(await world.api<Stats>('GET', '/api/stats')).toMatchObject({ costUsd: expect.closeTo(total, 10) })
+    const rate = (runs[2]?.costUsd ?? Number.NaN) / billed(seen)
+    expect(total / (rate * billed())).toBeCloseTo(1, 2)
+  },
+)
 
 it('a run that ended before its price was known gets its cost as soon as another run reports the price', async () => {
   world = await World.create(scenario)

@@ -44,7 +44,7 @@ it('an outage: mixed runs wait without processes, across a kill of the daemon, a
         { reply: 'Answered.' },
       ],
     },
-    { jobs: { backoff: '500ms', perWorkDir: 10 }, run: { concurrency: 2, termAfter: '1s', killAfter: '1s' } },
+    { jobs: { backoff: '200ms', perWorkDir: 10 }, run: { concurrency: 2, termAfter: '1s', killAfter: '1s' } },
   )
   await world.startDaemon()
   const chat = await Chat.create(world)
@@ -144,8 +144,21 @@ it('a limit: the other runs do not meet it; one probes when a person continues i
   delete world.env.ANTHROPIC_API_KEY
   world.env.CLAUDE_CODE_OAUTH_TOKEN = 'made-up'
   await world.startDaemon()
+  const before = Date.now()
   const first = await world.createRun({ prompt: 'first' })
   const open = await obstacle(({ kind }) => kind === 'limit', 'the limit')
+  await world.waitForEvent(first.id, (event) => event.type === 'attempt-end')
+  const waiting = await world.getRun(first.id)
+  expect(waiting).toMatchObject({
+    state: 'queued',
+    attemptCount: 1,
+    message: expect.stringContaining('rate limit'),
+    attempts: [{ outcome: { name: 'rate-limited', apiStatus: 429, resetsAt: open.resetsAt } }],
+  })
+  const resetsAt = Date.parse(open.resetsAt ?? '')
+  expect(resetsAt).toBeGreaterThanOrEqual(before + 3_600_000)
+  expect(resetsAt).toBeLessThan(Date.now() + 3_601_000)
+  expect(Date.parse(waiting.notBefore ?? '')).toBeGreaterThanOrEqual(resetsAt)
   const count = ALL ? 19 : 5
   const others = await Promise.all(
     Array.from({ length: count }, (_, n) => world.createRun({ prompt: `run ${n}` })),
@@ -156,11 +169,11 @@ it('a limit: the other runs do not meet it; one probes when a person continues i
     { agents: ['claude'], status: 'rejected', windows: [{ name: 'five_hour', used: 1 }] },
   ])
   const cli = createCli(world.env)
-  const { stdout } = await cli.run(['status'])
+  const { stdout } = await cli.inside(['status'])
   expect(stdout).toMatch(/^limit {5}claude.*\n.*resets at \d\d:\d\d:\d\d.*; \d+ runs waiting: run_/m)
   expect(stdout).toMatch(/^quota {5}claude: five_hour 100% used/m)
   expect(world.simulator.requests({ kind: 'main' })).toHaveLength(1)
-  expect((await cli.run(['runs', 'continue', first.id])).stdout).toContain('continues now')
+  expect((await cli.inside(['runs', 'continue', first.id])).stdout).toContain('continues now')
   for (const { id } of [first, ...others])
     expect(await world.settled(id)).toMatchObject({ outcome: 'completed' })
   const [limited, probe, ...rest] = world.simulator.requests({ kind: 'main' })
@@ -171,7 +184,7 @@ it('a limit: the other runs do not meet it; one probes when a person continues i
 }, 240_000)
 
 it('a connection that never worked: reported within seconds, paused after a few tries, continued once it works', async () => {
-  world = await World.create({ name: 'late', rules: [{ reply: 'Here.' }] }, { jobs: { backoff: '500ms' } })
+  world = await World.create({ name: 'late', rules: [{ reply: 'Here.' }] }, { jobs: { backoff: '100ms' } })
   // The CLI's default settings, with which it would retry for minutes.
   delete world.env.CLAUDE_CODE_MAX_RETRIES
   await world.simulator.goAway()
@@ -194,15 +207,15 @@ it('a connection that never worked: reported within seconds, paused after a few 
 
   // A client that follows the run is not kept waiting.
   const cli = createCli(world.env)
-  const job = await cli.run(['run', 'and for a job?', '--cwd', world.workDir])
+  const job = await cli.inside(['run', 'and for a job?', '--cwd', world.workDir])
   expect(job.code).toBe(1)
   expect(job.stderr).toContain(`${world.simulator.url} has never answered`)
   expect(job.stderr).toMatch(/reprise jobs retry job_/)
-  const said = await cli.run(['chat', '--cwd', world.workDir, '--message', 'anybody now?'])
+  const said = await cli.inside(['chat', '--cwd', world.workDir, '--message', 'anybody now?'])
   expect(said.code).toBe(1)
   await world.simulator.comeBack()
   const [id] = /job_\w+/.exec(job.stderr) ?? []
-  await cli.run(['jobs', 'retry', id ?? ''])
+  await cli.inside(['jobs', 'retry', id ?? ''])
   expect(await jobEnds(world, id ?? '')).toMatchObject({ state: 'completed', resultText: 'Here.' })
   // The run that was only paused continues too.
   expect(await world.settled(turn.id)).toMatchObject({ outcome: 'completed', resultText: 'Here.' })

@@ -3,47 +3,13 @@ import { execFile } from 'node:child_process'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, expect, it } from 'vitest'
-import type { Chain } from '../../src/contract/chain.ts'
 import type { Status } from '../../src/contract/http.ts'
 import type { Job } from '../../src/contract/job.ts'
-import { startReceiver } from '../notify/receiver.ts'
 import { createJob, getJob, jobIs, retryJob } from '../support/jobs.ts'
 import { REPRISE, World } from '../support/world.ts'
 
 let world: World
 afterEach(() => world.close())
-
-it('notifies people of a chain whose run is held, because it needs their attention', async () => {
-  const receiver = await startReceiver()
-  world = await World.create(
-    {
-      name: 'poison',
-      rules: [
-        { when: '/poisonous/', reply: [{ text: 'This is a poisonous answer.' }, { hold: 'never' }] },
-        { reply: 'You said: ${user}' },
-      ],
-    },
-    { notify: { me: { webhook: receiver.url } } },
-  )
-  world.env.NODE_OPTIONS = `--import ${resolve(import.meta.dirname, '../support/poison.mjs')}`
-  await world.startDaemon()
-  const { id } = await world.createRun({ prompt: 'poisonous', tier: 1 })
-  await world.daemonDeath()
-  await world.startDaemon().catch(() => {})
-  await world.daemonDeath()
-  await world.startDaemon()
-  const [told] = await receiver.received(1)
-  expect(JSON.parse(told?.body.toString() ?? '')).toMatchObject({
-    event: 'attention',
-    chain: {
-      id,
-      state: 'quarantined',
-      message: expect.stringMatching(/^tier 1 is held back: the daemon died twice/),
-    },
-  })
-  const chain = await world.api<Chain>('GET', `/api/runs/${id}/chain`)
-  expect(chain.runs[0]?.escalation).toMatchObject({ decision: 'stop', reason: 'quarantined' })
-})
 
 it('learns which run it died of, holds that run, ends its agent, and continues with the others', async () => {
   world = await World.create({

@@ -1,12 +1,10 @@
 /** A secret that the agent reads works in its tools and is stored nowhere: on the real CLI, through a real daemon. */
 import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import type { RuleInput } from '../../src/simulator/scenario-types.ts'
 import { World } from '../support/world.ts'
-
-let world: World
-afterEach(() => world.close())
 
 // Written in parts, so that secret scanners do not report this file.
 const TOKEN = ['ghp', 'x7Kd93LmQ2xZ7vB1nT5yR4wE6uI0oP3sAbCd'].join('_')
@@ -23,6 +21,35 @@ const useSecret: RuleInput = {
   ],
 }
 const config = { redact: { values: [GIVEN] } }
+
+const QUESTION = {
+  question: `Is ${TOKEN} right?`,
+  header: 'Token',
+  multiSelect: false,
+  options: [
+    { label: `Yes, ${GIVEN}`, description: 'use it' },
+    { label: 'No', description: 'leave it' },
+  ],
+}
+const askAboutSecret: RuleInput = {
+  when: '/^ask$/',
+  reply: [
+    { tool: 'AskUserQuestion', input: { questions: [QUESTION] } },
+    { await: 'results' },
+    { text: 'Thanks' },
+  ],
+}
+
+let world: World
+beforeAll(async () => {
+  world = await World.create({ name: 'secret', rules: [askAboutSecret, useSecret] }, config)
+})
+beforeEach(async () => {
+  await rm(join(world.workDir, 'made'), { force: true })
+  await world.startDaemon()
+})
+afterEach(() => world.killDaemon('SIGTERM'))
+afterAll(() => world.close())
 
 function expectNoSecret(text: string, where: string): void {
   for (const secret of secrets) expect(text.includes(secret), `${where} has ${secret}`).toBe(false)
@@ -45,8 +72,6 @@ async function pendingOf(id: string) {
 }
 
 it('a tool gets the secret, but events, answers, the log and the database do not contain it', async () => {
-  world = await World.create({ name: 'secret', rules: [useSecret] }, config)
-  await world.startDaemon()
   const conversation = await world.api<{ id: string }>('POST', '/api/conversations', {
     workDir: world.workDir,
   })
@@ -79,8 +104,6 @@ it('a tool gets the secret, but events, answers, the log and the database do not
 })
 
 it('a tool gets the secret also when another daemon delivers the answer', async () => {
-  world = await World.create({ name: 'secret', rules: [useSecret] }, config)
-  await world.startDaemon()
   const { id } = await world.createRun({ prompt: 'go', permissions: 'ask' })
   const { toolUseId } = await pendingOf(id)
   await world.killDaemon('SIGKILL')
@@ -94,25 +117,7 @@ it('a tool gets the secret also when another daemon delivers the answer', async 
 })
 
 it('a question may contain the secret: it is answered with the text that was shown', async () => {
-  const question = {
-    question: `Is ${TOKEN} right?`,
-    header: 'Token',
-    multiSelect: false,
-    options: [
-      { label: `Yes, ${GIVEN}`, description: 'use it' },
-      { label: 'No', description: 'leave it' },
-    ],
-  }
-  const ask: RuleInput = {
-    reply: [
-      { tool: 'AskUserQuestion', input: { questions: [question] } },
-      { await: 'results' },
-      { text: 'Thanks' },
-    ],
-  }
-  world = await World.create({ name: 'ask', rules: [ask] }, config)
-  await world.startDaemon()
-  const { id } = await world.createRun({ prompt: 'go' })
+  const { id } = await world.createRun({ prompt: 'ask' })
   const shown = await pendingOf(id)
   await world.api('POST', `/api/runs/${id}/tool-result`, {
     toolUseId: shown.toolUseId,
@@ -120,7 +125,9 @@ it('a question may contain the secret: it is answered with the text that was sho
   })
   expect((await world.settled(id)).outcome).toBe('completed')
   // The answer as the agent sent it to the model.
-  const told = JSON.stringify(world.simulator.requests().map(({ messages }) => messages))
+  const { sessionId } = await world.getRun(id)
+  const requests = world.simulator.requests().filter((request) => request.sessionId === sessionId)
+  const told = JSON.stringify(requests.map(({ messages }) => messages))
   expect(told).toContain('sesame')
   expect(told).not.toContain('[redacted')
 })

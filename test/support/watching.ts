@@ -1,4 +1,6 @@
 /** A watch on the scripted incident, and what becomes of its cycles. */
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import type { Cycle, CycleDetail } from '../../src/contract/cycle.ts'
 import type { Watch } from '../../src/contract/watch.ts'
 import type { RuleInput } from '../../src/simulator/scenario-types.ts'
@@ -64,6 +66,23 @@ export class Watching {
       const cycle = await this.cycle(id)
       return cycle.state === 'waiting' ? cycle : null
     }, `cycle ${id} to wait`)
+  }
+
+  /**
+   * Sets a stored time to now, so that no test waits for it or depends on how long agents take; the statement has a
+   * placeholder for it. Returns it.
+   */
+  changeStored(statement: string): number {
+    const database = new DatabaseSync(join(this.world.home, 'reprise.db'), { timeout: 10_000 })
+    const now = Date.now()
+    database.prepare(statement).run(now)
+    database.close()
+    return now
+  }
+
+  /** A change of the watch makes the daemon look at what is due. */
+  async wake(): Promise<void> {
+    await this.world.api('PATCH', '/api/watches/web', { maxDurationMs: 600_000 })
   }
 
   close(): Promise<void> {

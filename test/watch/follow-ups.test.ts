@@ -7,7 +7,6 @@ import type { EventOf } from '../../src/contract/events.ts'
 import type { FollowUp } from '../../src/contract/follow-up.ts'
 import type { Run, RunDetail } from '../../src/contract/run.ts'
 import type { RuleInput } from '../../src/simulator/scenario-types.ts'
-import { Chat } from '../support/chat.ts'
 import { bash, FIXED, Incident, report, results } from '../support/incident.ts'
 import { transcriptHas, transcriptOf } from '../support/transcripts.ts'
 import { until } from '../support/world.ts'
@@ -32,60 +31,9 @@ const plans = (...calls: object[]): RuleInput => ({
     { text: 'planned' },
   ],
 })
-const verifies: RuleInput = {
-  when: { user: 'verify that web answers' },
-  reply: [bash('docker ps'), results, report(FIXED), results, { text: 'verified' }],
-}
-
 const NO_HOLD = { followUps: { hold: '0ms' } }
 const begin = () => incident.investigate({ prompt: 'restart web', tier: 2 })
-const verifications = () => incident.prompts().filter(({ text }) => text.includes('verify that web answers'))
 
-describe('a follow-up', () => {
-  it('is given to the session by a new run, at the same tier, when its run has ended', async () => {
-    incident = await Incident.begin([plans(wakeUp(3)), verifies], NO_HOLD)
-    const { id } = await begin()
-    const chain = await until(async () => {
-      const found = await incident.chain(id)
-      return found.state === 'ended' ? found : null
-    }, 'the chain to end')
-    expect(chain.runs.map((run) => [run.tier, run.outcome, run.resumed, run.escalation?.reason])).toEqual([
-      [2, 'completed', false, 'not-recommended'],
-      [2, 'completed', true, 'not-recommended'],
-    ])
-    expect(new Set(chain.runs.map((run) => run.sessionId)).size).toBe(1)
-    expect(incident.docker).toEqual(['restart web', 'ps'])
-    expect(verifications()).toHaveLength(1)
-    const run = await incident.world.api<RunDetail>('GET', `/api/runs/${id}`)
-    expect(run.followUps).toMatchObject([
-      { state: 'fired', createdBy: 'agent', firedCount: 1, firedRunId: chain.runs[1]?.id },
-    ])
-  })
-
-  it('that is due soon is waited for in the process', async () => {
-    incident = await Incident.begin([plans(wakeUp(3)), verifies])
-    const { id } = await begin()
-    const chain = await incident.rested(id)
-    expect(chain.runs.map((run) => [run.tier, run.outcome, run.attemptCount])).toEqual([[2, 'completed', 1]])
-    expect(chain.state).toBe('ended')
-    expect(incident.docker).toEqual(['restart web', 'ps'])
-    expect(verifications()).toHaveLength(1)
-    const run = await incident.world.api<RunDetail>('GET', `/api/runs/${id}`)
-    expect(run.followUps).toMatchObject([{ state: 'fired', firedCount: 1, firedRunId: id }])
-    expect(run.escalation?.recommendation.signal?.status).toBe('fixed')
-    expect(incident.world.processes()).toEqual([])
-  })
-})
-
-/** Resolves when the prompt has been asked that often, and nothing runs any more. */
-async function asked(text: string, times: number): Promise<void> {
-  await until(() => said(text).length >= times, `"${text}" to be asked`)
-  await until(async () => {
-    const { items } = await incident.world.api<{ items: Run[] }>('GET', '/api/runs')
-    return items.every((run) => run.state === 'settled')
-  }, 'all runs to settle')
-  expect(said(text)).toHaveLength(times)
-}
 /** Every time the model was asked this as a new prompt. */
 const said = (text: string) =>
   incident.world.simulator.requests().filter((request) => request.userText?.includes(text))
@@ -157,7 +105,7 @@ describe('an agent', () => {
       when: { user: 'You were interrupted' },
       reply: [report(FIXED), results, { text: 'verified' }],
     }
-    incident = await Incident.begin([goesOn, plans(wakeUp(2)), slow])
+    incident = await Incident.begin([goesOn, plans(wakeUp(1)), slow])
     const { id } = await begin()
     const { world } = incident
     await world.simulator.waitForHold('gate')
@@ -187,141 +135,40 @@ describe('an agent', () => {
   })
 })
 
-describe('without a tier', () => {
+it('a prompt that an agent accepted but could not confirm is not given to its session again', async () => {
+  const goesOn: RuleInput = { when: { user: 'You were interrupted' }, reply: 'going on' }
   const remind: RuleInput = {
     when: '/^remind me$/',
-    reply: [wakeUp(2, 'here is your reminder') as never, results, { text: 'I will' }],
+    reply: [wakeUp(600, 'here is your reminder') as never, results, { text: 'I will' }],
   }
   const echo: RuleInput = { reply: 'You said: ${user}' }
-
-  it('a run’s follow-up continues in its session', async () => {
-    incident = await Incident.begin([remind, echo], NO_HOLD)
-    const run = await incident.world.run({ prompt: 'remind me' })
-    await asked('here is your reminder', 1)
-    const { items } = await incident.world.api<{ items: Run[] }>('GET', '/api/runs')
-    expect(items.map((one) => [one.outcome, one.sessionId])).toEqual([
-      ['completed', run.sessionId],
-      ['completed', run.sessionId],
-    ])
-    expect(items[0]?.followUpId).toBe((await followUps())[0]?.id)
-  })
-
-  it('a prompt that an agent accepted but could not confirm is not given to its session again', async () => {
-    const goesOn: RuleInput = { when: { user: 'You were interrupted' }, reply: 'going on' }
-    const plans: RuleInput = {
-      ...remind,
-      reply: [wakeUp(600, 'here is your reminder') as never, results, { text: 'I will' }],
-    }
-    incident = await Incident.begin([goesOn, plans, echo], NO_HOLD)
-    const { world } = incident
-    const run = await world.run({ prompt: 'remind me' })
-    await world.killDaemon()
-    // The state that a kept agent leaves that accepted the prompt and was killed before it printed anything.
-    const path = transcriptOf(world.configDir, run.sessionId!)
-    const lines = readFileSync(path, 'utf8').trimEnd().split('\n')
-    const records = lines.map((line) => JSON.parse(line) as { type: string; uuid?: string })
-    const last = records.findLast(({ type }) => type === 'assistant')
-    const db = new DatabaseSync(join(world.home, 'reprise.db'))
-    const row = db.prepare('update follow_ups set due_at = ? returning message_id').get(Date.now())
-    db.close()
-    const content = 'here is your reminder'
-    const taken = {
-      type: 'user',
-      uuid: row?.message_id,
-      parentUuid: last?.uuid,
-      message: { role: 'user', content },
-    }
-    const first = records.find(({ type }) => type === 'user')
-    appendFileSync(path, `${JSON.stringify({ ...first, ...taken })}\n`)
-    await world.startDaemon()
-    const [again] = await until(async () => {
-      const { items } = await world.api<{ items: Run[] }>('GET', '/api/runs')
-      return items.length === 2 && items[0]?.state === 'settled' ? items : null
-    }, 'the follow-up to be given')
-    expect(again).toMatchObject({ outcome: 'completed', resumed: true })
-    expect(said('here is your reminder')).toEqual([])
-    expect(incident.prompts().at(-1)?.text).toContain('You were interrupted')
-  })
-
-  it('a conversation’s follow-up is a turn of it', async () => {
-    incident = await Incident.begin([remind, echo], NO_HOLD)
-    const chat = await Chat.create(incident.world)
-    await chat.say('remind me')
-    await asked('here is your reminder', 1)
-    const texts = await chat.texts()
-    expect(texts).toHaveLength(4)
-    expect(texts[2]).toContain('here is your reminder')
-    expect(await chat.say('and on')).toMatchObject({ outcome: 'completed', resumed: true })
-  })
-
-  it('a conversation does not wait for later follow-ups', async () => {
-    incident = await Incident.begin([remind, echo])
-    const chat = await Chat.create(incident.world)
-    const run = await chat.say('remind me')
-    await asked('here is your reminder', 1)
-    const [given] = await followUps()
-    expect(given).toMatchObject({ state: 'fired', firedCount: 1, runId: run.id })
-    expect(given?.firedRunId).not.toBe(run.id)
-    expect(Date.parse(given?.firedAt ?? '')).toBeGreaterThanOrEqual(Date.parse(run.endedAt ?? ''))
-    expect(await chat.texts()).toHaveLength(4)
-  })
-
-  const later: RuleInput = { ...remind, reply: [wakeUp(30) as never, results, { text: 'I will' }] }
-
-  it('follow-ups of a turn are cancelled with it: asked again, removed, or with its conversation', async () => {
-    // Also in a resumed session, where a note about earlier questions comes first.
-    incident = await Incident.begin([{ ...later, when: '/remind me$/' }, echo])
-    const chat = await Chat.create(incident.world)
-    const states = async () => (await followUps()).map(({ state }) => state).reverse()
-    await chat.say('remind me')
-    await chat.say('remind me')
-    expect(await states()).toEqual(['planned', 'planned'])
-    await chat.edit(2, 'say nothing')
-    expect(await states()).toEqual(['planned', 'planned'])
-    await chat.drop(3)
-    expect(await states()).toEqual(['planned', 'cancelled'])
-    await chat.retry(0)
-    expect(await states()).toEqual(['cancelled', 'cancelled', 'planned'])
-    await incident.world.request('DELETE', `/api/conversations/${chat.id}`)
-    expect(await states()).toEqual(['cancelled', 'cancelled', 'cancelled'])
-  })
-
-  it('a run that is cancelled cancels its follow-ups', async () => {
-    incident = await Incident.begin([later, echo])
-    const { world } = incident
-    const { id } = await world.createRun({ prompt: 'remind me' })
-    await world.waitForEvent(
-      id,
-      (event) => event.type === 'note' && event.text.includes('the process is kept'),
-    )
-    await world.api('POST', `/api/runs/${id}/cancel`)
-    expect(await world.settled(id)).toMatchObject({
-      outcome: 'cancelled',
-      followUps: [{ state: 'cancelled', cancelledBy: 'person' }],
-    })
-  })
-
-  it('people can plan one too, and its time must be valid', async () => {
-    incident = await Incident.begin([echo], NO_HOLD)
-    const { world } = incident
-    const run = await world.run({ prompt: 'hello' })
-    const plan = (body: object) => world.request('POST', '/api/followups', { prompt: 'and now?', ...body })
-    const refusals: [object, RegExp][] = [
-      [{ runId: run.id, at: '2020-01-01T00:00:00Z' }, /past/],
-      [{ runId: run.id, at: '2099-01-01T00:00:00Z' }, /too far ahead/],
-      [{ runId: run.id, cron: 'every day' }, /fields instead of five/],
-      [{ runId: run.id, cron: '* * * * * *' }, /seconds are not supported/],
-      [{ runId: run.id }, /one of at, inMs and cron/],
-      [{ inMs: 2000 }, /either runId or sessionId/],
-      [{ runId: run.id, inMs: -5 }, /inMs/],
-    ]
-    for (const [body, says] of refusals) {
-      const response = await plan(body)
-      expect(response.status).toBe(400)
-      expect(JSON.stringify(await response.json())).toMatch(says)
-    }
-    expect((await plan({ runId: run.id, inMs: 1500 })).status).toBe(201)
-    await asked('and now?', 1)
-    expect(await followUps()).toMatchObject([{ state: 'fired', createdBy: 'person', runId: run.id }])
-  })
+  incident = await Incident.begin([goesOn, remind, echo], NO_HOLD)
+  const { world } = incident
+  const run = await world.run({ prompt: 'remind me' })
+  await world.killDaemon()
+  // The state that a kept agent leaves that accepted the prompt and was killed before it printed anything.
+  const path = transcriptOf(world.configDir, run.sessionId!)
+  const lines = readFileSync(path, 'utf8').trimEnd().split('\n')
+  const records = lines.map((line) => JSON.parse(line) as { type: string; uuid?: string })
+  const last = records.findLast(({ type }) => type === 'assistant')
+  const db = new DatabaseSync(join(world.home, 'reprise.db'))
+  const row = db.prepare('update follow_ups set due_at = ? returning message_id').get(Date.now())
+  db.close()
+  const content = 'here is your reminder'
+  const taken = {
+    type: 'user',
+    uuid: row?.message_id,
+    parentUuid: last?.uuid,
+    message: { role: 'user', content },
+  }
+  const first = records.find(({ type }) => type === 'user')
+  appendFileSync(path, `${JSON.stringify({ ...first, ...taken })}\n`)
+  await world.startDaemon()
+  const [again] = await until(async () => {
+    const { items } = await world.api<{ items: Run[] }>('GET', '/api/runs')
+    return items.length === 2 && items[0]?.state === 'settled' ? items : null
+  }, 'the follow-up to be given')
+  expect(again).toMatchObject({ outcome: 'completed', resumed: true })
+  expect(said('here is your reminder')).toEqual([])
+  expect(incident.prompts().at(-1)?.text).toContain('You were interrupted')
 })

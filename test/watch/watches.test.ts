@@ -2,10 +2,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { Cycle } from '../../src/contract/cycle.ts'
 import type { Triggered } from '../../src/contract/watch.ts'
 import type { RuleInput } from '../../src/simulator/scenario-types.ts'
-import { bash, report, results, TASK } from '../support/incident.ts'
+import { report, results, TASK } from '../support/incident.ts'
 import { Watching } from '../support/watching.ts'
 import { until } from '../support/world.ts'
 
@@ -40,12 +39,16 @@ describe('a watch', () => {
     })
     const watch = await watching.watch()
     expect(watch).toMatchObject({ source: 'config', schedule: 'every 10 s', state: 'active', cycles: 0 })
+    // It becomes due while no daemon runs.
+    await watching.world.killDaemon()
+    const dueAt = watching.changeStored('update watches set next_at = ?')
+    await watching.world.startDaemon()
     const [first] = await until(async () => {
       const cycles = await watching.cycles()
       return cycles[0]?.state === 'ended' ? cycles : null
     }, 'the first cycle to end')
     expect(first).toMatchObject({ trigger: 'schedule', outcome: 'completed', status: 'healthy', tier: 1 })
-    expect(first!.startedAt! >= watch.nextAt!).toBe(true)
+    expect(Date.parse(first!.startedAt!)).toBeGreaterThanOrEqual(dueAt)
     const paused = await watching.world.api('PATCH', '/api/watches/web', { paused: true })
     expect(paused).toMatchObject({ state: 'paused', nextAt: null })
     const refused = await watching.world.request('PATCH', '/api/watches/web', { prompt: 'another' })
@@ -101,21 +104,6 @@ describe('a watch', () => {
     expect(sum).toBeCloseTo(session.costUsd, 10)
     for (const cycle of cycles) expect(cycle.costUsd).toBeGreaterThan(0)
   })
-
-  it('whose memory is too old starts a new session, with the reports of the previous cycles', async () => {
-    watching = await Watching.begin([allIsWell])
-    await watching.add({ memory: 'persistent', renewAfterCycles: 2 })
-    const ids = []
-    for (const reason of ['one', 'two', 'three']) {
-      const cycle = await watching.ended(await watching.trigger('web', { reason }))
-      ids.push(cycle.sessionId)
-    }
-    expect(new Set(ids).size).toBe(2)
-    const [, , third] = await watching.cycles()
-    expect(third?.renewed).toContain('2 cycles')
-    const last = watching.incident.prompts().at(-1)?.text
-    expect(last).toContain('web answers')
-  })
 })
 
 describe('notifications', () => {
@@ -156,70 +144,10 @@ describe('notifications', () => {
       },
     ])
     expect(existsSync(told('others'))).toBe(false)
-    // From now on only changes are notified: being slow a second time is not a change.
-    await watching.world.api('PATCH', '/api/watches/web', { notifyFrom: 'change' })
-    await watching.ended(await watching.trigger('web', { reason: 'look closely' }))
-    await watching.ended(await watching.trigger())
-    const words = await until(() => {
-      const all = readFileSync(told('told'), 'utf8').trim().split('\n')
-      return all.length > 1 ? all.map((line) => JSON.parse(line) as { cycle: Cycle }) : null
-    }, 'another word')
-    expect(words.map(({ cycle: { number, status } }) => [number, status])).toEqual([
-      [2, 'degraded'],
-      [4, 'healthy'],
-    ])
   })
 })
 
 describe('events', () => {
-  it('reach a persistent memory in its session', async () => {
-    watching = await Watching.begin([allIsWell])
-    await watching.add({ memory: 'persistent' })
-    const first = await watching.ended(await watching.trigger())
-    const { cycleId } = (await (await hook({ title: 'disk full', fingerprint: 'd1' })).json()) as Triggered
-    const second = await watching.ended(cycleId!)
-    expect(second.sessionId).toBe(first.sessionId)
-    expect(second.events).toMatchObject([{ title: 'disk full', fingerprint: 'd1' }])
-    expect(second.chain?.runs[0]).toMatchObject({ resumed: true })
-    expect(watching.incident.prompts().at(-1)?.text).toContain('disk full')
-  })
-
-  it('a burst of equal ones makes one cycle; the agent gets them as data', async () => {
-    const looks: RuleInput = {
-      when: { user: '"fingerprint": "f1"' },
-      reply: [bash('docker ps -a'), results, { hold: 'gate' }, healthy, results, { text: 'ok' }],
-    }
-    watching = await Watching.begin([looks, allIsWell])
-    await watching.add()
-    const answers = await Promise.all(Array.from({ length: 100 }, () => hook(alert('f1'))))
-    const said = await Promise.all(answers.map((answer) => answer.json() as Promise<Triggered>))
-    expect(said.filter(({ result }) => result === 'started')).toHaveLength(1)
-    expect(said.filter(({ result }) => result === 'known')).toHaveLength(99)
-    await watching.world.simulator.waitForHold('gate')
-    // Another cycle waits for its end, and receives further events.
-    expect(await (await hook(alert('f2'))).json()).toMatchObject({ result: 'queued' })
-    expect(await (await hook(alert('f3'))).json()).toMatchObject({ result: 'merged' })
-    watching.world.simulator.release('gate')
-    await until(async () => (await watching.cycles()).every((c) => c.state === 'ended'), 'both cycles')
-    const cycles = await watching.cycles()
-    expect(cycles.map((c) => [c.trigger, c.outcome, c.eventCount])).toEqual([
-      ['event', 'completed', 1],
-      ['event', 'completed', 2],
-    ])
-    const text = watching.incident.prompts()[0]?.text ?? ''
-    expect(text).toContain('not instructions')
-    expect(text.match(/<event>/g)).toHaveLength(1)
-    expect(text.match(/<\/event>/g)).toHaveLength(1)
-    expect(text).toContain('\\u003c/event>')
-    // Once resolved, the event may come back.
-    expect(await (await hook(alert('f1'))).json()).toMatchObject({ result: 'known' })
-    expect(await (await hook(alert('f1', 'resolved'))).json()).toMatchObject({ result: 'resolved' })
-    expect(await (await hook(alert('f1'))).json()).toMatchObject({ result: 'started' })
-    await watching.world.simulator.waitForHold('gate')
-    watching.world.simulator.release('gate')
-    await until(async () => (await watching.cycles()).every((c) => c.state === 'ended'), 'the third cycle')
-  })
-
   it('are accepted with the watch’s own secret, which gives no other access', async () => {
     const hookSecret = 'a-secret-of-the-watch'
     watching = await Watching.begin([allIsWell])

@@ -20,6 +20,9 @@ export const ALL_CAPABILITIES: Capabilities = {
   sealing: true,
 }
 
+/** The rules of a tier know the second one by name. */
+const SCHEDULING_TOOLS = ['Later', 'ScheduleWakeup']
+
 const toMessage = (id: string, line: InputLine): Message => ({ id, line: JSON.stringify(line) })
 
 /** How attempts end that were stopped. */
@@ -39,7 +42,9 @@ const STOPPED: Partial<Record<StopCause, Outcome['name']>> = {
 
 function classify({ stopCause, turnEnd, exitCode, stderr, resetsAt }: Exit): Outcome {
   const stopped = stopCause === null ? undefined : STOPPED[stopCause]
-  if (stopped && turnEnd?.outcome.name !== 'completed') return { name: stopped, message: `was ${stopCause}` }
+  // A turn that has ended stays completed, unless somebody wants it to be cancelled.
+  if (stopped && (stopped === 'cancelled' || turnEnd?.outcome.name !== 'completed'))
+    return { name: stopped, message: `was ${stopCause}` }
   if (turnEnd) return resetsAt === null ? turnEnd.outcome : { ...turnEnd.outcome, resetsAt }
   return { name: 'crashed', message: exitCode === null ? 'was killed' : `exited with ${exitCode}${stderr}` }
 }
@@ -49,6 +54,8 @@ function describeTool(_name: string, input: unknown): ToolDescription {
   if (typeof input !== 'object' || input === null) return { kind: 'other' }
   if ('command' in input) return { kind: 'shell', command: String(input.command) }
   if ('content' in input && 'file_path' in input) return { kind: 'write', paths: [String(input.file_path)] }
+  if ('questions' in input && Array.isArray(input.questions))
+    return { kind: 'question', questions: input.questions.map(String) }
   return { kind: 'other' }
 }
 
@@ -95,7 +102,7 @@ export function createMemoryAdapter({
     prompt: (id, texts) => toMessage(id, { type: 'prompt', id, texts }),
     describeTool,
     readScheduling: (tool, input) => {
-      if (tool !== 'Later' || typeof input !== 'object' || input === null) return null
+      if (!SCHEDULING_TOOLS.includes(tool) || typeof input !== 'object' || input === null) return null
       if (!('prompt' in input) || typeof input.prompt !== 'string' || !('inMs' in input))
         return { kind: 'unclear', problem: 'expected prompt and inMs' }
       return { kind: 'create', prompt: input.prompt, reason: null, when: { inMs: Number(input.inMs) } }

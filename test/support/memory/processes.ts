@@ -47,6 +47,13 @@ export class MemoryProcesses implements Processes {
     return this.all().flatMap(({ start }) => (start ? [start] : []))
   }
 
+  /** Everything that the session of the newest agent was ever given. */
+  given(): string {
+    const sessionId = this.starts().at(-1)?.agentSessionId
+    const ofSession = this.all().filter(({ start }) => start?.agentSessionId === sessionId)
+    return ofSession.flatMap(({ given }) => given).join('\n')
+  }
+
   of(attemptId: string): MemoryProcess {
     const known = this.#byAttempt.get(attemptId)
     if (known) return known

@@ -121,15 +121,18 @@ export class ScriptedAgent {
 
   askUser(question: string, ...labels: string[]) {
     const [requestId, toolUseId] = [randomUUID(), randomUUID()]
-    const options = labels.map((label) => ({ label }))
-    this.print({ type: 'question-ask', requestId, toolUseId, questions: [{ question, options }] })
+    const questions = [{ question, options: labels.map((label) => ({ label })) }]
+    this.print({ type: 'tool-start', toolUseId, name: 'Ask', input: { questions: [question] } })
+    this.print({ type: 'question-ask', requestId, toolUseId, questions })
     return this.#answerTo(requestId, toolUseId)
   }
 
   async #answerTo(requestId: string, toolUseId: string): Promise<ToolAnswer | null> {
     for (let line = await this.next(); line !== null; line = await this.next()) {
       if (line.type !== 'answer' || line.requestId !== requestId) continue
-      this.print({ type: 'tool-end', toolUseId, isError: line.answer.decision === 'deny', content: '' })
+      const { decision, answers = {} } = line.answer
+      const content = Object.entries(answers).map(([question, answer]) => `${question} ${answer}`)
+      this.print({ type: 'tool-end', toolUseId, isError: decision === 'deny', content: content.join('\n') })
       return line.answer
     }
     return null

@@ -10,7 +10,7 @@ import type { Capabilities } from '../../../src/contract/agent.ts'
 import type { CreateRun } from '../../../src/contract/create-run.ts'
 import type { EventOf, EventType, RunEvent } from '../../../src/contract/events.ts'
 import { RunId } from '../../../src/contract/ids.ts'
-import { type Notice, planNotifications } from '../../../src/core/notify/plan.ts'
+import { type Notice, type PlannedNotification, planNotifications } from '../../../src/core/notify/plan.ts'
 import { NOTHING_TO_REDACT } from '../../../src/core/redact/redactor.ts'
 import { SteadyClock } from '../../../src/core/steady-clock.ts'
 import { engineSettings } from '../../../src/daemon/settings.ts'
@@ -38,7 +38,13 @@ export interface StageOptions {
   settings?: Partial<EngineSettings>
   capabilities?: Partial<Capabilities>
   purposes?: FurtherPurposes
+  /** The names of the configured agents. */
+  agents?: readonly string[]
+  /** The adapters that are known besides those of the configured agents. */
+  adapters?: readonly string[]
 }
+
+const AGENTS = ['memory', 'other']
 
 export class Stage {
   readonly workDir: string
@@ -46,7 +52,10 @@ export class Stage {
   readonly transcripts = new MemoryTranscripts()
   readonly processes: MemoryProcesses
   readonly store: Store
+  /** What happened that people may be notified of. */
   readonly told: Notice[] = []
+  /** The notifications that are sent of it: there are no targets but webhooks. */
+  readonly planned: PlannedNotification[] = []
   readonly logged: string[] = []
   readonly #home: string
   readonly #options: StageOptions
@@ -78,13 +87,15 @@ export class Stage {
     const log = { info: () => {}, warn: note, error: note }
     const settings = engineSettings(configSchema.parse(this.#options.config ?? {}), new Map(), [])
     const home = this.#home
-    const agent = (name: string) => ({
-      name,
-      adapter: createMemoryAdapter({
+    const adapter = (name: string) =>
+      createMemoryAdapter({
         transcripts: this.transcripts,
         capabilities: this.#options.capabilities ?? {},
         name,
-      }),
+      })
+    const agent = (name: string) => ({
+      name,
+      adapter: adapter(name),
       // It is never started, but it has to be there.
       command: process.execPath,
       env: {},
@@ -95,13 +106,14 @@ export class Stage {
     return {
       store,
       agents: new AgentRegistry(
-        [agent('memory'), agent('other')],
+        (this.#options.agents ?? AGENTS).map(agent),
         // What an agent can do may change with the next engine, although its file stays the same.
         {
           get: async (key) => (key.startsWith('runtime') ? null : store.getFact(key)),
           put: async (key, value) => (key.startsWith('runtime') ? undefined : store.putFact(key, value)),
         },
         [],
+        (this.#options.adapters ?? AGENTS).map(adapter),
       ),
       clock: new SteadyClock(this.clock, { maxStepMs: Number.POSITIVE_INFINITY }),
       git: openGit({ env: {} }),
@@ -133,9 +145,11 @@ export class Stage {
 
   #notifications(): Notifications {
     return {
-      plan: (notice, webhook) => {
+      plan: (notice, webhook, narrowing) => {
         this.told.push(notice)
-        return planNotifications(notice, [], webhook)
+        const planned = planNotifications(notice, [], webhook, narrowing)
+        this.planned.push(...planned)
+        return planned
       },
       targets: [],
       wake: () => {},
