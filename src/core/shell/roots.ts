@@ -1,0 +1,44 @@
+/** Recursive deletion, or worse, of what everything else lies in: `/`, what is directly below it, home directories. */
+import { changedFiles } from './changes.ts'
+import { type PathFacts, placesOf } from './paths.ts'
+import { baseName, type PlainCommand } from './reading.ts'
+
+const DELETING = /^(rm|chmod|chown|chgrp|mv|shred|find|rsync)$/
+
+/** Why the command must not run, or undefined. `start` is the directory in which the text starts. */
+export function rootDeletion(command: PlainCommand, start: string, facts: PathFacts): string | undefined {
+  const [program = '', ...args] = command.argv
+  const name = baseName(program)
+  if (/^(mkfs(\..*)?|wipefs)$/.test(name) && args.some((arg) => !arg.startsWith('-')))
+    return 'it erases a file system'
+  if (name === 'dd' && args.some((arg) => /^of=\/dev\/(sd|nvme|vd|xvd|mmcblk|mapper)/.test(arg)))
+    return 'it overwrites a disk'
+  if (!DELETING.test(name)) return undefined
+  if (args.includes('--no-preserve-root')) return '--no-preserve-root is for deleting everything'
+  for (const path of deletedBy(name, command, args)) {
+    const root = placesOf(path, command.cwds, start, facts).find((place) => isRoot(place, facts))
+    if (root !== undefined) return `it deletes recursively ${root}, which everything else lies in`
+  }
+  return undefined
+}
+
+function deletedBy(name: string, command: PlainCommand, args: readonly string[]): string[] {
+  if (name === 'rsync') return args.some((arg) => arg.startsWith('--del')) ? args.slice(-1) : []
+  const { changes = [] } = changedFiles(command) ?? {}
+  return changes.flatMap(({ path, deep }) => (deep || name === 'shred' ? [path] : []))
+}
+
+/** Last parts of a path that stand for nearly every name. */
+const ANY_NAMES = /(\/(?=[^/]*[*?[])([*?.]|\[[^\]/]*\])+)+$/
+
+/** Everything inside /tmp may go, /tmp itself may not. */
+function isRoot(place: string, { home, realPath }: PathFacts): boolean {
+  const whole = place.replace(ANY_NAMES, '') || '/'
+  if (whole === '/tmp' && whole !== place) return false
+  return (
+    /^\/[^/]*$/.test(whole) ||
+    /^\/(home|Users)\/[^/]+$/.test(whole) ||
+    whole === home ||
+    whole === realPath(home)
+  )
+}
