@@ -1,4 +1,6 @@
 /** Which files a plain command changes, for the programs whose arguments say it. */
+
+import { gitChanges } from './git-changes.ts'
 import { type GivenOptions, givenOptions, type OptionList, optionList } from './option-list.ts'
 import type { Change } from './protected-paths.ts'
 import { baseName, type PlainCommand } from './reading.ts'
@@ -30,16 +32,29 @@ const copies =
     const sources = into.length > 0 ? given.operands : given.operands.slice(0, -1)
     const targets = into.length > 0 ? into : given.operands.slice(-1)
     const deep = moves || isRecursive(given)
-    const named = targets.flatMap((target) =>
-      sources.map((source) => `${target}/${baseName(source.replace(/\/+$/, ''))}`),
+    // `cp -r x/. y` puts what is in x directly into y.
+    const whole =
+      deep &&
+      (has(given, '-T', '--no-target-directory') || sources.some((source) => /(^|\/)\.{0,2}$/.test(source)))
+    const named = targets.flatMap((inside) =>
+      sources.map((source) => ({
+        path: `${inside}/${baseName(source.replace(/\/+$/, ''))}`,
+        deep,
+        inside,
+      })),
     )
-    return [...each(targets, false), ...each(named, deep), ...each(moves ? sources : [], true)]
+    return [...each(targets, moves || whole), ...named, ...each(moves ? sources : [], true)]
   }
 
-/** Without `-e` the first operand is the script. */
+/** Without `-e` the first operand is the script. What follows `-i` names a copy. */
 const edited = (given: GivenOptions) =>
   has(given, '-i', '--in-place')
-    ? each(has(given, '-e', '--expression') ? given.operands : given.operands.slice(1), false)
+    ? [
+        ...each(has(given, '-e', '--expression') ? given.operands : given.operands.slice(1), false),
+        ...given.options.flatMap(({ name, value }) =>
+          /^(-i|--in-place)$/.test(name) && value?.includes('/') ? [{ path: value, deep: false }] : [],
+        ),
+      ]
     : []
 
 const changer = (list: string, changes: Changer['changes']): Changer => ({
@@ -102,15 +117,17 @@ export function redirectedTo({ redirects }: PlainCommand): Change[] {
   )
 }
 
-/** null: the program changes no files that its arguments name. `unsure`: it has an option that is not known. */
 export interface ChangedFiles {
   changes: Change[]
+  /** It has an option that is not known. */
   unsure: boolean
 }
 
+/** null: the program changes no files that its arguments name. */
 export function changedFiles({ argv }: PlainCommand): ChangedFiles | null {
   const [program = '', ...args] = argv
   const name = baseName(program)
+  if (name === 'git') return gitChanges(args)
   if (name === 'dd') return { changes: valuesOf(args, /^of=/), unsure: true }
   if (name === 'find' && args.includes('-delete'))
     return { changes: each(startPoints(args), true), unsure: true }
@@ -134,7 +151,7 @@ const valuesOf = (args: readonly string[], prefix: RegExp) =>
 
 /** The directories in which `find` starts. */
 function startPoints(args: readonly string[]): string[] {
-  const first = args.findIndex((arg) => /^[-(!]/.test(arg) && !/^-[HLP]$/.test(arg))
+  const first = args.findIndex((arg) => /^[-(!]/.test(arg) && !/^-([HLP]|O\d)$/.test(arg))
   const points = args.slice(0, first === -1 ? undefined : first).filter((arg) => !arg.startsWith('-'))
   return points.length > 0 ? points : ['.']
 }

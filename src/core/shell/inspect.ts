@@ -59,6 +59,12 @@ export function readRedirects(redirections: readonly Redirection[], scope: Scope
     }
     const { target, operator } = redirection
     if (target) inspectWord(target, scope)
+    const { descriptor } = redirection
+    if (
+      descriptor?.type === 'FileDescriptorVariable' ||
+      (operator === '<' && descriptor && descriptor.value !== 0)
+    )
+      scope.findings.note(textOf(scope, redirection), 'opens a file under another descriptor')
     if (target && operator === '<<<') return []
     const plain = target && plainWord(target)
     if (!plain || 'why' in plain || plain.glob) {

@@ -14,7 +14,7 @@ const ANY =
   seq echo true false : pwd cal uptime who w whoami id groups uname arch nproc free df du lsblk findmnt ps pgrep pidof
   pstree last lscpu vmstat iostat mpstat netstat ping ping6 traceroute tracepath host nslookup dig getent stat readlink
   realpath basename dirname md5sum sha1sum sha256sum sha512sum cksum b2sum od hexdump strings jq which type whereis
-  printenv locale getconf sleep wait jobs exit return break continue shift clear zcat bzcat xzcat numfmt factor expr
+  printenv locale getconf sleep exit return break continue shift clear zcat bzcat xzcat numfmt factor expr
   base64 base32 cd pushd popd dirs ulimit`.split(/\s+/)
 const NO_DANGEROUS_OPTION: ReadonlySet<string> = new Set(ANY)
 
@@ -39,8 +39,12 @@ const FIND_TESTS = new Set(
   -writable -executable -follow -daystart -lname -fstype`.split(/\s+/),
 )
 
-/** A schema other than http may send more than a question. */
-const isWebAddress = (text: string) => !/^[a-z][a-z0-9+.-]*:\/\//i.test(text) || /^https?:\/\//i.test(text)
+/** A schema other than http may send more than a question; braces and brackets may make one. */
+function isWebAddress(text: string): boolean {
+  const rest = text.replace(/^https?:\/\/(\[[\da-f:]+\])?/i, '')
+  if (/[{}[\]]/.test(rest)) return false
+  return rest !== text || (!rest.includes('://') && !/^(ftps?|dict|ldap|imap|smtp|pop3)\./i.test(rest))
+}
 
 const CURL = optionList(
   '-sSfLkIivgGN#0146 -m: -H: -A: -e: -u: -w: -o: -D: -X: -r: -y: -Y: --silent --show-error --fail --fail-with-body --location --insecure --head --include --verbose --get --no-buffer --compressed --http1.1 --http2 --ipv4 --ipv6 --globoff --no-progress-meter --max-time= --connect-timeout= --retry= --retry-delay= --retry-max-time= --retry-connrefused --retry-all-errors --header= --user-agent= --referer= --user= --write-out= --output= --dump-header= --request= --resolve= --connect-to= --url= --max-redirs= --range= --noproxy= --path-as-is',
@@ -86,7 +90,7 @@ function ipLooks(args: readonly string[]): boolean {
   const plain = args.filter((arg) => !/^-(br|brief)$/.test(arg))
   const [, verb, ...rest] = givenOptions(plain, IP, { leading: true })?.operands ?? []
   if (verb === undefined) return plain.length > 0 && givenOptions(plain, IP, { leading: true }) !== undefined
-  return /^(s|sh|sho|show|l|ls|list|get)$/.test(verb) && rest.every((word) => /^[\w.:/@-]+$/.test(word))
+  return /^(sh|show|ls|list|get)$/.test(verb) && rest.every((word) => /^[\w.:/@-]+$/.test(word))
 }
 
 const TABLE: ReadonlyMap<string, Looks> = new Map<string, Looks>([
@@ -114,11 +118,13 @@ const TABLE: ReadonlyMap<string, Looks> = new Map<string, Looks>([
       ] as const,
   ),
   ['unset', (args) => args.every((name) => PLAIN_NAME.test(name))],
+  ['wait', (args) => args.every((arg) => /^(-n|%?\d+)$/.test(arg))],
+  ['jobs', (args) => args.every((arg) => /^-[lnprs]+$/.test(arg))],
   ['umask', (args) => args.length === 0],
   ['command', ([first = '']) => /^-[vV]$/.test(first)],
   ['env', (args) => args.length === 0],
   ['xargs', (args) => args.length === 0],
-  ['kill', ([first]) => first === '-0' || first === '-l'],
+  ['kill', (args) => /^-[0l] ?[\d ]*$/.test(args.join(' '))],
   ['hostname', (args) => args.every((arg) => /^-[fisdAI]+$|^--(fqdn|short|ip-address)$/.test(arg))],
   [
     'date',
@@ -135,8 +141,8 @@ const TABLE: ReadonlyMap<string, Looks> = new Map<string, Looks>([
   [
     'journalctl',
     only(
-      '-afekqrxmNl -b? -u: -n? -o: -p: -S: -U: -t: -g: -c: -F: --unit= --user-unit= --since= --until= --lines? --output= --priority= --boot? --dmesg --follow --no-pager --grep= --identifier= --catalog --reverse --no-hostname --no-full --full --all --utc --list-boots --disk-usage --quiet --system --user --case-sensitive? --facility= --output-fields= --pager-end --no-tail --header',
-      ({ operands }) => operands.every((word) => /^([\w]+=|\+$|\/)/.test(word)),
+      '-afekqrxmNl -b? -u: -n: -# -o: -p: -S: -U: -t: -g: -c: -F: --unit= --user-unit= --since= --until= --lines= --output= --priority= --boot? --dmesg --follow --no-pager --grep= --identifier= --catalog --reverse --no-hostname --no-full --full --all --utc --list-boots --disk-usage --quiet --system --user --case-sensitive? --facility= --output-fields= --pager-end --no-tail --header',
+      ({ operands }) => operands.every((word) => /^(\w+=|\+$|\/|\d+$)/.test(word)),
     ),
   ],
   [
@@ -146,7 +152,7 @@ const TABLE: ReadonlyMap<string, Looks> = new Map<string, Looks>([
     ),
   ],
   ['ip', ipLooks],
-  ['lsof', only('-nPltwURbaVS -i? -p: -u: -c: -s? -g? -d: -F? -r: +D:')],
+  ['lsof', only('-nPltwURbaVS -i? -p: -u: -c: -s? -g? -d: -F? -r:')],
   ['top', only('-bcHisS1 -n: -d: -p: -u: -U: -o: -w? -e: -E:', (given) => has(given, '-b'))],
   [
     'sort',

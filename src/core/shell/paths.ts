@@ -23,6 +23,13 @@ export const GLOB = /[*?[]/
 /** Stands for a directory that is not known. */
 const SOMEWHERE = '/…'
 
+/** A written path, made absolute. The home of another user is taken to be in /home. */
+export function absolute(path: string, start: string, home: string): string {
+  const written = /^~(\/|$)/.test(path) ? home + path.slice(1) : path.replace(/^~/, '/home/')
+  if (written.startsWith('/')) return written
+  return written === '' ? start : `${start.replace(/\/+$/, '')}/${written}`
+}
+
 /**
  * Every place that a written path may mean, as it is written and with symbolic links resolved. `cwds` are the
  * directories of a plain command, `start` is the one in which the text starts.
@@ -33,18 +40,13 @@ export function placesOf(
   start: string,
   { home, realPath }: PathFacts,
 ): string[] {
-  const expand = (text: string) => (/^~(\/|$)/.test(text) ? home + text.slice(1) : text)
-  const written = expand(path)
   const places = new Set<string>()
-  for (const cwd of written.startsWith('/') ? [''] : cwds) {
+  for (const cwd of /^[/~]/.test(path) ? [''] : cwds) {
     if (cwd === null) {
-      places.add(normalize(`${SOMEWHERE}/${written}`))
+      places.add(normalize(`${SOMEWHERE}/${path}`))
       continue
     }
-    const base = expand(cwd)
-    const raw = written.startsWith('/')
-      ? written
-      : `${base.startsWith('/') ? base : `${start}/${base}`}/${written}`
+    const raw = absolute(path, absolute(cwd, start, home), home)
     places.add(normalize(raw))
     places.add(resolved(raw, realPath))
   }

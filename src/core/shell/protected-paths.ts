@@ -44,6 +44,10 @@ export interface Change {
   path: string
   /** What is below the path is changed too. */
   deep: boolean
+  /** Only if this is a directory. */
+  inside?: string
+  /** Some files of the work tree that the directory belongs to. */
+  tree?: true
 }
 
 /** The pattern of the first protected path that the change may touch. The path is absolute and may have `*` and `?`. */
@@ -67,8 +71,9 @@ function touches(
   if (!everywhere) return meets(names, 0, segments, 0, deep)
   for (let from = 0; from < names.length; from++) {
     if (!meets(names, from, segments, 0, deep)) continue
-    // `*` would touch nearly every such pattern, so one counts only if the file is there.
-    if (!GLOB.test(names[from] ?? '') || exists(there(names.slice(0, from), segments))) return true
+    const name = names[from] ?? ''
+    // `*` would touch nearly every such pattern, so it counts only if the file is there.
+    if (!GLOB.test(name) || name.startsWith('.') || exists(there(names.slice(0, from), segments))) return true
   }
   return deep && guardsParents && exists(there(names, segments))
 }

@@ -8,7 +8,8 @@ import { parse } from 'unbash'
 import { Findings, TooMuch } from './findings.ts'
 import type { ShellReading } from './reading.ts'
 import { deeper, type Scope } from './scope.ts'
-import { walkAll } from './walk.ts'
+import { startCommand } from './start.ts'
+import { NOTHING, walkAll } from './walk.ts'
 
 const LONGEST_TEXT = 100_000
 /** The parser looks for the end of each `{` up to the end of its word. */
@@ -17,21 +18,24 @@ const MOST_BRACE_STEPS = 2_000_000
 const MOST_HERE_DOCUMENTS = 500
 
 export function readShell(text: string): ShellReading {
+  return withinBounds(text, (scope) => readText(text, scope))
+}
+
+/** Reads an argument list as it would be started without a shell. */
+export function readArguments(argv: readonly string[]): ShellReading {
+  const text = argv.join(' ')
+  return withinBounds(text, (scope) => startCommand({ ...NOTHING, argv }, text, scope))
+}
+
+function withinBounds(source: string, read: (scope: Scope) => void): ShellReading {
   const findings = new Findings()
+  const scope = { source, depth: 0, repeated: false, elevated: false, text: readText, script: readScript }
   try {
-    readText(text, {
-      findings,
-      source: text,
-      depth: 0,
-      repeated: false,
-      elevated: false,
-      text: readText,
-      script: readScript,
-    })
+    read({ findings, ...scope })
     return findings.reading()
   } catch (error) {
     if (!(error instanceof TooMuch)) throw error
-    return { commands: [], unclear: [{ text, why: error.message }] }
+    return { commands: [], unclear: [{ text: source, why: error.message }] }
   }
 }
 

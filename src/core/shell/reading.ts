@@ -18,6 +18,8 @@ export interface PlainCommand {
   elevated: boolean
   /** It is given further arguments when it runs, as by `xargs` and `find -exec`. */
   openEnded: boolean
+  /** It is in a loop or a function, so that it may run more than once. */
+  repeated: boolean
   /** Why it may start programs that its arguments do not show: it is an interpreter, or runs what a file says. */
   opaque: string | null
 }
@@ -42,4 +44,11 @@ export interface ShellReading {
 /** The name that a program is known by, without its directory. */
 export function baseName(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1)
+}
+
+const LONGEST_SHOWN = 200
+
+export function showCommand({ argv, redirects }: Pick<PlainCommand, 'argv' | 'redirects'>): string {
+  const shown = [...argv, ...redirects.map(({ op, path }) => `${op} ${path}`)].join(' ')
+  return shown.length > LONGEST_SHOWN ? `${shown.slice(0, LONGEST_SHOWN)}…` : shown
 }

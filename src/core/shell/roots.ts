@@ -14,7 +14,8 @@ export function rootDeletion(command: PlainCommand, start: string, facts: PathFa
   if (name === 'dd' && args.some((arg) => /^of=\/dev\/(sd|nvme|vd|xvd|mmcblk|mapper)/.test(arg)))
     return 'it overwrites a disk'
   if (!DELETING.test(name)) return undefined
-  if (args.includes('--no-preserve-root')) return '--no-preserve-root is for deleting everything'
+  if (args.some((arg) => arg.startsWith('--n') && '--no-preserve-root'.startsWith(arg)))
+    return '--no-preserve-root is for deleting everything'
   for (const path of deletedBy(name, command, args)) {
     const root = placesOf(path, command.cwds, start, facts).find((place) => isRoot(place, facts))
     if (root !== undefined) return `it deletes recursively ${root}, which everything else lies in`
@@ -25,20 +26,25 @@ export function rootDeletion(command: PlainCommand, start: string, facts: PathFa
 function deletedBy(name: string, command: PlainCommand, args: readonly string[]): string[] {
   if (name === 'rsync') return args.some((arg) => arg.startsWith('--del')) ? args.slice(-1) : []
   const { changes = [] } = changedFiles(command) ?? {}
-  return changes.flatMap(({ path, deep }) => (deep || name === 'shred' ? [path] : []))
+  // What a move makes is not deleted; what it takes away is an argument.
+  return changes.flatMap(({ path, deep }) =>
+    (deep && args.includes(path)) || name === 'shred' ? [path] : [],
+  )
 }
 
-/** Last parts of a path that stand for nearly every name. */
-const ANY_NAMES = /(\/(?=[^/]*[*?[])([*?.]|\[[^\]/]*\])+)+$/
+/** A name that stands for nearly every other. */
+const ANY_NAME = /^(?=.*[*?[])([*?.]|\[[^\]]*\])+$/
 
 /** Everything inside /tmp may go, /tmp itself may not. */
 function isRoot(place: string, { home, realPath }: PathFacts): boolean {
-  const whole = place.replace(ANY_NAMES, '') || '/'
+  const names = place.split('/').slice(1)
+  while (ANY_NAME.test(names.at(-1) ?? '')) names.pop()
+  const whole = `/${names.join('/')}`
   if (whole === '/tmp' && whole !== place) return false
+  const [first, , third] = names
   return (
-    /^\/[^/]*$/.test(whole) ||
-    /^\/(home|Users)\/[^/]+$/.test(whole) ||
-    whole === home ||
-    whole === realPath(home)
+    names.length < 2 ||
+    (third === undefined && /^(home|Users)$/.test(first ?? '')) ||
+    [home, realPath(home)].includes(whole)
   )
 }

@@ -11,6 +11,8 @@ export function startCommand(command: Found, text: string, scope: Scope): void {
   const { findings } = scope
   const [name = ''] = command.argv
   findings.use(name, text)
+  if (command.argv.length === 0 && command.openEnded)
+    findings.note(text, 'takes the name of a program from its input')
   if (name === 'cd' || name === 'pushd') changeDirectory(command.argv.slice(1), text, scope)
   if (DECLARING.has(name)) {
     declare(command, text, scope)

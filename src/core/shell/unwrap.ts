@@ -80,6 +80,10 @@ const RUNNERS = new Set(
   yarn rsync tar zip`.split(/\s+/),
 )
 
+/** Options and sub-commands with which git starts what it is told to. */
+const GIT_STARTING =
+  /^(-c.*|--(config-env|exe).*|-x|bisect|submodule|filter-branch|difftool|mergetool|config|rebase|for-each-repo|daemon|instaweb|send-email)$/
+
 export function unwrap(argv: readonly string[]): Unwrapped {
   const [program = '', ...args] = argv
   const name = baseName(program)
@@ -88,6 +92,8 @@ export function unwrap(argv: readonly string[]): Unwrapped {
   if (SHELLS.has(name)) return unwrapShell(args)
   if (name === 'xargs') return unwrapXargs(args)
   if (name === 'find') return unwrapFind(args)
+  if (name === 'git' && args.some((arg) => GIT_STARTING.test(arg)))
+    return { kind: 'opaque', why: 'lets git start programs' }
   const why = EVALUATORS.get(name)
   if (why !== undefined) return { kind: 'unclear', why }
   if (RUNNERS.has(name) || /^python[\d.]+$/.test(name))
@@ -124,10 +130,14 @@ function unwrapBy(
 
 const SHELL_OPTIONS = optionList('-ceuxlvfhbCE -o: --norc --noprofile --login --posix --restricted --verbose')
 
+const SHELL_SETTINGS = /^(pipefail|errexit|nounset|xtrace|noglob|noclobber|posix)$/
+
 function unwrapShell(args: readonly string[]): Unwrapped {
   const given = givenOptions(args, SHELL_OPTIONS, { leading: true })
   if (!given) return unknownOption('the shell')
   const [first] = given.operands
+  if (given.options.some(({ name, value }) => name === '-o' && !SHELL_SETTINGS.test(value ?? '')))
+    return unknownOption('the shell')
   if (first !== undefined && given.options.some(({ name }) => name === '-c'))
     return { kind: 'text', text: first }
   if (first === undefined || first === '-' || first === '/dev/stdin')

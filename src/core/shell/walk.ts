@@ -26,7 +26,10 @@ function walk(node: SyntaxNode, scope: Scope): void {
       break
     case 'Subshell':
     case 'BraceGroup':
+      walk(node.body, scope)
+      break
     case 'Coproc':
+      if (node.name) findings.add({ ...NOTHING, assignments: [`${node.name.value}=`] })
       walk(node.body, scope)
       break
     case 'If':
@@ -38,6 +41,7 @@ function walk(node: SyntaxNode, scope: Scope): void {
       break
     case 'For':
     case 'Select':
+      findings.add({ ...NOTHING, assignments: [`${node.name.value}=`] })
       for (const word of node.wordlist ?? []) inspectWord(word, scope)
       walk(node.body, again)
       break
@@ -90,10 +94,18 @@ function walk(node: SyntaxNode, scope: Scope): void {
   }
 }
 
-const NOTHING = { argv: [], globs: [], redirects: [], assignments: [], elevated: false, openEnded: false }
+export const NOTHING = {
+  argv: [],
+  globs: [],
+  redirects: [],
+  assignments: [],
+  elevated: false,
+  openEnded: false,
+  repeated: false,
+}
 
 function walkCommand(node: Command, scope: Scope): void {
-  const { findings, elevated } = scope
+  const { findings, elevated, repeated } = scope
   const redirects = readRedirects(node.redirects, scope)
   const assignments: string[] = []
   for (const part of node.prefix)
@@ -116,13 +128,16 @@ function walkCommand(node: Command, scope: Scope): void {
     argv.push(plain.text)
   }
   const text = textOf(scope, node)
-  const found = { ...NOTHING, argv, globs, redirects, assignments, elevated }
+  const found = { ...NOTHING, argv, globs, redirects, assignments, elevated, repeated }
   if (globs[0] === 0) problem ??= 'has a pattern in the place of a program'
   if (problem === undefined) {
     startCommand(found, text, scope)
     return
   }
   if (/^(cd|pushd|popd)$/.test(argv[0] ?? '')) findings.goTo(null)
-  findings.note(text, problem)
-  findings.add({ ...found, argv: [], globs: [] })
+  // Whatever echo is given, it prints it.
+  const isPrinted = node.name?.value === 'echo' && argv[0] === 'echo'
+  if (isPrinted) findings.use('echo', text)
+  else findings.note(text, problem)
+  findings.add({ ...found, argv: isPrinted ? ['echo'] : [], globs: [] })
 }
