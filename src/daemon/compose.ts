@@ -8,7 +8,6 @@ import { loadConfig } from '../config/load.ts'
 import type { Config } from '../config/schema.ts'
 import { RepriseError } from '../contract/errors.ts'
 import type { Clock } from '../core/clock.ts'
-import { ALWAYS_PROTECTED } from '../core/policy/defaults.ts'
 import { SteadyClock } from '../core/steady-clock.ts'
 import { type Changes, describeChanges } from '../engine/base/changes.ts'
 import { ProgressBus } from '../engine/base/progress.ts'
@@ -33,6 +32,7 @@ import { systemClock } from './clock.ts'
 import { lockHome } from './lock.ts'
 import type { DaemonLog } from './log.ts'
 import { createNotifier } from './notifier.ts'
+import { hiddenPathsOf, protectedPathsOf } from './own-paths.ts'
 import { createRedactor } from './redaction.ts'
 import { engineSettings } from './settings.ts'
 import { openSimulator } from './simulated.ts'
@@ -132,7 +132,8 @@ export async function compose({
       damaged: join(home, 'damaged'),
       archive: join(home, 'archive'),
       stateDir,
-      protectedPaths: [...new Set([home, asked])].map((path) => `${path}/**`).concat(ALWAYS_PROTECTED),
+      protectedPaths: protectedPathsOf([home, asked]),
+      hiddenPaths: hiddenPathsOf(home),
       settings: engineSettings(config, readPrompts(config), watches),
       ...(purposes ? { purposes } : {}),
     })

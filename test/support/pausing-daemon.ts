@@ -65,6 +65,7 @@ const engine = createEngine({
   archive: `${home}/archive`,
   stateDir: `${home}/state`,
   protectedPaths: [],
+  hiddenPaths: [],
   settings: engineSettings(config, new Map(), watches),
 })
 setInterval(() => {}, 1000)

@@ -102,8 +102,8 @@ export function looksOnly(reading: Reading, facts: Pick<CallFacts, 'innerLooks'>
   const entry = table && Object.hasOwn(table, sub) ? table[sub] : undefined
   if (entry === undefined || (entry !== true && !entry.includes(part))) return false
   if (moreThanLooks(reading)) return false
-  // No option of docker behind these sub-commands writes or starts anything.
-  const depth = entry === true ? 1 : 2
+  // No option of docker behind these sub-commands writes or starts anything, but for `compose config --output`.
+  const depth = entry === true ? 1 : part === 'config' || part === 'convert' ? Number.POSITIVE_INFINITY : 2
   if (program === 'docker') return !unknown.some((option) => option.words < depth) && !isPodmanOption(reading)
   if (program === 'gh' && sub === 'api' && given[1] === 'graphql') return false
   return unknown.length === 0 && !options.some(({ name }) => name === '--raw' && sub === 'config')

@@ -148,7 +148,9 @@ function wildcard(word: string): RegExp {
   const known = WILDCARDS.get(word)
   if (known) return known
   const parts = word.replaceAll(/\*+/g, '*').replaceAll(/[^\w*?]/g, '\\$&')
-  const made = new RegExp(`^${parts.replaceAll('*', '[^]*').replaceAll('?', '[^]')}$`)
+  // In a path, `*` stands for one name: `/*` is what is directly below the root.
+  const any = word.startsWith('/') ? '[^/]' : '[^]'
+  const made = new RegExp(`^${parts.replaceAll('*', `${any}*`).replaceAll('?', any)}$`)
   WILDCARDS.set(word, made)
   return made
 }

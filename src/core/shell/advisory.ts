@@ -22,7 +22,7 @@ export function forbidden(
     protectedChange(command, policy, { cwd, facts }) ??
     (policy.brokered.has(baseName(command.argv[0] ?? ''))
       ? undefined
-      : protectedWord(command, policy, { cwd, facts }))
+      : (hiddenWord(command, policy, cwd, facts) ?? protectedWord(command, policy, { cwd, facts })))
   )
 }
 
@@ -64,12 +64,12 @@ export function forbiddenMention(
     commands.find(({ opaque }) => opaque !== null)?.opaque ??
     (commands.some(({ openEnded }) => openEnded) ? 'adds arguments when it runs' : undefined)
   const mention = why === undefined ? undefined : findMention(text, mentions)
-  return (
-    mention && {
-      reason: `This ${why} and speaks of \`${mention.source}\`, which is forbidden or counted. Run what is allowed directly, written out.`,
-      rule: mention.rule,
-    }
-  )
+  if (!mention) return undefined
+  const what = mention.rule.startsWith('cooldowns.') ? 'has a cooldown' : 'is forbidden'
+  return {
+    reason: `What this starts cannot be checked, because it ${why}, and it speaks of \`${mention.source}\`, which ${what}. Write the commands out, one by one.`,
+    rule: mention.rule,
+  }
 }
 
 /** At a tier that restricts: a command that does not only look and that no rule allows. */
@@ -87,11 +87,6 @@ export function notAllowed(
   const written =
     redirectedTo(command).length > 0 ? changeElsewhere({ ...command, argv: [] }, policy, place) : undefined
   if (written) return written
-  const hidden = argv
-    .slice(1)
-    .concat(command.redirects.map(({ path }) => path))
-    .find((word) => isHidden(word, command, cwd, facts))
-  if (hidden !== undefined) return refuse(command, policy, `${hidden} is hidden from agents`, 'hidden')
   if (onlyLooks(command)) return undefined
   const [program = ''] = argv
   const name = baseName(program)
@@ -133,6 +128,21 @@ function refuse(command: PlainCommand, { tier }: Policy, why: string, rule: stri
     reason: `\`${showCommand(command)}\` is not allowed at tier ${tier}: ${why}. Recommend escalation if it is needed.`,
     rule,
   }
+}
+
+/** A file that a sandbox would hide. */
+function hiddenWord(
+  command: PlainCommand,
+  policy: Policy,
+  cwd: string,
+  facts: CallFacts,
+): Refusal | undefined {
+  if (policy.tier === undefined) return undefined
+  const words = [...command.argv.slice(1), ...command.redirects.map(({ path }) => path)]
+  const hidden = words.find((word) => isHidden(word, command, cwd, facts))
+  return hidden === undefined
+    ? undefined
+    : refuse(command, policy, `${hidden} is hidden from agents`, 'hidden')
 }
 
 function isHidden(word: string, { cwds }: PlainCommand, cwd: string, facts: CallFacts): boolean {

@@ -18,7 +18,7 @@ import { isSteering, onlyLooks } from './looking.ts'
 import type { Policy } from './policy.ts'
 import { readShell } from './read.ts'
 import { baseName, type PlainCommand, type ShellReading, showCommand, type Unclear } from './reading.ts'
-import { rootDeletion } from './roots.ts'
+import { rootRefusal } from './roots.ts'
 
 export interface TextDecision {
   decision: 'allow' | 'deny'
@@ -48,7 +48,8 @@ export function checkText(text: string, cwd: string, policy: Policy, facts: Call
     brokered: brokeredIn(reading, policy),
   }
   const refusal =
-    rootRefusal(reading, cwd, facts) ?? REFUSALS[policy.enforcement](text, reading, cwd, policy, facts)
+    firstOf(reading.commands, (command) => rootRefusal(command, cwd, facts)) ??
+    REFUSALS[policy.enforcement](text, reading, cwd, policy, facts)
   if (refusal) return { ...answer, decision: 'deny', ...refusal, looks: false, actions: [] }
   const looks =
     reading.unclear.length === 0 &&
@@ -75,9 +76,7 @@ const REFUSALS: Record<Policy['enforcement'], Refuse> = {
     firstOf(
       commands,
       (command) =>
-        (isBrokered(command, policy) && !command.openEnded
-          ? judgeCommand(command, policy.rules, cwd, facts).refusedEverywhere
-          : undefined) ?? protectedChange(command, policy, { cwd, facts }),
+        brokerRefusal(command, cwd, policy, facts) ?? protectedChange(command, policy, { cwd, facts }),
     ),
   advisory: (text, reading, cwd, policy, facts) => {
     const refusal =
@@ -94,13 +93,18 @@ const REFUSALS: Record<Policy['enforcement'], Refuse> = {
   },
 }
 
-function rootRefusal({ commands }: ShellReading, cwd: string, facts: CallFacts): Refusal | undefined {
-  return firstOf(commands, (command) => {
-    const why = rootDeletion(command, cwd, facts)
-    return why === undefined
-      ? undefined
-      : { reason: `\`${showCommand(command)}\` may never run: ${why}.`, rule: 'root-deletion' }
-  })
+/** What the broker would refuse, as far as it is certain where the command runs and what it is given. */
+function brokerRefusal(
+  command: PlainCommand,
+  cwd: string,
+  policy: Policy,
+  facts: CallFacts,
+): Refusal | undefined {
+  if (!isBrokered(command, policy)) return undefined
+  const rules = command.openEnded ? policy.forbidding : policy.rules
+  const refusal = judgeCommand(command, rules, cwd, facts).refusedEverywhere
+  // Which service is meant may be one of the arguments that are added.
+  return command.openEnded && refusal?.rule.startsWith('cooldowns.') ? undefined : refusal
 }
 
 function firstOf<T, R>(items: readonly T[], find: (item: T) => R | undefined): R | undefined {

@@ -99,7 +99,7 @@ export function changeElsewhere(
   { tier, mayWrite }: Pick<Policy, 'tier' | 'mayWrite'>,
   { cwd, facts }: Place,
 ): Refusal | undefined {
-  const isOpen = (path: string) => (isBelow(path, cwd) ? mayWrite && path !== cwd : SCRATCH.test(path))
+  const isOpen = (path: string) => (isBelow(path, cwd) ? mayWrite : SCRATCH.test(path))
   for (const { path, tree } of changesOf(command)) {
     if (tree) continue
     const places = placesOf(path, command.cwds, cwd, facts)

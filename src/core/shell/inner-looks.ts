@@ -9,7 +9,8 @@ export function innerLooks(argv: readonly string[]): boolean {
   return readingLooks(readArguments(argv)) && readingLooks(readShell(argv.join(' ')))
 }
 
-function readingLooks({ commands, unclear }: ShellReading): boolean {
+/** Everything is written out, only looks and writes no file. */
+export function readingLooks({ commands, unclear }: ShellReading): boolean {
   return (
     unclear.length === 0 &&
     commands.every(

@@ -46,6 +46,7 @@ export function inspectArithmetic(expression: string, { findings }: Scope): void
 /** `NAME=value`, as written. */
 export function readAssignment({ name, value, index, text }: Assignment, scope: Scope): string {
   if (index && !/^\d+$/.test(index.value)) scope.findings.note(text, 'evaluates an expression')
+  if (index) inspectWord(index, scope)
   for (const word of value.type === 'ArrayValue' ? value.elements : [value]) inspectWord(word, scope)
   return value.type === 'Word' ? `${name}=${value.value}` : text
 }

@@ -1,12 +1,19 @@
 /** Recursive deletion, or worse, of what everything else lies in: `/`, what is directly below it, home directories. */
+import type { Refusal } from '../rules/call.ts'
 import { changedFiles } from './changes.ts'
 import { type PathFacts, placesOf } from './paths.ts'
-import { baseName, type PlainCommand } from './reading.ts'
+import { baseName, type PlainCommand, showCommand } from './reading.ts'
 
 const DELETING = /^(rm|chmod|chown|chgrp|mv|shred|find|rsync)$/
 
-/** Why the command must not run, or undefined. `start` is the directory in which the text starts. */
-export function rootDeletion(command: PlainCommand, start: string, facts: PathFacts): string | undefined {
+/** `start` is the directory in which the text starts. */
+export function rootRefusal(command: PlainCommand, start: string, facts: PathFacts): Refusal | undefined {
+  const why = rootDeletion(command, start, facts)
+  if (why === undefined) return undefined
+  return { reason: `\`${showCommand(command)}\` may never run: ${why}.`, rule: 'root-deletion' }
+}
+
+function rootDeletion(command: PlainCommand, start: string, facts: PathFacts): string | undefined {
   const [program = '', ...args] = command.argv
   const name = baseName(program)
   if (/^(mkfs(\..*)?|wipefs)$/.test(name) && args.some((arg) => !arg.startsWith('-')))

@@ -119,6 +119,7 @@ export class Stage {
       archive: join(home, 'archive'),
       stateDir: join(home, 'state'),
       protectedPaths: [],
+      hiddenPaths: [],
       settings: { ...settings, ...this.#options.settings },
       ...(this.#options.purposes ? { purposes: this.#options.purposes } : {}),
     }
