@@ -126,4 +126,9 @@ export const ALLOWED: readonly Allowed[] = [
     word: '400',
     why: 'a status code of a notification target, not of a model',
   },
+  {
+    file: 'src/core/rules/program-options.ts',
+    word: '--input-format',
+    why: 'an option of apprise, which sends notifications',
+  },
 ]

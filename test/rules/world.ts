@@ -46,8 +46,11 @@ export function factsOf({ files = {}, links = {}, remotes }: World = {}): CallFa
   }
 }
 
-export function rulesOf(tier: string, { dryRun = false } = {}): CompiledRules {
-  const found = DEFAULT_TIERS[tier]
+/** A default tier by its number, `-` for none, or one of its own. */
+export type TestTier = string | { allow?: readonly string[]; deny?: readonly string[] }
+
+export function rulesOf(tier: TestTier, { dryRun = false } = {}): CompiledRules {
+  const found = typeof tier === 'string' ? DEFAULT_TIERS[tier] : { name: 'test', commands: tier }
   return compileRules({
     never: DEFAULT_NEVER,
     tier: found ? { name: found.name, ...found.commands } : null,
@@ -69,7 +72,7 @@ export interface Asked extends World {
 }
 
 export function ask(
-  tier: string,
+  tier: TestTier,
   text: string,
   { cwd = CWD, dryRun = false, ...world }: Asked = {},
 ): CallDecision {
@@ -78,7 +81,7 @@ export function ask(
 }
 
 /** `looks`, `allow`, or the rule that refused. */
-export function verdict(tier: string, text: string, asked: Asked = {}): string {
+export function verdict(tier: TestTier, text: string, asked: Asked = {}): string {
   const decision = ask(tier, text, asked)
   return decision.decision === 'deny' ? decision.rule : decision.looks ? 'looks' : 'allow'
 }

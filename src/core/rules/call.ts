@@ -1,5 +1,6 @@
 /** A program start as the broker received it, what the judge must know about the world, and what it answers. */
 import type { Action } from './cooldown.ts'
+import { absolutePath } from './paths.ts'
 
 /** A program start as the broker received it. */
 export interface Call {
@@ -74,21 +75,6 @@ export function showCall({ program, args }: Pick<Call, 'program' | 'args'>): str
     if (shown.length > LONGEST_SHOWN) return `${shown.slice(0, LONGEST_SHOWN)}…`
   }
   return shown
-}
-
-export const baseName = (path: string) => path.slice(path.lastIndexOf('/') + 1)
-
-export const parentOf = (path: string) => path.slice(0, path.lastIndexOf('/')) || '/'
-
-/** An absolute path without `.`, `..` and repeated slashes; links are not followed. */
-export function absolutePath(path: string, cwd: string, home: string): string {
-  const text = path.replace(/^file:\/\//, '').replace(/^~(?=\/|$)/, home)
-  const kept: string[] = []
-  for (const part of (text.startsWith('/') ? text : `${cwd}/${text}`).split('/')) {
-    if (part === '..') kept.pop()
-    else if (part !== '' && part !== '.') kept.push(part)
-  }
-  return `/${kept.join('/')}`
 }
 
 /** The places that a path argument may mean: as written, and where links lead. */

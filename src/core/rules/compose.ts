@@ -5,16 +5,15 @@
  */
 import { optionValues, type Reading } from './arguments.ts'
 import {
-  absolutePath,
   type Call,
   type CallFacts,
   type CopiedFile,
-  parentOf,
   type Refusal,
   showCall,
   someAgentCanWrite,
 } from './call.ts'
 import { composeProblem } from './compose-file.ts'
+import { absolutePath, parentOf } from './paths.ts'
 
 /** In the order in which compose looks for them. */
 const NAMES = ['compose.yaml', 'compose.yml', 'docker-compose.yml', 'docker-compose.yaml']

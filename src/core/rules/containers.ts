@@ -4,8 +4,9 @@
  * it is not certain then where that begins.
  */
 import { isOption, type Reading } from './arguments.ts'
-import { absolutePath, type CallFacts, placesOf, type Refusal } from './call.ts'
+import { type CallFacts, placesOf, type Refusal } from './call.ts'
 import { longMount, mountProblem, shortMount } from './mounts.ts'
+import { absolutePath } from './paths.ts'
 
 type Problem = (value: string, cwd: string, facts: CallFacts) => [rule: string, why: string] | undefined
 

@@ -210,7 +210,7 @@ function partsOf(arg: string): string[] {
   const sign = arg.indexOf('=')
   const parts = arg.split(/[=,@]/, MOST_PARTS).filter((part) => part.includes('/'))
   if (sign !== -1) parts.push(arg.slice(sign + 1).replace(/^@/, ''))
-  if (!arg.startsWith('-')) parts.push(arg)
+  if (!arg.startsWith('-')) parts.push(arg.replace(/^@/, ''))
   else if (arg.includes('/')) parts.push(arg.slice(arg.indexOf('/')))
   return parts.filter((part) => part !== '')
 }

@@ -4,7 +4,8 @@
  * the files.
  */
 import { hasOption, type Reading } from './arguments.ts'
-import { absolutePath, type Call, type CallFacts, type Refusal } from './call.ts'
+import type { Call, CallFacts, Refusal } from './call.ts'
+import { absolutePath } from './paths.ts'
 
 type Placed = { args: readonly string[]; cwd: string } | { refusal: Refusal }
 

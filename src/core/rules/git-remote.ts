@@ -1,5 +1,5 @@
 /** Which calls of git talk to another repository, and what such a call may never do. */
-import { hasOption, optionValues, type Reading, readArguments } from './arguments.ts'
+import { hasOption, type Reading, readArguments } from './arguments.ts'
 import type { CallFacts, Refusal } from './call.ts'
 import { parseGitPush } from './git-push.ts'
 
@@ -66,7 +66,9 @@ export function gitRefusal(reading: Reading, shown: string, facts: CallFacts): R
   const starting = [
     ...options.map(({ name }) => name),
     ...unknown.map(({ text }) => text.replace(/=.*$/s, '')),
-  ].find((name) => STARTING.test(name) || (sub === 'clone' && name === '-u') || /^--(upl|rec|exe)/.test(name))
+  ].find(
+    (name) => STARTING.test(name) || (sub === 'clone' && name === '-u') || /^--(upl|rece|exe)/.test(name),
+  )
   if (starting) return never(`${starting} names something that is started or loaded`, 'options')
   const transport = words.find((word) => /^[\w+.-]+::/.test(word))
   if (transport) return never(`${transport} is a transport that starts a program`, 'transport')
@@ -108,8 +110,3 @@ export function gitLooks(reading: Reading): boolean {
 /** A refspec of a fetch that writes a branch here. */
 const forcedRefspec = (words: readonly string[]) =>
   words.slice(2).some((word) => word.includes(':') || word[0] === '+')
-
-/** The directory in which git works: `-C` one after the other. */
-export function gitDirectories(reading: Reading): string[] {
-  return optionValues(reading, '-C')
-}

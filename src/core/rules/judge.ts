@@ -91,12 +91,13 @@ function notAllowed(call: Call, reading: Reading, { tier, allowing }: CompiledRu
   const isKnown =
     optionTables(program, []).length > 0 &&
     !(program === 'git' && (words[0] === 'push' || !talksToRemote(call.args)))
-  const elsewhere = options.find(({ name }) => ELSEWHERE.get(program)?.test(name))?.name
-  const option = elsewhere ?? (isKnown ? unknown[0]?.text : undefined)
   const patterns = allowing.get(program) ?? []
   const isAllowed = patterns.some((pattern) => surelyMatches(pattern, reading))
+  const option =
+    options.find(({ name }) => ELSEWHERE.get(program)?.test(name))?.name ??
+    unknown.find((one) => isKnown && (isAllowed || one.words === 0))?.text
   if (isAllowed && option === undefined) return undefined
-  if (isAllowed || (option !== undefined && unknown.some((one) => one.words === 0)))
+  if (option !== undefined)
     return {
       reason: `\`${shown}\` is not allowed at tier ${tier}: ${option} is not an option that may be given there. Leave it out.`,
       rule: 'options',

@@ -55,13 +55,15 @@ export function optionNames(program: string, args: readonly string[]): Set<strin
     if (!isOption(arg)) continue
     const sign = arg.indexOf('=')
     const name = sign === -1 ? arg : arg.slice(0, sign)
-    add(name)
-    if (arg.startsWith('--')) continue
-    for (const letter of name.slice(1, MOST_LETTERS)) add(`-${letter}`)
+    if (!isJoined(name)) add(name)
+    if (!arg.startsWith('--')) for (const letter of name.slice(1, MOST_LETTERS)) add(`-${letter}`)
   }
   if (program === 'git') for (const name of pushEffects(args)) names.add(name)
   return names
 }
+
+/** Letters that are flags of their own; a longer word with one dash may be an option of its own. */
+const isJoined = (name: string) => /^-[a-zA-Z\d]{2,6}$/.test(name)
 
 /** No program has more flags of one letter. */
 const MOST_LETTERS = 64

@@ -4,8 +4,8 @@
  * allowed is recognised only when it is certain (`surelyMatches`). Both take time proportional to the number of arguments.
  */
 import { isOption, type Reading } from './arguments.ts'
-import { baseName } from './call.ts'
 import { abbreviatesOption, optionNames } from './option-names.ts'
+import { baseName } from './paths.ts'
 
 export interface CommandPattern {
   source: string

@@ -1,8 +1,9 @@
 /** To which services a call does something that has a cooldown, and the name that each is counted under. */
 import { isOption, optionValues, type Reading } from './arguments.ts'
-import { absolutePath, baseName, type Call, type CallFacts, type Refusal, showCall } from './call.ts'
+import { type Call, type CallFacts, type Refusal, showCall } from './call.ts'
 import { type Action, type Cooldowns, type CountedPattern, EVERY } from './cooldown.ts'
 import { optionNames } from './option-names.ts'
+import { absolutePath, baseName } from './paths.ts'
 import { wordMeets } from './pattern.ts'
 
 /** With one of these the command only says what it would do. */
