@@ -131,4 +131,6 @@ export const ALLOWED: readonly Allowed[] = [
     word: '--input-format',
     why: 'an option of apprise, which sends notifications',
   },
+  { file: 'src/core/shell/inspect.ts', word: 'Glob', why: 'a part of a word in the syntax of a shell' },
+  { file: 'src/core/shell/words.ts', word: 'Glob', why: 'likewise' },
 ]

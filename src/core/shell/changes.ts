@@ -2,7 +2,7 @@
 
 import { gitChanges } from './git-changes.ts'
 import { type GivenOptions, givenOptions, type OptionList, optionList } from './option-list.ts'
-import type { Change } from './protected-paths.ts'
+import type { Change, ChangedFiles } from './protected-paths.ts'
 import { baseName, type PlainCommand } from './reading.ts'
 
 interface Changer {
@@ -115,12 +115,6 @@ export function redirectedTo({ redirects }: PlainCommand): Change[] {
   return redirects.flatMap(({ op, path }) =>
     WRITING.has(op) && !HARMLESS.test(path) ? [{ path, deep: false }] : [],
   )
-}
-
-export interface ChangedFiles {
-  changes: Change[]
-  /** It has an option that is not known. */
-  unsure: boolean
 }
 
 /** null: the program changes no files that its arguments name. */

@@ -1,6 +1,6 @@
 /** Which files a local sub-command of git may change: those of the work tree, and repositories named by a path. */
-import type { ChangedFiles } from './changes.ts'
 import { givenOptions, optionList } from './option-list.ts'
+import type { ChangedFiles } from './protected-paths.ts'
 
 const GLOBAL = optionList('-P -C: --no-pager --no-optional-locks')
 const TREE =

@@ -50,6 +50,12 @@ export interface Change {
   tree?: true
 }
 
+export interface ChangedFiles {
+  changes: Change[]
+  /** The program has an option that is not known. */
+  unsure: boolean
+}
+
 /** The pattern of the first protected path that the change may touch. The path is absolute and may have `*` and `?`. */
 export function protectedBy(
   { path, deep }: Change,
