@@ -126,4 +126,11 @@ export const ALLOWED: readonly Allowed[] = [
     word: '400',
     why: 'a status code of a notification target, not of a model',
   },
+  {
+    file: 'src/core/rules/program-options.ts',
+    word: '--input-format',
+    why: 'an option of apprise, which sends notifications',
+  },
+  { file: 'src/core/shell/inspect.ts', word: 'Glob', why: 'a part of a word in the syntax of a shell' },
+  { file: 'src/core/shell/words.ts', word: 'Glob', why: 'likewise' },
 ]

@@ -1,9 +1,15 @@
 /** The time of the policy check before a command may run ÷ the time of parsing the command. */
 import { readFileSync } from 'node:fs'
 import { forEachChild, parse, type SyntaxNode } from 'unbash'
-import { checkCommand } from '../../src/core/policy/check.ts'
-import { DEFAULT_NEVER, DEFAULT_PROTECTED_PATHS, DEFAULT_TIERS } from '../../src/core/policy/defaults.ts'
-import { compilePolicy } from '../../src/core/policy/policy.ts'
+import {
+  DEFAULT_BROKER_PROGRAMS,
+  DEFAULT_NEVER,
+  DEFAULT_PROTECTED_PATHS,
+  DEFAULT_TIERS,
+} from '../../src/core/rules/defaults.ts'
+import { checkText } from '../../src/core/shell/check-text.ts'
+import { compilePolicy } from '../../src/core/shell/policy.ts'
+import { gatherFacts } from '../../src/engine/enforce/call-facts.ts'
 import type { Benchmark } from '../benchmark.ts'
 import { figure } from '../figure.ts'
 import { interleave, ratios } from '../measure.ts'
@@ -11,7 +17,7 @@ import { interleave, ratios } from '../measure.ts'
 export const policy: Benchmark = {
   name: 'policy',
   about:
-    'Check of one command against the rules of tier 2 ÷ parsing it alone (visiting every node, because the parser is lazy), over the corpus of disguised and innocent commands, and over commands that agents run every day.',
+    'Check of one command against the rules of tier 2, without a sandbox ÷ parsing it alone (visiting every node, because the parser is lazy), over the corpus of disguised and innocent commands, and over commands that agents run every day.',
   run: async ({ short }) => {
     const lines = ['forbidden', 'innocent'].flatMap(readCorpus)
     const everyday = readEveryday()
@@ -19,12 +25,17 @@ export const policy: Benchmark = {
     const policy = compilePolicy(
       { never: DEFAULT_NEVER, protectedPaths: DEFAULT_PROTECTED_PATHS },
       rules && { name: rules.name, tools: rules.tools, ...rules.commands },
-      '/home/dev',
+      { home: '/home/dev', enforcement: 'advisory', brokered: DEFAULT_BROKER_PROGRAMS },
     )
-    const where = { cwd: '/work', home: '/home/dev', realpath: (path: string) => path, exists: () => false }
+    const { protectedPaths } = policy
+    const facts = {
+      ...gatherFacts({ home: '/home/dev', workDir: '/work', hiddenPaths: [], protectedPaths }),
+      realPath: (path: string) => path,
+      exists: () => false,
+    }
     const slowest: number[] = []
     const parses = (line: string) => visit(parse(line))
-    const checks = (line: string) => checkCommand(line, policy, where)
+    const checks = (line: string) => checkText(line, '/work', policy, facts)
     const { checked, parsed, checkedEveryday, parsedEveryday } = await interleave(
       {
         parsed: async () => median(lines, parses),
@@ -43,7 +54,7 @@ export const policy: Benchmark = {
 }
 
 function readCorpus(name: string): string[] {
-  const text = readFileSync(new URL(`../../test/policy/corpus/${name}.txt`, import.meta.url), 'utf8')
+  const text = readFileSync(new URL(`../../test/shell/corpus/${name}.txt`, import.meta.url), 'utf8')
   return text
     .split('\n')
     .flatMap((line) => /^[-1-9] \| (.*) # [^#]*$/.exec(line)?.[1]?.replaceAll('\\n', '\n') ?? [])

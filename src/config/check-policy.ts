@@ -1,8 +1,8 @@
 /** Checks that the merged tiers, policy and cooldowns are consistent. A problem is reported where its setting was written. */
 import { statSync } from 'node:fs'
 import { forAgent } from '../core/escalation/tier.ts'
-import { compilePattern } from '../core/policy/pattern.ts'
-import { names } from '../core/policy/tool-names.ts'
+import { compilePattern } from '../core/rules/pattern.ts'
+import { names } from '../core/shell/tool-names.ts'
 import { agentNames } from './agent-names.ts'
 import { checkTierAgents } from './check-tier-agents.ts'
 import { type TierConfig, tierEntries } from './policy-schema.ts'

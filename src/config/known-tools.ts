@@ -1,5 +1,5 @@
 /** Names of tools as they may stand in the settings of a tier, for agents that behave like Claude Code. */
-import { KNOWN_TOOLS } from '../core/policy/defaults.ts'
+import { KNOWN_TOOLS } from '../core/rules/defaults.ts'
 import { nearestWord } from './nearest-word.ts'
 
 /** null: it is known. */

@@ -9,7 +9,6 @@ import { tierEntries } from '../config/policy-schema.ts'
 import type { Config } from '../config/schema.ts'
 import { RepriseError } from '../contract/errors.ts'
 import type { Clock } from '../core/clock.ts'
-import { ALWAYS_PROTECTED } from '../core/policy/defaults.ts'
 import { SteadyClock } from '../core/steady-clock.ts'
 import { type Changes, describeChanges } from '../engine/base/changes.ts'
 import { ProgressBus } from '../engine/base/progress.ts'
@@ -35,6 +34,7 @@ import { systemClock } from './clock.ts'
 import { lockHome } from './lock.ts'
 import type { DaemonLog } from './log.ts'
 import { createNotifier } from './notifier.ts'
+import { hiddenPathsOf, protectedPathsOf } from './own-paths.ts'
 import { createRedactor } from './redaction.ts'
 import { engineSettings } from './settings.ts'
 import { openSimulator } from './simulated.ts'
@@ -137,7 +137,8 @@ export async function compose({
       sandbox: openSandboxHost(env.PATH ?? ''),
       sandboxes: join(home, 'sandboxes'),
       ownPaths: ownPaths(config, home, asked),
-      protectedPaths: [...new Set([home, asked])].map((path) => `${path}/**`).concat(ALWAYS_PROTECTED),
+      protectedPaths: protectedPathsOf([home, asked]),
+      hiddenPaths: hiddenPathsOf(home),
       settings: engineSettings(config, readPrompts(config), watches),
       ...(purposes ? { purposes } : {}),
     })

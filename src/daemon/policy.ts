@@ -1,27 +1,37 @@
 /** Evaluates the configured policy against the files of this machine. */
-import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { agentNames } from '../config/agent-names.ts'
 import { tierEntries } from '../config/policy-schema.ts'
 import type { Config } from '../config/schema.ts'
 import { forAgent } from '../core/escalation/tier.ts'
-import { checkCommand, type PolicyDecision } from '../core/policy/check.ts'
-import { type CooldownSettings, decideCooldown } from '../core/policy/cooldown.ts'
-import { ALWAYS_PROTECTED } from '../core/policy/defaults.ts'
-import { compilePolicy, type Policy } from '../core/policy/policy.ts'
-import { checkTool } from '../core/policy/tools.ts'
+import { type CooldownSettings, decideCooldown } from '../core/rules/cooldown.ts'
+import { DEFAULT_BROKER_PROGRAMS } from '../core/rules/defaults.ts'
+import { checkTool, type ToolDecision } from '../core/shell/check-tool.ts'
+import { compilePolicy, type Enforcement, type Policy } from '../core/shell/policy.ts'
+import { gatherFacts } from '../engine/enforce/call-facts.ts'
 import { realPath } from '../process/real-path.ts'
+import { hiddenPathsOf, protectedPathsOf } from './own-paths.ts'
 
 export interface PolicyQuestion {
   command: string
   cwd: string
+  /** The home of Reprise. */
+  home: string
   env: { HOME?: string | undefined }
+  enforcement: Enforcement
 }
 
-export const findTier = ({ tiers }: Config, number: number) => new Map(tierEntries(tiers)).get(String(number))
+const findTier = ({ tiers }: Config, number: number) => new Map(tierEntries(tiers)).get(String(number))
+
+export type PolicyAnswer = Omit<ToolDecision, 'actions'> & { enforcement: Enforcement }
 
 /** Without a tier, the policy contains only the rules that apply to all tiers. */
-export function policyOf(config: Config, tier: number | undefined, home: string): Policy {
+function policyOf(
+  config: Config,
+  tier: number | undefined,
+  { home, enforcement }: PolicyQuestion,
+  userHome: string,
+): Policy {
   const chosen = tier === undefined ? undefined : findTier(config, tier)
   // The default agent, as for a run that names no agent.
   const [agent] = agentNames(config)
@@ -32,8 +42,15 @@ export function policyOf(config: Config, tier: number | undefined, home: string)
     allow: chosen.commands?.allow,
     deny: chosen.commands?.deny,
   }
-  const always = { cooldowns: cooldownsOf(config), alwaysProtected: ALWAYS_PROTECTED }
-  return compilePolicy({ ...config.policy, ...always }, rules, home)
+  const always = {
+    cooldowns: cooldownsOf(config),
+    alwaysProtected: protectedPathsOf([home, realPath(home)]),
+  }
+  return compilePolicy({ ...config.policy, ...always }, rules, {
+    home: userHome,
+    enforcement,
+    brokered: DEFAULT_BROKER_PROGRAMS,
+  })
 }
 
 /** The defaults are only for the type checker: a loaded configuration is complete. */
@@ -47,20 +64,18 @@ export function cooldownsOf({ cooldowns }: Config): Record<string, CooldownSetti
 }
 
 /** The decision for a run at the tier, assuming that no cooldown has been used yet. */
-export function askPolicy(
-  config: Config,
-  tier: number | undefined,
-  { command, cwd, env }: PolicyQuestion,
-): PolicyDecision {
-  const home = env.HOME || homedir()
-  const policy = policyOf(config, tier, home)
-  const surroundings = { cwd: realPath(cwd), home, realpath: realPath, exists: existsSync }
-  const { opaque } = checkCommand(command, policy, surroundings)
-  const call = { tool: 'Bash', input: { command }, cwd }
-  const { actions, ...decision } = checkTool(call, policy, surroundings, { dryRun: config.dryRun })
-  if (decision.decision === 'deny') return { ...decision, opaque }
-  const counted = decideCooldown(actions, [], policy.cooldowns.limits, new Date(0))
-  return counted.kind === 'allow'
-    ? { ...decision, opaque }
-    : { ...decision, decision: 'deny', reason: counted.reason, rule: `cooldowns.${counted.rule}`, opaque }
+export function askPolicy(config: Config, tier: number | undefined, question: PolicyQuestion): PolicyAnswer {
+  const { command, cwd, env, home, enforcement } = question
+  const userHome = env.HOME || homedir()
+  const policy = policyOf(config, tier, question, userHome)
+  const { protectedPaths, rules } = policy
+  const hiddenPaths = hiddenPathsOf(realPath(home))
+  const facts = gatherFacts({ home: userHome, workDir: cwd, hiddenPaths, protectedPaths })
+  const call = { tool: 'Bash', input: { command }, cwd, described: { kind: 'shell', command } } as const
+  const { actions, ...decision } = checkTool(call, policy, facts, { dryRun: config.dryRun })
+  if (decision.decision === 'deny') return { ...decision, enforcement }
+  const counted = decideCooldown(actions, [], rules.cooldowns.limits, new Date(0))
+  if (counted.kind === 'allow') return { ...decision, enforcement }
+  const { reason, rule } = counted
+  return { ...decision, decision: 'deny', reason, rule: `cooldowns.${rule}`, enforcement }
 }

@@ -83,6 +83,8 @@ export interface EngineInput {
   ownPaths: readonly string[]
   /** Paths that no agent at a tier may change, whatever its rules say. */
   protectedPaths: readonly string[]
+  /** Paths that no agent at a tier may read, besides credentials and sockets. */
+  hiddenPaths: readonly string[]
   settings: EngineSettings
   purposes?: FurtherPurposes
 }

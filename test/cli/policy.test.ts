@@ -29,6 +29,18 @@ describe('reprise policy check', () => {
     [['--cwd', 'work', 'rm *'], 1, /is protected \(ie\.yaml\)/],
     [['--cwd', 'work', 'rm *.log'], 0, /^allowed/],
     [['--tier', '3', 'make all'], 0, /cannot be seen/],
+    [['--tier', '1', 'sudo cat /etc/shadow'], 1, /\nadvisory: /],
+    [['--tier', '2', 'rm -rf /var/lib/docker'], 1, /refused/],
+    [['--tier', '2', 'git push --delete origin main'], 1, /rule: git push --force/],
+    [['--tier', '3', 'reprise runs approve run_1'], 1, /does not control Reprise/],
+    [['--tier', '3', `cat ${join(cli.home, 'token')}`], 1, /is hidden from agents/],
+    [['--tier', '3', `rm -r ${cli.home}`], 1, /which is protected/],
+    [
+      ['--tier', '2', '--enforcement', 'kernel', 'docker ps | tee $X'],
+      0,
+      /^allowed\nruns in the sandbox; docker: judged/,
+    ],
+    [['--tier', '1', '--enforcement', 'kernel', 'docker restart x'], 1, /\nrule: docker\nrefused early/],
   ])('%j exits with %i', async (args, code, said) => {
     const result = await cli.inside(['policy', 'check', ...args])
     expect([result.code, result.stdout]).toEqual([code, expect.stringMatching(said)])
@@ -37,7 +49,14 @@ describe('reprise policy check', () => {
   test('as JSON', async () => {
     const { code, json } = await cli.run(['policy', 'check', '--json', '--tier', '2', 'ls; $X'])
     expect(code).toBe(1)
-    expect(json()).toMatchObject({ decision: 'deny', rule: 'opaque', tier: 2, commands: ['ls', '…'] })
+    expect(json()).toMatchObject({
+      decision: 'deny',
+      rule: 'opaque',
+      tier: 2,
+      commands: ['ls'],
+      enforcement: 'advisory',
+      unclear: [{ text: '$X' }],
+    })
   })
 
   test.each([

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import type { CooldownState } from '../../src/core/policy/cooldown-state.ts'
+import type { CooldownState } from '../../src/core/rules/cooldown-state.ts'
 import { sweepActions, writeCooldownFile } from '../../src/engine/enforce/cooldown-file.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import { claim, restart } from '../store/actions.ts'

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { FLAGS, findNames, SHARED_FLAGS, TOOLS } from '../../scripts/agent-names.ts'
-import { KNOWN_TOOLS } from '../../src/core/policy/defaults.ts'
+import { KNOWN_TOOLS } from '../../src/core/rules/defaults.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const wordsIn = (text: string) => findNames(text).map(({ word }) => word)

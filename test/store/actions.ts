@@ -1,7 +1,7 @@
 /** What every store must do about cooldowns. Part of the conformance suite. */
 import { describe, expect, it } from 'vitest'
 import { AttemptId, RunId } from '../../src/contract/ids.ts'
-import type { Action } from '../../src/core/policy/cooldown.ts'
+import type { Action } from '../../src/core/rules/cooldown.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { ActionClaim } from '../../src/store/tiers/actions.ts'
 import { at, T0 } from './records.ts'

@@ -69,6 +69,7 @@ const engine = createEngine({
   sandboxes: `${home}/sandboxes`,
   ownPaths: [`${home}/`],
   protectedPaths: [],
+  hiddenPaths: [],
   settings: engineSettings(config, new Map(), watches),
 })
 setInterval(() => {}, 1000)

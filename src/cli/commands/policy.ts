@@ -1,11 +1,12 @@
 /** `reprise policy check`: checks a command against the configuration, without the daemon. */
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { loadConfig } from '../../config/load.ts'
 import { tierEntries } from '../../config/policy-schema.ts'
 import type { Config } from '../../config/schema.ts'
 import { RepriseError } from '../../contract/errors.ts'
+import type { PolicyAnswer } from '../../daemon/policy.ts'
 import { tierNumber } from '../base/arguments.ts'
 import { type CliContext, notify, printJson, printLine } from '../base/context.ts'
 import { EXIT } from '../base/exit-code.ts'
@@ -20,11 +21,15 @@ Examples:
   reprise policy check --tier 1 --cwd /srv --json "ls > out"
 
 Exits with 0 if the command is allowed, 1 if it is refused, 2 if the check failed. Without --tier, only commands that no
-tier may run are refused. Earlier actions are not counted: a cooldown refuses only what exceeds its limit by itself.`
+tier may run are refused. Earlier actions are not counted: a cooldown refuses only what exceeds its limit by itself.
+
+Only what is plainly written in the command is understood. With --enforcement kernel, everything else is left to the
+sandbox and to the broker, which judges programs such as docker when they start. Without a sandbox the check is advisory.`
 
 interface Options {
   tier?: number
   cwd?: string
+  enforcement: 'kernel' | 'advisory'
 }
 
 export function define(command: Command, context: CliContext): void {
@@ -36,11 +41,20 @@ export function define(command: Command, context: CliContext): void {
     .argument('<command>', 'a shell command, in quotes')
     .option('--tier <number>', 'tier at which it would run', tierNumber)
     .option('--cwd <dir>', 'directory in which it would run (default: the current one)')
+    .addOption(
+      new Option('--enforcement <kind>', 'check as with a sandbox (kernel), or as without one')
+        .choices(['kernel', 'advisory'])
+        .default('advisory'),
+    )
     .addHelpText('after', EXAMPLES)
     .action((text: string, options: Options) => check(text, options, context))
 }
 
-async function check(text: string, { tier, cwd = '.' }: Options, context: CliContext): Promise<void> {
+async function check(
+  text: string,
+  { tier, cwd = '.', enforcement }: Options,
+  context: CliContext,
+): Promise<void> {
   const workDir = resolve(context.cwd, cwd)
   if (!statSync(workDir, { throwIfNoEntry: false })?.isDirectory()) {
     throw usageError(`${workDir} is not a directory`, 'Give --cwd a directory that exists.')
@@ -52,20 +66,36 @@ async function check(text: string, { tier, cwd = '.' }: Options, context: CliCon
     throw usageError(`there is no tier ${tier}`, `Tiers: ${numbers.join(', ')}`)
   }
   const { askPolicy } = await import('../../daemon/policy.ts')
-  const answer = askPolicy(config, tier, { command: text, cwd: workDir, env: context.env })
+  const { env } = context
+  const answer = askPolicy(config, tier, {
+    command: text,
+    cwd: workDir,
+    home: homeOf(context),
+    env,
+    enforcement,
+  })
   const allowed = answer.decision === 'allow'
   context.exitCode = allowed ? EXIT.done : EXIT.failed
   if (context.json) return printJson(context, { ...answer, tier: tier ?? null })
-  const style = styleFor(context.stdout, context.env)
+  const style = styleFor(context.stdout, env)
   await printLine(
     context,
     allowed && answer.reason === 'Allowed.'
       ? style.green('allowed')
       : `${allowed ? style.green('allowed') : style.red('refused')}: ${style.safe(answer.reason)}`,
   )
-  for (const { why, text: what } of answer.opaque) {
-    notify(context, style.safe(`cannot be analysed: ${why}: ${what.split('\n')[0] ?? ''}`))
-  }
+  if (answer.rule !== undefined) await printLine(context, `rule: ${style.safe(answer.rule)}`)
+  await printLine(context, style.safe(holder(answer)))
+  for (const { why, text: what } of answer.unclear)
+    notify(context, style.safe(`not written out: it ${why}: ${what.split('\n')[0] ?? ''}`))
+}
+
+/** Who holds the rules when the command really runs. */
+function holder({ enforcement, decision, brokered }: PolicyAnswer): string {
+  if (enforcement === 'advisory') return 'advisory: without a sandbox, only the text of a command is checked'
+  if (decision === 'deny') return 'refused early; the sandbox and the broker would refuse it, too'
+  const judged = brokered.length > 0 ? `; ${brokered.join(', ')}: judged when started` : ''
+  return `runs in the sandbox${judged}`
 }
 
 /** An invalid configuration is reported as wrong usage, so that scripts can tell it from a refusal. */

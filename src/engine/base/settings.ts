@@ -2,8 +2,8 @@
 import type { CheckpointPolicy } from '../../contract/checkpoint.ts'
 import type { PermissionMode } from '../../contract/create-run.ts'
 import type { TierSettings } from '../../core/escalation/tier.ts'
-import type { PolicyRules } from '../../core/policy/policy.ts'
 import type { ResumeLimits } from '../../core/resume/facts.ts'
+import type { PolicyRules } from '../../core/shell/policy.ts'
 import type { ConfiguredWatch } from '../../core/watch/definition.ts'
 
 export interface EngineSettings {

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { CooldownLimit } from '../../core/policy/cooldown.ts'
-import { describeCooldowns } from '../../core/policy/cooldown-state.ts'
+import type { CooldownLimit } from '../../core/rules/cooldown.ts'
+import { describeCooldowns } from '../../core/rules/cooldown-state.ts'
 import type { Store } from '../../store/store.ts'
 
 /** Writes the file atomically. It is readable for everybody who may enter the directory. */

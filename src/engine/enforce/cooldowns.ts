@@ -6,14 +6,14 @@
  */
 import type { AttemptId, RunId } from '../../contract/ids.ts'
 import type { Clock } from '../../core/clock.ts'
+import type { Redactor } from '../../core/redact/redactor.ts'
 import {
   type Action,
   type Cooldowns as CooldownRules,
   compileCooldowns,
   decideCooldown,
-} from '../../core/policy/cooldown.ts'
-import type { PolicyRules } from '../../core/policy/policy.ts'
-import type { Redactor } from '../../core/redact/redactor.ts'
+} from '../../core/rules/cooldown.ts'
+import type { PolicyRules } from '../../core/shell/policy.ts'
 import { formatSpan } from '../../core/span.ts'
 import type { Store } from '../../store/store.ts'
 import type { Log } from '../base/log.ts'

@@ -5,6 +5,7 @@ import type { ConfiguredAgent } from '../../agents/registry.ts'
 import type { EventBody } from '../../contract/events.ts'
 import type { SandboxName } from '../../contract/sandbox.ts'
 import type { Clock } from '../../core/clock.ts'
+import type { Enforcement as EnforcedBy } from '../../core/shell/policy.ts'
 import type { AttemptDir } from '../../process/attempt-dir.ts'
 import { GuardDesk } from '../../process/guard-desk.ts'
 import { installGuards, withGuards } from '../../process/guards.ts'
@@ -91,10 +92,11 @@ export class Enforcement {
     run: RunRecord,
     attempt: AttemptRecord,
     { adapter, env }: Pick<ConfiguredAgent, 'adapter' | 'env'>,
+    enforcement: EnforcedBy = 'advisory',
   ): Gate | null {
     const rules = this.#rulesOf(run)
     if (!isGated(this.#deps.settings, rules, run)) return null
-    return new Gate(this.#deps, { run, attempt, rules, env, files: adapter.ownFiles(env) })
+    return new Gate(this.#deps, { run, attempt, rules, env, files: adapter.ownFiles(env), enforcement })
   }
 
   /** Whether the run was admitted without a dry run, although every run is a dry run now. */

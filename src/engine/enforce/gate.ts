@@ -5,16 +5,17 @@
  *
  * Invariant: if anything fails here, the call is not made (I8).
  */
-import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import type { Env, ToolAnswer } from '../../agents/adapter.ts'
 import type { EventOf } from '../../contract/events.ts'
 import { aboutTool } from '../../contract/tool.ts'
 import type { Tier } from '../../core/escalation/tier.ts'
-import type { Surroundings } from '../../core/policy/command.ts'
-import { compilePolicy, type Policy } from '../../core/policy/policy.ts'
-import { checkStart, policedPrograms } from '../../core/policy/program-start.ts'
-import { checkTool, type ToolDecision } from '../../core/policy/tools.ts'
+import type { CallFacts } from '../../core/rules/call.ts'
+import type { Action } from '../../core/rules/cooldown.ts'
+import { DEFAULT_BROKER_PROGRAMS } from '../../core/rules/defaults.ts'
+import { checkStart, policedPrograms } from '../../core/shell/check-start.ts'
+import { checkTool } from '../../core/shell/check-tool.ts'
+import { compilePolicy, type Enforcement, type Policy } from '../../core/shell/policy.ts'
 import { realPath } from '../../process/real-path.ts'
 import { OwnershipLost } from '../../store/base/errors.ts'
 import type { AttemptRecord } from '../../store/runs/attempt-records.ts'
@@ -22,6 +23,7 @@ import type { RunRecord } from '../../store/runs/records.ts'
 import type { Log } from '../base/log.ts'
 import { Detached } from '../base/persist.ts'
 import type { EscalationSettings } from '../base/settings.ts'
+import { gatherFacts } from './call-facts.ts'
 import type { Cooldowns } from './cooldowns.ts'
 import type { GateRules } from './gated.ts'
 
@@ -30,6 +32,8 @@ export interface GateDeps {
   log: Log
   /** Paths that no agent at a tier may change, whatever its rules say. */
   protectedPaths: readonly string[]
+  /** Paths that no agent at a tier may read, besides credentials and sockets. */
+  hiddenPaths: readonly string[]
   settings: GateRules & { escalation: Pick<EscalationSettings, 'rules'> }
 }
 
@@ -42,6 +46,8 @@ export interface GateInput {
   env: Env
   /** The agent's own configuration files, which no agent at a tier may change. */
   files: readonly string[]
+  /** Whether a sandbox holds the rules, or the check of the text is all there is. */
+  enforcement: Enforcement
 }
 
 export interface GateAnswer {
@@ -70,24 +76,30 @@ export class Gate {
   readonly #run: RunRecord
   readonly #attempt: AttemptRecord
   readonly #policy: Policy
-  readonly #home: string
+  readonly #facts: CallFacts
   /**
    * Calls that were allowed and have not ended; null if the attempt started before this gate, so they are not known.
    */
   readonly #underWay: Set<string> | null
   readonly #lasting = new Set<string>()
 
-  constructor(deps: GateDeps, { run, attempt, rules: tier, env, files }: GateInput) {
+  constructor(deps: GateDeps, { run, attempt, rules: tier, env, files, enforcement }: GateInput) {
     this.#deps = deps
     this.#run = run
     this.#attempt = attempt
     this.#isRuled = tier !== null
-    this.#home = env.HOME || homedir()
     this.#underWay = attempt.process === null ? new Set() : null
     const { rules } = deps.settings.escalation
     const named = tier ? { ...tier, name: `${tier.number} (${tier.name})` } : undefined
     const alwaysProtected = [...deps.protectedPaths, ...files]
-    this.#policy = compilePolicy(tier ? { ...rules, alwaysProtected } : NO_RULES, named, this.#home)
+    const home = env.HOME || homedir()
+    this.#policy = compilePolicy(tier ? { ...rules, alwaysProtected } : NO_RULES, named, {
+      home,
+      enforcement,
+      brokered: DEFAULT_BROKER_PROGRAMS,
+    })
+    const { protectedPaths } = this.#policy
+    this.#facts = gatherFacts({ home, workDir: run.workDir, hiddenPaths: deps.hiddenPaths, protectedPaths })
   }
 
   /** The programs that need a guard on the PATH. */
@@ -102,12 +114,8 @@ export class Gate {
       what = aboutTool(ask)
       const cwd = ask.workDir ?? this.#run.workDir
       const dryRun = this.#run.request.dryRun === true || this.#deps.settings.dryRun
-      const decision = checkTool(
-        { tool, input, cwd, described: ask },
-        this.#policy,
-        this.#surroundings(cwd),
-        { dryRun },
-      )
+      const call = { tool, input, cwd, described: ask }
+      const decision = checkTool(call, this.#policy, this.#facts, { dryRun })
       if (decision.decision === 'deny') return refused({ toolUseId, tool, what }, decision)
       const held = await this.#claim(decision.actions, { toolUseId })
       if (held) return refused({ toolUseId, tool, what }, held)
@@ -131,7 +139,7 @@ export class Gate {
   async decideStart({ id, program, args, workDir }: ProgramStart): Promise<StartAnswer> {
     const what = [program, ...args].join(' ')
     try {
-      const decision = checkStart([program, ...args], this.#policy, this.#surroundings(workDir))
+      const decision = checkStart([program, ...args], realPath(workDir), this.#policy, this.#facts)
       if (decision.decision === 'deny') return { ...refused({ tool: program, what }, decision), looks: false }
       const held = await this.#claim(decision.actions, { guardId: id })
       if (held) return { ...refused({ tool: program, what }, held), looks: false }
@@ -142,7 +150,7 @@ export class Gate {
   }
 
   async #claim(
-    actions: ToolDecision['actions'],
+    actions: readonly Action[],
     asked: { toolUseId: string } | { guardId: string },
   ): Promise<{ reason: string; rule: string } | null> {
     if (actions.length === 0) return null
@@ -162,10 +170,6 @@ export class Gate {
       reason: 'Reprise could not check this call, so it is not made. Try again later.',
       rule: 'unchecked',
     }
-  }
-
-  #surroundings(workDir: string): Surroundings {
-    return { cwd: realPath(workDir), home: this.#home, realpath: realPath, exists: existsSync }
   }
 }
 

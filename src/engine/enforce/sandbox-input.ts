@@ -9,7 +9,6 @@ import type { Env } from '../../agents/adapter.ts'
 import type { Enclosure } from '../../agents/enclosure.ts'
 import { RepriseError } from '../../contract/errors.ts'
 import type { Tier } from '../../core/escalation/tier.ts'
-import { DEFAULT_HIDDEN } from '../../core/policy/defaults.ts'
 import { realPath } from '../../process/real-path.ts'
 import type { SandboxInput } from '../../process/sandbox/sandbox.ts'
 import { findProtected } from './protected-files.ts'
@@ -29,6 +28,8 @@ export interface SandboxFacts {
   /** Folders and files of Reprise itself, which no agent sees. */
   own: { hidden: readonly string[]; visible: readonly string[]; writable: readonly string[] }
   protectedPatterns: readonly string[]
+  /** Hidden from every agent; `~` is the home directory. */
+  hidden: readonly string[]
   replaced: readonly { path: string; source: string }[]
 }
 
@@ -47,7 +48,7 @@ export function sandboxInputOf(facts: SandboxFacts): PlannedInput {
     .filter(isFolder)
     .map((path) => findProtected(realPath(path), facts.protectedPatterns, home))
   const folders = writable.includes(workDir) ? [...enclosure.workDirFolders, ...gitFolders(workDir)] : []
-  const hidden = [...DEFAULT_HIDDEN.map(at), ...(rules?.files.hidden ?? []).map(at), ...facts.own.hidden]
+  const hidden = [...facts.hidden.map(at), '/run/', ...(rules?.files.hidden ?? []).map(at), ...facts.own.hidden]
   return {
     input: {
       workDir,

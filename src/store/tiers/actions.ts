@@ -14,7 +14,7 @@ import {
   decideCooldown,
   isRecent,
   sameScope,
-} from '../../core/policy/cooldown.ts'
+} from '../../core/rules/cooldown.ts'
 import { lockKey } from '../base/key-lock.ts'
 import type { Tables } from '../base/schema.ts'
 import type { Tx } from '../base/transaction.ts'

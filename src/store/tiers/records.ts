@@ -2,7 +2,7 @@
 import type { Escalation } from '../../contract/escalation.ts'
 import type { ActionId, AttemptId, RunId } from '../../contract/ids.ts'
 import type { PlannedNotification } from '../../core/notify/plan.ts'
-import type { Action } from '../../core/policy/cooldown.ts'
+import type { Action } from '../../core/rules/cooldown.ts'
 import type { NewRun } from '../runs/records.ts'
 
 export type EscalationRecord = Omit<Escalation, 'decidedAt' | 'expiresAt' | 'askHash'> & {

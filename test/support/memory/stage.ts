@@ -138,6 +138,7 @@ export class Stage {
       sandboxes: join(home, 'sandboxes'),
       ownPaths: [],
       protectedPaths: [],
+      hiddenPaths: [],
       settings: { ...settings, ...this.#options.settings },
       ...(this.#options.purposes ? { purposes: this.#options.purposes } : {}),
     }

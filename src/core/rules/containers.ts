@@ -1,0 +1,194 @@
+/**
+ * What no tier may do with containers: reach what is hidden, take the host's namespaces, devices or rights. Options are
+ * searched in all arguments of docker itself; where an option is not known, also in the command behind the image, because
+ * it is not certain then where that begins.
+ */
+import { isOption, type Reading } from './arguments.ts'
+import { type CallFacts, placesOf, type Refusal } from './call.ts'
+import { longMount, mountProblem, shortMount } from './mounts.ts'
+import { absolutePath } from './paths.ts'
+
+type Problem = (value: string, cwd: string, facts: CallFacts) => [rule: string, why: string] | undefined
+
+const hostNamespace =
+  (name: string): Problem =>
+  (value) =>
+    /^(host|name=host|ns:.*)(,|$)/.test(value)
+      ? ['host-namespace', `it takes the ${name} of the host`]
+      : undefined
+const always =
+  (rule: string, why: string): Problem =>
+  (value) =>
+    /^(false|0)$/i.test(value) ? undefined : [rule, why]
+const mount: Problem = (value, cwd, facts) => {
+  for (const one of longMount(value)) {
+    const why = mountProblem(one, cwd, facts)
+    if (why) return ['mount', why]
+  }
+  return undefined
+}
+
+const HOST_NETWORK = hostNamespace('network')
+const DEVICES = always('device', 'it gives a device of the host to a container')
+
+/** By option, what is wrong with its value. */
+const OPTIONS: ReadonlyMap<string, Problem> = new Map<string, Problem>([
+  ['--privileged', always('privileged', 'a privileged container has all rights on the host')],
+  ['--use-api-socket', always('mount', 'it gives the socket of docker to a container')],
+  ['--network', HOST_NETWORK],
+  ['--net', HOST_NETWORK],
+  ['--network-add', HOST_NETWORK],
+  ['--pid', hostNamespace('processes')],
+  ['--ipc', hostNamespace('shared memory')],
+  ['--uts', hostNamespace('name')],
+  ['--userns', hostNamespace('users')],
+  ['--cgroupns', hostNamespace('control groups')],
+  ['--device', DEVICES],
+  ['--device-cgroup-rule', DEVICES],
+  ['--cap-add', always('capabilities', 'it adds rights to a container')],
+  ['--security-opt', (value) => securityProblem(value)],
+  ['--rootfs', always('mount', 'it runs a folder of the host as a container')],
+  ['--hooks-dir', always('options', '--hooks-dir names programs that are started')],
+  ['--runtime', always('options', '--runtime names a program that is started')],
+  [
+    '--volume',
+    (value, cwd, facts) => {
+      const one = shortMount(value)
+      const why = one && mountProblem(one, cwd, facts)
+      return why ? ['mount', why] : undefined
+    },
+  ],
+  ['--mount', mount],
+  ['--mount-add', mount],
+  ['--allow', always('privileged', '--allow gives a build rights on the host')],
+  ['--ssh', always('credentials', '--ssh gives a build the ssh agent')],
+])
+
+export function securityProblem(value: string): [string, string] | undefined {
+  return /^no-new-privileges([:=]true)?$/.test(value)
+    ? undefined
+    : ['security-opt', `the security option ${value} may take away a protection`]
+}
+
+/** Sub-commands that make a container, or start something in one. */
+const CREATING =
+  /^((container )?(run|create|exec)|compose (run|exec|build|create|up)|service (create|update)|build|image build|buildx (build|create)|builder build)( |$)/
+
+const NEVER_SUB: readonly (readonly [RegExp, rule: string, why: string])[] = [
+  [
+    /^context (create|update|import|use|export|rm)( |$)/,
+    'settings',
+    'it changes or shows to which docker later commands go',
+  ],
+  [
+    /^plugin (install|enable|set|create|upgrade)( |$)/,
+    'privileged',
+    'a plugin of docker has rights on the host',
+  ],
+  [
+    /^buildx (bake|imagetools create)( |$)/,
+    'options',
+    'what a bake file does is not checked; use docker build',
+  ],
+  [/^unshare( |$)/, 'options', 'it starts a program on this host'],
+  [
+    /^(kube play|play kube|quadlet|generate|mount|system (service|connection|migrate|renumber))( |$)/,
+    'options',
+    'what it starts is not checked',
+  ],
+]
+
+/** Options before the sub-command that send what docker does, and the login, somewhere else. */
+const ELSEWHERE =
+  /^(-H|--host|--url|--identity|--conmon|--hooks-dir|--root|--runroot|--module|--network-cmd-path|--cdi-spec-dir)$/
+
+export function containerRefusal(
+  reading: Reading,
+  shown: string,
+  cwd: string,
+  facts: CallFacts,
+): Refusal | undefined {
+  const { words, options, unknown, args, own } = reading
+  const never = (rule: string, why: string): Refusal => ({
+    reason: `\`${shown}\` may never run, at no tier: ${why}. Do without it, or ask a person.`,
+    rule,
+  })
+  const elsewhere = [
+    ...options.map(({ name, words: before }) => ({ text: name, words: before })),
+    ...unknown,
+  ].find(({ text, words: before }) => before === 0 && ELSEWHERE.test(text.replace(/=.*$/s, '')))
+  if (elsewhere)
+    return {
+      reason: `\`${shown}\` may never run: ${elsewhere.text} names another docker, or a program that is started. Use --context with a context that exists.`,
+      rule: 'options',
+    }
+  const sub = words.slice(0, 3).join(' ')
+  for (const [form, rule, why] of NEVER_SUB) if (form.test(sub)) return never(rule, why)
+  if (/^volume create( |$)/.test(sub)) {
+    for (const { name, value = '' } of options) {
+      const device = /^(-o|--opt)$/.test(name) && value.startsWith('device=') ? value.slice(7) : undefined
+      const why = device && mountProblem({ source: device, readOnly: false }, cwd, facts)
+      if (why) return never('mount', why)
+    }
+  }
+  if (/^(container )?cp( |$)|^compose cp( |$)/.test(sub)) return copyRefusal(words, never, shown, cwd, facts)
+  if (/^(image )?build( |$)|^(buildx|builder) build( |$)/.test(sub)) {
+    const context = words.at(-1) ?? ''
+    const place = placesOf(context, cwd, facts).find(
+      (path) => facts.isHidden(path) || facts.containsHidden(path),
+    )
+    if (place !== undefined && words.length > 1) return never('hidden', `in ${place} something is hidden`)
+  }
+  if (!CREATING.test(sub) && !CREATING.test(words.slice(0, 2).join(' '))) return undefined
+  const searched = unknown.length > 0 ? args : args.slice(0, own)
+  for (const [at, arg] of searched.entries()) {
+    const found = dangerIn(
+      arg,
+      args[at + 1] ?? '',
+      sub.startsWith('build') || sub.includes(' build'),
+      cwd,
+      facts,
+    )
+    if (found) return never(...found)
+  }
+  return undefined
+}
+
+/** `-v` may be joined with other letters, and its value with it. */
+function dangerIn(arg: string, next: string, builds: boolean, cwd: string, facts: CallFacts) {
+  if (!isOption(arg)) return undefined
+  const sign = arg.indexOf('=')
+  const name = sign === -1 ? arg : arg.slice(0, sign)
+  const problem = OPTIONS.get(name)
+  if (problem) {
+    const isFlag = name === '--privileged' || name === '--use-api-socket'
+    return problem(sign === -1 ? (isFlag ? '' : next) : arg.slice(sign + 1), cwd, facts)
+  }
+  const [, attached] = builds ? [] : (/^-[a-zA-Z]*?v=?(.*)$/s.exec(arg) ?? [])
+  if (attached === undefined || arg.startsWith('--')) return undefined
+  return OPTIONS.get('--volume')?.(attached || next, cwd, facts)
+}
+
+/** A copy to the host would be written with the rights of the user, wherever links lead. */
+function copyRefusal(
+  words: readonly string[],
+  never: (rule: string, why: string) => Refusal,
+  shown: string,
+  cwd: string,
+  facts: CallFacts,
+): Refusal | undefined {
+  const [source = '', target = ''] = words.slice(-2)
+  const isLocal = (text: string) => text !== '-' && (/^[/.~]/.test(text) || !text.includes(':'))
+  if (isLocal(source)) {
+    const hidden = placesOf(source, cwd, facts).find(
+      (path) => facts.isHidden(path) || facts.containsHidden(path),
+    )
+    if (hidden !== undefined)
+      return never('hidden', `${absolutePath(source, cwd, facts.home)} is hidden, or something in it`)
+  }
+  if (!isLocal(target)) return undefined
+  return {
+    reason: `\`${shown}\` may never run: it would write ${target} with rights that you do not have. Copy to standard output and unpack it yourself: docker cp ${source} - | tar -x.`,
+    rule: 'output',
+  }
+}

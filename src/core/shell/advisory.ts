@@ -1,0 +1,175 @@
+/** The rules where there is no sandbox: what is forbidden is searched for generously, what is allowed must be certain. */
+import type { CallFacts, Refusal } from '../rules/call.ts'
+import { mayMatch } from '../rules/pattern.ts'
+import { changedFiles, redirectedTo } from './changes.ts'
+import { changeElsewhere, protectedChange, protectedWord } from './file-rules.ts'
+import { judgeCommand } from './judge-command.ts'
+import { isSteering, isUsualProgram, onlyLooks } from './looking.ts'
+import { findMention } from './mentions.ts'
+import { placesOf } from './paths.ts'
+import type { Policy } from './policy.ts'
+import { baseName, type PlainCommand, type ShellReading, showCommand } from './reading.ts'
+
+/** What no command may do at this tier, whatever is allowed. */
+export function forbidden(
+  command: PlainCommand,
+  policy: Policy,
+  cwd: string,
+  facts: CallFacts,
+): Refusal | undefined {
+  return (
+    (onlyLooks(command) ? forbiddenLook(command, policy) : forbiddenCall(command, policy, cwd, facts)) ??
+    protectedChange(command, policy, { cwd, facts }) ??
+    (policy.brokered.has(baseName(command.argv[0] ?? ''))
+      ? undefined
+      : (hiddenWord(command, policy, cwd, facts) ?? protectedWord(command, policy, { cwd, facts })))
+  )
+}
+
+/** What only looks starts nothing else, so only patterns for the program itself are of interest. */
+function forbiddenLook({ argv }: PlainCommand, { forbidding, tier }: Policy): Refusal | undefined {
+  const [program = '', ...args] = argv
+  const found = forbidding.forbidding.get(baseName(program))?.find(({ pattern }) => mayMatch(pattern, args))
+  return (
+    found && {
+      reason: `\`${argv.join(' ')}\` may not run at tier ${tier} (rule: ${found.pattern.source}). Do without it, or ask a person.`,
+      rule: found.pattern.source,
+    }
+  )
+}
+
+function forbiddenCall(
+  command: PlainCommand,
+  { forbidding }: Policy,
+  cwd: string,
+  facts: CallFacts,
+): Refusal | undefined {
+  const { refused, actions } = judgeCommand(command, forbidding, cwd, facts)
+  const [action] = actions
+  if (refused || !action || !command.repeated) return refused
+  return {
+    reason: `How often \`${action.command}\` would run is not known, for it is repeated, and it has a cooldown ("${action.rule}"). Run it once, look whether it helped, and only then run it again.`,
+    rule: `cooldowns.${action.rule}`,
+  }
+}
+
+/** A text that cannot be read as a whole is not run if it speaks of something forbidden or counted. */
+export function forbiddenMention(
+  text: string,
+  { commands, unclear }: ShellReading,
+  { mentions }: Policy,
+): Refusal | undefined {
+  const why =
+    unclear[0]?.why ??
+    commands.find(({ opaque }) => opaque !== null)?.opaque ??
+    (commands.some(({ openEnded }) => openEnded) ? 'adds arguments when it runs' : undefined)
+  const mention = why === undefined ? undefined : findMention(text, mentions)
+  if (!mention) return undefined
+  const what = mention.rule.startsWith('cooldowns.') ? 'has a cooldown' : 'is forbidden'
+  return {
+    reason: `What this starts cannot be checked, because it ${why}, and it speaks of \`${mention.source}\`, which ${what}. Write the commands out, one by one.`,
+    rule: mention.rule,
+  }
+}
+
+/** At a tier that restricts: a command that does not only look and that no rule allows. */
+export function notAllowed(
+  command: PlainCommand,
+  policy: Policy,
+  cwd: string,
+  facts: CallFacts,
+): Refusal | undefined {
+  const { argv, assignments, elevated, openEnded, globs } = command
+  const place = { cwd, facts }
+  const steering = assignments.find(isSteering)
+  if (steering !== undefined)
+    return refuse(command, policy, `${nameOf(steering)} may change what is started`, 'environment')
+  const written =
+    redirectedTo(command).length > 0 ? changeElsewhere({ ...command, argv: [] }, policy, place) : undefined
+  if (written) return written
+  if (onlyLooks(command)) return undefined
+  const [program = ''] = argv
+  const name = baseName(program)
+  if (!isUsualProgram(program))
+    return refuse(command, policy, 'a program is started only by its name', 'path')
+  if (openEnded) return refuse(command, policy, 'it is given arguments that are not written out', 'opaque')
+  if (elevated && !SERVICE_PROGRAMS.has(name))
+    return refuse(command, policy, 'it is started as another user', 'sudo')
+  const loose = globs
+    .map((at) => argv[at] ?? '')
+    .find((word) => /^[*?[]/.test(word) || SERVICE_PROGRAMS.has(name))
+  if (loose !== undefined)
+    return refuse(command, policy, `${loose} may stand for an option; write ./${loose}`, 'pattern')
+  if (name === 'tee') return changeElsewhere(command, policy, place)
+  const { refused } = judgeCommand(command, policy.rules, cwd, facts)
+  if (refused) return refused
+  const changed = changedFiles(command)
+  if (!changed) return undefined
+  if (changed.unsure) return refuse(command, policy, 'it has an option that is not known', 'options')
+  if (name === 'sed' && !isPlainEdit(argv))
+    return refuse(command, policy, 'what its script does cannot be checked', 'sed')
+  return changeElsewhere(command, policy, place)
+}
+
+/** They ask a service that has its own rights, so being another user makes no difference. */
+const SERVICE_PROGRAMS = new Set([
+  'docker',
+  'docker-compose',
+  'podman',
+  'podman-compose',
+  'systemctl',
+  'service',
+])
+
+const nameOf = (assignment: string) => assignment.split('=', 1)[0] ?? assignment
+
+function refuse(command: PlainCommand, { tier }: Policy, why: string, rule: string): Refusal {
+  return {
+    reason: `\`${showCommand(command)}\` is not allowed at tier ${tier}: ${why}. Recommend escalation if it is needed.`,
+    rule,
+  }
+}
+
+/** A file that a sandbox would hide. */
+function hiddenWord(
+  command: PlainCommand,
+  policy: Policy,
+  cwd: string,
+  facts: CallFacts,
+): Refusal | undefined {
+  if (policy.tier === undefined) return undefined
+  const words = [...command.argv.slice(1), ...command.redirects.map(({ path }) => path)]
+  const hidden = words.find((word) => isHidden(word, command, cwd, facts))
+  return hidden === undefined
+    ? undefined
+    : refuse(command, policy, `${hidden} is hidden from agents`, 'hidden')
+}
+
+function isHidden(word: string, { cwds }: PlainCommand, cwd: string, facts: CallFacts): boolean {
+  // An option may have the path behind `=`, a field of curl behind `@`.
+  const paths = [word, ...word.split(/[=@:,]/).slice(1)]
+  return paths.some(
+    (path) => /[/~]/.test(path) && placesOf(path, cwds, cwd, facts).some((place) => facts.isHidden(place)),
+  )
+}
+
+/** Scripts of sed that only substitute and delete: others may write or start something. */
+function isPlainEdit(argv: readonly string[]): boolean {
+  const scripts = argv.flatMap((arg, at) =>
+    /^(-e|--expression)$/.test(argv[at - 1] ?? '')
+      ? [arg]
+      : arg.startsWith('--expression=')
+        ? [arg.slice(13)]
+        : [],
+  )
+  const [first = ''] = scripts.length > 0 ? [] : argv.slice(1).filter((arg) => !arg.startsWith('-'))
+  return [...scripts, ...(scripts.length > 0 ? [] : [first])].every((script) => PLAIN_EDIT.test(script))
+}
+
+const ADDRESS = String.raw`(\d+|\$|\/([^/\\\n]|\\.)*\/)`
+const PLAIN_EDIT = new RegExp(
+  String.raw`^(${ADDRESS}(,${ADDRESS})?)?(d|s([/|#,])((?!\5)[^\\\n]|\\[^\n])*\5((?!\5)[^\\\n]|\\[^\n])*\5[gIi\d]*)$`.replaceAll(
+    '\\5',
+    '\\8',
+  ),
+)

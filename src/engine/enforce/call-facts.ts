@@ -1,0 +1,48 @@
+/** What the rules must know about the files of this machine. */
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import type { CallFacts } from '../../core/rules/call.ts'
+import { DEFAULT_HIDDEN_PATHS } from '../../core/rules/defaults.ts'
+import { innerLooks } from '../../core/shell/inner-looks.ts'
+import { isBelow } from '../../core/shell/paths.ts'
+import { type ProtectedPaths, protectedBy } from '../../core/shell/protected-paths.ts'
+import { realPath } from '../../process/real-path.ts'
+
+export interface FactsInput {
+  /** The home of the user as whom the agent runs. */
+  home: string
+  workDir: string
+  /** Paths that agents cannot see, besides the credentials and sockets that are always hidden. */
+  hiddenPaths: readonly string[]
+  protectedPaths: ProtectedPaths
+}
+
+const LARGEST_READ_BYTES = 256 * 1024
+
+export function gatherFacts({ home, workDir, hiddenPaths, protectedPaths }: FactsInput): CallFacts {
+  const uid = String(process.getuid?.() ?? 0)
+  const hidden = [...DEFAULT_HIDDEN_PATHS, ...hiddenPaths].map((path) =>
+    path.replace(/^~(?=\/)/, home).replace('{uid}', uid),
+  )
+  // What an agent at a tier may write: its work directory and scratch files.
+  const writable = [...new Set([workDir, realPath(workDir), '/tmp', '/var/tmp', '/dev/shm'])]
+  return {
+    home,
+    agentCanWrite: (path) => writable.some((dir) => isBelow(path, dir)),
+    isHidden: (path) => hidden.some((dir) => isBelow(path, dir)),
+    containsHidden: (path) => hidden.some((dir) => isBelow(dir, path)),
+    isProtected: (path) => protectedBy({ path, deep: true }, protectedPaths, existsSync) !== undefined,
+    realPath,
+    exists: existsSync,
+    readFile: readBounded,
+    innerLooks,
+  }
+}
+
+function readBounded(path: string): string | null {
+  try {
+    const stat = statSync(path)
+    return stat.isFile() && stat.size <= LARGEST_READ_BYTES ? readFileSync(path, 'utf8') : null
+  } catch {
+    return null
+  }
+}
