@@ -88,9 +88,11 @@ done
 # Writes the caller's stdin, now descriptor 7, to the FIFO. Of a file only what comes after the present offset, which is left
 # as it is: `while read x; do PROGRAM; done <file` must find its next line.
 #
-# The copying processes ignore the signals that are passed on, because the program may have something left to say. They use the
-# FIFOs through our descriptors: the broker may have removed the names.
+# These processes close what they do not use by `exec`, because a shell keeps a copy of what it redirects for a function, and a
+# copy of descriptor 4 would hide our death. They ignore the signals that are passed on, because the program may have something left to
+# say. They use the FIFOs through our descriptors: the broker may have removed the names.
 copy_input() {
+  exec 3>$fds/3 4>&- 5<&- 8<&- 9<&-
   trap '' TERM HUP
   trap 'kill -9 $! 2>/dev/null' USR1
   if [ -f $fds/7 ] && [ -r $fds/7 ]; then
@@ -104,6 +106,7 @@ copy_input() {
 }
 
 copy_output() {
+  exec 3>$fds/3 4>&- 5<&- 7<&- 8<&- 9<&-
   trap '' TERM HUP
   command -p cat 3>&-
   echo output >&3
@@ -111,6 +114,7 @@ copy_output() {
 
 # A process that the program left behind may have its output open for ever.
 wait_a_moment() {
+  exec >/dev/null 2>&1 3>$fds/3 4>&- 5<&- 7<&-
   trap 'kill -9 $! 2>/dev/null; exit' USR1
   command -p sleep 2 &
   wait $!
@@ -125,11 +129,11 @@ start_copying() {
       in)
         # The FIFO stays open for reading, so that opening it for writing does not block if the program has ended.
         exec 5<&7 7<&0
-        copy_input 3>$fds/3 4>&- 5<&- 8<&- 9<&- &
+        (copy_input) &
         input=$!
         ;;
-      out) copy_output <&8 >&1 3>$fds/3 4>&- 5<&- 7<&- 8<&- 9<&- & ;;
-      err) copy_output <&9 >&2 3>$fds/3 4>&- 5<&- 7<&- 8<&- 9<&- & ;;
+      out) (exec <&8 && copy_output) & ;;
+      err) (exec <&9 >&2 && copy_output) & ;;
     esac
     [ "$fifo" = in ] || outputs=$((outputs + 1))
   done
@@ -179,7 +183,7 @@ while :; do
     exit)
       code=$status
       if [ $outputs -gt 0 ]; then
-        wait_a_moment >/dev/null 2>&1 3>$fds/3 4>&- 5<&- 7<&- &
+        (wait_a_moment) &
         timer=$!
       fi
       ;;

@@ -152,6 +152,18 @@ export class World {
     return join(this.private, readdirSync(this.private)[0] ?? '')
   }
 
+  /** The shim of the only call, as seen from outside. */
+  async shimPid(): Promise<number> {
+    let found: number | undefined
+    await eventually(() => {
+      found = findProcesses(this.box.id)
+        .map(({ pid }) => pid)
+        .find((pid) => readFileSync(`/proc/${pid}/cmdline`, 'latin1').startsWith(`/bin/sh\0${this.shared}/bin/`))
+      expect(found).toBeDefined()
+    })
+    return found ?? 0
+  }
+
   /** Processes outside that the broker started for this world. */
   running(): number[] {
     return readdirSync('/proc').flatMap((name) => {
