@@ -115,8 +115,24 @@ export class World {
     program: call.path,
     args: call.args,
     cwd: this.box.outside,
-    env: { PATH: '/usr/bin:/bin', [MARK]: this.box.id },
+    env: this.#env,
   })
+
+  get #env() {
+    return { PATH: '/usr/bin:/bin', [MARK]: this.box.id }
+  }
+
+  /** For a desk in a process of its own. */
+  deskOptions() {
+    return {
+      shared: this.shared,
+      private: this.private,
+      programs: [...this.programs],
+      keeper: this.box.means.kind === 'none' ? null : (this.#sandbox?.pid ?? null),
+      cwd: this.box.outside,
+      env: this.#env,
+    }
+  }
 
   input(changes: Partial<BrokerInput> = {}): BrokerInput {
     return {
