@@ -14,8 +14,11 @@
  * started any more, and what might have been started just before has an unknown outcome.
  */
 import {
+  closeSync,
+  fsync,
   linkSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -23,8 +26,8 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { open, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { type ProcessIdentity, readBootId } from '../proc.ts'
 import { isCallId, type ShimRequest } from './asked-folder.ts'
 import type { CallEnd, Verdict } from './call.ts'
@@ -89,10 +92,8 @@ export class CallFolder {
   /** Returns the verdict that counts. It survives a power failure. */
   async writeVerdict(verdict: Verdict): Promise<Verdict> {
     const draft = join(this.path, `verdict.${process.pid}`)
-    await Promise.all([
-      sync(join(this.path, 'request')),
-      writeFile(draft, JSON.stringify(verdict), { mode: 0o600, flush: true }),
-    ])
+    writeFileSync(draft, JSON.stringify(verdict), { mode: 0o600 })
+    await Promise.all([sync(draft), sync(join(this.path, 'request'))])
     try {
       linkSync(draft, join(this.path, 'verdict'))
     } catch (error) {
@@ -202,13 +203,13 @@ function listCalls(dir: string): string[] {
   }
 }
 
-/** A file or a folder. */
+/** A file or a folder. Only the call that may take long is asynchronous: a caller waits for each change of threads. */
 async function sync(path: string): Promise<void> {
-  const file = await open(path, 'r')
+  const file = openSync(path, 'r')
   try {
-    await file.sync()
+    await promisify(fsync)(file)
   } finally {
-    await file.close()
+    closeSync(file)
   }
 }
 

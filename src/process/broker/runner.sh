@@ -46,14 +46,12 @@ read_start() {
   broker_ticks=$1
 }
 
-# Sends a signal to every other process of our session. Fails if there is none.
+# Sends a signal to every other process of our session. Fails if there is none. A command name may contain anything, but after
+# it there are only numbers.
 signal_session() {
   broker_found=1
-  for broker_path in /proc/[0-9]*; do
-    read -r broker_line 2>/dev/null <"$broker_path/stat" || continue
-    # shellcheck disable=SC2086
-    set -- "$1" ${broker_line##*) }
-    [ "$5" = $$ ] && [ "$2" != Z ] || continue
+  for broker_path in $(command -p grep -lsE "\\) [A-Y] [0-9]+ [0-9]+ $$ [-0-9 ]+\$" /proc/[0-9]*/stat); do
+    broker_path=${broker_path%/stat}
     broker_pid=${broker_path#/proc/}
     [ "$broker_pid" = $$ ] || [ "$broker_pid" = "$broker_self" ] || ! kill "-$1" "$broker_pid" 2>/dev/null || broker_found=0
   done

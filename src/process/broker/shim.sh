@@ -81,8 +81,7 @@ for fifo in $fifos; do
 done
 {
   pwd -P
-  printf '\0'
-  printf '%s\0' "$program" $$ $stdin $stdout $stderr $# "$@"
+  printf '%s\0' '' "$program" $$ $stdin $stdout $stderr $# "$@"
 } 2>/dev/null >"$call" || fail 126 'not started: the broker cannot be asked'
 
 # Writes the caller's stdin, now descriptor 7, to the FIFO. Of a file only what comes after the present offset, which is left
