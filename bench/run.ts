@@ -6,6 +6,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Benchmark } from './benchmark.ts'
+import { broker } from './cases/broker.ts'
 import { chains } from './cases/chains.ts'
 import { chat } from './cases/chat.ts'
 import { escalation } from './cases/escalation.ts'
@@ -36,6 +37,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   history,
   policy,
   guard,
+  broker,
   escalation,
   chains,
   waiting,

@@ -23,7 +23,8 @@ const bundle = await rolldown({
   logLevel: 'warn',
 })
 await bundle.write({ dir: target, format: 'esm', sourcemap: true })
-for (const script of ['keeper.sh', 'guard.sh', 'sandbox/sandbox.sh']) {
+const SCRIPTS = ['keeper.sh', 'guard.sh', 'sandbox/sandbox.sh', 'broker/shim.sh', 'broker/runner.sh']
+for (const script of SCRIPTS) {
   copyFileSync(join(root, 'src', 'process', script), join(target, basename(script)))
 }
 writeFileSync(join(root, 'dist', 'config.schema.json'), `${JSON.stringify(configJsonSchema(), null, 2)}\n`)
