@@ -10,7 +10,6 @@ import { broker } from './cases/broker.ts'
 import { chains } from './cases/chains.ts'
 import { chat } from './cases/chat.ts'
 import { escalation } from './cases/escalation.ts'
-import { guard } from './cases/guard.ts'
 import { history } from './cases/history.ts'
 import { ingest } from './cases/ingest.ts'
 import { parser } from './cases/parser.ts'
@@ -36,7 +35,6 @@ const BENCHMARKS: readonly Benchmark[] = [
   recovery,
   history,
   policy,
-  guard,
   broker,
   escalation,
   chains,

@@ -23,7 +23,11 @@ const bundle = await rolldown({
   logLevel: 'warn',
 })
 await bundle.write({ dir: target, format: 'esm', sourcemap: true })
-const SCRIPTS = ['keeper.sh', 'guard.sh', 'sandbox/sandbox.sh', 'broker/shim.sh', 'broker/runner.sh']
+const SCRIPTS = [
+  'keeper.sh',
+  'sandbox/sandbox.sh',
+  ...['shim.sh', 'runner.sh', 'git-shim.sh'].map((name) => `broker/${name}`),
+]
 for (const script of SCRIPTS) {
   copyFileSync(join(root, 'src', 'process', script), join(target, basename(script)))
 }

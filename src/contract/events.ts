@@ -102,8 +102,15 @@ export const EventBody = z.discriminatedUnion('type', [
     message: z.string(),
   }).describe('The agent used its scheduling tools, and Reprise carried out the request in their place.'),
   kind('program-start', { program: z.string(), what: z.string(), workDir: z.string() }).describe(
-    'A guarded program was started; its guard asked Reprise.',
+    'The broker allowed a program that acts on the world, and starts it outside the sandbox.',
   ),
+  kind('program-end', {
+    program: z.string(),
+    what: z.string(),
+    exitCode: z.number().int().nullable().describe('null: it was not started, or its outcome is unknown.'),
+    message: z.string().optional(),
+    durationMs: z.number().optional(),
+  }).describe('A program that the broker started has ended.'),
   kind('question-cancel', { requestId: z.string() }).describe('The agent withdrew a question.'),
   kind('model-request', {}).describe(
     'The agent has sent a request to the model. It is answered when a `model-call` follows.',

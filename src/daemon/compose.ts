@@ -15,6 +15,7 @@ import { ProgressBus } from '../engine/base/progress.ts'
 import { createEngine, type RunningEngine } from '../engine/engine.ts'
 import type { FurtherPurposes } from '../engine/purposes.ts'
 import { ReadingThread } from '../engine/supervise/reading/thread.ts'
+import { openBrokerHost } from '../process/broker/host.ts'
 import { openGit } from '../process/git/run.ts'
 import { Handling } from '../process/handling.ts'
 import { openHost } from '../process/host.ts'
@@ -34,7 +35,7 @@ import { systemClock } from './clock.ts'
 import { lockHome } from './lock.ts'
 import type { DaemonLog } from './log.ts'
 import { createNotifier } from './notifier.ts'
-import { hiddenPathsOf, protectedPathsOf } from './own-paths.ts'
+import { brokerEnvironment, hiddenPathsOf, protectedPathsOf } from './own-paths.ts'
 import { createRedactor } from './redaction.ts'
 import { engineSettings } from './settings.ts'
 import { openSimulator } from './simulated.ts'
@@ -135,6 +136,12 @@ export async function compose({
       archive: join(home, 'archive'),
       stateDir,
       sandbox: openSandboxHost(env.PATH ?? ''),
+      broker: openBrokerHost({
+        names: config.broker.programs,
+        path: env.PATH ?? '',
+        env: brokerEnvironment(env),
+        git: openGit({ env }),
+      }),
       sandboxes: join(home, 'sandboxes'),
       ownPaths: ownPaths(config, home, asked),
       protectedPaths: protectedPathsOf([home, asked]),

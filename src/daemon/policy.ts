@@ -5,7 +5,6 @@ import { tierEntries } from '../config/policy-schema.ts'
 import type { Config } from '../config/schema.ts'
 import { forAgent } from '../core/escalation/tier.ts'
 import { type CooldownSettings, decideCooldown } from '../core/rules/cooldown.ts'
-import { DEFAULT_BROKER_PROGRAMS } from '../core/rules/defaults.ts'
 import { checkTool, type ToolDecision } from '../core/shell/check-tool.ts'
 import { compilePolicy, type Enforcement, type Policy } from '../core/shell/policy.ts'
 import { gatherFacts } from '../engine/enforce/call-facts.ts'
@@ -49,7 +48,7 @@ function policyOf(
   return compilePolicy({ ...config.policy, ...always }, rules, {
     home: userHome,
     enforcement,
-    brokered: DEFAULT_BROKER_PROGRAMS,
+    brokered: config.broker.programs,
   })
 }
 

@@ -4,6 +4,7 @@ import type { AgentRegistry } from '../agents/registry.ts'
 import type { RunId } from '../contract/ids.ts'
 import type { Redactor } from '../core/redact/redactor.ts'
 import type { SteadyClock } from '../core/steady-clock.ts'
+import type { BrokerHost } from '../process/broker/host.ts'
 import type { Git } from '../process/git/run.ts'
 import type { Handling } from '../process/handling.ts'
 import type { SandboxHost } from '../process/sandbox/host.ts'
@@ -77,6 +78,8 @@ export interface EngineInput {
   stateDir: string
   /** The sandbox of this machine. */
   sandbox: SandboxHost
+  /** Runs programs that act on the world on behalf of agents in a sandbox. */
+  broker: BrokerHost
   /** The directory with one folder per session that is used in a sandbox. */
   sandboxes: string
   /** Paths of Reprise itself, which no agent in a sandbox sees. */

@@ -19,6 +19,7 @@ import { startReadingThread } from '../../src/daemon/start-reading-thread.ts'
 import { ProgressBus } from '../../src/engine/base/progress.ts'
 import { createEngine } from '../../src/engine/engine.ts'
 import { ReadingThread } from '../../src/engine/supervise/reading/thread.ts'
+import { openBrokerHost } from '../../src/process/broker/host.ts'
 import { openGit } from '../../src/process/git/run.ts'
 import { Handling } from '../../src/process/handling.ts'
 import { openHost } from '../../src/process/host.ts'
@@ -66,6 +67,7 @@ const engine = createEngine({
   archive: `${home}/archive`,
   stateDir: `${home}/state`,
   sandbox: openSandboxHost(process.env.PATH ?? ''),
+  broker: openBrokerHost({ names: [], path: '', env: {}, git: openGit({ env: process.env }) }),
   sandboxes: `${home}/sandboxes`,
   ownPaths: [`${home}/`],
   protectedPaths: [],

@@ -42,6 +42,8 @@ export interface EncloseRequest {
   command: SandboxCommand
   env: Env
   protectedPatterns: readonly string[]
+  /** Hidden from every agent; `~` is the home directory. */
+  hidden: readonly string[]
   /** Files and folders of Reprise that the broker shares with the agent. */
   shared: { visible: readonly string[]; writable: readonly string[] }
   replaced: SandboxInput['replaced']
@@ -126,6 +128,7 @@ export class Enclosures {
         writable: request.shared.writable,
       },
       protectedPatterns: request.protectedPatterns,
+      hidden: request.hidden,
       replaced: request.replaced ?? [],
     })
     const relay = request.rules?.network === 'none' ? this.#openRelay(request, dir) : null

@@ -10,13 +10,14 @@ import type { Env, ToolAnswer } from '../../agents/adapter.ts'
 import type { EventOf } from '../../contract/events.ts'
 import { aboutTool } from '../../contract/tool.ts'
 import type { Tier } from '../../core/escalation/tier.ts'
-import type { CallFacts } from '../../core/rules/call.ts'
+import { type CallDecision, type CallFacts, showCall } from '../../core/rules/call.ts'
 import type { Action } from '../../core/rules/cooldown.ts'
-import { DEFAULT_BROKER_PROGRAMS } from '../../core/rules/defaults.ts'
-import { checkStart, policedPrograms } from '../../core/shell/check-start.ts'
+import { judgeCall } from '../../core/rules/judge.ts'
 import { checkTool } from '../../core/shell/check-tool.ts'
 import { compilePolicy, type Enforcement, type Policy } from '../../core/shell/policy.ts'
+import type { Remotes } from '../../process/broker/remotes.ts'
 import { realPath } from '../../process/real-path.ts'
+import type { SandboxRoles } from '../../process/sandbox/roles.ts'
 import { OwnershipLost } from '../../store/base/errors.ts'
 import type { AttemptRecord } from '../../store/runs/attempt-records.ts'
 import type { RunRecord } from '../../store/runs/records.ts'
@@ -34,7 +35,7 @@ export interface GateDeps {
   protectedPaths: readonly string[]
   /** Paths that no agent at a tier may read, besides credentials and sockets. */
   hiddenPaths: readonly string[]
-  settings: GateRules & { escalation: Pick<EscalationSettings, 'rules'> }
+  settings: GateRules & { escalation: Pick<EscalationSettings, 'rules'>; brokered: readonly string[] }
 }
 
 export interface GateInput {
@@ -56,19 +57,22 @@ export interface GateAnswer {
   refusal: EventOf<'refusal'> | null
 }
 
-export interface StartAnswer {
-  refusal: EventOf<'refusal'> | null
-  /** The program is read-only, so its start is not recorded. */
-  looks: boolean
-}
-
-export interface ProgramStart {
-  /** The id of the guard's question. A repeated question with the same id is the same start. */
+/** A call of a program that acts on the world, as a shim described it. */
+export interface ProgramCall {
+  /** A repeated call with the same id is the same call. */
   id: string
   program: string
   args: readonly string[]
-  workDir: string
+  /** As seen in the sandbox. */
+  cwd: string
 }
+
+/** What the sandbox of the caller says about paths. */
+export type CallPlace = SandboxRoles
+
+export type CallAnswer =
+  | { refusal: EventOf<'refusal'>; start: null }
+  | { refusal: null; start: Extract<CallDecision, { decision: 'allow' }> }
 
 export class Gate {
   readonly #deps: GateDeps
@@ -96,15 +100,10 @@ export class Gate {
     this.#policy = compilePolicy(tier ? { ...rules, alwaysProtected } : NO_RULES, named, {
       home,
       enforcement,
-      brokered: DEFAULT_BROKER_PROGRAMS,
+      brokered: deps.settings.brokered,
     })
     const { protectedPaths } = this.#policy
     this.#facts = gatherFacts({ home, workDir: run.workDir, hiddenPaths: deps.hiddenPaths, protectedPaths })
-  }
-
-  /** The programs that need a guard on the PATH. */
-  get programs(): string[] {
-    return policedPrograms(this.#policy)
   }
 
   async decide(ask: EventOf<'permission-ask'>): Promise<GateAnswer> {
@@ -135,17 +134,29 @@ export class Gate {
     if (!this.#lasting.has(toolUseId)) this.#underWay?.delete(toolUseId)
   }
 
-  /** Called by a guard when a program is started, whichever process starts it. */
-  async decideStart({ id, program, args, workDir }: ProgramStart): Promise<StartAnswer> {
-    const what = [program, ...args].join(' ')
+  /** Called by the broker when a program is to be started, whichever process in the sandbox starts it. */
+  async decideCall(
+    { id, program, args, cwd }: ProgramCall,
+    place: CallPlace,
+    remotes: Remotes | null,
+  ): Promise<CallAnswer> {
+    const what = showCall({ program, args })
     try {
-      const decision = checkStart([program, ...args], realPath(workDir), this.#policy, this.#facts)
-      if (decision.decision === 'deny') return { ...refused({ tool: program, what }, decision), looks: false }
+      const dryRun = this.#run.request.dryRun === true || this.#deps.settings.dryRun
+      const facts: CallFacts = {
+        ...this.#facts,
+        agentCanWrite: place.canWrite,
+        isHidden: (path) => this.#facts.isHidden(path) || place.isHidden(path),
+        ...(remotes ? { remotes: new Map(Object.entries(remotes.addresses)) } : {}),
+      }
+      const call = { program, args, cwd: realPath(place.toHost(cwd)) }
+      const decision = judgeCall(call, { ...this.#policy.rules, dryRun }, facts)
+      if (decision.decision === 'deny') return { ...refused({ tool: program, what }, decision), start: null }
       const held = await this.#claim(decision.actions, { guardId: id })
-      if (held) return { ...refused({ tool: program, what }, held), looks: false }
-      return { refusal: null, looks: decision.looks }
+      if (held) return { ...refused({ tool: program, what }, held), start: null }
+      return { refusal: null, start: decision }
     } catch (error) {
-      return { ...refused({ tool: program, what }, this.#unsure(error)), looks: false }
+      return { ...refused({ tool: program, what }, this.#unsure(error)), start: null }
     }
   }
 

@@ -48,7 +48,12 @@ export function sandboxInputOf(facts: SandboxFacts): PlannedInput {
     .filter(isFolder)
     .map((path) => findProtected(realPath(path), facts.protectedPatterns, home))
   const folders = writable.includes(workDir) ? [...enclosure.workDirFolders, ...gitFolders(workDir)] : []
-  const hidden = [...facts.hidden.map(at), '/run/', ...(rules?.files.hidden ?? []).map(at), ...facts.own.hidden]
+  const hidden = [
+    ...facts.hidden.map(at),
+    '/run/',
+    ...(rules?.files.hidden ?? []).map(at),
+    ...facts.own.hidden,
+  ]
   return {
     input: {
       workDir,

@@ -38,7 +38,7 @@ export async function attend(
       end = await supervision.run()
     } finally {
       stopWatching()
-      dismiss(end !== null)
+      await dismiss(end !== null)
       stopPurpose()
     }
     if (end) await settleAttempt(deps, { ...input, end, goneSince })

@@ -6,8 +6,8 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { GitPush, RefUpdate } from '../../core/rules/git-push.ts'
-import { isObjectId, listRefs, type Repository, readHead, readRef } from './repository.ts'
 import type { Remotes } from './remotes.ts'
+import { isObjectId, listRefs, type Repository, readHead, readRef } from './repository.ts'
 
 export interface PushPlan {
   ok: true
@@ -32,14 +32,16 @@ export function planPush(push: GitPush, repository: Repository, remotes: Remotes
     return problem('only the repository of the work directory can be pushed')
   if (push.mirror || push.prune) return problem('--mirror and --prune are not supported')
   const branch = readHead(repository)?.replace(/^refs\/heads\//, '') ?? null
-  const remote = push.remote ?? (branch === null ? undefined : remotes.branches[branch]) ?? remotes.fallback ?? 'origin'
+  const remote =
+    push.remote ?? (branch === null ? undefined : remotes.branches[branch]) ?? remotes.fallback ?? 'origin'
   const address = Object.hasOwn(remotes.addresses, remote) ? remotes.addresses[remote] : undefined
   const known = address ?? Object.values(remotes.addresses).find((one) => one === remote)
   if (known === undefined)
     return problem(
       `${JSON.stringify(remote)} was not a remote of this repository when the session began; known: ${Object.keys(remotes.addresses).join(', ') || 'none'}`,
     )
-  if (known.startsWith('-') || /^ext::/i.test(known)) return problem(`the address ${JSON.stringify(known)} is not supported`)
+  if (known.startsWith('-') || /^ext::/i.test(known))
+    return problem(`the address ${JSON.stringify(known)} is not supported`)
   const resolved = resolveAll(push, repository, branch)
   if (!Array.isArray(resolved)) return resolved
   const leases = leasesOf(push, resolved, repository, remote)
@@ -47,7 +49,15 @@ export function planPush(push: GitPush, repository: Repository, remotes: Remotes
   return {
     ok: true,
     args: [
-      ...['-c', 'core.hooksPath=/dev/null', '-c', 'protocol.ext.allow=never', '-c', 'push.recurseSubmodules=no', 'push'],
+      ...[
+        '-c',
+        'core.hooksPath=/dev/null',
+        '-c',
+        'protocol.ext.allow=never',
+        '-c',
+        'push.recurseSubmodules=no',
+        'push',
+      ],
       ...['--no-verify', '--no-signed'],
       ...(push.atomic ? ['--atomic'] : []),
       ...(push.dryRun ? ['--dry-run'] : []),
@@ -62,7 +72,11 @@ export function planPush(push: GitPush, repository: Repository, remotes: Remotes
   }
 }
 
-function resolveAll(push: GitPush, repository: Repository, branch: string | null): Resolved[] | { ok: false; problem: string } {
+function resolveAll(
+  push: GitPush,
+  repository: Repository,
+  branch: string | null,
+): Resolved[] | { ok: false; problem: string } {
   const all = [
     ...(push.all ? listRefs(repository, 'refs/heads') : []),
     ...(push.tags ? listRefs(repository, 'refs/tags') : []),
@@ -88,13 +102,20 @@ function resolveUpdate(update: RefUpdate, repository: Repository): Resolved | { 
     if (dst === '') return problem(`name the branch to which ${src} is to be pushed`)
     return { id: src, dst: fullName(dst, 'refs/heads'), force }
   }
-  const names = src === 'HEAD' || src === '@' ? [readHead(repository) ?? 'HEAD'] : [src, `refs/heads/${src}`, `refs/tags/${src}`]
+  const names =
+    src === 'HEAD' || src === '@'
+      ? [readHead(repository) ?? 'HEAD']
+      : [src, `refs/heads/${src}`, `refs/tags/${src}`]
   const name = names.find((one) => readRef(repository, one) !== null)
   const id = name === undefined ? null : readRef(repository, name)
   if (name === undefined || id === null)
     return problem(`${JSON.stringify(src)} is not a branch, a tag or the whole id of a commit`)
   if (name === 'HEAD' && dst === '') return problem('no branch is checked out; name the branch to push to')
-  return { id, dst: dst === '' ? name : fullName(dst, name.startsWith('refs/tags/') ? 'refs/tags' : 'refs/heads'), force }
+  return {
+    id,
+    dst: dst === '' ? name : fullName(dst, name.startsWith('refs/tags/') ? 'refs/tags' : 'refs/heads'),
+    force,
+  }
 }
 
 const fullName = (name: string, below: string) => (name.startsWith('refs/') ? name : `${below}/${name}`)
@@ -113,7 +134,8 @@ function leasesOf(
     const [name = '', expected] = lease.split(':')
     for (const { dst } of resolved.filter((one) => name === '' || fullName(name, 'refs/heads') === one.dst)) {
       const id = expected ?? readRef(repository, trackingName(remote, dst))
-      if (id === null || (id !== '' && !isObjectId(id))) return problem(`it is not known what ${dst} is expected to be`)
+      if (id === null || (id !== '' && !isObjectId(id)))
+        return problem(`it is not known what ${dst} is expected to be`)
       leases.push(`--force-with-lease=${dst}:${id}`)
     }
   }
@@ -126,7 +148,11 @@ const trackingOf = (resolved: readonly Resolved[], remote: string, isNamed: bool
     .map(({ id, dst }) => ({ ref: trackingName(remote, dst), id }))
 
 /** A bare repository without settings that borrows the objects of another one. Can be repeated. */
-export function openPrivateRepository(dir: string, { commonDir }: Repository, objectFormat: 'sha1' | 'sha256'): void {
+export function openPrivateRepository(
+  dir: string,
+  { commonDir }: Repository,
+  objectFormat: 'sha1' | 'sha256',
+): void {
   const info = join(dir, 'objects', 'info')
   for (const folder of [info, join(dir, 'refs')]) mkdirSync(folder, { recursive: true, mode: 0o700 })
   const write = (name: string, text: string) => writeFileSync(join(dir, name), text, { mode: 0o600 })

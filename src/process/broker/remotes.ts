@@ -26,11 +26,15 @@ export async function readRemotes(git: Git, { commonDir }: Repository): Promise<
     cwd: '/',
     maxBytes: 1 << 20,
   })
-  const settings = stdout.toString('utf8').split('\0').flatMap((entry) => {
-    const at = entry.indexOf('\n')
-    const [, section = '', name = '', key = ''] = /^([^.]+)\.(?:(.*)\.)?([^.]+)$/s.exec(entry.slice(0, at)) ?? []
-    return at === -1 ? [] : [{ section, name, key, value: entry.slice(at + 1) }]
-  })
+  const settings = stdout
+    .toString('utf8')
+    .split('\0')
+    .flatMap((entry) => {
+      const at = entry.indexOf('\n')
+      const [, section = '', name = '', key = ''] =
+        /^([^.]+)\.(?:(.*)\.)?([^.]+)$/s.exec(entry.slice(0, at)) ?? []
+      return at === -1 ? [] : [{ section, name, key, value: entry.slice(at + 1) }]
+    })
   const ofSection = (section: string, key: string) =>
     Object.fromEntries(
       settings
@@ -41,6 +45,7 @@ export async function readRemotes(git: Git, { commonDir }: Repository): Promise<
     commonDir,
     addresses: { ...ofSection('remote', 'url'), ...ofSection('remote', 'pushurl') },
     branches: { ...ofSection('branch', 'remote'), ...ofSection('branch', 'pushremote') },
-    fallback: settings.find(({ section, key }) => section === 'remote' && key === 'pushdefault')?.value ?? null,
+    fallback:
+      settings.find(({ section, key }) => section === 'remote' && key === 'pushdefault')?.value ?? null,
   }
 }

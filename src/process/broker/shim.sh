@@ -6,7 +6,7 @@
 #                    how to open stdin, stdout and stderr, number of arguments, the arguments. Incomplete until all are there
 #   ASKED/ID.reply   FIFO, open on descriptor 3; lines from the broker:
 #                      started          the real program runs
-#                      exit CODE [TEXT] it has ended; TEXT is for calls that this version does not know
+#                      exit CODE [TEXT] it has ended; TEXT is written to $REPRISE_BROKER_AFTER, if that is set
 #                      fail CODE TEXT   print TEXT (newlines and backslashes escaped) and end with CODE
 #                    and from our own copying processes: "input STATUS", "output", "leave"
 #   ASKED/ID.life    FIFO, open for writing on descriptor 4: names of signals to pass on, and "input" when all of a copied
@@ -181,6 +181,8 @@ while :; do
     output) outputs=$((outputs - 1)) ;;
     exit)
       code=$status
+      # For a caller that is a shim itself.
+      [ ! "$REPRISE_BROKER_AFTER" ] || [ ! "$text" ] || printf '%s\n' "$text" >"$REPRISE_BROKER_AFTER"
       if [ $outputs -gt 0 ]; then
         (wait_a_moment) &
         timer=$!

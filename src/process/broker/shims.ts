@@ -59,7 +59,7 @@ function writeShim(shared: string, asked: string): string {
 }
 
 /** Hard links: a caller that resolves symbolic links first would lose the name. */
-function linkShim(shim: string, path: string): void {
+export function linkShim(shim: string, path: string): void {
   if (statSync(path, { throwIfNoEntry: false })?.ino === statSync(shim).ino) return
   const draft = `${path}.new`
   rmSync(draft, { force: true })

@@ -26,7 +26,7 @@ export function findProgram(name: string, path: string): string | null {
   return dirs.map((dir) => join(dir, name)).find(isExecutable) ?? null
 }
 
-function isExecutable(path: string): boolean {
+export function isExecutable(path: string): boolean {
   try {
     accessSync(path, constants.X_OK)
     return statSync(path).isFile()

@@ -74,7 +74,9 @@ describe.each(brokered)('$title', (variant) => {
   it('killed after it has copied the request: it is one call', async () => {
     const world = new World(variant)
     const over = world.run(CALL)
-    await eventually(() => expect(readdirSync(world.asked).filter((name) => name.length === 36)).toHaveLength(1))
+    await eventually(() =>
+      expect(readdirSync(world.asked).filter((name) => name.length === 36)).toHaveLength(1),
+    )
     const id = readdirSync(world.asked).find((name) => name.length === 36) ?? ''
     let request = readFileSync(join(world.asked, id))
     await eventually(() => {
@@ -194,7 +196,9 @@ describe.each(brokered)('$title', (variant) => {
     process.kill(await world.shimPid(), 'SIGKILL')
     await over
     world.open({ decide: never })
-    await eventually(() => expect(world.ends()).toEqual([{ kind: 'not-started', reason: 'the caller is gone' }]))
+    await eventually(() =>
+      expect(world.ends()).toEqual([{ kind: 'not-started', reason: 'the caller is gone' }]),
+    )
     expect(world.ran()).toEqual([])
   })
 
@@ -203,7 +207,10 @@ describe.each(brokered)('$title', (variant) => {
     const over = world.run(CALL)
     await (await startDesk(world, 'decided')).over
     const request = join(await world.onlyCall(), 'request')
-    writeFileSync(request, JSON.stringify({ ...JSON.parse(readFileSync(request, 'utf8')), bootId: 'earlier' }))
+    writeFileSync(
+      request,
+      JSON.stringify({ ...JSON.parse(readFileSync(request, 'utf8')), bootId: 'earlier' }),
+    )
     world.open({ decide: never })
     await over
     expect(world.ends()).toEqual([{ kind: 'unknown', reason: 'the machine was restarted' }])
@@ -231,9 +238,13 @@ describe.each(brokered)('$title', (variant) => {
     world.open()
     world.open()
     const { stdout } = await world.run(`for i in $(seq 20); do tool "echo $i" & done; wait`)
-    expect(stdout.trim().split('\n').map(Number).toSorted((a, b) => a - b)).toEqual(
-      Array.from({ length: 20 }, (_, i) => i + 1),
-    )
+    expect(
+      stdout
+        .trim()
+        .split('\n')
+        .map(Number)
+        .toSorted((a, b) => a - b),
+    ).toEqual(Array.from({ length: 20 }, (_, i) => i + 1))
     expect(world.ran()).toHaveLength(20)
   })
 

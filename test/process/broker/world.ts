@@ -174,7 +174,9 @@ export class World {
     await eventually(() => {
       found = findProcesses(this.box.id)
         .map(({ pid }) => pid)
-        .find((pid) => readFileSync(`/proc/${pid}/cmdline`, 'latin1').startsWith(`/bin/sh\0${this.shared}/bin/`))
+        .find((pid) =>
+          readFileSync(`/proc/${pid}/cmdline`, 'latin1').startsWith(`/bin/sh\0${this.shared}/bin/`),
+        )
       expect(found).toBeDefined()
     })
     return found ?? 0

@@ -40,7 +40,7 @@ export function buildPath(stage: Stage, change: Partial<DriveDeps> = {}): DriveD
         env: agent.env,
         warnings: [],
       }),
-      accompany: () => () => {},
+      accompany: () => async () => {},
       wasFree: () => false,
     },
     ...change,

@@ -20,6 +20,7 @@ import type { EngineSettings } from '../../../src/engine/base/settings.ts'
 import { createEngine, type EngineInput, type RunningEngine } from '../../../src/engine/engine.ts'
 import type { FurtherPurposes } from '../../../src/engine/purposes.ts'
 import { ReadingThread } from '../../../src/engine/supervise/reading/thread.ts'
+import { openBrokerHost } from '../../../src/process/broker/host.ts'
 import { openGit } from '../../../src/process/git/run.ts'
 import { Handling } from '../../../src/process/handling.ts'
 import { openSandboxHost } from '../../../src/process/sandbox/host.ts'
@@ -135,6 +136,7 @@ export class Stage {
         ...openSandboxHost(''),
         detect: async () => ({ means: { kind: 'none' }, refused: [] }),
       },
+      broker: openBrokerHost({ names: [], path: '', env: {}, git: openGit({ env: {} }) }),
       sandboxes: join(home, 'sandboxes'),
       ownPaths: [],
       protectedPaths: [],
