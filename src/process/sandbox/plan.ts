@@ -2,7 +2,7 @@
 import { type BubblewrapTools, planBubblewrap } from './bubblewrap.ts'
 import { type HostFiles, hostFiles } from './host-files.ts'
 import { type Bind, computeLayout } from './layout.ts'
-import { findPlaces } from './places.ts'
+import { findPlaces, type Place, placeAround } from './places.ts'
 import type { Sandbox, SandboxCommand, SandboxInput, SandboxPlan, SandboxRefusal } from './sandbox.ts'
 import { planUnshare, type UnshareTools } from './unshare.ts'
 
@@ -22,7 +22,7 @@ export function planSandbox(
   const resolved = { ...input, scratch: files.realPath(input.scratch) }
   const layout = computeLayout(places, resolved.scratch, files)
   if (layout.problems.length > 0) return { ok: false, problems: layout.problems }
-  layout.binds.push(...replacements(input, files))
+  layout.binds.push(...replacements(input, places.places, files))
   const { placeholders, warnings } = layout
   const common = { ok: true, kind: means.kind, placeholders, warnings } as const
   switch (means.kind) {
@@ -42,11 +42,13 @@ export function planSandbox(
 }
 
 /** They come after everything else, so that they are seen whatever else is mounted there. */
-const replacements = ({ replaced = [] }: SandboxInput, files: HostFiles): Bind[] =>
+const replacements = ({ replaced = [] }: SandboxInput, places: readonly Place[], files: HostFiles): Bind[] =>
   replaced
     .map(({ path, source }) => ({ target: files.realPath(path), source: files.realPath(source) }))
-    .filter(({ target }) => files.kindOf(target) === 'file')
+    .filter(({ target }) => files.kindOf(target) === 'file' && isSeen(placeAround(target, places)))
     .map((paths) => ({ mode: 'ro', ...paths, optional: true }))
+
+const isSeen = (place: Place | undefined) => place?.role !== 'hide' && place?.role !== 'private'
 
 const NOT_HELD = 'There is no sandbox on this machine: nothing of this is enforced.'
 
