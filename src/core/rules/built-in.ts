@@ -46,11 +46,6 @@ const SUB_COMMANDS: Record<string, readonly Row[]> = {
       'settings',
       CHANGES_SETTINGS,
     ],
-    [
-      /^(enable|reenable|preset|mask|start|restart) \S*\//,
-      'settings',
-      'it names a unit by its path; name a unit that is installed',
-    ],
   ],
   terraform: [[/^(login|logout)( |$)/, 'credentials', SHOWS_LOGIN]],
 }
@@ -65,19 +60,34 @@ export function builtInRefusal(reading: Reading, call: Call, facts: CallFacts): 
   if (program === 'reprise') return never('reprise', 'an agent does not control Reprise')
   const sub = reading.words.slice(0, 4).join(' ')
   for (const [form, rule, why] of Object.hasOwn(SUB_COMMANDS, program) ? (SUB_COMMANDS[program] ?? []) : [])
-    if (form.test(sub) && !(program === 'systemctl' && namesInstalledUnit(reading))) return never(rule, why)
+    if (form.test(sub)) return never(rule, why)
   switch (program) {
     case 'docker':
       return containerRefusal(reading, shown, call.cwd, facts)
     case 'git':
-      return gitRefusal(reading, shown, facts)
+      return gitRefusal(reading, shown, call.cwd, facts)
+    case 'systemctl':
+      return /^(re)?enable$|^preset$|^mask$/.test(reading.words[0] ?? '') && reading.words.some(isOwnUnit)
+        ? never('settings', 'it names a unit by its path; name a unit that is installed')
+        : undefined
+    case 'service':
+      return call.args.some((arg) => arg.includes('/'))
+        ? never('options', 'it names a service by a path; name one that is installed')
+        : undefined
     case 'ssh':
       return sshRefusal(reading, never)
     case 'kubectl':
+      if (/^cp( |$)/.test(sub) && !(reading.words.at(-1) ?? '').includes(':'))
+        return never('output', WRITES_FILES)
       return sub.startsWith('config view') && reading.args.some((arg) => /^--(raw|flatten)/.test(arg))
         ? never('credentials', SHOWS_LOGIN)
         : undefined
     case 'gh':
+      if (
+        /^repo (create|new|fork)( |$)/.test(sub) &&
+        call.args.some((arg) => /^(-s|-c|--source|--push|--clone|--remote)/.test(arg))
+      )
+        return never('options', 'it would start git in a repository of yours; use git for that')
       return sub.startsWith('auth status') &&
         (hasOption(reading, '-t', '--show-token') || reading.unknown.length > 0)
         ? never('credentials', SHOWS_LOGIN)
@@ -87,10 +97,9 @@ export function builtInRefusal(reading: Reading, call: Call, facts: CallFacts): 
   }
 }
 
-/** A unit where the system keeps them, which an agent cannot write. */
-const namesInstalledUnit = ({ words: [verb = '', ...units] }: Reading) =>
-  /^(enable|reenable|preset|mask|start|restart)$/.test(verb) &&
-  units.every((unit) => /^(\/(etc|usr\/lib|lib)\/systemd\/system\/)?[\w@.:-]+$/.test(unit))
+/** A unit that is named by its path is installed from there, unless that is where the system keeps units. */
+const isOwnUnit = (unit: string) =>
+  unit.includes('/') && !/^\/(etc|usr\/lib|lib)\/systemd\/system\/[\w@.:-]+$/.test(unit)
 
 /** Settings of ssh that start nothing on this host and load nothing. */
 const SSH_SETTINGS =

@@ -37,11 +37,13 @@ const FILES: Record<string, Partial<Record<FileKind, string>>> = {
   kubectl: {
     config: '--kubeconfig --kuberc',
     input: '-f --filename -k --kustomize --from-file --from-env-file --patch-file',
-    output: '--profile-output',
+    output: '--profile-output --output-directory',
     folder: '--cache-dir',
     key: '--certificate-authority --client-certificate --client-key',
     place: '-s --server',
   },
+  'kubectl kustomize': { output: '-o --output' },
+  'kubectl proxy': { output: '-u --unix-socket' },
   helm: {
     config: '--kubeconfig --registry-config --repository-config --repository-cache --content-cache',
     command: '--post-renderer --post-renderer-args',

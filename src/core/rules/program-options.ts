@@ -33,6 +33,16 @@ export const COMMAND_AFTER: ReadonlyMap<string, number | '--'> = new Map<string,
   ['ssh', 1],
 ])
 
+/** Options that may stand before the sub-command, of programs that take any other for one with a value there. */
+export const GLOBAL_OPTIONS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
+  Object.entries({
+    kubectl:
+      '-n -s -v --as --as-group --as-uid --cache-dir --certificate-authority --client-certificate --client-key --cluster --context --disable-compression --insecure-skip-tls-verify --kubeconfig --kuberc --namespace --password --profile --profile-output --request-timeout --server --tls-server-name --token --user --username --v --warnings-as-errors',
+    helm: '-n --namespace --kube-context --kubeconfig --kube-apiserver --kube-token --kube-ca-file --kube-as-user --kube-as-group --kube-tls-server-name --registry-config --repository-config --repository-cache --content-cache --burst-limit --qps --debug',
+    gh: '-R --repo',
+  }).map(([program, list]) => [program, new Set(list.split(' '))]),
+)
+
 const RUN =
   '-dPiqt --detach --disable-content-trust --help --init --interactive --no-healthcheck --oom-kill-disable --privileged --publish-all --quiet --read-only --rm --sig-proxy --tty --use-api-socket -a: -c: -e: -h: -l: -m: -p: -u: -v: -w: --add-host= --annotation= --attach= --blkio-weight= --blkio-weight-device= --cap-add= --cap-drop= --cgroup-parent= --cgroupns= --cidfile= --cpu-count= --cpu-percent= --cpu-period= --cpu-quota= --cpu-rt-period= --cpu-rt-runtime= --cpu-shares= --cpus= --cpuset-cpus= --cpuset-mems= --detach-keys= --device= --device-cgroup-rule= --device-read-bps= --device-read-iops= --device-write-bps= --device-write-iops= --dns= --dns-option= --dns-search= --domainname= --entrypoint= --env= --env-file= --expose= --gpus= --group-add= --health-cmd= --health-interval= --health-retries= --health-start-interval= --health-start-period= --health-timeout= --hostname= --ip= --ip6= --ipc= --isolation= --kernel-memory= --label= --label-file= --link= --link-local-ip= --log-driver= --log-opt= --mac-address= --memory= --memory-reservation= --memory-swap= --memory-swappiness= --mount= --name= --net= --net-alias= --network= --network-alias= --oom-score-adj= --pid= --pids-limit= --platform= --publish= --pull= --restart= --runtime= --security-opt= --shm-size= --stop-signal= --stop-timeout= --storage-opt= --sysctl= --tmpfs= --ulimit= --user= --userns= --uts= --volume= --volume-driver= --volumes-from= --workdir='
 const EXEC =
@@ -51,6 +61,7 @@ const LISTS: Record<string, string> = {
   'docker ps': '-alqs -f: -n: --all --latest --no-trunc --quiet --size --filter= --format= --last=',
   'docker logs': '-ft -n: --details --follow --timestamps --since= --until= --tail=',
   'docker stats': '-a --all --no-stream --no-trunc --format=',
+  'docker pull': '-aq --all-tags --quiet --disable-content-trust --platform=',
   'docker restart': RESTART,
   'docker stop': RESTART,
   'docker start': '-ai --attach --interactive --detach-keys=',
@@ -91,8 +102,9 @@ const LISTS: Record<string, string> = {
     '-dq -c: --compose-file= --detach? --prune --quiet --resolve-image= --with-registry-auth',
   'docker volume create': '-d: -o: --driver= --opt= --label= --name=',
   kubectl:
-    '-ARiqtw -c: -f: -k: -l: -L: -n: -o: -p: -s: -v: --v= --all? --all-containers? --all-namespaces? --all-pods? --allow-missing-template-keys? --api-group= --api-version= --as= --as-group= --as-uid= --cache-dir= --cached? --cascade? --categories= --certificate-authority= --chunk-size= --client-certificate= --client-key= --client? --cluster= --container= --containers? --context= --disable-compression? --dry-run? --field-manager= --field-selector= --filename= --follow? --for= --force? --from-env-file= --from-file= --from-literal= --grace-period= --ignore-errors? --ignore-not-found? --image= --insecure-skip-tls-verify? --kubeconfig= --kuberc= --kustomize= --label-columns= --limit-bytes= --list? --max-log-requests= --minify? --namespace= --namespaced? --no-headers? --output= --output-watch-events? --patch= --patch-file= --password= --pod-running-timeout= --prefix? --previous? --profile= --profile-output= --prune? --quiet? --raw? --recursive? --replicas= --request-timeout= --restart= --revision= --selector= --server= --server-print? --server-side? --short? --show-capacity? --show-events? --show-kind? --show-labels? --show-managed-fields? --since= --since-time= --sort-by= --stdin? --subresource= --sum? --tail= --template= --timeout= --timestamps? --tls-server-name= --to-revision= --token= --tty? --type= --types= --user= --username= --use-protocol-buffers? --validate? --verbs= --wait? --warnings-as-errors? --watch? --watch-only? --help',
+    '-ARiqtw -c: -f: -k: -l: -L: -n: -o: -p: -s: -v: --v= --all? --all-containers? --all-namespaces? --all-pods? --allow-missing-template-keys? --api-group= --api-version= --as= --as-group= --as-uid= --cache-dir= --cached? --cascade? --categories= --certificate-authority= --chunk-size= --client-certificate= --client-key= --client? --cluster= --container= --containers? --context= --disable-compression? --dry-run? --field-manager= --field-selector= --filename= --follow? --for= --force? --from-env-file= --from-file= --from-literal= --grace-period= --ignore-errors? --ignore-not-found? --image= --insecure-skip-tls-verify? --kubeconfig= --kuberc= --kustomize= --label-columns= --limit-bytes= --list? --max-log-requests= --minify? --namespace= --namespaced? --no-headers? --output= --output-watch-events? --patch= --patch-file= --password= --pod-running-timeout= --prefix? --previous? --output-directory= --profile= --profile-output= --prune? --quiet? --raw? --recursive? --replicas= --request-timeout= --restart= --revision= --selector= --server= --server-print? --server-side? --short? --show-capacity? --show-events? --show-kind? --show-labels? --show-managed-fields? --since= --since-time= --sort-by= --stdin? --subresource= --sum? --tail= --template= --timeout= --timestamps? --tls-server-name= --to-revision= --token= --tty? --type= --types= --user= --username= --use-protocol-buffers? --validate? --verbs= --wait? --warnings-as-errors? --watch? --watch-only? --help',
   'kubectl get': '--raw=',
+  'kubectl proxy': '-u: -w: -p: --unix-socket= --www=',
   'kubectl logs': '-fp',
   'kubectl exec': '-it',
   'kubectl patch': '-p:',
@@ -114,7 +126,7 @@ const LISTS: Record<string, string> = {
     '-bCDKkhv -i: -e: -l: -t: -u: -f: -c: -M: -T: -J --inventory= --inventory-file= --extra-vars= --limit= --tags= --skip-tags= --user= --forks= --connection= --module-path= --timeout= --vault-id= --vault-password-file= --vault-pass-file= --ask-vault-password --ask-vault-pass --private-key= --key-file= --start-at-task= --become --become-user= --become-method= --become-password-file= --become-pass-file= --connection-password-file= --conn-pass-file= --ask-become-pass --ask-pass --ssh-common-args= --ssh-extra-args= --sftp-extra-args= --scp-extra-args= --check --diff --step --flush-cache --force-handlers --syntax-check --list-hosts --list-tasks --list-tags --verbose --version --help',
   apprise:
     '-vdDhV -b: -t: -c: -a: -n: -i: -T: -g: -p: -P: -S: -R: -e -j --body= --title= --config= --attach= --notification-type= --input-format= --theme= --tag= --disable-async --dry-run --details --recursion-depth= --verbose --interpret-escapes --interpret-emojis --debug --plugin-path= --storage-path= --storage-policy= --storage-prune-days= --storage-uid-length= --version --help',
-  ssh: '-46AaCfGgKkMNnqsTtVvXxYy -B: -b: -c: -D: -E: -e: -F: -I: -i: -J: -L: -l: -m: -O: -o: -P: -p: -Q: -R: -S: -W: -w:',
+  ssh: '-46AaCfGgKkMNnqsTtVvXxYy -B: -b: -c: -D: -E: -e: -F: -I: -i: -J: -L: -l: -m: -O: -o: -p: -Q: -R: -S: -W: -w:',
   git: '-Pphv -C: -c: --git-dir= --work-tree= --namespace= --exec-path? --config-env= --attr-source= --super-prefix= --no-pager --paginate --no-optional-locks --literal-pathspecs --glob-pathspecs --noglob-pathspecs --icase-pathspecs --bare --no-replace-objects --no-lazy-fetch --no-advice --version --help --html-path --man-path --info-path',
   'git fetch':
     '-apqvtfkun46 -j: -o: --all --append --atomic --depth= --deepen= --shallow-since= --shallow-exclude= --unshallow --update-shallow --negotiation-tip= --dry-run --force --keep --multiple --prune --prune-tags --no-tags --tags --refmap= --recurse-submodules? --no-recurse-submodules --jobs= --set-upstream --update-head-ok --upload-pack= --quiet --verbose --progress --no-progress --server-option= --ipv4 --ipv6 --filter= --porcelain --no-auto-maintenance --no-auto-gc --no-write-fetch-head --write-fetch-head',
