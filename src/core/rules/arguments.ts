@@ -48,14 +48,14 @@ export const hasOption = ({ options }: Reading, ...names: readonly string[]) =>
   options.some(({ name }) => names.includes(name))
 
 /**
- * Whether the first words certainly are the sub-commands. Before those, some programs take every option that is not
- * global for one with a value, even if it is a flag of the sub-command.
+ * An option that makes it uncertain whether the first words are the sub-commands: one that is not known, or, where a
+ * program takes every option but its global ones for one with a value, one of a sub-command.
  */
-export function isCertain({ program, options, unknown }: Reading, depth: number): boolean {
+export function uncertainOption({ program, options, unknown }: Reading, depth: number): string | undefined {
   const global = GLOBAL_OPTIONS.get(program)
   return (
-    !unknown.some(({ words }) => words < depth) &&
-    (!global || options.every(({ name, words }) => words >= depth || global.has(name)))
+    unknown.find(({ words }) => words < depth)?.text ??
+    (global && options.find(({ name, words }) => words < depth && !global.has(name))?.name)
   )
 }
 

@@ -2,8 +2,8 @@
  * What no tier may do, whatever is configured: change what runs outside later on (settings, aliases, plugins of programs
  * that the broker starts), show credentials, write files with the rights of the user, or start a command on this host.
  */
-import { hasOption, optionValues, type Reading } from './arguments.ts'
-import { type Call, type CallFacts, type Refusal, showCall } from './call.ts'
+import { hasOption, optionValues, type Reading, uncertainOption } from './arguments.ts'
+import { type Call, type CallFacts, holdsHidden, type Refusal, showCall } from './call.ts'
 import { containerRefusal } from './containers.ts'
 import { gitRefusal } from './git-remote.ts'
 
@@ -21,13 +21,14 @@ const SUB_COMMANDS: Record<string, readonly Row[]> = {
       'settings',
       CHANGES_SETTINGS,
     ],
+    [/^proxy( |$)/, 'credentials', 'it lends the login of the user to everybody who can reach a port'],
     [/^edit( |$)/, 'options', 'it opens an editor; use kubectl patch or kubectl apply'],
     [/^(krew|plugin (?!list))/, 'settings', CHANGES_SETTINGS],
   ],
   helm: [[/^plugin (install|update|uninstall|add|remove)( |$)/, 'settings', CHANGES_SETTINGS]],
   gh: [
     [/^(alias|extension|extensions|ext) (?!(list|ls|search)( |$))/, 'settings', CHANGES_SETTINGS],
-    [/^config (set|clear-cache)( |$)/, 'settings', CHANGES_SETTINGS],
+    [/^config (?!(list|ls)( |$))/, 'settings', CHANGES_SETTINGS],
     [/^auth (?!status( |$))/, 'credentials', SHOWS_LOGIN],
     [
       /^(repo clone|gist clone|run download|release download|pr checkout|co|repo sync|attestation download)( |$)/,
@@ -58,6 +59,12 @@ export function builtInRefusal(reading: Reading, call: Call, facts: CallFacts): 
   })
   const { program } = reading
   if (program === 'reprise') return never('reprise', 'an agent does not control Reprise')
+  const early = earlyOption(reading)
+  if (early !== undefined)
+    return never(
+      'options',
+      `${early} stands before the sub-command, so it is not certain what that is; put it behind`,
+    )
   const sub = reading.words.slice(0, 4).join(' ')
   for (const [form, rule, why] of Object.hasOwn(SUB_COMMANDS, program) ? (SUB_COMMANDS[program] ?? []) : [])
     if (form.test(sub)) return never(rule, why)
@@ -77,8 +84,11 @@ export function builtInRefusal(reading: Reading, call: Call, facts: CallFacts): 
     case 'ssh':
       return sshRefusal(reading, never)
     case 'kubectl':
-      if (/^cp( |$)/.test(sub) && !(reading.words.at(-1) ?? '').includes(':'))
-        return never('output', WRITES_FILES)
+      if (/^cp( |$)/.test(sub)) {
+        if (!(reading.words.at(-1) ?? '').includes(':')) return never('output', WRITES_FILES)
+        const source = reading.words.find((word) => holdsHidden(word, call.cwd, facts))
+        if (source !== undefined) return never('hidden', `${source} is hidden, or something in it`)
+      }
       return sub.startsWith('config view') && reading.args.some((arg) => /^--(raw|flatten)/.test(arg))
         ? never('credentials', SHOWS_LOGIN)
         : undefined
@@ -95,6 +105,17 @@ export function builtInRefusal(reading: Reading, call: Call, facts: CallFacts): 
     default:
       return undefined
   }
+}
+
+/** Programs with sub-commands, and groups of those of which some change settings. */
+const WITH_SUB_COMMANDS = new Set(['kubectl', 'helm', 'gh', 'tea', 'systemctl', 'terraform'])
+const GROUPS = /^(kubectl (config|plugin|auth|rollout)|helm (plugin|repo|get)|gh (?!api)\w+)$/
+
+/** An option before the sub-command, of a program for which that matters. */
+function earlyOption(reading: Reading): string | undefined {
+  const { program, words } = reading
+  if (!WITH_SUB_COMMANDS.has(program) || words.length === 0) return undefined
+  return uncertainOption(reading, GROUPS.test(`${program} ${words[0]}`) ? 2 : 1)
 }
 
 /** A unit that is named by its path is installed from there, unless that is where the system keeps units. */

@@ -3,8 +3,7 @@
  * hidden paths, and parts that are not in the file itself. Keys of a service that are not listed here are refused.
  */
 import { parseDocument } from 'yaml'
-import type { CallFacts } from './call.ts'
-import { placesOf } from './call.ts'
+import { type CallFacts, holdsHidden } from './call.ts'
 import { securityProblem } from './containers.ts'
 import { driverPaths, type Mount, mountProblem, shortMount } from './mounts.ts'
 
@@ -39,7 +38,7 @@ const notHidden: Check = (value, { dir, facts }) => {
     const path = isFields(entry) ? entry.path : entry
     if (typeof path !== 'string') continue
     if (isOpen(path)) return `names ${path}, and what that is cannot be known`
-    if (placesOf(path, dir, facts).some((one) => facts.isHidden(one) || facts.containsHidden(one)))
+    if (holdsHidden(path, dir, facts))
       return `names ${path}, which is hidden, or in which something is hidden`
   }
   return undefined

@@ -58,6 +58,8 @@ export function gitRefusal(
     rule,
   })
   const [sub = ''] = words
+  const early = unknown.find((option) => option.words === 0)
+  if (early) return never(`${early.text} is not an option of git that is known`, 'options')
   if (AROUND.test(sub))
     return never(`git ${sub} goes around what is checked`, 'git-push', 'Use git push or git fetch.')
   const setting = options.find(

@@ -2,7 +2,7 @@
  * Which calls of the broker's programs only look. They are allowed at every tier, also in a dry run, unless a rule forbids
  * them. In doubt a call does not only look: if options are given that are not known.
  */
-import { hasOption, isCertain, type Reading, readArguments } from './arguments.ts'
+import { hasOption, type Reading, readArguments, uncertainOption } from './arguments.ts'
 import type { CallFacts } from './call.ts'
 import { gitLooks } from './git-remote.ts'
 import { canonical } from './pattern.ts'
@@ -103,7 +103,7 @@ export function looksOnly(reading: Reading, facts: Pick<CallFacts, 'innerLooks'>
   if (entry === undefined || (entry !== true && !entry.includes(part))) return false
   if (moreThanLooks(reading)) return false
   // No option of docker behind these sub-commands writes or starts anything.
-  if (!isCertain(reading, entry === true ? 1 : 2)) return false
+  if (uncertainOption(reading, entry === true ? 1 : 2) !== undefined) return false
   if (program === 'docker') return true
   if (program === 'gh' && sub === 'api' && given[1] === 'graphql') return false
   return unknown.length === 0 && !options.some(({ name }) => name === '--raw' && sub === 'config')

@@ -50,8 +50,11 @@ const EXEC =
 const COMPOSE_RUN =
   '-diPqTQ -e: -l: -p: -u: -v: -w: --build --detach --interactive --no-TTY --no-deps --quiet --quiet-build --quiet-pull --remove-orphans --rm --service-ports --use-aliases --cap-add= --cap-drop= --entrypoint= --env= --env-from-file= --label= --name= --publish= --pull= --user= --volume= --workdir='
 const RESTART = '-t: -s: --time= --timeout= --signal= --no-deps'
+const START = '-ai --attach --interactive --detach-keys='
 const BUILD =
   '-q -t: -f: -o: -m: -c: --quiet --no-cache --pull --push --load --check --rm --force-rm --squash --compress --debug -D --add-host= --allow= --annotation= --attest= --build-arg= --build-context= --builder= --cache-from= --cache-to= --call= --cgroup-parent= --file= --iidfile= --label= --memory= --metadata-file= --network= --no-cache-filter= --output= --platform= --progress= --provenance= --sbom= --secret= --security-opt= --shm-size= --ssh= --tag= --target= --ulimit='
+const PLAYBOOK =
+  '-bCDKkhv -i: -e: -l: -t: -u: -f: -c: -M: -T: -J --inventory= --inventory-file= --extra-vars= --limit= --tags= --skip-tags= --user= --forks= --connection= --module-path= --timeout= --vault-id= --vault-password-file= --vault-pass-file= --ask-vault-password --ask-vault-pass --private-key= --key-file= --start-at-task= --become --become-user= --become-method= --become-password-file= --become-pass-file= --connection-password-file= --conn-pass-file= --ask-become-pass --ask-pass --ssh-common-args= --ssh-extra-args= --sftp-extra-args= --scp-extra-args= --check --diff --step --flush-cache --force-handlers --syntax-check --list-hosts --list-tasks --list-tags --verbose --version --help'
 const HELM_CHANGE =
   '-i -g --install --wait? --wait-for-jobs --atomic --rollback-on-failure --force --dry-run? --reuse-values --reset-values --reset-then-reuse-values --create-namespace --cleanup-on-fail --devel --no-hooks --skip-crds --verify --dependency-update --take-ownership --replace --generate-name --recreate-pods --disable-openapi-validation --insecure-skip-tls-verify --pass-credentials --render-subchart-notes --hide-secret --enable-dns --plain-http --server-side? -f: -o: -l: --set= --set-string= --set-file= --set-json= --set-literal= --version= --timeout= --repo= --history-max= --description= --name-template= --username= --password= --output= --labels= --post-renderer= --post-renderer-args='
 
@@ -64,7 +67,8 @@ const LISTS: Record<string, string> = {
   'docker pull': '-aq --all-tags --quiet --disable-content-trust --platform=',
   'docker restart': RESTART,
   'docker stop': RESTART,
-  'docker start': '-ai --attach --interactive --detach-keys=',
+  'docker start': START,
+  'docker container start': START,
   'docker run': RUN,
   'docker create': RUN,
   'docker exec': EXEC,
@@ -104,7 +108,9 @@ const LISTS: Record<string, string> = {
   kubectl:
     '-ARiqtw -c: -f: -k: -l: -L: -n: -o: -p: -s: -v: --v= --all? --all-containers? --all-namespaces? --all-pods? --allow-missing-template-keys? --api-group= --api-version= --as= --as-group= --as-uid= --cache-dir= --cached? --cascade? --categories= --certificate-authority= --chunk-size= --client-certificate= --client-key= --client? --cluster= --container= --containers? --context= --disable-compression? --dry-run? --field-manager= --field-selector= --filename= --follow? --for= --force? --from-env-file= --from-file= --from-literal= --grace-period= --ignore-errors? --ignore-not-found? --image= --insecure-skip-tls-verify? --kubeconfig= --kuberc= --kustomize= --label-columns= --limit-bytes= --list? --max-log-requests= --minify? --namespace= --namespaced? --no-headers? --output= --output-watch-events? --patch= --patch-file= --password= --pod-running-timeout= --prefix? --previous? --output-directory= --profile= --profile-output= --prune? --quiet? --raw? --recursive? --replicas= --request-timeout= --restart= --revision= --selector= --server= --server-print? --server-side? --short? --show-capacity? --show-events? --show-kind? --show-labels? --show-managed-fields? --since= --since-time= --sort-by= --stdin? --subresource= --sum? --tail= --template= --timeout= --timestamps? --tls-server-name= --to-revision= --token= --tty? --type= --types= --user= --username= --use-protocol-buffers? --validate? --verbs= --wait? --warnings-as-errors? --watch? --watch-only? --help',
   'kubectl get': '--raw=',
-  'kubectl proxy': '-u: -w: -p: --unix-socket= --www=',
+  'kubectl create': '--raw=',
+  'kubectl delete': '--raw=',
+  'kubectl replace': '--raw=',
   'kubectl logs': '-fp',
   'kubectl exec': '-it',
   'kubectl patch': '-p:',
@@ -114,6 +120,8 @@ const LISTS: Record<string, string> = {
   systemctl:
     '-alqrThf -H: -M: -t: -p: -P: -n: -o: -s: --all --full --quiet --recursive --show-transaction --show-types --force --failed --value --reverse --with-dependencies --now --dry-run --wait --no-block --no-wall --no-reload --no-pager --no-legend --no-ask-password --no-warn --system --user --global --runtime --after --before --plain --read-only --mkdir --marked --firmware-setup --help --version --stdin --drop-in= --host= --machine= --type= --state= --property= --lines= --output= --signal= --root= --image= --image-policy= --job-mode= --check-inhibitors= --kill-whom= --kill-who= --kill-value= --what= --legend= --preset-mode= --boot-loader-menu= --boot-loader-entry= --timestamp= --message= --when=',
   gh: '-R: --repo= --hostname= -L: -q: -t: -s: -S: -a: -l: -A: -B: -H: -b: -m: -r: --json= --jq= --template= --limit= --state= --search= --author= --assignee= --label= --milestone= --base= --head= --title= --body= --body-file= --reviewer= --project= --draft --fill --fill-first --fill-verbose --dry-run --web -w --editor -e --recover= --log --log-failed --job= -j: --attempt= --verbose -v --comments -c --branch= --workflow= --event= --status= --user= --created= --commit= --env= --org= -o: --exit-status --required --watch --interval= -i: --fail-fast --name-only --patch --color= --help --no-maintainer-edit --edit-last --yes -y --delete-branch -d --squash --merge --rebase --auto --admin --method= -X: --field= -F: --raw-field= -f: --header= --input= --paginate --include --silent --slurp --cache= --preview= -p: --type= --owner= --language= --sort= --order= --visibility= --topic= --archived --no-archived --fork --source --exclude-drafts --exclude-pre-releases --notes= -n: --notes-file= --dir= -D: --output= -O: --clobber --show-token --active',
+  'gh api':
+    '-i -H: -X: -f: -F: -p: -q: -t: --cache= --field= --header= --hostname= --include --input= --jq= --method= --paginate --preview= --raw-field= --silent --slurp --template= --verbose',
   'gh pr create': '-d -f -e -w -F: -T: -p: -r: -a: -l: -m: -t: -b: -B: -H:',
   'gh pr comment': '-e -w -F: -b:',
   'gh issue create': '-e -w -F: -T: -p: -a: -l: -m: -t: -b:',
@@ -122,8 +130,8 @@ const LISTS: Record<string, string> = {
   tea: '-l: -r: -R: -o: -p: --login= --repo= --remote= --output= --page= --limit= --state= --fields= -f: --title= -t: --description= -d: --head= --base= -b: --comments --keyword= -k: --author= -A: --assignees= -a: --labels= -L: --milestones= -m: --yes -y --help --version',
   terraform:
     '--chdir= --help --version --json --no-color --raw --state= --state-out= --out= --var= --var-file= --backend-config= --plugin-dir= --target= --replace= --auto-approve --input= --lock= --lock-timeout= --parallelism= --refresh= --refresh-only --destroy --detailed-exitcode --compact-warnings --upgrade --reconfigure --migrate-state --backup= --generate-config-out= --from-module=',
-  'ansible-playbook':
-    '-bCDKkhv -i: -e: -l: -t: -u: -f: -c: -M: -T: -J --inventory= --inventory-file= --extra-vars= --limit= --tags= --skip-tags= --user= --forks= --connection= --module-path= --timeout= --vault-id= --vault-password-file= --vault-pass-file= --ask-vault-password --ask-vault-pass --private-key= --key-file= --start-at-task= --become --become-user= --become-method= --become-password-file= --become-pass-file= --connection-password-file= --conn-pass-file= --ask-become-pass --ask-pass --ssh-common-args= --ssh-extra-args= --sftp-extra-args= --scp-extra-args= --check --diff --step --flush-cache --force-handlers --syntax-check --list-hosts --list-tasks --list-tags --verbose --version --help',
+  ansible: `${PLAYBOOK} -m: -a: -o -B: -P: -t: --module-name= --args= --one-line --background= --poll= --tree=`,
+  'ansible-playbook': PLAYBOOK,
   apprise:
     '-vdDhV -b: -t: -c: -a: -n: -i: -T: -g: -p: -P: -S: -R: -e -j --body= --title= --config= --attach= --notification-type= --input-format= --theme= --tag= --disable-async --dry-run --details --recursion-depth= --verbose --interpret-escapes --interpret-emojis --debug --plugin-path= --storage-path= --storage-policy= --storage-prune-days= --storage-uid-length= --version --help',
   ssh: '-46AaCfGgKkMNnqsTtVvXxYy -B: -b: -c: -D: -E: -e: -F: -I: -i: -J: -L: -l: -m: -O: -o: -p: -Q: -R: -S: -W: -w:',
@@ -154,10 +162,14 @@ function tableOf(list: string): OptionTable {
   return table
 }
 
+/** Programs whose own options stand before the sub-command only. */
+const ONLY_BEFORE = new Set(['docker', 'git'])
+
 /** The tables that hold for a program with these sub-commands, the most special first. */
 export function optionTables(program: string, words: readonly string[]): OptionTable[] {
   const found: OptionTable[] = []
-  for (let depth = Math.min(2, words.length); depth >= 0; depth--) {
+  const isBehind = ONLY_BEFORE.has(program) && words.length > 0 && words[0] !== 'compose'
+  for (let depth = Math.min(2, words.length); depth >= (isBehind ? 1 : 0); depth--) {
     const table = TABLES.get([program, ...words.slice(0, depth)].join(' '))
     if (table) found.push(table)
   }
