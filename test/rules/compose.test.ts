@@ -14,7 +14,7 @@ describe('where only some commands are allowed, the agent must not be able to wr
     ['docker-compose up -d web', { cwd: '/srv/app', files: theirs }, 'allow'],
     ['docker compose up -d web', { cwd: '/srv/app/sub', files: theirs }, 'allow'],
     ['docker compose -f /srv/app/compose.yaml up -d web', { cwd: '/srv', files: theirs }, 'allow'],
-    ['docker compose -f /srv/app/compose.yaml up -d web', { files: theirs }, 'agent-written'],
+    ['docker compose -f /srv/app/compose.yaml up -d web', { files: theirs }, 'allow'],
     ['docker compose -f /srv/app/compose.yaml --env-file /srv/app/env up -d web', { files: theirs }, 'allow'],
     ['docker compose --project-directory /srv/app up -d web', { cwd: '/srv', files: theirs }, 'allow'],
     ['docker compose up -d web', { files: { [`${CWD}/compose.yaml`]: SERVICE } }, 'agent-written'],
@@ -83,6 +83,8 @@ describe('a file of the agent at tier 3 is read', () => {
     ['build: { context: ., network: host }', 'network of the host'],
     ['build: { context: ., ssh: [default] }', 'ssh agent'],
     ['build: { context: ., additional_contexts: { x: /home/dev/.ssh } }', 'hidden'],
+    ['build: { context: ., dockerfile: ../../home/dev/.netrc }', 'hidden'],
+    ['develop: { watch: [{ action: sync, path: /home/dev, target: /x }] }', 'hidden'],
     ['build: { context: ., made_up: 1 }', 'made_up, which is not checked'],
     ['post_start: [{ command: x, privileged: true }]', 'privileged'],
     ['made_up: 1', 'has made_up, which is not checked'],
@@ -98,6 +100,10 @@ describe('a file of the agent at tier 3 is read', () => {
   test.each([
     ['include: [other.yaml]', 'includes other files'],
     ['volumes: { x: { driver_opts: { type: none, o: bind, device: /home/dev/.ssh } } }', 'hidden'],
+    [
+      'volumes: { x: { driver_opts: { type: overlay, o: "lowerdir=/home/dev/.ssh,upperdir=/a" } } }',
+      'hidden',
+    ],
     ['networks: { x: { external: true, name: host } }', 'network x may be that of the host'],
     ['secrets: { x: { file: /home/dev/.ssh/id } }', 'hidden'],
     ['configs: { x: { file: ~/.netrc } }', 'hidden'],

@@ -40,7 +40,7 @@ describe('recognised', () => {
     ['docker restart web --time=5', 'restart web'],
     ['docker restart --unknown a b', 'restart a', 'restart b'],
     ['docker --context remote restart web', 'restart web'],
-    ['docker --made-up value restart web', 'restart web'],
+    ['oc --made-up value rollout restart deploy/web', 'restart deployment/web'],
     ['docker container restart web', 'restart web'],
     ['docker restart /web', 'restart web'],
     ['/usr/bin/docker restart web', 'restart web'],

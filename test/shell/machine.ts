@@ -18,7 +18,7 @@ import { compileProtectedPaths, protectedBy } from '../../src/core/shell/protect
 export const HOME = '/home/dev'
 export const CWD = '/work/project'
 
-const HIDDEN = DEFAULT_HIDDEN_PATHS.map((path) => path.replace(/^~/, HOME))
+const HIDDEN = compileProtectedPaths({ protectedPaths: DEFAULT_HIDDEN_PATHS }, HOME)
 const PATHS = { protectedPaths: DEFAULT_PROTECTED_PATHS, alwaysProtected: ALWAYS_PROTECTED }
 const PROTECTED = compileProtectedPaths(PATHS, HOME)
 
@@ -29,8 +29,8 @@ const PROTECTED = compileProtectedPaths(PATHS, HOME)
 export const facts: CallFacts = {
   home: HOME,
   agentCanWrite: (path) => isBelow(path, CWD) || isBelow(path, '/tmp'),
-  isHidden: (path) => HIDDEN.some((dir) => isBelow(path, dir)),
-  containsHidden: (path) => HIDDEN.some((dir) => isBelow(dir, path)),
+  isHidden: (path) => protectedBy({ path, deep: false }, HIDDEN, () => false) !== undefined,
+  containsHidden: (path) => protectedBy({ path, deep: true }, HIDDEN, () => false) !== undefined,
   isProtected: (path) => protectedBy({ path, deep: true }, PROTECTED, () => false) !== undefined,
   realPath: (path) =>
     path

@@ -63,6 +63,7 @@ describe('commands that are written out', () => {
     const last = (text: string) => readShell(text).commands.at(-1)?.cwds
     expect(last('ls')).toEqual([''])
     expect(last('cd a && cd b; ls')).toEqual(['', 'a/', 'b/', 'a/b/'])
+    expect(last('cd a; cd b; cd c; ls')).toEqual([null])
     expect(last('cd /x; ls')).toEqual(['', '/x/'])
     expect(last('cd; ls')).toEqual(['', '~/'])
     expect(last('cd "$X"; ls')).toEqual(['', null])
@@ -180,6 +181,7 @@ describe('bounds', () => {
     ['substitutions in substitutions', `${times('$(', 20_000)}${times(')', 20_000)}`, /nested too deeply/],
     ['wrappers around wrappers', `${times('sudo ', 1000)}ls`, /nested too deeply/],
     ['many here-documents', times('cat <<E;', 12_000), /too many here-documents/],
+    ['too many words', `rm ${times('x ', 5001)}`, /more than 5000 words/],
     ['many programs started by one', `find . ${times('-exec cat {} \\; ', 5000)}`, /more than 2000/],
   ])('%s', (_, text, why) => {
     expect(readShell(text)).toMatchObject({ commands: [], unclear: [{ why: expect.stringMatching(why) }] })

@@ -2,7 +2,14 @@
  * Reads an argument list by the tables of program-options.ts: which words are options, which are their values, which are
  * operands, and where the command begins that the program starts elsewhere.
  */
-import { COMMAND_AFTER, type OptionKind, type OptionTable, optionTables, STYLES } from './program-options.ts'
+import {
+  COMMAND_AFTER,
+  GLOBAL_OPTIONS,
+  type OptionKind,
+  type OptionTable,
+  optionTables,
+  STYLES,
+} from './program-options.ts'
 
 export interface GivenOption {
   name: string
@@ -23,7 +30,7 @@ export interface Reading {
   unknown: readonly { text: string; words: number }[]
   /** What is started elsewhere: `docker exec web …`, `kubectl exec pod -- …`, `ssh host …`. */
   inner: readonly string[] | undefined
-  /** How many arguments belong to the program itself. */
+  /** How many arguments may belong to the program itself: all of them, if options are not known. */
   own: number
 }
 
@@ -39,6 +46,18 @@ export function optionValues({ options }: Reading, ...names: readonly string[]):
 
 export const hasOption = ({ options }: Reading, ...names: readonly string[]) =>
   options.some(({ name }) => names.includes(name))
+
+/**
+ * An option that makes it uncertain whether the first words are the sub-commands: one that is not known, or, where a
+ * program takes every option but its global ones for one with a value, one of a sub-command.
+ */
+export function uncertainOption({ program, options, unknown }: Reading, depth: number): string | undefined {
+  const global = GLOBAL_OPTIONS.get(program)
+  return (
+    unknown.find(({ words }) => words < depth)?.text ??
+    (global && options.find(({ name, words }) => words < depth && !global.has(name))?.name)
+  )
+}
 
 class Reader {
   readonly #program: string
@@ -90,7 +109,7 @@ class Reader {
       options: this.#options,
       unknown: this.#unknown,
       inner: this.#inner,
-      own: this.#own,
+      own: this.#unknown.length > 0 ? this.#args.length : this.#own,
     }
   }
 

@@ -2,8 +2,8 @@
  * What no tier may do, whatever is configured: change what runs outside later on (settings, aliases, plugins of programs
  * that the broker starts), show credentials, write files with the rights of the user, or start a command on this host.
  */
-import { hasOption, optionValues, type Reading } from './arguments.ts'
-import { type Call, type CallFacts, type Refusal, showCall } from './call.ts'
+import { hasOption, optionValues, type Reading, uncertainOption } from './arguments.ts'
+import { type Call, type CallFacts, holdsHidden, type Refusal, showCall } from './call.ts'
 import { containerRefusal } from './containers.ts'
 import { gitRefusal } from './git-remote.ts'
 
@@ -21,13 +21,14 @@ const SUB_COMMANDS: Record<string, readonly Row[]> = {
       'settings',
       CHANGES_SETTINGS,
     ],
+    [/^proxy( |$)/, 'credentials', 'it lends the login of the user to everybody who can reach a port'],
     [/^edit( |$)/, 'options', 'it opens an editor; use kubectl patch or kubectl apply'],
     [/^(krew|plugin (?!list))/, 'settings', CHANGES_SETTINGS],
   ],
   helm: [[/^plugin (install|update|uninstall|add|remove)( |$)/, 'settings', CHANGES_SETTINGS]],
   gh: [
     [/^(alias|extension|extensions|ext) (?!(list|ls|search)( |$))/, 'settings', CHANGES_SETTINGS],
-    [/^config (set|clear-cache)( |$)/, 'settings', CHANGES_SETTINGS],
+    [/^config (?!(list|ls)( |$))/, 'settings', CHANGES_SETTINGS],
     [/^auth (?!status( |$))/, 'credentials', SHOWS_LOGIN],
     [
       /^(repo clone|gist clone|run download|release download|pr checkout|co|repo sync|attestation download)( |$)/,
@@ -46,11 +47,6 @@ const SUB_COMMANDS: Record<string, readonly Row[]> = {
       'settings',
       CHANGES_SETTINGS,
     ],
-    [
-      /^(enable|reenable|preset|mask|start|restart) \S*\//,
-      'settings',
-      'it names a unit by its path; name a unit that is installed',
-    ],
   ],
   terraform: [[/^(login|logout)( |$)/, 'credentials', SHOWS_LOGIN]],
 }
@@ -63,21 +59,45 @@ export function builtInRefusal(reading: Reading, call: Call, facts: CallFacts): 
   })
   const { program } = reading
   if (program === 'reprise') return never('reprise', 'an agent does not control Reprise')
+  const early = earlyOption(reading)
+  if (early !== undefined)
+    return never(
+      'options',
+      `${early} stands before the sub-command, so it is not certain what that is; put it behind`,
+    )
   const sub = reading.words.slice(0, 4).join(' ')
   for (const [form, rule, why] of Object.hasOwn(SUB_COMMANDS, program) ? (SUB_COMMANDS[program] ?? []) : [])
-    if (form.test(sub) && !(program === 'systemctl' && namesInstalledUnit(reading))) return never(rule, why)
+    if (form.test(sub)) return never(rule, why)
   switch (program) {
     case 'docker':
       return containerRefusal(reading, shown, call.cwd, facts)
     case 'git':
-      return gitRefusal(reading, shown, facts)
+      return gitRefusal(reading, shown, call.cwd, facts)
+    case 'systemctl':
+      return /^(re)?enable$|^preset$|^mask$/.test(reading.words[0] ?? '') && reading.words.some(isOwnUnit)
+        ? never('settings', 'it names a unit by its path; name a unit that is installed')
+        : undefined
+    case 'service':
+      return call.args.some((arg) => arg.includes('/'))
+        ? never('options', 'it names a service by a path; name one that is installed')
+        : undefined
     case 'ssh':
       return sshRefusal(reading, never)
     case 'kubectl':
+      if (/^cp( |$)/.test(sub)) {
+        if (!(reading.words.at(-1) ?? '').includes(':')) return never('output', WRITES_FILES)
+        const source = reading.words.find((word) => holdsHidden(word, call.cwd, facts))
+        if (source !== undefined) return never('hidden', `${source} is hidden, or something in it`)
+      }
       return sub.startsWith('config view') && reading.args.some((arg) => /^--(raw|flatten)/.test(arg))
         ? never('credentials', SHOWS_LOGIN)
         : undefined
     case 'gh':
+      if (
+        /^repo (create|new|fork)( |$)/.test(sub) &&
+        call.args.some((arg) => /^(-s|-c|--source|--push|--clone|--remote)/.test(arg))
+      )
+        return never('options', 'it would start git in a repository of yours; use git for that')
       return sub.startsWith('auth status') &&
         (hasOption(reading, '-t', '--show-token') || reading.unknown.length > 0)
         ? never('credentials', SHOWS_LOGIN)
@@ -87,10 +107,20 @@ export function builtInRefusal(reading: Reading, call: Call, facts: CallFacts): 
   }
 }
 
-/** A unit where the system keeps them, which an agent cannot write. */
-const namesInstalledUnit = ({ words: [verb = '', ...units] }: Reading) =>
-  /^(enable|reenable|preset|mask|start|restart)$/.test(verb) &&
-  units.every((unit) => /^(\/(etc|usr\/lib|lib)\/systemd\/system\/)?[\w@.:-]+$/.test(unit))
+/** Programs with sub-commands, and groups of those of which some change settings. */
+const WITH_SUB_COMMANDS = new Set(['kubectl', 'helm', 'gh', 'tea', 'systemctl', 'terraform'])
+const GROUPS = /^(kubectl (config|plugin|auth|rollout)|helm (plugin|repo|get)|gh (?!api)\w+)$/
+
+/** An option before the sub-command, of a program for which that matters. */
+function earlyOption(reading: Reading): string | undefined {
+  const { program, words } = reading
+  if (!WITH_SUB_COMMANDS.has(program) || words.length === 0) return undefined
+  return uncertainOption(reading, GROUPS.test(`${program} ${words[0]}`) ? 2 : 1)
+}
+
+/** A unit that is named by its path is installed from there, unless that is where the system keeps units. */
+const isOwnUnit = (unit: string) =>
+  unit.includes('/') && !/^\/(etc|usr\/lib|lib)\/systemd\/system\/[\w@.:-]+$/.test(unit)
 
 /** Settings of ssh that start nothing on this host and load nothing. */
 const SSH_SETTINGS =

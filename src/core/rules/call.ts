@@ -87,3 +87,7 @@ export function placesOf(path: string, cwd: string, { home, realPath }: CallFact
 
 export const someAgentCanWrite = (path: string, cwd: string, facts: CallFacts) =>
   placesOf(path, cwd, facts).some(facts.agentCanWrite)
+
+/** Whether the path is hidden, or something below it. */
+export const holdsHidden = (path: string, cwd: string, facts: CallFacts) =>
+  placesOf(path, cwd, facts).some((place) => facts.isHidden(place) || facts.containsHidden(place))

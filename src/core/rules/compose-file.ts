@@ -3,10 +3,9 @@
  * hidden paths, and parts that are not in the file itself. Keys of a service that are not listed here are refused.
  */
 import { parseDocument } from 'yaml'
-import type { CallFacts } from './call.ts'
-import { placesOf } from './call.ts'
+import { type CallFacts, holdsHidden } from './call.ts'
 import { securityProblem } from './containers.ts'
-import { type Mount, mountProblem, shortMount } from './mounts.ts'
+import { driverPaths, type Mount, mountProblem, shortMount } from './mounts.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 type Check = (value: unknown, place: Place) => string | undefined
@@ -39,7 +38,7 @@ const notHidden: Check = (value, { dir, facts }) => {
     const path = isFields(entry) ? entry.path : entry
     if (typeof path !== 'string') continue
     if (isOpen(path)) return `names ${path}, and what that is cannot be known`
-    if (placesOf(path, dir, facts).some((one) => facts.isHidden(one) || facts.containsHidden(one)))
+    if (holdsHidden(path, dir, facts))
       return `names ${path}, which is hidden, or in which something is hidden`
   }
   return undefined
@@ -85,8 +84,12 @@ const build: Check = (value, place) => {
   if (unknown !== undefined) return `has a build with ${unknown}, which is not checked`
   if (listOf(value.cache_to).some((text) => /type=local/.test(String(text))))
     return 'writes a cache on the host'
-  return notHidden(context, place) ?? notHidden(others, place)
+  const file =
+    typeof value.dockerfile === 'string' ? `${String(context ?? '.')}/${value.dockerfile}` : undefined
+  return notHidden(context, place) ?? notHidden(others, place) ?? notHidden(file, place)
 }
+
+const develop: Check = (value, place) => (isFields(value) ? notHidden(listOf(value.watch), place) : undefined)
 
 const CHECKED: ReadonlyMap<string, Check> = new Map<string, Check>([
   ['privileged', notOn('is privileged')],
@@ -112,6 +115,7 @@ const CHECKED: ReadonlyMap<string, Check> = new Map<string, Check>([
   ['env_file', notHidden],
   ['label_file', notHidden],
   ['build', build],
+  ['develop', develop],
   [
     'extends',
     (value) =>
@@ -125,7 +129,7 @@ const CHECKED: ReadonlyMap<string, Check> = new Map<string, Check>([
 ])
 
 const PLAIN = new Set(
-  'annotations attach blkio_config command configs container_name cpu_count cpu_percent cpu_period cpu_quota cpu_rt_period cpu_rt_runtime cpu_shares cpus cpuset depends_on deploy develop dns dns_opt dns_search domainname entrypoint environment expose external_links extra_hosts gpus group_add healthcheck hostname image init isolation labels links logging mac_address mem_limit mem_reservation mem_swappiness memswap_limit networks oom_kill_disable oom_score_adj pids_limit platform ports pre_stop profiles pull_policy read_only restart scale secrets shm_size stdin_open stop_grace_period stop_signal storage_opt sysctls tmpfs tty ulimits user volumes_from working_dir cap_drop cgroup_parent'.split(
+  'annotations attach blkio_config command configs container_name cpu_count cpu_percent cpu_period cpu_quota cpu_rt_period cpu_rt_runtime cpu_shares cpus cpuset depends_on deploy dns dns_opt dns_search domainname entrypoint environment expose external_links extra_hosts gpus group_add healthcheck hostname image init isolation labels links logging mac_address mem_limit mem_reservation mem_swappiness memswap_limit networks oom_kill_disable oom_score_adj pids_limit platform ports pre_stop profiles pull_policy read_only restart scale secrets shm_size stdin_open stop_grace_period stop_signal storage_opt sysctls tmpfs tty ulimits user volumes_from working_dir cap_drop cgroup_parent'.split(
     ' ',
   ),
 )
@@ -164,11 +168,11 @@ function serviceProblem(service: unknown, place: Place): string | undefined {
 /** Volumes, networks, secrets and configs that services share. */
 function sharedProblem(content: Fields, place: Place): string | undefined {
   for (const [name, volume] of Object.entries(isFields(content.volumes) ? content.volumes : {})) {
-    const device = isFields(volume) && isFields(volume.driver_opts) ? volume.driver_opts.device : undefined
-    const why =
-      typeof device === 'string'
-        ? mountProblem({ source: device, readOnly: false }, place.dir, place.facts)
-        : undefined
+    const options = isFields(volume) && isFields(volume.driver_opts) ? volume.driver_opts : {}
+    const sources = Object.entries(options).flatMap(([key, value]) => driverPaths(key, String(value)))
+    const why = sources
+      .map((source) => mountProblem({ source, readOnly: false }, place.dir, place.facts))
+      .find((problem) => problem !== undefined)
     if (why) return `its volume ${name} is refused: ${why}`
   }
   for (const [name, network] of Object.entries(isFields(content.networks) ? content.networks : {})) {

@@ -142,7 +142,9 @@ function filesOf(reading: Reading, named: readonly string[], { cwd }: Call, fact
     named.length > 0 ? { files: named.map(at), possible: [] } : discovered(at(project ?? '.'), facts)
   const dir = project === undefined ? (found.files[0] ? parentOf(found.files[0]) : cwd) : at(project)
   const given = ownValues(reading, '--env-file').map(at)
-  const settings = given.length > 0 ? given : [...new Set([`${dir}/.env`, `${cwd}/.env`])]
+  // Compose looks at the .env file of the directory it is started in only while it looks for its file.
+  const dirs = named.length > 0 || project !== undefined ? [dir] : [dir, cwd]
+  const settings = given.length > 0 ? given : [...new Set(dirs.map((one) => `${one}/.env`))]
   return { dir, settings, ...found }
 }
 

@@ -4,9 +4,8 @@
  * it is not certain then where that begins.
  */
 import { isOption, type Reading } from './arguments.ts'
-import { type CallFacts, placesOf, type Refusal } from './call.ts'
-import { longMount, mountProblem, shortMount } from './mounts.ts'
-import { absolutePath } from './paths.ts'
+import { type CallFacts, holdsHidden, type Refusal } from './call.ts'
+import { driverPaths, longMount, mountProblem, shortMount, splitOnce } from './mounts.ts'
 
 type Problem = (value: string, cwd: string, facts: CallFacts) => [rule: string, why: string] | undefined
 
@@ -60,6 +59,7 @@ const OPTIONS: ReadonlyMap<string, Problem> = new Map<string, Problem>([
   ],
   ['--mount', mount],
   ['--mount-add', mount],
+  ['--build-context', (value, cwd, facts) => hiddenContext(value, cwd, facts)],
   ['--allow', always('privileged', '--allow gives a build rights on the host')],
   ['--ssh', always('credentials', '--ssh gives a build the ssh agent')],
 ])
@@ -70,9 +70,14 @@ export function securityProblem(value: string): [string, string] | undefined {
     : ['security-opt', `the security option ${value} may take away a protection`]
 }
 
+const hiddenContext: Problem = (value, cwd, facts) => {
+  const [, path] = splitOnce(value)
+  return holdsHidden(path, cwd, facts) ? ['hidden', `${path} is hidden, or something in it`] : undefined
+}
+
 /** Sub-commands that make a container, or start something in one. */
 const CREATING =
-  /^((container )?(run|create|exec)|compose (run|exec|build|create|up)|service (create|update)|build|image build|buildx (build|create)|builder build)( |$)/
+  /^((container )?(run|create|exec)|compose (run|exec|build|create|up)|service (create|update)|pod (create|clone)|container (clone|restore)|build|image build|buildx (build|create)|builder build)( |$)/
 
 const NEVER_SUB: readonly (readonly [RegExp, rule: string, why: string])[] = [
   [
@@ -86,21 +91,28 @@ const NEVER_SUB: readonly (readonly [RegExp, rule: string, why: string])[] = [
     'a plugin of docker has rights on the host',
   ],
   [
-    /^buildx (bake|imagetools create)( |$)/,
+    /^buildx (?!(build|ls|du|version|inspect|prune|stop|rm)( |$))/,
     'options',
-    'what a bake file does is not checked; use docker build',
+    'what it builds, or with which rights, is not checked; use docker build',
   ],
   [/^unshare( |$)/, 'options', 'it starts a program on this host'],
   [
-    /^(kube play|play kube|quadlet|generate|mount|system (service|connection|migrate|renumber))( |$)/,
+    /^(kube|play|quadlet|generate|mount|image mount|container runlabel|artifact extract|volume export|system (service|connection|migrate|renumber|dial-stdio))( |$)/,
     'options',
     'what it starts is not checked',
   ],
 ]
 
-/** Options before the sub-command that send what docker does, and the login, somewhere else. */
+/** Other sub-commands may be plugins, which do anything. */
+const KNOWN = new Set(
+  'attach build builder buildx commit compose config container context cp create diff events exec export history image images import info inspect kill load login logout logs manifest network node pause plugin port ps pull push rename restart rm rmi run save search secret service stack start stats stop swarm system tag top unpause update version volume wait pod init untag healthcheck machine auto-update help'.split(
+    ' ',
+  ),
+)
+
+/** Options that lead to another docker, with the login of the user, or name programs that are started. */
 const ELSEWHERE =
-  /^(-H|--host|--url|--identity|--conmon|--hooks-dir|--root|--runroot|--module|--network-cmd-path|--cdi-spec-dir)$/
+  /^--(host|url|identity|connection|conmon|hooks-dir|root|runroot|module|network-cmd-path|network-config-dir|cdi-spec-dir|cni-\w+|address|hosts-dir|data-root)$/
 
 export function containerRefusal(
   reading: Reading,
@@ -113,49 +125,46 @@ export function containerRefusal(
     reason: `\`${shown}\` may never run, at no tier: ${why}. Do without it, or ask a person.`,
     rule,
   })
-  const elsewhere = [
-    ...options.map(({ name, words: before }) => ({ text: name, words: before })),
-    ...unknown,
-  ].find(({ text, words: before }) => before === 0 && ELSEWHERE.test(text.replace(/=.*$/s, '')))
-  if (elsewhere)
+  const ownDepth = words[0] === 'compose' ? 1 : 0
+  const elsewhere =
+    options.find(({ name, words: before }) => before <= ownDepth && /^(-H|--host)$/.test(name))?.name ??
+    unknown.find(({ text, words: before }) => before === 0 || ELSEWHERE.test(text.replace(/=.*$/s, '')))?.text
+  if (elsewhere !== undefined)
     return {
-      reason: `\`${shown}\` may never run: ${elsewhere.text} names another docker, or a program that is started. Use --context with a context that exists.`,
+      reason: `\`${shown}\` may never run: ${elsewhere} may lead to another docker, or name a program that is started. Leave it out; --context names a context that exists.`,
       rule: 'options',
     }
   const sub = words.slice(0, 3).join(' ')
   for (const [form, rule, why] of NEVER_SUB) if (form.test(sub)) return never(rule, why)
+  if (words[0] !== undefined && !KNOWN.has(words[0]))
+    return never('options', `${words[0]} is not a sub-command of which it is known what it does`)
   if (/^volume create( |$)/.test(sub)) {
-    for (const { name, value = '' } of options) {
-      const device = /^(-o|--opt)$/.test(name) && value.startsWith('device=') ? value.slice(7) : undefined
-      const why = device && mountProblem({ source: device, readOnly: false }, cwd, facts)
+    const given = options.filter(({ name }) => /^(-o|--opt)$/.test(name))
+    for (const source of given.flatMap(({ value = '' }) => driverPaths(...splitOnce(value)))) {
+      const why = mountProblem({ source, readOnly: false }, cwd, facts)
       if (why) return never('mount', why)
     }
   }
+  if (
+    /^push /.test(sub) &&
+    words.some((word) => /^(dir|oci|oci-archive|docker-archive|ostree|sif):/.test(word))
+  )
+    return never('output', 'it would write files with rights that you do not have')
   if (/^(container )?cp( |$)|^compose cp( |$)/.test(sub)) return copyRefusal(words, never, shown, cwd, facts)
   if (/^(image )?build( |$)|^(buildx|builder) build( |$)/.test(sub)) {
-    const context = words.at(-1) ?? ''
-    const place = placesOf(context, cwd, facts).find(
-      (path) => facts.isHidden(path) || facts.containsHidden(path),
-    )
-    if (place !== undefined && words.length > 1) return never('hidden', `in ${place} something is hidden`)
+    const context = words.slice(1).find((word) => holdsHidden(word, cwd, facts))
+    if (context !== undefined) return never('hidden', `${context} is hidden, or something in it`)
   }
   if (!CREATING.test(sub) && !CREATING.test(words.slice(0, 2).join(' '))) return undefined
-  const searched = unknown.length > 0 ? args : args.slice(0, own)
-  for (const [at, arg] of searched.entries()) {
-    const found = dangerIn(
-      arg,
-      args[at + 1] ?? '',
-      sub.startsWith('build') || sub.includes(' build'),
-      cwd,
-      facts,
-    )
+  for (const [at, arg] of args.slice(0, own).entries()) {
+    const found = dangerIn(arg, args[at + 1] ?? '', cwd, facts)
     if (found) return never(...found)
   }
   return undefined
 }
 
 /** `-v` may be joined with other letters, and its value with it. */
-function dangerIn(arg: string, next: string, builds: boolean, cwd: string, facts: CallFacts) {
+function dangerIn(arg: string, next: string, cwd: string, facts: CallFacts) {
   if (!isOption(arg)) return undefined
   const sign = arg.indexOf('=')
   const name = sign === -1 ? arg : arg.slice(0, sign)
@@ -164,7 +173,7 @@ function dangerIn(arg: string, next: string, builds: boolean, cwd: string, facts
     const isFlag = name === '--privileged' || name === '--use-api-socket'
     return problem(sign === -1 ? (isFlag ? '' : next) : arg.slice(sign + 1), cwd, facts)
   }
-  const [, attached] = builds ? [] : (/^-[a-zA-Z]*?v=?(.*)$/s.exec(arg) ?? [])
+  const [, attached] = /^-[a-zA-Z]*?v=?(.*)$/s.exec(arg) ?? []
   if (attached === undefined || arg.startsWith('--')) return undefined
   return OPTIONS.get('--volume')?.(attached || next, cwd, facts)
 }
@@ -179,13 +188,8 @@ function copyRefusal(
 ): Refusal | undefined {
   const [source = '', target = ''] = words.slice(-2)
   const isLocal = (text: string) => text !== '-' && (/^[/.~]/.test(text) || !text.includes(':'))
-  if (isLocal(source)) {
-    const hidden = placesOf(source, cwd, facts).find(
-      (path) => facts.isHidden(path) || facts.containsHidden(path),
-    )
-    if (hidden !== undefined)
-      return never('hidden', `${absolutePath(source, cwd, facts.home)} is hidden, or something in it`)
-  }
+  if (isLocal(source) && holdsHidden(source, cwd, facts))
+    return never('hidden', `${source} is hidden, or something in it`)
   if (!isLocal(target)) return undefined
   return {
     reason: `\`${shown}\` may never run: it would write ${target} with rights that you do not have. Copy to standard output and unpack it yourself: docker cp ${source} - | tar -x.`,

@@ -37,11 +37,12 @@ const FILES: Record<string, Partial<Record<FileKind, string>>> = {
   kubectl: {
     config: '--kubeconfig --kuberc',
     input: '-f --filename -k --kustomize --from-file --from-env-file --patch-file',
-    output: '--profile-output',
+    output: '--profile-output --output-directory',
     folder: '--cache-dir',
     key: '--certificate-authority --client-certificate --client-key',
     place: '-s --server',
   },
+  'kubectl kustomize': { output: '-o --output' },
   helm: {
     config: '--kubeconfig --registry-config --repository-config --repository-cache --content-cache',
     command: '--post-renderer --post-renderer-args',
@@ -59,6 +60,7 @@ const FILES: Record<string, Partial<Record<FileKind, string>>> = {
     input: '--chdir --var-file --backend-config --plugin-dir --from-module --state',
     folder: '--out --state-out --backup --generate-config-out',
   },
+  ansible: { input: '-i --inventory --inventory-file -e --extra-vars -M --module-path', output: '-t --tree' },
   'ansible-playbook': {
     input:
       '-i --inventory --inventory-file -e --extra-vars -M --module-path --vault-id --vault-password-file --vault-pass-file --become-password-file --become-pass-file --connection-password-file --conn-pass-file',
@@ -185,6 +187,7 @@ const isAddress = (value: string) => /^(https?|oci):\/\//.test(value)
 /** Linux has no longer paths, and no argument that names one has more parts. */
 const LONGEST_PATH = 8192
 const MOST_PARTS = 64
+const MOST_PATHS = 20_000
 
 /** An argument that leads to something hidden, whatever it is used for. */
 export function hiddenRefusal(reading: Reading, call: Call, facts: CallFacts): Refusal | undefined {
@@ -193,7 +196,9 @@ export function hiddenRefusal(reading: Reading, call: Call, facts: CallFacts): R
   )
   const values = reading.options.flatMap(({ value, index }) => (value && !keys.has(index) ? [value] : []))
   const own = reading.args.slice(0, reading.own).filter((_, index) => !keys.has(index))
-  for (const part of new Set([...own, ...values].flatMap(partsOf))) {
+  const parts = new Set([...own, ...values].flatMap(partsOf))
+  if (parts.size > MOST_PATHS) throw new Error('it may name too many paths')
+  for (const part of parts) {
     const hidden = placesOf(part, call.cwd, facts).find(facts.isHidden)
     if (hidden === undefined) continue
     return {
@@ -208,7 +213,7 @@ export function hiddenRefusal(reading: Reading, call: Call, facts: CallFacts): R
 function partsOf(arg: string): string[] {
   if (arg.length > LONGEST_PATH) return []
   const sign = arg.indexOf('=')
-  const parts = arg.split(/[=,@]/, MOST_PARTS).filter((part) => part.includes('/'))
+  const parts = arg.split(/[=,@#]/, MOST_PARTS)
   if (sign !== -1) parts.push(arg.slice(sign + 1).replace(/^@/, ''))
   if (!arg.startsWith('-')) parts.push(arg.replace(/^@/, ''))
   else if (arg.includes('/')) parts.push(arg.slice(arg.indexOf('/')))

@@ -50,6 +50,9 @@ const TAKES_TEXT = new Set([
   'grep',
 ])
 
+/** A path, or a name under which `canonical` knows a program. */
+const OTHER_NAME = /[/-]|^(podman|nerdctl)/
+
 interface InnerCommand {
   program: string
   args: readonly string[]
@@ -64,6 +67,7 @@ export function innerCommands(reading: Reading, names: ReadonlyMap<string, unkno
   for (const segment of segmentsOf(reading)) {
     let starts = 0
     for (const [at, word] of segment.entries()) {
+      if (!names.has(word) && !OTHER_NAME.test(word)) continue
       const { program, args } = canonical(word, [])
       if (!names.has(program)) continue
       if (++starts > MOST_STARTS) throw new Error('it names too many programs')

@@ -16,7 +16,7 @@ const OF_REPOSITORY = new Set(
   ),
 )
 /** Options whose value is a file, and sub-commands whose words are. */
-const FILE_OPTIONS = /^(--body-file|--notes-file|--input|-F)$/
+const FILE_OPTIONS = /^(--body-file|--notes-file|--input|--asset|-F)$/
 const FILE_WORDS = /^(gist (create|new|edit)|release (create|upload))$/
 
 export function withRepository(reading: Reading, call: Call, facts: CallFacts): Placed {

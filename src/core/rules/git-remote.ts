@@ -1,7 +1,8 @@
 /** Which calls of git talk to another repository, and what such a call may never do. */
-import { hasOption, type Reading, readArguments } from './arguments.ts'
-import type { CallFacts, Refusal } from './call.ts'
+import { hasOption, optionValues, type Reading, readArguments } from './arguments.ts'
+import { type CallFacts, placesOf, type Refusal } from './call.ts'
 import { parseGitPush } from './git-push.ts'
+import { absolutePath } from './paths.ts'
 
 const REMOTE = new Set(
   'push fetch pull clone ls-remote send-pack fetch-pack http-fetch http-push remote-http remote-https remote-ext remote-fd request-pull imap-send send-email svn p4 cvsimport archimport daemon'.split(
@@ -44,7 +45,12 @@ const LOADING = /^(-c|--config-env|--exec-path)$/
 const STARTING = /^--(upload-pack|receive-pack|exec|template|config|separate-git-dir|bundle-uri)$/
 
 /** What no tier may do with git where it talks to a remote. */
-export function gitRefusal(reading: Reading, shown: string, facts: CallFacts): Refusal | undefined {
+export function gitRefusal(
+  reading: Reading,
+  shown: string,
+  cwd: string,
+  facts: CallFacts,
+): Refusal | undefined {
   const { args, options, words, unknown } = reading
   if (!talksToRemote(args)) return undefined
   const never = (why: string, rule: string, advice = 'Do without it, or ask a person.'): Refusal => ({
@@ -52,6 +58,8 @@ export function gitRefusal(reading: Reading, shown: string, facts: CallFacts): R
     rule,
   })
   const [sub = ''] = words
+  const early = unknown.find((option) => option.words === 0)
+  if (early) return never(`${early.text} is not an option of git that is known`, 'options')
   if (AROUND.test(sub))
     return never(`git ${sub} goes around what is checked`, 'git-push', 'Use git push or git fetch.')
   const setting = options.find(
@@ -73,11 +81,32 @@ export function gitRefusal(reading: Reading, shown: string, facts: CallFacts): R
   const transport = words.find((word) => /^[\w+.-]+::/.test(word))
   if (transport) return never(`${transport} is a transport that starts a program`, 'transport')
   const given = pushArguments(reading)
-  if (!given) return undefined
+  if (!given) return writesElsewhere(reading, never, cwd, facts)
   const result = parseGitPush(given)
   if (!result.ok)
     return never(`${result.problem}`, 'git-push', 'Write the push out plainly, such as git push origin main.')
   return unknownRemote(result.push.remote, shown, facts)
+}
+
+/** What is fetched is written with the rights of the user, so only to where the agent could write it. */
+function writesElsewhere(
+  reading: Reading,
+  never: (why: string, rule: string, advice: string) => Refusal,
+  cwd: string,
+  facts: CallFacts,
+): Refusal | undefined {
+  const [sub = '', , target] = reading.words
+  if (!/^(clone|fetch|pull|submodule|lfs|remote)$/.test(sub)) return undefined
+  const from = optionValues(reading, '-C').reduce((dir, next) => absolutePath(next, dir, facts.home), cwd)
+  const named = optionValues(reading, '--git-dir', '--work-tree')
+  const places = sub === 'clone' ? [target ?? '.'] : named.length > 0 ? named : ['.']
+  const place = places.find((one) => !placesOf(one, from, facts).every(facts.agentCanWrite))
+  if (place === undefined) return undefined
+  return never(
+    `it would write into ${absolutePath(place, from, facts.home)}, where you may not write`,
+    'output',
+    'Do it in your work directory.',
+  )
 }
 
 /** A push goes to an address that was fixed before the run: else the agent could send it, and the login, anywhere. */

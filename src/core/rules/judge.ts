@@ -90,7 +90,7 @@ function notAllowed(call: Call, reading: Reading, { tier, allowing }: CompiledRu
   const shown = showCall(call)
   const isKnown =
     optionTables(program, []).length > 0 &&
-    !(program === 'git' && (words[0] === 'push' || !talksToRemote(call.args)))
+    !(program === 'git' && (words[0] === 'push' || !talksToRemote(reading.args)))
   const patterns = allowing.get(program) ?? []
   const isAllowed = patterns.some((pattern) => surelyMatches(pattern, reading))
   const option =

@@ -2,7 +2,7 @@
  * Which calls of the broker's programs only look. They are allowed at every tier, also in a dry run, unless a rule forbids
  * them. In doubt a call does not only look: if options are given that are not known.
  */
-import { hasOption, type Reading, readArguments } from './arguments.ts'
+import { hasOption, type Reading, readArguments, uncertainOption } from './arguments.ts'
 import type { CallFacts } from './call.ts'
 import { gitLooks } from './git-remote.ts'
 import { canonical } from './pattern.ts'
@@ -103,8 +103,8 @@ export function looksOnly(reading: Reading, facts: Pick<CallFacts, 'innerLooks'>
   if (entry === undefined || (entry !== true && !entry.includes(part))) return false
   if (moreThanLooks(reading)) return false
   // No option of docker behind these sub-commands writes or starts anything, but for `compose config --output`.
-  const depth = entry === true ? 1 : part === 'config' || part === 'convert' ? Number.POSITIVE_INFINITY : 2
-  if (program === 'docker') return !unknown.some((option) => option.words < depth) && !isPodmanOption(reading)
+  if (uncertainOption(reading, entry === true ? 1 : 2) !== undefined) return false
+  if (program === 'docker') return unknown.length === 0 || !/^(config|convert)$/.test(part)
   if (program === 'gh' && sub === 'api' && given[1] === 'graphql') return false
   return unknown.length === 0 && !options.some(({ name }) => name === '--raw' && sub === 'config')
 }
@@ -113,12 +113,6 @@ function moreThanLooks({ program, words: given, options }: Reading): boolean {
   const forms = [MORE.get(program), MORE.get(`${program} ${given[0]}`)]
   return options.some(({ name }) => forms.some((form) => form?.test(name)))
 }
-
-/** podman takes its global options everywhere. */
-const isPodmanOption = ({ unknown }: Reading) =>
-  unknown.some(({ text }) =>
-    /^--(url|connection|root|runroot|runtime|conmon|hooks-dir|module|identity|remote)/.test(text),
-  )
 
 const isExec = ({ program, words: given }: Reading) =>
   program === 'ssh' || given[0] === 'exec' || (program === 'docker' && given[1] === 'exec')

@@ -17,9 +17,9 @@ const COMMON =
 
 /** Why the mount is refused; undefined: it is not. */
 export function mountProblem({ source, readOnly }: Mount, cwd: string, facts: CallFacts): string | undefined {
-  if (source.includes('$')) return `it mounts ${source}, and what that is cannot be known`
+  if (/[$*?[]/.test(source)) return `it mounts ${source}, and what that is cannot be known`
   // A name is a volume of docker, not a path.
-  if (!/^[/~.]/.test(source)) return undefined
+  if (!/^[~.]|\//.test(source)) return undefined
   for (const place of placesOf(source, cwd, facts)) {
     const shown = place === source ? place : `${source} (${place})`
     if (place === '/') return 'it mounts the whole file system'
@@ -54,9 +54,20 @@ export function longMount(text: string): Mount[] {
     const value = rest.join('=')
     if (/^(readonly|ro)$/i.test(name)) readOnly = !isFalse(value)
     else if (/^(source|src)$/i.test(name)) sources.push(value)
-    else if (/^volume-opt$/i.test(name) && /^device=/.test(value)) sources.push(value.slice(7))
+    else if (/^volume-opt$/i.test(name)) sources.push(...driverPaths(...splitOnce(value)))
   }
   return sources.map((source) => ({ source, readOnly }))
+}
+
+/** The paths of the host in an option of a volume's driver: `device=/path`, `o=lowerdir=/path`. */
+export function driverPaths(name: string, value: string): string[] {
+  if (name === 'device') return [value]
+  return name === 'o' ? value.split(/[,=:]/).filter((part) => part.startsWith('/')) : []
+}
+
+export function splitOnce(text: string): [string, string] {
+  const sign = text.indexOf('=')
+  return sign === -1 ? [text, ''] : [text.slice(0, sign), text.slice(sign + 1)]
 }
 
 /** At commas that are not in quotes. */

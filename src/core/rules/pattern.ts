@@ -3,7 +3,7 @@
  * words, and where the options stand does not matter. What is forbidden is searched for generously (`mayMatch`), what is
  * allowed is recognised only when it is certain (`surelyMatches`). Both take time proportional to the number of arguments.
  */
-import { isOption, type Reading } from './arguments.ts'
+import { isOption, type Reading, uncertainOption } from './arguments.ts'
 import { abbreviatesOption, optionNames } from './option-names.ts'
 import { baseName } from './paths.ts'
 
@@ -167,6 +167,7 @@ export function surelyMatches(pattern: CommandPattern, reading: Reading): boolea
   for (const [at, word] of operands.entries()) if (!wordMeets(word, words[at] ?? '')) return false
   const own = unknown.filter(({ text }) => !options.has(text.replace(/=.*$/s, '')))
   if (own.some(({ words: before }) => before < operands.length)) return false
+  if (uncertainOption({ ...reading, unknown: own }, Math.min(operands.length, 2)) !== undefined) return false
   if (options.size === 0) return true
   const given = optionNames(program, reading.args.slice(0, reading.own))
   for (const option of options) if (!given.has(option)) return false

@@ -33,6 +33,16 @@ export const COMMAND_AFTER: ReadonlyMap<string, number | '--'> = new Map<string,
   ['ssh', 1],
 ])
 
+/** Options that may stand before the sub-command, of programs that take any other for one with a value there. */
+export const GLOBAL_OPTIONS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
+  Object.entries({
+    kubectl:
+      '-n -s -v --as --as-group --as-uid --cache-dir --certificate-authority --client-certificate --client-key --cluster --context --disable-compression --insecure-skip-tls-verify --kubeconfig --kuberc --namespace --password --profile --profile-output --request-timeout --server --tls-server-name --token --user --username --v --warnings-as-errors',
+    helm: '-n --namespace --kube-context --kubeconfig --kube-apiserver --kube-token --kube-ca-file --kube-as-user --kube-as-group --kube-tls-server-name --registry-config --repository-config --repository-cache --content-cache --burst-limit --qps --debug',
+    gh: '-R --repo',
+  }).map(([program, list]) => [program, new Set(list.split(' '))]),
+)
+
 const RUN =
   '-dPiqt --detach --disable-content-trust --help --init --interactive --no-healthcheck --oom-kill-disable --privileged --publish-all --quiet --read-only --rm --sig-proxy --tty --use-api-socket -a: -c: -e: -h: -l: -m: -p: -u: -v: -w: --add-host= --annotation= --attach= --blkio-weight= --blkio-weight-device= --cap-add= --cap-drop= --cgroup-parent= --cgroupns= --cidfile= --cpu-count= --cpu-percent= --cpu-period= --cpu-quota= --cpu-rt-period= --cpu-rt-runtime= --cpu-shares= --cpus= --cpuset-cpus= --cpuset-mems= --detach-keys= --device= --device-cgroup-rule= --device-read-bps= --device-read-iops= --device-write-bps= --device-write-iops= --dns= --dns-option= --dns-search= --domainname= --entrypoint= --env= --env-file= --expose= --gpus= --group-add= --health-cmd= --health-interval= --health-retries= --health-start-interval= --health-start-period= --health-timeout= --hostname= --ip= --ip6= --ipc= --isolation= --kernel-memory= --label= --label-file= --link= --link-local-ip= --log-driver= --log-opt= --mac-address= --memory= --memory-reservation= --memory-swap= --memory-swappiness= --mount= --name= --net= --net-alias= --network= --network-alias= --oom-score-adj= --pid= --pids-limit= --platform= --publish= --pull= --restart= --runtime= --security-opt= --shm-size= --stop-signal= --stop-timeout= --storage-opt= --sysctl= --tmpfs= --ulimit= --user= --userns= --uts= --volume= --volume-driver= --volumes-from= --workdir='
 const EXEC =
@@ -40,8 +50,11 @@ const EXEC =
 const COMPOSE_RUN =
   '-diPqTQ -e: -l: -p: -u: -v: -w: --build --detach --interactive --no-TTY --no-deps --quiet --quiet-build --quiet-pull --remove-orphans --rm --service-ports --use-aliases --cap-add= --cap-drop= --entrypoint= --env= --env-from-file= --label= --name= --publish= --pull= --user= --volume= --workdir='
 const RESTART = '-t: -s: --time= --timeout= --signal= --no-deps'
+const START = '-ai --attach --interactive --detach-keys='
 const BUILD =
   '-q -t: -f: -o: -m: -c: --quiet --no-cache --pull --push --load --check --rm --force-rm --squash --compress --debug -D --add-host= --allow= --annotation= --attest= --build-arg= --build-context= --builder= --cache-from= --cache-to= --call= --cgroup-parent= --file= --iidfile= --label= --memory= --metadata-file= --network= --no-cache-filter= --output= --platform= --progress= --provenance= --sbom= --secret= --security-opt= --shm-size= --ssh= --tag= --target= --ulimit='
+const PLAYBOOK =
+  '-bCDKkhv -i: -e: -l: -t: -u: -f: -c: -M: -T: -J --inventory= --inventory-file= --extra-vars= --limit= --tags= --skip-tags= --user= --forks= --connection= --module-path= --timeout= --vault-id= --vault-password-file= --vault-pass-file= --ask-vault-password --ask-vault-pass --private-key= --key-file= --start-at-task= --become --become-user= --become-method= --become-password-file= --become-pass-file= --connection-password-file= --conn-pass-file= --ask-become-pass --ask-pass --ssh-common-args= --ssh-extra-args= --sftp-extra-args= --scp-extra-args= --check --diff --step --flush-cache --force-handlers --syntax-check --list-hosts --list-tasks --list-tags --verbose --version --help'
 const HELM_CHANGE =
   '-i -g --install --wait? --wait-for-jobs --atomic --rollback-on-failure --force --dry-run? --reuse-values --reset-values --reset-then-reuse-values --create-namespace --cleanup-on-fail --devel --no-hooks --skip-crds --verify --dependency-update --take-ownership --replace --generate-name --recreate-pods --disable-openapi-validation --insecure-skip-tls-verify --pass-credentials --render-subchart-notes --hide-secret --enable-dns --plain-http --server-side? -f: -o: -l: --set= --set-string= --set-file= --set-json= --set-literal= --version= --timeout= --repo= --history-max= --description= --name-template= --username= --password= --output= --labels= --post-renderer= --post-renderer-args='
 
@@ -51,9 +64,11 @@ const LISTS: Record<string, string> = {
   'docker ps': '-alqs -f: -n: --all --latest --no-trunc --quiet --size --filter= --format= --last=',
   'docker logs': '-ft -n: --details --follow --timestamps --since= --until= --tail=',
   'docker stats': '-a --all --no-stream --no-trunc --format=',
+  'docker pull': '-aq --all-tags --quiet --disable-content-trust --platform=',
   'docker restart': RESTART,
   'docker stop': RESTART,
-  'docker start': '-ai --attach --interactive --detach-keys=',
+  'docker start': START,
+  'docker container start': START,
   'docker run': RUN,
   'docker create': RUN,
   'docker exec': EXEC,
@@ -91,8 +106,11 @@ const LISTS: Record<string, string> = {
     '-dq -c: --compose-file= --detach? --prune --quiet --resolve-image= --with-registry-auth',
   'docker volume create': '-d: -o: --driver= --opt= --label= --name=',
   kubectl:
-    '-ARiqtw -c: -f: -k: -l: -L: -n: -o: -p: -s: -v: --v= --all? --all-containers? --all-namespaces? --all-pods? --allow-missing-template-keys? --api-group= --api-version= --as= --as-group= --as-uid= --cache-dir= --cached? --cascade? --categories= --certificate-authority= --chunk-size= --client-certificate= --client-key= --client? --cluster= --container= --containers? --context= --disable-compression? --dry-run? --field-manager= --field-selector= --filename= --follow? --for= --force? --from-env-file= --from-file= --from-literal= --grace-period= --ignore-errors? --ignore-not-found? --image= --insecure-skip-tls-verify? --kubeconfig= --kuberc= --kustomize= --label-columns= --limit-bytes= --list? --max-log-requests= --minify? --namespace= --namespaced? --no-headers? --output= --output-watch-events? --patch= --patch-file= --password= --pod-running-timeout= --prefix? --previous? --profile= --profile-output= --prune? --quiet? --raw? --recursive? --replicas= --request-timeout= --restart= --revision= --selector= --server= --server-print? --server-side? --short? --show-capacity? --show-events? --show-kind? --show-labels? --show-managed-fields? --since= --since-time= --sort-by= --stdin? --subresource= --sum? --tail= --template= --timeout= --timestamps? --tls-server-name= --to-revision= --token= --tty? --type= --types= --user= --username= --use-protocol-buffers? --validate? --verbs= --wait? --warnings-as-errors? --watch? --watch-only? --help',
+    '-ARiqtw -c: -f: -k: -l: -L: -n: -o: -p: -s: -v: --v= --all? --all-containers? --all-namespaces? --all-pods? --allow-missing-template-keys? --api-group= --api-version= --as= --as-group= --as-uid= --cache-dir= --cached? --cascade? --categories= --certificate-authority= --chunk-size= --client-certificate= --client-key= --client? --cluster= --container= --containers? --context= --disable-compression? --dry-run? --field-manager= --field-selector= --filename= --follow? --for= --force? --from-env-file= --from-file= --from-literal= --grace-period= --ignore-errors? --ignore-not-found? --image= --insecure-skip-tls-verify? --kubeconfig= --kuberc= --kustomize= --label-columns= --limit-bytes= --list? --max-log-requests= --minify? --namespace= --namespaced? --no-headers? --output= --output-watch-events? --patch= --patch-file= --password= --pod-running-timeout= --prefix? --previous? --output-directory= --profile= --profile-output= --prune? --quiet? --raw? --recursive? --replicas= --request-timeout= --restart= --revision= --selector= --server= --server-print? --server-side? --short? --show-capacity? --show-events? --show-kind? --show-labels? --show-managed-fields? --since= --since-time= --sort-by= --stdin? --subresource= --sum? --tail= --template= --timeout= --timestamps? --tls-server-name= --to-revision= --token= --tty? --type= --types= --user= --username= --use-protocol-buffers? --validate? --verbs= --wait? --warnings-as-errors? --watch? --watch-only? --help',
   'kubectl get': '--raw=',
+  'kubectl create': '--raw=',
+  'kubectl delete': '--raw=',
+  'kubectl replace': '--raw=',
   'kubectl logs': '-fp',
   'kubectl exec': '-it',
   'kubectl patch': '-p:',
@@ -102,6 +120,8 @@ const LISTS: Record<string, string> = {
   systemctl:
     '-alqrThf -H: -M: -t: -p: -P: -n: -o: -s: --all --full --quiet --recursive --show-transaction --show-types --force --failed --value --reverse --with-dependencies --now --dry-run --wait --no-block --no-wall --no-reload --no-pager --no-legend --no-ask-password --no-warn --system --user --global --runtime --after --before --plain --read-only --mkdir --marked --firmware-setup --help --version --stdin --drop-in= --host= --machine= --type= --state= --property= --lines= --output= --signal= --root= --image= --image-policy= --job-mode= --check-inhibitors= --kill-whom= --kill-who= --kill-value= --what= --legend= --preset-mode= --boot-loader-menu= --boot-loader-entry= --timestamp= --message= --when=',
   gh: '-R: --repo= --hostname= -L: -q: -t: -s: -S: -a: -l: -A: -B: -H: -b: -m: -r: --json= --jq= --template= --limit= --state= --search= --author= --assignee= --label= --milestone= --base= --head= --title= --body= --body-file= --reviewer= --project= --draft --fill --fill-first --fill-verbose --dry-run --web -w --editor -e --recover= --log --log-failed --job= -j: --attempt= --verbose -v --comments -c --branch= --workflow= --event= --status= --user= --created= --commit= --env= --org= -o: --exit-status --required --watch --interval= -i: --fail-fast --name-only --patch --color= --help --no-maintainer-edit --edit-last --yes -y --delete-branch -d --squash --merge --rebase --auto --admin --method= -X: --field= -F: --raw-field= -f: --header= --input= --paginate --include --silent --slurp --cache= --preview= -p: --type= --owner= --language= --sort= --order= --visibility= --topic= --archived --no-archived --fork --source --exclude-drafts --exclude-pre-releases --notes= -n: --notes-file= --dir= -D: --output= -O: --clobber --show-token --active',
+  'gh api':
+    '-i -H: -X: -f: -F: -p: -q: -t: --cache= --field= --header= --hostname= --include --input= --jq= --method= --paginate --preview= --raw-field= --silent --slurp --template= --verbose',
   'gh pr create': '-d -f -e -w -F: -T: -p: -r: -a: -l: -m: -t: -b: -B: -H:',
   'gh pr comment': '-e -w -F: -b:',
   'gh issue create': '-e -w -F: -T: -p: -a: -l: -m: -t: -b:',
@@ -110,11 +130,11 @@ const LISTS: Record<string, string> = {
   tea: '-l: -r: -R: -o: -p: --login= --repo= --remote= --output= --page= --limit= --state= --fields= -f: --title= -t: --description= -d: --head= --base= -b: --comments --keyword= -k: --author= -A: --assignees= -a: --labels= -L: --milestones= -m: --yes -y --help --version',
   terraform:
     '--chdir= --help --version --json --no-color --raw --state= --state-out= --out= --var= --var-file= --backend-config= --plugin-dir= --target= --replace= --auto-approve --input= --lock= --lock-timeout= --parallelism= --refresh= --refresh-only --destroy --detailed-exitcode --compact-warnings --upgrade --reconfigure --migrate-state --backup= --generate-config-out= --from-module=',
-  'ansible-playbook':
-    '-bCDKkhv -i: -e: -l: -t: -u: -f: -c: -M: -T: -J --inventory= --inventory-file= --extra-vars= --limit= --tags= --skip-tags= --user= --forks= --connection= --module-path= --timeout= --vault-id= --vault-password-file= --vault-pass-file= --ask-vault-password --ask-vault-pass --private-key= --key-file= --start-at-task= --become --become-user= --become-method= --become-password-file= --become-pass-file= --connection-password-file= --conn-pass-file= --ask-become-pass --ask-pass --ssh-common-args= --ssh-extra-args= --sftp-extra-args= --scp-extra-args= --check --diff --step --flush-cache --force-handlers --syntax-check --list-hosts --list-tasks --list-tags --verbose --version --help',
+  ansible: `${PLAYBOOK} -m: -a: -o -B: -P: -t: --module-name= --args= --one-line --background= --poll= --tree=`,
+  'ansible-playbook': PLAYBOOK,
   apprise:
     '-vdDhV -b: -t: -c: -a: -n: -i: -T: -g: -p: -P: -S: -R: -e -j --body= --title= --config= --attach= --notification-type= --input-format= --theme= --tag= --disable-async --dry-run --details --recursion-depth= --verbose --interpret-escapes --interpret-emojis --debug --plugin-path= --storage-path= --storage-policy= --storage-prune-days= --storage-uid-length= --version --help',
-  ssh: '-46AaCfGgKkMNnqsTtVvXxYy -B: -b: -c: -D: -E: -e: -F: -I: -i: -J: -L: -l: -m: -O: -o: -P: -p: -Q: -R: -S: -W: -w:',
+  ssh: '-46AaCfGgKkMNnqsTtVvXxYy -B: -b: -c: -D: -E: -e: -F: -I: -i: -J: -L: -l: -m: -O: -o: -p: -Q: -R: -S: -W: -w:',
   git: '-Pphv -C: -c: --git-dir= --work-tree= --namespace= --exec-path? --config-env= --attr-source= --super-prefix= --no-pager --paginate --no-optional-locks --literal-pathspecs --glob-pathspecs --noglob-pathspecs --icase-pathspecs --bare --no-replace-objects --no-lazy-fetch --no-advice --version --help --html-path --man-path --info-path',
   'git fetch':
     '-apqvtfkun46 -j: -o: --all --append --atomic --depth= --deepen= --shallow-since= --shallow-exclude= --unshallow --update-shallow --negotiation-tip= --dry-run --force --keep --multiple --prune --prune-tags --no-tags --tags --refmap= --recurse-submodules? --no-recurse-submodules --jobs= --set-upstream --update-head-ok --upload-pack= --quiet --verbose --progress --no-progress --server-option= --ipv4 --ipv6 --filter= --porcelain --no-auto-maintenance --no-auto-gc --no-write-fetch-head --write-fetch-head',
@@ -142,10 +162,14 @@ function tableOf(list: string): OptionTable {
   return table
 }
 
+/** Programs whose own options stand before the sub-command only. */
+const ONLY_BEFORE = new Set(['docker', 'git'])
+
 /** The tables that hold for a program with these sub-commands, the most special first. */
 export function optionTables(program: string, words: readonly string[]): OptionTable[] {
   const found: OptionTable[] = []
-  for (let depth = Math.min(2, words.length); depth >= 0; depth--) {
+  const isBehind = ONLY_BEFORE.has(program) && words.length > 0 && words[0] !== 'compose'
+  for (let depth = Math.min(2, words.length); depth >= (isBehind ? 1 : 0); depth--) {
     const table = TABLES.get([program, ...words.slice(0, depth)].join(' '))
     if (table) found.push(table)
   }

@@ -9,6 +9,7 @@ import { findMention } from './mentions.ts'
 import { placesOf } from './paths.ts'
 import type { Policy } from './policy.ts'
 import { baseName, type PlainCommand, type ShellReading, showCommand } from './reading.ts'
+import { shorten } from './words.ts'
 
 /** What no command may do at this tier, whatever is allowed. */
 export function forbidden(
@@ -99,7 +100,7 @@ export function notAllowed(
     .map((at) => argv[at] ?? '')
     .find((word) => /^[*?[]/.test(word) || SERVICE_PROGRAMS.has(name))
   if (loose !== undefined)
-    return refuse(command, policy, `${loose} may stand for an option; write ./${loose}`, 'pattern')
+    return refuse(command, policy, `${shorten(loose)} may stand for an option; write ./ before it`, 'pattern')
   if (name === 'tee') return changeElsewhere(command, policy, place)
   const { refused } = judgeCommand(command, policy.rules, cwd, facts)
   if (refused) return refused
@@ -130,6 +131,9 @@ function refuse(command: PlainCommand, { tier }: Policy, why: string, rule: stri
   }
 }
 
+/** What other processes were given, have open or hold in memory. */
+const OF_PROCESSES = /^\/proc\/[^/]+\/(task\/[^/]+\/)?(environ|mem|fd|root|cwd)(\/|$)/
+
 /** A file that a sandbox would hide. */
 function hiddenWord(
   command: PlainCommand,
@@ -142,14 +146,16 @@ function hiddenWord(
   const hidden = words.find((word) => isHidden(word, command, cwd, facts))
   return hidden === undefined
     ? undefined
-    : refuse(command, policy, `${hidden} is hidden from agents`, 'hidden')
+    : refuse(command, policy, `${shorten(hidden)} is hidden from agents`, 'hidden')
 }
 
 function isHidden(word: string, { cwds }: PlainCommand, cwd: string, facts: CallFacts): boolean {
   // An option may have the path behind `=`, a field of curl behind `@`.
   const paths = [word, ...word.split(/[=@:,]/).slice(1)]
   return paths.some(
-    (path) => /[/~]/.test(path) && placesOf(path, cwds, cwd, facts).some((place) => facts.isHidden(place)),
+    (path) =>
+      /[/~]/.test(path) &&
+      placesOf(path, cwds, cwd, facts).some((place) => facts.isHidden(place) || OF_PROCESSES.test(place)),
   )
 }
 

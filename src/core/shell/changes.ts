@@ -26,11 +26,11 @@ const afterFirst = (given: GivenOptions) => each(given.operands.slice(1), isRecu
 const copies =
   (moves: boolean) =>
   (given: GivenOptions): Change[] => {
-    const into = given.options.flatMap(({ name, value }) =>
+    const [into] = given.options.flatMap(({ name, value }) =>
       /^(-t|--target-directory)$/.test(name) && value !== undefined ? [value] : [],
     )
-    const sources = into.length > 0 ? given.operands : given.operands.slice(0, -1)
-    const targets = into.length > 0 ? into : given.operands.slice(-1)
+    const sources = into === undefined ? given.operands.slice(0, -1) : given.operands
+    const targets = into === undefined ? given.operands.slice(-1) : [into]
     const deep = moves || isRecursive(given)
     // `cp -r x/. y` puts what is in x directly into y.
     const whole =

@@ -39,7 +39,8 @@ export interface TextDecision {
 }
 
 /** `cwd`: where the text starts, symbolic links resolved. */
-export function checkText(text: string, cwd: string, policy: Policy, facts: CallFacts): TextDecision {
+export function checkText(text: string, cwd: string, policy: Policy, machine: CallFacts): TextDecision {
+  const facts = { ...machine, realPath: remembered(machine.realPath), exists: remembered(machine.exists) }
   const reading = readShell(text)
   const started = reading.commands.filter(({ argv }) => argv.length > 0)
   const answer = {
@@ -61,6 +62,18 @@ export function checkText(text: string, cwd: string, policy: Policy, facts: Call
           onlyLooks(command) ? [] : judgeCommand(command, policy.forbidding, cwd, facts).actions,
         )
   return { ...answer, decision: 'allow', reason: allowedReason(reading, policy), looks, actions }
+}
+
+/** Asks the file system once about each path: files do not change while one text is checked. */
+function remembered<T>(ask: (path: string) => T): (path: string) => T {
+  const answers = new Map<string, T>()
+  return (path) => {
+    const known = answers.get(path)
+    if (known !== undefined) return known
+    const answer = ask(path)
+    answers.set(path, answer)
+    return answer
+  }
 }
 
 type Refuse = (

@@ -6,6 +6,7 @@ import { isBelow, isDetour, type PathFacts, placesOf } from './paths.ts'
 import type { Policy } from './policy.ts'
 import { type Change, protectedBy } from './protected-paths.ts'
 import { type PlainCommand, showCommand } from './reading.ts'
+import { shorten } from './words.ts'
 
 /** Where the text runs, and what is known of the files there. */
 export interface Place {
@@ -36,7 +37,7 @@ export function protectedChange(
     const touched = found.find(({ pattern }) => pattern !== undefined)
     if (touched)
       return {
-        reason: `\`${showCommand(command)}\` would change ${touched.path}, which is protected (${touched.pattern}). Leave it as it is, or ask a person.`,
+        reason: `\`${showCommand(command)}\` would change ${shorten(touched.path)}, which is protected (${touched.pattern}). Leave it as it is, or ask a person.`,
         rule: touched.pattern ?? '',
       }
   }
@@ -75,7 +76,7 @@ export function protectedWord(
         const pattern = protectedBy({ path: place, deep: false }, protectedPaths, facts.exists)
         if (pattern !== undefined)
           return {
-            reason: `\`${showCommand(command)}\` may change ${place}, which is protected (${pattern}). Leave it as it is, or ask a person.`,
+            reason: `\`${showCommand(command)}\` may change ${shorten(place)}, which is protected (${pattern}). Leave it as it is, or ask a person.`,
             rule: pattern,
           }
       }
@@ -86,7 +87,7 @@ export function protectedWord(
 
 function detour(command: PlainCommand, path: string): Refusal {
   return {
-    reason: `\`${showCommand(command)}\` writes to ${path}, which may lead anywhere. Write the path out.`,
+    reason: `\`${showCommand(command)}\` writes to ${shorten(path)}, which may lead anywhere. Write the path out.`,
     rule: 'detour',
   }
 }
@@ -106,8 +107,8 @@ export function changeElsewhere(
     if (places.every(isOpen)) continue
     return {
       reason: mayWrite
-        ? `\`${showCommand(command)}\` changes ${path}, and tier ${tier} may write files only in the work directory and below /tmp. Recommend escalation if it is needed.`
-        : `\`${showCommand(command)}\` writes to ${path}, and tier ${tier} may not write files. Leave it out, or write below /tmp.`,
+        ? `\`${showCommand(command)}\` changes ${shorten(path)}, and tier ${tier} may write files only in the work directory and below /tmp. Recommend escalation if it is needed.`
+        : `\`${showCommand(command)}\` writes to ${shorten(path)}, and tier ${tier} may not write files. Leave it out, or write below /tmp.`,
       rule: 'write',
     }
   }

@@ -3,7 +3,9 @@ import type { PlainCommand, ShellReading, Unclear } from './reading.ts'
 import { shorten } from './words.ts'
 
 const MOST_COMMANDS = 2000
-const MOST_CWDS = 8
+/** Of all commands together: the rules look at each of them, and ask the file system about those that may be paths. */
+const MOST_WORDS = 5000
+const MOST_CWDS = 4
 
 /** The text is too much to be read. The message completes "it …". */
 export class TooMuch extends Error {}
@@ -17,6 +19,7 @@ export class Findings {
   readonly #defined = new Set<string>()
   /** Names in the place of a command, with the text of their first use. */
   readonly #used = new Map<string, string>()
+  #words = 0
   #cwds: readonly (string | null)[] = ['']
 
   /** Once the whole text was read: a function may be used before it is defined. */
@@ -30,7 +33,10 @@ export class Findings {
 
   add(command: Found, opaque: string | null = null): void {
     const { argv, redirects, assignments } = command
-    if (argv.length + redirects.length + assignments.length === 0) return
+    const words = argv.length + redirects.length + assignments.length
+    if (words === 0) return
+    this.#words += words
+    if (this.#words > MOST_WORDS) throw new TooMuch(`has more than ${MOST_WORDS} words`)
     if (this.#commands.length >= MOST_COMMANDS) throw new TooMuch(`has more than ${MOST_COMMANDS} commands`)
     this.#commands.push({ ...command, cwds: this.#cwds, opaque })
   }

@@ -20,6 +20,8 @@ export function normalize(path: string): string {
 
 export const GLOB = /[*?[]/
 
+const LONGEST_PATH = 4096
+
 /** Stands for a directory that is not known. */
 const SOMEWHERE = '/…'
 
@@ -40,6 +42,8 @@ export function placesOf(
   start: string,
   { home, realPath }: PathFacts,
 ): string[] {
+  // No file has a longer path.
+  if (path.length > LONGEST_PATH) return []
   const places = new Set<string>()
   for (const cwd of /^[/~]/.test(path) ? [''] : cwds) {
     if (cwd === null) {

@@ -40,8 +40,9 @@ function firstOf<T>(parts: readonly T[], find: (part: T) => string | undefined):
   return undefined
 }
 
-const LONGEST_SHOWN = 60
+const LONGEST_SHOWN = 120
 
+/** The first line, cut if it is long. */
 export function shorten(text: string): string {
   const [line = ''] = text.split('\n', 1)
   return line.length < text.length || line.length > LONGEST_SHOWN ? `${line.slice(0, LONGEST_SHOWN)}…` : line

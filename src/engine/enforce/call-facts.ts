@@ -4,7 +4,7 @@ import type { CallFacts } from '../../core/rules/call.ts'
 import { DEFAULT_HIDDEN_PATHS } from '../../core/rules/defaults.ts'
 import { innerLooks } from '../../core/shell/inner-looks.ts'
 import { isBelow } from '../../core/shell/paths.ts'
-import { type ProtectedPaths, protectedBy } from '../../core/shell/protected-paths.ts'
+import { compileProtectedPaths, type ProtectedPaths, protectedBy } from '../../core/shell/protected-paths.ts'
 import { realPath } from '../../process/real-path.ts'
 
 export interface FactsInput {
@@ -20,16 +20,17 @@ const LARGEST_READ_BYTES = 256 * 1024
 
 export function gatherFacts({ home, workDir, hiddenPaths, protectedPaths }: FactsInput): CallFacts {
   const uid = String(process.getuid?.() ?? 0)
-  const hidden = [...DEFAULT_HIDDEN_PATHS, ...hiddenPaths].map((path) =>
-    path.replace(/^~(?=\/)/, home).replace('{uid}', uid),
-  )
+  const all = [...DEFAULT_HIDDEN_PATHS, ...hiddenPaths].map((path) => path.replace('{uid}', uid))
+  const hidden = compileProtectedPaths({ protectedPaths: all }, home)
+  const touchesHidden = (path: string, deep: boolean) =>
+    protectedBy({ path, deep }, hidden, existsSync) !== undefined
   // What an agent at a tier may write: its work directory and scratch files.
   const writable = [...new Set([workDir, realPath(workDir), '/tmp', '/var/tmp', '/dev/shm'])]
   return {
     home,
     agentCanWrite: (path) => writable.some((dir) => isBelow(path, dir)),
-    isHidden: (path) => hidden.some((dir) => isBelow(path, dir)),
-    containsHidden: (path) => hidden.some((dir) => isBelow(dir, path)),
+    isHidden: (path) => touchesHidden(path, false),
+    containsHidden: (path) => touchesHidden(path, true),
     isProtected: (path) => protectedBy({ path, deep: true }, protectedPaths, existsSync) !== undefined,
     realPath,
     exists: existsSync,
