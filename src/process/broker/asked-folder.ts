@@ -96,7 +96,10 @@ function parseRequest(bytes: Buffer): ReadRequest {
     isOutputKind(stderr)
   // The working directory is empty if it has been deleted.
   if (!isSound || !cwd.startsWith('/')) {
-    return { kind: 'unreadable', reason: isSound ? 'the working directory is gone' : 'the request is malformed' }
+    return {
+      kind: 'unreadable',
+      reason: isSound ? 'the working directory is gone' : 'the request is malformed',
+    }
   }
   return {
     kind: 'request',
@@ -128,10 +131,7 @@ function writeReply(asked: string, id: string, line: string): boolean {
   let fifo: number
   try {
     // Fails if no process has the FIFO open for reading.
-    fifo = openSync(
-      replyPath(asked, id),
-      constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW,
-    )
+    fifo = openSync(replyPath(asked, id), constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW)
   } catch {
     return false
   }

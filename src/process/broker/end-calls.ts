@@ -28,7 +28,8 @@ export async function endSession(runner: ProcessIdentity, termMs: number): Promi
   const found = membersOf(runner)
   // The runner handles SIGTERM, and its watcher ignores it: they write down how the program ended.
   for (const pid of found) signal(pid, 'SIGTERM')
-  for (let waited = 0; waited < termMs && membersOf(runner).length > 0; waited += POLL_MS) await delay(POLL_MS)
+  for (let waited = 0; waited < termMs && membersOf(runner).length > 0; waited += POLL_MS)
+    await delay(POLL_MS)
   for (let left = membersOf(runner); left.length > 0; left = membersOf(runner)) {
     for (const pid of left) signal(pid, 'SIGKILL')
     await delay(POLL_MS)

@@ -25,7 +25,11 @@ describe.each(brokered)('$title', (variant) => {
     it.each([
       ['nothing', '', []],
       ['empty ones', `'' a ''`, ['', 'a', '']],
-      ['newlines and quotes', `"$(printf 'a\\nb')" "it's" '"' '\\n' '$HOME' '*'`, ['a\nb', "it's", '"', '\\n', '$HOME', '*']],
+      [
+        'newlines and quotes',
+        `"$(printf 'a\\nb')" "it's" '"' '\\n' '$HOME' '*'`,
+        ['a\nb', "it's", '"', '\\n', '$HOME', '*'],
+      ],
       ['other languages', `'日本' 'ü'`, ['日本', 'ü']],
       ['options', '-e --version -- -', ['-e', '--version', '--', '-']],
     ])('with its arguments: %s', async (_, text, args) => {
@@ -77,7 +81,10 @@ describe.each(brokered)('$title', (variant) => {
     const [cwd, args, ...env] = stdout.trim().split('\n')
     expect([cwd, args]).toEqual(['/usr', 'x y'])
     // The shell that starts it adds its directory, and the one that runs the script may add more of that kind.
-    expect(env.filter((line) => !/^(PWD|OLDPWD|SHLVL|_)=/.test(line)).toSorted()).toEqual(['GIVEN=1', 'dir=2'])
+    expect(env.filter((line) => !/^(PWD|OLDPWD|SHLVL|_)=/.test(line)).toSorted()).toEqual([
+      'GIVEN=1',
+      'dir=2',
+    ])
   })
 
   describe('is refused', () => {
@@ -105,21 +112,30 @@ describe.each(brokered)('$title', (variant) => {
     it('if an argument is not UTF-8', async () => {
       const world = open()
       const { code, stderr } = await world.run(`tool "$(printf 'a\\377b')"`)
-      expect({ code, stderr }).toMatchObject({ code: 126, stderr: expect.stringContaining('not valid UTF-8') })
+      expect({ code, stderr }).toMatchObject({
+        code: 126,
+        stderr: expect.stringContaining('not valid UTF-8'),
+      })
       expect(world.ran()).toEqual([])
     })
 
     it('under a name that is not brokered', async () => {
       const world = open()
       const { code, stderr } = await world.run(`ln -s "$(command -v tool)" other; ./other 'echo x'`)
-      expect({ code, stderr }).toMatchObject({ code: 126, stderr: expect.stringContaining('other is not one of') })
+      expect({ code, stderr }).toMatchObject({
+        code: 126,
+        stderr: expect.stringContaining('other is not one of'),
+      })
       expect(world.ran()).toEqual([])
     })
 
     it('if the program is not installed', async () => {
       const world = open()
       const { code, stderr } = await world.run('missing')
-      expect({ code, stderr }).toMatchObject({ code: 126, stderr: expect.stringContaining('is not installed') })
+      expect({ code, stderr }).toMatchObject({
+        code: 126,
+        stderr: expect.stringContaining('is not installed'),
+      })
       await eventually(() => expect(world.ends()).toMatchObject([{ kind: 'not-started' }]))
     })
 
@@ -186,7 +202,9 @@ describe.each(brokered)('$title', (variant) => {
     process.kill(await world.shimPid(), 'SIGTERM')
     await over
     await eventually(() => expect(signal.aborted).toBe(true))
-    await eventually(() => expect(world.ends()).toEqual([{ kind: 'not-started', reason: 'the caller is gone' }]))
+    await eventually(() =>
+      expect(world.ends()).toEqual([{ kind: 'not-started', reason: 'the caller is gone' }]),
+    )
     expect(world.ran()).toEqual([])
   })
 

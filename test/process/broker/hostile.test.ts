@@ -46,9 +46,15 @@ describe.each(brokered)('$title', (variant) => {
     ['a hard link', 'echo x >own; ln own "$ASKED/$id"'],
     ['a FIFO', 'mkfifo "$ASKED/$id"'],
     ['a folder', 'mkdir "$ASKED/$id"'],
-    ['a folder in the place of the reply', 'rm "$ASKED/$id.reply"; mkdir "$ASKED/$id.reply"; echo >"$ASKED/$id"'],
+    [
+      'a folder in the place of the reply',
+      'rm "$ASKED/$id.reply"; mkdir "$ASKED/$id.reply"; echo >"$ASKED/$id"',
+    ],
     ['a link in the place of the reply', 'ln -sf "$OUTSIDE/file" "$ASKED/$id.reply"; echo >"$ASKED/$id"'],
-    ['a file in the place of the reply', 'rm "$ASKED/$id.reply"; cp own.txt "$ASKED/$id.reply"; echo >"$ASKED/$id"'],
+    [
+      'a file in the place of the reply',
+      'rm "$ASKED/$id.reply"; cp own.txt "$ASKED/$id.reply"; echo >"$ASKED/$id"',
+    ],
     ['a huge file', 'head -c 20000000 /dev/zero >"$ASKED/$id"'],
     ['a huge sparse file', 'truncate -s 1T "$ASKED/$id"'],
     ['an unfinished request', 'printf "/x\\0tool\\0" >"$ASKED/$id"'],
@@ -116,9 +122,12 @@ describe.each(brokered)('$title', (variant) => {
   it('does not lose its runner to a caller that does not read its replies', async () => {
     const world = open()
     const fill = 'i=0; while [ $i -lt 16 ]; do head -c 4096 /dev/zero >&3; i=$((i + 1)); done'
-    const child = world.start(`${FORGE} ${fill}; printf '%s\\0' "$PWD" tool $$ open open open 1 true >"$ASKED/$id"; cat`, {
-      stdio: ['pipe', 'pipe', 'pipe'],
-    })
+    const child = world.start(
+      `${FORGE} ${fill}; printf '%s\\0' "$PWD" tool $$ open open open 1 true >"$ASKED/$id"; cat`,
+      {
+        stdio: ['pipe', 'pipe', 'pipe'],
+      },
+    )
     const folder = await world.onlyCall()
     await eventually(() => expect(existsSync(join(folder, 'claim'))).toBe(true))
     const over = new Promise((resolve) => child.once('close', resolve))

@@ -1,5 +1,5 @@
 /** A daemon that is killed at any point neither runs a program twice nor loses a call. */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -12,19 +12,27 @@ import { brokered, World } from './world.ts'
 
 for (const what of unavailable) it.skip(`restarts with ${what}`, () => {})
 
+const DESK = join(import.meta.dirname, 'desk-process.ts')
+
+const canRead = (path: string, uid: number, gid: number) =>
+  spawnSync('test', ['-r', path, '-a', '-x', process.execPath], { uid, gid }).status === 0
+
 const never = () => {
   throw new Error('must not be asked again')
 }
 
 describe.each(brokered)('$title', (variant) => {
+  /** The desk runs as the user of the sandbox, as it does in a daemon, if that user can read this repository. */
+  const { uid, gid } = variant.user
+  const asUser = uid !== process.getuid?.() && canRead(DESK, uid, gid) ? { uid, gid } : {}
+
   /** Starts a desk in another process. Returns when it is open. */
   async function startDesk(world: World, dieAt: DeskOptions['dieAt'] = null) {
     const options = { ...world.deskOptions(), dieAt } satisfies DeskOptions
-    const child = spawn(
-      process.execPath,
-      [join(import.meta.dirname, 'desk-process.ts'), JSON.stringify(options)],
-      { stdio: ['pipe', 'pipe', 'inherit'] },
-    )
+    const child = spawn(process.execPath, [DESK, JSON.stringify(options)], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+      ...asUser,
+    })
     onTestFinished(() => void child.kill('SIGKILL'))
     const events: BrokerEvent[] = []
     const lines = async () => {
@@ -74,7 +82,9 @@ describe.each(brokered)('$title', (variant) => {
   it('killed after it has copied the request: it is one call', async () => {
     const world = new World(variant)
     const over = world.run(CALL)
-    await eventually(() => expect(readdirSync(world.asked).filter((name) => name.length === 36)).toHaveLength(1))
+    await eventually(() =>
+      expect(readdirSync(world.asked).filter((name) => name.length === 36)).toHaveLength(1),
+    )
     const id = readdirSync(world.asked).find((name) => name.length === 36) ?? ''
     let request = readFileSync(join(world.asked, id))
     await eventually(() => {
@@ -194,7 +204,9 @@ describe.each(brokered)('$title', (variant) => {
     process.kill(await world.shimPid(), 'SIGKILL')
     await over
     world.open({ decide: never })
-    await eventually(() => expect(world.ends()).toEqual([{ kind: 'not-started', reason: 'the caller is gone' }]))
+    await eventually(() =>
+      expect(world.ends()).toEqual([{ kind: 'not-started', reason: 'the caller is gone' }]),
+    )
     expect(world.ran()).toEqual([])
   })
 
@@ -203,7 +215,10 @@ describe.each(brokered)('$title', (variant) => {
     const over = world.run(CALL)
     await (await startDesk(world, 'decided')).over
     const request = join(await world.onlyCall(), 'request')
-    writeFileSync(request, JSON.stringify({ ...JSON.parse(readFileSync(request, 'utf8')), bootId: 'earlier' }))
+    writeFileSync(
+      request,
+      JSON.stringify({ ...JSON.parse(readFileSync(request, 'utf8')), bootId: 'earlier' }),
+    )
     world.open({ decide: never })
     await over
     expect(world.ends()).toEqual([{ kind: 'unknown', reason: 'the machine was restarted' }])
@@ -231,9 +246,13 @@ describe.each(brokered)('$title', (variant) => {
     world.open()
     world.open()
     const { stdout } = await world.run(`for i in $(seq 20); do tool "echo $i" & done; wait`)
-    expect(stdout.trim().split('\n').map(Number).toSorted((a, b) => a - b)).toEqual(
-      Array.from({ length: 20 }, (_, i) => i + 1),
-    )
+    expect(
+      stdout
+        .trim()
+        .split('\n')
+        .map(Number)
+        .toSorted((a, b) => a - b),
+    ).toEqual(Array.from({ length: 20 }, (_, i) => i + 1))
     expect(world.ran()).toHaveLength(20)
   })
 

@@ -59,7 +59,9 @@ describe.each(brokered)('$title', (variant) => {
 
   it('answers while it still reads', async () => {
     const world = open()
-    const child = world.start('exec tool "while read x; do echo got \\$x; done"', { stdio: ['pipe', 'pipe', 'pipe'] })
+    const child = world.start('exec tool "while read x; do echo got \\$x; done"', {
+      stdio: ['pipe', 'pipe', 'pipe'],
+    })
     let seen = ''
     child.stdout?.setEncoding('utf8')
     for (const word of ['one', 'two']) {
@@ -92,12 +94,18 @@ describe.each(brokered)('$title', (variant) => {
   })
 
   it('keeps stdout and stderr apart', async () => {
-    expect(await open().run('tool "echo out; echo err >&2"')).toMatchObject({ stdout: 'out\n', stderr: 'err\n' })
+    expect(await open().run('tool "echo out; echo err >&2"')).toMatchObject({
+      stdout: 'out\n',
+      stderr: 'err\n',
+    })
   })
 
   it('ends a program whose output nobody reads any more', async () => {
     const world = open()
-    expect(await world.run('tool yes | head -1; tool yes | head -n 1')).toMatchObject({ stdout: 'y\ny\n', stderr: '' })
+    expect(await world.run('tool yes | head -1; tool yes | head -n 1')).toMatchObject({
+      stdout: 'y\ny\n',
+      stderr: '',
+    })
   })
 
   it('passes 100 MB in and out, through pipes and through files', async () => {

@@ -57,7 +57,7 @@ export class World {
     mkdirSync(this.private, { mode: 0o700 })
     mkdirSync(this.shared)
     this.asked = installShims(this.shared, this.programs.keys()).asked
-    this.#own(this.shared)
+    for (const path of [this.shared, this.private]) this.#own(path)
     onTestFinished(() => this.#close())
   }
 
@@ -174,7 +174,9 @@ export class World {
     await eventually(() => {
       found = findProcesses(this.box.id)
         .map(({ pid }) => pid)
-        .find((pid) => readFileSync(`/proc/${pid}/cmdline`, 'latin1').startsWith(`/bin/sh\0${this.shared}/bin/`))
+        .find((pid) =>
+          readFileSync(`/proc/${pid}/cmdline`, 'latin1').startsWith(`/bin/sh\0${this.shared}/bin/`),
+        )
       expect(found).toBeDefined()
     })
     return found ?? 0
