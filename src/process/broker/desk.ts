@@ -25,6 +25,12 @@ import { type CallContext, type Engine, REFUSED, ServedCall } from './served-cal
 const POLL_MS = 1000
 /** Further requests wait until a call has ended. */
 const MOST_CALLS = 256
+/**
+ * An agent may write large requests byte by byte. When so much of incomplete requests has been read since the last poll, nothing
+ * more is read until the next.
+ */
+const MOST_BYTES_IN_VAIN = 16 << 20
+const LEAST_COST = 16 << 10
 
 export interface BrokerInput extends Engine {
   /** The folder that was given to installShims. */
@@ -50,6 +56,7 @@ class Desk implements Broker {
   readonly #closing = new AbortController()
   readonly #context: CallContext
   readonly #calls = new Map<string, { gone: AbortController; over: Promise<void> }>()
+  #bytesInVain = 0
   #root: ProcessIdentity | null = null
 
   constructor(input: BrokerInput) {
@@ -69,7 +76,7 @@ class Desk implements Broker {
     }
     this.#watcher = watchQuietly(this.#asked, (name) => {
       if (name === null) this.#lookAround()
-      else if (isCallId(name)) this.#look(name)
+      else if (isCallId(name) && this.#bytesInVain < MOST_BYTES_IN_VAIN) this.#look(name)
     })
     this.#timer = setInterval(() => this.#lookAround(), POLL_MS).unref()
     this.#lookAround()
@@ -83,7 +90,8 @@ class Desk implements Broker {
   }
 
   #lookAround(): void {
-    for (const id of listRequests(this.#asked)) this.#look(id)
+    this.#bytesInVain = 0
+    for (const id of listRequests(this.#asked)) if (this.#bytesInVain < MOST_BYTES_IN_VAIN) this.#look(id)
     for (const [id, { gone }] of this.#calls) if (!isWaiting(this.#asked, id)) gone.abort()
   }
 
@@ -99,6 +107,7 @@ class Desk implements Broker {
       removeRequest(this.#asked, id)
       removeFifos(this.#asked, id)
     } else if (read.kind === 'request') this.#take(id, read.request)
+    else this.#bytesInVain += Math.max(read.bytes, LEAST_COST)
   }
 
   #take(id: string, request: ShimRequest): void {

@@ -8,7 +8,7 @@ import type { BrokerEvent } from '../../../src/process/broker/call.ts'
 import { eventually } from '../attempts.ts'
 import { unavailable } from '../sandbox/available.ts'
 import type { DeskOptions } from './desk-process.ts'
-import { brokered, World } from './world.ts'
+import { brokeredForEveryone, World } from './world.ts'
 
 for (const what of unavailable) it.skip(`restarts with ${what}`, () => {})
 
@@ -21,7 +21,7 @@ const never = () => {
   throw new Error('must not be asked again')
 }
 
-describe.each(brokered)('$title', (variant) => {
+describe.each(brokeredForEveryone)('$title', (variant) => {
   /** The desk runs as the user of the sandbox, as it does in a daemon, if that user can read this repository. */
   const { uid, gid } = variant.user
   const asUser = uid !== process.getuid?.() && canRead(DESK, uid, gid) ? { uid, gid } : {}
