@@ -29,7 +29,9 @@ export const broker: Benchmark = {
     const shell = await openShell(dir)
     try {
       const loop = (command: string, target: string) => () =>
-        timeMs(() => shell.run(`i=0; while [ $i -lt ${starts} ]; do ${command} ${target}; i=$((i + 1)); done`))
+        timeMs(() =>
+          shell.run(`i=0; while [ $i -lt ${starts} ]; do ${command} ${target}; i=$((i + 1)); done`),
+        )
       const pipe = (command: string) => () =>
         timeMs(() => shell.run(`head -c ${bytes} /dev/zero | ${command} | cat >/dev/null`))
       const times = await interleave(
@@ -73,7 +75,12 @@ async function openShell(dir: string) {
       readOnly: [],
       privateDirs: [],
       network: 'open',
-      ...{ scratch: at('scratch'), tmp: at('tmp'), uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 },
+      ...{
+        scratch: at('scratch'),
+        tmp: at('tmp'),
+        uid: process.getuid?.() ?? 0,
+        gid: process.getgid?.() ?? 0,
+      },
     },
     { program: '/bin/sh', args: [] },
     means,

@@ -33,7 +33,7 @@ export interface ShimRequest {
 /** `incomplete`: the shim is still writing, or died while writing. */
 export type ReadRequest =
   | { kind: 'request'; request: ShimRequest }
-  | { kind: 'incomplete' }
+  | { kind: 'incomplete'; bytes: number }
   | { kind: 'unreadable'; reason: string }
   | { kind: 'absent' }
 
@@ -87,7 +87,7 @@ function parseRequest(bytes: Buffer): ReadRequest {
     .slice(0, HEADER)
     .map(String)
   const args = fields.slice(HEADER)
-  if (count === undefined || args.length < Number(count)) return { kind: 'incomplete' }
+  if (count === undefined || args.length < Number(count)) return { kind: 'incomplete', bytes: bytes.length }
   const isSound =
     args.length === Number(count) &&
     /^[1-9]\d{0,9}$/.test(pid) &&

@@ -144,6 +144,13 @@ describe.each(brokered)('$title', (variant) => {
     await stillWorks(world)
   })
 
+  it('goes on while a large request grows byte by byte', async () => {
+    const world = open()
+    const grow = `head -c 7000000 /dev/zero | tr '\\0' x >"$ASKED/$id"; while :; do printf x; done >>"$ASKED/$id" & grower=$!`
+    const { stdout } = await world.run(`${FORGE} ${grow}; tool 'echo fine' | cat; kill $grower`)
+    expect(stdout).toBe('fine\n')
+  })
+
   it.skipIf(!isEnclosed)('does not see what the broker knows', async () => {
     const world = new World(variant)
     mkdirSync(join(world.private, 'x'))

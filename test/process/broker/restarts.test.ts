@@ -1,5 +1,5 @@
 /** A daemon that is killed at any point neither runs a program twice nor loses a call. */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -8,23 +8,31 @@ import type { BrokerEvent } from '../../../src/process/broker/call.ts'
 import { eventually } from '../attempts.ts'
 import { unavailable } from '../sandbox/available.ts'
 import type { DeskOptions } from './desk-process.ts'
-import { brokered, World } from './world.ts'
+import { brokeredForEveryone, World } from './world.ts'
 
 for (const what of unavailable) it.skip(`restarts with ${what}`, () => {})
+
+const DESK = join(import.meta.dirname, 'desk-process.ts')
+
+const canRead = (path: string, uid: number, gid: number) =>
+  spawnSync('test', ['-r', path, '-a', '-x', process.execPath], { uid, gid }).status === 0
 
 const never = () => {
   throw new Error('must not be asked again')
 }
 
-describe.each(brokered)('$title', (variant) => {
+describe.each(brokeredForEveryone)('$title', (variant) => {
+  /** The desk runs as the user of the sandbox, as it does in a daemon, if that user can read this repository. */
+  const { uid, gid } = variant.user
+  const asUser = uid !== process.getuid?.() && canRead(DESK, uid, gid) ? { uid, gid } : {}
+
   /** Starts a desk in another process. Returns when it is open. */
   async function startDesk(world: World, dieAt: DeskOptions['dieAt'] = null) {
     const options = { ...world.deskOptions(), dieAt } satisfies DeskOptions
-    const child = spawn(
-      process.execPath,
-      [join(import.meta.dirname, 'desk-process.ts'), JSON.stringify(options)],
-      { stdio: ['pipe', 'pipe', 'inherit'] },
-    )
+    const child = spawn(process.execPath, [DESK, JSON.stringify(options)], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+      ...asUser,
+    })
     onTestFinished(() => void child.kill('SIGKILL'))
     const events: BrokerEvent[] = []
     const lines = async () => {

@@ -28,10 +28,11 @@ import { Box, collect, type Ended, type StartOptions } from '../sandbox/box.ts'
 const SELF = { name: 'this user', uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }
 
 /** Without a sandbox the shims work the same way, only the barrier is missing. */
-export const brokered: Variant[] = [
-  { title: 'without a sandbox', means: { kind: 'none' }, user: SELF },
-  ...variants,
-]
+const withoutSandbox: Variant = { title: 'without a sandbox', means: { kind: 'none' }, user: SELF }
+
+export const brokered = [withoutSandbox, ...variants.filter(({ user }) => user.uid === SELF.uid)]
+
+export const brokeredForEveryone = [withoutSandbox, ...variants]
 
 /** Present in the environment of everything that the broker starts in these tests. */
 const MARK = 'BROKER_TEST'
@@ -57,7 +58,7 @@ export class World {
     mkdirSync(this.private, { mode: 0o700 })
     mkdirSync(this.shared)
     this.asked = installShims(this.shared, this.programs.keys()).asked
-    this.#own(this.shared)
+    for (const path of [this.shared, this.private]) this.#own(path)
     onTestFinished(() => this.#close())
   }
 
