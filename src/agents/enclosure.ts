@@ -1,5 +1,6 @@
 /** How an agent's own files look inside a sandbox. */
-import type { Env } from './adapter.ts'
+
+type Env = Readonly<Record<string, string>>
 
 export interface EncloseInput {
   agentSessionId: string
