@@ -89,6 +89,8 @@ describe('a file of the agent at tier 3 is read', () => {
     ['post_start: [{ command: x, privileged: true }]', 'privileged'],
     ['made_up: 1', 'has made_up, which is not checked'],
     ['<<: { privileged: true }', 'privileged'],
+    ['privileged: !x yes', 'privileged'],
+    ['privileged: false\n    privileged: true', 'cannot be read as YAML'],
   ])('%s', (service, why) => {
     expect(ask('3', 'docker compose up -d web', own(service))).toMatchObject({
       decision: 'deny',
@@ -112,6 +114,7 @@ describe('a file of the agent at tier 3 is read', () => {
       'too many aliases',
     ],
     ['a: [', 'cannot be read as YAML'],
+    ['---\nservices: { web: { privileged: true } }', 'cannot be read as YAML'],
   ])('beside the services: %s', (rest, why) => {
     expect(ask('3', 'docker compose up -d web', own('', rest))).toMatchObject({
       rule: 'compose',
@@ -189,5 +192,7 @@ describe('what was judged is what is used', () => {
 
   test('a stack too', () => {
     expect(run('docker stack deploy -c compose.yaml web').copies).toEqual([['compose.yaml', SERVICE]])
+    expect(verdict('3', 'docker stack deploy --compose-file=compose.yaml web', { files })).toBe('compose')
+    expect(verdict('3', 'docker stack up -c compose.yaml web', own('privileged: true'))).toBe('compose')
   })
 })

@@ -136,7 +136,7 @@ const PLAIN = new Set(
 
 /** What is wrong with the file; undefined: nothing that no tier may do. */
 export function composeProblem(text: string, dir: string, facts: CallFacts): string | undefined {
-  const document = parseDocument(text, { merge: true, logLevel: 'silent' })
+  const document = parseDocument(text, { merge: true, logLevel: 'error' })
   if (document.errors.length > 0) return 'it cannot be read as YAML'
   let content: unknown
   try {
