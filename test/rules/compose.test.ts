@@ -106,6 +106,7 @@ describe('a file of the agent at tier 3 is read', () => {
       'volumes: { x: { driver_opts: { type: overlay, o: "lowerdir=/home/dev/.ssh,upperdir=/a" } } }',
       'hidden',
     ],
+    ['volumes: { x: { driver_opts: { type: overlay, o: "lowerdir=${X}" } } }', 'cannot be known'],
     ['networks: { x: { external: true, name: host } }', 'network x may be that of the host'],
     ['secrets: { x: { file: /home/dev/.ssh/id } }', 'hidden'],
     ['configs: { x: { file: ~/.netrc } }', 'hidden'],
@@ -150,7 +151,11 @@ describe('a file of the agent at tier 3 is read', () => {
 
   test('looking reads it too, so that it shows nothing hidden', () => {
     expect(verdict('1', 'docker compose config', own('env_file: ~/.netrc'))).toBe('compose')
-    expect(verdict('1', 'docker compose ps', own(''))).toBe('looks')
+    expect(verdict('1', 'docker compose logs web', own('', 'secrets: { x: { file: ~/.netrc } }'))).toBe(
+      'compose',
+    )
+    expect(verdict('1', 'docker compose ps', own('provider: { type: x }'))).toBe('compose')
+    expect(verdict('1', 'docker compose ps', own('privileged: true', 'networks: { host: {} }'))).toBe('looks')
   })
 })
 

@@ -35,7 +35,7 @@ const WITHOUT_FILE = new Set(['ls', 'version', 'help', ''])
 export function checkCompose(
   reading: Reading,
   call: Call,
-  restricts: boolean,
+  { restricts, looks }: { restricts: boolean; looks: boolean },
   facts: CallFacts,
 ): { refusal: Refusal } | ComposeCall {
   const { words, args } = reading
@@ -60,7 +60,7 @@ export function checkCompose(
   const all = [...found.files, ...found.settings, ...found.possible]
   const written = all.find((path) => someAgentCanWrite(path, call.cwd, facts))
   if (written === undefined) return { args, copies: [] }
-  if (restricts) {
+  if (restricts && !looks) {
     return refuse(
       'agent-written',
       `${written} says what it does, and you could have written it`,
@@ -78,7 +78,7 @@ export function checkCompose(
   }
   for (const path of found.files) {
     const text = facts.readFile(path)
-    const why = text === null ? 'it cannot be read' : composeProblem(text, found.dir, facts)
+    const why = text === null ? 'it cannot be read' : composeProblem(text, { dir: found.dir, looks, facts })
     if (why || text === null)
       return refuse('compose', `${path} may not be used: ${why}`, 'Change that, or ask a person.')
     texts.set(path, text)
