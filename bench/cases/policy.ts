@@ -46,9 +46,9 @@ export const policy: Benchmark = {
       short ? 5 : 60,
     )
     return [
-      figure('check ÷ parse', '×', ratios(checked, parsed), { most: 1.5 }),
+      figure('check ÷ parse', '×', ratios(checked, parsed)),
       figure('check ÷ parse, everyday commands', '×', ratios(checkedEveryday, parsedEveryday)),
-      figure('check of one command, p99', 'ms', slowest.slice(1), { most: 2 }),
+      figure('check of one command, p99', 'ms', slowest.slice(1), { most: 5 }),
     ]
   },
 }

@@ -89,6 +89,8 @@ describe('a file of the agent at tier 3 is read', () => {
     ['post_start: [{ command: x, privileged: true }]', 'privileged'],
     ['made_up: 1', 'has made_up, which is not checked'],
     ['<<: { privileged: true }', 'privileged'],
+    ['privileged: !x yes', 'privileged'],
+    ['privileged: false\n    privileged: true', 'cannot be read as YAML'],
   ])('%s', (service, why) => {
     expect(ask('3', 'docker compose up -d web', own(service))).toMatchObject({
       decision: 'deny',
@@ -104,6 +106,7 @@ describe('a file of the agent at tier 3 is read', () => {
       'volumes: { x: { driver_opts: { type: overlay, o: "lowerdir=/home/dev/.ssh,upperdir=/a" } } }',
       'hidden',
     ],
+    ['volumes: { x: { driver_opts: { type: overlay, o: "lowerdir=${X}" } } }', 'cannot be known'],
     ['networks: { x: { external: true, name: host } }', 'network x may be that of the host'],
     ['secrets: { x: { file: /home/dev/.ssh/id } }', 'hidden'],
     ['configs: { x: { file: ~/.netrc } }', 'hidden'],
@@ -112,6 +115,7 @@ describe('a file of the agent at tier 3 is read', () => {
       'too many aliases',
     ],
     ['a: [', 'cannot be read as YAML'],
+    ['---\nservices: { web: { privileged: true } }', 'cannot be read as YAML'],
   ])('beside the services: %s', (rest, why) => {
     expect(ask('3', 'docker compose up -d web', own('', rest))).toMatchObject({
       rule: 'compose',
@@ -147,7 +151,11 @@ describe('a file of the agent at tier 3 is read', () => {
 
   test('looking reads it too, so that it shows nothing hidden', () => {
     expect(verdict('1', 'docker compose config', own('env_file: ~/.netrc'))).toBe('compose')
-    expect(verdict('1', 'docker compose ps', own(''))).toBe('looks')
+    expect(verdict('1', 'docker compose logs web', own('', 'secrets: { x: { file: ~/.netrc } }'))).toBe(
+      'compose',
+    )
+    expect(verdict('1', 'docker compose ps', own('provider: { type: x }'))).toBe('compose')
+    expect(verdict('1', 'docker compose ps', own('privileged: true', 'networks: { host: {} }'))).toBe('looks')
   })
 })
 
@@ -189,5 +197,7 @@ describe('what was judged is what is used', () => {
 
   test('a stack too', () => {
     expect(run('docker stack deploy -c compose.yaml web').copies).toEqual([['compose.yaml', SERVICE]])
+    expect(verdict('3', 'docker stack deploy --compose-file=compose.yaml web', { files })).toBe('compose')
+    expect(verdict('3', 'docker stack up -c compose.yaml web', own('privileged: true'))).toBe('compose')
   })
 })

@@ -56,6 +56,7 @@ describe('recognised', () => {
     ['systemctl restart web', 'restart web'],
     ['systemctl restart web.service db.timer', 'restart web', 'restart db.timer'],
     ['systemctl --user --no-block restart web', 'restart web'],
+    ['systemctl --dry-run restart web', 'restart web'],
     ['service web restart', 'restart web'],
     ['kubectl rollout restart deployment/web', 'restart deployment/web'],
     ['kubectl rollout restart deploy web', 'restart deployment/web'],

@@ -145,6 +145,7 @@ describe('nothing is written with rights that the agent does not have', () => {
     ['docker build --output type=local,dest=/srv/x .', 'output'],
     ['docker build --output type=docker .', 'allow'],
     ['docker compose config -o x.yml', 'output'],
+    ['docker compose export -o x.tar web', 'output'],
     ['kubectl get pods --profile-output=/home/dev/.bashrc', 'output'],
     ['helm pull repo/chart -d /usr/local/bin', 'output'],
     ['helm pull repo/chart -d charts', 'allow'],

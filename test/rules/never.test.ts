@@ -206,6 +206,8 @@ refused('rights on the host', [
   ['podman run --conmon /tmp/x img', 'options'],
   ['nerdctl --cni-path=/tmp/x run img', 'options'],
   ['docker-compose -H tcp://evil:1 up', 'options'],
+  ['podman-compose --podman-path /tmp/x up', 'options'],
+  ['docker compose bridge convert', 'options'],
   ['docker compose --host tcp://evil:1 pull', 'options'],
   ['podman push x dir:/home/dev/y', 'output'],
   ['podman container runlabel x img', 'options'],

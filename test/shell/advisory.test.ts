@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { DEFAULT_BROKER_PROGRAMS } from '../../src/core/rules/defaults.ts'
 import { checkText } from '../../src/core/shell/check-text.ts'
 import { compilePolicy } from '../../src/core/shell/policy.ts'
-import { ask, CWD, facts, HOME } from './machine.ts'
+import { ask, CWD, facts, HOME, policyOf } from './machine.ts'
 
 const ruleOf = (text: string, tier: string) => {
   const { decision, rule } = ask(text, tier, 'advisory')
@@ -38,7 +38,14 @@ test.each([
   ['2', 'mv a b; mkdir -p c/d; touch e; ln -s a f; chmod +x g', 'allowed'],
   ['2', 'cp --unknown a b', 'options'],
   ['2', "sed -i 's/a/b/' x", 'allowed'],
+  ['2', "sed -i -e '/^#/d' -e 's|http://a|http://b|2gI' x", 'allowed'],
   ['2', "sed -i '1e id' x", 'sed'],
+  ['2', "sed -i 's/a/b/e' x", 'sed'],
+  ['2', "sed -i 's/a/b/w y' x", 'sed'],
+  ['2', "sed -i 's/a/b/;w y' x", 'sed'],
+  ['2', "sed -i '/[/s/]/w/g' x", 'sed'],
+  ['2', "sed -i -e's/a/b/w y' d", 'sed'],
+  ['2', "sed -i -ne 's/a/b/w y' d", 'sed'],
   ['2', 'rm *', 'pattern'],
   ['2', 'rm ./*', 'allowed'],
   ['2', 'echo x > ie.yaml', 'ie.yaml'],
@@ -72,6 +79,12 @@ test.each([
   ['3', 'mv /home/dev /tmp/x', 'root-deletion'],
 ])('tier %s: %s → %s', (tier, text, rule) => {
   expect(ruleOf(text, tier)).toBe(rule)
+})
+
+test('the work directory is that of the run, wherever the agent is', () => {
+  const policy = policyOf('2', 'advisory')
+  expect(checkText('touch x', '/srv', policy, facts)).toMatchObject({ decision: 'deny', rule: 'write' })
+  expect(checkText(`touch ${CWD}/x`, '/srv', policy, facts)).toMatchObject({ decision: 'allow' })
 })
 
 describe('patterns of the user', () => {

@@ -438,6 +438,39 @@ test('what goes wrong lets nothing through', () => {
   })
 })
 
+describe('with a sandbox', () => {
+  const rules = DEFAULT_TIERS[2]
+  const policy = compilePolicy(
+    { never: DEFAULT_NEVER, protectedPaths: [`${root}/kept/**`], cooldowns: DEFAULT_COOLDOWNS },
+    rules && { name: '2', tools: rules.tools, ...rules.commands },
+    { ...ADVISORY, enforcement: 'kernel' },
+  )
+
+  test('a shell text that cannot be read is left to it, and tools that write are still checked', () => {
+    expect(ask('Bash', { command: 'make deploy; $X > /srv/x' }, policy)).toMatchObject({
+      ...ALLOWED,
+      unclear: [{ text: '$X > /srv/x' }],
+    })
+    expect(ask('Bash', { command: 'docker system prune' }, policy)).toMatchObject(DENIED)
+    expect(ask('Write', { file_path: '../kept/x' }, policy)).toMatchObject(DENIED)
+    expect(ask('SomethingNew', {}, policy)).toMatchObject({ ...DENIED, rule: 'tools' })
+  })
+
+  test('the broker counts actions, so none are returned', () => {
+    expect(ask('Bash', { command: 'docker restart web' }, policy)).toMatchObject({
+      ...ALLOWED,
+      actions: [],
+      brokered: ['docker'],
+    })
+  })
+
+  test('in a dry run only what is known to look may run', () => {
+    expect(ask('Bash', { command: 'docker ps | grep x' }, policy, { dryRun: true })).toMatchObject(ALLOWED)
+    for (const command of ['docker restart web', 'ls $X', 'make'])
+      expect(ask('Bash', { command }, policy, { dryRun: true })).toMatchObject({ ...DENIED, dryRun: true })
+  })
+})
+
 describe('a tool that only its adapter knows', () => {
   const policy = tier(3, { tools: ['mcp__x'] })
   const askAbout = (described: MaybeDescribed, options = {}) =>

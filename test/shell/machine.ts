@@ -44,7 +44,7 @@ export const facts: CallFacts = {
 
 const policies = new Map<string, Policy>()
 
-function policyOf(tier: string, enforcement: Enforcement): Policy {
+export function policyOf(tier: string, enforcement: Enforcement): Policy {
   const key = `${enforcement} ${tier}`
   const known = policies.get(key)
   if (known) return known

@@ -13,8 +13,13 @@ type Check = (value: unknown, place: Place) => string | undefined
 interface Place {
   /** Relative paths start here. */
   dir: string
+  /** The call only looks: what compose reads matters, what a service would be given does not. */
+  looks: boolean
   facts: CallFacts
 }
+
+/** Keys by which compose reads other files, or starts a program. */
+const READ = new Set(['env_file', 'label_file', 'extends', 'provider'])
 
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -135,8 +140,8 @@ const PLAIN = new Set(
 )
 
 /** What is wrong with the file; undefined: nothing that no tier may do. */
-export function composeProblem(text: string, dir: string, facts: CallFacts): string | undefined {
-  const document = parseDocument(text, { merge: true, logLevel: 'silent' })
+export function composeProblem(text: string, place: Place): string | undefined {
+  const document = parseDocument(text, { merge: true, logLevel: 'error' })
   if (document.errors.length > 0) return 'it cannot be read as YAML'
   let content: unknown
   try {
@@ -145,7 +150,6 @@ export function composeProblem(text: string, dir: string, facts: CallFacts): str
     return 'it has too many aliases'
   }
   if (!isFields(content)) return 'it is not a mapping'
-  const place = { dir, facts }
   if (content.include !== undefined) return 'it includes other files, which are not checked'
   for (const [name, service] of Object.entries(isFields(content.services) ? content.services : {})) {
     const why = serviceProblem(service, place)
@@ -157,6 +161,7 @@ export function composeProblem(text: string, dir: string, facts: CallFacts): str
 function serviceProblem(service: unknown, place: Place): string | undefined {
   if (!isFields(service)) return 'cannot be understood'
   for (const [key, value] of Object.entries(service)) {
+    if (place.looks && !READ.has(key)) continue
     const check = CHECKED.get(key)
     if (!check && !PLAIN.has(key) && !key.startsWith('x-')) return `has ${key}, which is not checked`
     const why = check?.(value, place)
@@ -167,6 +172,10 @@ function serviceProblem(service: unknown, place: Place): string | undefined {
 
 /** Volumes, networks, secrets and configs that services share. */
 function sharedProblem(content: Fields, place: Place): string | undefined {
+  return (place.looks ? undefined : hostProblem(content, place)) ?? sharedFileProblem(content, place)
+}
+
+function hostProblem(content: Fields, place: Place): string | undefined {
   for (const [name, volume] of Object.entries(isFields(content.volumes) ? content.volumes : {})) {
     const options = isFields(volume) && isFields(volume.driver_opts) ? volume.driver_opts : {}
     const sources = Object.entries(options).flatMap(([key, value]) => driverPaths(key, String(value)))
@@ -186,6 +195,10 @@ function sharedProblem(content: Fields, place: Place): string | undefined {
     )
       return `its network ${name} may be that of the host`
   }
+  return undefined
+}
+
+function sharedFileProblem(content: Fields, place: Place): string | undefined {
   for (const kind of ['secrets', 'configs'] as const) {
     for (const [name, entry] of Object.entries(isFields(content[kind]) ? content[kind] : {})) {
       const why = isFields(entry) && entry.file !== undefined ? notHidden(entry.file, place) : undefined

@@ -35,14 +35,14 @@ const WITHOUT_FILE = new Set(['ls', 'version', 'help', ''])
 export function checkCompose(
   reading: Reading,
   call: Call,
-  restricts: boolean,
+  { restricts, looks }: { restricts: boolean; looks: boolean },
   facts: CallFacts,
 ): { refusal: Refusal } | ComposeCall {
   const { words, args } = reading
   const refuse = (rule: string, why: string, advice: string) => ({
     refusal: { reason: `\`${showCall(call)}\` is refused: ${why}. ${advice}`, rule },
   })
-  const isStack = words[0] === 'stack' && words[1] === 'deploy'
+  const isStack = words[0] === 'stack' && /^(deploy|up|config)$/.test(words[1] ?? '')
   if (!isStack && (words[0] !== 'compose' || WITHOUT_FILE.has(words[1] ?? ''))) return { args, copies: [] }
   const named = isStack ? optionValues(reading, '-c', '--compose-file') : ownValues(reading, '-f', '--file')
   const remote = named.find((file) => file === '-' || file.includes('://') || /\.git(#|$)/.test(file))
@@ -50,11 +50,17 @@ export function checkCompose(
     const what = remote === '-' ? 'standard input' : remote
     return refuse('compose', `a compose file from ${what} cannot be checked`, 'Name a file.')
   }
+  if (isStack && named.some((file) => !args.includes(file)))
+    return refuse(
+      'compose',
+      'an option and its file are one argument',
+      'Write -c and the file as two arguments.',
+    )
   const found = filesOf(reading, named, call, facts)
   const all = [...found.files, ...found.settings, ...found.possible]
   const written = all.find((path) => someAgentCanWrite(path, call.cwd, facts))
   if (written === undefined) return { args, copies: [] }
-  if (restricts) {
+  if (restricts && !looks) {
     return refuse(
       'agent-written',
       `${written} says what it does, and you could have written it`,
@@ -72,7 +78,7 @@ export function checkCompose(
   }
   for (const path of found.files) {
     const text = facts.readFile(path)
-    const why = text === null ? 'it cannot be read' : composeProblem(text, found.dir, facts)
+    const why = text === null ? 'it cannot be read' : composeProblem(text, { dir: found.dir, looks, facts })
     if (why || text === null)
       return refuse('compose', `${path} may not be used: ${why}`, 'Change that, or ask a person.')
     texts.set(path, text)
@@ -109,20 +115,18 @@ function withCopies(
   return { args: result, copies }
 }
 
+/** `docker stack` finds no files by itself, so only those that are named are copied. */
 function copiedInPlace(
   { args, options }: Reading,
   { cwd }: Call,
   texts: ReadonlyMap<string, string>,
   { home }: CallFacts,
 ): ComposeCall {
-  const result = [...args]
   const copies = options.flatMap(({ name, index, value = '' }) => {
-    if (!/^(-c|--compose-file)$/.test(name)) return []
-    const text = texts.get(absolutePath(value, cwd, home))
-    // A value in the same argument as its option stays what it is.
-    return text === undefined || args[index] !== value ? [] : [{ index, text }]
+    const text = /^(-c|--compose-file)$/.test(name) ? texts.get(absolutePath(value, cwd, home)) : undefined
+    return text === undefined ? [] : [{ index, text }]
   })
-  return { args: result, copies }
+  return { args, copies }
 }
 
 interface Found {

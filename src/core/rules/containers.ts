@@ -95,6 +95,7 @@ const NEVER_SUB: readonly (readonly [RegExp, rule: string, why: string])[] = [
     'options',
     'what it builds, or with which rights, is not checked; use docker build',
   ],
+  [/^compose (alpha|bridge)( |$)/, 'options', 'what it does is not checked'],
   [/^unshare( |$)/, 'options', 'it starts a program on this host'],
   [
     /^(kube|play|quadlet|generate|mount|image mount|container runlabel|artifact extract|volume export|system (service|connection|migrate|renumber|dial-stdio))( |$)/,
@@ -128,7 +129,8 @@ export function containerRefusal(
   const ownDepth = words[0] === 'compose' ? 1 : 0
   const elsewhere =
     options.find(({ name, words: before }) => before <= ownDepth && /^(-H|--host)$/.test(name))?.name ??
-    unknown.find(({ text, words: before }) => before === 0 || ELSEWHERE.test(text.replace(/=.*$/s, '')))?.text
+    unknown.find(({ text, words: before }) => before <= ownDepth || ELSEWHERE.test(text.replace(/=.*$/s, '')))
+      ?.text
   if (elsewhere !== undefined)
     return {
       reason: `\`${shown}\` may never run: ${elsewhere} may lead to another docker, or name a program that is started. Leave it out; --context names a context that exists.`,

@@ -31,6 +31,8 @@ const FILES: Record<string, Partial<Record<FileKind, string>>> = {
   'docker export': { output: '-o --output' },
   'docker container export': { output: '-o --output' },
   'docker compose config': { output: '-o --output' },
+  'docker compose convert': { output: '-o --output' },
+  'docker compose export': { output: '-o --output' },
   'docker build': { output: '-o --output --cache-to' },
   'docker image build': { output: '-o --output --cache-to' },
   'docker buildx build': { output: '-o --output --cache-to' },

@@ -95,8 +95,9 @@ function writesElsewhere(
   cwd: string,
   facts: CallFacts,
 ): Refusal | undefined {
-  const [sub = '', , target] = reading.words
-  if (!/^(clone|fetch|pull|submodule|lfs|remote)$/.test(sub)) return undefined
+  const [sub = '', part = '', target] = reading.words
+  if (!/^(clone|fetch|pull|submodule|lfs|remote)$/.test(sub) || (sub === 'remote' && part === 'show'))
+    return undefined
   const from = optionValues(reading, '-C').reduce((dir, next) => absolutePath(next, dir, facts.home), cwd)
   const named = optionValues(reading, '--git-dir', '--work-tree')
   const places = sub === 'clone' ? [target ?? '.'] : named.length > 0 ? named : ['.']

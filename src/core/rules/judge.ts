@@ -63,7 +63,7 @@ function decide(call: Call, rules: CompiledRules, facts: CallFacts): CallDecisio
     forbiddenRefusal(call, reading, rules, looks) ??
     fileRefusal(reading, call, { restricts: rules.restricts, looks }, facts)
   if (refusal) return denied(refusal)
-  const compose = checkCompose(reading, call, rules.restricts && !looks, facts)
+  const compose = checkCompose(reading, call, { restricts: rules.restricts, looks }, facts)
   if ('refusal' in compose) return denied(compose.refusal)
   const missing = rules.restricts && !looks ? notAllowed(call, reading, rules) : undefined
   if (missing) return denied(missing)

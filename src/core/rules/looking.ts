@@ -86,11 +86,14 @@ const MORE: ReadonlyMap<string, RegExp> = new Map([
   ['systemctl', /^(-H|--host|-M|--machine)$/],
 ])
 
-export function looksOnly(reading: Reading, facts: Pick<CallFacts, 'innerLooks'>): boolean {
+/** A command in a container on another host is as far as this goes. */
+const MOST_NESTED = 2
+
+export function looksOnly(reading: Reading, facts: Pick<CallFacts, 'innerLooks'>, depth = 0): boolean {
   const { program, args, words: given, unknown, options } = reading
   if (args.length === 0) return program === 'docker' || program === 'kubectl' || program === 'systemctl'
   if (args.length === 1 && /^(--version|--help|-version|-help)$/.test(args[0] ?? '')) return true
-  if (reading.inner || isExec(reading)) return innerLooks(reading, facts)
+  if (reading.inner || isExec(reading)) return innerLooks(reading, facts, depth)
   if (program === 'git') return gitLooks(reading)
   if (program === 'service')
     return args.length === 1
@@ -114,22 +117,25 @@ function moreThanLooks({ program, words: given, options }: Reading): boolean {
   return options.some(({ name }) => forms.some((form) => form?.test(name)))
 }
 
-const isExec = ({ program, words: given }: Reading) =>
-  program === 'ssh' || given[0] === 'exec' || (program === 'docker' && given[1] === 'exec')
+/** Starts something in a container that runs, or on another host. */
+function isExec({ program, words: [first = '', second = ''] }: Reading): boolean {
+  if (program === 'docker' && /^(container|compose)$/.test(first)) return second === 'exec'
+  return program === 'ssh' || ((program === 'docker' || program === 'kubectl') && first === 'exec')
+}
 
 /** What a call starts elsewhere, if that is a plain list of words. */
-export function innerArguments({ program, inner }: Reading): readonly string[] | undefined {
+function innerArguments({ program, inner }: Reading): readonly string[] | undefined {
   if (!inner || program !== 'ssh') return inner
   // The other host gives the words, joined, to a shell.
   const text = inner.join(' ')
-  return /^[\w@%+=:,./ -]*$/.test(text) ? text.split(' ').filter(Boolean) : undefined
+  return /^[\w@%+=:,./~ -]*$/.test(text) ? text.split(' ').filter(Boolean) : undefined
 }
 
-function innerLooks(reading: Reading, facts: Pick<CallFacts, 'innerLooks'>): boolean {
-  const { program, words: given, unknown } = reading
-  const isStart = program === 'ssh' || given.includes('exec')
+function innerLooks(reading: Reading, facts: Pick<CallFacts, 'innerLooks'>, depth: number): boolean {
+  const { program, unknown } = reading
   const argv = innerArguments(reading)
-  if (!isStart || unknown.length > 0 || !argv || argv.length === 0) return false
+  if (depth > MOST_NESTED || !isExec(reading) || unknown.length > 0 || !argv || argv.length === 0)
+    return false
   if (
     hasOption(reading, '--env', '-e', '--env-file') &&
     program === 'docker' &&
@@ -141,7 +147,7 @@ function innerLooks(reading: Reading, facts: Pick<CallFacts, 'innerLooks'>): boo
   // Elsewhere it may be anything that bears the name.
   if (!/^(\/(usr\/(local\/)?)?s?bin\/)?[\w.+-]+$/.test(name)) return false
   const { program: inside, args } = canonical(name, rest)
-  return looksOnly(readArguments(inside, args), facts) || facts.innerLooks?.(argv) === true
+  return looksOnly(readArguments(inside, args), facts, depth + 1) || facts.innerLooks?.(argv) === true
 }
 
 /** A variable that only changes how something is shown. */

@@ -62,7 +62,7 @@ export function longMount(text: string): Mount[] {
 /** The paths of the host in an option of a volume's driver: `device=/path`, `o=lowerdir=/path`. */
 export function driverPaths(name: string, value: string): string[] {
   if (name === 'device') return [value]
-  return name === 'o' ? value.split(/[,=:]/).filter((part) => part.startsWith('/')) : []
+  return name === 'o' ? value.split(/[,=:]/).filter((part) => /^\/|\$/.test(part)) : []
 }
 
 export function splitOnce(text: string): [string, string] {

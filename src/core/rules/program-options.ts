@@ -49,6 +49,9 @@ const EXEC =
   '-ditT -e: -u: -w: --detach --interactive --tty --no-TTY --no-tty --privileged --detach-keys= --env= --env-file= --user= --workdir= --index='
 const COMPOSE_RUN =
   '-diPqTQ -e: -l: -p: -u: -v: -w: --build --detach --interactive --no-TTY --no-deps --quiet --quiet-build --quiet-pull --remove-orphans --rm --service-ports --use-aliases --cap-add= --cap-drop= --entrypoint= --env= --env-from-file= --label= --name= --publish= --pull= --user= --volume= --workdir='
+const COMPOSE_CONFIG =
+  '-q -o: --output= --quiet --services --volumes --images --profiles --networks --models --environment --variables --no-interpolate --no-normalize --no-path-resolution --no-consistency --no-env-resolution --resolve-image-digests --lock-image-digests --hash= --format='
+const STACK = '-dq -c: --compose-file= --detach? --prune --quiet --resolve-image= --with-registry-auth'
 const RESTART = '-t: -s: --time= --timeout= --signal= --no-deps'
 const START = '-ai --attach --interactive --detach-keys='
 const BUILD =
@@ -95,15 +98,17 @@ const LISTS: Record<string, string> = {
   'docker compose logs':
     '-ft -n: --follow --timestamps --no-color --no-log-prefix --index= --since= --until= --tail=',
   'docker compose ps': '-aq --all --quiet --services --no-trunc --orphans? --filter= --format= --status=',
-  'docker compose config':
-    '-q -o: --output= --quiet --services --volumes --images --profiles --networks --models --environment --variables --no-interpolate --no-normalize --no-path-resolution --no-consistency --no-env-resolution --resolve-image-digests --lock-image-digests --hash= --format=',
+  'docker compose config': COMPOSE_CONFIG,
+  'docker compose convert': COMPOSE_CONFIG,
+  'docker compose export': '-o: --output= --index=',
   'docker compose run': COMPOSE_RUN,
   'docker compose exec': EXEC,
   'docker compose cp': '-aL --archive --follow-link --all --index=',
   'docker service update':
     '-dq -u: -w: --detach --quiet --force --rollback --no-resolve-image --with-registry-auth --image= --args= --env-add= --env-rm= --replicas= --label-add= --label-rm= --mount-add= --mount-rm= --publish-add= --publish-rm= --constraint-add= --constraint-rm= --limit-cpu= --limit-memory= --reserve-cpu= --reserve-memory= --update-delay= --update-parallelism= --update-order= --update-failure-action= --config-add= --config-rm= --secret-add= --secret-rm= --network-add= --network-rm= --user= --workdir= --hostname= --stop-signal= --stop-grace-period= --cap-add= --cap-drop=',
-  'docker stack deploy':
-    '-dq -c: --compose-file= --detach? --prune --quiet --resolve-image= --with-registry-auth',
+  'docker stack deploy': STACK,
+  'docker stack up': STACK,
+  'docker stack config': STACK,
   'docker volume create': '-d: -o: --driver= --opt= --label= --name=',
   kubectl:
     '-ARiqtw -c: -f: -k: -l: -L: -n: -o: -p: -s: -v: --v= --all? --all-containers? --all-namespaces? --all-pods? --allow-missing-template-keys? --api-group= --api-version= --as= --as-group= --as-uid= --cache-dir= --cached? --cascade? --categories= --certificate-authority= --chunk-size= --client-certificate= --client-key= --client? --cluster= --container= --containers? --context= --disable-compression? --dry-run? --field-manager= --field-selector= --filename= --follow? --for= --force? --from-env-file= --from-file= --from-literal= --grace-period= --ignore-errors? --ignore-not-found? --image= --insecure-skip-tls-verify? --kubeconfig= --kuberc= --kustomize= --label-columns= --limit-bytes= --list? --max-log-requests= --minify? --namespace= --namespaced? --no-headers? --output= --output-watch-events? --patch= --patch-file= --password= --pod-running-timeout= --prefix? --previous? --output-directory= --profile= --profile-output= --prune? --quiet? --raw? --recursive? --replicas= --request-timeout= --restart= --revision= --selector= --server= --server-print? --server-side? --short? --show-capacity? --show-events? --show-kind? --show-labels? --show-managed-fields? --since= --since-time= --sort-by= --stdin? --subresource= --sum? --tail= --template= --timeout= --timestamps? --tls-server-name= --to-revision= --token= --tty? --type= --types= --user= --username= --use-protocol-buffers? --validate? --verbs= --wait? --warnings-as-errors? --watch? --watch-only? --help',

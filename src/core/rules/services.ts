@@ -9,7 +9,7 @@ import { wordMeets } from './pattern.ts'
 /** With one of these the command only says what it would do. */
 const REHEARSING: ReadonlyMap<string, RegExp> = new Map([
   ['docker', /^--(dry-run|help)$/],
-  ['systemctl', /^--(dry-run|help)$/],
+  ['systemctl', /^--help$/],
   ['kubectl', /^--(dry-run=(client|server)|help)$/],
   ['helm', /^--(dry-run(=(client|server))?|help)$/],
   ['ansible-playbook', /^(--(check|syntax-check|list-hosts|list-tasks|list-tags|help|version)|-C)$/],
@@ -80,12 +80,13 @@ function servicesIn(counted: CountedPattern, reading: Reading): string[] | undef
 function readingsOf({ words, args, options, own }: Reading, doubtful: boolean): (readonly string[])[] {
   if (!doubtful) return [words]
   const values = new Set(options.flatMap(({ index, value }) => (value === args[index] ? [index] : [])))
+  const known = new Set(options.flatMap(({ index }) => [index - 1, index]))
   const other: string[] = []
   for (let at = 0; at < own; at++) {
     const arg = args[at] ?? ''
     if (values.has(at)) continue
     if (!isOption(arg)) other.push(arg)
-    else if (!arg.includes('=') && !options.some(({ index }) => index === at || index === at + 1)) at++
+    else if (!arg.includes('=') && !known.has(at)) at++
   }
   return [words, other]
 }

@@ -9,6 +9,7 @@ import { findMention } from './mentions.ts'
 import { placesOf } from './paths.ts'
 import type { Policy } from './policy.ts'
 import { baseName, type PlainCommand, type ShellReading, showCommand } from './reading.ts'
+import { isPlainEdit } from './sed-script.ts'
 import { shorten } from './words.ts'
 
 /** What no command may do at this tier, whatever is allowed. */
@@ -28,12 +29,12 @@ export function forbidden(
 }
 
 /** What only looks starts nothing else, so only patterns for the program itself are of interest. */
-function forbiddenLook({ argv }: PlainCommand, { forbidding, tier }: Policy): Refusal | undefined {
-  const [program = '', ...args] = argv
+function forbiddenLook(command: PlainCommand, { forbidding, tier }: Policy): Refusal | undefined {
+  const [program = '', ...args] = command.argv
   const found = forbidding.forbidding.get(baseName(program))?.find(({ pattern }) => mayMatch(pattern, args))
   return (
     found && {
-      reason: `\`${argv.join(' ')}\` may not run at tier ${tier} (rule: ${found.pattern.source}). Do without it, or ask a person.`,
+      reason: `\`${showCommand(command)}\` may not run at tier ${tier} (rule: ${found.pattern.source}). Do without it, or ask a person.`,
       rule: found.pattern.source,
     }
   )
@@ -107,7 +108,7 @@ export function notAllowed(
   const changed = changedFiles(command)
   if (!changed) return undefined
   if (changed.unsure) return refuse(command, policy, 'it has an option that is not known', 'options')
-  if (name === 'sed' && !isPlainEdit(argv))
+  if (name === 'sed' && !isPlainEdit(argv.slice(1)))
     return refuse(command, policy, 'what its script does cannot be checked', 'sed')
   return changeElsewhere(command, policy, place)
 }
@@ -158,24 +159,3 @@ function isHidden(word: string, { cwds }: PlainCommand, cwd: string, facts: Call
       placesOf(path, cwds, cwd, facts).some((place) => facts.isHidden(place) || OF_PROCESSES.test(place)),
   )
 }
-
-/** Scripts of sed that only substitute and delete: others may write or start something. */
-function isPlainEdit(argv: readonly string[]): boolean {
-  const scripts = argv.flatMap((arg, at) =>
-    /^(-e|--expression)$/.test(argv[at - 1] ?? '')
-      ? [arg]
-      : arg.startsWith('--expression=')
-        ? [arg.slice(13)]
-        : [],
-  )
-  const [first = ''] = scripts.length > 0 ? [] : argv.slice(1).filter((arg) => !arg.startsWith('-'))
-  return [...scripts, ...(scripts.length > 0 ? [] : [first])].every((script) => PLAIN_EDIT.test(script))
-}
-
-const ADDRESS = String.raw`(\d+|\$|\/([^/\\\n]|\\.)*\/)`
-const PLAIN_EDIT = new RegExp(
-  String.raw`^(${ADDRESS}(,${ADDRESS})?)?(d|s([/|#,])((?!\5)[^\\\n]|\\[^\n])*\5((?!\5)[^\\\n]|\\[^\n])*\5[gIi\d]*)$`.replaceAll(
-    '\\5',
-    '\\8',
-  ),
-)

@@ -4,6 +4,7 @@ import { gitChanges } from './git-changes.ts'
 import { type GivenOptions, givenOptions, type OptionList, optionList } from './option-list.ts'
 import type { Change, ChangedFiles } from './protected-paths.ts'
 import { baseName, type PlainCommand } from './reading.ts'
+import { SED_OPTIONS } from './sed-script.ts'
 
 interface Changer {
   options: OptionList
@@ -99,13 +100,7 @@ const CHANGERS: ReadonlyMap<string, Changer> = new Map([
     ),
   ],
   ['install', changer('-dpvDT -m: -o: -g: -t: --mode= --owner= --group= --target-directory=', copies(false))],
-  [
-    'sed',
-    changer(
-      '-nErsz -i? -e: --in-place? --expression= --quiet --silent --regexp-extended --null-data --separate',
-      edited,
-    ),
-  ],
+  ['sed', { options: SED_OPTIONS, changes: edited }],
 ])
 
 const WRITING = new Set(['>', '>>', '>|', '&>', '&>>', '<>'])

@@ -1,5 +1,5 @@
 /** Which changes of files are refused when they are plainly written in a command. */
-import type { Refusal } from '../rules/call.ts'
+import type { CallFacts, Refusal } from '../rules/call.ts'
 import { changedFiles, redirectedTo } from './changes.ts'
 import { onlyLooks } from './looking.ts'
 import { isBelow, isDetour, type PathFacts, placesOf } from './paths.ts'
@@ -12,7 +12,7 @@ import { shorten } from './words.ts'
 export interface Place {
   /** The directory in which the text starts, symbolic links resolved. */
   cwd: string
-  facts: PathFacts
+  facts: CallFacts
 }
 
 /** A change of something protected. Where it is not certain in which directory a command runs, every one counts. */
@@ -94,13 +94,17 @@ function detour(command: PlainCommand, path: string): Refusal {
 
 const SCRATCH = /^\/(tmp|var\/tmp|dev\/shm)\/./
 
-/** Changes are allowed below /tmp, and in the work directory where the tier may write files. */
+/**
+ * Changes are allowed below /tmp, and in the work directory of the run where the tier may write files. The agent may be
+ * in another directory by now.
+ */
 export function changeElsewhere(
   command: PlainCommand,
   { tier, mayWrite }: Pick<Policy, 'tier' | 'mayWrite'>,
   { cwd, facts }: Place,
 ): Refusal | undefined {
-  const isOpen = (path: string) => (isBelow(path, cwd) ? mayWrite : SCRATCH.test(path))
+  const isOpen = (path: string) =>
+    mayWrite ? facts.agentCanWrite(path) : SCRATCH.test(path) && !isBelow(path, cwd)
   for (const { path, tree } of changesOf(command)) {
     if (tree) continue
     const places = placesOf(path, command.cwds, cwd, facts)

@@ -135,7 +135,7 @@ export const LOOKING_PROGRAMS: ReadonlyMap<string, Looks> = new Map<string, Look
     'sed',
     (args) =>
       /^(-n|--quiet|--silent)$/.test(args[0] ?? '') &&
-      /^(\d+|\$|\/[^/\\]*\/)(,(\d+|\$|\/[^/\\]*\/))?p$/.test(args[1] ?? '') &&
+      /^(\d+|\$|\/[^/\\[]*\/)(,(\d+|\$|\/[^/\\[]*\/))?p$/.test(args[1] ?? '') &&
       args.slice(2).every((arg) => !arg.startsWith('-')),
   ],
   ['curl', curlLooks],

@@ -115,12 +115,15 @@ function meets(
 
 function namesMeet(name: string, segment: string): boolean {
   if (name === segment) return true
+  const [isWild, isPattern] = [hasGlob(name), hasGlob(segment)]
   // `*` stands for no name that begins with a dot.
-  if (GLOB.test(name) && segment.startsWith('.') && !name.startsWith('.')) return false
-  if (GLOB.test(name) && GLOB.test(segment)) return true
-  if (GLOB.test(name)) return matchesName(name, segment)
-  return GLOB.test(segment) && matchesName(segment, name)
+  if (isWild && segment.startsWith('.') && !name.startsWith('.')) return false
+  if (isWild && isPattern) return true
+  return isWild ? matchesName(name, segment) : isPattern && matchesName(segment, name)
 }
+
+/** Asked for every name and pattern, so it is written to be fast. */
+const hasGlob = (text: string) => text.includes('*') || text.includes('?') || text.includes('[')
 
 /** Whether a name matches `*`, `?` and `[…]`, of which the last stands for any character. Never slow: no backtracking. */
 function matchesName(pattern: string, name: string): boolean {
