@@ -32,6 +32,9 @@ import { type ProcessIdentity, readBootId } from '../proc.ts'
 import { isCallId, type ShimRequest } from './asked-folder.ts'
 import type { CallEnd, Verdict } from './call.ts'
 
+/** At the end of the name of a folder that is being removed. */
+const OVER = '.over'
+
 export interface StoredRequest extends ShimRequest {
   bootId: string
 }
@@ -76,7 +79,10 @@ export class CallFolder {
    * or a power failure has taken both.
    */
   static openAll(dir: string): CallFolder[] {
-    return listCalls(dir).flatMap((id) => {
+    const names = list(dir)
+    for (const name of names)
+      if (name.endsWith(OVER)) rmSync(join(dir, name), { recursive: true, force: true })
+    return names.filter(isCallId).flatMap((id) => {
       const request = parseRequest(read(join(dir, id, 'request')))
       if (request !== null) return [new CallFolder(dir, id, request)]
       rmSync(join(dir, id), { recursive: true, force: true })
@@ -150,8 +156,14 @@ export class CallFolder {
     return this.#read('log')?.trim().split('\n').at(-1) ?? ''
   }
 
+  /** Renamed first: a folder that lacks some of its files would tell something else. */
   remove(): void {
-    rmSync(this.path, { recursive: true, force: true })
+    try {
+      renameSync(this.path, this.path + OVER)
+    } catch {
+      // Another desk has removed it.
+    }
+    rmSync(this.path + OVER, { recursive: true, force: true })
   }
 
   #createExclusively(name: string, text: string): boolean {
@@ -195,9 +207,9 @@ function parseRevoked(claim: string): CallEnd | null {
   return reason === undefined ? null : { kind: 'not-started', reason }
 }
 
-function listCalls(dir: string): string[] {
+function list(dir: string): string[] {
   try {
-    return readdirSync(dir).filter(isCallId)
+    return readdirSync(dir)
   } catch {
     return []
   }

@@ -142,6 +142,8 @@ open_stream() {
   exec "$@" 3>&- 7<&- 8>&- 9>&-
 )
 broker_code=$?
+# Before the caller is told, and ends: from now on that is no reason to end anything.
+kill -9 "$broker_watcher" 2>/dev/null
 exec 7<&-
 trap '' PIPE
 broker_owner=
@@ -152,7 +154,6 @@ if [ "$broker_owner" = $$ ]; then
   echo "exit $broker_code $broker_after" >&3
 fi
 exec 3>&-
-kill -9 "$broker_watcher" 2>/dev/null
 wait "$broker_watcher" 2>/dev/null
 
 # What the program left in its session ends with it. What has left the session is a service of its own.
