@@ -14,6 +14,7 @@ import { bundledCommands, configureAgents } from '../../src/daemon/agents.ts'
 import { systemClock } from '../../src/daemon/clock.ts'
 import { lockHome } from '../../src/daemon/lock.ts'
 import { createNotifier } from '../../src/daemon/notifier.ts'
+import { brokerEnvironment } from '../../src/daemon/own-paths.ts'
 import { engineSettings } from '../../src/daemon/settings.ts'
 import { startReadingThread } from '../../src/daemon/start-reading-thread.ts'
 import { ProgressBus } from '../../src/engine/base/progress.ts'
@@ -67,7 +68,12 @@ const engine = createEngine({
   archive: `${home}/archive`,
   stateDir: `${home}/state`,
   sandbox: openSandboxHost(process.env.PATH ?? ''),
-  broker: openBrokerHost({ names: [], path: '', env: {}, git: openGit({ env: process.env }) }),
+  broker: openBrokerHost({
+    names: config.broker.programs,
+    path: process.env.PATH ?? '',
+    env: brokerEnvironment(process.env),
+    git: openGit({ env: process.env }),
+  }),
   sandboxes: `${home}/sandboxes`,
   ownPaths: [`${home}/`],
   protectedPaths: [],
