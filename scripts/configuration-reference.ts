@@ -45,10 +45,15 @@ function reference(): string {
 const isSection = (node: Node) =>
   node.properties !== undefined || typeof node.additionalProperties === 'object'
 
-/** One row for each setting that has a value; names that users choose are written as <name>. */
+/**
+ * One row for each setting that has a value; names that users choose are written as <name>. Settings by number are the same for
+ * each number, so only those of 1 are listed.
+ */
 function rowsOf(path: string[], node: Node): Row[] {
   if (node.properties) {
-    return Object.entries(node.properties).flatMap(([key, inner]) => rowsOf([...path, key], inner))
+    return Object.entries(node.properties)
+      .filter(([key]) => !/^[2-9]$/.test(key))
+      .flatMap(([key, inner]) => rowsOf([...path, key], inner))
   }
   const { additionalProperties: named } = node
   return typeof named === 'object' && named.properties ? rowsOf([...path, '<name>'], named) : [{ path, node }]
@@ -56,7 +61,7 @@ function rowsOf(path: string[], node: Node): Row[] {
 
 function table(rows: readonly Row[]): string {
   const lines = rows.map(({ path, node }) =>
-    [`\`${path.join('.')}\``, formOf(path), defaultOf(node), aboutOf(path, node)]
+    [`\`${nameOf(path)}\``, formOf(path), defaultOf(node), aboutOf(path, node)]
       .map((cell) => cell.replaceAll('|', '\\|'))
       .join(' | '),
   )
@@ -67,6 +72,8 @@ function table(rows: readonly Row[]): string {
     '',
   ].join('\n')
 }
+
+const nameOf = (path: readonly string[]) => path.map((key) => (key === '1' ? '<number>' : key)).join('.')
 
 /** The page explains units once, so that rows need not repeat the examples. */
 const formOf = (path: readonly string[]) =>
