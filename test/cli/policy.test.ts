@@ -28,8 +28,9 @@ describe('reprise policy check', () => {
     [['--cwd', 'work', 'rm -rf link/db'], 1, /kept\/db, which is protected/],
     [['--cwd', 'work', 'rm *'], 1, /is protected \(ie\.yaml\)/],
     [['--cwd', 'work', 'rm *.log'], 0, /^allowed/],
-    [['--tier', '3', 'make all'], 0, /cannot be seen/],
-    [['--tier', '1', 'sudo cat /etc/shadow'], 1, /\nadvisory: /],
+    [['--tier', '3', '--enforcement', 'advisory', 'make all'], 0, /cannot be seen/],
+    [['--tier', '1', 'sudo cat /etc/shadow'], 1, /hidden/],
+    [['--tier', '1', '--enforcement', 'advisory', 'sudo cat /etc/shadow'], 1, /\nadvisory: /],
     [['--tier', '2', 'rm -rf /var/lib/docker'], 1, /refused/],
     [['--tier', '2', 'git push --delete origin main'], 1, /rule: git push --force/],
     [['--tier', '3', 'reprise runs approve run_1'], 1, /does not control Reprise/],
@@ -47,7 +48,16 @@ describe('reprise policy check', () => {
   })
 
   test('as JSON', async () => {
-    const { code, json } = await cli.run(['policy', 'check', '--json', '--tier', '2', 'ls; $X'])
+    const { code, json } = await cli.run([
+      'policy',
+      'check',
+      '--json',
+      '--enforcement',
+      'advisory',
+      '--tier',
+      '2',
+      'ls; $X',
+    ])
     expect(code).toBe(1)
     expect(json()).toMatchObject({
       decision: 'deny',

@@ -78,10 +78,11 @@ export class Incident {
     this.world.env.PATH = `${bin}:${this.world.env.PATH}`
   }
 
-  /** The arguments with which `docker` was really called. */
+  /** The arguments with which `docker` was really called, without those that the broker adds to make compose safe. */
   get docker(): string[] {
     try {
-      return readFileSync(this.#log, 'utf8').trimEnd().split('\n')
+      const added = / (--project-directory|--env-file) \S+/g
+      return readFileSync(this.#log, 'utf8').trimEnd().replaceAll(added, '').split('\n')
     } catch {
       return []
     }

@@ -11,11 +11,11 @@
  */
 import { copyFile, mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { RepriseError } from '../../contract/errors.ts'
 import type { EncloseInput, Enclosure } from '../enclosure.ts'
 import { configDirOf } from './config-dir.ts'
-import { ownFolderOf, placeClaudeSession, SANDBOXES, slugOf } from './locate.ts'
+import { locateClaudeSession, ownFolderOf, SANDBOXES, slugOf } from './locate.ts'
 
 /** Entries of the configuration directory that the agent may read. */
 const READABLE = [
@@ -71,17 +71,19 @@ async function emptyPrivateFolder(folder: string): Promise<void> {
     if (!KEPT.includes(name)) await rm(join(folder, name), { recursive: true, force: true })
 }
 
-/** Moves the files of a session that was used outside a sandbox. The transcript comes last: with it, the move is complete. */
-async function moveSession(session: EncloseInput, own: string): Promise<void> {
-  const usual = placeClaudeSession(session.agentSessionId, session.env, session.workDir)
-  if (usual === null) return
-  const name = session.agentSessionId
-  if (usual.folder) {
-    const to = join(own, name)
-    if ((await existing(usual.folder)) !== null) await rm(to, { recursive: true, force: true })
-    await rename(usual.folder, to).catch(ignoreMissing)
+/**
+ * Moves the files of a session that are elsewhere: it was used outside a sandbox, or the work directory has been renamed. The transcript
+ * comes last: with it, the move is complete.
+ */
+async function moveSession({ agentSessionId, env, workDir }: EncloseInput, own: string): Promise<void> {
+  const found = await locateClaudeSession(agentSessionId, env, workDir)
+  if (found === null || dirname(found.transcript) === own) return
+  if (found.folder) {
+    const to = join(own, agentSessionId)
+    await rm(to, { recursive: true, force: true })
+    await rename(found.folder, to)
   }
-  await rename(usual.transcript, join(own, `${name}.jsonl`)).catch(ignoreMissing)
+  await rename(found.transcript, join(own, `${agentSessionId}.jsonl`))
 }
 
 const existing = (path: string) =>

@@ -23,13 +23,13 @@ Examples:
 Exits with 0 if the command is allowed, 1 if it is refused, 2 if the check failed. Without --tier, only commands that no
 tier may run are refused. Earlier actions are not counted: a cooldown refuses only what exceeds its limit by itself.
 
-Only what is plainly written in the command is understood. With --enforcement kernel, everything else is left to the
-sandbox and to the broker, which judges programs such as docker when they start. Without a sandbox the check is advisory.`
+Only what is plainly written in the command is understood. Where the machine has a sandbox, everything else is left to
+it and to the broker, which judges programs such as docker when they start. Without one the check is advisory.`
 
 interface Options {
   tier?: number
   cwd?: string
-  enforcement: 'kernel' | 'advisory'
+  enforcement?: 'kernel' | 'advisory'
 }
 
 export function define(command: Command, context: CliContext): void {
@@ -42,9 +42,10 @@ export function define(command: Command, context: CliContext): void {
     .option('--tier <number>', 'tier at which it would run', tierNumber)
     .option('--cwd <dir>', 'directory in which it would run (default: the current one)')
     .addOption(
-      new Option('--enforcement <kind>', 'check as with a sandbox (kernel), or as without one')
-        .choices(['kernel', 'advisory'])
-        .default('advisory'),
+      new Option(
+        '--enforcement <kind>',
+        'check as with a sandbox (kernel), or as without one (default: what this machine has)',
+      ).choices(['kernel', 'advisory']),
     )
     .addHelpText('after', EXAMPLES)
     .action((text: string, options: Options) => check(text, options, context))
@@ -52,7 +53,7 @@ export function define(command: Command, context: CliContext): void {
 
 async function check(
   text: string,
-  { tier, cwd = '.', enforcement }: Options,
+  { tier, cwd = '.', enforcement: asked }: Options,
   context: CliContext,
 ): Promise<void> {
   const workDir = resolve(context.cwd, cwd)
@@ -67,6 +68,7 @@ async function check(
   }
   const { askPolicy } = await import('../../daemon/policy.ts')
   const { env } = context
+  const enforcement = asked ?? (await findEnforcement(env))
   const answer = askPolicy(config, tier, {
     command: text,
     cwd: workDir,
@@ -88,6 +90,11 @@ async function check(
   await printLine(context, style.safe(holder(answer)))
   for (const { why, text: what } of answer.unclear)
     notify(context, style.safe(`not written out: it ${why}: ${what.split('\n')[0] ?? ''}`))
+}
+
+async function findEnforcement(env: CliContext['env']): Promise<'kernel' | 'advisory'> {
+  const { probeSandbox } = await import('../../daemon/probe.ts')
+  return (await probeSandbox(env)).kind === 'none' ? 'advisory' : 'kernel'
 }
 
 /** Who holds the rules when the command really runs. */

@@ -136,7 +136,7 @@ function refuse(command: PlainCommand, { tier }: Policy, why: string, rule: stri
 const OF_PROCESSES = /^\/proc\/[^/]+\/(task\/[^/]+\/)?(environ|mem|fd|root|cwd)(\/|$)/
 
 /** A file that a sandbox would hide. */
-function hiddenWord(
+export function hiddenWord(
   command: PlainCommand,
   policy: Policy,
   cwd: string,

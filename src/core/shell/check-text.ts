@@ -10,7 +10,7 @@
 import type { CallFacts, Refusal } from '../rules/call.ts'
 import type { Action } from '../rules/cooldown.ts'
 import { talksToRemote } from '../rules/git-remote.ts'
-import { forbidden, forbiddenMention, notAllowed } from './advisory.ts'
+import { forbidden, forbiddenMention, hiddenWord, notAllowed } from './advisory.ts'
 import { redirectedTo } from './changes.ts'
 import { changeElsewhere, protectedChange } from './file-rules.ts'
 import { judgeCommand } from './judge-command.ts'
@@ -89,7 +89,9 @@ const REFUSALS: Record<Policy['enforcement'], Refuse> = {
     firstOf(
       commands,
       (command) =>
-        brokerRefusal(command, cwd, policy, facts) ?? protectedChange(command, policy, { cwd, facts }),
+        brokerRefusal(command, cwd, policy, facts) ??
+        protectedChange(command, policy, { cwd, facts }) ??
+        hiddenRefusal(command, cwd, policy, facts),
     ),
   advisory: (text, reading, cwd, policy, facts) => {
     const refusal =
@@ -119,6 +121,17 @@ function brokerRefusal(
   // Which service is meant may be one of the arguments that are added.
   return command.openEnded && refusal?.rule.startsWith('cooldowns.') ? undefined : refusal
 }
+
+/** A plain command that reads what the sandbox hides would only be told that there is no such file. */
+function hiddenRefusal(command: PlainCommand, cwd: string, policy: Policy, facts: CallFacts) {
+  const name = baseName(command.argv[0] ?? '')
+  return PRINTING.has(name) || isBrokered(command, policy)
+    ? undefined
+    : hiddenWord(command, policy, cwd, facts)
+}
+
+/** They print their arguments and open no file. */
+const PRINTING = new Set(['echo', 'printf'])
 
 function firstOf<T, R>(items: readonly T[], find: (item: T) => R | undefined): R | undefined {
   for (const item of items) {

@@ -45,8 +45,8 @@ export interface InnerTools {
 export const ignoringSignals = ({ env }: InnerTools) => [env, `--ignore-signal=${SIGNALS}`]
 
 export const asInit = ({ env, shell }: InnerTools, { program, args }: SandboxCommand) => [
-  // Privileged mode: bash then reads no startup file and imports no function from the environment.
-  ...[shell, ...(shell.endsWith('/bash') ? ['-p'] : []), '-c', INIT, 'sandbox-init'],
+  // Privileged mode: bash then imports no function from the environment. It would read ~/.bashrc if its input were a socket.
+  ...[shell, ...(shell.endsWith('/bash') ? ['--norc', '-p'] : []), '-c', INIT, 'sandbox-init'],
   ...[env, `--default-signal=${SIGNALS}`, '--', program, ...args],
 ]
 

@@ -3,7 +3,7 @@
  * read-only copy of the host's tree, a list of binds, each over those before it.
  *
  * How a path is hidden depends on where it is.
- *   - In a read-only folder, the folder is replaced by a *view*: an empty folder in which every entry that exists now, but
+ *   - In a read-only folder, other than those of the system, the folder is replaced by a *view*: an empty folder in which every entry that exists now, but
  *     for the hidden ones, is mounted. What is created or replaced later does not appear.
  *   - In a writable folder, an empty file or folder is mounted over it; if it is missing, over a placeholder.
  *
@@ -35,6 +35,11 @@ export interface Layout {
 
 /** A view of a larger folder would take too long to mount. */
 const MOST_ENTRIES = 1000
+/**
+ * These folders have many entries, and only the administrator changes them. So there is no view of them: what exists is covered, and what
+ * does not exist is not hidden.
+ */
+const SYSTEM = /^\/(etc|run|var\/(lib|run|snap))(\/|$)/
 
 export function computeLayout({ workDir, places }: Places, scratch: string, files: HostFiles): Layout {
   const layout: Layout = {
@@ -112,13 +117,14 @@ export function computeLayout({ workDir, places }: Places, scratch: string, file
     if ((place.role !== 'hide' && !isAdded) || (around && around.role !== 'read')) continue
     const path = firstMissing(place.path)
     const dir = dirname(path)
-    const entries = dir === '/' ? null : files.entriesOf(dir)
+    const entries = dir === '/' || SYSTEM.test(dir) ? null : files.entriesOf(dir)
     if (entries && entries.length <= MOST_ENTRIES) views.set(dir, [...(views.get(dir) ?? []), path])
     else if (isAdded) {
       const message = `${JSON.stringify(place.path)} does not exist, so nothing can be mounted there. Create it.`
       layout.problems.push({ code: 'missing', path: place.path, message })
     } else if (exists(place)) cover(place.path, mountKind(place))
-    else layout.warnings.push(`${place.path} does not exist. If it is created later, it will be visible.`)
+    else if (!SYSTEM.test(dir))
+      layout.warnings.push(`${place.path} does not exist. If it is created later, it will be visible.`)
   }
   for (const dir of [...views.keys()].toSorted((a, b) => depthOf(a) - depthOf(b)))
     addView(dir, views.get(dir) ?? [], files.entriesOf(dir))
