@@ -16,6 +16,7 @@ import { parser } from './cases/parser.ts'
 import { policy } from './cases/policy.ts'
 import { queue } from './cases/queue.ts'
 import { recovery } from './cases/recovery.ts'
+import { sandbox } from './cases/sandbox.ts'
 import { slowReader } from './cases/slow-reader.ts'
 import { start } from './cases/start.ts'
 import { turn } from './cases/turn.ts'
@@ -36,6 +37,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   history,
   policy,
   broker,
+  sandbox,
   escalation,
   chains,
   waiting,

@@ -1,7 +1,7 @@
 /** An incident through the tiers, on the real CLI, with a `docker` that records what really happened. */
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { chmod, readFile, writeFile } from 'node:fs/promises'
+import { chmod, link, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { Handoff } from '../../src/contract/escalation.ts'
@@ -331,8 +331,11 @@ describe('a signal', () => {
       tier(3, [], FIXED),
     ]
     incident = await Incident.begin(rules)
-    const real = (await incident.world.api<{ items: { path: string }[] }>('GET', '/api/agents')).items[0]!
+    const found = (await incident.world.api<{ items: { path: string }[] }>('GET', '/api/agents')).items[0]!
       .path
+    // In a checkout below /tmp, which the sandbox does not show, the real program must be beside the wrapper.
+    const real = found.startsWith('/tmp/') ? join(incident.world.dir, 'real-agent') : found
+    if (real !== found) await link(found, real)
     const wrapper = join(incident.world.dir, 'older')
     // Knows no --json-schema, and ends with 2 where the model is the second tier's.
     await writeFile(
