@@ -63,6 +63,7 @@ describe('defaults and overlay', () => {
         maxLine: 8 * 1024 ** 2,
         keepOutput: 7 * 86_400_000,
         permissions: 'edits',
+        sandbox: 'off',
         questionTimeout: 86_400_000,
         concurrency: 4,
       },
@@ -81,6 +82,7 @@ describe('defaults and overlay', () => {
       outage: { limit: 86_400_000 },
       escalation: { approvalTimeout: 3_600_000 },
       tiers: {
+        enforcement: 'auto',
         1: expect.objectContaining({ name: 'observe', model: { claude: 'haiku' }, commands: { allow: [] } }),
         2: expect.objectContaining({ name: 'safe-remediation', model: { claude: 'sonnet' } }),
         3: expect.objectContaining({ name: 'full-remediation', model: { claude: 'opus' }, commands: {} }),
@@ -90,6 +92,7 @@ describe('defaults and overlay', () => {
         never: expect.arrayContaining(['docker system prune *', 'git push --force *']),
         protectedPaths: expect.arrayContaining(['/volumes/**', 'ie.yaml']),
       },
+      broker: { programs: expect.arrayContaining(['docker', 'kubectl', 'ssh', 'git', 'reprise']) },
       cooldowns: {
         restart: expect.objectContaining({ limit: 2, per: 4 * 3_600_000 }),
         redeploy: expect.objectContaining({ limit: 1, per: 86_400_000 }),

@@ -98,8 +98,8 @@ describe('tiers', () => {
       'allows "git push -f *", but policy.never forbids it',
     ],
     ['tiers:\n  5: { model: x, tools: [Bash] }', 'config.yaml:2 tiers.5: there is no tier 4'],
-    ['tiers: { 0: {} }', 'tiers.0: is not a valid name; expected tier numbers from 1 to 9'],
-    ['tiers: { two: {} }', 'expected tier numbers'],
+    ['tiers: { 0: {} }', 'tiers.0: unknown key; did you mean tiers.1?'],
+    ['tiers: { two: {} }', 'tiers.two: unknown key; known here: 1, 2, 3, 4, 5, 6, 7, 8, 9, enforcement'],
     ['tiers:\n  2:\n    promptFile: prompts/none.md', 'config.yaml:3 tiers.2.promptFile: there is no file /'],
     ['tiers: { 2: { modle: x } }', 'unknown key; did you mean tiers.2.model?'],
     [
