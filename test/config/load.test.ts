@@ -313,6 +313,7 @@ describe('a settings file in a directory that a stranger may have written', () =
     ['notify: { me: { command: ./evil } }', 'notify'],
     ['notify: { me: { webhook: "https://evil" } }', 'notify'],
     ['notify: {}', 'notify'],
+    ['broker: { programs: [sh] }', 'broker'],
   ])('cannot set %s', (project, key) => {
     const { shown, text } = refusal({ project })
     expect(shown).toEqual([expect.stringContaining(` ${key}: `)])
@@ -324,10 +325,14 @@ describe('a settings file in a directory that a stranger may have written', () =
       'run: { permissions: allow }',
       'run.permissions: can only be made stricter in a project file (your setting is edits)',
     ],
+    [
+      'run: { sandbox: off }',
+      'run.sandbox: can only be made stricter in a project file (your setting is on)',
+    ],
     ['maxTier: 3', 'maxTier: can only be made stricter in a project file (your setting is 2)'],
     ['dryRun: false', 'dryRun: can only be made stricter in a project file (your setting is true)'],
   ])('cannot widen: %s', (project, message) => {
-    const { shown } = refusal({ home: 'maxTier: 2\ndryRun: true\n', project })
+    const { shown } = refusal({ home: 'maxTier: 2\ndryRun: true\nrun: { sandbox: on }\n', project })
     expect(shown).toEqual([expect.stringContaining(message)])
   })
 

@@ -35,6 +35,7 @@ describe('what only looks is allowed at tier 1', () => {
     'git ls-remote --heads origin',
     'git fetch origin',
     'ssh host docker ps',
+    'ssh -o SendEnv=GIT_PROTOCOL git@host "git-upload-pack \'team/app.git\'"',
     'ssh -p 22 h -l me -- uptime',
     'ssh -i ~/.ssh/id -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null host ls',
     'ansible --version',

@@ -483,6 +483,11 @@ describe('a tool that only its adapter knows', () => {
     expect(askAbout({ kind: 'write', paths: ['a'] }).decision).toBe('allow')
   })
 
+  test('cannot read what is hidden from agents', () => {
+    expect(askAbout({ kind: 'read', paths: ['~/.ssh/id_rsa'] }).rule).toBe('hidden')
+    expect(askAbout({ kind: 'read', paths: ['readme'] }).decision).toBe('allow')
+  })
+
   test('is refused where it does not say what it would run or change', () => {
     for (const kind of ['shell', 'write'] as const) expect(askAbout({ kind }).rule).toBe('input')
     expect(askAbout({ kind: 'write', paths: [] }).rule).toBe('input')

@@ -130,7 +130,11 @@ function sshRefusal(reading: Reading, never: (rule: string, why: string) => Refu
   if (reading.unknown.length > 0)
     return never('options', `${reading.unknown[0]?.text} is not an option of ssh that is known`)
   const setting = optionValues(reading, '-o').find(
-    (text) => !SSH_SETTINGS.test(text) && !/^\s*(Global|User)KnownHostsFile[\s=]+\/dev\/null$/i.test(text),
+    (text) =>
+      !SSH_SETTINGS.test(text) &&
+      !/^\s*(Global|User)KnownHostsFile[\s=]+\/dev\/null$/i.test(text) &&
+      // What git adds to ask for a newer protocol.
+      text !== 'SendEnv=GIT_PROTOCOL',
   )
   if (setting !== undefined)
     return never('options', `the setting ${setting} may start something on this host, or load a file`)

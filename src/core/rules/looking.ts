@@ -131,8 +131,13 @@ function innerArguments({ program, inner }: Reading): readonly string[] | undefi
   return /^[\w@%+=:,./~ -]*$/.test(text) ? text.split(' ').filter(Boolean) : undefined
 }
 
+/** `git fetch` by ssh: the other host sends what it has. */
+const isGitFetch = ({ program, inner = [], unknown }: Reading) =>
+  program === 'ssh' && unknown.length === 0 && /^git-upload-pack '[\w@%+=:,./~-]+'$/.test(inner.join(' '))
+
 function innerLooks(reading: Reading, facts: Pick<CallFacts, 'innerLooks'>, depth: number): boolean {
   const { program, unknown } = reading
+  if (isGitFetch(reading)) return true
   const argv = innerArguments(reading)
   if (depth > MOST_NESTED || !isExec(reading) || unknown.length > 0 || !argv || argv.length === 0)
     return false

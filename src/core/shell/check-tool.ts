@@ -67,6 +67,11 @@ function decide(call: ToolCall, policy: Policy, facts: CallFacts, dryRun: boolea
       if (refusal) return refusal
       break
     }
+    case 'read': {
+      const refusal = checkRead(call, policy, facts)
+      if (refusal) return refusal
+      break
+    }
     case 'agent': {
       const refusal = checkIsolation(call, policy, dryRun)
       if (refusal) return refusal
@@ -125,6 +130,19 @@ const pickFound = ({ commands, unclear, brokered, actions }: ToolDecision) => ({
   brokered,
   actions,
 })
+
+/** A sandbox would hide these files. */
+function checkRead(
+  { tool, cwd, described: { paths = [] } }: ToolCall,
+  { tier }: Policy,
+  facts: CallFacts,
+): ToolDecision | undefined {
+  if (tier === undefined) return undefined
+  const hidden = paths.find((path) => placesOf(path.trim(), ['.'], cwd, facts).some(facts.isHidden))
+  return hidden === undefined
+    ? undefined
+    : denied(`${tool} cannot read ${hidden}: it is hidden from agents. Do without it.`, 'hidden')
+}
 
 /** A tool that changes files and names none cannot be checked. */
 function checkWritten(

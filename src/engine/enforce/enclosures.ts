@@ -90,8 +90,10 @@ export class Enclosures {
     if (rules === null && !isAsked) return { sandbox: 'none', note: null }
     const { means, refused } = await sandbox.detect()
     if (means.kind !== 'none' && adapter.enclose !== null) return { sandbox: means.kind, note: null }
-    if (rules !== null && !isAsked && !settings.sandbox.tiersNeedIt)
-      return { sandbox: 'none', note: ADVISORY }
+    if (rules !== null && !isAsked && !settings.sandbox.tiersNeedIt) {
+      const isOpen = rules.network === 'none' ? ' Its network is open, although it should be closed.' : ''
+      return { sandbox: 'none', note: ADVISORY + isOpen }
+    }
     const why =
       adapter.enclose === null
         ? `${adapter.name} cannot run in one`

@@ -91,6 +91,8 @@ done
 # copy of descriptor 4 would hide our death. They ignore the signals that are passed on, because the program may have something left to
 # say. They use the FIFOs through our descriptors: the broker may have removed the names.
 copy_input() {
+  # The program may have ended meanwhile, and so may we: then there is nothing to copy, and nothing to say about it.
+  exec 2>/dev/null
   exec 3>$fds/3 4>&- 5<&- 8<&- 9<&-
   trap '' TERM HUP
   trap 'kill -9 $! 2>/dev/null' USR1
@@ -105,6 +107,7 @@ copy_input() {
 }
 
 copy_output() {
+  exec 2>/dev/null
   exec 3>$fds/3 4>&- 5<&- 7<&- 8<&- 9<&-
   trap '' TERM HUP
   command -p cat 3>&-
