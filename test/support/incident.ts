@@ -61,21 +61,28 @@ export class Incident {
     this.#log = join(world.dir, 'docker.log')
   }
 
-  static async begin(rules: readonly RuleInput[], config: object = {}): Promise<Incident> {
-    const world = await World.create({ name: 'incident', rules: [...rules] }, config)
-    const incident = new Incident(world)
-    await incident.#install('docker')
-    await world.startDaemon()
+  static async begin(rules: readonly RuleInput[], config: object = {}, base?: string): Promise<Incident> {
+    const incident = await Incident.prepare(rules, config, base)
+    await incident.world.startDaemon()
     return incident
   }
 
-  /** A program that only records its arguments. */
-  async #install(name: string): Promise<void> {
+  /** Everything but the daemon. `base` is where the world is. */
+  static async prepare(rules: readonly RuleInput[], config: object = {}, base?: string): Promise<Incident> {
+    const world = await World.create({ name: 'incident', rules: [...rules] }, config, base)
+    const incident = new Incident(world)
+    await incident.install('docker', `echo "$*" >> '${incident.#log}'\necho "docker: $*"`)
+    return incident
+  }
+
+  /** A program of this world, first on PATH, that runs a shell script. */
+  async install(name: string, script: string): Promise<void> {
     const bin = join(this.world.dir, 'bin')
     await mkdir(bin, { recursive: true })
-    await writeFile(join(bin, name), `#!/bin/sh\necho "$*" >> '${this.#log}'\necho "${name}: $*"\n`)
+    await writeFile(join(bin, name), `#!/bin/sh\n${script}\n`)
     await chmod(join(bin, name), 0o755)
-    this.world.env.PATH = `${bin}:${this.world.env.PATH}`
+    const { env } = this.world
+    if (!env.PATH?.startsWith(`${bin}:`)) env.PATH = `${bin}:${env.PATH}`
   }
 
   /** The arguments with which `docker` was really called. */
