@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
+import { announceSeed } from '../core/random.ts'
 import { readCorpus } from '../shell/machine.ts'
 import { attackAt, BASE } from '../support/attack.ts'
 import { FIXED, Incident } from '../support/incident.ts'
@@ -17,14 +18,15 @@ afterEach(() => incident.close())
 const OTHER =
   /\b(rm|dd|mv|cp|ln|tee|mkfs|at|batch|crontab|systemctl|systemd-run|service|journalctl|ssh|rsync|sudo|su|doas|watch|sleep|while|until|apt|dpkg|npm|logger|curl|wget|gdb|vim?|podman|nerdctl)\b|>|docker logs -f|\/srv\//
 
-/** Every third one, unless all tests were asked for. */
+/** Every third one, others each time, unless all tests were asked for. */
 const SHARE = process.env.REPRISE_TEST_ALL ? 1 : 3
+const CHOSEN = announceSeed('disguises') % SHARE
 
 const forbidden = readCorpus('forbidden')
   .filter(
     ({ tier, command }) => tier !== '1' && tier !== '2' && /prune/.test(command) && !OTHER.test(command),
   )
-  .filter((_, index) => index % SHARE === 0)
+  .filter((_, index) => index % SHARE === CHOSEN)
   .map(({ command }) => command)
 const innocent = readCorpus('innocent')
   .filter(({ tier, command }) => tier === '1' && /docker/.test(command) && !OTHER.test(command))
@@ -65,7 +67,7 @@ function writeAll(folder: string, commands: readonly string[]): void {
 }
 
 it('no forbidden command reaches docker, every innocent one does', async () => {
-  expect([forbidden.length > 200 / SHARE, innocent.length > 40]).toEqual([true, true])
+  expect([forbidden.length > 240 / SHARE, innocent.length > 40]).toEqual([true, true])
   incident = await Incident.begin(
     [attackAt(1, runAll('innocent'), FIXED), attackAt(3, runAll('forbidden'), FIXED)],
     {},

@@ -51,7 +51,7 @@ export function planGitPush({ reading, cwd, place, remotes, repository }: GitPus
     after:
       plan.tracking.length === 0
         ? ''
-        : ['track', found.gitDir, ...plan.tracking.flatMap(({ ref, id }) => [ref, id])].join(' '),
+        : ['track', ...plan.tracking.flatMap(({ ref, id }) => [ref, id]), '--', found.gitDir].join(' '),
   }
 }
 
