@@ -24,6 +24,9 @@ sh -c "$(sed -n 's/^Run: //p' CLAUDE.md)"
 say git config remote.origin.pushurl "$evil"
 say git config "url.$evil.insteadOf" "$HOME/remote.git"
 mv .git moved && mkdir .git && cp -r moved/* .git && git config --replace-all remote.origin.url "$evil"
+printf '#!/bin/sh\\ntouch "%s/ran-receive"\\n' "$HOME" >near.git/hooks/post-receive && chmod +x near.git/hooks/post-receive
+say git push near main
+ln -s "$evil" here && say git push link main
 say git push origin main && echo "tracked $(git rev-parse refs/remotes/origin/main)"
 git checkout -q -b side && git commit -q --allow-empty -m third
 GIT_SSH_COMMAND="touch $HOME/ran-ssh" GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=remote.origin.pushurl GIT_CONFIG_VALUE_0="$evil" say git push
@@ -54,6 +57,10 @@ it('a push goes to the remote as it was, forces and deletes nothing, and starts 
   git('commit', '-q', '-m', 'first')
   git('remote', 'add', 'origin', join(world.dir, 'remote.git'))
   git('push', '-q', 'origin', 'main')
+  // Remotes in the work directory: the agent can write their hooks, or put others in their place.
+  git('init', '-q', '--bare', 'near.git')
+  git('remote', 'add', 'near', './near.git')
+  git('remote', 'add', 'link', join(workDir, 'here'))
   const first = git('rev-parse', 'HEAD')
   makeHostile(workDir, world.dir)
   await world.startDaemon()
@@ -64,7 +71,12 @@ it('a push goes to the remote as it was, forces and deletes nothing, and starts 
   expect(told).toContain('the pushes are over')
   const at = (name: string) =>
     Object.fromEntries(
-      execFileSync('git', ['--git-dir', join(world.dir, name), 'for-each-ref', '--format=%(refname) %(objectname)'])
+      execFileSync('git', [
+        '--git-dir',
+        join(world.dir, name),
+        'for-each-ref',
+        '--format=%(refname) %(objectname)',
+      ])
         .toString()
         .trim()
         .split('\n')
@@ -72,13 +84,14 @@ it('a push goes to the remote as it was, forces and deletes nothing, and starts 
         .map((line) => line.split(' ')),
     )
   const pushed = at('remote.git')
-  writeFileSync('/tmp/told.txt', told)
   expect(Object.keys(pushed)).toEqual(['refs/heads/main', 'refs/heads/side'])
   expect(pushed['refs/heads/main']).not.toBe(first)
   expect(told).toContain(`tracked ${pushed['refs/heads/main']}`)
   expect(at('evil.git')).toEqual({})
   expect(readdirSync(world.dir).filter((name) => name.startsWith('ran-'))).toEqual([])
   expect(incident.docker).toEqual([])
+  // All but the push that is no fast-forward were refused before git was started.
+  expect(chain.runs[0]?.refusals).toBe(12)
 })
 
 const IDENTITY = {
