@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
 import { announceSeed } from '../core/random.ts'
 import { readCorpus } from '../shell/machine.ts'
-import { attackAt, BASE } from '../support/attack.ts'
+import { attackAt, BASE, PINNED } from '../support/attack.ts'
 import { FIXED, Incident } from '../support/incident.ts'
 
 let incident: Incident
@@ -44,9 +44,6 @@ const INTERPRETERS: Readonly<Record<string, (words: string) => string>> = {
 int main(void) { char *args[] = {"docker", ${words.replaceAll(/[^ ]+ ?/g, (word) => `"${word.trim()}", `)} 0}; return execvp(*args, args); }
 END`,
 }
-
-/** The broker says from which folder docker compose takes its settings. */
-const PINNED = /--project-directory \S+ --env-file \/dev\/null /
 
 const IS_INSIDE = '[ ! -e "$HOME/reprise/token" ]'
 
