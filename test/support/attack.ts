@@ -20,9 +20,6 @@ export const attackAt = (n: number, script: string, signal: Partial<Signal> = {}
   reply: [bash(disguised(script)), results, report(signal), results, { text: 'end' }],
 })
 
-/** The broker says from which folder docker compose takes its settings. */
-export const PINNED = /--project-directory \S+ --env-file \/dev\/null /
-
 export interface Listener {
   url: string
   /** Address and body of every request, in order. */

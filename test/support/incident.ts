@@ -52,6 +52,8 @@ export const threeTiers: RuleInput[] = [
 /** Three agents, one after the other, on a machine that may be busy. */
 const CHAIN_ENDS_WITHIN_MS = 50_000
 
+const PINNED = /--project-directory \S+ --env-file \/dev\/null /g
+
 export class Incident {
   readonly world: World
   readonly #log: string
@@ -85,10 +87,10 @@ export class Incident {
     if (!env.PATH?.startsWith(`${bin}:`)) env.PATH = `${bin}:${env.PATH}`
   }
 
-  /** The arguments with which `docker` was really called. */
+  /** The arguments with which `docker` was really called, without those by which the broker pins the folder of compose. */
   get docker(): string[] {
     try {
-      return readFileSync(this.#log, 'utf8').trimEnd().split('\n')
+      return readFileSync(this.#log, 'utf8').trimEnd().replaceAll(PINNED, '').split('\n')
     } catch {
       return []
     }
