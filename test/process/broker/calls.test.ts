@@ -213,7 +213,9 @@ describe.each(brokered)('$title', (variant) => {
     ['by force if need be', 'trap "" TERM; echo ended >ended;'],
   ])('ends the program %s when the caller is killed', async (_, handler) => {
     const world = open()
-    const over = collect(world.start(`exec tool '${handler} echo >up; ${WAITS}' </dev/null`))
+    // It says nothing, because without its caller it would be ended by the first word.
+    const silent = 'while :; do sleep 0.05; done'
+    const over = collect(world.start(`exec tool '${handler} echo >up; ${silent}' </dev/null`))
     await eventually(() => expect(readdirSync(world.box.outside)).toContain('up'))
     process.kill(await world.shimPid(), 'SIGKILL')
     await over
