@@ -31,11 +31,12 @@ import {
   needsSimulator,
   simulate,
 } from './agents.ts'
+import { brokerEnvironment } from './broker-environment.ts'
 import { systemClock } from './clock.ts'
 import { lockHome } from './lock.ts'
 import type { DaemonLog } from './log.ts'
 import { createNotifier } from './notifier.ts'
-import { brokerEnvironment, hiddenPathsOf, protectedPathsOf } from './own-paths.ts'
+import { hiddenPathsOf, protectedPathsOf } from './own-paths.ts'
 import { createRedactor } from './redaction.ts'
 import { engineSettings } from './settings.ts'
 import { openSimulator } from './simulated.ts'
@@ -139,7 +140,7 @@ export async function compose({
       broker: openBrokerHost({
         names: config.broker.programs,
         path: env.PATH ?? '',
-        env: brokerEnvironment(env),
+        envOf: brokerEnvironment(env),
         git: openGit({ env }),
       }),
       sandboxes: join(home, 'sandboxes'),

@@ -1,4 +1,4 @@
-/** The files of Reprise itself, and what an agent at a tier may do with them; the environment of programs that run for one. */
+/** The files of Reprise itself, and what an agent at a tier may do with them. */
 import { join } from 'node:path'
 import { ALWAYS_PROTECTED } from '../core/rules/defaults.ts'
 
@@ -27,13 +27,3 @@ const NOT_FOR_AGENTS = [
   'handling',
   'simulated',
 ]
-
-/** The user's own environment, with what programs need to find their credentials, but without what is for Reprise and for agents. */
-export const brokerEnvironment = (
-  env: Readonly<Record<string, string | undefined>>,
-): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(env).flatMap(([name, value]) =>
-      value === undefined || /^(REPRISE|ANTHROPIC|CLAUDE)/.test(name) ? [] : [[name, value]],
-    ),
-  )

@@ -52,6 +52,8 @@ export const threeTiers: RuleInput[] = [
 /** Three agents, one after the other, on a machine that may be busy. */
 const CHAIN_ENDS_WITHIN_MS = 50_000
 
+const PINNED = /--project-directory \S+ --env-file \/dev\/null /g
+
 export class Incident {
   readonly world: World
   readonly #log: string
@@ -61,28 +63,34 @@ export class Incident {
     this.#log = join(world.dir, 'docker.log')
   }
 
-  static async begin(rules: readonly RuleInput[], config: object = {}): Promise<Incident> {
-    const world = await World.create({ name: 'incident', rules: [...rules] }, config)
-    const incident = new Incident(world)
-    await incident.#install('docker')
-    await world.startDaemon()
+  static async begin(rules: readonly RuleInput[], config: object = {}, base?: string): Promise<Incident> {
+    const incident = await Incident.prepare(rules, config, base)
+    await incident.world.startDaemon()
     return incident
   }
 
-  /** A program that only records its arguments. */
-  async #install(name: string): Promise<void> {
-    const bin = join(this.world.dir, 'bin')
-    await mkdir(bin, { recursive: true })
-    await writeFile(join(bin, name), `#!/bin/sh\necho "$*" >> '${this.#log}'\necho "${name}: $*"\n`)
-    await chmod(join(bin, name), 0o755)
-    this.world.env.PATH = `${bin}:${this.world.env.PATH}`
+  /** Everything but the daemon. `base` is where the world is. */
+  static async prepare(rules: readonly RuleInput[], config: object = {}, base?: string): Promise<Incident> {
+    const world = await World.create({ name: 'incident', rules: [...rules] }, config, base)
+    const incident = new Incident(world)
+    await incident.install('docker', `echo "$*" >> '${incident.#log}'\necho "docker: $*"`)
+    return incident
   }
 
-  /** The arguments with which `docker` was really called, without those that the broker adds to make compose safe. */
+  /** A program of this world, first on PATH, that runs a shell script. */
+  async install(name: string, script: string): Promise<void> {
+    const bin = join(this.world.dir, 'bin')
+    await mkdir(bin, { recursive: true })
+    await writeFile(join(bin, name), `#!/bin/sh\n${script}\n`)
+    await chmod(join(bin, name), 0o755)
+    const { env } = this.world
+    if (!env.PATH?.startsWith(`${bin}:`)) env.PATH = `${bin}:${env.PATH}`
+  }
+
+  /** The arguments with which `docker` was really called, without those by which the broker pins the folder of compose. */
   get docker(): string[] {
     try {
-      const added = / (--project-directory|--env-file) \S+/g
-      return readFileSync(this.#log, 'utf8').trimEnd().replaceAll(added, '').split('\n')
+      return readFileSync(this.#log, 'utf8').trimEnd().replaceAll(PINNED, '').split('\n')
     } catch {
       return []
     }

@@ -11,10 +11,10 @@ import { RunId } from '../../src/contract/ids.ts'
 import { NOTHING_TO_REDACT } from '../../src/core/redact/redactor.ts'
 import { SteadyClock } from '../../src/core/steady-clock.ts'
 import { bundledCommands, configureAgents } from '../../src/daemon/agents.ts'
+import { brokerEnvironment } from '../../src/daemon/broker-environment.ts'
 import { systemClock } from '../../src/daemon/clock.ts'
 import { lockHome } from '../../src/daemon/lock.ts'
 import { createNotifier } from '../../src/daemon/notifier.ts'
-import { brokerEnvironment } from '../../src/daemon/own-paths.ts'
 import { engineSettings } from '../../src/daemon/settings.ts'
 import { startReadingThread } from '../../src/daemon/start-reading-thread.ts'
 import { ProgressBus } from '../../src/engine/base/progress.ts'
@@ -71,7 +71,7 @@ const engine = createEngine({
   broker: openBrokerHost({
     names: config.broker.programs,
     path: process.env.PATH ?? '',
-    env: brokerEnvironment(process.env),
+    envOf: brokerEnvironment(process.env),
     git: openGit({ env: process.env }),
   }),
   sandboxes: `${home}/sandboxes`,

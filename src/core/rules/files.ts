@@ -5,6 +5,8 @@
  * - `config`: it makes the program start others, or holds its credentials. Refused at every tier if the agent could have
  *   written it.
  * - `input`: it says what the program does. Refused at tiers with an `allow` list if the agent could have written it.
+ * - `data`: its content is sent somewhere. Refused at tiers with an `allow` list if the agent could have written it: between the check and
+ *   the program it could become a link to something hidden.
  * - `output`: it is written, with the rights of the user. Refused, as standard output does the same.
  * - `folder`: something is written into it. Refused if the agent itself could not write there.
  * - `key`: used to log in, and never shown. It may be hidden.
@@ -17,7 +19,7 @@
 import type { GivenOption, Reading } from './arguments.ts'
 import { type Call, type CallFacts, placesOf, type Refusal, showCall, someAgentCanWrite } from './call.ts'
 
-type FileKind = 'config' | 'input' | 'output' | 'folder' | 'key' | 'command' | 'place'
+type FileKind = 'config' | 'input' | 'data' | 'output' | 'folder' | 'key' | 'command' | 'place'
 
 /** By program, kind and options. */
 const FILES: Record<string, Partial<Record<FileKind, string>>> = {
@@ -57,7 +59,12 @@ const FILES: Record<string, Partial<Record<FileKind, string>>> = {
   'helm package': { folder: '-d' },
   systemctl: { config: '--root --image' },
   ssh: { config: '-F -I', key: '-i', output: '-E -S' },
-  apprise: { config: '-P --plugin-path', input: '-c --config', folder: '-S --storage-path' },
+  apprise: {
+    config: '-P --plugin-path',
+    input: '-c --config',
+    data: '-a --attach',
+    folder: '-S --storage-path',
+  },
   terraform: {
     input: '--chdir --var-file --backend-config --plugin-dir --from-module --state',
     folder: '--out --state-out --backup --generate-config-out',
@@ -69,7 +76,10 @@ const FILES: Record<string, Partial<Record<FileKind, string>>> = {
     key: '--private-key --key-file',
     command: '--ssh-common-args --ssh-extra-args --sftp-extra-args --scp-extra-args',
   },
-  gh: { folder: '-D --dir' },
+  gh: { data: '--body-file --notes-file --input', folder: '-D --dir' },
+  'gh pr': { data: '-F' },
+  'gh issue': { data: '-F' },
+  'gh release': { data: '-F' },
 }
 
 const KINDS: ReadonlyMap<string, ReadonlyMap<string, FileKind>> = new Map(
@@ -170,6 +180,14 @@ export function fileRefusal(
             'output',
             `${name} would write into ${path}, where you may not write`,
             'Name another folder.',
+          )
+        break
+      case 'data':
+        if (restricts && value !== '-' && !isAddress(value) && written(path))
+          return refuse(
+            'agent-written',
+            `${path} could become another file before it is read`,
+            'Give the text itself, or standard input.',
           )
         break
       case 'input':

@@ -41,7 +41,7 @@ export function judgeCall(call: Call, rules: CompiledRules, facts: CallFacts): C
         reason: `The arguments of ${call.program} contain a zero byte. Leave it out.`,
         rule: 'unreadable',
       })
-    return decide(call, rules, facts)
+    return decide(call, rules, withoutProcesses(facts))
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
     return denied({
@@ -50,6 +50,17 @@ export function judgeCall(call: Call, rules: CompiledRules, facts: CallFacts): C
     })
   }
 }
+
+/**
+ * What /proc says about processes is another thing outside than inside: `/proc/self/environ` would be the environment of the
+ * program itself. Its descriptors are those that the caller has given it.
+ */
+const OF_A_PROCESS = /^\/proc\/(self|thread-self|\d+)\/(?!fd\/)/
+
+const withoutProcesses = (facts: CallFacts): CallFacts => ({
+  ...facts,
+  isHidden: (path) => OF_A_PROCESS.test(path) || facts.isHidden(path),
+})
 
 const denied = (refusal: Refusal): CallDecision => ({ decision: 'deny', ...refusal })
 

@@ -138,7 +138,7 @@ export class Brokering {
     })
     if (decided.refusal) return deny(decided.refusal)
     const { args, cwd, copies } = decided.start
-    const env = broker.env
+    const env = broker.envOf(call.program)
     if (call.program === 'git') {
       const reading = readArguments('git', args)
       const push = planGitPush({ reading, cwd, place, remotes, repository: join(session, 'push.git') })

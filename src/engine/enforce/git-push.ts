@@ -4,8 +4,8 @@ import { optionValues, type Reading } from '../../core/rules/arguments.ts'
 import { parseGitPush } from '../../core/rules/git-push.ts'
 import { pushArguments } from '../../core/rules/git-remote.ts'
 import { openPrivateRepository, planPush } from '../../process/broker/push.ts'
-import type { Remotes } from '../../process/broker/remotes.ts'
-import { findRepository, listAlternates } from '../../process/broker/repository.ts'
+import { folderOf, type Remotes } from '../../process/broker/remotes.ts'
+import { findRepository, listObjectFolders } from '../../process/broker/repository.ts'
 import type { CallPlace } from './gate.ts'
 
 export interface GitPushInput {
@@ -38,10 +38,14 @@ export function planGitPush({ reading, cwd, place, remotes, repository }: GitPus
   )
   const found = findRepository(dir)
   if (!found || !remotes) return refuse('there is no repository, or there was none when the session began')
-  const lent = [found.commonDir, ...listAlternates(found)].find(place.isHidden)
-  if (lent !== undefined) return refuse('the repository uses objects of a hidden folder')
+  const objects = listObjectFolders(found)
+  if (objects === null) return refuse('it is not clear from which folders the repository borrows objects')
+  if ([found.commonDir, ...objects].some(place.isHidden))
+    return refuse('the repository uses objects of a hidden folder')
   const plan = planPush(parsed.push, found, remotes)
   if (!plan.ok) return refuse(plan.problem)
+  if (isReplaceable(plan.address, place))
+    return refuse(`${plan.address} is in a folder that you can write, so its hooks could be yours`)
   const [first] = plan.tracking
   openPrivateRepository(repository, found, first && first.id.length > 40 ? 'sha256' : 'sha1')
   return {
@@ -51,8 +55,16 @@ export function planGitPush({ reading, cwd, place, remotes, repository }: GitPus
     after:
       plan.tracking.length === 0
         ? ''
-        : ['track', found.gitDir, ...plan.tracking.flatMap(({ ref, id }) => [ref, id])].join(' '),
+        : ['track', ...plan.tracking.flatMap(({ ref, id }) => [ref, id]), '--', found.gitDir].join(' '),
   }
 }
 
 const HARMLESS = ['-p', '--paginate', '-P', '--no-pager']
+
+/** A remote in a folder of this machine has hooks and settings of its own, which git follows when something is pushed to it. */
+function isReplaceable(address: string, place: CallPlace): boolean {
+  const folder = folderOf(address)
+  if (folder === null) return false
+  const parts = folder.split('/')
+  return parts.some((_, at) => place.canWrite(parts.slice(0, at + 1).join('/') || '/'))
+}

@@ -5,7 +5,8 @@
 #   REAL      the real git
 #   BROKERED  the shim that hands the call to the broker
 #
-# After a push the broker says which references of the remote have moved: "track GITDIR REF ID [REF ID …]".
+# After a push the broker says which references of the remote have moved: "track REF ID [REF ID …] -- GITDIR". The folder comes
+# last because its name may contain spaces.
 real=@REAL@
 brokered=@BROKERED@
 
@@ -32,11 +33,12 @@ after=/tmp/.reprise-push-$$
 REPRISE_BROKER_AFTER=$after "$brokered" "$@"
 code=$?
 if [ -f "$after" ]; then
-  read -r word dir moved <"$after"
+  read -r word moved <"$after"
+  dir=${moved#* -- }
   rm -f "$after"
   if [ "$code" = 0 ] && [ "$word" = track ]; then
     # shellcheck disable=SC2086
-    set -- $moved
+    set -- ${moved%% -- *}
     while [ $# -ge 2 ]; do
       "$real" "--git-dir=$dir" update-ref "$1" "$2" 2>/dev/null
       shift 2

@@ -12,8 +12,8 @@ import { installShims, type ShimFolders } from './shims.ts'
 export interface BrokerHost {
   /** The absolute path of each program that is installed here. */
   programs: ReadonlyMap<string, string>
-  /** The environment in which they run: the user's own. */
-  env: Readonly<Record<string, string>>
+  /** The environment in which a program runs. */
+  envOf: (program: string) => Readonly<Record<string, string>>
   /** Installs the shims in a folder, and says over which files the sandbox must show them. */
   install: (shared: string) => { folders: ShimFolders; replaced: { path: string; source: string }[] }
   /** Keeps the addresses to which the repository of the work directory pushes, unless the session has them already. */
@@ -25,14 +25,14 @@ export interface BrokerHostInput {
   names: readonly string[]
   /** Where programs are looked for, as in the variable PATH. */
   path: string
-  env: Readonly<Record<string, string>>
+  envOf: BrokerHost['envOf']
   git: Git
 }
 
 const SYSTEM_PATH = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin']
 const REMOTES = 'remotes.json'
 
-export function openBrokerHost({ names, path, env, git }: BrokerHostInput): BrokerHost {
+export function openBrokerHost({ names, path, envOf, git }: BrokerHostInput): BrokerHost {
   const dirs = [...new Set([...path.split(delimiter).filter((dir) => dir.startsWith('/')), ...SYSTEM_PATH])]
   const found = names.map((name) => ({
     name,
@@ -41,7 +41,7 @@ export function openBrokerHost({ names, path, env, git }: BrokerHostInput): Brok
   const programs = new Map(found.flatMap(({ name, paths: [first] }) => (first ? [[name, first]] : [])))
   return {
     programs,
-    env,
+    envOf,
     install: (shared) => {
       const folders = installShims(
         shared,

@@ -12,6 +12,8 @@ import { isObjectId, listRefs, type Repository, readHead, readRef } from './repo
 export interface PushPlan {
   ok: true
   args: readonly string[]
+  /** Where it goes. */
+  address: string
   /** What a reference in the agent's repository should say after the push. */
   tracking: readonly { ref: string; id: string }[]
 }
@@ -68,6 +70,7 @@ export function planPush(push: GitPush, repository: Repository, remotes: Remotes
       known,
       ...resolved.map(({ id, dst, force }) => `${force ? '+' : ''}${id}:${dst}`),
     ],
+    address: known,
     tracking: push.dryRun ? [] : trackingOf(resolved, remote, address !== undefined),
   }
 }

@@ -6,6 +6,8 @@ import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, read
 import { dirname, join, resolve } from 'node:path'
 
 export interface Repository {
+  /** The folder with `.git`: addresses of remotes are relative to it. */
+  top: string
   /** The folder with HEAD, of this work tree. */
   gitDir: string
   /** The folder with objects and references, which several work trees may share. */
@@ -16,12 +18,12 @@ export interface Repository {
 export function findRepository(dir: string): Repository | null {
   const path = join(dir, '.git')
   const found = lstatSync(path, { throwIfNoEntry: false })
-  if (found?.isDirectory()) return { gitDir: path, commonDir: commonDirOf(path) }
+  if (found?.isDirectory()) return { top: dir, gitDir: path, commonDir: commonDirOf(path) }
   if (found?.isFile()) {
     const target = /^gitdir: (.+)$/m.exec(readSmall(path) ?? '')?.[1]
     if (target === undefined) return null
     const gitDir = resolve(dir, target)
-    return { gitDir, commonDir: commonDirOf(gitDir) }
+    return { top: dir, gitDir, commonDir: commonDirOf(gitDir) }
   }
   return dir === '/' ? null : findRepository(dirname(dir))
 }
@@ -35,7 +37,7 @@ const OBJECT_ID = /^[\da-f]{40}(?:[\da-f]{24})?$/
 export const isObjectId = (text: string) => OBJECT_ID.test(text)
 
 /** The reference that HEAD names, such as refs/heads/main. null: none, because a commit is checked out. */
-export function readHead({ gitDir }: Repository): string | null {
+export function readHead({ gitDir }: Pick<Repository, 'gitDir'>): string | null {
   return /^ref: (refs\/\S+)$/m.exec(readSmall(join(gitDir, 'HEAD')) ?? '')?.[1] ?? null
 }
 
@@ -54,8 +56,8 @@ export function readRef(repository: Repository, name: string): string | null {
 }
 
 /** The names of all references below this one, such as refs/heads. */
-export function listRefs({ commonDir, gitDir }: Repository, below: string): string[] {
-  const packed = [...readPacked({ commonDir, gitDir }).keys()].filter((name) => name.startsWith(`${below}/`))
+export function listRefs({ commonDir }: Pick<Repository, 'commonDir'>, below: string): string[] {
+  const packed = [...readPacked({ commonDir }).keys()].filter((name) => name.startsWith(`${below}/`))
   return [...new Set([...listLoose(commonDir, below), ...packed])].toSorted()
 }
 
@@ -75,7 +77,7 @@ function listLoose(commonDir: string, below: string): string[] {
 export const isRefName = (name: string) =>
   /^refs(\/[^\s/.~^:?*[\\][^\s/~^:?*[\\]*)+$/.test(name) && !/\.\.|@\{|\.lock(\/|$)|\/\.|\.$/.test(name)
 
-function readPacked({ commonDir }: Repository): Map<string, string> {
+function readPacked({ commonDir }: Pick<Repository, 'commonDir'>): Map<string, string> {
   const lines = (readSmall(join(commonDir, 'packed-refs'), MAX_PACKED_BYTES) ?? '').split('\n')
   return new Map(
     lines.flatMap((line) => {
@@ -104,11 +106,23 @@ function readSmall(path: string, maxBytes = MAX_REF_BYTES): string | undefined {
   }
 }
 
-/** Folders of objects that this repository borrows from. */
-export function listAlternates({ commonDir }: Repository): string[] {
-  const objects = join(commonDir, 'objects')
-  return (readSmall(join(objects, 'info', 'alternates')) ?? '')
-    .split('\n')
-    .filter((line) => line !== '' && !line.startsWith('#'))
-    .map((line) => resolve(objects, line))
+/** git itself follows no more. */
+const MOST_LENDERS = 5
+
+/**
+ * Folders from which git reads objects when it reads this repository: its own, and those that it borrows from, which may borrow
+ * as well. null: it cannot be told, because a list of them is a link, or there are too many.
+ */
+export function listObjectFolders({ commonDir }: Pick<Repository, 'commonDir'>): string[] | null {
+  const found = [join(commonDir, 'objects')]
+  for (const objects of found) {
+    const list = join(objects, 'info', 'alternates')
+    const text = readSmall(list)
+    if (text === undefined && lstatSync(list, { throwIfNoEntry: false })) return null
+    const lenders = (text ?? '').split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+    for (const lender of lenders.map((line) => resolve(objects, line)))
+      if (!found.includes(lender)) found.push(lender)
+    if (found.length > MOST_LENDERS) return null
+  }
+  return found.flatMap((objects) => [objects, join(objects, 'pack')])
 }

@@ -136,7 +136,7 @@ export class Stage {
         ...openSandboxHost(''),
         detect: async () => ({ means: { kind: 'none' }, refused: [] }),
       },
-      broker: openBrokerHost({ names: [], path: '', env: {}, git: openGit({ env: {} }) }),
+      broker: openBrokerHost({ names: [], path: '', envOf: () => ({}), git: openGit({ env: {} }) }),
       sandboxes: join(home, 'sandboxes'),
       ownPaths: [],
       protectedPaths: [],
