@@ -66,6 +66,11 @@ describe('with a sandbox', () => {
     expect(ask('docker ps && git push && git log', '2', 'kernel').brokered).toEqual(['docker', 'git'])
   })
 
+  test('what would only be told that there is no such file is refused early', () => {
+    expect(ask('cat ~/.ssh/id_rsa', '3', 'kernel').rule).toBe('hidden')
+    expect(ask('echo ~/.ssh/id_rsa', '3', 'kernel').decision).toBe('allow')
+  })
+
   test('actions are counted by the broker, not here', () => {
     expect(ask('docker restart web', '2', 'kernel').actions).toEqual([])
     expect(ask('docker restart web', '2', 'advisory').actions).toMatchObject([

@@ -20,7 +20,7 @@ export function forbidden(
   facts: CallFacts,
 ): Refusal | undefined {
   return (
-    (onlyLooks(command) ? forbiddenLook(command, policy) : forbiddenCall(command, policy, cwd, facts)) ??
+    (onlyLooks(command) ? forbiddenPattern(command, policy) : forbiddenCall(command, policy, cwd, facts)) ??
     protectedChange(command, policy, { cwd, facts }) ??
     (policy.brokered.has(baseName(command.argv[0] ?? ''))
       ? undefined
@@ -28,8 +28,8 @@ export function forbidden(
   )
 }
 
-/** What only looks starts nothing else, so only patterns for the program itself are of interest. */
-function forbiddenLook(command: PlainCommand, { forbidding, tier }: Policy): Refusal | undefined {
+/** Only patterns for the program itself are of interest, for instance because it only looks and starts nothing else. */
+export function forbiddenPattern(command: PlainCommand, { forbidding, tier }: Policy): Refusal | undefined {
   const [program = '', ...args] = command.argv
   const found = forbidding.forbidding.get(baseName(program))?.find(({ pattern }) => mayMatch(pattern, args))
   return (

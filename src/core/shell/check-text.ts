@@ -10,7 +10,7 @@
 import type { CallFacts, Refusal } from '../rules/call.ts'
 import type { Action } from '../rules/cooldown.ts'
 import { talksToRemote } from '../rules/git-remote.ts'
-import { forbidden, forbiddenMention, hiddenWord, notAllowed } from './advisory.ts'
+import { forbidden, forbiddenMention, forbiddenPattern, hiddenWord, notAllowed } from './advisory.ts'
 import { redirectedTo } from './changes.ts'
 import { changeElsewhere, protectedChange } from './file-rules.ts'
 import { judgeCommand } from './judge-command.ts'
@@ -91,7 +91,8 @@ const REFUSALS: Record<Policy['enforcement'], Refuse> = {
       (command) =>
         brokerRefusal(command, cwd, policy, facts) ??
         protectedChange(command, policy, { cwd, facts }) ??
-        hiddenRefusal(command, cwd, policy, facts),
+        hiddenRefusal(command, cwd, policy, facts) ??
+        (isBrokered(command, policy) ? undefined : forbiddenPattern(command, policy)),
     ),
   advisory: (text, reading, cwd, policy, facts) => {
     const refusal =
