@@ -6,7 +6,7 @@ import { rolesOf, type SandboxRoles } from './roles.ts'
 import type { SandboxCommand, SandboxInput, SandboxPlan, SandboxRefusal } from './sandbox.ts'
 
 export interface SandboxHost {
-  /** Which sandbox works here. Found out once, by trying. */
+  /** Which sandbox works here, found out by trying. That there is none is found out again after a while: the machine may have been busy. */
   detect: () => Promise<DetectedSandbox>
   plan: (input: SandboxInput, command: SandboxCommand) => Promise<SandboxPlan | SandboxRefusal>
   prepare: (plan: Pick<SandboxPlan, 'files'>) => void
@@ -14,12 +14,20 @@ export interface SandboxHost {
   rolesOf: (input: SandboxInput) => SandboxRoles
 }
 
+const TRY_AGAIN_MS = 60_000
+
 /** `path` is where programs are looked for, as in the variable PATH. */
 export function openSandboxHost(path: string): SandboxHost {
   let detected: Promise<DetectedSandbox> | null = null
   const detect = () => {
-    detected ??= detectSandbox({ path })
+    detected ??= detectSandbox({ path }).then((found) => {
+      if (found.means.kind === 'none') setTimeout(forget, TRY_AGAIN_MS).unref()
+      return found
+    })
     return detected
+  }
+  const forget = () => {
+    detected = null
   }
   return {
     detect,
