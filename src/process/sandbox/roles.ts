@@ -1,12 +1,13 @@
 /** What the processes in a sandbox can do with a path of the host, and which path of the host they mean by one of theirs. */
-import { normalize } from 'node:path'
+import { readlinkSync } from 'node:fs'
+import { basename, dirname, join, normalize, resolve } from 'node:path'
 import { type HostFiles, hostFiles } from './host-files.ts'
 import { isWithin } from './paths.ts'
-import { findPlaces, type Place, placeAround } from './places.ts'
+import { findPlaces, placeAround } from './places.ts'
 import type { SandboxInput } from './sandbox.ts'
 
 export interface SandboxRoles {
-  /** Whether they can write or replace what is at this path of the host. */
+  /** Whether they can write or replace what is at this path of the host, or a link that is followed on the way. */
   canWrite: (path: string) => boolean
   /** Whether they cannot see what is at this path of the host. */
   isHidden: (path: string) => boolean
@@ -20,15 +21,20 @@ export function rolesOf(input: SandboxInput, files: HostFiles = hostFiles): Sand
   /** A private folder is elsewhere on the host, often in a hidden folder. */
   const privateAt = (path: string) => privates.findLast(({ source }) => isWithin(path, source))
   const around = (path: string) => placeAround(path, places)
-  const innermost = (path: string): Place | undefined => {
+  const isWritable = (path: string) => {
     const found = around(path)
-    return found?.role === 'private' ? undefined : found
+    return privateAt(path) !== undefined || found?.role === 'write'
+  }
+  /** Follows one link after the other: whoever can replace one of them decides where the path leads. */
+  const canReplace = (path: string, links = MOST_LINKS): boolean => {
+    const here = join(files.realPath(dirname(path)), basename(path))
+    if (isWritable(path) || isWritable(here)) return true
+    const target = files.kindOf(here) === 'link' ? readLink(here) : null
+    if (target === null) return false
+    return links === 0 || canReplace(resolve(dirname(here), target), links - 1)
   }
   return {
-    canWrite: (path) => {
-      const real = files.realPath(path)
-      return privateAt(real) !== undefined || innermost(real)?.role === 'write'
-    },
+    canWrite: (path) => canReplace(normalize(path)),
     isHidden: (path) => {
       const real = files.realPath(path)
       if (privateAt(real) !== undefined) return false
@@ -40,5 +46,16 @@ export function rolesOf(input: SandboxInput, files: HostFiles = hostFiles): Sand
       const at = around(clean)
       return at?.role === 'private' ? at.source + clean.slice(at.path.length) : clean
     },
+  }
+}
+
+const MOST_LINKS = 40
+
+/** null: it is no link any more. */
+function readLink(path: string): string | null {
+  try {
+    return readlinkSync(path)
+  } catch {
+    return null
   }
 }

@@ -1,5 +1,5 @@
 /** What an attempt can write, see and reach, by its tier. */
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import {
@@ -68,6 +68,21 @@ it('tier 1 writes nothing on the host, other tiers their work directory and what
     false,
   ])
   expect(writable(null)('~/work/new', '~/other')).toEqual([true, false])
+})
+
+it('what is behind a link that the agent can replace counts as written by it', () => {
+  mkdirSync(join(home, 'fixed'))
+  writeFileSync(join(home, 'fixed/file'), '')
+  symlinkSync(join(home, 'fixed/file'), join(workDir, 'link'))
+  symlinkSync(join(home, 'fixed'), join(workDir, 'folder'))
+  symlinkSync(join(workDir, 'link'), join(home, 'fixed/back'))
+  const check = writable(files(['.']))
+  expect(check('~/work/link', '~/work/folder/file', '~/fixed/back', '~/fixed/file')).toEqual([
+    true,
+    true,
+    true,
+    false,
+  ])
 })
 
 it('protected files stay read-only in it, also folders of git and of the agent that are missing', () => {
