@@ -1,6 +1,6 @@
 /** The composition root: the only place that knows all concrete parts and connects them. */
 import { mkdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { AgentRegistry, type ConfiguredAgent } from '../agents/registry.ts'
 import { describeExposure, KEEP_LOCAL } from '../config/exposure.ts'
 import { ensureHome } from '../config/home.ts'
@@ -196,7 +196,7 @@ function databasePath(config: Config, home: string): string {
   const { url } = config.store
   if (url === undefined) return join(home, 'reprise.db')
   const path = /^(?:sqlite|file):(?:\/\/)?(.+)$/.exec(url)?.[1]
-  if (path) return path
+  if (path) return resolve(path)
   throw new RepriseError(
     'config-invalid',
     `store.url: ${new URL(url).protocol} databases are not supported yet`,

@@ -102,7 +102,9 @@ export class Brokering {
       programs: this.#deps.broker.programs,
       sandboxRootPid: async () => findSandboxRoot(keeper.pid),
       decide: async (call, signal) => {
-        const { verdict, refusal } = await this.#decide(attended, gate, place, call).catch(leaveOpen(signal))
+        const { verdict, refusal } = await this.#decide(attended, gate, place, call)
+          .catch((error: unknown) => this.#unsure(attended, call, error))
+          .catch(leaveOpen(signal))
         if (refusal) refusals.set(call.id, refusal)
         return verdict
       },
@@ -138,7 +140,17 @@ export class Brokering {
     })
     if (decided.refusal) return deny(decided.refusal)
     const { args, cwd, copies } = decided.start
-    const env = broker.envOf(call.program)
+    const env = withoutOwnPrograms(broker.envOf(call.program), place)
+    if (place.canWrite(call.path)) {
+      const reason = `${call.path} cannot be run for you: you could have written it. Ask a person.`
+      return deny({
+        type: 'refusal',
+        tool: call.program,
+        what: showCall(call),
+        rule: 'agent-written',
+        reason,
+      })
+    }
     if (call.program === 'git') {
       const reading = readArguments('git', args)
       const push = planGitPush({ reading, cwd, place, remotes, repository: join(session, 'push.git') })
@@ -164,11 +176,30 @@ export class Brokering {
     return { verdict: { decision: 'run', program: call.path, args: given, cwd, env }, refusal: null }
   }
 
+  /** Whatever goes wrong, the call is not made, and its caller is told. */
+  #unsure({ run }: BrokeredAttempt, call: BrokerCall, error: unknown) {
+    if (error instanceof Detached || error instanceof OwnershipLost) throw error
+    this.#deps.log.error(
+      { run: run.id, error: String((error as Error)?.stack ?? error) },
+      'could not check a call',
+    )
+    const reason = 'Reprise could not check this call, so it is not made. Try again later.'
+    const what = showCall(call)
+    const refusal: EventBody = { type: 'refusal', tool: call.program, what, rule: 'unchecked', reason }
+    return { verdict: { decision: 'deny' as const, reason }, refusal }
+  }
+
   async #record({ run, attempt }: BrokeredAttempt, event: EventBody): Promise<void> {
     const { store, clock, bus, persist } = this.#deps
     await persist(() => store.addEvents(attempt, [event], clock.now()))
     bus.publish(run.id)
   }
+}
+
+/** Programs find others on PATH. None may be found in a folder that the agent can write, such as the project's node_modules. */
+function withoutOwnPrograms(env: Env, { canWrite }: CallPlace): Env {
+  const dirs = (env.PATH ?? '').split(':').filter((dir) => dir.startsWith('/') && !canWrite(dir))
+  return { ...env, PATH: dirs.join(':') || '/usr/local/bin:/usr/bin:/bin' }
 }
 
 /** A file whose content was judged is read again by the program: from a copy that the agent cannot change. */

@@ -6,7 +6,7 @@
  *   sandbox.json      The attempt is, or will be, in a sandbox with this input. It is written before the agent starts and never
  *                     changed, so a daemon that adopts the attempt knows what holds, whatever is configured by then.
  */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Env, Runtime } from '../../agents/adapter.ts'
 import type { ConfiguredAgent } from '../../agents/registry.ts'
@@ -19,6 +19,7 @@ import type { SandboxCommand, SandboxInput, SandboxKind } from '../../process/sa
 import type { AttemptRecord } from '../../store/runs/attempt-records.ts'
 import type { RunRecord } from '../../store/runs/records.ts'
 import type { SandboxSettings } from '../base/settings.ts'
+import { fixCommonDir } from './git-dir.ts'
 import { environmentInside, sandboxInputOf, sessionFolders } from './sandbox-input.ts'
 
 export interface EnclosureDeps {
@@ -69,16 +70,19 @@ const ADVISORY =
 
 export class Enclosures {
   readonly #deps: EnclosureDeps
-  /** How many attempts need each of the placeholders in work directories. */
-  readonly #held = new Map<string, number>()
+  /**
+   * By work directory: the attempts that are in a sandbox there, and what was created for them. What an earlier daemon created is not
+   * known here and stays: empty folders.
+   */
+  readonly #places = new Map<string, { attempts: Set<string>; placeholders: Set<string> }>()
 
   constructor(deps: EnclosureDeps) {
     this.#deps = deps
   }
 
   /**
-   * Which sandbox the run is to be in. Throws if it must be in one and this machine has none. A tier that need not be is then in none, and its
-   * rules are advisory: `note` says so.
+   * Which sandbox the run is to be in. Throws if it must be in one and this machine has none. A tier whose sandbox is optional starts
+   * without one, and `note` says that its rules are advisory.
    */
   async choose(
     run: RunRecord,
@@ -116,6 +120,8 @@ export class Enclosures {
     const [sessionDir, scratch] = [join(sandboxes, attempt.sessionId), join(dir.path, 'sandbox')]
     for (const name of sessionFolders) mkdirSync(join(sessionDir, name), { recursive: true, mode: 0o700 })
     mkdirSync(scratch, { recursive: true, mode: 0o700 })
+    const created =
+      request.rules === null || request.rules.files.write.length > 0 ? fixCommonDir(workDir) : []
     const { input, warnings } = sandboxInputOf({
       workDir,
       rules: request.rules,
@@ -145,7 +151,12 @@ export class Enclosures {
       )
     }
     const record: SandboxRecord = { kind: plan.kind, input, placeholders: plan.placeholders }
-    writeFileSync(join(dir.path, RECORD), JSON.stringify(record), { mode: 0o600 })
+    const file = join(dir.path, RECORD)
+    writeFileSync(`${file}.new`, JSON.stringify(record), { mode: 0o600, flush: true })
+    renameSync(`${file}.new`, file)
+    // Entered before anything is created, so that another attempt that ends now does not remove it.
+    const place = this.#enter(input.workDir, dir)
+    for (const path of [...plan.placeholders, ...created]) place.placeholders.add(path)
     sandbox.prepare(plan)
     return {
       command: relay ? relay.outside(plan.command) : plan.command,
@@ -174,17 +185,25 @@ export class Enclosures {
 
   /**
    * Called while an attempt in a sandbox is attended. The function that it returns removes what the sandbox needed in the work directory,
-   * unless another attempt still needs it there.
+   * unless another attempt is in a sandbox there: removing a mount point outside removes the mount inside.
    */
   hold(dir: AttemptDir): () => void {
-    const placeholders = this.read(dir)?.placeholders ?? []
-    for (const path of placeholders) this.#held.set(path, (this.#held.get(path) ?? 0) + 1)
+    const record = this.read(dir)
+    if (record === null) return () => {}
+    const place = this.#enter(record.input.workDir, dir)
     return () => {
-      for (const path of placeholders) this.#held.set(path, (this.#held.get(path) ?? 1) - 1)
-      const unused = placeholders.filter((path) => this.#held.get(path) === 0)
-      for (const path of unused) this.#held.delete(path)
-      this.#deps.sandbox.removePlaceholders({ placeholders: unused })
+      place.attempts.delete(dir.path)
+      if (place.attempts.size > 0) return
+      this.#places.delete(record.input.workDir)
+      this.#deps.sandbox.removePlaceholders({ placeholders: [...place.placeholders] })
     }
+  }
+
+  #enter(workDir: string, dir: AttemptDir) {
+    const place = this.#places.get(workDir) ?? { attempts: new Set(), placeholders: new Set() }
+    this.#places.set(workDir, place)
+    place.attempts.add(dir.path)
+    return place
   }
 
   /** null: the attempt is not in a sandbox. */

@@ -147,7 +147,7 @@ export class Gate {
         ...this.#facts,
         agentCanWrite: place.canWrite,
         isHidden: (path) => this.#facts.isHidden(path) || place.isHidden(path),
-        ...(remotes ? { remotes: new Map(Object.entries(remotes.addresses)) } : {}),
+        remotes: new Map(Object.entries(remotes?.addresses ?? {})),
       }
       const call = { program, args, cwd: realPath(place.toHost(cwd)) }
       const decision = judgeCall(call, { ...this.#policy.rules, dryRun }, facts)

@@ -11,6 +11,7 @@ import { RepriseError } from '../../contract/errors.ts'
 import type { Tier } from '../../core/escalation/tier.ts'
 import { realPath } from '../../process/real-path.ts'
 import type { SandboxInput } from '../../process/sandbox/sandbox.ts'
+import { COMMON_DIR } from './git-dir.ts'
 import { findProtected } from './protected-files.ts'
 
 export interface SandboxFacts {
@@ -61,6 +62,7 @@ export function sandboxInputOf(facts: SandboxFacts): PlannedInput {
       readOnly: [
         ...found.flatMap(({ paths }) => paths),
         ...folders.map((name) => `${join(workDir, name)}/`),
+        ...(writable.includes(workDir) ? gitFiles(workDir) : []),
         ...enclosure.readOnly,
         ...facts.own.visible,
         ...nameServices(),
@@ -113,7 +115,13 @@ function refuseWholeHome(path: string, home: string): void {
 
 const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 
-/** What git starts by itself is written in them. */
+/** They decide where the settings of the repository are. In a linked work tree, `.git` is a file. */
+const gitFiles = (workDir: string) =>
+  [join(workDir, '.git', COMMON_DIR), join(workDir, '.git')].filter(isFile)
+
+const isFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFile() === true
+
+/** git starts programs that are named in these folders. */
 const gitFolders = (workDir: string) =>
   isFolder(join(workDir, '.git')) ? ['.git/hooks', '.git/info', '.git/modules'] : []
 

@@ -27,6 +27,7 @@ export async function sweepSandboxes({
     const session = await store.getSession(id.data)
     const isUsable = session !== null && session.lastUsedAt.getTime() >= oldest
     if (isUsable || (await store.findLeaseHolder(id.data)) !== null) continue
-    await rm(join(sandboxes, name), { recursive: true, force: true })
+    // One that cannot be removed must not keep the others.
+    await rm(join(sandboxes, name), { recursive: true, force: true }).catch(() => {})
   }
 }

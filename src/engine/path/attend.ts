@@ -38,8 +38,8 @@ export async function attend(
       end = await supervision.run()
     } finally {
       stopWatching()
-      await dismiss(end !== null)
       stopPurpose()
+      await dismiss(end !== null)
     }
     if (end) await settleAttempt(deps, { ...input, end, goneSince })
   } finally {

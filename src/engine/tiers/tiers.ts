@@ -35,6 +35,7 @@ export const rulesOfTier = (deps: TierDeps, number: number, agent: string): Tier
 const NO_TIER: Omit<Tier, 'number'> = {
   name: 'no longer configured',
   tools: [],
+  allow: [],
   model: '',
   prompt: null,
   approval: true,

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Stands in for git inside a sandbox. A push goes through the broker, which has the credentials; everything else is git's own
-# business and is done here. shims: git-shim.ts installs it.
+# business and is done here. git-shim.ts installs it.
 #
 #   REAL      the real git
 #   BROKERED  the shim that hands the call to the broker

@@ -1,5 +1,5 @@
 /** The broker of this machine, as the engine uses it. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { basename, delimiter, join } from 'node:path'
 import type { Git } from '../git/run.ts'
 import { realPath } from '../real-path.ts'
@@ -62,9 +62,13 @@ export function openBrokerHost({ names, path, envOf, git }: BrokerHostInput): Br
       const file = join(sessionDir, REMOTES)
       if (existsSync(file)) return
       const repository = findRepository(workDir)
-      const remotes = repository && (await readRemotes(git, repository).catch(() => null))
+      // What could not be read now may be read before the next attempt.
+      const remotes = repository && (await readRemotes(git, repository).catch(() => undefined))
+      if (remotes === undefined) return
       mkdirSync(sessionDir, { recursive: true, mode: 0o700 })
-      writeFileSync(file, JSON.stringify(remotes), { mode: 0o600, flag: 'wx' })
+      // Complete or not there, also if the daemon is killed meanwhile.
+      writeFileSync(`${file}.new`, JSON.stringify(remotes), { mode: 0o600 })
+      renameSync(`${file}.new`, file)
     },
     readRemotes: (sessionDir) => {
       const file = join(sessionDir, REMOTES)

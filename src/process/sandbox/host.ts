@@ -20,10 +20,16 @@ const TRY_AGAIN_MS = 60_000
 export function openSandboxHost(path: string): SandboxHost {
   let detected: Promise<DetectedSandbox> | null = null
   const detect = () => {
-    detected ??= detectSandbox({ path }).then((found) => {
-      if (found.means.kind === 'none') setTimeout(forget, TRY_AGAIN_MS).unref()
-      return found
-    })
+    detected ??= detectSandbox({ path }).then(
+      (found) => {
+        if (found.means.kind === 'none') setTimeout(forget, TRY_AGAIN_MS).unref()
+        return found
+      },
+      (error) => {
+        forget()
+        throw error
+      },
+    )
     return detected
   }
   const forget = () => {

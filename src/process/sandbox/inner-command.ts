@@ -25,7 +25,7 @@ const INIT = `for sandbox_fd in /proc/self/fd/*; do
     *)
       if [ -z "$BASH_VERSION" ]; then
         echo "sandbox: descriptor $sandbox_fd is open and cannot be closed without bash; the program is not started" >&2
-        exit 125
+        exit 126
       fi
       eval "exec $sandbox_fd>&-"
       ;;

@@ -19,8 +19,11 @@ function create(file: PlannedFile): void {
   }
 }
 
+/** Placeholders are empty, or have a line. A file that somebody outside has filled stays. */
+const SMALL = 2
+
 /**
- * A placeholder that somebody outside has filled in the meantime stays. Must not be called while another sandbox uses the
+ * A folder that somebody outside has filled in the meantime stays. Must not be called while another sandbox uses the
  * same folder: removing a mount point outside removes the mount inside.
  */
 export function removePlaceholders({ placeholders }: Pick<SandboxPlan, 'placeholders'>): void {
@@ -28,7 +31,7 @@ export function removePlaceholders({ placeholders }: Pick<SandboxPlan, 'placehol
     try {
       const found = lstatSync(path)
       if (found.isDirectory()) rmdirSync(path)
-      else if (found.isFile() && found.size === 0) unlinkSync(path)
+      else if (found.isFile() && found.size <= SMALL) unlinkSync(path)
     } catch {
       // Gone already, or not empty.
     }

@@ -46,14 +46,14 @@ function listen(
 ): void {
   server.once('error', (error) => {
     process.stderr.write(`relay: cannot listen: ${error.message}\n`)
-    process.exit(125)
+    process.exit(126)
   })
   server.listen(at, () => {
     const [program = '', ...args] = command
     const child = spawn(program, args, { stdio: 'inherit', cwd: workDir })
     child.once('error', (error) => {
       process.stderr.write(`relay: cannot start ${program}: ${error.message}\n`)
-      process.exit(125)
+      process.exit(126)
     })
     child.once('exit', (code, signal) => process.exit(code ?? 128 + (signal ? constants.signals[signal] : 0)))
   })

@@ -15,7 +15,7 @@
 # Variables have a prefix, because one that the program's environment already has would be changed for the program.
 fail() {
   echo "sandbox: $*" >&2
-  exit 125
+  exit 126
 }
 sandbox_base=$1/base sandbox_root=$1/root
 sandbox_uid=$2 sandbox_gid=$3 sandbox_dir=$4 sandbox_network=$5

@@ -86,12 +86,20 @@ it('what is behind a link that the agent can replace counts as written by it', (
 })
 
 it('protected files stay read-only in it, also folders of git and of the agent that are missing', () => {
-  for (const path of ['.git/config', 'kept.yaml', 'sub/kept.yaml']) open(join(workDir, path))
+  for (const path of ['.git/config', '.git/commondir', 'kept.yaml', 'sub/kept.yaml'])
+    open(join(workDir, path))
   const check = writable(files(['.']))
   expect(check('~/work/kept.yaml', '~/work/sub/kept.yaml', '~/work/.git/hooks/x', '~/work/.agent/x')).toEqual(
     Array(4).fill(false),
   )
-  expect(check('~/work/sub/other.yaml', '~/work/.git/config')).toEqual([true, true])
+  expect(check('~/work/sub/other.yaml', '~/work/.git/config', '~/work/.git/commondir')).toEqual([
+    true,
+    true,
+    false,
+  ])
+  rmSync(join(workDir, '.git'), { recursive: true })
+  open(join(workDir, '.git'))
+  expect(writable(files(['.']))('~/work/.git')).toEqual([false])
 })
 
 it('hides credentials, Reprise itself, sockets and what the tier lists', () => {

@@ -1,0 +1,63 @@
+/** What a sandbox needs in a work directory is there as long as one attempt needs it. */
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { AttemptId, SessionId } from '../../../src/contract/ids.ts'
+import { type EncloseRequest, Enclosures } from '../../../src/engine/enforce/enclosures.ts'
+import { attemptDir } from '../../../src/process/attempt-dir.ts'
+import { openSandboxHost } from '../../../src/process/sandbox/host.ts'
+
+function setUp() {
+  const base = realpathSync(mkdtempSync('/var/tmp/reprise-enclosures-'))
+  onTestFinished(() => rmSync(base, { recursive: true }))
+  const workDir = join(base, 'work')
+  for (const path of [join(workDir, '.git'), join(base, 'home'), join(base, 'state')])
+    mkdirSync(path, { recursive: true })
+  const host = openSandboxHost('')
+  const enclosures = new Enclosures({
+    sandbox: { ...host, plan: async (input, command) => host.plan(input, command) },
+    sandboxes: join(base, 'sandboxes'),
+    ownPaths: [],
+    stateDir: join(base, 'state'),
+    settings: { sandbox: { runs: true, tiersNeedIt: false } },
+  })
+  const enclose = async () => {
+    const id = AttemptId.create(new Date())
+    const dir = attemptDir(join(base, 'spool'), id)
+    mkdirSync(dir.path, { recursive: true })
+    const adapter = {
+      name: 'test',
+      enclose: async () => ({ env: {}, privateDirs: [], readOnly: [], workDirFolders: ['.agent'] }),
+    }
+    await enclosures.enclose({
+      attempt: { sessionId: SessionId.create(new Date()), agentSessionId: 'x' },
+      agent: { adapter },
+      runtime: { path: '/usr/bin/true' },
+      dir,
+      workDir,
+      rules: null,
+      command: { program: 'true', args: [] },
+      env: { HOME: join(base, 'home') },
+      protectedPatterns: [],
+      hidden: [],
+      shared: { visible: [], writable: [] },
+      replaced: [],
+    } as unknown as EncloseRequest)
+    return enclosures.hold(dir)
+  }
+  const there = () =>
+    ['.agent', '.git/hooks', '.git/commondir'].map((name) => existsSync(join(workDir, name)))
+  return { enclose, there, workDir }
+}
+
+it('is removed when the last of two attempts in one work directory has ended, whoever created it', async () => {
+  const { enclose, there, workDir } = setUp()
+  const endFirst = await enclose()
+  expect(there()).toEqual([true, true, true])
+  expect(readFileSync(join(workDir, '.git/commondir'), 'utf8')).toBe('.\n')
+  const endSecond = await enclose()
+  endFirst()
+  expect(there()).toEqual([true, true, true])
+  endSecond()
+  expect(there()).toEqual([false, false, false])
+})
