@@ -160,7 +160,8 @@ it('an agent that would wait long for the model is ended; its job waits without 
 
 it('a budget in tokens applies to all attempts together', async () => {
   await begin([
-    { when: '/^spend$/', reply: [bash('echo one'), { await: 'results' }, bash('echo two'), 'never'] },
+    // It cannot end before it is stopped.
+    { when: '/^spend$/', reply: [bash('echo one'), { await: 'results' }, { hold: 'over' }, 'never'] },
   ])
   const job = await runJob(world, { prompt: 'spend', permissions: 'allow', maxBudgetTokens: 100 })
   expect(job).toMatchObject({ state: 'paused', attention: 'budget' })

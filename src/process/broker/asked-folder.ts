@@ -120,6 +120,12 @@ const isOutputKind = (text: string): text is OutputKind => ['open', 'stdout', 'c
 /** Whether the shim is still there: it has neither ended nor been killed. */
 export const isWaiting = (asked: string, id: string): boolean => writeReply(asked, id, '')
 
+/**
+ * Wakes the shim, which does nothing else about it. A shell that receives a signal just before it waits for a line handles the signal only
+ * after that line.
+ */
+export const wake = (asked: string, id: string): boolean => writeReply(asked, id, 'wake\n')
+
 /** Ends the shim with this code and message. Returns false if it has ended already. */
 export const replyFailure = (asked: string, id: string, code: number, text: string): boolean =>
   writeReply(asked, id, `fail ${code} ${escapeText(text)}\n`)

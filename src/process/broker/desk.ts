@@ -18,6 +18,7 @@ import {
   removeRequest,
   replyFailure,
   type ShimRequest,
+  wake,
 } from './asked-folder.ts'
 import { CallFolder } from './call-folder.ts'
 import { type CallContext, type Engine, REFUSED, ServedCall } from './served-call.ts'
@@ -92,7 +93,10 @@ class Desk implements Broker {
   #lookAround(): void {
     this.#bytesInVain = 0
     for (const id of listRequests(this.#asked)) if (this.#bytesInVain < MOST_BYTES_IN_VAIN) this.#look(id)
-    for (const [id, { gone }] of this.#calls) if (!isWaiting(this.#asked, id)) gone.abort()
+    for (const [id, { gone }] of this.#calls) {
+      if (isWaiting(this.#asked, id)) wake(this.#asked, id)
+      else gone.abort()
+    }
   }
 
   #look(id: string): void {

@@ -7,6 +7,7 @@
 #   ASKED/ID.reply   FIFO, open on descriptor 3; lines from the broker:
 #                      started          the real program runs
 #                      exit CODE [TEXT] it has ended; TEXT is written to $REPRISE_BROKER_AFTER, if that is set
+#                      wake             handle a signal that came just before this process waited
 #                      fail CODE TEXT   print TEXT (newlines and backslashes escaped) and end with CODE
 #                    and from our own copying processes: "input STATUS", "output", "leave"
 #   ASKED/ID.life    FIFO, open for writing on descriptor 4: names of signals to pass on, and "input" when all of a copied
