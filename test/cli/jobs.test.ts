@@ -18,6 +18,8 @@ const bash = (command: string) => ({ tool: 'Bash', input: { command, description
 const scenario = ({ mended }: { mended: boolean }): ScenarioInput => ({
   models: { haiku: { contextWindow: 10_000_000 } },
   rules: [
+    // A gate of its own: whether a retried job stops at the other one depends on what its session already has.
+    { when: /^HOLD again/, reply: [{ text: 'Thinking.' }, { hold: 'again' }, { text: ' Went on.' }] },
     { when: /^HOLD/, reply: [{ text: 'Thinking.' }, { hold: 'gate' }, { text: ' Went on.' }] },
     { when: /^LIMIT$/, reply: [{ rateLimit: { resetsIn: '2s', times: 1 } }, 'never'] },
     { when: /^LATER$/, reply: [{ rateLimit: { resetsIn: '2h', times: 1 } }, 'never'] },
