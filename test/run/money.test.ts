@@ -26,7 +26,6 @@ function weightOf({ usage }: Request): number {
 const billed = (since = 0) =>
   world.simulator.requests({ since }).reduce((weight, request) => weight + weightOf(request), 0)
 
-
 const sumOf = (run: RunDetail) => run.attempts.reduce((usd, { costUsd }) => usd + (costUsd ?? Number.NaN), 0)
 
 const killAgent = () => {
