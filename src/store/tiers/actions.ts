@@ -1,10 +1,11 @@
 /**
  * Actions on services, so that cooldowns can be enforced.
  *
- * Two checks see the same start. Before a command runs, the tool check *claims* what the text of the command would do.
- * When the program really starts, the guard asks again and *consumes* the claim. A start without a claim was not
- * visible in the text; it counts as a further action. A claim counts whether or not it is consumed, because not every
- * start passes a guard.
+ * With a sandbox, the broker claims an action when the program is to be started (`line: 'guard'`, with the id of the call). Without one,
+ * the check of a tool call claims what the text of its command would do (`line: 'tool'`).
+ *
+ * A claim of a tool call can also be consumed by a later start of the same attempt. That was for attempts that had both checks, which
+ * new ones do not: it matters only for attempts that an earlier version started.
  */
 import type { Kysely } from 'kysely'
 import { ActionId, type AttemptId } from '../../contract/ids.ts'
@@ -27,9 +28,9 @@ export interface ActionClaim {
   line: ActionRecord['line']
   /** The id of the tool call. A repeated request of the same tool call gets the same claim. */
   toolUseId: string | null
-  /** The id of the guard's question. A repeated question is about the same start. */
+  /** The id of the broker's call. A repeated question is about the same start. */
   guardId?: string
-  /** For the guard: the tool calls in progress, if they are known. One of them claimed what starts now. */
+  /** For the broker: the tool calls in progress, if they are known. One of them may have claimed what starts now. */
   underWay?: readonly string[]
   actions: readonly Action[]
   limits: readonly CooldownLimit[]
