@@ -126,12 +126,16 @@ it('two daemons that start in one session at the same time: the later agent stop
   // The later one may be stopped before its request has arrived.
   const isHeld = () => world.simulator.requests().some(({ heldAt }) => heldAt === 'both')
   const startOf = (pid: number) => Number(identify(pid)?.startTicks)
-  /** One process of each attempt, the oldest: the script of this test's agent has children for a moment. */
+  /**
+   * One process of each attempt, the oldest: the script of this test's agent has children for a moment. A child that
+   * has ended meanwhile belongs to no attempt.
+   */
   const findAgents = () =>
     world
       .processes()
       .filter(({ command }) => /claude.* -p /.test(command) && !/keeper/.test(command))
       .map(({ pid }) => ({ pid, attempt: readMarker(pid), startedAt: startOf(pid) }))
+      .filter(({ attempt }) => attempt !== null)
       .sort((a, b) => a.startedAt - b.startedAt || a.pid - b.pid)
       .filter(({ attempt }, index, all) => all.findIndex((one) => one.attempt === attempt) === index)
   // Both are alive until one of them has seen the other, which may happen as soon as both are at work.
