@@ -102,7 +102,12 @@ describe('a resumed session', () => {
   it.each([false, true])(
     'in a conversation, is not told that all is answered if its last turn is open: %s',
     (unfinished) => {
-      const added = conversationTexts({ instructions: null, hadInstructions: false, unfinished, cleared: false })
+      const added = conversationTexts({
+        instructions: null,
+        hadInstructions: false,
+        unfinished,
+        cleared: false,
+      })
       expect(compose({ added }).includes('have been answered')).toBe(!unfinished)
       expect(compose({ added }).includes('may be the answer')).toBe(unfinished)
     },
