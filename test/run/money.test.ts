@@ -131,7 +131,7 @@ it('an agent killed before its transcript exists starts a second session, and ea
     { resumed: false, freshReason: 'first-run' },
     { resumed: false, freshReason: 'transcript-missing', carry: 'handoff' },
   ])
-  expect(world.simulator.requests().at(-1)?.userText).toContain(LONG.trim())
+  expect(world.simulator.requests({ kind: 'main' }).at(-1)?.userText).toContain(LONG.trim())
   expect(run.sessionId).not.toBe(before)
   expect(run.costUsd).toBeCloseTo(sumOf(run), 10)
   const [first, second] = run.attempts
