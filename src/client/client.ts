@@ -4,7 +4,7 @@ import type { CreateRun } from '../contract/create-run.ts'
 import type { Health, Page, Status } from '../contract/http.ts'
 import type { ToolResult } from '../contract/question.ts'
 import type { Run, RunDetail } from '../contract/run.ts'
-import type { Session, SessionDetail } from '../contract/session.ts'
+import type { Session, SessionDetail, SessionFilters } from '../contract/session.ts'
 import type { Stats } from '../contract/stats.ts'
 import { type ConversationCalls, conversationCalls } from './conversations.ts'
 import { type EscalationCalls, escalationCalls } from './escalation.ts'
@@ -40,7 +40,7 @@ export interface Client extends ConversationCalls, JobCalls, EscalationCalls, Wa
   answer: (id: string, answer: ToolResult) => Promise<Run>
   /** Resolves when the run has ended, without reading its events. */
   whenSettled: (id: string, options?: Pick<FollowOptions, 'signal' | 'retryForMs'>) => Promise<RunDetail>
-  listSessions: (options?: PageOptions) => Promise<Page<Session>>
+  listSessions: (options?: PageOptions & SessionFilters) => Promise<Page<Session>>
   /** By Reprise's id (`ses_…`) or the agent's own. */
   getSession: (id: string) => Promise<SessionDetail>
   listAgents: () => Promise<Agent[]>

@@ -36,6 +36,7 @@ import { listQuarantined, quarantine } from './path/quarantine.ts'
 import { createPurposes, type FurtherPurposes } from './purposes.ts'
 import { requireRun } from './runs/require-run.ts'
 import { createRuns, describeWhole } from './runs/runs.ts'
+import { startCleanUp } from './sessions/clean-up.ts'
 import { createSessions } from './sessions/sessions.ts'
 import { LiveRuns } from './supervise/live-runs.ts'
 import type { ReadingThread } from './supervise/reading/thread.ts'
@@ -177,6 +178,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     bus.publish(id)
   }
   let stopSweeping = () => {}
+  let stopCleanUp = () => {}
 
   return {
     ...runs,
@@ -225,11 +227,13 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
       approvals.wake()
       timetable.wake()
       stopSweeping = startSweeping(deps)
+      stopCleanUp = startCleanUp(deps)
       return { adopted: left.length }
     },
 
     close: async () => {
       stopSweeping()
+      stopCleanUp()
       const quiet = [approvals.close(), timetable.close(), timekeeping.close()]
       await Promise.all([dispatcher.close(), notifications.close()])
       base.live.detachAll()

@@ -7,6 +7,7 @@ import { defineShow } from '../sessions/show.ts'
 const EXAMPLES = `
 Examples:
   reprise sessions
+  reprise sessions --status paused
   reprise sessions show ses_…
   reprise sessions show 3f0c1e52-…           by the agent's own id
   reprise run --session ses_… "Continue"     continue one`
@@ -15,7 +16,7 @@ const SUBCOMMANDS = [defineList, defineShow]
 
 export function define(command: Command, context: CliContext): void {
   command
-    .description("Lists the agents' sessions, last used first, or does something with one of them.")
+    .description("Lists the agents' sessions, newest first, or does something with one of them.")
     .addHelpText('after', EXAMPLES)
   for (const defineSubcommand of SUBCOMMANDS) defineSubcommand(command, context)
 }

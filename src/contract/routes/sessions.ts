@@ -1,13 +1,18 @@
+import { z } from 'zod'
 import { page } from '../http.ts'
-import { Session, SessionDetail } from '../session.ts'
+import { Session, SessionDetail, SessionState } from '../session.ts'
 import { PageQuery, SessionPath } from './parameters.ts'
 import { type FeatureRoutes, json } from './route.ts'
 
 export const sessionRoutes = {
   listSessions: {
     tag: 'sessions',
-    summary: 'Lists sessions, most recently used first',
-    query: PageQuery,
+    summary: 'Lists sessions, newest first',
+    query: PageQuery.extend({
+      status: SessionState.optional(),
+      agent: z.string().max(64).optional(),
+      workDir: z.string().max(4096).optional().describe('Only sessions of this directory (its real path).'),
+    }),
     responses: { 200: json('One page', page(Session)) },
   },
   getSession: {
