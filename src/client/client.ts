@@ -1,4 +1,5 @@
 /** The daemon's HTTP API as typed calls. Runs in Node and in a browser. */
+import type { AdoptableQuery, AdoptSessions, FoundSession } from '../contract/adopt.ts'
 import type { Agent } from '../contract/agent.ts'
 import type { CreateRun } from '../contract/create-run.ts'
 import type { Health, Page, Status } from '../contract/http.ts'
@@ -43,6 +44,10 @@ export interface Client extends ConversationCalls, JobCalls, EscalationCalls, Wa
   listSessions: (options?: PageOptions & SessionFilters) => Promise<Page<Session>>
   /** By Reprise's id (`ses_…`) or the agent's own. */
   getSession: (id: string) => Promise<SessionDetail>
+  /** Sessions in the agent's own files, and whether they can be adopted. */
+  listAdoptable: (options?: PageOptions & AdoptableQuery) => Promise<Page<FoundSession>>
+  /** Takes over sessions that were made without Reprise. Returns a report on each. */
+  adoptSessions: (request: AdoptSessions) => Promise<FoundSession[]>
   listAgents: () => Promise<Agent[]>
   stats: () => Promise<Stats>
 }
@@ -83,6 +88,8 @@ export function createClient({ url, token, fetch = globalThis.fetch, locate }: C
     whenSettled,
     listSessions: (query) => request('listSessions', { query }),
     getSession: (id) => request('getSession', { params: { id } }),
+    listAdoptable: (query) => request('listAdoptable', { query }),
+    adoptSessions: async (body) => (await request('adoptSessions', { body })).items,
     listAgents: async () => (await request('listAgents')).items,
     stats: () => request('getStats'),
   }

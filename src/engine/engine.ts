@@ -36,6 +36,7 @@ import { listQuarantined, quarantine } from './path/quarantine.ts'
 import { createPurposes, type FurtherPurposes } from './purposes.ts'
 import { requireRun } from './runs/require-run.ts'
 import { createRuns, describeWhole } from './runs/runs.ts'
+import { createAdoption } from './sessions/adopt.ts'
 import { startCleanUp } from './sessions/clean-up.ts'
 import { createSessions } from './sessions/sessions.ts'
 import { LiveRuns } from './supervise/live-runs.ts'
@@ -183,6 +184,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
   return {
     ...runs,
     ...createSessions(deps),
+    ...createAdoption(deps),
     ...createWatches(deps, {
       wake: wakeTimetable,
       onCycle,

@@ -115,6 +115,8 @@ export function createEngineDouble(): EngineDouble {
       if (id === session.id || id === session.agentSessionId) return session
       throw new RepriseError('not-found', `there is no session ${id}`)
     },
+    listAdoptable: async () => ({ items: [], nextCursor: null }),
+    adoptSessions: async () => [],
     listAgents: async () => [],
     readStats: async () => ({
       runs: runs.size,

@@ -1,6 +1,7 @@
 /** `reprise sessions`: each subcommand is a file of src/cli/sessions. */
 import type { Command } from 'commander'
 import type { CliContext } from '../base/context.ts'
+import { defineAdopt } from '../sessions/adopt.ts'
 import { defineList } from '../sessions/list.ts'
 import { defineShow } from '../sessions/show.ts'
 
@@ -10,9 +11,10 @@ Examples:
   reprise sessions --status paused
   reprise sessions show ses_…
   reprise sessions show 3f0c1e52-…           by the agent's own id
+  reprise sessions adopt                     list sessions that were made without Reprise
   reprise run --session ses_… "Continue"     continue one`
 
-const SUBCOMMANDS = [defineList, defineShow]
+const SUBCOMMANDS = [defineList, defineShow, defineAdopt]
 
 export function define(command: Command, context: CliContext): void {
   command

@@ -54,6 +54,7 @@ export const sessionLifecycle = {
         from runs where session_id is not null group by session_id) as t
       where t.session_id = sessions.id`.execute(db)
     await db.schema.createIndex('sessions_by_continued').on('sessions').column('continues').execute()
+    await db.schema.createIndex('attempts_by_agent_id').on('attempts').column('agent_session_id').execute()
     await sql`create index sessions_open on sessions (last_used_at) where archived_at is null`.execute(db)
   },
 }
