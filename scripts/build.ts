@@ -26,6 +26,7 @@ await bundle.write({ dir: target, format: 'esm', sourcemap: true })
 const SCRIPTS = [
   'keeper.sh',
   'sandbox/sandbox.sh',
+  'sandbox/mounts.pl',
   ...['shim.sh', 'runner.sh', 'git-shim.sh'].map((name) => `broker/${name}`),
 ]
 for (const script of SCRIPTS) {
