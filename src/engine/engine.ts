@@ -36,6 +36,8 @@ import { listQuarantined, quarantine } from './path/quarantine.ts'
 import { createPurposes, type FurtherPurposes } from './purposes.ts'
 import { requireRun } from './runs/require-run.ts'
 import { createRuns, describeWhole } from './runs/runs.ts'
+import { createAdoption } from './sessions/adopt.ts'
+import { startCleanUp } from './sessions/clean-up.ts'
 import { createSessions } from './sessions/sessions.ts'
 import { LiveRuns } from './supervise/live-runs.ts'
 import type { ReadingThread } from './supervise/reading/thread.ts'
@@ -180,6 +182,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     bus.publish(id)
   }
   let stopSweeping = () => {}
+  let stopCleanUp = () => {}
   /** Repeats, because a run may have been added between two looks. */
   const endRunning = async () => {
     while (driving.size > 0) {
@@ -190,6 +193,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
   }
   const close = async ({ leaveRunning }: { leaveRunning: boolean }) => {
     stopSweeping()
+    stopCleanUp()
     const quiet = [timetable.close()]
     await dispatcher.close()
     if (!leaveRunning) await endRunning()
@@ -206,6 +210,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
   return {
     ...runs,
     ...createSessions(deps),
+    ...createAdoption(deps),
     ...createWatches(deps, {
       wake: wakeTimetable,
       onCycle,
@@ -238,6 +243,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
       await quarantine(deps)
       await base.obstacles.open()
       const left = await store.listOpenProcesses()
+      for (const { attempt } of left) if (attempt) enforcement.expect(given.processes.folderOf(attempt.id))
       for (const { attempt } of left) {
         const run = attempt && (await store.getRun(attempt.runId))
         if (run) dispatcher.adopt(run, track(run, adoptAttempt(deps, run, attempt)))
@@ -250,6 +256,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
       approvals.wake()
       timetable.wake()
       stopSweeping = startSweeping(deps)
+      stopCleanUp = startCleanUp(deps)
       return { adopted: left.length }
     },
 
