@@ -2,6 +2,7 @@
 import type { Agent } from '../contract/agent.ts'
 import type { CreateRun } from '../contract/create-run.ts'
 import type { Health, Page, Status } from '../contract/http.ts'
+import type { PruneReport, PruneRequest } from '../contract/prune.ts'
 import type { ToolResult } from '../contract/question.ts'
 import type { Run, RunDetail } from '../contract/run.ts'
 import type { Session, SessionDetail } from '../contract/session.ts'
@@ -43,8 +44,12 @@ export interface Client extends ConversationCalls, JobCalls, EscalationCalls, Wa
   listSessions: (options?: PageOptions) => Promise<Page<Session>>
   /** By Reprise's id (`ses_…`) or the agent's own. */
   getSession: (id: string) => Promise<SessionDetail>
+  /** Deletes the agent's files of the session too. */
+  deleteSession: (id: string) => Promise<void>
   listAgents: () => Promise<Agent[]>
   stats: () => Promise<Stats>
+  /** Deletes what is older than the settings in `keep` say; with `dryRun`, only says what that is. */
+  prune: (request?: PruneRequest) => Promise<PruneReport>
 }
 
 const LATER_THAN_ANY_EVENT = 999_999_999_999_999
@@ -83,7 +88,9 @@ export function createClient({ url, token, fetch = globalThis.fetch, locate }: C
     whenSettled,
     listSessions: (query) => request('listSessions', { query }),
     getSession: (id) => request('getSession', { params: { id } }),
+    deleteSession: (id) => request('deleteSession', { params: { id } }),
     listAgents: async () => (await request('listAgents')).items,
     stats: () => request('getStats'),
+    prune: (body = {}) => request('prune', { body }),
   }
 }

@@ -29,6 +29,9 @@ import { createNextPrompts } from './follow-ups/next-prompts.ts'
 import { Checkpoints } from './jobs/checkpoints.ts'
 import { createJobs } from './jobs/jobs.ts'
 import { continueIfAffordable } from './jobs/next-run.ts'
+import { Keeping } from './keep/keeping.ts'
+import { importArchive } from './mirror/import-archive.ts'
+import { Mirror } from './mirror/mirror.ts'
 import { Obstacles } from './obstacles/obstacles.ts'
 import { adoptAttempt } from './path/adopt.ts'
 import { driveRun } from './path/drive.ts'
@@ -39,7 +42,6 @@ import { createRuns, describeWhole } from './runs/runs.ts'
 import { createSessions } from './sessions/sessions.ts'
 import { LiveRuns } from './supervise/live-runs.ts'
 import type { ReadingThread } from './supervise/reading/thread.ts'
-import { startSweeping } from './sweeping.ts'
 import { Approvals } from './tiers/approvals.ts'
 import { describeEscalation, readChain } from './tiers/chain.ts'
 import { Timekeeping } from './timetable/timekeeping.ts'
@@ -72,7 +74,9 @@ export interface EngineInput {
   spool: string
   /** The directory with copies of transcripts from before they were repaired. */
   damaged: string
-  /** The directory with the archived transcripts of jobs. */
+  /** The directory with the copies of session files. */
+  mirror: string
+  /** The directory in which earlier versions kept the transcripts of jobs. */
   archive: string
   /** The directory with state files that agents at tiers may read. */
   stateDir: string
@@ -114,6 +118,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     closing: closing.signal,
     obstacles: new Obstacles({ ...given, closing: closing.signal, storageFailures }, wakeDispatcher),
     checkpoints: new Checkpoints(given),
+    mirrors: new Mirror(given),
     cooldowns: new Cooldowns(
       { ...given, closing: closing.signal, storageFailures },
       settings.escalation.rules,
@@ -134,7 +139,9 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
   })
   const deps = { ...base, nextPrompts, purposes, enforcement, approvals }
 
+  const keeping = new Keeping(deps)
   const noteRun = (run: RunRecord) => {
+    keeping.noteRun()
     dueWatches.noteRun(run)
     dueFollowUps.noteRun()
   }
@@ -176,11 +183,12 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     await base.live.get(id)?.stop(cause, message)
     bus.publish(id)
   }
-  let stopSweeping = () => {}
 
   return {
     ...runs,
     ...createSessions(deps),
+    deleteSession: (id) => keeping.deleteSession(id),
+    prune: (request) => keeping.prune(request),
     ...createWatches(deps, {
       wake: wakeTimetable,
       onCycle,
@@ -195,6 +203,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     ...createConversations(deps, {
       describe: (run) => describeWhole(store, run),
       wake: wakeDispatcher,
+      onDeleted: () => keeping.purge(),
       stop: (id) => stop(id, 'cancelled', 'cancelled'),
       endOutdated: (id) => stop(id, 'question-edited', 'its question was edited'),
     }),
@@ -210,6 +219,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
       // This runs before anything can become due, so that a watch that was removed from the configuration does not
       // fire.
       await takeConfigured(deps)
+      await importArchive(deps)
       await quarantine(deps)
       await base.obstacles.open()
       const left = await store.listOpenProcesses()
@@ -224,16 +234,16 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
       notifications.open()
       approvals.wake()
       timetable.wake()
-      stopSweeping = startSweeping(deps)
+      keeping.open()
       return { adopted: left.length }
     },
 
     close: async () => {
-      stopSweeping()
       const quiet = [approvals.close(), timetable.close(), timekeeping.close()]
       await Promise.all([dispatcher.close(), notifications.close()])
       base.live.detachAll()
       closing.abort()
+      await keeping.close()
       await Promise.all(quiet)
       await Promise.allSettled(driving)
       await base.cooldowns.close()

@@ -2,6 +2,7 @@
 import type { Command } from 'commander'
 import type { CliContext } from '../base/context.ts'
 import { defineList } from '../sessions/list.ts'
+import { defineRemove } from '../sessions/remove.ts'
 import { defineShow } from '../sessions/show.ts'
 
 const EXAMPLES = `
@@ -9,9 +10,10 @@ Examples:
   reprise sessions
   reprise sessions show ses_…
   reprise sessions show 3f0c1e52-…           by the agent's own id
+  reprise sessions rm ses_…                  delete one, with the agent's files
   reprise run --session ses_… "Continue"     continue one`
 
-const SUBCOMMANDS = [defineList, defineShow]
+const SUBCOMMANDS = [defineList, defineShow, defineRemove]
 
 export function define(command: Command, context: CliContext): void {
   command

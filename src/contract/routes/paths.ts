@@ -8,6 +8,7 @@ export const PATHS = {
   getStatus: 'GET /api/status',
   shutDown: 'POST /api/shutdown',
   getStats: 'GET /api/stats',
+  prune: 'POST /api/prune',
   listAgents: 'GET /api/agents',
   getOpenApi: 'GET /api/openapi.json',
   followChanges: 'GET /api/changes',
@@ -65,6 +66,7 @@ export const PATHS = {
 
   listSessions: 'GET /api/sessions',
   getSession: 'GET /api/sessions/{id}',
+  deleteSession: 'DELETE /api/sessions/{id}',
 } as const satisfies Readonly<Record<string, `${Method} /${string}`>>
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'

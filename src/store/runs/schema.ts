@@ -84,6 +84,8 @@ export interface RunsTable {
   created_at: number
   started_at: number | null
   ended_at: number | null
+  /** 1: its events were deleted, except those about its attempts; see keep/sweep-runs.ts. */
+  events_swept: number
 }
 
 export interface AttemptsTable {
@@ -171,6 +173,9 @@ export interface SessionsTable {
   cost_usd: number
   created_at: number
   last_used_at: number
+  /** Set once a person has deleted it, and whether alone or with its conversation. */
+  deleted_at: number | null
+  deleted_with: 'session' | 'conversation' | null
 }
 
 /** One row for every session ever leased; `process_id` is null while the session is free. `fence` only grows. */

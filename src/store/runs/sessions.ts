@@ -8,16 +8,18 @@ import type { AttemptRecord } from './attempt-records.ts'
 import { toSession } from './rows.ts'
 import type { SessionRecord, SessionUpdate } from './session-records.ts'
 
+/** A session that a person has deleted is not found any more, also while its files are still being deleted. */
+const notDeleted = (db: Kysely<Tables>) =>
+  db.selectFrom('sessions').selectAll().where('deleted_at', 'is', null)
+
 export async function getSession(db: Kysely<Tables>, id: SessionId): Promise<SessionRecord | null> {
-  const row = await db.selectFrom('sessions').selectAll().where('id', '=', id).executeTakeFirst()
+  const row = await notDeleted(db).where('id', '=', id).executeTakeFirst()
   return row ? toSession(row) : null
 }
 
 /** Finds a session by the agent's own id, which people find in the agent's files and output. */
 export async function findSession(db: Kysely<Tables>, agentSessionId: string): Promise<SessionRecord | null> {
-  const row = await db
-    .selectFrom('sessions')
-    .selectAll()
+  const row = await notDeleted(db)
     .where('agent_session_id', '=', agentSessionId)
     .orderBy('id', 'desc')
     .executeTakeFirst()
@@ -28,9 +30,7 @@ export async function listSessions(
   db: Kysely<Tables>,
   query: { limit: number; cursor?: string | undefined },
 ): Promise<Page<SessionRecord>> {
-  let select = db
-    .selectFrom('sessions')
-    .selectAll()
+  let select = notDeleted(db)
     .orderBy('id', 'desc')
     .limit(query.limit + 1)
   if (query.cursor !== undefined) {

@@ -14,13 +14,18 @@ import { listNewestIds } from '../newest-ids.ts'
 import { createStore, type Store, type StoreOptions } from '../store.ts'
 import { createChangeTriggers } from './change-triggers.ts'
 import { nodeSqliteDialect } from './driver.ts'
+import { AUTO_VACUUM, convertIfSmall, createShrink } from './shrink.ts'
 
 const COMMIT_WINDOW_MS = 15
 const BUSY_TIMEOUT_MS = 5000
 
-/** busy_timeout comes first, because the other pragmas may have to wait for a lock too. */
+/**
+ * busy_timeout comes first, because the other pragmas may have to wait for a lock too. auto_vacuum must be set before the
+ * database has anything in it.
+ */
 export const PRAGMAS = `
   pragma busy_timeout = ${BUSY_TIMEOUT_MS};
+  ${AUTO_VACUUM}
   pragma journal_mode = wal;
   pragma synchronous = full;
   pragma foreign_keys = on;
@@ -28,7 +33,7 @@ export const PRAGMAS = `
   pragma secure_delete = on;
 `
 
-export interface OpenOptions extends Partial<Omit<StoreOptions, 'windowMs'>> {
+export interface OpenOptions extends Partial<Omit<StoreOptions, 'windowMs' | 'createShrink'>> {
   commitWindowMs?: number
 }
 
@@ -53,12 +58,19 @@ export async function openSqliteStore(
   try {
     const writer = connect()
     await migrate(writer as unknown as Kysely<unknown>, now)
+    for (const database of opened) convertIfSmall(database)
     for (const id of await listNewestIds(writer)) createIdsAfter(id)
     for (const database of opened) createChangeTriggers(database)
     const machineId = await claimMachineId(writer, now)
     const store = createStore(
       { writer, reader: connect() },
-      { windowMs: commitWindowMs, now: () => now, machineId, ...options },
+      {
+        windowMs: commitWindowMs,
+        now: () => now,
+        machineId,
+        createShrink: (access) => createShrink(opened[0] as DatabaseSync, access),
+        ...options,
+      },
     )
     return { ...store, close: () => store.close().finally(disconnect) }
   } catch (cause) {
