@@ -34,7 +34,7 @@ function problemsOf(issue: z.core.$ZodIssue, source: Source): ConfigProblem[] {
 }
 
 function unknownKey(parent: SettingPath, key: string): string {
-  const moved = MOVED[showPath([...parent, key])]
+  const moved = MOVED.get(showPath([...parent, key]))
   if (moved) return `is now called ${moved}`
   const near = nearestWord(key, knownKeysAt(parent))
   const elsewhere = settingPaths().filter((path) => path.endsWith(`.${key}`))

@@ -22,8 +22,8 @@ export const keep = z
   .describe('How long things are kept after their end or last use: a duration, or `forever`.')
 
 /** Settings that have moved here. */
-export const MOVED: Readonly<Record<string, string>> = {
-  'run.keepOutput': 'keep.output',
-  'jobs.keepCheckpoints': 'keep.checkpoints',
-  'jobs.keepTranscripts': 'keep.transcripts',
-}
+export const MOVED: ReadonlyMap<string, string> = new Map([
+  ['run.keepOutput', 'keep.output'],
+  ['jobs.keepCheckpoints', 'keep.checkpoints'],
+  ['jobs.keepTranscripts', 'keep.transcripts'],
+])

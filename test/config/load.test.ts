@@ -217,6 +217,15 @@ describe('refusals', () => {
   })
 
   test.each([
+    ['run: { keepOutput: 1d }', 'run.keepOutput: is now called keep.output'],
+    ['jobs: { keepTranscripts: 1d }', 'jobs.keepTranscripts: is now called keep.transcripts'],
+    ['keep: { runs: always }', 'keep.runs: expected a duration such as 12h or 90d, from 0ms to 3650d, or forever; got "always"'],
+    ['keep: { events: 11y }', 'keep.events: expected a duration such as 12h or 90d'],
+  ])('retention: %s', (home, message) => {
+    expect(refusal({ home }).shown).toEqual([expect.stringContaining(message)])
+  })
+
+  test.each([
     ['run: { max_duration: 1h }', 'did you mean run.maxDuration?'],
     ['agent: {}', 'did you mean agents?'],
     ['port: 80', 'did you mean server.port?'],
@@ -319,6 +328,7 @@ describe('a settings file in a directory that a stranger may have written', () =
     ['notify: { me: { webhook: "https://evil" } }', 'notify'],
     ['notify: {}', 'notify'],
     ['broker: { programs: [sh] }', 'broker'],
+    ['keep: { runs: 0ms }', 'keep'],
   ])('cannot set %s', (project, key) => {
     const { shown, text } = refusal({ project })
     expect(shown).toEqual([expect.stringContaining(` ${key}: `)])

@@ -14,7 +14,6 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { gunzipSync, gzipSync } from 'node:zlib'
@@ -26,12 +25,13 @@ import { importArchive } from '../../src/engine/mirror/import-archive.ts'
 import { Mirror } from '../../src/engine/mirror/mirror.ts'
 import { restoreSession } from '../../src/engine/mirror/restore.ts'
 import { newSession } from '../store/records.ts'
+import { base } from '../support/memory/store.ts'
 
 const AGENT_ID = '11111111-2222-4333-8444-555555555555'
 const LINE = '{"type":"user"}\n'
 
 function setUp({ transcriptsMs = 1000 } = {}) {
-  const dir = mkdtempSync(join(tmpdir(), 'reprise-mirror-'))
+  const dir = mkdtempSync(join(base, 'reprise-mirror-'))
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
   const project = join(dir, 'claude', 'projects', '-srv-project')
   mkdirSync(project, { recursive: true })
@@ -232,6 +232,18 @@ it('what cannot be written is logged and harms nobody', async () => {
   await mirrors.catchUp(session.id)
   expect(logged.join()).toContain('could not mirror a session')
   expect(readFileSync(deps.mirror, 'utf8')).toBe('in the way')
+})
+
+it('a copy that somebody has deleted is made again', async () => {
+  const { mirrors, deps, session, read, transcript } = setUp()
+  await mirrors.catchUp(session.id)
+  rmSync(deps.mirror, { recursive: true })
+  await mirrors.catchUp(session.id)
+  expect(await read()).toBe(LINE.repeat(5000))
+  rmSync(deps.mirror, { recursive: true })
+  appendFileSync(transcript, 'more')
+  await mirrors.catchUp(session.id)
+  expect(await read()).toBe(`${LINE.repeat(5000)}more`)
 })
 
 it('is removed as a whole; a removal that a crash interrupted is finished', async () => {

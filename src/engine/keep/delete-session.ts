@@ -19,7 +19,7 @@ import { requireSession } from '../sessions/require-session.ts'
 export interface DeleteSessionDeps {
   store: Pick<
     Store,
-    'getSession' | 'findSession' | 'markSessionDeleted' | 'listDeletedSessions' | 'forgetSession'
+    'getSession' | 'findSession' | 'findLeaseHolder' | 'markSessionDeleted' | 'listDeletedSessions' | 'forgetSession'
   >
   agents: Pick<AgentRegistry, 'find'>
   mirrors: Pick<Mirror, 'remove'>
@@ -29,10 +29,13 @@ export interface DeleteSessionDeps {
   sandboxes: string
 }
 
-export async function deleteSession(deps: DeleteSessionDeps, id: string): Promise<void> {
+/** Returns how many deleted sessions could not be removed yet. */
+export async function deleteSession(deps: DeleteSessionDeps, id: string): Promise<number> {
   const { store, clock } = deps
   const session = await requireSession(store, id)
-  const pid = await findHolder(deps, session)
+  // If a run holds the session, the store says which.
+  const leased = (await store.findLeaseHolder(session.id)) !== null
+  const pid = leased ? null : await findHolder(deps, session)
   if (pid !== null) {
     throw new RepriseError('conflict', `process ${pid} has session ${session.id} open`, {
       hint: 'Close it in that process first.',
@@ -40,7 +43,7 @@ export async function deleteSession(deps: DeleteSessionDeps, id: string): Promis
     })
   }
   await store.markSessionDeleted(session.id, clock.now())
-  await purgeDeletedSessions(deps)
+  return purgeDeletedSessions(deps)
 }
 
 async function findHolder({ agents }: DeleteSessionDeps, session: SessionRecord): Promise<number | null> {
@@ -68,9 +71,9 @@ export async function purgeDeletedSessions(deps: DeleteSessionDeps): Promise<num
   return left
 }
 
-async function purge(deps: DeleteSessionDeps, { session }: DeletedSession): Promise<boolean> {
+async function purge(deps: DeleteSessionDeps, { session, held }: DeletedSession): Promise<boolean> {
   const { store, agents, mirrors, damaged, sandboxes } = deps
-  if ((await findHolder(deps, session)) !== null) return false
+  if (held || (await findHolder(deps, session)) !== null) return false
   const agent = agents.find(session.agent)
   const files =
     agent && (await agent.adapter.locateSession(session.agentSessionId, agent.env, session.workDir))

@@ -83,7 +83,7 @@ export class Keeping {
   }
 
   async deleteSession(id: string): Promise<void> {
-    await deleteSession(this.#deps, id)
+    this.#deletedLeft = await deleteSession(this.#deps, id)
   }
 
   /** A conversation was deleted: removes its sessions, those in use as soon as they are free. */

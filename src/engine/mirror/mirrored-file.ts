@@ -27,7 +27,8 @@ export interface MirrorPlace {
 
 /** What is known about a file that was compared before. */
 export interface FileState {
-  chain: Chain
+  /** The length of its mirror. */
+  to: number
   dev: number
   ino: number
   mtimeMs: number
@@ -55,11 +56,13 @@ export async function mirrorFile(
     const stat = await file.stat()
     if (!stat.isFile()) return null
     const { size, dev, ino, mtimeMs } = stat
-    const isSame = known !== null && known.dev === dev && known.ino === ino
-    if (isSame && size === known.chain.to && mtimeMs === known.mtimeMs) return known
-    const chain = isSame ? known.chain : await readChain(place)
+    const chain = await readChain(place)
+    // The mirror may have been deleted by somebody since.
+    const isKnown = known !== null && chain !== null && known.to === chain.to
+    const isSame = isKnown && known.dev === dev && known.ino === ino
+    if (isSame && size === known.to && mtimeMs === known.mtimeMs) return known
     if (chain && trustSize && !isSame && chain.to === size) return null
-    const grew = isSame && size > known.chain.to && (await hasTail(file, known))
+    const grew = isSame && size > known.to && (await hasTail(file, known))
     const relation = chain === null ? 'differs' : grew ? 'grew' : await compare(file, size, place, chain)
     const target = { file, size, place }
     const now =
@@ -69,7 +72,7 @@ export async function mirrorFile(
           ? await append(target, chain)
           : await copyAnew(target, chain.generation + 1)
     return {
-      chain: now,
+      to: now.to,
       dev,
       ino,
       mtimeMs,
@@ -176,8 +179,8 @@ async function compare(
   return size < chain.to ? 'shorter' : 'grew'
 }
 
-async function hasTail(file: FileHandle, { chain, tail }: FileState): Promise<boolean> {
-  return tail.equals(await readAt(file, chain.to - tail.length, chain.to))
+async function hasTail(file: FileHandle, { to, tail }: FileState): Promise<boolean> {
+  return tail.equals(await readAt(file, to - tail.length, to))
 }
 
 /** Rejects if the chunk is damaged. */

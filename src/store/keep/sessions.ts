@@ -13,23 +13,26 @@ export interface DeletedSession {
   session: SessionRecord
   /** Whether a person deleted the session itself, or a conversation that used it. */
   with: 'session' | 'conversation'
+  /** A run still works in it. */
+  held: boolean
 }
 
-/** Sessions that were deleted and that no process holds any more. */
 export async function listDeletedSessions(db: Db): Promise<DeletedSession[]> {
   const rows = await db
     .selectFrom('sessions')
     .selectAll()
+    .select(
+      sql<number>`exists (select 1 from leases l where l.session_id = sessions.id and l.process_id is not null)
+        or exists (select 1 from runs r where r.session_id = sessions.id and r.state <> 'settled')`.as('held'),
+    )
     .where('deleted_at', 'is not', null)
-    .where(
-      sql<boolean>`not exists (select 1 from leases l where l.session_id = sessions.id and l.process_id is not null)`,
-    )
-    .where(
-      sql<boolean>`not exists (select 1 from runs r where r.session_id = sessions.id and r.state <> 'settled')`,
-    )
     .orderBy('id')
     .execute()
-  return rows.map((row) => ({ session: toSession(row), with: row.deleted_with ?? 'session' }))
+  return rows.map(({ held, ...row }) => ({
+    session: toSession(row),
+    with: row.deleted_with ?? 'session',
+    held: Number(held) === 1,
+  }))
 }
 
 /** Sessions that have not been used since, oldest use first. */

@@ -14,18 +14,14 @@ import { listNewestIds } from '../newest-ids.ts'
 import { createStore, type Store, type StoreOptions } from '../store.ts'
 import { createChangeTriggers } from './change-triggers.ts'
 import { nodeSqliteDialect } from './driver.ts'
-import { AUTO_VACUUM, convertIfSmall, createShrink } from './shrink.ts'
+import { convertIfSmall, createShrink, prepareIfNew } from './shrink.ts'
 
 const COMMIT_WINDOW_MS = 15
 const BUSY_TIMEOUT_MS = 5000
 
-/**
- * busy_timeout comes first, because the other pragmas may have to wait for a lock too. auto_vacuum must be set before the
- * database has anything in it.
- */
+/** busy_timeout comes first, because the other pragmas may have to wait for a lock too. */
 export const PRAGMAS = `
   pragma busy_timeout = ${BUSY_TIMEOUT_MS};
-  ${AUTO_VACUUM}
   pragma journal_mode = wal;
   pragma synchronous = full;
   pragma foreign_keys = on;
@@ -48,6 +44,7 @@ export async function openSqliteStore(
     // The file contains prompts and output, so only its user may read it.
     chmodSync(path, 0o600)
     opened.push(database)
+    prepareIfNew(database)
     database.exec(PRAGMAS)
     return new Kysely<Tables>({ dialect: nodeSqliteDialect(database) })
   }

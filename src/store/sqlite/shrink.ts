@@ -16,8 +16,13 @@ const STEP_PAGES = 250
 const SPARE_PAGES = 250
 const SMALL_BYTES = 256 * 2 ** 20
 
-/** To be called on a new connection. Has an effect on a database without tables, or with the next VACUUM. */
-export const AUTO_VACUUM = `pragma auto_vacuum = ${INCREMENTAL};`
+/** Has an effect on a database without tables, or with the next VACUUM. */
+const AUTO_VACUUM = `pragma auto_vacuum = ${INCREMENTAL};`
+
+/** To be called before anything else, because a database with anything in it has its mode already. */
+export function prepareIfNew(database: DatabaseSync): void {
+  if (read(database, 'page_count') === 0) database.exec(AUTO_VACUUM)
+}
 
 /** Rewrites a database from before the incremental mode, if that does not take long. */
 export function convertIfSmall(database: DatabaseSync): void {
