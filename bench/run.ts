@@ -12,6 +12,8 @@ import { chat } from './cases/chat.ts'
 import { escalation } from './cases/escalation.ts'
 import { history } from './cases/history.ts'
 import { ingest } from './cases/ingest.ts'
+import { kept } from './cases/kept.ts'
+import { mirror } from './cases/mirror.ts'
 import { parser } from './cases/parser.ts'
 import { policy } from './cases/policy.ts'
 import { queue } from './cases/queue.ts'
@@ -42,6 +44,8 @@ const BENCHMARKS: readonly Benchmark[] = [
   chains,
   waiting,
   webhook,
+  mirror,
+  kept,
 ]
 
 const { values: options } = parseArgs({

@@ -15,7 +15,10 @@ const rules: RuleInput[] = [
   {
     when: '/find out$/',
     reply: [
-      { tool: 'Agent', input: { description: 'look', prompt: 'look it up', subagent_type: 'general-purpose' } },
+      {
+        tool: 'Agent',
+        input: { description: 'look', prompt: 'look it up', subagent_type: 'general-purpose' },
+      },
       { await: 'results' },
       { text: 'Somebody looked it up.' },
     ],
@@ -48,7 +51,9 @@ it('a chat goes on in its session after the daemon was killed and all files of t
   await chat.say('remember heliotrope')
   const before = await chat.say('find out', { permissions: 'allow' })
   const there = filesIn(projects())
-  expect(there.filter((name) => name.endsWith('.jsonl')).length, 'the sub-agent has a file').toBeGreaterThan(1)
+  expect(there.filter((name) => name.endsWith('.jsonl')).length, 'the sub-agent has a file').toBeGreaterThan(
+    1,
+  )
   await world.killDaemon('SIGKILL')
   rmSync(world.configDir, { recursive: true, force: true })
   await world.startDaemon()

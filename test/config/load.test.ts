@@ -219,7 +219,10 @@ describe('refusals', () => {
   test.each([
     ['run: { keepOutput: 1d }', 'run.keepOutput: is now called keep.output'],
     ['jobs: { keepTranscripts: 1d }', 'jobs.keepTranscripts: is now called keep.transcripts'],
-    ['keep: { runs: always }', 'keep.runs: expected a duration such as 12h or 90d, from 0ms to 3650d, or forever; got "always"'],
+    [
+      'keep: { runs: always }',
+      'keep.runs: expected a duration such as 12h or 90d, from 0ms to 3650d, or forever; got "always"',
+    ],
     ['keep: { events: 11y }', 'keep.events: expected a duration such as 12h or 90d'],
   ])('retention: %s', (home, message) => {
     expect(refusal({ home }).shown).toEqual([expect.stringContaining(message)])

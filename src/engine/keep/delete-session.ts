@@ -19,7 +19,12 @@ import { requireSession } from '../sessions/require-session.ts'
 export interface DeleteSessionDeps {
   store: Pick<
     Store,
-    'getSession' | 'findSession' | 'findLeaseHolder' | 'markSessionDeleted' | 'listDeletedSessions' | 'forgetSession'
+    | 'getSession'
+    | 'findSession'
+    | 'findLeaseHolder'
+    | 'markSessionDeleted'
+    | 'listDeletedSessions'
+    | 'forgetSession'
   >
   agents: Pick<AgentRegistry, 'find'>
   mirrors: Pick<Mirror, 'remove'>

@@ -23,7 +23,9 @@ export async function listDeletedSessions(db: Db): Promise<DeletedSession[]> {
     .selectAll()
     .select(
       sql<number>`exists (select 1 from leases l where l.session_id = sessions.id and l.process_id is not null)
-        or exists (select 1 from runs r where r.session_id = sessions.id and r.state <> 'settled')`.as('held'),
+        or exists (select 1 from runs r where r.session_id = sessions.id and r.state <> 'settled')`.as(
+        'held',
+      ),
     )
     .where('deleted_at', 'is not', null)
     .orderBy('id')

@@ -15,10 +15,19 @@ import type { SessionRecord } from '../../../src/store/runs/session-records.ts'
 import { nodeSqliteDialect } from '../../../src/store/sqlite/driver.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/open.ts'
 import type { Store } from '../../../src/store/store.ts'
-import { admitted, ending, newAttempt, newRun, newSession, note, startAttempt, T0 } from '../../store/records.ts'
 import { planned } from '../../store/outbox.ts'
-import { base } from '../../support/memory/store.ts'
+import {
+  admitted,
+  ending,
+  newAttempt,
+  newRun,
+  newSession,
+  note,
+  startAttempt,
+  T0,
+} from '../../store/records.ts'
 import { begun, cycleEnd, MISSED, newCycle, plan, watching } from '../../store/watch-records.ts'
+import { base } from '../../support/memory/store.ts'
 
 const DAY_MS = 86_400_000
 const day = (days: number) => new Date(T0.getTime() + days * DAY_MS)
@@ -87,7 +96,8 @@ it('an old run goes with all its rows; a younger one, an open one and the totals
   ])
   const left = new DatabaseSync(path)
   onTestFinished(() => left.close())
-  const count = (from: string) => Number(Object.values(left.prepare(`select count(*) from ${from}`).get() ?? {})[0])
+  const count = (from: string) =>
+    Number(Object.values(left.prepare(`select count(*) from ${from}`).get() ?? {})[0])
   for (const table of ['attempts', 'events', 'questions', 'escalations'])
     expect([table, count(`${table} where run_id = '${old.id}'`)]).toEqual([table, 0])
   expect([count('processes'), count('request_keys'), count('runs')]).toEqual([1, 0, 2])
