@@ -60,7 +60,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'sessions',
-    summary: "list, show and delete the agents' sessions",
+    summary: "list, show, adopt and delete the agents' sessions",
     load: () => import('./commands/sessions.ts'),
   },
   {

@@ -1,11 +1,12 @@
 /** The daemon's HTTP API as typed calls. Runs in Node and in a browser. */
+import type { AdoptableQuery, AdoptSessions, FoundSession } from '../contract/adopt.ts'
 import type { Agent } from '../contract/agent.ts'
 import type { CreateRun } from '../contract/create-run.ts'
 import type { Health, Page, Status } from '../contract/http.ts'
 import type { PruneReport, PruneRequest } from '../contract/prune.ts'
 import type { ToolResult } from '../contract/question.ts'
 import type { Run, RunDetail } from '../contract/run.ts'
-import type { Session, SessionDetail } from '../contract/session.ts'
+import type { Session, SessionDetail, SessionFilters } from '../contract/session.ts'
 import type { Stats } from '../contract/stats.ts'
 import { type ConversationCalls, conversationCalls } from './conversations.ts'
 import { type EscalationCalls, escalationCalls } from './escalation.ts'
@@ -17,7 +18,9 @@ import {
   type Fetch,
   type KeyOptions,
   keyed,
+  type Open,
   type PageOptions,
+  type Request,
 } from './request.ts'
 import { type StreamCalls, streamCalls } from './streams.ts'
 import { type WatchCalls, watchCalls } from './watches.ts'
@@ -41,11 +44,15 @@ export interface Client extends ConversationCalls, JobCalls, EscalationCalls, Wa
   answer: (id: string, answer: ToolResult) => Promise<Run>
   /** Resolves when the run has ended, without reading its events. */
   whenSettled: (id: string, options?: Pick<FollowOptions, 'signal' | 'retryForMs'>) => Promise<RunDetail>
-  listSessions: (options?: PageOptions) => Promise<Page<Session>>
+  listSessions: (options?: PageOptions & SessionFilters) => Promise<Page<Session>>
   /** By Reprise's id (`ses_…`) or the agent's own. */
   getSession: (id: string) => Promise<SessionDetail>
   /** Deletes the agent's files of the session too. */
   deleteSession: (id: string) => Promise<void>
+  /** Sessions in the agent's own files, and whether they can be adopted. */
+  listAdoptable: (options?: PageOptions & AdoptableQuery) => Promise<Page<FoundSession>>
+  /** Takes over sessions that were made without Reprise. Returns a report on each. */
+  adoptSessions: (request: AdoptSessions) => Promise<FoundSession[]>
   listAgents: () => Promise<Agent[]>
   stats: () => Promise<Stats>
   /** Deletes what is older than the settings in `keep` say; with `dryRun`, only says what that is. */
@@ -54,7 +61,18 @@ export interface Client extends ConversationCalls, JobCalls, EscalationCalls, Wa
 
 const LATER_THAN_ANY_EVENT = 999_999_999_999_999
 
-export function createClient({ url, token, fetch = globalThis.fetch, locate }: ClientOptions): Client {
+export function createClient(options: ClientOptions): Client {
+  return createCalls(connectHttp(options))
+}
+
+/** How the calls reach an engine: over HTTP, or in the same process. */
+export interface Connection {
+  request: Request
+  open: Open
+  streams: StreamCalls
+}
+
+export function connectHttp({ url, token, fetch = globalThis.fetch, locate }: ClientOptions): Connection {
   let endpoint: Endpoint = { url, token }
   const { request, open } = createRequest(fetch, () => endpoint)
   const streams = streamCalls({
@@ -64,6 +82,10 @@ export function createClient({ url, token, fetch = globalThis.fetch, locate }: C
       endpoint = (await locate?.()) ?? endpoint
     },
   })
+  return { request, open, streams }
+}
+
+export function createCalls({ request, open, streams }: Connection): Client {
   const getRun = (id: string) => request('getRun', { params: { id } })
   const whenSettled: Client['whenSettled'] = async (id, options) => {
     for await (const _ of streams.events(id, { ...options, after: LATER_THAN_ANY_EVENT }));
@@ -89,6 +111,8 @@ export function createClient({ url, token, fetch = globalThis.fetch, locate }: C
     listSessions: (query) => request('listSessions', { query }),
     getSession: (id) => request('getSession', { params: { id } }),
     deleteSession: (id) => request('deleteSession', { params: { id } }),
+    listAdoptable: (query) => request('listAdoptable', { query }),
+    adoptSessions: async (body) => (await request('adoptSessions', { body })).items,
     listAgents: async () => (await request('listAgents')).items,
     stats: () => request('getStats'),
     prune: (body = {}) => request('prune', { body }),

@@ -44,9 +44,13 @@ const resume = z.strictObject({
 })
 
 const session = z.strictObject({
-  idleTimeout: duration('Time without use after which a session is paused and then expires.', {
+  pauseAfter: duration('Time without use after which a session counts as paused.', {
     max: '3650d',
-  }).prefault('30m'),
+  }).prefault('5m'),
+  idleTimeout: duration(
+    'Time without use after which a paused session counts as expired and is archived. It can still be resumed within resume.maxAge.',
+    { max: '3650d' },
+  ).prefault('30m'),
 })
 
 const run = z.strictObject({
@@ -73,6 +77,11 @@ const run = z.strictObject({
     'off or on',
     'Whether jobs, chats and other runs without a tier run in a sandbox: only the work directory can be written, and credentials are hidden.',
   ).prefault('off'),
+  sandboxKind: setting(
+    z.enum(['auto', 'bubblewrap', 'unshare']),
+    'auto, bubblewrap or unshare',
+    'Which sandbox is used. auto: the first that works; as root unshare is tried first, otherwise bubblewrap.',
+  ).prefault('auto'),
   questionTimeout: duration('How long a run waits for an answer from a person.').prefault('24h'),
   concurrency: wholeNumber('Maximum number of concurrent runs.', { min: 1, max: 1000 }).prefault(4),
 })
@@ -218,6 +227,8 @@ export const configSchema = z.strictObject({
 })
 
 export type Config = z.output<typeof configSchema>
+/** The settings as they are written in a file. */
+export type Settings = z.input<typeof configSchema>
 
 /** The JSON Schema of config.yaml and reprise.yaml, for editors. */
 export function configJsonSchema(): Record<string, unknown> {

@@ -39,6 +39,8 @@ import { listQuarantined, quarantine } from './path/quarantine.ts'
 import { createPurposes, type FurtherPurposes } from './purposes.ts'
 import { requireRun } from './runs/require-run.ts'
 import { createRuns, describeWhole } from './runs/runs.ts'
+import { createAdoption } from './sessions/adopt.ts'
+import { startCleanUp } from './sessions/clean-up.ts'
 import { createSessions } from './sessions/sessions.ts'
 import { LiveRuns } from './supervise/live-runs.ts'
 import type { ReadingThread } from './supervise/reading/thread.ts'
@@ -99,8 +101,11 @@ export interface EngineInput {
 export interface RunningEngine extends Engine {
   /** Adopts open processes, then starts queued runs. */
   open: () => Promise<{ adopted: number }>
-  /** Detaches from all processes: the agents continue by themselves until a daemon adopts them. */
-  close: () => Promise<void>
+  /**
+   * Starts nothing more, and detaches from all processes: the agents continue by themselves until an engine adopts
+   * them. With `leaveRunning: false` the runs that have a process are cancelled first, and their ends are stored.
+   */
+  close: (options?: { leaveRunning: boolean }) => Promise<void>
 }
 
 const MAX_PAUSED = 1000
@@ -159,9 +164,9 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     timetable.wake()
   })
 
-  const driving = new Set<Promise<void>>()
+  const driving = new Map<Promise<void>, RunId>()
   const track = (run: RunRecord, work: Promise<void>) => {
-    driving.add(work)
+    driving.set(work, run.id)
     return work.finally(() => {
       driving.delete(work)
       noteRun(run)
@@ -183,12 +188,37 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     await base.live.get(id)?.stop(cause, message)
     bus.publish(id)
   }
+  let stopCleanUp = () => {}
+  /** Repeats, because a run may have been added between two looks. */
+  const endRunning = async () => {
+    while (driving.size > 0) {
+      const work = [...driving.keys()]
+      await Promise.allSettled([...new Set(driving.values())].map((id) => runs.cancel(id)))
+      await Promise.allSettled(work)
+    }
+  }
+  const close = async ({ leaveRunning }: { leaveRunning: boolean }) => {
+    stopCleanUp()
+    const quiet = [timetable.close()]
+    await dispatcher.close()
+    if (!leaveRunning) await endRunning()
+    quiet.push(approvals.close(), timekeeping.close())
+    await notifications.close()
+    base.live.detachAll()
+    closing.abort()
+    await keeping.close()
+    await Promise.all(quiet)
+    await Promise.allSettled(driving.keys())
+    await base.cooldowns.close()
+  }
+  let closed: Promise<void> | null = null
 
   return {
     ...runs,
     ...createSessions(deps),
     deleteSession: (id) => keeping.deleteSession(id),
     prune: (request) => keeping.prune(request),
+    ...createAdoption(deps),
     ...createWatches(deps, {
       wake: wakeTimetable,
       onCycle,
@@ -223,6 +253,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
       await quarantine(deps)
       await base.obstacles.open()
       const left = await store.listOpenProcesses()
+      for (const { attempt } of left) if (attempt) enforcement.expect(given.processes.folderOf(attempt.id))
       for (const { attempt } of left) {
         const run = attempt && (await store.getRun(attempt.runId))
         if (run) dispatcher.adopt(run, track(run, adoptAttempt(deps, run, attempt)))
@@ -235,18 +266,13 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
       approvals.wake()
       timetable.wake()
       keeping.open()
+      stopCleanUp = startCleanUp(deps)
       return { adopted: left.length }
     },
 
-    close: async () => {
-      const quiet = [approvals.close(), timetable.close(), timekeeping.close()]
-      await Promise.all([dispatcher.close(), notifications.close()])
-      base.live.detachAll()
-      closing.abort()
-      await keeping.close()
-      await Promise.all(quiet)
-      await Promise.allSettled(driving)
-      await base.cooldowns.close()
+    close: (options = { leaveRunning: true }) => {
+      closed ??= close(options)
+      return closed
     },
 
     listQuarantined: () => listQuarantined(deps),

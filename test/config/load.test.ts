@@ -5,7 +5,7 @@ import type { Environment } from '../../src/config/environment.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import type { ConfigProblem } from '../../src/config/problem.ts'
 import { RepriseError } from '../../src/contract/errors.ts'
-import { configureAgents } from '../../src/daemon/agents.ts'
+import { configureAgents } from '../../src/library/agents.ts'
 import { temporaryDirs } from './temporary-dirs.ts'
 
 type Given = { home?: string; project?: string; env?: Environment }
@@ -52,7 +52,7 @@ describe('defaults and overlay', () => {
       server: { host: '127.0.0.1', port: 7717 },
       store: {},
       resume: { contextThreshold: 0.8, maxAge: 604_800_000, maxResumes: 5 },
-      session: { idleTimeout: 1_800_000 },
+      session: { pauseAfter: 300_000, idleTimeout: 1_800_000 },
       run: {
         maxDuration: 1_800_000,
         idleTimeout: 600_000,
@@ -63,6 +63,7 @@ describe('defaults and overlay', () => {
         maxLine: 8 * 1024 ** 2,
         permissions: 'edits',
         sandbox: 'off',
+        sandboxKind: 'auto',
         questionTimeout: 86_400_000,
         concurrency: 4,
       },

@@ -24,6 +24,7 @@ import { absorbedBy, chunkName, findChain, groupChunks } from '../../src/engine/
 import { importArchive } from '../../src/engine/mirror/import-archive.ts'
 import { Mirror } from '../../src/engine/mirror/mirror.ts'
 import { restoreSession } from '../../src/engine/mirror/restore.ts'
+import type { SessionRecord } from '../../src/store/runs/session-records.ts'
 import { newSession } from '../store/records.ts'
 import { base } from '../support/memory/store.ts'
 
@@ -37,7 +38,7 @@ function setUp({ transcriptsMs = 1000 } = {}) {
   mkdirSync(project, { recursive: true })
   const transcript = join(project, `${AGENT_ID}.jsonl`)
   writeFileSync(transcript, LINE.repeat(5000))
-  const session = newSession({ agentSessionId: AGENT_ID })
+  const session = newSession({ agentSessionId: AGENT_ID }) as SessionRecord
   const env = { CLAUDE_CONFIG_DIR: join(dir, 'claude') }
   const logged: string[] = []
   const note = (fields: object, message: string) => logged.push(`${message} ${JSON.stringify(fields)}`)

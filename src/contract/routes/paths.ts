@@ -65,6 +65,9 @@ export const PATHS = {
   cancelFollowUp: 'DELETE /api/followups/{id}',
 
   listSessions: 'GET /api/sessions',
+  // Before `getSession`, whose pattern it fits too.
+  listAdoptable: 'GET /api/sessions/adoptable',
+  adoptSessions: 'POST /api/sessions/adopt',
   getSession: 'GET /api/sessions/{id}',
   deleteSession: 'DELETE /api/sessions/{id}',
 } as const satisfies Readonly<Record<string, `${Method} /${string}`>>

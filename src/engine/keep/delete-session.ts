@@ -7,12 +7,14 @@
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { AgentRegistry } from '../../agents/registry.ts'
+import { removeUntrusted } from '../../agents/remove-untrusted.ts'
 import { RepriseError } from '../../contract/errors.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { DeletedSession } from '../../store/keep/sessions.ts'
 import type { SessionRecord } from '../../store/runs/session-records.ts'
 import type { Store } from '../../store/store.ts'
 import type { Log } from '../base/log.ts'
+import { readDisposable } from '../enforce/session-dir.ts'
 import type { Mirror } from '../mirror/mirror.ts'
 import { requireSession } from '../sessions/require-session.ts'
 
@@ -76,18 +78,23 @@ export async function purgeDeletedSessions(deps: DeleteSessionDeps): Promise<num
   return left
 }
 
-async function purge(deps: DeleteSessionDeps, { session, held }: DeletedSession): Promise<boolean> {
+async function purge(
+  deps: DeleteSessionDeps,
+  { session, held, with: how }: DeletedSession,
+): Promise<boolean> {
   const { store, agents, mirrors, damaged, sandboxes } = deps
   if (held || (await findHolder(deps, session)) !== null) return false
   const agent = agents.find(session.agent)
   const files =
     agent && (await agent.adapter.locateSession(session.agentSessionId, agent.env, session.workDir))
-  if (files) {
+  // A person made an adopted session without Reprise: it stays theirs if only the conversation about it is deleted.
+  if (files && (how === 'session' || !session.adopted)) {
     await rm(files.transcript, { force: true })
     if (files.folder) await rm(files.folder, { recursive: true, force: true })
   }
   await mirrors.remove(session.id)
-  await rm(join(sandboxes, session.id), { recursive: true, force: true })
+  const sandbox = join(sandboxes, session.id)
+  for (const path of [...readDisposable(sandbox), sandbox]) await removeUntrusted(path)
   for (const name of await readdir(damaged).catch(() => []))
     if (name.startsWith(`${session.agentSessionId}-`)) await rm(join(damaged, name), { force: true })
   await store.forgetSession(session.id)

@@ -1,13 +1,15 @@
 /** Sweeps the files in the home: raw output, copies of transcripts, damaged originals, and folders of sandboxes. */
 import type { Dirent } from 'node:fs'
-import { readdir, rm, stat } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { removeUntrusted } from '../../agents/remove-untrusted.ts'
 import { AttemptId, SessionId } from '../../contract/ids.ts'
 import type { PruneKind } from '../../contract/prune.ts'
 import type { ResumeLimits } from '../../core/resume/facts.ts'
 import type { Store } from '../../store/store.ts'
 import type { Log } from '../base/log.ts'
 import type { KeepSettings } from '../base/settings.ts'
+import { readDisposable } from '../enforce/session-dir.ts'
 import type { Mirror } from '../mirror/mirror.ts'
 import { cutoff, type Sweep } from './tally.ts'
 
@@ -89,7 +91,7 @@ async function sweepDamaged(deps: SweepFilesDeps, sweep: Sweep): Promise<void> {
   }
 }
 
-/** The folders (/tmp and the like) of sessions that can no longer be resumed. */
+/** The folders (/tmp and the like, and the agent's own) of sessions that can no longer be resumed. */
 export async function sweepSandboxes(
   deps: Pick<SweepFilesDeps, 'sandboxes' | 'log'> & {
     store: Pick<SweepFilesDeps['store'], 'getSession' | 'findLeaseHolder'>
@@ -104,7 +106,8 @@ export async function sweepSandboxes(
     const session = await store.getSession(name)
     const isUsable = session !== null && session.lastUsedAt.getTime() >= oldest
     if (isUsable || (await store.findLeaseHolder(name)) !== null) continue
-    await remove(deps, sweep, 'sandboxes', join(sandboxes, name))
+    const dir = join(sandboxes, name)
+    await remove(deps, sweep, 'sandboxes', dir, readDisposable(dir))
   }
 }
 
@@ -114,10 +117,14 @@ async function remove(
   { dryRun, tally }: Sweep,
   kind: PruneKind,
   path: string,
+  /** What is removed with it. */
+  others: readonly string[] = [],
 ): Promise<void> {
-  const bytes = await sizeOf(path)
+  const sizes = await Promise.all([...others, path].map(sizeOf))
+  const bytes = sizes.reduce((sum, size) => sum + size, 0)
   try {
-    if (!dryRun) await rm(path, { recursive: true, force: true })
+    // An agent may have written there, so its permissions and links cannot be relied on.
+    if (!dryRun) for (const one of [...others, path]) await removeUntrusted(one)
     tally.add(kind, { count: 1, bytes })
   } catch (error) {
     log.warn({ path, error: String(error) }, 'could not remove something old')

@@ -11,7 +11,7 @@ import { Tally } from '../../../src/engine/keep/tally.ts'
 import { MIGRATIONS, migrate } from '../../../src/store/base/migrations/run.ts'
 import { EventBatch } from '../../../src/store/runs/event-batch.ts'
 import type { NewRun, RunRecord } from '../../../src/store/runs/records.ts'
-import type { SessionRecord } from '../../../src/store/runs/session-records.ts'
+import type { NewSession } from '../../../src/store/runs/session-records.ts'
 import { nodeSqliteDialect } from '../../../src/store/sqlite/driver.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/open.ts'
 import type { Store } from '../../../src/store/store.ts'
@@ -57,7 +57,7 @@ async function ended(
   days: number,
   change: Partial<NewRun> = {},
   { session = newSession(), events = [] as EventBody[], isNew = true } = {},
-): Promise<{ run: RunRecord; session: SessionRecord }> {
+): Promise<{ run: RunRecord; session: NewSession }> {
   const run = await admitted(store, change)
   return finish(store, run, days, { session, events, isNew })
 }
@@ -67,7 +67,7 @@ async function finish(
   run: RunRecord,
   days: number,
   { session = newSession(), events = [] as EventBody[], isNew = true } = {},
-): Promise<{ run: RunRecord; session: SessionRecord }> {
+): Promise<{ run: RunRecord; session: NewSession }> {
   const attempt = await startAttempt(store, {
     attempt: newAttempt(run, session, { resumed: !isNew }),
     newSession: isNew ? session : null,
