@@ -15,6 +15,7 @@ const HOME_ONLY = [
   ['agents', '*', 'command'],
   ['agents', '*', 'args'],
   ['agents', '*', 'env'],
+  ['run', 'sandboxKind'],
   ['notify'],
   ['tiers'],
   ['broker'],

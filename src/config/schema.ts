@@ -76,6 +76,11 @@ const run = z.strictObject({
     'off or on',
     'Whether jobs, chats and other runs without a tier run in a sandbox: only the work directory can be written, and credentials are hidden.',
   ).prefault('off'),
+  sandboxKind: setting(
+    z.enum(['auto', 'bubblewrap', 'unshare']),
+    'auto, bubblewrap or unshare',
+    'Which sandbox is used. auto: the first that works; as root unshare is tried first, otherwise bubblewrap.',
+  ).prefault('auto'),
   questionTimeout: duration('How long a run waits for an answer from a person.').prefault('24h'),
   concurrency: wholeNumber('Maximum number of concurrent runs.', { min: 1, max: 1000 }).prefault(4),
 })

@@ -146,7 +146,7 @@ export async function compose({
       damaged: join(home, 'damaged'),
       archive: join(home, 'archive'),
       stateDir,
-      sandbox: openSandboxHost(env.PATH ?? ''),
+      sandbox: openSandboxHost(env.PATH ?? '', config.run.sandboxKind),
       broker: openBrokerHost({
         names: config.broker.programs,
         path: env.PATH ?? '',

@@ -67,7 +67,7 @@ const engine = createEngine({
   damaged: `${home}/damaged`,
   archive: `${home}/archive`,
   stateDir: `${home}/state`,
-  sandbox: openSandboxHost(process.env.PATH ?? ''),
+  sandbox: openSandboxHost(process.env.PATH ?? '', config.run.sandboxKind),
   broker: openBrokerHost({
     names: config.broker.programs,
     path: process.env.PATH ?? '',

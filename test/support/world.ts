@@ -41,6 +41,8 @@ export class World {
       HOME: dir,
       REPRISE_HOME: this.home,
       REPRISE_PORT: '0',
+      // `REPRISE_TEST_SANDBOX=bubblewrap` tests the sandbox that root does not get by default.
+      REPRISE_SANDBOX_KIND: process.env.REPRISE_TEST_SANDBOX ?? '',
       CLAUDE_CONFIG_DIR: this.configDir,
       ANTHROPIC_API_KEY: 'made-up',
       ANTHROPIC_BASE_URL: simulator.url,
