@@ -61,7 +61,7 @@ export async function encloseClaude({ agentSessionId, env, workDir }: EncloseInp
       { path: join(config, 'projects', slug), source: own },
     ],
     readOnly: readable.filter((path) => path !== null),
-    workDirFolders: ['.claude'],
+    workDirEntries: ['.claude', '.mcp.json'],
   }
 }
 

@@ -90,7 +90,7 @@ export function createConversations(
         maxDurationMs: request.maxDurationMs ?? before?.request.maxDurationMs ?? null,
         ...(request.maxTurns === undefined && before ? turnsOf(before) : turnLimitsOf(request)),
         ...(settings.dryRun ? { dryRun: true } : {}),
-        ...((request.sandbox ?? before?.request.sandbox) ? { sandbox: true } : {}),
+        sandbox: request.sandbox ?? before?.request.sandbox,
       },
       sessionId: null,
       createdAt: clock.now(),

@@ -144,6 +144,19 @@ export class Enforcement {
   }
 
   /**
+   * Notes that an attempt of an earlier daemon may still be in a sandbox, before any of them is adopted: what they need in their work
+   * directories stays until the last one has ended.
+   */
+  expect(dir: AttemptDir): void {
+    this.#enclosures.hold(dir)
+  }
+
+  /** Called for an attempt that was arranged, or expected, but is never attended. */
+  release(dir: AttemptDir): void {
+    this.#enclosures.hold(dir)()
+  }
+
+  /**
    * Works for the attempt while it is supervised. The function that it returns must be called when that is over, with whether the attempt
    * has ended.
    */

@@ -48,7 +48,7 @@ export function sandboxInputOf(facts: SandboxFacts): PlannedInput {
   const found = writable
     .filter(isFolder)
     .map((path) => findProtected(realPath(path), facts.protectedPatterns, home))
-  const folders = writable.includes(workDir) ? [...enclosure.workDirFolders, ...gitFolders(workDir)] : []
+  const folders = writable.includes(workDir) ? [...enclosure.workDirEntries, ...gitFolders(workDir)] : []
   const hidden = [
     ...facts.hidden.map(at),
     '/run/',

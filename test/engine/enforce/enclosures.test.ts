@@ -15,6 +15,7 @@ function setUp() {
     mkdirSync(path, { recursive: true })
   const host = openSandboxHost('')
   const enclosures = new Enclosures({
+    store: { findSandboxWish: async () => null },
     sandbox: { ...host, plan: async (input, command) => host.plan(input, command) },
     sandboxes: join(base, 'sandboxes'),
     ownPaths: [],
@@ -27,7 +28,7 @@ function setUp() {
     mkdirSync(dir.path, { recursive: true })
     const adapter = {
       name: 'test',
-      enclose: async () => ({ env: {}, privateDirs: [], readOnly: [], workDirFolders: ['.agent'] }),
+      enclose: async () => ({ env: {}, privateDirs: [], readOnly: [], workDirEntries: ['.agent'] }),
     }
     await enclosures.enclose({
       attempt: { sessionId: SessionId.create(new Date()), agentSessionId: 'x' },
