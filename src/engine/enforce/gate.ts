@@ -24,7 +24,7 @@ import type { RunRecord } from '../../store/runs/records.ts'
 import type { Log } from '../base/log.ts'
 import { Detached } from '../base/persist.ts'
 import type { EscalationSettings } from '../base/settings.ts'
-import { gatherFacts } from './call-facts.ts'
+import { gatherFacts, readText } from './call-facts.ts'
 import type { Cooldowns } from './cooldowns.ts'
 import type { GateRules } from './gated.ts'
 
@@ -143,10 +143,12 @@ export class Gate {
     const what = showCall({ program, args })
     try {
       const dryRun = this.#run.request.dryRun === true || this.#deps.settings.dryRun
+      const isHidden = (path: string) => this.#facts.isHidden(path) || place.isHidden(path)
       const facts: CallFacts = {
         ...this.#facts,
         agentCanWrite: place.canWrite,
-        isHidden: (path) => this.#facts.isHidden(path) || place.isHidden(path),
+        isHidden,
+        readFile: (path) => readText(path, isHidden),
         remotes: new Map(Object.entries(remotes?.addresses ?? {})),
       }
       const call = { program, args, cwd: realPath(place.toHost(cwd)) }
