@@ -23,4 +23,6 @@ export interface Enclosure {
    * started there, perhaps outside a sandbox. One that is missing is an empty folder while the agent runs, which git does not commit.
    */
   workDirEntries: readonly string[]
+  /** Folders that are removed when the session can no longer be resumed. */
+  disposable: readonly string[]
 }

@@ -35,7 +35,10 @@ test.each([
   ['gh gist create a', `gist create COPY(${CWD}/a)`],
   ['gh release upload v1 a', `release upload v1 COPY(${CWD}/a) --repo github.com/o/r`],
   ['gh issue comment 1 -b a', 'issue comment 1 -b a --repo github.com/o/r'],
-  ['gh api repos/o/r/issues -F body=@a -F title=a', `api repos/o/r/issues -F body=@COPY(${CWD}/a) -F title=a`],
+  [
+    'gh api repos/o/r/issues -F body=@a -F title=a',
+    `api repos/o/r/issues -F body=@COPY(${CWD}/a) -F title=a`,
+  ],
   // It names other files, relative to its own place.
   ['ansible-playbook b.yaml', 'b.yaml'],
 ])('%s', (command, expected) => {

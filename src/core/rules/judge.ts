@@ -94,10 +94,12 @@ function decide(call: Call, rules: CompiledRules, facts: CallFacts): CallDecisio
     actions: found.actions,
     args: (program === 'docker' ? compose.args : forge.args).slice(added),
     cwd: forge.cwd,
-    copies: [...compose.copies, ...(rules.restricts ? [] : copiedFiles(started, call, facts))].map((copy) => ({
-      ...copy,
-      index: copy.index - added,
-    })),
+    copies: [...compose.copies, ...(rules.restricts ? [] : copiedFiles(started, call, facts))].map(
+      (copy) => ({
+        ...copy,
+        index: copy.index - added,
+      }),
+    ),
   }
 }
 

@@ -4,7 +4,10 @@
  */
 import { closeSync, constants, fstatSync, openSync, readFileSync, readlinkSync } from 'node:fs'
 
-export type CheckedFile = { kind: 'file'; content: Buffer } | { kind: 'folder' } | { kind: 'unusable'; why: string }
+export type CheckedFile =
+  | { kind: 'file'; content: Buffer }
+  | { kind: 'folder' }
+  | { kind: 'unusable'; why: string }
 
 export function readChecked(
   path: string,

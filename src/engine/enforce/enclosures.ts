@@ -23,6 +23,7 @@ import type { SandboxSettings } from '../base/settings.ts'
 import { fixCommonDir } from './git-dir.ts'
 import { Placeholders } from './placeholders.ts'
 import { environmentInside, sandboxInputOf, sessionFolders } from './sandbox-input.ts'
+import { prepareSessionDir } from './session-dir.ts'
 
 export interface EnclosureDeps {
   store: Pick<Store, 'findSandboxWish'>
@@ -158,7 +159,7 @@ export class Enclosures {
     })
     if (!enclosure) throw new Error(`${agent.adapter.name} cannot run in a sandbox`)
     const [sessionDir, scratch] = [join(sandboxes, attempt.sessionId), join(dir.path, 'sandbox')]
-    for (const name of sessionFolders) mkdirSync(join(sessionDir, name), { recursive: true, mode: 0o700 })
+    prepareSessionDir(sessionDir, sessionFolders, enclosure.disposable)
     mkdirSync(scratch, { recursive: true, mode: 0o700 })
     if (request.rules === null || request.rules.files.write.length > 0)
       this.#placeholders.enter(workDir, dir.path, fixCommonDir(workDir))

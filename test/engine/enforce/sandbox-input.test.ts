@@ -33,7 +33,7 @@ const inputOf = (rules: SandboxFacts['rules'], change: Partial<SandboxFacts> = {
   sandboxInputOf({
     workDir,
     rules,
-    enclosure: { env: {}, privateDirs: [], readOnly: [], workDirEntries: ['.agent'] },
+    enclosure: { env: {}, privateDirs: [], readOnly: [], workDirEntries: ['.agent'], disposable: [] },
     env: { HOME: home },
     sessionDir: join(home, 'session'),
     scratch: join(home, 'scratch'),

@@ -15,7 +15,12 @@ it.each(withoutPerl)('$title has the same mounts as with perl', async ({ means, 
     onTestFinished(() => box.close())
     const { stdout } = await box.sh('cat /proc/self/mountinfo')
     // If there are several at one place, the last one is seen.
-    const mounts = new Map(stdout.trimEnd().split('\n').map((line) => mountOf(line.replaceAll(box.dir, 'BOX'))))
+    const mounts = new Map(
+      stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => mountOf(line.replaceAll(box.dir, 'BOX'))),
+    )
     expect(mounts.size).toBeGreaterThan(20)
     return Object.fromEntries(mounts)
   }
