@@ -64,6 +64,7 @@ describe('defaults and overlay', () => {
         keepOutput: 7 * 86_400_000,
         permissions: 'edits',
         sandbox: 'off',
+        sandboxKind: 'auto',
         questionTimeout: 86_400_000,
         concurrency: 4,
       },

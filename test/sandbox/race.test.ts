@@ -28,6 +28,6 @@ it('a file that becomes a link to something hidden is not read for an agent', as
   const told = JSON.stringify(world.simulator.requests().at(-1)?.messages)
   // Tier 2 may not name such a file at all. At tier 3 the program gets a copy of what was checked.
   expect(told).toContain('could become another file')
-  expect(told).toMatch(/\d plain\\n/)
+  expect(told).toMatch(/\d plain["\\]/)
   expect(told).not.toContain('SECRET-KEY')
 })
