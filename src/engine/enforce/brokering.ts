@@ -131,7 +131,7 @@ export class Brokering {
     const { broker, handling, sandboxes } = this.#deps
     const session = join(sandboxes, attempt.sessionId)
     const remotes = broker.readRemotes(session)
-    const decided = await handling.during(run.id, 'guard', call.id, () =>
+    const decided = await handling.during(run.id, 'call', call.id, () =>
       gate.decideCall(call, place, remotes),
     )
     const deny = (refusal: EventBody & { type: 'refusal' }) => ({

@@ -81,18 +81,12 @@ export class Gate {
   readonly #attempt: AttemptRecord
   readonly #policy: Policy
   readonly #facts: CallFacts
-  /**
-   * Calls that were allowed and have not ended; null if the attempt started before this gate, so they are not known.
-   */
-  readonly #underWay: Set<string> | null
-  readonly #lasting = new Set<string>()
 
   constructor(deps: GateDeps, { run, attempt, rules: tier, env, files, enforcement }: GateInput) {
     this.#deps = deps
     this.#run = run
     this.#attempt = attempt
     this.#isRuled = tier !== null
-    this.#underWay = attempt.process === null ? new Set() : null
     const { rules } = deps.settings.escalation
     const named = tier ? { ...tier, name: `${tier.number} (${tier.name})` } : undefined
     const alwaysProtected = [...deps.protectedPaths, ...files]
@@ -116,22 +110,13 @@ export class Gate {
       const call = { tool, input, cwd, described: ask }
       const decision = checkTool(call, this.#policy, this.#facts, { dryRun })
       if (decision.decision === 'deny') return refused({ toolUseId, tool, what }, decision)
-      const held = await this.#claim(decision.actions, { toolUseId })
+      const held = await this.#claim(decision.actions, toolUseId)
       if (held) return refused({ toolUseId, tool, what }, held)
-      this.#underWay?.add(toolUseId)
-      if (ask.background) this.#lasting.add(toolUseId)
       const answer = !this.#isRuled ? PASS : ({ decision: 'allow' } as const)
       return { answer, refusal: null }
     } catch (error) {
       return refused({ toolUseId, tool, what }, this.#unsure(error))
     }
-  }
-
-  /**
-   * Called when a tool call ends. A background call stays in progress, because its end only means that it was started.
-   */
-  noteEnd(toolUseId: string): void {
-    if (!this.#lasting.has(toolUseId)) this.#underWay?.delete(toolUseId)
   }
 
   /** Called by the broker when a program is to be started, whichever process in the sandbox starts it. */
@@ -154,7 +139,7 @@ export class Gate {
       const call = { program, args, cwd: realPath(place.toHost(cwd)) }
       const decision = judgeCall(call, { ...this.#policy.rules, dryRun }, facts)
       if (decision.decision === 'deny') return { ...refused({ tool: program, what }, decision), start: null }
-      const held = await this.#claim(decision.actions, { guardId: id })
+      const held = await this.#claim(decision.actions, id)
       if (held) return { ...refused({ tool: program, what }, held), start: null }
       return { refusal: null, start: decision }
     } catch (error) {
@@ -164,12 +149,11 @@ export class Gate {
 
   async #claim(
     actions: readonly Action[],
-    asked: { toolUseId: string } | { guardId: string },
+    callId: string,
   ): Promise<{ reason: string; rule: string } | null> {
     if (actions.length === 0) return null
     const { id: attemptId, runId } = this.#attempt
-    const underWay = this.#underWay && [...this.#underWay]
-    return this.#deps.cooldowns.claim({ attemptId, runId, asked, underWay, actions })
+    return this.#deps.cooldowns.claim({ attemptId, runId, callId, actions })
   }
 
   #unsure(error: unknown) {
