@@ -3,7 +3,7 @@ import type { CheckpointPolicy } from '../../contract/checkpoint.ts'
 import type { PermissionMode } from '../../contract/create-run.ts'
 import type { TierSettings } from '../../core/escalation/tier.ts'
 import type { ResumeLimits } from '../../core/resume/facts.ts'
-import type { PolicyRules } from '../../core/shell/policy.ts'
+import type { RuleSettings } from '../../core/shell/tool-rules.ts'
 import type { ConfiguredWatch } from '../../core/watch/definition.ts'
 
 export interface EngineSettings {
@@ -55,7 +55,7 @@ export interface FollowUpSettings {
 
 export interface EscalationSettings {
   tiers: ReadonlyMap<number, TierSettings>
-  rules: PolicyRules
+  rules: RuleSettings
   maxTier: number
   /** The budget of a chain whose request names none. */
   budgetUsd: number | null

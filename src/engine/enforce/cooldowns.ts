@@ -13,7 +13,7 @@ import {
   compileCooldowns,
   decideCooldown,
 } from '../../core/rules/cooldown.ts'
-import type { PolicyRules } from '../../core/shell/policy.ts'
+import type { RuleSettings } from '../../core/shell/tool-rules.ts'
 import { formatSpan } from '../../core/span.ts'
 import type { Store } from '../../store/store.ts'
 import type { Log } from '../base/log.ts'
@@ -47,7 +47,7 @@ export class Cooldowns {
   readonly #parts: CooldownParts
   #writing: Promise<void> = Promise.resolve()
 
-  constructor(parts: CooldownParts, { cooldowns = {} }: PolicyRules) {
+  constructor(parts: CooldownParts, { cooldowns = {} }: RuleSettings) {
     this.#parts = parts
     this.rules = compileCooldowns(cooldowns)
   }

@@ -14,7 +14,7 @@ import { type CallDecision, type CallFacts, showCall } from '../../core/rules/ca
 import type { Action } from '../../core/rules/cooldown.ts'
 import { judgeCall } from '../../core/rules/judge.ts'
 import { checkTool } from '../../core/shell/check-tool.ts'
-import { compilePolicy, type Enforcement, type Policy } from '../../core/shell/policy.ts'
+import { compileToolRules, type Enforcement, type ToolRules } from '../../core/shell/tool-rules.ts'
 import type { Remotes } from '../../process/broker/remotes.ts'
 import { realPath } from '../../process/real-path.ts'
 import type { SandboxRoles } from '../../process/sandbox/roles.ts'
@@ -79,7 +79,7 @@ export class Gate {
   readonly #isRuled: boolean
   readonly #run: RunRecord
   readonly #attempt: AttemptRecord
-  readonly #policy: Policy
+  readonly #rules: ToolRules
   readonly #facts: CallFacts
 
   constructor(deps: GateDeps, { run, attempt, rules: tier, env, files, enforcement }: GateInput) {
@@ -91,12 +91,12 @@ export class Gate {
     const named = tier ? { ...tier, name: `${tier.number} (${tier.name})` } : undefined
     const alwaysProtected = [...deps.protectedPaths, ...files]
     const home = env.HOME || homedir()
-    this.#policy = compilePolicy(tier ? { ...rules, alwaysProtected } : NO_RULES, named, {
+    this.#rules = compileToolRules(tier ? { ...rules, alwaysProtected } : NO_RULES, named, {
       home,
       enforcement,
       brokered: deps.settings.brokered,
     })
-    const { protectedPaths } = this.#policy
+    const { protectedPaths } = this.#rules
     this.#facts = gatherFacts({ home, workDir: run.workDir, hiddenPaths: deps.hiddenPaths, protectedPaths })
   }
 
@@ -108,7 +108,7 @@ export class Gate {
       const cwd = ask.workDir ?? this.#run.workDir
       const dryRun = this.#run.request.dryRun === true || this.#deps.settings.dryRun
       const call = { tool, input, cwd, described: ask }
-      const decision = checkTool(call, this.#policy, this.#facts, { dryRun })
+      const decision = checkTool(call, this.#rules, this.#facts, { dryRun })
       if (decision.decision === 'deny') return refused({ toolUseId, tool, what }, decision)
       const held = await this.#claim(decision.actions, toolUseId)
       if (held) return refused({ toolUseId, tool, what }, held)
@@ -137,7 +137,7 @@ export class Gate {
         remotes: new Map(Object.entries(remotes?.addresses ?? {})),
       }
       const call = { program, args, cwd: realPath(place.toHost(cwd)) }
-      const decision = judgeCall(call, { ...this.#policy.rules, dryRun }, facts)
+      const decision = judgeCall(call, { ...this.#rules.calls, dryRun }, facts)
       if (decision.decision === 'deny') return { ...refused({ tool: program, what }, decision), start: null }
       const held = await this.#claim(decision.actions, id)
       if (held) return { ...refused({ tool: program, what }, held), start: null }
