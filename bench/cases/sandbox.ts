@@ -38,7 +38,7 @@ export const sandbox: Benchmark = {
     )
     try {
       const sides = Object.fromEntries(worlds.map(([kind, { turn }]) => [kind, turn]))
-      const { none: outside = [], ...inside } = await interleave(sides, short ? 1 : 10, { cold: short })
+      const { none: outside = [], ...inside } = await interleave(sides, short ? 1 : 20, { cold: short })
       return kinds.flatMap((kind) => {
         const times = inside[kind] ?? []
         return [
