@@ -7,9 +7,9 @@ import { judgeCommand } from './judge-command.ts'
 import { isSteering, isUsualProgram, onlyLooks } from './looking.ts'
 import { findMention } from './mentions.ts'
 import { placesOf } from './paths.ts'
-import type { ToolRules } from './tool-rules.ts'
 import { baseName, type PlainCommand, type ShellReading, showCommand } from './reading.ts'
 import { isPlainEdit } from './sed-script.ts'
+import type { ToolRules } from './tool-rules.ts'
 import { shorten } from './words.ts'
 
 /** What no command may do at this tier, whatever is allowed. */
@@ -29,7 +29,10 @@ export function forbidden(
 }
 
 /** Only patterns for the program itself are of interest, for instance because it only looks and starts nothing else. */
-export function forbiddenPattern(command: PlainCommand, { forbidding, tier }: ToolRules): Refusal | undefined {
+export function forbiddenPattern(
+  command: PlainCommand,
+  { forbidding, tier }: ToolRules,
+): Refusal | undefined {
   const [program = '', ...args] = command.argv
   const found = forbidding.forbidding.get(baseName(program))?.find(({ pattern }) => mayMatch(pattern, args))
   return (
@@ -92,8 +95,7 @@ export function notAllowed(
   if (onlyLooks(command)) return undefined
   const [program = ''] = argv
   const name = baseName(program)
-  if (!isUsualProgram(program))
-    return refuse(command, rules, 'a program is started only by its name', 'path')
+  if (!isUsualProgram(program)) return refuse(command, rules, 'a program is started only by its name', 'path')
   if (openEnded) return refuse(command, rules, 'it is given arguments that are not written out', 'opaque')
   if (elevated && !SERVICE_PROGRAMS.has(name))
     return refuse(command, rules, 'it is started as another user', 'sudo')

@@ -15,10 +15,10 @@ import { redirectedTo } from './changes.ts'
 import { changeElsewhere, protectedChange } from './file-rules.ts'
 import { judgeCommand } from './judge-command.ts'
 import { isSteering, onlyLooks } from './looking.ts'
-import type { ToolRules } from './tool-rules.ts'
 import { readShell } from './read.ts'
 import { baseName, type PlainCommand, type ShellReading, showCommand, type Unclear } from './reading.ts'
 import { rootRefusal } from './roots.ts'
+import type { ToolRules } from './tool-rules.ts'
 
 export interface TextDecision {
   decision: 'allow' | 'deny'
@@ -126,9 +126,7 @@ function brokerRefusal(
 /** A plain command that reads what the sandbox hides would only be told that there is no such file. */
 function hiddenRefusal(command: PlainCommand, cwd: string, rules: ToolRules, facts: CallFacts) {
   const name = baseName(command.argv[0] ?? '')
-  return PRINTING.has(name) || isBrokered(command, rules)
-    ? undefined
-    : hiddenWord(command, rules, cwd, facts)
+  return PRINTING.has(name) || isBrokered(command, rules) ? undefined : hiddenWord(command, rules, cwd, facts)
 }
 
 /** They print their arguments and open no file. */

@@ -7,10 +7,10 @@ import type { CallFacts } from '../rules/call.ts'
 import type { Action } from '../rules/cooldown.ts'
 import { checkText } from './check-text.ts'
 import { isDetour, normalize, placesOf } from './paths.ts'
-import type { ToolRules } from './tool-rules.ts'
 import { protectedBy } from './protected-paths.ts'
 import type { Unclear } from './reading.ts'
 import { hasTool, hasWritingTool, names, toolIsKnownToLook } from './tool-names.ts'
+import type { ToolRules } from './tool-rules.ts'
 
 export interface ToolCall {
   tool: string

@@ -3,9 +3,9 @@ import type { CallFacts, Refusal } from '../rules/call.ts'
 import { changedFiles, redirectedTo } from './changes.ts'
 import { onlyLooks } from './looking.ts'
 import { isBelow, isDetour, type PathFacts, placesOf } from './paths.ts'
-import type { ToolRules } from './tool-rules.ts'
 import { type Change, protectedBy } from './protected-paths.ts'
 import { type PlainCommand, showCommand } from './reading.ts'
+import type { ToolRules } from './tool-rules.ts'
 import { shorten } from './words.ts'
 
 /** Where the text runs, and what is known of the files there. */

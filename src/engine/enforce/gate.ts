@@ -147,10 +147,7 @@ export class Gate {
     }
   }
 
-  async #claim(
-    actions: readonly Action[],
-    callId: string,
-  ): Promise<{ reason: string; rule: string } | null> {
+  async #claim(actions: readonly Action[], callId: string): Promise<{ reason: string; rule: string } | null> {
     if (actions.length === 0) return null
     const { id: attemptId, runId } = this.#attempt
     return this.#deps.cooldowns.claim({ attemptId, runId, callId, actions })

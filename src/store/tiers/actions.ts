@@ -4,12 +4,7 @@
  */
 import type { Kysely } from 'kysely'
 import { ActionId, type AttemptId } from '../../contract/ids.ts'
-import {
-  type Action,
-  type CooldownLimit,
-  decideCooldown,
-  sameScope,
-} from '../../core/rules/cooldown.ts'
+import { type Action, type CooldownLimit, decideCooldown, sameScope } from '../../core/rules/cooldown.ts'
 import { lockKey } from '../base/key-lock.ts'
 import type { Tables } from '../base/schema.ts'
 import type { Tx } from '../base/transaction.ts'
