@@ -144,6 +144,7 @@ export async function compose({
       spool,
       handling: new Handling(join(home, 'handling')),
       damaged: join(home, 'damaged'),
+      mirror: join(home, 'mirror'),
       archive: join(home, 'archive'),
       stateDir,
       sandbox: openSandboxHost(env.PATH ?? '', config.run.sandboxKind),

@@ -187,7 +187,10 @@ test('a new session is explained, and only where there is something to explain',
 test('doctor says which sandbox there is, or how to get one, and fails only if one is needed', () => {
   const none = { kind: 'none' as const, problems: ['bubblewrap: not installed.'], advice: 'Install it.' }
   const found = { kind: 'unshare' as const, problems: [], advice: null }
-  expect(checkSandbox(found, true)).toMatchObject({ status: 'ok', message: expect.stringContaining('util-linux') })
+  expect(checkSandbox(found, true)).toMatchObject({
+    status: 'ok',
+    message: expect.stringContaining('util-linux'),
+  })
   expect(checkSandbox(none, false)).toMatchObject({
     status: 'warn',
     message: expect.stringMatching(/advisory: bubblewrap: not installed/),

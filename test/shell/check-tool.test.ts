@@ -13,7 +13,7 @@ import {
   DEFAULT_TIERS,
 } from '../../src/core/rules/defaults.ts'
 import { checkTool } from '../../src/core/shell/check-tool.ts'
-import { compileToolRules, type ToolRules, type TierRules } from '../../src/core/shell/tool-rules.ts'
+import { compileToolRules, type TierRules, type ToolRules } from '../../src/core/shell/tool-rules.ts'
 import { gatherFacts } from '../../src/engine/enforce/call-facts.ts'
 
 /** `kept` and what is in it is protected, and so are `secret` and `home/.bashrc`; the agent is in `work`. */

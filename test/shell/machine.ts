@@ -12,8 +12,8 @@ import {
 } from '../../src/core/rules/defaults.ts'
 import { checkText, type TextDecision } from '../../src/core/shell/check-text.ts'
 import { isBelow } from '../../src/core/shell/paths.ts'
-import { compileToolRules, type Enforcement, type ToolRules } from '../../src/core/shell/tool-rules.ts'
 import { compileProtectedPaths, protectedBy } from '../../src/core/shell/protected-paths.ts'
+import { compileToolRules, type Enforcement, type ToolRules } from '../../src/core/shell/tool-rules.ts'
 
 export const HOME = '/home/dev'
 export const CWD = '/work/project'

@@ -65,6 +65,7 @@ const engine = createEngine({
   spool: `${home}/spool`,
   handling: new Handling(`${home}/handling`),
   damaged: `${home}/damaged`,
+  mirror: `${home}/mirror`,
   archive: `${home}/archive`,
   stateDir: `${home}/state`,
   sandbox: openSandboxHost(process.env.PATH ?? '', config.run.sandboxKind),
