@@ -246,7 +246,7 @@ export class World {
 export async function until<T>(
   look: () => T | Promise<T>,
   what: string,
-  timeoutMs = 90_000,
+  timeoutMs = 150_000,
 ): Promise<NonNullable<T>> {
   const deadline = performance.now() + timeoutMs
   for (;;) {

@@ -44,6 +44,7 @@ export function buildPath(stage: Stage, change: Partial<DriveDeps> = {}): DriveD
       }),
       accompany: () => async () => {},
       wasFree: () => false,
+      release: () => {},
     },
     ...change,
   }
