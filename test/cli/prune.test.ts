@@ -12,9 +12,14 @@ afterAll(() => cli.close())
 it('shows what would go by kind, then what went, and the bytes that were freed', async () => {
   const dry = await cli.run(['prune', '--dry-run'])
   expect(dry).toMatchObject({ code: 0 })
-  expect(dry.stdout).toMatch(/^runs +12 {2}20 KiB\njobs +3\nWould free about 20 KiB\. The database has 4 MiB\.\n$/)
+  expect(dry.stdout).toMatch(
+    /^runs +12 {2}20 KiB\njobs +3\nWould free about 20 KiB\. The database has 4 MiB\.\n$/,
+  )
   expect((await cli.run(['prune'])).stdout).toContain('Freed 8 MiB.')
-  expect(JSON.parse((await cli.run(['prune', '--json'])).stdout)).toMatchObject({ dryRun: false, freedBytes: 8_388_608 })
+  expect(JSON.parse((await cli.run(['prune', '--json'])).stdout)).toMatchObject({
+    dryRun: false,
+    freedBytes: 8_388_608,
+  })
 })
 
 it('says so if there is nothing', () => {
