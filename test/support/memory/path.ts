@@ -34,7 +34,6 @@ export function buildPath(stage: Stage, change: Partial<DriveDeps> = {}): DriveD
     },
     enforcement: {
       openGate: () => null,
-      release: () => {},
       chooseSandbox: async () => ({ sandbox: 'none', note: null }),
       arrange: async ({ agent, runtime, plan }) => ({
         gate: null,
