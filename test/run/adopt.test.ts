@@ -3,7 +3,7 @@
  * resumes the session and sends only what is new. A live one is left alone.
  */
 import { randomUUID } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { FoundSession } from '../../src/contract/adopt.ts'
@@ -125,4 +125,25 @@ it('a session that a process has open is left alone, with its pid; afterwards it
       expect.objectContaining({ agentSessionId: id, state: 'adopted', turns: 1 }),
     ]),
   })
+})
+
+it('an adopted session expires and is archived; its file may then be deleted, and the next turn resumes it', async () => {
+  const id = randomUUID()
+  await runByHand(world, ['--session-id', id], 'remember obsidian').answered
+  const { items } = (await cli('sessions', 'adopt', id, '--json')).json<{ items: FoundSession[] }>()
+  const { session, conversationId, path } = items[0]!
+  await world.killDaemon('SIGTERM')
+  await world.configure({ session: { pauseAfter: '1ms', idleTimeout: '1ms' } })
+  await world.startDaemon()
+  const archived = await until(async () => {
+    const found = await world.api<SessionDetail>('GET', `/api/sessions/${session}`)
+    return found.archivedAt === null ? null : found
+  }, 'the session to be archived')
+  expect(archived.state).toBe('expired')
+  rmSync(path!)
+  const body = { text: 'and heliotrope' }
+  const { run } = await world.api<{ run: Run }>('POST', `/api/conversations/${conversationId}/turns`, body)
+  expect(await world.settled(run.id)).toMatchObject({ outcome: 'completed', resumed: true, sessionId: id })
+  const sent = JSON.stringify(world.simulator.requests().at(-1)!.messages)
+  expect(sent.split('remember obsidian')).toHaveLength(2)
 })
