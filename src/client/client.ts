@@ -19,6 +19,7 @@ import {
   type PageOptions,
 } from './request.ts'
 import { type StreamCalls, streamCalls } from './streams.ts'
+import { type TransferCalls, transferCalls } from './transfers.ts'
 import { type WatchCalls, watchCalls } from './watches.ts'
 
 export interface ClientOptions extends Endpoint {
@@ -27,7 +28,13 @@ export interface ClientOptions extends Endpoint {
   locate?: () => Promise<Endpoint | null>
 }
 
-export interface Client extends ConversationCalls, JobCalls, EscalationCalls, WatchCalls, StreamCalls {
+export interface Client
+  extends ConversationCalls,
+    JobCalls,
+    EscalationCalls,
+    WatchCalls,
+    StreamCalls,
+    TransferCalls {
   health: (options?: { signal?: AbortSignal }) => Promise<Health>
   status: () => Promise<Status>
   shutdown: () => Promise<{ pid: number }>
@@ -71,6 +78,7 @@ export function createClient({ url, token, fetch = globalThis.fetch, locate }: C
     ...jobCalls({ request, open, whenSettled }),
     ...escalationCalls(request),
     ...watchCalls(request),
+    ...transferCalls({ request, open }),
     health: (options) => request('getHealth', {}, { signal: options?.signal }),
     status: () => request('getStatus'),
     shutdown: () => request('shutDown'),

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { SessionId } from './ids.ts'
+import { SessionOrigin } from './session-transfer.ts'
 
 /**
  * created: has an id, but nothing ran yet · active: used within the idle time · paused: idle for longer ·
@@ -68,5 +69,6 @@ export const SessionDetail = Session.extend({
   }),
   runIds: z.array(z.string()),
   heldBy: z.string().nullable(),
+  origin: SessionOrigin.nullable().describe('null: it did not begin as a copy.'),
 }).meta({ id: 'SessionDetail' })
 export type SessionDetail = z.infer<typeof SessionDetail>

@@ -135,6 +135,7 @@ export async function compose({
       handling: new Handling(join(home, 'handling')),
       damaged: join(home, 'damaged'),
       archive: join(home, 'archive'),
+      imports: join(home, 'imports'),
       stateDir,
       sandbox: openSandboxHost(env.PATH ?? ''),
       broker: openBrokerHost({

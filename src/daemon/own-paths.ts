@@ -23,6 +23,7 @@ const NOT_FOR_AGENTS = [
   'lock.db',
   'spool',
   'archive',
+  'imports',
   'damaged',
   'handling',
   'simulated',

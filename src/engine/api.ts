@@ -4,8 +4,15 @@ import type { ConversationEngine } from './conversations/api.ts'
 import type { FollowUpEngine } from './follow-ups/api.ts'
 import type { JobEngine } from './jobs/api.ts'
 import type { RunEngine } from './runs/api.ts'
+import type { TransferEngine } from './transfer/api.ts'
 import type { WatchEngine } from './watches/api.ts'
 
 export type { Changes }
 
-export interface Engine extends RunEngine, ConversationEngine, JobEngine, WatchEngine, FollowUpEngine {}
+export interface Engine
+  extends RunEngine,
+    ConversationEngine,
+    JobEngine,
+    WatchEngine,
+    FollowUpEngine,
+    TransferEngine {}

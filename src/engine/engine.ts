@@ -1,4 +1,5 @@
 /** Assembles the engine: the path and its purposes, the dispatcher, the timetable, and the public interface. */
+import { rm } from 'node:fs/promises'
 import type { StopCause } from '../agents/adapter.ts'
 import type { AgentRegistry } from '../agents/registry.ts'
 import type { RunId } from '../contract/ids.ts'
@@ -44,6 +45,7 @@ import { Approvals } from './tiers/approvals.ts'
 import { describeEscalation, readChain } from './tiers/chain.ts'
 import { Timekeeping } from './timetable/timekeeping.ts'
 import { Timetable } from './timetable/timetable.ts'
+import { createTransfers } from './transfer/api.ts'
 import { takeConfigured } from './watches/configured.ts'
 import { DueWatches } from './watches/due.ts'
 import { readOwnersNotices } from './watches/owners-notices.ts'
@@ -74,6 +76,8 @@ export interface EngineInput {
   damaged: string
   /** The directory with the archived transcripts of jobs. */
   archive: string
+  /** The directory in which imported sessions are received and verified. */
+  imports: string
   /** The directory with state files that agents at tiers may read. */
   stateDir: string
   /** The sandbox of this machine. */
@@ -181,6 +185,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
   return {
     ...runs,
     ...createSessions(deps),
+    ...createTransfers(deps),
     ...createWatches(deps, {
       wake: wakeTimetable,
       onCycle,
@@ -207,6 +212,8 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
 
     open: async () => {
       await timekeeping.open()
+      // What a daemon left that died while it received a session.
+      await rm(given.imports, { recursive: true, force: true })
       // This runs before anything can become due, so that a watch that was removed from the configuration does not
       // fire.
       await takeConfigured(deps)

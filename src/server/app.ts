@@ -8,7 +8,7 @@ import { answerError, answerUnknownRoute } from './base/error-response.ts'
 import { guardHost, guardOrigin, guardToken } from './base/guards.ts'
 import type { Handlers } from './base/handler.ts'
 import { refuseWithoutCredentials } from './base/hook-auth.ts'
-import { ALL_ROUTES, needsNoToken, registerRoutes } from './base/register.ts'
+import { ALL_ROUTES, fits, needsNoToken, registerRoutes } from './base/register.ts'
 import type { StreamOptions } from './base/stream.ts'
 import { changeHandlers } from './routes/changes.ts'
 import { conversationHandlers } from './routes/conversations.ts'
@@ -19,6 +19,7 @@ import { jobHandlers } from './routes/jobs.ts'
 import { runHandlers } from './routes/runs.ts'
 import { sessionHandlers } from './routes/sessions.ts'
 import { systemHandlers } from './routes/system.ts'
+import { transferHandlers } from './routes/transfers.ts'
 import { watchHandlers } from './routes/watches.ts'
 
 export interface App {
@@ -53,13 +54,18 @@ export function createApp(options: AppOptions): App {
   return { fetch: app.fetch, endStreams: () => streams.abort() }
 }
 
+/** A file is read as a stream, and its content is limited where it is read. */
+const takesFile = ({ method, path }: { method: string; path: string }) =>
+  ALL_ROUTES.some((route) => route.spec.bodyBytes && route.method === method && fits(route.pattern, path))
+
 /** Smaller limits come first, because the general one would read more of the body. */
 function limitBodies(app: Hono): void {
   for (const { pattern, spec } of ALL_ROUTES) {
     if (spec.auth === 'hook') app.use(pattern, refuseWithoutCredentials)
     if (spec.bodyLimit) app.use(pattern, limitBody(spec.bodyLimit))
   }
-  app.use(limitBody('general'))
+  const limit = limitBody('general')
+  app.use((c, next) => (takesFile(c.req) ? next() : limit(c, next)))
 }
 
 function createHandlers(options: AppOptions, streams: StreamOptions): Handlers {
@@ -75,5 +81,6 @@ function createHandlers(options: AppOptions, streams: StreamOptions): Handlers {
     ...hookHandlers(options),
     ...followUpHandlers(engine),
     ...sessionHandlers(engine),
+    ...transferHandlers(engine),
   }
 }

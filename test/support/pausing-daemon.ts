@@ -66,6 +66,7 @@ const engine = createEngine({
   handling: new Handling(`${home}/handling`),
   damaged: `${home}/damaged`,
   archive: `${home}/archive`,
+  imports: `${home}/imports`,
   stateDir: `${home}/state`,
   sandbox: openSandboxHost(process.env.PATH ?? ''),
   broker: openBrokerHost({

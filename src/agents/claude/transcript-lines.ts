@@ -21,9 +21,7 @@ export async function* readLines(path: string): AsyncGenerator<Line> {
     for (let at = bytes.indexOf(NEWLINE); at !== -1; at = bytes.indexOf(NEWLINE, from)) {
       // The pieces of a long line are joined once, at its end.
       const whole =
-        begun.length === 0
-          ? bytes.subarray(from, at)
-          : Buffer.concat([...begun, bytes.subarray(from, at)])
+        begun.length === 0 ? bytes.subarray(from, at) : Buffer.concat([...begun, bytes.subarray(from, at)])
       end += whole.length + 1
       begun = []
       from = at + 1

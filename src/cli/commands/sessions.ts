@@ -1,7 +1,11 @@
 /** `reprise sessions`: each subcommand is a file of src/cli/sessions. */
 import type { Command } from 'commander'
 import type { CliContext } from '../base/context.ts'
+import { defineExport } from '../sessions/export.ts'
+import { defineFork } from '../sessions/fork.ts'
+import { defineImport } from '../sessions/import.ts'
 import { defineList } from '../sessions/list.ts'
+import { defineMove } from '../sessions/move.ts'
 import { defineShow } from '../sessions/show.ts'
 
 const EXAMPLES = `
@@ -9,9 +13,12 @@ Examples:
   reprise sessions
   reprise sessions show ses_…
   reprise sessions show 3f0c1e52-…           by the agent's own id
-  reprise run --session ses_… "Continue"     continue one`
+  reprise run --session ses_… "Continue"     continue one
+  reprise sessions export ses_… -o work.gz   then elsewhere: reprise sessions import work.gz --dir .
+  reprise sessions fork ses_… --at run_…     branch off after that run
+  reprise sessions move ses_… --dir ../new   after its directory was renamed or moved`
 
-const SUBCOMMANDS = [defineList, defineShow]
+const SUBCOMMANDS = [defineList, defineShow, defineExport, defineImport, defineFork, defineMove]
 
 export function define(command: Command, context: CliContext): void {
   command

@@ -6,7 +6,7 @@ import { count, formatCost, formatSize } from '../terminal/amounts.ts'
 import { styleFor } from '../terminal/terminal.ts'
 import { formatTime } from '../terminal/time.ts'
 import { sessionArgument } from './argument.ts'
-import { contextText } from './text.ts'
+import { contextText, originText } from './text.ts'
 
 export function defineShow(command: Command, context: CliContext): void {
   command
@@ -36,6 +36,7 @@ async function show(id: string, context: CliContext): Promise<void> {
     ['last used', formatTime(session.lastUsedAt)],
     ['transcript', `${transcript.state}${size}${transcript.path ? ` (${transcript.path})` : ''}`],
     ['in use by', session.heldBy ?? '–'],
+    ['origin', originText(session.origin)],
     ['runs', session.runIds.join(' ') || '–'],
   ]
   const { safe } = styleFor(context.stdout, context.env)

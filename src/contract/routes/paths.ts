@@ -32,6 +32,7 @@ export const PATHS = {
   createTurn: 'POST /api/conversations/{id}/turns',
   editMessage: 'PATCH /api/conversations/{id}/messages/{mid}',
   truncateConversation: 'DELETE /api/conversations/{id}/messages/{mid}',
+  forkConversation: 'POST /api/conversations/{id}/fork',
   retryTurn: 'POST /api/conversations/{id}/messages/{mid}/retry',
 
   createJob: 'POST /api/jobs',
@@ -43,6 +44,7 @@ export const PATHS = {
   cancelJob: 'POST /api/jobs/{id}/cancel',
   diffCheckpoints: 'GET /api/jobs/{id}/diff',
   restoreCheckpoint: 'POST /api/jobs/{id}/restore',
+  rewindJob: 'POST /api/jobs/{id}/rewind',
   getTranscript: 'GET /api/jobs/{id}/transcript',
 
   createWatch: 'POST /api/watches',
@@ -65,6 +67,11 @@ export const PATHS = {
 
   listSessions: 'GET /api/sessions',
   getSession: 'GET /api/sessions/{id}',
+  exportSession: 'POST /api/sessions/{id}/export',
+  importSession: 'POST /api/sessions/import',
+  forkSession: 'POST /api/sessions/{id}/fork',
+  planSessionMove: 'GET /api/sessions/{id}/move',
+  moveSession: 'POST /api/sessions/{id}/move',
 } as const satisfies Readonly<Record<string, `${Method} /${string}`>>
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'

@@ -1,6 +1,13 @@
 /** The public description of a session. */
-import type { Session } from '../../contract/session.ts'
+import type { Session, SessionDetail } from '../../contract/session.ts'
+import type { SessionOrigin } from '../../store/conversations/copies.ts'
 import type { SessionRecord } from '../../store/runs/session-records.ts'
+
+export function describeOrigin(origin: SessionOrigin | null): SessionDetail['origin'] {
+  if (origin === null) return null
+  const { sessionId: session, createdAt, ...rest } = origin
+  return { ...rest, session, createdAt: createdAt.toISOString() }
+}
 
 export interface SessionAges {
   idleMs: number

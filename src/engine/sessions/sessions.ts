@@ -5,13 +5,19 @@ import type { Session, SessionDetail } from '../../contract/session.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { SessionRecord } from '../../store/runs/session-records.ts'
 import type { Store } from '../../store/store.ts'
-import { describeSession } from './describe.ts'
+import { describeOrigin, describeSession } from './describe.ts'
 import { requireSession } from './require-session.ts'
 
 export interface SessionDeps {
   store: Pick<
     Store,
-    'listSessions' | 'getSession' | 'findSession' | 'listRuns' | 'findLeaseHolder' | 'findAnsweredPrompt'
+    | 'listSessions'
+    | 'getSession'
+    | 'findSession'
+    | 'listRuns'
+    | 'findLeaseHolder'
+    | 'findAnsweredPrompt'
+    | 'getOrigin'
   >
   agents: Pick<AgentRegistry, 'find'>
   clock: Clock
@@ -40,6 +46,7 @@ export function createSessions(deps: SessionDeps): {
         transcript,
         runIds: items.map((run) => run.id),
         heldBy: await store.findLeaseHolder(session.id),
+        origin: describeOrigin(await store.getOrigin(session.id)),
       }
     },
   }

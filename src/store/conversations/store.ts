@@ -1,12 +1,14 @@
 /** The store interface of conversations. */
 import type { Kysely } from 'kysely'
 import type { Page } from '../../contract/http.ts'
-import type { ConversationId, MessageId, RunId, SessionId } from '../../contract/ids.ts'
+import type { ConversationId, JobId, MessageId, RunId, SessionId } from '../../contract/ids.ts'
 import type { Tables } from '../base/schema.ts'
 import type { Write } from '../base/transaction.ts'
 import type { NewRun, RunRecord } from '../runs/records.ts'
 import * as conversations from './conversations.ts'
+import * as copies from './copies.ts'
 import * as changes from './history-changes.ts'
+import * as moves from './moves.ts'
 import * as outside from './outside.ts'
 import type { ConversationRecord, MessageRecord, NewConversation, PinRecord } from './records.ts'
 import * as turns from './turns.ts'
@@ -34,6 +36,17 @@ export interface ConversationStore {
   noteGiven: (sessionId: SessionId, messageId: string) => Promise<void>
   listOutsideTurns: (id: SessionId) => Promise<outside.KnownOutsideTurn[]>
   takeInOutside: (findings: outside.OutsideFindings) => Promise<void>
+  /** Stores sessions that begin as copies of others, and perhaps the conversation that uses them. */
+  addCopies: (
+    sessions: readonly copies.CopiedSession[],
+    conversation: copies.CopiedConversation | null,
+  ) => Promise<void>
+  /** Returns false if a run is using the session. */
+  moveSession: (moving: moves.SessionMoving) => Promise<boolean>
+  /** The jobs whose newest run worked in the session. */
+  listJobsOfSession: (id: SessionId) => Promise<JobId[]>
+  /** null: the session did not begin as a copy. */
+  getOrigin: (id: SessionId) => Promise<copies.SessionOrigin | null>
   admitTurn: (turn: turns.NewTurn) => Promise<{ run: RunRecord; created: boolean }>
   editMessage: (
     id: ConversationId,
@@ -69,6 +82,10 @@ export function createConversationStore(reader: Kysely<Tables>, write: Write): C
     noteGiven: (sessionId, messageId) => write((tx) => outside.noteGiven(tx, sessionId, messageId)),
     listOutsideTurns: (id) => outside.listOutsideTurns(reader, id),
     takeInOutside: (findings) => write((tx) => outside.takeInOutside(tx, findings)),
+    addCopies: (sessions, conversation) => write((tx) => copies.addCopies(tx, sessions, conversation)),
+    moveSession: (moving) => write((tx) => moves.moveSession(tx, moving)),
+    listJobsOfSession: (id) => moves.listJobsOfSession(reader, id),
+    getOrigin: (id) => copies.getOrigin(reader, id),
     admitTurn: (turn) => write((tx) => turns.admitTurn(tx, turn)),
     editMessage: (id, message, text, at) => write((tx) => changes.editMessage(tx, id, message, text, at)),
     truncate: (id, message, at) => write((tx) => changes.truncate(tx, id, message, at)),

@@ -131,6 +131,7 @@ export class Stage {
       spool: join(home, 'spool'),
       damaged: join(home, 'damaged'),
       archive: join(home, 'archive'),
+      imports: join(home, 'imports'),
       stateDir: join(home, 'state'),
       sandbox: {
         ...openSandboxHost(''),
