@@ -67,6 +67,23 @@ it('a session is exported, imported under another home and directory, and resume
   await world.run({ prompt: 'look around', sessionId: first.session!, permissions: 'allow' })
   const file = join(world.dir, 'session.gz')
   expect(await cli(world, 'sessions', 'export', first.session!, '-o', file)).toContain('Exported')
+  // A disk that is full, as far as the command can tell: a file may not become larger than a few kilobytes.
+  const full = promisify(execFile)(
+    '/bin/sh',
+    [
+      '-c',
+      `trap '' XFSZ; ulimit -f 8; exec "$0" "$@"`,
+      REPRISE,
+      'sessions',
+      'export',
+      first.session!,
+      '-o',
+      'full.gz',
+    ],
+    { cwd: world.dir, env: world.env },
+  )
+  await expect(full).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('no room') })
+  expect(readdirSync(world.dir).filter((name) => name.includes('full.gz'))).toEqual([])
 
   const dir = await realpath(other.dir)
   const elsewhere = join(dir, 'elsewhere')
@@ -80,7 +97,11 @@ it('a session is exported, imported under another home and directory, and resume
     turns: 2,
     conversation: null,
   })
-  const run = await other.run({ prompt: 'what was the word?', sessionId: imported.session, workDir: elsewhere })
+  const run = await other.run({
+    prompt: 'what was the word?',
+    sessionId: imported.session,
+    workDir: elsewhere,
+  })
   expect(run).toMatchObject({ outcome: 'completed', resumed: true, sessionId: first.sessionId })
   expect(sent(other, run)).toContain('You said: remember heliotrope')
   expect(sent(other, run)).toContain('seen-by-tool')
