@@ -11,6 +11,7 @@ import { chains } from './cases/chains.ts'
 import { chat } from './cases/chat.ts'
 import { escalation } from './cases/escalation.ts'
 import { history } from './cases/history.ts'
+import { inProcess } from './cases/in-process.ts'
 import { ingest } from './cases/ingest.ts'
 import { parser } from './cases/parser.ts'
 import { policy } from './cases/policy.ts'
@@ -28,6 +29,7 @@ import { type Measured, toMarkdown, toText } from './report.ts'
 
 const BENCHMARKS: readonly Benchmark[] = [
   turn,
+  inProcess,
   parser,
   ingest,
   start,

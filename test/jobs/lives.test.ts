@@ -110,7 +110,7 @@ it('a waiting job continues at its time although the daemon was down', async () 
   await begin(
     [{ when: 'be quick', reply: [{ error: { status: 429, retryAfter: 100, times: 1 } }, 'done'] }],
     {
-      jobs: { backoff: '2s' },
+      jobs: { backoff: '5s' },
     },
   )
   const { id } = await createJob(world, { prompt: 'be quick' })

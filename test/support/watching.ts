@@ -1,6 +1,4 @@
 /** A watch on the scripted incident, and what becomes of its cycles. */
-import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import type { Cycle, CycleDetail } from '../../src/contract/cycle.ts'
 import type { Watch } from '../../src/contract/watch.ts'
 import type { RuleInput } from '../../src/simulator/scenario-types.ts'
@@ -73,11 +71,7 @@ export class Watching {
    * placeholder for it. Returns it.
    */
   changeStored(statement: string): number {
-    const database = new DatabaseSync(join(this.world.home, 'reprise.db'), { timeout: 10_000 })
-    const now = Date.now()
-    database.prepare(statement).run(now)
-    database.close()
-    return now
+    return this.world.changeStored(statement)
   }
 
   /** A change of the watch makes the daemon look at what is due. */

@@ -9,6 +9,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import type { CreateRun } from '../../src/contract/create-run.ts'
 import type { RunEvent } from '../../src/contract/events.ts'
 import type { Run, RunDetail } from '../../src/contract/run.ts'
@@ -192,6 +193,18 @@ export class World {
       .split('\n')
       .filter(Boolean)
       .map((line) => JSON.parse(line) as RunEvent)
+  }
+
+  /**
+   * Sets a stored time to now, so that no test waits for it or depends on how long agents take; the statement has a
+   * placeholder for it. Returns it.
+   */
+  changeStored(statement: string): number {
+    const database = new DatabaseSync(join(this.home, 'reprise.db'), { timeout: 10_000 })
+    const now = Date.now()
+    database.prepare(statement).run(now)
+    database.close()
+    return now
   }
 
   /** Live processes that were started in this world, without the daemon. */
