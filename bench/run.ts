@@ -6,6 +6,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Benchmark } from './benchmark.ts'
+import { adopt } from './cases/adopt.ts'
 import { broker } from './cases/broker.ts'
 import { chains } from './cases/chains.ts'
 import { chat } from './cases/chat.ts'
@@ -46,6 +47,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   waiting,
   webhook,
   transfer,
+  adopt,
 ]
 
 const { values: options } = parseArgs({

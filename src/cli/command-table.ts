@@ -60,7 +60,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'sessions',
-    summary: "list and show the agents' sessions",
+    summary: "list, show and adopt the agents' sessions",
     load: () => import('./commands/sessions.ts'),
   },
   {

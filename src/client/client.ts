@@ -1,10 +1,11 @@
 /** The daemon's HTTP API as typed calls. Runs in Node and in a browser. */
+import type { AdoptableQuery, AdoptSessions, FoundSession } from '../contract/adopt.ts'
 import type { Agent } from '../contract/agent.ts'
 import type { CreateRun } from '../contract/create-run.ts'
 import type { Health, Page, Status } from '../contract/http.ts'
 import type { ToolResult } from '../contract/question.ts'
 import type { Run, RunDetail } from '../contract/run.ts'
-import type { Session, SessionDetail } from '../contract/session.ts'
+import type { Session, SessionDetail, SessionFilters } from '../contract/session.ts'
 import type { Stats } from '../contract/stats.ts'
 import { type ConversationCalls, conversationCalls } from './conversations.ts'
 import { type EscalationCalls, escalationCalls } from './escalation.ts'
@@ -49,9 +50,13 @@ export interface Client
   answer: (id: string, answer: ToolResult) => Promise<Run>
   /** Resolves when the run has ended, without reading its events. */
   whenSettled: (id: string, options?: Pick<FollowOptions, 'signal' | 'retryForMs'>) => Promise<RunDetail>
-  listSessions: (options?: PageOptions) => Promise<Page<Session>>
+  listSessions: (options?: PageOptions & SessionFilters) => Promise<Page<Session>>
   /** By Reprise's id (`ses_…`) or the agent's own. */
   getSession: (id: string) => Promise<SessionDetail>
+  /** Sessions in the agent's own files, and whether they can be adopted. */
+  listAdoptable: (options?: PageOptions & AdoptableQuery) => Promise<Page<FoundSession>>
+  /** Takes over sessions that were made without Reprise. Returns a report on each. */
+  adoptSessions: (request: AdoptSessions) => Promise<FoundSession[]>
   listAgents: () => Promise<Agent[]>
   stats: () => Promise<Stats>
 }
@@ -108,6 +113,8 @@ export function createCalls({ request, open, streams }: Connection): Client {
     whenSettled,
     listSessions: (query) => request('listSessions', { query }),
     getSession: (id) => request('getSession', { params: { id } }),
+    listAdoptable: (query) => request('listAdoptable', { query }),
+    adoptSessions: async (body) => (await request('adoptSessions', { body })).items,
     listAgents: async () => (await request('listAgents')).items,
     stats: () => request('getStats'),
   }

@@ -43,9 +43,13 @@ const resume = z.strictObject({
 })
 
 const session = z.strictObject({
-  idleTimeout: duration('Time without use after which a session is paused and then expires.', {
+  pauseAfter: duration('Time without use after which a session counts as paused.', {
     max: '3650d',
-  }).prefault('30m'),
+  }).prefault('5m'),
+  idleTimeout: duration(
+    'Time without use after which a paused session counts as expired and is archived. It can still be resumed within resume.maxAge.',
+    { max: '3650d' },
+  ).prefault('30m'),
 })
 
 const run = z.strictObject({

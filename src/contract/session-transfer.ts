@@ -31,11 +31,9 @@ export const ImportedSession = z
   .meta({ id: 'ImportedSession' })
 export type ImportedSession = z.infer<typeof ImportedSession>
 
-const AgentMessageId = z
-  .string()
-  .regex(/^[\w-]{1,128}$/, {
-    error: "expected the id of a run like run_01J…, or the agent's own id of a message",
-  })
+const AgentMessageId = z.string().regex(/^[\w-]{1,128}$/, {
+  error: "expected the id of a run like run_01J…, or the agent's own id of a message",
+})
 
 export const ForkSession = z
   .strictObject({
@@ -88,7 +86,7 @@ export const SessionMove = z
   .meta({ id: 'SessionMove' })
 export type SessionMove = z.infer<typeof SessionMove>
 
-export const SessionOrigin = z
+export const SessionCopy = z
   .object({
     kind: z.enum(['fork', 'import', 'rewind']),
     session: SessionId.schema.nullable().describe('null: it came from another home.'),
@@ -105,5 +103,5 @@ export const SessionOrigin = z
       ),
     createdAt: z.iso.datetime(),
   })
-  .meta({ id: 'SessionOrigin', description: 'The session that this one began as a copy of.' })
-export type SessionOrigin = z.infer<typeof SessionOrigin>
+  .meta({ id: 'SessionCopy', description: 'The session that this one began as a copy of.' })
+export type SessionCopy = z.infer<typeof SessionCopy>

@@ -4,6 +4,7 @@ import type { ConversationEngine } from './conversations/api.ts'
 import type { FollowUpEngine } from './follow-ups/api.ts'
 import type { JobEngine } from './jobs/api.ts'
 import type { RunEngine } from './runs/api.ts'
+import type { AdoptEngine } from './sessions/adopt.ts'
 import type { TransferEngine } from './transfer/api.ts'
 import type { WatchEngine } from './watches/api.ts'
 
@@ -11,6 +12,7 @@ export type { Changes }
 
 export interface Engine
   extends RunEngine,
+    AdoptEngine,
     ConversationEngine,
     JobEngine,
     WatchEngine,

@@ -37,6 +37,8 @@ import { listQuarantined, quarantine } from './path/quarantine.ts'
 import { createPurposes, type FurtherPurposes } from './purposes.ts'
 import { requireRun } from './runs/require-run.ts'
 import { createRuns, describeWhole } from './runs/runs.ts'
+import { createAdoption } from './sessions/adopt.ts'
+import { startCleanUp } from './sessions/clean-up.ts'
 import { createSessions } from './sessions/sessions.ts'
 import { LiveRuns } from './supervise/live-runs.ts'
 import type { ReadingThread } from './supervise/reading/thread.ts'
@@ -184,6 +186,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     bus.publish(id)
   }
   let stopSweeping = () => {}
+  let stopCleanUp = () => {}
   /** Repeats, because a run may have been added between two looks. */
   const endRunning = async () => {
     while (driving.size > 0) {
@@ -194,6 +197,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
   }
   const close = async ({ leaveRunning }: { leaveRunning: boolean }) => {
     stopSweeping()
+    stopCleanUp()
     const quiet = [timetable.close()]
     await dispatcher.close()
     if (!leaveRunning) await endRunning()
@@ -211,6 +215,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     ...runs,
     ...createSessions(deps),
     ...createTransfers(deps),
+    ...createAdoption(deps),
     ...createWatches(deps, {
       wake: wakeTimetable,
       onCycle,
@@ -257,6 +262,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
       approvals.wake()
       timetable.wake()
       stopSweeping = startSweeping(deps)
+      stopCleanUp = startCleanUp(deps)
       return { adopted: left.length }
     },
 

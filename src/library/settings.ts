@@ -19,7 +19,7 @@ export function engineSettings(
       maxResumes: resume.maxResumes,
       contextThreshold: resume.contextThreshold,
     },
-    sessionIdleMs: session.idleTimeout,
+    sessions: { pauseAfterMs: session.pauseAfter, idleTimeoutMs: session.idleTimeout },
     permissions: run.permissions,
     maxDurationMs: run.maxDuration,
     idleTimeoutMs: run.idleTimeout,

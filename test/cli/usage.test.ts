@@ -84,7 +84,11 @@ describe('wrong usage exits with 2, says why, and starts nothing', () => {
   test.each([
     [['rnu'], "unknown command 'rnu'", 'Did you mean'],
     [['runs', 'shw'], 'unknown command "runs shw"', 'Did you mean runs show?'],
-    [['sessions', 'frobnicate'], 'unknown command "sessions frobnicate"', 'Expected one of: list, show'],
+    [
+      ['sessions', 'frobnicate'],
+      'unknown command "sessions frobnicate"',
+      'Expected one of: list, show, adopt',
+    ],
     [['demo', '--help'], "unknown command 'demo'", '--help'],
     [['help', 'demo'], "unknown command 'demo'", '--help'],
     [

@@ -52,7 +52,7 @@ describe('defaults and overlay', () => {
       server: { host: '127.0.0.1', port: 7717 },
       store: {},
       resume: { contextThreshold: 0.8, maxAge: 604_800_000, maxResumes: 5 },
-      session: { idleTimeout: 1_800_000 },
+      session: { pauseAfter: 300_000, idleTimeout: 1_800_000 },
       run: {
         maxDuration: 1_800_000,
         idleTimeout: 600_000,

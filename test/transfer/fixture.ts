@@ -7,6 +7,7 @@ import { claudeAdapter } from '../../src/agents/claude/adapter.ts'
 import type { ConfiguredAgent } from '../../src/agents/registry.ts'
 import type { Capabilities } from '../../src/contract/agent.ts'
 import { SessionId } from '../../src/contract/ids.ts'
+import { NO_USAGE } from '../../src/contract/outcome.ts'
 import { NOTHING_TO_REDACT, type Redactor } from '../../src/core/redact/redactor.ts'
 import type { CopiedConversation, CopiedSession } from '../../src/store/conversations/copies.ts'
 import type { SessionRecord } from '../../src/store/runs/session-records.ts'
@@ -74,7 +75,7 @@ export class Home {
         addCopies: async (sessions: readonly CopiedSession[], conversation: CopiedConversation | null) => {
           if (this.failure) throw this.failure
           this.added.push({ sessions, conversation })
-          this.sessions.push(...sessions.map(({ session }) => session))
+          this.sessions.push(...sessions.map(({ session }) => session as SessionRecord))
         },
       },
     }
@@ -111,6 +112,14 @@ export class Home {
       contextTokens: 100,
       contextWindow: 1000,
       costUsd: 0.5,
+      state: 'paused',
+      stateAt: NOW,
+      messages: turns.length * 2,
+      usage: NO_USAGE,
+      stopReason: null,
+      finished: true,
+      archivedAt: null,
+      adopted: false,
       createdAt: NOW,
       lastUsedAt: NOW,
     }

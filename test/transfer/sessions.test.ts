@@ -106,7 +106,7 @@ it('a session is exported, imported under another home and directory, and resume
   expect(sent(other, run)).toContain('You said: remember heliotrope')
   expect(sent(other, run)).toContain('seen-by-tool')
   // What was spent elsewhere is not counted here.
-  const { costUsd, origin } = await session(other, imported.session)
+  const { costUsd, copiedFrom: origin } = await session(other, imported.session)
   expect(costUsd).toBeCloseTo(run.costUsd!, 10)
   const spent = (await session(world, first.session!)).costUsd
   expect(origin).toMatchObject({ kind: 'import', session: null })
@@ -180,8 +180,8 @@ it('a session is forked at its end and at an earlier run; all go on alone, and t
   expect(costs[1]!.costUsd).toBeCloseTo(runs[1]!.costUsd!, 10)
   expect(costs[2]!.costUsd).toBeCloseTo(runs[2]!.costUsd!, 10)
   // The agent's own total goes on from what its past had cost, which belongs to the original.
-  expect(costs[1]!.origin!.costUsd).toBeCloseTo(first.costUsd! + second.costUsd!, 8)
-  expect(costs[2]!.origin!.costUsd).toBeCloseTo(first.costUsd!, 8)
+  expect(costs[1]!.copiedFrom!.costUsd).toBeCloseTo(first.costUsd! + second.costUsd!, 8)
+  expect(costs[2]!.copiedFrom!.costUsd).toBeCloseTo(first.costUsd!, 8)
   // A fork has the whole past also if its session is lost.
   const fresh = await world.run({ prompt: 'four', sessionId: early.session, forceFreshSession: true })
   expect(fresh).toMatchObject({ resumed: false, carry: 'transcript' })

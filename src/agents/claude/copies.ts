@@ -8,8 +8,8 @@
  */
 import { open } from 'node:fs/promises'
 import type { CutPoint, SessionCopies, TranscriptPart } from '../session-copies.ts'
-import { readLines } from './transcript-lines.ts'
-import { asksSomething } from './turn-tree.ts'
+import { readPositionedLines } from './positioned-lines.ts'
+import { asksSomething } from './turn-records.ts'
 import { isRecord, type Json } from './wire.ts'
 
 export const claudeCopies: SessionCopies = {
@@ -36,7 +36,7 @@ export const claudeCopies: SessionCopies = {
 
 async function readPart(transcript: string, at: CutPoint | null): Promise<TranscriptPart | null> {
   const reader = new PartReader(at)
-  for await (const { text, end } of readLines(transcript)) if (!reader.read(text, end)) break
+  for await (const { text, end } of readPositionedLines(transcript)) if (!reader.read(text, end)) break
   return reader.result()
 }
 

@@ -1,32 +1,31 @@
-/** Reads the lines of a file with their positions in bytes. A last line without a newline is not returned. */
+/** The lines of a transcript, in pieces, so that a large file is never in memory as a whole. */
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
+import { isRecord, type Json } from './wire.ts'
 
-export interface Line {
-  text: string
-  /** The position after its newline. */
-  end: number
-}
+const CHUNK = 1 << 18
 
-const NEWLINE = 0x0a
-
-export async function* readLines(path: string): AsyncGenerator<Line> {
+/** Yields complete lines. The last piece is the text after the last newline, alone; it may be empty. */
+export async function* readLines(path: string): AsyncGenerator<string[]> {
   // An agent could put a FIFO in the place of its transcript; opening one must not block.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
-  let end = 0
-  let begun: Buffer[] = []
-  for await (const chunk of file.createReadStream({ highWaterMark: 1 << 18 })) {
-    const bytes = chunk as Buffer
-    let from = 0
-    for (let at = bytes.indexOf(NEWLINE); at !== -1; at = bytes.indexOf(NEWLINE, from)) {
-      // The pieces of a long line are joined once, at its end.
-      const whole =
-        begun.length === 0 ? bytes.subarray(from, at) : Buffer.concat([...begun, bytes.subarray(from, at)])
-      end += whole.length + 1
-      begun = []
-      from = at + 1
-      yield { text: whole.toString('utf8'), end }
-    }
-    if (from < bytes.length) begun.push(bytes.subarray(from))
+  let rest = ''
+  for await (const chunk of file.createReadStream({ encoding: 'utf8', highWaterMark: CHUNK })) {
+    const lines = (chunk as string).split('\n')
+    // The pieces of a long line are joined once, at its end.
+    lines[0] = rest + lines[0]
+    rest = lines.pop() ?? ''
+    yield lines
+  }
+  yield [rest]
+}
+
+/** null: the line is not a JSON object. */
+export function parseRecord(line: string): Json | null {
+  try {
+    const value: unknown = JSON.parse(line)
+    return isRecord(value) ? value : null
+  } catch {
+    return null
   }
 }

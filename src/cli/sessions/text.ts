@@ -11,7 +11,7 @@ export function contextText({
   return `${formatTokens(contextTokens)}${share}`
 }
 
-export function originText(origin: SessionDetail['origin']): string {
+export function copyText(origin: SessionDetail['copiedFrom']): string {
   if (origin === null) return '–'
   const from = origin.session ?? `session ${origin.agentSessionId} of another home`
   const cost = origin.costUsd === null ? '' : `, which had cost ${formatCost(origin.costUsd)} by then`

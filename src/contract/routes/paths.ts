@@ -66,6 +66,9 @@ export const PATHS = {
   cancelFollowUp: 'DELETE /api/followups/{id}',
 
   listSessions: 'GET /api/sessions',
+  // Before `getSession`, whose pattern it fits too.
+  listAdoptable: 'GET /api/sessions/adoptable',
+  adoptSessions: 'POST /api/sessions/adopt',
   getSession: 'GET /api/sessions/{id}',
   exportSession: 'POST /api/sessions/{id}/export',
   importSession: 'POST /api/sessions/import',

@@ -3,6 +3,7 @@ import type { CheckpointPolicy } from '../../contract/checkpoint.ts'
 import type { PermissionMode } from '../../contract/create-run.ts'
 import type { TierSettings } from '../../core/escalation/tier.ts'
 import type { ResumeLimits } from '../../core/resume/facts.ts'
+import type { LifecycleLimits } from '../../core/session/lifecycle.ts'
 import type { PolicyRules } from '../../core/shell/policy.ts'
 import type { ConfiguredWatch } from '../../core/watch/definition.ts'
 
@@ -11,7 +12,7 @@ export interface EngineSettings {
   /** Concurrency limits of single agents, by agent name. */
   agentConcurrency: Readonly<Record<string, number>>
   resume: ResumeLimits
-  sessionIdleMs: number
+  sessions: LifecycleLimits
   permissions: PermissionMode
   maxDurationMs: number
   idleTimeoutMs: number

@@ -17,7 +17,7 @@ import { findRuntimeChange } from '../../core/resume/runtime.ts'
 import type { RunEffect } from '../../store/base/transaction.ts'
 import type { AttemptRecord, NewAttempt } from '../../store/runs/attempt-records.ts'
 import type { RunRecord, Sent } from '../../store/runs/records.ts'
-import type { SessionRecord } from '../../store/runs/session-records.ts'
+import type { NewSession, SessionRecord } from '../../store/runs/session-records.ts'
 import type { Store } from '../../store/store.ts'
 import { readWindow } from '../accounting/windows.ts'
 import type { RunContext, RunPurpose } from '../base/purpose.ts'
@@ -43,7 +43,7 @@ export interface Prepared {
   place: Place
   plan: Plan
   attempt: NewAttempt
-  newSession: SessionRecord | null
+  newSession: NewSession | null
   /** The transcript to repair before the agent resumes it. */
   tornTranscript: string | null
   /** Called right before the agent is started. */
@@ -155,7 +155,7 @@ function createSession(
   place: Place,
   before: SessionRecord | null,
   now: Date,
-): SessionRecord {
+): NewSession {
   return {
     id: SessionId.create(now),
     agent: run.agent,
@@ -180,7 +180,7 @@ function createSession(
 }
 
 interface AttemptFacts {
-  session: SessionRecord
+  session: NewSession
   runtime: Runtime
   promptRecorded: boolean
   now: Date

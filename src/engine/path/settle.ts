@@ -4,7 +4,7 @@
  */
 import type { AgentAdapter } from '../../agents/adapter.ts'
 import type { EventBody } from '../../contract/events.ts'
-import type { Outcome } from '../../contract/outcome.ts'
+import type { Outcome, Usage } from '../../contract/outcome.ts'
 import type { Clock } from '../../core/clock.ts'
 import { countInterruptions, decideNext, type Next } from '../../core/continue/decide.ts'
 import { poisonOf, refusesSession } from '../../core/continue/refused-resume.ts'
@@ -17,6 +17,7 @@ import type { ProcessIdentity } from '../../process/proc.ts'
 import { QuestionEdited } from '../../store/base/errors.ts'
 import type { AttemptEnding, AttemptRecord } from '../../store/runs/attempt-records.ts'
 import type { RunRecord, RunSpend } from '../../store/runs/records.ts'
+import type { SessionEnd } from '../../store/runs/session-records.ts'
 import type { Store } from '../../store/store.ts'
 import { wasRaised } from '../accounting/allowance.ts'
 import { cacheUseOf } from '../accounting/cache-use.ts'
@@ -179,6 +180,7 @@ async function settleOnce(deps: SettleDeps, input: SettleInput, strays: number):
         cacheState: cache.after,
         contextTokens: account.own.contextTokens,
         contextWindow: account.own.contextWindow,
+        end: sessionEndOf(trace, judged.outcome, account.own.usage),
       },
       cacheUse: cache.use,
       clearedSessionId: judged.cleared?.sessionId ?? null,
@@ -201,6 +203,20 @@ async function settleOnce(deps: SettleDeps, input: SettleInput, strays: number):
   deps.bus.publish(run.id)
   deps.notifications.wake()
   if (settled) await purpose.afterSettled(run, settled)
+}
+
+function sessionEndOf(trace: Trace, outcome: Outcome, usage: Usage): SessionEnd {
+  // A follow-up that was given to the kept process has a turn of its own.
+  const last = trace.own.findLast(({ body }) => body.type === 'turn-end')?.body
+  const turnEnd = last?.type === 'turn-end' ? last : null
+  const prompts = trace.own.filter(({ body }) => body.type === 'prompt-accept').length
+  const answers = trace.own.filter(({ body }) => body.type === 'turn-end').length
+  return {
+    stopReason: (outcome.name === 'completed' ? turnEnd?.stopReason : null) ?? outcome.name,
+    finished: outcome.name === 'completed' && turnEnd?.cutOff !== true,
+    messages: trace.attempt.kind === 'turn' ? Math.max(prompts, trace.tookPrompt ? 1 : 0) + answers : 0,
+    usage,
+  }
 }
 
 interface Judged {

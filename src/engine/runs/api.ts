@@ -8,7 +8,7 @@ import type { ListQuery, Page, Quarantined, Status } from '../../contract/http.t
 import type { RunId } from '../../contract/ids.ts'
 import type { ToolResult } from '../../contract/question.ts'
 import type { Run, RunDetail } from '../../contract/run.ts'
-import type { Session, SessionDetail } from '../../contract/session.ts'
+import type { Session, SessionDetail, SessionFilters } from '../../contract/session.ts'
 import type { Stats } from '../../contract/stats.ts'
 import type { RunRequest } from '../../store/runs/records.ts'
 
@@ -49,7 +49,7 @@ export interface RunEngine {
   /** Calls the listener when the run may have new events. This is only a hint: listeners read at their own pace. */
   onProgress: (id: RunId, listener: () => void) => () => void
 
-  listSessions: (query: ListQuery) => Promise<Page<Session>>
+  listSessions: (query: ListQuery & SessionFilters) => Promise<Page<Session>>
   /** Accepts our id (`ses_…`) or the agent's own session id. */
   getSession: (id: string) => Promise<SessionDetail>
 

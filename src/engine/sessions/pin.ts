@@ -9,7 +9,7 @@ import type { Store } from '../../store/store.ts'
 import { type RestoreDeps, restoreIfArchived } from './restore.ts'
 
 export interface OutsideDeps {
-  store: Pick<Store, 'listOwnPrompts' | 'listOutsideTurns'>
+  store: Pick<Store, 'listOwnPrompts' | 'listOutsideIds'>
 }
 
 export type PinDeps = OutsideDeps &
@@ -52,6 +52,7 @@ export async function readPin(
     messageId: run.promptId,
     answeredId: await store.findAnsweredPrompt(session),
     ownIds: await readOwnIds(store, run, session),
+    knownIds: new Set(await store.listOutsideIds(session.id)),
   }
   const inspect = () => adapter.inspectTranscript(session.agentSessionId, env, query)
   let transcript = await inspect()
@@ -72,7 +73,7 @@ export async function readPin(
     restored,
     promptRecorded: transcript.hasMessage,
     tornTranscript: transcript.state === 'torn' ? transcript.path : null,
-    outside: await notTakenIn(store, session, transcript.outside),
+    outside: transcript.outside,
   }
 }
 
@@ -86,19 +87,10 @@ export async function findOutside(
   const { outside } = await adapter.inspectTranscript(session.agentSessionId, env, {
     workDir: session.workDir,
     ownIds: await readOwnIds(store, run, session),
+    knownIds: new Set(await store.listOutsideIds(session.id)),
   })
-  return notTakenIn(store, session, outside)
+  return [...outside]
 }
 
 const readOwnIds = async (store: OutsideDeps['store'], run: RunRecord, session: SessionRecord) =>
   new Set([run.promptId, ...(await store.listOwnPrompts(session.id))])
-
-async function notTakenIn(
-  store: OutsideDeps['store'],
-  { id }: SessionRecord,
-  found: readonly OutsideTurn[],
-): Promise<OutsideTurn[]> {
-  if (found.length === 0) return []
-  const known = new Set((await store.listOutsideTurns(id)).map((turn) => turn.id))
-  return found.filter((turn) => !known.has(turn.id))
-}

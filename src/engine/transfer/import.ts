@@ -16,7 +16,7 @@ import { ConversationId, SessionId } from '../../contract/ids.ts'
 import type { ImportedSession } from '../../contract/session-transfer.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { CopiedConversation } from '../../store/conversations/copies.ts'
-import type { SessionRecord } from '../../store/runs/session-records.ts'
+import type { NewSession } from '../../store/runs/session-records.ts'
 import type { Store } from '../../store/store.ts'
 import { checkWorkDir, identifyDir } from '../path/check-request.ts'
 import type { Header } from './bundle.ts'
@@ -91,7 +91,7 @@ async function takeIn(
     const now = clock.now()
     const query = { workDir: place.workDir, ownIds: new Set<string>() }
     const { outside, bytes } = await adapter.inspectTranscript(agentSessionId, env, query)
-    const session: SessionRecord = {
+    const session: NewSession = {
       ...describe(header, now),
       agent: agent.name,
       agentSessionId,
@@ -202,7 +202,7 @@ function describe({ session }: Header, now: Date) {
 
 function toConversation(
   { header, messages }: ReadBundle,
-  session: SessionRecord,
+  session: NewSession,
   now: Date,
 ): CopiedConversation | null {
   const { conversation } = header

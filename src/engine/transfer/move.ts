@@ -19,7 +19,7 @@ import { findWriter, type SourceDeps } from './source.ts'
 export type MoveDeps = SourceDeps & {
   store: Pick<
     Store,
-    'getSession' | 'findSession' | 'findConversationOf' | 'listJobsOfSession' | 'getJob' | 'moveSession'
+    'getSession' | 'findSession' | 'findConversationOf' | 'listJobsOfSession' | 'getJob' | 'relocateSession'
   >
   clock: Clock
   git: Git
@@ -41,7 +41,7 @@ export async function moveSession(deps: MoveDeps, id: string, workDir: string): 
   const writer = await findWriter(deps, session)
   const moved =
     writer === null &&
-    (await deps.store.moveSession({
+    (await deps.store.relocateSession({
       id: session.id,
       to,
       conversation: move.conversation,

@@ -8,7 +8,7 @@ import { MessageId, type SessionId } from '../../contract/ids.ts'
 import type { OutsideTurn } from '../../core/history/outside.ts'
 import type { Tables } from '../base/schema.ts'
 import type { Tx } from '../base/transaction.ts'
-import type { SessionRecord } from '../runs/session-records.ts'
+import type { NewSession } from '../runs/session-records.ts'
 import { insertSession } from '../runs/sessions.ts'
 import { createConversation } from './conversations.ts'
 import type { MessageRecord, NewConversation } from './records.ts'
@@ -26,7 +26,7 @@ export interface SessionOrigin {
 }
 
 export interface CopiedSession {
-  session: SessionRecord
+  session: NewSession
   origin: SessionOrigin
   /** The ids of all questions in it. */
   questions: readonly string[]
@@ -64,6 +64,21 @@ export async function addCopies(
 
 async function addSession(tx: Tx, { session, origin, questions, turns }: CopiedSession): Promise<void> {
   await insertSession(tx, session)
+  const unanswered = turns.filter(({ answer }) => answer.length === 0).length
+  await tx
+    .updateTable('sessions')
+    .set({
+      state: 'paused',
+      state_at: origin.createdAt.getTime(),
+      told: session.told,
+      compacted: session.compacted ? 1 : 0,
+      turns: session.turns,
+      messages: questions.length * 2 - unanswered,
+      context_tokens: session.contextTokens,
+      context_window: session.contextWindow,
+    })
+    .where('id', '=', session.id)
+    .execute()
   await tx
     .insertInto('session_origins')
     .values({

@@ -16,7 +16,7 @@ export interface SessionMoving {
 }
 
 /** Returns false if a run is using the session. */
-export async function moveSession(
+export async function relocateSession(
   tx: Tx,
   { id, to, conversation, jobs, at }: SessionMoving,
 ): Promise<boolean> {

@@ -5,6 +5,7 @@ import type { ConversationId, JobId, MessageId, RunId, SessionId } from '../../c
 import type { Tables } from '../base/schema.ts'
 import type { Write } from '../base/transaction.ts'
 import type { NewRun, RunRecord } from '../runs/records.ts'
+import * as adoption from './adopt.ts'
 import * as conversations from './conversations.ts'
 import * as copies from './copies.ts'
 import * as changes from './history-changes.ts'
@@ -34,7 +35,12 @@ export interface ConversationStore {
   listPins: (id: ConversationId) => Promise<PinRecord[]>
   listOwnPrompts: (id: SessionId) => Promise<string[]>
   noteGiven: (sessionId: SessionId, messageId: string) => Promise<void>
+  listOutsideIds: (id: SessionId) => Promise<string[]>
   listOutsideTurns: (id: SessionId) => Promise<outside.KnownOutsideTurn[]>
+  /** Takes over a session that was made without Reprise, with its turns; see adopt.ts. */
+  adoptSession: (adoption: adoption.Adoption) => Promise<adoption.Adopted>
+  /** The session that has, or had, this id of the agent. */
+  findKnownSession: (agentSessionId: string) => Promise<SessionId | null>
   takeInOutside: (findings: outside.OutsideFindings) => Promise<void>
   /** Stores sessions that begin as copies of others, and perhaps the conversation that uses them. */
   addCopies: (
@@ -42,7 +48,7 @@ export interface ConversationStore {
     conversation: copies.CopiedConversation | null,
   ) => Promise<void>
   /** Returns false if a run is using the session. */
-  moveSession: (moving: moves.SessionMoving) => Promise<boolean>
+  relocateSession: (moving: moves.SessionMoving) => Promise<boolean>
   /** The jobs whose newest run worked in the session. */
   listJobsOfSession: (id: SessionId) => Promise<JobId[]>
   /** null: the session did not begin as a copy. */
@@ -80,10 +86,13 @@ export function createConversationStore(reader: Kysely<Tables>, write: Write): C
     listPins: (id) => turns.listPins(reader, id),
     listOwnPrompts: (id) => outside.listOwnPrompts(reader, id),
     noteGiven: (sessionId, messageId) => write((tx) => outside.noteGiven(tx, sessionId, messageId)),
+    listOutsideIds: (id) => outside.listOutsideIds(reader, id),
     listOutsideTurns: (id) => outside.listOutsideTurns(reader, id),
+    adoptSession: (one) => write((tx) => adoption.adoptSession(tx, one)),
+    findKnownSession: (agentSessionId) => adoption.findKnown(reader, agentSessionId),
     takeInOutside: (findings) => write((tx) => outside.takeInOutside(tx, findings)),
     addCopies: (sessions, conversation) => write((tx) => copies.addCopies(tx, sessions, conversation)),
-    moveSession: (moving) => write((tx) => moves.moveSession(tx, moving)),
+    relocateSession: (moving) => write((tx) => moves.relocateSession(tx, moving)),
     listJobsOfSession: (id) => moves.listJobsOfSession(reader, id),
     getOrigin: (id) => copies.getOrigin(reader, id),
     admitTurn: (turn) => write((tx) => turns.admitTurn(tx, turn)),

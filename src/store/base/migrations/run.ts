@@ -31,6 +31,7 @@ import { oneKeyTable } from './0041-one-key-table.ts'
 import { changes } from './0042-changes.ts'
 import { interruptions } from './0043-interruptions.ts'
 import { sandbox } from './0044-sandbox.ts'
+import { sessionLifecycle } from './0050-session-lifecycle.ts'
 import { transfers } from './0052-transfers.ts'
 
 export interface Migration {
@@ -67,6 +68,7 @@ export const MIGRATIONS: readonly Migration[] = [
   changes,
   interruptions,
   sandbox,
+  sessionLifecycle,
   transfers,
 ]
 
