@@ -28,7 +28,7 @@ export const transfer: Benchmark = {
       const [largeMb, smallMb] = short ? [2, 1] : [LARGE_MB, SMALL_MB]
       const large = await prepare(world, largeMb)
       const small = await prepare(world, smallMb)
-      const pairs = short ? 1 : 10
+      const pairs = short ? 1 : 5
       const peaks: Record<string, number[]> = {}
       const watched = (name: string, work: () => Promise<unknown>) => async () => {
         resetPeak(world.daemonPid)
