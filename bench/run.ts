@@ -14,6 +14,8 @@ import { escalation } from './cases/escalation.ts'
 import { history } from './cases/history.ts'
 import { inProcess } from './cases/in-process.ts'
 import { ingest } from './cases/ingest.ts'
+import { kept } from './cases/kept.ts'
+import { mirror } from './cases/mirror.ts'
 import { parser } from './cases/parser.ts'
 import { policy } from './cases/policy.ts'
 import { queue } from './cases/queue.ts'
@@ -47,6 +49,8 @@ const BENCHMARKS: readonly Benchmark[] = [
   waiting,
   webhook,
   transfer,
+  mirror,
+  kept,
   adopt,
 ]
 

@@ -30,6 +30,9 @@ import { createNextPrompts } from './follow-ups/next-prompts.ts'
 import { Checkpoints } from './jobs/checkpoints.ts'
 import { createJobs } from './jobs/jobs.ts'
 import { continueIfAffordable } from './jobs/next-run.ts'
+import { Keeping } from './keep/keeping.ts'
+import { importArchive } from './mirror/import-archive.ts'
+import { Mirror } from './mirror/mirror.ts'
 import { Obstacles } from './obstacles/obstacles.ts'
 import { adoptAttempt } from './path/adopt.ts'
 import { driveRun } from './path/drive.ts'
@@ -42,7 +45,6 @@ import { startCleanUp } from './sessions/clean-up.ts'
 import { createSessions } from './sessions/sessions.ts'
 import { LiveRuns } from './supervise/live-runs.ts'
 import type { ReadingThread } from './supervise/reading/thread.ts'
-import { startSweeping } from './sweeping.ts'
 import { Approvals } from './tiers/approvals.ts'
 import { describeEscalation, readChain } from './tiers/chain.ts'
 import { Timekeeping } from './timetable/timekeeping.ts'
@@ -76,7 +78,9 @@ export interface EngineInput {
   spool: string
   /** The directory with copies of transcripts from before they were repaired. */
   damaged: string
-  /** The directory with the archived transcripts of jobs. */
+  /** The directory with the copies of session files. */
+  mirror: string
+  /** The directory in which earlier versions kept the transcripts of jobs. */
   archive: string
   /** The directory in which imported sessions are received and verified. */
   imports: string
@@ -123,6 +127,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     closing: closing.signal,
     obstacles: new Obstacles({ ...given, closing: closing.signal, storageFailures }, wakeDispatcher),
     checkpoints: new Checkpoints(given),
+    mirrors: new Mirror(given),
     cooldowns: new Cooldowns(
       { ...given, closing: closing.signal, storageFailures },
       settings.escalation.rules,
@@ -143,7 +148,9 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
   })
   const deps = { ...base, nextPrompts, purposes, enforcement, approvals }
 
+  const keeping = new Keeping(deps)
   const noteRun = (run: RunRecord) => {
+    keeping.noteRun()
     dueWatches.noteRun(run)
     dueFollowUps.noteRun()
   }
@@ -185,7 +192,6 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     await base.live.get(id)?.stop(cause, message)
     bus.publish(id)
   }
-  let stopSweeping = () => {}
   let stopCleanUp = () => {}
   /** Repeats, because a run may have been added between two looks. */
   const endRunning = async () => {
@@ -196,7 +202,6 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     }
   }
   const close = async ({ leaveRunning }: { leaveRunning: boolean }) => {
-    stopSweeping()
     stopCleanUp()
     const quiet = [timetable.close()]
     await dispatcher.close()
@@ -205,6 +210,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     await notifications.close()
     base.live.detachAll()
     closing.abort()
+    await keeping.close()
     await Promise.all(quiet)
     await Promise.allSettled(driving.keys())
     await base.cooldowns.close()
@@ -215,6 +221,8 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     ...runs,
     ...createSessions(deps),
     ...createTransfers(deps),
+    deleteSession: (id) => keeping.deleteSession(id),
+    prune: (request) => keeping.prune(request),
     ...createAdoption(deps),
     ...createWatches(deps, {
       wake: wakeTimetable,
@@ -230,6 +238,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     ...createConversations(deps, {
       describe: (run) => describeWhole(store, run),
       wake: wakeDispatcher,
+      onDeleted: () => keeping.purge(),
       stop: (id) => stop(id, 'cancelled', 'cancelled'),
       endOutdated: (id) => stop(id, 'question-edited', 'its question was edited'),
     }),
@@ -247,9 +256,11 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
       // This runs before anything can become due, so that a watch that was removed from the configuration does not
       // fire.
       await takeConfigured(deps)
+      await importArchive(deps)
       await quarantine(deps)
       await base.obstacles.open()
       const left = await store.listOpenProcesses()
+      for (const { attempt } of left) if (attempt) enforcement.expect(given.processes.folderOf(attempt.id))
       for (const { attempt } of left) {
         const run = attempt && (await store.getRun(attempt.runId))
         if (run) dispatcher.adopt(run, track(run, adoptAttempt(deps, run, attempt)))
@@ -261,7 +272,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
       notifications.open()
       approvals.wake()
       timetable.wake()
-      stopSweeping = startSweeping(deps)
+      keeping.open()
       stopCleanUp = startCleanUp(deps)
       return { adopted: left.length }
     },

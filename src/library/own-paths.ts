@@ -25,6 +25,7 @@ const NOT_FOR_AGENTS = [
   'spool',
   'archive',
   'imports',
+  'mirror',
   'damaged',
   'handling',
   'simulated',

@@ -121,6 +121,18 @@ export function createEngineDouble(): EngineDouble {
       if (id === session.id || id === session.agentSessionId) return session
       throw new RepriseError('not-found', `there is no session ${id}`)
     },
+    deleteSession: async (id) => {
+      if (id !== session.id) throw new RepriseError('not-found', `there is no session ${id}`)
+    },
+    prune: async ({ dryRun = false }) => ({
+      dryRun,
+      items: [
+        { kind: 'runs', count: 12, bytes: 20_480 },
+        { kind: 'jobs', count: 3, bytes: 0 },
+      ],
+      freedBytes: dryRun ? 20_480 : 8_388_608,
+      databaseBytes: 4_194_304,
+    }),
     listAdoptable: async () => ({ items: [], nextCursor: null }),
     adoptSessions: async () => [],
     listAgents: async () => [],

@@ -151,3 +151,31 @@ it('the interruptions of a run that were counted before still count', async () =
   const store = await databaseBefore(43, { runs: [run] })
   expect(await store.getRun(run.id)).toMatchObject({ interruptions: 3 })
 })
+
+it('keeps actions with the call that claimed them', async () => {
+  const attempt = { id: AttemptId.create(T0), runId: RunId.create(T0) }
+  const action = (id: string, change: Record<string, unknown>) => ({
+    id,
+    rule: 'restart',
+    service: 'web',
+    run_id: attempt.runId,
+    attempt_id: attempt.id,
+    command: 'docker restart web',
+    line: 'tool',
+    at: T0.getTime(),
+    ...change,
+  })
+  const store = await databaseBefore(47, {
+    actions: [
+      action('act_1', { tool_use_id: 'toolu_1' }),
+      action('act_2', { tool_use_id: 'toolu_2', guard_id: 'call_2', started_at: T0.getTime() }),
+      action('act_3', { line: 'guard', guard_id: 'call_3' }),
+    ],
+  })
+  const found = await store.listActions({ since: at(-1) })
+  expect(found.map(({ id, callId }) => [id, callId])).toEqual([
+    ['act_1', 'toolu_1'],
+    ['act_2', 'call_2'],
+    ['act_3', 'call_3'],
+  ])
+})

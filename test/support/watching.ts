@@ -48,7 +48,7 @@ export class Watching {
     return this.world.api('GET', `/api/cycles/${id}`)
   }
 
-  ended(id: string, timeoutMs = 90_000): Promise<CycleDetail> {
+  ended(id: string, timeoutMs = 150_000): Promise<CycleDetail> {
     return until(
       async () => {
         const cycle = await this.cycle(id)

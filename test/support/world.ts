@@ -41,6 +41,8 @@ export class World {
       HOME: dir,
       REPRISE_HOME: this.home,
       REPRISE_PORT: '0',
+      // `REPRISE_TEST_SANDBOX=bubblewrap` tests the sandbox that root does not get by default.
+      REPRISE_SANDBOX_KIND: process.env.REPRISE_TEST_SANDBOX ?? '',
       CLAUDE_CONFIG_DIR: this.configDir,
       ANTHROPIC_API_KEY: 'made-up',
       ANTHROPIC_BASE_URL: simulator.url,
@@ -244,7 +246,7 @@ export class World {
 export async function until<T>(
   look: () => T | Promise<T>,
   what: string,
-  timeoutMs = 90_000,
+  timeoutMs = 150_000,
 ): Promise<NonNullable<T>> {
   const deadline = performance.now() + timeoutMs
   for (;;) {

@@ -8,6 +8,7 @@ export const PATHS = {
   getStatus: 'GET /api/status',
   shutDown: 'POST /api/shutdown',
   getStats: 'GET /api/stats',
+  prune: 'POST /api/prune',
   listAgents: 'GET /api/agents',
   getOpenApi: 'GET /api/openapi.json',
   followChanges: 'GET /api/changes',
@@ -75,6 +76,7 @@ export const PATHS = {
   forkSession: 'POST /api/sessions/{id}/fork',
   planSessionMove: 'GET /api/sessions/{id}/move',
   moveSession: 'POST /api/sessions/{id}/move',
+  deleteSession: 'DELETE /api/sessions/{id}',
 } as const satisfies Readonly<Record<string, `${Method} /${string}`>>
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'

@@ -3,7 +3,7 @@ import { AdoptSessions, FoundSession } from '../adopt.ts'
 import { page } from '../http.ts'
 import { Session, SessionDetail, SessionState } from '../session.ts'
 import { PageQuery, SessionPath } from './parameters.ts'
-import { type FeatureRoutes, json } from './route.ts'
+import { empty, type FeatureRoutes, json } from './route.ts'
 
 export const sessionRoutes = {
   listSessions: {
@@ -45,5 +45,13 @@ export const sessionRoutes = {
     params: SessionPath,
     responses: { 200: json('The session', SessionDetail) },
     errors: ['not-found'],
+  },
+  deleteSession: {
+    tag: 'sessions',
+    summary: "Deletes a session, the agent's files of it, and Reprise's copies of them",
+    description: 'Its runs stay. A conversation or watch that used it starts a new session the next time.',
+    params: SessionPath,
+    responses: { 204: empty('The session is deleted') },
+    errors: ['not-found', 'conflict'],
   },
 } satisfies FeatureRoutes

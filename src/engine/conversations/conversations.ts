@@ -42,6 +42,8 @@ export type ConversationDeps = ForkConversationDeps & {
 export interface ConversationHooks {
   describe: (run: RunRecord) => Promise<Run>
   wake: () => void
+  /** Called after a conversation was deleted. */
+  onDeleted: () => Promise<void>
   /** Stops the process of a cancelled run, if there is one. */
   stop: (id: RunId) => Promise<void>
   /** Stops the attempts of a run whose question was edited. */
@@ -50,7 +52,7 @@ export interface ConversationHooks {
 
 export function createConversations(
   deps: ConversationDeps,
-  { describe, wake, stop, endOutdated }: ConversationHooks,
+  { describe, wake, onDeleted, stop, endOutdated }: ConversationHooks,
 ): ConversationEngine {
   const { store, agents, clock, settings } = deps
 
@@ -91,7 +93,7 @@ export function createConversations(
         maxDurationMs: request.maxDurationMs ?? before?.request.maxDurationMs ?? null,
         ...(request.maxTurns === undefined && before ? turnsOf(before) : turnLimitsOf(request)),
         ...(settings.dryRun ? { dryRun: true } : {}),
-        ...((request.sandbox ?? before?.request.sandbox) ? { sandbox: true } : {}),
+        sandbox: request.sandbox ?? before?.request.sandbox,
       },
       sessionId: null,
       createdAt: clock.now(),
@@ -129,6 +131,7 @@ export function createConversations(
     planMove: async (id, workDir) => planMove(deps, await require(id), workDir),
     deleteConversation: async (id) => {
       await stopAll(await store.deleteConversation(id, clock.now()))
+      await onDeleted()
     },
 
     createTurn: async (id, { text, agent: asked, ...request }, idempotencyKey) => {

@@ -1,6 +1,6 @@
 /**
  * Steps 2 and 4 of the path: gather the facts, decide, and plan. This changes nothing, except that missing session
- * files are restored from the archive. The result is everything that an attempt needs, derived from one decision.
+ * files are restored from their mirror. The result is everything that an attempt needs, derived from one decision.
  */
 import { randomUUID } from 'node:crypto'
 import type { Plan, Runtime } from '../../agents/adapter.ts'
@@ -135,7 +135,9 @@ export async function prepareAttempt(
 function notesOn(decision: ResumeDecision, pinned: PinFacts | null, runtimeChange: string | null): string[] {
   const isOther = decision.kind === 'fresh' && decision.reason === 'other-runtime'
   return [
-    ...(pinned?.restored ? ['The session’s files were missing; they were restored from the archive.'] : []),
+    ...(pinned?.restored
+      ? ['The session’s files were missing; they were restored from Reprise’s copy.']
+      : []),
     ...(isOther && runtimeChange !== null ? [`${runtimeChange}.`] : []),
   ]
 }

@@ -32,6 +32,7 @@ import type { ProgressBus } from '../base/progress.ts'
 import type { RunPurpose } from '../base/purpose.ts'
 import type { Purposes } from '../base/purposes.ts'
 import type { JobSettings } from '../base/settings.ts'
+import type { Mirror } from '../mirror/mirror.ts'
 import type { Obstacles } from '../obstacles/obstacles.ts'
 import { type RecordedDeps, readKnown } from '../sessions/recorded.ts'
 import type { SupervisionEnd } from '../supervise/supervision.ts'
@@ -64,6 +65,7 @@ export type SettleDeps = RecordedDeps &
     >
     purposes: Pick<Purposes, 'of'>
     nextPrompts: Pick<NextPrompts, 'noteTaken'>
+    mirrors: Pick<Mirror, 'catchUp'>
     obstacles: Pick<Obstacles, 'meet'>
     handling: Pick<Handling, 'begin' | 'end'>
     processes: Pick<Processes, 'goneWithin' | 'endStrays' | 'readStderrTail'>
@@ -119,6 +121,11 @@ async function settleOnce(deps: SettleDeps, input: SettleInput, strays: number):
   const trace = await readTrace(store, input.run, attempt)
   const { run, tookPrompt, reportedSession } = trace
   const purpose = deps.purposes.of(run)
+  // Runs beside the rest, and is finished before anybody learns of the end.
+  const mirrored = deps.mirrors.catchUp(
+    attempt.sessionId,
+    [attempt.agentSessionId, reportedSession].filter((id) => id !== null),
+  )
   handling.begin(run.id, 'settle', attempt.id)
   await deps.nextPrompts.noteTaken(attempt, takenAfterFirst(trace))
   const exit = exitOf(input.end, await deps.processes.readStderrTail(input.dir))
@@ -164,6 +171,7 @@ async function settleOnce(deps: SettleDeps, input: SettleInput, strays: number):
     },
   })
   const pauseNotices = next.kind === 'pause' ? await purpose.readPauseNotices(run, next.why) : []
+  await mirrored
   const at = clock.now()
   await persist(() =>
     store.endAttempt({

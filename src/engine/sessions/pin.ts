@@ -6,7 +6,7 @@ import { isSamePlace, type Place } from '../../core/resume/place.ts'
 import type { RunRecord } from '../../store/runs/records.ts'
 import type { SessionRecord } from '../../store/runs/session-records.ts'
 import type { Store } from '../../store/store.ts'
-import { type RestoreDeps, restoreIfArchived } from './restore.ts'
+import { type RestoreDeps, restoreSession } from '../mirror/restore.ts'
 
 export interface OutsideDeps {
   store: Pick<Store, 'listOwnPrompts' | 'listOutsideIds'>
@@ -20,7 +20,7 @@ export type PinDeps = OutsideDeps &
 
 export interface PinFacts {
   pin: Pin
-  /** Its files were missing and were restored from the archive. */
+  /** Its files were missing and were restored from their mirror. */
   restored: boolean
   promptRecorded: boolean
   tornTranscript: string | null
@@ -57,8 +57,7 @@ export async function readPin(
   const inspect = () => adapter.inspectTranscript(session.agentSessionId, env, query)
   let transcript = await inspect()
   const where = { ...session, workDir: query.workDir }
-  const restored =
-    transcript.state === 'missing' && (await restoreIfArchived(deps, { adapter, env }, run, where))
+  const restored = transcript.state === 'missing' && (await restoreSession(deps, { adapter, env }, where))
   if (restored) transcript = await inspect()
   const leasedBy = await store.findLeaseHolder(session.id)
   const [other] = leasedBy === null ? await adapter.findHolders(session.agentSessionId, env) : []

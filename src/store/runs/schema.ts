@@ -85,6 +85,8 @@ export interface RunsTable {
   created_at: number
   started_at: number | null
   ended_at: number | null
+  /** 1: its events were deleted, except those about its attempts; see keep/sweep-runs.ts. */
+  events_swept: number
 }
 
 export interface AttemptsTable {
@@ -188,6 +190,9 @@ export interface SessionsTable {
   origin: 'adopted' | null
   created_at: number
   last_used_at: number
+  /** Set once a person has deleted it, and whether alone or with its conversation. */
+  deleted_at: number | null
+  deleted_with: 'session' | 'conversation' | null
 }
 
 /** One row for every session ever leased; `process_id` is null while the session is free. `fence` only grows. */

@@ -10,16 +10,18 @@ import { toSession } from './rows.ts'
 import type { NewSession, SessionRecord, SessionUpdate } from './session-records.ts'
 import { moveSession } from './session-state.ts'
 
+/** A session that a person has deleted is not found any more, also while its files are still being deleted. */
+const notDeleted = (db: Kysely<Tables>) =>
+  db.selectFrom('sessions').selectAll().where('deleted_at', 'is', null)
+
 export async function getSession(db: Kysely<Tables>, id: SessionId): Promise<SessionRecord | null> {
-  const row = await db.selectFrom('sessions').selectAll().where('id', '=', id).executeTakeFirst()
+  const row = await notDeleted(db).where('id', '=', id).executeTakeFirst()
   return row ? toSession(row) : null
 }
 
 /** Finds a session by the agent's own id, which people find in the agent's files and output. */
 export async function findSession(db: Kysely<Tables>, agentSessionId: string): Promise<SessionRecord | null> {
-  const row = await db
-    .selectFrom('sessions')
-    .selectAll()
+  const row = await notDeleted(db)
     .where('agent_session_id', '=', agentSessionId)
     .orderBy('id', 'desc')
     .executeTakeFirst()
@@ -35,9 +37,7 @@ export interface SessionQuery {
 }
 
 export async function listSessions(db: Kysely<Tables>, query: SessionQuery): Promise<Page<SessionRecord>> {
-  let select = db
-    .selectFrom('sessions')
-    .selectAll()
+  let select = notDeleted(db)
     .orderBy('id', 'desc')
     .limit(query.limit + 1)
   if (query.cursor !== undefined) {

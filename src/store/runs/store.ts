@@ -17,6 +17,7 @@ import * as events from './events.ts'
 import * as questions from './questions.ts'
 import type { NewRun, RunRecord, SpendOfRun, StoredEvent } from './records.ts'
 import * as runs from './runs.ts'
+import { findSandboxWish, type WishedRun } from './sandbox-wish.ts'
 import type { SessionRecord } from './session-records.ts'
 import * as sessionState from './session-state.ts'
 import * as sessions from './sessions.ts'
@@ -39,6 +40,8 @@ export interface RunStore {
   postponeRun: (id: RunId, until: Date, why: string) => Promise<void>
   /** Makes a run due now that waits for a time. Returns false if it does not wait. */
   hastenRun: (id: RunId, at: Date) => Promise<boolean>
+  /** Whether earlier runs of the conversation or session were asked to be in a sandbox. null: nothing was said. */
+  findSandboxWish: (run: WishedRun) => Promise<boolean | null>
   /** The runs of a job, or one run, and all that descend from them by follow-ups. */
   listSpendOf: (id: JobId | RunId) => Promise<SpendOfRun[]>
 
@@ -87,6 +90,7 @@ export function createRunStore(reader: Kysely<Tables>, write: Write, redactor: R
     markCancelRequested: (id, at) => write((tx) => runs.markCancelRequested(tx, id, at)),
     postponeRun: (id, until, why) => write((tx) => runs.postponeRun(tx, id, until, why)),
     hastenRun: (id, at) => write((tx) => runs.hastenRun(tx, id, at)),
+    findSandboxWish: (run) => findSandboxWish(reader, run),
     listSpendOf: (id) => listSpendOf(reader, id),
 
     listEvents: (runId, query) => events.listEvents(reader, runId, query),

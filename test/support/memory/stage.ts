@@ -130,6 +130,7 @@ export class Stage {
       handling: new Handling(join(home, 'handling')),
       spool: join(home, 'spool'),
       damaged: join(home, 'damaged'),
+      mirror: join(home, 'mirror'),
       archive: join(home, 'archive'),
       imports: join(home, 'imports'),
       stateDir: join(home, 'state'),
@@ -159,7 +160,6 @@ export class Stage {
       wake: () => {},
       open: () => {},
       close: async () => {},
-      sweep: async () => {},
     }
   }
 

@@ -31,8 +31,10 @@ import { oneKeyTable } from './0041-one-key-table.ts'
 import { changes } from './0042-changes.ts'
 import { interruptions } from './0043-interruptions.ts'
 import { sandbox } from './0044-sandbox.ts'
+import { actionCalls } from './0047-action-calls.ts'
 import { sessionLifecycle } from './0050-session-lifecycle.ts'
 import { transfers } from './0052-transfers.ts'
+import { kept } from './0053-kept.ts'
 
 export interface Migration {
   number: number
@@ -68,8 +70,10 @@ export const MIGRATIONS: readonly Migration[] = [
   changes,
   interruptions,
   sandbox,
+  actionCalls,
   sessionLifecycle,
   transfers,
+  kept,
 ]
 
 interface MigrationsTable {
