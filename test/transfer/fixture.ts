@@ -54,6 +54,8 @@ export class Home {
       this.sessions.find((session) => session.id === id || session.agentSessionId === id) ?? null
     return {
       redactor,
+      log: { info: () => {}, warn: () => {}, error: () => {} },
+      mirrors: { list: async () => [] },
       clock: { now: () => NOW, monotonicMs: () => 0 },
       imports: join(this.dir, 'imports'),
       agents: {

@@ -4,18 +4,21 @@ import type { SessionFiles } from '../../agents/session-files.ts'
 import { RepriseError } from '../../contract/errors.ts'
 import type { SessionRecord } from '../../store/runs/session-records.ts'
 import type { Store } from '../../store/store.ts'
+import { type RestoreDeps, restoreSession } from '../mirror/restore.ts'
 
-export interface SourceDeps {
+export interface SourceDeps extends RestoreDeps {
   store: Pick<Store, 'findLeaseHolder'>
   agents: Pick<AgentRegistry, 'get'>
 }
 
+/** Files that are missing are first restored from their mirror. */
 export async function findSource(
-  { agents }: SourceDeps,
+  deps: SourceDeps,
   session: SessionRecord,
 ): Promise<ConfiguredAgent & { files: SessionFiles }> {
-  const agent = agents.get(session.agent)
-  const files = await agent.adapter.locateSession(session.agentSessionId, agent.env, session.workDir)
+  const agent = deps.agents.get(session.agent)
+  const locate = () => agent.adapter.locateSession(session.agentSessionId, agent.env, session.workDir)
+  const files = (await locate()) ?? ((await restoreSession(deps, agent, session)) ? await locate() : null)
   if (files) return { ...agent, files }
   throw new RepriseError('session-unusable', `the agent has no files of session ${session.id} any more`, {
     hint: `\`reprise sessions show ${session.id}\` tells where they were looked for.`,
