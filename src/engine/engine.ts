@@ -12,6 +12,7 @@ import type { SandboxHost } from '../process/sandbox/host.ts'
 import { Dispatcher } from '../queue/dispatcher.ts'
 import type { RunRecord } from '../store/runs/records.ts'
 import type { Store } from '../store/store.ts'
+import { createAdoption } from './adopt/adopt.ts'
 import type { Engine } from './api.ts'
 import type { Log } from './base/log.ts'
 import type { Notifications } from './base/notifications.ts'
@@ -24,6 +25,7 @@ import { createConversations } from './conversations/conversations.ts'
 import { Cooldowns } from './enforce/cooldowns.ts'
 import { describeSandbox } from './enforce/describe-sandbox.ts'
 import { Enforcement } from './enforce/enforcement.ts'
+import { describeFollowUp } from './follow-ups/describe.ts'
 import { DueFollowUps } from './follow-ups/due.ts'
 import { createFollowUps } from './follow-ups/follow-ups.ts'
 import { createNextPrompts } from './follow-ups/next-prompts.ts'
@@ -40,7 +42,6 @@ import { listQuarantined, quarantine } from './path/quarantine.ts'
 import { createPurposes, type FurtherPurposes } from './purposes.ts'
 import { requireRun } from './runs/require-run.ts'
 import { createRuns, describeWhole } from './runs/runs.ts'
-import { createAdoption } from './sessions/adopt.ts'
 import { startCleanUp } from './sessions/clean-up.ts'
 import { createSessions } from './sessions/sessions.ts'
 import { LiveRuns } from './supervise/live-runs.ts'
@@ -219,7 +220,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
 
   return {
     ...runs,
-    ...createSessions(deps),
+    ...createSessions(deps, { describeFollowUp }),
     ...createTransfers(deps),
     deleteSession: (id) => keeping.deleteSession(id),
     prune: (request) => keeping.prune(request),

@@ -113,6 +113,44 @@ it('an attempt that was in progress keeps its process and its lease, and can be 
   expect(await store.findLeaseHolder(session)).toBeNull()
 })
 
+it('sessions from before their lifecycle was stored have a state and the totals of their runs', async () => {
+  const ids = ['finished', 'cut off', 'unused'].map(() => SessionId.create(T0))
+  const [finished, cutOff, unused] = ids
+  const settled = (session_id: SessionId, outcome_name: string) =>
+    oldRun({ state: 'settled', ended_at: 1, session_id, outcome_name, input_tokens: 10, output_tokens: 3 })
+  const store = await databaseBefore(50, {
+    sessions: ids.map((id) => ({
+      id,
+      agent: 'claude',
+      agent_session_id: id,
+      work_dir: '/srv/project',
+      runtime_id: 'r',
+      turns: id === unused ? 0 : 2,
+      created_at: 1,
+      last_used_at: 7,
+    })),
+    runs: [
+      settled(finished!, 'crashed'),
+      settled(finished!, 'completed'),
+      settled(cutOff!, 'completed'),
+      settled(cutOff!, 'turn-limit'),
+    ],
+  })
+  const sessions = await Promise.all(ids.map((id) => store.getSession(id)))
+  expect(sessions.map((session) => [session?.state, session?.stopReason, session?.messages])).toEqual([
+    ['completed', 'completed', 4],
+    ['active', 'turn-limit', 4],
+    ['created', null, 0],
+  ])
+  expect(sessions[0]).toMatchObject({
+    finished: true,
+    stateAt: new Date(7),
+    adopted: false,
+    archivedAt: null,
+    usage: { inputTokens: 20, outputTokens: 6 },
+  })
+})
+
 it('keys that were used for runs, jobs and follow-ups still refer to what they made', async () => {
   const asked = newRun({ idempotencyKey: 'k', prompt: 'do it' })
   const promptHash = createHash('sha256').update(asked.prompt).digest('hex').slice(0, 16)

@@ -139,7 +139,10 @@ async function report(
 }
 
 function describe({ state, message, conversationId, turns, session }: FoundSession): string {
-  const next = conversationId ? `; continue with: reprise chat ${conversationId}` : ''
+  const command = conversationId
+    ? `reprise chat ${conversationId}`
+    : session && `reprise run --session ${session} "…"`
+  const next = command ? `; continue with: ${command}` : ''
   if (state === 'adopted') return `adopted as ${session}, ${count(turns ?? 0, 'turn')} imported${next}`
   return `${state === 'known' ? 'skipped' : 'not adopted'}: ${message}${next}`
 }

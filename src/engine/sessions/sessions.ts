@@ -1,10 +1,11 @@
 /** Implements the public interface of sessions. */
 import type { AgentRegistry } from '../../agents/registry.ts'
+import type { FollowUp } from '../../contract/follow-up.ts'
 import type { ListQuery, Page } from '../../contract/http.ts'
 import type { Session, SessionDetail, SessionFilters } from '../../contract/session.ts'
+import type { FollowUpRecord } from '../../store/follow-ups/records.ts'
 import type { SessionRecord } from '../../store/runs/session-records.ts'
 import type { Store } from '../../store/store.ts'
-import { describeFollowUp } from '../follow-ups/describe.ts'
 import { describeCopy, describeSession, describeSessionRun } from './describe.ts'
 import { listFiles } from './files.ts'
 import { requireSession } from './require-session.ts'
@@ -29,7 +30,10 @@ export interface SessionDeps {
 
 const MAX_LISTED = 200
 
-export function createSessions(deps: SessionDeps): {
+export function createSessions(
+  deps: SessionDeps,
+  { describeFollowUp }: { describeFollowUp: (followUp: FollowUpRecord) => FollowUp },
+): {
   listSessions: (query: ListQuery & SessionFilters) => Promise<Page<Session>>
   getSession: (id: string) => Promise<SessionDetail>
 } {
@@ -49,7 +53,7 @@ export function createSessions(deps: SessionDeps): {
         files: await findFiles(deps, session),
         runIds: runs.map((run) => run.id),
         runs: runs.map(describeSessionRun),
-        followUps: followUps.items.map(describeFollowUp),
+        followUps: followUps.items.map((followUp) => describeFollowUp(followUp)),
         continues: session.continues,
         continuedBy: await store.listContinuing(session.id),
         conversationId: await store.findConversationOf(session.id),

@@ -11,6 +11,7 @@ import { SessionId } from '../../contract/ids.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { CopiedSession, SessionOrigin } from '../../store/conversations/copies.ts'
 import type { SessionRecord } from '../../store/runs/session-records.ts'
+import { readRecentTurns } from './past.ts'
 import { placeFiles } from './place.ts'
 import { findSource, findWriter, type SourceDeps } from './source.ts'
 
@@ -60,8 +61,8 @@ export async function copySession(
       change: copies.rename(part.agentSessionId ?? session.agentSessionId, agentSessionId),
     },
   })
-  const query = { workDir: session.workDir, ownIds: new Set<string>() }
-  const { outside } = await adapter.inspectTranscript(agentSessionId, env, query)
+  const past = { agentSessionId, workDir: session.workDir }
+  const turns = await readRecentTurns({ adapter, env }, past, to.transcript)
   const isWhole = at === null
   return {
     session: {
@@ -89,7 +90,7 @@ export async function copySession(
       createdAt: now,
     },
     questions: part.questions,
-    turns: outside,
+    turns,
     part,
     undo,
   }

@@ -21,6 +21,7 @@ import type { Store } from '../../store/store.ts'
 import { checkWorkDir, identifyDir } from '../path/check-request.ts'
 import type { Header } from './bundle.ts'
 import { listFiles } from './files.ts'
+import { readRecentTurns } from './past.ts'
 import { placeFiles } from './place.ts'
 import { type ReadBundle, readBundle, unusable } from './read-bundle.ts'
 
@@ -89,8 +90,8 @@ async function takeIn(
   })
   try {
     const now = clock.now()
-    const query = { workDir: place.workDir, ownIds: new Set<string>() }
-    const { outside, bytes } = await adapter.inspectTranscript(agentSessionId, env, query)
+    const past = { agentSessionId, workDir: place.workDir }
+    const recent = await readRecentTurns(agent, past, to.transcript)
     const session: NewSession = {
       ...describe(header, now),
       agent: agent.name,
@@ -114,9 +115,9 @@ async function takeIn(
       costUsd: header.session.costUsd,
       createdAt: now,
     }
-    const questions = part?.questions ?? outside.map(({ id }) => id)
+    const questions = part?.questions ?? recent.map(({ id }) => id)
     // The messages of a conversation are its history; other sessions have the turns of the transcript.
-    const turns = conversation ? [] : outside
+    const turns = conversation ? [] : recent
     await store.addCopies([{ session, origin, questions, turns }], conversation)
     return {
       session: session.id,
@@ -126,7 +127,7 @@ async function takeIn(
       conversation: conversation?.conversation.id ?? null,
       turns: session.turns,
       files: files.length,
-      bytes: bytes ?? (await stat(to.transcript)).size,
+      bytes: (await stat(to.transcript)).size,
     }
   } catch (error) {
     await undo()

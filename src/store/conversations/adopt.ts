@@ -110,26 +110,22 @@ async function insertTurn(
   said: OutsideTurn & { saidAt: Date },
   at: Date,
 ): Promise<number> {
-  const insert = (role: 'user' | 'assistant', blocks: readonly ContentBlock[]) =>
-    tx
-      .insertInto('messages')
-      .values({
-        id: MessageId.create(at),
-        conversation_id: id,
-        turn,
-        role,
-        agent,
-        blocks: JSON.stringify(blocks),
-        state: 'complete',
-        revision: 1,
-        run_id: null,
-        origin: 'outside',
-        created_at: said.saidAt.getTime(),
-        edited_at: null,
-      })
-      .execute()
-  await insert('user', [{ type: 'text', text: said.text }])
-  if (said.answer.length === 0) return 1
-  await insert('assistant', said.answer)
-  return 2
+  const row = (role: 'user' | 'assistant', blocks: readonly ContentBlock[]) => ({
+    id: MessageId.create(at),
+    conversation_id: id,
+    turn,
+    role,
+    agent,
+    blocks: JSON.stringify(blocks),
+    state: 'complete' as const,
+    revision: 1,
+    run_id: null,
+    origin: 'outside' as const,
+    created_at: said.saidAt.getTime(),
+    edited_at: null,
+  })
+  const question = row('user', [{ type: 'text', text: said.text }])
+  const rows = said.answer.length === 0 ? [question] : [question, row('assistant', said.answer)]
+  await tx.insertInto('messages').values(rows).execute()
+  return rows.length
 }

@@ -2,7 +2,7 @@
  * The stored lifecycle of sessions. core/session/lifecycle.ts decides each transition; here it is applied once, guarded
  * by the state that it was decided for (I3). The change feed reports it.
  */
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type { SessionId } from '../../contract/ids.ts'
 import type { SessionLifecycle } from '../../contract/session.ts'
 import { type LifecycleFacts, type LifecycleTrigger, nextLifecycle } from '../../core/session/lifecycle.ts'
@@ -42,7 +42,7 @@ async function readFacts(db: Db, id: SessionId): Promise<LifecycleFacts | null> 
         .selectFrom('follow_ups')
         .select((f) => f.fn.countAll<number>().as('n'))
         .where('follow_ups.session_id', '=', id)
-        .where('follow_ups.state', '=', 'planned')
+        .where('follow_ups.state', '=', sql.lit('planned'))
         .as('planned'),
       eb
         .selectFrom('leases')

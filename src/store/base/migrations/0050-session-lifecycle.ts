@@ -55,6 +55,11 @@ export const sessionLifecycle = {
       where t.session_id = sessions.id`.execute(db)
     await db.schema.createIndex('sessions_by_continued').on('sessions').column('continues').execute()
     await db.schema.createIndex('attempts_by_agent_id').on('attempts').column('agent_session_id').execute()
+    await db.schema
+      .createIndex('follow_ups_in_session')
+      .on('follow_ups')
+      .columns(['session_id', 'id'])
+      .execute()
     await sql`create index sessions_open on sessions (last_used_at) where archived_at is null`.execute(db)
   },
 }
