@@ -62,7 +62,10 @@ export async function copySession(
     },
   })
   const past = { agentSessionId, workDir: session.workDir }
-  const turns = await readRecentTurns({ adapter, env }, past, to.transcript)
+  const turns = await readRecentTurns({ adapter, env }, past, to.transcript).catch(async (error: unknown) => {
+    await undo()
+    throw error
+  })
   const isWhole = at === null
   return {
     session: {
