@@ -33,6 +33,7 @@ import { interruptions } from './0043-interruptions.ts'
 import { sandbox } from './0044-sandbox.ts'
 import { actionCalls } from './0047-action-calls.ts'
 import { sessionLifecycle } from './0050-session-lifecycle.ts'
+import { transfers } from './0052-transfers.ts'
 import { kept } from './0053-kept.ts'
 
 export interface Migration {
@@ -71,6 +72,7 @@ export const MIGRATIONS: readonly Migration[] = [
   sandbox,
   actionCalls,
   sessionLifecycle,
+  transfers,
   kept,
 ]
 
