@@ -34,6 +34,8 @@ import { adoptAttempt } from './path/adopt.ts'
 import { driveRun } from './path/drive.ts'
 import { listQuarantined, quarantine } from './path/quarantine.ts'
 import { createPurposes, type FurtherPurposes } from './purposes.ts'
+import type { QueryEngine } from './queries/api.ts'
+import { createQueries } from './queries/queries.ts'
 import { requireRun } from './runs/require-run.ts'
 import { createRuns, describeWhole } from './runs/runs.ts'
 import { createSessions } from './sessions/sessions.ts'
@@ -92,7 +94,7 @@ export interface EngineInput {
   purposes?: FurtherPurposes
 }
 
-export interface RunningEngine extends Engine {
+export interface RunningEngine extends Engine, QueryEngine {
   /** Adopts open processes, then starts queued runs. */
   open: () => Promise<{ adopted: number }>
   /** Detaches from all processes: the agents continue by themselves until a daemon adopts them. */
@@ -181,6 +183,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
   return {
     ...runs,
     ...createSessions(deps),
+    ...createQueries(deps, { wakeDispatcher, describe: (run) => describeWhole(store, run) }),
     ...createWatches(deps, {
       wake: wakeTimetable,
       onCycle,

@@ -31,6 +31,7 @@ import { type NotificationEffects, notificationEffects } from './notify/run-effe
 import { createNotificationStore, type NotificationStore } from './notify/store.ts'
 import { obstacleListener } from './obstacles/obstacles.ts'
 import { createObstacleStore, type ObstacleStore } from './obstacles/store.ts'
+import { createQueryStore, type QueryEffects, type QueryStore, queryEffects } from './queries/store.ts'
 import { type AttemptStore, createAttemptStore } from './runs/attempt-store.ts'
 import { createRunStore, type RunStore } from './runs/store.ts'
 import { readStats } from './stats.ts'
@@ -40,7 +41,7 @@ import { watchListener } from './watches/cycle-deadlines.ts'
 import { createWatchStore, type WatchStore } from './watches/store.ts'
 
 /** The effects on features that a change of a run may have. */
-export type RunEffects = ConversationEffects & TierEffects & NotificationEffects
+export type RunEffects = ConversationEffects & TierEffects & NotificationEffects & QueryEffects
 
 export type Store = RunStore &
   AttemptStore &
@@ -52,6 +53,7 @@ export type Store = RunStore &
   ObstacleStore &
   NotificationStore &
   ChangeStore &
+  QueryStore &
   FactStore & {
     readonly effects: RunEffects
     readStats: () => Promise<Stats>
@@ -113,7 +115,8 @@ export function createStore(
     ...createNotificationStore(reader, write),
     ...createFactStore(reader, write),
     ...createChangeStore(reader, write, changeListeners),
-    effects: { ...conversationEffects, ...tierEffects, ...notificationEffects },
+    ...createQueryStore(reader, write),
+    effects: { ...conversationEffects, ...tierEffects, ...notificationEffects, ...queryEffects },
     readStats: () => readStats(reader),
     moveTimes: (move) => write((tx) => moveTimes(tx, move)),
     limitWaits: (now) => write((tx) => limitWaits(tx, now)),

@@ -16,6 +16,7 @@ export function parseResult(value: Json): EventOf<'turn-end'> {
     ...optionalString('text', value.result),
     ...(value.structured_output === undefined ? {} : { structured: value.structured_output }),
     ...optionalInteger('turns', value.num_turns),
+    ...optionalString('stopReason', value.stop_reason),
     ...(isRecord(value.usage) ? { usage: { ...NO_USAGE, ...readUsage(value.usage) } } : {}),
     ...(models ? { models } : {}),
     ...(Array.isArray(value.permission_denials)

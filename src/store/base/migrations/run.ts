@@ -31,6 +31,7 @@ import { oneKeyTable } from './0041-one-key-table.ts'
 import { changes } from './0042-changes.ts'
 import { interruptions } from './0043-interruptions.ts'
 import { sandbox } from './0044-sandbox.ts'
+import { queries } from './0051-queries.ts'
 
 export interface Migration {
   number: number
@@ -66,6 +67,7 @@ export const MIGRATIONS: readonly Migration[] = [
   changes,
   interruptions,
   sandbox,
+  queries,
 ]
 
 interface MigrationsTable {

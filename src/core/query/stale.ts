@@ -1,0 +1,61 @@
+/**
+ * Decides which tool results of a history still describe the present. A result about a file (it was read or written)
+ * holds as long as the file has the content that it had when the result came. Any other result holds for a limited time.
+ * The block of a stale result stays, because its call stays too, but its content is replaced by the reason.
+ */
+import type { DroppedResult, HistoryBlock, HistoryMessage, ToolOutput } from '../../contract/query.ts'
+import { formatSpan } from '../span.ts'
+
+export interface ResultFacts {
+  /** The files that a call was about, by its id, with their hashes when the result came and now. null: no such file. */
+  filesOf: (toolUseId: string) => readonly { path: string; then: string | null; now: string | null }[]
+  now: Date
+  /** How long a result that is not about a file holds. */
+  maxAgeMs: number
+}
+
+export function dropStale(
+  messages: readonly HistoryMessage[],
+  facts: ResultFacts,
+): { messages: HistoryMessage[]; dropped: DroppedResult[] } {
+  const tools = new Map<string, string>()
+  const dropped: DroppedResult[] = []
+  const judge = (block: HistoryBlock, at: Date | null): HistoryBlock => {
+    if (block.tool_use) tools.set(block.tool_use.id, block.tool_use.name)
+    const { tool_result: result } = block
+    const stale = result && findStaleness(result, at, facts)
+    if (!result || !stale) return block
+    const tool = tools.get(result.tool_use_id) ?? 'unknown'
+    dropped.push({ toolUseId: result.tool_use_id, tool, ...stale })
+    return { type: 'tool_result', tool_result: { ...result, content: `[left out: ${stale.reason}]` } }
+  }
+  return {
+    messages: messages.map((message) => {
+      const at = instantOf(message.timestamp)
+      return { ...message, content: message.content.map((block) => judge(block, at)) }
+    }),
+    dropped,
+  }
+}
+
+function findStaleness(
+  { tool_use_id: id }: ToolOutput,
+  at: Date | null,
+  { filesOf, now, maxAgeMs }: ResultFacts,
+): Pick<DroppedResult, 'path' | 'reason'> | null {
+  const files = filesOf(id)
+  const changed = files.find((file) => file.then !== file.now)
+  if (changed) {
+    const what = changed.now === null ? 'does not exist any more' : 'has changed since'
+    return { path: changed.path, reason: `${changed.path} ${what}` }
+  }
+  if (files.length > 0) return null
+  if (at === null) return { reason: 'it is not known when it came' }
+  const ageMs = now.getTime() - at.getTime()
+  return ageMs > maxAgeMs ? { reason: `it is ${formatSpan(ageMs)} old` } : null
+}
+
+function instantOf(timestamp: string | undefined): Date | null {
+  const at = new Date(timestamp ?? Number.NaN)
+  return Number.isNaN(at.getTime()) ? null : at
+}

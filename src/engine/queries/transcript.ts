@@ -1,0 +1,73 @@
+/**
+ * Reads a session for the program that made it: its messages, and figures about it. Everything comes from the runs of
+ * the session and their events. A session that was started with a given history begins with that history.
+ */
+import type { SessionId } from '../../contract/ids.ts'
+import type { HistoryMessage, QuerySessionMetadata } from '../../contract/query.ts'
+import { MESSAGE_EVENTS, MessageLog } from '../../core/query/messages.ts'
+import type { RunRecord } from '../../store/runs/records.ts'
+import type { SessionRecord } from '../../store/runs/session-records.ts'
+import type { Store } from '../../store/store.ts'
+import { scanEvents } from '../base/events.ts'
+
+export interface TranscriptDeps {
+  store: Pick<Store, 'listRuns' | 'listEvents' | 'getHistory'>
+  agents: { find: (name: string) => { model: string | null } | null }
+}
+
+export interface SessionTranscript {
+  messages: HistoryMessage[]
+  /** Oldest first. */
+  runs: RunRecord[]
+  lastStopReason: string | null
+}
+
+export async function readTranscript(deps: TranscriptDeps, session: SessionRecord): Promise<SessionTranscript> {
+  const { store } = deps
+  const runs = await listRuns(deps, session.id)
+  const log = new MessageLog()
+  let lastStopReason: string | null = null
+  for (const run of runs) {
+    if (run === runs[0]) log.messages.push(...(await store.getHistory(run.id)))
+    log.ask(run.prompt, run.createdAt)
+    await scanEvents(store, run.id, { types: [...MESSAGE_EVENTS, 'turn-end'] }, ({ body, at }) => {
+      if (body.type === 'turn-end') lastStopReason = body.stopReason ?? lastStopReason
+      else log.note(body, at)
+    })
+  }
+  return { messages: log.messages, runs, lastStopReason }
+}
+
+async function listRuns({ store }: TranscriptDeps, sessionId: SessionId): Promise<RunRecord[]> {
+  const runs: RunRecord[] = []
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const page = await store.listRuns({ limit: 200, sessionId, ...(cursor ? { cursor } : {}) })
+    runs.push(...page.items)
+    cursor = page.nextCursor
+  }
+  return runs.toReversed().filter((run) => run.attemptCount > 0)
+}
+
+export function metadataOf(
+  { agents }: TranscriptDeps,
+  session: SessionRecord,
+  { messages, runs, lastStopReason }: SessionTranscript,
+  status: QuerySessionMetadata['status'],
+): QuerySessionMetadata {
+  const last = runs.at(-1)
+  const sum = (tokens: (usage: RunRecord['spend']['usage']) => number) =>
+    runs.reduce((total, { spend }) => total + tokens(spend.usage), 0)
+  return {
+    id: session.agentSessionId,
+    model: last?.model ?? agents.find(session.agent)?.model ?? 'default',
+    cwd: session.workDir,
+    createdAt: session.createdAt.toISOString(),
+    lastMessageAt: messages.at(-1)?.timestamp ?? session.lastUsedAt.toISOString(),
+    messageCount: messages.length,
+    turnCount: session.turns,
+    totalInputTokens: sum((usage) => usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens),
+    totalOutputTokens: sum((usage) => usage.outputTokens),
+    status,
+    ...(lastStopReason === null ? {} : { lastStopReason }),
+  }
+}
