@@ -1,6 +1,7 @@
 /** The public interface of queries, which the provider is built on (src/provider). */
 import type { AgentOptions } from '../../agents/adapter.ts'
 import type { CreateRun } from '../../contract/create-run.ts'
+import type { EventOf, EventType } from '../../contract/events.ts'
 import type { AttemptId, RunId } from '../../contract/ids.ts'
 import type { DroppedResult, HistoryMessage, PersistedSession } from '../../contract/query.ts'
 import type { Run } from '../../contract/run.ts'
@@ -16,9 +17,26 @@ export interface AdmitQuery {
   variables: Readonly<Record<string, string | undefined>>
 }
 
+export interface QueryStep {
+  seq: number
+  attemptId: AttemptId | null
+  body: EventOf<(typeof STEPS)[number]>
+}
+
+export const STEPS = [
+  'attempt-start',
+  'permission-ask',
+  'question-ask',
+  'question-cancel',
+  'attempt-end',
+  'run-end',
+] as const satisfies readonly EventType[]
+
 export interface QueryEngine {
   /** `forget` must be called when the query has ended. */
   admitQuery: (query: AdmitQuery) => Promise<{ run: Run; forget: () => void }>
+  /** The events that the caller of a query acts on, after `afterSeq`, in order. */
+  listSteps: (runId: RunId, afterSeq: number) => Promise<QueryStep[]>
   /** The messages of an attempt. The caller closes it. */
   openOutput: (runId: RunId, attemptId: AttemptId) => Promise<QueryOutput>
   /** Queries that are not settled: of programs that ended without closing the provider. */

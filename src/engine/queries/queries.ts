@@ -14,7 +14,7 @@ import type { Store } from '../../store/store.ts'
 import { GONE, type Processes } from '../base/processes.ts'
 import { type NewRunDeps, newRun } from '../path/admit.ts'
 import { type CheckDeps, checkRequest } from '../path/check-request.ts'
-import type { QueryEngine } from './api.ts'
+import { type QueryEngine, type QueryStep, STEPS } from './api.ts'
 import { hashFile } from './file-hash.ts'
 import { QueryOutput } from './output.ts'
 import { markQuery, queryOf } from './request.ts'
@@ -54,6 +54,11 @@ export function createQueries(deps: QueriesDeps, { wakeDispatcher, describe }: Q
         forget()
         throw error
       }
+    },
+
+    listSteps: async (runId, afterSeq) => {
+      const events = await store.listEvents(runId, { afterSeq, types: STEPS })
+      return events.map(({ seq, attemptId, body }) => ({ seq, attemptId, body: body as QueryStep['body'] }))
     },
 
     openOutput: async (runId, attemptId) => {
