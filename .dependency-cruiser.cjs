@@ -1,7 +1,7 @@
 // Which folder may import which: the architecture, executable.
 //
-//   contract ← core ← (agents, process, store, queue) ← engine ← server ← daemon
-//   contract ← client ← cli, web
+//   contract ← core ← (agents, process, store, queue) ← engine ← server ← library ← daemon
+//   contract ← client ← library, cli, web
 //
 // Read by `npm run check:imports`. A type-only import counts like any other: a type is a dependency too.
 // dependency-cruiser reads TypeScript through the API of TypeScript 6 (package `typescript`);
@@ -31,8 +31,8 @@ const mayImport = {
   client: ['contract'],
   // Talks to the daemon through the client (for five files more is allowed, below).
   cli: ['contract', 'client', 'config'],
-  // Composition root: the only place that knows all concrete parts.
-  daemon: [
+  // Composition root: the only place that knows all concrete parts. Of server it uses the handlers, of client the calls.
+  library: [
     'contract',
     'core',
     'agents',
@@ -41,12 +41,16 @@ const mayImport = {
     'queue',
     'engine',
     'server',
+    'client',
     'config',
     'simulator',
   ],
+  // The library behind a server, as a process of its own.
+  daemon: ['contract', 'core', 'config', 'engine', 'server', 'library'],
 }
 
-// The commands that start something in this very process, or look into it: they may also import daemon and simulator.
+// The commands that start something in this very process, or look into it: they may also import library,
+// daemon and simulator.
 const startingCommands = '^src/cli/(commands/(up|simulate|doctor|policy)|daemon/[^/]*)[.]ts$'
 
 // Folders of which no two may import each other, directly or through others.
@@ -68,7 +72,10 @@ module.exports = {
   forbidden: [
     ...Object.entries(others).map(([folder, allowed]) => allowOnly(folder, allowed)),
     allowOnly('cli', cli, { pathNot: startingCommands }),
-    allowOnly('cli', [...cli, 'daemon', 'simulator'], { name: 'cli-starting', path: startingCommands }),
+    allowOnly('cli', [...cli, 'library', 'daemon', 'simulator'], {
+      name: 'cli-starting',
+      path: startingCommands,
+    }),
     {
       name: 'known-folders',
       comment: 'A new folder in src needs a line in mayImport (.dependency-cruiser.cjs) first.',

@@ -16,7 +16,7 @@ const bundle = await rolldown({
   cwd: root,
   input: {
     main: join(root, 'src', 'cli', 'main.ts'),
-    'reading-thread': join(root, 'src', 'daemon', 'reading-thread.ts'),
+    'reading-thread': join(root, 'src', 'library', 'reading-thread.ts'),
     relay: join(root, 'src', 'process', 'sandbox', 'relay.ts'),
   },
   platform: 'node',

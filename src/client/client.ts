@@ -16,7 +16,9 @@ import {
   type Fetch,
   type KeyOptions,
   keyed,
+  type Open,
   type PageOptions,
+  type Request,
 } from './request.ts'
 import { type StreamCalls, streamCalls } from './streams.ts'
 import { type WatchCalls, watchCalls } from './watches.ts'
@@ -49,7 +51,18 @@ export interface Client extends ConversationCalls, JobCalls, EscalationCalls, Wa
 
 const LATER_THAN_ANY_EVENT = 999_999_999_999_999
 
-export function createClient({ url, token, fetch = globalThis.fetch, locate }: ClientOptions): Client {
+export function createClient(options: ClientOptions): Client {
+  return createCalls(connectHttp(options))
+}
+
+/** How the calls reach an engine: over HTTP, or in the same process. */
+export interface Connection {
+  request: Request
+  open: Open
+  streams: StreamCalls
+}
+
+export function connectHttp({ url, token, fetch = globalThis.fetch, locate }: ClientOptions): Connection {
   let endpoint: Endpoint = { url, token }
   const { request, open } = createRequest(fetch, () => endpoint)
   const streams = streamCalls({
@@ -59,6 +72,10 @@ export function createClient({ url, token, fetch = globalThis.fetch, locate }: C
       endpoint = (await locate?.()) ?? endpoint
     },
   })
+  return { request, open, streams }
+}
+
+export function createCalls({ request, open, streams }: Connection): Client {
   const getRun = (id: string) => request('getRun', { params: { id } })
   const whenSettled: Client['whenSettled'] = async (id, options) => {
     for await (const _ of streams.events(id, { ...options, after: LATER_THAN_ANY_EVENT }));

@@ -228,6 +228,8 @@ export const configSchema = z.strictObject({
 })
 
 export type Config = z.output<typeof configSchema>
+/** The settings as they are written in a file. */
+export type Settings = z.input<typeof configSchema>
 
 /** The JSON Schema of config.yaml and reprise.yaml, for editors. */
 export function configJsonSchema(): Record<string, unknown> {

@@ -28,6 +28,8 @@ export const ERROR_CODES = [
   'scenario-invalid',
   'port-taken',
   'daemon-unreachable',
+  'closed',
+  'node-too-old',
   'usage',
   'internal',
 ] as const

@@ -97,8 +97,11 @@ export interface EngineInput {
 export interface RunningEngine extends Engine, QueryEngine {
   /** Adopts open processes, then starts queued runs. */
   open: () => Promise<{ adopted: number }>
-  /** Detaches from all processes: the agents continue by themselves until a daemon adopts them. */
-  close: () => Promise<void>
+  /**
+   * Starts nothing more, and detaches from all processes: the agents continue by themselves until an engine adopts
+   * them. With `leaveRunning: false` the runs that have a process are cancelled first, and their ends are stored.
+   */
+  close: (options?: { leaveRunning: boolean }) => Promise<void>
 }
 
 const MAX_PAUSED = 1000
@@ -154,9 +157,9 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     timetable.wake()
   })
 
-  const driving = new Set<Promise<void>>()
+  const driving = new Map<Promise<void>, RunId>()
   const track = (run: RunRecord, work: Promise<void>) => {
-    driving.add(work)
+    driving.set(work, run.id)
     return work.finally(() => {
       driving.delete(work)
       noteRun(run)
@@ -179,6 +182,28 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     bus.publish(id)
   }
   let stopSweeping = () => {}
+  /** Repeats, because a run may have been added between two looks. */
+  const endRunning = async () => {
+    while (driving.size > 0) {
+      const work = [...driving.keys()]
+      await Promise.allSettled([...new Set(driving.values())].map((id) => runs.cancel(id)))
+      await Promise.allSettled(work)
+    }
+  }
+  const close = async ({ leaveRunning }: { leaveRunning: boolean }) => {
+    stopSweeping()
+    const quiet = [timetable.close()]
+    await dispatcher.close()
+    if (!leaveRunning) await endRunning()
+    quiet.push(approvals.close(), timekeeping.close())
+    await notifications.close()
+    base.live.detachAll()
+    closing.abort()
+    await Promise.all(quiet)
+    await Promise.allSettled(driving.keys())
+    await base.cooldowns.close()
+  }
+  let closed: Promise<void> | null = null
 
   return {
     ...runs,
@@ -231,15 +256,9 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
       return { adopted: left.length }
     },
 
-    close: async () => {
-      stopSweeping()
-      const quiet = [approvals.close(), timetable.close(), timekeeping.close()]
-      await Promise.all([dispatcher.close(), notifications.close()])
-      base.live.detachAll()
-      closing.abort()
-      await Promise.all(quiet)
-      await Promise.allSettled(driving)
-      await base.cooldowns.close()
+    close: (options = { leaveRunning: true }) => {
+      closed ??= close(options)
+      return closed
     },
 
     listQuarantined: () => listQuarantined(deps),

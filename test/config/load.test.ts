@@ -5,7 +5,7 @@ import type { Environment } from '../../src/config/environment.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import type { ConfigProblem } from '../../src/config/problem.ts'
 import { RepriseError } from '../../src/contract/errors.ts'
-import { configureAgents } from '../../src/daemon/agents.ts'
+import { configureAgents } from '../../src/library/agents.ts'
 import { temporaryDirs } from './temporary-dirs.ts'
 
 type Given = { home?: string; project?: string; env?: Environment }

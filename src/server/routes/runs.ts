@@ -1,7 +1,8 @@
 /** Runs: creating, reading, following, cancelling and answering them. */
 import type { Engine } from '../../engine/api.ts'
+import { isOver } from '../../engine/follow/run-events.ts'
 import { type Handlers, respond, respondEmpty } from '../base/handler.ts'
-import { isOver, runChunks } from '../base/run-events.ts'
+import { runChunks } from '../base/run-events.ts'
 import { encodingFor, headersOf, type StreamOptions, streamChunks } from '../base/stream.ts'
 
 type RunHandlers = Pick<

@@ -21,6 +21,7 @@ const NOT_FOR_AGENTS = [
   'reprise.db-wal',
   'reprise.db-shm',
   'lock.db',
+  'lock.json',
   'spool',
   'archive',
   'damaged',

@@ -2,7 +2,6 @@
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { AgentRegistry, type ConfiguredAgent } from '../agents/registry.ts'
-import { describeExposure, KEEP_LOCAL } from '../config/exposure.ts'
 import { ensureHome } from '../config/home.ts'
 import { loadConfig } from '../config/load.ts'
 import { tierEntries } from '../config/policy-schema.ts'
@@ -33,8 +32,8 @@ import {
 } from './agents.ts'
 import { brokerEnvironment } from './broker-environment.ts'
 import { systemClock } from './clock.ts'
-import { lockHome } from './lock.ts'
-import type { DaemonLog } from './log.ts'
+import { type Holder, lockHome } from './lock.ts'
+import type { EngineLog } from './log.ts'
 import { createNotifier } from './notifier.ts'
 import { hiddenPathsOf, protectedPathsOf } from './own-paths.ts'
 import { createRedactor } from './redaction.ts'
@@ -47,7 +46,13 @@ export interface ComposeInput {
   home: string
   cwd: string
   env: MachineEnv
-  log: DaemonLog
+  log: EngineLog
+  /** What holds the home, for the error that a second one gets. */
+  holder: Holder['kind']
+  /** Whether an agent without credentials talks to the built-in simulator. */
+  simulate: boolean
+  /** Settings of a program that embeds Reprise, in the form of config.yaml. They override all others. */
+  settings?: unknown
   /** The machine's clock by default; tests provide their own. */
   clock?: Clock
   /** Agents in addition to the configured ones. They may use adapters that are not part of Reprise. */
@@ -57,6 +62,8 @@ export interface ComposeInput {
 }
 
 export interface Composition {
+  /** The real path of the home. */
+  home: string
   config: Config
   engine: RunningEngine
   changes: Changes
@@ -73,22 +80,23 @@ export async function compose({
   cwd,
   env,
   log,
+  holder,
+  simulate: mayPretend,
+  settings,
   clock: machine = systemClock,
   agents: others = [],
   purposes,
 }: ComposeInput): Promise<Composition> {
-  const { config, watches } = loadConfig({ home: asked, cwd, env })
+  const { config, watches } = loadConfig({ home: asked, cwd, env, settings })
   const notices = ensureHome(asked)
   // The real path is used because agents outlive the daemon: their paths must stay valid if a symbolic link is removed.
   const home = realPath(asked)
-  const exposure = describeExposure(config.server.host)
-  if (exposure !== null) notices.push(`${exposure} ${KEEP_LOCAL}`)
   const closers: (() => unknown)[] = []
   const close = async () => {
     for (const closer of closers.splice(0).reverse()) await closer()
   }
   try {
-    const lock = lockHome(home)
+    const lock = lockHome(home, holder)
     closers.push(lock.release)
     const configured = [...configureAgents(config, env), ...others]
     const known = createRedactor({ config, env, agents: configured, token: ensureToken(home) })
@@ -104,7 +112,9 @@ export async function compose({
     const [spool, stateDir] = [join(home, 'spool'), join(home, 'state')]
     for (const dir of [spool, stateDir]) mkdirSync(dir, { recursive: true, mode: 0o700 })
 
-    const { agents, simulatorUrl } = await withSimulator(configured, home, closers)
+    const { agents, simulatorUrl } = mayPretend
+      ? await withSimulator(configured, home, closers)
+      : { agents: configured, simulatorUrl: null }
     const simulated = agents.filter((agent) => agent.simulated).map((agent) => agent.name)
     if (simulatorUrl) {
       notices.push(
@@ -151,7 +161,7 @@ export async function compose({
       ...(purposes ? { purposes } : {}),
     })
     closers.push(engine.close)
-    return { config, engine, changes: describeChanges(store), simulatorUrl, notices, close }
+    return { home, config, engine, changes: describeChanges(store), simulatorUrl, notices, close }
   } catch (error) {
     await close()
     throw error
