@@ -3,7 +3,6 @@
  * continuations together. After a turn limit the engine itself continues in the same session. Another end that is not
  * natural, such as an answer that reached its length limit, is continued by a further query in the session.
  */
-import type { HistoryMessage } from '../contract/query.ts'
 import { ConversationHistory } from './conversation-history.ts'
 import type { ProviderMessage, ResultMessage } from './message.ts'
 import type { ExecuteOptions } from './options.ts'
@@ -25,33 +24,54 @@ export interface TurnState {
   continuations: number
 }
 
-export interface Continued extends AsyncGenerator<ProviderMessage, TurnState, void> {
-  readonly state: Readonly<TurnState>
-}
-
 type Execute = (options: ExecuteOptions, turnsInAll: number | undefined) => AsyncGenerator<ProviderMessage>
 
 const DEFAULT_MAX_TURNS = 20
 /** Stop reasons after which the model would say more if it were asked to continue. */
 const UNFINISHED: readonly (string | null)[] = ['max_tokens', 'pause_turn', 'tool_use']
 
-export function executeContinued(execute: Execute, options: ContinuationOptions): Continued {
-  const { maxTurns = DEFAULT_MAX_TURNS } = options
-  const state = { currentTurn: 0, maxTurns, toolCalls: 0, toolCallsThisTurn: 0, continuations: 0 }
-  let current: AsyncGenerator<ProviderMessage> | null = null
-  const open = (asked: ExecuteOptions, turnsInAll: number | undefined) => {
-    current = execute(asked, turnsInAll)
-    return current
+/** The messages of all continuations. Its return value, and at any time `state`, say how far it is. */
+export class ContinuedQuery implements AsyncGenerator<ProviderMessage, TurnState, void> {
+  readonly #state: TurnState
+  readonly #messages: AsyncGenerator<ProviderMessage, TurnState, void>
+  #current: AsyncGenerator<ProviderMessage> | null = null
+
+  constructor(execute: Execute, options: ContinuationOptions) {
+    const { maxTurns = DEFAULT_MAX_TURNS } = options
+    this.#state = { currentTurn: 0, maxTurns, toolCalls: 0, toolCallsThisTurn: 0, continuations: 0 }
+    const open: Execute = (...asked) => {
+      this.#current = execute(...asked)
+      return this.#current
+    }
+    this.#messages = continueQueries(open, options, this.#state)
   }
-  const messages = continueQueries(open, options, state)
-  return Object.assign(messages, {
-    state,
-    // A query that waits for a message must be told too.
-    return: async (value: TurnState) => {
-      await current?.return(undefined)
-      return Object.getPrototypeOf(messages).return.call(messages, value) as Promise<IteratorResult<ProviderMessage, TurnState>>
-    },
-  })
+
+  get state(): Readonly<TurnState> {
+    return this.#state
+  }
+
+  next(): Promise<IteratorResult<ProviderMessage, TurnState>> {
+    return this.#messages.next()
+  }
+
+  /** Ends the current query, also while it waits for a message. */
+  async return(): Promise<IteratorResult<ProviderMessage, TurnState>> {
+    await this.#current?.return(undefined)
+    return this.#messages.return(this.#state)
+  }
+
+  async throw(error: unknown): Promise<IteratorResult<ProviderMessage, TurnState>> {
+    await this.#current?.return(undefined)
+    return this.#messages.throw(error)
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.return()
+  }
 }
 
 async function* continueQueries(
@@ -76,11 +96,9 @@ async function* continueQueries(
     if (!last || last.is_error || !UNFINISHED.includes(last.stop_reason)) return state
     if (state.currentTurn >= state.maxTurns) return state
     state.continuations++
-    options = { ...given, prompt: 'Continue.', sdkSessionId: last.session_id, conversationHistory: toInput(history) }
+    options = { ...given, prompt: 'Continue.', sdkSessionId: last.session_id, conversationHistory: history.getMessages() }
   }
 }
-
-const toInput = (history: ConversationHistory): HistoryMessage[] => history.getMessages()
 
 function count(message: ProviderMessage, state: TurnState): void {
   if (message.type === 'result') {

@@ -6,7 +6,7 @@
  * process is gone. So when the iteration is over, nothing is left running.
  */
 import { RepriseError } from '../contract/errors.ts'
-import { RunId } from '../contract/ids.ts'
+import type { RunId } from '../contract/ids.ts'
 import type { Engine } from '../engine/api.ts'
 import type { QueryEngine } from '../engine/queries/api.ts'
 import { Asks } from './asks.ts'
@@ -43,6 +43,8 @@ export class Query implements AsyncGenerator<ProviderMessage, void, void> {
   #follower: Follower | null = null
   #taken: Taken | null = null
   #leaving = false
+  /** The message that `begin` waited for. */
+  #first: Promise<IteratorResult<ProviderMessage, void>> | null = null
 
   constructor(input: QueryInput) {
     this.#in = input
@@ -55,8 +57,16 @@ export class Query implements AsyncGenerator<ProviderMessage, void, void> {
     return this.#taken
   }
 
+  /** Starts the query. Resolves when the agent has begun, so that it is known which way was taken. */
+  async begin(): Promise<void> {
+    this.#first ??= this.#messages.next()
+    await this.#first
+  }
+
   next(): Promise<IteratorResult<ProviderMessage, void>> {
-    return this.#messages.next()
+    const first = this.#first
+    this.#first = null
+    return first ?? this.#messages.next()
   }
 
   /** Ends the query and its process, also while a message is being waited for. */
@@ -136,7 +146,7 @@ export class Query implements AsyncGenerator<ProviderMessage, void, void> {
       this.#whyFresh = why
       return admit(null)
     })
-    return { runId: RunId.parse(run.id), forget }
+    return { runId: run.id, forget }
   }
 
   #note({ agentSessionId: sessionId, resumed, freshReason }: AttemptFacts): void {
