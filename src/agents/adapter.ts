@@ -88,7 +88,8 @@ export interface AgentOptions {
 
 /** A line of the agent's output, for programs that read the agent's own messages. */
 export type OutputMessage =
-  | { kind: 'message'; message: NativeMessage }
+  /** `partial`: only for programs that want to see an answer while it is being written. */
+  | { kind: 'message'; message: NativeMessage; partial?: true }
   /** The agent asks something; `request` is its own form of the question. */
   | { kind: 'ask'; requestId: string; request: Readonly<Record<string, unknown>> }
 

@@ -122,14 +122,14 @@ export class Follower {
       found = true
       for (const item of read) {
         if (item.kind === 'ask') this.#in.asks.noteRequest(item.requestId, item.request)
-        else yield* this.#pass(item.message as unknown as ProviderMessage)
+        else if (!item.partial || this.#in.partial)
+          yield* this.#pass(item.message as unknown as ProviderMessage)
       }
       if (this.#stopped) return found
     }
   }
 
   *#pass(message: ProviderMessage): Generator<ProviderMessage> {
-    if (message.type === 'stream_event' && !this.#in.partial) return
     // Nobody asked for a compaction; that it happened is worth knowing.
     if (this.#compacting && !(message.type === 'system' && message.subtype === 'compact_boundary')) return
     this.#hasResult = message.type === 'result' || (this.#hasResult && message.type === 'system')

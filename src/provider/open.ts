@@ -1,7 +1,6 @@
 /** Opens the engine that a provider works on. It is its own: a daemon on the same home is refused. */
 import { RepriseError } from '../contract/errors.ts'
 import type { RunningEngine } from '../engine/engine.ts'
-import { systemClock } from '../library/clock.ts'
 import { compose } from '../library/compose.ts'
 import { findDaemon } from '../library/find-daemon.ts'
 import { createCallbackLog } from '../library/log.ts'
@@ -11,7 +10,6 @@ export interface OpenedEngine {
   engine: RunningEngine
   home: string
   log: ReturnType<typeof createCallbackLog>
-  now: () => Date
   close: () => Promise<void>
 }
 
@@ -32,7 +30,7 @@ export async function openEngine(options: OpenOptions): Promise<OpenedEngine> {
   }
   try {
     await parts.engine.open()
-    return { engine: parts.engine, home: parts.home, log, now: () => systemClock.now(), close }
+    return { engine: parts.engine, home: parts.home, log, close }
   } catch (error) {
     await close()
     throw error

@@ -9,7 +9,7 @@ import { RepriseError } from '../contract/errors.ts'
 import type { DroppedResult, HistoryMessage } from '../contract/query.ts'
 import type { OpenOptions } from '../library/options.ts'
 import { type ContinuationOptions, ContinuedQuery } from './continuation.ts'
-import { openEngine } from './open.ts'
+import { type OpenedEngine, openEngine } from './open.ts'
 import { checkOptions, type ExecuteOptions } from './options.ts'
 import { Query, settled } from './query.ts'
 import { createSessionStore, type SessionStore } from './session-store.ts'
@@ -59,25 +59,27 @@ export interface Provider {
 const STALE_AFTER_MS = 30 * 60_000
 
 export async function createProvider(options: ProviderOptions = {}): Promise<Provider> {
-  const { dataDir, agent = null, staleAfterMs = STALE_AFTER_MS, ...open } = options
-  const { engine, home, log, close: closeEngine } = await openEngine({ ...open, home: dataDir, daemon: 'refuse' })
+  const { dataDir, agent, staleAfterMs, ...open } = options
+  checkStaleness(staleAfterMs)
+  const opened = await openEngine({ ...open, home: dataDir, daemon: 'refuse' })
+  try {
+    return await provideOn(opened, { agent, staleAfterMs })
+  } catch (error) {
+    await opened.close()
+    throw error
+  }
+}
+
+/** `engine` belongs to the provider: all its queries are the provider's own. */
+export async function provideOn(
+  { engine, home, log, close: closeEngine }: OpenedEngine,
+  { agent, staleAfterMs = STALE_AFTER_MS }: Pick<ProviderOptions, 'agent' | 'staleAfterMs'>,
+): Promise<Provider> {
+  if (agent !== undefined) await requireAgent(engine, agent)
+  await endAbandoned(engine)
   const sessions = new ProviderSessions(home)
   const running = new Set<Query>()
   let closing: Promise<void> | null = null
-  try {
-    if (agent !== null) await requireAgent(engine, agent)
-    await endAbandoned()
-  } catch (error) {
-    await closeEngine()
-    throw error
-  }
-
-  async function endAbandoned(): Promise<void> {
-    for (const id of await engine.listOpenQueries()) {
-      await engine.cancel(id).catch(() => {})
-      await settled(engine, id)
-    }
-  }
 
   const hooks = {
     onStart: (query: Query) => {
@@ -101,7 +103,7 @@ export async function createProvider(options: ProviderOptions = {}): Promise<Pro
     const checked = checkOptions(given)
     const whyFresh: WhyFresh | null =
       given.sdkSessionId !== undefined && checked.resume === null ? 'no-history' : null
-    return new Query({ engine, agent, options: checked, turnsInAll, whyFresh, hooks })
+    return new Query({ engine, agent: agent ?? null, options: checked, turnsInAll, whyFresh, hooks })
   }
 
   const reconstructContext = async (sessionId: string): Promise<ReconstructedContext> => {
@@ -134,10 +136,25 @@ export async function createProvider(options: ProviderOptions = {}): Promise<Pro
   }
 }
 
-async function requireAgent(engine: Pick<Awaited<ReturnType<typeof openEngine>>['engine'], 'listAgents'>, name: string) {
+type ProvidedEngine = OpenedEngine['engine']
+
+/** Ends the queries of a process that died. Nobody reads their messages any more. */
+async function endAbandoned(engine: ProvidedEngine): Promise<void> {
+  for (const id of await engine.listOpenQueries()) {
+    await engine.cancel(id).catch(() => {})
+    await settled(engine, id)
+  }
+}
+
+async function requireAgent(engine: ProvidedEngine, name: string): Promise<void> {
   const names = (await engine.listAgents()).map((agent) => agent.name)
   if (names.includes(name)) return
   throw new RepriseError('agent-unknown', `there is no agent named ${JSON.stringify(name)}`, {
     hint: `Configured agents: ${names.join(', ')}.`,
   })
+}
+
+function checkStaleness(staleAfterMs: unknown): void {
+  if (staleAfterMs === undefined || (typeof staleAfterMs === 'number' && staleAfterMs >= 0)) return
+  throw new RepriseError('bad-request', 'staleAfterMs: expected a number of milliseconds')
 }

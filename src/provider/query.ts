@@ -7,6 +7,7 @@
  */
 import { RepriseError } from '../contract/errors.ts'
 import type { RunId } from '../contract/ids.ts'
+import type { Outcome } from '../contract/outcome.ts'
 import type { Engine } from '../engine/api.ts'
 import type { QueryEngine } from '../engine/queries/api.ts'
 import { Asks } from './asks.ts'
@@ -41,6 +42,7 @@ export class Query implements AsyncGenerator<ProviderMessage, void, void> {
   readonly #messages: AsyncGenerator<ProviderMessage, void, void>
   #whyFresh: WhyFresh | null
   #follower: Follower | null = null
+  #admitted: Admitted | null = null
   #taken: Taken | null = null
   #leaving = false
   /** The message that `begin` waited for. */
@@ -89,39 +91,45 @@ export class Query implements AsyncGenerator<ProviderMessage, void, void> {
   }
 
   async *#run(): AsyncGenerator<ProviderMessage, void, void> {
-    const { engine, options, hooks } = this.#in
+    const { options, hooks } = this.#in
     const { abortSignal } = options
     if (abortSignal?.aborted) throw aborted(abortSignal)
     hooks.onStart(this)
     const leave = () => this.#leave()
     abortSignal?.addEventListener('abort', leave, { once: true })
-    let admitted: Admitted | null = null
     let hasEnded = false
     try {
-      admitted = await this.#admit()
-      const asks = new Asks(engine, admitted.runId, options.canUseTool)
-      const onAttempt = (attempt: AttemptFacts) => this.#note(attempt)
-      const { runId } = admitted
-      this.#follower = new Follower({ engine, runId, asks, partial: options.partial, onAttempt })
-      if (this.#leaving) return
-      const messages = this.#follower.messages()
-      try {
-        for (let item = await messages.next(); ; item = await messages.next()) {
-          hasEnded = item.done === true && item.value !== null
-          if (item.done || this.#leaving) break
-          hooks.onMessage(item.value)
-          yield item.value
-        }
-      } finally {
-        asks.close()
-        await messages.return(null)
-      }
+      this.#admitted = await this.#admit()
+      const outcome = yield* this.#follow(this.#admitted.runId)
+      hasEnded = outcome !== null
     } finally {
       abortSignal?.removeEventListener('abort', leave)
-      if (admitted) await this.#finish(admitted, hasEnded)
+      if (this.#admitted) await this.#finish(this.#admitted, hasEnded)
       await hooks.onEnd(this)
     }
-    if (abortSignal?.aborted) throw aborted(abortSignal)
+    if (abortSignal?.aborted && !hasEnded) throw aborted(abortSignal)
+  }
+
+  /** Returns how the run ended; null: it was left before. */
+  async *#follow(runId: RunId): AsyncGenerator<ProviderMessage, Outcome | null, void> {
+    const { engine, options, hooks } = this.#in
+    const asks = new Asks(engine, runId, options.canUseTool)
+    const onAttempt = (attempt: AttemptFacts) => this.#note(attempt)
+    this.#follower = new Follower({ engine, runId, asks, partial: options.partial, onAttempt })
+    const messages = this.#follower.messages()
+    try {
+      while (!this.#leaving) {
+        const { done, value } = await messages.next()
+        if (done) return value
+        if (this.#leaving) break
+        hooks.onMessage(value)
+        yield value
+      }
+      return null
+    } finally {
+      asks.close()
+      await messages.return(null)
+    }
   }
 
   /** A session that Reprise cannot continue is as good as none: the query starts fresh, with its history. */
@@ -161,17 +169,23 @@ export class Query implements AsyncGenerator<ProviderMessage, void, void> {
     this.#taken = { way: 'fresh', sessionId, reason, message: explain(reason) }
   }
 
+  /** The run is cancelled at once, although the caller may ask for the next message only later, or never. */
   #leave(): void {
     this.#leaving = true
     this.#follower?.stop()
+    if (this.#admitted) void this.#cancel(this.#admitted.runId)
+  }
+
+  /** It may have settled meanwhile, which is just as well. */
+  async #cancel(runId: RunId): Promise<void> {
+    await this.#in.engine.cancel(runId).catch(() => {})
   }
 
   async #finish({ runId, forget }: Admitted, hasEnded: boolean): Promise<void> {
     const { engine } = this.#in
     try {
       if (hasEnded) return
-      // It may have settled meanwhile, which is just as well.
-      await engine.cancel(runId).catch(() => {})
+      await this.#cancel(runId)
       await settled(engine, runId)
     } finally {
       forget()

@@ -15,8 +15,6 @@ const INTERNAL: ReadonlySet<string> = new Set([
   'streamlined_text',
   'streamlined_tool_use_summary',
 ])
-/** Subtypes of `system` that the CLI prints only because Reprise asks for partial messages. */
-const WITH_PARTIAL: ReadonlySet<string> = new Set(['status', 'session_state_changed'])
 
 export function readClaudeMessage(line: string): OutputMessage | null {
   let value: unknown
@@ -30,6 +28,8 @@ export function readClaudeMessage(line: string): OutputMessage | null {
     const { request_id: requestId, request } = value
     return typeof requestId === 'string' && isRecord(request) ? { kind: 'ask', requestId, request } : null
   }
-  if (value.type === 'system' && WITH_PARTIAL.has(String(value.subtype))) return null
-  return { kind: 'message', message: value as NativeMessage }
+  const message = value as NativeMessage
+  // Reprise always asks for partial messages; the CLI prints `system/status` only with them.
+  const isPartial = value.type === 'stream_event' || (value.type === 'system' && value.subtype === 'status')
+  return isPartial ? { kind: 'message', message, partial: true } : { kind: 'message', message }
 }
