@@ -1,4 +1,5 @@
 /** Builds the messages of a session from what was asked and from the events of the answers. */
+import type { ContentBlock } from '../../contract/conversation.ts'
 import type { EventBody, EventType } from '../../contract/events.ts'
 import type { HistoryBlock, HistoryMessage } from '../../contract/query.ts'
 
@@ -11,6 +12,15 @@ export class MessageLog {
 
   ask(text: string, at: Date): void {
     this.messages.push({ role: 'user', content: [{ type: 'text', text }], timestamp: at.toISOString() })
+  }
+
+  /** An answer that was given outside Reprise. */
+  answer(blocks: readonly ContentBlock[], at: Date): void {
+    for (const block of blocks) {
+      if (block.type === 'text') this.#add('assistant', { type: 'text', text: block.text }, at)
+      if (block.type === 'tool-use') this.note({ ...block, type: 'tool-start' }, at)
+      if (block.type === 'tool-result') this.note({ ...block, type: 'tool-end' }, at)
+    }
   }
 
   /** What sub-agents say is not part of the conversation. */

@@ -16,6 +16,7 @@ import { type NewRunDeps, newRun } from '../path/admit.ts'
 import { type CheckDeps, checkRequest } from '../path/check-request.ts'
 import { type QueryEngine, type QueryStep, STEPS } from './api.ts'
 import { hashFile } from './file-hash.ts'
+import { findMadeElsewhere } from './made-elsewhere.ts'
 import { QueryOutput } from './output.ts'
 import { markQuery, queryOf } from './request.ts'
 import { metadataOf, readTranscript, type TranscriptDeps } from './transcript.ts'
@@ -41,13 +42,28 @@ export function createQueries(deps: QueriesDeps, { wakeDispatcher, describe }: Q
   const findSession = (id: string) => (SessionId.is(id) ? store.getSession(id) : store.findSession(id))
   return {
     admitQuery: async ({ request, history, options, variables }) => {
-      const checked = await checkRequest(deps, request)
+      const { sessionId } = request
+      const isKnown = sessionId === undefined || (await findSession(sessionId)) !== null
+      const checked = await checkRequest(deps, isKnown ? request : { ...request, sessionId: undefined })
       requireReader(agents, checked.agent)
       const run = newRun(deps, request, checked)
       const forget = agents.setVariables(run.id, variables)
       try {
-        const query = { ...run, request: { ...run.request, purpose: markQuery({ options }) } }
-        const admitted = await store.admitQuery(query, limitHistory(history))
+        const agent = agents.get(checked.agent, run.id)
+        const elsewhere = isKnown
+          ? null
+          : await findMadeElsewhere(agents, agent, {
+              agentSessionId: sessionId,
+              workDir: request.workDir,
+              now: clock.now(),
+            })
+        if (!isKnown && !elsewhere) throw unknownSession(sessionId)
+        const query = {
+          ...run,
+          sessionId: elsewhere?.id ?? run.sessionId,
+          request: { ...run.request, purpose: markQuery({ options }) },
+        }
+        const admitted = await store.admitQuery(query, limitHistory(history), elsewhere)
         wakeDispatcher()
         return { run: await describe(admitted), forget }
       } catch (error) {
@@ -113,6 +129,11 @@ export function createQueries(deps: QueriesDeps, { wakeDispatcher, describe }: Q
     transcripts: store,
   }
 }
+
+const unknownSession = (id: string) =>
+  new RepriseError('not-found', `there is no session ${JSON.stringify(id)}`, {
+    hint: '`reprise sessions` lists them.',
+  })
 
 function requireReader(agents: Pick<AgentRegistry, 'get'>, name: string) {
   const { adapter } = agents.get(name)

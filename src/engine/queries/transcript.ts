@@ -5,13 +5,14 @@
 import type { SessionId } from '../../contract/ids.ts'
 import type { HistoryMessage, QuerySessionMetadata } from '../../contract/query.ts'
 import { MESSAGE_EVENTS, MessageLog } from '../../core/query/messages.ts'
+import type { KnownOutsideTurn } from '../../store/conversations/outside.ts'
 import type { RunRecord } from '../../store/runs/records.ts'
 import type { SessionRecord } from '../../store/runs/session-records.ts'
 import type { Store } from '../../store/store.ts'
 import { scanEvents } from '../base/events.ts'
 
 export interface TranscriptDeps {
-  store: Pick<Store, 'listRuns' | 'listEvents' | 'getHistory'>
+  store: Pick<Store, 'listRuns' | 'listEvents' | 'getHistory' | 'listOutsideTurns'>
   agents: { find: (name: string) => { model: string | null } | null }
 }
 
@@ -27,8 +28,17 @@ export async function readTranscript(deps: TranscriptDeps, session: SessionRecor
   const runs = await listRuns(deps, session.id)
   const log = new MessageLog()
   let lastStopReason: string | null = null
+  const outside = await store.listOutsideTurns(session.id)
+  const addOutside = (before: Date) => {
+    while (outside[0] && outside[0].saidAt < before) {
+      const { text, answer, saidAt } = outside.shift() as KnownOutsideTurn
+      log.ask(text, saidAt)
+      log.answer(answer, saidAt)
+    }
+  }
   for (const run of runs) {
     if (run === runs[0]) log.messages.push(...(await store.getHistory(run.id)))
+    addOutside(run.createdAt)
     log.ask(run.prompt, run.createdAt)
     await scanEvents(store, run.id, { types: [...MESSAGE_EVENTS, 'turn-end'] }, ({ body, at }) => {
       if (body.type === 'turn-end') lastStopReason = body.stopReason ?? lastStopReason

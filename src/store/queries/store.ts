@@ -6,6 +6,8 @@ import type { Tables } from '../base/schema.ts'
 import type { RunEffect, Write } from '../base/transaction.ts'
 import { admitRun } from '../runs/admit-run.ts'
 import type { NewRun, RunRecord } from '../runs/records.ts'
+import type { SessionRecord } from '../runs/session-records.ts'
+import { insertSession } from '../runs/sessions.ts'
 import * as entries from './entries.ts'
 
 export interface ToolFile {
@@ -16,8 +18,12 @@ export interface ToolFile {
 }
 
 export interface QueryStore {
-  /** Stores a query together with the history that its caller gave. */
-  admitQuery: (run: NewRun, history: readonly HistoryMessage[]) => Promise<RunRecord>
+  /** Stores a query with the history that its caller gave, and the session that it continues if that is not known yet. */
+  admitQuery: (
+    run: NewRun,
+    history: readonly HistoryMessage[],
+    session: SessionRecord | null,
+  ) => Promise<RunRecord>
   getHistory: (runId: RunId) => Promise<HistoryMessage[]>
   /** The first note about a file and a tool call counts. */
   noteToolFiles: (files: readonly ToolFile[]) => Promise<void>
@@ -37,8 +43,12 @@ export interface QueryStore {
 
 export function createQueryStore(reader: Kysely<Tables>, write: Write): QueryStore {
   return {
-    admitQuery: (run, history) =>
+    admitQuery: (run, history, session) =>
       write(async (tx) => {
+        if (session) {
+          await insertSession(tx, session)
+          await tx.updateTable('sessions').set({ turns: session.turns }).where('id', '=', session.id).execute()
+        }
         if (history.length > 0) {
           const messages = JSON.stringify(history)
           await tx.insertInto('query_histories').values({ run_id: run.id, messages }).execute()
