@@ -1,34 +1,15 @@
 /**
- * Bundles the CLI and the daemon into dist/app, and writes the JSON Schema of the configuration to
- * dist/config.schema.json. Loading hundreds of small modules would make the daemon start too slowly; a few bundled files
- * load quickly. `npm ci` runs this. bin/reprise uses the bundle as long as nothing in src is newer, and src otherwise.
+ * Builds dist. `npm ci` runs this; bin/reprise uses the result as long as nothing in src is newer, and src otherwise.
+ * With --types, which `npm pack` sets, the declarations of the package are written, too.
  */
-import { copyFileSync, rmSync, writeFileSync } from 'node:fs'
-import { basename, join, resolve } from 'node:path'
-import { rolldown } from 'rolldown'
-import { configJsonSchema } from '../src/config/schema.ts'
+import { join, resolve } from 'node:path'
+import { bundleAll, ENTRIES } from './bundle.ts'
 
 const root = resolve(import.meta.dirname, '..')
-const target = join(root, 'dist', 'app')
+const dist = join(root, 'dist')
 
-rmSync(target, { recursive: true, force: true })
-const bundle = await rolldown({
-  cwd: root,
-  input: {
-    main: join(root, 'src', 'cli', 'main.ts'),
-    'reading-thread': join(root, 'src', 'library', 'reading-thread.ts'),
-    relay: join(root, 'src', 'process', 'sandbox', 'relay.ts'),
-  },
-  platform: 'node',
-  logLevel: 'warn',
-})
-await bundle.write({ dir: target, format: 'esm', sourcemap: true })
-const SCRIPTS = [
-  'keeper.sh',
-  'sandbox/sandbox.sh',
-  ...['shim.sh', 'runner.sh', 'git-shim.sh'].map((name) => `broker/${name}`),
-]
-for (const script of SCRIPTS) {
-  copyFileSync(join(root, 'src', 'process', script), join(target, basename(script)))
+await bundleAll(root, dist)
+if (process.argv.includes('--types')) {
+  const { writeTypes } = await import('./types.ts')
+  await writeTypes(root, ENTRIES, join(dist, 'types'))
 }
-writeFileSync(join(root, 'dist', 'config.schema.json'), `${JSON.stringify(configJsonSchema(), null, 2)}\n`)

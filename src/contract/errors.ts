@@ -29,7 +29,6 @@ export const ERROR_CODES = [
   'port-taken',
   'daemon-unreachable',
   'closed',
-  'node-too-old',
   'usage',
   'internal',
 ] as const

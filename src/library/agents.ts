@@ -3,7 +3,7 @@
  * configuration folder of its own, so that a newcomer can try Reprise without changing their own agent's files.
  */
 import { existsSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { AgentAdapter } from '../agents/adapter.ts'
 import { claudeAdapter } from '../agents/claude/adapter.ts'
@@ -45,9 +45,20 @@ export function simulate(agent: ConfiguredAgent, simulatorUrl: string, home: str
   return env === null ? agent : { ...agent, env, simulated: true }
 }
 
-/** Agent executables in the dependencies of a checkout of Reprise. */
-export function bundledCommands(): string[] {
-  const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
-  const bin = join(root, 'node_modules', '.bin')
-  return existsSync(bin) ? [bin] : []
+/**
+ * Directories with the executables of packages that were installed together with Reprise: those of a checkout, or those
+ * of the project that depends on it. The directory in which an agent works is not among them.
+ */
+export function bundledCommands(file = fileURLToPath(import.meta.url)): string[] {
+  const root = join(dirname(file), '..', '..')
+  const own = join(root, 'node_modules')
+  return [own, ...enclosing(root).filter((dir) => basename(dir) === 'node_modules')]
+    .map((modules) => join(modules, '.bin'))
+    .filter((bin) => existsSync(bin))
+}
+
+/** The directories around a path, nearest first. */
+function enclosing(path: string): string[] {
+  const parent = dirname(path)
+  return parent === path ? [] : [parent, ...enclosing(parent)]
 }

@@ -23,7 +23,6 @@ export const HTTP_STATUS: Readonly<Record<ErrorCode, ContentfulStatusCode>> = {
   'database-newer': 500,
   'port-taken': 500,
   'daemon-unreachable': 502,
-  'node-too-old': 500,
   'agent-unavailable': 503,
   closed: 503,
   'home-locked': 503,
