@@ -30,8 +30,13 @@ const DEFAULT_MAX_TURNS = 20
 /** Stop reasons after which the model would say more if it were asked to continue. */
 const UNFINISHED: readonly (string | null)[] = ['max_tokens', 'pause_turn', 'tool_use']
 
-/** The messages of all continuations. Its return value, and at any time `state`, say how far it is. */
-export class ContinuedQuery implements AsyncGenerator<ProviderMessage, TurnState, void> {
+/** The messages of all continuations. */
+export interface ContinuedMessages extends AsyncGenerator<ProviderMessage, TurnState, void> {
+  /** How far it is. */
+  readonly state: Readonly<TurnState>
+}
+
+export class ContinuedQuery implements ContinuedMessages {
   readonly #state: TurnState
   readonly #messages: AsyncGenerator<ProviderMessage, TurnState, void>
   #current: AsyncGenerator<ProviderMessage> | null = null

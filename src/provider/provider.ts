@@ -8,13 +8,13 @@
 import { RepriseError } from '../contract/errors.ts'
 import type { DroppedResult, HistoryMessage } from '../contract/query.ts'
 import type { OpenOptions } from '../library/options.ts'
-import { type ContinuationOptions, ContinuedQuery } from './continuation.ts'
+import { type ContinuationOptions, type ContinuedMessages, ContinuedQuery } from './continuation.ts'
 import { type OpenedEngine, openEngine } from './open.ts'
 import { checkOptions, type ExecuteOptions } from './options.ts'
 import { Query, settled } from './query.ts'
 import { createSessionStore, type SessionStore } from './session-store.ts'
 import { ProviderSessions, type SessionState } from './sessions.ts'
-import type { Taken, WhyFresh } from './taken.ts'
+import type { QueryMessages, ResumedMessages, WhyFresh } from './taken.ts'
 
 export interface ProviderOptions extends Omit<OpenOptions, 'home' | 'daemon'> {
   /** The directory with all state: `agent-sessions/` and Reprise's own files. Default: Reprise's home. */
@@ -28,15 +28,11 @@ export interface ProviderOptions extends Omit<OpenOptions, 'home' | 'daemon'> {
 /** The messages of a session, and which tool results were replaced because they do not hold any more. */
 export type ReconstructedContext = HistoryMessage[] & { dropped: DroppedResult[] }
 
-export interface ResumedQuery extends Query {
-  readonly taken: Taken
-}
-
 export interface Provider {
   /** Yields the messages of one query; the last one is a `result`. */
-  executeQuery: (options: ExecuteOptions) => Query
+  executeQuery: (options: ExecuteOptions) => QueryMessages
   /** Continues until the model has finished, or `maxTurns` turns were taken in all. */
-  executeWithContinuation: (options: ContinuationOptions) => ContinuedQuery
+  executeWithContinuation: (options: ContinuationOptions) => ContinuedMessages
   /**
    * Resumes the session, or starts a new one with its history if that is not possible; `taken` says which. Without
    * `conversationHistory` the history is the one that Reprise has stored.
@@ -45,7 +41,7 @@ export interface Provider {
     sessionId: string,
     prompt: string,
     options?: Omit<ExecuteOptions, 'prompt' | 'sdkSessionId'>,
-  ) => Promise<ResumedQuery>
+  ) => Promise<ResumedMessages>
   /** The messages of a session, without tool results that do not hold any more. An unknown session has none. */
   reconstructContext: (sessionId: string) => Promise<ReconstructedContext>
   /** The sessions that were used since the provider was created. */
@@ -126,7 +122,7 @@ export async function provideOn(
       const conversationHistory = given.conversationHistory ?? (await reconstructContext(sessionId))
       const query = execute({ ...given, prompt, sdkSessionId: sessionId, conversationHistory })
       await query.begin()
-      return query as ResumedQuery
+      return query as Query & ResumedMessages
     },
     reconstructContext,
     sessions: sessions.states,

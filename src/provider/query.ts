@@ -14,7 +14,7 @@ import { Asks } from './asks.ts'
 import { type AttemptFacts, Follower } from './follow.ts'
 import type { ProviderMessage } from './message.ts'
 import type { CheckedOptions } from './options.ts'
-import { explain, type Taken, type WhyFresh } from './taken.ts'
+import { explain, type QueryMessages, type Taken, type WhyFresh } from './taken.ts'
 
 export type ProviderEngine = Pick<Engine, 'onProgress' | 'getRun' | 'cancel' | 'answer'> & QueryEngine
 
@@ -37,7 +37,7 @@ export interface QueryInput {
   hooks: QueryHooks
 }
 
-export class Query implements AsyncGenerator<ProviderMessage, void, void> {
+export class Query implements QueryMessages {
   readonly #in: QueryInput
   readonly #messages: AsyncGenerator<ProviderMessage, void, void>
   #whyFresh: WhyFresh | null
@@ -54,7 +54,6 @@ export class Query implements AsyncGenerator<ProviderMessage, void, void> {
     this.#messages = this.#run()
   }
 
-  /** Which way the query took; null: that is not known yet. It may change if the session turns out to be unusable. */
   get taken(): Taken | null {
     return this.#taken
   }

@@ -1,5 +1,6 @@
 /** Which way a query took: it resumed the session, or it started a new one, and why. */
 import type { FreshReason } from '../contract/run.ts'
+import type { ProviderMessage } from './message.ts'
 
 export type Taken =
   | { way: 'resumed'; sessionId: string }
@@ -7,6 +8,17 @@ export type Taken =
 
 /** `unknown-session`: Reprise knows no such session. `in-conversation`: the session belongs to a conversation. */
 export type WhyFresh = FreshReason | 'unknown-session' | 'in-conversation' | 'no-history' | 'new'
+
+/** The messages of one query. It starts when it is first asked for one. */
+export interface QueryMessages extends AsyncGenerator<ProviderMessage, void, void> {
+  /** Which way the query took; null: that is not known yet. It may change if the session turns out to be unusable. */
+  readonly taken: Taken | null
+}
+
+/** A query that has begun, so that it is known which way it took. */
+export interface ResumedMessages extends QueryMessages {
+  readonly taken: Taken
+}
 
 const MESSAGES: Readonly<Record<string, string>> = {
   new: 'no session was given',

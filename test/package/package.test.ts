@@ -84,6 +84,33 @@ console.log(JSON.stringify({ ends: types.filter((type) => type === 'run-end').le
   })
 })
 
+it('answers queries through the provider', async () => {
+  project.write(
+    'provider.js',
+    `import { ConversationHistory, createProvider } from 'reprise/provider'
+const provider = await createProvider({ dataDir: 'provided' })
+const history = new ConversationHistory()
+const said = []
+let sdkSessionId
+for (const prompt of ['first', 'second']) {
+  const query = provider.executeQuery({ prompt, model: 'haiku', sdkSessionId, conversationHistory: history.getMessages() })
+  history.addUserMessage(prompt)
+  for await (const message of query) {
+    history.addMessage(message)
+    if (message.type !== 'result') continue
+    sdkSessionId = message.session_id
+    said.push(query.taken.way + ': ' + message.result)
+  }
+}
+await provider.close()
+console.log(JSON.stringify(said))
+`,
+  )
+  const { stdout, stderr } = await project.run(process.execPath, ['provider.js'], { ...world.env, PATH })
+  expect(stderr).toBe('')
+  expect(JSON.parse(stdout)).toEqual(['fresh: You said: first', 'resumed: You said: second'])
+})
+
 it('starts the CLI and the daemon, with the Node that npm has installed beside the package', async () => {
   const env = { ...world.env, PATH, REPRISE_HOME: join(world.dir, 'cli'), REPRISE_PORT: '0' }
   const cli = join('node_modules', '.bin', 'reprise')
@@ -120,7 +147,7 @@ console.log(JSON.stringify({ state: job.state, last: types.at(-1), unknown }))
 })
 
 it.skipIf(OLD_NODE === null)('says in one sentence which Node it needs', async () => {
-  for (const entry of ['reprise', 'reprise/simulator']) {
+  for (const entry of ['reprise', 'reprise/provider', 'reprise/simulator']) {
     const { stderr, code } = await project.run(OLD_NODE ?? '', [
       '--input-type=module',
       '-e',
@@ -140,6 +167,7 @@ it('has declarations that a strict program compiles with, without those of Node'
     'program.ts',
     `import { openReprise, RepriseError, type RunEvent, type OpenOptions } from 'reprise'
 import { createClient, type Client } from 'reprise/client'
+import { createProvider, type ExecuteOptions, type ProviderMessage } from 'reprise/provider'
 import { startSimulator } from 'reprise/simulator'
 
 const options: OpenOptions = { home: '/tmp/x', daemon: 'refuse', agents: { fast: { adapter: 'claude', model: 'haiku' } } }
@@ -163,6 +191,16 @@ const show = (text: string): void => void text
 export const isRefusal = (error: unknown) => error instanceof RepriseError && error.code === 'agent-unknown'
 export const follow = (client: Client, id: string): AsyncGenerator<RunEvent, void> => client.events(id)
 export const client = createClient({ url: 'http://127.0.0.1:7717', token: '' })
+export async function ask(asked: ExecuteOptions): Promise<string | undefined> {
+  await using provider = await createProvider({ dataDir: '/tmp/x' })
+  const query = provider.executeQuery({ ...asked, canUseTool: async (tool) => ({ behavior: 'deny', message: tool }) })
+  const seen: ProviderMessage[] = []
+  for await (const message of query) {
+    seen.push(message)
+    if (message.type === 'result') return query.taken?.way === 'resumed' ? message.result : message.session_id
+  }
+  return undefined
+}
 export const simulator = startSimulator({ scenario: { name: 'x', rules: [{ reply: 'y' }] } })
 `,
   )
