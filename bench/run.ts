@@ -11,9 +11,11 @@ import { chains } from './cases/chains.ts'
 import { chat } from './cases/chat.ts'
 import { escalation } from './cases/escalation.ts'
 import { history } from './cases/history.ts'
+import { inProcess } from './cases/in-process.ts'
 import { ingest } from './cases/ingest.ts'
 import { parser } from './cases/parser.ts'
 import { policy } from './cases/policy.ts'
+import { provider } from './cases/provider.ts'
 import { queue } from './cases/queue.ts'
 import { recovery } from './cases/recovery.ts'
 import { sandbox } from './cases/sandbox.ts'
@@ -27,6 +29,8 @@ import { type Measured, toMarkdown, toText } from './report.ts'
 
 const BENCHMARKS: readonly Benchmark[] = [
   turn,
+  inProcess,
+  provider,
   parser,
   ingest,
   start,

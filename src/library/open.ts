@@ -6,6 +6,7 @@ import { RepriseError } from '../contract/errors.ts'
 import { systemClock } from './clock.ts'
 import { type Composition, compose } from './compose.ts'
 import { type DaemonLink, findDaemon, locateDaemon } from './find-daemon.ts'
+import { isHeldByDaemon } from './held.ts'
 import { connectInProcess } from './in-process.ts'
 import { createCallbackLog } from './log.ts'
 import { type OpenOptions, type ResolvedOptions, resolveOptions } from './options.ts'
@@ -79,9 +80,4 @@ function useDaemon({ url, pid }: DaemonLink, { home, cwd, daemon, onlyHere }: Re
     daemon: found,
     notices: [],
   })
-}
-
-function isHeldByDaemon(error: unknown): boolean {
-  if (!(error instanceof RepriseError) || error.code !== 'home-locked') return false
-  return (error.details as { kind?: unknown } | null)?.kind === 'daemon'
 }

@@ -35,6 +35,9 @@ const callback = z.custom<LogCallback>((value) => typeof value === 'function', {
   error: 'expected a function',
 })
 
+/** `process.env` is no plain object. */
+const copyOf = (env: unknown) => (typeof env === 'object' && env !== null ? { ...env } : env)
+
 /** Settings are checked by the configuration loader, which says which one is wrong. */
 const OpenOptionsSchema = z.strictObject({
   home: text.optional(),
@@ -43,7 +46,7 @@ const OpenOptionsSchema = z.strictObject({
   settings: mapping.optional(),
   daemon: z.enum(['use', 'refuse']).optional(),
   simulate: z.boolean().optional(),
-  env: z.record(z.string(), z.string().optional()).optional(),
+  env: z.preprocess(copyOf, z.record(z.string(), z.string().optional())).optional(),
   cwd: text.optional(),
   log: callback.optional(),
 })

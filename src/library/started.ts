@@ -9,13 +9,21 @@ import { wrapRequests } from './wrap.ts'
 export class Started {
   readonly #runs = new Set<string>()
   readonly #jobs = new Set<string>()
+  readonly #starting = new Set<Promise<unknown>>()
 
   /** The same connection; what is started through it is noted. */
   watch(connection: Connection): Connection {
-    return wrapRequests(connection, async (request, send) => {
-      const response = await send(request)
-      this.#note(request.id, response)
-      return response
+    return wrapRequests(connection, (request, send) => {
+      const { id } = request
+      if (!RUN_STARTS.has(id) && !TURN_STARTS.has(id) && !JOB_STARTS.has(id)) return send(request)
+      const starting = send(request).then((response) => {
+        this.#note(id, response)
+        return response
+      })
+      this.#starting.add(starting)
+      const done = () => this.#starting.delete(starting)
+      starting.then(done, done)
+      return starting
     })
   }
 
@@ -27,6 +35,7 @@ export class Started {
 
   /** Cancels what is still active. Resolves when all of it has ended. */
   async cancel(calls: Client): Promise<void> {
+    await Promise.allSettled(this.#starting)
     const jobs = await activeOf(this.#jobs, JOB_ACTIVE, (state, cursor) => calls.listJobs({ state, cursor }))
     const runs = await activeOf(this.#runs, RUN_ACTIVE, (state, cursor) => calls.listRuns({ state, cursor }))
     await Promise.all([

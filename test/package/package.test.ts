@@ -18,7 +18,7 @@ beforeAll(async () => {
   world = await World.create({ name: 'package', rules: [{ reply: 'You said: ${user}' }] })
   project = await installedProject()
   install(project, '.bin/claude')
-})
+}, 600_000)
 afterAll(async () => {
   project?.close()
   await world?.close()
@@ -82,6 +82,21 @@ console.log(JSON.stringify({ ends: types.filter((type) => type === 'run-end').le
     resultText: 'From the engine.',
     refused: 'bad-request',
   })
+})
+
+it('runs the example of the README, word for word', async () => {
+  const readme = readFileSync(join(project.dir, 'node_modules', 'reprise', 'README.md'), 'utf8')
+  const [, example = ''] = /^## As a library$.*?^```js\n(.*?)^```$/ms.exec(readme) ?? []
+  project.write('example.js', example)
+  // An empty variable counts as not set, so this is the default home.
+  const env = { ...world.env, PATH, REPRISE_HOME: '' }
+  const { stdout, stderr, code } = await project.run(process.execPath, ['example.js'], env)
+  expect({ stderr, code }).toEqual({ stderr: '', code: 0 })
+  expect(stdout).toBe('You said: List the files here.\ncompleted\nYou said: Which one is the largest?\n')
+  const [first, second] = world.simulator.requests({ kind: 'main' })
+  expect(second?.sessionId).toBe(first?.sessionId)
+  expect(JSON.stringify(second?.messages)).toContain('List the files here.')
+  expect(world.processes()).toEqual([])
 })
 
 it('answers queries through the provider', async () => {
