@@ -90,7 +90,8 @@ async function timedRun(reprise: Reprise, resume: boolean): Promise<() => Promis
   const go = async (sessionId?: string) => {
     const run = await reprise.run({ prompt: PROMPT, ...(sessionId === undefined ? {} : { sessionId }) })
     for await (const event of run) {
-      if (event.type === 'run-end' && event.outcome.name !== 'completed') throw new Error(event.outcome.message)
+      if (event.type === 'run-end' && event.outcome.name !== 'completed')
+        throw new Error(event.outcome.message)
     }
     return (await run.result()).session ?? undefined
   }

@@ -120,7 +120,13 @@ export interface Addressee {
 /** `pass`: Reprise does not object; the agent decides as it would have without asking. */
 export type ToolAnswer =
   | Omit<ToolResult, 'toolUseId'>
-  | { decision: 'pass'; message?: undefined; answers?: undefined; updatedInput?: undefined; native?: undefined }
+  | {
+      decision: 'pass'
+      message?: undefined
+      answers?: undefined
+      updatedInput?: undefined
+      native?: undefined
+    }
 
 /** The facts about how a process ended, the most reliable first. */
 export interface Exit {

@@ -153,7 +153,10 @@ export const EventBody = z.discriminatedUnion('type', [
     text: z.string().optional(),
     structured: z.unknown().optional(),
     turns: z.number().int().optional(),
-    stopReason: z.string().optional().describe('Why the model stopped, in its own words: `end_turn`, for instance.'),
+    stopReason: z
+      .string()
+      .optional()
+      .describe('Why the model stopped, in its own words: `end_turn`, for instance.'),
     usage: Usage.optional(),
     models: z
       .array(

@@ -38,7 +38,9 @@ export const ToolResult = z
     updatedInput: z
       .record(z.string(), z.unknown())
       .optional()
-      .describe('With `decision: allow`: the tool runs with this input instead of the one that was asked for.'),
+      .describe(
+        'With `decision: allow`: the tool runs with this input instead of the one that was asked for.',
+      ),
     native: z
       .record(z.string(), z.unknown())
       .optional()

@@ -25,7 +25,12 @@ export interface CanUseToolOptions {
 }
 
 export type PermissionResult =
-  | { behavior: 'allow'; updatedInput?: Record<string, unknown>; updatedPermissions?: unknown[]; toolUseID?: string }
+  | {
+      behavior: 'allow'
+      updatedInput?: Record<string, unknown>
+      updatedPermissions?: unknown[]
+      toolUseID?: string
+    }
   | { behavior: 'deny'; message: string; interrupt?: boolean; toolUseID?: string }
 
 /** As the Agent SDK's callback of the same name. */
@@ -94,7 +99,10 @@ export class Asks {
       const options = optionsOf(ask, request, signal)
       answer = toAnswer(ask, await this.#canUseTool(String(request.tool_name), input, options))
     } catch (error) {
-      answer = { decision: 'deny', message: `The permission callback failed: ${String(error)}`.slice(0, 10_000) }
+      answer = {
+        decision: 'deny',
+        message: `The permission callback failed: ${String(error)}`.slice(0, 10_000),
+      }
     }
     if (signal.aborted) return
     // The run may have ended meanwhile; then nobody waits for the answer.

@@ -101,7 +101,12 @@ async function* continueQueries(
     if (!last || last.is_error || !UNFINISHED.includes(last.stop_reason)) return state
     if (state.currentTurn >= state.maxTurns) return state
     state.continuations++
-    options = { ...given, prompt: 'Continue.', sdkSessionId: last.session_id, conversationHistory: history.getMessages() }
+    options = {
+      ...given,
+      prompt: 'Continue.',
+      sdkSessionId: last.session_id,
+      conversationHistory: history.getMessages(),
+    }
   }
 }
 

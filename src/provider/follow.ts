@@ -17,7 +17,8 @@ import type { Asks } from './asks.ts'
 import type { ProviderMessage, ResultMessage } from './message.ts'
 import { resultOf } from './result.ts'
 
-export type FollowEngine = Pick<Engine, 'onProgress' | 'getRun'> & Pick<QueryEngine, 'listSteps' | 'openOutput'>
+export type FollowEngine = Pick<Engine, 'onProgress' | 'getRun'> &
+  Pick<QueryEngine, 'listSteps' | 'openOutput'>
 
 export interface AttemptFacts {
   agentSessionId: string

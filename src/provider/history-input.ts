@@ -22,7 +22,8 @@ function readMessage(item: unknown, where: string): HistoryMessage[] {
   if (!isRecord(item)) throw wrong(where, 'a message', item)
   if (item.role === undefined && typeof item.type === 'string') {
     if (item.type !== 'user' && item.type !== 'assistant') return []
-    if (!isRecord(item.message)) throw wrong(`${where}.message`, 'a message with role and content', item.message)
+    if (!isRecord(item.message))
+      throw wrong(`${where}.message`, 'a message with role and content', item.message)
     // What a sub-agent said is not part of the conversation.
     if (typeof item.parent_tool_use_id === 'string') return []
     const { timestamp = item.timestamp } = item.message
@@ -34,7 +35,11 @@ function readMessage(item: unknown, where: string): HistoryMessage[] {
     throw wrong(`${where}.timestamp`, 'a date as text', timestamp)
   }
   return [
-    { role, content: readContent(content, `${where}.content`), ...(timestamp === undefined ? {} : { timestamp }) },
+    {
+      role,
+      content: readContent(content, `${where}.content`),
+      ...(timestamp === undefined ? {} : { timestamp }),
+    },
   ]
 }
 
@@ -60,7 +65,8 @@ function readBlock(block: unknown, where: string): HistoryBlock | null {
     case 'tool_result': {
       const result = isRecord(block.tool_result) ? block.tool_result : block
       const { tool_use_id, content = null, is_error } = result
-      if (typeof tool_use_id !== 'string') throw wrong(`${where}.tool_use_id`, 'the id of a tool call', tool_use_id)
+      if (typeof tool_use_id !== 'string')
+        throw wrong(`${where}.tool_use_id`, 'the id of a tool call', tool_use_id)
       return {
         type: 'tool_result',
         tool_result: { tool_use_id, content, ...(is_error === true ? { is_error } : {}) },

@@ -101,8 +101,12 @@ export interface CheckedOptions {
 export function checkOptions(given: ExecuteOptions): CheckedOptions {
   const parsed = Schema.safeParse(given)
   if (!parsed.success) {
-    const problems = parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'options'}: ${message}`)
-    throw new RepriseError('bad-request', problems.join('; '), { hint: 'See docs/provider.md for the options.' })
+    const problems = parsed.error.issues.map(
+      ({ path, message }) => `${path.join('.') || 'options'}: ${message}`,
+    )
+    throw new RepriseError('bad-request', problems.join('; '), {
+      hint: 'See docs/provider.md for the options.',
+    })
   }
   const asked = parsed.data
   const history = readHistory(asked.conversationHistory ?? [])

@@ -42,4 +42,5 @@ const MESSAGES: Readonly<Record<string, string>> = {
   'too-many-resumes': 'the session was resumed too often',
 }
 
-export const explain = (reason: WhyFresh): string => MESSAGES[reason] ?? `the session is not resumed: ${reason}`
+export const explain = (reason: WhyFresh): string =>
+  MESSAGES[reason] ?? `the session is not resumed: ${reason}`

@@ -19,14 +19,20 @@ beforeAll(async () => {
     rules: [
       {
         when: '/^read notes$/',
-        reply: [{ tool: 'Read', input: { file_path: 'notes.txt' } }, { await: 'results' }, { text: 'I have read it.' }],
+        reply: [
+          { tool: 'Read', input: { file_path: 'notes.txt' } },
+          { await: 'results' },
+          { text: 'I have read it.' },
+        ],
       },
       {
         when: '/^count$/',
-        reply: [1, 2, 3].flatMap((n) => [
-          { tool: 'Bash', input: { command: `echo ${n}`, description: 'count' } },
-          { await: 'results' as const },
-        ]).concat([{ text: 'Counted.' }] as never),
+        reply: [1, 2, 3]
+          .flatMap((n) => [
+            { tool: 'Bash', input: { command: `echo ${n}`, description: 'count' } },
+            { await: 'results' as const },
+          ])
+          .concat([{ text: 'Counted.' }] as never),
       },
       {
         when: '/^write$/',

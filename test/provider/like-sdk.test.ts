@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ProviderMessage } from '../../src/provider/message.ts'
 import type { Provider } from '../../src/provider/provider.ts'
-import { all, type Ask, askProvider, askSdk, kinds, openProvider, resultOf } from '../support/provider.ts'
+import { type Ask, all, askProvider, askSdk, kinds, openProvider, resultOf } from '../support/provider.ts'
 import { until, World } from '../support/world.ts'
 
 let world: World
@@ -61,7 +61,12 @@ describe.each(IMPLEMENTATIONS)('%s', (_, implementation) => {
     expect(first.every(({ session_id, uuid }) => session_id === id && uuid !== '')).toBe(true)
 
     const second = await all(
-      ask({ prompt: 'again', sdkSessionId: id, conversationHistory: HISTORY, systemPrompt: 'You are a parrot.' }),
+      ask({
+        prompt: 'again',
+        sdkSessionId: id,
+        conversationHistory: HISTORY,
+        systemPrompt: 'You are a parrot.',
+      }),
     )
     expect(resultOf(second)).toMatchObject({ session_id: id, result: 'You said: again' })
     const sent = requestsOf(id)
@@ -96,7 +101,10 @@ describe.each(IMPLEMENTATIONS)('%s', (_, implementation) => {
 
   it('tells the model why a tool is refused', async () => {
     const messages = await all(
-      ask({ prompt: 'write it', canUseTool: async () => ({ behavior: 'deny', message: 'Not on a Tuesday.' }) }),
+      ask({
+        prompt: 'write it',
+        canUseTool: async () => ({ behavior: 'deny', message: 'Not on a Tuesday.' }),
+      }),
     )
     expect(resultOf(messages).result).toContain('Not on a Tuesday.')
   })

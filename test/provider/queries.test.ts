@@ -77,7 +77,8 @@ const resume = (id: string, options: Partial<ExecuteOptions> = {}) =>
   query({ prompt: 'Say it again.', sdkSessionId: id, conversationHistory: HISTORY, ...options })
 
 const alive = () => stage.processes.all().filter((process) => process.alive).length
-const starts = () => stage.processes.starts().map(({ resume, agentSessionId }) => ({ resume, agentSessionId }))
+const starts = () =>
+  stage.processes.starts().map(({ resume, agentSessionId }) => ({ resume, agentSessionId }))
 const given = () => stage.processes.starts().at(-1)?.prompt.join('\n') ?? ''
 
 describe('a session is resumed', () => {
@@ -137,7 +138,11 @@ describe('a session that cannot be resumed is replaced, with the history', () =>
       cwd: stage.workDir,
       conversationHistory: HISTORY,
     })
-    expect(again.taken).toMatchObject({ way: 'fresh', reason: 'unknown-session', message: 'there is no such session' })
+    expect(again.taken).toMatchObject({
+      way: 'fresh',
+      reason: 'unknown-session',
+      message: 'there is no such session',
+    })
     expect(kinds(await all(again))).toEqual(['system/init', 'assistant', 'result/success'])
     expect(given()).toMatch(/zebra.*Say it again\.$/s)
   })
@@ -161,7 +166,9 @@ describe('a session that cannot be resumed is replaced, with the history', () =>
 
   it('it belongs to a conversation', async () => {
     const { id: conversation } = await stage.engine.createConversation({ workDir: stage.workDir })
-    const { run } = (await stage.engine.createTurn(conversation, { text: 'hi' }, null)) as { run: { id: string } }
+    const { run } = (await stage.engine.createTurn(conversation, { text: 'hi' }, null)) as {
+      run: { id: string }
+    }
     const { sessionId } = await stage.settled(run.id)
     const again = resume(sessionId ?? '')
     await all(again)
@@ -176,7 +183,11 @@ describe('a session that cannot be resumed is replaced, with the history', () =>
     const messages = await all(resume(id))
     expect(kinds(messages)).toEqual(['result/error_during_execution'])
     expect(last(messages).errors?.[0]).toMatch(/exited with 1/)
-    expect(starts().slice(1).map(({ resume }) => resume)).toEqual([true, false])
+    expect(
+      starts()
+        .slice(1)
+        .map(({ resume }) => resume),
+    ).toEqual([true, false])
   })
 
   it('also when that shows only after messages have come', async () => {
@@ -371,7 +382,11 @@ describe('canUseTool', () => {
     const asked: unknown[] = []
     const reply = await replyTo((tool, input, { signal, toolUseID }) => {
       asked.push([tool, input, signal.aborted, typeof toolUseID])
-      return { behavior: 'allow', updatedInput: { command: 'make test' }, updatedPermissions: [{ type: 'x' }] }
+      return {
+        behavior: 'allow',
+        updatedInput: { command: 'make test' },
+        updatedPermissions: [{ type: 'x' }],
+      }
     })
     expect(asked).toEqual([['Bash', { command: 'make' }, false, 'string']])
     expect(reply).toMatchObject({
@@ -548,7 +563,11 @@ describe('reconstructContext', () => {
       { tool: 'Bash', reason: expect.stringMatching(/^it is 31m.* old$/) },
     ])
     const results = context.flatMap(({ content }) => content.flatMap((b) => b.tool_result?.content ?? []))
-    expect(results).toEqual([`wrote ${kept}`, expect.stringMatching(/^\[left out: /), expect.stringMatching(/^\[left out: /)])
+    expect(results).toEqual([
+      `wrote ${kept}`,
+      expect.stringMatching(/^\[left out: /),
+      expect.stringMatching(/^\[left out: /),
+    ])
   })
 
   it('is empty for a session that nobody knows', async () => {

@@ -31,7 +31,12 @@ export const askSdk =
       options: {
         cwd: world.workDir,
         model: 'haiku',
-        env: { ...world.env, DISABLE_AUTOUPDATER: '1', CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', ...env },
+        env: {
+          ...world.env,
+          DISABLE_AUTOUPDATER: '1',
+          CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+          ...env,
+        },
         pathToClaudeCodeExecutable: CLAUDE,
         abortController,
         ...(sdkSessionId === undefined ? {} : { resume: sdkSessionId }),

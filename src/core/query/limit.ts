@@ -16,7 +16,8 @@ export function limitHistory(messages: readonly HistoryMessage[], maxChars = MAX
   }
   if (from === 0) return [...messages]
   // A tool result without its call cannot be understood.
-  while (from < messages.length && messages[from]?.content.every((block) => block.type === 'tool_result')) from++
+  while (from < messages.length && messages[from]?.content.every((block) => block.type === 'tool_result'))
+    from++
   const text = `[${from} earlier ${from === 1 ? 'message is' : 'messages are'} left out: the history is too long]`
   return [{ role: 'user', content: [{ type: 'text', text }] }, ...messages.slice(from)]
 }

@@ -8,7 +8,7 @@ import { formatSpan } from '../span.ts'
 
 export interface ResultFacts {
   /** The files that a call was about, by its id, with their hashes when the result came and now. null: no such file. */
-  filesOf: (toolUseId: string) => readonly { path: string; then: string | null; now: string | null }[]
+  filesOf: (toolUseId: string) => readonly { path: string; before: string | null; now: string | null }[]
   now: Date
   /** How long a result that is not about a file holds. */
   maxAgeMs: number
@@ -44,7 +44,7 @@ function findStaleness(
   { filesOf, now, maxAgeMs }: ResultFacts,
 ): Pick<DroppedResult, 'path' | 'reason'> | null {
   const files = filesOf(id)
-  const changed = files.find((file) => file.then !== file.now)
+  const changed = files.find((file) => file.before !== file.now)
   if (changed) {
     const what = changed.now === null ? 'does not exist any more' : 'has changed since'
     return { path: changed.path, reason: `${changed.path} ${what}` }

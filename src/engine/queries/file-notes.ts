@@ -69,7 +69,8 @@ export class FileNotes {
     await scanEvents(store, run.id, query, ({ seq, body }) => {
       followed.seq = seq
       if (body.type === 'tool-start') followed.started.set(body.toolUseId, body)
-      const call = body.type === 'tool-end' && !body.isError ? followed.started.get(body.toolUseId) : undefined
+      const call =
+        body.type === 'tool-end' && !body.isError ? followed.started.get(body.toolUseId) : undefined
       if (call) ended.push(call)
     })
     const files = []

@@ -6,7 +6,7 @@ import type { AgentRegistry } from '../../agents/registry.ts'
 import { pastTurnsOf } from '../../core/query/past-turns.ts'
 import type { Store } from '../../store/store.ts'
 import type { RunPurpose } from '../base/purpose.ts'
-import { type FileNotesDeps, FileNotes } from './file-notes.ts'
+import { FileNotes, type FileNotesDeps } from './file-notes.ts'
 import { queryOf } from './request.ts'
 
 export interface QueryPurposeDeps extends FileNotesDeps {

@@ -80,7 +80,8 @@ export function createQueries(deps: QueriesDeps, { wakeDispatcher, describe }: Q
     openOutput: async (runId, attemptId) => {
       const attempt = (await store.listAttempts(runId)).find(({ id }) => id === attemptId)
       const run = await store.getRun(runId)
-      if (!attempt || !run) throw new RepriseError('not-found', `there is no attempt ${attemptId} of ${runId}`)
+      if (!attempt || !run)
+        throw new RepriseError('not-found', `there is no attempt ${attemptId} of ${runId}`)
       const output = processes.follow(processes.folderOf(attemptId), GONE, attempt.spoolFrom)
       return new QueryOutput(output, requireReader(agents, run.agent), attempt.spoolFrom)
     },
@@ -120,7 +121,7 @@ export function createQueries(deps: QueriesDeps, { wakeDispatcher, describe }: Q
       const filesOf = (toolUseId: string) =>
         files.flatMap((file) =>
           file.toolUseId === toolUseId
-            ? [{ path: file.path, then: file.hash, now: present.get(file.path) ?? null }]
+            ? [{ path: file.path, before: file.hash, now: present.get(file.path) ?? null }]
             : [],
         )
       return dropStale(messages, { filesOf, now: clock.now(), maxAgeMs })

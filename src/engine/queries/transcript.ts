@@ -23,7 +23,10 @@ export interface SessionTranscript {
   lastStopReason: string | null
 }
 
-export async function readTranscript(deps: TranscriptDeps, session: SessionRecord): Promise<SessionTranscript> {
+export async function readTranscript(
+  deps: TranscriptDeps,
+  session: SessionRecord,
+): Promise<SessionTranscript> {
   const { store } = deps
   const runs = await listRuns(deps, session.id)
   const log = new MessageLog()

@@ -37,10 +37,7 @@ export async function appendEntries(
   }
 }
 
-export async function loadEntries(
-  db: Kysely<Tables>,
-  key: TranscriptKey,
-): Promise<TranscriptEntry[] | null> {
+export async function loadEntries(db: Kysely<Tables>, key: TranscriptKey): Promise<TranscriptEntry[] | null> {
   const rows = await select(db, columnsOf(key)).select('body').orderBy('seq').execute()
   return rows.length === 0 ? null : rows.map(({ body }) => JSON.parse(body) as TranscriptEntry)
 }
@@ -76,7 +73,10 @@ export async function listSubpaths(
 }
 
 /** Without a subpath: the whole session. */
-export async function deleteEntries(tx: Tx, { projectKey, sessionId, subpath }: TranscriptKey): Promise<void> {
+export async function deleteEntries(
+  tx: Tx,
+  { projectKey, sessionId, subpath }: TranscriptKey,
+): Promise<void> {
   let deletion = tx
     .deleteFrom('session_entries')
     .where('project_key', '=', projectKey)

@@ -47,7 +47,11 @@ export function createQueryStore(reader: Kysely<Tables>, write: Write): QuerySto
       write(async (tx) => {
         if (session) {
           await insertSession(tx, session)
-          await tx.updateTable('sessions').set({ turns: session.turns }).where('id', '=', session.id).execute()
+          await tx
+            .updateTable('sessions')
+            .set({ turns: session.turns })
+            .where('id', '=', session.id)
+            .execute()
         }
         if (history.length > 0) {
           const messages = JSON.stringify(history)
@@ -75,7 +79,11 @@ export function createQueryStore(reader: Kysely<Tables>, write: Write): QuerySto
       }),
     listToolFiles: async (runIds) => {
       if (runIds.length === 0) return []
-      const rows = await reader.selectFrom('tool_files').selectAll().where('run_id', 'in', [...runIds]).execute()
+      const rows = await reader
+        .selectFrom('tool_files')
+        .selectAll()
+        .where('run_id', 'in', [...runIds])
+        .execute()
       return rows.map((row) => ({
         runId: row.run_id,
         toolUseId: row.tool_use_id,

@@ -18,11 +18,19 @@ export function readMemoryMessage(line: string): OutputMessage | null {
     case 'session-start':
       return message({ type: 'system', subtype: 'init' })
     case 'text-delta':
-      return { ...message({ type: 'stream_event', event: { type: 'text', text: event.text } }), partial: true }
+      return {
+        ...message({ type: 'stream_event', event: { type: 'text', text: event.text } }),
+        partial: true,
+      }
     case 'text-end':
       return said('assistant', { type: 'text', text: event.text })
     case 'tool-start':
-      return said('assistant', { type: 'tool_use', id: event.toolUseId, name: event.name, input: event.input })
+      return said('assistant', {
+        type: 'tool_use',
+        id: event.toolUseId,
+        name: event.name,
+        input: event.input,
+      })
     case 'tool-end':
       return said('user', { type: 'tool_result', tool_use_id: event.toolUseId, content: event.content })
     case 'permission-ask': {
@@ -31,7 +39,11 @@ export function readMemoryMessage(line: string): OutputMessage | null {
     }
     case 'question-ask': {
       const { requestId, questions } = event
-      return { kind: 'ask', requestId, request: { subtype: 'can_use_tool', tool_name: 'Ask', input: { questions } } }
+      return {
+        kind: 'ask',
+        requestId,
+        request: { subtype: 'can_use_tool', tool_name: 'Ask', input: { questions } },
+      }
     }
     case 'turn-end': {
       const failed = event.outcome.name !== 'completed'
