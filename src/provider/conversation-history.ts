@@ -1,29 +1,29 @@
 /** Accumulates a conversation, for the next query's `conversationHistory`. */
-import type { HistoryBlock, HistoryMessage } from '../contract/query.ts'
+import { type Message, type MessageBlock, toMessage } from './history.ts'
 import { type HistoryInput, readHistory } from './history-input.ts'
 import type { ProviderMessage } from './message.ts'
 
 export class ConversationHistory {
-  readonly #messages: HistoryMessage[]
+  readonly #messages: Message[]
 
   constructor(messages: readonly HistoryInput[] = []) {
-    this.#messages = readHistory(messages)
+    this.#messages = readHistory(messages).map(toMessage)
   }
 
   addUserMessage(content: string): void {
     this.#add('user', [{ type: 'text', text: content }])
   }
 
-  addAssistantMessage(content: readonly HistoryBlock[]): void {
+  addAssistantMessage(content: readonly MessageBlock[]): void {
     this.#add('assistant', [...content])
   }
 
   /** Adds a message that a query yielded, if it is part of the conversation. */
   addMessage(message: ProviderMessage): void {
-    for (const { role, content } of readHistory([message])) this.#add(role, content)
+    for (const { role, content } of readHistory([message]).map(toMessage)) this.#add(role, content)
   }
 
-  getMessages(): HistoryMessage[] {
+  getMessages(): Message[] {
     return [...this.#messages]
   }
 
@@ -31,7 +31,7 @@ export class ConversationHistory {
     return this.#messages.length
   }
 
-  #add(role: HistoryMessage['role'], content: HistoryBlock[]): void {
+  #add(role: Message['role'], content: MessageBlock[]): void {
     this.#messages.push({ role, content, timestamp: new Date().toISOString() })
   }
 }

@@ -4,11 +4,13 @@
  * of which only `user` and `assistant` are part of the conversation. A block of an unknown kind, such as a picture, is
  * replaced by a note.
  */
+import type { ContentBlock } from '../contract/conversation.ts'
 import { RepriseError } from '../contract/errors.ts'
-import type { HistoryBlock, HistoryMessage } from '../contract/query.ts'
+import type { HistoryMessage } from '../contract/query.ts'
+import type { Message } from './history.ts'
 
 export type HistoryInput =
-  | HistoryMessage
+  | Message
   | { role: 'user' | 'assistant'; content: string | readonly { type: string }[]; timestamp?: string }
   | { type: string; [field: string]: unknown }
 
@@ -34,23 +36,17 @@ function readMessage(item: unknown, where: string): HistoryMessage[] {
   if (timestamp !== undefined && typeof timestamp !== 'string') {
     throw wrong(`${where}.timestamp`, 'a date as text', timestamp)
   }
-  return [
-    {
-      role,
-      content: readContent(content, `${where}.content`),
-      ...(timestamp === undefined ? {} : { timestamp }),
-    },
-  ]
+  return [{ role, blocks: readContent(content, `${where}.content`), at: timestamp ?? null }]
 }
 
-function readContent(content: unknown, where: string): HistoryBlock[] {
+function readContent(content: unknown, where: string): ContentBlock[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }]
   if (!Array.isArray(content)) throw wrong(where, 'a text or a list of blocks', content)
   return content.flatMap((block, index) => readBlock(block, `${where}[${index}]`) ?? [])
 }
 
 /** null: a block that is no use to another session. */
-function readBlock(block: unknown, where: string): HistoryBlock | null {
+function readBlock(block: unknown, where: string): ContentBlock | null {
   if (!isRecord(block) || typeof block.type !== 'string') throw wrong(where, 'a block with a type', block)
   switch (block.type) {
     case 'text':
@@ -60,17 +56,15 @@ function readBlock(block: unknown, where: string): HistoryBlock | null {
       const { id, name, input } = isRecord(block.tool_use) ? block.tool_use : block
       if (typeof id !== 'string') throw wrong(`${where}.id`, 'the id of the tool call', id)
       if (typeof name !== 'string') throw wrong(`${where}.name`, 'the name of a tool', name)
-      return { type: 'tool_use', tool_use: { id, name, input } }
+      return { type: 'tool-use', toolUseId: id, name, input }
     }
     case 'tool_result': {
       const result = isRecord(block.tool_result) ? block.tool_result : block
-      const { tool_use_id, content = null, is_error } = result
-      if (typeof tool_use_id !== 'string')
-        throw wrong(`${where}.tool_use_id`, 'the id of a tool call', tool_use_id)
-      return {
-        type: 'tool_result',
-        tool_result: { tool_use_id, content, ...(is_error === true ? { is_error } : {}) },
+      const { tool_use_id: toolUseId, content = null, is_error: isError } = result
+      if (typeof toolUseId !== 'string') {
+        throw wrong(`${where}.tool_use_id`, 'the id of a tool call', toolUseId)
       }
+      return { type: 'tool-result', toolUseId, isError: isError === true, content }
     }
     case 'thinking':
     case 'redacted_thinking':

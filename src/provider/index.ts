@@ -8,16 +8,11 @@ export async function createProvider(options?: ProviderOptions): Promise<Provide
 }
 
 export { RepriseError } from '../contract/errors.ts'
-export type {
-  DroppedResult,
-  HistoryBlock,
-  HistoryMessage,
-  PersistedSession,
-  QuerySessionMetadata,
-} from '../contract/query.ts'
+export type { DroppedResult, QuerySessionMetadata } from '../contract/query.ts'
 export type { CanUseTool, CanUseToolOptions, PermissionResult } from './asks.ts'
 export type { ContinuationOptions, ContinuedMessages, TurnState } from './continuation.ts'
 export { ConversationHistory } from './conversation-history.ts'
+export type { Message, MessageBlock, PersistedSession, ToolResult, ToolUse } from './history.ts'
 export type { HistoryInput } from './history-input.ts'
 export type * from './message.ts'
 export type { ExecuteOptions, SystemPrompt } from './options.ts'

@@ -6,9 +6,10 @@
  * died, is ended when the provider is created: nobody reads its messages any more.
  */
 import { RepriseError } from '../contract/errors.ts'
-import type { DroppedResult, HistoryMessage } from '../contract/query.ts'
+import type { DroppedResult } from '../contract/query.ts'
 import type { OpenOptions } from '../library/options.ts'
 import { type ContinuationOptions, type ContinuedMessages, ContinuedQuery } from './continuation.ts'
+import { type Message, toMessage } from './history.ts'
 import { type OpenedEngine, openEngine } from './open.ts'
 import { checkOptions, type ExecuteOptions } from './options.ts'
 import { Query, settled } from './query.ts'
@@ -26,7 +27,7 @@ export interface ProviderOptions extends Omit<OpenOptions, 'home' | 'daemon'> {
 }
 
 /** The messages of a session, and which tool results were replaced because they do not hold any more. */
-export type ReconstructedContext = HistoryMessage[] & { dropped: DroppedResult[] }
+export type ReconstructedContext = Message[] & { dropped: DroppedResult[] }
 
 export interface Provider {
   /** Yields the messages of one query; the last one is a `result`. */
@@ -104,7 +105,7 @@ export async function provideOn(
 
   const reconstructContext = async (sessionId: string): Promise<ReconstructedContext> => {
     const context = await engine.reconstructContext(sessionId, { maxAgeMs: staleAfterMs })
-    return Object.assign(context?.messages ?? [], { dropped: context?.dropped ?? [] })
+    return Object.assign((context?.messages ?? []).map(toMessage), { dropped: context?.dropped ?? [] })
   }
 
   const close = () => {

@@ -4,7 +4,8 @@
  */
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { PersistedSession } from '../contract/query.ts'
+import type { QuerySession } from '../contract/query.ts'
+import { type PersistedSession, toMessage } from './history.ts'
 import type { ProviderMessage } from './message.ts'
 
 export interface SessionState {
@@ -46,7 +47,9 @@ export class ProviderSessions {
     state.messageCount++
   }
 
-  async write(session: PersistedSession): Promise<void> {
+  async write({ metadata, messages }: QuerySession): Promise<void> {
+    const { id } = metadata
+    const session: PersistedSession = { id, metadata, messages: messages.map(toMessage) }
     // The id comes from the agent.
     if (!/^[\w-]{1,128}$/.test(session.id)) return
     const dir = join(this.#dir, session.id)

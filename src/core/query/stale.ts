@@ -3,11 +3,12 @@
  * holds as long as the file has the content that it had when the result came. Any other result holds for a limited time.
  * The block of a stale result stays, because its call stays too, but its content is replaced by the reason.
  */
-import type { DroppedResult, HistoryBlock, HistoryMessage, ToolOutput } from '../../contract/query.ts'
+import type { ContentBlock } from '../../contract/conversation.ts'
+import type { DroppedResult, HistoryMessage } from '../../contract/query.ts'
 import { formatSpan } from '../span.ts'
 
 export interface ResultFacts {
-  /** The files that a call was about, by its id, with their hashes when the result came and now. null: no such file. */
+  /** The files that a call was about, with their hashes when the result came and now. null: no such file. */
   filesOf: (toolUseId: string) => readonly { path: string; before: string | null; now: string | null }[]
   now: Date
   /** How long a result that is not about a file holds. */
@@ -20,30 +21,30 @@ export function dropStale(
 ): { messages: HistoryMessage[]; dropped: DroppedResult[] } {
   const tools = new Map<string, string>()
   const dropped: DroppedResult[] = []
-  const judge = (block: HistoryBlock, at: Date | null): HistoryBlock => {
-    if (block.tool_use) tools.set(block.tool_use.id, block.tool_use.name)
-    const { tool_result: result } = block
-    const stale = result && findStaleness(result, at, facts)
-    if (!result || !stale) return block
-    const tool = tools.get(result.tool_use_id) ?? 'unknown'
-    dropped.push({ toolUseId: result.tool_use_id, tool, ...stale })
-    return { type: 'tool_result', tool_result: { ...result, content: `[left out: ${stale.reason}]` } }
+  const judge = (block: ContentBlock, at: Date | null): ContentBlock => {
+    if (block.type === 'tool-use') tools.set(block.toolUseId, block.name)
+    if (block.type !== 'tool-result') return block
+    const { toolUseId, isError } = block
+    const stale = findStaleness(toolUseId, at, facts)
+    if (stale === null) return block
+    dropped.push({ toolUseId, tool: tools.get(toolUseId) ?? 'unknown', ...stale })
+    return { type: 'tool-result', toolUseId, isError, content: `[left out: ${stale.reason}]` }
   }
   return {
     messages: messages.map((message) => {
-      const at = instantOf(message.timestamp)
-      return { ...message, content: message.content.map((block) => judge(block, at)) }
+      const at = instantOf(message.at)
+      return { ...message, blocks: message.blocks.map((block) => judge(block, at)) }
     }),
     dropped,
   }
 }
 
 function findStaleness(
-  { tool_use_id: id }: ToolOutput,
+  toolUseId: string,
   at: Date | null,
   { filesOf, now, maxAgeMs }: ResultFacts,
 ): Pick<DroppedResult, 'path' | 'reason'> | null {
-  const files = filesOf(id)
+  const files = filesOf(toolUseId)
   const changed = files.find((file) => file.before !== file.now)
   if (changed) {
     const what = changed.now === null ? 'does not exist any more' : 'has changed since'
@@ -55,7 +56,7 @@ function findStaleness(
   return ageMs > maxAgeMs ? { reason: `it is ${formatSpan(ageMs)} old` } : null
 }
 
-function instantOf(timestamp: string | undefined): Date | null {
-  const at = new Date(timestamp ?? Number.NaN)
+function instantOf(text: string | null): Date | null {
+  const at = new Date(text ?? Number.NaN)
   return Number.isNaN(at.getTime()) ? null : at
 }

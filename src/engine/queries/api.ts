@@ -3,7 +3,7 @@ import type { AgentOptions } from '../../agents/adapter.ts'
 import type { CreateRun } from '../../contract/create-run.ts'
 import type { EventOf, EventType } from '../../contract/events.ts'
 import type { AttemptId, RunId } from '../../contract/ids.ts'
-import type { DroppedResult, HistoryMessage, PersistedSession } from '../../contract/query.ts'
+import type { DroppedResult, HistoryMessage, QuerySession } from '../../contract/query.ts'
 import type { Run } from '../../contract/run.ts'
 import type { QueryStore } from '../../store/queries/store.ts'
 import type { QueryOutput } from './output.ts'
@@ -42,7 +42,7 @@ export interface QueryEngine {
   /** Queries that are not settled: of programs that ended without closing the provider. */
   listOpenQueries: () => Promise<RunId[]>
   /** A session with its messages, by the agent's id or ours; null if there is none. Secrets are redacted. */
-  readQuerySession: (id: string) => Promise<PersistedSession | null>
+  readQuerySession: (id: string) => Promise<QuerySession | null>
   /** The messages of a session in which tool results that do not hold any more are replaced; null as above. */
   reconstructContext: (
     id: string,

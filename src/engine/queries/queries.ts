@@ -2,7 +2,7 @@
 import type { AgentRegistry } from '../../agents/registry.ts'
 import { RepriseError } from '../../contract/errors.ts'
 import { type RunId, SessionId } from '../../contract/ids.ts'
-import type { PersistedSession } from '../../contract/query.ts'
+import type { QuerySession } from '../../contract/query.ts'
 import type { Run } from '../../contract/run.ts'
 import type { Clock } from '../../core/clock.ts'
 import { limitHistory } from '../../core/query/limit.ts'
@@ -105,8 +105,8 @@ export function createQueries(deps: QueriesDeps, { wakeDispatcher, describe }: Q
       const { messages } = transcript
       const status = statusOf(session, transcript.lastStopReason, deps.settings, clock.now())
       const metadata = metadataOf(deps, session, transcript, status)
-      const whole = { id: session.agentSessionId, metadata, messages }
-      return JSON.parse(deps.redactor.json(JSON.stringify(whole))) as PersistedSession
+      const whole = { metadata, messages }
+      return JSON.parse(deps.redactor.json(JSON.stringify(whole))) as QuerySession
     },
 
     reconstructContext: async (id, { maxAgeMs }) => {
@@ -140,7 +140,7 @@ function requireReader(agents: Pick<AgentRegistry, 'get'>, name: string) {
   const { adapter } = agents.get(name)
   if (adapter.readMessage) return adapter.readMessage
   throw new RepriseError('agent-unavailable', `${name} cannot be used by the provider`, {
-    hint: 'Its output does not have the form of the Agent SDK. Use an agent with the adapter claude, or openReprise.',
+    hint: 'Its output does not have the form of the Agent SDK. Use another agent, or openReprise.',
   })
 }
 
@@ -149,7 +149,7 @@ function statusOf(
   stopReason: string | null,
   { sessionIdleMs, resume }: QueriesDeps['settings'],
   now: Date,
-): PersistedSession['metadata']['status'] {
+): QuerySession['metadata']['status'] {
   const age = now.getTime() - lastUsedAt.getTime()
   if (age > resume.maxAgeMs) return 'expired'
   if (stopReason === 'end_turn') return 'completed'

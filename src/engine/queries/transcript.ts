@@ -40,7 +40,7 @@ export async function readTranscript(
     }
   }
   for (const run of runs) {
-    if (run === runs[0]) log.messages.push(...(await store.getHistory(run.id)))
+    if (run === runs[0]) log.add(await store.getHistory(run.id))
     addOutside(run.createdAt)
     log.ask(run.prompt, run.createdAt)
     await scanEvents(store, run.id, { types: [...MESSAGE_EVENTS, 'turn-end'] }, ({ body, at }) => {
@@ -75,7 +75,7 @@ export function metadataOf(
     model: last?.model ?? agents.find(session.agent)?.model ?? 'default',
     cwd: session.workDir,
     createdAt: session.createdAt.toISOString(),
-    lastMessageAt: messages.at(-1)?.timestamp ?? session.lastUsedAt.toISOString(),
+    lastMessageAt: messages.at(-1)?.at ?? session.lastUsedAt.toISOString(),
     messageCount: messages.length,
     turnCount: session.turns,
     totalInputTokens: sum((usage) => usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens),

@@ -5,6 +5,7 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '../base/schema.ts'
 import type { Tx } from '../base/transaction.ts'
+import type { SessionEntriesTable } from './schema.ts'
 
 export interface TranscriptKey {
   projectKey: string
@@ -85,13 +86,15 @@ export async function deleteEntries(
   await deletion.execute()
 }
 
-const columnsOf = ({ projectKey, sessionId, subpath = '' }: TranscriptKey) => ({
+type KeyColumns = Pick<SessionEntriesTable, 'project_key' | 'session_id' | 'subpath'>
+
+const columnsOf = ({ projectKey, sessionId, subpath = '' }: TranscriptKey): KeyColumns => ({
   project_key: projectKey,
   session_id: sessionId,
   subpath,
 })
 
-const select = (db: Kysely<Tables>, where: ReturnType<typeof columnsOf>) =>
+const select = (db: Kysely<Tables>, where: KeyColumns) =>
   db
     .selectFrom('session_entries')
     .where('project_key', '=', where.project_key)
