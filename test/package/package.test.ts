@@ -99,31 +99,19 @@ it('runs the example of the README, word for word', async () => {
   expect(world.processes()).toEqual([])
 })
 
-it('answers queries through the provider', async () => {
-  project.write(
-    'provider.js',
-    `import { ConversationHistory, createProvider } from 'reprise/provider'
-const provider = await createProvider({ dataDir: 'provided' })
-const history = new ConversationHistory()
-const said = []
-let sdkSessionId
-for (const prompt of ['first', 'second']) {
-  const query = provider.executeQuery({ prompt, model: 'haiku', sdkSessionId, conversationHistory: history.getMessages() })
-  history.addUserMessage(prompt)
-  for await (const message of query) {
-    history.addMessage(message)
-    if (message.type !== 'result') continue
-    sdkSessionId = message.session_id
-    said.push(query.taken.way + ': ' + message.result)
-  }
-}
-await provider.close()
-console.log(JSON.stringify(said))
-`,
-  )
-  const { stdout, stderr } = await project.run(process.execPath, ['provider.js'], { ...world.env, PATH })
-  expect(stderr).toBe('')
-  expect(JSON.parse(stdout)).toEqual(['fresh: You said: first', 'resumed: You said: second'])
+it('runs the example of the provider, word for word', async () => {
+  const guide = readFileSync(join(project.dir, 'node_modules', 'reprise', 'docs', 'provider.md'), 'utf8')
+  const [, example = ''] = /^```js\n(.*?)^```$/ms.exec(guide) ?? []
+  project.write('provider.js', example)
+  const { stdout, stderr, code } = await project.run(process.execPath, ['provider.js'], {
+    ...world.env,
+    PATH,
+  })
+  expect({ stderr, code }).toEqual({ stderr: '', code: 0 })
+  expect(stdout).toBe('You said: List the files here.\nYou said: Which one is the largest?\n')
+  const [first, second] = world.simulator.requests({ kind: 'main' }).slice(-2)
+  expect(second?.sessionId).toBe(first?.sessionId)
+  expect(world.processes()).toEqual([])
 })
 
 it('starts the CLI and the daemon, with the Node that npm has installed beside the package', async () => {

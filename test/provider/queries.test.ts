@@ -575,10 +575,49 @@ describe('reconstructContext', () => {
   })
 })
 
-it('variables of a query reach its agent and are not stored', async () => {
+describe('the session store for the Agent SDK', () => {
+  const key = { projectKey: 'project', sessionId: 'session' }
+  const entry = (uuid: string | undefined, text: string) => ({
+    type: 'user',
+    ...(uuid === undefined ? {} : { uuid }),
+    text,
+  })
+
+  it('returns what was appended, in order, each uuid once', async () => {
+    const { sessionStore } = provider
+    expect(await sessionStore.load(key)).toBeNull()
+    await sessionStore.append(key, [entry('1', 'a'), entry(undefined, 'title')])
+    await sessionStore.append(key, [entry('1', 'a'), entry('2', 'b'), entry(undefined, 'title')])
+    expect((await sessionStore.load(key))?.map(({ text }) => text)).toEqual(['a', 'title', 'b', 'title'])
+  })
+
+  it('keeps secrets, because the SDK must get back what it gave', async () => {
+    const secret = entry('1', 'ANTHROPIC_API_KEY=sk-ant-api03-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa')
+    await provider.sessionStore.append(key, [secret])
+    expect(await provider.sessionStore.load(key)).toEqual([secret])
+  })
+
+  it('lists sessions and the transcripts of sub-agents, and deletes them together', async () => {
+    const { sessionStore } = provider
+    await sessionStore.append(key, [entry('1', 'a')])
+    await sessionStore.append({ ...key, subpath: 'subagents/x' }, [entry('1', 'nested')])
+    await sessionStore.append({ ...key, projectKey: 'other' }, [entry('1', 'c')])
+    expect(await sessionStore.listSessions('project')).toEqual([
+      { sessionId: 'session', mtime: expect.any(Number) },
+    ])
+    expect(await sessionStore.listSubkeys(key)).toEqual(['subagents/x'])
+    await sessionStore.delete(key)
+    expect(await sessionStore.load(key)).toBeNull()
+    expect(await sessionStore.listSubkeys(key)).toEqual([])
+    expect(await sessionStore.load({ ...key, projectKey: 'other' })).toHaveLength(1)
+  })
+})
+
+it('variables of a query are not stored', async () => {
   stage.play(answers('done'))
   await all(query({ env: { SECRET_OF_MINE: 'hush-hush' } }))
-  expect(JSON.stringify(await stage.engine.listRuns({ limit: 5 }))).not.toContain('hush-hush')
+  const [run] = (await stage.store.listRuns({ limit: 1 })).items
+  expect(JSON.stringify(run)).not.toContain('hush-hush')
 })
 
 describe('bad input', () => {
