@@ -25,6 +25,7 @@ const STARTED = {
 const SCRIPTS = [
   'keeper.sh',
   'sandbox/sandbox.sh',
+  'sandbox/mounts.pl',
   ...['shim.sh', 'runner.sh', 'git-shim.sh'].map((name) => `broker/${name}`),
 ]
 

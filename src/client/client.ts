@@ -1,10 +1,12 @@
 /** The daemon's HTTP API as typed calls. Runs in Node and in a browser. */
+import type { AdoptableQuery, AdoptSessions, FoundSession } from '../contract/adopt.ts'
 import type { Agent } from '../contract/agent.ts'
 import type { CreateRun } from '../contract/create-run.ts'
 import type { Health, Page, Status } from '../contract/http.ts'
+import type { PruneReport, PruneRequest } from '../contract/prune.ts'
 import type { ToolResult } from '../contract/question.ts'
 import type { Run, RunDetail } from '../contract/run.ts'
-import type { Session, SessionDetail } from '../contract/session.ts'
+import type { Session, SessionDetail, SessionFilters } from '../contract/session.ts'
 import type { Stats } from '../contract/stats.ts'
 import { type ConversationCalls, conversationCalls } from './conversations.ts'
 import { type EscalationCalls, escalationCalls } from './escalation.ts'
@@ -42,11 +44,19 @@ export interface Client extends ConversationCalls, JobCalls, EscalationCalls, Wa
   answer: (id: string, answer: ToolResult) => Promise<Run>
   /** Resolves when the run has ended, without reading its events. */
   whenSettled: (id: string, options?: Pick<FollowOptions, 'signal' | 'retryForMs'>) => Promise<RunDetail>
-  listSessions: (options?: PageOptions) => Promise<Page<Session>>
+  listSessions: (options?: PageOptions & SessionFilters) => Promise<Page<Session>>
   /** By Reprise's id (`ses_…`) or the agent's own. */
   getSession: (id: string) => Promise<SessionDetail>
+  /** Deletes the agent's files of the session too. */
+  deleteSession: (id: string) => Promise<void>
+  /** Sessions in the agent's own files, and whether they can be adopted. */
+  listAdoptable: (options?: PageOptions & AdoptableQuery) => Promise<Page<FoundSession>>
+  /** Takes over sessions that were made without Reprise. Returns a report on each. */
+  adoptSessions: (request: AdoptSessions) => Promise<FoundSession[]>
   listAgents: () => Promise<Agent[]>
   stats: () => Promise<Stats>
+  /** Deletes what is older than the settings in `keep` say; with `dryRun`, only says what that is. */
+  prune: (request?: PruneRequest) => Promise<PruneReport>
 }
 
 const LATER_THAN_ANY_EVENT = 999_999_999_999_999
@@ -100,7 +110,11 @@ export function createCalls({ request, open, streams }: Connection): Client {
     whenSettled,
     listSessions: (query) => request('listSessions', { query }),
     getSession: (id) => request('getSession', { params: { id } }),
+    deleteSession: (id) => request('deleteSession', { params: { id } }),
+    listAdoptable: (query) => request('listAdoptable', { query }),
+    adoptSessions: async (body) => (await request('adoptSessions', { body })).items,
     listAgents: async () => (await request('listAgents')).items,
     stats: () => request('getStats'),
+    prune: (body = {}) => request('prune', { body }),
   }
 }

@@ -1,4 +1,5 @@
 /** The names of the contract that programs use: errors, and the types of what calls take and return. */
+export type { AdoptSessions, FoundSession } from './adopt.ts'
 export type { Agent } from './agent.ts'
 export type { Chain } from './chain.ts'
 export type { Change, Reload } from './change.ts'

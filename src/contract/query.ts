@@ -1,5 +1,6 @@
 /** The history of a query, and what is known about its session, in neutral terms. */
 import type { ContentBlock } from './conversation.ts'
+import type { SessionLifecycle } from './session.ts'
 
 /** Tool results are in messages of the user. */
 export interface HistoryMessage {
@@ -8,8 +9,6 @@ export interface HistoryMessage {
   /** ISO 8601; null: not known. */
   at: string | null
 }
-
-export const QUERY_SESSION_STATUS = ['active', 'paused', 'completed', 'expired'] as const
 
 export interface QuerySessionMetadata {
   id: string
@@ -21,7 +20,7 @@ export interface QuerySessionMetadata {
   turnCount: number
   totalInputTokens: number
   totalOutputTokens: number
-  status: (typeof QUERY_SESSION_STATUS)[number]
+  status: SessionLifecycle
   lastStopReason?: string
 }
 

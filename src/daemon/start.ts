@@ -10,12 +10,12 @@ import type { DaemonFile } from '../contract/http.ts'
 import type { Engine } from '../engine/api.ts'
 import { systemClock } from '../library/clock.ts'
 import { type ComposeInput, compose } from '../library/compose.ts'
+import { watchHome } from '../library/home-watch.ts'
 import { readDaemonFile } from '../library/lock.ts'
 import { ensureToken } from '../library/token.ts'
 import { readVersion } from '../library/version.ts'
 import { createApp } from '../server/app.ts'
 import { type Listening, listen } from '../server/listen.ts'
-import { watchHome } from './home-watch.ts'
 
 export type CloseCause = 'asked' | 'home-gone'
 

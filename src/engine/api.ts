@@ -1,4 +1,6 @@
 /** The engine's public interface. The server, and programs that embed Reprise, use nothing else of the engine. */
+
+import type { AdoptEngine } from './adopt/adopt.ts'
 import type { Changes } from './base/changes.ts'
 import type { ConversationEngine } from './conversations/api.ts'
 import type { FollowUpEngine } from './follow-ups/api.ts'
@@ -8,4 +10,10 @@ import type { WatchEngine } from './watches/api.ts'
 
 export type { Changes }
 
-export interface Engine extends RunEngine, ConversationEngine, JobEngine, WatchEngine, FollowUpEngine {}
+export interface Engine
+  extends RunEngine,
+    AdoptEngine,
+    ConversationEngine,
+    JobEngine,
+    WatchEngine,
+    FollowUpEngine {}

@@ -11,6 +11,7 @@ import type { SandboxHost } from '../process/sandbox/host.ts'
 import { Dispatcher } from '../queue/dispatcher.ts'
 import type { RunRecord } from '../store/runs/records.ts'
 import type { Store } from '../store/store.ts'
+import { createAdoption } from './adopt/adopt.ts'
 import type { Engine } from './api.ts'
 import type { Log } from './base/log.ts'
 import type { Notifications } from './base/notifications.ts'
@@ -23,12 +24,16 @@ import { createConversations } from './conversations/conversations.ts'
 import { Cooldowns } from './enforce/cooldowns.ts'
 import { describeSandbox } from './enforce/describe-sandbox.ts'
 import { Enforcement } from './enforce/enforcement.ts'
+import { describeFollowUp } from './follow-ups/describe.ts'
 import { DueFollowUps } from './follow-ups/due.ts'
 import { createFollowUps } from './follow-ups/follow-ups.ts'
 import { createNextPrompts } from './follow-ups/next-prompts.ts'
 import { Checkpoints } from './jobs/checkpoints.ts'
 import { createJobs } from './jobs/jobs.ts'
 import { continueIfAffordable } from './jobs/next-run.ts'
+import { Keeping } from './keep/keeping.ts'
+import { importArchive } from './mirror/import-archive.ts'
+import { Mirror } from './mirror/mirror.ts'
 import { Obstacles } from './obstacles/obstacles.ts'
 import { adoptAttempt } from './path/adopt.ts'
 import { driveRun } from './path/drive.ts'
@@ -38,10 +43,10 @@ import type { QueryEngine } from './queries/api.ts'
 import { createQueries } from './queries/queries.ts'
 import { requireRun } from './runs/require-run.ts'
 import { createRuns, describeWhole } from './runs/runs.ts'
+import { startCleanUp } from './sessions/clean-up.ts'
 import { createSessions } from './sessions/sessions.ts'
 import { LiveRuns } from './supervise/live-runs.ts'
 import type { ReadingThread } from './supervise/reading/thread.ts'
-import { startSweeping } from './sweeping.ts'
 import { Approvals } from './tiers/approvals.ts'
 import { describeEscalation, readChain } from './tiers/chain.ts'
 import { Timekeeping } from './timetable/timekeeping.ts'
@@ -74,7 +79,9 @@ export interface EngineInput {
   spool: string
   /** The directory with copies of transcripts from before they were repaired. */
   damaged: string
-  /** The directory with the archived transcripts of jobs. */
+  /** The directory with the copies of session files. */
+  mirror: string
+  /** The directory in which earlier versions kept the transcripts of jobs. */
   archive: string
   /** The directory with state files that agents at tiers may read. */
   stateDir: string
@@ -119,6 +126,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     closing: closing.signal,
     obstacles: new Obstacles({ ...given, closing: closing.signal, storageFailures }, wakeDispatcher),
     checkpoints: new Checkpoints(given),
+    mirrors: new Mirror(given),
     cooldowns: new Cooldowns(
       { ...given, closing: closing.signal, storageFailures },
       settings.escalation.rules,
@@ -139,7 +147,9 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
   })
   const deps = { ...base, nextPrompts, purposes, enforcement, approvals }
 
+  const keeping = new Keeping(deps)
   const noteRun = (run: RunRecord) => {
+    keeping.noteRun()
     dueWatches.noteRun(run)
     dueFollowUps.noteRun()
   }
@@ -181,7 +191,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     await base.live.get(id)?.stop(cause, message)
     bus.publish(id)
   }
-  let stopSweeping = () => {}
+  let stopCleanUp = () => {}
   /** Repeats, because a run may have been added between two looks. */
   const endRunning = async () => {
     while (driving.size > 0) {
@@ -191,7 +201,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     }
   }
   const close = async ({ leaveRunning }: { leaveRunning: boolean }) => {
-    stopSweeping()
+    stopCleanUp()
     const quiet = [timetable.close()]
     await dispatcher.close()
     if (!leaveRunning) await endRunning()
@@ -199,6 +209,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     await notifications.close()
     base.live.detachAll()
     closing.abort()
+    await keeping.close()
     await Promise.all(quiet)
     await Promise.allSettled(driving.keys())
     await base.cooldowns.close()
@@ -207,7 +218,10 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
 
   return {
     ...runs,
-    ...createSessions(deps),
+    ...createSessions(deps, { describeFollowUp }),
+    deleteSession: (id) => keeping.deleteSession(id),
+    prune: (request) => keeping.prune(request),
+    ...createAdoption(deps),
     ...createQueries(deps, { wakeDispatcher, describe: (run) => describeWhole(store, run) }),
     ...createWatches(deps, {
       wake: wakeTimetable,
@@ -223,6 +237,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     ...createConversations(deps, {
       describe: (run) => describeWhole(store, run),
       wake: wakeDispatcher,
+      onDeleted: () => keeping.purge(),
       stop: (id) => stop(id, 'cancelled', 'cancelled'),
       endOutdated: (id) => stop(id, 'question-edited', 'its question was edited'),
     }),
@@ -238,9 +253,11 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
       // This runs before anything can become due, so that a watch that was removed from the configuration does not
       // fire.
       await takeConfigured(deps)
+      await importArchive(deps)
       await quarantine(deps)
       await base.obstacles.open()
       const left = await store.listOpenProcesses()
+      for (const { attempt } of left) if (attempt) enforcement.expect(given.processes.folderOf(attempt.id))
       for (const { attempt } of left) {
         const run = attempt && (await store.getRun(attempt.runId))
         if (run) dispatcher.adopt(run, track(run, adoptAttempt(deps, run, attempt)))
@@ -252,7 +269,8 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
       notifications.open()
       approvals.wake()
       timetable.wake()
-      stopSweeping = startSweeping(deps)
+      keeping.open()
+      stopCleanUp = startCleanUp(deps)
       return { adopted: left.length }
     },
 

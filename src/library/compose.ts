@@ -144,9 +144,10 @@ export async function compose({
       spool,
       handling: new Handling(join(home, 'handling')),
       damaged: join(home, 'damaged'),
+      mirror: join(home, 'mirror'),
       archive: join(home, 'archive'),
       stateDir,
-      sandbox: openSandboxHost(env.PATH ?? ''),
+      sandbox: openSandboxHost(env.PATH ?? '', config.run.sandboxKind),
       broker: openBrokerHost({
         names: config.broker.programs,
         path: env.PATH ?? '',

@@ -7,6 +7,7 @@ import { systemClock } from './clock.ts'
 import { type Composition, compose } from './compose.ts'
 import { type DaemonLink, findDaemon, locateDaemon } from './find-daemon.ts'
 import { isHeldByDaemon } from './held.ts'
+import { watchHome } from './home-watch.ts'
 import { connectInProcess } from './in-process.ts'
 import { createCallbackLog } from './log.ts'
 import { type OpenOptions, type ResolvedOptions, resolveOptions } from './options.ts'
@@ -45,8 +46,28 @@ async function openHere({
     parts = await compose({ home, cwd, env, log, settings, simulate, holder: 'program' })
     const { adopted } = await parts.engine.open()
     if (adopted > 0) log.info({ adopted }, 'took over attempts that were left open')
-    const connection = connectInProcess(parts, log, startedAt)
-    return createReprise({ connection, home: parts.home, cwd, daemon: null, notices: parts.notices })
+    const engine = connectInProcess(parts, log, startedAt)
+    const homeWatch = watchHome(home, () => {
+      log.error({ home }, 'the home has been removed, renamed or replaced: closing')
+      reprise.close({ leaveRunning: true }).catch((error: unknown) => {
+        log.error({ home, error: String(error) }, 'closing failed')
+      })
+    })
+    const connection = {
+      ...engine,
+      close: (options: { leaveRunning: boolean }) => {
+        homeWatch.stop()
+        return engine.close(options)
+      },
+    }
+    const reprise = createReprise({
+      connection,
+      home: parts.home,
+      cwd,
+      daemon: null,
+      notices: parts.notices,
+    })
+    return reprise
   } catch (error) {
     await parts?.close()
     throw explainDisk(home, error)

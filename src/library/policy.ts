@@ -6,7 +6,7 @@ import type { Config } from '../config/schema.ts'
 import { forAgent } from '../core/escalation/tier.ts'
 import { type CooldownSettings, decideCooldown } from '../core/rules/cooldown.ts'
 import { checkTool, type ToolDecision } from '../core/shell/check-tool.ts'
-import { compilePolicy, type Enforcement, type Policy } from '../core/shell/policy.ts'
+import { compileToolRules, type Enforcement, type ToolRules } from '../core/shell/tool-rules.ts'
 import { gatherFacts } from '../engine/enforce/call-facts.ts'
 import { realPath } from '../process/real-path.ts'
 import { hiddenPathsOf, protectedPathsOf } from './own-paths.ts'
@@ -24,13 +24,13 @@ const findTier = ({ tiers }: Config, number: number) => new Map(tierEntries(tier
 
 export type PolicyAnswer = Omit<ToolDecision, 'actions'> & { enforcement: Enforcement }
 
-/** Without a tier, the policy contains only the rules that apply to all tiers. */
-function policyOf(
+/** Without a tier, only the rules that apply to all tiers are there. */
+function rulesOf(
   config: Config,
   tier: number | undefined,
   { home, enforcement }: PolicyQuestion,
   userHome: string,
-): Policy {
+): ToolRules {
   const chosen = tier === undefined ? undefined : findTier(config, tier)
   // The default agent, as for a run that names no agent.
   const [agent] = agentNames(config)
@@ -45,7 +45,7 @@ function policyOf(
     cooldowns: cooldownsOf(config),
     alwaysProtected: protectedPathsOf([home, realPath(home)]),
   }
-  return compilePolicy({ ...config.policy, ...always }, rules, {
+  return compileToolRules({ ...config.policy, ...always }, rules, {
     home: userHome,
     enforcement,
     brokered: config.broker.programs,
@@ -66,14 +66,14 @@ export function cooldownsOf({ cooldowns }: Config): Record<string, CooldownSetti
 export function askPolicy(config: Config, tier: number | undefined, question: PolicyQuestion): PolicyAnswer {
   const { command, cwd, env, home, enforcement } = question
   const userHome = env.HOME || homedir()
-  const policy = policyOf(config, tier, question, userHome)
-  const { protectedPaths, rules } = policy
+  const rules = rulesOf(config, tier, question, userHome)
+  const { protectedPaths, calls } = rules
   const hiddenPaths = hiddenPathsOf(realPath(home))
   const facts = gatherFacts({ home: userHome, workDir: cwd, hiddenPaths, protectedPaths })
   const call = { tool: 'Bash', input: { command }, cwd, described: { kind: 'shell', command } } as const
-  const { actions, ...decision } = checkTool(call, policy, facts, { dryRun: config.dryRun })
+  const { actions, ...decision } = checkTool(call, rules, facts, { dryRun: config.dryRun })
   if (decision.decision === 'deny') return { ...decision, enforcement }
-  const counted = decideCooldown(actions, [], rules.cooldowns.limits, new Date(0))
+  const counted = decideCooldown(actions, [], calls.cooldowns.limits, new Date(0))
   if (counted.kind === 'allow') return { ...decision, enforcement }
   const { reason, rule } = counted
   return { ...decision, decision: 'deny', reason, rule: `cooldowns.${rule}`, enforcement }

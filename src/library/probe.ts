@@ -4,7 +4,7 @@ import { loadConfig } from '../config/load.ts'
 import type { Agent } from '../contract/agent.ts'
 import type { SandboxStatus } from '../contract/sandbox.ts'
 import { describeSandbox } from '../engine/enforce/describe-sandbox.ts'
-import { detectSandbox } from '../process/sandbox/detect.ts'
+import { detectSandbox, type WantedSandbox } from '../process/sandbox/detect.ts'
 import { bundledCommands, configureAgents, type MachineEnv, needsSimulator } from './agents.ts'
 
 export async function probeAgents(input: { home: string; cwd: string; env: MachineEnv }): Promise<Agent[]> {
@@ -16,7 +16,7 @@ export async function probeAgents(input: { home: string; cwd: string; env: Machi
   return new AgentRegistry(agents, noCache, bundledCommands()).describe()
 }
 
-export const probeSandbox = async (env: MachineEnv): Promise<SandboxStatus> =>
-  describeSandbox(await detectSandbox({ path: env.PATH ?? '' }))
+export const probeSandbox = async (env: MachineEnv, wanted: WantedSandbox): Promise<SandboxStatus> =>
+  describeSandbox(await detectSandbox({ path: env.PATH ?? '', wanted }))
 
 export { canMarkByLimit } from '../process/probe-limit.ts'

@@ -69,8 +69,11 @@ export function createReprise({ connection, home, cwd, daemon, notices }: Repris
   const calls = createCalls(refuseIf(() => closing !== null, started.watch(inDirectory(connection, cwd))))
   const { health: _, shutdown: __, ...shared } = calls
   const close = async ({ leaveRunning = false }: CloseOptions = {}) => {
-    if (!leaveRunning) await started.cancel(inner)
-    await connection.close({ leaveRunning })
+    try {
+      if (!leaveRunning) await started.cancel(inner)
+    } finally {
+      await connection.close({ leaveRunning })
+    }
   }
   const reprise: Reprise = {
     ...shared,

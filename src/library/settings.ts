@@ -11,7 +11,7 @@ export function engineSettings(
   prompts: ReadonlyMap<number, string>,
   watches: readonly ConfiguredWatch[],
 ): EngineSettings {
-  const { run, resume, session, jobs, agents, escalation, followUps } = config
+  const { run, resume, session, jobs, agents, escalation, followUps, keep } = config
   return {
     concurrency: run.concurrency,
     resume: {
@@ -19,7 +19,7 @@ export function engineSettings(
       maxResumes: resume.maxResumes,
       contextThreshold: resume.contextThreshold,
     },
-    sessionIdleMs: session.idleTimeout,
+    sessions: { pauseAfterMs: session.pauseAfter, idleTimeoutMs: session.idleTimeout },
     permissions: run.permissions,
     maxDurationMs: run.maxDuration,
     idleTimeoutMs: run.idleTimeout,
@@ -29,7 +29,14 @@ export function engineSettings(
     killAfterMs: run.killAfter,
     maxOutputBytes: run.maxOutput,
     maxLineBytes: run.maxLine,
-    keepSpoolMs: run.keepOutput,
+    keep: {
+      runsMs: keptFor(keep.runs),
+      eventsMs: keptFor(keep.events),
+      transcriptsMs: keptFor(keep.transcripts),
+      sessionsMs: keptFor(keep.sessions),
+      outputMs: keptFor(keep.output),
+      checkpointsMs: keptFor(keep.checkpoints),
+    },
     agentConcurrency: Object.fromEntries(
       Object.entries(agents).flatMap(([name, { concurrency }]) => (concurrency ? [[name, concurrency]] : [])),
     ),
@@ -50,8 +57,6 @@ export function engineSettings(
       perWorkDir: jobs.perWorkDir,
       checkpoints: jobs.checkpoints,
       checkpointPolicy: { everyMs: jobs.checkpointEvery, onChange: jobs.onChange },
-      keepArchiveMs: jobs.keepTranscripts,
-      keepCheckpointsMs: jobs.keepCheckpoints,
     },
     watches,
     followUps: {
@@ -62,6 +67,8 @@ export function engineSettings(
     },
   }
 }
+
+const keptFor = (time: number | 'forever') => (time === 'forever' ? Number.POSITIVE_INFINITY : time)
 
 /** The configuration loader has checked that every tier has a model and tools. */
 function tiersOf({ tiers }: Config, prompts: ReadonlyMap<number, string>): Map<number, TierSettings> {

@@ -27,6 +27,8 @@ import { followUpListener } from './follow-ups/follow-ups.ts'
 import { createFollowUpStore, type FollowUpStore } from './follow-ups/store.ts'
 import { jobListener } from './jobs/job-state.ts'
 import { createJobStore, type JobStore } from './jobs/store.ts'
+import type { DatabaseAccess, Shrink } from './keep/shrink.ts'
+import { createKeepStore, type KeepStore } from './keep/store.ts'
 import { type NotificationEffects, notificationEffects } from './notify/run-effects.ts'
 import { createNotificationStore, type NotificationStore } from './notify/store.ts'
 import { obstacleListener } from './obstacles/obstacles.ts'
@@ -54,6 +56,7 @@ export type Store = RunStore &
   NotificationStore &
   ChangeStore &
   QueryStore &
+  KeepStore &
   FactStore & {
     readonly effects: RunEffects
     readStats: () => Promise<Stats>
@@ -61,6 +64,8 @@ export type Store = RunStore &
     moveTimes: (move: MoveTimes) => Promise<void>
     /** After a restart of the machine: limits every wait to its intended length. */
     limitWaits: (now: Date) => Promise<void>
+    /** Gives the space of what was deleted back to the file system. */
+    shrink: Shrink
     close: () => Promise<void>
   }
 
@@ -77,6 +82,7 @@ export interface StoreOptions {
   redactor?: Redactor | undefined
   /** The machine on which processes are started; null: not recorded. */
   machineId?: MachineId | null | undefined
+  createShrink: (access: DatabaseAccess) => Shrink
 }
 
 const LISTENERS: readonly RunListener[] = [
@@ -90,7 +96,7 @@ const LISTENERS: readonly RunListener[] = [
 /** The redactor is applied to everything that others will read: events, notifications, pending questions. */
 export function createStore(
   { reader, writer }: Connections,
-  { windowMs, now, redactor = NOTHING_TO_REDACT, machineId = null }: StoreOptions,
+  { windowMs, now, redactor = NOTHING_TO_REDACT, machineId = null, createShrink }: StoreOptions,
 ): Store {
   const changeListeners = new ChangeListeners()
   const group = new GroupWriter(
@@ -116,6 +122,11 @@ export function createStore(
     ...createFactStore(reader, write),
     ...createChangeStore(reader, write, changeListeners),
     ...createQueryStore(reader, write),
+    ...createKeepStore(reader, group),
+    shrink: createShrink({
+      write: (work) => group.enqueue(work),
+      alone: (work) => writer.connection().execute(async () => work()),
+    }),
     effects: { ...conversationEffects, ...tierEffects, ...notificationEffects, ...queryEffects },
     readStats: () => readStats(reader),
     moveTimes: (move) => write((tx) => moveTimes(tx, move)),

@@ -1,13 +1,13 @@
 /** The engine in process, on the real CLI: what a program that embeds Reprise sees, and what it leaves behind. */
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
+import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { RunEvent } from '../../src/contract/events.ts'
 import { type OpenOptions, openReprise, type Reprise, RepriseError } from '../../src/library/index.ts'
-import { REPRISE, World } from '../support/world.ts'
+import { REPRISE, until, World } from '../support/world.ts'
 
 let world: World
 let home = ''
@@ -225,6 +225,16 @@ describe('a home that is in use', () => {
       error: { code: 'home-locked', message: `an engine in the process ${process.pid} is using ${home}` },
     })
   })
+})
+
+it('an engine whose home is removed closes itself', async () => {
+  const entries: string[] = []
+  const reprise = await open({ log: ({ message }) => entries.push(message) })
+  await rm(home, { recursive: true })
+  await until(async () => (await codeOf(reprise.listRuns())) === 'closed', 'the engine to be closed')
+  expect(entries).toContain('the home has been removed, renamed or replaced: closing')
+  await reprise.close()
+  expect(existsSync(home)).toBe(false)
 })
 
 it('mistakes are typed errors that say what was expected', async () => {

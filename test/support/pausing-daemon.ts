@@ -65,9 +65,10 @@ const engine = createEngine({
   spool: `${home}/spool`,
   handling: new Handling(`${home}/handling`),
   damaged: `${home}/damaged`,
+  mirror: `${home}/mirror`,
   archive: `${home}/archive`,
   stateDir: `${home}/state`,
-  sandbox: openSandboxHost(process.env.PATH ?? ''),
+  sandbox: openSandboxHost(process.env.PATH ?? '', config.run.sandboxKind),
   broker: openBrokerHost({
     names: config.broker.programs,
     path: process.env.PATH ?? '',

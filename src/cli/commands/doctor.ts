@@ -48,7 +48,10 @@ async function examine(context: CliContext): Promise<void> {
     configCheck,
     daemonCheck,
     checkProcesses(canMarkByLimit()),
-    checkSandbox(await probeSandbox(context.env), config !== null && demandsSandbox(config)),
+    checkSandbox(
+      await probeSandbox(context.env, config?.run.sandboxKind ?? 'auto'),
+      config !== null && demandsSandbox(config),
+    ),
     ...port,
     ...(config ? agentChecks : []),
   ]

@@ -68,7 +68,7 @@ async function check(
   }
   const { askPolicy } = await import('../../library/policy.ts')
   const { env } = context
-  const enforcement = asked ?? (await findEnforcement(env))
+  const enforcement = asked ?? (await findEnforcement(env, config))
   const answer = askPolicy(config, tier, {
     command: text,
     cwd: workDir,
@@ -92,9 +92,9 @@ async function check(
     notify(context, style.safe(`not written out: it ${why}: ${what.split('\n')[0] ?? ''}`))
 }
 
-async function findEnforcement(env: CliContext['env']): Promise<'kernel' | 'advisory'> {
+async function findEnforcement(env: CliContext['env'], { run }: Config): Promise<'kernel' | 'advisory'> {
   const { probeSandbox } = await import('../../library/probe.ts')
-  return (await probeSandbox(env)).kind === 'none' ? 'advisory' : 'kernel'
+  return (await probeSandbox(env, run.sandboxKind)).kind === 'none' ? 'advisory' : 'kernel'
 }
 
 /** Who holds the rules when the command really runs. */

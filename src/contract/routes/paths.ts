@@ -8,6 +8,7 @@ export const PATHS = {
   getStatus: 'GET /api/status',
   shutDown: 'POST /api/shutdown',
   getStats: 'GET /api/stats',
+  prune: 'POST /api/prune',
   listAgents: 'GET /api/agents',
   getOpenApi: 'GET /api/openapi.json',
   followChanges: 'GET /api/changes',
@@ -64,7 +65,11 @@ export const PATHS = {
   cancelFollowUp: 'DELETE /api/followups/{id}',
 
   listSessions: 'GET /api/sessions',
+  // Before `getSession`, whose pattern it fits too.
+  listAdoptable: 'GET /api/sessions/adoptable',
+  adoptSessions: 'POST /api/sessions/adopt',
   getSession: 'GET /api/sessions/{id}',
+  deleteSession: 'DELETE /api/sessions/{id}',
 } as const satisfies Readonly<Record<string, `${Method} /${string}`>>
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'

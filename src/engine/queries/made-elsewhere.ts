@@ -5,7 +5,7 @@
 import { stat } from 'node:fs/promises'
 import type { AgentRegistry, ConfiguredAgent } from '../../agents/registry.ts'
 import { SessionId } from '../../contract/ids.ts'
-import type { SessionRecord } from '../../store/runs/session-records.ts'
+import type { NewSession } from '../../store/runs/session-records.ts'
 import { identifyDir, realWorkDir } from '../path/check-request.ts'
 
 /** null: the agent has no such session for this directory. */
@@ -13,7 +13,7 @@ export async function findMadeElsewhere(
   agents: Pick<AgentRegistry, 'runtime'>,
   { name, adapter, env }: ConfiguredAgent,
   { agentSessionId, workDir: given, now }: { agentSessionId: string; workDir: string; now: Date },
-): Promise<SessionRecord | null> {
+): Promise<NewSession | null> {
   const workDir = await realWorkDir(given)
   const found = await adapter.locateSession(agentSessionId, env, workDir)
   const place = adapter.placeSession(agentSessionId, env, workDir)

@@ -9,7 +9,6 @@ import { limitHistory } from '../../core/query/limit.ts'
 import { dropStale } from '../../core/query/stale.ts'
 import type { Redactor } from '../../core/redact/redactor.ts'
 import type { RunRecord } from '../../store/runs/records.ts'
-import type { SessionRecord } from '../../store/runs/session-records.ts'
 import type { Store } from '../../store/store.ts'
 import { GONE, type Processes } from '../base/processes.ts'
 import { type NewRunDeps, newRun } from '../path/admit.ts'
@@ -29,7 +28,6 @@ export type QueriesDeps = CheckDeps &
     processes: Pick<Processes, 'folderOf' | 'follow'>
     clock: Clock
     redactor: Redactor
-    settings: { sessionIdleMs: number; resume: { maxAgeMs: number } }
   }
 
 export interface QueriesHooks {
@@ -102,10 +100,7 @@ export function createQueries(deps: QueriesDeps, { wakeDispatcher, describe }: Q
       const session = await findSession(id)
       if (!session) return null
       const transcript = await readTranscript(deps, session)
-      const { messages } = transcript
-      const status = statusOf(session, transcript.lastStopReason, deps.settings, clock.now())
-      const metadata = metadataOf(deps, session, transcript, status)
-      const whole = { metadata, messages }
+      const whole = { metadata: metadataOf(deps, session, transcript), messages: transcript.messages }
       return JSON.parse(deps.redactor.json(JSON.stringify(whole))) as QuerySession
     },
 
@@ -142,16 +137,4 @@ function requireReader(agents: Pick<AgentRegistry, 'get'>, name: string) {
   throw new RepriseError('agent-unavailable', `${name} cannot be used by the provider`, {
     hint: 'Its output does not have the form of the Agent SDK. Use another agent, or openReprise.',
   })
-}
-
-function statusOf(
-  { lastUsedAt }: SessionRecord,
-  stopReason: string | null,
-  { sessionIdleMs, resume }: QueriesDeps['settings'],
-  now: Date,
-): QuerySession['metadata']['status'] {
-  const age = now.getTime() - lastUsedAt.getTime()
-  if (age > resume.maxAgeMs) return 'expired'
-  if (stopReason === 'end_turn') return 'completed'
-  return age > sessionIdleMs ? 'paused' : 'active'
 }

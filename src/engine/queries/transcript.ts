@@ -20,7 +20,6 @@ export interface SessionTranscript {
   messages: HistoryMessage[]
   /** Oldest first. */
   runs: RunRecord[]
-  lastStopReason: string | null
 }
 
 export async function readTranscript(
@@ -30,7 +29,6 @@ export async function readTranscript(
   const { store } = deps
   const runs = await listRuns(deps, session.id)
   const log = new MessageLog()
-  let lastStopReason: string | null = null
   const outside = await store.listOutsideTurns(session.id)
   const addOutside = (before: Date) => {
     while (outside[0] && outside[0].saidAt < before) {
@@ -43,12 +41,9 @@ export async function readTranscript(
     if (run === runs[0]) log.add(await store.getHistory(run.id))
     addOutside(run.createdAt)
     log.ask(run.prompt, run.createdAt)
-    await scanEvents(store, run.id, { types: [...MESSAGE_EVENTS, 'turn-end'] }, ({ body, at }) => {
-      if (body.type === 'turn-end') lastStopReason = body.stopReason ?? lastStopReason
-      else log.note(body, at)
-    })
+    await scanEvents(store, run.id, { types: MESSAGE_EVENTS }, ({ body, at }) => log.note(body, at))
   }
-  return { messages: log.messages, runs, lastStopReason }
+  return { messages: log.messages, runs }
 }
 
 async function listRuns({ store }: TranscriptDeps, sessionId: SessionId): Promise<RunRecord[]> {
@@ -64,23 +59,20 @@ async function listRuns({ store }: TranscriptDeps, sessionId: SessionId): Promis
 export function metadataOf(
   { agents }: TranscriptDeps,
   session: SessionRecord,
-  { messages, runs, lastStopReason }: SessionTranscript,
-  status: QuerySessionMetadata['status'],
+  { messages, runs }: SessionTranscript,
 ): QuerySessionMetadata {
-  const last = runs.at(-1)
-  const sum = (tokens: (usage: RunRecord['spend']['usage']) => number) =>
-    runs.reduce((total, { spend }) => total + tokens(spend.usage), 0)
+  const { usage, state, stopReason } = session
   return {
     id: session.agentSessionId,
-    model: last?.model ?? agents.find(session.agent)?.model ?? 'default',
+    model: runs.at(-1)?.model ?? agents.find(session.agent)?.model ?? 'default',
     cwd: session.workDir,
     createdAt: session.createdAt.toISOString(),
     lastMessageAt: messages.at(-1)?.at ?? session.lastUsedAt.toISOString(),
     messageCount: messages.length,
     turnCount: session.turns,
-    totalInputTokens: sum((usage) => usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens),
-    totalOutputTokens: sum((usage) => usage.outputTokens),
-    status,
-    ...(lastStopReason === null ? {} : { lastStopReason }),
+    totalInputTokens: usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens,
+    totalOutputTokens: usage.outputTokens,
+    status: state,
+    ...(stopReason === null ? {} : { lastStopReason: stopReason }),
   }
 }

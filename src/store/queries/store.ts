@@ -6,7 +6,7 @@ import type { Tables } from '../base/schema.ts'
 import type { RunEffect, Write } from '../base/transaction.ts'
 import { admitRun } from '../runs/admit-run.ts'
 import type { NewRun, RunRecord } from '../runs/records.ts'
-import type { SessionRecord } from '../runs/session-records.ts'
+import type { NewSession } from '../runs/session-records.ts'
 import { insertSession } from '../runs/sessions.ts'
 import * as entries from './entries.ts'
 
@@ -22,7 +22,7 @@ export interface QueryStore {
   admitQuery: (
     run: NewRun,
     history: readonly HistoryMessage[],
-    session: SessionRecord | null,
+    session: NewSession | null,
   ) => Promise<RunRecord>
   getHistory: (runId: RunId) => Promise<HistoryMessage[]>
   /** The first note about a file and a tool call counts. */
@@ -47,9 +47,10 @@ export function createQueryStore(reader: Kysely<Tables>, write: Write): QuerySto
       write(async (tx) => {
         if (session) {
           await insertSession(tx, session)
+          const { turns, lastUsedAt } = session
           await tx
             .updateTable('sessions')
-            .set({ turns: session.turns })
+            .set({ turns, state: 'paused', state_at: lastUsedAt.getTime(), origin: 'adopted' })
             .where('id', '=', session.id)
             .execute()
         }

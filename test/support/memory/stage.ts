@@ -130,6 +130,7 @@ export class Stage {
       handling: new Handling(join(home, 'handling')),
       spool: join(home, 'spool'),
       damaged: join(home, 'damaged'),
+      mirror: join(home, 'mirror'),
       archive: join(home, 'archive'),
       stateDir: join(home, 'state'),
       sandbox: {
@@ -158,7 +159,6 @@ export class Stage {
       wake: () => {},
       open: () => {},
       close: async () => {},
-      sweep: async () => {},
     }
   }
 
@@ -206,7 +206,7 @@ export class Stage {
     return (await this.engine.getRun(this.#idOf(id))).pending
   }
 
-  async until(isSo: () => Promise<boolean> | boolean, maxMs = 20_000): Promise<void> {
+  async until(isSo: () => Promise<boolean> | boolean, maxMs = 90_000): Promise<void> {
     const endsAt = performance.now() + maxMs
     while (!(await isSo())) {
       if (performance.now() > endsAt) throw new Error(`it did not come to that:\n${this.logged.join('\n')}`)

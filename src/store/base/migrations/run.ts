@@ -31,7 +31,10 @@ import { oneKeyTable } from './0041-one-key-table.ts'
 import { changes } from './0042-changes.ts'
 import { interruptions } from './0043-interruptions.ts'
 import { sandbox } from './0044-sandbox.ts'
+import { actionCalls } from './0047-action-calls.ts'
+import { sessionLifecycle } from './0050-session-lifecycle.ts'
 import { queries } from './0051-queries.ts'
+import { kept } from './0053-kept.ts'
 
 export interface Migration {
   number: number
@@ -67,7 +70,10 @@ export const MIGRATIONS: readonly Migration[] = [
   changes,
   interruptions,
   sandbox,
+  actionCalls,
+  sessionLifecycle,
   queries,
+  kept,
 ]
 
 interface MigrationsTable {

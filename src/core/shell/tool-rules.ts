@@ -21,13 +21,13 @@ export interface TierRules {
   deny?: readonly string[] | undefined
 }
 
-export interface PolicyRules extends ProtectedRules {
+export interface RuleSettings extends ProtectedRules {
   /** Forbidden at every tier. */
   never: readonly string[]
   cooldowns?: Readonly<Record<string, CooldownSettings>>
 }
 
-export interface Policy {
+export interface ToolRules {
   enforcement: Enforcement
   /** Without one, only what no tier may do is refused. */
   tier: string | undefined
@@ -36,7 +36,8 @@ export interface Policy {
   mayWrite: boolean
   /** Only what is allowed may run, so that what cannot be understood may not. */
   restricts: boolean
-  rules: CompiledRules
+  /** For calls of programs. */
+  calls: CompiledRules
   /** The same without `allow`: what is forbidden, whatever else is allowed. */
   forbidding: CompiledRules
   protectedPaths: ProtectedPaths
@@ -46,7 +47,7 @@ export interface Policy {
   mentions: readonly Mention[]
 }
 
-export interface PolicyOptions {
+export interface ToolRuleOptions {
   home: string
   enforcement: Enforcement
   /** Programs that the broker judges. */
@@ -54,12 +55,12 @@ export interface PolicyOptions {
 }
 
 /** Expects patterns that were checked when the configuration was loaded; throws for others. */
-export function compilePolicy(
-  rules: PolicyRules,
+export function compileToolRules(
+  settings: RuleSettings,
   tier: TierRules | undefined,
-  { home, enforcement, brokered }: PolicyOptions,
-): Policy {
-  const { never, cooldowns = {} } = rules
+  { home, enforcement, brokered }: ToolRuleOptions,
+): ToolRules {
+  const { never, cooldowns = {} } = settings
   const deniedTools = tier?.deniedTools ?? []
   const tools = (tier?.tools ?? []).filter((tool) => !names(deniedTools, tool))
   const shared = { never, cooldowns, dryRun: false }
@@ -70,9 +71,9 @@ export function compilePolicy(
     deniedTools,
     mayWrite: hasWritingTool(tools, deniedTools),
     restricts: tier?.allow !== undefined,
-    rules: compileRules({ ...shared, tier: tier ?? null }),
+    calls: compileRules({ ...shared, tier: tier ?? null }),
     forbidding: compileRules({ ...shared, tier: tier ? { ...tier, allow: undefined } : null }),
-    protectedPaths: compileProtectedPaths(rules, home),
+    protectedPaths: compileProtectedPaths(settings, home),
     brokered: new Set(brokered),
     mentions: [
       ...never.map((source) => compileMention(source, source)),

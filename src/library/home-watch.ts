@@ -1,7 +1,7 @@
 /**
- * Notices that the home of a running daemon has been removed, renamed or replaced. Such a daemon can no longer write to
- * its home, and its lock is gone with the directory, so that another daemon may be started in the same place: it must
- * end. After a rename, the next command that uses the new path starts a daemon there.
+ * Notices that the home of an engine has been removed, renamed or replaced. Such an engine can no longer write to its
+ * home, and its lock is gone with the directory, so that another one may be opened in the same place: it must end. After
+ * a rename, the next command that uses the new path starts a daemon there.
  *
  * there → (missing at one look) → doubtful → (missing at the next look) → gone; `onGone` is called once.
  */
