@@ -104,8 +104,14 @@ it('a program keeps the id of its session and continues it later', async () => {
   expect(metadata).toMatchObject({ id: first, cwd: world.workDir, turnCount: 2, lastStopReason: 'end_turn' })
 })
 
+/** Reprise would restore the file from its mirror. */
+function removeWithMirror(path: string): void {
+  rmSync(path)
+  rmSync(join(world.dir, 'data', 'mirror'), { recursive: true })
+}
+
 it.each([
-  ['deleted', 'transcript-missing', (path: string) => rmSync(path)],
+  ['deleted with its mirror', 'transcript-missing', removeWithMirror],
   ['full of garbage', 'transcript-unreadable', (path: string) => writeFileSync(path, 'not JSON\n')],
   ['refused by the agent', 'refused', makeUnusable],
 ])('a session whose file is %s is replaced, and the model is told the history', async (_, reason, spoil) => {
