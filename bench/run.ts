@@ -18,6 +18,7 @@ import { kept } from './cases/kept.ts'
 import { mirror } from './cases/mirror.ts'
 import { parser } from './cases/parser.ts'
 import { policy } from './cases/policy.ts'
+import { provider } from './cases/provider.ts'
 import { queue } from './cases/queue.ts'
 import { recovery } from './cases/recovery.ts'
 import { sandbox } from './cases/sandbox.ts'
@@ -33,6 +34,7 @@ import { type Measured, toMarkdown, toText } from './report.ts'
 const BENCHMARKS: readonly Benchmark[] = [
   turn,
   inProcess,
+  provider,
   parser,
   ingest,
   start,

@@ -40,6 +40,8 @@ import { adoptAttempt } from './path/adopt.ts'
 import { driveRun } from './path/drive.ts'
 import { listQuarantined, quarantine } from './path/quarantine.ts'
 import { createPurposes, type FurtherPurposes } from './purposes.ts'
+import type { QueryEngine } from './queries/api.ts'
+import { createQueries } from './queries/queries.ts'
 import { requireRun } from './runs/require-run.ts'
 import { createRuns, describeWhole } from './runs/runs.ts'
 import { startCleanUp } from './sessions/clean-up.ts'
@@ -103,7 +105,7 @@ export interface EngineInput {
   purposes?: FurtherPurposes
 }
 
-export interface RunningEngine extends Engine {
+export interface RunningEngine extends Engine, QueryEngine {
   /** Adopts open processes, then starts queued runs. */
   open: () => Promise<{ adopted: number }>
   /**
@@ -225,6 +227,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     deleteSession: (id) => keeping.deleteSession(id),
     prune: (request) => keeping.prune(request),
     ...createAdoption(deps),
+    ...createQueries(deps, { wakeDispatcher, describe: (run) => describeWhole(store, run) }),
     ...createWatches(deps, {
       wake: wakeTimetable,
       onCycle,
@@ -274,7 +277,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
       approvals.wake()
       timetable.wake()
       keeping.open()
-      stopCleanUp = startCleanUp(deps)
+      stopCleanUp = startCleanUp({ ...deps, archiveSession: ({ id }) => base.mirrors.catchUp(id) })
       return { adopted: left.length }
     },
 

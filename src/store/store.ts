@@ -33,6 +33,7 @@ import { type NotificationEffects, notificationEffects } from './notify/run-effe
 import { createNotificationStore, type NotificationStore } from './notify/store.ts'
 import { obstacleListener } from './obstacles/obstacles.ts'
 import { createObstacleStore, type ObstacleStore } from './obstacles/store.ts'
+import { createQueryStore, type QueryEffects, type QueryStore, queryEffects } from './queries/store.ts'
 import { type AttemptStore, createAttemptStore } from './runs/attempt-store.ts'
 import { createRunStore, type RunStore } from './runs/store.ts'
 import { readStats } from './stats.ts'
@@ -42,7 +43,7 @@ import { watchListener } from './watches/cycle-deadlines.ts'
 import { createWatchStore, type WatchStore } from './watches/store.ts'
 
 /** The effects on features that a change of a run may have. */
-export type RunEffects = ConversationEffects & TierEffects & NotificationEffects
+export type RunEffects = ConversationEffects & TierEffects & NotificationEffects & QueryEffects
 
 export type Store = RunStore &
   AttemptStore &
@@ -54,6 +55,7 @@ export type Store = RunStore &
   ObstacleStore &
   NotificationStore &
   ChangeStore &
+  QueryStore &
   KeepStore &
   FactStore & {
     readonly effects: RunEffects
@@ -119,12 +121,13 @@ export function createStore(
     ...createNotificationStore(reader, write),
     ...createFactStore(reader, write),
     ...createChangeStore(reader, write, changeListeners),
+    ...createQueryStore(reader, write),
     ...createKeepStore(reader, group),
     shrink: createShrink({
       write: (work) => group.enqueue(work),
       alone: (work) => writer.connection().execute(async () => work()),
     }),
-    effects: { ...conversationEffects, ...tierEffects, ...notificationEffects },
+    effects: { ...conversationEffects, ...tierEffects, ...notificationEffects, ...queryEffects },
     readStats: () => readStats(reader),
     moveTimes: (move) => write((tx) => moveTimes(tx, move)),
     limitWaits: (now) => write((tx) => limitWaits(tx, now)),

@@ -10,6 +10,7 @@ import { claudeSessions } from './existing.ts'
 import { findClaudeHolders } from './holder.ts'
 import { locateClaudeSession, placeClaudeSession } from './locate.ts'
 import { mendClaudeTranscript } from './mend.ts'
+import { readClaudeMessage } from './message.ts'
 import { parseClaudeLine } from './parse.ts'
 import { planClaude, userMessage } from './plan.ts'
 import { CLAUDE_PRICING } from './pricing.ts'
@@ -37,6 +38,7 @@ export const claudeAdapter: AgentAdapter = {
   describeTool: describeClaudeTool,
   readScheduling: readClaudeScheduling,
   output: { stateful: false, parseLine: parseClaudeLine },
+  readMessage: readClaudeMessage,
   classify: classifyClaude,
   answer: answerClaude,
   farewell: farewellClaude,

@@ -33,6 +33,7 @@ import { interruptions } from './0043-interruptions.ts'
 import { sandbox } from './0044-sandbox.ts'
 import { actionCalls } from './0047-action-calls.ts'
 import { sessionLifecycle } from './0050-session-lifecycle.ts'
+import { queries } from './0051-queries.ts'
 import { transfers } from './0052-transfers.ts'
 import { kept } from './0053-kept.ts'
 
@@ -72,6 +73,7 @@ export const MIGRATIONS: readonly Migration[] = [
   sandbox,
   actionCalls,
   sessionLifecycle,
+  queries,
   transfers,
   kept,
 ]
