@@ -270,7 +270,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
       approvals.wake()
       timetable.wake()
       keeping.open()
-      stopCleanUp = startCleanUp(deps)
+      stopCleanUp = startCleanUp({ ...deps, archiveSession: ({ id }) => base.mirrors.catchUp(id) })
       return { adopted: left.length }
     },
 

@@ -4,6 +4,7 @@
  *
  * open → (`close`: streams end, calls under way finish) → closed; every later call is refused with `closed`.
  */
+import { setImmediate } from 'node:timers/promises'
 import type { Connection } from '../client/client.ts'
 import type { Request } from '../client/request.ts'
 import { RepriseError, toRepriseError } from '../contract/errors.ts'
@@ -92,8 +93,12 @@ export function connectInProcess(parts: Composition, log: EngineLog, startedAt: 
     close: async (options) => {
       await engine.close(options)
       await streams.close()
+      // Whoever waited for an end asks for the result now, so one call may be followed by another.
+      do {
+        await setImmediate()
+        await Promise.allSettled(underWay)
+      } while (underWay.size > 0)
       isClosed = true
-      await Promise.allSettled(underWay)
       await parts.close()
     },
   }
