@@ -24,6 +24,7 @@ import { recovery } from './cases/recovery.ts'
 import { sandbox } from './cases/sandbox.ts'
 import { slowReader } from './cases/slow-reader.ts'
 import { start } from './cases/start.ts'
+import { transfer } from './cases/transfer.ts'
 import { turn } from './cases/turn.ts'
 import { waiting } from './cases/waiting.ts'
 import { webhook } from './cases/webhook.ts'
@@ -49,6 +50,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   chains,
   waiting,
   webhook,
+  transfer,
   mirror,
   kept,
   adopt,

@@ -17,6 +17,7 @@ import type { SchedulingCall } from '../core/schedule/call.ts'
 import type { EncloseInput, Enclosure } from './enclosure.ts'
 import type { ExistingSessions } from './existing-sessions.ts'
 import type { Message, OutputReader, ProtocolSeed } from './protocol.ts'
+import type { SessionCopies } from './session-copies.ts'
 import type {
   Mended,
   SessionFiles,
@@ -222,6 +223,8 @@ export interface AgentAdapter {
    * the session open. The original file is first saved as `keepAs`. null: nothing to repair.
    */
   mendTranscript: (path: string, keepAs: string) => Promise<Mended | null>
+  /** Cuts and renames transcripts. null: a session of this agent can be moved to another home, but not copied or cut. */
+  copies: SessionCopies | null
   /** The agent's own configuration files, by which it could give itself more permissions. */
   ownFiles: (env: Env) => readonly string[]
   /** The live processes that have the session open, including ours. */

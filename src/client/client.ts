@@ -23,6 +23,7 @@ import {
   type Request,
 } from './request.ts'
 import { type StreamCalls, streamCalls } from './streams.ts'
+import { type TransferCalls, transferCalls } from './transfers.ts'
 import { type WatchCalls, watchCalls } from './watches.ts'
 
 export interface ClientOptions extends Endpoint {
@@ -31,7 +32,13 @@ export interface ClientOptions extends Endpoint {
   locate?: () => Promise<Endpoint | null>
 }
 
-export interface Client extends ConversationCalls, JobCalls, EscalationCalls, WatchCalls, StreamCalls {
+export interface Client
+  extends ConversationCalls,
+    JobCalls,
+    EscalationCalls,
+    WatchCalls,
+    StreamCalls,
+    TransferCalls {
   health: (options?: { signal?: AbortSignal }) => Promise<Health>
   status: () => Promise<Status>
   shutdown: () => Promise<{ pid: number }>
@@ -98,6 +105,7 @@ export function createCalls({ request, open, streams }: Connection): Client {
     ...jobCalls({ request, open, whenSettled }),
     ...escalationCalls(request),
     ...watchCalls(request),
+    ...transferCalls({ request, open }),
     health: (options) => request('getHealth', {}, { signal: options?.signal }),
     status: () => request('getStatus'),
     shutdown: () => request('shutDown'),

@@ -6,6 +6,7 @@ import type { ConversationEngine } from './conversations/api.ts'
 import type { FollowUpEngine } from './follow-ups/api.ts'
 import type { JobEngine } from './jobs/api.ts'
 import type { RunEngine } from './runs/api.ts'
+import type { TransferEngine } from './transfer/api.ts'
 import type { WatchEngine } from './watches/api.ts'
 
 export type { Changes }
@@ -16,4 +17,5 @@ export interface Engine
     ConversationEngine,
     JobEngine,
     WatchEngine,
-    FollowUpEngine {}
+    FollowUpEngine,
+    TransferEngine {}

@@ -1,4 +1,5 @@
 /** Assembles the engine: the path and its purposes, the dispatcher, the timetable, and the public interface. */
+import { rm } from 'node:fs/promises'
 import type { StopCause } from '../agents/adapter.ts'
 import type { AgentRegistry } from '../agents/registry.ts'
 import type { RunId } from '../contract/ids.ts'
@@ -51,6 +52,7 @@ import { Approvals } from './tiers/approvals.ts'
 import { describeEscalation, readChain } from './tiers/chain.ts'
 import { Timekeeping } from './timetable/timekeeping.ts'
 import { Timetable } from './timetable/timetable.ts'
+import { createTransfers } from './transfer/api.ts'
 import { takeConfigured } from './watches/configured.ts'
 import { DueWatches } from './watches/due.ts'
 import { readOwnersNotices } from './watches/owners-notices.ts'
@@ -83,6 +85,8 @@ export interface EngineInput {
   mirror: string
   /** The directory in which earlier versions kept the transcripts of jobs. */
   archive: string
+  /** The directory in which imported sessions are received and verified. */
+  imports: string
   /** The directory with state files that agents at tiers may read. */
   stateDir: string
   /** The sandbox of this machine. */
@@ -219,6 +223,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
   return {
     ...runs,
     ...createSessions(deps, { describeFollowUp }),
+    ...createTransfers(deps),
     deleteSession: (id) => keeping.deleteSession(id),
     prune: (request) => keeping.prune(request),
     ...createAdoption(deps),
@@ -250,6 +255,8 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
 
     open: async () => {
       await timekeeping.open()
+      // What a daemon left that died while it received a session.
+      await rm(given.imports, { recursive: true, force: true })
       // This runs before anything can become due, so that a watch that was removed from the configuration does not
       // fire.
       await takeConfigured(deps)

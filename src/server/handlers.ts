@@ -11,6 +11,7 @@ import { jobHandlers } from './routes/jobs.ts'
 import { runHandlers } from './routes/runs.ts'
 import { sessionHandlers } from './routes/sessions.ts'
 import { systemHandlers } from './routes/system.ts'
+import { transferHandlers } from './routes/transfers.ts'
 import { watchHandlers } from './routes/watches.ts'
 
 export function createHandlers(options: AppOptions, streams: StreamOptions): Handlers {
@@ -26,5 +27,6 @@ export function createHandlers(options: AppOptions, streams: StreamOptions): Han
     ...hookHandlers(options),
     ...followUpHandlers(engine),
     ...sessionHandlers(engine),
+    ...transferHandlers(engine),
   }
 }

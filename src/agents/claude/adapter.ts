@@ -2,6 +2,7 @@ import type { AgentAdapter } from '../adapter.ts'
 import { answerClaude, farewellClaude } from './answer.ts'
 import { classifyClaude } from './classify.ts'
 import { claudeOwnFiles } from './config-dir.ts'
+import { claudeCopies } from './copies.ts'
 import { claudeAccount, hasClaudeCredentials, simulateClaude } from './credentials.ts'
 import { describeClaudeTool } from './describe-tool.ts'
 import { encloseClaude } from './enclose.ts'
@@ -45,6 +46,7 @@ export const claudeAdapter: AgentAdapter = {
   placeSession: placeClaudeSession,
   inspectTranscript: inspectClaudeTranscript,
   mendTranscript: mendClaudeTranscript,
+  copies: claudeCopies,
   ownFiles: claudeOwnFiles,
   findHolders: findClaudeHolders,
   enclose: encloseClaude,

@@ -8,6 +8,7 @@ import type { RouteTable } from './route.ts'
 import { runRoutes } from './runs.ts'
 import { sessionRoutes } from './sessions.ts'
 import { systemRoutes } from './system.ts'
+import { transferRoutes } from './transfers.ts'
 import { watchRoutes } from './watches.ts'
 
 export const ROUTES = {
@@ -20,4 +21,5 @@ export const ROUTES = {
   ...watchRoutes,
   ...followUpRoutes,
   ...sessionRoutes,
+  ...transferRoutes,
 } satisfies RouteTable

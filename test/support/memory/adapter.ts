@@ -121,6 +121,7 @@ export function createMemoryAdapter({
     placeSession: () => null,
     inspectTranscript: async (id, _env, query) => transcripts.inspect(id, query),
     mendTranscript: async (path, keepAs) => transcripts.mend(path, keepAs),
+    copies: null,
     ownFiles: () => [],
     findHolders: async (id) => transcripts.holders(id),
     enclose: null,

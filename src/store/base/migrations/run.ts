@@ -34,6 +34,7 @@ import { sandbox } from './0044-sandbox.ts'
 import { actionCalls } from './0047-action-calls.ts'
 import { sessionLifecycle } from './0050-session-lifecycle.ts'
 import { queries } from './0051-queries.ts'
+import { transfers } from './0052-transfers.ts'
 import { kept } from './0053-kept.ts'
 
 export interface Migration {
@@ -73,6 +74,7 @@ export const MIGRATIONS: readonly Migration[] = [
   actionCalls,
   sessionLifecycle,
   queries,
+  transfers,
   kept,
 ]
 
