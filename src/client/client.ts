@@ -2,10 +2,12 @@
 import type { Agent } from '../contract/agent.ts'
 import type { CreateRun } from '../contract/create-run.ts'
 import type { Health, Page, Status } from '../contract/http.ts'
+import type { CostRow, Overview } from '../contract/overview.ts'
 import type { ToolResult } from '../contract/question.ts'
 import type { Run, RunDetail } from '../contract/run.ts'
 import type { Session, SessionDetail } from '../contract/session.ts'
 import type { Stats } from '../contract/stats.ts'
+import { type AccessCalls, accessCalls } from './access.ts'
 import { type ConversationCalls, conversationCalls } from './conversations.ts'
 import { type EscalationCalls, escalationCalls } from './escalation.ts'
 import type { FollowOptions } from './follow.ts'
@@ -27,12 +29,25 @@ export interface ClientOptions extends Endpoint {
   locate?: () => Promise<Endpoint | null>
 }
 
-export interface Client extends ConversationCalls, JobCalls, EscalationCalls, WatchCalls, StreamCalls {
+export interface Client
+  extends ConversationCalls,
+    JobCalls,
+    EscalationCalls,
+    WatchCalls,
+    StreamCalls,
+    AccessCalls {
   health: (options?: { signal?: AbortSignal }) => Promise<Health>
   status: () => Promise<Status>
   shutdown: () => Promise<{ pid: number }>
   createRun: (request: CreateRun, options?: KeyOptions) => Promise<Run>
-  listRuns: (options?: PageOptions & { state?: Run['state'] | undefined }) => Promise<Page<Run>>
+  listRuns: (
+    options?: PageOptions & {
+      state?: Run['state'] | undefined
+      conversationId?: string | undefined
+      jobId?: string | undefined
+      session?: string | undefined
+    },
+  ) => Promise<Page<Run>>
   getRun: (id: string) => Promise<RunDetail>
   cancelRun: (id: string) => Promise<Run>
   /** Starts a queued run that waits or is paused now. */
@@ -45,12 +60,17 @@ export interface Client extends ConversationCalls, JobCalls, EscalationCalls, Wa
   getSession: (id: string) => Promise<SessionDetail>
   listAgents: () => Promise<Agent[]>
   stats: () => Promise<Stats>
+  /** What needs a person, what is at work, what waits by itself; costs and failures since a time. */
+  overview: (options?: { since?: string | undefined }) => Promise<Overview>
+  listCosts: (period: { since: string; until?: string | undefined }) => Promise<CostRow[]>
+  /** The configuration in force; values that may be secret are hidden. */
+  configuration: () => Promise<{ settings: unknown; sources: string[] }>
 }
 
 const LATER_THAN_ANY_EVENT = 999_999_999_999_999
 
-export function createClient({ url, token, fetch = globalThis.fetch, locate }: ClientOptions): Client {
-  let endpoint: Endpoint = { url, token }
+export function createClient({ fetch = globalThis.fetch, locate, ...given }: ClientOptions): Client {
+  let endpoint: Endpoint = given
   const { request, open } = createRequest(fetch, () => endpoint)
   const streams = streamCalls({
     open,
@@ -71,6 +91,7 @@ export function createClient({ url, token, fetch = globalThis.fetch, locate }: C
     ...jobCalls({ request, open, whenSettled }),
     ...escalationCalls(request),
     ...watchCalls(request),
+    ...accessCalls(request),
     health: (options) => request('getHealth', {}, { signal: options?.signal }),
     status: () => request('getStatus'),
     shutdown: () => request('shutDown'),
@@ -85,5 +106,8 @@ export function createClient({ url, token, fetch = globalThis.fetch, locate }: C
     getSession: (id) => request('getSession', { params: { id } }),
     listAgents: async () => (await request('listAgents')).items,
     stats: () => request('getStats'),
+    overview: (query) => request('getOverview', { query }),
+    listCosts: async (query) => (await request('listCosts', { query })).items,
+    configuration: () => request('getConfiguration'),
   }
 }

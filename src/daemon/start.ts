@@ -4,6 +4,7 @@
  */
 import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { explainDisk, identifyHome } from '../config/home.ts'
 import type { DaemonFile } from '../contract/http.ts'
 import type { Engine } from '../engine/api.ts'
@@ -24,10 +25,15 @@ export interface Daemon {
   pid: number
   simulator: string | null
   notices: string[]
+  /** A link that signs a browser in to the dashboard, once. */
+  createSignInLink: () => Promise<string>
   close: () => Promise<void>
   /** Resolves when the daemon has been closed. `home-gone`: its home has been removed, renamed or replaced. */
   closed: Promise<CloseCause>
 }
+
+/** Where the build puts the dashboard; the same from src/daemon and from the bundle in dist/app. */
+const WEB_DIR = fileURLToPath(new URL('../../dist/web', import.meta.url))
 
 export async function startDaemon(input: ComposeInput): Promise<Daemon> {
   const { home, log } = input
@@ -36,6 +42,8 @@ export async function startDaemon(input: ComposeInput): Promise<Daemon> {
     config,
     engine,
     changes,
+    access,
+    configuration,
     simulatorUrl,
     notices,
     close: closeParts,
@@ -65,6 +73,9 @@ export async function startDaemon(input: ComposeInput): Promise<Daemon> {
     const app = createApp({
       engine,
       changes,
+      access,
+      configuration,
+      webDir: WEB_DIR,
       token: ensureToken(home),
       version: readVersion(),
       startedAt,
@@ -83,7 +94,17 @@ export async function startDaemon(input: ComposeInput): Promise<Daemon> {
     publish(home, { pid: process.pid, url, startedAt, ...(homeId === null ? {} : { homeId }) })
     const { adopted } = await engine.open()
     if (adopted > 0) log.info({ adopted }, 'took over attempts that were left open')
-    return { url, engine, pid: process.pid, simulator: simulatorUrl, notices, close, closed }
+    const createSignInLink = async () => `${url}/sign-in#${(await access.createLink({})).code}`
+    return {
+      url,
+      engine,
+      pid: process.pid,
+      simulator: simulatorUrl,
+      notices,
+      createSignInLink,
+      close,
+      closed,
+    }
   } catch (error) {
     await close()
     throw explainDisk(home, error)

@@ -4,18 +4,22 @@
 import { Hono } from 'hono'
 import type { AppOptions } from './base/app-options.ts'
 import { limitBody } from './base/body-limit.ts'
+import { guardCaller } from './base/caller.ts'
 import { answerError, answerUnknownRoute } from './base/error-response.ts'
-import { guardHost, guardOrigin, guardToken } from './base/guards.ts'
+import { guardHost, guardOrigin } from './base/guards.ts'
 import type { Handlers } from './base/handler.ts'
 import { refuseWithoutCredentials } from './base/hook-auth.ts'
-import { ALL_ROUTES, needsNoToken, registerRoutes } from './base/register.ts'
+import { servePage } from './base/page.ts'
+import { ALL_ROUTES, registerRoutes } from './base/register.ts'
 import type { StreamOptions } from './base/stream.ts'
+import { accessHandlers } from './routes/access.ts'
 import { changeHandlers } from './routes/changes.ts'
 import { conversationHandlers } from './routes/conversations.ts'
 import { escalationHandlers } from './routes/escalation.ts'
 import { followUpHandlers } from './routes/follow-ups.ts'
 import { hookHandlers } from './routes/hooks.ts'
 import { jobHandlers } from './routes/jobs.ts'
+import { overviewHandlers } from './routes/overview.ts'
 import { runHandlers } from './routes/runs.ts'
 import { sessionHandlers } from './routes/sessions.ts'
 import { systemHandlers } from './routes/system.ts'
@@ -42,8 +46,10 @@ export function createApp(options: AppOptions): App {
     await next()
   })
   app.use(guardHost(options.allowedHosts))
+  // Before the check of origins: a link on another site may lead to the page.
+  if (options.webDir !== undefined) app.use(servePage(options.webDir))
   app.use(guardOrigin())
-  app.use(guardToken(options.token, needsNoToken))
+  app.use(guardCaller(options))
   limitBodies(app)
 
   const streams = new AbortController()
@@ -75,5 +81,7 @@ function createHandlers(options: AppOptions, streams: StreamOptions): Handlers {
     ...hookHandlers(options),
     ...followUpHandlers(engine),
     ...sessionHandlers(engine),
+    ...overviewHandlers(options),
+    ...accessHandlers(options),
   }
 }

@@ -116,6 +116,9 @@ export function createEngineDouble(): EngineDouble {
       throw new RepriseError('not-found', `there is no session ${id}`)
     },
     listAgents: async () => [],
+    readOverview: async () => notPlayed(),
+    listCosts: async () => [],
+    planTurn: async () => notPlayed(),
     readStats: async () => ({
       runs: runs.size,
       attempts: 0,

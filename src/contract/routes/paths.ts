@@ -10,6 +10,9 @@ export const PATHS = {
   getStats: 'GET /api/stats',
   listAgents: 'GET /api/agents',
   getOpenApi: 'GET /api/openapi.json',
+  getOverview: 'GET /api/overview',
+  listCosts: 'GET /api/costs',
+  getConfiguration: 'GET /api/configuration',
   followChanges: 'GET /api/changes',
 
   createRun: 'POST /api/runs',
@@ -28,6 +31,7 @@ export const PATHS = {
   getConversation: 'GET /api/conversations/{id}',
   updateConversation: 'PATCH /api/conversations/{id}',
   planMove: 'GET /api/conversations/{id}/move',
+  planTurn: 'GET /api/conversations/{id}/plan',
   deleteConversation: 'DELETE /api/conversations/{id}',
   createTurn: 'POST /api/conversations/{id}/turns',
   editMessage: 'PATCH /api/conversations/{id}/messages/{mid}',
@@ -65,6 +69,15 @@ export const PATHS = {
 
   listSessions: 'GET /api/sessions',
   getSession: 'GET /api/sessions/{id}',
+
+  createSignInLink: 'POST /api/sign-in-links',
+  signIn: 'POST /api/sign-in',
+  signOut: 'POST /api/sign-out',
+  listTokens: 'GET /api/tokens',
+  createToken: 'POST /api/tokens',
+  revokeToken: 'DELETE /api/tokens/{id}',
+  rotateToken: 'POST /api/tokens/{id}/rotate',
+  listAudit: 'GET /api/audit',
 } as const satisfies Readonly<Record<string, `${Method} /${string}`>>
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'

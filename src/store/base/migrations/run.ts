@@ -31,6 +31,8 @@ import { oneKeyTable } from './0041-one-key-table.ts'
 import { changes } from './0042-changes.ts'
 import { interruptions } from './0043-interruptions.ts'
 import { sandbox } from './0044-sandbox.ts'
+import { access } from './0056-access.ts'
+import { ends } from './0057-ends.ts'
 
 export interface Migration {
   number: number
@@ -66,6 +68,8 @@ export const MIGRATIONS: readonly Migration[] = [
   changes,
   interruptions,
   sandbox,
+  access,
+  ends,
 ]
 
 interface MigrationsTable {
