@@ -4,6 +4,7 @@ import type { Run } from '../../src/contract/run.ts'
 import { client } from '../data/client.ts'
 import { useEvents } from '../data/run-events.ts'
 import { inert } from '../format/text.ts'
+import { withLocalTimes } from '../format/time.ts'
 import { OUTCOME_WORDS } from '../format/words.ts'
 import { useAct } from '../parts/act.ts'
 import { Ask } from '../parts/asks.tsx'
@@ -18,7 +19,14 @@ const MAX_ITEMS = 300
 
 export function LiveTurn({ run }: { run: Run }) {
   const { log, version } = useEvents({ runId: run.id })
-  const items = useTranscript(log, version).filter(({ kind }) => kind !== 'attempt' && kind !== 'end')
+  const asked = new Set(run.pending.map(({ toolUseId }) => toolUseId))
+  const items = useTranscript(log, version).filter(
+    (item) =>
+      item.kind !== 'attempt' &&
+      item.kind !== 'end' &&
+      !(item.kind === 'tool' && asked.has(item.id)) &&
+      !(item.kind === 'line' && item.asks !== undefined && asked.has(item.asks)),
+  )
   const act = useAct()
   return (
     <article
@@ -28,7 +36,11 @@ export function LiveTurn({ run }: { run: Run }) {
     >
       <header className="flex min-h-7 items-center gap-2 text-small">
         <span className="font-semibold">{run.agent}</span>
-        <span className="text-accent">● {run.pending.length > 0 ? 'asks you' : 'at work'}</span>
+        {run.pending.length > 0 ? (
+          <span className="text-ask">◆ asks you</span>
+        ) : (
+          <span className="text-accent">● at work</span>
+        )}
         {run.startedAt && (
           <span className="text-muted">
             <Elapsed from={run.startedAt} />
@@ -71,7 +83,7 @@ export function QueuedTurn({ run }: { run: Run }) {
       ) : (
         <span className="text-wait">◐ {run.notBefore ? 'waits' : 'queued'}</span>
       )}
-      {run.message && <span className="min-w-0">{inert(run.message).slice(0, 300)}</span>}
+      {run.message && <span className="min-w-0">{withLocalTimes(inert(run.message)).slice(0, 300)}</span>}
       {run.notBefore && !settled && (
         <span>
           goes on <Ago at={run.notBefore} />

@@ -43,7 +43,7 @@ const SHOWN_IN: Readonly<Record<Change['kind'], readonly string[]>> = {
   conversation: ['conversation', 'conversations', 'plan'],
   message: ['conversation', 'plan'],
   session: ['session', 'sessions'],
-  question: ['overview', 'run', 'job', 'audit'],
+  question: ['overview', 'run', 'runs', 'job', 'chain', 'cycle', 'audit'],
   approval: ['overview', 'chain', 'cycle', 'run', 'audit'],
   watch: ['watches', 'watch'],
   cycle: ['overview', 'cycle', 'cycles', 'watches', 'watch'],

@@ -67,3 +67,8 @@ export function startOfToday(): string {
   date.setHours(0, 0, 0, 0)
   return date.toISOString()
 }
+
+const ISO = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g
+
+/** Messages of the daemon contain times in UTC; people read the time of their clock. */
+export const withLocalTimes = (text: string) => text.replaceAll(ISO, (at) => formatClock(at))

@@ -9,7 +9,7 @@ import { jobQuery } from '../data/queries.ts'
 import { useEvents } from '../data/run-events.ts'
 import { formatBytes, formatCost, formatPercent, formatTokens, plural } from '../format/amounts.ts'
 import { inert, shortId, shorten } from '../format/text.ts'
-import { formatSpan } from '../format/time.ts'
+import { formatSpan, withLocalTimes } from '../format/time.ts'
 import { ATTENTION_WORDS, modelName, standingOfJob } from '../format/words.ts'
 import { useAct } from '../parts/act.ts'
 import { Ask } from '../parts/asks.tsx'
@@ -131,9 +131,9 @@ function Why({ job }: { job: JobDetail }) {
           {job.message && <p className="mt-1">{inert(job.message).slice(0, 600)}</p>}
         </div>
       )}
-      {job.state !== 'paused' && job.message && (
+      {job.state !== 'paused' && job.message && job.message !== 'completed' && (
         <p className={`mb-3 ${job.state === 'failed' ? 'text-fail' : 'text-muted'}`}>
-          {inert(job.message).slice(0, 600)}
+          {withLocalTimes(inert(job.message)).slice(0, 600)}
           {job.waitingUntil && (
             <>
               {' '}

@@ -7,7 +7,7 @@ import { client } from '../data/client.ts'
 import { useTitle } from '../data/hooks.ts'
 import { jobsQuery } from '../data/queries.ts'
 import { formatCost, formatCount } from '../format/amounts.ts'
-import { fileName, shorten } from '../format/text.ts'
+import { fileName, inert, shorten } from '../format/text.ts'
 import { formatSpan } from '../format/time.ts'
 import { standingOfJob } from '../format/words.ts'
 import { useAct } from '../parts/act.ts'
@@ -70,8 +70,8 @@ export function Jobs() {
             key={word}
             to="/jobs"
             search={{ ...(search.q ? { q: search.q } : {}), ...(state ? { state } : {}) }}
-            aria-current={search.state === state ? 'true' : undefined}
-            className="rounded-md px-2.5 py-1 text-small text-muted hover:bg-raised aria-[current=true]:bg-raised aria-[current=true]:font-medium aria-[current=true]:text-text"
+            data-current={search.state === state || undefined}
+            className="rounded-md px-2.5 py-1 text-small text-muted hover:bg-raised data-current:bg-raised data-current:font-medium data-current:text-text"
           >
             {word}
           </Link>
@@ -184,9 +184,9 @@ function Table({
               <td className="px-2">
                 <StateWord standing={standingOfJob(job)}>{job.attention && job.state === 'paused' ? job.attention : job.state}</StateWord>
               </td>
-              <td className="max-w-0 min-w-48 px-2">
+              <td className="w-full max-w-0 min-w-48 px-2">
                 <Link to="/jobs/$id" params={{ id: job.id }} data-row className="block truncate font-medium hover:underline" title={job.prompt.slice(0, 500)}>
-                  {shorten(job.prompt, 140)}
+                  {inert(job.prompt).slice(0, 200)}
                 </Link>
               </td>
               <td className="px-2 whitespace-nowrap text-muted max-md:hidden">

@@ -8,12 +8,12 @@ import { useTitle } from '../data/hooks.ts'
 import { overviewQuery } from '../data/queries.ts'
 import { formatCost, formatCount, formatPercent, formatTokens, plural } from '../format/amounts.ts'
 import { inert, shorten } from '../format/text.ts'
-import { formatClock } from '../format/time.ts'
+import { formatClock, withLocalTimes } from '../format/time.ts'
 import { ATTENTION_WORDS, modelName, OUTCOME_WORDS, tierName } from '../format/words.ts'
 import { useAct } from '../parts/act.ts'
 import { ApprovalForm, Ask } from '../parts/asks.tsx'
 import { Badge, Button, ContextGauge, Empty, ErrorBox, Mark, Rows, Section, Skeleton } from '../parts/base.tsx'
-import { Ago, Elapsed } from '../parts/clock.tsx'
+import { Ago, Elapsed, useNow } from '../parts/clock.tsx'
 import { HourBars } from '../parts/chart.tsx'
 import { Page } from '../parts/frame.tsx'
 import { SubjectLink } from '../parts/subject.tsx'
@@ -103,11 +103,13 @@ const keyOf = (need: NeedsYou) => (need.kind === 'question' ? `${need.runId}/${n
 function NeedRow({ need }: { need: NeedsYou }) {
   return (
     <li className="border-l-2 border-l-ask px-3 py-2.5">
-      <div className="mb-1.5 flex flex-wrap items-center gap-x-2">
+      <div className="mb-1.5 flex items-center gap-x-2 max-sm:flex-wrap">
         <Mark standing="ask" />
-        <SubjectLink subject={need.subject} />
-        <span className="text-muted">{needText(need)}</span>
-        <span className="ml-auto text-muted">
+        <span className="flex min-w-0 max-sm:basis-4/5">
+          <SubjectLink subject={need.subject} />
+        </span>
+        <span className="whitespace-nowrap text-muted">{needText(need)}</span>
+        <span className="ml-auto whitespace-nowrap text-muted">
           waits <Elapsed from={need.since} />
         </span>
       </div>
@@ -140,7 +142,7 @@ function PausedJob({ need }: { need: Extract<NeedsYou, { kind: 'job' }> }) {
   const suggested = ((need.maxBudgetUsd ?? need.spentUsd) * 2).toFixed(2)
   return (
     <div>
-      {need.message && <p className="mb-2 text-muted">{inert(need.message).slice(0, 400)}</p>}
+      {need.message && <p className="mb-2 text-muted">{withLocalTimes(inert(need.message)).slice(0, 400)}</p>}
       <div className="flex flex-wrap items-center gap-2">
         {isBudget ? (
           <>
@@ -183,7 +185,7 @@ function PausedRun({ need }: { need: Extract<NeedsYou, { kind: 'run' }> }) {
   const act = useAct()
   return (
     <div>
-      {need.message && <p className="mb-2 text-muted">{inert(need.message).slice(0, 400)}</p>}
+      {need.message && <p className="mb-2 text-muted">{withLocalTimes(inert(need.message)).slice(0, 400)}</p>}
       <div className="flex gap-2">
         <Button kind="main" busy={act.busy} onClick={() => void act.run(() => client.continueRun(need.runId))}>
           Continue now
@@ -201,8 +203,8 @@ function WorkRow({ run }: { run: AtWork }) {
   return (
     <li className="flex min-h-10 items-center gap-x-3 px-3 py-1.5 max-md:flex-wrap">
       <Mark standing="work" />
-      <span className="flex w-60 min-w-0 shrink-0 max-md:w-auto max-md:flex-1">
-        <SubjectLink subject={run.subject} max={44} />
+      <span className="flex w-72 min-w-0 shrink-0 max-md:w-auto max-md:flex-1">
+        <SubjectLink subject={run.subject} />
       </span>
       <span className="min-w-0 flex-1 truncate text-muted max-md:order-last max-md:w-full max-md:basis-full">
         {run.tool && <span className="mr-1.5 text-text">{inert(run.tool)}</span>}
@@ -235,19 +237,20 @@ const PARKED_WORDS: Readonly<Record<Parked['kind'], string>> = {
 }
 
 function ParkedRow({ item }: { item: Parked }) {
+  const now = useNow()
   return (
     <li className="flex min-h-10 items-center gap-x-3 px-3 py-1.5 max-md:flex-wrap">
       <Mark standing="wait" />
-      <span className="flex w-60 min-w-0 shrink-0 max-md:w-auto max-md:flex-1">
-        <SubjectLink subject={item.subject} max={44} />
+      <span className="flex w-72 min-w-0 shrink-0 max-md:w-auto max-md:flex-1">
+        <SubjectLink subject={item.subject} />
       </span>
       <span className="min-w-0 flex-1 truncate text-muted max-md:order-last max-md:basis-full" title={item.message ?? undefined}>
         <span className="text-text">{PARKED_WORDS[item.kind]}</span>{' '}
-        {item.message && shorten(item.kind === 'follow-up' ? `“${item.message}”` : item.message, 110)}
+        {item.message && (item.kind === 'follow-up' ? `“${inert(item.message)}”` : withLocalTimes(inert(item.message)))}
       </span>
       {item.behind > 0 && <span className="text-muted">+ {plural(item.behind, 'more')} behind the same</span>}
       <span className="text-right whitespace-nowrap">
-        {item.until ? (
+        {item.until && Date.parse(item.until) > now ? (
           <>
             <span className="text-muted max-sm:hidden">goes on at {formatClock(item.until)}, </span>
             <Ago at={item.until} />
@@ -359,8 +362,8 @@ function FailureRow({ group: { newest, others } }: { group: FailureGroup }) {
     <li className="px-3 py-1.5">
       <div className="flex min-h-7 items-center gap-x-3 max-md:flex-wrap">
         <Mark standing="fail" />
-        <span className="flex w-60 min-w-0 shrink-0 max-md:w-auto max-md:flex-1">
-          <SubjectLink subject={newest.subject} max={44} />
+        <span className="flex w-72 min-w-0 shrink-0 max-md:w-auto max-md:flex-1">
+          <SubjectLink subject={newest.subject} />
         </span>
         <span className="min-w-0 flex-1 truncate text-muted max-md:order-last max-md:basis-full" title={newest.message ?? undefined}>
           <span className="text-fail">{OUTCOME_WORDS[newest.outcome]}</span> {newest.message && shorten(newest.message, 100)}

@@ -8,6 +8,7 @@ import { useTitle } from '../data/hooks.ts'
 import { runQuery } from '../data/queries.ts'
 import { useEvents } from '../data/run-events.ts'
 import { inert, shorten } from '../format/text.ts'
+import { withLocalTimes } from '../format/time.ts'
 import { standingOfRun, wordOfRun } from '../format/words.ts'
 import { useAct } from '../parts/act.ts'
 import { ApprovalForm, Ask } from '../parts/asks.tsx'
@@ -128,9 +129,9 @@ function Waiting({ run }: { run: RunDetail }) {
           <ApprovalForm escalation={run.escalation} />
         </div>
       )}
-      {run.state !== 'running' && run.message && (
+      {run.state !== 'running' && run.message && run.message !== 'completed' && (
         <p className={`mb-3 ${run.state === 'settled' && run.outcome !== 'completed' ? 'text-fail' : 'text-muted'}`}>
-          {inert(run.message).slice(0, 1000)}
+          {withLocalTimes(inert(run.message)).slice(0, 1000)}
           {run.notBefore && (
             <span>
               {' '}

@@ -5,23 +5,35 @@ import { client, errorText, renewClient } from '../data/client.ts'
 import { keepPageKey } from '../data/session.ts'
 import { Copyable } from '../parts/base.tsx'
 
-/** The secret is taken from the address once, also if the component is drawn twice. */
-let pending: Promise<void> | null = null
+/** Each secret is used once, also if the component is drawn twice. */
+const pending = new Map<string, Promise<void>>()
 
 function signInOnce(code: string): Promise<void> {
-  pending ??= client.signIn(code).then(({ pageKey }) => {
+  const known = pending.get(code)
+  if (known) return known
+  const work = client.signIn(code).then(({ pageKey }) => {
     keepPageKey(pageKey)
     renewClient()
   })
-  return pending
+  pending.set(code, work)
+  return work
 }
 
 export function SignIn() {
   const queries = useQueryClient()
-  const [code] = useState(() => location.hash.slice(1))
+  const [code, setCode] = useState(() => location.hash.slice(1))
   const [error, setError] = useState<unknown>(null)
   useEffect(() => {
+    // A link that is opened while this page is shown changes only the part after the #.
+    const take = () => {
+      if (location.hash.length > 1) setCode(location.hash.slice(1))
+    }
+    window.addEventListener('hashchange', take)
+    return () => window.removeEventListener('hashchange', take)
+  }, [])
+  useEffect(() => {
     if (code === '') return
+    setError(null)
     // The link is used up in a moment, and does not belong into the history.
     history.replaceState(null, '', '/sign-in')
     signInOnce(code)

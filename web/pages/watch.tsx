@@ -152,7 +152,7 @@ function Cycles({ cycles }: { cycles: readonly Cycle[] }) {
                   {cycle.status ?? wordOfCycle(cycle)}
                 </StateWord>
               </td>
-              <td className="max-w-0 min-w-40 truncate px-2 text-muted" title={cycle.summary ?? cycle.message ?? undefined}>
+              <td className="w-full max-w-0 min-w-40 truncate px-2 text-muted" title={cycle.summary ?? cycle.message ?? undefined}>
                 {shorten(cycle.summary ?? cycle.message ?? '', 120)}
               </td>
               <td className="px-2 text-muted max-md:hidden">{TRIGGER_WORDS[cycle.trigger].split(',')[0]}</td>

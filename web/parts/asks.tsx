@@ -58,7 +58,7 @@ function PermissionForm({
     )
   return (
     <div>
-      <pre className="max-h-72 overflow-auto rounded-md bg-code px-3 py-2 break-all whitespace-pre-wrap" dir="ltr">
+      <pre className="max-h-72 overflow-auto rounded-md bg-code px-3 py-2 wrap-anywhere whitespace-pre-wrap" dir="ltr">
         {shown}
       </pre>
       {rest > 0 && (
@@ -171,7 +171,7 @@ function Question({
   return (
     <fieldset className="mb-3">
       <legend className="mb-1.5 font-medium">{inert(item.question)}</legend>
-      <div className="flex flex-col gap-1">
+      <div className="grid grid-cols-[repeat(auto-fit,minmax(min(100%,190px),1fr))] gap-1.5">
         {item.options.map(({ label, description }) => (
           <label
             key={label}
@@ -198,14 +198,14 @@ function Question({
             </span>
           </label>
         ))}
-        <input
-          aria-label={`Another answer to: ${item.question}`}
-          placeholder={item.options.length > 0 ? 'or something else…' : 'your answer'}
-          value={other}
-          onChange={(event) => onOther(event.target.value)}
-          className="min-h-8 rounded-md border border-line bg-surface px-2.5 py-1"
-        />
       </div>
+      <input
+        aria-label={`Another answer to: ${item.question}`}
+        placeholder={item.options.length > 0 ? 'or something else…' : 'your answer'}
+        value={other}
+        onChange={(event) => onOther(event.target.value)}
+        className="mt-1.5 min-h-8 w-full rounded-md border border-line bg-surface px-2.5 py-1"
+      />
     </fieldset>
   )
 }

@@ -9,18 +9,9 @@ import { formatCost } from '../format/amounts.ts'
 import { formatSpan } from '../format/time.ts'
 import { useNow } from './clock.tsx'
 import { HelpDialog, useKeys } from './keys.tsx'
+import { PLACES } from './places.ts'
 
 const Palette = lazy(() => import('./palette.tsx'))
-
-export const PLACES = [
-  { to: '/', name: 'Now', key: 'n' },
-  { to: '/conversations', name: 'Conversations', key: 'c' },
-  { to: '/jobs', name: 'Jobs', key: 'j' },
-  { to: '/watches', name: 'Watches', key: 'w' },
-  { to: '/sessions', name: 'Sessions', key: 's' },
-  { to: '/costs', name: 'Costs', key: 'o' },
-  { to: '/machine', name: 'Machine', key: 'm' },
-] as const
 
 const ON_PHONES = 4
 

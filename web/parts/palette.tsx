@@ -8,7 +8,7 @@ import { conversationsQuery, jobsQuery, overviewQuery, sessionsQuery, watchesQue
 import { keepPageKey } from '../data/session.ts'
 import { keepTheme } from '../data/theme.ts'
 import { shortId, shorten } from '../format/text.ts'
-import { PLACES } from './frame.tsx'
+import { PLACES } from './places.ts'
 import { pathOf } from './subject.tsx'
 
 export default function Palette({ onClose }: { onClose: () => void }) {

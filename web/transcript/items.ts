@@ -30,7 +30,16 @@ export type Item =
   | { kind: 'text'; key: string; text: string; open: boolean; nested: boolean; at: string | null }
   | { kind: 'thinking'; key: string; text: string; open: boolean; nested: boolean }
   | ToolItem
-  | { kind: 'line'; key: string; standing: Standing | null; text: string; detail?: string; at: string | null }
+  | {
+      kind: 'line'
+      key: string
+      standing: Standing | null
+      text: string
+      detail?: string
+      at: string | null
+      /** The tool call that a person is asked about. */
+      asks?: string
+    }
   | { kind: 'attempt'; key: string; number: number; text: string; at: string }
   | { kind: 'end'; key: string; outcome: Outcome; at: string; of: 'attempt' | 'run' }
 
@@ -56,7 +65,8 @@ export class Transcript {
 
   #line(event: RunEvent, standing: Standing | null, text: string, detail?: string): void {
     const line = { kind: 'line' as const, key: keyOf(event), standing, text, at: event.at }
-    this.#push(detail === undefined ? line : { ...line, detail })
+    const asks = event.type === 'permission-ask' ? { asks: event.toolUseId } : {}
+    this.#push({ ...line, ...asks, ...(detail === undefined ? {} : { detail }) })
   }
 
   /** Text arrives in pieces, and then once more as a whole. */
@@ -123,9 +133,6 @@ export class Transcript {
       }
       case 'permission-ask':
         this.#line(event, 'ask', `asks to use ${event.tool}`, aboutTool(event))
-        break
-      case 'question-ask':
-        this.#line(event, 'ask', 'asks', event.questions.map(({ question }) => question).join(' / '))
         break
       case 'question-answer':
         this.#line(
