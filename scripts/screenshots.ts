@@ -41,7 +41,12 @@ try {
   }
   const only = process.argv.slice(2).filter((word) => !word.startsWith('--'))
   for (const [look, options] of Object.entries(looks)) {
-    const context = await browser.newContext({ ...options, locale: 'en-GB', deviceScaleFactor: 1.5, bypassCSP: true })
+    const context = await browser.newContext({
+      ...options,
+      locale: 'en-GB',
+      deviceScaleFactor: 1.5,
+      bypassCSP: true,
+    })
     const page = await context.newPage()
     page.on('pageerror', (error) => console.error(look, error))
     page.on('console', (message) => message.type() === 'error' && console.error(look, message.text()))

@@ -8,10 +8,10 @@ import {
   useRouterState,
 } from '@tanstack/react-router'
 import { JOB_FILTERS, type JobsSearch } from './pages/jobs-search.ts'
+import { Now } from './pages/now.tsx'
+import { SignIn } from './pages/sign-in.tsx'
 import { ErrorBox } from './parts/base.tsx'
 import { Frame } from './parts/frame.tsx'
-import { SignIn } from './pages/sign-in.tsx'
-import { Now } from './pages/now.tsx'
 
 function Root() {
   const path = useRouterState({ select: (state) => state.location.pathname })

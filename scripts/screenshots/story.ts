@@ -63,17 +63,31 @@ const bash = (command: string, description = 'Run it') => ({ tool: 'Bash', input
 const tierRule = (n: number, user: string, commands: readonly string[], signal: object): RuleInput => ({
   // Higher tiers continue the session and are told only what is new.
   when: { user: n > 1 ? `tier ${n} of` : new RegExp(`tier 1 of[\\s\\S]*${user}|${user}[\\s\\S]*tier 1 of`) },
-  reply: [...commands.flatMap((command) => [bash(command), results]), report(signal), results, { text: 'Done.' }],
+  reply: [
+    ...commands.flatMap((command) => [bash(command), results]),
+    report(signal),
+    results,
+    { text: 'Done.' },
+  ],
 })
 
 const JELLYFIN = 'jellyfin'
-const HEALTHY = { status: 'healthy', escalate: false, services: [], actions: [], reason: 'all is well' } as const
+const HEALTHY = {
+  status: 'healthy',
+  escalate: false,
+  services: [],
+  actions: [],
+  reason: 'all is well',
+} as const
 
 export const rules: RuleInput[] = [
   {
     when: 'Sessions expire after an hour',
     reply: [
-      { thinking: 'The age is probably a constant. I look at where sessions are made, and whether the setting is read.' },
+      {
+        thinking:
+          'The age is probably a constant. I look at where sessions are made, and whether the setting is read.',
+      },
       { text: 'I look at how sessions are made.' },
       { tool: 'Read', input: { file_path: '${dir}/src/auth/session.ts' } },
       { tool: 'Grep', input: { pattern: 'maxAge', path: '.' } },
@@ -107,7 +121,10 @@ export const rules: RuleInput[] = [
               multiSelect: false,
               options: [
                 { label: 'Keep them', description: 'They expire after their hour, as they were made.' },
-                { label: 'Extend them', description: 'A migration sets their end to a day after their last use.' },
+                {
+                  label: 'Extend them',
+                  description: 'A migration sets their end to a day after their last use.',
+                },
                 { label: 'End them all', description: 'Everybody logs in again once.' },
               ],
             },
@@ -155,7 +172,10 @@ export const rules: RuleInput[] = [
       { text: 'done' },
     ],
   },
-  { when: 'Import the users', reply: [{ error: { status: 400, message: 'messages.3.content: image exceeds 5 MB', times: 99 } }] },
+  {
+    when: 'Import the users',
+    reply: [{ error: { status: 400, message: 'messages.3.content: image exceeds 5 MB', times: 99 } }],
+  },
   { when: 'nightly audit', reply: [{ rateLimit: { resetsIn: '23m', times: 99 } }] },
   {
     when: 'Deploy the fix',
@@ -166,7 +186,10 @@ export const rules: RuleInput[] = [
       { text: 'Deployed.' },
     ],
   },
-  { when: 'Summarise yesterday', reply: [{ text: 'Eleven merges, two reverts, and the release went out at 16:40.' }] },
+  {
+    when: 'Summarise yesterday',
+    reply: [{ text: 'Eleven merges, two reverts, and the release went out at 16:40.' }],
+  },
   tierRule(1, JELLYFIN, ['docker ps -a', 'docker logs jellyfin', 'docker restart jellyfin'], {
     status: 'down',
     summary: 'jellyfin is down: its container exits with 137',
@@ -206,7 +229,10 @@ async function makeRepository(world: World): Promise<void> {
   await mkdir(join(workDir, 'test'))
   await writeFile(join(workDir, 'src', 'auth', 'session.ts'), SESSION_TS)
   await writeFile(join(workDir, 'src', 'http.ts'), 'export const client = 4\n')
-  await writeFile(join(workDir, 'test', 'session.test.ts'), "import test from 'node:test'\ntest('lasts', () => {})\n")
+  await writeFile(
+    join(workDir, 'test', 'session.test.ts'),
+    "import test from 'node:test'\ntest('lasts', () => {})\n",
+  )
   const git = (...args: string[]) =>
     execFileSync('git', ['-c', 'user.name=x', '-c', 'user.email=x@example.org', ...args], { cwd: workDir })
   git('init', '-q')
@@ -226,7 +252,12 @@ export function begin(): Promise<Watching> {
   return Watching.begin(rules, {
     agents: {
       claude: { model: 'sonnet' },
-      night: { adapter: 'claude', command: 'claude', model: 'haiku', env: { ANTHROPIC_API_KEY: '', CLAUDE_CODE_OAUTH_TOKEN: 'made-up' } },
+      night: {
+        adapter: 'claude',
+        command: 'claude',
+        model: 'haiku',
+        env: { ANTHROPIC_API_KEY: '', CLAUDE_CODE_OAUTH_TOKEN: 'made-up' },
+      },
     },
     tiers: { 3: { approval: true } },
     run: { concurrency: 8 },
@@ -243,7 +274,12 @@ export async function play(watching: Watching): Promise<Story> {
   // A conversation, two turns long.
   const { id: conversation } = await api<{ id: string }>('/api/conversations', { workDir })
   const say = async (text: string) =>
-    (await api<{ run: { id: string } }>(`/api/conversations/${conversation}/turns`, { text, permissions: 'allow' })).run.id
+    (
+      await api<{ run: { id: string } }>(`/api/conversations/${conversation}/turns`, {
+        text,
+        permissions: 'allow',
+      })
+    ).run.id
   const first = await say('Sessions expire after an hour although `session.maxAge` is a day. Find out why.')
   await world.settled(first)
   const second = await say('Do both, and add tests.')
@@ -259,8 +295,13 @@ export async function play(watching: Watching): Promise<Story> {
     priority: 5,
   })
   await world.waitForEvent(runId, (event) => event.type === 'tool-end' && !event.isError)
-  await until(async () => (await world.events(runId)).filter(({ type }) => type === 'tool-end').length >= 2, 'two tools')
-  const agent = world.processes().find(({ command }) => /claude/.test(command) && !/keeper/.test(command) && /output-format/.test(command))
+  await until(
+    async () => (await world.events(runId)).filter(({ type }) => type === 'tool-end').length >= 2,
+    'two tools',
+  )
+  const agent = world
+    .processes()
+    .find(({ command }) => /claude/.test(command) && !/keeper/.test(command) && /output-format/.test(command))
   if (agent) process.kill(agent.pid, 'SIGKILL')
   await world.waitForEvent(runId, (event) => event.type === 'attempt-start' && event.number === 2)
   world.simulator.release('upgrade')
@@ -268,7 +309,11 @@ export async function play(watching: Watching): Promise<Story> {
 
   // A job that fails, and small ones that do not.
   await api('/api/jobs', { prompt: 'Import the users of the old shop.', workDir, permissions: 'allow' })
-  for (const prompt of ['Summarise yesterday.', 'Summarise yesterday, for the team.', 'Check the licences of new dependencies.']) {
+  for (const prompt of [
+    'Summarise yesterday.',
+    'Summarise yesterday, for the team.',
+    'Check the licences of new dependencies.',
+  ]) {
     const { runId: id } = await api<{ runId: string }>('/api/jobs', { prompt, workDir, permissions: 'allow' })
     await world.settled(id)
   }
@@ -280,7 +325,14 @@ export async function play(watching: Watching): Promise<Story> {
   const payload = {
     version: '4',
     status: 'firing',
-    alerts: [{ status: 'firing', labels: { alertname: 'JellyfinDown', instance: 'nas:8096', severity: 'page' }, startsAt: new Date().toISOString(), fingerprint: 'a1' }],
+    alerts: [
+      {
+        status: 'firing',
+        labels: { alertname: 'JellyfinDown', instance: 'nas:8096', severity: 'page' },
+        startsAt: new Date().toISOString(),
+        fingerprint: 'a1',
+      },
+    ],
   }
   const { cycleId: cycle } = await api<{ cycleId: string }>('/api/hooks/media', payload)
   const approve = await until(
@@ -296,14 +348,22 @@ export async function play(watching: Watching): Promise<Story> {
 
   // What is open now.
   const { session } = await world.getRun(runId)
-  await api('/api/jobs', { prompt: 'nightly audit of the dependencies', workDir, agent: 'night', permissions: 'allow' })
+  await api('/api/jobs', {
+    prompt: 'nightly audit of the dependencies',
+    workDir,
+    agent: 'night',
+    permissions: 'allow',
+  })
   const { runId: leak } = await api<{ runId: string }>('/api/jobs', {
     prompt: 'Find the memory leak in the websocket server and fix it.',
     workDir,
     permissions: 'allow',
     model: 'opus',
   })
-  await until(async () => (await world.events(leak)).filter(({ type }) => type === 'tool-end').length >= 2, 'two tools')
+  await until(
+    async () => (await world.events(leak)).filter(({ type }) => type === 'tool-end').length >= 2,
+    'two tools',
+  )
   const { runId: deploy } = await api<{ runId: string }>('/api/jobs', {
     prompt: 'Deploy the fix of the login page to staging.',
     workDir,
@@ -312,7 +372,11 @@ export async function play(watching: Watching): Promise<Story> {
   const question = await say('Good. Now roll this out to staging.')
   await world.waitForEvent(question, (event) => event.type === 'question-ask')
   await world.waitForEvent(deploy, (event) => event.type === 'permission-ask')
-  await api('/api/followups', { runId: second, inMs: 6 * 60_000, prompt: 'Are there still complaints about short sessions?' })
+  await api('/api/followups', {
+    runId: second,
+    inMs: 6 * 60_000,
+    prompt: 'Are there still complaints about short sessions?',
+  })
   await watching.trigger('media')
   await until(
     async () => (await world.api<{ items: unknown[] }>('GET', '/api/approvals')).items.length > 0,
@@ -328,12 +392,22 @@ export async function play(watching: Watching): Promise<Story> {
 /** Copies settled runs into the last month, and gives all of them the prices of longer sessions. */
 function addHistory(path: string): void {
   const db = new DatabaseSync(path)
-  const columns = db.prepare("select name from pragma_table_info('runs')").all().map(({ name }) => String(name))
-  const settled = db.prepare("select * from runs where state = 'settled' order by id").all() as Record<string, unknown>[]
+  const columns = db
+    .prepare("select name from pragma_table_info('runs')")
+    .all()
+    .map(({ name }) => String(name))
+  const settled = db.prepare("select * from runs where state = 'settled' order by id").all() as Record<
+    string,
+    unknown
+  >[]
   db.exec('begin')
-  db.exec('update runs set cost_usd = cost_usd * 14, cache_read_tokens = cache_read_tokens * 70, cache_write_tokens = cache_write_tokens * 6, input_tokens = input_tokens * 3, output_tokens = output_tokens * 40 where cost_usd is not null')
-  db.exec("update attempts set cost_usd = cost_usd * 14 where cost_usd is not null")
-  db.exec("update attempts set cache_use = json_set(cache_use, '$.savedUsd', abs(coalesce(json_extract(cache_use, '$.savedUsd'), 0)) * 20 + 0.6) where cache_use is not null")
+  db.exec(
+    'update runs set cost_usd = cost_usd * 14, cache_read_tokens = cache_read_tokens * 70, cache_write_tokens = cache_write_tokens * 6, input_tokens = input_tokens * 3, output_tokens = output_tokens * 40 where cost_usd is not null',
+  )
+  db.exec('update attempts set cost_usd = cost_usd * 14 where cost_usd is not null')
+  db.exec(
+    "update attempts set cache_use = json_set(cache_use, '$.savedUsd', abs(coalesce(json_extract(cache_use, '$.savedUsd'), 0)) * 20 + 0.6) where cache_use is not null",
+  )
   const insert = db.prepare(
     `insert into runs (${columns.map((name) => `"${name}"`).join(', ')}) values (${columns.map(() => '?').join(', ')})`,
   )
@@ -363,7 +437,8 @@ function addHistory(path: string): void {
         if (name === 'job_id' || name === 'conversation_id' || name === 'cycle_id') {
           return typeof row[name] === 'string' ? `${row[name].slice(0, 4)}${id.slice(4)}` : null
         }
-        if (name === 'parent_run_id' || name === 'follow_up_id' || name === 'session_id' || name === 'lane') return null
+        if (name === 'parent_run_id' || name === 'follow_up_id' || name === 'session_id' || name === 'lane')
+          return null
         if (name === 'created_at' || name === 'started_at') return at - 60_000
         if (name === 'ended_at') return at
         if (name === 'cost_usd') return typeof row[name] === 'number' ? row[name] * 14 * price : null

@@ -6,7 +6,6 @@ import type { Conversation } from '../../src/contract/conversation.ts'
 import type { Run } from '../../src/contract/run.ts'
 import { bash, results, threeTiers } from '../support/incident.ts'
 import { QUESTION } from '../support/question.ts'
-import { until } from '../support/world.ts'
 import { findBrowser } from './browser.ts'
 import { Desk } from './desk.ts'
 
@@ -31,11 +30,17 @@ describe.skipIf('problem' in found)('the dashboard', () => {
     desk = await Desk.open(
       found.browser,
       [
-        { when: 'Ask me', reply: [{ tool: 'AskUserQuestion', input: { questions: [QUESTION] } }, results, 'So be it.'] },
+        {
+          when: 'Ask me',
+          reply: [{ tool: 'AskUserQuestion', input: { questions: [QUESTION] } }, results, 'So be it.'],
+        },
         { when: 'remove the cache', reply: [bash('rm -rf ./cache'), results, 'Removed.'] },
         { when: 'long work', reply: ['Beginning.', bash('echo one'), results, { hold: 'work' }, 'never'] },
         { when: 'You were interrupted', reply: 'Went on and finished.' },
-        { when: 'Be hostile', reply: [bash("printf '\\033]0;pwned\\007\\033[31mred\\033[0m'"), results, { text: HOSTILE }] },
+        {
+          when: 'Be hostile',
+          reply: [bash("printf '\\033]0;pwned\\007\\033[31mred\\033[0m'"), results, { text: HOSTILE }],
+        },
         ...threeTiers,
         { reply: 'You said: ${user}' },
       ],
@@ -48,7 +53,8 @@ describe.skipIf('problem' in found)('the dashboard', () => {
     expect(desk?.problems).toEqual([])
   })
 
-  const chat = () => desk.world.api<Conversation>('POST', '/api/conversations', { workDir: desk.world.workDir })
+  const chat = () =>
+    desk.world.api<Conversation>('POST', '/api/conversations', { workDir: desk.world.workDir })
   const job = (prompt: string, more: object = {}) =>
     desk.world.api<{ id: string; runId: string }>('POST', '/api/jobs', {
       prompt,
@@ -86,7 +92,9 @@ describe.skipIf('problem' in found)('the dashboard', () => {
     await page.getByRole('radio', { name: /Blue/ }).check()
     await page.getByRole('button', { name: 'Answer' }).click()
     await page.getByText('So be it.').waitFor()
-    const told = desk.world.simulator.requests().filter(({ body }) => JSON.stringify(body).includes('Blue'))
+    const told = desk.world.simulator
+      .requests()
+      .filter(({ toolResults }) => JSON.stringify(toolResults).includes('Blue'))
     expect(told.length).toBeGreaterThan(0)
     // Who answered, and from where.
     await page.getByRole('link', { name: 'new session' }).click()
@@ -105,7 +113,9 @@ describe.skipIf('problem' in found)('the dashboard', () => {
     await page.getByText('Starts fresh with 1 earlier turn: you asked for it.').waitFor()
     await send('Second question')
     await page.getByText('new session (requested), with the history').waitFor()
-    const fresh = desk.world.simulator.requests().findLast(({ userText }) => userText.includes('Second question'))
+    const fresh = desk.world.simulator
+      .requests()
+      .findLast(({ userText }) => userText.includes('Second question'))
     expect(fresh?.userText).toContain('My number is 4711.')
 
     await page.getByRole('article', { name: 'You' }).first().hover()
@@ -116,7 +126,9 @@ describe.skipIf('problem' in found)('the dashboard', () => {
     await page.getByText('Starts fresh with 2 earlier turns: the history was changed.').waitFor()
     await send('Third question')
     await page.getByText('new session (the history was changed), with the history').waitFor()
-    const edited = desk.world.simulator.requests().findLast(({ userText }) => userText.includes('Third question'))
+    const edited = desk.world.simulator
+      .requests()
+      .findLast(({ userText }) => userText.includes('Third question'))
     expect(edited?.userText).toContain('My number is 1234.')
     expect(edited?.userText).not.toContain('question: My number is 4711.')
   })
@@ -126,11 +138,7 @@ describe.skipIf('problem' in found)('the dashboard', () => {
     await desk.go(page, `/jobs/${id}`)
     await desk.world.waitForEvent(runId, ({ type }) => type === 'tool-end')
     await page.getByText('Beginning.').waitFor()
-    const agent = await until(
-      () => desk.world.processes().find(({ command }) => command.includes('--output-format=stream-json') && !command.includes('keeper')),
-      'the agent',
-    )
-    process.kill(agent.pid, 'SIGKILL')
+    process.kill(await desk.agentOf(runId), 'SIGKILL')
     await page.getByText('Went on and finished.').first().waitFor()
     await page.getByRole('listitem').filter({ hasText: 'attempt 1' }).getByText('crashed').waitFor()
     await page.getByRole('listitem').filter({ hasText: 'attempt 2' }).getByText('resumed session').waitFor()
@@ -157,7 +165,9 @@ describe.skipIf('problem' in found)('the dashboard', () => {
     const { runId } = await job('Please remove the cache', { permissions: 'ask-all' })
     await desk.world.waitForEvent(runId, ({ type }) => type === 'permission-ask')
     const other = await desk.page()
-    const [row, otherRow] = [page, other].map((one) => one.getByRole('listitem').filter({ hasText: 'remove the cache' }))
+    const [row, otherRow] = [page, other].map((one) =>
+      one.getByRole('listitem').filter({ hasText: 'remove the cache' }),
+    )
     await desk.go(page, '/')
     // The exact command, before anybody allows it.
     await row?.getByText('rm -rf ./cache').first().waitFor()
@@ -232,7 +242,10 @@ describe.skipIf('problem' in found)('the dashboard', () => {
 
   test('every page passes axe in light and dark, and fits a phone', async () => {
     const [run] = (await desk.world.api<{ items: Run[] }>('GET', '/api/runs?limit=1')).items
-    const { items: conversations } = await desk.world.api<{ items: Conversation[] }>('GET', '/api/conversations')
+    const { items: conversations } = await desk.world.api<{ items: Conversation[] }>(
+      'GET',
+      '/api/conversations',
+    )
     const { items: jobs } = await desk.world.api<{ items: { id: string }[] }>('GET', '/api/jobs')
     const [cycle] = await desk.watching.cycles()
     const pages = [
@@ -251,22 +264,30 @@ describe.skipIf('problem' in found)('the dashboard', () => {
       '/machine',
     ]
     const findings: string[] = []
-    for (const colorScheme of ['light', 'dark'] as const) {
-      const phone = await desk.page('/', { viewport: { width: 390, height: 844 }, colorScheme, bypassCSP: true })
-      for (const path of pages) {
-        await desk.go(phone, path)
-        await phone.locator('main h1').first().waitFor({ state: 'attached' })
-        await phone.getByRole('status', { name: 'loading' }).first().waitFor({ state: 'detached' })
-        await phone.addScriptTag({ content: axe.source })
-        const { violations } = (await phone.evaluate('axe.run()')) as axe.AxeResults
-        findings.push(
-          ...violations.map(({ id, nodes }) => `${path} ${colorScheme} ${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`),
-        )
-        const wide = await phone.evaluate('document.documentElement.scrollWidth - innerWidth')
-        if (Number(wide) > 0) findings.push(`${path} is ${wide} px too wide`)
-      }
-      await phone.context().close()
+    const phone = await desk.page('/', {
+      viewport: { width: 390, height: 844 },
+      colorScheme: 'light',
+      bypassCSP: true,
+    })
+    const check = async (path: string, options: object) => {
+      const wish = JSON.stringify({ resultTypes: ['violations'], ...options })
+      const { violations } = (await phone.evaluate(`axe.run(document, ${wish})`)) as axe.AxeResults
+      for (const { id, nodes } of violations)
+        findings.push(`${path} ${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' | ')}`)
     }
+    for (const path of pages) {
+      await phone.emulateMedia({ colorScheme: 'light' })
+      await desk.go(phone, path)
+      await phone.locator('main h1').first().waitFor({ state: 'attached' })
+      await phone.getByRole('status', { name: 'loading' }).first().waitFor({ state: 'detached' })
+      await phone.addScriptTag({ content: axe.source })
+      await check(path, {})
+      await phone.emulateMedia({ colorScheme: 'dark' })
+      await check(`${path} (dark)`, { runOnly: ['color-contrast'] })
+      const wide = Number(await phone.evaluate('document.documentElement.scrollWidth - innerWidth'))
+      if (wide > 0) findings.push(`${path} is ${wide} px too wide`)
+    }
+    await phone.context().close()
     expect(findings).toEqual([])
   })
 })

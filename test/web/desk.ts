@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import type { RuleInput } from '../../src/simulator/scenario-types.ts'
 import { Watching } from '../support/watching.ts'
-import type { World } from '../support/world.ts'
+import { until, type World } from '../support/world.ts'
 
 /** Ends only what would never end: the machine may be busy. */
-const PATIENCE_MS = 20_000
+const PATIENCE_MS = 90_000
 
 export class Desk {
   readonly watching: Watching
@@ -73,8 +73,37 @@ export class Desk {
     await page.getByText('● live').waitFor()
   }
 
+  /** The process of the agent that works on this run. */
+  async agentOf(runId: string): Promise<number> {
+    const { attempts } = await this.world.getRun(runId)
+    const keeper = attempts.at(-1)?.pid
+    return until(
+      () =>
+        this.world
+          .processes()
+          .find(({ pid, command }) => command.includes('--output-format') && isBelow(pid, keeper ?? 0))?.pid,
+      'the agent',
+    )
+  }
+
   async close(): Promise<void> {
     await this.#browser.close()
     await this.world.close()
   }
 }
+
+/** Whether a process was started by another one, directly or not; the keeper itself is not the agent. */
+function isBelow(pid: number, ancestor: number): boolean {
+  for (let at = parentOf(pid); at > 1; at = parentOf(at)) if (at === ancestor) return readComm(pid) !== 'sh'
+  return false
+}
+
+const readStat = (pid: number): string => {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, 'utf8')
+  } catch {
+    return ''
+  }
+}
+const parentOf = (pid: number): number => Number(/\) \S (\d+) /.exec(readStat(pid))?.[1] ?? 0)
+const readComm = (pid: number): string => /\((.*)\)/.exec(readStat(pid))?.[1] ?? ''

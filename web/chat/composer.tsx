@@ -30,7 +30,9 @@ export function Composer({
   const act = useAct()
   const { data: agents = [] } = useQuery(agentsQuery())
   const [text, setText] = useState('')
-  const [agent, setAgent] = useState(conversation.messages.findLast(({ role }) => role === 'user')?.agent ?? conversation.agent)
+  const [agent, setAgent] = useState(
+    conversation.messages.findLast(({ role }) => role === 'user')?.agent ?? conversation.agent,
+  )
   const [model, setModel] = useState('')
   const [permissions, setPermissions] = useState<Permissions | ''>('')
   const [fresh, setFresh] = useState(false)
@@ -79,7 +81,12 @@ export function Composer({
           className="block w-full resize-none rounded-md border border-line bg-bg px-3 py-2"
         />
         <div className="mt-2 flex flex-wrap items-center gap-2">
-          <select aria-label="Agent" value={agent} onChange={(event) => setAgent(event.target.value)} className={small}>
+          <select
+            aria-label="Agent"
+            value={agent}
+            onChange={(event) => setAgent(event.target.value)}
+            className={small}
+          >
             {[...new Set([agent, ...agents.map(({ name }) => name)])].map((name) => (
               <option key={name}>{name}</option>
             ))}
@@ -105,7 +112,8 @@ export function Composer({
             ))}
           </select>
           <label className="flex items-center gap-1.5 text-small">
-            <input type="checkbox" checked={fresh} onChange={(event) => setFresh(event.target.checked)} /> start fresh
+            <input type="checkbox" checked={fresh} onChange={(event) => setFresh(event.target.checked)} />{' '}
+            start fresh
           </label>
           <span className="max-sm:hidden">
             <ContextGauge tokens={latest?.contextTokens ?? null} window={latest?.contextWindow ?? null} />

@@ -49,19 +49,28 @@ export function LiveTurn({ run }: { run: Run }) {
         <Link to="/runs/$id" params={{ id: run.id }} className="text-muted hover:text-text hover:underline">
           run
         </Link>
-        <Button kind="danger" className="ml-auto" busy={act.busy} onClick={() => void act.run(() => client.cancelRun(run.id))}>
+        <Button
+          kind="danger"
+          className="ml-auto"
+          busy={act.busy}
+          onClick={() => void act.run(() => client.cancelRun(run.id))}
+        >
           Stop
         </Button>
       </header>
       <div className="-ml-2">
-        {items.length > MAX_ITEMS && <p className="px-2 text-muted">{items.length - MAX_ITEMS} earlier steps are in the run.</p>}
+        {items.length > MAX_ITEMS && (
+          <p className="px-2 text-muted">{items.length - MAX_ITEMS} earlier steps are in the run.</p>
+        )}
         {items.slice(-MAX_ITEMS).map((item) => (
           <ItemView key={item.key} item={item} live />
         ))}
       </div>
       {run.pending.map((ask) => (
         <div key={ask.toolUseId} className="mt-2 rounded-lg border border-ask bg-surface p-3">
-          <p className="mb-2 font-medium text-ask">◆ {ask.kind === 'permission' ? `Asks to use ${inert(ask.tool ?? 'a tool')}` : 'Asks you'}</p>
+          <p className="mb-2 font-medium text-ask">
+            ◆ {ask.kind === 'permission' ? `Asks to use ${inert(ask.tool ?? 'a tool')}` : 'Asks you'}
+          </p>
           <Ask runId={run.id} ask={ask} workDir={run.workDir} />
         </div>
       ))}

@@ -25,7 +25,9 @@ export function agentHue(agent: string): number {
 
 function itemsOf(message: Message): Item[] {
   const results = new Map(
-    message.blocks.flatMap((block) => (block.type === 'tool-result' ? [[block.toolUseId, block] as const] : [])),
+    message.blocks.flatMap((block) =>
+      block.type === 'tool-result' ? [[block.toolUseId, block] as const] : [],
+    ),
   )
   return message.blocks.flatMap((block: ContentBlock, index): Item[] => {
     const key = `${message.id}/${index}`
@@ -33,7 +35,15 @@ function itemsOf(message: Message): Item[] {
       return [{ kind: 'text', key, text: block.text, open: false, nested: false, at: null }]
     }
     if (block.type === 'memory-cleared') {
-      return [{ kind: 'line', key, standing: null, text: 'The agent has forgotten all that was said before.', at: null }]
+      return [
+        {
+          kind: 'line',
+          key,
+          standing: null,
+          text: 'The agent has forgotten all that was said before.',
+          at: null,
+        },
+      ]
     }
     if (block.type !== 'tool-use') return []
     const result = results.get(block.toolUseId)
@@ -56,7 +66,10 @@ function itemsOf(message: Message): Item[] {
 
 /** Stored messages have no description of a call besides its kind. */
 function about(block: Extract<ContentBlock, { type: 'tool-use' }>): string {
-  const input = (typeof block.input === 'object' && block.input !== null ? block.input : {}) as Record<string, unknown>
+  const input = (typeof block.input === 'object' && block.input !== null ? block.input : {}) as Record<
+    string,
+    unknown
+  >
   const named = ['command', 'file_path', 'path', 'pattern', 'url', 'query', 'description', 'prompt'].find(
     (name) => typeof input[name] === 'string',
   )
@@ -168,7 +181,11 @@ function MessageActions({
     })
   if (confirming) {
     return (
-      <span className="ml-auto flex flex-wrap items-center justify-end gap-2" role="alertdialog" aria-label={consequence}>
+      <span
+        className="ml-auto flex flex-wrap items-center justify-end gap-2"
+        role="alertdialog"
+        aria-label={consequence}
+      >
         <span className="text-ask">{consequence}</span>
         <Button kind="danger" busy={act.busy} onClick={() => void carryOut()}>
           {confirming === 'remove' ? 'Remove' : 'Ask again'}
@@ -210,7 +227,9 @@ function EditForm({
   const save = async () => {
     if (await act.run(() => client.editMessage(conversation.id, message.id, text))) onClose()
   }
-  const seenBy = conversation.agents.filter(({ seenTurn }) => (seenTurn ?? 0) >= message.turn).map(({ agent }) => agent)
+  const seenBy = conversation.agents
+    .filter(({ seenTurn }) => (seenTurn ?? 0) >= message.turn)
+    .map(({ agent }) => agent)
   return (
     <div className="py-1">
       <textarea
@@ -229,7 +248,12 @@ function EditForm({
             : 'No agent has seen it yet: nothing else changes.'}
         </span>
         <Button onClick={onClose}>Cancel</Button>
-        <Button kind="main" busy={act.busy} disabled={text.trim() === '' || text === before} onClick={() => void save()}>
+        <Button
+          kind="main"
+          busy={act.busy}
+          disabled={text.trim() === '' || text === before}
+          onClick={() => void save()}
+        >
           Save
         </Button>
       </div>

@@ -14,7 +14,8 @@ export function renewClient(): void {
 }
 
 export function errorText(error: unknown): { message: string; hint?: string | undefined; code: string } {
-  if (error instanceof RepriseError) return { code: error.code, message: sentence(error.message), hint: error.hint }
+  if (error instanceof RepriseError)
+    return { code: error.code, message: sentence(error.message), hint: error.hint }
   return { code: 'internal', message: error instanceof Error ? error.message : String(error) }
 }
 

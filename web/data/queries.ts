@@ -21,7 +21,6 @@ export const agentsQuery = () =>
   queryOptions({ queryKey: ['agents'], queryFn: () => client.listAgents(), staleTime: 60_000 })
 export const configurationQuery = () =>
   queryOptions({ queryKey: ['configuration'], queryFn: () => client.configuration() })
-export const statsQuery = () => queryOptions({ queryKey: ['stats'], queryFn: () => client.stats() })
 export const tokensQuery = () => queryOptions({ queryKey: ['tokens'], queryFn: () => client.listTokens() })
 export const auditQuery = (subject?: string) =>
   queryOptions({
@@ -31,8 +30,6 @@ export const auditQuery = (subject?: string) =>
 
 export const runQuery = (id: string) =>
   queryOptions({ queryKey: ['run', id], queryFn: () => client.getRun(id) })
-export const chainQuery = (id: string) =>
-  queryOptions({ queryKey: ['chain', id], queryFn: () => client.getChain(id) })
 
 export const conversationsQuery = () =>
   infiniteQueryOptions({

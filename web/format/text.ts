@@ -37,7 +37,8 @@ export function shorten(text: string, maxChars: number): string {
 }
 
 /** `ses_01J…` → its last characters: ids begin with the time, so their ends differ most. */
-export const shortId = (id: string) => (/^[a-z]{3}_/.test(id) ? `${id.slice(0, 4)}…${id.slice(-6)}` : id.slice(0, 8))
+export const shortId = (id: string) =>
+  /^[a-z]{3}_/.test(id) ? `${id.slice(0, 4)}…${id.slice(-6)}` : id.slice(0, 8)
 
 export const fileName = (path: string) => path.split('/').filter(Boolean).at(-1) ?? path
 

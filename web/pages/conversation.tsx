@@ -88,7 +88,9 @@ function Shown({ conversation, runs }: { conversation: ConversationDetail; runs:
             })}
           </div>
           {messages.length === 0 && (
-            <p className="mx-auto max-w-3xl px-4 py-10 text-muted">Nothing has been said yet. Write the first message below.</p>
+            <p className="mx-auto max-w-3xl px-4 py-10 text-muted">
+              Nothing has been said yet. Write the first message below.
+            </p>
           )}
         </div>
         <NewChip fresh={fresh} toEnd={toEnd} />
@@ -133,7 +135,9 @@ function Title({ conversation }: { conversation: ConversationDetail }) {
   }
   return (
     <div className="flex items-center gap-3 border-b border-line px-4 py-2">
-      <h1 className="min-w-0 truncate font-semibold">{shorten(conversation.title, 90) || 'New conversation'}</h1>
+      <h1 className="min-w-0 truncate font-semibold">
+        {shorten(conversation.title, 90) || 'New conversation'}
+      </h1>
       <span className="truncate text-muted max-sm:hidden">
         <Middle text={conversation.workDir} max={46} mono />
       </span>

@@ -14,12 +14,17 @@ import { Page } from '../parts/frame.tsx'
 
 export function Conversations() {
   useTitle('Conversations')
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(conversationsQuery())
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
+    conversationsQuery(),
+  )
   const [creating, setCreating] = useState(false)
   const [search, setSearch] = useState('')
   const all = data?.pages.flatMap(({ items }) => items) ?? []
   const words = search.trim().toLowerCase()
-  const shown = words === '' ? all : all.filter(({ title, workDir }) => `${title} ${workDir}`.toLowerCase().includes(words))
+  const shown =
+    words === ''
+      ? all
+      : all.filter(({ title, workDir }) => `${title} ${workDir}`.toLowerCase().includes(words))
   return (
     <Page>
       <PageTitle
@@ -45,11 +50,16 @@ export function Conversations() {
       ) : !data ? (
         <Skeleton rows={6} height={48} />
       ) : all.length === 0 ? (
-        <Empty command="reprise chat">There are no conversations yet. Start one here, or in a terminal:</Empty>
+        <Empty command="reprise chat">
+          There are no conversations yet. Start one here, or in a terminal:
+        </Empty>
       ) : (
         <Rows label="Conversations">
           {shown.map((conversation) => (
-            <li key={conversation.id} className="relative flex min-h-12 items-center gap-3 px-3 hover:bg-raised">
+            <li
+              key={conversation.id}
+              className="relative flex min-h-12 items-center gap-3 px-3 hover:bg-raised"
+            >
               <span className="min-w-0 flex-1">
                 <Link
                   to="/conversations/$id"
@@ -133,7 +143,12 @@ function NewConversation({ recentDir }: { recentDir: string }) {
       </label>
       <label>
         Title <span className="text-muted">(the first words of the first message otherwise)</span>
-        <input value={title} maxLength={200} onChange={(event) => setTitle(event.target.value)} className={field} />
+        <input
+          value={title}
+          maxLength={200}
+          onChange={(event) => setTitle(event.target.value)}
+          className={field}
+        />
       </label>
       {act.error !== null && <ErrorBox error={act.error} />}
       <Button kind="main" type="submit" busy={act.busy} className="self-end">

@@ -53,7 +53,12 @@ function sumBy(rows: readonly CostRow[], keyOf: (row: CostRow) => string): { key
   return [...sums].map(([key, sum]) => ({ key, sum })).sort((a, b) => b.sum.cost - a.sum.cost)
 }
 
-const PURPOSE_WORDS = { job: 'jobs', conversation: 'conversations', watch: 'watches', run: 'single runs' } as const
+const PURPOSE_WORDS = {
+  job: 'jobs',
+  conversation: 'conversations',
+  watch: 'watches',
+  run: 'single runs',
+} as const
 const COLOURS = ['fill-accent', 'fill-ok', 'fill-wait', 'fill-muted']
 const DOTS = ['bg-accent', 'bg-ok', 'bg-wait', 'bg-muted']
 
@@ -64,7 +69,9 @@ export function Costs() {
   const { data, error, refetch } = useQuery(costsQuery(since))
   return (
     <Page wide>
-      <PageTitle aside={<Tabs label="Period" names={SPANS} current={span} onChange={setSpan} />}>Costs</PageTitle>
+      <PageTitle aside={<Tabs label="Period" names={SPANS} current={span} onChange={setSpan} />}>
+        Costs
+      </PageTitle>
       {error ? (
         <ErrorBox error={error} retry={() => void refetch()} />
       ) : !data ? (
@@ -87,7 +94,11 @@ function Shown({ rows, days }: { rows: readonly CostRow[]; days: number }) {
         <Figure
           name={total.saved < 0 ? 'Lost by resuming' : 'Saved by resuming'}
           value={`≈ ${formatCost(Math.abs(total.saved))}`}
-          note={total.saved > 0 ? `${formatPercent(total.saved / (total.saved + total.cost))} of what transcripts would cost` : 'compared with sending transcripts'}
+          note={
+            total.saved > 0
+              ? `${formatPercent(total.saved / (total.saved + total.cost))} of what transcripts would cost`
+              : 'compared with sending transcripts'
+          }
         />
         <Figure name="Runs" value={formatCount(total.runs)} note={`${formatCount(total.failed)} failed`} />
         <Figure
@@ -100,9 +111,17 @@ function Shown({ rows, days }: { rows: readonly CostRow[]; days: number }) {
         <DayBars rows={rows} days={days} />
       </Section>
       <div className="grid gap-x-6 lg:grid-cols-2">
-        <Breakdown title="By model" rows={rows} keyOf={({ agent, model }) => `${agent} · ${model ?? 'default'}`} />
+        <Breakdown
+          title="By model"
+          rows={rows}
+          keyOf={({ agent, model }) => `${agent} · ${model ?? 'default'}`}
+        />
         <Breakdown title="By purpose" rows={rows} keyOf={({ purpose }) => PURPOSE_WORDS[purpose]} />
-        <Breakdown title="By tier" rows={rows.filter(({ tier }) => tier !== null)} keyOf={({ tier }) => tierName(tier ?? 0)} />
+        <Breakdown
+          title="By tier"
+          rows={rows.filter(({ tier }) => tier !== null)}
+          keyOf={({ tier }) => tierName(tier ?? 0)}
+        />
         <Breakdown title="By agent" rows={rows} keyOf={({ agent }) => agent} />
       </div>
     </>
@@ -133,7 +152,11 @@ function DayBars({ rows, days }: { rows: readonly CostRow[]; days: number }) {
       colour: COLOURS[at] ?? 'fill-muted',
     }))
     const sum = ofDay.reduce(add, NOTHING)
-    return { label: formatDay(day), title: `${formatDay(day)}: ${formatCost(sum.cost)}, ${sum.runs} runs`, parts }
+    return {
+      label: formatDay(day),
+      title: `${formatDay(day)}: ${formatCost(sum.cost)}, ${sum.runs} runs`,
+      parts,
+    }
   })
   const every = Math.ceil(days / 8)
   return (
@@ -145,12 +168,26 @@ function DayBars({ rows, days }: { rows: readonly CostRow[]; days: number }) {
           </span>
         ))}
       </p>
-      <Bars bars={bars} height={140} tick={(index) => (days - 1 - index) % every === 0} caption="Cost by day" format={formatCost} />
+      <Bars
+        bars={bars}
+        height={140}
+        tick={(index) => (days - 1 - index) % every === 0}
+        caption="Cost by day"
+        format={formatCost}
+      />
     </div>
   )
 }
 
-function Breakdown({ title, rows, keyOf }: { title: string; rows: readonly CostRow[]; keyOf: (row: CostRow) => string }) {
+function Breakdown({
+  title,
+  rows,
+  keyOf,
+}: {
+  title: string
+  rows: readonly CostRow[]
+  keyOf: (row: CostRow) => string
+}) {
   const sums = sumBy(rows, keyOf)
   if (sums.length === 0) return null
   const most = Math.max(...sums.map(({ sum }) => sum.cost), 1e-9)
@@ -163,11 +200,21 @@ function Breakdown({ title, rows, keyOf }: { title: string; rows: readonly CostR
               <th scope="col" className="px-3 text-left font-normal">
                 <span className="sr-only">what</span>
               </th>
-              <th scope="col" className="px-2 font-normal">runs</th>
-              <th scope="col" className="px-2 font-normal">failed</th>
-              <th scope="col" className="px-2 font-normal">cached</th>
-              <th scope="col" className="px-2 font-normal">saved</th>
-              <th scope="col" className="px-3 font-normal">cost</th>
+              <th scope="col" className="px-2 font-normal">
+                runs
+              </th>
+              <th scope="col" className="px-2 font-normal">
+                failed
+              </th>
+              <th scope="col" className="px-2 font-normal">
+                cached
+              </th>
+              <th scope="col" className="px-2 font-normal">
+                saved
+              </th>
+              <th scope="col" className="px-3 font-normal">
+                cost
+              </th>
             </tr>
           </thead>
           <tbody className="divide-y divide-line">
@@ -182,8 +229,12 @@ function Breakdown({ title, rows, keyOf }: { title: string; rows: readonly CostR
                   <span className="relative">{key}</span>
                 </th>
                 <td className="px-2">{formatCount(sum.runs)}</td>
-                <td className={`px-2 ${sum.failed > 0 ? 'text-fail' : 'text-muted'}`}>{formatCount(sum.failed)}</td>
-                <td className="px-2 text-muted">{sum.read + sum.paid === 0 ? '–' : formatPercent(sum.read / (sum.read + sum.paid))}</td>
+                <td className={`px-2 ${sum.failed > 0 ? 'text-fail' : 'text-muted'}`}>
+                  {formatCount(sum.failed)}
+                </td>
+                <td className="px-2 text-muted">
+                  {sum.read + sum.paid === 0 ? '–' : formatPercent(sum.read / (sum.read + sum.paid))}
+                </td>
                 <td className="px-2 text-muted">{formatCost(sum.saved)}</td>
                 <td className="px-3">{formatCost(sum.cost)}</td>
               </tr>

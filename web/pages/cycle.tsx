@@ -16,7 +16,17 @@ import { modelName, standingOfRun, tierName, wordOfRun } from '../format/words.t
 import { useAct } from '../parts/act.ts'
 import { ApprovalForm, Ask } from '../parts/asks.tsx'
 import { Audit } from '../parts/audit.tsx'
-import { Badge, Button, ErrorBox, Fact, Mark, PageTitle, Section, Skeleton, StateWord } from '../parts/base.tsx'
+import {
+  Badge,
+  Button,
+  ErrorBox,
+  Fact,
+  Mark,
+  PageTitle,
+  Section,
+  Skeleton,
+  StateWord,
+} from '../parts/base.tsx'
 import { Ago, Elapsed } from '../parts/clock.tsx'
 import { Page } from '../parts/frame.tsx'
 import { Code } from '../transcript/code.tsx'
@@ -42,7 +52,8 @@ export function CyclePage() {
     )
   }
   const runs = cycle.chain?.runs ?? []
-  const first = runs.find(({ escalation }) => escalation?.recommendation.signal)?.escalation?.recommendation.signal?.status
+  const first = runs.find(({ escalation }) => escalation?.recommendation.signal)?.escalation?.recommendation
+    .signal?.status
   return (
     <Page wide>
       <PageTitle aside={<Actions cycle={cycle} />}>
@@ -73,7 +84,9 @@ export function CyclePage() {
           {cycle.summary && <p className="mb-4 max-w-[76ch]">{inert(cycle.summary)}</p>}
           <Section title="Chain" count={runs.length}>
             {runs.length === 0 ? (
-              <p className="text-muted">{cycle.message ? inert(cycle.message) : 'Nothing has started yet.'}</p>
+              <p className="text-muted">
+                {cycle.message ? inert(cycle.message) : 'Nothing has started yet.'}
+              </p>
             ) : (
               <ol>
                 {runs.map((run, index) => (
@@ -91,15 +104,20 @@ export function CyclePage() {
             <p className="-mt-3 mb-6 text-muted">
               Total {formatCost(cycle.chain.totals.costUsd, cycle.chain.totals.costEstimated)} ·{' '}
               {plural(cycle.chain.totals.runs, 'run')} · {formatSpan(cycle.chain.totals.durationMs)} of work ·{' '}
-              {formatTokens(cycle.usage.inputTokens + cycle.usage.cacheReadTokens + cycle.usage.cacheWriteTokens)} tokens in ·{' '}
-              {plural(cycle.chain.totals.refusals, 'refusal')}
+              {formatTokens(
+                cycle.usage.inputTokens + cycle.usage.cacheReadTokens + cycle.usage.cacheWriteTokens,
+              )}{' '}
+              tokens in · {plural(cycle.chain.totals.refusals, 'refusal')}
             </p>
           )}
         </div>
         <aside className="w-80 shrink-0 max-lg:w-auto">
           <Facts cycle={cycle} />
           {cycle.events.map((event) => (
-            <details key={event.fingerprint} className="mt-3 rounded-lg border border-line bg-surface px-3 py-2">
+            <details
+              key={event.fingerprint}
+              className="mt-3 rounded-lg border border-line bg-surface px-3 py-2"
+            >
               <summary className="font-medium">{inert(event.title)}</summary>
               <p className="my-1 text-label text-muted">
                 received <Ago at={event.receivedAt} />
@@ -119,7 +137,15 @@ function Status({ status }: { status: NonNullable<CycleDetail['status']> }) {
   return <StateWord standing={STATUS_STANDING[status]}>{status}</StateWord>
 }
 
-function ChainStep({ run, isLast, followUps }: { run: ChainRun; isLast: boolean; followUps: readonly FollowUp[] }) {
+function ChainStep({
+  run,
+  isLast,
+  followUps,
+}: {
+  run: ChainRun
+  isLast: boolean
+  followUps: readonly FollowUp[]
+}) {
   const signal = run.escalation?.recommendation.signal ?? null
   return (
     <li className="relative flex gap-3 pb-4">
@@ -136,7 +162,9 @@ function ChainStep({ run, isLast, followUps }: { run: ChainRun; isLast: boolean;
           <span className="text-muted">{modelName(run.model)}</span>
           <span className="text-label text-muted">{startText(run)}</span>
           <span className="ml-auto">{formatCost(run.costUsd, run.costEstimated)}</span>
-          <span className="w-14 text-right text-muted">{run.startedAt && <Elapsed from={run.startedAt} to={run.endedAt} />}</span>
+          <span className="w-14 text-right text-muted">
+            {run.startedAt && <Elapsed from={run.startedAt} to={run.endedAt} />}
+          </span>
           <span className="text-muted" title={formatExact(run.createdAt)}>
             {formatClockSeconds(run.startedAt ?? run.createdAt)}
           </span>
@@ -152,7 +180,8 @@ function ChainStep({ run, isLast, followUps }: { run: ChainRun; isLast: boolean;
                 <ul className="mt-1 text-small text-muted">
                   {signal.checks.map((check) => (
                     <li key={`${check.name}${check.finding}`}>
-                      {check.status === 'ok' ? '✓' : check.status === 'problem' ? '✕' : '?'} {inert(check.name)}: {inert(check.finding)}
+                      {check.status === 'ok' ? '✓' : check.status === 'problem' ? '✕' : '?'}{' '}
+                      {inert(check.name)}: {inert(check.finding)}
                     </li>
                   ))}
                 </ul>
@@ -161,7 +190,9 @@ function ChainStep({ run, isLast, followUps }: { run: ChainRun; isLast: boolean;
                 <ul className="mt-1 text-small">
                   {signal.actions.map((action) => (
                     <li key={action.action}>
-                      <span className="text-muted">{action.outcome === 'done' ? 'did' : action.outcome}:</span>{' '}
+                      <span className="text-muted">
+                        {action.outcome === 'done' ? 'did' : action.outcome}:
+                      </span>{' '}
                       <code>{inert(action.action)}</code>
                     </li>
                   ))}
@@ -200,12 +231,11 @@ export function FollowUpLine({ followUp }: { followUp: FollowUp }) {
   const standing = { planned: 'wait', fired: 'done', missed: 'fail', cancelled: 'off' } as const
   return (
     <p className="mt-1 flex flex-wrap items-center gap-x-2 text-small">
-      <StateWord standing={standing[followUp.state]}>
-        follow-up {followUp.state}
-      </StateWord>
+      <StateWord standing={standing[followUp.state]}>follow-up {followUp.state}</StateWord>
       <span className="min-w-0">“{shorten(followUp.reason ?? followUp.prompt, 90)}”</span>
       <span className="text-muted">
-        by {followUp.createdBy === 'agent' ? 'the agent' : 'a person'}, {followUp.state === 'planned' ? '' : 'due '}
+        by {followUp.createdBy === 'agent' ? 'the agent' : 'a person'},{' '}
+        {followUp.state === 'planned' ? '' : 'due '}
         <Ago at={followUp.dueAt} />
         {followUp.firedAt && <span> · fired {formatClockSeconds(followUp.firedAt)}</span>}
         {followUp.message && <span> · {shorten(followUp.message, 100)}</span>}
@@ -216,7 +246,11 @@ export function FollowUpLine({ followUp }: { followUp: FollowUp }) {
         </Link>
       )}
       {followUp.state === 'planned' && (
-        <Button kind="bare" busy={act.busy} onClick={() => void act.run(() => client.cancelFollowUp(followUp.id))}>
+        <Button
+          kind="bare"
+          busy={act.busy}
+          onClick={() => void act.run(() => client.cancelFollowUp(followUp.id))}
+        >
           Cancel
         </Button>
       )}
@@ -242,14 +276,19 @@ function Decision({ escalation }: { escalation: Escalation }) {
       ) : (
         <span className="text-muted">ends here</span>
       )}
-      <span className="ml-1.5 text-muted">{shorten(escalation.recommendation.signal?.reason || escalation.message, 160)}</span>
+      <span className="ml-1.5 text-muted">
+        {shorten(escalation.recommendation.signal?.reason || escalation.message, 160)}
+      </span>
       {escalation.decidedBy === 'person' && (
         <span className="ml-1.5 text-muted">
-          · {escalation.reason === 'refused' ? 'refused' : 'approved'} by {by ? `“${inert(by.who)}”` : 'a person'}
+          · {escalation.reason === 'refused' ? 'refused' : 'approved'} by{' '}
+          {by ? `“${inert(by.who)}”` : 'a person'}
           {by?.from && ` from ${by.from}`}
         </span>
       )}
-      {escalation.decidedBy === 'timeout' && <span className="ml-1.5 text-muted">· nobody answered in time</span>}
+      {escalation.decidedBy === 'timeout' && (
+        <span className="ml-1.5 text-muted">· nobody answered in time</span>
+      )}
     </p>
   )
 }
@@ -269,7 +308,9 @@ function Facts({ cycle }: { cycle: CycleDetail }) {
         </Fact>
       )}
       {cycle.renewed && <Fact name="session">new: {inert(cycle.renewed)}</Fact>}
-      {cycle.pendingFollowUps > 0 && <Fact name="planned">{plural(cycle.pendingFollowUps, 'follow-up')}</Fact>}
+      {cycle.pendingFollowUps > 0 && (
+        <Fact name="planned">{plural(cycle.pendingFollowUps, 'follow-up')}</Fact>
+      )}
     </dl>
   )
 }

@@ -8,7 +8,7 @@ import { useTitle } from '../data/hooks.ts'
 import { jobQuery } from '../data/queries.ts'
 import { useEvents } from '../data/run-events.ts'
 import { formatBytes, formatCost, formatPercent, formatTokens, plural } from '../format/amounts.ts'
-import { inert, shortId, shorten } from '../format/text.ts'
+import { inert, shorten, shortId } from '../format/text.ts'
 import { formatSpan, withLocalTimes } from '../format/time.ts'
 import { ATTENTION_WORDS, modelName, standingOfJob } from '../format/words.ts'
 import { useAct } from '../parts/act.ts'
@@ -121,7 +121,9 @@ function Why({ job }: { job: JobDetail }) {
     <>
       {job.pending.map((ask) => (
         <div key={ask.toolUseId} className="mb-4 rounded-lg border border-ask bg-surface p-3">
-          <p className="mb-2 font-medium text-ask">◆ {ask.kind === 'permission' ? `Asks to use ${inert(ask.tool ?? 'a tool')}` : 'Asks you'}</p>
+          <p className="mb-2 font-medium text-ask">
+            ◆ {ask.kind === 'permission' ? `Asks to use ${inert(ask.tool ?? 'a tool')}` : 'Asks you'}
+          </p>
           <Ask runId={job.runId} ask={ask} workDir={job.workDir} />
         </div>
       ))}
@@ -157,7 +159,9 @@ function Facts({ job }: { job: JobDetail }) {
       <Fact name="cost">
         {formatCost(job.spent.usd, job.costEstimated)}
         {job.maxBudgetUsd !== null && <span className="text-muted"> of {formatCost(job.maxBudgetUsd)}</span>}
-        {job.spent.followUpRuns > 0 && <span className="text-muted"> with {plural(job.spent.followUpRuns, 'follow-up')}</span>}
+        {job.spent.followUpRuns > 0 && (
+          <span className="text-muted"> with {plural(job.spent.followUpRuns, 'follow-up')}</span>
+        )}
       </Fact>
       <Fact name="took">{progress.elapsedMs === null ? 'not started' : formatSpan(progress.elapsedMs)}</Fact>
       <Fact name="work">
@@ -165,7 +169,9 @@ function Facts({ job }: { job: JobDetail }) {
       </Fact>
       <Fact name="tokens">
         {formatTokens(progress.tokens)}
-        {cached !== null && <span className="text-muted"> · {formatPercent(cached)} of the input from cache</span>}
+        {cached !== null && (
+          <span className="text-muted"> · {formatPercent(cached)} of the input from cache</span>
+        )}
       </Fact>
       <Fact name="resumes">
         {job.resumeCount} of at most {job.maxResumes}
@@ -177,14 +183,19 @@ function Facts({ job }: { job: JobDetail }) {
       <Fact name="permissions">{job.permissions}</Fact>
       {job.session && (
         <Fact name="session">
-          <Link to="/sessions/$id" params={{ id: job.session }} className="font-mono text-small text-accent hover:underline">
+          <Link
+            to="/sessions/$id"
+            params={{ id: job.session }}
+            className="font-mono text-small text-accent hover:underline"
+          >
             {shortId(job.sessionId ?? job.session)}
           </Link>
         </Fact>
       )}
       {job.archived.length > 0 && (
         <Fact name="archived">
-          {plural(job.archived.length, 'transcript')}, {formatBytes(job.archived.reduce((sum, { bytes }) => sum + bytes, 0))}
+          {plural(job.archived.length, 'transcript')},{' '}
+          {formatBytes(job.archived.reduce((sum, { bytes }) => sum + bytes, 0))}
         </Fact>
       )}
       <Fact name="id">
@@ -199,14 +210,17 @@ function Actions({ job }: { job: JobDetail }) {
   const [raising, setRaising] = useState(false)
   const [budget, setBudget] = useState(String(((job.maxBudgetUsd ?? job.spent.usd) * 2).toFixed(2)))
   const open = ['queued', 'running', 'waiting', 'paused'].includes(job.state)
-  const canRetry = ['paused', 'failed', 'cancelled', 'waiting'].includes(job.state) && job.pending.length === 0
+  const canRetry =
+    ['paused', 'failed', 'cancelled', 'waiting'].includes(job.state) && job.pending.length === 0
   if (raising) {
     return (
       <form
         className="flex items-center gap-2"
         onSubmit={(event) => {
           event.preventDefault()
-          void act.run(() => client.updateJob(job.id, { maxBudgetUsd: Number(budget) })).then((done) => done && setRaising(false))
+          void act
+            .run(() => client.updateJob(job.id, { maxBudgetUsd: Number(budget) }))
+            .then((done) => done && setRaising(false))
         }}
       >
         <label className="flex items-center gap-1.5">
@@ -235,7 +249,10 @@ function Actions({ job }: { job: JobDetail }) {
             {job.state === 'waiting' ? 'Start now' : 'Retry, resume'}
           </Button>
           {job.state !== 'waiting' && (
-            <Button busy={act.busy} onClick={() => void act.run(() => client.retryJob(job.id, { resume: false }))}>
+            <Button
+              busy={act.busy}
+              onClick={() => void act.run(() => client.retryJob(job.id, { resume: false }))}
+            >
               Retry fresh
             </Button>
           )}

@@ -32,7 +32,9 @@ export function Jobs() {
   useTitle('Jobs')
   const search: JobsSearch = useSearch({ strict: false })
   const navigate = useNavigate()
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(jobsQuery(search.state))
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
+    jobsQuery(search.state),
+  )
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
   const sort: Sort = isSort(search.sort) ? search.sort : 'newest'
   const change = (part: JobsSearch) =>
@@ -41,7 +43,10 @@ export function Jobs() {
     const words = search.q?.trim().toLowerCase() ?? ''
     const all = data?.pages.flatMap(({ items }) => items) ?? []
     return all
-      .filter(({ prompt, id, workDir }) => words === '' || `${prompt} ${id} ${workDir}`.toLowerCase().includes(words))
+      .filter(
+        ({ prompt, id, workDir }) =>
+          words === '' || `${prompt} ${id} ${workDir}`.toLowerCase().includes(words),
+      )
       .sort(SORTS[sort])
   }, [data, search.q, sort])
   const toggle = (id: string) => {
@@ -64,7 +69,7 @@ export function Jobs() {
       >
         Jobs
       </PageTitle>
-      <div className="mb-3 flex flex-wrap items-center gap-1" role="group" aria-label="Filter by state">
+      <nav className="mb-3 flex flex-wrap items-center gap-1" aria-label="Filter by state">
         {JOB_FILTERS.map(({ state, word }) => (
           <Link
             key={word}
@@ -76,18 +81,30 @@ export function Jobs() {
             {word}
           </Link>
         ))}
-      </div>
+      </nav>
       <Bulk jobs={jobs.filter(({ id }) => chosen.has(id))} onDone={() => setChosen(new Set())} />
       {error ? (
         <ErrorBox error={error} retry={() => void refetch()} />
       ) : !data ? (
         <Skeleton rows={8} height={32} />
       ) : jobs.length === 0 ? (
-        <Empty {...(search.state || search.q ? {} : { command: 'reprise run "Update the dependencies and make the tests pass"' })}>
-          {search.state || search.q ? 'No job is like this.' : 'There are no jobs yet. A job is a prompt to finish unattended:'}
+        <Empty
+          {...(search.state || search.q
+            ? {}
+            : { command: 'reprise run "Update the dependencies and make the tests pass"' })}
+        >
+          {search.state || search.q
+            ? 'No job is like this.'
+            : 'There are no jobs yet. A job is a prompt to finish unattended:'}
         </Empty>
       ) : (
-        <Table jobs={jobs} chosen={chosen} toggle={toggle} sort={sort} onSort={(name) => change({ sort: name })} />
+        <Table
+          jobs={jobs}
+          chosen={chosen}
+          toggle={toggle}
+          sort={sort}
+          onSort={(name) => change({ sort: name })}
+        />
       )}
       {hasNextPage && (
         <Button className="mt-3" busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
@@ -109,10 +126,19 @@ function Bulk({ jobs, onDone }: { jobs: readonly Job[]; onDone: () => void }) {
   return (
     <div className="mb-2 flex flex-wrap items-center gap-2 rounded-lg border border-line bg-raised px-3 py-1.5">
       <span>{formatCount(jobs.length)} chosen</span>
-      <Button busy={act.busy} disabled={retryable.length === 0} onClick={all((id) => client.retryJob(id), retryable)}>
+      <Button
+        busy={act.busy}
+        disabled={retryable.length === 0}
+        onClick={all((id) => client.retryJob(id), retryable)}
+      >
         Retry {retryable.length || ''}
       </Button>
-      <Button kind="danger" busy={act.busy} disabled={cancellable.length === 0} onClick={all((id) => client.cancelJob(id), cancellable)}>
+      <Button
+        kind="danger"
+        busy={act.busy}
+        disabled={cancellable.length === 0}
+        onClick={all((id) => client.cancelJob(id), cancellable)}
+      >
         Cancel {cancellable.length || ''}
       </Button>
       <Button kind="bare" onClick={onDone}>
@@ -138,7 +164,11 @@ function Table({
 }) {
   const heading = (name: Sort, word: string) => (
     <th scope="col" aria-sort={sort === name ? 'descending' : 'none'} className="px-2 text-right font-normal">
-      <button type="button" onClick={() => onSort(name)} className={sort === name ? 'text-text' : 'hover:text-text'}>
+      <button
+        type="button"
+        onClick={() => onSort(name)}
+        className={sort === name ? 'text-text' : 'hover:text-text'}
+      >
         {word}
         {sort === name ? ' ↓' : ''}
       </button>
@@ -182,10 +212,18 @@ function Table({
                 />
               </td>
               <td className="px-2">
-                <StateWord standing={standingOfJob(job)}>{job.attention && job.state === 'paused' ? job.attention : job.state}</StateWord>
+                <StateWord standing={standingOfJob(job)}>
+                  {job.attention && job.state === 'paused' ? job.attention : job.state}
+                </StateWord>
               </td>
               <td className="w-full max-w-0 min-w-48 px-2">
-                <Link to="/jobs/$id" params={{ id: job.id }} data-row className="block truncate font-medium hover:underline" title={job.prompt.slice(0, 500)}>
+                <Link
+                  to="/jobs/$id"
+                  params={{ id: job.id }}
+                  data-row
+                  className="block truncate font-medium hover:underline"
+                  title={job.prompt.slice(0, 500)}
+                >
                   {inert(job.prompt).slice(0, 200)}
                 </Link>
               </td>
@@ -197,7 +235,9 @@ function Table({
               </td>
               <td className="px-2 text-right">{job.attemptCount}</td>
               <td className="px-2 text-right">{formatCost(job.spent.usd, job.costEstimated)}</td>
-              <td className="px-2 text-right text-muted">{job.progress.elapsedMs === null ? '–' : formatSpan(job.progress.elapsedMs)}</td>
+              <td className="px-2 text-right text-muted">
+                {job.progress.elapsedMs === null ? '–' : formatSpan(job.progress.elapsedMs)}
+              </td>
               <td className="px-2 text-right whitespace-nowrap text-muted">
                 <Ago at={job.createdAt} />
               </td>

@@ -6,14 +6,26 @@ import { client } from '../data/client.ts'
 import { useTitle } from '../data/hooks.ts'
 import { agentsQuery, auditQuery, configurationQuery, statusQuery, tokensQuery } from '../data/queries.ts'
 import { formatBytes, formatCount, formatPercent, plural } from '../format/amounts.ts'
-import { inert, shortId, shorten } from '../format/text.ts'
+import { inert, shorten, shortId } from '../format/text.ts'
+import { toYaml } from '../format/yaml.ts'
 import { useAct } from '../parts/act.ts'
 import { wordOf } from '../parts/audit.tsx'
-import { Badge, Button, Copyable, ErrorBox, Fact, Mark, Middle, PageTitle, Rows, Section, Skeleton } from '../parts/base.tsx'
+import {
+  Badge,
+  Button,
+  Copyable,
+  ErrorBox,
+  Fact,
+  Mark,
+  Middle,
+  PageTitle,
+  Rows,
+  Section,
+  Skeleton,
+} from '../parts/base.tsx'
 import { Ago, Elapsed } from '../parts/clock.tsx'
 import { Page } from '../parts/frame.tsx'
 import { Code } from '../transcript/code.tsx'
-import { toYaml } from '../format/yaml.ts'
 
 export function Machine() {
   useTitle('Machine')
@@ -24,7 +36,9 @@ export function Machine() {
       {error && !status && <ErrorBox error={error} retry={() => void refetch()} />}
       <div className="grid gap-x-8 lg:grid-cols-2">
         <div className="min-w-0">
-          <Section title="Daemon">{status ? <Daemon status={status} /> : <Skeleton rows={4} height={24} />}</Section>
+          <Section title="Daemon">
+            {status ? <Daemon status={status} /> : <Skeleton rows={4} height={24} />}
+          </Section>
           <Section title="Agents">
             <Agents />
           </Section>
@@ -63,10 +77,15 @@ function Daemon({ status }: { status: Status }) {
         <code>{status.url}</code>
       </Fact>
       <Fact name="runs">
-        {formatCount(status.runs.running)} running, {formatCount(status.runs.queued)} queued, {formatCount(status.runs.settled)} settled
+        {formatCount(status.runs.running)} running, {formatCount(status.runs.queued)} queued,{' '}
+        {formatCount(status.runs.settled)} settled
       </Fact>
       <Fact name="sandbox">
-        {sandbox.kind === 'none' ? <span className="text-ask">none: the rules of tiers are advisory</span> : sandbox.kind}
+        {sandbox.kind === 'none' ? (
+          <span className="text-ask">none: the rules of tiers are advisory</span>
+        ) : (
+          sandbox.kind
+        )}
         {sandbox.advice && <span className="block text-muted">{inert(sandbox.advice)}</span>}
       </Fact>
       {status.simulator && (
@@ -100,8 +119,9 @@ function Problems({ status }: { status: Status }) {
         {obstacles.map((obstacle) => (
           <li key={`${obstacle.account}/${obstacle.model}`} className="px-3 py-2">
             <Mark standing="wait" label="" />
-            <span className="font-medium">{obstacle.kind === 'limit' ? 'Usage limit' : 'Outage'}</span> {obstacle.agents.join(', ')}{' '}
-            {obstacle.model ?? ''} <span className="text-muted">{shorten(obstacle.message, 140)}</span>
+            <span className="font-medium">{obstacle.kind === 'limit' ? 'Usage limit' : 'Outage'}</span>{' '}
+            {obstacle.agents.join(', ')} {obstacle.model ?? ''}{' '}
+            <span className="text-muted">{shorten(obstacle.message, 140)}</span>
             <p className="pl-4 text-small text-muted">
               since <Ago at={obstacle.since} />, next try <Ago at={obstacle.nextTryAt} />
               {obstacle.resetsAt && (
@@ -134,13 +154,19 @@ function Quotas({ status }: { status: Status }) {
         {status.quotas.map((quota) => (
           <li key={quota.account} className="px-3 py-2">
             <p className="mb-1">
-              {quota.agents.join(', ')} <span className="text-muted">as reported <Ago at={quota.at} /></span>
+              {quota.agents.join(', ')}{' '}
+              <span className="text-muted">
+                as reported <Ago at={quota.at} />
+              </span>
             </p>
             {quota.windows.map((window) => (
               <div key={window.name} className="flex items-center gap-2 text-small">
                 <span className="w-28 truncate text-muted">{inert(window.name)}</span>
                 <span className="h-1.5 flex-1 overflow-hidden rounded-full bg-line">
-                  <span className={`block h-full ${window.used > 0.8 ? 'bg-ask' : 'bg-accent'}`} style={{ width: `${Math.min(100, window.used * 100)}%` }} />
+                  <span
+                    className={`block h-full ${window.used > 0.8 ? 'bg-ask' : 'bg-accent'}`}
+                    style={{ width: `${Math.min(100, window.used * 100)}%` }}
+                  />
                 </span>
                 <span className="w-10 text-right">{formatPercent(window.used)}</span>
                 {window.resetsAt && (
@@ -187,7 +213,10 @@ function AgentRow({ agent }: { agent: Agent }) {
   return (
     <li className="px-3 py-2">
       <p className="flex flex-wrap items-center gap-2">
-        <Mark standing={agent.available ? 'done' : 'fail'} label={agent.available ? 'available' : 'not available'} />
+        <Mark
+          standing={agent.available ? 'done' : 'fail'}
+          label={agent.available ? 'available' : 'not available'}
+        />
         <span className="font-semibold">{agent.name}</span>
         <span className="text-muted">{agent.version ?? agent.adapter}</span>
         {agent.simulated && <Badge standing="ask">simulated</Badge>}
@@ -200,7 +229,10 @@ function AgentRow({ agent }: { agent: Agent }) {
       {capabilities && (
         <p className="mt-1 flex flex-wrap gap-1 pl-6">
           {(Object.keys(CAPABILITY_WORDS) as (keyof typeof CAPABILITY_WORDS)[]).map((name) => (
-            <span key={name} className={`text-label ${capabilities[name] ? 'rounded bg-raised px-1.5 py-px' : 'px-1.5 text-muted line-through'}`}>
+            <span
+              key={name}
+              className={`text-label ${capabilities[name] ? 'rounded bg-raised px-1.5 py-px' : 'px-1.5 text-muted line-through'}`}
+            >
               {CAPABILITY_WORDS[name]}
             </span>
           ))}
@@ -237,7 +269,11 @@ function Tokens() {
               )}
             </span>
             {token.kind !== 'command-line' && (
-              <Button kind="danger" busy={act.busy} onClick={() => void act.run(() => client.revokeToken(token.id))}>
+              <Button
+                kind="danger"
+                busy={act.busy}
+                onClick={() => void act.run(() => client.revokeToken(token.id))}
+              >
                 Revoke
               </Button>
             )}
@@ -280,8 +316,10 @@ function Configuration() {
   return (
     <>
       <p className="mb-1 text-small text-muted">
-        {data.sources.length === 0 ? 'Defaults only.' : `From ${data.sources.map((one) => shorten(one, 60)).join(', ')}, and defaults.`} Secrets
-        are hidden.
+        {data.sources.length === 0
+          ? 'Defaults only.'
+          : `From ${data.sources.map((one) => shorten(one, 60)).join(', ')}, and defaults.`}{' '}
+        Secrets are hidden.
       </p>
       <Code code={toYaml(data.settings)} language="yaml" />
     </>

@@ -12,9 +12,19 @@ import { formatClock, withLocalTimes } from '../format/time.ts'
 import { ATTENTION_WORDS, modelName, OUTCOME_WORDS, tierName } from '../format/words.ts'
 import { useAct } from '../parts/act.ts'
 import { ApprovalForm, Ask } from '../parts/asks.tsx'
-import { Badge, Button, ContextGauge, Empty, ErrorBox, Mark, Rows, Section, Skeleton } from '../parts/base.tsx'
-import { Ago, Elapsed, useNow } from '../parts/clock.tsx'
+import {
+  Badge,
+  Button,
+  ContextGauge,
+  Empty,
+  ErrorBox,
+  Mark,
+  Rows,
+  Section,
+  Skeleton,
+} from '../parts/base.tsx'
 import { HourBars } from '../parts/chart.tsx'
+import { Ago, Elapsed, useNow } from '../parts/clock.tsx'
 import { Page } from '../parts/frame.tsx'
 import { SubjectLink } from '../parts/subject.tsx'
 
@@ -98,7 +108,8 @@ function Lists({ overview }: { overview: Overview }) {
   )
 }
 
-const keyOf = (need: NeedsYou) => (need.kind === 'question' ? `${need.runId}/${need.question.toolUseId}` : need.runId)
+const keyOf = (need: NeedsYou) =>
+  need.kind === 'question' ? `${need.runId}/${need.question.toolUseId}` : need.runId
 
 function NeedRow({ need }: { need: NeedsYou }) {
   return (
@@ -129,8 +140,10 @@ function NeedRow({ need }: { need: NeedsYou }) {
 }
 
 function needText(need: NeedsYou): string {
-  if (need.kind === 'question') return need.question.kind === 'permission' ? `asks to use ${need.question.tool}` : 'asks'
-  if (need.kind === 'approval') return need.escalation.toTier ? `asks for ${tierName(need.escalation.toTier)}` : 'asks'
+  if (need.kind === 'question')
+    return need.question.kind === 'permission' ? `asks to use ${need.question.tool}` : 'asks'
+  if (need.kind === 'approval')
+    return need.escalation.toTier ? `asks for ${tierName(need.escalation.toTier)}` : 'asks'
   if (need.kind === 'job') return `paused: ${ATTENTION_WORDS[need.attention]}`
   return 'paused'
 }
@@ -159,7 +172,11 @@ function PausedJob({ need }: { need: Extract<NeedsYou, { kind: 'job' }> }) {
             <Button
               kind="main"
               busy={act.busy}
-              onClick={() => void act.run(() => client.updateJob(need.jobId, { maxBudgetUsd: Number(budget || suggested) }))}
+              onClick={() =>
+                void act.run(() =>
+                  client.updateJob(need.jobId, { maxBudgetUsd: Number(budget || suggested) }),
+                )
+              }
             >
               Raise and continue
             </Button>
@@ -169,11 +186,16 @@ function PausedJob({ need }: { need: Extract<NeedsYou, { kind: 'job' }> }) {
             Continue
           </Button>
         )}
-        <Button kind="danger" busy={act.busy} onClick={() => void act.run(() => client.cancelJob(need.jobId))}>
+        <Button
+          kind="danger"
+          busy={act.busy}
+          onClick={() => void act.run(() => client.cancelJob(need.jobId))}
+        >
           Cancel job
         </Button>
         <span className="text-small text-muted">
-          {formatCost(need.spentUsd)} spent{need.maxBudgetUsd !== null && ` of ${formatCost(need.maxBudgetUsd)}`}
+          {formatCost(need.spentUsd)} spent
+          {need.maxBudgetUsd !== null && ` of ${formatCost(need.maxBudgetUsd)}`}
         </span>
       </div>
       {act.error !== null && <ErrorBox error={act.error} />}
@@ -187,10 +209,18 @@ function PausedRun({ need }: { need: Extract<NeedsYou, { kind: 'run' }> }) {
     <div>
       {need.message && <p className="mb-2 text-muted">{withLocalTimes(inert(need.message)).slice(0, 400)}</p>}
       <div className="flex gap-2">
-        <Button kind="main" busy={act.busy} onClick={() => void act.run(() => client.continueRun(need.runId))}>
+        <Button
+          kind="main"
+          busy={act.busy}
+          onClick={() => void act.run(() => client.continueRun(need.runId))}
+        >
           Continue now
         </Button>
-        <Button kind="danger" busy={act.busy} onClick={() => void act.run(() => client.cancelRun(need.runId))}>
+        <Button
+          kind="danger"
+          busy={act.busy}
+          onClick={() => void act.run(() => client.cancelRun(need.runId))}
+        >
           Cancel
         </Button>
       </div>
@@ -244,9 +274,13 @@ function ParkedRow({ item }: { item: Parked }) {
       <span className="flex w-72 min-w-0 shrink-0 max-md:w-auto max-md:flex-1">
         <SubjectLink subject={item.subject} />
       </span>
-      <span className="min-w-0 flex-1 truncate text-muted max-md:order-last max-md:basis-full" title={item.message ?? undefined}>
+      <span
+        className="min-w-0 flex-1 truncate text-muted max-md:order-last max-md:basis-full"
+        title={item.message ?? undefined}
+      >
         <span className="text-text">{PARKED_WORDS[item.kind]}</span>{' '}
-        {item.message && (item.kind === 'follow-up' ? `“${inert(item.message)}”` : withLocalTimes(inert(item.message)))}
+        {item.message &&
+          (item.kind === 'follow-up' ? `“${inert(item.message)}”` : withLocalTimes(inert(item.message)))}
       </span>
       {item.behind > 0 && <span className="text-muted">+ {plural(item.behind, 'more')} behind the same</span>}
       <span className="text-right whitespace-nowrap">
@@ -284,12 +318,16 @@ function Today({ costs, failures }: { costs: readonly CostRow[]; failures: reado
         <div className="rounded-lg border border-line bg-surface">
           <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-t-lg bg-line sm:grid-cols-4">
             <Figure name="Runs" value={formatCount(runs)}>
-              {formatCount(runs - failed - cancelled)} done · {formatCount(failed)} failed · {formatCount(cancelled)} cancelled
+              {formatCount(runs - failed - cancelled)} done · {formatCount(failed)} failed ·{' '}
+              {formatCount(cancelled)} cancelled
             </Figure>
             <Figure name="Cost" value={formatCost(cost)}>
               {topAgents(costs)}
             </Figure>
-            <Figure name={saved < 0 ? 'Lost by resuming' : 'Saved by resuming'} value={`≈ ${formatCost(Math.abs(saved))}`}>
+            <Figure
+              name={saved < 0 ? 'Lost by resuming' : 'Saved by resuming'}
+              value={`≈ ${formatCost(Math.abs(saved))}`}
+            >
               {saved > 0
                 ? `${formatPercent(saved / (saved + cost))} less than sending transcripts`
                 : saved < 0
@@ -365,8 +403,12 @@ function FailureRow({ group: { newest, others } }: { group: FailureGroup }) {
         <span className="flex w-72 min-w-0 shrink-0 max-md:w-auto max-md:flex-1">
           <SubjectLink subject={newest.subject} />
         </span>
-        <span className="min-w-0 flex-1 truncate text-muted max-md:order-last max-md:basis-full" title={newest.message ?? undefined}>
-          <span className="text-fail">{OUTCOME_WORDS[newest.outcome]}</span> {newest.message && shorten(newest.message, 100)}
+        <span
+          className="min-w-0 flex-1 truncate text-muted max-md:order-last max-md:basis-full"
+          title={newest.message ?? undefined}
+        >
+          <span className="text-fail">{OUTCOME_WORDS[newest.outcome]}</span>{' '}
+          {newest.message && shorten(newest.message, 100)}
         </span>
         {others > 0 && <Badge>+ {others} alike</Badge>}
         <Ago at={newest.at} className="text-muted" />

@@ -66,7 +66,10 @@ function Shown({ run }: { run: RunDetail }) {
           <Prompt text={run.prompt} />
           <Audit subject={run.id} />
         </aside>
-        <section aria-label="Transcript" className="flex min-h-96 min-w-0 flex-1 flex-col rounded-lg border border-line bg-surface">
+        <section
+          aria-label="Transcript"
+          className="flex min-h-96 min-w-0 flex-1 flex-col rounded-lg border border-line bg-surface"
+        >
           <div className="flex items-center justify-between border-b border-line px-2 py-1.5">
             <Tabs
               label="View"
@@ -120,7 +123,9 @@ function Waiting({ run }: { run: RunDetail }) {
     <>
       {run.pending.map((ask) => (
         <div key={ask.toolUseId} className="mb-4 rounded-lg border border-ask bg-surface p-3">
-          <p className="mb-2 font-medium text-ask">◆ {ask.kind === 'permission' ? `Asks to use ${ask.tool}` : 'Asks you'}</p>
+          <p className="mb-2 font-medium text-ask">
+            ◆ {ask.kind === 'permission' ? `Asks to use ${ask.tool}` : 'Asks you'}
+          </p>
           <Ask runId={run.id} ask={ask} workDir={run.workDir} />
         </div>
       ))}
@@ -130,7 +135,9 @@ function Waiting({ run }: { run: RunDetail }) {
         </div>
       )}
       {run.state !== 'running' && run.message && run.message !== 'completed' && (
-        <p className={`mb-3 ${run.state === 'settled' && run.outcome !== 'completed' ? 'text-fail' : 'text-muted'}`}>
+        <p
+          className={`mb-3 ${run.state === 'settled' && run.outcome !== 'completed' ? 'text-fail' : 'text-muted'}`}
+        >
           {withLocalTimes(inert(run.message)).slice(0, 1000)}
           {run.notBefore && (
             <span>

@@ -7,10 +7,22 @@ import { startText } from '../../src/contract/start-text.ts'
 import { useTitle } from '../data/hooks.ts'
 import { followUpsQuery, runsOfSessionQuery, sessionQuery } from '../data/queries.ts'
 import { formatBytes, formatCost, formatPercent, formatTokens } from '../format/amounts.ts'
-import { inert, shortId, shorten } from '../format/text.ts'
+import { inert, shorten, shortId } from '../format/text.ts'
 import { formatClock } from '../format/time.ts'
 import { standingOfRun, wordOfRun } from '../format/words.ts'
-import { ContextGauge, Copyable, Empty, ErrorBox, Fact, Middle, PageTitle, Rows, Section, Skeleton, StateWord } from '../parts/base.tsx'
+import {
+  ContextGauge,
+  Copyable,
+  Empty,
+  ErrorBox,
+  Fact,
+  Middle,
+  PageTitle,
+  Rows,
+  Section,
+  Skeleton,
+  StateWord,
+} from '../parts/base.tsx'
 import { Bars } from '../parts/chart.tsx'
 import { Ago } from '../parts/clock.tsx'
 import { Page } from '../parts/frame.tsx'
@@ -74,7 +86,12 @@ export function SessionPage() {
                   <span className="w-28">
                     <StateWord standing={standingOfRun(run)}>{wordOfRun(run)}</StateWord>
                   </span>
-                  <Link to="/runs/$id" params={{ id: run.id }} data-row className="min-w-0 flex-1 truncate font-medium hover:underline">
+                  <Link
+                    to="/runs/$id"
+                    params={{ id: run.id }}
+                    data-row
+                    className="min-w-0 flex-1 truncate font-medium hover:underline"
+                  >
                     {shorten(run.prompt, 100)}
                   </Link>
                   <span className="text-small text-muted max-md:hidden">{startText(run)}</span>
@@ -104,7 +121,7 @@ function Facts({ session }: { session: SessionDetail }) {
         <ContextGauge tokens={session.contextTokens} window={session.contextWindow} />
       </Fact>
       <Fact name="turns">
-        {session.turns}, resumed {session.resumes} times
+        {session.turns}, resumed {session.resumes === 1 ? 'once' : `${session.resumes} times`}
       </Fact>
       <Fact name="cost">{formatCost(session.costUsd)}</Fact>
       <Fact name="last used">
@@ -145,19 +162,31 @@ function Facts({ session }: { session: SessionDetail }) {
 
 /** How full the context was after each run, oldest first. */
 function Fill({ runs }: { runs: readonly Run[] }) {
-  const known = runs.filter(({ contextTokens }) => contextTokens !== null).toReversed().slice(-60)
+  const known = runs
+    .filter(({ contextTokens }) => contextTokens !== null)
+    .toReversed()
+    .slice(-60)
   if (known.length === 0) return <p className="text-muted">Not known yet.</p>
   const bars = known.map((run, index) => {
     const share = run.contextWindow ? (run.contextTokens ?? 0) / run.contextWindow : 0
     return {
       label: `${index + 1}`,
       title: `${formatClock(run.createdAt)}: ${formatTokens(run.contextTokens ?? 0)} tokens, ${formatPercent(share)}`,
-      parts: [{ name: 'context', value: run.contextTokens ?? 0, colour: share > 0.8 ? 'fill-ask' : 'fill-accent' }],
+      parts: [
+        { name: 'context', value: run.contextTokens ?? 0, colour: share > 0.8 ? 'fill-ask' : 'fill-accent' },
+      ],
     }
   })
   return (
     <div className="rounded-lg border border-line bg-surface px-3 py-2">
-      <Bars bars={bars} height={60} tick={(index) => known.length < 20 || index % 10 === 9} caption="Tokens in the context after each run" format={formatTokens} />
+      <Bars
+        bars={bars}
+        height={60}
+        full={known.at(-1)?.contextWindow ?? 1}
+        tick={(index) => known.length < 20 || index % 10 === 9}
+        caption="Tokens in the context window after each run"
+        format={formatTokens}
+      />
     </div>
   )
 }

@@ -5,7 +5,7 @@ import type { Session } from '../../src/contract/session.ts'
 import { useTitle } from '../data/hooks.ts'
 import { sessionsQuery } from '../data/queries.ts'
 import { formatCost } from '../format/amounts.ts'
-import { fileName, shortId, shorten } from '../format/text.ts'
+import { fileName, shorten, shortId } from '../format/text.ts'
 import type { Standing } from '../format/words.ts'
 import { Button, ContextGauge, Empty, ErrorBox, PageTitle, Skeleton, StateWord } from '../parts/base.tsx'
 import { Ago } from '../parts/clock.tsx'
@@ -21,7 +21,9 @@ export const SESSION_STANDING: Readonly<Record<Session['state'], Standing>> = {
 
 export function Sessions() {
   useTitle('Sessions')
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(sessionsQuery())
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
+    sessionsQuery(),
+  )
   const sessions = data?.pages.flatMap(({ items }) => items) ?? []
   return (
     <Page wide>
@@ -31,21 +33,41 @@ export function Sessions() {
       ) : !data ? (
         <Skeleton rows={8} height={32} />
       ) : sessions.length === 0 ? (
-        <Empty command='reprise run "Say hello"'>No agent has had a session yet. The first run makes one:</Empty>
+        <Empty command='reprise run "Say hello"'>
+          No agent has had a session yet. The first run makes one:
+        </Empty>
       ) : (
         <div className="overflow-x-auto rounded-lg border border-line bg-surface">
           <table className="w-full text-small">
             <thead className="text-label text-muted">
               <tr className="h-8 border-b border-line text-left">
-                <th scope="col" className="px-3 font-normal">session</th>
-                <th scope="col" className="px-2 font-normal">state</th>
-                <th scope="col" className="px-2 font-normal">agent</th>
-                <th scope="col" className="px-2 font-normal max-md:hidden">directory</th>
-                <th scope="col" className="px-2 font-normal">context</th>
-                <th scope="col" className="px-2 text-right font-normal">turns</th>
-                <th scope="col" className="px-2 text-right font-normal">resumes</th>
-                <th scope="col" className="px-2 text-right font-normal">cost</th>
-                <th scope="col" className="px-3 text-right font-normal">last used</th>
+                <th scope="col" className="px-3 font-normal">
+                  session
+                </th>
+                <th scope="col" className="px-2 font-normal">
+                  state
+                </th>
+                <th scope="col" className="px-2 font-normal">
+                  agent
+                </th>
+                <th scope="col" className="px-2 font-normal max-md:hidden">
+                  directory
+                </th>
+                <th scope="col" className="px-2 font-normal">
+                  context
+                </th>
+                <th scope="col" className="px-2 text-right font-normal">
+                  turns
+                </th>
+                <th scope="col" className="px-2 text-right font-normal">
+                  resumes
+                </th>
+                <th scope="col" className="px-2 text-right font-normal">
+                  cost
+                </th>
+                <th scope="col" className="px-3 text-right font-normal">
+                  last used
+                </th>
               </tr>
             </thead>
             <tbody className="divide-y divide-line">

@@ -58,8 +58,8 @@ export function SignIn() {
             </p>
           )}
           <p className="mb-3 text-muted">
-            This browser is not signed in. On the machine where Reprise runs, this command opens a link that signs in
-            once:
+            This browser is not signed in. On the machine where Reprise runs, this command opens a link that
+            signs in once:
           </p>
           <p>
             <Copyable text="reprise open" />

@@ -1,9 +1,9 @@
 /** One watch: what it checks, and its cycles. */
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
+import { useState } from 'react'
 import type { Cycle } from '../../src/contract/cycle.ts'
 import type { Watch } from '../../src/contract/watch.ts'
-import { useState } from 'react'
 import { client } from '../data/client.ts'
 import { useTitle } from '../data/hooks.ts'
 import { cyclesQuery, watchQuery } from '../data/queries.ts'
@@ -12,7 +12,17 @@ import { shorten } from '../format/text.ts'
 import { formatClock, formatExact, formatSpan } from '../format/time.ts'
 import { useAct } from '../parts/act.ts'
 import { Audit } from '../parts/audit.tsx'
-import { Button, Empty, ErrorBox, Fact, Middle, PageTitle, Section, Skeleton, StateWord } from '../parts/base.tsx'
+import {
+  Button,
+  Empty,
+  ErrorBox,
+  Fact,
+  Middle,
+  PageTitle,
+  Section,
+  Skeleton,
+  StateWord,
+} from '../parts/base.tsx'
 import { Ago, Elapsed } from '../parts/clock.tsx'
 import { Page } from '../parts/frame.tsx'
 import { WatchActions } from '../watch/actions.tsx'
@@ -41,12 +51,17 @@ export function WatchPage() {
   return (
     <Page wide>
       <PageTitle aside={<WatchActions watch={watch} />}>
-        {watch.name} <span className="text-base font-normal text-muted">{watch.schedule ?? 'when it is triggered'}</span>
+        {watch.name}{' '}
+        <span className="text-base font-normal text-muted">{watch.schedule ?? 'when it is triggered'}</span>
       </PageTitle>
       <div className="flex gap-8 max-lg:flex-col">
         <aside className="w-80 shrink-0 max-lg:w-auto">
           <Facts watch={watch} />
-          {watch.source === 'api' ? <EditPrompt key={watch.updatedAt} watch={watch} /> : <Prompt text={watch.prompt} />}
+          {watch.source === 'api' ? (
+            <EditPrompt key={watch.updatedAt} watch={watch} />
+          ) : (
+            <Prompt text={watch.prompt} />
+          )}
           <Audit subject={watch.id} />
         </aside>
         <div className="min-w-0 flex-1">
@@ -79,11 +94,19 @@ function Facts({ watch }: { watch: Watch }) {
         )}
       </Fact>
       <Fact name="highest tier">{watch.maxTier ?? 'as configured'}</Fact>
-      <Fact name="memory">{watch.memory === 'fresh' ? 'a new session each time' : 'one session that continues'}</Fact>
+      <Fact name="memory">
+        {watch.memory === 'fresh' ? 'a new session each time' : 'one session that continues'}
+      </Fact>
       <Fact name="overlap">{watch.overlap}</Fact>
-      {watch.maxBudgetUsd !== undefined && <Fact name="budget">{formatCost(watch.maxBudgetUsd)} per cycle</Fact>}
-      {watch.maxBudgetUsdPerDay !== undefined && <Fact name="per day">{formatCost(watch.maxBudgetUsdPerDay)}</Fact>}
-      {watch.maxDurationMs !== undefined && <Fact name="duration">at most {formatSpan(watch.maxDurationMs)}</Fact>}
+      {watch.maxBudgetUsd !== undefined && (
+        <Fact name="budget">{formatCost(watch.maxBudgetUsd)} per cycle</Fact>
+      )}
+      {watch.maxBudgetUsdPerDay !== undefined && (
+        <Fact name="per day">{formatCost(watch.maxBudgetUsdPerDay)}</Fact>
+      )}
+      {watch.maxDurationMs !== undefined && (
+        <Fact name="duration">at most {formatSpan(watch.maxDurationMs)}</Fact>
+      )}
       <Fact name="directory">
         <Middle text={watch.workDir} max={40} mono />
       </Fact>
@@ -129,21 +152,42 @@ function Cycles({ cycles }: { cycles: readonly Cycle[] }) {
       <table className="w-full text-small">
         <thead className="text-label text-muted">
           <tr className="h-8 border-b border-line text-left">
-            <th scope="col" className="px-3 font-normal">#</th>
-            <th scope="col" className="px-2 font-normal">outcome</th>
-            <th scope="col" className="px-2 font-normal">summary</th>
-            <th scope="col" className="px-2 font-normal max-md:hidden">started by</th>
-            <th scope="col" className="px-2 text-right font-normal">tier</th>
-            <th scope="col" className="px-2 text-right font-normal">took</th>
-            <th scope="col" className="px-2 text-right font-normal">cost</th>
-            <th scope="col" className="px-3 text-right font-normal">when</th>
+            <th scope="col" className="px-3 font-normal">
+              #
+            </th>
+            <th scope="col" className="px-2 font-normal">
+              outcome
+            </th>
+            <th scope="col" className="px-2 font-normal">
+              summary
+            </th>
+            <th scope="col" className="px-2 font-normal max-md:hidden">
+              started by
+            </th>
+            <th scope="col" className="px-2 text-right font-normal">
+              tier
+            </th>
+            <th scope="col" className="px-2 text-right font-normal">
+              took
+            </th>
+            <th scope="col" className="px-2 text-right font-normal">
+              cost
+            </th>
+            <th scope="col" className="px-3 text-right font-normal">
+              when
+            </th>
           </tr>
         </thead>
         <tbody className="divide-y divide-line">
           {cycles.map((cycle) => (
             <tr key={cycle.id} className="h-8 hover:bg-raised">
               <td className="px-3">
-                <Link to="/cycles/$id" params={{ id: cycle.id }} data-row className="font-medium hover:underline">
+                <Link
+                  to="/cycles/$id"
+                  params={{ id: cycle.id }}
+                  data-row
+                  className="font-medium hover:underline"
+                >
                   {cycle.number}
                 </Link>
               </td>
@@ -152,12 +196,17 @@ function Cycles({ cycles }: { cycles: readonly Cycle[] }) {
                   {cycle.status ?? wordOfCycle(cycle)}
                 </StateWord>
               </td>
-              <td className="w-full max-w-0 min-w-40 truncate px-2 text-muted" title={cycle.summary ?? cycle.message ?? undefined}>
+              <td
+                className="w-full max-w-0 min-w-40 truncate px-2 text-muted"
+                title={cycle.summary ?? cycle.message ?? undefined}
+              >
                 {shorten(cycle.summary ?? cycle.message ?? '', 120)}
               </td>
               <td className="px-2 text-muted max-md:hidden">{TRIGGER_WORDS[cycle.trigger].split(',')[0]}</td>
               <td className="px-2 text-right">{cycle.tier ?? '–'}</td>
-              <td className="px-2 text-right text-muted">{cycle.startedAt ? <Elapsed from={cycle.startedAt} to={cycle.endedAt} /> : '–'}</td>
+              <td className="px-2 text-right text-muted">
+                {cycle.startedAt ? <Elapsed from={cycle.startedAt} to={cycle.endedAt} /> : '–'}
+              </td>
               <td className="px-2 text-right">{formatCost(cycle.costUsd, cycle.costEstimated)}</td>
               <td className="px-3 text-right whitespace-nowrap text-muted">
                 <Ago at={cycle.startedAt ?? cycle.dueAt} />

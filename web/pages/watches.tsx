@@ -41,10 +41,18 @@ function WatchRow({ watch }: { watch: Watch }) {
   const { lastCycle } = watch
   return (
     <li className="flex min-h-16 items-center gap-x-4 gap-y-1 px-3 py-2 max-md:flex-wrap">
-      <Mark standing={watch.state === 'paused' ? 'off' : lastCycle ? standingOfCycle(lastCycle) : 'wait'} label={watch.state} />
+      <Mark
+        standing={watch.state === 'paused' ? 'off' : lastCycle ? standingOfCycle(lastCycle) : 'wait'}
+        label={watch.state}
+      />
       <div className="min-w-0 flex-1 max-md:basis-3/4">
         <p className="flex items-center gap-2">
-          <Link to="/watches/$id" params={{ id: watch.name }} data-row className="font-semibold hover:underline">
+          <Link
+            to="/watches/$id"
+            params={{ id: watch.name }}
+            data-row
+            className="font-semibold hover:underline"
+          >
             {watch.name}
           </Link>
           {watch.state === 'paused' && <Badge>paused</Badge>}
@@ -58,7 +66,9 @@ function WatchRow({ watch }: { watch: Watch }) {
       <div className="w-44 text-small max-md:w-auto">
         {lastCycle ? (
           <Link to="/cycles/$id" params={{ id: lastCycle.id }} className="block truncate hover:underline">
-            <StateWord standing={lastCycle.status ? STATUS_STANDING[lastCycle.status] : standingOfCycle(lastCycle)}>
+            <StateWord
+              standing={lastCycle.status ? STATUS_STANDING[lastCycle.status] : standingOfCycle(lastCycle)}
+            >
               {lastCycle.status ?? wordOfCycle(lastCycle)}
             </StateWord>{' '}
             <span className="text-muted">

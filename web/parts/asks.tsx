@@ -58,7 +58,10 @@ function PermissionForm({
     )
   return (
     <div>
-      <pre className="max-h-72 overflow-auto rounded-md bg-code px-3 py-2 wrap-anywhere whitespace-pre-wrap" dir="ltr">
+      <pre
+        className="max-h-72 overflow-auto rounded-md bg-code px-3 py-2 wrap-anywhere whitespace-pre-wrap"
+        dir="ltr"
+      >
         {shown}
       </pre>
       {rest > 0 && (

@@ -53,7 +53,8 @@ export function Audit({ subject }: { subject: string }) {
         {data.map((entry) => (
           <li key={entry.id} className="py-0.5">
             <span className="text-text">{inert(entry.who)}</span> {wordOf(entry)}
-            {entry.summary && <span className="text-text"> “{inert(entry.summary)}”</span>} <Ago at={entry.at} />
+            {entry.summary && <span className="text-text"> “{inert(entry.summary)}”</span>}{' '}
+            <Ago at={entry.at} />
             {entry.from && <span> from {entry.from}</span>}
           </li>
         ))}

@@ -23,11 +23,20 @@ const MARKS: Readonly<Record<Standing, { shape: string; colour: string; word: st
   off: { shape: '○', colour: 'text-muted', word: 'cancelled' },
 }
 
-/** A shape and a colour; a word is always beside it, or in its accessible name. */
+/** A shape and a colour. Its accessible name is a word for the state, or empty where the word is beside it. */
 export function Mark({ standing, label }: { standing: Standing; label?: string }) {
   const { shape, colour, word } = MARKS[standing]
+  const name = label ?? word
+  const style = `${colour} inline-block w-4 shrink-0 text-center`
+  if (name === '') {
+    return (
+      <span className={style} aria-hidden="true">
+        {shape}
+      </span>
+    )
+  }
   return (
-    <span className={`${colour} inline-block w-4 shrink-0 text-center`} role="img" aria-label={label ?? word}>
+    <span className={style} role="img" aria-label={name}>
       {shape}
     </span>
   )
@@ -172,7 +181,9 @@ export function ErrorBox({ error, retry }: { error: unknown; retry?: () => void 
   if (code === 'not-found' || code === 'bad-request') {
     return (
       <div role="alert" className="rounded-lg border border-line bg-surface px-4 py-5">
-        <p className="font-medium">{code === 'not-found' ? 'This does not exist.' : 'This address is not valid.'}</p>
+        <p className="font-medium">
+          {code === 'not-found' ? 'This does not exist.' : 'This address is not valid.'}
+        </p>
         <p className="mt-1 text-muted">{inert(message)}</p>
         <p className="mt-3">
           <Link to="/" className="text-accent underline">

@@ -10,6 +10,8 @@ export interface Bar {
 }
 
 const HEIGHT = 100
+/** A few bars do not become as wide as the page. */
+const MIN_SLOTS = 7
 
 /** `tick` says which labels are shown. */
 export function Bars({
@@ -18,16 +20,19 @@ export function Bars({
   tick,
   caption,
   format,
+  full,
 }: {
   bars: readonly Bar[]
   height: number
+  /** The value of a bar that fills the height; default: the largest. */
+  full?: number
   tick: (index: number) => boolean
   caption: string
   format: (value: number) => string
 }) {
   const totals = bars.map(({ parts }) => parts.reduce((sum, { value }) => sum + Math.max(0, value), 0))
-  const max = Math.max(...totals, 1e-9)
-  const slot = 100 / bars.length
+  const max = Math.max(...(full === undefined ? totals : [full]), 1e-9)
+  const slot = 100 / Math.max(bars.length, MIN_SLOTS)
   return (
     <figure>
       <svg
@@ -48,13 +53,28 @@ export function Bars({
                 const tall = value <= 0 ? 0 : Math.max(1, (value / max) * (HEIGHT - 2))
                 y -= tall
                 return (
-                  <rect key={name} x={index * slot + slot * 0.12} y={y} width={slot * 0.76} height={tall} className={colour} />
+                  <rect
+                    key={name}
+                    x={index * slot + slot * 0.12}
+                    y={y}
+                    width={slot * 0.76}
+                    height={tall}
+                    className={colour}
+                  />
                 )
               })}
             </g>
           )
         })}
-        <line x1={0} x2={100} y1={HEIGHT} y2={HEIGHT} className="stroke-line" strokeWidth={1} vectorEffect="non-scaling-stroke" />
+        <line
+          x1={0}
+          x2={100}
+          y1={HEIGHT}
+          y2={HEIGHT}
+          className="stroke-line"
+          strokeWidth={1}
+          vectorEffect="non-scaling-stroke"
+        />
       </svg>
       <div className="relative h-4 text-label text-muted" aria-hidden="true">
         {bars.map(({ label }, index) =>
@@ -99,5 +119,13 @@ export function HourBars({ rows }: { rows: readonly CostRow[] }) {
     title: `${String(hour).padStart(2, '0')}:00  ${formatCost(cost)}, ${runs} runs${failed > 0 ? `, ${failed} failed` : ''}`,
     parts: [{ name: 'cost', value: cost, colour: 'fill-accent' }],
   }))
-  return <Bars bars={bars} height={44} tick={(hour) => hour % 6 === 0 && hour > 0} caption="Cost by hour" format={formatCost} />
+  return (
+    <Bars
+      bars={bars}
+      height={44}
+      tick={(hour) => hour % 6 === 0 && hour > 0}
+      caption="Cost by hour"
+      format={formatCost}
+    />
+  )
 }

@@ -36,7 +36,9 @@ export function Checkpoints({ job }: { job: JobDetail }) {
               title={`${number}: ${KIND_WORDS[kind]}, ${formatClock(createdAt)}`}
               aria-label={`checkpoint ${number}, ${KIND_WORDS[kind]}`}
               className={`flex size-6 items-center justify-center rounded-full border text-small ${
-                number === from || number === to ? 'border-accent bg-accent-soft text-accent' : 'border-line hover:bg-raised'
+                number === from || number === to
+                  ? 'border-accent bg-accent-soft text-accent'
+                  : 'border-line hover:bg-raised'
               }`}
             >
               {number}
@@ -54,8 +56,16 @@ export function Checkpoints({ job }: { job: JobDetail }) {
       <div className="px-3 pb-3">
         {error && <ErrorBox error={error} />}
         {isLoading && from !== to && <Skeleton rows={2} />}
-        {from === to && <p className="text-muted">Choose two checkpoints to see what changed between them.</p>}
-        {diff && from !== to && (diff.patch === '' ? <p className="text-muted">Nothing changed.</p> : <PatchView patch={diff.patch} />)}
+        {from === to && (
+          <p className="text-muted">Choose two checkpoints to see what changed between them.</p>
+        )}
+        {diff &&
+          from !== to &&
+          (diff.patch === '' ? (
+            <p className="text-muted">Nothing changed.</p>
+          ) : (
+            <PatchView patch={diff.patch} />
+          ))}
         {diff?.truncated && <p className="mt-1 text-ask">The patch is too long and is cut off.</p>}
       </div>
     </div>

@@ -37,5 +37,7 @@ export function Ago({ at, className }: { at: string; className?: string }) {
 export function Elapsed({ from, to }: { from: string; to?: string | null }) {
   const now = useNow()
   const ms = (to ? Date.parse(to) : now) - Date.parse(from)
-  return <time title={`since ${formatExact(from)}`}>{formatSpan(to ? ms : Math.floor(ms / 1000) * 1000)}</time>
+  return (
+    <time title={`since ${formatExact(from)}`}>{formatSpan(to ? ms : Math.floor(ms / 1000) * 1000)}</time>
+  )
 }

@@ -28,13 +28,19 @@ export function Frame({ children }: { children: ReactNode }) {
   useKeys({ openPalette: () => setPalette(true), openHelp: () => setHelp(true) })
   return (
     <div className="flex h-dvh flex-col">
-      <a href="#main" className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:bg-surface focus:p-2">
+      <a
+        href="#main"
+        className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:bg-surface focus:p-2"
+      >
         Skip to the page
       </a>
       <Header onSearch={() => setPalette(true)} />
       <Banner />
       <div className="flex min-h-0 flex-1">
-        <nav aria-label="Pages" className="hidden w-44 shrink-0 flex-col gap-0.5 border-r border-line p-2 md:flex">
+        <nav
+          aria-label="Pages"
+          className="hidden w-44 shrink-0 flex-col gap-0.5 border-r border-line p-2 md:flex"
+        >
           {PLACES.map(({ to, name }) => (
             <NavLink key={to} to={to} name={name} />
           ))}
@@ -102,7 +108,11 @@ function Header({ onSearch }: { onSearch: () => void }) {
           )}
         </span>
         {cost !== undefined && (
-          <Link to="/costs" className="text-muted hover:text-text max-sm:hidden" title="Cost of the runs that ended today">
+          <Link
+            to="/costs"
+            className="text-muted hover:text-text max-sm:hidden"
+            title="Cost of the runs that ended today"
+          >
             {formatCost(cost)} today
           </Link>
         )}
@@ -128,8 +138,8 @@ function Banner() {
   if (connection.at === 'lost') {
     return (
       <p role="alert" className="border-b border-line bg-fail-soft px-3 py-1.5 text-fail">
-        No connection to the daemon for {formatSpan(Math.max(1000, now - connection.since))}. What you see may be old; it
-        continues by itself once the daemon answers.
+        No connection to the daemon for {formatSpan(Math.max(1000, now - connection.since))}. What you see may
+        be old; it continues by itself once the daemon answers.
       </p>
     )
   }
@@ -154,7 +164,10 @@ function BottomBar() {
   const style =
     'flex min-h-12 flex-1 flex-col items-center justify-center text-label text-muted aria-[current=page]:text-text aria-[current=page]:font-semibold'
   return (
-    <nav aria-label="Pages" className="relative flex shrink-0 border-t border-line bg-surface pb-[env(safe-area-inset-bottom)] md:hidden">
+    <nav
+      aria-label="Pages"
+      className="relative flex shrink-0 border-t border-line bg-surface pb-[env(safe-area-inset-bottom)] md:hidden"
+    >
       {PLACES.slice(0, ON_PHONES).map(({ to, name }) => (
         <Link
           key={to}
@@ -186,6 +199,7 @@ function BottomBar() {
 }
 
 export function Page({ children, wide = false }: { children: ReactNode; wide?: boolean }) {
-  return <div className={`mx-auto px-4 py-4 md:px-6 ${wide ? 'max-w-[1400px]' : 'max-w-5xl'}`}>{children}</div>
+  return (
+    <div className={`mx-auto px-4 py-4 md:px-6 ${wide ? 'max-w-[1400px]' : 'max-w-5xl'}`}>{children}</div>
+  )
 }
-

@@ -8,12 +8,14 @@ import { Dialog } from './base.tsx'
 import { PLACES } from './places.ts'
 
 const isTyping = (target: EventTarget | null) =>
-  target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
+  target instanceof HTMLElement &&
+  (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
 
 function move(step: 1 | -1): void {
   const rows = [...document.querySelectorAll<HTMLElement>('[data-row]')]
   const at = rows.findIndex((row) => row.contains(document.activeElement))
-  const next = rows[at === -1 ? (step === 1 ? 0 : rows.length - 1) : Math.min(rows.length - 1, Math.max(0, at + step))]
+  const next =
+    rows[at === -1 ? (step === 1 ? 0 : rows.length - 1) : Math.min(rows.length - 1, Math.max(0, at + step))]
   next?.focus()
   next?.scrollIntoView({ block: 'nearest' })
 }
@@ -44,7 +46,8 @@ export function useKeys({ openPalette, openHelp }: { openPalette: () => void; op
       else if (event.key === 'k') move(-1)
       else if (event.key === '?') handlers.current.openHelp()
       else if (event.key === '/') handlers.current.openPalette()
-      else if (event.key === 'Escape' && document.activeElement instanceof HTMLElement) document.activeElement.blur()
+      else if (event.key === 'Escape' && document.activeElement instanceof HTMLElement)
+        document.activeElement.blur()
       else return
       event.preventDefault()
     }

@@ -7,7 +7,7 @@ import { client, renewClient } from '../data/client.ts'
 import { conversationsQuery, jobsQuery, overviewQuery, sessionsQuery, watchesQuery } from '../data/queries.ts'
 import { keepPageKey } from '../data/session.ts'
 import { keepTheme } from '../data/theme.ts'
-import { shortId, shorten } from '../format/text.ts'
+import { shorten, shortId } from '../format/text.ts'
 import { PLACES } from './places.ts'
 import { pathOf } from './subject.tsx'
 
@@ -43,7 +43,6 @@ export default function Palette({ onClose }: { onClose: () => void }) {
     >
       <Command label="Search or do" loop>
         <Command.Input
-          // biome-ignore lint/a11y/noAutofocus: the person has just asked for this field.
           autoFocus
           placeholder="A name, an id, or what to do…"
           className="w-full border-b border-line bg-surface px-4 py-3 outline-none"
@@ -73,7 +72,12 @@ export default function Palette({ onClose }: { onClose: () => void }) {
           </Group>
           <Group heading="Do">
             {watches.map(({ id, name }) => (
-              <Choice key={id} value={`trigger watch ${name}`} onSelect={act(() => client.triggerWatch(id))} note="">
+              <Choice
+                key={id}
+                value={`trigger watch ${name}`}
+                onSelect={act(() => client.triggerWatch(id))}
+                note=""
+              >
                 Trigger watch {name} now
               </Choice>
             ))}
@@ -94,7 +98,12 @@ export default function Palette({ onClose }: { onClose: () => void }) {
             {jobs?.pages
               .flatMap(({ items }) => items)
               .map(({ id, prompt, state }) => (
-                <Choice key={id} value={`${prompt.slice(0, 200)} ${id}`} onSelect={go(`/jobs/${id}`)} note={state}>
+                <Choice
+                  key={id}
+                  value={`${prompt.slice(0, 200)} ${id}`}
+                  onSelect={go(`/jobs/${id}`)}
+                  note={state}
+                >
                   {shorten(prompt, 70)}
                 </Choice>
               ))}
@@ -103,7 +112,12 @@ export default function Palette({ onClose }: { onClose: () => void }) {
             {conversations?.pages
               .flatMap(({ items }) => items)
               .map(({ id, title }) => (
-                <Choice key={id} value={`${title} ${id}`} onSelect={go(`/conversations/${id}`)} note={shortId(id)}>
+                <Choice
+                  key={id}
+                  value={`${title} ${id}`}
+                  onSelect={go(`/conversations/${id}`)}
+                  note={shortId(id)}
+                >
                   {shorten(title || 'untitled', 70)}
                 </Choice>
               ))}
@@ -119,7 +133,12 @@ export default function Palette({ onClose }: { onClose: () => void }) {
             {sessions?.pages
               .flatMap(({ items }) => items)
               .map(({ id, agentSessionId, agent }) => (
-                <Choice key={id} value={`session ${id} ${agentSessionId}`} onSelect={go(`/sessions/${id}`)} note={agent}>
+                <Choice
+                  key={id}
+                  value={`session ${id} ${agentSessionId}`}
+                  onSelect={go(`/sessions/${id}`)}
+                  note={agent}
+                >
                   <code>{agentSessionId}</code>
                 </Choice>
               ))}

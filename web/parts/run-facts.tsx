@@ -34,8 +34,11 @@ export function RunFacts({ run }: { run: Run }) {
       </Fact>
       <Fact name="cost">{formatCost(run.costUsd, run.costEstimated)}</Fact>
       <Fact name="tokens">
-        <span title={`input ${inputTokens}, from cache ${cacheReadTokens}, into cache ${cacheWriteTokens}, output ${outputTokens}`}>
-          {formatTokens(inputTokens + cacheReadTokens + cacheWriteTokens)} in, {formatTokens(outputTokens)} out
+        <span
+          title={`input ${inputTokens}, from cache ${cacheReadTokens}, into cache ${cacheWriteTokens}, output ${outputTokens}`}
+        >
+          {formatTokens(inputTokens + cacheReadTokens + cacheWriteTokens)} in, {formatTokens(outputTokens)}{' '}
+          out
           {cached !== null && <span className="text-muted"> · {formatPercent(cached)} from cache</span>}
         </span>
       </Fact>
@@ -49,12 +52,18 @@ export function RunFacts({ run }: { run: Run }) {
       </Fact>
       <Fact name="permissions">
         {run.permissions}
-        {run.sandbox && run.sandbox !== 'none' && <span className="text-muted"> · sandbox {run.sandbox}</span>}
+        {run.sandbox && run.sandbox !== 'none' && (
+          <span className="text-muted"> · sandbox {run.sandbox}</span>
+        )}
         {run.refusals > 0 && <span className="text-muted"> · {run.refusals} refused</span>}
       </Fact>
       {run.session && (
         <Fact name="session">
-          <Link to="/sessions/$id" params={{ id: run.session }} className="font-mono text-small text-accent hover:underline">
+          <Link
+            to="/sessions/$id"
+            params={{ id: run.session }}
+            className="font-mono text-small text-accent hover:underline"
+          >
             {run.sessionId ? shortId(run.sessionId) : shortId(run.session)}
           </Link>
         </Fact>

@@ -66,7 +66,10 @@ function Lane({
   const end = endedAt ? Date.parse(endedAt) : nowMs()
   const left = ((start - from) / (to - from)) * 100
   const width = Math.max(0.8, ((end - start) / (to - from)) * 100)
-  const read = cache && cache.readTokens + cache.writtenTokens > 0 ? cache.readTokens / (cache.readTokens + cache.writtenTokens) : null
+  const read =
+    cache && cache.readTokens + cache.writtenTokens > 0
+      ? cache.readTokens / (cache.readTokens + cache.writtenTokens)
+      : null
   const newRun = before !== null && before.runId !== attempt.runId
   return (
     <li className="py-1">
@@ -101,14 +104,21 @@ function Lane({
       </div>
       <p className="pl-22 text-small max-md:pl-0">
         <Mark standing={standing} label="" />
-        <span className={standing === 'fail' ? 'text-fail' : ''}>{outcome ? OUTCOME_WORDS[outcome.name] : endedAt ? 'ended' : 'at work'}</span>
+        <span className={standing === 'fail' ? 'text-fail' : ''}>
+          {outcome ? OUTCOME_WORDS[outcome.name] : endedAt ? 'ended' : 'at work'}
+        </span>
         {outcome?.message && outcome.name !== 'completed' && (
           <span className="ml-1.5 text-muted">{inert(outcome.message).slice(0, 200)}</span>
         )}
         {read !== null && (
-          <span className="ml-2 text-muted" title={cache ? `${cache.rewrittenTokens} tokens were written again` : undefined}>
+          <span
+            className="ml-2 text-muted"
+            title={cache ? `${cache.rewrittenTokens} tokens were written again` : undefined}
+          >
             cache {formatPercent(read)} read
-            {cache?.cause && <span className="text-ask"> · written again: {cache.cause.replaceAll('-', ' ')}</span>}
+            {cache?.cause && (
+              <span className="text-ask"> · written again: {cache.cause.replaceAll('-', ' ')}</span>
+            )}
             {cache?.savedUsd != null && cache.savedUsd > 0 && ` · saved ≈ ${formatCost(cache.savedUsd)}`}
           </span>
         )}

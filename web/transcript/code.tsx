@@ -5,7 +5,15 @@ import { formatCount } from '../format/amounts.ts'
 import { clip, inert } from '../format/text.ts'
 import { highlight } from './highlight.ts'
 
-export function Code({ code, language, maxHeight = true }: { code: string; language: string | null; maxHeight?: boolean }) {
+export function Code({
+  code,
+  language,
+  maxHeight = true,
+}: {
+  code: string
+  language: string | null
+  maxHeight?: boolean
+}) {
   const [whole, setWhole] = useState(false)
   const { text, rest } = clip(inert(code), whole ? 2_000_000 : undefined)
   const tokens = useTokens(text, language)
@@ -20,7 +28,11 @@ export function Code({ code, language, maxHeight = true }: { code: string; langu
         <code>{tokens ? <Tokens lines={tokens} /> : text}</code>
       </pre>
       {rest > 0 && (
-        <button type="button" className="mt-1 text-small text-accent underline" onClick={() => setWhole(true)}>
+        <button
+          type="button"
+          className="mt-1 text-small text-accent underline"
+          onClick={() => setWhole(true)}
+        >
           Show {formatCount(rest)} more characters
         </button>
       )}

@@ -18,13 +18,16 @@ export function countOf(hunks: readonly StructuredPatchHunk[]): { added: number;
 export function Counts({ added, removed }: { added: number; removed: number }) {
   return (
     <span className="font-mono text-small whitespace-nowrap">
-      <span className="text-ok">+{formatCount(added)}</span> <span className="text-fail">−{formatCount(removed)}</span>
+      <span className="text-ok">+{formatCount(added)}</span>{' '}
+      <span className="text-fail">−{formatCount(removed)}</span>
     </span>
   )
 }
 
 export const EditDiff = memo(function EditDiff({ before, after }: { before: string; after: string }) {
-  const { hunks } = structuredPatch('', '', before, after, undefined, undefined, { context: 3 }) ?? { hunks: [] }
+  const { hunks } = structuredPatch('', '', before, after, undefined, undefined, { context: 3 }) ?? {
+    hunks: [],
+  }
   return <Hunks hunks={hunks} />
 })
 
@@ -39,7 +42,9 @@ export function Hunks({ hunks }: { hunks: readonly StructuredPatchHunk[] }) {
           {shown.map(({ key, mark, text, before, after }) => (
             <tr
               key={key}
-              className={mark === '+' ? 'bg-ok-soft' : mark === '-' ? 'bg-fail-soft' : mark === '@' ? 'text-muted' : ''}
+              className={
+                mark === '+' ? 'bg-ok-soft' : mark === '-' ? 'bg-fail-soft' : mark === '@' ? 'text-muted' : ''
+              }
             >
               <td className="w-9 pr-1 text-right text-muted select-none">{before}</td>
               <td className="w-9 pr-2 text-right text-muted select-none">{after}</td>
@@ -103,7 +108,11 @@ export const PatchView = memo(function PatchView({ patch }: { patch: string }) {
               <code className="min-w-0 truncate">{inert(name)}</code>
               <Counts {...counts} />
             </summary>
-            {hunks.length === 0 ? <p className="px-3 pb-2 text-muted">No lines to show.</p> : <Hunks hunks={hunks} />}
+            {hunks.length === 0 ? (
+              <p className="px-3 pb-2 text-muted">No lines to show.</p>
+            ) : (
+              <Hunks hunks={hunks} />
+            )}
           </details>
         )
       })}

@@ -41,7 +41,8 @@ export function languageOf(name: string | undefined): string | null {
   return known in LANGUAGES ? known : null
 }
 
-export const languageOfPath = (path: string) => languageOf(/\.(\w+)$/.exec(path)?.[1] ?? path.split('/').at(-1))
+export const languageOfPath = (path: string) =>
+  languageOf(/\.(\w+)$/.exec(path)?.[1] ?? path.split('/').at(-1))
 
 let loading: Promise<HighlighterCore> | null = null
 const loaded = new Set<string>()

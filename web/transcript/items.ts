@@ -70,7 +70,11 @@ export class Transcript {
   }
 
   /** Text arrives in pieces, and then once more as a whole. */
-  #grow(event: RunEvent & { text: string; parentToolUseId?: string | undefined }, kind: 'text' | 'thinking', end: boolean) {
+  #grow(
+    event: RunEvent & { text: string; parentToolUseId?: string | undefined },
+    kind: 'text' | 'thinking',
+    end: boolean,
+  ) {
     const slot = `${kind}/${event.parentToolUseId ?? ''}`
     const index = this.#open.get(slot)
     const known = index === undefined ? undefined : this.items[index]
@@ -186,10 +190,18 @@ export class Transcript {
         this.#line(event, null, 'the agent has forgotten all that was said before')
         break
       case 'left-out':
-        this.#line(event, null, `${formatCount(event.characters)} characters of the history did not fit and were left out`)
+        this.#line(
+          event,
+          null,
+          `${formatCount(event.characters)} characters of the history did not fit and were left out`,
+        )
         break
       case 'gap':
-        this.#line(event, 'fail', `${formatCount(event.to - event.from)} bytes of output are not shown: ${event.reason}`)
+        this.#line(
+          event,
+          'fail',
+          `${formatCount(event.to - event.from)} bytes of output are not shown: ${event.reason}`,
+        )
         break
       case 'notice':
       case 'note':

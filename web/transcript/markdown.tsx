@@ -29,7 +29,10 @@ const COMPONENTS: ComponentProps<typeof ReactMarkdown>['components'] = {
       <span title={href ? inert(href) : undefined}>{children}</span>
     ),
   img: ({ alt, src }) => (
-    <span className="rounded bg-code px-1 text-muted" title={typeof src === 'string' ? inert(src) : undefined}>
+    <span
+      className="rounded bg-code px-1 text-muted"
+      title={typeof src === 'string' ? inert(src) : undefined}
+    >
       [image{alt ? `: ${inert(alt)}` : ''}]
     </span>
   ),
@@ -38,7 +41,11 @@ const COMPONENTS: ComponentProps<typeof ReactMarkdown>['components'] = {
     const text = String(children ?? '')
     const language = /language-(\S+)/.exec(className ?? '')?.[1]
     const isBlock = language !== undefined || text.includes('\n')
-    return isBlock ? <Code code={text.replace(/\n$/, '')} language={languageOf(language)} /> : <code>{inert(text)}</code>
+    return isBlock ? (
+      <Code code={text.replace(/\n$/, '')} language={languageOf(language)} />
+    ) : (
+      <code>{inert(text)}</code>
+    )
   },
 }
 

@@ -11,7 +11,8 @@ import { NewChip, useFollowEnd } from './view.tsx'
 const HIDDEN = new Set(['runId', 'seq', 'attemptId', 'at', 'type'])
 const MAX_LINE_CHARS = 400
 
-const bodyOf = (event: RunEvent) => Object.fromEntries(Object.entries(event).filter(([key]) => !HIDDEN.has(key)))
+const bodyOf = (event: RunEvent) =>
+  Object.fromEntries(Object.entries(event).filter(([key]) => !HIDDEN.has(key)))
 
 export function RawEvents({ events, version }: { events: readonly RunEvent[]; version: number }) {
   const scroller = useRef<HTMLDivElement>(null)

@@ -1,12 +1,13 @@
 /** A tool call as one line, with its input and output on demand; edits show their differences. */
+
+import { structuredPatch } from 'diff'
 import { memo, useState } from 'react'
+import { inert, resultText } from '../format/text.ts'
+import { formatSpan } from '../format/time.ts'
 import { Middle } from '../parts/base.tsx'
 import { Elapsed } from '../parts/clock.tsx'
-import { formatSpan } from '../format/time.ts'
-import { inert, resultText } from '../format/text.ts'
 import { Code } from './code.tsx'
 import { Counts, countOf, EditDiff } from './diff.tsx'
-import { structuredPatch } from 'diff'
 import { languageOfPath } from './highlight.ts'
 import type { ToolItem } from './items.ts'
 
@@ -26,7 +27,8 @@ function editsOf(input: unknown): Edit[] {
 }
 
 const field = (input: unknown, name: string): string | null => {
-  const value = typeof input === 'object' && input !== null ? (input as Record<string, unknown>)[name] : undefined
+  const value =
+    typeof input === 'object' && input !== null ? (input as Record<string, unknown>)[name] : undefined
   return typeof value === 'string' ? value : null
 }
 
@@ -75,7 +77,9 @@ function Outcome({ tool, running }: { tool: ToolItem; running: boolean }) {
   }
   const took = startedAt && endedAt && result ? formatSpan(Date.parse(endedAt) - Date.parse(startedAt)) : null
   if (result === null) return <span className="shrink-0 text-muted">outcome unknown</span>
-  const exit = result.isError ? /exit code (\d+)/i.exec(resultText(result.content).slice(0, 200))?.[1] : undefined
+  const exit = result.isError
+    ? /exit code (\d+)/i.exec(resultText(result.content).slice(0, 200))?.[1]
+    : undefined
   return (
     <span className={`shrink-0 whitespace-nowrap ${result.isError ? 'text-fail' : 'text-ok'}`}>
       {result.isError ? `✕ ${exit ? `exit ${exit}` : 'error'}` : '✓'}
@@ -112,7 +116,9 @@ function ToolBody({ tool, edits }: { tool: ToolItem; edits: readonly Edit[] }) {
         </div>
       )}
       {result?.clipped ? (
-        <p className="text-label text-muted">{result.clipped} characters of the output are in the events of the run.</p>
+        <p className="text-label text-muted">
+          {result.clipped} characters of the output are in the events of the run.
+        </p>
       ) : null}
     </div>
   )

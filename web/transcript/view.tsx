@@ -1,6 +1,15 @@
 /** A transcript for reading. Only what is on the screen is drawn; it follows the end while the reader is there. */
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { memo, type ReactNode, type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import {
+  memo,
+  type ReactNode,
+  type RefObject,
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react'
 import { inert } from '../format/text.ts'
 import { formatClockSeconds, formatExact } from '../format/time.ts'
 import { standingOfOutcome } from '../format/words.ts'
@@ -25,10 +34,16 @@ export const ItemView = memo(function ItemView({ item, live }: { item: Item; liv
     case 'line':
       return (
         <p className="flex items-baseline gap-1 px-2 py-0.5 text-small text-muted">
-          {item.standing ? <Mark standing={item.standing} label="" /> : <span className="w-4 text-center">·</span>}
+          {item.standing ? (
+            <Mark standing={item.standing} label="" />
+          ) : (
+            <span className="w-4 text-center">·</span>
+          )}
           <span className="min-w-0">
             {inert(item.text).slice(0, 2000)}
-            {item.detail && <span className="ml-2 font-mono break-all">{inert(item.detail).slice(0, 500)}</span>}
+            {item.detail && (
+              <span className="ml-2 font-mono break-all">{inert(item.detail).slice(0, 500)}</span>
+            )}
           </span>
           {item.at && (
             <time className="ml-auto shrink-0 pl-3 text-label" title={formatExact(item.at)}>
@@ -74,7 +89,11 @@ function Thinking({ text, open }: { text: string; open: boolean }) {
       >
         <span aria-hidden="true">{shown ? '▾' : '▸'} </span>
         {open ? 'thinking…' : 'thought'}
-        {!shown && text && <span className="ml-2 not-italic opacity-80">{inert(text.trim().split('\n')[0] ?? '').slice(0, 80)}</span>}
+        {!shown && text && (
+          <span className="ml-2 not-italic opacity-80">
+            {inert(text.trim().split('\n')[0] ?? '').slice(0, 80)}
+          </span>
+        )}
       </button>
       {shown && (
         <div className="mt-1 border-l border-line pl-3 text-muted">
@@ -137,7 +156,15 @@ export function NewChip({ fresh, toEnd }: { fresh: number; toEnd: () => void }) 
   )
 }
 
-export function TranscriptView({ items, live, label }: { items: readonly Item[]; live: boolean; label: string }) {
+export function TranscriptView({
+  items,
+  live,
+  label,
+}: {
+  items: readonly Item[]
+  live: boolean
+  label: string
+}) {
   const scroller = useRef<HTMLDivElement>(null)
   const list = useVirtualizer({
     count: items.length,

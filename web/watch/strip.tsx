@@ -6,7 +6,14 @@ import { formatCost } from '../format/amounts.ts'
 import { formatExact } from '../format/time.ts'
 import { standingOfCycle, wordOfCycle } from './words.ts'
 
-const FILL = { work: 'bg-accent', wait: 'bg-wait', ask: 'bg-ask', fail: 'bg-fail', done: 'bg-ok', off: 'bg-line' } as const
+const FILL = {
+  work: 'bg-accent',
+  wait: 'bg-wait',
+  ask: 'bg-ask',
+  fail: 'bg-fail',
+  done: 'bg-ok',
+  off: 'bg-line',
+} as const
 const HEIGHT = { work: 'h-4', wait: 'h-3', ask: 'h-4', fail: 'h-4', done: 'h-2.5', off: 'h-1.5' } as const
 
 export function Strip({ watch, length = 24 }: { watch: string; length?: number }) {
