@@ -1,7 +1,7 @@
 // Which folder may import which: the architecture, executable.
 //
-//   contract ← core ← (agents, process, store, queue) ← engine ← server ← daemon
-//   contract ← client ← cli, web
+//   contract ← core ← (agents, process, store, queue) ← engine ← server ← library ← daemon
+//   contract ← client ← library, cli, web
 //
 // Read by `npm run check:imports`. A type-only import counts like any other: a type is a dependency too.
 // dependency-cruiser reads TypeScript through the API of TypeScript 6 (package `typescript`);
@@ -31,8 +31,8 @@ const mayImport = {
   client: ['contract'],
   // Talks to the daemon through the client (for five files more is allowed, below).
   cli: ['contract', 'client', 'config'],
-  // Composition root: the only place that knows all concrete parts.
-  daemon: [
+  // Composition root: the only place that knows all concrete parts. Of server it uses the handlers, of client the calls.
+  library: [
     'contract',
     'core',
     'agents',
@@ -41,13 +41,34 @@ const mayImport = {
     'queue',
     'engine',
     'server',
+    'client',
     'config',
     'simulator',
   ],
+  // The library behind a server, as a process of its own.
+  daemon: ['contract', 'core', 'config', 'engine', 'server', 'library'],
 }
 
-// The commands that start something in this very process, or look into it: they may also import daemon and simulator.
+// The commands that start something in this very process, or look into it: they may also import library,
+// daemon and simulator.
 const startingCommands = '^src/cli/(commands/(up|simulate|doctor|policy)|daemon/[^/]*)[.]ts$'
+
+// The packages that scripts/build.ts puts into the bundles. They are dev dependencies, because an installed Reprise has
+// them already. zod is a dependency, because the type declarations of the package refer to it.
+const bundled = [
+  '@hono/node-server',
+  'commander',
+  'croner',
+  'damerau-levenshtein',
+  'hono',
+  'kysely',
+  'pino',
+  'pretty-ms',
+  'string-width',
+  'ulid',
+  'unbash',
+  'yaml',
+]
 
 // Folders of which no two may import each other, directly or through others.
 const withoutFolderCycles = '^src/'
@@ -68,7 +89,10 @@ module.exports = {
   forbidden: [
     ...Object.entries(others).map(([folder, allowed]) => allowOnly(folder, allowed)),
     allowOnly('cli', cli, { pathNot: startingCommands }),
-    allowOnly('cli', [...cli, 'daemon', 'simulator'], { name: 'cli-starting', path: startingCommands }),
+    allowOnly('cli', [...cli, 'library', 'daemon', 'simulator'], {
+      name: 'cli-starting',
+      path: startingCommands,
+    }),
     {
       name: 'known-folders',
       comment: 'A new folder in src needs a line in mayImport (.dependency-cruiser.cjs) first.',
@@ -106,11 +130,16 @@ module.exports = {
       to: { path: '^(test|bench)/' },
     },
     {
-      name: 'product-without-dev-dependencies',
-      comment: 'What src imports must be in "dependencies", or an installed Reprise does not start.',
+      name: 'only-bundled-packages',
+      comment:
+        'What src imports becomes part of the bundles, with its license; add it to `bundled` in .dependency-cruiser.cjs. Tools for development do not belong there.',
       severity: 'error',
       from: { path: '^src/', pathNot: '[.]test[.]ts$' },
-      to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'], dependencyTypesNot: ['type-only'] },
+      to: {
+        dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'],
+        dependencyTypesNot: ['type-only'],
+        pathNot: `node_modules/(${bundled.join('|')})/`,
+      },
     },
     {
       name: 'no-cycles',

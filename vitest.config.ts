@@ -6,6 +6,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 /** Those that take longest come first, so that no core is idle while the last one runs. */
 const LONG = [
   'incident',
+  'package',
   'outages',
   'restarts',
   'crashes',

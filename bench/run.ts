@@ -6,12 +6,16 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Benchmark } from './benchmark.ts'
+import { adopt } from './cases/adopt.ts'
 import { broker } from './cases/broker.ts'
 import { chains } from './cases/chains.ts'
 import { chat } from './cases/chat.ts'
 import { escalation } from './cases/escalation.ts'
 import { history } from './cases/history.ts'
+import { inProcess } from './cases/in-process.ts'
 import { ingest } from './cases/ingest.ts'
+import { kept } from './cases/kept.ts'
+import { mirror } from './cases/mirror.ts'
 import { parser } from './cases/parser.ts'
 import { policy } from './cases/policy.ts'
 import { queue } from './cases/queue.ts'
@@ -27,6 +31,7 @@ import { type Measured, toMarkdown, toText } from './report.ts'
 
 const BENCHMARKS: readonly Benchmark[] = [
   turn,
+  inProcess,
   parser,
   ingest,
   start,
@@ -42,6 +47,9 @@ const BENCHMARKS: readonly Benchmark[] = [
   chains,
   waiting,
   webhook,
+  mirror,
+  kept,
+  adopt,
 ]
 
 const { values: options } = parseArgs({

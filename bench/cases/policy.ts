@@ -8,7 +8,7 @@ import {
   DEFAULT_TIERS,
 } from '../../src/core/rules/defaults.ts'
 import { checkText } from '../../src/core/shell/check-text.ts'
-import { compilePolicy } from '../../src/core/shell/policy.ts'
+import { compileToolRules } from '../../src/core/shell/tool-rules.ts'
 import { gatherFacts } from '../../src/engine/enforce/call-facts.ts'
 import type { Benchmark } from '../benchmark.ts'
 import { figure } from '../figure.ts'
@@ -22,7 +22,7 @@ export const policy: Benchmark = {
     const lines = ['forbidden', 'innocent'].flatMap(readCorpus)
     const everyday = readEveryday()
     const rules = DEFAULT_TIERS[2]
-    const policy = compilePolicy(
+    const policy = compileToolRules(
       { never: DEFAULT_NEVER, protectedPaths: DEFAULT_PROTECTED_PATHS },
       rules && { name: rules.name, tools: rules.tools, ...rules.commands },
       { home: '/home/dev', enforcement: 'advisory', brokered: DEFAULT_BROKER_PROGRAMS },

@@ -89,7 +89,7 @@ export function soakScenario(tags: readonly string[]): ScenarioInput {
   }
   rules.push({
     name: 'handed over',
-    when: { user: `/Tools had already run in it[^]*Please do ${NOTING}\\.$/` },
+    when: { user: `/What these tools did stays done[^]*Please do ${NOTING}\\.$/` },
     reply: [careful],
   })
   for (const tag of tags.filter((one) => isTask(one, 'limit'))) {

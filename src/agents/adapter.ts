@@ -15,6 +15,7 @@ import type { Pricing } from '../core/cost/pricing.ts'
 import type { ResumeDecision } from '../core/resume/decide.ts'
 import type { SchedulingCall } from '../core/schedule/call.ts'
 import type { EncloseInput, Enclosure } from './enclosure.ts'
+import type { ExistingSessions } from './existing-sessions.ts'
 import type { Message, OutputReader, ProtocolSeed } from './protocol.ts'
 import type {
   Mended,
@@ -194,4 +195,6 @@ export interface AgentAdapter {
    * Prepares the agent's own files for a sandbox. The caller must hold the session's lease. null: the agent cannot run in a sandbox.
    */
   enclose: ((input: EncloseInput) => Promise<Enclosure>) | null
+  /** Finds and reads sessions that people made without Reprise. null: not supported. */
+  existing: ExistingSessions | null
 }

@@ -19,8 +19,10 @@ export interface Enclosure {
   /** Existing files and folders that can be read, inside of private folders. */
   readOnly: readonly string[]
   /**
-   * Folders in the work directory that stay read-only, even if they are missing: what is written in them would be obeyed by the
-   * next process that is started there, perhaps outside a sandbox.
+   * Files and folders in the work directory that stay read-only: what is written in them would be obeyed by the next process that is
+   * started there, perhaps outside a sandbox. One that is missing is an empty folder while the agent runs, which git does not commit.
    */
-  workDirFolders: readonly string[]
+  workDirEntries: readonly string[]
+  /** Folders that are removed when the session can no longer be resumed. */
+  disposable: readonly string[]
 }

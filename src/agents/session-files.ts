@@ -20,6 +20,8 @@ export interface TranscriptQuery {
   answeredId?: string | null
   /** The ids of all questions that we asked in this session. If given, turns that others asked are looked for. */
   ownIds?: ReadonlySet<string> | null
+  /** Turns of others that are imported already and are not reported again. */
+  knownIds?: ReadonlySet<string> | null
 }
 
 export interface TranscriptFacts {

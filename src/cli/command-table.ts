@@ -65,7 +65,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'sessions',
-    summary: "list and show the agents' sessions",
+    summary: "list, show, adopt and delete the agents' sessions",
     load: () => import('./commands/sessions.ts'),
   },
   {
@@ -82,6 +82,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     name: 'stats',
     summary: 'show totals and the savings of resuming',
     load: () => import('./commands/stats.ts'),
+  },
+  {
+    name: 'prune',
+    summary: 'delete what is old, and give the space back',
+    load: () => import('./commands/prune.ts'),
   },
   {
     name: 'config',

@@ -1,11 +1,13 @@
 /** The daemon's HTTP API as typed calls. Runs in Node and in a browser. */
+import type { AdoptableQuery, AdoptSessions, FoundSession } from '../contract/adopt.ts'
 import type { Agent } from '../contract/agent.ts'
 import type { CreateRun } from '../contract/create-run.ts'
 import type { Health, Page, Status } from '../contract/http.ts'
 import type { CostRow, Overview } from '../contract/overview.ts'
+import type { PruneReport, PruneRequest } from '../contract/prune.ts'
 import type { ToolResult } from '../contract/question.ts'
 import type { Run, RunDetail } from '../contract/run.ts'
-import type { Session, SessionDetail } from '../contract/session.ts'
+import type { Session, SessionDetail, SessionFilters } from '../contract/session.ts'
 import type { Stats } from '../contract/stats.ts'
 import { type AccessCalls, accessCalls } from './access.ts'
 import { type ConversationCalls, conversationCalls } from './conversations.ts'
@@ -18,7 +20,9 @@ import {
   type Fetch,
   type KeyOptions,
   keyed,
+  type Open,
   type PageOptions,
+  type Request,
 } from './request.ts'
 import { type StreamCalls, streamCalls } from './streams.ts'
 import { type WatchCalls, watchCalls } from './watches.ts'
@@ -55,9 +59,15 @@ export interface Client
   answer: (id: string, answer: ToolResult) => Promise<Run>
   /** Resolves when the run has ended, without reading its events. */
   whenSettled: (id: string, options?: Pick<FollowOptions, 'signal' | 'retryForMs'>) => Promise<RunDetail>
-  listSessions: (options?: PageOptions) => Promise<Page<Session>>
+  listSessions: (options?: PageOptions & SessionFilters) => Promise<Page<Session>>
   /** By Reprise's id (`ses_…`) or the agent's own. */
   getSession: (id: string) => Promise<SessionDetail>
+  /** Deletes the agent's files of the session too. */
+  deleteSession: (id: string) => Promise<void>
+  /** Sessions in the agent's own files, and whether they can be adopted. */
+  listAdoptable: (options?: PageOptions & AdoptableQuery) => Promise<Page<FoundSession>>
+  /** Takes over sessions that were made without Reprise. Returns a report on each. */
+  adoptSessions: (request: AdoptSessions) => Promise<FoundSession[]>
   listAgents: () => Promise<Agent[]>
   stats: () => Promise<Stats>
   /** What needs a person, what is at work, what waits by itself; costs and failures since a time. */
@@ -65,11 +75,24 @@ export interface Client
   listCosts: (period: { since: string; until?: string | undefined }) => Promise<CostRow[]>
   /** The configuration in force; values that may be secret are hidden. */
   configuration: () => Promise<{ settings: unknown; sources: string[] }>
+  /** Deletes what is older than the settings in `keep` say; with `dryRun`, only says what that is. */
+  prune: (request?: PruneRequest) => Promise<PruneReport>
 }
 
 const LATER_THAN_ANY_EVENT = 999_999_999_999_999
 
-export function createClient({ fetch = globalThis.fetch, locate, ...given }: ClientOptions): Client {
+export function createClient(options: ClientOptions): Client {
+  return createCalls(connectHttp(options))
+}
+
+/** How the calls reach an engine: over HTTP, or in the same process. */
+export interface Connection {
+  request: Request
+  open: Open
+  streams: StreamCalls
+}
+
+export function connectHttp({ fetch = globalThis.fetch, locate, ...given }: ClientOptions): Connection {
   let endpoint: Endpoint = given
   const { request, open } = createRequest(fetch, () => endpoint)
   const streams = streamCalls({
@@ -79,6 +102,10 @@ export function createClient({ fetch = globalThis.fetch, locate, ...given }: Cli
       endpoint = (await locate?.()) ?? endpoint
     },
   })
+  return { request, open, streams }
+}
+
+export function createCalls({ request, open, streams }: Connection): Client {
   const getRun = (id: string) => request('getRun', { params: { id } })
   const whenSettled: Client['whenSettled'] = async (id, options) => {
     for await (const _ of streams.events(id, { ...options, after: LATER_THAN_ANY_EVENT }));
@@ -104,10 +131,14 @@ export function createClient({ fetch = globalThis.fetch, locate, ...given }: Cli
     whenSettled,
     listSessions: (query) => request('listSessions', { query }),
     getSession: (id) => request('getSession', { params: { id } }),
+    deleteSession: (id) => request('deleteSession', { params: { id } }),
+    listAdoptable: (query) => request('listAdoptable', { query }),
+    adoptSessions: async (body) => (await request('adoptSessions', { body })).items,
     listAgents: async () => (await request('listAgents')).items,
     stats: () => request('getStats'),
     overview: (query) => request('getOverview', { query }),
     listCosts: async (query) => (await request('listCosts', { query })).items,
     configuration: () => request('getConfiguration'),
+    prune: (body = {}) => request('prune', { body }),
   }
 }

@@ -1,5 +1,5 @@
-export type { Change, Reload } from '../contract/change.ts'
-export { RepriseError } from '../contract/errors.ts'
+/** The entry `reprise/client`: the API of a daemon. Runs in Node 20 and in browsers. */
+export * from '../contract/public.ts'
 export { type Client, type ClientOptions, createClient } from './client.ts'
 export type { FollowOptions } from './follow.ts'
 export type { KeyOptions, PageOptions } from './request.ts'

@@ -4,6 +4,7 @@ import { forAgent } from '../core/escalation/tier.ts'
 import { compilePattern } from '../core/rules/pattern.ts'
 import { names } from '../core/shell/tool-names.ts'
 import { agentNames } from './agent-names.ts'
+import { fileProblems } from './check-files.ts'
 import { checkTierAgents } from './check-tier-agents.ts'
 import { type TierConfig, tierEntries } from './policy-schema.ts'
 import type { ConfigProblem, SettingPath } from './problem.ts'
@@ -32,6 +33,7 @@ export function checkPolicy(config: Config, sources: readonly Source[]): ConfigP
       ...missingPrompt(number, tier, sources).map((message) =>
         problem(['tiers', number, 'promptFile'], message),
       ),
+      ...fileProblems(tier).map(({ key, message }) => problem(['tiers', number, 'files', key], message)),
       ...deniedAsWell(number, tier, config, sources).map((message) =>
         problem(['tiers', number, 'deniedTools'], message),
       ),

@@ -1,5 +1,6 @@
 /** Checks one source against the schema. All problems are reported, not only the first one. */
 import type { z } from 'zod'
+import { MOVED } from './keep-schema.ts'
 import { nearestWord } from './nearest-word.ts'
 import { isPrivate } from './private-settings.ts'
 import { type ConfigProblem, type SettingPath, showPath } from './problem.ts'
@@ -33,6 +34,8 @@ function problemsOf(issue: z.core.$ZodIssue, source: Source): ConfigProblem[] {
 }
 
 function unknownKey(parent: SettingPath, key: string): string {
+  const moved = MOVED.get(showPath([...parent, key]))
+  if (moved) return `is now called ${moved}`
   const near = nearestWord(key, knownKeysAt(parent))
   const elsewhere = settingPaths().filter((path) => path.endsWith(`.${key}`))
   if (near) return `unknown key; did you mean ${showPath([...parent, near])}?`

@@ -18,6 +18,7 @@ export const VARIABLES = [
   { name: 'REPRISE_RESUME_MAX_AGE', path: ['resume', 'maxAge'], read: asNumber },
   { name: 'REPRISE_MAX_SESSION_DURATION', path: ['run', 'maxDuration'], read: asNumber },
   { name: 'REPRISE_OUTAGE_LIMIT', path: ['outage', 'limit'], read: asNumber },
+  { name: 'REPRISE_SANDBOX_KIND', path: ['run', 'sandboxKind'], read: asText },
   { name: 'REPRISE_DRY_RUN', path: ['dryRun'], read: asFlag },
   { name: 'REPRISE_MAX_TIER', path: ['maxTier'], read: asNumber },
 ] as const

@@ -1,5 +1,6 @@
 /**
- * Loads the configuration: config.yaml of the home, overridden by ./reprise.yaml, overridden by the environment.
+ * Loads the configuration: config.yaml of the home, overridden by ./reprise.yaml, overridden by the environment,
+ * overridden by what a program that embeds Reprise sets.
  * If any source is invalid, one `config-invalid` error lists all problems of all sources.
  */
 import { join } from 'node:path'
@@ -30,10 +31,13 @@ export function loadConfig({
   home,
   cwd,
   env,
+  settings,
 }: {
   home: string
   cwd: string
   env: Environment
+  /** Settings of a program, in the form of config.yaml. */
+  settings?: unknown
 }): LoadedConfig {
   const homeFile = join(home, 'config.yaml')
   const problems: ConfigProblem[] = []
@@ -46,6 +50,7 @@ export function loadConfig({
   const user = accept(readYamlSource(homeFile))
   const project = accept(readYamlSource(join(cwd, 'reprise.yaml')))
   const environment = accept(readEnvironmentSource(env))
+  const program = accept(settings === undefined ? undefined : programSource(settings, cwd))
 
   const withoutProject = overlay(user)
   for (const source of project) problems.push(...checkProjectLimits(source, withoutProject, homeFile))
@@ -55,6 +60,7 @@ export function loadConfig({
     ...user,
     ...project.map((source) => addingToPolicy(source, withoutProject)),
     ...environment,
+    ...program,
   ]
   const config = overlay(sources)
   const { watches, problems: unfit } = readWatches(config, sources)
@@ -75,6 +81,11 @@ function addingToPolicy(source: Source, { policy }: Config): Source {
     [...policy[key as keyof Config['policy']], ...list],
   ])
   return { ...source, value: { ...rest, policy: Object.fromEntries(added) } }
+}
+
+/** The name is that of a file, because paths in settings are relative to the file that sets them. */
+function programSource(value: unknown, cwd: string): Source {
+  return { name: join(cwd, 'settings'), value, locate: () => ({ source: 'settings of the program' }) }
 }
 
 const isUsed = ({ value }: Source) => Object.keys(value as object).length > 0

@@ -15,6 +15,7 @@ const HOME_ONLY = [
   ['agents', '*', 'command'],
   ['agents', '*', 'args'],
   ['agents', '*', 'env'],
+  ['run', 'sandboxKind'],
   ['notify'],
   ['tiers'],
   ['broker'],
@@ -23,6 +24,7 @@ const HOME_ONLY = [
   ['redact'],
   ['watches'],
   ['followUps'],
+  ['keep'],
 ] as const
 
 /** `source` must match the schema; `without` is the configuration without it. */

@@ -9,6 +9,7 @@ import { ADAPTERS } from '../contract/agent.ts'
 import { CHANGE_POLICIES } from '../contract/checkpoint.ts'
 import { PERMISSION_MODES } from '../contract/create-run.ts'
 import { DEFAULT_COOLDOWNS, DEFAULT_TIERS } from '../core/rules/defaults.ts'
+import { keep } from './keep-schema.ts'
 import { notify } from './notify-schema.ts'
 import { broker, cooldowns, policy, tiers } from './policy-schema.ts'
 import { redact } from './redact-schema.ts'
@@ -43,9 +44,13 @@ const resume = z.strictObject({
 })
 
 const session = z.strictObject({
-  idleTimeout: duration('Time without use after which a session is paused and then expires.', {
+  pauseAfter: duration('Time without use after which a session counts as paused.', {
     max: '3650d',
-  }).prefault('30m'),
+  }).prefault('5m'),
+  idleTimeout: duration(
+    'Time without use after which a paused session counts as expired and is archived. It can still be resumed within resume.maxAge.',
+    { max: '3650d' },
+  ).prefault('30m'),
 })
 
 const run = z.strictObject({
@@ -62,10 +67,6 @@ const run = z.strictObject({
   maxLine: size('Maximum length of an output line; a longer one is replaced by a gap record.').prefault(
     '8MiB',
   ),
-  keepOutput: duration('How long the raw output of an ended attempt is kept; its events stay.', {
-    min: '0ms',
-    max: '3650d',
-  }).prefault('7d'),
   permissions: setting(
     z.enum(PERMISSION_MODES),
     `one of ${PERMISSION_MODES.join(', ')}`,
@@ -76,6 +77,11 @@ const run = z.strictObject({
     'off or on',
     'Whether jobs, chats and other runs without a tier run in a sandbox: only the work directory can be written, and credentials are hidden.',
   ).prefault('off'),
+  sandboxKind: setting(
+    z.enum(['auto', 'bubblewrap', 'unshare']),
+    'auto, bubblewrap or unshare',
+    'Which sandbox is used. auto: the first that works; as root unshare is tried first, otherwise bubblewrap.',
+  ).prefault('auto'),
   questionTimeout: duration('How long a run waits for an answer from a person.').prefault('24h'),
   concurrency: wholeNumber('Maximum number of concurrent runs.', { min: 1, max: 1000 }).prefault(4),
 })
@@ -110,14 +116,6 @@ const jobs = z.strictObject({
     `one of ${CHANGE_POLICIES.join(', ')}`,
     'What to do if others changed the work tree before a resume: tell the agent (continue), restore it (restore) or pause the job (stop).',
   ).prefault('continue'),
-  keepCheckpoints: duration('How long the checkpoints of an ended job are kept.', {
-    min: '0ms',
-    max: '3650d',
-  }).prefault('30d'),
-  keepTranscripts: duration('How long the archived transcripts of an ended job are kept.', {
-    min: '0ms',
-    max: '3650d',
-  }).prefault('90d'),
 })
 
 const outage = z.strictObject({
@@ -205,6 +203,7 @@ export const configSchema = z.strictObject({
   run: run.prefault({}),
   jobs: jobs.prefault({}),
   outage: outage.prefault({}),
+  keep: keep.prefault({}),
   dryRun: setting(
     z.boolean(),
     'true or false',
@@ -228,6 +227,8 @@ export const configSchema = z.strictObject({
 })
 
 export type Config = z.output<typeof configSchema>
+/** The settings as they are written in a file. */
+export type Settings = z.input<typeof configSchema>
 
 /** The JSON Schema of config.yaml and reprise.yaml, for editors. */
 export function configJsonSchema(): Record<string, unknown> {

@@ -28,6 +28,14 @@ export function duration(description: string, { min = '1ms', max = LONGEST_TIMER
   return quantity(parseDurationMs, { min, max }, expected, description)
 }
 
+/** How long something is kept. */
+export function retention(description: string) {
+  const bounds = { min: '0ms', max: '3650d' }
+  const expected = `a duration such as 12h or 90d, from ${bounds.min} to ${bounds.max}, or forever`
+  const schema = z.union([z.literal('forever'), quantity(parseDurationMs, bounds, expected, description)])
+  return setting(schema, expected, description)
+}
+
 export function size(description: string, { min = '1KiB', max = '1024GiB' }: Bounds = {}) {
   const expected = `a size such as 512KiB, 8MiB or 1GiB (or a number of bytes), from ${min} to ${max}`
   return quantity(parseSizeBytes, { min, max }, expected, description)

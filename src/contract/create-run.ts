@@ -72,7 +72,7 @@ export const CreateRun = z
       .boolean()
       .optional()
       .describe(
-        'Run in a sandbox: only the work directory can be written, and credentials are hidden. Tiers are in one wherever the machine has one.',
+        'Run in a sandbox: only the work directory can be written, and credentials are hidden. Holds for later runs of the session or conversation, too, until one says `false`. Tiers are in one wherever the machine has one.',
       ),
     environment: z
       .string()

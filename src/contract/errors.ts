@@ -29,6 +29,7 @@ export const ERROR_CODES = [
   'scenario-invalid',
   'port-taken',
   'daemon-unreachable',
+  'closed',
   'usage',
   'internal',
 ] as const

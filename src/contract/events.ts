@@ -153,6 +153,11 @@ export const EventBody = z.discriminatedUnion('type', [
     text: z.string().optional(),
     structured: z.unknown().optional(),
     turns: z.number().int().optional(),
+    stopReason: z.string().optional().describe("Why the model stopped, in the agent's words."),
+    cutOff: z
+      .literal(true)
+      .optional()
+      .describe('The model did not end its answer by itself: it reached its output limit, for instance.'),
     usage: Usage.optional(),
     models: z
       .array(

@@ -141,8 +141,8 @@ export const JobDetail = Job.extend({
     .array(
       z.object({
         sessionId: z.string().describe("The agent's own id of the session."),
-        bytes: z.number(),
-        path: z.string(),
+        bytes: z.number().describe('The compressed size.'),
+        path: z.string().describe('The folder of the copy.'),
       }),
     )
     .describe("Copies that Reprise keeps of the agent's transcripts."),

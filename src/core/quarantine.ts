@@ -2,7 +2,7 @@
 import type { Outcome } from '../contract/outcome.ts'
 
 export interface Deaths {
-  step: 'prepare' | 'read' | 'guard' | 'settle'
+  step: 'prepare' | 'read' | 'call' | 'settle'
   /** How often the daemon died at this step of the run. */
   deaths: number
 }
@@ -13,7 +13,7 @@ const TOO_MANY = 2
 const DOING: Record<Deaths['step'], string> = {
   prepare: 'preparing the run',
   read: 'reading the output of its agent',
-  guard: 'checking a program that its agent started',
+  call: 'checking a program that its agent started',
   settle: 'settling the run',
 }
 

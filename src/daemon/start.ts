@@ -5,17 +5,18 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { describeExposure, KEEP_LOCAL } from '../config/exposure.ts'
 import { explainDisk, identifyHome } from '../config/home.ts'
 import type { DaemonFile } from '../contract/http.ts'
 import type { Engine } from '../engine/api.ts'
+import { systemClock } from '../library/clock.ts'
+import { type ComposeInput, compose } from '../library/compose.ts'
+import { watchHome } from '../library/home-watch.ts'
+import { readDaemonFile } from '../library/lock.ts'
+import { ensureToken } from '../library/token.ts'
+import { readVersion } from '../library/version.ts'
 import { createApp } from '../server/app.ts'
 import { type Listening, listen } from '../server/listen.ts'
-import { systemClock } from './clock.ts'
-import { type ComposeInput, compose } from './compose.ts'
-import { watchHome } from './home-watch.ts'
-import { readDaemonFile } from './lock.ts'
-import { ensureToken } from './token.ts'
-import { readVersion } from './version.ts'
 
 export type CloseCause = 'asked' | 'home-gone'
 
@@ -32,10 +33,12 @@ export interface Daemon {
   closed: Promise<CloseCause>
 }
 
+export type DaemonInput = Omit<ComposeInput, 'holder' | 'simulate' | 'settings'>
+
 /** Where the build puts the dashboard; the same from src/daemon and from the bundle in dist/app. */
 const WEB_DIR = fileURLToPath(new URL('../../dist/web', import.meta.url))
 
-export async function startDaemon(input: ComposeInput): Promise<Daemon> {
+export async function startDaemon(input: DaemonInput): Promise<Daemon> {
   const { home, log } = input
   const startedAt = systemClock.now().toISOString()
   const {
@@ -47,9 +50,11 @@ export async function startDaemon(input: ComposeInput): Promise<Daemon> {
     simulatorUrl,
     notices,
     close: closeParts,
-  } = await compose(input).catch((error: unknown) => {
+  } = await compose({ ...input, holder: 'daemon', simulate: true }).catch((error: unknown) => {
     throw explainDisk(home, error)
   })
+  const exposure = describeExposure(config.server.host)
+  if (exposure !== null) notices.push(`${exposure} ${KEEP_LOCAL}`)
   const { promise: closed, resolve: setClosed } = Promise.withResolvers<CloseCause>()
   let server: Listening | null = null
   const homeWatch = watchHome(home, () => {

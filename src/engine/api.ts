@@ -1,5 +1,6 @@
 /** The engine's public interface. The server, and programs that embed Reprise, use nothing else of the engine. */
 import type { Access, Caller } from './access/api.ts'
+import type { AdoptEngine } from './adopt/adopt.ts'
 import type { Changes } from './base/changes.ts'
 import type { ConversationEngine } from './conversations/api.ts'
 import type { FollowUpEngine } from './follow-ups/api.ts'
@@ -12,6 +13,7 @@ export type { Access, Caller, Changes }
 
 export interface Engine
   extends RunEngine,
+    AdoptEngine,
     ConversationEngine,
     JobEngine,
     WatchEngine,

@@ -11,6 +11,7 @@ import type { SandboxHost } from '../process/sandbox/host.ts'
 import { Dispatcher } from '../queue/dispatcher.ts'
 import type { RunRecord } from '../store/runs/records.ts'
 import type { Store } from '../store/store.ts'
+import { createAdoption } from './adopt/adopt.ts'
 import type { Engine } from './api.ts'
 import type { Log } from './base/log.ts'
 import type { Notifications } from './base/notifications.ts'
@@ -23,12 +24,16 @@ import { createConversations } from './conversations/conversations.ts'
 import { Cooldowns } from './enforce/cooldowns.ts'
 import { describeSandbox } from './enforce/describe-sandbox.ts'
 import { Enforcement } from './enforce/enforcement.ts'
+import { describeFollowUp } from './follow-ups/describe.ts'
 import { DueFollowUps } from './follow-ups/due.ts'
 import { createFollowUps } from './follow-ups/follow-ups.ts'
 import { createNextPrompts } from './follow-ups/next-prompts.ts'
 import { Checkpoints } from './jobs/checkpoints.ts'
 import { createJobs } from './jobs/jobs.ts'
 import { continueIfAffordable } from './jobs/next-run.ts'
+import { Keeping } from './keep/keeping.ts'
+import { importArchive } from './mirror/import-archive.ts'
+import { Mirror } from './mirror/mirror.ts'
 import { Obstacles } from './obstacles/obstacles.ts'
 import { readOverview } from './overview/overview.ts'
 import { planTurn } from './overview/plan-turn.ts'
@@ -38,10 +43,10 @@ import { listQuarantined, quarantine } from './path/quarantine.ts'
 import { createPurposes, type FurtherPurposes } from './purposes.ts'
 import { requireRun } from './runs/require-run.ts'
 import { createRuns, describeWhole } from './runs/runs.ts'
+import { startCleanUp } from './sessions/clean-up.ts'
 import { createSessions } from './sessions/sessions.ts'
 import { LiveRuns } from './supervise/live-runs.ts'
 import type { ReadingThread } from './supervise/reading/thread.ts'
-import { startSweeping } from './sweeping.ts'
 import { Approvals } from './tiers/approvals.ts'
 import { describeEscalation, readChain } from './tiers/chain.ts'
 import { Timekeeping } from './timetable/timekeeping.ts'
@@ -74,7 +79,9 @@ export interface EngineInput {
   spool: string
   /** The directory with copies of transcripts from before they were repaired. */
   damaged: string
-  /** The directory with the archived transcripts of jobs. */
+  /** The directory with the copies of session files. */
+  mirror: string
+  /** The directory in which earlier versions kept the transcripts of jobs. */
   archive: string
   /** The directory with state files that agents at tiers may read. */
   stateDir: string
@@ -97,8 +104,11 @@ export interface EngineInput {
 export interface RunningEngine extends Engine {
   /** Adopts open processes, then starts queued runs. */
   open: () => Promise<{ adopted: number }>
-  /** Detaches from all processes: the agents continue by themselves until a daemon adopts them. */
-  close: () => Promise<void>
+  /**
+   * Starts nothing more, and detaches from all processes: the agents continue by themselves until an engine adopts
+   * them. With `leaveRunning: false` the runs that have a process are cancelled first, and their ends are stored.
+   */
+  close: (options?: { leaveRunning: boolean }) => Promise<void>
 }
 
 const MAX_PAUSED = 1000
@@ -116,6 +126,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     closing: closing.signal,
     obstacles: new Obstacles({ ...given, closing: closing.signal, storageFailures }, wakeDispatcher),
     checkpoints: new Checkpoints(given),
+    mirrors: new Mirror(given),
     cooldowns: new Cooldowns(
       { ...given, closing: closing.signal, storageFailures },
       settings.escalation.rules,
@@ -136,7 +147,9 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
   })
   const deps = { ...base, nextPrompts, purposes, enforcement, approvals }
 
+  const keeping = new Keeping(deps)
   const noteRun = (run: RunRecord) => {
+    keeping.noteRun()
     dueWatches.noteRun(run)
     dueFollowUps.noteRun()
   }
@@ -154,9 +167,9 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     timetable.wake()
   })
 
-  const driving = new Set<Promise<void>>()
+  const driving = new Map<Promise<void>, RunId>()
   const track = (run: RunRecord, work: Promise<void>) => {
-    driving.add(work)
+    driving.set(work, run.id)
     return work.finally(() => {
       driving.delete(work)
       noteRun(run)
@@ -178,7 +191,30 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     await base.live.get(id)?.stop(cause, message)
     bus.publish(id)
   }
-  let stopSweeping = () => {}
+  let stopCleanUp = () => {}
+  /** Repeats, because a run may have been added between two looks. */
+  const endRunning = async () => {
+    while (driving.size > 0) {
+      const work = [...driving.keys()]
+      await Promise.allSettled([...new Set(driving.values())].map((id) => runs.cancel(id)))
+      await Promise.allSettled(work)
+    }
+  }
+  const close = async ({ leaveRunning }: { leaveRunning: boolean }) => {
+    stopCleanUp()
+    const quiet = [timetable.close()]
+    await dispatcher.close()
+    if (!leaveRunning) await endRunning()
+    quiet.push(approvals.close(), timekeeping.close())
+    await notifications.close()
+    base.live.detachAll()
+    closing.abort()
+    await keeping.close()
+    await Promise.all(quiet)
+    await Promise.allSettled(driving.keys())
+    await base.cooldowns.close()
+  }
+  let closed: Promise<void> | null = null
   const jobs = createJobs(deps, {
     live: base.live,
     wake: wakeDispatcher,
@@ -191,7 +227,10 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
   return {
     ...runs,
     ...jobs,
-    ...createSessions(deps),
+    ...createSessions(deps, { describeFollowUp }),
+    deleteSession: (id) => keeping.deleteSession(id),
+    prune: (request) => keeping.prune(request),
+    ...createAdoption(deps),
     ...createWatches(deps, {
       wake: wakeTimetable,
       onCycle,
@@ -206,6 +245,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     ...createConversations(deps, {
       describe: (run) => describeWhole(store, run),
       wake: wakeDispatcher,
+      onDeleted: () => keeping.purge(),
       stop: (id) => stop(id, 'cancelled', 'cancelled'),
       endOutdated: (id) => stop(id, 'question-edited', 'its question was edited'),
     }),
@@ -215,9 +255,11 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
       // This runs before anything can become due, so that a watch that was removed from the configuration does not
       // fire.
       await takeConfigured(deps)
+      await importArchive(deps)
       await quarantine(deps)
       await base.obstacles.open()
       const left = await store.listOpenProcesses()
+      for (const { attempt } of left) if (attempt) enforcement.expect(given.processes.folderOf(attempt.id))
       for (const { attempt } of left) {
         const run = attempt && (await store.getRun(attempt.runId))
         if (run) dispatcher.adopt(run, track(run, adoptAttempt(deps, run, attempt)))
@@ -229,19 +271,14 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
       notifications.open()
       approvals.wake()
       timetable.wake()
-      stopSweeping = startSweeping(deps)
+      keeping.open()
+      stopCleanUp = startCleanUp(deps)
       return { adopted: left.length }
     },
 
-    close: async () => {
-      stopSweeping()
-      const quiet = [approvals.close(), timetable.close(), timekeeping.close()]
-      await Promise.all([dispatcher.close(), notifications.close()])
-      base.live.detachAll()
-      closing.abort()
-      await Promise.all(quiet)
-      await Promise.allSettled(driving)
-      await base.cooldowns.close()
+    close: (options = { leaveRunning: true }) => {
+      closed ??= close(options)
+      return closed
     },
 
     listQuarantined: () => listQuarantined(deps),

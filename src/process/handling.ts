@@ -10,14 +10,14 @@
  * A step is a run, the kind of work, its object (`at`: an attempt, a question) and its progress (`position` in what is
  * read). Only deaths at the same step without further progress are counted together: a daemon that is killed twice from
  * outside is hardly ever at the same one. Preparing, reading and settling a run happen one after the other, so each
- * replaces the note of the one before. Guards are answered concurrently, so each question has its own note. Suspects
+ * replaces the note of the one before. Calls of programs are checked concurrently, so each has its own note. Suspects
  * are handled one at a time (`enter`), so that the second death identifies the run.
  */
 import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-export const STEPS = ['prepare', 'read', 'guard', 'settle'] as const
+export const STEPS = ['prepare', 'read', 'call', 'settle'] as const
 export type Step = (typeof STEPS)[number]
 
 interface Note {
@@ -155,10 +155,10 @@ export class Handling {
   }
 }
 
-/** The id of a guard's question comes from a file that an agent may have made; its digest is a safe file name. */
+/** The id of a call comes from a file that an agent may have made; its digest is a safe file name. */
 const nameOf = (runId: string, step: Step, at: string) =>
-  step === 'guard'
-    ? `${runId}.guard.${createHash('sha256').update(at).digest('hex').slice(0, 16)}`
+  step === 'call'
+    ? `${runId}.call.${createHash('sha256').update(at).digest('hex').slice(0, 16)}`
     : `${runId}.${step}`
 
 const isStep = (text: string): text is Step => (STEPS as readonly string[]).includes(text)

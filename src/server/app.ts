@@ -7,23 +7,10 @@ import { limitBody } from './base/body-limit.ts'
 import { guardCaller } from './base/caller.ts'
 import { answerError, answerUnknownRoute } from './base/error-response.ts'
 import { guardHost, guardOrigin } from './base/guards.ts'
-import type { Handlers } from './base/handler.ts'
 import { refuseWithoutCredentials } from './base/hook-auth.ts'
 import { servePage } from './base/page.ts'
 import { ALL_ROUTES, registerRoutes } from './base/register.ts'
-import type { StreamOptions } from './base/stream.ts'
-import { accessHandlers } from './routes/access.ts'
-import { changeHandlers } from './routes/changes.ts'
-import { conversationHandlers } from './routes/conversations.ts'
-import { escalationHandlers } from './routes/escalation.ts'
-import { followUpHandlers } from './routes/follow-ups.ts'
-import { hookHandlers } from './routes/hooks.ts'
-import { jobHandlers } from './routes/jobs.ts'
-import { overviewHandlers } from './routes/overview.ts'
-import { runHandlers } from './routes/runs.ts'
-import { sessionHandlers } from './routes/sessions.ts'
-import { systemHandlers } from './routes/system.ts'
-import { watchHandlers } from './routes/watches.ts'
+import { createHandlers } from './handlers.ts'
 
 export interface App {
   fetch: Hono['fetch']
@@ -66,22 +53,4 @@ function limitBodies(app: Hono): void {
     if (spec.bodyLimit) app.use(pattern, limitBody(spec.bodyLimit))
   }
   app.use(limitBody('general'))
-}
-
-function createHandlers(options: AppOptions, streams: StreamOptions): Handlers {
-  const { engine, changes } = options
-  return {
-    ...systemHandlers(options),
-    ...changeHandlers(changes, streams),
-    ...runHandlers(engine, streams),
-    ...escalationHandlers(engine),
-    ...conversationHandlers(engine),
-    ...jobHandlers(engine, streams),
-    ...watchHandlers(engine),
-    ...hookHandlers(options),
-    ...followUpHandlers(engine),
-    ...sessionHandlers(engine),
-    ...overviewHandlers(options),
-    ...accessHandlers(options),
-  }
 }

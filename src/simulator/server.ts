@@ -55,7 +55,7 @@ export interface Simulator {
 }
 
 /** A request may come late on a busy machine: the limit is only for one that never comes. */
-const DEFAULT_WAIT_MS = 60_000
+const DEFAULT_WAIT_MS = 120_000
 const MAX_BODY_BYTES = 32 * 1024 * 1024
 
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {

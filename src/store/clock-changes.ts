@@ -107,7 +107,7 @@ async function followJump(tx: Tx, byMs: number): Promise<void> {
     .execute()
   await tx
     .updateTable('actions')
-    .set({ at: plus('at', byMs), started_at: plus('started_at', byMs) })
+    .set({ at: plus('at', byMs) })
     .execute()
 }
 

@@ -30,6 +30,8 @@ import { followUpListener } from './follow-ups/follow-ups.ts'
 import { createFollowUpStore, type FollowUpStore } from './follow-ups/store.ts'
 import { jobListener } from './jobs/job-state.ts'
 import { createJobStore, type JobStore } from './jobs/store.ts'
+import type { DatabaseAccess, Shrink } from './keep/shrink.ts'
+import { createKeepStore, type KeepStore } from './keep/store.ts'
 import { type NotificationEffects, notificationEffects } from './notify/run-effects.ts'
 import { createNotificationStore, type NotificationStore } from './notify/store.ts'
 import { obstacleListener } from './obstacles/obstacles.ts'
@@ -57,6 +59,7 @@ export type Store = RunStore &
   NotificationStore &
   ChangeStore &
   AccessStore &
+  KeepStore &
   FactStore & {
     readonly effects: RunEffects
     readStats: () => Promise<Stats>
@@ -68,6 +71,8 @@ export type Store = RunStore &
     moveTimes: (move: MoveTimes) => Promise<void>
     /** After a restart of the machine: limits every wait to its intended length. */
     limitWaits: (now: Date) => Promise<void>
+    /** Gives the space of what was deleted back to the file system. */
+    shrink: Shrink
     close: () => Promise<void>
   }
 
@@ -84,6 +89,7 @@ export interface StoreOptions {
   redactor?: Redactor | undefined
   /** The machine on which processes are started; null: not recorded. */
   machineId?: MachineId | null | undefined
+  createShrink: (access: DatabaseAccess) => Shrink
 }
 
 const LISTENERS: readonly RunListener[] = [
@@ -97,7 +103,7 @@ const LISTENERS: readonly RunListener[] = [
 /** The redactor is applied to everything that others will read: events, notifications, pending questions. */
 export function createStore(
   { reader, writer }: Connections,
-  { windowMs, now, redactor = NOTHING_TO_REDACT, machineId = null }: StoreOptions,
+  { windowMs, now, redactor = NOTHING_TO_REDACT, machineId = null, createShrink }: StoreOptions,
 ): Store {
   const changeListeners = new ChangeListeners()
   const group = new GroupWriter(
@@ -123,6 +129,11 @@ export function createStore(
     ...createAccessStore(reader, write),
     ...createFactStore(reader, write),
     ...createChangeStore(reader, write, changeListeners),
+    ...createKeepStore(reader, group),
+    shrink: createShrink({
+      write: (work) => group.enqueue(work),
+      alone: (work) => writer.connection().execute(async () => work()),
+    }),
     effects: { ...conversationEffects, ...tierEffects, ...notificationEffects },
     readStats: () => readStats(reader),
     listCosts: (period) => listCosts(reader, period),

@@ -39,6 +39,7 @@ it('empties the memory of the agent, and says so', async () => {
   const next = await chat.say('and what now?')
   expect(next).toMatchObject({ resumed: true, attempts: [{ cache: { cause: null } }] })
   expect(sent()).not.toContain('swordfish')
+  expect(sent()).toContain('Your memory of this conversation was cleared by the user')
   expect(conversationLines(await chat.detail()).join('\n')).toMatch(
     /memory cleared in turn 2, has seen turn 3 \(epoch 0\)$/,
   )

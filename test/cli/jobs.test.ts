@@ -21,7 +21,7 @@ const scenario = ({ mended }: { mended: boolean }): ScenarioInput => ({
     // A gate of its own: whether a retried job stops at the other one depends on what its session already has.
     { when: /^HOLD again/, reply: [{ text: 'Thinking.' }, { hold: 'again' }, { text: ' Went on.' }] },
     { when: /^HOLD/, reply: [{ text: 'Thinking.' }, { hold: 'gate' }, { text: ' Went on.' }] },
-    { when: /^LIMIT$/, reply: [{ rateLimit: { resetsIn: '2s', times: 1 } }, 'never'] },
+    { when: /^LIMIT$/, reply: [{ rateLimit: { resetsIn: '2h', times: 1 } }, 'never'] },
     { when: /^LATER$/, reply: [{ rateLimit: { resetsIn: '2h', times: 1 } }, 'never'] },
     { when: /BREAK$/, reply: mended ? 'Mended.' : [{ error: { status: 400, message: 'no such thing' } }] },
     {
@@ -79,10 +79,14 @@ describe('run', () => {
   })
 
   test('a rate limit is waited for, and said once', async () => {
-    const { code, stdout, stderr } = await run('LIMIT')
+    const running = cli.start(['run', '--cwd', world.workDir, 'LIMIT'])
+    await running.says('waiting until')
+    // The limit would hold for hours: one that is over soon might be over before the wait is said.
+    await world.api('POST', `/api/jobs/${(await newest()).id}/retry`, {})
+    const { code, stdout, stderr } = await running.result
     expect([code, stdout]).toEqual([0, 'Finished.\n'])
     expect(
-      stderr.match(/waiting until \d\d:\d\d:\d\d \(rate limit\), then continues automatically/g),
+      stderr.match(/waiting until .*\d\d:\d\d:\d\d \(rate limit\), then continues automatically/g),
     ).toHaveLength(1)
     expect(stderr).toContain('completed · ')
     expect(stderr).toContain('2 attempts')

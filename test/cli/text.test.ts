@@ -2,6 +2,7 @@ import { PassThrough } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import { runsLine } from '../../src/cli/commands/status.ts'
 import { checkAgents } from '../../src/cli/doctor/agents.ts'
+import { checkSandbox } from '../../src/cli/doctor/sandbox.ts'
 import { type RunOptions, toRequest } from '../../src/cli/run/options.ts'
 import { contentLine, toolLine } from '../../src/cli/run/tool-line.ts'
 import {
@@ -181,4 +182,19 @@ test('a new session is explained, and only where there is something to explain',
   expect(startText({ resumed: false, freshReason: 'of-a-later-version' })).toBe(
     'new session (of-a-later-version)',
   )
+})
+
+test('doctor says which sandbox there is, or how to get one, and fails only if one is needed', () => {
+  const none = { kind: 'none' as const, problems: ['bubblewrap: not installed.'], advice: 'Install it.' }
+  const found = { kind: 'unshare' as const, problems: [], advice: null }
+  expect(checkSandbox(found, true)).toMatchObject({
+    status: 'ok',
+    message: expect.stringContaining('util-linux'),
+  })
+  expect(checkSandbox(none, false)).toMatchObject({
+    status: 'warn',
+    message: expect.stringMatching(/advisory: bubblewrap: not installed/),
+    hint: 'Install it.',
+  })
+  expect(checkSandbox(none, true)).toMatchObject({ status: 'fail' })
 })

@@ -84,10 +84,14 @@ describe('wrong usage exits with 2, says why, and starts nothing', () => {
   test.each([
     [['rnu'], "unknown command 'rnu'", 'Did you mean'],
     [['runs', 'shw'], 'unknown command "runs shw"', 'Did you mean runs show?'],
-    [['sessions', 'frobnicate'], 'unknown command "sessions frobnicate"', 'Expected one of: list, show'],
+    [
+      ['sessions', 'frobnicate'],
+      'unknown command "sessions frobnicate"',
+      'Expected one of: list, show, adopt',
+    ],
     [['demo', '--help'], "unknown command 'demo'", '--help'],
     [['help', 'demo'], "unknown command 'demo'", '--help'],
-    [['sessions', 'fork', '--help'], 'unknown command "sessions fork"', 'Expected one of: list, show'],
+    [['sessions', 'fork', '--help'], 'unknown command "sessions fork"', 'Expected one of: list, show, adopt'],
     [['simulate', '--port', '99999'], 'must be between 0 and 65535', '--help'],
     [['run', '--modle', 'x', 'y'], "unknown option '--modle'", 'Did you mean --model?'],
     [['status', 'extra'], 'too many arguments', '--help'],

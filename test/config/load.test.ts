@@ -5,7 +5,7 @@ import type { Environment } from '../../src/config/environment.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import type { ConfigProblem } from '../../src/config/problem.ts'
 import { RepriseError } from '../../src/contract/errors.ts'
-import { configureAgents } from '../../src/daemon/agents.ts'
+import { configureAgents } from '../../src/library/agents.ts'
 import { temporaryDirs } from './temporary-dirs.ts'
 
 type Given = { home?: string; project?: string; env?: Environment }
@@ -52,7 +52,7 @@ describe('defaults and overlay', () => {
       server: { host: '127.0.0.1', port: 7717 },
       store: {},
       resume: { contextThreshold: 0.8, maxAge: 604_800_000, maxResumes: 5 },
-      session: { idleTimeout: 1_800_000 },
+      session: { pauseAfter: 300_000, idleTimeout: 1_800_000 },
       run: {
         maxDuration: 1_800_000,
         idleTimeout: 600_000,
@@ -61,9 +61,9 @@ describe('defaults and overlay', () => {
         killAfter: 5000,
         maxOutput: 1024 ** 3,
         maxLine: 8 * 1024 ** 2,
-        keepOutput: 7 * 86_400_000,
         permissions: 'edits',
         sandbox: 'off',
+        sandboxKind: 'auto',
         questionTimeout: 86_400_000,
         concurrency: 4,
       },
@@ -74,12 +74,18 @@ describe('defaults and overlay', () => {
         checkpoints: false,
         checkpointEvery: 300_000,
         onChange: 'continue',
-        keepCheckpoints: 30 * 86_400_000,
-        keepTranscripts: 90 * 86_400_000,
       },
       dryRun: false,
       maxTier: 3,
       outage: { limit: 86_400_000 },
+      keep: {
+        runs: 90 * 86_400_000,
+        events: 30 * 86_400_000,
+        transcripts: 90 * 86_400_000,
+        sessions: 180 * 86_400_000,
+        output: 7 * 86_400_000,
+        checkpoints: 30 * 86_400_000,
+      },
       escalation: { approvalTimeout: 3_600_000 },
       tiers: {
         enforcement: 'auto',
@@ -212,6 +218,18 @@ describe('refusals', () => {
   })
 
   test.each([
+    ['run: { keepOutput: 1d }', 'run.keepOutput: is now called keep.output'],
+    ['jobs: { keepTranscripts: 1d }', 'jobs.keepTranscripts: is now called keep.transcripts'],
+    [
+      'keep: { runs: always }',
+      'keep.runs: expected a duration such as 12h or 90d, from 0ms to 3650d, or forever; got "always"',
+    ],
+    ['keep: { events: 11y }', 'keep.events: expected a duration such as 12h or 90d'],
+  ])('retention: %s', (home, message) => {
+    expect(refusal({ home }).shown).toEqual([expect.stringContaining(message)])
+  })
+
+  test.each([
     ['run: { max_duration: 1h }', 'did you mean run.maxDuration?'],
     ['agent: {}', 'did you mean agents?'],
     ['port: 80', 'did you mean server.port?'],
@@ -314,6 +332,7 @@ describe('a settings file in a directory that a stranger may have written', () =
     ['notify: { me: { webhook: "https://evil" } }', 'notify'],
     ['notify: {}', 'notify'],
     ['broker: { programs: [sh] }', 'broker'],
+    ['keep: { runs: 0ms }', 'keep'],
   ])('cannot set %s', (project, key) => {
     const { shown, text } = refusal({ project })
     expect(shown).toEqual([expect.stringContaining(` ${key}: `)])

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { loadConfig } from '../../src/config/load.ts'
-import { configureAgents } from '../../src/daemon/agents.ts'
-import { createRedactor } from '../../src/daemon/redaction.ts'
+import { configureAgents } from '../../src/library/agents.ts'
+import { createRedactor } from '../../src/library/redaction.ts'
 import { temporaryDirs } from './temporary-dirs.ts'
 
 type Files = { home?: string; project?: string }

@@ -102,7 +102,12 @@ describe('a resumed session', () => {
   it.each([false, true])(
     'in a conversation, is not told that all is answered if its last turn is open: %s',
     (unfinished) => {
-      const added = conversationTexts({ instructions: null, hadInstructions: false, unfinished })
+      const added = conversationTexts({
+        instructions: null,
+        hadInstructions: false,
+        unfinished,
+        cleared: false,
+      })
       expect(compose({ added }).includes('have been answered')).toBe(!unfinished)
       expect(compose({ added }).includes('may be the answer')).toBe(unfinished)
     },
@@ -150,7 +155,7 @@ describe('a resumed session', () => {
 })
 
 describe('texts that are sent once', () => {
-  const chat = { instructions: 'be brief', hadInstructions: true, unfinished: false }
+  const chat = { instructions: 'be brief', hadInstructions: true, unfinished: false, cleared: false }
   const tier = { brief: 'THE BRIEF', environment: 'THE PLACE', handoff: null, takesOver: false }
 
   it.each(['known', 'changed', 'compacted'] as const)(
@@ -192,7 +197,7 @@ describe('texts that are sent once', () => {
 })
 
 describe("the user's text", () => {
-  const said = { instructions: 'be brief', hadInstructions: false, unfinished: false }
+  const said = { instructions: 'be brief', hadInstructions: false, unfinished: false, cleared: false }
   const chat = { added: conversationTexts(said), catchUp: TURNS }
   const workTree = 'somebody has changed a file'
 

@@ -1,8 +1,10 @@
 /** How an attempt ended, where the engine knows better than the agent. */
 import { expect, it } from 'vitest'
 import { claudeAdapter } from '../../src/agents/claude/adapter.ts'
+import { readLimit } from '../../src/engine/obstacles/met-limit.ts'
 import { classify, exitOf } from '../../src/engine/path/judge.ts'
 import type { Trace } from '../../src/engine/path/trace.ts'
+import type { StoredEvent } from '../../src/store/runs/records.ts'
 
 /** An attempt whose agent printed the result of a finished turn. */
 const finished = {
@@ -19,4 +21,13 @@ it.each([
 ] as const)('an agent that reports success and %s', (_, end, expected) => {
   const outcome = classify(claudeAdapter, finished, [], exitOf({ ...end, strays: 0 }, ''))
   expect(outcome.name).toBe(expected)
+})
+
+it('an outage concerns one model only if the server answered since the last answer of the model', () => {
+  const at = new Date()
+  const retry = { at, body: { type: 'retry-wait', number: 1, apiStatus: 529, why: 'outage' } }
+  const answer = { at, body: { type: 'model-call', messageId: 'm', usage: {} } }
+  const scopeAfter = (...events: object[]) => readLimit(events as StoredEvent[], 'outage').limitScope
+  expect(scopeAfter(answer, retry)).toBe('model')
+  expect(scopeAfter(retry, answer), 'the request after it hangs').toBe('account')
 })

@@ -12,11 +12,11 @@ import { ConversationId, JobId, MessageId, RunId } from '../../src/contract/ids.
 import type { Outcome } from '../../src/contract/outcome.ts'
 import { countInterruptions, decideNext } from '../../src/core/continue/decide.ts'
 import type { Notice } from '../../src/core/notify/plan.ts'
-import { engineSettings } from '../../src/daemon/settings.ts'
 import type { Notifications } from '../../src/engine/base/notifications.ts'
 import { ProgressBus } from '../../src/engine/base/progress.ts'
 import { Obstacles } from '../../src/engine/obstacles/obstacles.ts'
 import { readPauseNotices } from '../../src/engine/tiers/tell.ts'
+import { engineSettings } from '../../src/library/settings.ts'
 import type { AttemptRecord } from '../../src/store/runs/attempt-records.ts'
 import type { NewRun, RunRecord } from '../../src/store/runs/records.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
@@ -496,6 +496,33 @@ it('a run that has waited for too long is paused for a person, who can continue 
   expect(await night.store.getJob(id)).toMatchObject({ state: 'paused', attention: 'outage' })
 })
 
+it('a paused run tries again about once an hour if no other run does', async () => {
+  const night = await Night.begin({ outage: { limit: '1h' } })
+  night.model = () => OUTAGE
+  const ids: RunId[] = []
+  for (let n = 0; n < 3; n++) ids.push((await night.store.admitRun(night.run())).run.id)
+  await night.playUntil()
+  expect((await night.obstacles.describe()).paused).toEqual(ids.toReversed())
+  // A paused run is not counted as waiting too.
+  expect((await night.obstacles.describe()).obstacles).toMatchObject([{ waiting: [], waitingCount: 0 }])
+  const tried = async (ms: number) => {
+    const before = night.played.length
+    night.now = new Date(night.now.getTime() + ms)
+    await night.obstacles.sweep()
+    await night.playUntil()
+    return night.played.slice(before).map(({ runId }) => runId)
+  }
+
+  expect(await tried(10 * MINUTE), 'the last try is not long ago').toEqual([])
+  expect(await tried(50 * MINUTE), 'one tries for all').toEqual([ids[0]])
+  expect((await night.obstacles.describe()).paused).toEqual(ids.toReversed())
+  night.model = () => null
+  expect(await tried(60 * MINUTE)).toEqual(ids)
+  expect(await night.settled()).toBe(3)
+  const outcomes = await Promise.all(ids.map((id) => night.store.getRun(id)))
+  expect(outcomes.map((run) => run?.state)).toMatchObject(ids.map(() => ({ outcome: { name: 'completed' } })))
+})
+
 it('a paused cycle continues when the model is back, with the time that it had left', async () => {
   const night = await Night.begin({ outage: { limit: '1h' } })
   night.model = () => OUTAGE
@@ -556,7 +583,7 @@ it('runs of an address that never answered are paused after a few tries; others 
     expect((await night.store.getRun(id))?.state).toMatchObject({
       paused: true,
       why: expect.stringMatching(
-        /^paused: .*(tried \d times|others have tried).*http:\/\/model has never answered.*does not retry automatically.*reprise runs continue/,
+        /^paused: .*(tried \d times|others have tried).*http:\/\/model has never answered.*retries about once an hour.*reprise runs continue/,
       ),
     })
   // After the mistake is corrected, one run that a person continues releases the others.

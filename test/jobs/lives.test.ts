@@ -47,7 +47,7 @@ async function retried(id: string): Promise<JobDetail> {
 const lastAsked = () => world.simulator.requests().at(-1)?.userText ?? ''
 
 describe('a failed job is retried', () => {
-  it('with another configuration of the agent: its session is restored from the archive, and resumed', async () => {
+  it('with another configuration of the agent: its session is restored from its mirror, and resumed', async () => {
     await begin(worksThenFails)
     const { job, transcript } = await failed()
     const before = readFileSync(transcript, 'utf8')
@@ -62,7 +62,7 @@ describe('a failed job is retried', () => {
     expect(after.startsWith(before)).toBe(true)
     expect(readFileSync(transcript, 'utf8')).toBe(before)
     const notes = (await world.events(again.runId)).flatMap((e) => (e.type === 'note' ? [e.text] : []))
-    expect(notes.join()).toContain('restored from the archive')
+    expect(notes.join()).toContain('restored from')
     // The transcript can be read although the agent's own file was deleted.
     rmSync(restored)
     const response = await world.request('GET', `/api/jobs/${job.id}/transcript`)
@@ -110,7 +110,7 @@ it('a waiting job continues at its time although the daemon was down', async () 
   await begin(
     [{ when: 'be quick', reply: [{ error: { status: 429, retryAfter: 100, times: 1 } }, 'done'] }],
     {
-      jobs: { backoff: '2s' },
+      jobs: { backoff: '5s' },
     },
   )
   const { id } = await createJob(world, { prompt: 'be quick' })

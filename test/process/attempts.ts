@@ -21,7 +21,7 @@ export function temporarySpool(): string {
 }
 
 /** For what other processes do. They may wait long for a core: the limit only ends what would never come. */
-export const eventually = (assertion: () => void) => vi.waitFor(assertion, { timeout: 90_000, interval: 5 })
+export const eventually = (assertion: () => void) => vi.waitFor(assertion, { timeout: 150_000, interval: 5 })
 
 export interface Attempt {
   id: string

@@ -60,7 +60,7 @@ it('a suspect that passes the step is cleared, and a settled run is forgotten', 
   life((h) => {
     h.begin('run_a', 'settle', 'x')
     h.end('run_a', 'settle', 'x')
-    h.begin('run_b', 'guard', 'y')
+    h.begin('run_b', 'call', 'y')
   })
   expect(life((h) => h.forget('run_b'))).toMatchObject([{ runId: 'run_b' }])
   expect(readdirSync(dir)).toEqual([])
@@ -77,12 +77,12 @@ it('the end of an earlier batch does not remove the note of the one being read',
 
 it('the end of one guard question keeps the note of another, also in the next daemon', () => {
   const killer = (h: Handling) => {
-    h.begin('run_a', 'guard', 'g1')
-    h.begin('run_a', 'guard', 'g2')
-    h.end('run_a', 'guard', 'g2')
+    h.begin('run_a', 'call', 'g1')
+    h.begin('run_a', 'call', 'g2')
+    h.end('run_a', 'call', 'g2')
   }
   life(killer)
-  const once = { runId: 'run_a', step: 'guard', at: 'g1', position: 0, deaths: 1 }
+  const once = { runId: 'run_a', step: 'call', at: 'g1', position: 0, deaths: 1 }
   expect(life(killer)).toEqual([once])
   expect(life((h) => h.forget('run_a'))).toEqual([{ ...once, deaths: 2 }])
   expect(readdirSync(dir)).toEqual([])
@@ -125,5 +125,5 @@ it('is quarantined after two crashes at one step, not after one at each of two',
     name: 'quarantined',
     message: expect.stringMatching(/^the daemon died twice while it was settling the run\./),
   })
-  expect(decideQuarantine([{ step: 'guard', deaths: 5 }])?.message).toContain('5 times')
+  expect(decideQuarantine([{ step: 'call', deaths: 5 }])?.message).toContain('5 times')
 })

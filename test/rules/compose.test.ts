@@ -170,7 +170,7 @@ describe('what was judged is what is used', () => {
     if (decision.decision === 'deny') throw new Error(decision.reason)
     return {
       args: decision.args.join(' '),
-      copies: decision.copies.map(({ index, text }) => [decision.args[index], text]),
+      copies: decision.copies.map((copy) => [decision.args[copy.index], 'text' in copy ? copy.text : copy]),
     }
   }
 

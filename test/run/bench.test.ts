@@ -24,6 +24,7 @@ it.runIf(process.env.REPRISE_TEST_ALL)('the benchmarks run', { timeout: 300_000 
     'chains',
     'waiting',
     'webhook',
+    'adopt',
   ])
     expect(stdout).toContain(`${name}:`)
 })

@@ -23,7 +23,7 @@ it.concurrent('set forward and back: working agents continue, and a waiting job 
         { when: 'wait', reply: [{ error: { status: 429, retryAfter: 100, times: 1 } }, 'Waited.'] },
       ],
     },
-    { run: { idleTimeout: '1m', maxDuration: '2m' }, jobs: { backoff: '4s' } },
+    { run: { idleTimeout: '30m', maxDuration: '40m' }, jobs: { backoff: '4s' } },
   )
   onTestFinished(() => world.close())
   let setByMs = 0
@@ -61,12 +61,12 @@ it.concurrent('set forward and back: working agents continue, and a waiting job 
   const [first, second] = ended.attempts
   const waitedMs = Date.parse(second?.startedAt ?? '') - Date.parse(first?.endedAt ?? '')
   expect(waitedMs).toBeGreaterThanOrEqual(4000)
-  expect(waitedMs).toBeLessThan(60_000)
+  expect(waitedMs).toBeLessThan(HOUR)
 
   world.simulator.release('gate')
   const run = await world.settled(id)
   expect(run).toMatchObject({ outcome: 'completed', attemptCount: 1 })
-  expect(run.durationMs!).toBeLessThan(60_000)
+  expect(run.durationMs!).toBeLessThan(HOUR)
   expect(warnings.every((message) => message.startsWith('the clock was set'))).toBe(true)
 })
 
@@ -76,7 +76,7 @@ it.concurrent('a SIGSTOP of daemon, keeper and agent does not count as silence',
 }) => {
   const world = await World.create(
     { name: 'holds', rules: [{ reply: [{ text: 'Working. ' }, { hold: 'gate' }, { text: 'Done.' }] }] },
-    { run: { idleTimeout: '10s', termAfter: '1s', killAfter: '1s' } },
+    { run: { idleTimeout: '15s', termAfter: '1s', killAfter: '1s' } },
   )
   onTestFinished(() => world.close())
   await world.startDaemon()
@@ -85,7 +85,7 @@ it.concurrent('a SIGSTOP of daemon, keeper and agent does not count as silence',
   const all = [...world.processes().map(({ pid }) => pid), world.daemonPid]
   for (const pid of all) process.kill(pid, 'SIGSTOP')
   // That time passes is what is tested.
-  await new Promise((resolve) => setTimeout(resolve, 12_000))
+  await new Promise((resolve) => setTimeout(resolve, 17_000))
   for (const pid of all) process.kill(pid, 'SIGCONT')
   await until(() => /the daemon was suspended/.test(world.log()), 'the daemon to look at its clock again')
   world.simulator.release('gate')

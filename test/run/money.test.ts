@@ -2,12 +2,13 @@
  * Costs on the real CLI: a run costs the sum of its attempts, a session costs the sum of the attempts in it, and both
  * equal what the simulator has billed, also if agents and daemons were killed in between.
  */
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
 import type { RunDetail } from '../../src/contract/run.ts'
 import type { Stats } from '../../src/contract/stats.ts'
 import { sampleOf } from '../support/sample.ts'
+import { transcriptHas } from '../support/transcripts.ts'
 import { until, World } from '../support/world.ts'
 
 let world: World
@@ -26,10 +27,15 @@ function weightOf({ usage }: Request): number {
 const billed = (since = 0) =>
   world.simulator.requests({ since }).reduce((weight, request) => weight + weightOf(request), 0)
 
+const sessionOf = (id: string) => world.api<{ costUsd: number }>('GET', `/api/sessions/${id}`)
+
 const sumOf = (run: RunDetail) => run.attempts.reduce((usd, { costUsd }) => usd + (costUsd ?? Number.NaN), 0)
 
+const findAgent = () =>
+  world.processes().find((p) => /claude.* -p /.test(p.command) && !/keeper/.test(p.command))
+
 const killAgent = () => {
-  const agent = world.processes().find((p) => /claude.* -p /.test(p.command) && !/keeper/.test(p.command))
+  const agent = findAgent()
   if (agent) process.kill(agent.pid, 'SIGKILL')
 }
 
@@ -79,6 +85,8 @@ it.each(sampled)(
       const { id } = await world.createRun({ prompt, ...(sessionId ? { sessionId } : {}) })
       await world.simulator.waitForHold(hold)
       await printedAll()
+      // The CLI writes its transcript some time later. Without one there would be nothing to resume.
+      await transcriptHas(world, id, prompt)
       await kill(victims.shift())
       const run = await world.settled(id)
       expect(run).toMatchObject({ outcome: 'completed', attemptCount: 2, costEstimated: true })
@@ -96,14 +104,45 @@ it.each(sampled)(
     const runs = await Promise.all([first, second, third].map((id) => world.getRun(id)))
     for (const run of runs) expect(run.costUsd).toBeCloseTo(sumOf(run), 10)
     const total = runs.reduce((usd, { costUsd }) => usd + (costUsd ?? Number.NaN), 0)
-    // An attempt whose session has nothing of the first one starts another session; together they have it all.
-    const { items } = await world.api<{ items: { costUsd: number }[] }>('GET', '/api/sessions')
-    expect(items.reduce((usd, { costUsd }) => usd + costUsd, 0)).toBeCloseTo(total, 10)
+    expect(runs.map((run) => run.sessionId)).toEqual([sessionId, sessionId, sessionId])
+    expect(await sessionOf(sessionId)).toMatchObject({ costUsd: expect.closeTo(total, 10) })
     expect(await world.api<Stats>('GET', '/api/stats')).toMatchObject({ costUsd: expect.closeTo(total, 10) })
     const rate = (runs[2]?.costUsd ?? Number.NaN) / billed(seen)
     expect(total / (rate * billed())).toBeCloseTo(1, 2)
   },
 )
+
+it('an agent killed before its transcript exists starts a second session, and each session costs its own attempts', async () => {
+  world = await World.create(scenario)
+  await world.startDaemon()
+  const { id } = await world.createRun({ prompt: 'begin' })
+  await world.simulator.waitForHold('sentence')
+  await printedAll()
+  const before = (await world.getRun(id)).sessionId ?? ''
+  await world.killDaemon()
+  killAgent()
+  await until(() => !findAgent(), 'the end of the agent')
+  // The CLI may have written its transcript by now; on a busy machine it is often killed before.
+  rmSync(join(world.configDir, 'projects'), { recursive: true, force: true })
+  await world.startDaemon()
+  const run = await world.settled(id)
+
+  expect(run.attempts).toMatchObject([
+    { resumed: false, freshReason: 'first-run' },
+    { resumed: false, freshReason: 'transcript-missing', carry: 'handoff' },
+  ])
+  expect(world.simulator.requests({ kind: 'main' }).at(-1)?.userText).toContain(LONG.trim())
+  expect(run.sessionId).not.toBe(before)
+  expect(run.costUsd).toBeCloseTo(sumOf(run), 10)
+  const [first, second] = run.attempts
+  expect(await sessionOf(before)).toMatchObject({ costUsd: expect.closeTo(first?.costUsd ?? Number.NaN, 10) })
+  expect(await sessionOf(run.sessionId ?? '')).toMatchObject({
+    costUsd: expect.closeTo(second?.costUsd ?? Number.NaN, 10),
+  })
+  expect(await world.api<Stats>('GET', '/api/stats')).toMatchObject({
+    costUsd: expect.closeTo(run.costUsd ?? Number.NaN, 10),
+  })
+})
 
 it('a run that ended before its price was known gets its cost as soon as another run reports the price', async () => {
   world = await World.create(scenario)

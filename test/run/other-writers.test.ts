@@ -126,12 +126,16 @@ it('two daemons that start in one session at the same time: the later agent stop
   // The later one may be stopped before its request has arrived.
   const isHeld = () => world.simulator.requests().some(({ heldAt }) => heldAt === 'both')
   const startOf = (pid: number) => Number(identify(pid)?.startTicks)
-  /** One process of each attempt, the oldest: the script of this test's agent has children for a moment. */
+  /**
+   * One process of each attempt, the oldest: the script of this test's agent has children for a moment. A child that
+   * has ended meanwhile belongs to no attempt.
+   */
   const findAgents = () =>
     world
       .processes()
       .filter(({ command }) => /claude.* -p /.test(command) && !/keeper/.test(command))
       .map(({ pid }) => ({ pid, attempt: readMarker(pid), startedAt: startOf(pid) }))
+      .filter(({ attempt, startedAt }) => attempt !== null && !Number.isNaN(startedAt))
       .sort((a, b) => a.startedAt - b.startedAt || a.pid - b.pid)
       .filter(({ attempt }, index, all) => all.findIndex((one) => one.attempt === attempt) === index)
   // Both are alive until one of them has seen the other, which may happen as soon as both are at work.
@@ -146,7 +150,6 @@ it('two daemons that start in one session at the same time: the later agent stop
   const gaveWay = await until(
     async () => (await read()).find(({ state }) => state === 'settled'),
     'one to give way',
-    40_000,
   )
   expect(gaveWay.attempts.map(({ outcome, freshReason }) => [outcome?.name, freshReason])).toEqual([
     ['session-busy', null],
@@ -186,7 +189,10 @@ it('the same home by another path: through a link, then renamed, its agent is ad
 
 function copyHome(): string {
   const copy = join(world.dir, 'copy')
+  // Otherwise the parts of the database might be copied in different states.
+  process.kill(world.daemonPid, 'SIGSTOP')
   expect(spawnSync('cp', ['-a', world.home, copy]).status).toBe(0)
+  process.kill(world.daemonPid, 'SIGCONT')
   return copy
 }
 

@@ -191,12 +191,13 @@ it('a connection that never worked: reported within seconds, paused after a few 
   await world.startDaemon()
   const chat = await Chat.create(world)
   const turn = await chat.post('anybody there?')
-  const asked = performance.now()
   const told = await world.waitForEvent(
     turn.id,
     (event) => event.type === 'note' && event.text.includes('the configuration is probably wrong'),
   )
-  expect(performance.now() - asked).toBeLessThan(40_000)
+  // The CLI would retry ten times, which takes minutes.
+  const retries = (await world.events(turn.id)).flatMap((e) => (e.type === 'retry-wait' ? [e.number] : []))
+  expect(Math.max(...retries)).toBeLessThan(6)
   expect(told).toMatchObject({ text: expect.stringContaining(`${world.simulator.url} has never answered`) })
   expect((await status()).obstacles).toMatchObject([{ neverAnswered: true }])
   const paused = await world.waitForEvent(turn.id, (e) => e.type === 'note' && e.text.startsWith('paused: '))
@@ -213,6 +214,8 @@ it('a connection that never worked: reported within seconds, paused after a few 
   expect(job.stderr).toMatch(/reprise jobs retry job_/)
   const said = await cli.inside(['chat', '--cwd', world.workDir, '--message', 'anybody now?'])
   expect(said.code).toBe(1)
+  expect(said.stderr.match(/^paused: /gm)).toHaveLength(1)
+  expect(said.stderr).toMatch(/^paused · new session/m)
   await world.simulator.comeBack()
   const [id] = /job_\w+/.exec(job.stderr) ?? []
   await cli.inside(['jobs', 'retry', id ?? ''])
@@ -220,7 +223,7 @@ it('a connection that never worked: reported within seconds, paused after a few 
   // The run that was only paused continues too.
   expect(await world.settled(turn.id)).toMatchObject({ outcome: 'completed', resultText: 'Here.' })
   await cli.close()
-}, 120_000)
+}, 300_000)
 
 it('no login: reported at once', async () => {
   world = await World.create({ name: 'none', rules: [{ reply: 'x' }] })

@@ -3,7 +3,7 @@
  * configured before, and no program of the repository runs outside of the sandbox.
  */
 import { execFileSync } from 'node:child_process'
-import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
 import { attackAt, BASE } from '../support/attack.ts'
@@ -19,7 +19,8 @@ const PUSHES = `
 evil=$HOME/evil.git
 say() { echo "== $*"; "$@" 2>&1; }
 export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b
-git commit -q --allow-empty -m second
+echo '{"mcpServers":{}}' >.mcp.json; rmdir .mcp.json; mv .mcp.json away; ln -s /x .mcp.json; mkdir .claude/x
+git add -A && git commit -q --allow-empty -m second && git ls-tree -r --name-only HEAD >listed
 sh -c "$(sed -n 's/^Run: //p' CLAUDE.md)"
 say git config remote.origin.pushurl "$evil"
 say git config "url.$evil.insteadOf" "$HOME/remote.git"
@@ -89,6 +90,11 @@ it('a push goes to the remote as it was, forces and deletes nothing, and starts 
   expect(told).toContain(`tracked ${pushed['refs/heads/main']}`)
   expect(at('evil.git')).toEqual({})
   expect(readdirSync(world.dir).filter((name) => name.startsWith('ran-'))).toEqual([])
+  // What the next agent there would obey was neither created nor committed, and no trace of its protection is left.
+  const committed = readFileSync(join(workDir, 'listed'), 'utf8')
+  expect(committed).toContain('CLAUDE.md')
+  expect(committed).not.toMatch(/mcp|\.claude/)
+  expect(readdirSync(workDir).filter((name) => /mcp|\.claude|away/.test(name))).toEqual([])
   expect(incident.docker).toEqual([])
   // All but the push that is no fast-forward were refused before git was started.
   expect(chain.runs[0]?.refusals).toBe(12)

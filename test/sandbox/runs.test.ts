@@ -47,7 +47,7 @@ it('writes its work directory and nothing else, sees no credentials, and resumes
   const first = await world.run({ prompt: 'try', sandbox: true })
   expect(first).toMatchObject({ outcome: 'completed', resumed: false })
   expect(first.sandbox).not.toBe('none')
-  const second = await world.run({ prompt: 'go on', sandbox: true, sessionId: first.session! })
+  const second = await world.run({ prompt: 'go on', sessionId: first.session! })
   expect(second).toMatchObject({ outcome: 'completed', resumed: true, sessionId: first.sessionId })
 
   expect(readFileSync(join(world.workDir, 'made'), 'utf8')).toBe('made\n')

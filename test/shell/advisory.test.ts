@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { DEFAULT_BROKER_PROGRAMS } from '../../src/core/rules/defaults.ts'
 import { checkText } from '../../src/core/shell/check-text.ts'
-import { compilePolicy } from '../../src/core/shell/policy.ts'
+import { compileToolRules } from '../../src/core/shell/tool-rules.ts'
 import { ask, CWD, facts, HOME, policyOf } from './machine.ts'
 
 const ruleOf = (text: string, tier: string) => {
@@ -88,7 +88,7 @@ test('the work directory is that of the run, wherever the agent is', () => {
 })
 
 describe('patterns of the user', () => {
-  const policy = compilePolicy(
+  const policy = compileToolRules(
     { never: ['terraform destroy *'], protectedPaths: [] },
     { name: '2 (own)', tools: [], allow: ['rake db:migrate *', 'make test'], deny: ['cat /etc/*'] },
     { home: HOME, enforcement: 'advisory', brokered: DEFAULT_BROKER_PROGRAMS },

@@ -13,7 +13,7 @@ import {
   DEFAULT_TIERS,
 } from '../../src/core/rules/defaults.ts'
 import { checkTool } from '../../src/core/shell/check-tool.ts'
-import { compilePolicy, type Policy, type TierRules } from '../../src/core/shell/policy.ts'
+import { compileToolRules, type TierRules, type ToolRules } from '../../src/core/shell/tool-rules.ts'
 import { gatherFacts } from '../../src/engine/enforce/call-facts.ts'
 
 /** `kept` and what is in it is protected, and so are `secret` and `home/.bashrc`; the agent is in `work`. */
@@ -33,10 +33,10 @@ symlinkSync(cwd, join(root, 'way-in'))
 
 const ADVISORY = { home, enforcement: 'advisory', brokered: DEFAULT_BROKER_PROGRAMS } as const
 
-function tier(number: 1 | 2 | 3, change: Partial<TierRules> = {}): Policy {
+function tier(number: 1 | 2 | 3, change: Partial<TierRules> = {}): ToolRules {
   const rules = DEFAULT_TIERS[number]
   if (!rules) throw new Error(`there is no tier ${number}`)
-  return compilePolicy(
+  return compileToolRules(
     {
       never: DEFAULT_NEVER,
       protectedPaths: [...DEFAULT_PROTECTED_PATHS, `${root}/kept/**`],
@@ -48,12 +48,12 @@ function tier(number: 1 | 2 | 3, change: Partial<TierRules> = {}): Policy {
   )
 }
 
-const NOBODY = compilePolicy(
+const NOBODY = compileToolRules(
   { never: DEFAULT_NEVER, protectedPaths: [`${root}/kept/**`] },
   undefined,
   ADVISORY,
 )
-const factsOf = ({ protectedPaths }: Policy) =>
+const factsOf = ({ protectedPaths }: ToolRules) =>
   gatherFacts({ home, workDir: cwd, hiddenPaths: [join(root, 'secret', 'token')], protectedPaths })
 
 function ask(
@@ -238,7 +238,7 @@ describe('what is always protected', () => {
     if (!rules) throw new Error(`there is no tier ${number}`)
     const { name, tools, commands } = rules
     const protection = { never: [], protectedPaths: [], alwaysProtected: ALWAYS_PROTECTED }
-    return compilePolicy(protection, { name, tools, ...commands }, ADVISORY)
+    return compileToolRules(protection, { name, tools, ...commands }, ADVISORY)
   }
 
   test.each([
@@ -440,7 +440,7 @@ test('what goes wrong lets nothing through', () => {
 
 describe('with a sandbox', () => {
   const rules = DEFAULT_TIERS[2]
-  const policy = compilePolicy(
+  const policy = compileToolRules(
     { never: DEFAULT_NEVER, protectedPaths: [`${root}/kept/**`], cooldowns: DEFAULT_COOLDOWNS },
     rules && { name: '2', tools: rules.tools, ...rules.commands },
     { ...ADVISORY, enforcement: 'kernel' },

@@ -12,8 +12,8 @@ import {
 } from '../../src/core/rules/defaults.ts'
 import { checkText, type TextDecision } from '../../src/core/shell/check-text.ts'
 import { isBelow } from '../../src/core/shell/paths.ts'
-import { compilePolicy, type Enforcement, type Policy } from '../../src/core/shell/policy.ts'
 import { compileProtectedPaths, protectedBy } from '../../src/core/shell/protected-paths.ts'
+import { compileToolRules, type Enforcement, type ToolRules } from '../../src/core/shell/tool-rules.ts'
 
 export const HOME = '/home/dev'
 export const CWD = '/work/project'
@@ -42,14 +42,14 @@ export const facts: CallFacts = {
   readFile: (path) => (path === '/srv/media/compose.yaml' ? 'services: { web: { image: nginx } }' : null),
 }
 
-const policies = new Map<string, Policy>()
+const policies = new Map<string, ToolRules>()
 
-export function policyOf(tier: string, enforcement: Enforcement): Policy {
+export function policyOf(tier: string, enforcement: Enforcement): ToolRules {
   const key = `${enforcement} ${tier}`
   const known = policies.get(key)
   if (known) return known
   const rules = DEFAULT_TIERS[tier]
-  const policy = compilePolicy(
+  const policy = compileToolRules(
     { never: DEFAULT_NEVER, cooldowns: DEFAULT_COOLDOWNS, ...PATHS },
     rules && { name: `${tier} (${rules.name})`, tools: rules.tools, ...rules.commands },
     { home: HOME, enforcement, brokered: DEFAULT_BROKER_PROGRAMS },

@@ -16,12 +16,13 @@ export const restart = (service: string, change: Partial<Action> = {}): Action =
   ...change,
 })
 
+let calls = 0
+
 const anAttempt = () => ({ id: AttemptId.create(T0), runId: RunId.create(T0) })
 
 export const claim = (change: Partial<ActionClaim> = {}): ActionClaim => ({
   attempt: anAttempt(),
-  line: 'tool',
-  toolUseId: null,
+  callId: `call-${++calls}`,
   actions: [restart('web')],
   limits: [
     { name: 'restart', limit: 2, perMs: 4 * HOUR * 1000 },
@@ -39,17 +40,15 @@ export function describeActions(open: () => Promise<Store>): void {
   describe('actions with a cooldown', () => {
     it('are returned as they were claimed', async () => {
       const store = await open()
-      const given = claim({ toolUseId: 'toolu_1', actions: [restart('web', { scope: 'media' })], at: at(5) })
+      const given = claim({ callId: 'toolu_1', actions: [restart('web', { scope: 'media' })], at: at(5) })
       expect(await store.claimActions(given)).toEqual(GRANTED)
       const record = {
         id: expect.stringMatching(/^act_/),
         ...restart('web', { scope: 'media' }),
         runId: given.attempt.runId,
         attemptId: given.attempt.id,
-        toolUseId: 'toolu_1',
-        line: 'tool',
+        callId: 'toolu_1',
         at: at(5),
-        startedAt: null,
       }
       expect(await store.listActions({ since: at(4) })).toEqual([record])
       expect(await store.listActions({ since: at(5) })).toEqual([])
@@ -96,9 +95,9 @@ export function describeActions(open: () => Promise<Store>): void {
       expect(await count(store)).toBe(2)
     })
 
-    it('requested again by the same tool call are the same claim', async () => {
+    it('requested again by the same call are the same claim', async () => {
       const store = await open()
-      const given = claim({ toolUseId: 'toolu_1', actions: [restart('web'), restart('web')] })
+      const given = claim({ actions: [restart('web'), restart('web')] })
       const answers = await Promise.all([1, 2, 3].map(() => store.claimActions(given)))
       expect(answers).toEqual([GRANTED, GRANTED, GRANTED])
       expect(await count(store)).toBe(2)
@@ -112,95 +111,6 @@ export function describeActions(open: () => Promise<Store>): void {
         await store.claimActions({ ...given, attempt: anAttempt() }),
         'of another attempt',
       ).toMatchObject({ granted: false })
-    })
-
-    it('are counted once when a guard repeats its question', async () => {
-      const store = await open()
-      const attempt = anAttempt()
-      const asked = claim({ attempt, line: 'guard', guardId: 'g1', actions: [restart('web')] })
-      for (let n = 0; n < 3; n++) expect(await store.claimActions(asked)).toEqual({ granted: true })
-      expect(await store.listActions({ since: at(-1) })).toHaveLength(1)
-      const claimed = claim({ attempt, toolUseId: 'toolu_2', actions: [restart('web')] })
-      await store.claimActions(claimed)
-      const second = claim({ attempt, line: 'guard', guardId: 'g2', actions: [restart('web')] })
-      for (let n = 0; n < 2; n++) expect(await store.claimActions(second)).toEqual({ granted: true })
-      expect(await store.listActions({ since: at(-1) })).toHaveLength(2)
-    })
-
-    it('that really start consume their claim, and are not counted twice', async () => {
-      const store = await open()
-      const attempt = anAttempt()
-      const asked = claim({ attempt, toolUseId: 'toolu_1', actions: [restart('web'), restart('web')] })
-      await store.claimActions(asked)
-      const starts = claim({ attempt, line: 'guard', at: at(60) })
-      expect(await store.claimActions(starts)).toEqual(GRANTED)
-      expect(await store.claimActions({ ...starts, at: at(90) })).toEqual(GRANTED)
-      const records = await store.listActions({ since: at(-1) })
-      expect(records).toMatchObject([
-        { line: 'tool', startedAt: at(60), at: at(60) },
-        { line: 'tool', startedAt: at(90), at: at(90) },
-      ])
-      expect(await store.claimActions({ ...starts, at: at(99) }), 'a third start').toMatchObject({
-        granted: false,
-        used: 2,
-        freeAt: at(60 + 4 * HOUR),
-      })
-    })
-
-    it('that were not visible in the text count when they start', async () => {
-      const store = await open()
-      const starts = claim({ line: 'guard' })
-      expect(await store.claimActions(starts)).toEqual(GRANTED)
-      expect(await store.claimActions(starts)).toEqual(GRANTED)
-      expect(await store.claimActions(starts)).toMatchObject({ granted: false })
-      expect(await store.listActions({ since: at(-1) })).toMatchObject([
-        { line: 'guard', startedAt: T0 },
-        { line: 'guard', startedAt: T0 },
-      ])
-    })
-
-    it('consume only their own claims', async () => {
-      const store = await open()
-      const attempt = anAttempt()
-      await store.claimActions(
-        claim({ attempt, toolUseId: 'toolu_1', actions: [restart('web', { scope: 'x' })] }),
-      )
-      const starts = claim({ attempt, line: 'guard', at: at(1) })
-      const started = async () =>
-        (await store.listActions({ since: at(-1) })).filter(
-          ({ line, startedAt }) => line === 'tool' && startedAt !== null,
-        ).length
-      await store.claimActions({ ...starts, attempt: anAttempt() })
-      await store.claimActions({ ...starts, actions: [restart('db')] })
-      await store.claimActions({ ...starts, actions: [restart('web', { rule: 'redeploy' })] })
-      await store.claimActions({ ...starts, actions: [restart('web', { scope: 'y' })] })
-      await store.claimActions({ ...starts, underWay: ['toolu_2'] })
-      expect(await started()).toBe(0)
-      await store.claimActions({ ...starts, underWay: ['toolu_1', 'toolu_2'] })
-      expect(await started(), 'in a place that is not known it may be the same').toBe(1)
-    })
-
-    it('that are refused consume nothing', async () => {
-      const store = await open()
-      const attempt = anAttempt()
-      await store.claimActions(claim({ attempt }))
-      const both = [restart('web'), restart('db'), restart('db'), restart('db')]
-      expect(await store.claimActions(claim({ attempt, line: 'guard', actions: both }))).toMatchObject({
-        granted: false,
-        service: 'db',
-      })
-      expect(await store.listActions({ since: at(-1) })).toMatchObject([{ service: 'web', startedAt: null }])
-    })
-
-    it('whose claim has expired cannot consume it any more', async () => {
-      const store = await open()
-      const attempt = anAttempt()
-      await store.claimActions(claim({ attempt }))
-      await store.claimActions(claim({ attempt, line: 'guard', at: at(5 * HOUR) }))
-      expect(await store.listActions({ since: at(-1) })).toMatchObject([
-        { line: 'tool', startedAt: null },
-        { line: 'guard', startedAt: at(5 * HOUR) },
-      ])
     })
 
     it('of long ago are deleted, and nothing else', async () => {

@@ -45,7 +45,7 @@ function readStates(path: string): Map<string, string | null> {
     const rows = database
       .prepare(
         `select 'run' as kind, id, state from runs
-         union all select 'session', id, null from sessions
+         union all select 'session', id, state from sessions
          union all select 'conversation', id, null from conversations
          union all select 'message', id, state from messages
          union all select 'watch', id, case when removed_at is null then state else 'removed' end from watches

@@ -52,8 +52,8 @@ export function describeChangeFeed(open: () => Promise<Store>): void {
         ['queued', 'running', 'settled'].map((state) => ({ id: run.id, state })),
       )
       expect(seen(changes, 'session')).toEqual([
-        { id: session.id, state: null },
-        { id: session.id, state: null },
+        { id: session.id, state: 'created' },
+        { id: session.id, state: 'active' },
       ])
       expect(changes.map(({ seq }) => seq)).toEqual(changes.map((_, index) => index + 1))
     })

@@ -113,6 +113,44 @@ it('an attempt that was in progress keeps its process and its lease, and can be 
   expect(await store.findLeaseHolder(session)).toBeNull()
 })
 
+it('sessions from before their lifecycle was stored have a state and the totals of their runs', async () => {
+  const ids = ['finished', 'cut off', 'unused'].map(() => SessionId.create(T0))
+  const [finished, cutOff, unused] = ids
+  const settled = (session_id: SessionId, outcome_name: string) =>
+    oldRun({ state: 'settled', ended_at: 1, session_id, outcome_name, input_tokens: 10, output_tokens: 3 })
+  const store = await databaseBefore(50, {
+    sessions: ids.map((id) => ({
+      id,
+      agent: 'claude',
+      agent_session_id: id,
+      work_dir: '/srv/project',
+      runtime_id: 'r',
+      turns: id === unused ? 0 : 2,
+      created_at: 1,
+      last_used_at: 7,
+    })),
+    runs: [
+      settled(finished!, 'crashed'),
+      settled(finished!, 'completed'),
+      settled(cutOff!, 'completed'),
+      settled(cutOff!, 'turn-limit'),
+    ],
+  })
+  const sessions = await Promise.all(ids.map((id) => store.getSession(id)))
+  expect(sessions.map((session) => [session?.state, session?.stopReason, session?.messages])).toEqual([
+    ['completed', 'completed', 4],
+    ['active', 'turn-limit', 4],
+    ['created', null, 0],
+  ])
+  expect(sessions[0]).toMatchObject({
+    finished: true,
+    stateAt: new Date(7),
+    adopted: false,
+    archivedAt: null,
+    usage: { inputTokens: 20, outputTokens: 6 },
+  })
+})
+
 it('keys that were used for runs, jobs and follow-ups still refer to what they made', async () => {
   const asked = newRun({ idempotencyKey: 'k', prompt: 'do it' })
   const promptHash = createHash('sha256').update(asked.prompt).digest('hex').slice(0, 16)
@@ -150,4 +188,32 @@ it('the interruptions of a run that were counted before still count', async () =
   const run = oldRun({ crash_count: 3 })
   const store = await databaseBefore(43, { runs: [run] })
   expect(await store.getRun(run.id)).toMatchObject({ interruptions: 3 })
+})
+
+it('keeps actions with the call that claimed them', async () => {
+  const attempt = { id: AttemptId.create(T0), runId: RunId.create(T0) }
+  const action = (id: string, change: Record<string, unknown>) => ({
+    id,
+    rule: 'restart',
+    service: 'web',
+    run_id: attempt.runId,
+    attempt_id: attempt.id,
+    command: 'docker restart web',
+    line: 'tool',
+    at: T0.getTime(),
+    ...change,
+  })
+  const store = await databaseBefore(47, {
+    actions: [
+      action('act_1', { tool_use_id: 'toolu_1' }),
+      action('act_2', { tool_use_id: 'toolu_2', guard_id: 'call_2', started_at: T0.getTime() }),
+      action('act_3', { line: 'guard', guard_id: 'call_3' }),
+    ],
+  })
+  const found = await store.listActions({ since: at(-1) })
+  expect(found.map(({ id, callId }) => [id, callId])).toEqual([
+    ['act_1', 'toolu_1'],
+    ['act_2', 'call_2'],
+    ['act_3', 'call_3'],
+  ])
 })

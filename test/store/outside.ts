@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { ConversationId, MessageId, SessionId } from '../../src/contract/ids.ts'
 import type { OutsideTurn } from '../../src/core/history/outside.ts'
 import type { RunRecord } from '../../src/store/runs/records.ts'
-import type { SessionRecord } from '../../src/store/runs/session-records.ts'
+import type { NewSession } from '../../src/store/runs/session-records.ts'
 import type { Store } from '../../src/store/store.ts'
 import { at, ending, newAttempt, newRun, newSession, startAttempt, T0 } from './records.ts'
 
@@ -64,7 +64,7 @@ export function describeOutside(open: () => Promise<Store>): void {
   const takeIn = (
     store: Store,
     id: ConversationId,
-    session: SessionRecord,
+    session: NewSession,
     turn: number,
     ...turns: OutsideTurn[]
   ) => store.takeInOutside({ session, conversation: { id, turn }, turns, at: at(30) })

@@ -5,7 +5,7 @@ import { AttemptId, RunId, SessionId } from '../../src/contract/ids.ts'
 import { NO_USAGE } from '../../src/contract/outcome.ts'
 import type { AttemptEnding, AttemptRecord, NewAttempt } from '../../src/store/runs/attempt-records.ts'
 import type { NewRun, RunRecord } from '../../src/store/runs/records.ts'
-import type { SessionRecord } from '../../src/store/runs/session-records.ts'
+import type { NewSession, SessionRecord } from '../../src/store/runs/session-records.ts'
 import type { StartInput } from '../../src/store/runs/start-attempt.ts'
 import type { Store } from '../../src/store/store.ts'
 
@@ -33,7 +33,7 @@ export const newRun = (change: Partial<NewRun> = {}): NewRun => ({
   ...change,
 })
 
-export const newSession = (change: Partial<SessionRecord> = {}): SessionRecord => ({
+export const newSession = (change: Partial<NewSession> = {}): NewSession => ({
   id: SessionId.create(T0),
   agent: 'claude',
   agentSessionId: randomUUID(),

@@ -13,10 +13,21 @@ export async function sayByHand(
   text: string,
   options: readonly string[] = [],
 ): Promise<void> {
-  const args = ['-p', '--model', 'haiku', '--resume', sessionId, ...options, text]
+  await runByHand(world, ['--resume', sessionId, ...options], text).answered
+}
+
+/** `claude -p [options] <text>`. */
+export function runByHand(
+  world: Pick<World, 'workDir' | 'env'>,
+  options: readonly string[],
+  text: string,
+): { pid: number; answered: Promise<void> } {
+  const args = ['-p', '--model', 'haiku', ...options, text]
   const child = spawn(CLAUDE, args, { cwd: world.workDir, env: world.env, stdio: ['ignore', 'pipe', 'pipe'] })
   let said = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (said += chunk))
-  const [code] = await once(child, 'exit')
-  if (code !== 0) throw new Error(`claude ended with ${code}: ${said}`)
+  const answered = once(child, 'exit').then(([code]) => {
+    if (code !== 0) throw new Error(`claude ended with ${code}: ${said}`)
+  })
+  return { pid: child.pid ?? 0, answered }
 }

@@ -50,7 +50,7 @@ export const threeTiers: RuleInput[] = [
 ]
 
 /** Three agents, one after the other, on a machine that may be busy. */
-const CHAIN_ENDS_WITHIN_MS = 50_000
+const CHAIN_ENDS_WITHIN_MS = 150_000
 
 const PINNED = /--project-directory \S+ --env-file \/dev\/null /g
 

@@ -10,16 +10,16 @@ import { loadConfig } from '../../src/config/load.ts'
 import { RunId } from '../../src/contract/ids.ts'
 import { NOTHING_TO_REDACT } from '../../src/core/redact/redactor.ts'
 import { SteadyClock } from '../../src/core/steady-clock.ts'
-import { bundledCommands, configureAgents } from '../../src/daemon/agents.ts'
-import { brokerEnvironment } from '../../src/daemon/broker-environment.ts'
-import { systemClock } from '../../src/daemon/clock.ts'
-import { lockHome } from '../../src/daemon/lock.ts'
-import { createNotifier } from '../../src/daemon/notifier.ts'
-import { engineSettings } from '../../src/daemon/settings.ts'
-import { startReadingThread } from '../../src/daemon/start-reading-thread.ts'
 import { ProgressBus } from '../../src/engine/base/progress.ts'
 import { createEngine } from '../../src/engine/engine.ts'
 import { ReadingThread } from '../../src/engine/supervise/reading/thread.ts'
+import { bundledCommands, configureAgents } from '../../src/library/agents.ts'
+import { brokerEnvironment } from '../../src/library/broker-environment.ts'
+import { systemClock } from '../../src/library/clock.ts'
+import { lockHome } from '../../src/library/lock.ts'
+import { createNotifier } from '../../src/library/notifier.ts'
+import { engineSettings } from '../../src/library/settings.ts'
+import { startReadingThread } from '../../src/library/start-reading-thread.ts'
 import { openBrokerHost } from '../../src/process/broker/host.ts'
 import { openGit } from '../../src/process/git/run.ts'
 import { Handling } from '../../src/process/handling.ts'
@@ -31,7 +31,7 @@ import type { Store } from '../../src/store/store.ts'
 const [when, method] = process.argv.slice(2) as ['before' | 'after', keyof Store]
 const home = process.env.REPRISE_HOME ?? ''
 const { config, watches } = loadConfig({ home, cwd: home, env: process.env })
-lockHome(home)
+lockHome(home, 'daemon')
 const store = await openSqliteStore(`${home}/reprise.db`, systemClock.now())
 const original = store[method] as (...args: unknown[]) => Promise<unknown>
 
@@ -65,9 +65,10 @@ const engine = createEngine({
   spool: `${home}/spool`,
   handling: new Handling(`${home}/handling`),
   damaged: `${home}/damaged`,
+  mirror: `${home}/mirror`,
   archive: `${home}/archive`,
   stateDir: `${home}/state`,
-  sandbox: openSandboxHost(process.env.PATH ?? ''),
+  sandbox: openSandboxHost(process.env.PATH ?? '', config.run.sandboxKind),
   broker: openBrokerHost({
     names: config.broker.programs,
     path: process.env.PATH ?? '',

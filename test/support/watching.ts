@@ -1,6 +1,4 @@
 /** A watch on the scripted incident, and what becomes of its cycles. */
-import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import type { Cycle, CycleDetail } from '../../src/contract/cycle.ts'
 import type { Watch } from '../../src/contract/watch.ts'
 import type { RuleInput } from '../../src/simulator/scenario-types.ts'
@@ -50,7 +48,7 @@ export class Watching {
     return this.world.api('GET', `/api/cycles/${id}`)
   }
 
-  ended(id: string, timeoutMs = 90_000): Promise<CycleDetail> {
+  ended(id: string, timeoutMs = 150_000): Promise<CycleDetail> {
     return until(
       async () => {
         const cycle = await this.cycle(id)
@@ -73,11 +71,7 @@ export class Watching {
    * placeholder for it. Returns it.
    */
   changeStored(statement: string): number {
-    const database = new DatabaseSync(join(this.world.home, 'reprise.db'), { timeout: 10_000 })
-    const now = Date.now()
-    database.prepare(statement).run(now)
-    database.close()
-    return now
+    return this.world.changeStored(statement)
   }
 
   /** A change of the watch makes the daemon look at what is due. */

@@ -9,6 +9,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import type { CreateRun } from '../../src/contract/create-run.ts'
 import type { RunEvent } from '../../src/contract/events.ts'
 import type { Run, RunDetail } from '../../src/contract/run.ts'
@@ -40,6 +41,8 @@ export class World {
       HOME: dir,
       REPRISE_HOME: this.home,
       REPRISE_PORT: '0',
+      // `REPRISE_TEST_SANDBOX=bubblewrap` tests the sandbox that root does not get by default.
+      REPRISE_SANDBOX_KIND: process.env.REPRISE_TEST_SANDBOX ?? '',
       CLAUDE_CONFIG_DIR: this.configDir,
       ANTHROPIC_API_KEY: 'made-up',
       ANTHROPIC_BASE_URL: simulator.url,
@@ -194,6 +197,18 @@ export class World {
       .map((line) => JSON.parse(line) as RunEvent)
   }
 
+  /**
+   * Sets a stored time to now, so that no test waits for it or depends on how long agents take; the statement has a
+   * placeholder for it. Returns it.
+   */
+  changeStored(statement: string): number {
+    const database = new DatabaseSync(join(this.home, 'reprise.db'), { timeout: 10_000 })
+    const now = Date.now()
+    database.prepare(statement).run(now)
+    database.close()
+    return now
+  }
+
   /** Live processes that were started in this world, without the daemon. */
   processes(): { pid: number; command: string }[] {
     return readdirSync('/proc').flatMap((name) => {
@@ -231,7 +246,7 @@ export class World {
 export async function until<T>(
   look: () => T | Promise<T>,
   what: string,
-  timeoutMs = 90_000,
+  timeoutMs = 150_000,
 ): Promise<NonNullable<T>> {
   const deadline = performance.now() + timeoutMs
   for (;;) {

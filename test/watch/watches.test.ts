@@ -35,10 +35,10 @@ const hook = (body: unknown, headers: Record<string, string> = {}) =>
 describe('a watch', () => {
   it('of the configuration fires by itself, and can be paused', async () => {
     watching = await Watching.begin([allIsWell], {
-      watches: { web: { every: '10s', workDir: '/', prompt: TASK } },
+      watches: { web: { every: '10m', workDir: '/', prompt: TASK } },
     })
     const watch = await watching.watch()
-    expect(watch).toMatchObject({ source: 'config', schedule: 'every 10 s', state: 'active', cycles: 0 })
+    expect(watch).toMatchObject({ source: 'config', schedule: 'every 10 min', state: 'active', cycles: 0 })
     // It becomes due while no daemon runs.
     await watching.world.killDaemon()
     const dueAt = watching.changeStored('update watches set next_at = ?')

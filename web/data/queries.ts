@@ -95,11 +95,6 @@ export const runsOfSessionQuery = (session: string | undefined) =>
     queryFn: async () => (await client.listRuns({ session, limit: 200 })).items,
     enabled: session !== undefined,
   })
-export const followUpsQuery = () =>
-  queryOptions({
-    queryKey: ['follow-ups'],
-    queryFn: async () => (await client.listFollowUps({ limit: 200 })).items,
-  })
 export const costsQuery = (since: string) =>
   queryOptions({
     queryKey: ['costs', since],

@@ -5,8 +5,8 @@ import type { Run } from '../../src/contract/run.ts'
 import type { SessionDetail } from '../../src/contract/session.ts'
 import { startText } from '../../src/contract/start-text.ts'
 import { useTitle } from '../data/hooks.ts'
-import { followUpsQuery, runsOfSessionQuery, sessionQuery } from '../data/queries.ts'
-import { formatBytes, formatCost, formatPercent, formatTokens } from '../format/amounts.ts'
+import { runsOfSessionQuery, sessionQuery } from '../data/queries.ts'
+import { formatBytes, formatCost, formatPercent, formatTokens, plural } from '../format/amounts.ts'
 import { inert, shorten, shortId } from '../format/text.ts'
 import { formatClock } from '../format/time.ts'
 import { standingOfRun, wordOfRun } from '../format/words.ts'
@@ -33,7 +33,6 @@ export function SessionPage() {
   const { id } = useParams({ strict: false }) as { id: string }
   const { data: session, error, refetch } = useQuery(sessionQuery(id))
   const { data: runs = [] } = useQuery(runsOfSessionQuery(session?.id))
-  const { data: followUps = [] } = useQuery(followUpsQuery())
   useTitle(session ? `Session ${shortId(session.agentSessionId)}` : 'Session')
   if (error && !session) {
     return (
@@ -49,7 +48,7 @@ export function SessionPage() {
       </Page>
     )
   }
-  const own = followUps.filter((followUp) => followUp.session === session.id)
+  const own = session.followUps
   return (
     <Page wide>
       <PageTitle>
@@ -142,6 +141,40 @@ function Facts({ session }: { session: SessionDetail }) {
           </span>
         )}
       </Fact>
+      {session.files.length > 1 && (
+        <Fact name="files">
+          {plural(session.files.length, 'file')},{' '}
+          {formatBytes(session.files.reduce((sum, { bytes }) => sum + bytes, 0))}
+        </Fact>
+      )}
+      <Fact name="resumable">
+        until <Ago at={session.resumableUntil} />
+      </Fact>
+      {session.stopReason && <Fact name="stopped">{inert(session.stopReason)}</Fact>}
+      {session.origin === 'adopted' && <Fact name="origin">made without Reprise, and adopted</Fact>}
+      {session.conversationId && (
+        <Fact name="conversation">
+          <Link
+            to="/conversations/$id"
+            params={{ id: session.conversationId }}
+            className="text-accent hover:underline"
+          >
+            open
+          </Link>
+        </Fact>
+      )}
+      {session.continues && (
+        <Fact name="continues">
+          <SessionLink id={session.continues} />
+        </Fact>
+      )}
+      {session.continuedBy.length > 0 && (
+        <Fact name="continued by">
+          {session.continuedBy.map((id) => (
+            <SessionLink key={id} id={id} />
+          ))}
+        </Fact>
+      )}
       {session.poison && <Fact name="not usable">{inert(session.poison)}</Fact>}
       {session.heldBy && (
         <Fact name="used by">
@@ -157,6 +190,18 @@ function Facts({ session }: { session: SessionDetail }) {
         <Copyable text={`reprise run --session ${session.id} "…"`} shown="reprise run --session …" />
       </Fact>
     </dl>
+  )
+}
+
+function SessionLink({ id }: { id: string }) {
+  return (
+    <Link
+      to="/sessions/$id"
+      params={{ id }}
+      className="mr-2 font-mono text-small text-accent hover:underline"
+    >
+      {shortId(id)}
+    </Link>
   )
 }
 

@@ -15,6 +15,7 @@ export const SESSION_STANDING: Readonly<Record<Session['state'], Standing>> = {
   created: 'wait',
   active: 'work',
   paused: 'wait',
+  completed: 'done',
   expired: 'off',
   poisoned: 'fail',
 }

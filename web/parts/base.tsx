@@ -78,7 +78,7 @@ export function Button({
       {...rest}
       aria-busy={busy || undefined}
       disabled={rest.disabled || busy}
-      className={`inline-flex min-h-7 items-center justify-center gap-1.5 rounded-md border px-2.5 text-small font-medium whitespace-nowrap transition-colors disabled:opacity-50 max-sm:min-h-9 ${KINDS[kind]} ${className}`}
+      className={`inline-flex min-h-7 items-center justify-center gap-1.5 rounded-md border px-2.5 text-small font-medium whitespace-nowrap motion-safe:transition-colors disabled:opacity-50 max-sm:min-h-9 ${KINDS[kind]} ${className}`}
     >
       {children}
     </button>

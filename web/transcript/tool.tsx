@@ -51,7 +51,10 @@ export const ToolLine = memo(function ToolLine({ tool, live }: { tool: ToolItem;
         onClick={() => setOpen(!open)}
         className="group flex min-h-7 w-full items-center gap-2 rounded-md px-2 text-left text-small hover:bg-raised"
       >
-        <span aria-hidden="true" className={`text-muted transition-transform ${open ? 'rotate-90' : ''}`}>
+        <span
+          aria-hidden="true"
+          className={`text-muted motion-safe:transition-transform ${open ? 'rotate-90' : ''}`}
+        >
           ▸
         </span>
         <span className="shrink-0 font-medium">{inert(tool.name)}</span>

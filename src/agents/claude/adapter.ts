@@ -5,6 +5,7 @@ import { claudeOwnFiles } from './config-dir.ts'
 import { claudeAccount, hasClaudeCredentials, simulateClaude } from './credentials.ts'
 import { describeClaudeTool } from './describe-tool.ts'
 import { encloseClaude } from './enclose.ts'
+import { claudeSessions } from './existing.ts'
 import { findClaudeHolders } from './holder.ts'
 import { locateClaudeSession, placeClaudeSession } from './locate.ts'
 import { mendClaudeTranscript } from './mend.ts'
@@ -45,4 +46,5 @@ export const claudeAdapter: AgentAdapter = {
   ownFiles: claudeOwnFiles,
   findHolders: findClaudeHolders,
   enclose: encloseClaude,
+  existing: claudeSessions,
 }

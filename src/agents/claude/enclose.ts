@@ -9,11 +9,12 @@
  *   settings, plugins, login, …         the host's, read-only.
  *   .claude.json                        a copy.
  */
-import { copyFile, mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
+import { chmod, copyFile, mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { RepriseError } from '../../contract/errors.ts'
 import type { EncloseInput, Enclosure } from '../enclosure.ts'
+import { makeAccessible, removeUntrusted } from '../remove-untrusted.ts'
 import { configDirOf } from './config-dir.ts'
 import { locateClaudeSession, ownFolderOf, SANDBOXES, slugOf } from './locate.ts'
 
@@ -49,6 +50,7 @@ export async function encloseClaude({ agentSessionId, env, workDir }: EncloseInp
   const folder = join(config, SANDBOXES, agentSessionId)
   await emptyPrivateFolder(folder)
   await mkdir(own, { recursive: true, mode: 0o700 })
+  await makeAccessible(own)
   await moveSession({ agentSessionId, env, workDir }, own)
   const general = join(env.CLAUDE_CONFIG_DIR ? config : env.HOME || homedir(), '.claude.json')
   await copyFile(general, join(folder, '.claude.json')).catch(ignoreMissing)
@@ -61,14 +63,20 @@ export async function encloseClaude({ agentSessionId, env, workDir }: EncloseInp
       { path: join(config, 'projects', slug), source: own },
     ],
     readOnly: readable.filter((path) => path !== null),
-    workDirFolders: ['.claude'],
+    workDirEntries: ['.claude', '.mcp.json'],
+    disposable: [folder],
   }
 }
 
 async function emptyPrivateFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  for (const name of await readdir(folder))
-    if (!KEPT.includes(name)) await rm(join(folder, name), { recursive: true, force: true })
+  await chmod(folder, 0o700)
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name)
+    // Without rights on its folders the CLI would not start.
+    if (KEPT.includes(entry.name) && entry.isDirectory()) await makeAccessible(path)
+    else await removeUntrusted(path)
+  }
 }
 
 /**

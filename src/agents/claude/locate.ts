@@ -72,7 +72,7 @@ const isOwn = (slug: string) => OWN.test(slug)
 const MAX_SLUG = 200
 
 /** For a long directory name, the slug is cut and a hash of the whole name added. */
-function belongsTo(slug: string, workDir: string): boolean {
+export function belongsTo(slug: string, workDir: string): boolean {
   const whole = dashed(workDir)
   return whole.length <= MAX_SLUG
     ? slug === whole

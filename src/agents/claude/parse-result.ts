@@ -16,6 +16,8 @@ export function parseResult(value: Json): EventOf<'turn-end'> {
     ...optionalString('text', value.result),
     ...(value.structured_output === undefined ? {} : { structured: value.structured_output }),
     ...optionalInteger('turns', value.num_turns),
+    ...optionalString('stopReason', value.stop_reason),
+    ...(isCutOff(value.stop_reason) ? { cutOff: true } : {}),
     ...(isRecord(value.usage) ? { usage: { ...NO_USAGE, ...readUsage(value.usage) } } : {}),
     ...(models ? { models } : {}),
     ...(Array.isArray(value.permission_denials)
@@ -23,6 +25,11 @@ export function parseResult(value: Json): EventOf<'turn-end'> {
       : {}),
   }
 }
+
+const ENDED_BY_ITSELF: ReadonlySet<unknown> = new Set(['end_turn', 'stop_sequence'])
+
+/** A command that the CLI executes itself has no stop reason. */
+const isCutOff = (stopReason: unknown) => typeof stopReason === 'string' && !ENDED_BY_ITSELF.has(stopReason)
 
 function readModels(byModel: unknown): EventOf<'turn-end'>['models'] | undefined {
   if (!isRecord(byModel)) return undefined

@@ -3,9 +3,8 @@
  * records) form a chain by `parentUuid`; the CLI sends the model the chain that ends at the newest. Lines without a
  * `uuid` are the CLI's own notes, often long, and are not parsed.
  */
-import { constants } from 'node:fs'
-import { open } from 'node:fs/promises'
 import type { OutsideTurn } from '../../core/history/outside.ts'
+import { parseRecord, readLines } from './transcript-lines.ts'
 import { TurnTree } from './turn-tree.ts'
 import { isRecord, type Json } from './wire.ts'
 
@@ -17,6 +16,8 @@ export interface Sought {
   answeredId: string | null
   /** The ids of all questions that we asked in this session; null: do not determine who asked. */
   ownIds: ReadonlySet<string> | null
+  /** Questions of others that are known already. */
+  knownIds?: ReadonlySet<string> | null
 }
 
 export interface TranscriptScan {
@@ -37,24 +38,18 @@ export interface TranscriptScan {
 
 export async function scanTranscript(path: string, sought: Sought): Promise<TranscriptScan> {
   const state = new Scanner(sought)
-  let rest = ''
-  // An agent could put a FIFO in the place of its transcript; opening one must not block.
-  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
-  for await (const chunk of file.createReadStream({ encoding: 'utf8', highWaterMark: 1 << 18 })) {
-    const lines = (chunk as string).split('\n')
-    // The pieces of a long line are joined once, at its end.
-    lines[0] = rest + lines[0]
-    rest = lines.pop() ?? ''
-    for (const line of lines) state.read(line)
-  }
   // The last line may be complete and only lack its newline: the CLI reads it as well.
-  state.read(rest)
-  return state.result(isTorn(rest))
+  let last = ''
+  for await (const lines of readLines(path)) {
+    for (const line of lines) state.read(line)
+    last = lines.at(-1) ?? ''
+  }
+  return state.result(isTorn(last))
 }
 
 /** Whether the text after the last newline is not a complete record. */
 export function isTorn(tail: string): boolean {
-  return tail.trim() !== '' && parse(tail) === null
+  return tail.trim() !== '' && parseRecord(tail) === null
 }
 
 class Scanner {
@@ -70,11 +65,12 @@ class Scanner {
 
   constructor(sought: Sought) {
     this.#sought = sought
-    this.#tree = sought.ownIds && new TurnTree(sought.agentSessionId, sought.ownIds)
+    this.#tree =
+      sought.ownIds && new TurnTree(sought.agentSessionId, sought.ownIds, sought.knownIds ?? new Set())
   }
 
   read(line: string): void {
-    const record = line.includes('"uuid":') ? parse(line) : null
+    const record = line.includes('"uuid":') ? parseRecord(line) : null
     if (!record || typeof record.uuid !== 'string') return
     const parent = typeof record.parentUuid === 'string' ? record.parentUuid : null
     this.#parents.set(record.uuid, parent)
@@ -131,13 +127,4 @@ function isCommand(content: unknown): boolean {
   const last: unknown = Array.isArray(content) ? content.at(-1) : content
   const text = isRecord(last) ? last.text : last
   return typeof text === 'string' && text.startsWith('<command-')
-}
-
-function parse(line: string): Json | null {
-  try {
-    const value: unknown = JSON.parse(line)
-    return isRecord(value) ? value : null
-  } catch {
-    return null
-  }
 }

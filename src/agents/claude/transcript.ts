@@ -16,13 +16,13 @@ const MISSING: TranscriptFacts = {
 export async function inspectClaudeTranscript(
   agentSessionId: string,
   env: Env,
-  { workDir, messageId = null, answeredId = null, ownIds = null }: TranscriptQuery,
+  { workDir, messageId = null, answeredId = null, ownIds = null, knownIds = null }: TranscriptQuery,
 ): Promise<TranscriptFacts> {
   const path = (await locateClaudeSession(agentSessionId, env, workDir))?.transcript
   if (path === undefined) return MISSING
   try {
     const { size: bytes } = await stat(path)
-    const scan = await scanTranscript(path, { agentSessionId, messageId, answeredId, ownIds })
+    const scan = await scanTranscript(path, { agentSessionId, messageId, answeredId, ownIds, knownIds })
     const { hasMessage, outside } = scan
     return { state: stateOf(scan, answeredId), path, bytes, hasMessage, outside }
   } catch {

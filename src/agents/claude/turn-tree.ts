@@ -10,16 +10,13 @@
  * resume a history in which we said something else, or nothing.
  */
 import type { ContentBlock } from '../../contract/conversation.ts'
-import { type Clipped, createClip, toolUseBlock } from '../../core/history/answer.ts'
+import { type Clipped, createClip } from '../../core/history/answer.ts'
 import type { OutsideTurn } from '../../core/history/outside.ts'
-import { describeClaudeTool } from './describe-tool.ts'
+import { cutText, questionText, readBlock, timeOf } from './turn-records.ts'
 import { isRecord, type Json } from './wire.ts'
 
-/** `task_notification`, `scheduled` and similar turns are started by the CLI itself. */
-const ASKED_BY_SOMEBODY: ReadonlySet<unknown> = new Set(['sdk', 'human'])
 /** More than anybody asks by hand between two turns; the newest are kept. */
 const MAX_TURNS = 200
-const MAX_TEXT_CHARS = 1_000_000
 
 interface Question {
   id: string
@@ -33,6 +30,7 @@ interface Question {
 export class TurnTree {
   readonly #agentSessionId: string
   readonly #ours: ReadonlySet<string>
+  readonly #known: ReadonlySet<string>
   readonly #above = new Map<string, string | null>()
   /** Maps each record to the question it belongs to. */
   readonly #questionOf = new Map<string, string>()
@@ -40,9 +38,11 @@ export class TurnTree {
   #marksOrigins = false
   #ourLast: string | null = null
 
-  constructor(agentSessionId: string, ours: ReadonlySet<string>) {
+  /** Turns that are `known` are not reported, and their content is not kept. */
+  constructor(agentSessionId: string, ours: ReadonlySet<string>, known: ReadonlySet<string>) {
     this.#agentSessionId = agentSessionId
     this.#ours = ours
+    this.#known = known
   }
 
   /** Must be called for every record that has a uuid, in the order of the file. */
@@ -70,13 +70,16 @@ export class TurnTree {
     const known = forked ? this.#pathTo(this.#ourLast) : path
     return {
       forked,
-      outside: others.slice(-MAX_TURNS).map(({ id, text, saidAt, answer }) => ({
-        id,
-        text,
-        saidAt,
-        answer,
-        inSession: known.has(id),
-      })),
+      outside: others
+        .filter(({ id }) => !this.#known.has(id))
+        .slice(-MAX_TURNS)
+        .map(({ id, text, saidAt, answer }) => ({
+          id,
+          text,
+          saidAt,
+          answer,
+          inSession: known.has(id),
+        })),
     }
   }
 
@@ -89,11 +92,10 @@ export class TurnTree {
     if (isCopy || record.type !== 'user' || !isRecord(record.message)) return false
     const text = questionText(record)
     if (text === null) return false
-    const saidAt = typeof record.timestamp === 'string' ? new Date(record.timestamp) : null
     this.#others.set(record.uuid, {
       id: record.uuid,
-      text: cut(text),
-      saidAt: saidAt && !Number.isNaN(saidAt.getTime()) ? saidAt : null,
+      text: this.#known.has(record.uuid) ? '' : cutText(text),
+      saidAt: timeOf(record),
       answer: [],
       marked: typeof record.turnOrigin === 'string',
       clip: createClip(),
@@ -104,7 +106,13 @@ export class TurnTree {
   #readAnswer(question: string, message: Json): void {
     const other = this.#others.get(question)
     // The CLI's own texts are not an answer.
-    if (!other || message.model === '<synthetic>' || !Array.isArray(message.content)) return
+    if (
+      !other ||
+      this.#known.has(question) ||
+      message.model === '<synthetic>' ||
+      !Array.isArray(message.content)
+    )
+      return
     for (const block of message.content) {
       const read = isRecord(block) ? readBlock(block, other.clip) : null
       if (read) other.answer.push(read)
@@ -127,48 +135,3 @@ export class TurnTree {
     return null
   }
 }
-
-/** null: the record is not a question. */
-function questionText(record: Json): string | null {
-  if (record.isMeta === true || record.isCompactSummary === true) return null
-  if (typeof record.turnOrigin === 'string' && !ASKED_BY_SOMEBODY.has(record.turnOrigin)) return null
-  const { content } = record.message as Json
-  const text = typeof content === 'string' ? content : Array.isArray(content) ? textOf(content) : ''
-  const command = /<command-name>(.*?)<\/command-name>/s.exec(text)?.[1]
-  if (command !== undefined) {
-    // A command that was sent to the model is marked; one that the CLI executed itself did not reach the model.
-    if (typeof record.turnOrigin !== 'string') return null
-    return `${command} ${/<command-args>(.*?)<\/command-args>/s.exec(text)?.[1] ?? ''}`.trim()
-  }
-  const isNotice = text === '' || /^(<[a-z-]+>|\[Request interrupted)/.test(text)
-  return isNotice && typeof record.turnOrigin !== 'string' ? null : text
-}
-
-/** Content that includes a tool result was written by the CLI. */
-function textOf(content: readonly unknown[]): string {
-  const blocks = content.filter(isRecord)
-  if (blocks.some(({ type }) => type === 'tool_result')) return ''
-  return blocks.map(({ type, text }) => (typeof text === 'string' ? text : `(${String(type)})`)).join('\n')
-}
-
-function readBlock(block: Json, clip: (content: unknown) => Clipped): ContentBlock | null {
-  if (block.type === 'text' && typeof block.text === 'string') return { type: 'text', text: cut(block.text) }
-  if (block.type === 'tool_use' && typeof block.id === 'string') {
-    const [name, input] = [String(block.name), block.input ?? null]
-    return toolUseBlock({ toolUseId: block.id, name, input, ...describeClaudeTool(name, input) })
-  }
-  if (block.type === 'tool_result' && typeof block.tool_use_id === 'string') {
-    return {
-      type: 'tool-result',
-      toolUseId: block.tool_use_id,
-      isError: block.is_error === true,
-      ...clip(block.content ?? null),
-    }
-  }
-  return null
-}
-
-const cut = (text: string) =>
-  text.length <= MAX_TEXT_CHARS
-    ? text
-    : `${text.slice(0, MAX_TEXT_CHARS)}… (${text.length - MAX_TEXT_CHARS} more characters)`

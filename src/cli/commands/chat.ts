@@ -12,7 +12,7 @@ import { usageError } from '../base/usage-error.ts'
 import { chatOnTerminal } from '../chat/loop.ts'
 import { chatOnce } from '../chat/once.ts'
 import { type AskDaemon, connectLastingly } from '../daemon/connect.ts'
-import { permissionsOption, sandboxOption } from '../run/options.ts'
+import { addSandboxOptions, permissionsOption } from '../run/options.ts'
 
 const EXAMPLES = `
 On a terminal the chat is interactive: /help lists its commands, Ctrl-C cancels the current turn, Ctrl-D leaves. The
@@ -42,14 +42,13 @@ interface ChatOptions {
 const SCOPES: readonly HistoryScope[] = ['shared', 'agent']
 
 export function define(command: Command, context: CliContext): void {
-  command
+  addSandboxOptions(command)
     .description('Chats with an agent. The conversation is stored and can be continued later, by any agent.')
     .argument('[id]', 'conversation to continue; `last` is the newest', conversationArgument)
     .option('--agent <name>', 'agent that answers (default: the first one configured)')
     .option('--model <name>', 'model to use')
     .option('--cwd <dir>', 'work directory of a new conversation (default: the current one)')
     .addOption(permissionsOption())
-    .addOption(sandboxOption())
     .option('--max-turns <n>', 'limit of turns that the agent may take for one answer', between(1, 10_000))
     .option('--fresh-session', 'start the next turn in a new session, with the history')
     .option('--instructions <file>', 'file with instructions for all agents in this conversation')

@@ -30,7 +30,7 @@ export function define(command: Command, context: CliContext): void {
 
 async function examine(context: CliContext): Promise<void> {
   const home = homeOf(context)
-  const { canMarkByLimit, probeSandbox } = await import('../../daemon/probe.ts')
+  const { canMarkByLimit, probeSandbox } = await import('../../library/probe.ts')
   const { check: configCheck, config } = checkConfig(home, context)
   const [machine, homeChecks, { check: daemonCheck, daemon }] = await Promise.all([
     checkMachine(context),
@@ -48,7 +48,10 @@ async function examine(context: CliContext): Promise<void> {
     configCheck,
     daemonCheck,
     checkProcesses(canMarkByLimit()),
-    checkSandbox(await probeSandbox(context.env), config !== null && demandsSandbox(config)),
+    checkSandbox(
+      await probeSandbox(context.env, config?.run.sandboxKind ?? 'auto'),
+      config !== null && demandsSandbox(config),
+    ),
     ...port,
     ...(config ? agentChecks : []),
   ]
@@ -71,7 +74,7 @@ async function findAgents(
 ): Promise<Agent[] | Check> {
   try {
     if (daemon) return await daemon.client.listAgents()
-    const { probeAgents } = await import('../../daemon/probe.ts')
+    const { probeAgents } = await import('../../library/probe.ts')
     return await probeAgents({ home, cwd: context.cwd, env: context.env })
   } catch (error) {
     const { message, hint } = toRepriseError(error)

@@ -31,13 +31,17 @@ async function stopDaemon(context: CliContext, cancel: boolean): Promise<void> {
   }
   const { client, pid } = daemon
   const cancelled = cancel ? await cancelOpenRuns(client, context) : 0
-  const { runs } = await client.status()
+  const { runs, paused } = await client.status()
   await client.shutdown()
   await waitUntilGone(pid)
   if (context.json) return printJson(context, { wasRunning: true, pid, cancelled, runs })
-  await printLine(context, `Stopped the daemon (pid ${pid}).${afterwards(runs)}`)
+  await printLine(
+    context,
+    `Stopped the daemon (pid ${pid}).${afterwards({ ...runs, queued: runs.queued - paused.length })}`,
+  )
 }
 
+/** `queued`: without paused runs, which wait for more than a daemon. */
 function afterwards({ running, queued }: { running: number; queued: number }): string {
   const parts = [
     ...(running > 0 ? [`takes over ${count(running, 'running agent')}`] : []),

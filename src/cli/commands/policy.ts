@@ -6,7 +6,7 @@ import { loadConfig } from '../../config/load.ts'
 import { tierEntries } from '../../config/policy-schema.ts'
 import type { Config } from '../../config/schema.ts'
 import { RepriseError } from '../../contract/errors.ts'
-import type { PolicyAnswer } from '../../daemon/policy.ts'
+import type { PolicyAnswer } from '../../library/policy.ts'
 import { tierNumber } from '../base/arguments.ts'
 import { type CliContext, notify, printJson, printLine } from '../base/context.ts'
 import { EXIT } from '../base/exit-code.ts'
@@ -66,9 +66,9 @@ async function check(
   if (tier !== undefined && !numbers.includes(String(tier))) {
     throw usageError(`there is no tier ${tier}`, `Tiers: ${numbers.join(', ')}`)
   }
-  const { askPolicy } = await import('../../daemon/policy.ts')
+  const { askPolicy } = await import('../../library/policy.ts')
   const { env } = context
-  const enforcement = asked ?? (await findEnforcement(env))
+  const enforcement = asked ?? (await findEnforcement(env, config))
   const answer = askPolicy(config, tier, {
     command: text,
     cwd: workDir,
@@ -92,9 +92,9 @@ async function check(
     notify(context, style.safe(`not written out: it ${why}: ${what.split('\n')[0] ?? ''}`))
 }
 
-async function findEnforcement(env: CliContext['env']): Promise<'kernel' | 'advisory'> {
-  const { probeSandbox } = await import('../../daemon/probe.ts')
-  return (await probeSandbox(env)).kind === 'none' ? 'advisory' : 'kernel'
+async function findEnforcement(env: CliContext['env'], { run }: Config): Promise<'kernel' | 'advisory'> {
+  const { probeSandbox } = await import('../../library/probe.ts')
+  return (await probeSandbox(env, run.sandboxKind)).kind === 'none' ? 'advisory' : 'kernel'
 }
 
 /** Who holds the rules when the command really runs. */

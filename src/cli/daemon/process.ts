@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ensureHome } from '../../config/home.ts'
 import { RepriseError } from '../../contract/errors.ts'
+import { isHeldByDaemon } from '../../library/held.ts'
 import type { CliContext } from '../base/context.ts'
 import { type Ready, readHandshake } from './handshake.ts'
 import { type DaemonLink, findDaemon } from './link.ts'
@@ -28,8 +29,7 @@ export async function startInBackground(
         seeLog(home),
       )
     } catch (error) {
-      const locked = error instanceof RepriseError && error.code === 'home-locked'
-      if (!locked || performance.now() > until) throw error
+      if (!isHeldByDaemon(error) || performance.now() > until) throw error
     }
     // Another daemon holds the home: either it is starting and can be used, or it is ending and ours is tried again.
     const other = await findDaemon(home)

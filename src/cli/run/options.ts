@@ -33,14 +33,14 @@ const MODES: readonly PermissionMode[] = ['ask-all', 'ask', 'edits', 'allow']
 const POLICIES: readonly ChangePolicy[] = ['continue', 'restore', 'stop']
 
 export function addRunOptions(command: Command): Command {
-  return command
+  command
     .option('--agent <name>', 'agent to use (default: the first one configured)')
     .option('--model <name>', 'model to use')
     .option('--cwd <dir>', 'work directory (default: the current one)')
     .option('--session <id>', 'continue this session, if that is safe')
     .option('--fresh-session', 'start a new session instead of continuing one')
     .addOption(permissionsOption())
-    .addOption(sandboxOption())
+  return addSandboxOptions(command)
     .option(
       '--timeout <duration>',
       'interrupt an attempt after this time, such as 30m or 2h',
@@ -85,11 +85,13 @@ export function permissionsOption(): Option {
   ).choices(MODES)
 }
 
-export function sandboxOption(): Option {
-  return new Option(
-    '--sandbox',
-    'run in a sandbox: only the work directory can be written, credentials are hidden',
-  )
+export function addSandboxOptions(command: Command): Command {
+  return command
+    .option(
+      '--sandbox',
+      'run in a sandbox: only the work directory can be written, credentials are hidden; holds for later turns too',
+    )
+    .option('--no-sandbox', 'run outside again, although an earlier turn was asked to be in a sandbox')
 }
 
 export function toRequest(

@@ -4,13 +4,14 @@ import { startText } from '../../contract/start-text.ts'
 import { formatCost, formatDuration, formatTokens } from '../terminal/amounts.ts'
 import type { Style } from '../terminal/terminal.ts'
 import { withLocalTimes } from '../terminal/time.ts'
+import { stateOf } from './table.ts'
 
 /** One line, preceded by the error message if the turn failed. `uncached` tokens are paid for in full. */
 export function summarizeTurn(run: RunDetail, style: Style): string[] {
   const { usage } = run
   const done = run.outcome === 'completed'
   const parts = [
-    ...(done ? [] : [run.outcome ?? run.state]),
+    ...(done ? [] : [stateOf(run)]),
     startText(run),
     ...(run.attemptCount > 1 ? [`${run.attemptCount} attempts`] : []),
     `in ${formatTokens(usage.inputTokens + usage.cacheWriteTokens)} uncached, ${formatTokens(usage.cacheReadTokens)} cached`,
@@ -22,6 +23,6 @@ export function summarizeTurn(run: RunDetail, style: Style): string[] {
   return [...failed, style.dim(parts.join(' · '))]
 }
 
-/** A message that only repeats the outcome is not shown. */
-const hasMessage = ({ outcome, message }: RunDetail) =>
-  outcome !== 'completed' && message !== null && message !== '' && message !== outcome
+/** A message that only repeats the outcome is not shown, nor why the run is paused, which was its last event. */
+const hasMessage = ({ outcome, message, paused }: RunDetail) =>
+  outcome !== 'completed' && !paused && message !== null && message !== '' && message !== outcome

@@ -84,7 +84,9 @@ export const conversationRoutes = {
   },
   deleteConversation: {
     tag: 'conversations',
-    summary: 'Deletes a conversation; its open runs are cancelled, settled ones stay as records',
+    summary: 'Deletes a conversation and the sessions that only it used',
+    description:
+      'Its open runs are cancelled. Its runs and their events are deleted within the next hour; totals stay.',
     params: ConversationPath,
     responses: { 204: empty('The conversation is deleted') },
     errors: ['not-found'],

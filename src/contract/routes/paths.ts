@@ -8,6 +8,7 @@ export const PATHS = {
   getStatus: 'GET /api/status',
   shutDown: 'POST /api/shutdown',
   getStats: 'GET /api/stats',
+  prune: 'POST /api/prune',
   listAgents: 'GET /api/agents',
   getOpenApi: 'GET /api/openapi.json',
   getOverview: 'GET /api/overview',
@@ -68,7 +69,11 @@ export const PATHS = {
   cancelFollowUp: 'DELETE /api/followups/{id}',
 
   listSessions: 'GET /api/sessions',
+  // Before `getSession`, whose pattern it fits too.
+  listAdoptable: 'GET /api/sessions/adoptable',
+  adoptSessions: 'POST /api/sessions/adopt',
   getSession: 'GET /api/sessions/{id}',
+  deleteSession: 'DELETE /api/sessions/{id}',
 
   createSignInLink: 'POST /api/sign-in-links',
   signIn: 'POST /api/sign-in',

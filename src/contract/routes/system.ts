@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Agent } from '../agent.ts'
 import { Health, page, Status } from '../http.ts'
+import { PruneReport, PruneRequest } from '../prune.ts'
 import { Stats } from '../stats.ts'
 import { type FeatureRoutes, json } from './route.ts'
 
@@ -27,6 +28,14 @@ export const systemRoutes = {
     tag: 'system',
     summary: 'Totals over all runs: outcomes, cost, and what resuming saved',
     responses: { 200: json('The totals', Stats) },
+  },
+  prune: {
+    tag: 'system',
+    summary: 'Deletes what is older than the settings in `keep` say, and gives the space back',
+    description: 'This happens every hour by itself. With `dryRun` nothing is changed.',
+    body: PruneRequest,
+    bodyOptional: true,
+    responses: { 200: json('What was deleted, or would be', PruneReport) },
   },
   listAgents: {
     tag: 'system',

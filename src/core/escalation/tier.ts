@@ -2,7 +2,7 @@
  * A tier as it is configured (`TierSettings`), and as it applies to one agent (`Tier`). Models, tools and context
  * windows differ between vendors, so each of them may be set for all agents or per agent.
  */
-import type { TierRules } from '../shell/policy.ts'
+import type { TierRules } from '../shell/tool-rules.ts'
 
 export interface Tier extends TierRules {
   number: number

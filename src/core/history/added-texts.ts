@@ -10,18 +10,21 @@ export interface ConversationTexts {
   hadInstructions: boolean
   /** The last turn of the session did not finish, so a question of the agent may still be open. */
   unfinished: boolean
+  /** The agent's memory was cleared in the last turn of the session. */
+  cleared: boolean
 }
 
 export function conversationTexts({
   instructions,
   hadInstructions,
   unfinished,
+  cleared,
 }: ConversationTexts): AddedTexts {
   return {
     ...NOTHING_ADDED,
     standing: instructions ? [`<instructions>\n${instructions}\n</instructions>`] : [],
     withdrawn: hadInstructions ? [aside('The instructions given earlier no longer apply.')] : [],
-    closing: aside(unfinished ? UNFINISHED : ATTEND),
+    closing: aside(cleared ? CLEARED : unfinished ? UNFINISHED : ATTEND),
   }
 }
 
@@ -29,3 +32,5 @@ export function conversationTexts({
 const ATTEND = 'Earlier questions in this conversation have been answered. Attend to the message below.'
 const UNFINISHED =
   'Your last turn in this conversation was not finished. Attend to the message below; if you had asked something, it may be the answer.'
+const CLEARED =
+  'Your memory of this conversation was cleared by the user, so you do not know what was said before. Attend to the message below.'

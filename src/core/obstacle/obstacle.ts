@@ -84,6 +84,12 @@ export const SET_UP_TRIES = 3
 export const SET_UP_BACKOFF_MS = 20_000
 export const SET_UP_LIMIT_MS = 2 * 60_000
 
+/**
+ * A paused run tries again by itself if nobody has tried for this long. Reprise looks every hour, so it is a little
+ * less than that.
+ */
+export const RETRY_PAUSED_MS = 50 * 60_000
+
 /** The vendor's clock may differ from the clock of this machine. */
 const RESET_MARGIN_MS = 500
 

@@ -31,7 +31,7 @@ export function outcomeAfterGivingUp({ kind, message }: Obstacle, why: string): 
 
 /** Why a run without a job is paused, and how to continue it. `shared`: other runs wait for the same obstacle. */
 export const sayPaused = ({ message }: Obstacle, why: string, runId: string, shared: boolean) =>
-  `paused: ${message}; ${why}. ${shared ? 'It does not retry automatically, but continues when another run reaches the model; ' : 'It does not retry automatically; '}` +
+  `paused: ${message}; ${why}. ${shared ? 'It continues when another run reaches the model, and retries about once an hour; ' : 'It retries about once an hour; '}` +
   `\`reprise runs continue ${runId}\` retries now, \`reprise runs cancel ${runId}\` cancels it`
 
 /** Why a run waits behind another one in the same conversation or session. */

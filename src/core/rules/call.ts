@@ -55,15 +55,18 @@ export type CallDecision =
       /** As given, or made safe. The program must be started with these, in this directory. */
       args: readonly string[]
       cwd: string
-      /** Files whose content was judged. */
+      /** Files that the agent could exchange before they are read. */
       copies: readonly CopiedFile[]
     }
 
-/** The broker writes the text to a file of its own and starts the program with that path as this argument. */
-export interface CopiedFile {
-  index: number
-  text: string
-}
+/**
+ * The broker starts the program with a file of its own in this argument, behind `before`: with the text that was judged, or with a copy of
+ * the file. A folder stays as it is, unless only a file makes sense.
+ */
+export type CopiedFile = { index: number; before: string } & (
+  | { text: string }
+  | { path: string; mustBeFile: boolean }
+)
 
 const LONGEST_SHOWN = 200
 

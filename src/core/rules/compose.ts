@@ -107,7 +107,7 @@ function withCopies(
   const result = [...args.slice(0, start), '--project-directory', found.dir]
   const copies: CopiedFile[] = []
   for (const [path, text] of texts) {
-    copies.push({ index: result.length + 1, text })
+    copies.push({ index: result.length + 1, before: '', text })
     result.push(found.files.includes(path) ? '--file' : '--env-file', path)
   }
   if (!found.settings.some((path) => texts.has(path))) result.push('--env-file', '/dev/null')
@@ -124,7 +124,8 @@ function copiedInPlace(
 ): ComposeCall {
   const copies = options.flatMap(({ name, index, value = '' }) => {
     const text = /^(-c|--compose-file)$/.test(name) ? texts.get(absolutePath(value, cwd, home)) : undefined
-    return text === undefined ? [] : [{ index, text }]
+    const arg = args[index] ?? ''
+    return text === undefined ? [] : [{ index, before: arg.slice(0, arg.length - value.length), text }]
   })
   return { args, copies }
 }

@@ -15,6 +15,7 @@ import { builtInRefusal } from './built-in.ts'
 import { type Call, type CallDecision, type CallFacts, type Refusal, showCall } from './call.ts'
 import { checkCompose } from './compose.ts'
 import { type Action, EVERY } from './cooldown.ts'
+import { copiedFiles } from './copied-files.ts'
 import { fileRefusal, hiddenRefusal } from './files.ts'
 import { forbiddenRefusal, innerCommands } from './forbidden.ts'
 import { withRepository } from './forge.ts'
@@ -83,6 +84,8 @@ function decide(call: Call, rules: CompiledRules, facts: CallFacts): CallDecisio
   const forge = withRepository(reading, call, facts)
   if ('refusal' in forge) return denied(forge.refusal)
   if (rules.dryRun && !looks) return rehearsed(call, rules)
+  // gh and tea are started elsewhere, with other arguments.
+  const started = forge.args === reading.args ? reading : readArguments(program, forge.args)
   // `docker-compose` was read as `docker compose`.
   const added = args.length - call.args.length
   return {
@@ -91,7 +94,12 @@ function decide(call: Call, rules: CompiledRules, facts: CallFacts): CallDecisio
     actions: found.actions,
     args: (program === 'docker' ? compose.args : forge.args).slice(added),
     cwd: forge.cwd,
-    copies: compose.copies.map(({ index, text }) => ({ index: index - added, text })),
+    copies: [...compose.copies, ...(rules.restricts ? [] : copiedFiles(started, call, facts))].map(
+      (copy) => ({
+        ...copy,
+        index: copy.index - added,
+      }),
+    ),
   }
 }
 

@@ -83,6 +83,8 @@ const LISTS: Record<string, string> = {
   'docker container cp': '-aLq --archive --follow-link --quiet',
   'docker save': '-o: --output= --platform=',
   'docker image save': '-o: --output= --platform=',
+  'docker load': '-q -i: --input= --platform= --quiet',
+  'docker image load': '-q -i: --input= --platform= --quiet',
   'docker export': '-o: --output=',
   'docker container export': '-o: --output=',
   'docker build': BUILD,

@@ -7,29 +7,32 @@ import { judgeCommand } from './judge-command.ts'
 import { isSteering, isUsualProgram, onlyLooks } from './looking.ts'
 import { findMention } from './mentions.ts'
 import { placesOf } from './paths.ts'
-import type { Policy } from './policy.ts'
 import { baseName, type PlainCommand, type ShellReading, showCommand } from './reading.ts'
 import { isPlainEdit } from './sed-script.ts'
+import type { ToolRules } from './tool-rules.ts'
 import { shorten } from './words.ts'
 
 /** What no command may do at this tier, whatever is allowed. */
 export function forbidden(
   command: PlainCommand,
-  policy: Policy,
+  rules: ToolRules,
   cwd: string,
   facts: CallFacts,
 ): Refusal | undefined {
   return (
-    (onlyLooks(command) ? forbiddenPattern(command, policy) : forbiddenCall(command, policy, cwd, facts)) ??
-    protectedChange(command, policy, { cwd, facts }) ??
-    (policy.brokered.has(baseName(command.argv[0] ?? ''))
+    (onlyLooks(command) ? forbiddenPattern(command, rules) : forbiddenCall(command, rules, cwd, facts)) ??
+    protectedChange(command, rules, { cwd, facts }) ??
+    (rules.brokered.has(baseName(command.argv[0] ?? ''))
       ? undefined
-      : (hiddenWord(command, policy, cwd, facts) ?? protectedWord(command, policy, { cwd, facts })))
+      : (hiddenWord(command, rules, cwd, facts) ?? protectedWord(command, rules, { cwd, facts })))
   )
 }
 
 /** Only patterns for the program itself are of interest, for instance because it only looks and starts nothing else. */
-export function forbiddenPattern(command: PlainCommand, { forbidding, tier }: Policy): Refusal | undefined {
+export function forbiddenPattern(
+  command: PlainCommand,
+  { forbidding, tier }: ToolRules,
+): Refusal | undefined {
   const [program = '', ...args] = command.argv
   const found = forbidding.forbidding.get(baseName(program))?.find(({ pattern }) => mayMatch(pattern, args))
   return (
@@ -42,7 +45,7 @@ export function forbiddenPattern(command: PlainCommand, { forbidding, tier }: Po
 
 function forbiddenCall(
   command: PlainCommand,
-  { forbidding }: Policy,
+  { forbidding }: ToolRules,
   cwd: string,
   facts: CallFacts,
 ): Refusal | undefined {
@@ -59,7 +62,7 @@ function forbiddenCall(
 export function forbiddenMention(
   text: string,
   { commands, unclear }: ShellReading,
-  { mentions }: Policy,
+  { mentions }: ToolRules,
 ): Refusal | undefined {
   const why =
     unclear[0]?.why ??
@@ -77,7 +80,7 @@ export function forbiddenMention(
 /** At a tier that restricts: a command that does not only look and that no rule allows. */
 export function notAllowed(
   command: PlainCommand,
-  policy: Policy,
+  rules: ToolRules,
   cwd: string,
   facts: CallFacts,
 ): Refusal | undefined {
@@ -85,32 +88,31 @@ export function notAllowed(
   const place = { cwd, facts }
   const steering = assignments.find(isSteering)
   if (steering !== undefined)
-    return refuse(command, policy, `${nameOf(steering)} may change what is started`, 'environment')
+    return refuse(command, rules, `${nameOf(steering)} may change what is started`, 'environment')
   const written =
-    redirectedTo(command).length > 0 ? changeElsewhere({ ...command, argv: [] }, policy, place) : undefined
+    redirectedTo(command).length > 0 ? changeElsewhere({ ...command, argv: [] }, rules, place) : undefined
   if (written) return written
   if (onlyLooks(command)) return undefined
   const [program = ''] = argv
   const name = baseName(program)
-  if (!isUsualProgram(program))
-    return refuse(command, policy, 'a program is started only by its name', 'path')
-  if (openEnded) return refuse(command, policy, 'it is given arguments that are not written out', 'opaque')
+  if (!isUsualProgram(program)) return refuse(command, rules, 'a program is started only by its name', 'path')
+  if (openEnded) return refuse(command, rules, 'it is given arguments that are not written out', 'opaque')
   if (elevated && !SERVICE_PROGRAMS.has(name))
-    return refuse(command, policy, 'it is started as another user', 'sudo')
+    return refuse(command, rules, 'it is started as another user', 'sudo')
   const loose = globs
     .map((at) => argv[at] ?? '')
     .find((word) => /^[*?[]/.test(word) || SERVICE_PROGRAMS.has(name))
   if (loose !== undefined)
-    return refuse(command, policy, `${shorten(loose)} may stand for an option; write ./ before it`, 'pattern')
-  if (name === 'tee') return changeElsewhere(command, policy, place)
-  const { refused } = judgeCommand(command, policy.rules, cwd, facts)
+    return refuse(command, rules, `${shorten(loose)} may stand for an option; write ./ before it`, 'pattern')
+  if (name === 'tee') return changeElsewhere(command, rules, place)
+  const { refused } = judgeCommand(command, rules.calls, cwd, facts)
   if (refused) return refused
   const changed = changedFiles(command)
   if (!changed) return undefined
-  if (changed.unsure) return refuse(command, policy, 'it has an option that is not known', 'options')
+  if (changed.unsure) return refuse(command, rules, 'it has an option that is not known', 'options')
   if (name === 'sed' && !isPlainEdit(argv.slice(1)))
-    return refuse(command, policy, 'what its script does cannot be checked', 'sed')
-  return changeElsewhere(command, policy, place)
+    return refuse(command, rules, 'what its script does cannot be checked', 'sed')
+  return changeElsewhere(command, rules, place)
 }
 
 /** They ask a service that has its own rights, so being another user makes no difference. */
@@ -125,7 +127,7 @@ const SERVICE_PROGRAMS = new Set([
 
 const nameOf = (assignment: string) => assignment.split('=', 1)[0] ?? assignment
 
-function refuse(command: PlainCommand, { tier }: Policy, why: string, rule: string): Refusal {
+function refuse(command: PlainCommand, { tier }: ToolRules, why: string, rule: string): Refusal {
   return {
     reason: `\`${showCommand(command)}\` is not allowed at tier ${tier}: ${why}. Recommend escalation if it is needed.`,
     rule,
@@ -138,16 +140,16 @@ const OF_PROCESSES = /^\/proc\/[^/]+\/(task\/[^/]+\/)?(environ|mem|fd|root|cwd)(
 /** A file that a sandbox would hide. */
 export function hiddenWord(
   command: PlainCommand,
-  policy: Policy,
+  rules: ToolRules,
   cwd: string,
   facts: CallFacts,
 ): Refusal | undefined {
-  if (policy.tier === undefined) return undefined
+  if (rules.tier === undefined) return undefined
   const words = [...command.argv.slice(1), ...command.redirects.map(({ path }) => path)]
   const hidden = words.find((word) => isHidden(word, command, cwd, facts))
   return hidden === undefined
     ? undefined
-    : refuse(command, policy, `${shorten(hidden)} is hidden from agents`, 'hidden')
+    : refuse(command, rules, `${shorten(hidden)} is hidden from agents`, 'hidden')
 }
 
 function isHidden(word: string, { cwds }: PlainCommand, cwd: string, facts: CallFacts): boolean {

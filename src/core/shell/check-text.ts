@@ -15,10 +15,10 @@ import { redirectedTo } from './changes.ts'
 import { changeElsewhere, protectedChange } from './file-rules.ts'
 import { judgeCommand } from './judge-command.ts'
 import { isSteering, onlyLooks } from './looking.ts'
-import type { Policy } from './policy.ts'
 import { readShell } from './read.ts'
 import { baseName, type PlainCommand, type ShellReading, showCommand, type Unclear } from './reading.ts'
 import { rootRefusal } from './roots.ts'
+import type { ToolRules } from './tool-rules.ts'
 
 export interface TextDecision {
   decision: 'allow' | 'deny'
@@ -39,29 +39,29 @@ export interface TextDecision {
 }
 
 /** `cwd`: where the text starts, symbolic links resolved. */
-export function checkText(text: string, cwd: string, policy: Policy, machine: CallFacts): TextDecision {
+export function checkText(text: string, cwd: string, rules: ToolRules, machine: CallFacts): TextDecision {
   const facts = { ...machine, realPath: remembered(machine.realPath), exists: remembered(machine.exists) }
   const reading = readShell(text)
   const started = reading.commands.filter(({ argv }) => argv.length > 0)
   const answer = {
     commands: started.map(showCommand),
     unclear: reading.unclear,
-    brokered: brokeredIn(reading, policy),
+    brokered: brokeredIn(reading, rules),
   }
   const refusal =
     firstOf(reading.commands, (command) => rootRefusal(command, cwd, facts)) ??
-    REFUSALS[policy.enforcement](text, reading, cwd, policy, facts)
+    REFUSALS[rules.enforcement](text, reading, cwd, rules, facts)
   if (refusal) return { ...answer, decision: 'deny', ...refusal, looks: false, actions: [] }
   const looks =
     reading.unclear.length === 0 &&
-    reading.commands.every((command) => merelyLooks(command, policy, cwd, facts))
+    reading.commands.every((command) => merelyLooks(command, rules, cwd, facts))
   const actions =
-    policy.enforcement === 'kernel'
+    rules.enforcement === 'kernel'
       ? []
       : started.flatMap((command) =>
-          onlyLooks(command) ? [] : judgeCommand(command, policy.forbidding, cwd, facts).actions,
+          onlyLooks(command) ? [] : judgeCommand(command, rules.forbidding, cwd, facts).actions,
         )
-  return { ...answer, decision: 'allow', reason: allowedReason(reading, policy), looks, actions }
+  return { ...answer, decision: 'allow', reason: allowedReason(reading, rules), looks, actions }
 }
 
 /** Asks the file system once about each path: files do not change while one text is checked. */
@@ -80,32 +80,32 @@ type Refuse = (
   text: string,
   reading: ShellReading,
   cwd: string,
-  policy: Policy,
+  rules: ToolRules,
   facts: CallFacts,
 ) => Refusal | undefined
 
-const REFUSALS: Record<Policy['enforcement'], Refuse> = {
-  kernel: (_, { commands }, cwd, policy, facts) =>
+const REFUSALS: Record<ToolRules['enforcement'], Refuse> = {
+  kernel: (_, { commands }, cwd, rules, facts) =>
     firstOf(
       commands,
       (command) =>
-        brokerRefusal(command, cwd, policy, facts) ??
-        protectedChange(command, policy, { cwd, facts }) ??
-        hiddenRefusal(command, cwd, policy, facts) ??
-        (isBrokered(command, policy) ? undefined : forbiddenPattern(command, policy)),
+        brokerRefusal(command, cwd, rules, facts) ??
+        protectedChange(command, rules, { cwd, facts }) ??
+        hiddenRefusal(command, cwd, rules, facts) ??
+        (isBrokered(command, rules) ? undefined : forbiddenPattern(command, rules)),
     ),
-  advisory: (text, reading, cwd, policy, facts) => {
+  advisory: (text, reading, cwd, rules, facts) => {
     const refusal =
-      firstOf(reading.commands, (command) => forbidden(command, policy, cwd, facts)) ??
-      forbiddenMention(text, reading, policy)
-    if (refusal || !policy.restricts) return refusal
+      firstOf(reading.commands, (command) => forbidden(command, rules, cwd, facts)) ??
+      forbiddenMention(text, reading, rules)
+    if (refusal || !rules.restricts) return refusal
     const [unclear] = reading.unclear
     if (unclear)
       return {
-        reason: `What this starts cannot be checked: it ${unclear.why}. At tier ${policy.tier} only commands that are written out may run; write them out.`,
+        reason: `What this starts cannot be checked: it ${unclear.why}. At tier ${rules.tier} only commands that are written out may run; write them out.`,
         rule: 'opaque',
       }
-    return firstOf(reading.commands, (command) => notAllowed(command, policy, cwd, facts))
+    return firstOf(reading.commands, (command) => notAllowed(command, rules, cwd, facts))
   },
 }
 
@@ -113,22 +113,20 @@ const REFUSALS: Record<Policy['enforcement'], Refuse> = {
 function brokerRefusal(
   command: PlainCommand,
   cwd: string,
-  policy: Policy,
+  rules: ToolRules,
   facts: CallFacts,
 ): Refusal | undefined {
-  if (!isBrokered(command, policy)) return undefined
-  const rules = command.openEnded ? policy.forbidding : policy.rules
-  const refusal = judgeCommand(command, rules, cwd, facts).refusedEverywhere
+  if (!isBrokered(command, rules)) return undefined
+  const applied = command.openEnded ? rules.forbidding : rules.calls
+  const refusal = judgeCommand(command, applied, cwd, facts).refusedEverywhere
   // Which service is meant may be one of the arguments that are added.
   return command.openEnded && refusal?.rule.startsWith('cooldowns.') ? undefined : refusal
 }
 
 /** A plain command that reads what the sandbox hides would only be told that there is no such file. */
-function hiddenRefusal(command: PlainCommand, cwd: string, policy: Policy, facts: CallFacts) {
+function hiddenRefusal(command: PlainCommand, cwd: string, rules: ToolRules, facts: CallFacts) {
   const name = baseName(command.argv[0] ?? '')
-  return PRINTING.has(name) || isBrokered(command, policy)
-    ? undefined
-    : hiddenWord(command, policy, cwd, facts)
+  return PRINTING.has(name) || isBrokered(command, rules) ? undefined : hiddenWord(command, rules, cwd, facts)
 }
 
 /** They print their arguments and open no file. */
@@ -142,30 +140,30 @@ function firstOf<T, R>(items: readonly T[], find: (item: T) => R | undefined): R
   return undefined
 }
 
-function isBrokered({ argv }: PlainCommand, { brokered }: Policy): boolean {
+function isBrokered({ argv }: PlainCommand, { brokered }: ToolRules): boolean {
   const [program = '', ...args] = argv
   const name = baseName(program)
   return brokered.has(name) && (name !== 'git' || talksToRemote(args))
 }
 
-const brokeredIn = ({ commands }: ShellReading, policy: Policy) => [
+const brokeredIn = ({ commands }: ShellReading, rules: ToolRules) => [
   ...new Set(
-    commands.filter((command) => isBrokered(command, policy)).map(({ argv }) => baseName(argv[0] ?? '')),
+    commands.filter((command) => isBrokered(command, rules)).map(({ argv }) => baseName(argv[0] ?? '')),
   ),
 ]
 
 /** Files below /tmp may be written. */
-function merelyLooks(command: PlainCommand, policy: Policy, cwd: string, facts: CallFacts): boolean {
+function merelyLooks(command: PlainCommand, rules: ToolRules, cwd: string, facts: CallFacts): boolean {
   if (command.opaque !== null || command.assignments.some(isSteering)) return false
-  const observer = { tier: policy.tier, mayWrite: false }
+  const observer = { tier: rules.tier, mayWrite: false }
   if (redirectedTo(command).length > 0 && changeElsewhere({ ...command, argv: [] }, observer, { cwd, facts }))
     return false
   if (command.argv.length === 0 || onlyLooks(command)) return true
   if (command.openEnded || command.elevated) return false
-  return isBrokered(command, policy) && judgeCommand(command, policy.forbidding, cwd, facts).looks
+  return isBrokered(command, rules) && judgeCommand(command, rules.forbidding, cwd, facts).looks
 }
 
-function allowedReason({ unclear, commands }: ShellReading, { enforcement }: Policy): string {
+function allowedReason({ unclear, commands }: ShellReading, { enforcement }: ToolRules): string {
   const why = unclear[0]?.why ?? commands.find(({ opaque }) => opaque !== null)?.opaque
   if (why === undefined || why === null || enforcement === 'kernel') return 'Allowed.'
   return `Allowed, although something it starts cannot be seen: it ${why}.`

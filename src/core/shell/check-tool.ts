@@ -7,10 +7,10 @@ import type { CallFacts } from '../rules/call.ts'
 import type { Action } from '../rules/cooldown.ts'
 import { checkText } from './check-text.ts'
 import { isDetour, normalize, placesOf } from './paths.ts'
-import type { Policy } from './policy.ts'
 import { protectedBy } from './protected-paths.ts'
 import type { Unclear } from './reading.ts'
 import { hasTool, hasWritingTool, names, toolIsKnownToLook } from './tool-names.ts'
+import type { ToolRules } from './tool-rules.ts'
 
 export interface ToolCall {
   tool: string
@@ -42,12 +42,12 @@ export interface ToolDecision {
 
 export function checkTool(
   call: ToolCall,
-  policy: Policy,
+  rules: ToolRules,
   facts: CallFacts,
   { dryRun = false }: { dryRun?: boolean } = {},
 ): ToolDecision {
   try {
-    return decide(call, policy, facts, dryRun)
+    return decide(call, rules, facts, dryRun)
   } catch (error) {
     // Whatever goes wrong here, it must not let anything through.
     const why = error instanceof Error ? error.message : String(error)
@@ -55,25 +55,25 @@ export function checkTool(
   }
 }
 
-function decide(call: ToolCall, policy: Policy, facts: CallFacts, dryRun: boolean): ToolDecision {
+function decide(call: ToolCall, rules: ToolRules, facts: CallFacts, dryRun: boolean): ToolDecision {
   const { tool, described } = call
-  const missing = withoutTool(tool, policy)
+  const missing = withoutTool(tool, rules)
   if (missing) return missing
   switch (described.kind) {
     case 'shell':
-      return checkShell(call, policy, facts, dryRun)
+      return checkShell(call, rules, facts, dryRun)
     case 'write': {
-      const refusal = checkWritten(call, policy, facts)
+      const refusal = checkWritten(call, rules, facts)
       if (refusal) return refusal
       break
     }
     case 'read': {
-      const refusal = checkRead(call, policy, facts)
+      const refusal = checkRead(call, rules, facts)
       if (refusal) return refusal
       break
     }
     case 'agent': {
-      const refusal = checkIsolation(call, policy, dryRun)
+      const refusal = checkIsolation(call, rules, dryRun)
       if (refusal) return refusal
       break
     }
@@ -81,7 +81,7 @@ function decide(call: ToolCall, policy: Policy, facts: CallFacts, dryRun: boolea
       return denied(`What ${tool} would do is not known. Do without it.`, 'input')
   }
   if (dryRun && !toolIsKnownToLook(tool) && described.kind !== 'read')
-    return onlyRehearsed(`using ${tool}`, policy)
+    return onlyRehearsed(`using ${tool}`, rules)
   return { ...NOTHING, decision: 'allow', reason: 'Allowed.' }
 }
 
@@ -91,8 +91,8 @@ function denied(reason: string, rule: string): ToolDecision {
   return { ...NOTHING, decision: 'deny', reason, rule }
 }
 
-function onlyRehearsed(what: string, { tier }: Policy): ToolDecision {
-  const where = tier === undefined ? 'the policy' : `tier ${tier}`
+function onlyRehearsed(what: string, { tier }: ToolRules): ToolDecision {
+  const where = tier === undefined ? 'the rules' : `tier ${tier}`
   return {
     ...denied(
       `This is a dry run, so nothing may be changed: ${what} would have been allowed at ${where}. Do not try it in another way; say in your report that you would have done it, and why.`,
@@ -102,7 +102,7 @@ function onlyRehearsed(what: string, { tier }: Policy): ToolDecision {
   }
 }
 
-function withoutTool(tool: string, { tier, tools, deniedTools }: Policy): ToolDecision | undefined {
+function withoutTool(tool: string, { tier, tools, deniedTools }: ToolRules): ToolDecision | undefined {
   if (tier === undefined || hasTool(tools, deniedTools, tool)) return undefined
   const how = names(deniedTools, tool) ? 'is denied' : 'is not one of the tools'
   return denied(
@@ -113,14 +113,14 @@ function withoutTool(tool: string, { tier, tools, deniedTools }: Policy): ToolDe
 
 function checkShell(
   { tool, described: { command }, cwd }: ToolCall,
-  policy: Policy,
+  rules: ToolRules,
   facts: CallFacts,
   dryRun: boolean,
 ): ToolDecision {
   if (command === undefined) return denied(`${tool} was given no command. Give it one.`, 'input')
-  const { looks, ...answer } = checkText(command, facts.realPath(cwd), policy, facts)
+  const { looks, ...answer } = checkText(command, facts.realPath(cwd), rules, facts)
   if (answer.decision === 'deny' || !dryRun || looks) return answer
-  return { ...answer, ...onlyRehearsed(`\`${command}\``, policy), ...pickFound(answer) }
+  return { ...answer, ...onlyRehearsed(`\`${command}\``, rules), ...pickFound(answer) }
 }
 
 /** A dry run still says what would have been done. */
@@ -134,7 +134,7 @@ const pickFound = ({ commands, unclear, brokered, actions }: ToolDecision) => ({
 /** A sandbox would hide these files. */
 function checkRead(
   { tool, cwd, described: { paths = [] } }: ToolCall,
-  { tier }: Policy,
+  { tier }: ToolRules,
   facts: CallFacts,
 ): ToolDecision | undefined {
   if (tier === undefined) return undefined
@@ -147,7 +147,7 @@ function checkRead(
 /** A tool that changes files and names none cannot be checked. */
 function checkWritten(
   { tool, cwd, described: { paths = [] } }: ToolCall,
-  policy: Policy,
+  rules: ToolRules,
   facts: CallFacts,
 ): ToolDecision | undefined {
   if (paths.length === 0) return denied(`${tool} was given no path. Give it one.`, 'input')
@@ -156,7 +156,7 @@ function checkWritten(
       return denied(`${tool} was given no path that can be understood. Give it one.`, 'input')
     // As it stands, and as an agent may read it: without blanks around it, in the composed form of Unicode.
     for (const path of new Set([given, given.trim(), given.trim().normalize('NFC')])) {
-      const refusal = checkPath(tool, path, facts.realPath(cwd), policy, facts)
+      const refusal = checkPath(tool, path, facts.realPath(cwd), rules, facts)
       if (refusal) return refusal
     }
   }
@@ -167,7 +167,7 @@ function checkPath(
   tool: string,
   given: string,
   cwd: string,
-  { protectedPaths }: Policy,
+  { protectedPaths }: ToolRules,
   facts: CallFacts,
 ): ToolDecision | undefined {
   if (isDetour(given) || isDetour(normalize(`${cwd}/${given}`)))
@@ -186,7 +186,7 @@ function checkPath(
 /** An agent in a place of its own has a work tree and a branch made for it, or is where nobody asks us. */
 function checkIsolation(
   { tool, input }: ToolCall,
-  policy: Policy,
+  rules: ToolRules,
   dryRun: boolean,
 ): ToolDecision | undefined {
   const isolation = valueIn(input, 'isolation')
@@ -196,13 +196,13 @@ function checkIsolation(
       `${tool} with isolation ${JSON.stringify(isolation)} works where nothing can be checked. Leave isolation out.`,
       'isolation',
     )
-  const { tier, tools, deniedTools } = policy
+  const { tier, tools, deniedTools } = rules
   if (tier !== undefined && !hasWritingTool(tools, deniedTools))
     return denied(
       `${tool} with isolation makes a work tree and a branch, and tier ${tier} may not write files. Leave isolation out.`,
       'isolation',
     )
-  return dryRun ? onlyRehearsed(`${tool} with a work tree of its own`, policy) : undefined
+  return dryRun ? onlyRehearsed(`${tool} with a work tree of its own`, rules) : undefined
 }
 
 function valueIn(input: unknown, key: string): unknown {

@@ -3,9 +3,9 @@ import type { CallFacts, Refusal } from '../rules/call.ts'
 import { changedFiles, redirectedTo } from './changes.ts'
 import { onlyLooks } from './looking.ts'
 import { isBelow, isDetour, type PathFacts, placesOf } from './paths.ts'
-import type { Policy } from './policy.ts'
 import { type Change, protectedBy } from './protected-paths.ts'
 import { type PlainCommand, showCommand } from './reading.ts'
+import type { ToolRules } from './tool-rules.ts'
 import { shorten } from './words.ts'
 
 /** Where the text runs, and what is known of the files there. */
@@ -18,7 +18,7 @@ export interface Place {
 /** A change of something protected. Where it is not certain in which directory a command runs, every one counts. */
 export function protectedChange(
   command: PlainCommand,
-  { protectedPaths, enforcement }: Policy,
+  { protectedPaths, enforcement }: ToolRules,
   place: Place,
 ): Refusal | undefined {
   const { exists } = place.facts
@@ -65,7 +65,7 @@ const changesOf = (command: PlainCommand): Change[] => [
 /** A program of which nothing is known may write to every file that it is given, also as the value of an option. */
 export function protectedWord(
   command: PlainCommand,
-  { protectedPaths }: Policy,
+  { protectedPaths }: ToolRules,
   { cwd, facts }: Place,
 ): Refusal | undefined {
   if (onlyLooks(command) || changedFiles(command)) return undefined
@@ -100,7 +100,7 @@ const SCRATCH = /^\/(tmp|var\/tmp|dev\/shm)\/./
  */
 export function changeElsewhere(
   command: PlainCommand,
-  { tier, mayWrite }: Pick<Policy, 'tier' | 'mayWrite'>,
+  { tier, mayWrite }: Pick<ToolRules, 'tier' | 'mayWrite'>,
   { cwd, facts }: Place,
 ): Refusal | undefined {
   const isOpen = (path: string) =>

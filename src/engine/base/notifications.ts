@@ -10,6 +10,4 @@ export interface Notifications {
   open: () => void
   /** Aborts deliveries in progress; they stay pending. */
   close: () => Promise<void>
-  /** Deletes notifications that were sent or given up long ago. */
-  sweep: () => Promise<void>
 }

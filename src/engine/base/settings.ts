@@ -3,7 +3,8 @@ import type { CheckpointPolicy } from '../../contract/checkpoint.ts'
 import type { PermissionMode } from '../../contract/create-run.ts'
 import type { TierSettings } from '../../core/escalation/tier.ts'
 import type { ResumeLimits } from '../../core/resume/facts.ts'
-import type { PolicyRules } from '../../core/shell/policy.ts'
+import type { LifecycleLimits } from '../../core/session/lifecycle.ts'
+import type { RuleSettings } from '../../core/shell/tool-rules.ts'
 import type { ConfiguredWatch } from '../../core/watch/definition.ts'
 
 export interface EngineSettings {
@@ -11,7 +12,7 @@ export interface EngineSettings {
   /** Concurrency limits of single agents, by agent name. */
   agentConcurrency: Readonly<Record<string, number>>
   resume: ResumeLimits
-  sessionIdleMs: number
+  sessions: LifecycleLimits
   permissions: PermissionMode
   maxDurationMs: number
   idleTimeoutMs: number
@@ -21,8 +22,7 @@ export interface EngineSettings {
   killAfterMs: number
   maxOutputBytes: number
   maxLineBytes: number
-  /** How long the raw output of an ended attempt is kept. */
-  keepSpoolMs: number
+  keep: KeepSettings
   /** Applies to every run: agents may not change anything. */
   dryRun: boolean
   sandbox: SandboxSettings
@@ -34,6 +34,19 @@ export interface EngineSettings {
   escalation: EscalationSettings
   watches: readonly ConfiguredWatch[]
   followUps: FollowUpSettings
+}
+
+/** How long things are kept after their end or last use. Infinity: forever. */
+export interface KeepSettings {
+  runsMs: number
+  eventsMs: number
+  /** 0: no copies of transcripts are made. */
+  transcriptsMs: number
+  sessionsMs: number
+  /** The raw output of ended attempts. */
+  outputMs: number
+  /** The checkpoints of ended jobs. */
+  checkpointsMs: number
 }
 
 export interface SandboxSettings {
@@ -55,7 +68,7 @@ export interface FollowUpSettings {
 
 export interface EscalationSettings {
   tiers: ReadonlyMap<number, TierSettings>
-  rules: PolicyRules
+  rules: RuleSettings
   maxTier: number
   /** The budget of a chain whose request names none. */
   budgetUsd: number | null
@@ -72,6 +85,4 @@ export interface JobSettings {
   /** The default for jobs that do not specify it. */
   checkpoints: boolean
   checkpointPolicy: CheckpointPolicy
-  keepArchiveMs: number
-  keepCheckpointsMs: number
 }

@@ -4,7 +4,7 @@
  */
 import { conversationTexts } from '../../core/history/added-texts.ts'
 import { toPastTurns } from '../../core/history/render.ts'
-import { catchUpFor, viewFor } from '../../core/history/view.ts'
+import { catchUpFor, clearedTurnOf, viewFor } from '../../core/history/view.ts'
 import type { MessageRecord } from '../../store/conversations/records.ts'
 import type { RunRecord } from '../../store/runs/records.ts'
 import type { Store } from '../../store/store.ts'
@@ -65,6 +65,7 @@ export async function readTurnContext(
         instructions,
         hadInstructions: session?.told != null && session.told !== hashOf(null),
         unfinished: isUnfinished(run.agent, messages, pin?.seenTurn ?? 0),
+        cleared: pin?.seenTurn != null && clearedTurnOf(run.agent, messages) === pin.seenTurn,
       }),
     }),
   }

@@ -41,6 +41,8 @@ export interface ConversationDeps {
 export interface ConversationHooks {
   describe: (run: RunRecord) => Promise<Run>
   wake: () => void
+  /** Called after a conversation was deleted. */
+  onDeleted: () => Promise<void>
   /** Stops the process of a cancelled run, if there is one. */
   stop: (id: RunId) => Promise<void>
   /** Stops the attempts of a run whose question was edited. */
@@ -49,7 +51,7 @@ export interface ConversationHooks {
 
 export function createConversations(
   deps: ConversationDeps,
-  { describe, wake, stop, endOutdated }: ConversationHooks,
+  { describe, wake, onDeleted, stop, endOutdated }: ConversationHooks,
 ): ConversationEngine {
   const { store, agents, clock, settings } = deps
 
@@ -90,7 +92,7 @@ export function createConversations(
         maxDurationMs: request.maxDurationMs ?? before?.request.maxDurationMs ?? null,
         ...(request.maxTurns === undefined && before ? turnsOf(before) : turnLimitsOf(request)),
         ...(settings.dryRun ? { dryRun: true } : {}),
-        ...((request.sandbox ?? before?.request.sandbox) ? { sandbox: true } : {}),
+        sandbox: request.sandbox ?? before?.request.sandbox,
       },
       sessionId: null,
       createdAt: clock.now(),
@@ -128,6 +130,7 @@ export function createConversations(
     planMove: async (id, workDir) => planMove(deps, await require(id), workDir),
     deleteConversation: async (id) => {
       await stopAll(await store.deleteConversation(id, clock.now()))
+      await onDeleted()
     },
 
     createTurn: async (id, { text, agent: asked, ...request }, idempotencyKey) => {

@@ -6,7 +6,6 @@
  *   broker/   the shims and their requests; seen inside
  *   calls/    what has been decided, started and ended; not seen inside
  */
-import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Env } from '../../agents/adapter.ts'
 import type { EventBody } from '../../contract/events.ts'
@@ -29,6 +28,7 @@ import type { Store } from '../../store/store.ts'
 import type { Log } from '../base/log.ts'
 import { Detached, type Persist } from '../base/persist.ts'
 import type { ProgressBus } from '../base/progress.ts'
+import { copyArguments } from './copied-arguments.ts'
 import type { CallPlace, Gate } from './gate.ts'
 import { planGitPush } from './git-push.ts'
 
@@ -131,7 +131,7 @@ export class Brokering {
     const { broker, handling, sandboxes } = this.#deps
     const session = join(sandboxes, attempt.sessionId)
     const remotes = broker.readRemotes(session)
-    const decided = await handling.during(run.id, 'guard', call.id, () =>
+    const decided = await handling.during(run.id, 'call', call.id, () =>
       gate.decideCall(call, place, remotes),
     )
     const deny = (refusal: EventBody & { type: 'refusal' }) => ({
@@ -141,24 +141,12 @@ export class Brokering {
     if (decided.refusal) return deny(decided.refusal)
     const { args, cwd, copies } = decided.start
     const env = withoutOwnPrograms(broker.envOf(call.program), place)
-    if (place.canWrite(call.path)) {
-      const reason = `${call.path} cannot be run for you: you could have written it. Ask a person.`
-      return deny({
-        type: 'refusal',
-        tool: call.program,
-        what: showCall(call),
-        rule: 'agent-written',
-        reason,
-      })
-    }
+    if (place.canWrite(call.path))
+      return deny(refusalOf(call, 'agent-written', `you could have written ${call.path}`))
     if (call.program === 'git') {
       const reading = readArguments('git', args)
       const push = planGitPush({ reading, cwd, place, remotes, repository: join(session, 'push.git') })
-      if (!push.ok) {
-        const what = showCall(call)
-        const reason = `\`${what}\` cannot be run for you: ${push.problem}.`
-        return deny({ type: 'refusal', tool: 'git', what, rule: 'git-push', reason })
-      }
+      if (!push.ok) return deny(refusalOf(call, 'git-push', push.problem))
       return {
         verdict: {
           decision: 'run',
@@ -171,9 +159,10 @@ export class Brokering {
         refusal: null,
       }
     }
-    const given = [...args]
-    for (const { index, text } of copies) given[index] = keepCopy(dir, call.id, index, text)
-    return { verdict: { decision: 'run', program: call.path, args: given, cwd, env }, refusal: null }
+    const folder = join(dir.path, 'copies', call.id)
+    const copied = copyArguments({ args, copies, cwd, folder, isHidden: place.isHidden })
+    if (!copied.ok) return deny(refusalOf(call, 'files', copied.problem))
+    return { verdict: { decision: 'run', program: call.path, args: copied.args, cwd, env }, refusal: null }
   }
 
   /** Whatever goes wrong, the call is not made, and its caller is told. */
@@ -202,13 +191,10 @@ function withoutOwnPrograms(env: Env, { canWrite }: CallPlace): Env {
   return { ...env, PATH: dirs.join(':') || '/usr/local/bin:/usr/bin:/bin' }
 }
 
-/** A file whose content was judged is read again by the program: from a copy that the agent cannot change. */
-function keepCopy({ path }: AttemptDir, callId: string, index: number, text: string): string {
-  const folder = join(path, 'copies')
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const file = join(folder, `${callId}-${index}.yaml`)
-  writeFileSync(file, text, { mode: 0o600 })
-  return file
+function refusalOf(call: BrokerCall, rule: string, problem: string): EventBody & { type: 'refusal' } {
+  const what = showCall(call)
+  const reason = `\`${what}\` cannot be run for you: ${problem}.`
+  return { type: 'refusal', tool: call.program, what, rule, reason }
 }
 
 function eventOf(event: BrokerEvent, refusal: EventBody | undefined): EventBody | null {

@@ -1,11 +1,12 @@
 /** What the rules must know about the files of this machine. */
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import type { CallFacts } from '../../core/rules/call.ts'
 import { DEFAULT_HIDDEN_PATHS } from '../../core/rules/defaults.ts'
 import { innerLooks } from '../../core/shell/inner-looks.ts'
 import { isBelow } from '../../core/shell/paths.ts'
 import { compileProtectedPaths, type ProtectedPaths, protectedBy } from '../../core/shell/protected-paths.ts'
 import { realPath } from '../../process/real-path.ts'
+import { readChecked } from './checked-file.ts'
 
 export interface FactsInput {
   /** The home of the user as whom the agent runs. */
@@ -34,16 +35,12 @@ export function gatherFacts({ home, workDir, hiddenPaths, protectedPaths }: Fact
     isProtected: (path) => protectedBy({ path, deep: true }, protectedPaths, existsSync) !== undefined,
     realPath,
     exists: existsSync,
-    readFile: readBounded,
+    readFile: (path) => readText(path, (real) => touchesHidden(real, false)),
     innerLooks,
   }
 }
 
-function readBounded(path: string): string | null {
-  try {
-    const stat = statSync(path)
-    return stat.isFile() && stat.size <= LARGEST_READ_BYTES ? readFileSync(path, 'utf8') : null
-  } catch {
-    return null
-  }
+export function readText(path: string, isHidden: (path: string) => boolean): string | null {
+  const found = readChecked(path, isHidden, LARGEST_READ_BYTES)
+  return found.kind === 'file' ? found.content.toString('utf8') : null
 }

@@ -13,7 +13,7 @@ import {
   compileCooldowns,
   decideCooldown,
 } from '../../core/rules/cooldown.ts'
-import type { PolicyRules } from '../../core/shell/policy.ts'
+import type { RuleSettings } from '../../core/shell/tool-rules.ts'
 import { formatSpan } from '../../core/span.ts'
 import type { Store } from '../../store/store.ts'
 import type { Log } from '../base/log.ts'
@@ -24,10 +24,8 @@ import { sweepActions, writeCooldownFile } from './cooldown-file.ts'
 export interface Claim {
   attemptId: AttemptId
   runId: RunId
-  /** Identifies the tool call or the program start. A repeated claim is counted once. */
-  asked: { toolUseId: string } | { guardId: string }
-  /** The tool calls in progress, if known. */
-  underWay: readonly string[] | null
+  /** The tool call, or the call of a program. A repeated claim is counted once. */
+  callId: string
   actions: readonly Action[]
 }
 
@@ -49,7 +47,7 @@ export class Cooldowns {
   readonly #parts: CooldownParts
   #writing: Promise<void> = Promise.resolve()
 
-  constructor(parts: CooldownParts, { cooldowns = {} }: PolicyRules) {
+  constructor(parts: CooldownParts, { cooldowns = {} }: RuleSettings) {
     this.#parts = parts
     this.rules = compileCooldowns(cooldowns)
   }
@@ -58,17 +56,14 @@ export class Cooldowns {
   async claim({
     attemptId,
     runId,
-    asked,
-    underWay,
+    callId,
     actions,
   }: Claim): Promise<{ reason: string; rule: string } | null> {
     const { store, clock, redactor } = this.#parts
     const answer = await persist(this.#parts, () =>
       store.claimActions({
         attempt: { id: attemptId, runId },
-        ...('guardId' in asked
-          ? { line: 'guard', toolUseId: null, guardId: asked.guardId, ...(underWay ? { underWay } : {}) }
-          : { line: 'tool', toolUseId: asked.toolUseId }),
+        callId,
         actions: actions.map((action) => ({ ...action, command: redactor.text(action.command) })),
         limits: this.rules.limits,
         at: clock.now(),

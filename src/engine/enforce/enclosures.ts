@@ -18,11 +18,15 @@ import { insideRelay, outsideRelay, RELAY_FILES, routeTo } from '../../process/s
 import type { SandboxCommand, SandboxInput, SandboxKind } from '../../process/sandbox/sandbox.ts'
 import type { AttemptRecord } from '../../store/runs/attempt-records.ts'
 import type { RunRecord } from '../../store/runs/records.ts'
+import type { Store } from '../../store/store.ts'
 import type { SandboxSettings } from '../base/settings.ts'
 import { fixCommonDir } from './git-dir.ts'
+import { Placeholders } from './placeholders.ts'
 import { environmentInside, sandboxInputOf, sessionFolders } from './sandbox-input.ts'
+import { prepareSessionDir } from './session-dir.ts'
 
 export interface EnclosureDeps {
+  store: Pick<Store, 'findSandboxWish'>
   sandbox: SandboxHost
   /** The directory with one folder per session. */
   sandboxes: string
@@ -70,14 +74,11 @@ const ADVISORY =
 
 export class Enclosures {
   readonly #deps: EnclosureDeps
-  /**
-   * By work directory: the attempts that are in a sandbox there, and what was created for them. What an earlier daemon created is not
-   * known here and stays: empty folders.
-   */
-  readonly #places = new Map<string, { attempts: Set<string>; placeholders: Set<string> }>()
+  readonly #placeholders: Placeholders
 
   constructor(deps: EnclosureDeps) {
     this.#deps = deps
+    this.#placeholders = new Placeholders((placeholders) => deps.sandbox.removePlaceholders({ placeholders }))
   }
 
   /**
@@ -89,8 +90,9 @@ export class Enclosures {
     rules: Tier | null,
     { adapter }: Pick<ConfiguredAgent, 'adapter'>,
   ): Promise<{ sandbox: SandboxKind; note: string | null }> {
-    const { settings, sandbox } = this.#deps
-    const isAsked = run.request.sandbox === true || settings.sandbox.runs
+    const { settings, sandbox, store } = this.#deps
+    const isAsked =
+      (run.request.sandbox ?? (await store.findSandboxWish(run)) === true) || settings.sandbox.runs
     if (rules === null && !isAsked) return { sandbox: 'none', note: null }
     const { means, refused } = await sandbox.detect()
     if (means.kind !== 'none' && adapter.enclose !== null) return { sandbox: means.kind, note: null }
@@ -109,8 +111,47 @@ export class Enclosures {
 
   /** The command that starts the agent in its sandbox. The caller holds the lease of the session. */
   async enclose(request: EncloseRequest): Promise<Enclosed> {
-    const { sandbox, sandboxes, ownPaths, stateDir } = this.#deps
-    const { attempt, agent, dir, workDir, runtime } = request
+    const { dir, workDir } = request
+    this.#placeholders.enter(workDir, dir.path, [])
+    try {
+      return await this.#enclose(request)
+    } catch (error) {
+      this.#placeholders.leave(workDir, dir.path)
+      throw error
+    }
+  }
+
+  async #enclose(request: EncloseRequest): Promise<Enclosed> {
+    const { sandbox } = this.#deps
+    const { dir, workDir } = request
+    const { input, warnings, env } = await this.#inputOf(request)
+    const relay = request.rules?.network === 'none' ? this.#openRelay(request, dir) : null
+    const plan = await sandbox.plan(
+      relay ? { ...input, readOnly: [...input.readOnly, ...relay.visible] } : input,
+      relay ? relay.inside(request.command) : request.command,
+    )
+    if (!plan.ok) {
+      throw new RepriseError(
+        'bad-request',
+        `the sandbox cannot be set up: ${plan.problems.map(({ message }) => message).join(' ')}`,
+      )
+    }
+    const placeholders = this.#placeholders.enter(workDir, dir.path, plan.placeholders)
+    const record: SandboxRecord = { kind: plan.kind, input, placeholders }
+    const file = join(dir.path, RECORD)
+    writeFileSync(`${file}.new`, JSON.stringify(record), { mode: 0o600, flush: true })
+    renameSync(`${file}.new`, file)
+    sandbox.prepare(plan)
+    return {
+      command: relay ? relay.outside(plan.command) : plan.command,
+      env: { ...environmentInside(env), ...relay?.env },
+      warnings: [...warnings, ...plan.warnings],
+    }
+  }
+
+  /** What the sandbox is to be like, and the agent's environment in it. */
+  async #inputOf({ attempt, agent, dir, workDir, runtime, ...request }: EncloseRequest) {
+    const { sandboxes, ownPaths, stateDir } = this.#deps
     const enclosure = await agent.adapter.enclose?.({
       agentSessionId: attempt.agentSessionId,
       env: request.env,
@@ -118,11 +159,11 @@ export class Enclosures {
     })
     if (!enclosure) throw new Error(`${agent.adapter.name} cannot run in a sandbox`)
     const [sessionDir, scratch] = [join(sandboxes, attempt.sessionId), join(dir.path, 'sandbox')]
-    for (const name of sessionFolders) mkdirSync(join(sessionDir, name), { recursive: true, mode: 0o700 })
+    prepareSessionDir(sessionDir, sessionFolders, enclosure.disposable)
     mkdirSync(scratch, { recursive: true, mode: 0o700 })
-    const created =
-      request.rules === null || request.rules.files.write.length > 0 ? fixCommonDir(workDir) : []
-    const { input, warnings } = sandboxInputOf({
+    if (request.rules === null || request.rules.files.write.length > 0)
+      this.#placeholders.enter(workDir, dir.path, fixCommonDir(workDir))
+    const planned = sandboxInputOf({
       workDir,
       rules: request.rules,
       enclosure,
@@ -139,30 +180,7 @@ export class Enclosures {
       hidden: request.hidden,
       replaced: request.replaced ?? [],
     })
-    const relay = request.rules?.network === 'none' ? this.#openRelay(request, dir) : null
-    const plan = await sandbox.plan(
-      relay ? { ...input, readOnly: [...input.readOnly, ...relay.visible] } : input,
-      relay ? relay.inside(request.command) : request.command,
-    )
-    if (!plan.ok) {
-      throw new RepriseError(
-        'bad-request',
-        `the sandbox cannot be set up: ${plan.problems.map(({ message }) => message).join(' ')}`,
-      )
-    }
-    const record: SandboxRecord = { kind: plan.kind, input, placeholders: plan.placeholders }
-    const file = join(dir.path, RECORD)
-    writeFileSync(`${file}.new`, JSON.stringify(record), { mode: 0o600, flush: true })
-    renameSync(`${file}.new`, file)
-    // Entered before anything is created, so that another attempt that ends now does not remove it.
-    const place = this.#enter(input.workDir, dir)
-    for (const path of [...plan.placeholders, ...created]) place.placeholders.add(path)
-    sandbox.prepare(plan)
-    return {
-      command: relay ? relay.outside(plan.command) : plan.command,
-      env: { ...environmentInside(enclosure.env), ...relay?.env },
-      warnings: [...warnings, ...plan.warnings],
-    }
+    return { ...planned, env: enclosure.env }
   }
 
   /** The way to the model from a sandbox without a network. */
@@ -184,26 +202,15 @@ export class Enclosures {
   }
 
   /**
-   * Called while an attempt in a sandbox is attended. The function that it returns removes what the sandbox needed in the work directory,
-   * unless another attempt is in a sandbox there: removing a mount point outside removes the mount inside.
+   * Notes that an attempt may be in a sandbox: what it needs in the work directory stays. The function that it returns says that the
+   * attempt is over.
    */
   hold(dir: AttemptDir): () => void {
     const record = this.read(dir)
     if (record === null) return () => {}
-    const place = this.#enter(record.input.workDir, dir)
-    return () => {
-      place.attempts.delete(dir.path)
-      if (place.attempts.size > 0) return
-      this.#places.delete(record.input.workDir)
-      this.#deps.sandbox.removePlaceholders({ placeholders: [...place.placeholders] })
-    }
-  }
-
-  #enter(workDir: string, dir: AttemptDir) {
-    const place = this.#places.get(workDir) ?? { attempts: new Set(), placeholders: new Set() }
-    this.#places.set(workDir, place)
-    place.attempts.add(dir.path)
-    return place
+    const { workDir } = record.input
+    this.#placeholders.enter(workDir, dir.path, record.placeholders)
+    return () => this.#placeholders.leave(workDir, dir.path)
   }
 
   /** null: the attempt is not in a sandbox. */

@@ -7,7 +7,7 @@ import type { Env, Plan, Runtime } from '../../agents/adapter.ts'
 import type { ConfiguredAgent } from '../../agents/registry.ts'
 import type { SandboxName } from '../../contract/sandbox.ts'
 import { DEFAULT_HIDDEN_PATHS } from '../../core/rules/defaults.ts'
-import type { Enforcement as EnforcedBy } from '../../core/shell/policy.ts'
+import type { Enforcement as EnforcedBy } from '../../core/shell/tool-rules.ts'
 import type { AttemptDir } from '../../process/attempt-dir.ts'
 import type { SandboxCommand } from '../../process/sandbox/sandbox.ts'
 import type { AttemptRecord } from '../../store/runs/attempt-records.ts'
@@ -141,6 +141,19 @@ export class Enforcement {
       REPRISE_DRY_RUN: String(run.request.dryRun === true || this.#deps.settings.dryRun),
       ...(rules === null ? {} : { REPRISE_TIER: String(rules.number) }),
     }
+  }
+
+  /**
+   * Notes that an attempt of an earlier daemon may still be in a sandbox, before any of them is adopted: what they need in their work
+   * directories stays until the last one has ended.
+   */
+  expect(dir: AttemptDir): void {
+    this.#enclosures.hold(dir)
+  }
+
+  /** Called for an attempt that was arranged, or expected, but is never attended. */
+  release(dir: AttemptDir): void {
+    this.#enclosures.hold(dir)()
   }
 
   /**

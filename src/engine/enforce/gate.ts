@@ -14,7 +14,7 @@ import { type CallDecision, type CallFacts, showCall } from '../../core/rules/ca
 import type { Action } from '../../core/rules/cooldown.ts'
 import { judgeCall } from '../../core/rules/judge.ts'
 import { checkTool } from '../../core/shell/check-tool.ts'
-import { compilePolicy, type Enforcement, type Policy } from '../../core/shell/policy.ts'
+import { compileToolRules, type Enforcement, type ToolRules } from '../../core/shell/tool-rules.ts'
 import type { Remotes } from '../../process/broker/remotes.ts'
 import { realPath } from '../../process/real-path.ts'
 import type { SandboxRoles } from '../../process/sandbox/roles.ts'
@@ -24,7 +24,7 @@ import type { RunRecord } from '../../store/runs/records.ts'
 import type { Log } from '../base/log.ts'
 import { Detached } from '../base/persist.ts'
 import type { EscalationSettings } from '../base/settings.ts'
-import { gatherFacts } from './call-facts.ts'
+import { gatherFacts, readText } from './call-facts.ts'
 import type { Cooldowns } from './cooldowns.ts'
 import type { GateRules } from './gated.ts'
 
@@ -79,30 +79,24 @@ export class Gate {
   readonly #isRuled: boolean
   readonly #run: RunRecord
   readonly #attempt: AttemptRecord
-  readonly #policy: Policy
+  readonly #rules: ToolRules
   readonly #facts: CallFacts
-  /**
-   * Calls that were allowed and have not ended; null if the attempt started before this gate, so they are not known.
-   */
-  readonly #underWay: Set<string> | null
-  readonly #lasting = new Set<string>()
 
   constructor(deps: GateDeps, { run, attempt, rules: tier, env, files, enforcement }: GateInput) {
     this.#deps = deps
     this.#run = run
     this.#attempt = attempt
     this.#isRuled = tier !== null
-    this.#underWay = attempt.process === null ? new Set() : null
     const { rules } = deps.settings.escalation
     const named = tier ? { ...tier, name: `${tier.number} (${tier.name})` } : undefined
     const alwaysProtected = [...deps.protectedPaths, ...files]
     const home = env.HOME || homedir()
-    this.#policy = compilePolicy(tier ? { ...rules, alwaysProtected } : NO_RULES, named, {
+    this.#rules = compileToolRules(tier ? { ...rules, alwaysProtected } : NO_RULES, named, {
       home,
       enforcement,
       brokered: deps.settings.brokered,
     })
-    const { protectedPaths } = this.#policy
+    const { protectedPaths } = this.#rules
     this.#facts = gatherFacts({ home, workDir: run.workDir, hiddenPaths: deps.hiddenPaths, protectedPaths })
   }
 
@@ -114,24 +108,15 @@ export class Gate {
       const cwd = ask.workDir ?? this.#run.workDir
       const dryRun = this.#run.request.dryRun === true || this.#deps.settings.dryRun
       const call = { tool, input, cwd, described: ask }
-      const decision = checkTool(call, this.#policy, this.#facts, { dryRun })
+      const decision = checkTool(call, this.#rules, this.#facts, { dryRun })
       if (decision.decision === 'deny') return refused({ toolUseId, tool, what }, decision)
-      const held = await this.#claim(decision.actions, { toolUseId })
+      const held = await this.#claim(decision.actions, toolUseId)
       if (held) return refused({ toolUseId, tool, what }, held)
-      this.#underWay?.add(toolUseId)
-      if (ask.background) this.#lasting.add(toolUseId)
       const answer = !this.#isRuled ? PASS : ({ decision: 'allow' } as const)
       return { answer, refusal: null }
     } catch (error) {
       return refused({ toolUseId, tool, what }, this.#unsure(error))
     }
-  }
-
-  /**
-   * Called when a tool call ends. A background call stays in progress, because its end only means that it was started.
-   */
-  noteEnd(toolUseId: string): void {
-    if (!this.#lasting.has(toolUseId)) this.#underWay?.delete(toolUseId)
   }
 
   /** Called by the broker when a program is to be started, whichever process in the sandbox starts it. */
@@ -143,16 +128,18 @@ export class Gate {
     const what = showCall({ program, args })
     try {
       const dryRun = this.#run.request.dryRun === true || this.#deps.settings.dryRun
+      const isHidden = (path: string) => this.#facts.isHidden(path) || place.isHidden(path)
       const facts: CallFacts = {
         ...this.#facts,
         agentCanWrite: place.canWrite,
-        isHidden: (path) => this.#facts.isHidden(path) || place.isHidden(path),
+        isHidden,
+        readFile: (path) => readText(path, isHidden),
         remotes: new Map(Object.entries(remotes?.addresses ?? {})),
       }
       const call = { program, args, cwd: realPath(place.toHost(cwd)) }
-      const decision = judgeCall(call, { ...this.#policy.rules, dryRun }, facts)
+      const decision = judgeCall(call, { ...this.#rules.calls, dryRun }, facts)
       if (decision.decision === 'deny') return { ...refused({ tool: program, what }, decision), start: null }
-      const held = await this.#claim(decision.actions, { guardId: id })
+      const held = await this.#claim(decision.actions, id)
       if (held) return { ...refused({ tool: program, what }, held), start: null }
       return { refusal: null, start: decision }
     } catch (error) {
@@ -160,14 +147,10 @@ export class Gate {
     }
   }
 
-  async #claim(
-    actions: readonly Action[],
-    asked: { toolUseId: string } | { guardId: string },
-  ): Promise<{ reason: string; rule: string } | null> {
+  async #claim(actions: readonly Action[], callId: string): Promise<{ reason: string; rule: string } | null> {
     if (actions.length === 0) return null
     const { id: attemptId, runId } = this.#attempt
-    const underWay = this.#underWay && [...this.#underWay]
-    return this.#deps.cooldowns.claim({ attemptId, runId, asked, underWay, actions })
+    return this.#deps.cooldowns.claim({ attemptId, runId, callId, actions })
   }
 
   #unsure(error: unknown) {

@@ -48,7 +48,8 @@ export function sandboxInputOf(facts: SandboxFacts): PlannedInput {
   const found = writable
     .filter(isFolder)
     .map((path) => findProtected(realPath(path), facts.protectedPatterns, home))
-  const folders = writable.includes(workDir) ? [...enclosure.workDirFolders, ...gitFolders(workDir)] : []
+  const isWritable = writable.some((path) => isWithin(realPath(workDir), realPath(path)))
+  const entries = isWritable ? [...enclosure.workDirEntries, ...gitFolders(workDir)] : []
   const hidden = [
     ...facts.hidden.map(at),
     '/run/',
@@ -61,8 +62,8 @@ export function sandboxInputOf(facts: SandboxFacts): PlannedInput {
       writable: [...writable, ...facts.own.writable],
       readOnly: [
         ...found.flatMap(({ paths }) => paths),
-        ...folders.map((name) => `${join(workDir, name)}/`),
-        ...(writable.includes(workDir) ? gitFiles(workDir) : []),
+        ...entries.map((name) => `${join(workDir, name)}/`),
+        ...(isWritable ? gitFiles(workDir) : []),
         ...enclosure.readOnly,
         ...facts.own.visible,
         ...nameServices(),
@@ -112,6 +113,8 @@ function refuseWholeHome(path: string, home: string): void {
     },
   )
 }
+
+const isWithin = (path: string, dir: string) => path === dir || path.startsWith(dir === '/' ? '/' : `${dir}/`)
 
 const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 

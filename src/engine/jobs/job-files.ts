@@ -5,7 +5,7 @@ import { RepriseError } from '../../contract/errors.ts'
 import type { JobRecord } from '../../store/jobs/records.ts'
 import type { SessionRecord } from '../../store/runs/session-records.ts'
 import type { Store } from '../../store/store.ts'
-import { readArchive } from '../sessions/archive.ts'
+import type { Mirror } from '../mirror/mirror.ts'
 import type { JobEngine } from './api.ts'
 import type { Checkpoints } from './checkpoints.ts'
 import { requireJob } from './require-job.ts'
@@ -14,8 +14,7 @@ export interface JobFilesDeps {
   store: Pick<Store, 'getJob' | 'getRun' | 'getSession'>
   agents: Pick<AgentRegistry, 'get'>
   checkpoints: Pick<Checkpoints, 'diff' | 'restore'>
-  /** The folder that keeps the transcripts of jobs. */
-  archive: string
+  mirrors: Pick<Mirror, 'readTranscript'>
 }
 
 export interface JobFilesHooks {
@@ -48,19 +47,19 @@ export function createJobFiles(
       const transcript = session && (await openTranscript(deps, job, session))
       if (transcript) return transcript
       throw new RepriseError('not-found', `there is no transcript of job ${id}`, {
-        hint: 'The job may not have started, or its transcript is older than jobs.keepTranscripts.',
+        hint: 'The job may not have started, or its transcript is older than keep.transcripts.',
       })
     },
   }
 }
 
-/** While a job runs, the agent's own file is newer than the archive. */
+/** While a job runs, the agent's own file is newer than its mirror. */
 async function openTranscript(
-  { archive, agents }: JobFilesDeps,
-  { id: jobId, state }: JobRecord,
-  { agent, agentSessionId, workDir }: SessionRecord,
+  { mirrors, agents }: JobFilesDeps,
+  { state }: JobRecord,
+  { id, agent, agentSessionId, workDir }: SessionRecord,
 ): Promise<AsyncIterable<Uint8Array> | null> {
-  const kept = state === 'running' ? null : await readArchive(archive, { jobId, agentSessionId })
+  const kept = state === 'running' ? null : await mirrors.readTranscript({ id, agentSessionId })
   if (kept) return kept
   const { adapter, env } = agents.get(agent)
   const files = await adapter.locateSession(agentSessionId, env, workDir)

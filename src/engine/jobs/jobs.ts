@@ -3,12 +3,13 @@ import type { JobId, RunId } from '../../contract/ids.ts'
 import type { Job, JobDetail } from '../../contract/job.ts'
 import { overBudget } from '../../core/job/budget.ts'
 import type { JobRecord } from '../../store/jobs/records.ts'
+import type { AttemptRecord } from '../../store/runs/attempt-records.ts'
 import type { RunRecord } from '../../store/runs/records.ts'
 import type { Store } from '../../store/store.ts'
 import { spentBy } from '../accounting/allowance.ts'
 import type { ProgressBus } from '../base/progress.ts'
+import type { Mirror } from '../mirror/mirror.ts'
 import { describeAttempt, describeQuestion } from '../path/describe.ts'
-import { listArchive } from '../sessions/archive.ts'
 import type { LiveRuns } from '../supervise/live-runs.ts'
 import { type AdmitJobDeps, admitJob } from './admit.ts'
 import type { JobEngine } from './api.ts'
@@ -33,6 +34,7 @@ export type JobDeps = AdmitJobDeps &
       | 'dismissJob'
     >
     bus: Pick<ProgressBus, 'publish'>
+    mirrors: Pick<Mirror, 'findTranscript'>
     settings: { resume: { maxResumes: number } }
   }
 
@@ -43,6 +45,19 @@ export interface JobHooks extends JobFilesHooks {
 }
 
 const LISTED_CHARS = 500
+
+/** The copies of the transcripts of the sessions that the attempts used. */
+async function listMirrored(
+  { mirrors }: Pick<JobDeps, 'mirrors'>,
+  attempts: readonly AttemptRecord[],
+): Promise<JobDetail['archived']> {
+  const bySession = new Map(attempts.map((attempt) => [attempt.agentSessionId, attempt]))
+  const found = [...bySession].map(async ([agentSessionId, { sessionId: id }]) => {
+    const copy = await mirrors.findTranscript({ id, agentSessionId })
+    return copy ? [{ sessionId: agentSessionId, ...copy }] : []
+  })
+  return (await Promise.all(found)).flat()
+}
 
 export function createJobs(deps: JobDeps, hooks: JobHooks): JobEngine {
   const { store, clock, settings, bus } = deps
@@ -90,22 +105,15 @@ export function createJobs(deps: JobDeps, hooks: JobHooks): JobEngine {
     getJob: async (id): Promise<JobDetail> => {
       const job = await requireJob(store, id)
       const runs = await runsOf(job)
-      const attempts = await Promise.all(
-        runs.map(async (run) =>
-          (await store.listAttempts(run.id)).map((a) => ({ ...describeAttempt(a), runId: run.id })),
-        ),
-      )
+      const attempts = await Promise.all(runs.map((run) => store.listAttempts(run.id)))
       const pending = await store.listPending(job.runId)
       return {
         ...(await describe(job, runs)),
         runIds: runs.map((run) => run.id),
-        attempts: attempts.flat(),
+        attempts: attempts.flat().map((attempt) => ({ ...describeAttempt(attempt), runId: attempt.runId })),
         checkpoints: (await store.listCheckpoints(id)).map(describeCheckpoint),
         pending: pending.map(describeQuestion),
-        archived: (await listArchive(deps.archive, id)).map(({ agentSessionId, ...file }) => ({
-          sessionId: agentSessionId,
-          ...file,
-        })),
+        archived: await listMirrored(deps, attempts.flat()),
       }
     },
 

@@ -1,15 +1,13 @@
-/** A job: unattended, with a budget that may be raised, checkpoints of its work tree, and archived transcripts. */
+/** A job: unattended, with a budget that may be raised and checkpoints of its work tree. */
 import type { Store } from '../../store/store.ts'
 import type { RunPurpose } from '../base/purpose.ts'
 import { type ContextDeps, readSessionContext } from '../path/context.ts'
-import { type KeepTranscriptDeps, keepTranscript } from '../sessions/keep-transcript.ts'
 import type { Checkpoints } from './checkpoints.ts'
 import { type ContinueDeps, continueIfAffordable } from './next-run.ts'
 import { readEndNotices, type TellDeps, tellOfQuestion } from './tell.ts'
 
 export type JobPurposeDeps = ContextDeps &
   TellDeps &
-  KeepTranscriptDeps &
   ContinueDeps & {
     store: Pick<Store, 'listRunsOfJobs' | 'getJob' | 'effects'>
     checkpoints: Pick<Checkpoints, 'beforeAttempt' | 'every' | 'keepWork'>
@@ -34,10 +32,9 @@ export function createJobPurpose(deps: JobPurposeDeps, plain: RunPurpose): RunPu
 
     beforeAttempt: (run) => checkpoints.beforeAttempt(run),
     duringAttempt: (run, attempt) => checkpoints.every(run, attempt.id),
-    afterAttempt: async (run, { attempt, tookPrompt, goneSince, reportedSession }) => {
+    afterAttempt: async (run, { attempt, tookPrompt, goneSince }) => {
       // An agent that did not accept its prompt does not know which files others have changed.
       const problem = tookPrompt ? await checkpoints.keepWork(run, attempt.id, goneSince) : null
-      await keepTranscript(deps, run, attempt, reportedSession)
       return problem === null ? [] : [problem]
     },
 

@@ -57,7 +57,6 @@ const WEBHOOK_TIMEOUT_MS = 10_000
 const COMMAND_TIMEOUT_MS = 30_000
 const CLOSE_MS = 1000
 const ERROR_PAUSE_MS = 1000
-const KEEP_MS = 30 * 86_400_000
 
 export class Notifier implements Notifications {
   readonly #parts: NotifierParts
@@ -112,11 +111,6 @@ export class Notifier implements Notifications {
       delay(CLOSE_MS, undefined, { signal: waited.signal }).catch(() => {}),
     ])
     waited.abort()
-  }
-
-  async sweep(): Promise<void> {
-    const { store, clock } = this.#parts
-    await store.deleteEndedNotifications(new Date(clock.now().getTime() - KEEP_MS))
   }
 
   #track(work: Promise<void>): Promise<void> {

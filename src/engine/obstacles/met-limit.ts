@@ -15,7 +15,11 @@ export function readLimit(
     body.type === 'rate-limit' && body.status === 'rejected' ? [body] : [],
   )
   const resets = told.flatMap(({ resetsAt }) => resetsAt ?? [])
-  const waits = events.flatMap(({ at, body }) => (body.type === 'retry-wait' ? [{ at, ...body }] : []))
+  // Waits before the last answer of the model belong to an earlier disturbance.
+  const answered = events.findLastIndex(({ body }) => body.type === 'model-call')
+  const waits = events
+    .slice(answered + 1)
+    .flatMap(({ at, body }) => (body.type === 'retry-wait' ? [{ at, ...body }] : []))
   // A server that answers with an error is reachable, so the outage may concern this model only.
   if (stopCause === 'outage') {
     return { resetsAt: null, limitScope: waits.at(-1)?.apiStatus === undefined ? 'account' : 'model' }

@@ -11,7 +11,13 @@ import type { Status } from '../../contract/http.ts'
 import type { Obstacle as DescribedObstacle, Quota } from '../../contract/obstacle.ts'
 import type { Outcome } from '../../contract/outcome.ts'
 import type { Clock } from '../../core/clock.ts'
-import { metIn, type Obstacle, SET_UP_BACKOFF_MS, SET_UP_LIMIT_MS } from '../../core/obstacle/obstacle.ts'
+import {
+  metIn,
+  type Obstacle,
+  RETRY_PAUSED_MS,
+  SET_UP_BACKOFF_MS,
+  SET_UP_LIMIT_MS,
+} from '../../core/obstacle/obstacle.ts'
 import { decideWait, type Wait } from '../../core/obstacle/wait.ts'
 import { outcomeAfterGivingUp, sayPaused, saySetUp } from '../../core/obstacle/words.ts'
 import { formatSpan } from '../../core/span.ts'
@@ -80,7 +86,7 @@ export class Obstacles {
 
   /** Called periodically. */
   async sweep(): Promise<void> {
-    if ((await this.#tidy()) > 0) this.#onRelease()
+    if ((await this.#tidy()) + (await this.#retryPaused()) > 0) this.#onRelease()
   }
 
   /** Called after the clock was set by `jumpMs` and the stored times were moved. */
@@ -253,6 +259,18 @@ export class Obstacles {
     const own = (run: Pick<Run, 'agent' | 'model'>) => this.#accessOf(run)?.account ?? null
     const released = await persist(this.#parts, () => store.tidyObstacles(own, clock.now()))
     return released.length
+  }
+
+  /** Makes paused runs try again that no other run would release. Returns their number. */
+  async #retryPaused(): Promise<number> {
+    const { store, clock, bus } = this.#parts
+    const now = clock.now()
+    const due = await store.listPausedDue(new Date(now.getTime() - RETRY_PAUSED_MS), now)
+    for (const id of due) {
+      await persist(this.#parts, () => store.hastenRun(id, now))
+      bus.publish(id)
+    }
+    return due.length
   }
 
   async #hasAnswered(access: Known): Promise<boolean> {

@@ -44,7 +44,7 @@ export function newRun(
       ...turnLimitsOf(request),
       maxBudgetUsd: request.maxBudgetUsd ?? null,
       ...(request.dryRun || settings.dryRun ? { dryRun: true } : {}),
-      ...(request.sandbox ? { sandbox: true } : {}),
+      sandbox: request.sandbox,
     },
     sessionId: session,
     createdAt: clock.now(),

@@ -17,7 +17,7 @@ export type AdoptDeps = AttendDeps &
   EndRunDeps & {
     store: Pick<Store, 'getSession' | 'takeOver' | 'markLaunched'>
     agents: Pick<AgentRegistry, 'adapterOf' | 'find'>
-    enforcement: Pick<Enforcement, 'openGate'>
+    enforcement: Pick<Enforcement, 'openGate' | 'release'>
     handling: Pick<Handling, 'enter' | 'leave'>
     processes: Pick<Processes, 'folderOf' | 'revoke' | 'findKeeper' | 'isOfOther' | 'isAlive' | 'lastWriteOf'>
   }
@@ -29,7 +29,10 @@ export async function adoptAttempt(deps: AdoptDeps, run: RunRecord, left: Attemp
     await handling.enter(run.id)
     const attempt = await persist(() => store.takeOver(left, clock.now()))
     const dir = processes.folderOf(attempt.id)
-    if (await processes.revoke(dir)) return await withdraw(deps, run, attempt)
+    if (await processes.revoke(dir)) {
+      enforcement.release(dir)
+      return await withdraw(deps, run, attempt)
+    }
     const session = await store.getSession(attempt.sessionId)
     const adapter = await agents.adapterOf(run.agent, session?.runtimeId ?? '')
     const keeper = attempt.process ?? (await processes.findKeeper(dir, attempt.id)) ?? GONE

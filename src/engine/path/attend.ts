@@ -1,6 +1,7 @@
 /** Steps 5 to 7 of the path, for an attempt whose process exists: supervise it to its end, then settle it. */
 import type { RunRecord } from '../../store/runs/records.ts'
 import type { Enforcement } from '../enforce/enforcement.ts'
+import { mirrorDuring } from '../mirror/during.ts'
 import { type OtherWritersDeps, watchOtherWriters } from '../sessions/other-writers.ts'
 import type { LiveRuns } from '../supervise/live-runs.ts'
 import { Supervision, type SupervisionDeps, type SupervisionInput } from '../supervise/supervision.ts'
@@ -33,11 +34,13 @@ export async function attend(
     const stopWatching = watchOtherWriters(deps, input, (message) =>
       supervision.stop('session-conflict', message),
     )
+    const stopMirroring = mirrorDuring(deps.mirrors, attempt)
     let end: Awaited<ReturnType<Supervision['run']>> = null
     try {
       end = await supervision.run()
     } finally {
       stopWatching()
+      stopMirroring()
       stopPurpose()
       await dismiss(end !== null)
     }

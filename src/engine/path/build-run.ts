@@ -34,7 +34,7 @@ export function buildRun({
       maxBudgetUsd: null,
       ...asked,
       ...(dryRun ? { dryRun } : {}),
-      ...(sandbox ? { sandbox } : {}),
+      ...(sandbox === undefined ? {} : { sandbox }),
     },
   }
 }

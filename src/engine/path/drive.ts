@@ -5,7 +5,7 @@
 import type { EventBody } from '../../contract/events.ts'
 import { overBudget } from '../../core/job/budget.ts'
 import type { Handling } from '../../process/handling.ts'
-import type { Pause } from '../../store/obstacles/held-runs.ts'
+import type { Pause } from '../../store/obstacles/paused-runs.ts'
 import type { NewAttempt } from '../../store/runs/attempt-records.ts'
 import type { RunRecord } from '../../store/runs/records.ts'
 import type { Store } from '../../store/store.ts'

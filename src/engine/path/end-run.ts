@@ -166,6 +166,7 @@ async function endUnseen(
         poison: null,
         contextTokens: null,
         contextWindow: null,
+        end: { stopReason: outcome.name, finished: false, messages: 0, usage: own.usage },
       },
       spend,
       done: run.done,

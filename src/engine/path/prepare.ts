@@ -1,6 +1,6 @@
 /**
  * Steps 2 and 4 of the path: gather the facts, decide, and plan. This changes nothing, except that missing session
- * files are restored from the archive. The result is everything that an attempt needs, derived from one decision.
+ * files are restored from their mirror. The result is everything that an attempt needs, derived from one decision.
  */
 import { randomUUID } from 'node:crypto'
 import type { Plan, Runtime } from '../../agents/adapter.ts'
@@ -17,7 +17,7 @@ import { findRuntimeChange } from '../../core/resume/runtime.ts'
 import type { RunEffect } from '../../store/base/transaction.ts'
 import type { AttemptRecord, NewAttempt } from '../../store/runs/attempt-records.ts'
 import type { RunRecord, Sent } from '../../store/runs/records.ts'
-import type { SessionRecord } from '../../store/runs/session-records.ts'
+import type { NewSession, SessionRecord } from '../../store/runs/session-records.ts'
 import type { Store } from '../../store/store.ts'
 import { readWindow } from '../accounting/windows.ts'
 import type { RunContext, RunPurpose } from '../base/purpose.ts'
@@ -43,7 +43,7 @@ export interface Prepared {
   place: Place
   plan: Plan
   attempt: NewAttempt
-  newSession: SessionRecord | null
+  newSession: NewSession | null
   /** The transcript to repair before the agent resumes it. */
   tornTranscript: string | null
   /** Called right before the agent is started. */
@@ -135,7 +135,9 @@ export async function prepareAttempt(
 function notesOn(decision: ResumeDecision, pinned: PinFacts | null, runtimeChange: string | null): string[] {
   const isOther = decision.kind === 'fresh' && decision.reason === 'other-runtime'
   return [
-    ...(pinned?.restored ? ['The session’s files were missing; they were restored from the archive.'] : []),
+    ...(pinned?.restored
+      ? ['The session’s files were missing; they were restored from Reprise’s copy.']
+      : []),
     ...(isOther && runtimeChange !== null ? [`${runtimeChange}.`] : []),
   ]
 }
@@ -155,7 +157,7 @@ function createSession(
   place: Place,
   before: SessionRecord | null,
   now: Date,
-): SessionRecord {
+): NewSession {
   return {
     id: SessionId.create(now),
     agent: run.agent,
@@ -180,7 +182,7 @@ function createSession(
 }
 
 interface AttemptFacts {
-  session: SessionRecord
+  session: NewSession
   runtime: Runtime
   promptRecorded: boolean
   now: Date

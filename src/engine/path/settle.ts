@@ -4,7 +4,7 @@
  */
 import type { AgentAdapter } from '../../agents/adapter.ts'
 import type { EventBody } from '../../contract/events.ts'
-import type { Outcome } from '../../contract/outcome.ts'
+import type { Outcome, Usage } from '../../contract/outcome.ts'
 import type { Clock } from '../../core/clock.ts'
 import { countInterruptions, decideNext, type Next } from '../../core/continue/decide.ts'
 import { poisonOf, refusesSession } from '../../core/continue/refused-resume.ts'
@@ -17,6 +17,7 @@ import type { ProcessIdentity } from '../../process/proc.ts'
 import { QuestionEdited } from '../../store/base/errors.ts'
 import type { AttemptEnding, AttemptRecord } from '../../store/runs/attempt-records.ts'
 import type { RunRecord, RunSpend } from '../../store/runs/records.ts'
+import type { SessionEnd } from '../../store/runs/session-records.ts'
 import type { Store } from '../../store/store.ts'
 import { wasRaised } from '../accounting/allowance.ts'
 import { cacheUseOf } from '../accounting/cache-use.ts'
@@ -31,6 +32,7 @@ import type { ProgressBus } from '../base/progress.ts'
 import type { RunPurpose } from '../base/purpose.ts'
 import type { Purposes } from '../base/purposes.ts'
 import type { JobSettings } from '../base/settings.ts'
+import type { Mirror } from '../mirror/mirror.ts'
 import type { Obstacles } from '../obstacles/obstacles.ts'
 import { type RecordedDeps, readKnown } from '../sessions/recorded.ts'
 import type { SupervisionEnd } from '../supervise/supervision.ts'
@@ -63,6 +65,7 @@ export type SettleDeps = RecordedDeps &
     >
     purposes: Pick<Purposes, 'of'>
     nextPrompts: Pick<NextPrompts, 'noteTaken'>
+    mirrors: Pick<Mirror, 'catchUp'>
     obstacles: Pick<Obstacles, 'meet'>
     handling: Pick<Handling, 'begin' | 'end'>
     processes: Pick<Processes, 'goneWithin' | 'endStrays' | 'readStderrTail'>
@@ -118,6 +121,11 @@ async function settleOnce(deps: SettleDeps, input: SettleInput, strays: number):
   const trace = await readTrace(store, input.run, attempt)
   const { run, tookPrompt, reportedSession } = trace
   const purpose = deps.purposes.of(run)
+  // Runs beside the rest, and is finished before anybody learns of the end.
+  const mirrored = deps.mirrors.catchUp(
+    attempt.sessionId,
+    [attempt.agentSessionId, reportedSession].filter((id) => id !== null),
+  )
   handling.begin(run.id, 'settle', attempt.id)
   await deps.nextPrompts.noteTaken(attempt, takenAfterFirst(trace))
   const exit = exitOf(input.end, await deps.processes.readStderrTail(input.dir))
@@ -163,6 +171,7 @@ async function settleOnce(deps: SettleDeps, input: SettleInput, strays: number):
     },
   })
   const pauseNotices = next.kind === 'pause' ? await purpose.readPauseNotices(run, next.why) : []
+  await mirrored
   const at = clock.now()
   await persist(() =>
     store.endAttempt({
@@ -179,6 +188,7 @@ async function settleOnce(deps: SettleDeps, input: SettleInput, strays: number):
         cacheState: cache.after,
         contextTokens: account.own.contextTokens,
         contextWindow: account.own.contextWindow,
+        end: sessionEndOf(trace, judged.outcome, account.own.usage),
       },
       cacheUse: cache.use,
       clearedSessionId: judged.cleared?.sessionId ?? null,
@@ -201,6 +211,20 @@ async function settleOnce(deps: SettleDeps, input: SettleInput, strays: number):
   deps.bus.publish(run.id)
   deps.notifications.wake()
   if (settled) await purpose.afterSettled(run, settled)
+}
+
+function sessionEndOf(trace: Trace, outcome: Outcome, usage: Usage): SessionEnd {
+  // A follow-up that was given to the kept process has a turn of its own.
+  const last = trace.own.findLast(({ body }) => body.type === 'turn-end')?.body
+  const turnEnd = last?.type === 'turn-end' ? last : null
+  const prompts = trace.own.filter(({ body }) => body.type === 'prompt-accept').length
+  const answers = trace.own.filter(({ body }) => body.type === 'turn-end').length
+  return {
+    stopReason: (outcome.name === 'completed' ? turnEnd?.stopReason : null) ?? outcome.name,
+    finished: outcome.name === 'completed' && turnEnd?.cutOff !== true,
+    messages: trace.attempt.kind === 'turn' ? Math.max(prompts, trace.tookPrompt ? 1 : 0) + answers : 0,
+    usage,
+  }
 }
 
 interface Judged {

@@ -6,9 +6,10 @@ import type { Approval, Escalation } from '../../contract/escalation.ts'
 import type { RunEvent } from '../../contract/events.ts'
 import type { ListQuery, Page, Quarantined, Status } from '../../contract/http.ts'
 import type { ConversationId, JobId, RunId, SessionId } from '../../contract/ids.ts'
+import type { PruneReport, PruneRequest } from '../../contract/prune.ts'
 import type { ToolResult } from '../../contract/question.ts'
 import type { Run, RunDetail } from '../../contract/run.ts'
-import type { Session, SessionDetail } from '../../contract/session.ts'
+import type { Session, SessionDetail, SessionFilters } from '../../contract/session.ts'
 import type { Stats } from '../../contract/stats.ts'
 import type { RunRequest } from '../../store/runs/records.ts'
 
@@ -56,9 +57,13 @@ export interface RunEngine {
   /** Calls the listener when the run may have new events. This is only a hint: listeners read at their own pace. */
   onProgress: (id: RunId, listener: () => void) => () => void
 
-  listSessions: (query: ListQuery) => Promise<Page<Session>>
+  listSessions: (query: ListQuery & SessionFilters) => Promise<Page<Session>>
   /** Accepts our id (`ses_…`) or the agent's own session id. */
   getSession: (id: string) => Promise<SessionDetail>
+  /** Deletes the session with the agent's files. Refused with `conflict` while something goes on in it. */
+  deleteSession: (id: string) => Promise<void>
+  /** Deletes what is older than its time; with `dryRun`, only says what that is. */
+  prune: (request: PruneRequest) => Promise<PruneReport>
 
   listAgents: () => Promise<Agent[]>
   readStats: () => Promise<Stats>

@@ -1,13 +1,11 @@
 /** The public description of a session. */
-import type { Session } from '../../contract/session.ts'
+import type { Session, SessionRun } from '../../contract/session.ts'
+import type { RunRecord } from '../../store/runs/records.ts'
 import type { SessionRecord } from '../../store/runs/session-records.ts'
 
-export interface SessionAges {
-  idleMs: number
-  maxAgeMs: number
-}
-
-export function describeSession(session: SessionRecord, ages: SessionAges, now: Date): Session {
+export function describeSession(session: SessionRecord, { maxAgeMs }: { maxAgeMs: number }): Session {
+  const { contextTokens, contextWindow } = session
+  const state = session.poison ? 'poisoned' : session.state
   return {
     id: session.id,
     agent: session.agent,
@@ -15,27 +13,41 @@ export function describeSession(session: SessionRecord, ages: SessionAges, now: 
     workDir: session.workDir,
     runtimeId: session.runtimeId,
     agentVersion: session.runtime?.version ?? null,
-    state: sessionState(session, ages, now),
+    state,
+    status: state,
+    stateSince: session.stateAt?.toISOString() ?? null,
+    origin: session.adopted ? 'adopted' : 'reprise',
     poison: session.poison?.message ?? null,
     turns: session.turns,
+    messages: session.messages,
     resumes: session.resumes,
-    contextTokens: session.contextTokens,
-    contextWindow: session.contextWindow,
+    usage: session.usage,
+    stopReason: session.stopReason,
+    contextTokens,
+    contextWindow,
+    contextFill: contextTokens === null || !contextWindow ? null : contextTokens / contextWindow,
     costUsd: session.costUsd,
     createdAt: session.createdAt.toISOString(),
     lastUsedAt: session.lastUsedAt.toISOString(),
+    resumableUntil: new Date(session.lastUsedAt.getTime() + maxAgeMs).toISOString(),
+    archivedAt: session.archivedAt?.toISOString() ?? null,
   }
 }
 
-/** Computed from the stored session and the time, so no background work is needed for a session to expire. */
-function sessionState(
-  session: SessionRecord,
-  { idleMs, maxAgeMs }: SessionAges,
-  now: Date,
-): Session['state'] {
-  if (session.poison) return 'poisoned'
-  const age = now.getTime() - session.lastUsedAt.getTime()
-  if (age > maxAgeMs) return 'expired'
-  if (session.turns === 0) return 'created'
-  return age > idleMs ? 'paused' : 'active'
+const PROMPT_CHARS = 200
+
+export function describeSessionRun(run: RunRecord): SessionRun {
+  return {
+    id: run.id,
+    prompt: run.prompt.slice(0, PROMPT_CHARS),
+    state: run.state.at,
+    outcome: run.state.at === 'settled' ? run.state.outcome.name : null,
+    jobId: run.links.jobId,
+    conversationId: run.links.conversationId,
+    contextTokens: run.spend.contextTokens,
+    contextWindow: run.spend.contextWindow,
+    costUsd: run.spend.costUsd,
+    createdAt: run.createdAt.toISOString(),
+    endedAt: run.state.at === 'settled' ? run.state.endedAt.toISOString() : null,
+  }
 }

@@ -6,10 +6,10 @@ import { isSamePlace, type Place } from '../../core/resume/place.ts'
 import type { RunRecord } from '../../store/runs/records.ts'
 import type { SessionRecord } from '../../store/runs/session-records.ts'
 import type { Store } from '../../store/store.ts'
-import { type RestoreDeps, restoreIfArchived } from './restore.ts'
+import { type RestoreDeps, restoreSession } from '../mirror/restore.ts'
 
 export interface OutsideDeps {
-  store: Pick<Store, 'listOwnPrompts' | 'listOutsideTurns'>
+  store: Pick<Store, 'listOwnPrompts' | 'listOutsideIds'>
 }
 
 export type PinDeps = OutsideDeps &
@@ -20,7 +20,7 @@ export type PinDeps = OutsideDeps &
 
 export interface PinFacts {
   pin: Pin
-  /** Its files were missing and were restored from the archive. */
+  /** Its files were missing and were restored from their mirror. */
   restored: boolean
   promptRecorded: boolean
   tornTranscript: string | null
@@ -52,12 +52,12 @@ export async function readPin(
     messageId: run.promptId,
     answeredId: await store.findAnsweredPrompt(session),
     ownIds: await readOwnIds(store, run, session),
+    knownIds: new Set(await store.listOutsideIds(session.id)),
   }
   const inspect = () => adapter.inspectTranscript(session.agentSessionId, env, query)
   let transcript = await inspect()
   const where = { ...session, workDir: query.workDir }
-  const restored =
-    transcript.state === 'missing' && (await restoreIfArchived(deps, { adapter, env }, run, where))
+  const restored = transcript.state === 'missing' && (await restoreSession(deps, { adapter, env }, where))
   if (restored) transcript = await inspect()
   const leasedBy = await store.findLeaseHolder(session.id)
   const [other] = leasedBy === null ? await adapter.findHolders(session.agentSessionId, env) : []
@@ -72,7 +72,7 @@ export async function readPin(
     restored,
     promptRecorded: transcript.hasMessage,
     tornTranscript: transcript.state === 'torn' ? transcript.path : null,
-    outside: await notTakenIn(store, session, transcript.outside),
+    outside: transcript.outside,
   }
 }
 
@@ -86,19 +86,10 @@ export async function findOutside(
   const { outside } = await adapter.inspectTranscript(session.agentSessionId, env, {
     workDir: session.workDir,
     ownIds: await readOwnIds(store, run, session),
+    knownIds: new Set(await store.listOutsideIds(session.id)),
   })
-  return notTakenIn(store, session, outside)
+  return [...outside]
 }
 
 const readOwnIds = async (store: OutsideDeps['store'], run: RunRecord, session: SessionRecord) =>
   new Set([run.promptId, ...(await store.listOwnPrompts(session.id))])
-
-async function notTakenIn(
-  store: OutsideDeps['store'],
-  { id }: SessionRecord,
-  found: readonly OutsideTurn[],
-): Promise<OutsideTurn[]> {
-  if (found.length === 0) return []
-  const known = new Set((await store.listOutsideTurns(id)).map((turn) => turn.id))
-  return found.filter((turn) => !known.has(turn.id))
-}

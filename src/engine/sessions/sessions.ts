@@ -1,44 +1,61 @@
 /** Implements the public interface of sessions. */
 import type { AgentRegistry } from '../../agents/registry.ts'
+import type { FollowUp } from '../../contract/follow-up.ts'
 import type { ListQuery, Page } from '../../contract/http.ts'
-import type { Session, SessionDetail } from '../../contract/session.ts'
-import type { Clock } from '../../core/clock.ts'
+import type { Session, SessionDetail, SessionFilters } from '../../contract/session.ts'
+import type { FollowUpRecord } from '../../store/follow-ups/records.ts'
 import type { SessionRecord } from '../../store/runs/session-records.ts'
 import type { Store } from '../../store/store.ts'
-import { describeSession } from './describe.ts'
+import { describeSession, describeSessionRun } from './describe.ts'
+import { listFiles } from './files.ts'
 import { requireSession } from './require-session.ts'
 
 export interface SessionDeps {
   store: Pick<
     Store,
-    'listSessions' | 'getSession' | 'findSession' | 'listRuns' | 'findLeaseHolder' | 'findAnsweredPrompt'
+    | 'listSessions'
+    | 'getSession'
+    | 'findSession'
+    | 'listContinuing'
+    | 'listRuns'
+    | 'listFollowUps'
+    | 'findConversationOf'
+    | 'findLeaseHolder'
+    | 'findAnsweredPrompt'
   >
   agents: Pick<AgentRegistry, 'find'>
-  clock: Clock
-  settings: { sessionIdleMs: number; resume: { maxAgeMs: number } }
+  settings: { resume: { maxAgeMs: number } }
 }
 
-const MAX_RUNS = 200
+const MAX_LISTED = 200
 
-export function createSessions(deps: SessionDeps): {
-  listSessions: (query: ListQuery) => Promise<Page<Session>>
+export function createSessions(
+  deps: SessionDeps,
+  { describeFollowUp }: { describeFollowUp: (followUp: FollowUpRecord) => FollowUp },
+): {
+  listSessions: (query: ListQuery & SessionFilters) => Promise<Page<Session>>
   getSession: (id: string) => Promise<SessionDetail>
 } {
-  const { store, clock, settings } = deps
-  const ages = { idleMs: settings.sessionIdleMs, maxAgeMs: settings.resume.maxAgeMs }
+  const { store, settings } = deps
   return {
-    listSessions: async (query) => {
-      const { items, nextCursor } = await store.listSessions(query)
-      return { items: items.map((session) => describeSession(session, ages, clock.now())), nextCursor }
+    listSessions: async ({ status, ...query }) => {
+      const { items, nextCursor } = await store.listSessions({ ...query, state: status })
+      return { items: items.map((session) => describeSession(session, settings.resume)), nextCursor }
     },
     getSession: async (id) => {
       const session = await requireSession(store, id)
-      const transcript = await inspectTranscript(deps, session)
-      const { items } = await store.listRuns({ limit: MAX_RUNS, sessionId: session.id })
+      const runs = (await store.listRuns({ limit: MAX_LISTED, sessionId: session.id })).items
+      const followUps = await store.listFollowUps({ limit: MAX_LISTED, sessionId: session.id })
       return {
-        ...describeSession(session, ages, clock.now()),
-        transcript,
-        runIds: items.map((run) => run.id),
+        ...describeSession(session, settings.resume),
+        transcript: await inspectTranscript(deps, session),
+        files: await findFiles(deps, session),
+        runIds: runs.map((run) => run.id),
+        runs: runs.map(describeSessionRun),
+        followUps: followUps.items.map((followUp) => describeFollowUp(followUp)),
+        continues: session.continues,
+        continuedBy: await store.listContinuing(session.id),
+        conversationId: await store.findConversationOf(session.id),
         heldBy: await store.findLeaseHolder(session.id),
       }
     },
@@ -57,4 +74,13 @@ async function inspectTranscript(
     answeredId: await store.findAnsweredPrompt(session),
   })
   return { state, path, bytes }
+}
+
+async function findFiles(
+  { agents }: SessionDeps,
+  { agent, agentSessionId, workDir }: SessionRecord,
+): Promise<SessionDetail['files']> {
+  const configured = agents.find(agent)
+  const files = await configured?.adapter.locateSession(agentSessionId, configured.env, workDir)
+  return files ? listFiles(files) : []
 }

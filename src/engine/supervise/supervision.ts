@@ -316,7 +316,6 @@ export class Supervision {
       case 'question-cancel':
         return this.#questions.close((ask) => ask.requestId === event.requestId)
       case 'tool-end':
-        this.#in.gate?.noteEnd(event.toolUseId)
         return this.#questions.close((ask) => ask.toolUseId === event.toolUseId)
     }
   }

@@ -73,7 +73,7 @@ export function firstTierRun(deps: TierRunDeps, request: CreateRun, { agent, ses
       maxResumes: request.maxResumes ?? null,
       ...turnLimitsOf(request),
       ...(dryRun ? { dryRun: true } : {}),
-      ...(request.sandbox ? { sandbox: true } : {}),
+      sandbox: request.sandbox,
       chain,
     },
     sessionId: session,

@@ -12,8 +12,10 @@ import { findProgram, readMachineFacts } from './machine.ts'
 import { planSandbox, type SandboxMeans } from './plan.ts'
 import { prepareSandbox } from './prepare.ts'
 import type { SandboxKind } from './sandbox.ts'
+import { MOUNT_CALLS } from './unshare.ts'
 
 const SCRIPT = fileURLToPath(new URL('sandbox.sh', import.meta.url))
+const MOUNTS = fileURLToPath(new URL('mounts.pl', import.meta.url))
 const TIMEOUT_MS = 20_000
 
 export interface RefusedSandbox extends Refusal {
@@ -26,9 +28,13 @@ export interface DetectedSandbox {
   refused: RefusedSandbox[]
 }
 
+/** `auto`: the first that works. */
+export type WantedSandbox = 'auto' | 'bubblewrap' | 'unshare'
+
 export interface DetectInput {
   /** Where programs are looked for, as in the variable PATH. */
   path: string
+  wanted?: WantedSandbox
   facts?: MachineFacts
   /** Replaces the search for programs in tests. */
   find?: (name: string) => string | null
@@ -36,13 +42,14 @@ export interface DetectInput {
 
 export async function detectSandbox({
   path,
+  wanted = 'auto',
   facts = readMachineFacts(),
   find = (name) => findProgram(name, path),
 }: DetectInput): Promise<DetectedSandbox> {
   const refused: RefusedSandbox[] = []
   // bubblewrap starts faster, but does not hold everything for root (bubblewrap.ts).
   const order = facts.isRoot ? (['unshare', 'bubblewrap'] as const) : (['bubblewrap', 'unshare'] as const)
-  for (const kind of order) {
+  for (const kind of wanted === 'auto' ? order : [wanted]) {
     const { missing, candidates } = findMeans(kind, find)
     if (missing.length > 0) refused.push({ kind, ...notInstalled(missing) })
     for (const means of candidates) {
@@ -71,8 +78,16 @@ function findMeans(
   const candidates: SandboxMeans[] =
     kind === 'bubblewrap'
       ? [...new Set([unshare, null])].map((unshare) => ({ kind, tools: { bwrap, unshare, env, shell } }))
-      : [{ kind, tools: { unshare: unshare ?? '', setpriv, env, sh, shell, script: SCRIPT } }]
+      : [...new Set([findPerl(find), null])].map((perl) => ({
+          kind,
+          tools: { unshare: unshare ?? '', setpriv, env, sh, shell, script: SCRIPT, perl },
+        }))
   return { missing, candidates }
+}
+
+function findPerl(find: (name: string) => string | null) {
+  const [program, mountCall] = [find('perl'), MOUNT_CALLS[process.arch]]
+  return program === null || mountCall === undefined ? null : { program, script: MOUNTS, mountCall }
 }
 
 /** null: it works. */

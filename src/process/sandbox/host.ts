@@ -1,5 +1,5 @@
 /** The sandbox of this machine, as the engine uses it. */
-import { type DetectedSandbox, detectSandbox } from './detect.ts'
+import { type DetectedSandbox, detectSandbox, type WantedSandbox } from './detect.ts'
 import { planSandbox } from './plan.ts'
 import { prepareSandbox, removePlaceholders } from './prepare.ts'
 import { rolesOf, type SandboxRoles } from './roles.ts'
@@ -17,10 +17,10 @@ export interface SandboxHost {
 const TRY_AGAIN_MS = 60_000
 
 /** `path` is where programs are looked for, as in the variable PATH. */
-export function openSandboxHost(path: string): SandboxHost {
+export function openSandboxHost(path: string, wanted: WantedSandbox = 'auto'): SandboxHost {
   let detected: Promise<DetectedSandbox> | null = null
   const detect = () => {
-    detected ??= detectSandbox({ path }).then(
+    detected ??= detectSandbox({ path, wanted }).then(
       (found) => {
         if (found.means.kind === 'none') setTimeout(forget, TRY_AGAIN_MS).unref()
         return found

@@ -142,7 +142,8 @@ function checkLinks(input: SandboxInput, files: HostFiles, { places }: Places, r
       refuse(
         'replaceable-link',
         given,
-        `cannot be kept read-only: ${link} is a symbolic link in a writable folder and could be replaced. Name its target.`,
+        `cannot be protected: ${link} is a symbolic link in a folder that the agent can write, so the agent could replace it. ` +
+          'Put the file or folder itself there, or let the agent write other folders than this one (files.write of its tier).',
       )
   }
 }

@@ -2,10 +2,13 @@
 # Mounts the file system of a sandbox and then starts the program in it. Run by `unshare` as process 1 and root of new
 # namespaces (unshare.ts).
 #
-# Usage: sandbox.sh SCRATCH UID GID WORKDIR NETWORK [HOW SOURCE TARGET]… -- PROGRAM [ARG…]
+# Usage: sandbox.sh PERL SCRIPT NUMBER SCRATCH UID GID WORKDIR NETWORK [HOW SOURCE TARGET]… -- PROGRAM [ARG…]
 #
 #   ro, rw          mount SOURCE, read-only or writable, at TARGET; ro-try, rw-try: if SOURCE still exists
+#   dev             mount the device SOURCE at TARGET, so that its mode cannot be changed
 #   proc, tmpfs, devpts   mount a new one at TARGET
+#
+# PERL, SCRIPT and NUMBER are for mounts.pl, which makes all mounts in one process. If PERL is empty, `mount` is started for each.
 #
 # SCRATCH/base is the host's tree, all of it read-only: whatever is mounted from there is read-only too, with all mounts
 # below it. SCRATCH/root becomes the root of the program. Each mount that fails ends the script: nothing runs half enclosed.
@@ -17,48 +20,55 @@ fail() {
   echo "sandbox: $*" >&2
   exit 126
 }
-sandbox_base=$1/base sandbox_root=$1/root
-sandbox_uid=$2 sandbox_gid=$3 sandbox_dir=$4 sandbox_network=$5
-shift 5
+sandbox_perl=$1 sandbox_script=$2 sandbox_number=$3
+sandbox_base=$4/base sandbox_root=$4/root
+sandbox_uid=$5 sandbox_gid=$6 sandbox_dir=$7 sandbox_network=$8
+shift 8
 sandbox_path=$PATH
 PATH=/usr/bin:/usr/sbin:/bin:/sbin
 
-echo 1 >/proc/sys/user/max_user_namespaces || fail "cannot limit user namespaces"
-mount -c --rbind / "$sandbox_base" || fail "cannot mount the root"
-while read -r _ _ _ _ sandbox_at sandbox_options _; do
-  # Spaces and the like are written as \040.
-  case $sandbox_at in *\\*)
-    sandbox_at=$(printf '%b.' "$sandbox_at")
-    sandbox_at=${sandbox_at%.}
-    ;;
-  esac
-  # Device nodes work in /dev only, where just six of them will be seen.
-  case $sandbox_at/ in
-    "$sandbox_base"/dev/*) sandbox_options=ro,nosuid${sandbox_options#r[ow]} ;;
-    "$sandbox_base"/*) sandbox_options=ro,nosuid,nodev${sandbox_options#r[ow]} ;;
-    *) continue ;;
-  esac
-  mount -c --options-mode ignore -o "remount,bind,$sandbox_options" "$sandbox_at" ||
-    umount -l "$sandbox_at" || fail "cannot make $sandbox_at read-only"
-done </proc/self/mountinfo
-mount -c --rbind "$sandbox_base" "$sandbox_root" || fail "cannot mount the root"
+mount_host() {
+  mount -c --rbind / "$sandbox_base" || fail "cannot mount the root"
+  while read -r _ _ _ _ sandbox_at sandbox_options _; do
+    # Spaces and the like are written as \040.
+    case $sandbox_at in *\\*)
+      sandbox_at=$(printf '%b.' "$sandbox_at")
+      sandbox_at=${sandbox_at%.}
+      ;;
+    esac
+    # Device nodes work in /dev only, where just six of them will be seen.
+    case $sandbox_at/ in
+      "$sandbox_base"/dev/*) sandbox_options=ro,nosuid${sandbox_options#r[ow]} ;;
+      "$sandbox_base"/*) sandbox_options=ro,nosuid,nodev${sandbox_options#r[ow]} ;;
+      *) continue ;;
+    esac
+    mount -c --options-mode ignore -o "remount,bind,$sandbox_options" "$sandbox_at" ||
+      umount -l "$sandbox_at" || fail "cannot make $sandbox_at read-only"
+  done </proc/self/mountinfo
+  mount -c --rbind "$sandbox_base" "$sandbox_root" || fail "cannot mount the root"
+}
 
-while [ "$1" != -- ]; do
-  case $1 in *-try)
-    if [ ! -e "$2" ]; then
-      shift 3
-      continue
-    fi
-    ;;
-  esac
+mount_one() {
   case $1 in
-    ro*) mount -c --rbind "$sandbox_base$2" "$sandbox_root$3" ;;
-    rw*) mount -c --rbind "$2" "$sandbox_root$3" ;;
+    ro | dev) mount -c --rbind "$sandbox_base$2" "$sandbox_root$3" ;;
+    rw) mount -c --rbind "$2" "$sandbox_root$3" ;;
     proc) mount -c -t proc -o ro,nosuid,nodev,noexec proc "$sandbox_root$3" ;;
     tmpfs) mount -c -t tmpfs -o mode=1777,nosuid,nodev tmpfs "$sandbox_root$3" ;;
     devpts) mount -c -t devpts -o newinstance,ptmxmode=0666,mode=620,nosuid,noexec devpts "$sandbox_root$3" ;;
+    *-try) [ ! -e "$2" ] || mount_one "${1%-try}" "$2" "$3" ;;
     *) false ;;
-  esac || fail "cannot mount $2 at $3"
+  esac
+}
+
+echo 1 >/proc/sys/user/max_user_namespaces || fail "cannot limit user namespaces"
+if [ -n "$sandbox_perl" ]; then
+  # Its own variables could make it load something else.
+  PERL5OPT='' PERL5LIB='' "$sandbox_perl" "$sandbox_script" "$sandbox_number" "$sandbox_base" "$sandbox_root" "$@" || exit 126
+else
+  mount_host
+fi
+while [ "$1" != -- ]; do
+  [ -n "$sandbox_perl" ] || mount_one "$1" "$2" "$3" || fail "cannot mount $2 at $3"
   shift 3
 done
 shift

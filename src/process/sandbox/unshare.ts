@@ -17,7 +17,12 @@ export interface UnshareTools extends InnerTools {
   sh: string
   /** sandbox.sh */
   script: string
+  /** Makes all mounts in one process. null: not installed, or it does not work here. */
+  perl: { program: string; script: string; mountCall: number } | null
 }
+
+/** The number of the system call mount, by architecture. */
+export const MOUNT_CALLS: Partial<Record<NodeJS.Architecture, number>> = { x64: 165, arm64: 40, riscv64: 40 }
 
 /** bubblewrap's `--dev` has the same. */
 const DEVICES = ['null', 'zero', 'full', 'random', 'urandom', 'tty']
@@ -50,6 +55,9 @@ export function planUnshare(
       '--',
       tools.sh,
       tools.script,
+      tools.perl?.program ?? '',
+      tools.perl?.script ?? '',
+      String(tools.perl?.mountCall ?? ''),
       scratch,
       String(input.uid),
       String(input.gid),
@@ -58,7 +66,7 @@ export function planUnshare(
     ],
     ...['proc', '', '/proc', 'ro', dev, '/dev'],
     // A read-only mount does not keep anybody from writing to a device, but root from changing its mode.
-    ...devices.flatMap((name) => ['ro', `/dev/${name}`, `/dev/${name}`]),
+    ...devices.flatMap((name) => ['dev', `/dev/${name}`, `/dev/${name}`]),
     ...['tmpfs', '', '/dev/shm', 'devpts', '', '/dev/pts'],
     ...layout.binds.flatMap(({ mode, source, target, optional }) => [
       optional ? `${mode}-try` : mode,

@@ -8,6 +8,7 @@ import type { Context, MiddlewareHandler } from 'hono'
 import { getCookie } from 'hono/cookie'
 import { PAGE_KEY_HEADER, SCOPES, type Scope } from '../../contract/access.ts'
 import { RepriseError } from '../../contract/errors.ts'
+import type { OperationId } from '../../contract/routes/paths.ts'
 import type { RouteSpec } from '../../contract/routes/route.ts'
 import type { Caller } from '../../engine/api.ts'
 import type { AppOptions } from './app-options.ts'
@@ -37,7 +38,10 @@ export function guardCaller(options: Pick<AppOptions, 'access' | 'token' | 'home
       const route = routeOf(c)
       if (route) requireScope(caller, scopeOf(route))
       await next()
-      if (route && caller && route.method !== 'GET' && c.res.ok) record(options, c, route, caller)
+      if (route && route.method !== 'GET' && c.res.ok) {
+        // The operation is done; a record that cannot be written must not make it look failed.
+        void record(options, c, route, caller).catch(() => {})
+      }
       return
     }
     await next()
@@ -110,35 +114,35 @@ function requireScope(caller: Caller, needed: Scope): void {
 const routeOf = (c: Context): Route | undefined =>
   ALL_ROUTES.find(({ method, pattern }) => method === c.req.method && fits(pattern, c.req.path))
 
-/** Operations that change nothing. */
-const NOT_RECORDED: readonly string[] = ['signIn']
+/** What the record says about a request besides its operation: the decision, or the name. */
+const SUMMARIES: Partial<Readonly<Record<OperationId, (body: Record<string, unknown>) => unknown>>> = {
+  answerRun: ({ decision, answers }) => decision ?? Object.values(answers ?? {}).join(', '),
+  decideApproval: ({ decision }) => decision,
+  createToken: ({ name, scope }) => `${name}, ${scope}`,
+}
+const SUMMARY_CHARS = 200
 
-function record({ access }: Pick<AppOptions, 'access'>, c: Context, route: Route, caller: Caller): void {
-  if (!access || NOT_RECORDED.includes(route.id)) return
-  const entry = {
+async function record(
+  { access }: Pick<AppOptions, 'access'>,
+  c: Context,
+  route: Route,
+  caller: Caller,
+): Promise<void> {
+  const summarize = SUMMARIES[route.id]
+  // The body was read before, and is kept.
+  const summary = summarize ? String(summarize(JSON.parse(await c.req.text()))).slice(0, SUMMARY_CHARS) : null
+  await access?.record({
     tokenId: caller.tokenId,
     who: caller.name,
     from: addressOf(c),
     operation: route.id,
-    subject:
-      subjectOf(route.pattern, c.req.path) ??
-      (c.get('subject') as string | undefined) ??
-      c.res.headers.get('location')?.split('/').at(-1) ??
-      null,
-    summary: (c.get('summary') as string | undefined) ?? null,
-  }
-  // The operation is done; a record that cannot be written must not make it look failed.
-  access.record(entry).catch(() => {})
+    subject: subjectOf(route.pattern, c.req.path) ?? c.res.headers.get('location')?.split('/').at(-1) ?? null,
+    summary,
+  })
 }
 
 function subjectOf(pattern: string, path: string): string | null {
   const at = pattern.split('/').findIndex((part) => part.startsWith(':'))
   const found = at === -1 ? undefined : path.split('/')[at]
   return found === undefined ? null : decodeURIComponent(found).slice(0, 128)
-}
-
-/** What the record says about the request: the decision, or the created thing. */
-export function noteForRecord(c: Context, note: { subject?: string; summary?: string }): void {
-  if (note.subject !== undefined) c.set('subject', note.subject)
-  if (note.summary !== undefined) c.set('summary', note.summary.slice(0, 200))
 }

@@ -25,6 +25,7 @@ export const HTTP_STATUS: Readonly<Record<ErrorCode, ContentfulStatusCode>> = {
   'port-taken': 500,
   'daemon-unreachable': 502,
   'agent-unavailable': 503,
+  closed: 503,
   'home-locked': 503,
   'database-unusable': 503,
   'home-unusable': 507,

@@ -2,6 +2,7 @@
  * Streams that the reader pulls. Nothing is produced before the reader has taken what was produced last, so a slow
  * reader costs one page of memory however far it is behind, and nobody else notices it.
  */
+import type { FollowContext } from '../../engine/follow/notice.ts'
 
 /** One item as it is sent. */
 export interface StreamItem {
@@ -45,11 +46,8 @@ export interface StreamOptions {
   signal: AbortSignal
 }
 
-export interface StreamContext {
+export interface StreamContext extends FollowContext {
   encoding: Encoding
-  heartbeatMs: number
-  /** Aborted when the reader has left, or when all streams are to end. */
-  ended: AbortSignal
 }
 
 export function streamChunks(
@@ -75,33 +73,4 @@ export function streamChunks(
     },
     { highWaterMark: 0 },
   )
-}
-
-/**
- * Waits for a notice that there may be something new. The notice only ends a wait; what is new is always looked up,
- * so losing a notice costs time and nothing else. Call `rearm` before looking, and `wait` after.
- */
-export function listenFor(subscribe: (listener: () => void) => () => void) {
-  let notice = Promise.withResolvers<true>()
-  const close = subscribe(() => notice.resolve(true))
-  return {
-    close,
-    rearm: () => {
-      notice = Promise.withResolvers<true>()
-    },
-    /** Resolves to true on a notice since `rearm`, to false after the time or when the stream has ended. */
-    wait: async (ms: number, ended: AbortSignal): Promise<boolean> => {
-      const { promise: idle, resolve } = Promise.withResolvers<false>()
-      const stop = () => resolve(false)
-      const timer = setTimeout(stop, ms)
-      ended.addEventListener('abort', stop, { once: true })
-      if (ended.aborted) stop()
-      try {
-        return await Promise.race([notice.promise, idle])
-      } finally {
-        clearTimeout(timer)
-        ended.removeEventListener('abort', stop)
-      }
-    },
-  }
 }

@@ -26,6 +26,19 @@ export async function validateRequest(route: RouteSpec, c: Context): Promise<Val
   return valid
 }
 
+/** Validates what a program in the same process gives, which needs no parsing. */
+export function validateParts(
+  route: RouteSpec,
+  { params, query, headers, body }: ValidRequest,
+): ValidRequest {
+  return {
+    ...(route.query && { query: check('query', route.query, query ?? {}) }),
+    ...(route.params && { params: check('path', route.params, params ?? {}) }),
+    ...(route.headers && { headers: check('headers', route.headers, headers ?? {}) }),
+    ...(route.body && { body: check('body', route.body, body ?? {}) }),
+  }
+}
+
 function check(target: Target, schema: z.ZodType, value: unknown): unknown {
   const result = schema.safeParse(value)
   if (!result.success) throw badInput(target, result.error.issues)

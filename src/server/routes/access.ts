@@ -3,7 +3,7 @@ import type { Context } from 'hono'
 import { deleteCookie, setCookie } from 'hono/cookie'
 import { RepriseError } from '../../contract/errors.ts'
 import type { AppOptions } from '../base/app-options.ts'
-import { addressOf, callerOf, cookieName, noteForRecord } from '../base/caller.ts'
+import { addressOf, callerOf, cookieName } from '../base/caller.ts'
 import { type Handlers, respond, respondEmpty } from '../base/handler.ts'
 
 type AccessHandlers = Pick<
@@ -56,11 +56,7 @@ export function accessHandlers(options: Pick<AppOptions, 'access' | 'home' | 'ur
       return respondEmpty(204)
     },
     listTokens: (_, c) => respond(200, { items: access().list(currentOf(c)), nextCursor: null }),
-    createToken: async ({ body }, c) => {
-      const created = await access().create(body)
-      noteForRecord(c, { subject: created.id, summary: `${body.name}, ${body.scope}` })
-      return respond(201, created)
-    },
+    createToken: async ({ body }) => respond(201, await access().create(body)),
     revokeToken: async ({ params }) => {
       await access().revoke(params.id)
       return respondEmpty(204)

@@ -1,7 +1,8 @@
 /** The change feed. */
 import { RepriseError } from '../../contract/errors.ts'
 import type { Changes } from '../../engine/api.ts'
-import { AFTER_ALL, changeChunks } from '../base/changes.ts'
+import { AFTER_ALL } from '../../engine/follow/changes.ts'
+import { changeChunks } from '../base/changes.ts'
 import { type Handlers, respond } from '../base/handler.ts'
 import { encodingFor, headersOf, type StreamOptions, streamChunks } from '../base/stream.ts'
 

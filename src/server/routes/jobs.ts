@@ -1,7 +1,8 @@
 /** Jobs: creating, reading, following, changing, retrying and cancelling them, and their checkpoints. */
 import type { Engine } from '../../engine/api.ts'
+import { hasSeenEnd, parsePosition } from '../../engine/follow/job-events.ts'
 import { type Handlers, respond, respondEmpty } from '../base/handler.ts'
-import { hasSeenEnd, jobChunks, parsePosition } from '../base/job-events.ts'
+import { jobChunks } from '../base/job-events.ts'
 import { encodingFor, headersOf, type StreamOptions, streamChunks } from '../base/stream.ts'
 
 type JobHandlers = Pick<

@@ -1,8 +1,8 @@
 /** Runs: creating, reading, following, cancelling and answering them. */
 import type { Engine } from '../../engine/api.ts'
-import { noteForRecord } from '../base/caller.ts'
+import { isOver } from '../../engine/follow/run-events.ts'
 import { type Handlers, respond, respondEmpty } from '../base/handler.ts'
-import { isOver, runChunks } from '../base/run-events.ts'
+import { runChunks } from '../base/run-events.ts'
 import { encodingFor, headersOf, type StreamOptions, streamChunks } from '../base/stream.ts'
 
 type RunHandlers = Pick<
@@ -34,9 +34,6 @@ export function runHandlers(engine: Engine, streams: StreamOptions): RunHandlers
     },
     cancelRun: async ({ params }) => respond(202, await engine.cancel(params.id)),
     continueRun: async ({ params }) => respond(202, await engine.continueRun(params.id)),
-    answerRun: async ({ params, body }, c) => {
-      noteForRecord(c, { summary: body.decision ?? Object.values(body.answers ?? {}).join(', ') })
-      return respond(200, await engine.answer(params.id, body))
-    },
+    answerRun: async ({ params, body }) => respond(200, await engine.answer(params.id, body)),
   }
 }

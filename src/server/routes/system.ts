@@ -6,7 +6,7 @@ import { openApiDocument } from '../base/openapi.ts'
 
 type SystemHandlers = Pick<
   Handlers,
-  'getHealth' | 'getStatus' | 'shutDown' | 'getStats' | 'listAgents' | 'getOpenApi'
+  'getHealth' | 'getStatus' | 'shutDown' | 'getStats' | 'prune' | 'listAgents' | 'getOpenApi'
 >
 
 export function systemHandlers(options: AppOptions): SystemHandlers {
@@ -41,6 +41,7 @@ export function systemHandlers(options: AppOptions): SystemHandlers {
       return respond(202, { pid })
     },
     getStats: async () => respond(200, await engine.readStats()),
+    prune: async ({ body }) => respond(200, await engine.prune(body)),
     listAgents: async () => respond(200, { items: await engine.listAgents(), nextCursor: null }),
     getOpenApi: () => {
       document ??= openApiDocument({ version, url: url() })

@@ -10,6 +10,7 @@ import type { ConversationId, MessageId, RunId } from '../../contract/ids.ts'
 import { isHistoryChanged } from '../../core/history/view.ts'
 import type { Tx } from '../base/transaction.ts'
 import { claimRun, insertRun } from '../runs/admit-run.ts'
+import { markSessionsOf } from '../runs/delete-session.ts'
 import type { NewRun, RunRecord } from '../runs/records.ts'
 import { announcePlansEnded } from '../runs/run-changes.ts'
 import { cancelRuns, getRun } from '../runs/runs.ts'
@@ -223,6 +224,7 @@ export async function retryFrom(
 export async function deleteConversation(tx: Tx, id: ConversationId, at: Date): Promise<RunId[]> {
   const { numDeletedRows } = await tx.deleteFrom('conversations').where('id', '=', id).executeTakeFirst()
   if (numDeletedRows === 0n) throw noConversation(id)
+  await markSessionsOf(tx, id, at)
   const open = await listOpenRuns(tx, id)
   await dropPlans(tx, await listMessages(tx, id), [], at)
   await tx.deleteFrom('messages').where('conversation_id', '=', id).execute()

@@ -63,11 +63,17 @@ export async function listOutsideTurns(db: Kysely<Tables>, id: SessionId): Promi
   }))
 }
 
+/** The agent's ids of the questions that were imported. */
+export async function listOutsideIds(db: Kysely<Tables>, id: SessionId): Promise<string[]> {
+  const rows = await db.selectFrom('outside_turns').select('native_id').where('session_id', '=', id).execute()
+  return rows.map((row) => row.native_id)
+}
+
 /** Messages that are stored already stay as they are. */
 export async function takeInOutside(tx: Tx, findings: OutsideFindings): Promise<void> {
   const turns: KnownOutsideTurn[] = []
   for (const found of findings.turns) {
-    const turn = { ...found, ...redacted(tx, found), saidAt: found.saidAt ?? findings.at }
+    const turn = { ...redactedTurn(tx, found), saidAt: found.saidAt ?? findings.at }
     const added = await tx
       .insertInto('outside_turns')
       .values({
@@ -88,9 +94,10 @@ export async function takeInOutside(tx: Tx, findings: OutsideFindings): Promise<
   }
 }
 
-function redacted(tx: Tx, { text, answer }: OutsideTurn): Pick<OutsideTurn, 'text' | 'answer'> {
+export function redactedTurn(tx: Tx, turn: OutsideTurn): OutsideTurn {
   const ids = new Set(['type', 'toolUseId'])
-  return { text: tx.redactor.text(text), answer: JSON.parse(tx.redactor.json(JSON.stringify(answer), ids)) }
+  const answer = JSON.parse(tx.redactor.json(JSON.stringify(turn.answer), ids))
+  return { ...turn, text: tx.redactor.text(turn.text), answer }
 }
 
 /**

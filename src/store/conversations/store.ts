@@ -5,6 +5,7 @@ import type { ConversationId, MessageId, RunId, SessionId } from '../../contract
 import type { Tables } from '../base/schema.ts'
 import type { Write } from '../base/transaction.ts'
 import type { NewRun, RunRecord } from '../runs/records.ts'
+import * as adoption from './adopt.ts'
 import * as conversations from './conversations.ts'
 import * as changes from './history-changes.ts'
 import * as outside from './outside.ts'
@@ -32,7 +33,12 @@ export interface ConversationStore {
   listPins: (id: ConversationId) => Promise<PinRecord[]>
   listOwnPrompts: (id: SessionId) => Promise<string[]>
   noteGiven: (sessionId: SessionId, messageId: string) => Promise<void>
+  listOutsideIds: (id: SessionId) => Promise<string[]>
   listOutsideTurns: (id: SessionId) => Promise<outside.KnownOutsideTurn[]>
+  /** Takes over a session that was made without Reprise, with its turns; see adopt.ts. */
+  adoptSession: (adoption: adoption.Adoption) => Promise<adoption.Adopted>
+  /** The session that has, or had, this id of the agent. */
+  findKnownSession: (agentSessionId: string) => Promise<SessionId | null>
   takeInOutside: (findings: outside.OutsideFindings) => Promise<void>
   admitTurn: (turn: turns.NewTurn) => Promise<{ run: RunRecord; created: boolean }>
   editMessage: (
@@ -67,7 +73,10 @@ export function createConversationStore(reader: Kysely<Tables>, write: Write): C
     listPins: (id) => turns.listPins(reader, id),
     listOwnPrompts: (id) => outside.listOwnPrompts(reader, id),
     noteGiven: (sessionId, messageId) => write((tx) => outside.noteGiven(tx, sessionId, messageId)),
+    listOutsideIds: (id) => outside.listOutsideIds(reader, id),
     listOutsideTurns: (id) => outside.listOutsideTurns(reader, id),
+    adoptSession: (one) => write((tx) => adoption.adoptSession(tx, one)),
+    findKnownSession: (agentSessionId) => adoption.findKnown(reader, agentSessionId),
     takeInOutside: (findings) => write((tx) => outside.takeInOutside(tx, findings)),
     admitTurn: (turn) => write((tx) => turns.admitTurn(tx, turn)),
     editMessage: (id, message, text, at) => write((tx) => changes.editMessage(tx, id, message, text, at)),

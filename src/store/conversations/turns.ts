@@ -98,7 +98,7 @@ export async function admitTurn(tx: Tx, turn: NewTurn): Promise<{ run: RunRecord
 }
 
 const TITLE_CHARS = 80
-const firstWords = (prompt: string) => prompt.trim().split('\n')[0]?.slice(0, TITLE_CHARS) ?? ''
+export const firstWords = (prompt: string) => prompt.trim().split('\n')[0]?.slice(0, TITLE_CHARS) ?? ''
 
 export async function ensurePin(tx: Tx, conversationId: ConversationId, agent: string): Promise<void> {
   await tx

@@ -27,12 +27,13 @@ export interface FollowUpQuery {
   state?: FollowUpState | undefined
   runId?: RunId | undefined
   rootRunId?: RunId | undefined
+  sessionId?: SessionId | undefined
 }
 
 /** Newest first. With `runId`: the follow-ups that the run asked for, and those that were given to it. */
 export async function listFollowUps(
   db: Kysely<Tables>,
-  { limit, cursor, state, runId, rootRunId }: FollowUpQuery,
+  { limit, cursor, state, runId, rootRunId, sessionId }: FollowUpQuery,
 ): Promise<Page<FollowUpRecord>> {
   let select = db
     .selectFrom('follow_ups')
@@ -47,6 +48,7 @@ export async function listFollowUps(
   if (state) select = select.where('state', '=', state)
   if (runId) select = select.where((eb) => eb.or([eb('run_id', '=', runId), eb('fired_run_id', '=', runId)]))
   if (rootRunId) select = select.where('root_run_id', '=', rootRunId)
+  if (sessionId) select = select.where('session_id', '=', sessionId)
   const rows = await select.execute()
   const items = rows.slice(0, limit).map(toFollowUp)
   return { items, nextCursor: rows.length > limit ? (items.at(-1)?.id ?? null) : null }

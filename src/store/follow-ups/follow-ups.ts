@@ -11,6 +11,7 @@ import type { Tables } from '../base/schema.ts'
 import type { PlansEnd, PlansOf, RunListener, Tx } from '../base/transaction.ts'
 import { admitRun } from '../runs/admit-run.ts'
 import type { NewRun, RunAdmission, RunRecord } from '../runs/records.ts'
+import { moveSession } from '../runs/session-state.ts'
 import { findOfCall, getFollowUp } from './follow-up-queries.ts'
 import type { FollowUpRecord } from './records.ts'
 import { toRow } from './rows.ts'
@@ -43,6 +44,7 @@ export async function addFollowUp(
   if (planned.own >= room.own || planned.all >= room.all) return 'full'
   if (key) await claimKey(tx, 'plan', key, record.id)
   await tx.insertInto('follow_ups').values(toRow(record)).execute()
+  if (record.sessionId) await moveSession(tx, record.sessionId, { kind: 'plan' }, record.createdAt)
   return record
 }
 
@@ -148,11 +150,15 @@ async function endPlanned(
   { state, by: whom, message }: PlansEnd,
   at: Date,
 ): Promise<number> {
-  const { numUpdatedRows } = await tx
+  const ended = await tx
     .updateTable('follow_ups')
     .set({ state, cancelled_by: whom, message, ended_at: at.getTime() })
     .where(by, '=', id as never)
     .where('state', '=', 'planned')
-    .executeTakeFirst()
-  return Number(numUpdatedRows)
+    .returning('session_id')
+    .execute()
+  for (const session of new Set(ended.map((row) => row.session_id))) {
+    if (session) await moveSession(tx, session, { kind: 'plan' }, at)
+  }
+  return ended.length
 }

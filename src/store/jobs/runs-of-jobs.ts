@@ -82,4 +82,5 @@ const SHORT_COLUMNS = [
   'created_at',
   'started_at',
   'ended_at',
+  'events_swept',
 ] as const

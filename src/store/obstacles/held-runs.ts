@@ -3,21 +3,15 @@
  * reason, and the key of its obstacle. It needs no process in memory and checks again when its time has come, so a
  * daemon that dies loses nothing, and a lost release costs only time.
  */
-import type { Kysely } from 'kysely'
 import type { RunId } from '../../contract/ids.ts'
-import type { PlannedNotification } from '../../core/notify/plan.ts'
-import type { Obstacle, ObstacleWithProbe } from '../../core/obstacle/obstacle.ts'
+import type { ObstacleWithProbe } from '../../core/obstacle/obstacle.ts'
 import { type Passage, spreadStarts } from '../../core/obstacle/passage.ts'
 import { sayObstacle } from '../../core/obstacle/words.ts'
-import { enqueueNotifications } from '../base/outbox.ts'
-import type { Tables } from '../base/schema.ts'
 import type { Tx } from '../base/transaction.ts'
 import { appendEvents } from '../runs/events.ts'
 import { PAUSED_MS } from '../runs/rows.ts'
 import { announceChange, announceDelay, CHANGE_COLUMNS } from '../runs/run-changes.ts'
 import { obstacleKey } from './rows.ts'
-
-const LISTED = 50
 
 /** Makes all runs that wait behind the obstacle wait until then, so that not each of them has to check by itself. */
 export async function postponeWaiting(
@@ -131,44 +125,4 @@ async function releaseRun(
   await announceDelay(tx, id, notBefore - Number(before))
   if (Number(before) < PAUSED_MS) return
   await appendEvents(tx, id, null, [{ type: 'note', text: `no longer paused: ${why}` }], now)
-}
-
-export interface Pause {
-  behind: Pick<Obstacle, 'account' | 'model'>
-  why: string
-  /** The notifications to send. */
-  notices: readonly PlannedNotification[]
-}
-
-/** Pauses a run that has waited too long, until a person continues it. Returns false if it is not queued any more. */
-export async function pauseRun(
-  tx: Tx,
-  id: RunId,
-  { behind, why, notices }: Pause,
-  at: Date,
-): Promise<boolean> {
-  const { numUpdatedRows } = await tx
-    .updateTable('runs')
-    .set({ not_before: PAUSED_MS, message: why, held_by: obstacleKey(behind) })
-    .where('id', '=', id)
-    .where('state', '=', 'queued')
-    .executeTakeFirst()
-  if (numUpdatedRows === 0n) return false
-  await announceDelay(tx, id, PAUSED_MS - at.getTime())
-  await appendEvents(tx, id, null, [{ type: 'note', text: why }], at)
-  await enqueueNotifications(tx, notices, at)
-  return true
-}
-
-/** Paused runs, newest first. */
-export async function listPaused(db: Kysely<Tables>): Promise<RunId[]> {
-  const rows = await db
-    .selectFrom('runs')
-    .select('id')
-    .where('state', '=', 'queued')
-    .where('not_before', '>=', PAUSED_MS)
-    .orderBy('id', 'desc')
-    .limit(LISTED)
-    .execute()
-  return rows.map(({ id }) => id)
 }

@@ -16,7 +16,7 @@ import { lockKey } from '../base/key-lock.ts'
 import type { Tables } from '../base/schema.ts'
 import type { RunListener, Tx } from '../base/transaction.ts'
 import { holdRun, listHeld, postponeWaiting, releaseRuns } from './held-runs.ts'
-import { accountOf, modelOf, obstacleKey, toObstacle } from './rows.ts'
+import { accountOf, isNotPaused, modelOf, obstacleKey, toObstacle } from './rows.ts'
 import type { ObstaclesTable } from './schema.ts'
 
 const LISTED = 50
@@ -27,7 +27,7 @@ export interface Access {
 }
 
 export interface OpenObstacle extends ObstacleWithProbe {
-  /** Queued runs in the order in which they will be released; only the first ones if there are many. */
+  /** Queued runs that are not paused, in the order in which they will be released; only the first ones if there are many. */
   waiting: RunId[]
   waitingCount: number
 }
@@ -126,7 +126,8 @@ export async function passObstacles(
   return passage
 }
 
-async function liveProbe(db: Kysely<Tables>, row: ObstaclesTable, now: Date): Promise<RunId | null> {
+/** The run that probes at present; null: none. */
+export async function liveProbe(db: Kysely<Tables>, row: ObstaclesTable, now: Date): Promise<RunId | null> {
   const { probe_run_id: id, probe_since: since } = row
   if (id === null) return null
   const run = await db.selectFrom('runs').select('state').where('id', '=', id).executeTakeFirst()
@@ -211,6 +212,7 @@ export async function listObstacles(db: Kysely<Tables>, now: Date): Promise<Open
       .select('id')
       .where('state', '=', 'queued')
       .where('held_by', '=', obstacleKey(row))
+      .where(isNotPaused)
       .orderBy('priority', 'desc')
       .orderBy('id')
       .execute()

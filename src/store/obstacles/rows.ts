@@ -1,4 +1,7 @@
+import type { ExpressionBuilder } from 'kysely'
 import type { Obstacle } from '../../core/obstacle/obstacle.ts'
+import type { Tables } from '../base/schema.ts'
+import { PAUSED_MS } from '../runs/rows.ts'
 import type { ObstaclesTable } from './schema.ts'
 
 export const obstacleKey = ({ account, model }: Pick<Obstacle, 'account' | 'model'>) =>
@@ -20,3 +23,7 @@ export const toObstacle = (row: ObstaclesTable): Obstacle => ({
   lastFailureAt: new Date(Number(row.last_failure_at)),
   lastAttemptId: row.last_attempt_id,
 })
+
+/** A run without a time is due. */
+export const isNotPaused = (eb: ExpressionBuilder<Tables, 'runs'>) =>
+  eb.or([eb('not_before', 'is', null), eb('not_before', '<', PAUSED_MS)])

@@ -5,8 +5,8 @@ import type { Met, Obstacle, Pauses } from '../../core/obstacle/obstacle.ts'
 import type { Passage } from '../../core/obstacle/passage.ts'
 import type { Tables } from '../base/schema.ts'
 import type { Write } from '../base/transaction.ts'
-import * as held from './held-runs.ts'
 import * as obstacles from './obstacles.ts'
+import * as paused from './paused-runs.ts'
 
 export interface ObstacleStore {
   meetObstacle: (
@@ -30,8 +30,10 @@ export interface ObstacleStore {
   tidyObstacles: (ownAccountOf: Parameters<typeof obstacles.tidyObstacles>[1], now: Date) => Promise<RunId[]>
   listObstacles: (now: Date) => Promise<obstacles.OpenObstacle[]>
   /** Pauses a queued run until a person continues it with `hastenRun`. */
-  pauseRun: (id: RunId, pause: held.Pause, at: Date) => Promise<boolean>
+  pauseRun: (id: RunId, pause: paused.Pause, at: Date) => Promise<boolean>
   listPaused: () => Promise<RunId[]>
+  /** The paused runs that should try again by themselves; `hastenRun` makes them. */
+  listPausedDue: (failedBefore: Date, now: Date) => Promise<RunId[]>
 }
 
 export function createObstacleStore(reader: Kysely<Tables>, write: Write): ObstacleStore {
@@ -44,7 +46,8 @@ export function createObstacleStore(reader: Kysely<Tables>, write: Write): Obsta
       write((tx) => obstacles.closeObstacles(tx, access, runId, calledAt, now)),
     tidyObstacles: (ownAccountOf, now) => write((tx) => obstacles.tidyObstacles(tx, ownAccountOf, now)),
     listObstacles: (now) => obstacles.listObstacles(reader, now),
-    pauseRun: (id, pause, at) => write((tx) => held.pauseRun(tx, id, pause, at)),
-    listPaused: () => held.listPaused(reader),
+    pauseRun: (id, pause, at) => write((tx) => paused.pauseRun(tx, id, pause, at)),
+    listPaused: () => paused.listPaused(reader),
+    listPausedDue: (failedBefore, now) => paused.listPausedDue(reader, failedBefore, now),
   }
 }

@@ -13,6 +13,7 @@ import type { EventBatch } from './event-batch.ts'
 import { appendBatch, appendEvents } from './events.ts'
 import { trackQuestions } from './questions.ts'
 import { toAttempt } from './rows.ts'
+import { moveSession } from './session-state.ts'
 
 /** Stores events and the spool position together: either both are stored or neither. */
 export async function advanceAttempt(
@@ -35,6 +36,8 @@ export async function advanceAttempt(
   // In the same transaction: whatever becomes of the attempt, the next one sends the one-time texts again.
   if (events.types.includes('compaction'))
     await tx.updateTable('sessions').set({ compacted: 1 }).where('id', '=', sessionId).execute()
+  if (events.types.some((type) => type === 'prompt-accept' || type === 'model-call'))
+    await moveSession(tx, sessionId, { kind: 'message' }, at)
   await trackQuestions(tx, id, runId, events.actedOn, at)
   return seq
 }

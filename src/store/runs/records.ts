@@ -32,8 +32,8 @@ export interface RunRequest {
   maxBudgetUsd: number | null
   /** Set if the agent must not change anything; absent otherwise, so that older requests keep their hash. */
   dryRun?: true | undefined
-  /** Set if the run must be in a sandbox, whatever is configured; absent otherwise. */
-  sandbox?: true | undefined
+  /** Whether the run must be in a sandbox, whatever is configured. Absent: what earlier runs of its conversation or session said. */
+  sandbox?: boolean | undefined
   /** Limits for the whole chain; set only for runs at a tier. */
   chain?: ChainLimits | undefined
   /** Marks the run of a further purpose (engine/purposes.ts), with what that purpose needs to know. */

@@ -166,6 +166,19 @@ export function toSession(row: SessionsTable): SessionRecord {
     costUsd: row.cost_usd,
     createdAt: new Date(Number(row.created_at)),
     lastUsedAt: new Date(Number(row.last_used_at)),
+    state: row.state,
+    stateAt: date(row.state_at),
+    messages: Number(row.messages),
+    usage: {
+      inputTokens: Number(row.input_tokens),
+      outputTokens: Number(row.output_tokens),
+      cacheReadTokens: Number(row.cache_read_tokens),
+      cacheWriteTokens: Number(row.cache_write_tokens),
+    },
+    stopReason: row.stop_reason,
+    finished: Number(row.finished) === 1,
+    archivedAt: date(row.archived_at),
+    adopted: row.origin === 'adopted',
   }
 }
 

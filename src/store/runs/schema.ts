@@ -10,6 +10,7 @@ import type {
   RunId,
   SessionId,
 } from '../../contract/ids.ts'
+import type { SessionLifecycle } from '../../contract/session.ts'
 
 export interface RunsTable {
   id: RunId
@@ -84,6 +85,8 @@ export interface RunsTable {
   created_at: number
   started_at: number | null
   ended_at: number | null
+  /** 1: its events were deleted, except those about its attempts; see keep/sweep-runs.ts. */
+  events_swept: number
 }
 
 export interface AttemptsTable {
@@ -169,8 +172,27 @@ export interface SessionsTable {
   context_tokens: number | null
   context_window: number | null
   cost_usd: number
+  /** See core/session/lifecycle.ts; and since when it is in this state. */
+  state: SessionLifecycle
+  state_at: number | null
+  /** Prompts that it took, and answers that it gave. */
+  messages: number
+  input_tokens: number
+  output_tokens: number
+  cache_read_tokens: number
+  cache_write_tokens: number
+  /** Why the model stopped last, in the agent's words. */
+  stop_reason: string | null
+  /** 1: the model ended its last turn by itself. */
+  finished: number
+  archived_at: number | null
+  /** adopted: a person had made it without Reprise. null: Reprise made it. */
+  origin: 'adopted' | null
   created_at: number
   last_used_at: number
+  /** Set once a person has deleted it, and whether alone or with its conversation. */
+  deleted_at: number | null
+  deleted_with: 'session' | 'conversation' | null
 }
 
 /** One row for every session ever leased; `process_id` is null while the session is free. `fence` only grows. */

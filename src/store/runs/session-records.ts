@@ -1,5 +1,7 @@
 /** Sessions: the agent's own memory, as the store knows it. */
 import type { SessionId } from '../../contract/ids.ts'
+import type { Usage } from '../../contract/outcome.ts'
+import type { SessionLifecycle } from '../../contract/session.ts'
 import type { CacheState } from '../../core/cost/cache.ts'
 import type { RuntimeFacts } from '../../core/resume/runtime.ts'
 
@@ -29,7 +31,27 @@ export interface SessionRecord {
   costUsd: number
   createdAt: Date
   lastUsedAt: Date
+  /** See core/session/lifecycle.ts. */
+  state: SessionLifecycle
+  /** Since when it is in this state; null: not recorded. */
+  stateAt: Date | null
+  /** Prompts that it took, and answers that it gave. */
+  messages: number
+  usage: Usage
+  /** Why the model stopped last, in the agent's words, or the outcome of the last attempt if the agent gave none. */
+  stopReason: string | null
+  /** The model ended its last turn by itself. */
+  finished: boolean
+  archivedAt: Date | null
+  /** A person had made it without Reprise. */
+  adopted: boolean
 }
+
+/** A session that no attempt has ended in yet. */
+export type NewSession = Omit<
+  SessionRecord,
+  'state' | 'stateAt' | 'messages' | 'usage' | 'stopReason' | 'finished' | 'archivedAt' | 'adopted'
+>
 
 /** What an ended attempt changes about its session. */
 export interface SessionUpdate {
@@ -43,4 +65,12 @@ export interface SessionUpdate {
   poison: SessionRecord['poison']
   contextTokens: number | null
   contextWindow: number | null
+  /** Absent: nothing is known about the end of the attempt, or it did not answer a prompt. */
+  end?: SessionEnd
+}
+
+/** How an attempt ended in its session, and what it used. */
+export interface SessionEnd extends Pick<SessionRecord, 'stopReason' | 'finished' | 'usage'> {
+  /** The number of messages that it added. */
+  messages: number
 }

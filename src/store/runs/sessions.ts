@@ -2,35 +2,42 @@ import type { Kysely } from 'kysely'
 import { RepriseError } from '../../contract/errors.ts'
 import type { Page } from '../../contract/http.ts'
 import { type RunId, SessionId } from '../../contract/ids.ts'
+import type { SessionState } from '../../contract/session.ts'
 import type { Tables } from '../base/schema.ts'
 import type { Tx } from '../base/transaction.ts'
 import type { AttemptRecord } from './attempt-records.ts'
 import { toSession } from './rows.ts'
-import type { SessionRecord, SessionUpdate } from './session-records.ts'
+import type { NewSession, SessionRecord, SessionUpdate } from './session-records.ts'
+import { moveSession } from './session-state.ts'
+
+/** A session that a person has deleted is not found any more, also while its files are still being deleted. */
+const notDeleted = (db: Kysely<Tables>) =>
+  db.selectFrom('sessions').selectAll().where('deleted_at', 'is', null)
 
 export async function getSession(db: Kysely<Tables>, id: SessionId): Promise<SessionRecord | null> {
-  const row = await db.selectFrom('sessions').selectAll().where('id', '=', id).executeTakeFirst()
+  const row = await notDeleted(db).where('id', '=', id).executeTakeFirst()
   return row ? toSession(row) : null
 }
 
 /** Finds a session by the agent's own id, which people find in the agent's files and output. */
 export async function findSession(db: Kysely<Tables>, agentSessionId: string): Promise<SessionRecord | null> {
-  const row = await db
-    .selectFrom('sessions')
-    .selectAll()
+  const row = await notDeleted(db)
     .where('agent_session_id', '=', agentSessionId)
     .orderBy('id', 'desc')
     .executeTakeFirst()
   return row ? toSession(row) : null
 }
 
-export async function listSessions(
-  db: Kysely<Tables>,
-  query: { limit: number; cursor?: string | undefined },
-): Promise<Page<SessionRecord>> {
-  let select = db
-    .selectFrom('sessions')
-    .selectAll()
+export interface SessionQuery {
+  limit: number
+  cursor?: string | undefined
+  state?: SessionState | undefined
+  agent?: string | undefined
+  workDir?: string | undefined
+}
+
+export async function listSessions(db: Kysely<Tables>, query: SessionQuery): Promise<Page<SessionRecord>> {
+  let select = notDeleted(db)
     .orderBy('id', 'desc')
     .limit(query.limit + 1)
   if (query.cursor !== undefined) {
@@ -38,9 +45,26 @@ export async function listSessions(
       throw new RepriseError('bad-request', 'cursor: expected the `nextCursor` of a previous page')
     select = select.where('id', '<', query.cursor)
   }
+  if (query.state === 'poisoned') select = select.where('poison', 'is not', null)
+  else if (query.state) select = select.where('state', '=', query.state).where('poison', 'is', null)
+  if (query.agent !== undefined) select = select.where('agent', '=', query.agent)
+  if (query.workDir !== undefined) select = select.where('work_dir', '=', query.workDir)
   const rows = await select.execute()
   const items = rows.slice(0, query.limit).map(toSession)
   return { items, nextCursor: rows.length > query.limit ? (items.at(-1)?.id ?? null) : null }
+}
+
+const MAX_CONTINUING = 50
+
+export async function listContinuing(db: Kysely<Tables>, id: SessionId): Promise<SessionId[]> {
+  const rows = await db
+    .selectFrom('sessions')
+    .select('id')
+    .where('continues', '=', id)
+    .orderBy('id', 'desc')
+    .limit(MAX_CONTINUING)
+    .execute()
+  return rows.map((row) => row.id)
 }
 
 export async function findLeaseHolder(db: Kysely<Tables>, id: SessionId): Promise<RunId | null> {
@@ -98,12 +122,26 @@ export async function updateSession(
       ...(update.told === null ? {} : { told: update.told.told, compacted: update.told.compacted ? 1 : 0 }),
       // The agent has begun a new file (`/clear`): the one-time texts may be missing there.
       ...(update.agentSessionId === null ? {} : { agent_session_id: update.agentSessionId, compacted: 1 }),
+      ...(update.end
+        ? {
+            stop_reason: update.end.stopReason,
+            finished: update.end.finished ? 1 : 0,
+            messages: eb('messages', '+', update.end.messages),
+            input_tokens: eb('input_tokens', '+', update.end.usage.inputTokens),
+            output_tokens: eb('output_tokens', '+', update.end.usage.outputTokens),
+            cache_read_tokens: eb('cache_read_tokens', '+', update.end.usage.cacheReadTokens),
+            cache_write_tokens: eb('cache_write_tokens', '+', update.end.usage.cacheWriteTokens),
+          }
+        : { finished: 0 }),
       turns: eb('turns', '+', update.turns),
       cost_usd: eb('cost_usd', '+', costUsd),
       last_used_at: at.getTime(),
     }))
     .where('id', '=', sessionId)
     .execute()
+  // An adapter that does not report when its agent accepts a prompt: the turn shows that it did.
+  if (update.turns > 0) await moveSession(tx, sessionId, { kind: 'message' }, at)
+  await moveSession(tx, sessionId, { kind: 'turn-end' }, at)
 }
 
 /** Clears the record that the session could not be resumed: the session was not the cause. */
@@ -111,7 +149,7 @@ export async function clearPoison(tx: Tx, id: SessionId): Promise<void> {
   await tx.updateTable('sessions').set({ poison: null }).where('id', '=', id).execute()
 }
 
-export async function insertSession(tx: Tx, session: SessionRecord): Promise<void> {
+export async function insertSession(tx: Tx, session: NewSession): Promise<void> {
   await tx
     .insertInto('sessions')
     .values({
@@ -128,6 +166,8 @@ export async function insertSession(tx: Tx, session: SessionRecord): Promise<voi
       turns: 0,
       resumes: 0,
       cost_usd: 0,
+      state: 'created',
+      state_at: session.createdAt.getTime(),
       created_at: session.createdAt.getTime(),
       last_used_at: session.lastUsedAt.getTime(),
     } as Tables['sessions'])

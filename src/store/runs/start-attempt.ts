@@ -10,7 +10,8 @@ import { appendEvents } from './events.ts'
 import { insertProcess } from './processes.ts'
 import type { Sent } from './records.ts'
 import { announceChange, CHANGE_COLUMNS } from './run-changes.ts'
-import type { SessionRecord } from './session-records.ts'
+import type { NewSession } from './session-records.ts'
+import { moveSession } from './session-state.ts'
 import { insertSession } from './sessions.ts'
 
 export interface StartInput {
@@ -18,7 +19,7 @@ export interface StartInput {
   /** The directory of a resumed session, which may have been renamed. */
   place?: Place
   /** Inserted with the attempt if it starts a new session. */
-  newSession: SessionRecord | null
+  newSession: NewSession | null
   /** The length of the text, and its length with the whole history. */
   sent?: Sent
   events: (number: number) => readonly EventBody[]
@@ -66,7 +67,8 @@ export async function startAttempt(
   if (!run) throw new NotNow(`run ${attempt.runId} is not queued any more`)
   await announceChange(tx, run, attempt.startedAt, effects)
   if (newSession) await insertSession(tx, newSession)
-  else
+  else {
+    await moveSession(tx, attempt.sessionId, { kind: 'resume' }, attempt.startedAt)
     await tx
       .updateTable('sessions')
       .set((eb) => ({
@@ -76,6 +78,7 @@ export async function startAttempt(
       }))
       .where('id', '=', attempt.sessionId)
       .execute()
+  }
   // Takes the lease only while the session is free: otherwise the statement changes nothing and returns no row.
   const lease = await tx
     .insertInto('leases')

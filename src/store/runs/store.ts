@@ -5,7 +5,9 @@ import type { Page } from '../../contract/http.ts'
 import type { AttemptId, JobId, RunId, SessionId } from '../../contract/ids.ts'
 import type { Outcome } from '../../contract/outcome.ts'
 import type { ToolResult } from '../../contract/question.ts'
+import type { SessionLifecycle } from '../../contract/session.ts'
 import type { Redactor } from '../../core/redact/redactor.ts'
+import type { LifecycleTrigger } from '../../core/session/lifecycle.ts'
 import type { Tables } from '../base/schema.ts'
 import type { RunEffect, Write } from '../base/transaction.ts'
 import { admitRun } from './admit-run.ts'
@@ -15,7 +17,9 @@ import * as events from './events.ts'
 import * as questions from './questions.ts'
 import type { NewRun, RunRecord, SpendOfRun, StoredEvent } from './records.ts'
 import * as runs from './runs.ts'
+import { findSandboxWish, type WishedRun } from './sandbox-wish.ts'
 import type { SessionRecord } from './session-records.ts'
+import * as sessionState from './session-state.ts'
 import * as sessions from './sessions.ts'
 import { listSpendOf } from './spend.ts'
 import * as startable from './startable.ts'
@@ -36,6 +40,8 @@ export interface RunStore {
   postponeRun: (id: RunId, until: Date, why: string) => Promise<void>
   /** Makes a run due now that waits for a time. Returns false if it does not wait. */
   hastenRun: (id: RunId, at: Date) => Promise<boolean>
+  /** Whether earlier runs of the conversation or session were asked to be in a sandbox. null: nothing was said. */
+  findSandboxWish: (run: WishedRun) => Promise<boolean | null>
   /** The runs of a job, or one run, and all that descend from them by follow-ups. */
   listSpendOf: (id: JobId | RunId) => Promise<SpendOfRun[]>
 
@@ -56,7 +62,15 @@ export interface RunStore {
 
   getSession: (id: SessionId) => Promise<SessionRecord | null>
   findSession: (agentSessionId: string) => Promise<SessionRecord | null>
-  listSessions: (query: { limit: number; cursor?: string | undefined }) => Promise<Page<SessionRecord>>
+  listSessions: (query: sessions.SessionQuery) => Promise<Page<SessionRecord>>
+  /** Sessions that were started with the history of this one, newest first. */
+  listContinuing: (id: SessionId) => Promise<SessionId[]>
+  /** Sessions that are not archived and that no process has open, least recently used first. */
+  listIdleSessions: (query: sessionState.IdleQuery) => Promise<SessionRecord[]>
+  /** Applies the lifecycle of sessions; returns the state after it. */
+  moveSession: (id: SessionId, trigger: LifecycleTrigger, at: Date) => Promise<SessionLifecycle | null>
+  /** Returns false if the session has been used or has changed since. */
+  noteArchived: (session: Pick<SessionRecord, 'id' | 'state' | 'lastUsedAt'>, at: Date) => Promise<boolean>
   findLeaseHolder: (id: SessionId) => Promise<RunId | null>
   /** The prompt of the newest attempt that completed in the session under this agent session id. */
   findAnsweredPrompt: (session: Pick<SessionRecord, 'id' | 'agentSessionId'>) => Promise<string | null>
@@ -77,6 +91,7 @@ export function createRunStore(reader: Kysely<Tables>, write: Write, redactor: R
     markCancelRequested: (id, at) => write((tx) => runs.markCancelRequested(tx, id, at)),
     postponeRun: (id, until, why) => write((tx) => runs.postponeRun(tx, id, until, why)),
     hastenRun: (id, at) => write((tx) => runs.hastenRun(tx, id, at)),
+    findSandboxWish: (run) => findSandboxWish(reader, run),
     listSpendOf: (id) => listSpendOf(reader, id),
 
     listEvents: (runId, query) => events.listEvents(reader, runId, query),
@@ -90,6 +105,10 @@ export function createRunStore(reader: Kysely<Tables>, write: Write, redactor: R
     getSession: (id) => sessions.getSession(reader, id),
     findSession: (id) => sessions.findSession(reader, id),
     listSessions: (query) => sessions.listSessions(reader, query),
+    listContinuing: (id) => sessions.listContinuing(reader, id),
+    listIdleSessions: (query) => sessionState.listIdleSessions(reader, query),
+    moveSession: (id, trigger, at) => write((tx) => sessionState.moveSession(tx, id, trigger, at)),
+    noteArchived: (session, at) => write((tx) => sessionState.noteArchived(tx, session, at)),
     findLeaseHolder: (id) => sessions.findLeaseHolder(reader, id),
     findAnsweredPrompt: (session) => sessions.findAnsweredPrompt(reader, session),
   }

@@ -24,7 +24,11 @@ const WATCHED: readonly Watched[] = [
   { kind: 'job', table: 'jobs', state: '$.state' },
   { kind: 'conversation', table: 'conversations', state: null },
   { kind: 'message', table: 'messages', state: '$.state' },
-  { kind: 'session', table: 'sessions', state: null },
+  {
+    kind: 'session',
+    table: 'sessions',
+    state: "case when $.poison is not null then 'poisoned' else $.state end",
+  },
   {
     kind: 'question',
     table: 'questions',

@@ -14,6 +14,7 @@ import { listNewestIds } from '../newest-ids.ts'
 import { createStore, type Store, type StoreOptions } from '../store.ts'
 import { createChangeTriggers } from './change-triggers.ts'
 import { nodeSqliteDialect } from './driver.ts'
+import { convertIfSmall, createShrink, prepareIfNew } from './shrink.ts'
 
 const COMMIT_WINDOW_MS = 15
 const BUSY_TIMEOUT_MS = 5000
@@ -28,7 +29,7 @@ export const PRAGMAS = `
   pragma secure_delete = on;
 `
 
-export interface OpenOptions extends Partial<Omit<StoreOptions, 'windowMs'>> {
+export interface OpenOptions extends Partial<Omit<StoreOptions, 'windowMs' | 'createShrink'>> {
   commitWindowMs?: number
 }
 
@@ -43,6 +44,7 @@ export async function openSqliteStore(
     // The file contains prompts and output, so only its user may read it.
     chmodSync(path, 0o600)
     opened.push(database)
+    prepareIfNew(database)
     database.exec(PRAGMAS)
     return new Kysely<Tables>({ dialect: nodeSqliteDialect(database) })
   }
@@ -53,12 +55,19 @@ export async function openSqliteStore(
   try {
     const writer = connect()
     await migrate(writer as unknown as Kysely<unknown>, now)
+    for (const database of opened) convertIfSmall(database)
     for (const id of await listNewestIds(writer)) createIdsAfter(id)
     for (const database of opened) createChangeTriggers(database)
     const machineId = await claimMachineId(writer, now)
     const store = createStore(
       { writer, reader: connect() },
-      { windowMs: commitWindowMs, now: () => now, machineId, ...options },
+      {
+        windowMs: commitWindowMs,
+        now: () => now,
+        machineId,
+        createShrink: (access) => createShrink(opened[0] as DatabaseSync, access),
+        ...options,
+      },
     )
     return { ...store, close: () => store.close().finally(disconnect) }
   } catch (cause) {

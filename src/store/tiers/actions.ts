@@ -1,21 +1,10 @@
 /**
- * Actions on services, so that cooldowns can be enforced.
- *
- * With a sandbox, the broker claims an action when the program is to be started (`line: 'guard'`, with the id of the call). Without one,
- * the check of a tool call claims what the text of its command would do (`line: 'tool'`).
- *
- * A claim of a tool call can also be consumed by a later start of the same attempt. That was for attempts that had both checks, which
- * new ones do not: it matters only for attempts that an earlier version started.
+ * Actions on services, so that cooldowns can be enforced. With a sandbox, the broker claims an action when the program is to be started.
+ * Without one, the check of a tool call claims what the text of its command would do.
  */
 import type { Kysely } from 'kysely'
 import { ActionId, type AttemptId } from '../../contract/ids.ts'
-import {
-  type Action,
-  type CooldownLimit,
-  decideCooldown,
-  isRecent,
-  sameScope,
-} from '../../core/rules/cooldown.ts'
+import { type Action, type CooldownLimit, decideCooldown, sameScope } from '../../core/rules/cooldown.ts'
 import { lockKey } from '../base/key-lock.ts'
 import type { Tables } from '../base/schema.ts'
 import type { Tx } from '../base/transaction.ts'
@@ -25,13 +14,8 @@ import { toAction } from './rows.ts'
 
 export interface ActionClaim {
   attempt: Pick<AttemptRecord, 'id' | 'runId'>
-  line: ActionRecord['line']
-  /** The id of the tool call. A repeated request of the same tool call gets the same claim. */
-  toolUseId: string | null
-  /** The id of the broker's call. A repeated question is about the same start. */
-  guardId?: string
-  /** For the broker: the tool calls in progress, if they are known. One of them may have claimed what starts now. */
-  underWay?: readonly string[]
+  /** The id of the tool call, or of the call of a program. A repeated request of the same call gets the same claim. */
+  callId: string
   actions: readonly Action[]
   limits: readonly CooldownLimit[]
   at: Date
@@ -51,19 +35,16 @@ export type ClaimAnswer =
 
 /** Claims all of the actions, or none. */
 export async function claimActions(tx: Tx, claim: ActionClaim): Promise<ClaimAnswer> {
-  const { actions, limits, at, line } = claim
+  const { actions, limits, at } = claim
   if (actions.length === 0) return { granted: true }
   await lockKey(tx, 'actions')
   const taken = await listTaken(tx, limits, at)
-  const answered = await listAnswered(tx, claim)
-  const { rest: open } = pair(actions, answered)
-  const { met, rest } = line === 'tool' ? { met: [], rest: open } : pair(open, claimsInReach(taken, claim))
-  const decision = decideCooldown(rest, taken, limits, at)
+  const open = withoutAnswered(actions, await listAnswered(tx, claim))
+  const decision = decideCooldown(open, taken, limits, at)
   if (decision.kind === 'refuse') {
     const { kind: _, ...refusal } = decision
     return { granted: false, ...refusal }
   }
-  await markStarted(tx, met, claim)
   await insert(tx, decision.claims, claim)
   return { granted: true }
 }
@@ -85,75 +66,32 @@ async function listTaken(tx: Tx, limits: readonly CooldownLimit[], at: Date): Pr
   return rows.map(toAction)
 }
 
-/** The actions that were granted to the same request before. */
-async function listAnswered(tx: Tx, { attempt, toolUseId, guardId }: ActionClaim): Promise<ActionRecord[]> {
-  const [column, id] =
-    guardId === undefined ? (['tool_use_id', toolUseId] as const) : (['guard_id', guardId] as const)
-  if (id === null) return []
+/** The actions that were granted to the same call before. */
+async function listAnswered(tx: Tx, { attempt, callId }: ActionClaim): Promise<ActionRecord[]> {
   const rows = await tx
     .selectFrom('actions')
     .selectAll()
     .where('attempt_id', '=', attempt.id)
-    .where(column, '=', id)
+    .where('call_id', '=', callId)
     .execute()
   return rows.map(toAction)
 }
 
-/** Claims that a start of this attempt may consume, oldest first. */
-function claimsInReach(
-  taken: readonly ActionRecord[],
-  { attempt, underWay, limits, at }: ActionClaim,
-): ActionRecord[] {
-  return taken.filter((one) => {
-    const limit = limits.find(({ name }) => name === one.rule)
-    return (
-      one.attemptId === attempt.id &&
-      one.line === 'tool' &&
-      one.startedAt === null &&
-      limit !== undefined &&
-      isRecent(one, limit, at) &&
-      (underWay === undefined || one.toolUseId === null || underWay.includes(one.toolUseId))
+function withoutAnswered(actions: readonly Action[], answered: readonly ActionRecord[]): Action[] {
+  const left = [...answered]
+  return actions.filter(({ rule, service, scope }) => {
+    const index = left.findIndex(
+      (one) => one.rule === rule && one.service === service && sameScope(one.scope, scope),
     )
+    if (index !== -1) left.splice(index, 1)
+    return index === -1
   })
-}
-
-/** Pairs each action with an earlier claim, if there is one. */
-function pair(actions: readonly Action[], earlier: readonly ActionRecord[]) {
-  const met: ActionRecord[] = []
-  const rest = actions.filter(({ rule, service, scope }) => {
-    const claimed = earlier.find(
-      (one) =>
-        !met.includes(one) && one.rule === rule && one.service === service && sameScope(one.scope, scope),
-    )
-    if (claimed) met.push(claimed)
-    return !claimed
-  })
-  return { met, rest }
-}
-
-async function markStarted(
-  tx: Tx,
-  claims: readonly ActionRecord[],
-  { at, guardId }: ActionClaim,
-): Promise<void> {
-  if (claims.length === 0) return
-  await tx
-    .updateTable('actions')
-    // The cooldown counts from the real start.
-    .set({ started_at: at.getTime(), at: at.getTime(), guard_id: guardId ?? null })
-    .where(
-      'id',
-      'in',
-      claims.map(({ id }) => id),
-    )
-    .where('started_at', 'is', null)
-    .execute()
 }
 
 async function insert(
   tx: Tx,
   actions: readonly Action[],
-  { attempt, line, toolUseId, guardId, at }: ActionClaim,
+  { attempt, callId, at }: ActionClaim,
 ): Promise<void> {
   if (actions.length === 0) return
   await tx
@@ -166,12 +104,9 @@ async function insert(
         scope,
         run_id: attempt.runId,
         attempt_id: attempt.id,
-        tool_use_id: toolUseId,
-        guard_id: guardId ?? null,
+        call_id: callId,
         command,
-        line,
         at: at.getTime(),
-        started_at: line === 'guard' ? at.getTime() : null,
       })),
     )
     .execute()

@@ -22,11 +22,8 @@ export interface ActionRecord extends Action {
   id: ActionId
   runId: RunId
   attemptId: AttemptId
-  toolUseId: string | null
-  /** Which check recorded it: the tool check, from the text, or the guard, when it started without a claim. */
-  line: 'tool' | 'guard'
+  /** The tool call or the call of a program that claimed it. */
+  callId: string | null
   /** The time from which it counts. */
   at: Date
-  /** When the guard saw it start. */
-  startedAt: Date | null
 }

@@ -1,5 +1,4 @@
 /** Converts rows of actions to records. */
-import { date } from '../base/columns.ts'
 import type { ActionRecord } from './records.ts'
 import type { ActionsTable } from './schema.ts'
 
@@ -12,9 +11,7 @@ export function toAction(row: ActionsTable): ActionRecord {
     command: row.command,
     runId: row.run_id,
     attemptId: row.attempt_id,
-    toolUseId: row.tool_use_id,
-    line: row.line,
+    callId: row.call_id,
     at: new Date(Number(row.at)),
-    startedAt: date(row.started_at),
   }
 }

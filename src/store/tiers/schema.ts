@@ -25,14 +25,10 @@ export interface ActionsTable {
   scope: string | null
   run_id: RunId
   attempt_id: AttemptId
-  tool_use_id: string | null
-  /** The id of the guard's question with which it started. */
-  guard_id: string | null
+  /** The id of the tool call or of the program's call that claimed it. */
+  call_id: string | null
   command: string
-  line: 'tool' | 'guard'
-  /** The time from which it counts: when it was claimed, later when it really started. */
   at: number
-  started_at: number | null
 }
 
 declare module '../base/schema.ts' {

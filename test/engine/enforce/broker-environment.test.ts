@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { brokerEnvironment } from '../../../src/daemon/broker-environment.ts'
+import { brokerEnvironment } from '../../../src/library/broker-environment.ts'
 
 const USERS = {
   PATH: '/bin',

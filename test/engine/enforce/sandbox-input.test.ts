@@ -33,7 +33,7 @@ const inputOf = (rules: SandboxFacts['rules'], change: Partial<SandboxFacts> = {
   sandboxInputOf({
     workDir,
     rules,
-    enclosure: { env: {}, privateDirs: [], readOnly: [], workDirFolders: ['.agent'] },
+    enclosure: { env: {}, privateDirs: [], readOnly: [], workDirEntries: ['.agent'], disposable: [] },
     env: { HOME: home },
     sessionDir: join(home, 'session'),
     scratch: join(home, 'scratch'),
@@ -97,6 +97,11 @@ it('protected files stay read-only in it, also folders of git and of the agent t
     true,
     false,
   ])
+  // Also if a folder above the work directory can be written.
+  mkdirSync(join(workDir, 'deep'))
+  const inside = rolesOf(inputOf(files(['..']), { workDir: join(workDir, 'deep') }))
+  expect(inside.canWrite(join(workDir, 'deep/.agent/x'))).toBe(false)
+  expect(inside.canWrite(join(workDir, 'deep/other'))).toBe(true)
   rmSync(join(workDir, '.git'), { recursive: true })
   open(join(workDir, '.git'))
   expect(writable(files(['.']))('~/work/.git')).toEqual([false])

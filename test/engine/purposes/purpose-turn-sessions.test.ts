@@ -230,6 +230,16 @@ describe('a memory that the agent has cleared', () => {
     expect(stage.processes.given()).not.toMatch(/heliotrope|haddock/)
   })
 
+  test('is told to the agent with the next message, and with no other', async () => {
+    const told = 'Your memory of this conversation was cleared'
+    await clear()
+    await chat.say('and what now?')
+    expect(lastPrompt()).toContain(told)
+    expect(lastPrompt()).not.toContain('have been answered')
+    await chat.say('and then?')
+    expect(lastPrompt()).not.toContain(told)
+  })
+
   test('is that of one agent only', async () => {
     await clear()
     await chat.say('what do you know?', { agent: 'other' })

@@ -20,6 +20,7 @@ pid=$$ stdin=open stdout=open stderr=open program=tool count=1
 ask() {
   printf '%s\\0' "$PWD" "$program" "$pid" $stdin $stdout $stderr $count 'echo HARM; echo HARM >&2' >"$ASKED/$id"
   while read -r word rest <&3; do
+    [ "$word" = wake ] && continue
     echo "$word $rest"
     [ "$word" = started ] || break
   done

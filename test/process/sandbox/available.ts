@@ -23,12 +23,7 @@ const found: SandboxMeans[] = []
 export const unavailable: string[] = []
 
 for (const kind of ['bubblewrap', 'unshare'] as const) {
-  // Without it, the other implementation is not possible.
-  const without = kind === 'bubblewrap' ? 'setpriv' : 'bwrap'
-  const detected = await detectSandbox({
-    path: PATH,
-    find: (name) => (name === without ? null : findProgram(name, PATH)),
-  })
+  const detected = await detectSandbox({ path: PATH, wanted: kind })
   if (detected.means.kind === kind) found.push(detected.means)
   else {
     const refusal = detected.refused.find((refused) => refused.kind === kind)
@@ -39,8 +34,19 @@ for (const kind of ['bubblewrap', 'unshare'] as const) {
 const users = SELF.uid === 0 ? [SELF, NOBODY] : [SELF]
 if (SELF.uid !== 0) unavailable.push('another user than the own: only root can start programs as one')
 
-export const variants: Variant[] = found.flatMap((means) =>
-  users.map((user) => ({ title: `${means.kind} as ${user.name}`, means, user })),
+const variantsOf = (means: SandboxMeans, kind: string): Variant[] =>
+  users.map((user) => ({ title: `${kind} as ${user.name}`, means, user }))
+
+/** util-linux without perl, where `mount` is started for each mount. */
+export const withoutPerl: Variant[] = found.flatMap((means) =>
+  means.kind === 'unshare' && means.tools.perl
+    ? variantsOf({ ...means, tools: { ...means.tools, perl: null } }, 'unshare without perl')
+    : [],
 )
+
+export const variants: Variant[] = [
+  ...found.flatMap((means) => variantsOf(means, means.kind)),
+  ...(process.env.REPRISE_TEST_ALL ? withoutPerl : []),
+]
 
 export const installed = (program: string) => findProgram(program, PATH) !== null

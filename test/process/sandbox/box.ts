@@ -17,7 +17,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { MARKER } from '../../../src/process/proc.ts'
 import { openSandbox, type SandboxMeans } from '../../../src/process/sandbox/plan.ts'
 import { prepareSandbox, removePlaceholders } from '../../../src/process/sandbox/prepare.ts'
@@ -69,9 +69,14 @@ export class Box {
     chmodSync(this.dir, 0o755)
     // A repository in a folder that others may not enter would hide the script from another user.
     if (means.kind === 'unshare') {
-      const script = join(this.dir, 'sandbox.sh')
-      copyFileSync(means.tools.script, script)
-      this.means = { kind: 'unshare', tools: { ...means.tools, script } }
+      const { tools } = means
+      const copied = (path: string) => {
+        const copy = join(this.dir, basename(path))
+        copyFileSync(path, copy)
+        return copy
+      }
+      const perl = tools.perl && { ...tools.perl, script: copied(tools.perl.script) }
+      this.means = { kind: 'unshare', tools: { ...tools, script: copied(tools.script), perl } }
     }
     for (const dir of ['work', 'work/sub', 'work/locked', 'outside', '.ssh', '.config', 'sockets'])
       mkdirSync(join(this.home, dir), { recursive: true })

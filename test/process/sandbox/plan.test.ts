@@ -82,7 +82,7 @@ describe('refuses', () => {
   it('a read-only link that could be replaced', () => {
     symlinkSync(join(box.outside, 'file'), join(box.work, 'CLAUDE.md'))
     expect(problems({ readOnly: [join(box.work, 'CLAUDE.md')] })).toEqual([
-      expect.stringMatching(/^replaceable-link: .*could be replaced. Name its target/),
+      expect.stringMatching(/^replaceable-link: .*could replace it. Put the file or folder itself there/),
     ])
   })
 

@@ -85,6 +85,7 @@ export const handshakeAdapter: AgentAdapter = {
   ownFiles: () => [],
   findHolders: async () => [],
   enclose: null,
+  existing: null,
 }
 
 /** As the configuration would define it. */

@@ -122,5 +122,6 @@ export function createMemoryAdapter({
     ownFiles: () => [],
     findHolders: async (id) => transcripts.holders(id),
     enclose: null,
+    existing: null,
   }
 }

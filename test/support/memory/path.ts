@@ -19,6 +19,7 @@ export function buildPath(stage: Stage, change: Partial<DriveDeps> = {}): DriveD
   return {
     ...input,
     persist,
+    mirrors: { list: async () => [], catchUp: async () => {} },
     nextPrompts,
     purposes: { of: () => plain },
     live: new LiveRuns(() => {}),
@@ -42,6 +43,7 @@ export function buildPath(stage: Stage, change: Partial<DriveDeps> = {}): DriveD
       }),
       accompany: () => async () => {},
       wasFree: () => false,
+      release: () => {},
     },
     ...change,
   }

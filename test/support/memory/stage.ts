@@ -13,13 +13,13 @@ import { RunId } from '../../../src/contract/ids.ts'
 import { type Notice, type PlannedNotification, planNotifications } from '../../../src/core/notify/plan.ts'
 import { NOTHING_TO_REDACT } from '../../../src/core/redact/redactor.ts'
 import { SteadyClock } from '../../../src/core/steady-clock.ts'
-import { engineSettings } from '../../../src/daemon/settings.ts'
 import type { Notifications } from '../../../src/engine/base/notifications.ts'
 import { ProgressBus } from '../../../src/engine/base/progress.ts'
 import type { EngineSettings } from '../../../src/engine/base/settings.ts'
 import { createEngine, type EngineInput, type RunningEngine } from '../../../src/engine/engine.ts'
 import type { FurtherPurposes } from '../../../src/engine/purposes.ts'
 import { ReadingThread } from '../../../src/engine/supervise/reading/thread.ts'
+import { engineSettings } from '../../../src/library/settings.ts'
 import { openBrokerHost } from '../../../src/process/broker/host.ts'
 import { openGit } from '../../../src/process/git/run.ts'
 import { Handling } from '../../../src/process/handling.ts'
@@ -130,6 +130,7 @@ export class Stage {
       handling: new Handling(join(home, 'handling')),
       spool: join(home, 'spool'),
       damaged: join(home, 'damaged'),
+      mirror: join(home, 'mirror'),
       archive: join(home, 'archive'),
       stateDir: join(home, 'state'),
       sandbox: {
@@ -158,7 +159,6 @@ export class Stage {
       wake: () => {},
       open: () => {},
       close: async () => {},
-      sweep: async () => {},
     }
   }
 
@@ -206,7 +206,7 @@ export class Stage {
     return (await this.engine.getRun(this.#idOf(id))).pending
   }
 
-  async until(isSo: () => Promise<boolean> | boolean, maxMs = 20_000): Promise<void> {
+  async until(isSo: () => Promise<boolean> | boolean, maxMs = 90_000): Promise<void> {
     const endsAt = performance.now() + maxMs
     while (!(await isSo())) {
       if (performance.now() > endsAt) throw new Error(`it did not come to that:\n${this.logged.join('\n')}`)

@@ -53,7 +53,7 @@ export class MemoryTranscripts {
     return this.#bySession.get(agentSessionId)?.holders ?? []
   }
 
-  inspect(agentSessionId: string, { messageId, ownIds }: TranscriptQuery): TranscriptFacts {
+  inspect(agentSessionId: string, { messageId, ownIds, knownIds }: TranscriptQuery): TranscriptFacts {
     const known = this.#bySession.get(agentSessionId)
     if (!known || known.messages.size + known.outside.length === 0)
       return { state: 'missing', path: null, bytes: null, hasMessage: false, outside: [] }
@@ -62,7 +62,7 @@ export class MemoryTranscripts {
       path: `/transcripts/${agentSessionId}`,
       bytes: known.messages.size,
       hasMessage: typeof messageId === 'string' && known.messages.has(messageId),
-      outside: ownIds ? known.outside : [],
+      outside: ownIds ? known.outside.filter((turn) => !knownIds?.has(turn.id)) : [],
     }
   }
 

@@ -31,6 +31,9 @@ import { oneKeyTable } from './0041-one-key-table.ts'
 import { changes } from './0042-changes.ts'
 import { interruptions } from './0043-interruptions.ts'
 import { sandbox } from './0044-sandbox.ts'
+import { actionCalls } from './0047-action-calls.ts'
+import { sessionLifecycle } from './0050-session-lifecycle.ts'
+import { kept } from './0053-kept.ts'
 import { access } from './0056-access.ts'
 import { ends } from './0057-ends.ts'
 
@@ -68,6 +71,9 @@ export const MIGRATIONS: readonly Migration[] = [
   changes,
   interruptions,
   sandbox,
+  actionCalls,
+  sessionLifecycle,
+  kept,
   access,
   ends,
 ]

@@ -1,0 +1,238 @@
+/**
+ * Takes over sessions that people made with the agent's own program: lists them, and imports their history as a
+ * conversation whose next turn resumes the session.
+ *
+ * A session is taken over only if it is complete, its directory exists, no process has it open and Reprise does not
+ * know it yet. Otherwise nothing is stored, and the report says why. The session's own file is never written.
+ */
+import type { ExistingSessions, SessionFile, SessionFileProblem } from '../../agents/existing-sessions.ts'
+import type { AgentRegistry, ConfiguredAgent } from '../../agents/registry.ts'
+import type { AdoptableQuery, AdoptSessions, FoundSession } from '../../contract/adopt.ts'
+import { RepriseError } from '../../contract/errors.ts'
+import type { ListQuery, Page } from '../../contract/http.ts'
+import { ConversationId, SessionId } from '../../contract/ids.ts'
+import type { TranscriptState } from '../../contract/session.ts'
+import type { Clock } from '../../core/clock.ts'
+import { NothingToAdopt } from '../../store/conversations/adopt.ts'
+import type { Store } from '../../store/store.ts'
+import type { Log } from '../base/log.ts'
+import { checkWorkDir, identifyDir } from '../path/check-request.ts'
+import { type FoundFile, listFound, newestFirst, pageOf, realDir } from './found.ts'
+
+export interface AdoptDeps {
+  store: Pick<Store, 'adoptSession' | 'findKnownSession' | 'findConversationOf'>
+  agents: Pick<AgentRegistry, 'get' | 'defaultName' | 'runtime'>
+  clock: Clock
+  log: Log
+}
+
+export interface AdoptEngine {
+  listAdoptable: (query: ListQuery & AdoptableQuery) => Promise<Page<FoundSession>>
+  /** Reports on each chosen session. */
+  adoptSessions: (request: AdoptSessions) => Promise<FoundSession[]>
+}
+
+export function createAdoption(deps: AdoptDeps): AdoptEngine {
+  return {
+    listAdoptable: async ({ limit, cursor, agent: name, workDir }) => {
+      const agent = readerOf(deps, name)
+      const dir = workDir === undefined ? null : await realDir(workDir)
+      const page = pageOf(await filesOf(agent, dir), limit, cursor)
+      const items = (await listFound(page.items, agent.existing.peek)).filter((found) => isOf(found, dir))
+      return {
+        items: await Promise.all(items.map((found) => assess(deps, agent, found))),
+        nextCursor: page.nextCursor,
+      }
+    },
+    adoptSessions: async ({ agent: name, ids, workDir }) => {
+      const agent = readerOf(deps, name)
+      // Fails early, with a hint, if the agent cannot be started: an adopted session could not be continued.
+      await deps.agents.runtime(agent.name)
+      const dir = workDir === undefined ? null : await realDir(workDir)
+      const files = await filesOf(agent, dir)
+      const reports: FoundSession[] = []
+      for (const chosen of ids ? choose(agent.name, files, ids) : files) {
+        if ('state' in chosen) reports.push(chosen)
+        else {
+          const [found = { file: chosen, peek: null }] = await listFound([chosen], agent.existing.peek)
+          if (isOf(found, dir)) reports.push(await adoptFile(deps, agent, found))
+        }
+      }
+      return reports
+    },
+  }
+}
+
+type ReadableAgent = ConfiguredAgent & { existing: ExistingSessions }
+
+function readerOf({ agents }: AdoptDeps, name = agents.defaultName): ReadableAgent {
+  const agent = agents.get(name)
+  const { existing } = agent.adapter
+  if (existing) return { ...agent, existing }
+  throw new RepriseError('bad-request', `Reprise cannot read the session files of the agent ${name}`, {
+    hint: 'Name another agent; `reprise agents` lists them.',
+  })
+}
+
+const filesOf = async ({ existing, env }: ReadableAgent, dir: string | null) =>
+  newestFirst(await existing.find(env, dir))
+
+/** An agent may keep the sessions of two directories in one folder. */
+const isOf = ({ peek }: FoundFile, dir: string | null) =>
+  dir === null || !peek?.workDir || peek.workDir === dir
+
+/** The files with these ids, and a report for each id that names none or several. */
+function choose(
+  agent: string,
+  files: readonly SessionFile[],
+  ids: readonly string[],
+): (SessionFile | FoundSession)[] {
+  return [...new Set(ids)].map((id) => {
+    const [file, ...others] = files.filter(({ agentSessionId }) => agentSessionId === id)
+    if (!file) return unknown(agent, id, 'there is no session with this id in the files of the agent')
+    if (others.length > 0)
+      return unknown(
+        agent,
+        id,
+        'several directories have a session with this id; choose one by its directory',
+      )
+    return file
+  })
+}
+
+const unknown = (agent: string, agentSessionId: string, message: string): FoundSession => ({
+  agent,
+  agentSessionId,
+  state: 'unusable',
+  message,
+  firstPrompt: null,
+  workDir: null,
+  path: null,
+  bytes: 0,
+  startedAt: null,
+  modifiedAt: null,
+  pid: null,
+  session: null,
+  conversationId: null,
+  turns: null,
+})
+
+/** Describes what was found, and whether it can be adopted as far as a quick look shows. */
+async function assess(
+  deps: AdoptDeps,
+  agent: ReadableAgent,
+  { file, peek }: FoundFile,
+): Promise<FoundSession> {
+  const { store } = deps
+  const found: FoundSession = {
+    ...unknown(agent.name, file.agentSessionId, ''),
+    state: 'adoptable',
+    message: null,
+    firstPrompt: peek?.firstPrompt ?? null,
+    workDir: peek?.workDir ?? null,
+    path: file.path,
+    bytes: file.bytes,
+    startedAt: peek?.startedAt?.toISOString() ?? null,
+    modifiedAt: file.modifiedAt.toISOString(),
+  }
+  const unusable = (message: string): FoundSession => ({ ...found, state: 'unusable', message })
+  const session = await store.findKnownSession(file.agentSessionId)
+  if (session) {
+    const conversationId = await store.findConversationOf(session)
+    return { ...found, state: 'known', message: `Reprise knows it as ${session}`, session, conversationId }
+  }
+  if (!peek) return unusable('its file cannot be read')
+  if (peek.problem) return unusable(PROBLEMS[peek.problem])
+  if (!agent.adapter.placeSession(file.agentSessionId, agent.env, found.workDir ?? '/'))
+    return unusable('its name is not the id of a session')
+  const [holder] = await agent.adapter.findHolders(file.agentSessionId, agent.env)
+  if (holder) {
+    const message = `process ${holder.pid} has it open; end that process first`
+    return { ...found, state: 'live', message, pid: holder.pid }
+  }
+  if (found.workDir === null) return unusable('its file does not say in which directory it was made')
+  const workDir = await checkWorkDir(found.workDir).catch(() => null)
+  if (workDir === null) return unusable(`its directory ${found.workDir} does not exist, or cannot be entered`)
+  return { ...found, workDir }
+}
+
+async function adoptFile(deps: AdoptDeps, agent: ReadableAgent, seen: FoundFile): Promise<FoundSession> {
+  const { store, clock, log, agents } = deps
+  const { file } = seen
+  const found = await assess(deps, agent, seen)
+  const { workDir } = found
+  if (found.state !== 'adoptable' || workDir === null || seen.peek === null) return found
+  const transcript = await agent.adapter.inspectTranscript(file.agentSessionId, agent.env, { workDir })
+  const unusable = (message: string): FoundSession => ({ ...found, state: 'unusable', message })
+  if (transcript.path !== file.path) return unusable('the agent would not find its file from its directory')
+  const damage = DAMAGES[transcript.state]
+  if (damage !== undefined) return unusable(damage)
+  const now = clock.now()
+  const { runtimeId } = await agents.runtime(agent.name)
+  const { version, contextTokens, stopReason, startedAt } = seen.peek
+  const session = {
+    id: SessionId.create(now),
+    agent: agent.name,
+    agentSessionId: file.agentSessionId,
+    workDir,
+    workDirId: await identifyDir(workDir),
+    runtimeId,
+    runtime: version === null ? null : { id: runtimeId, command: null, version, can: [] },
+    epoch: 0,
+    continues: null,
+    poison: null,
+    cacheState: null,
+    told: null,
+    compacted: false,
+    turns: 0,
+    resumes: 0,
+    contextTokens,
+    contextWindow: null,
+    costUsd: 0,
+    createdAt: startedAt ?? now,
+    // A person asked for it now, so it is not too old to be resumed.
+    lastUsedAt: now,
+    stopReason,
+  }
+  const conversation = {
+    id: ConversationId.create(now),
+    title: '',
+    agent: agent.name,
+    workDir,
+    instructions: null,
+    historyScope: 'shared' as const,
+    createdAt: now,
+  }
+  try {
+    const turns = agent.existing.readTurns(file)
+    const adopted = await store.adoptSession({ session, conversation, turns, at: now })
+    if (adopted.kind === 'known') return await assess(deps, agent, seen)
+    log.info({ session: session.id, path: file.path, turns: adopted.turns }, 'adopted a session')
+    return {
+      ...found,
+      state: 'adopted',
+      session: session.id,
+      conversationId: conversation.id,
+      turns: adopted.turns,
+    }
+  } catch (error) {
+    if (error instanceof NothingToAdopt) return unusable(PROBLEMS.empty)
+    log.warn({ path: file.path, error: String(error) }, 'could not adopt a session')
+    return unusable(`it could not be imported: ${(error as Error).message}`)
+  }
+}
+
+const PROBLEMS: Record<SessionFileProblem, string> = {
+  empty: 'nothing was said in it',
+  damaged: 'its file is damaged: it contains no readable record',
+  'sub-agent': 'it is the transcript of a sub-agent, which belongs to another session',
+  'summary-only': 'its file contains only a summary of another session',
+}
+
+/** The states of a transcript that cannot be continued as a whole. A torn last record is repaired before a resume. */
+const DAMAGES: Partial<Record<TranscriptState, string>> = {
+  missing: 'its file has disappeared',
+  unreadable: 'its file is damaged: it contains no message',
+  foreign: 'its file contains only messages of another session',
+  broken: 'its file is damaged: messages in the middle are missing',
+}

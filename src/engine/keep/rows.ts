@@ -1,0 +1,136 @@
+/**
+ * Sweeps the database: old runs with all that belongs to them, the events of younger ones, cycles, follow-ups,
+ * notifications and sessions. The store decides what may go, again in the transaction that deletes it; every step is a
+ * short transaction. Totals are counted when a run ends, so they stay.
+ */
+import type { RunId } from '../../contract/ids.ts'
+import type { RunCursor } from '../../store/keep/sweep-runs.ts'
+import type { Store } from '../../store/store.ts'
+import type { KeepSettings } from '../base/settings.ts'
+import { cutoff, type Sweep } from './tally.ts'
+
+export interface SweepRowsDeps {
+  store: Pick<
+    Store,
+    | 'listOldRuns'
+    | 'measureGroup'
+    | 'deleteGroup'
+    | 'measureEvents'
+    | 'thinEvents'
+    | 'countOld'
+    | 'deleteOld'
+    | 'countEndedNotifications'
+    | 'deleteEndedNotifications'
+    | 'listUnusedSessions'
+    | 'forgetUnusedSession'
+  >
+  closing: AbortSignal
+  settings: { keep: Pick<KeepSettings, 'runsMs' | 'eventsMs' | 'sessionsMs'> }
+}
+
+const PAGE = 200
+
+export async function sweepRows(deps: SweepRowsDeps, sweep: Sweep): Promise<void> {
+  const { keep } = deps.settings
+  const gone = await sweepRuns(deps, sweep, cutoff(sweep, keep.runsMs) ?? new Date(0))
+  const eventsBefore = cutoff(sweep, keep.eventsMs)
+  if (eventsBefore) await sweepEvents(deps, sweep, eventsBefore, gone)
+  if (eventsBefore) await sweepNotifications(deps, sweep, eventsBefore)
+  const runsBefore = cutoff(sweep, keep.runsMs)
+  if (runsBefore) await sweepRest(deps, sweep, runsBefore)
+  const sessionsBefore = cutoff(sweep, keep.sessionsMs)
+  if (sessionsBefore) await sweepSessions(deps, sweep, sessionsBefore)
+}
+
+/** Returns the runs that went, or would go. Runs of deleted conversations go also if runs are kept forever. */
+async function sweepRuns(deps: SweepRowsDeps, sweep: Sweep, before: Date): Promise<Set<RunId>> {
+  const { store } = deps
+  const { tally } = sweep
+  const seen = new Set<RunId>()
+  for await (const id of oldRuns(deps, before, 'runs')) {
+    if (seen.has(id)) continue
+    const group = await (sweep.dryRun ? store.measureGroup(id, before) : store.deleteGroup(id, before))
+    if (!group) continue
+    for (const runId of group.runIds) seen.add(runId)
+    tally.add('runs', group.runs)
+    tally.add('events', group.events)
+    tally.add('jobs', { count: group.jobs, bytes: 0 })
+    tally.add('cycles', { count: group.cycles, bytes: 0 })
+    tally.add('follow-ups', { count: group.followUps, bytes: 0 })
+  }
+  return seen
+}
+
+async function sweepEvents(
+  deps: SweepRowsDeps,
+  { dryRun, tally }: Sweep,
+  before: Date,
+  gone: ReadonlySet<RunId>,
+): Promise<void> {
+  const { store } = deps
+  for await (const id of oldRuns(deps, before, 'events')) {
+    if (gone.has(id)) continue
+    if (dryRun) {
+      const amount = await store.measureEvents(id, before)
+      if (amount) tally.add('events', amount)
+      continue
+    }
+    for (let done = false; !done; ) {
+      const step = await store.thinEvents(id, before)
+      if (step) tally.add('events', step.swept)
+      done = step?.done ?? true
+    }
+  }
+}
+
+async function* oldRuns(
+  { store, closing }: SweepRowsDeps,
+  before: Date,
+  what: 'runs' | 'events',
+): AsyncGenerator<RunId> {
+  let after: RunCursor | null = null
+  do {
+    const page: RunCursor[] = await store.listOldRuns({ before, after, limit: PAGE }, what)
+    for (const { id } of page) {
+      if (closing.aborted) return
+      yield id
+    }
+    after = page.length === PAGE ? (page.at(-1) ?? null) : null
+  } while (after)
+}
+
+async function sweepNotifications(
+  { store }: SweepRowsDeps,
+  { dryRun, tally }: Sweep,
+  before: Date,
+): Promise<void> {
+  tally.add('notifications', await store.countEndedNotifications(before))
+  if (!dryRun) await store.deleteEndedNotifications(before)
+}
+
+/** Cycles and follow-ups that have no runs, or none any more. */
+async function sweepRest(
+  { store, closing }: SweepRowsDeps,
+  { dryRun, tally }: Sweep,
+  before: Date,
+): Promise<void> {
+  for (const kind of ['cycles', 'follow-ups'] as const) {
+    if (dryRun) tally.add(kind, { count: await store.countOld(kind, before), bytes: 0 })
+    else
+      for (let count = -1; count !== 0 && !closing.aborted; ) {
+        count = await store.deleteOld(kind, before)
+        tally.add(kind, { count, bytes: 0 })
+      }
+  }
+}
+
+async function sweepSessions(
+  { store, closing }: SweepRowsDeps,
+  { dryRun, tally }: Sweep,
+  before: Date,
+): Promise<void> {
+  for (const id of await store.listUnusedSessions(before)) {
+    if (closing.aborted) return
+    if (dryRun || (await store.forgetUnusedSession(id, before))) tally.add('sessions', { count: 1, bytes: 0 })
+  }
+}

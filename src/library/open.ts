@@ -1,0 +1,104 @@
+/** Opens Reprise for a program: an engine in its process, or the daemon that already runs on the home. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { connectHttp } from '../client/client.ts'
+import { explainDisk } from '../config/home.ts'
+import { RepriseError } from '../contract/errors.ts'
+import { systemClock } from './clock.ts'
+import { type Composition, compose } from './compose.ts'
+import { type DaemonLink, findDaemon, locateDaemon } from './find-daemon.ts'
+import { isHeldByDaemon } from './held.ts'
+import { watchHome } from './home-watch.ts'
+import { connectInProcess } from './in-process.ts'
+import { createCallbackLog } from './log.ts'
+import { type OpenOptions, type ResolvedOptions, resolveOptions } from './options.ts'
+import { createReprise, type Reprise } from './reprise.ts'
+
+/** A daemon holds its home a moment before it can be reached, and a moment after. */
+const DAEMON_WITHIN_MS = 30_000
+
+export async function openReprise(options: OpenOptions = {}): Promise<Reprise> {
+  const asked = resolveOptions(options)
+  const until = performance.now() + DAEMON_WITHIN_MS
+  for (;;) {
+    const daemon = await findDaemon(asked.home)
+    if (daemon) return useDaemon(daemon, asked)
+    try {
+      return await openHere(asked)
+    } catch (error) {
+      if (!isHeldByDaemon(error) || performance.now() > until) throw error
+    }
+    await sleep(50)
+  }
+}
+
+async function openHere({
+  home,
+  cwd,
+  env,
+  settings,
+  simulate,
+  log: callback,
+}: ResolvedOptions): Promise<Reprise> {
+  const log = createCallbackLog(callback)
+  const startedAt = systemClock.now().toISOString()
+  let parts: Composition | null = null
+  try {
+    parts = await compose({ home, cwd, env, log, settings, simulate, holder: 'program' })
+    const { adopted } = await parts.engine.open()
+    if (adopted > 0) log.info({ adopted }, 'took over attempts that were left open')
+    const engine = connectInProcess(parts, log, startedAt)
+    const homeWatch = watchHome(home, () => {
+      log.error({ home }, 'the home has been removed, renamed or replaced: closing')
+      reprise.close({ leaveRunning: true }).catch((error: unknown) => {
+        log.error({ home, error: String(error) }, 'closing failed')
+      })
+    })
+    const connection = {
+      ...engine,
+      close: (options: { leaveRunning: boolean }) => {
+        homeWatch.stop()
+        return engine.close(options)
+      },
+    }
+    const reprise = createReprise({
+      connection,
+      home: parts.home,
+      cwd,
+      daemon: null,
+      notices: parts.notices,
+    })
+    return reprise
+  } catch (error) {
+    await parts?.close()
+    throw explainDisk(home, error)
+  }
+}
+
+function useDaemon({ url, pid }: DaemonLink, { home, cwd, daemon, onlyHere }: ResolvedOptions): Reprise {
+  const found = { pid, url }
+  if (daemon === 'refuse') {
+    throw new RepriseError('home-locked', `a daemon is using ${home}: pid ${pid}, ${url}`, {
+      hint: "Stop it with `reprise down`, choose another home, or use it: `daemon: 'use'`.",
+      details: found,
+    })
+  }
+  if (onlyHere.length > 0) {
+    throw new RepriseError(
+      'conflict',
+      `a daemon is using ${home} (pid ${pid}, ${url}), and ${onlyHere.join(', ')} cannot be set for it`,
+      {
+        hint: `Choose another home, stop the daemon with \`reprise down\`, or leave out ${onlyHere.join(', ')}.`,
+        details: found,
+      },
+    )
+  }
+  const token = locateDaemon(home)?.token ?? ''
+  const connection = connectHttp({ url, token, locate: async () => locateDaemon(home) })
+  return createReprise({
+    connection: { ...connection, close: async () => {} },
+    home,
+    cwd,
+    daemon: found,
+    notices: [],
+  })
+}
