@@ -66,7 +66,7 @@ try {
     await context.close()
   }
   if (process.argv.includes('--docs')) {
-    for (const name of ['now-light', 'incident-dark', 'conversation-light']) {
+    for (const name of ['now-light', 'job-dark', 'incident-light']) {
       copyFileSync(join(target, `${name}.png`), join(root, 'docs', 'pictures', `${name}.png`))
     }
   }

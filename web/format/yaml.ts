@@ -15,6 +15,7 @@ export function toYaml(value: unknown, indent = ''): string {
       .join('\n')
     return text
   }
-  if (typeof value === 'string') return /^[\w./@~-][\w ./@:~-]*$/.test(value) ? value : JSON.stringify(value)
+  if (typeof value === 'string')
+    return /^[\w./@~-](?:[\w ./@~-]|:(?! ))*$/.test(value) ? value : JSON.stringify(value)
   return String(value)
 }

@@ -40,9 +40,10 @@ export function servePage(dir: string): MiddlewareHandler {
     const { method, path } = c.req
     const isPage = (method === 'GET' || method === 'HEAD') && !path.startsWith('/api') && path !== '/metrics'
     if (!isPage) return next()
-    const file = FILE.test(path) ? await find(c, dir, path) : null
-    if (file) return send(c, path, file)
-    if (path.startsWith('/assets/')) return next()
+    if (FILE.test(path)) {
+      const file = await find(c, dir, path)
+      return file ? send(c, path, file) : c.text(`${path} does not exist\n`, 404)
+    }
     const page = await find(c, dir, '/index.html')
     if (page) return send(c, '/index.html', page)
     return c.text('The dashboard is not built. Build it with: npm run build\n', 404)
