@@ -131,6 +131,16 @@ const PARKED_WORDS: Readonly<Record<Parked['kind'], string>> = {
   'follow-up': 'follow-up',
 }
 
+/** Of a limit or an outage, what the vendor said; since when and until when is said elsewhere. */
+function messageOf({ kind, message }: Parked): string {
+  if (message === null) return ''
+  const text = withLocalTimes(inert(message))
+  if (kind === 'follow-up') return `“${text}”`
+  if (kind !== 'limit' && kind !== 'outage') return text
+  const [first = ''] = text.split('; ', 1)
+  return first.replace(/^.*? since [^:]*:\d\d: /, '')
+}
+
 function ParkedRow({ item }: { item: Parked }) {
   const now = useNow()
   return (
@@ -143,9 +153,7 @@ function ParkedRow({ item }: { item: Parked }) {
         className="min-w-0 flex-1 truncate text-muted max-md:order-last max-md:basis-full"
         title={item.message ?? undefined}
       >
-        <span className="text-text">{PARKED_WORDS[item.kind]}</span>{' '}
-        {item.message &&
-          (item.kind === 'follow-up' ? `“${inert(item.message)}”` : withLocalTimes(inert(item.message)))}
+        <span className="text-text">{PARKED_WORDS[item.kind]}</span> {messageOf(item)}
       </span>
       {item.behind > 0 && <span className="text-muted">+ {plural(item.behind, 'more')} behind the same</span>}
       <span className="text-right whitespace-nowrap">
