@@ -25,6 +25,7 @@ import {
   type Request,
 } from './request.ts'
 import { type StreamCalls, streamCalls } from './streams.ts'
+import { type TransferCalls, transferCalls } from './transfers.ts'
 import { type WatchCalls, watchCalls } from './watches.ts'
 
 export interface ClientOptions extends Endpoint {
@@ -39,7 +40,8 @@ export interface Client
     EscalationCalls,
     WatchCalls,
     StreamCalls,
-    AccessCalls {
+    AccessCalls,
+    TransferCalls {
   health: (options?: { signal?: AbortSignal }) => Promise<Health>
   status: () => Promise<Status>
   shutdown: () => Promise<{ pid: number }>
@@ -119,6 +121,7 @@ export function createCalls({ request, open, streams }: Connection): Client {
     ...escalationCalls(request),
     ...watchCalls(request),
     ...accessCalls(request),
+    ...transferCalls({ request, open }),
     health: (options) => request('getHealth', {}, { signal: options?.signal }),
     status: () => request('getStatus'),
     shutdown: () => request('shutDown'),

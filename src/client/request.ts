@@ -33,6 +33,8 @@ export type Fetch = typeof globalThis.fetch
 export interface SendOptions {
   accept?: string
   signal?: AbortSignal | undefined
+  /** A file as the body. */
+  bytes?: ReadableStream<Uint8Array> | Blob | Uint8Array<ArrayBuffer>
 }
 
 /** The arguments of an operation; they can be omitted if nothing is required. */
@@ -80,7 +82,7 @@ async function send(
   endpoint: Endpoint,
   id: OperationId,
   { params = {}, query = {}, headers = {}, body }: Parts,
-  { accept, signal }: SendOptions = {},
+  { accept, signal, bytes }: SendOptions = {},
 ): Promise<Response> {
   const { method, path } = splitPath(id)
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params[name])))
@@ -89,10 +91,13 @@ async function send(
   const sent = new Headers({ ...credentials(endpoint), ...(accept && { accept }) })
   for (const [name, value] of defined(headers)) sent.set(name, String(value))
   if (body !== undefined) sent.set('content-type', 'application/json')
+  if (bytes !== undefined) sent.set('content-type', 'application/gzip')
   const response = await reach(fetch, url, {
     method,
     headers: sent,
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    // A stream can only be sent if the response is not read before its end.
+    ...(bytes === undefined ? {} : { body: bytes, duplex: 'half' }),
     ...(signal ? { signal } : {}),
   })
   if (!response.ok) throw await refusal(response)

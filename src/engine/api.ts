@@ -7,6 +7,7 @@ import type { FollowUpEngine } from './follow-ups/api.ts'
 import type { JobEngine } from './jobs/api.ts'
 import type { OverviewEngine } from './overview/api.ts'
 import type { RunEngine } from './runs/api.ts'
+import type { TransferEngine } from './transfer/api.ts'
 import type { WatchEngine } from './watches/api.ts'
 
 export type { Access, Caller, Changes }
@@ -18,4 +19,5 @@ export interface Engine
     JobEngine,
     WatchEngine,
     FollowUpEngine,
-    OverviewEngine {}
+    OverviewEngine,
+    TransferEngine {}

@@ -1,4 +1,5 @@
 /** Assembles the engine: the path and its purposes, the dispatcher, the timetable, and the public interface. */
+import { rm } from 'node:fs/promises'
 import type { StopCause } from '../agents/adapter.ts'
 import type { AgentRegistry } from '../agents/registry.ts'
 import type { RunId } from '../contract/ids.ts'
@@ -41,6 +42,8 @@ import { adoptAttempt } from './path/adopt.ts'
 import { driveRun } from './path/drive.ts'
 import { listQuarantined, quarantine } from './path/quarantine.ts'
 import { createPurposes, type FurtherPurposes } from './purposes.ts'
+import type { QueryEngine } from './queries/api.ts'
+import { createQueries } from './queries/queries.ts'
 import { requireRun } from './runs/require-run.ts'
 import { createRuns, describeWhole } from './runs/runs.ts'
 import { startCleanUp } from './sessions/clean-up.ts'
@@ -51,6 +54,7 @@ import { Approvals } from './tiers/approvals.ts'
 import { describeEscalation, readChain } from './tiers/chain.ts'
 import { Timekeeping } from './timetable/timekeeping.ts'
 import { Timetable } from './timetable/timetable.ts'
+import { createTransfers } from './transfer/api.ts'
 import { takeConfigured } from './watches/configured.ts'
 import { DueWatches } from './watches/due.ts'
 import { readOwnersNotices } from './watches/owners-notices.ts'
@@ -83,6 +87,8 @@ export interface EngineInput {
   mirror: string
   /** The directory in which earlier versions kept the transcripts of jobs. */
   archive: string
+  /** The directory in which imported sessions are received and verified. */
+  imports: string
   /** The directory with state files that agents at tiers may read. */
   stateDir: string
   /** The sandbox of this machine. */
@@ -101,7 +107,7 @@ export interface EngineInput {
   purposes?: FurtherPurposes
 }
 
-export interface RunningEngine extends Engine {
+export interface RunningEngine extends Engine, QueryEngine {
   /** Adopts open processes, then starts queued runs. */
   open: () => Promise<{ adopted: number }>
   /**
@@ -228,9 +234,11 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     ...runs,
     ...jobs,
     ...createSessions(deps, { describeFollowUp }),
+    ...createTransfers(deps),
     deleteSession: (id) => keeping.deleteSession(id),
     prune: (request) => keeping.prune(request),
     ...createAdoption(deps),
+    ...createQueries(deps, { wakeDispatcher, describe: (run) => describeWhole(store, run) }),
     ...createWatches(deps, {
       wake: wakeTimetable,
       onCycle,
@@ -252,6 +260,8 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
 
     open: async () => {
       await timekeeping.open()
+      // What a daemon left that died while it received a session.
+      await rm(given.imports, { recursive: true, force: true })
       // This runs before anything can become due, so that a watch that was removed from the configuration does not
       // fire.
       await takeConfigured(deps)
@@ -272,7 +282,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
       approvals.wake()
       timetable.wake()
       keeping.open()
-      stopCleanUp = startCleanUp(deps)
+      stopCleanUp = startCleanUp({ ...deps, archiveSession: ({ id }) => base.mirrors.catchUp(id) })
       return { adopted: left.length }
     },
 

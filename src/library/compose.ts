@@ -153,6 +153,7 @@ export async function compose({
       damaged: join(home, 'damaged'),
       mirror: join(home, 'mirror'),
       archive: join(home, 'archive'),
+      imports: join(home, 'imports'),
       stateDir,
       sandbox: openSandboxHost(env.PATH ?? '', config.run.sandboxKind),
       broker: openBrokerHost({

@@ -51,7 +51,7 @@ export class InProcessStreams {
   readonly #find: Finder
   readonly #closing = new AbortController()
   readonly #readers = new Map<object, () => Promise<Rest>>()
-  readonly #rests = new Map<object, Rest>()
+  readonly #rests = new Map<object, Promise<Rest>>()
 
   constructor(engine: JobEventSource & Changes, find: Finder) {
     this.#engine = engine
@@ -70,8 +70,11 @@ export class InProcessStreams {
 
   /** Must be called while the store can still be read. */
   async close(): Promise<void> {
+    // Known to the readers before they are woken.
+    for (const [reader, readRest] of this.#readers) this.#rests.set(reader, readRest())
+    const rests = [...this.#rests.values()]
     this.#closing.abort()
-    for (const [reader, readRest] of this.#readers) this.#rests.set(reader, await readRest())
+    await Promise.allSettled(rests)
   }
 
   async *#events(id: string, options: FollowOptions): AsyncGenerator<RunEvent, void> {
@@ -153,7 +156,7 @@ export class InProcessStreams {
       }
       signal?.throwIfAborted()
       if (!follow || !this.ended.aborted) return
-      const rest = this.#rests.get(reader)
+      const rest = await this.#rests.get(reader)
       const items = (rest?.items ?? []) as Item[]
       // A page that was being read when the engine was closed may have come in addition.
       const seen = items.findIndex((item) => isDeepStrictEqual(source.positionOf(item), position))

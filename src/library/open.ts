@@ -1,14 +1,15 @@
 /** Opens Reprise for a program: an engine in its process, or the daemon that already runs on the home. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { connectHttp } from '../client/client.ts'
+import { type Connection, connectHttp } from '../client/client.ts'
 import { explainDisk } from '../config/home.ts'
 import { RepriseError } from '../contract/errors.ts'
 import { systemClock } from './clock.ts'
+import { closedError } from './closed.ts'
 import { type Composition, compose } from './compose.ts'
 import { type DaemonLink, findDaemon, locateDaemon } from './find-daemon.ts'
 import { isHeldByDaemon } from './held.ts'
 import { watchHome } from './home-watch.ts'
-import { connectInProcess } from './in-process.ts'
+import { connectInProcess, type EngineConnection } from './in-process.ts'
 import { createCallbackLog } from './log.ts'
 import { type OpenOptions, type ResolvedOptions, resolveOptions } from './options.ts'
 import { createReprise, type Reprise } from './reprise.ts'
@@ -93,12 +94,33 @@ function useDaemon({ url, pid }: DaemonLink, { home, cwd, daemon, onlyHere }: Re
     )
   }
   const token = locateDaemon(home)?.token ?? ''
-  const connection = connectHttp({ url, token, locate: async () => locateDaemon(home) })
+  const locate = async () => locateDaemon(home)
   return createReprise({
-    connection: { ...connection, close: async () => {} },
+    connection: endingStreams(connectHttp({ url, token, locate })),
     home,
     cwd,
     daemon: found,
     notices: [],
   })
+}
+
+/** After a close that leaves runs running, nobody waits for them here any more. */
+function endingStreams(connection: Connection): EngineConnection {
+  const { streams } = connection
+  const closing = new AbortController()
+  const until = <Options extends { signal?: AbortSignal }>(options: Options = {} as Options): Options => ({
+    ...options,
+    signal: options.signal ? AbortSignal.any([options.signal, closing.signal]) : closing.signal,
+  })
+  return {
+    ...connection,
+    streams: {
+      events: (id, options) => streams.events(id, until(options)),
+      jobEvents: (id, options) => streams.jobEvents(id, until(options)),
+      changes: (options) => streams.changes(until(options)),
+    },
+    close: async ({ leaveRunning }) => {
+      if (leaveRunning) closing.abort(closedError())
+    },
+  }
 }

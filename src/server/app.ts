@@ -9,7 +9,7 @@ import { answerError, answerUnknownRoute } from './base/error-response.ts'
 import { guardHost, guardOrigin } from './base/guards.ts'
 import { refuseWithoutCredentials } from './base/hook-auth.ts'
 import { servePage } from './base/page.ts'
-import { ALL_ROUTES, registerRoutes } from './base/register.ts'
+import { ALL_ROUTES, fits, registerRoutes } from './base/register.ts'
 import { createHandlers } from './handlers.ts'
 
 export interface App {
@@ -46,11 +46,16 @@ export function createApp(options: AppOptions): App {
   return { fetch: app.fetch, endStreams: () => streams.abort() }
 }
 
+/** A file is read as a stream, and its content is limited where it is read. */
+const takesFile = ({ method, path }: { method: string; path: string }) =>
+  ALL_ROUTES.some((route) => route.spec.bodyBytes && route.method === method && fits(route.pattern, path))
+
 /** Smaller limits come first, because the general one would read more of the body. */
 function limitBodies(app: Hono): void {
   for (const { pattern, spec } of ALL_ROUTES) {
     if (spec.auth === 'hook') app.use(pattern, refuseWithoutCredentials)
     if (spec.bodyLimit) app.use(pattern, limitBody(spec.bodyLimit))
   }
-  app.use(limitBody('general'))
+  const limit = limitBody('general')
+  app.use((c, next) => (takesFile(c.req) ? next() : limit(c, next)))
 }

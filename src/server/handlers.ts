@@ -13,6 +13,7 @@ import { overviewHandlers } from './routes/overview.ts'
 import { runHandlers } from './routes/runs.ts'
 import { sessionHandlers } from './routes/sessions.ts'
 import { systemHandlers } from './routes/system.ts'
+import { transferHandlers } from './routes/transfers.ts'
 import { watchHandlers } from './routes/watches.ts'
 
 export function createHandlers(options: AppOptions, streams: StreamOptions): Handlers {
@@ -30,5 +31,6 @@ export function createHandlers(options: AppOptions, streams: StreamOptions): Han
     ...sessionHandlers(engine),
     ...overviewHandlers(options),
     ...accessHandlers(options),
+    ...transferHandlers(engine),
   }
 }

@@ -36,6 +36,7 @@ import { type NotificationEffects, notificationEffects } from './notify/run-effe
 import { createNotificationStore, type NotificationStore } from './notify/store.ts'
 import { obstacleListener } from './obstacles/obstacles.ts'
 import { createObstacleStore, type ObstacleStore } from './obstacles/store.ts'
+import { createQueryStore, type QueryEffects, type QueryStore, queryEffects } from './queries/store.ts'
 import { type AttemptStore, createAttemptStore } from './runs/attempt-store.ts'
 import type { RunRecord } from './runs/records.ts'
 import { createRunStore, type RunStore } from './runs/store.ts'
@@ -46,7 +47,7 @@ import { watchListener } from './watches/cycle-deadlines.ts'
 import { createWatchStore, type WatchStore } from './watches/store.ts'
 
 /** The effects on features that a change of a run may have. */
-export type RunEffects = ConversationEffects & TierEffects & NotificationEffects
+export type RunEffects = ConversationEffects & TierEffects & NotificationEffects & QueryEffects
 
 export type Store = RunStore &
   AttemptStore &
@@ -59,6 +60,7 @@ export type Store = RunStore &
   NotificationStore &
   ChangeStore &
   AccessStore &
+  QueryStore &
   KeepStore &
   FactStore & {
     readonly effects: RunEffects
@@ -129,12 +131,13 @@ export function createStore(
     ...createAccessStore(reader, write),
     ...createFactStore(reader, write),
     ...createChangeStore(reader, write, changeListeners),
+    ...createQueryStore(reader, write),
     ...createKeepStore(reader, group),
     shrink: createShrink({
       write: (work) => group.enqueue(work),
       alone: (work) => writer.connection().execute(async () => work()),
     }),
-    effects: { ...conversationEffects, ...tierEffects, ...notificationEffects },
+    effects: { ...conversationEffects, ...tierEffects, ...notificationEffects, ...queryEffects },
     readStats: () => readStats(reader),
     listCosts: (period) => listCosts(reader, period),
     listFailures: (since, limit) => listFailures(reader, since, limit),

@@ -182,6 +182,19 @@ describe('closed while a run is active', () => {
     await third.close()
     await world.killDaemon('SIGTERM')
   })
+
+  it('what an earlier engine has left running is ended, too, and its result is known', async () => {
+    const first = await open()
+    const { id } = await first.run({ prompt: 'wait for me' })
+    await speaking(first.events(id))
+    await first.close({ leaveRunning: true })
+    const second = await open()
+    const handles = await Promise.all(Array.from({ length: 5 }, () => second.attach(id)))
+    const results = Promise.all(handles.map((handle) => handle.result()))
+    await second.close()
+    for (const result of await results) expect(result).toMatchObject({ id, outcome: 'cancelled' })
+    expect(agents()).toEqual([])
+  })
 })
 
 describe('a home that is in use', () => {
@@ -201,6 +214,11 @@ describe('a home that is in use', () => {
 
     expect(await codeOf(open({ settings: undefined, daemon: 'refuse' }))).toBe('home-locked')
     expect(await codeOf(open())).toBe('conflict')
+
+    const left = await open({ settings: undefined })
+    const unread = codeOf((await left.attach(waiting.id)).result())
+    await left.close({ leaveRunning: true })
+    expect(await unread).toBe('closed')
 
     // It cancels what it has started, not what others have.
     await reprise.close()

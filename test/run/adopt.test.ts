@@ -3,6 +3,8 @@
  * resumes the session and sends only what is new. A live one is left alone.
  */
 import { randomUUID } from 'node:crypto'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { FoundSession } from '../../src/contract/adopt.ts'
 import type { ConversationDetail } from '../../src/contract/conversation.ts'
@@ -11,7 +13,7 @@ import type { Run } from '../../src/contract/run.ts'
 import type { SessionDetail } from '../../src/contract/session.ts'
 import { runInside } from '../cli/inside.ts'
 import { runByHand, sayByHand } from '../support/by-hand.ts'
-import { World } from '../support/world.ts'
+import { until, World } from '../support/world.ts'
 
 let world: World
 beforeAll(async () => {
@@ -90,10 +92,22 @@ it('a session made by hand is listed, adopted with its history, and continued wi
   expect(after.messages).toHaveLength(6)
 })
 
+/** A live process writes a record of the session that it has open. */
+function isRegistered(id: string): boolean {
+  const folder = join(world.configDir, 'sessions')
+  try {
+    const names = readdirSync(folder).filter((name) => name.endsWith('.json'))
+    return names.some((name) => readFileSync(join(folder, name), 'utf8').includes(id))
+  } catch {
+    return false
+  }
+}
+
 it('a session that a process has open is left alone, with its pid; afterwards it can be adopted', async () => {
   const id = randomUUID()
   const hand = runByHand(world, ['--session-id', id], 'wait')
   await world.simulator.waitForHold('gate')
+  await until(() => isRegistered(id), 'the record of the live process')
   const refused = await cli('sessions', 'adopt', id)
   expect(refused).toMatchObject({ code: 1 })
   const [, pid] = /process (\d+) has it open/.exec(refused.stdout) ?? []
@@ -111,4 +125,25 @@ it('a session that a process has open is left alone, with its pid; afterwards it
       expect.objectContaining({ agentSessionId: id, state: 'adopted', turns: 1 }),
     ]),
   })
+})
+
+it('an adopted session expires and is archived; its file may then be deleted, and the next turn resumes it', async () => {
+  const id = randomUUID()
+  await runByHand(world, ['--session-id', id], 'remember obsidian').answered
+  const { items } = (await cli('sessions', 'adopt', id, '--json')).json<{ items: FoundSession[] }>()
+  const { session, conversationId, path } = items[0]!
+  await world.killDaemon('SIGTERM')
+  await world.configure({ session: { pauseAfter: '1ms', idleTimeout: '1ms' } })
+  await world.startDaemon()
+  const archived = await until(async () => {
+    const found = await world.api<SessionDetail>('GET', `/api/sessions/${session}`)
+    return found.archivedAt === null ? null : found
+  }, 'the session to be archived')
+  expect(archived.state).toBe('expired')
+  rmSync(path!)
+  const body = { text: 'and heliotrope' }
+  const { run } = await world.api<{ run: Run }>('POST', `/api/conversations/${conversationId}/turns`, body)
+  expect(await world.settled(run.id)).toMatchObject({ outcome: 'completed', resumed: true, sessionId: id })
+  const sent = JSON.stringify(world.simulator.requests().at(-1)!.messages)
+  expect(sent.split('remember obsidian')).toHaveLength(2)
 })

@@ -91,7 +91,7 @@ const lineOf = (lines: readonly string[], type: string, text: string) =>
   lines.findIndex((line) => line.includes(`"type":"${type}"`) && line.includes(text))
 
 const KINDS: [string, string, (text: string) => string | null][] = [
-  ['deleted', 'transcript-missing', () => null],
+  ['deleted, and its copy', 'transcript-missing', () => null],
   ['emptied', 'transcript-unreadable', () => ''],
   ['garbage', 'transcript-unreadable', () => '\0\0garbage\n{"not":"a message"}\n'],
   [
@@ -137,7 +137,9 @@ it.each(kinds)(
     await begin()
     const { last, path } = await twoTurnsUnresumed()
     const damaged = damage(readFileSync(path, 'utf8'))
-    if (damaged === null) await rm(path)
+    // A file that is gone would be restored from its copy.
+    if (damaged === null)
+      for (const gone of [path, join(world.home, 'mirror')]) await rm(gone, { recursive: true })
     else await writeFile(path, damaged)
     const asked = world.simulator.requests().length
     const next = await world.run({ prompt: 'gamma', sessionId: last.session! })

@@ -67,6 +67,12 @@ export function createEngineDouble(): EngineDouble {
     ...createJobDoubles(addRun),
     ...createWatchDoubles(),
     getChain: async () => notPlayed(),
+    exportSession: async () => notPlayed(),
+    importSession: async () => notPlayed(),
+    forkSession: async () => notPlayed(),
+    planSessionMove: async () => notPlayed(),
+    moveSession: async () => notPlayed(),
+    forkConversation: async () => notPlayed(),
     listApprovals: async () => [],
     decideApproval: async () => notPlayed(),
     addRun,
@@ -249,5 +255,6 @@ function newSession(): SessionDetail {
     transcript: { state: 'present', path: '/tmp/x.jsonl', bytes: 1 },
     runIds: [],
     heldBy: null,
+    copiedFrom: null,
   }
 }

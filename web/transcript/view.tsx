@@ -117,8 +117,13 @@ export function useFollowEnd(scroller: RefObject<HTMLElement | null>, count: num
   useEffect(() => {
     const element = scroller.current
     if (!element) return
+    let last = element.scrollTop
+    // Content that grows moves the end away from the reader; only the reader can go up.
     const note = () => {
-      pinned.current = element.scrollHeight - element.scrollTop - element.clientHeight < NEAR_END_PX
+      const top = element.scrollTop
+      if (element.scrollHeight - top - element.clientHeight < NEAR_END_PX) pinned.current = true
+      else if (top < last - 1) pinned.current = false
+      last = top
       if (pinned.current) setFresh(0)
     }
     element.addEventListener('scroll', note, { passive: true })

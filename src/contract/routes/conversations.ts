@@ -15,6 +15,7 @@ import { WorkDir } from '../create-run.ts'
 import { page } from '../http.ts'
 import { TurnPlan } from '../overview.ts'
 import { Run } from '../run.ts'
+import { ForkConversation } from '../session-transfer.ts'
 import { ConversationPath, IdempotencyHeaders, MessagePath, PageQuery, YesOrNo } from './parameters.ts'
 import { empty, type FeatureRoutes, json } from './route.ts'
 
@@ -114,6 +115,17 @@ export const conversationRoutes = {
     summary: 'Removes a message and everything after it; runs that were to answer it are cancelled',
     params: MessagePath,
     responses: { 200: json('How many messages were removed', z.object({ removed: z.number().int() })) },
+    errors: ['not-found', 'conflict'],
+  },
+  forkConversation: {
+    tag: 'conversations',
+    summary: 'Forks a conversation: a new one with the turns up to a message',
+    description:
+      'Each agent gets a fork of its session, if that can be cut there. Otherwise its next turn starts a new session with the history.',
+    params: ConversationPath,
+    body: ForkConversation,
+    bodyOptional: true,
+    responses: { 201: json('The new conversation', ConversationDetail) },
     errors: ['not-found', 'conflict'],
   },
   retryTurn: {

@@ -37,6 +37,7 @@ export const PATHS = {
   createTurn: 'POST /api/conversations/{id}/turns',
   editMessage: 'PATCH /api/conversations/{id}/messages/{mid}',
   truncateConversation: 'DELETE /api/conversations/{id}/messages/{mid}',
+  forkConversation: 'POST /api/conversations/{id}/fork',
   retryTurn: 'POST /api/conversations/{id}/messages/{mid}/retry',
 
   createJob: 'POST /api/jobs',
@@ -48,6 +49,7 @@ export const PATHS = {
   cancelJob: 'POST /api/jobs/{id}/cancel',
   diffCheckpoints: 'GET /api/jobs/{id}/diff',
   restoreCheckpoint: 'POST /api/jobs/{id}/restore',
+  rewindJob: 'POST /api/jobs/{id}/rewind',
   getTranscript: 'GET /api/jobs/{id}/transcript',
 
   createWatch: 'POST /api/watches',
@@ -73,6 +75,11 @@ export const PATHS = {
   listAdoptable: 'GET /api/sessions/adoptable',
   adoptSessions: 'POST /api/sessions/adopt',
   getSession: 'GET /api/sessions/{id}',
+  exportSession: 'POST /api/sessions/{id}/export',
+  importSession: 'POST /api/sessions/import',
+  forkSession: 'POST /api/sessions/{id}/fork',
+  planSessionMove: 'GET /api/sessions/{id}/move',
+  moveSession: 'POST /api/sessions/{id}/move',
   deleteSession: 'DELETE /api/sessions/{id}',
 
   createSignInLink: 'POST /api/sign-in-links',

@@ -28,6 +28,8 @@ export type ResponseSpec =
   | { description: string; events: z.ZodType }
   /** Lines of JSON (NDJSON). */
   | { description: string; lines: z.ZodType }
+  /** A file of this media type. */
+  | { description: string; bytes: string }
   | { description: string }
 
 export interface RouteSpec {
@@ -47,6 +49,8 @@ export interface RouteSpec {
   bodyOptional?: true
   /** The handler reads the body itself: it cannot be parsed before the sender is known. */
   bodyUnparsed?: true
+  /** The body is a file of this media type, which the handler reads as a stream. It has no general limit. */
+  bodyBytes?: string
   /** `event`: the smaller limit for events that are sent to a watch. */
   bodyLimit?: 'event'
   /** By status. */
@@ -62,11 +66,12 @@ export type FeatureRoutes = Readonly<Partial<RouteTable>>
 export const json = <T extends z.ZodType>(description: string, schema: T) => ({ description, schema })
 export const events = <T extends z.ZodType>(description: string, item: T) => ({ description, events: item })
 export const lines = <T extends z.ZodType>(description: string, item: T) => ({ description, lines: item })
+export const bytes = (description: string, type: string) => ({ description, bytes: type })
 export const empty = (description: string) => ({ description })
 
 /** The error codes of an operation: its own, and those that follow from what it takes. */
 export function errorCodesOf(route: RouteSpec): ErrorCode[] {
-  const takesInput = route.params ?? route.query ?? route.headers ?? route.body
+  const takesInput = route.params ?? route.query ?? route.headers ?? route.body ?? route.bodyBytes
   return [
     ...new Set<ErrorCode>([
       ...(takesInput ? (['bad-request'] as const) : []),

@@ -10,6 +10,7 @@ import type { RouteTable } from './route.ts'
 import { runRoutes } from './runs.ts'
 import { sessionRoutes } from './sessions.ts'
 import { systemRoutes } from './system.ts'
+import { transferRoutes } from './transfers.ts'
 import { watchRoutes } from './watches.ts'
 
 export const ROUTES = {
@@ -24,4 +25,5 @@ export const ROUTES = {
   ...followUpRoutes,
   ...sessionRoutes,
   ...accessRoutes,
+  ...transferRoutes,
 } satisfies RouteTable

@@ -5,8 +5,7 @@
  * A session is taken over only if it is complete, its directory exists, no process has it open and Reprise does not
  * know it yet. Otherwise nothing is stored, and the report says why. The session's own file is never written.
  */
-import type { ExistingSessions, SessionFile, SessionFileProblem } from '../../agents/existing-sessions.ts'
-import type { AgentRegistry, ConfiguredAgent } from '../../agents/registry.ts'
+import type { AgentRegistry } from '../../agents/registry.ts'
 import type { AdoptableQuery, AdoptSessions, FoundSession } from '../../contract/adopt.ts'
 import { RepriseError } from '../../contract/errors.ts'
 import type { ListQuery, Page } from '../../contract/http.ts'
@@ -16,7 +15,8 @@ import type { Clock } from '../../core/clock.ts'
 import { NothingToAdopt } from '../../store/conversations/adopt.ts'
 import type { Store } from '../../store/store.ts'
 import type { Log } from '../base/log.ts'
-import { checkWorkDir, identifyDir } from '../path/check-request.ts'
+import { identifyDir } from '../path/check-request.ts'
+import { assess, choose, PROBLEMS, type ReadableAgent } from './assess.ts'
 import { type FoundFile, listFound, newestFirst, pageOf, realDir } from './found.ts'
 
 export interface AdoptDeps {
@@ -51,7 +51,7 @@ export function createAdoption(deps: AdoptDeps): AdoptEngine {
       const dir = workDir === undefined ? null : await realDir(workDir)
       const files = await filesOf(agent, dir)
       const reports: FoundSession[] = []
-      for (const chosen of ids ? choose(agent.name, files, ids) : files) {
+      for (const chosen of ids ? await choose(agent, files, ids) : files) {
         if ('state' in chosen) reports.push(chosen)
         else {
           const [found = { file: chosen, peek: null }] = await listFound([chosen], agent.existing.peek)
@@ -62,8 +62,6 @@ export function createAdoption(deps: AdoptDeps): AdoptEngine {
     },
   }
 }
-
-type ReadableAgent = ConfiguredAgent & { existing: ExistingSessions }
 
 function readerOf({ agents }: AdoptDeps, name = agents.defaultName): ReadableAgent {
   const agent = agents.get(name)
@@ -80,81 +78,6 @@ const filesOf = async ({ existing, env }: ReadableAgent, dir: string | null) =>
 /** An agent may keep the sessions of two directories in one folder. */
 const isOf = ({ peek }: FoundFile, dir: string | null) =>
   dir === null || !peek?.workDir || peek.workDir === dir
-
-/** The files with these ids, and a report for each id that names none or several. */
-function choose(
-  agent: string,
-  files: readonly SessionFile[],
-  ids: readonly string[],
-): (SessionFile | FoundSession)[] {
-  return [...new Set(ids)].map((id) => {
-    const [file, ...others] = files.filter(({ agentSessionId }) => agentSessionId === id)
-    if (!file) return unknown(agent, id, 'there is no session with this id in the files of the agent')
-    if (others.length > 0)
-      return unknown(
-        agent,
-        id,
-        'several directories have a session with this id; choose one by its directory',
-      )
-    return file
-  })
-}
-
-const unknown = (agent: string, agentSessionId: string, message: string): FoundSession => ({
-  agent,
-  agentSessionId,
-  state: 'unusable',
-  message,
-  firstPrompt: null,
-  workDir: null,
-  path: null,
-  bytes: 0,
-  startedAt: null,
-  modifiedAt: null,
-  pid: null,
-  session: null,
-  conversationId: null,
-  turns: null,
-})
-
-/** Describes what was found, and whether it can be adopted as far as a quick look shows. */
-async function assess(
-  deps: AdoptDeps,
-  agent: ReadableAgent,
-  { file, peek }: FoundFile,
-): Promise<FoundSession> {
-  const { store } = deps
-  const found: FoundSession = {
-    ...unknown(agent.name, file.agentSessionId, ''),
-    state: 'adoptable',
-    message: null,
-    firstPrompt: peek?.firstPrompt ?? null,
-    workDir: peek?.workDir ?? null,
-    path: file.path,
-    bytes: file.bytes,
-    startedAt: peek?.startedAt?.toISOString() ?? null,
-    modifiedAt: file.modifiedAt.toISOString(),
-  }
-  const unusable = (message: string): FoundSession => ({ ...found, state: 'unusable', message })
-  const session = await store.findKnownSession(file.agentSessionId)
-  if (session) {
-    const conversationId = await store.findConversationOf(session)
-    return { ...found, state: 'known', message: `Reprise knows it as ${session}`, session, conversationId }
-  }
-  if (!peek) return unusable('its file cannot be read')
-  if (peek.problem) return unusable(PROBLEMS[peek.problem])
-  if (!agent.adapter.placeSession(file.agentSessionId, agent.env, found.workDir ?? '/'))
-    return unusable('its name is not the id of a session')
-  const [holder] = await agent.adapter.findHolders(file.agentSessionId, agent.env)
-  if (holder) {
-    const message = `process ${holder.pid} has it open; end that process first`
-    return { ...found, state: 'live', message, pid: holder.pid }
-  }
-  if (found.workDir === null) return unusable('its file does not say in which directory it was made')
-  const workDir = await checkWorkDir(found.workDir).catch(() => null)
-  if (workDir === null) return unusable(`its directory ${found.workDir} does not exist, or cannot be entered`)
-  return { ...found, workDir }
-}
 
 async function adoptFile(deps: AdoptDeps, agent: ReadableAgent, seen: FoundFile): Promise<FoundSession> {
   const { store, clock, log, agents } = deps
@@ -220,13 +143,6 @@ async function adoptFile(deps: AdoptDeps, agent: ReadableAgent, seen: FoundFile)
     log.warn({ path: file.path, error: String(error) }, 'could not adopt a session')
     return unusable(`it could not be imported: ${(error as Error).message}`)
   }
-}
-
-const PROBLEMS: Record<SessionFileProblem, string> = {
-  empty: 'nothing was said in it',
-  damaged: 'its file is damaged: it contains no readable record',
-  'sub-agent': 'it is the transcript of a sub-agent, which belongs to another session',
-  'summary-only': 'its file contains only a summary of another session',
 }
 
 /** The states of a transcript that cannot be continued as a whole. A torn last record is repaired before a resume. */

@@ -16,6 +16,7 @@ type ConversationHandlers = Pick<
   | 'editMessage'
   | 'truncateConversation'
   | 'retryTurn'
+  | 'forkConversation'
 >
 
 export function conversationHandlers(engine: Engine): ConversationHandlers {
@@ -43,6 +44,10 @@ export function conversationHandlers(engine: Engine): ConversationHandlers {
     editMessage: async ({ params, body }) =>
       respond(200, await engine.editMessage(params.id, params.mid, body.text)),
     truncateConversation: async ({ params }) => respond(200, await engine.truncate(params.id, params.mid)),
+    forkConversation: async ({ params, body }) => {
+      const fork = await engine.forkConversation(params.id, body)
+      return respond(201, fork, { Location: `/api/conversations/${fork.id}` })
+    },
     retryTurn: async ({ params, body, headers }) =>
       acceptedTurn(await engine.retryFrom(params.id, params.mid, body, headers['idempotency-key'] ?? null)),
   }
