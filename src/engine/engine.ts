@@ -36,6 +36,8 @@ import { Keeping } from './keep/keeping.ts'
 import { importArchive } from './mirror/import-archive.ts'
 import { Mirror } from './mirror/mirror.ts'
 import { Obstacles } from './obstacles/obstacles.ts'
+import { readOverview } from './overview/overview.ts'
+import { planTurn } from './overview/plan-turn.ts'
 import { adoptAttempt } from './path/adopt.ts'
 import { driveRun } from './path/drive.ts'
 import { listQuarantined, quarantine } from './path/quarantine.ts'
@@ -219,9 +221,18 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     await base.cooldowns.close()
   }
   let closed: Promise<void> | null = null
+  const jobs = createJobs(deps, {
+    live: base.live,
+    wake: wakeDispatcher,
+    cancelRun: runs.cancel,
+    occupy: (place, work) => dispatcher.occupy(place, work),
+  })
+  const listApprovals = async () => (await approvals.list()).map(describeEscalation)
+  const describeObstacles = () => base.obstacles.describe()
 
   return {
     ...runs,
+    ...jobs,
     ...createSessions(deps, { describeFollowUp }),
     ...createTransfers(deps),
     deleteSession: (id) => keeping.deleteSession(id),
@@ -245,12 +256,6 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
       onDeleted: () => keeping.purge(),
       stop: (id) => stop(id, 'cancelled', 'cancelled'),
       endOutdated: (id) => stop(id, 'question-edited', 'its question was edited'),
-    }),
-    ...createJobs(deps, {
-      live: base.live,
-      wake: wakeDispatcher,
-      cancelRun: runs.cancel,
-      occupy: (place, work) => dispatcher.occupy(place, work),
     }),
 
     open: async () => {
@@ -292,19 +297,33 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
       const { current } = storageFailures
       return current && { since: current.since.toISOString(), why: current.why }
     },
-    describeObstacles: () => base.obstacles.describe(),
+    describeObstacles,
     getChain: async (id) => {
       const chain = await readChain(deps, id, (run) => describeWhole(store, run))
       if (chain) return chain
       await requireRun(store, id)
       throw new Error(`run ${id} is in no chain`)
     },
-    listApprovals: async () => (await approvals.list()).map(describeEscalation),
+    listApprovals,
     decideApproval: async (id, approval) => {
       await requireRun(store, id)
       return describeEscalation(await approvals.answer(id, approval))
     },
     listAgents: () => given.agents.describe(),
     readStats: store.readStats,
+    readOverview: (since) =>
+      readOverview(
+        deps,
+        {
+          describeRun: (run) => describeWhole(store, run),
+          readLiveCost: ({ id }) => base.live.get(id)?.read()?.costUsd ?? null,
+          listApprovals,
+          listJobs: jobs.listJobs,
+          describeObstacles,
+        },
+        since,
+      ),
+    listCosts: store.listCosts,
+    planTurn: (id, request) => planTurn(deps, id, request),
   }
 }

@@ -4,10 +4,12 @@
 import { Hono } from 'hono'
 import type { AppOptions } from './base/app-options.ts'
 import { limitBody } from './base/body-limit.ts'
+import { guardCaller } from './base/caller.ts'
 import { answerError, answerUnknownRoute } from './base/error-response.ts'
-import { guardHost, guardOrigin, guardToken } from './base/guards.ts'
+import { guardHost, guardOrigin } from './base/guards.ts'
 import { refuseWithoutCredentials } from './base/hook-auth.ts'
-import { ALL_ROUTES, fits, needsNoToken, registerRoutes } from './base/register.ts'
+import { servePage } from './base/page.ts'
+import { ALL_ROUTES, fits, registerRoutes } from './base/register.ts'
 import { createHandlers } from './handlers.ts'
 
 export interface App {
@@ -31,8 +33,10 @@ export function createApp(options: AppOptions): App {
     await next()
   })
   app.use(guardHost(options.allowedHosts))
+  // Before the check of origins: a link on another site may lead to the page.
+  if (options.webDir !== undefined) app.use(servePage(options.webDir))
   app.use(guardOrigin())
-  app.use(guardToken(options.token, needsNoToken))
+  app.use(guardCaller(options))
   limitBodies(app)
 
   const streams = new AbortController()

@@ -136,6 +136,9 @@ export function createEngineDouble(): EngineDouble {
     listAdoptable: async () => ({ items: [], nextCursor: null }),
     adoptSessions: async () => [],
     listAgents: async () => [],
+    readOverview: async () => notPlayed(),
+    listCosts: async () => [],
+    planTurn: async () => notPlayed(),
     readStats: async () => ({
       runs: runs.size,
       attempts: 0,

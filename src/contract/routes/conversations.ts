@@ -13,9 +13,10 @@ import {
 } from '../conversation.ts'
 import { WorkDir } from '../create-run.ts'
 import { page } from '../http.ts'
+import { TurnPlan } from '../overview.ts'
 import { Run } from '../run.ts'
 import { ForkConversation } from '../session-transfer.ts'
-import { ConversationPath, IdempotencyHeaders, MessagePath, PageQuery } from './parameters.ts'
+import { ConversationPath, IdempotencyHeaders, MessagePath, PageQuery, YesOrNo } from './parameters.ts'
 import { empty, type FeatureRoutes, json } from './route.ts'
 
 const AcceptedTurn = z.object({ run: Run })
@@ -69,6 +70,18 @@ export const conversationRoutes = {
     query: z.strictObject({ workDir: WorkDir }),
     responses: { 200: json('The effect of the move', ConversationMove) },
     errors: ['not-found', 'work-dir-unusable'],
+  },
+  planTurn: {
+    tag: 'conversations',
+    summary:
+      'Says what would happen if a message were sent now: resume or start fresh, and why; changes nothing',
+    params: ConversationPath,
+    query: z.strictObject({
+      agent: z.string().max(64).optional(),
+      forceFreshSession: YesOrNo.optional(),
+    }),
+    responses: { 200: json('The plan', TurnPlan) },
+    errors: ['not-found', 'agent-unknown'],
   },
   deleteConversation: {
     tag: 'conversations',

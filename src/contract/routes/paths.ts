@@ -11,6 +11,9 @@ export const PATHS = {
   prune: 'POST /api/prune',
   listAgents: 'GET /api/agents',
   getOpenApi: 'GET /api/openapi.json',
+  getOverview: 'GET /api/overview',
+  listCosts: 'GET /api/costs',
+  getConfiguration: 'GET /api/configuration',
   followChanges: 'GET /api/changes',
 
   createRun: 'POST /api/runs',
@@ -29,6 +32,7 @@ export const PATHS = {
   getConversation: 'GET /api/conversations/{id}',
   updateConversation: 'PATCH /api/conversations/{id}',
   planMove: 'GET /api/conversations/{id}/move',
+  planTurn: 'GET /api/conversations/{id}/plan',
   deleteConversation: 'DELETE /api/conversations/{id}',
   createTurn: 'POST /api/conversations/{id}/turns',
   editMessage: 'PATCH /api/conversations/{id}/messages/{mid}',
@@ -77,6 +81,15 @@ export const PATHS = {
   planSessionMove: 'GET /api/sessions/{id}/move',
   moveSession: 'POST /api/sessions/{id}/move',
   deleteSession: 'DELETE /api/sessions/{id}',
+
+  createSignInLink: 'POST /api/sign-in-links',
+  signIn: 'POST /api/sign-in',
+  signOut: 'POST /api/sign-out',
+  listTokens: 'GET /api/tokens',
+  createToken: 'POST /api/tokens',
+  revokeToken: 'DELETE /api/tokens/{id}',
+  rotateToken: 'POST /api/tokens/{id}/rotate',
+  listAudit: 'GET /api/audit',
 } as const satisfies Readonly<Record<string, `${Method} /${string}`>>
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'

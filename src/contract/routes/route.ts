@@ -3,6 +3,7 @@
  * are generated from it, and the types of handlers and client calls are derived from it (types.ts).
  */
 import type { z } from 'zod'
+import type { Scope } from '../access.ts'
 import type { ErrorCode } from '../errors.ts'
 import type { OperationId } from './paths.ts'
 
@@ -16,6 +17,7 @@ export const TAGS = {
   watches: 'Checks on a schedule or by event, and their cycles',
   'follow-ups': 'Prompts that a session is given at a later time',
   sessions: "The agents' sessions",
+  access: 'Tokens, sign-ins, and who did what',
 } as const satisfies Readonly<Record<string, string>>
 export type Tag = keyof typeof TAGS
 
@@ -36,6 +38,8 @@ export interface RouteSpec {
   description?: string
   /** Which credentials are required. Default: the daemon's token. `hook`: the token or the secret of the watch. */
   auth?: 'none' | 'hook'
+  /** What the token must allow. Default: `read` for GET, `act` for everything else. */
+  scope?: Scope
   params?: z.ZodObject
   query?: z.ZodObject
   /** By lower-case names. */

@@ -10,6 +10,7 @@ type ConversationHandlers = Pick<
   | 'getConversation'
   | 'updateConversation'
   | 'planMove'
+  | 'planTurn'
   | 'deleteConversation'
   | 'createTurn'
   | 'editMessage'
@@ -29,6 +30,11 @@ export function conversationHandlers(engine: Engine): ConversationHandlers {
     updateConversation: async ({ params, body }) =>
       respond(200, await engine.updateConversation(params.id, body)),
     planMove: async ({ params, query }) => respond(200, await engine.planMove(params.id, query.workDir)),
+    planTurn: async ({ params, query: { agent, forceFreshSession } }) =>
+      respond(
+        200,
+        await engine.planTurn(params.id, { agent, forceFreshSession: forceFreshSession === 'true' }),
+      ),
     deleteConversation: async ({ params }) => {
       await engine.deleteConversation(params.id)
       return respondEmpty(204)

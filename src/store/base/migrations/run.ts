@@ -36,6 +36,8 @@ import { sessionLifecycle } from './0050-session-lifecycle.ts'
 import { queries } from './0051-queries.ts'
 import { transfers } from './0052-transfers.ts'
 import { kept } from './0053-kept.ts'
+import { access } from './0056-access.ts'
+import { ends } from './0057-ends.ts'
 
 export interface Migration {
   number: number
@@ -76,6 +78,8 @@ export const MIGRATIONS: readonly Migration[] = [
   queries,
   transfers,
   kept,
+  access,
+  ends,
 ]
 
 interface MigrationsTable {
