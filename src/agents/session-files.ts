@@ -6,6 +6,8 @@ export interface SessionFiles {
   transcript: string
   /** The folder with further files of the session, if there is one. */
   folder: string | null
+  /** An agent in a sandbox can write in the folder of the transcript, so no link in it may be followed. */
+  noLinks?: boolean
 }
 
 export interface TranscriptQuery {

@@ -146,6 +146,41 @@ it('keeps what it has when the file is cut off, emptied or deleted, and goes on 
   expect(await read()).toBe(`${LINE.repeat(10)}and on\n`)
 })
 
+it('a file that was cut off and then written on differently is copied again', async () => {
+  const { mirrors, session, read, transcript } = setUp()
+  await mirrors.catchUp(session.id)
+  truncateSync(transcript, LINE.length * 10)
+  await mirrors.catchUp(session.id)
+  appendFileSync(transcript, 'other\n'.repeat(15_000))
+  await mirrors.catchUp(session.id)
+  expect(await read()).toBe(LINE.repeat(10) + 'other\n'.repeat(15_000))
+})
+
+it('a link that an agent in a sandbox makes after its files were found is not followed', async () => {
+  const { dir, deps, session, transcript } = setUp()
+  const own = join(dir, 'claude', 'projects', `-srv-project-${AGENT_ID}`)
+  mkdirSync(join(own, AGENT_ID), { recursive: true })
+  renameSync(transcript, join(own, `${AGENT_ID}.jsonl`))
+  const secrets = join(dir, 'secrets')
+  mkdirSync(secrets)
+  writeFileSync(join(secrets, 'key'), 'SECRET')
+  const exchange = (path: string, target: string) => {
+    rmSync(path, { recursive: true })
+    symlinkSync(target, path)
+  }
+  const found = deps.agents.find() as { adapter: typeof claudeAdapter; env: object }
+  const locateSession: typeof claudeAdapter.locateSession = async (...asked) => {
+    const files = await claudeAdapter.locateSession(...asked)
+    exchange(join(own, `${AGENT_ID}.jsonl`), join(secrets, 'key'))
+    exchange(join(own, AGENT_ID), secrets)
+    return files
+  }
+  const agents = { find: () => ({ ...found, adapter: { ...claudeAdapter, locateSession } }) as never }
+  const mirrors = new Mirror({ ...deps, agents })
+  await mirrors.catchUp(session.id)
+  expect(await mirrors.sizeOf(session.id)).toBe(0)
+})
+
 it('a file of many megabytes is copied in pieces', async () => {
   const { mirrors, session, read, transcript, chunks } = setUp()
   const lines = Array.from(

@@ -35,6 +35,7 @@ export async function locateClaudeSession(
   return {
     transcript: `${folder}.jsonl`,
     folder: (await isKind(folder, 'isDirectory', isOwn(slug))) ? folder : null,
+    ...(isOwn(slug) ? { noLinks: true } : {}),
   }
 }
 

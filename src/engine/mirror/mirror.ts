@@ -9,12 +9,13 @@
  * Nothing here fails a run: an error is logged.
  *
  * Invariants: a session that was deleted through Reprise is not mirrored and has no mirror. An id that could be a path is
- * refused. No link is followed, except to the transcript itself.
+ * refused. No link is followed, except to the transcript itself; in a folder that an agent in a sandbox can write, none at
+ * all, also if the agent makes it in the meantime.
  */
 import { randomUUID } from 'node:crypto'
 import type { Dirent } from 'node:fs'
-import { readdir, rename, rm, stat } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { readdir, realpath, rename, rm, stat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import type { AgentRegistry } from '../../agents/registry.ts'
 import { SessionId } from '../../contract/ids.ts'
 import type { SessionRecord } from '../../store/runs/session-records.ts'
@@ -91,11 +92,16 @@ export class Mirror {
         const files = await agent.adapter.locateSession(agentSessionId, agent.env, session.workDir)
         const place = this.placeOf({ id, agentSessionId })
         if (!files || place === null) continue
+        const { noLinks = false } = files
+        const dir = noLinks ? await realpath(dirname(files.transcript)) : dirname(files.transcript)
+        const sourceOf = (path: string) => join(dir, basename(path))
         await this.#lock.run(id, async () => {
-          if (files.folder) await this.#copyFolder(files.folder, place.files, options)
-          await this.#copyFile(files.transcript, place.dir, place.transcript, {
+          if (files.folder)
+            await this.#copyFolder(sourceOf(files.folder), place.files, { ...options, noLinks })
+          await this.#copyFile(sourceOf(files.transcript), place.dir, place.transcript, {
             ...options,
-            followLink: true,
+            noLinks,
+            followLink: !noLinks,
           })
         })
       }
@@ -171,7 +177,7 @@ export class Mirror {
     return { dir, transcript: TRANSCRIPT, files: join(dir, FILES) }
   }
 
-  async #copyFolder(from: string, to: string, options: Pick<SourceOptions, 'trustSize'>): Promise<void> {
+  async #copyFolder(from: string, to: string, options: Omit<SourceOptions, 'followLink'>): Promise<void> {
     const found = await listFiles(from, MAX_FILES, MAX_DEPTH)
     if (found.length === MAX_FILES)
       this.#deps.log.warn({ folder: from }, 'a session has too many files to mirror all of them')

@@ -8,7 +8,7 @@
  *   differs from its mirror               it is copied again, as a new generation; then the old one is deleted
  */
 import { constants } from 'node:fs'
-import { type FileHandle, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, readdir, readFile, readlink, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
@@ -38,6 +38,11 @@ export interface FileState {
 export interface SourceOptions {
   /** Whether the last part of the path may be a symbolic link. */
   followLink: boolean
+  /**
+   * The path is real. A file that is opened by it but is elsewhere is not mirrored: an agent has put a link into the path
+   * since it was looked at.
+   */
+  noLinks?: boolean
   /** A file whose size is that of its mirror counts as mirrored, without comparing. */
   trustSize?: boolean
 }
@@ -47,14 +52,14 @@ export async function mirrorFile(
   source: string,
   place: MirrorPlace,
   known: FileState | null,
-  { followLink, trustSize = false }: SourceOptions,
+  { followLink, noLinks = false, trustSize = false }: SourceOptions,
 ): Promise<FileState | null> {
   const flags = constants.O_RDONLY | constants.O_NONBLOCK | (followLink ? 0 : constants.O_NOFOLLOW)
   const file = await open(source, flags).catch(ignoreAbsent)
   if (!file) return null
   try {
     const stat = await file.stat()
-    if (!stat.isFile()) return null
+    if (!stat.isFile() || (noLinks && (await readlink(`/proc/self/fd/${file.fd}`)) !== source)) return null
     const { size, dev, ino, mtimeMs } = stat
     const chain = await readChain(place)
     // The mirror may have been deleted by somebody since.
@@ -179,7 +184,9 @@ async function compare(
   return size < chain.to ? 'shorter' : 'grew'
 }
 
+/** A tail that is too short was read from a file that had been cut off, and says nothing. */
 async function hasTail(file: FileHandle, { to, tail }: FileState): Promise<boolean> {
+  if (tail.length < Math.min(to, TAIL_BYTES)) return false
   return tail.equals(await readAt(file, to - tail.length, to))
 }
 
