@@ -10,7 +10,18 @@ export interface Goal {
 
 export interface Figure {
   name: string
-  unit: '×' | 'ms' | 'jobs/s' | 'MB' | 'lines/s' | 'rows/s' | 'tokens' | 'characters' | 'commands' | 'files'
+  unit:
+    | '×'
+    | 'ms'
+    | 'jobs/s'
+    | 'MB'
+    | 'KB'
+    | 'lines/s'
+    | 'rows/s'
+    | 'tokens'
+    | 'characters'
+    | 'commands'
+    | 'files'
   spread: Spread
   goal: Goal | null
 }

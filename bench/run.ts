@@ -10,6 +10,7 @@ import { adopt } from './cases/adopt.ts'
 import { broker } from './cases/broker.ts'
 import { chains } from './cases/chains.ts'
 import { chat } from './cases/chat.ts'
+import { dashboard } from './cases/dashboard.ts'
 import { escalation } from './cases/escalation.ts'
 import { history } from './cases/history.ts'
 import { inProcess } from './cases/in-process.ts'
@@ -54,6 +55,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   mirror,
   kept,
   adopt,
+  dashboard,
 ]
 
 const { values: options } = parseArgs({

@@ -4,12 +4,14 @@ import { useMemo, useRef, useState } from 'react'
 import type { RunEvent } from '../../src/contract/events.ts'
 import { formatCount } from '../format/amounts.ts'
 import { inert } from '../format/text.ts'
-import { formatClockSeconds } from '../format/time.ts'
+import { formatClockSeconds, formatExact } from '../format/time.ts'
+import { Button } from '../parts/base.tsx'
 import { Code } from './code.tsx'
 import { NewChip, useFollowEnd } from './view.tsx'
 
 const HIDDEN = new Set(['runId', 'seq', 'attemptId', 'at', 'type'])
 const MAX_LINE_CHARS = 400
+const ROW_PX = 24
 
 const bodyOf = (event: RunEvent) =>
   Object.fromEntries(Object.entries(event).filter(([key]) => !HIDDEN.has(key)))
@@ -18,7 +20,7 @@ export function RawEvents({ events, version }: { events: readonly RunEvent[]; ve
   const scroller = useRef<HTMLDivElement>(null)
   const [search, setSearch] = useState('')
   const [type, setType] = useState('')
-  const [open, setOpen] = useState<number | null>(null)
+  const [open, setOpen] = useState<RunEvent | null>(null)
   // biome-ignore lint/correctness/useExhaustiveDependencies: the list grows in place; its version says so.
   const types = useMemo(() => [...new Set(events.map((event) => event.type))].sort(), [events, version])
   // biome-ignore lint/correctness/useExhaustiveDependencies: the list grows in place; its version says so.
@@ -34,9 +36,10 @@ export function RawEvents({ events, version }: { events: readonly RunEvent[]; ve
   const list = useVirtualizer({
     count: shown.length,
     getScrollElement: () => scroller.current,
-    estimateSize: () => 24,
+    // Rows have one height and are not measured: measuring one of 100,000 would move all after it.
+    estimateSize: () => ROW_PX,
     getItemKey: (index) => `${shown[index]?.runId}/${shown[index]?.seq}`,
-    overscan: 20,
+    overscan: 6,
   })
   const size = list.getTotalSize()
   const { fresh, toEnd } = useFollowEnd(scroller, shown.length, size)
@@ -81,38 +84,44 @@ export function RawEvents({ events, version }: { events: readonly RunEvent[]; ve
               if (!event) return null
               const body = bodyOf(event)
               return (
-                <div
+                <button
                   key={key}
-                  ref={list.measureElement}
-                  data-index={index}
-                  className="absolute top-0 left-0 w-full border-b border-line"
-                  style={{ transform: `translateY(${start}px)` }}
+                  type="button"
+                  aria-expanded={open === event}
+                  onClick={() => setOpen(open === event ? null : event)}
+                  className="absolute top-0 left-0 flex w-full items-center gap-3 border-b border-line px-3 text-left hover:bg-raised aria-expanded:bg-raised"
+                  style={{ transform: `translateY(${start}px)`, height: ROW_PX }}
                 >
-                  <button
-                    type="button"
-                    aria-expanded={open === event.seq}
-                    onClick={() => setOpen(open === event.seq ? null : event.seq)}
-                    className="flex w-full gap-3 px-3 py-0.5 text-left hover:bg-raised"
-                  >
-                    <span className="w-12 shrink-0 text-right text-muted">{event.seq}</span>
-                    <span className="shrink-0 text-muted max-sm:hidden">{formatClockSeconds(event.at)}</span>
-                    <span className="w-32 shrink-0 text-accent">{event.type}</span>
-                    <span className="min-w-0 flex-1 truncate">
-                      {inert(JSON.stringify(body).slice(0, MAX_LINE_CHARS))}
-                    </span>
-                  </button>
-                  {open === event.seq && (
-                    <div className="px-3 pb-2">
-                      <Code code={JSON.stringify(body, null, 2)} language="json" />
-                    </div>
-                  )}
-                </div>
+                  <span className="w-12 shrink-0 text-right text-muted">{event.seq}</span>
+                  <span className="shrink-0 text-muted max-sm:hidden">{formatClockSeconds(event.at)}</span>
+                  <span className="w-32 shrink-0 truncate text-accent">{event.type}</span>
+                  <span className="min-w-0 flex-1 truncate">
+                    {inert(JSON.stringify(body).slice(0, MAX_LINE_CHARS))}
+                  </span>
+                </button>
               )
             })}
           </div>
         </div>
         <NewChip fresh={fresh} toEnd={toEnd} />
       </div>
+      {open && (
+        <section
+          aria-label={`Event ${open.seq}`}
+          className="max-h-[45%] overflow-y-auto border-t border-line p-3"
+        >
+          <p className="mb-1 flex items-center gap-3 text-small">
+            <span className="font-semibold">
+              {open.seq} {open.type}
+            </span>
+            <span className="text-muted">{formatExact(open.at)}</span>
+            <Button kind="bare" className="ml-auto" onClick={() => setOpen(null)}>
+              Close
+            </Button>
+          </p>
+          <Code code={JSON.stringify(bodyOf(open), null, 2)} language="json" maxHeight={false} />
+        </section>
+      )}
     </div>
   )
 }

@@ -10,6 +10,7 @@ import {
   useRef,
   useState,
 } from 'react'
+import { formatCount } from '../format/amounts.ts'
 import { inert } from '../format/text.ts'
 import { formatClockSeconds, formatExact } from '../format/time.ts'
 import { standingOfOutcome } from '../format/words.ts'
@@ -161,8 +162,11 @@ export function NewChip({ fresh, toEnd }: { fresh: number; toEnd: () => void }) 
   )
 }
 
+/** Each item has a height of its own, which takes long for very many. */
+const MAX_ITEMS = 3000
+
 export function TranscriptView({
-  items,
+  items: all,
   live,
   label,
 }: {
@@ -170,6 +174,9 @@ export function TranscriptView({
   live: boolean
   label: string
 }) {
+  const [whole, setWhole] = useState(false)
+  const hidden = whole ? 0 : Math.max(0, all.length - MAX_ITEMS)
+  const items = hidden === 0 ? all : all.slice(hidden)
   const scroller = useRef<HTMLDivElement>(null)
   const list = useVirtualizer({
     count: items.length,
@@ -182,6 +189,15 @@ export function TranscriptView({
   const { fresh, toEnd } = useFollowEnd(scroller, items.length, size)
   return (
     <div className="relative min-h-0 flex-1">
+      {hidden > 0 && (
+        <button
+          type="button"
+          onClick={() => setWhole(true)}
+          className="absolute top-2 right-4 z-10 rounded-full border border-line bg-surface px-3 py-0.5 text-small text-accent"
+        >
+          {formatCount(hidden)} earlier
+        </button>
+      )}
       <div
         ref={scroller}
         role="log"
