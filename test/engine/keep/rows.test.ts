@@ -383,7 +383,9 @@ it('a session in use or referred to is not deleted; a deleted one is not found a
     'prepared before',
   ).toBeNull()
   expect((await store.getRun(late.id))?.state.at).toBe('queued')
-  expect(await store.listDeletedSessions()).toMatchObject([{ session: { id: session.id }, with: 'session' }])
+  expect(await store.listDeletedSessions()).toMatchObject([
+    { session: { id: session.id }, with: 'session', agentSessionIds: [session.agentSessionId] },
+  ])
   await store.forgetSession(session.id)
   expect(await store.listDeletedSessions()).toEqual([])
 })
