@@ -45,6 +45,8 @@ const mayImport = {
     'config',
     'simulator',
   ],
+  // Queries in the form of the Agent SDK, on an engine in process.
+  provider: ['contract', 'agents', 'engine', 'library'],
   // The library behind a server, as a process of its own.
   daemon: ['contract', 'core', 'config', 'engine', 'server', 'library'],
 }

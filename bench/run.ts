@@ -18,11 +18,13 @@ import { kept } from './cases/kept.ts'
 import { mirror } from './cases/mirror.ts'
 import { parser } from './cases/parser.ts'
 import { policy } from './cases/policy.ts'
+import { provider } from './cases/provider.ts'
 import { queue } from './cases/queue.ts'
 import { recovery } from './cases/recovery.ts'
 import { sandbox } from './cases/sandbox.ts'
 import { slowReader } from './cases/slow-reader.ts'
 import { start } from './cases/start.ts'
+import { transfer } from './cases/transfer.ts'
 import { turn } from './cases/turn.ts'
 import { waiting } from './cases/waiting.ts'
 import { webhook } from './cases/webhook.ts'
@@ -32,6 +34,7 @@ import { type Measured, toMarkdown, toText } from './report.ts'
 const BENCHMARKS: readonly Benchmark[] = [
   turn,
   inProcess,
+  provider,
   parser,
   ingest,
   start,
@@ -47,6 +50,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   chains,
   waiting,
   webhook,
+  transfer,
   mirror,
   kept,
   adopt,

@@ -12,6 +12,7 @@ import { collectLicenses } from './licenses.ts'
 /** The entries of the package by name. Each also needs a line under `exports` in package.json. */
 export const ENTRIES = {
   index: 'src/library/index.ts',
+  provider: 'src/provider/index.ts',
   client: 'src/client/index.ts',
   simulator: 'src/library/simulator.ts',
 }

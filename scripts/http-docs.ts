@@ -46,6 +46,7 @@ function renderOperation(id: OperationId): string {
     route.query && `Query: ${fieldsOf(route.query)}`,
     route.headers && `Headers: ${fieldsOf(route.headers)}`,
     route.body && `Body${route.bodyOptional ? ' (optional)' : ''}: ${describeBody(route.body)}`,
+    route.bodyBytes && `Body: a file (\`${route.bodyBytes}\`)`,
     `Responses: ${Object.entries(route.responses).map(renderResponse).join('; ')}`,
     route.errors && `Errors: ${errorsOf(route).join(', ')}`,
   ].filter((fact) => typeof fact === 'string')
@@ -64,7 +65,14 @@ const errorsOf = (route: RouteSpec) =>
     .map((code) => `\`${code}\``)
 
 function renderResponse([status, response]: [string, ResponseSpec]): string {
-  const kind = 'events' in response ? ' (stream)' : 'lines' in response ? ' (lines of JSON)' : ''
+  const kind =
+    'events' in response
+      ? ' (stream)'
+      : 'lines' in response
+        ? ' (lines of JSON)'
+        : 'bytes' in response
+          ? ' (file)'
+          : ''
   return `${status}${kind} ${response.description}`
 }
 

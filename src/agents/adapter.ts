@@ -17,6 +17,7 @@ import type { SchedulingCall } from '../core/schedule/call.ts'
 import type { EncloseInput, Enclosure } from './enclosure.ts'
 import type { ExistingSessions } from './existing-sessions.ts'
 import type { Message, OutputReader, ProtocolSeed } from './protocol.ts'
+import type { SessionCopies } from './session-copies.ts'
 import type {
   Mended,
   SessionFiles,
@@ -71,7 +72,31 @@ export interface PlanInput {
   extraArgs: readonly string[]
   /** Set only for runs at a tier. */
   tier: TierPlan | null
+  /** Set only for queries of a program that embeds Reprise. */
+  options?: AgentOptions | null
 }
+
+/** What a program that embeds Reprise chose for its query, in the agent's own words. The adapter checks nothing. */
+export interface AgentOptions {
+  /** Replaces the agent's own system prompt, or is added to it (`append`). */
+  systemPrompt: { texts: readonly string[]; append: boolean } | null
+  allowedTools: readonly string[]
+  deniedTools: readonly string[]
+  /** Overrides the permissions of the run. */
+  permissionMode: string | null
+  /** The program answers questions and permission requests. Otherwise the agent is told that nobody does. */
+  asks: boolean
+}
+
+/** A line of the agent's output, for programs that read the agent's own messages. */
+export type OutputMessage =
+  /** `partial`: only for programs that want to see an answer while it is being written. */
+  | { kind: 'message'; message: NativeMessage; partial?: true }
+  /** The agent asks something; `request` is its own form of the question. */
+  | { kind: 'ask'; requestId: string; request: Readonly<Record<string, unknown>> }
+
+/** A message in the form of the vendor's SDK. */
+export type NativeMessage = Readonly<Record<string, unknown>> & { type: string }
 
 export interface TierPlan {
   tools: readonly string[]
@@ -97,7 +122,13 @@ export interface Addressee {
 /** `pass`: Reprise does not object; the agent decides as it would have without asking. */
 export type ToolAnswer =
   | Omit<ToolResult, 'toolUseId'>
-  | { decision: 'pass'; message?: undefined; answers?: undefined }
+  | {
+      decision: 'pass'
+      message?: undefined
+      answers?: undefined
+      updatedInput?: undefined
+      native?: undefined
+    }
 
 /** The facts about how a process ended, the most reliable first. */
 export interface Exit {
@@ -168,6 +199,11 @@ export interface AgentAdapter {
    * format a `raw-line`. Tool calls include the result of `describeTool`.
    */
   output: OutputReader
+  /**
+   * The message of a line in the form of the vendor's SDK; null: the line is not for programs that use the agent. Absent:
+   * there is no SDK whose form its lines have.
+   */
+  readMessage?: (line: string) => OutputMessage | null
   classify: (exit: Exit) => Outcome
   /** The message that answers a question or permission request of the agent. */
   answer: (ask: EventOf<'permission-ask'> | EventOf<'question-ask'>, answer: ToolAnswer) => Message
@@ -187,6 +223,8 @@ export interface AgentAdapter {
    * the session open. The original file is first saved as `keepAs`. null: nothing to repair.
    */
   mendTranscript: (path: string, keepAs: string) => Promise<Mended | null>
+  /** Cuts and renames transcripts. null: a session of this agent can be moved to another home, but not copied or cut. */
+  copies: SessionCopies | null
   /** The agent's own configuration files, by which it could give itself more permissions. */
   ownFiles: (env: Env) => readonly string[]
   /** The live processes that have the session open, including ours. */

@@ -27,6 +27,8 @@ export interface ConfiguredAgent {
   simulated: boolean
 }
 
+export type Variables = Readonly<Record<string, string | undefined>>
+
 export interface ProbeCache {
   get: (key: string) => Promise<string | null>
   put: (key: string, value: string) => Promise<void>
@@ -38,6 +40,7 @@ export class AgentRegistry {
   readonly #cache: ProbeCache
   readonly #fallbackDirs: readonly string[]
   readonly #probing = new Map<string, Promise<Runtime>>()
+  readonly #variables = new Map<string, Variables>()
 
   /**
    * `fallbackDirs` are searched after PATH: the executables that a checkout contains. `adapters` are those that earlier
@@ -60,12 +63,24 @@ export class AgentRegistry {
     return [...this.#agents.keys()]
   }
 
-  find(name: string): ConfiguredAgent | null {
-    return this.#agents.get(name) ?? null
+  /** `runId`: with the variables of this run. */
+  find(name: string, runId?: string): ConfiguredAgent | null {
+    const agent = this.#agents.get(name) ?? null
+    const variables = agent && runId !== undefined ? this.#variables.get(runId) : undefined
+    return agent && variables ? { ...agent, env: merged(agent.env, variables) } : agent
   }
 
-  get(name: string): ConfiguredAgent {
-    const agent = this.find(name)
+  /**
+   * Variables for one run, in addition to those of its agent; undefined removes one. They may be secrets of the program
+   * that embeds Reprise, so they are only kept in memory. Returns a function that forgets them.
+   */
+  setVariables(runId: string, variables: Variables): () => void {
+    this.#variables.set(runId, variables)
+    return () => this.#variables.delete(runId)
+  }
+
+  get(name: string, runId?: string): ConfiguredAgent {
+    const agent = this.find(name, runId)
     if (agent) return agent
     throw new RepriseError('agent-unknown', `there is no agent named ${JSON.stringify(name)}`, {
       hint: `Configured agents: ${this.names().join(', ')}. Add others under agents: in config.yaml.`,
@@ -179,6 +194,13 @@ export class AgentRegistry {
     return below.startsWith('..') ? path : `~/${below}`
   }
 }
+
+const merged = (env: Env, variables: Variables): Env =>
+  Object.fromEntries(
+    Object.entries({ ...env, ...variables }).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, value]],
+    ),
+  )
 
 /** The facts about a runtime that are stored with each session it writes. */
 export function factsOf({ runtimeId, command, version, capabilities }: Runtime): RuntimeFacts {

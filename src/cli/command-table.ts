@@ -16,6 +16,11 @@ interface CommandEntry {
 export const COMMANDS: readonly CommandEntry[] = [
   { name: 'up', summary: 'start the daemon', load: () => import('./commands/up.ts') },
   { name: 'down', summary: 'stop the daemon; agents keep running', load: () => import('./commands/down.ts') },
+  {
+    name: 'open',
+    summary: 'open the dashboard in a browser',
+    load: () => import('./commands/open.ts'),
+  },
   { name: 'status', summary: 'show what the daemon is doing', load: () => import('./commands/status.ts') },
   {
     name: 'doctor',
@@ -87,6 +92,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     name: 'config',
     summary: 'show and check the configuration, print its JSON Schema',
     load: () => import('./commands/config.ts'),
+  },
+  {
+    name: 'token',
+    summary: 'list, create, revoke and replace tokens and sign-ins',
+    load: () => import('./commands/token.ts'),
   },
   { name: 'init', summary: 'write an example configuration', load: () => import('./commands/init.ts') },
   {

@@ -3,11 +3,13 @@ import type { AdoptableQuery, AdoptSessions, FoundSession } from '../contract/ad
 import type { Agent } from '../contract/agent.ts'
 import type { CreateRun } from '../contract/create-run.ts'
 import type { Health, Page, Status } from '../contract/http.ts'
+import type { CostRow, Overview } from '../contract/overview.ts'
 import type { PruneReport, PruneRequest } from '../contract/prune.ts'
 import type { ToolResult } from '../contract/question.ts'
 import type { Run, RunDetail } from '../contract/run.ts'
 import type { Session, SessionDetail, SessionFilters } from '../contract/session.ts'
 import type { Stats } from '../contract/stats.ts'
+import { type AccessCalls, accessCalls } from './access.ts'
 import { type ConversationCalls, conversationCalls } from './conversations.ts'
 import { type EscalationCalls, escalationCalls } from './escalation.ts'
 import type { FollowOptions } from './follow.ts'
@@ -23,6 +25,7 @@ import {
   type Request,
 } from './request.ts'
 import { type StreamCalls, streamCalls } from './streams.ts'
+import { type TransferCalls, transferCalls } from './transfers.ts'
 import { type WatchCalls, watchCalls } from './watches.ts'
 
 export interface ClientOptions extends Endpoint {
@@ -31,12 +34,26 @@ export interface ClientOptions extends Endpoint {
   locate?: () => Promise<Endpoint | null>
 }
 
-export interface Client extends ConversationCalls, JobCalls, EscalationCalls, WatchCalls, StreamCalls {
+export interface Client
+  extends ConversationCalls,
+    JobCalls,
+    EscalationCalls,
+    WatchCalls,
+    StreamCalls,
+    AccessCalls,
+    TransferCalls {
   health: (options?: { signal?: AbortSignal }) => Promise<Health>
   status: () => Promise<Status>
   shutdown: () => Promise<{ pid: number }>
   createRun: (request: CreateRun, options?: KeyOptions) => Promise<Run>
-  listRuns: (options?: PageOptions & { state?: Run['state'] | undefined }) => Promise<Page<Run>>
+  listRuns: (
+    options?: PageOptions & {
+      state?: Run['state'] | undefined
+      conversationId?: string | undefined
+      jobId?: string | undefined
+      session?: string | undefined
+    },
+  ) => Promise<Page<Run>>
   getRun: (id: string) => Promise<RunDetail>
   cancelRun: (id: string) => Promise<Run>
   /** Starts a queued run that waits or is paused now. */
@@ -55,6 +72,11 @@ export interface Client extends ConversationCalls, JobCalls, EscalationCalls, Wa
   adoptSessions: (request: AdoptSessions) => Promise<FoundSession[]>
   listAgents: () => Promise<Agent[]>
   stats: () => Promise<Stats>
+  /** What needs a person, what is at work, what waits by itself; costs and failures since a time. */
+  overview: (options?: { since?: string | undefined }) => Promise<Overview>
+  listCosts: (period: { since: string; until?: string | undefined }) => Promise<CostRow[]>
+  /** The configuration in force; values that may be secret are hidden. */
+  configuration: () => Promise<{ settings: unknown; sources: string[] }>
   /** Deletes what is older than the settings in `keep` say; with `dryRun`, only says what that is. */
   prune: (request?: PruneRequest) => Promise<PruneReport>
 }
@@ -72,8 +94,8 @@ export interface Connection {
   streams: StreamCalls
 }
 
-export function connectHttp({ url, token, fetch = globalThis.fetch, locate }: ClientOptions): Connection {
-  let endpoint: Endpoint = { url, token }
+export function connectHttp({ fetch = globalThis.fetch, locate, ...given }: ClientOptions): Connection {
+  let endpoint: Endpoint = given
   const { request, open } = createRequest(fetch, () => endpoint)
   const streams = streamCalls({
     open,
@@ -98,6 +120,8 @@ export function createCalls({ request, open, streams }: Connection): Client {
     ...jobCalls({ request, open, whenSettled }),
     ...escalationCalls(request),
     ...watchCalls(request),
+    ...accessCalls(request),
+    ...transferCalls({ request, open }),
     health: (options) => request('getHealth', {}, { signal: options?.signal }),
     status: () => request('getStatus'),
     shutdown: () => request('shutDown'),
@@ -115,6 +139,9 @@ export function createCalls({ request, open, streams }: Connection): Client {
     adoptSessions: async (body) => (await request('adoptSessions', { body })).items,
     listAgents: async () => (await request('listAgents')).items,
     stats: () => request('getStats'),
+    overview: (query) => request('getOverview', { query }),
+    listCosts: async (query) => (await request('listCosts', { query })).items,
+    configuration: () => request('getConfiguration'),
     prune: (body = {}) => request('prune', { body }),
   }
 }

@@ -11,6 +11,7 @@ import type {
   UpdatedConversation,
 } from '../contract/conversation.ts'
 import type { Page } from '../contract/http.ts'
+import type { TurnPlan } from '../contract/overview.ts'
 import type { Run } from '../contract/run.ts'
 import { type KeyOptions, keyed, type PageOptions, type Request } from './request.ts'
 
@@ -21,6 +22,11 @@ export interface ConversationCalls {
   updateConversation: (id: string, change: UpdateConversation) => Promise<UpdatedConversation>
   /** Describes the effect of a move to that directory without changing anything. */
   planMove: (id: string, workDir: string) => Promise<ConversationMove>
+  /** Describes what would happen if a message were sent now. Changes nothing. */
+  planTurn: (
+    id: string,
+    request?: { agent?: string | undefined; forceFreshSession?: boolean },
+  ) => Promise<TurnPlan>
   deleteConversation: (id: string) => Promise<void>
   /** Returns the run that answers; follow it with `events`. */
   createTurn: (id: string, request: CreateTurn, options?: KeyOptions) => Promise<Run>
@@ -38,6 +44,11 @@ export function conversationCalls(request: Request): ConversationCalls {
     getConversation: (id) => request('getConversation', { params: { id } }),
     updateConversation: (id, body) => request('updateConversation', { params: { id }, body }),
     planMove: (id, workDir) => request('planMove', { params: { id }, query: { workDir } }),
+    planTurn: (id, { agent, forceFreshSession = false } = {}) =>
+      request('planTurn', {
+        params: { id },
+        query: { agent, ...(forceFreshSession ? { forceFreshSession: 'true' } : {}) },
+      }),
     deleteConversation: (id) => request('deleteConversation', { params: { id } }),
     createTurn: async (id, body, options) =>
       (await request('createTurn', { params: { id }, body, ...keyed(options) })).run,

@@ -15,6 +15,8 @@ export interface FollowOptions<Position = number> {
   signal?: AbortSignal
   /** How long to retry while the daemon does not respond. */
   retryForMs?: number
+  /** Called when a connection is established, also after a loss. */
+  onOpen?: () => void
   /** Called when the connection is lost, before each retry. */
   onRetry?: (error: RepriseError) => void
 }
@@ -40,7 +42,7 @@ const LONGEST_PAUSE_MS = 1000
 
 export async function* followStream<Item, Position>(
   { open, advance, isEnd, where }: Source<Item, Position>,
-  { after, follow = true, signal, retryForMs = 30_000, onRetry }: FollowOptions<Position>,
+  { after, follow = true, signal, retryForMs = 30_000, onOpen, onRetry }: FollowOptions<Position>,
 ): AsyncGenerator<Item, void> {
   let seen = after
   let failingSince: number | null = null
@@ -51,6 +53,7 @@ export async function* followStream<Item, Position>(
     try {
       const body = await open(seen, follow, silence.signal)
       if (!body) return
+      onOpen?.()
       for await (const line of readLines(body, silence.reset)) {
         failingSince = null
         pauseMs = FIRST_PAUSE_MS

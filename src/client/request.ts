@@ -9,7 +9,10 @@ import type { JsonId, RequestInput, ResponseBody, StreamId } from '../contract/r
 
 export interface Endpoint {
   url: string
-  token: string
+  /** Without it, the request has the cookie of a browser, and `pageKey`. */
+  token?: string | undefined
+  /** Only for the daemon's own page. */
+  pageKey?: string | undefined
 }
 
 export interface PageOptions {
@@ -30,6 +33,8 @@ export type Fetch = typeof globalThis.fetch
 export interface SendOptions {
   accept?: string
   signal?: AbortSignal | undefined
+  /** A file as the body. */
+  bytes?: ReadableStream<Uint8Array> | Blob | Uint8Array<ArrayBuffer>
 }
 
 /** The arguments of an operation; they can be omitted if nothing is required. */
@@ -77,24 +82,35 @@ async function send(
   endpoint: Endpoint,
   id: OperationId,
   { params = {}, query = {}, headers = {}, body }: Parts,
-  { accept, signal }: SendOptions = {},
+  { accept, signal, bytes }: SendOptions = {},
 ): Promise<Response> {
   const { method, path } = splitPath(id)
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params[name])))
   const url = new URL(filled, endpoint.url)
   for (const [name, value] of defined(query)) url.searchParams.set(name, String(value))
-  const sent = new Headers({ authorization: `Bearer ${endpoint.token}`, ...(accept && { accept }) })
+  const sent = new Headers({ ...credentials(endpoint), ...(accept && { accept }) })
   for (const [name, value] of defined(headers)) sent.set(name, String(value))
   if (body !== undefined) sent.set('content-type', 'application/json')
+  if (bytes !== undefined) sent.set('content-type', 'application/gzip')
   const response = await reach(fetch, url, {
     method,
     headers: sent,
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    // A stream can only be sent if the response is not read before its end.
+    ...(bytes === undefined ? {} : { body: bytes, duplex: 'half' }),
     ...(signal ? { signal } : {}),
   })
   if (!response.ok) throw await refusal(response)
   return response
 }
+
+/** As PAGE_KEY_HEADER in contract/access.ts, which imports zod. */
+const PAGE_KEY_HEADER = 'x-reprise-page'
+
+const credentials = ({ token, pageKey }: Endpoint): Record<string, string> => ({
+  ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+  ...(pageKey === undefined ? {} : { [PAGE_KEY_HEADER]: pageKey }),
+})
 
 const defined = (values: Readonly<Record<string, unknown>>) =>
   Object.entries(values).filter(([, value]) => value !== undefined)

@@ -1,6 +1,6 @@
 /** Checkpoints: the states of a job's work tree that are saved as git commits. */
 import { z } from 'zod'
-import { AttemptId } from './ids.ts'
+import { AttemptId, JobId, SessionId } from './ids.ts'
 
 export const CHANGE_POLICIES = ['continue', 'restore', 'stop'] as const
 export const ChangePolicy = z
@@ -36,6 +36,9 @@ export const Checkpoint = z
     commit: z.string(),
     head: z.string().nullable().describe('The commit that was checked out.'),
     attemptId: AttemptId.schema.nullable(),
+    session: SessionId.schema
+      .nullable()
+      .describe('The session whose position is known for this state, so that a rewind can fork it there.'),
     createdAt: z.iso.datetime(),
   })
   .meta({ id: 'Checkpoint', description: "A saved state of a job's work tree, as a git commit." })
@@ -51,3 +54,17 @@ export const CheckpointDiff = z
   })
   .meta({ id: 'CheckpointDiff' })
 export type CheckpointDiff = z.infer<typeof CheckpointDiff>
+
+export const RewoundJob = z
+  .object({
+    jobId: JobId.schema,
+    restored: z.number().int(),
+    saved: z.number().int().nullable().describe('The checkpoint that holds what was there before.'),
+    session: SessionId.schema
+      .nullable()
+      .describe(
+        'The fork of the session in which the job continues; null: a new session, because the agent had not begun at that point.',
+      ),
+  })
+  .meta({ id: 'RewoundJob' })
+export type RewoundJob = z.infer<typeof RewoundJob>

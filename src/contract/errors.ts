@@ -9,6 +9,7 @@ export const ERROR_CODES = [
   'bad-request',
   'unauthorized',
   'forbidden-origin',
+  'forbidden',
   'not-found',
   'conflict',
   'payload-too-large',

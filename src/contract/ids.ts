@@ -59,6 +59,7 @@ export const CycleId = idKind('cyc', 'a cycle')
 export const FollowUpId = idKind('fup', 'a follow-up')
 export const ProcessId = idKind('prc', 'a process')
 export const MachineId = idKind('mch', 'a machine')
+export const TokenId = idKind('tok', 'a token')
 
 export type RunId = Id<'run'>
 export type AttemptId = Id<'att'>
@@ -73,3 +74,4 @@ export type CycleId = Id<'cyc'>
 export type FollowUpId = Id<'fup'>
 export type ProcessId = Id<'prc'>
 export type MachineId = Id<'mch'>
+export type TokenId = Id<'tok'>

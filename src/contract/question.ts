@@ -35,6 +35,16 @@ export const ToolResult = z
       .max(10_000)
       .optional()
       .describe('The reason for a denial, which is sent to the agent.'),
+    updatedInput: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .describe(
+        'With `decision: allow`: the tool runs with this input instead of the one that was asked for.',
+      ),
+    native: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .describe("Further fields of the reply, in the agent's own words; see the agent's documentation."),
   })
   .refine((r) => (r.answers === undefined) !== (r.decision === undefined), {
     error: 'expected either answers (to a question) or decision (to a permission request)',

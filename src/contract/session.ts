@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { FollowUp } from './follow-up.ts'
 import { ConversationId, JobId, RunId, SessionId } from './ids.ts'
 import { OutcomeName, Usage } from './outcome.ts'
+import { SessionCopy } from './session-transfer.ts'
 
 /**
  * created: has an id, but its agent has accepted no message yet · active: in use, or used a moment ago · paused: idle ·
@@ -129,6 +130,7 @@ export const SessionDetail = Session.extend({
   continuedBy: z.array(SessionId.schema).describe('Sessions that were started with the history of this one.'),
   conversationId: ConversationId.schema.nullable().describe('The conversation that uses it.'),
   heldBy: z.string().nullable(),
+  copiedFrom: SessionCopy.nullable().describe('null: it did not begin as a copy.'),
 }).meta({ id: 'SessionDetail' })
 export type SessionDetail = z.infer<typeof SessionDetail>
 

@@ -4,6 +4,7 @@
  */
 import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { describeExposure, KEEP_LOCAL } from '../config/exposure.ts'
 import { explainDisk, identifyHome } from '../config/home.ts'
 import type { DaemonFile } from '../contract/http.ts'
@@ -25,12 +26,17 @@ export interface Daemon {
   pid: number
   simulator: string | null
   notices: string[]
+  /** A link that signs a browser in to the dashboard, once. */
+  createSignInLink: () => Promise<string>
   close: () => Promise<void>
   /** Resolves when the daemon has been closed. `home-gone`: its home has been removed, renamed or replaced. */
   closed: Promise<CloseCause>
 }
 
 export type DaemonInput = Omit<ComposeInput, 'holder' | 'simulate' | 'settings'>
+
+/** Where the build puts the dashboard; the same from src/daemon and from the bundle in dist/app. */
+const WEB_DIR = fileURLToPath(new URL('../../dist/web', import.meta.url))
 
 export async function startDaemon(input: DaemonInput): Promise<Daemon> {
   const { home, log } = input
@@ -39,6 +45,8 @@ export async function startDaemon(input: DaemonInput): Promise<Daemon> {
     config,
     engine,
     changes,
+    access,
+    configuration,
     simulatorUrl,
     notices,
     close: closeParts,
@@ -70,6 +78,9 @@ export async function startDaemon(input: DaemonInput): Promise<Daemon> {
     const app = createApp({
       engine,
       changes,
+      access,
+      configuration,
+      webDir: WEB_DIR,
       token: ensureToken(home),
       version: readVersion(),
       startedAt,
@@ -88,7 +99,17 @@ export async function startDaemon(input: DaemonInput): Promise<Daemon> {
     publish(home, { pid: process.pid, url, startedAt, ...(homeId === null ? {} : { homeId }) })
     const { adopted } = await engine.open()
     if (adopted > 0) log.info({ adopted }, 'took over attempts that were left open')
-    return { url, engine, pid: process.pid, simulator: simulatorUrl, notices, close, closed }
+    const createSignInLink = async () => `${url}/sign-in#${(await access.createLink({})).code}`
+    return {
+      url,
+      engine,
+      pid: process.pid,
+      simulator: simulatorUrl,
+      notices,
+      createSignInLink,
+      close,
+      closed,
+    }
   } catch (error) {
     await close()
     throw explainDisk(home, error)

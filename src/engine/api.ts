@@ -1,14 +1,16 @@
 /** The engine's public interface. The server, and programs that embed Reprise, use nothing else of the engine. */
-
+import type { Access, Caller } from './access/api.ts'
 import type { AdoptEngine } from './adopt/adopt.ts'
 import type { Changes } from './base/changes.ts'
 import type { ConversationEngine } from './conversations/api.ts'
 import type { FollowUpEngine } from './follow-ups/api.ts'
 import type { JobEngine } from './jobs/api.ts'
+import type { OverviewEngine } from './overview/api.ts'
 import type { RunEngine } from './runs/api.ts'
+import type { TransferEngine } from './transfer/api.ts'
 import type { WatchEngine } from './watches/api.ts'
 
-export type { Changes }
+export type { Access, Caller, Changes }
 
 export interface Engine
   extends RunEngine,
@@ -16,4 +18,6 @@ export interface Engine
     ConversationEngine,
     JobEngine,
     WatchEngine,
-    FollowUpEngine {}
+    FollowUpEngine,
+    OverviewEngine,
+    TransferEngine {}

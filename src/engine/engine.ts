@@ -1,4 +1,5 @@
 /** Assembles the engine: the path and its purposes, the dispatcher, the timetable, and the public interface. */
+import { rm } from 'node:fs/promises'
 import type { StopCause } from '../agents/adapter.ts'
 import type { AgentRegistry } from '../agents/registry.ts'
 import type { RunId } from '../contract/ids.ts'
@@ -35,10 +36,14 @@ import { Keeping } from './keep/keeping.ts'
 import { importArchive } from './mirror/import-archive.ts'
 import { Mirror } from './mirror/mirror.ts'
 import { Obstacles } from './obstacles/obstacles.ts'
+import { readOverview } from './overview/overview.ts'
+import { planTurn } from './overview/plan-turn.ts'
 import { adoptAttempt } from './path/adopt.ts'
 import { driveRun } from './path/drive.ts'
 import { listQuarantined, quarantine } from './path/quarantine.ts'
 import { createPurposes, type FurtherPurposes } from './purposes.ts'
+import type { QueryEngine } from './queries/api.ts'
+import { createQueries } from './queries/queries.ts'
 import { requireRun } from './runs/require-run.ts'
 import { createRuns, describeWhole } from './runs/runs.ts'
 import { startCleanUp } from './sessions/clean-up.ts'
@@ -49,6 +54,7 @@ import { Approvals } from './tiers/approvals.ts'
 import { describeEscalation, readChain } from './tiers/chain.ts'
 import { Timekeeping } from './timetable/timekeeping.ts'
 import { Timetable } from './timetable/timetable.ts'
+import { createTransfers } from './transfer/api.ts'
 import { takeConfigured } from './watches/configured.ts'
 import { DueWatches } from './watches/due.ts'
 import { readOwnersNotices } from './watches/owners-notices.ts'
@@ -81,6 +87,8 @@ export interface EngineInput {
   mirror: string
   /** The directory in which earlier versions kept the transcripts of jobs. */
   archive: string
+  /** The directory in which imported sessions are received and verified. */
+  imports: string
   /** The directory with state files that agents at tiers may read. */
   stateDir: string
   /** The sandbox of this machine. */
@@ -99,7 +107,7 @@ export interface EngineInput {
   purposes?: FurtherPurposes
 }
 
-export interface RunningEngine extends Engine {
+export interface RunningEngine extends Engine, QueryEngine {
   /** Adopts open processes, then starts queued runs. */
   open: () => Promise<{ adopted: number }>
   /**
@@ -213,13 +221,24 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     await base.cooldowns.close()
   }
   let closed: Promise<void> | null = null
+  const jobs = createJobs(deps, {
+    live: base.live,
+    wake: wakeDispatcher,
+    cancelRun: runs.cancel,
+    occupy: (place, work) => dispatcher.occupy(place, work),
+  })
+  const listApprovals = async () => (await approvals.list()).map(describeEscalation)
+  const describeObstacles = () => base.obstacles.describe()
 
   return {
     ...runs,
+    ...jobs,
     ...createSessions(deps, { describeFollowUp }),
+    ...createTransfers(deps),
     deleteSession: (id) => keeping.deleteSession(id),
     prune: (request) => keeping.prune(request),
     ...createAdoption(deps),
+    ...createQueries(deps, { wakeDispatcher, describe: (run) => describeWhole(store, run) }),
     ...createWatches(deps, {
       wake: wakeTimetable,
       onCycle,
@@ -238,15 +257,11 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
       stop: (id) => stop(id, 'cancelled', 'cancelled'),
       endOutdated: (id) => stop(id, 'question-edited', 'its question was edited'),
     }),
-    ...createJobs(deps, {
-      live: base.live,
-      wake: wakeDispatcher,
-      cancelRun: runs.cancel,
-      occupy: (place, work) => dispatcher.occupy(place, work),
-    }),
 
     open: async () => {
       await timekeeping.open()
+      // What a daemon left that died while it received a session.
+      await rm(given.imports, { recursive: true, force: true })
       // This runs before anything can become due, so that a watch that was removed from the configuration does not
       // fire.
       await takeConfigured(deps)
@@ -282,19 +297,33 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
       const { current } = storageFailures
       return current && { since: current.since.toISOString(), why: current.why }
     },
-    describeObstacles: () => base.obstacles.describe(),
+    describeObstacles,
     getChain: async (id) => {
       const chain = await readChain(deps, id, (run) => describeWhole(store, run))
       if (chain) return chain
       await requireRun(store, id)
       throw new Error(`run ${id} is in no chain`)
     },
-    listApprovals: async () => (await approvals.list()).map(describeEscalation),
+    listApprovals,
     decideApproval: async (id, approval) => {
       await requireRun(store, id)
       return describeEscalation(await approvals.answer(id, approval))
     },
     listAgents: () => given.agents.describe(),
     readStats: store.readStats,
+    readOverview: (since) =>
+      readOverview(
+        deps,
+        {
+          describeRun: (run) => describeWhole(store, run),
+          readLiveCost: ({ id }) => base.live.get(id)?.read()?.costUsd ?? null,
+          listApprovals,
+          listJobs: jobs.listJobs,
+          describeObstacles,
+        },
+        since,
+      ),
+    listCosts: store.listCosts,
+    planTurn: (id, request) => planTurn(deps, id, request),
   }
 }

@@ -5,9 +5,10 @@ import { createTurnPurpose, type TurnPurposeDeps } from './conversations/purpose
 import { createFollowUpPurpose } from './follow-ups/purpose.ts'
 import { createJobPurpose, type JobPurposeDeps } from './jobs/purpose.ts'
 import { createPlainPurpose, type PlainDeps } from './path/plain.ts'
+import { createQueryPurpose, type QueryPurposeDeps } from './queries/purpose.ts'
 import { createTierPurpose, type TierPurposeDeps } from './tiers/purpose.ts'
 
-export type PurposesDeps = PlainDeps & TurnPurposeDeps & JobPurposeDeps & TierPurposeDeps
+export type PurposesDeps = PlainDeps & TurnPurposeDeps & JobPurposeDeps & TierPurposeDeps & QueryPurposeDeps
 
 /** Makes further purposes, which are asked first. They may build on `plain`, and on what the built-in ones use. */
 export type FurtherPurposes = (plain: RunPurpose, deps: PurposesDeps) => readonly RunPurpose[]
@@ -21,6 +22,7 @@ export function createPurposes(deps: PurposesDeps, further: FurtherPurposes = ()
       createJobPurpose(deps, plain),
       createTierPurpose(deps, plain),
       createFollowUpPurpose(plain),
+      createQueryPurpose(deps, plain),
     ],
     plain,
   )

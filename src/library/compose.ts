@@ -5,10 +5,13 @@ import { AgentRegistry, type ConfiguredAgent } from '../agents/registry.ts'
 import { ensureHome } from '../config/home.ts'
 import { loadConfig } from '../config/load.ts'
 import { tierEntries } from '../config/policy-schema.ts'
+import { presentConfig } from '../config/present.ts'
 import type { Config } from '../config/schema.ts'
 import { RepriseError } from '../contract/errors.ts'
 import type { Clock } from '../core/clock.ts'
 import { SteadyClock } from '../core/steady-clock.ts'
+import { openAccess } from '../engine/access/access.ts'
+import type { Access } from '../engine/api.ts'
 import { type Changes, describeChanges } from '../engine/base/changes.ts'
 import { ProgressBus } from '../engine/base/progress.ts'
 import { createEngine, type RunningEngine } from '../engine/engine.ts'
@@ -41,7 +44,7 @@ import { createRedactor } from './redaction.ts'
 import { engineSettings } from './settings.ts'
 import { openSimulator } from './simulated.ts'
 import { startReadingThread } from './start-reading-thread.ts'
-import { ensureToken } from './token.ts'
+import { ensureToken, writeToken } from './token.ts'
 
 export interface ComposeInput {
   home: string
@@ -68,6 +71,9 @@ export interface Composition {
   config: Config
   engine: RunningEngine
   changes: Changes
+  access: Access
+  /** The configuration in force, without values that may be secret. */
+  configuration: { settings: unknown; sources: string[] }
   /** The simulator's address, if an agent needs the simulator. */
   simulatorUrl: string | null
   /** Messages for the person who starts the daemon. */
@@ -88,7 +94,7 @@ export async function compose({
   agents: others = [],
   purposes,
 }: ComposeInput): Promise<Composition> {
-  const { config, watches } = loadConfig({ home: asked, cwd, env, settings })
+  const { config, watches, sources } = loadConfig({ home: asked, cwd, env, settings })
   const notices = ensureHome(asked)
   // The real path is used because agents outlive the daemon: their paths must stay valid if a symbolic link is removed.
   const home = realPath(asked)
@@ -98,7 +104,8 @@ export async function compose({
     const lock = lockHome(home, holder)
     closers.push(lock.release)
     const configured = [...configureAgents(config, env), ...others]
-    const known = createRedactor({ config, env, agents: configured, token: ensureToken(home) })
+    const token = ensureToken(home)
+    const known = createRedactor({ config, env, agents: configured, token })
     const { redactor } = known
     notices.push(...known.notices)
     log.redactWith(redactor)
@@ -145,6 +152,7 @@ export async function compose({
       damaged: join(home, 'damaged'),
       mirror: join(home, 'mirror'),
       archive: join(home, 'archive'),
+      imports: join(home, 'imports'),
       stateDir,
       sandbox: openSandboxHost(env.PATH ?? '', config.run.sandboxKind),
       broker: openBrokerHost({
@@ -161,7 +169,13 @@ export async function compose({
       ...(purposes ? { purposes } : {}),
     })
     closers.push(engine.close)
-    return { home, config, engine, changes: describeChanges(store), simulatorUrl, notices, close }
+    const access = await openAccess(
+      { store, clock: machine, writeCommandLineToken: (secret) => writeToken(home, secret) },
+      token,
+    )
+    const configuration = { settings: presentConfig(config), sources: [...sources] }
+    const changes = describeChanges(store)
+    return { home, config, engine, changes, access, configuration, simulatorUrl, notices, close }
   } catch (error) {
     await close()
     throw error

@@ -6,7 +6,7 @@
  */
 import { setImmediate } from 'node:timers/promises'
 import type { Connection } from '../client/client.ts'
-import type { Request } from '../client/request.ts'
+import type { Request, SendOptions } from '../client/request.ts'
 import { RepriseError, toRepriseError } from '../contract/errors.ts'
 import type { OperationId } from '../contract/routes/paths.ts'
 import { ROUTES } from '../contract/routes/table.ts'
@@ -22,6 +22,8 @@ export interface EngineConnection extends Connection {
   /** With `leaveRunning: false`, whatever runs is cancelled and has ended when this resolves. */
   close: (options: { leaveRunning: boolean }) => Promise<void>
 }
+
+type Bytes = NonNullable<SendOptions['bytes']>
 
 type AnyHandler = (request: object, context: unknown) => Promise<{ body: unknown }> | { body: unknown }
 
@@ -74,17 +76,17 @@ export function connectInProcess(parts: Composition, log: EngineLog, startedAt: 
       body: await engine.receiveEvents(params.watch, body),
     }),
   }
-  const call = async (id: OperationId, input: unknown): Promise<unknown> => {
+  const call = async (id: OperationId, input: unknown, bytes?: Bytes): Promise<unknown> => {
     try {
       const valid = validateParts(ROUTES[id], plain(input ?? {}))
-      return (await (handlers[id] as AnyHandler)(valid, NO_HTTP)).body
+      return (await (handlers[id] as AnyHandler)(valid, bytes ? sending(bytes) : NO_HTTP)).body
     } catch (error) {
       throw toRepriseError(error)
     }
   }
   const request: Request = (id, ...[input, options]) => {
     if (options?.signal?.aborted) return Promise.reject(options.signal.reason)
-    return track(() => call(id, input)) as never
+    return track(() => call(id, input, options?.bytes)) as never
   }
   return {
     request,
@@ -123,6 +125,9 @@ function plain(input: unknown): object {
     )
   }
 }
+
+/** What an operation that takes a file reads. */
+const sending = (bytes: Bytes): unknown => ({ req: { raw: new Response(bytes) } })
 
 /** Operations that read HTTP headers or bytes have another implementation in process. */
 const NO_HTTP: unknown = new Proxy(

@@ -24,6 +24,7 @@ const NOT_FOR_AGENTS = [
   'lock.json',
   'spool',
   'archive',
+  'imports',
   'mirror',
   'damaged',
   'handling',

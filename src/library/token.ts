@@ -11,9 +11,15 @@ export function ensureToken(home: string): string {
     return known
   }
   const token = randomBytes(32).toString('base64url')
+  writeToken(home, token)
+  return token
+}
+
+/** Written atomically. */
+export function writeToken(home: string, token: string): void {
+  const path = join(home, 'token')
   writeFileSync(`${path}.new`, `${token}\n`, { mode: 0o600 })
   renameSync(`${path}.new`, path)
-  return token
 }
 
 function readQuietly(path: string): string | null {

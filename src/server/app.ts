@@ -4,10 +4,12 @@
 import { Hono } from 'hono'
 import type { AppOptions } from './base/app-options.ts'
 import { limitBody } from './base/body-limit.ts'
+import { guardCaller } from './base/caller.ts'
 import { answerError, answerUnknownRoute } from './base/error-response.ts'
-import { guardHost, guardOrigin, guardToken } from './base/guards.ts'
+import { guardHost, guardOrigin } from './base/guards.ts'
 import { refuseWithoutCredentials } from './base/hook-auth.ts'
-import { ALL_ROUTES, needsNoToken, registerRoutes } from './base/register.ts'
+import { servePage } from './base/page.ts'
+import { ALL_ROUTES, fits, registerRoutes } from './base/register.ts'
 import { createHandlers } from './handlers.ts'
 
 export interface App {
@@ -31,8 +33,10 @@ export function createApp(options: AppOptions): App {
     await next()
   })
   app.use(guardHost(options.allowedHosts))
+  // Before the check of origins: a link on another site may lead to the page.
+  if (options.webDir !== undefined) app.use(servePage(options.webDir))
   app.use(guardOrigin())
-  app.use(guardToken(options.token, needsNoToken))
+  app.use(guardCaller(options))
   limitBodies(app)
 
   const streams = new AbortController()
@@ -42,11 +46,16 @@ export function createApp(options: AppOptions): App {
   return { fetch: app.fetch, endStreams: () => streams.abort() }
 }
 
+/** A file is read as a stream, and its content is limited where it is read. */
+const takesFile = ({ method, path }: { method: string; path: string }) =>
+  ALL_ROUTES.some((route) => route.spec.bodyBytes && route.method === method && fits(route.pattern, path))
+
 /** Smaller limits come first, because the general one would read more of the body. */
 function limitBodies(app: Hono): void {
   for (const { pattern, spec } of ALL_ROUTES) {
     if (spec.auth === 'hook') app.use(pattern, refuseWithoutCredentials)
     if (spec.bodyLimit) app.use(pattern, limitBody(spec.bodyLimit))
   }
-  app.use(limitBody('general'))
+  const limit = limitBody('general')
+  app.use((c, next) => (takesFile(c.req) ? next() : limit(c, next)))
 }

@@ -2,15 +2,18 @@
 import type { AppOptions } from './base/app-options.ts'
 import type { Handlers } from './base/handler.ts'
 import type { StreamOptions } from './base/stream.ts'
+import { accessHandlers } from './routes/access.ts'
 import { changeHandlers } from './routes/changes.ts'
 import { conversationHandlers } from './routes/conversations.ts'
 import { escalationHandlers } from './routes/escalation.ts'
 import { followUpHandlers } from './routes/follow-ups.ts'
 import { hookHandlers } from './routes/hooks.ts'
 import { jobHandlers } from './routes/jobs.ts'
+import { overviewHandlers } from './routes/overview.ts'
 import { runHandlers } from './routes/runs.ts'
 import { sessionHandlers } from './routes/sessions.ts'
 import { systemHandlers } from './routes/system.ts'
+import { transferHandlers } from './routes/transfers.ts'
 import { watchHandlers } from './routes/watches.ts'
 
 export function createHandlers(options: AppOptions, streams: StreamOptions): Handlers {
@@ -26,5 +29,8 @@ export function createHandlers(options: AppOptions, streams: StreamOptions): Han
     ...hookHandlers(options),
     ...followUpHandlers(engine),
     ...sessionHandlers(engine),
+    ...overviewHandlers(options),
+    ...accessHandlers(options),
+    ...transferHandlers(engine),
   }
 }

@@ -8,8 +8,10 @@
  */
 import type { Kysely } from 'kysely'
 import type { MachineId } from '../contract/ids.ts'
+import type { CostRow } from '../contract/overview.ts'
 import type { Stats } from '../contract/stats.ts'
 import { NOTHING_TO_REDACT, type Redactor } from '../core/redact/redactor.ts'
+import { type AccessStore, createAccessStore } from './access/store.ts'
 import { createFactStore, type FactStore } from './base/fact-store.ts'
 import type { Tables } from './base/schema.ts'
 import type { RunListener } from './base/transaction.ts'
@@ -23,6 +25,7 @@ import {
   conversationListener,
 } from './conversations/run-effects.ts'
 import { type ConversationStore, createConversationStore } from './conversations/store.ts'
+import { listCosts, listFailures, type Period } from './costs.ts'
 import { followUpListener } from './follow-ups/follow-ups.ts'
 import { createFollowUpStore, type FollowUpStore } from './follow-ups/store.ts'
 import { jobListener } from './jobs/job-state.ts'
@@ -33,7 +36,9 @@ import { type NotificationEffects, notificationEffects } from './notify/run-effe
 import { createNotificationStore, type NotificationStore } from './notify/store.ts'
 import { obstacleListener } from './obstacles/obstacles.ts'
 import { createObstacleStore, type ObstacleStore } from './obstacles/store.ts'
+import { createQueryStore, type QueryEffects, type QueryStore, queryEffects } from './queries/store.ts'
 import { type AttemptStore, createAttemptStore } from './runs/attempt-store.ts'
+import type { RunRecord } from './runs/records.ts'
 import { createRunStore, type RunStore } from './runs/store.ts'
 import { readStats } from './stats.ts'
 import { type TierEffects, tierEffects } from './tiers/run-effects.ts'
@@ -42,7 +47,7 @@ import { watchListener } from './watches/cycle-deadlines.ts'
 import { createWatchStore, type WatchStore } from './watches/store.ts'
 
 /** The effects on features that a change of a run may have. */
-export type RunEffects = ConversationEffects & TierEffects & NotificationEffects
+export type RunEffects = ConversationEffects & TierEffects & NotificationEffects & QueryEffects
 
 export type Store = RunStore &
   AttemptStore &
@@ -54,10 +59,16 @@ export type Store = RunStore &
   ObstacleStore &
   NotificationStore &
   ChangeStore &
+  AccessStore &
+  QueryStore &
   KeepStore &
   FactStore & {
     readonly effects: RunEffects
     readStats: () => Promise<Stats>
+    /** Sums over the runs that ended in the period, oldest first. */
+    listCosts: (period: Period) => Promise<CostRow[]>
+    /** Runs that ended since then and did not complete, without cancelled ones; newest first. */
+    listFailures: (since: Date, limit: number) => Promise<RunRecord[]>
     /** Moves stored times after the clock was set or the daemon was suspended. */
     moveTimes: (move: MoveTimes) => Promise<void>
     /** After a restart of the machine: limits every wait to its intended length. */
@@ -117,15 +128,19 @@ export function createStore(
     ...createFollowUpStore(reader, write),
     ...createObstacleStore(reader, write),
     ...createNotificationStore(reader, write),
+    ...createAccessStore(reader, write),
     ...createFactStore(reader, write),
     ...createChangeStore(reader, write, changeListeners),
+    ...createQueryStore(reader, write),
     ...createKeepStore(reader, group),
     shrink: createShrink({
       write: (work) => group.enqueue(work),
       alone: (work) => writer.connection().execute(async () => work()),
     }),
-    effects: { ...conversationEffects, ...tierEffects, ...notificationEffects },
+    effects: { ...conversationEffects, ...tierEffects, ...notificationEffects, ...queryEffects },
     readStats: () => readStats(reader),
+    listCosts: (period) => listCosts(reader, period),
+    listFailures: (since, limit) => listFailures(reader, since, limit),
     moveTimes: (move) => write((tx) => moveTimes(tx, move)),
     limitWaits: (now) => write((tx) => limitWaits(tx, now)),
     close: async () => {

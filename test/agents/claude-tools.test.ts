@@ -1,7 +1,8 @@
 /** Claude Code's tools in neutral words, as all code but the adapter sees them. */
 import { describe, expect, it } from 'vitest'
 import { describeClaudeTool } from '../../src/agents/claude/describe-tool.ts'
-import { aboutTool, ToolDescription } from '../../src/contract/tool.ts'
+import { aboutTool } from '../../src/contract/about-tool.ts'
+import { ToolDescription } from '../../src/contract/tool.ts'
 import { capturedEvents, only } from './captured.ts'
 
 describe('a tool call', () => {

@@ -121,6 +121,7 @@ test('the page of a job has all there is', () => {
           commit: 'f'.repeat(40),
           head: null,
           attemptId: null,
+          session: null,
           createdAt: at,
         },
       ],

@@ -4,7 +4,6 @@ import { runsLine } from '../../src/cli/commands/status.ts'
 import { checkAgents } from '../../src/cli/doctor/agents.ts'
 import { checkSandbox } from '../../src/cli/doctor/sandbox.ts'
 import { type RunOptions, toRequest } from '../../src/cli/run/options.ts'
-import { startText } from '../../src/cli/run/start-text.ts'
 import { contentLine, toolLine } from '../../src/cli/run/tool-line.ts'
 import {
   formatAge,
@@ -19,6 +18,7 @@ import { firstLine, styleFor } from '../../src/cli/terminal/terminal.ts'
 import { formatTime, withLocalTimes } from '../../src/cli/terminal/time.ts'
 import type { Agent } from '../../src/contract/agent.ts'
 import type { Obstacle } from '../../src/contract/obstacle.ts'
+import { startText } from '../../src/contract/start-text.ts'
 
 test('durations, ages, money, tokens, sizes', () => {
   expect([null, 12, 1500, 61_000, 3_600_000, 90_000_000].map(formatDuration)).toEqual([

@@ -289,7 +289,8 @@ describe('approval', () => {
     incident = await Incident.begin(rules, {
       ...APPROVAL,
       escalation: { approvalTimeout: '1h' },
-      notify: { me: { command: 'cat >> told; echo >> told' } },
+      // One write for each line: two notifications may be sent at the same time.
+      notify: { me: { command: 'line=$(cat); printf "%s\\n" "$line" >> told' } },
     })
     const forgotten = await incident.play()
     incident.world.changeStored("update escalations set expires_at = ? where decision = 'ask'")

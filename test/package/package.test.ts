@@ -99,6 +99,21 @@ it('runs the example of the README, word for word', async () => {
   expect(world.processes()).toEqual([])
 })
 
+it('runs the example of the provider, word for word', async () => {
+  const guide = readFileSync(join(project.dir, 'node_modules', 'reprise', 'docs', 'provider.md'), 'utf8')
+  const [, example = ''] = /^```js\n(.*?)^```$/ms.exec(guide) ?? []
+  project.write('provider.js', example)
+  const { stdout, stderr, code } = await project.run(process.execPath, ['provider.js'], {
+    ...world.env,
+    PATH,
+  })
+  expect({ stderr, code }).toEqual({ stderr: '', code: 0 })
+  expect(stdout).toBe('You said: List the files here.\nYou said: Which one is the largest?\n')
+  const [first, second] = world.simulator.requests({ kind: 'main' }).slice(-2)
+  expect(second?.sessionId).toBe(first?.sessionId)
+  expect(world.processes()).toEqual([])
+})
+
 it('starts the CLI and the daemon, with the Node that npm has installed beside the package', async () => {
   const env = { ...world.env, PATH, REPRISE_HOME: join(world.dir, 'cli'), REPRISE_PORT: '0' }
   const cli = join('node_modules', '.bin', 'reprise')
@@ -135,7 +150,7 @@ console.log(JSON.stringify({ state: job.state, last: types.at(-1), unknown }))
 })
 
 it.skipIf(OLD_NODE === null)('says in one sentence which Node it needs', async () => {
-  for (const entry of ['reprise', 'reprise/simulator']) {
+  for (const entry of ['reprise', 'reprise/provider', 'reprise/simulator']) {
     const { stderr, code } = await project.run(OLD_NODE ?? '', [
       '--input-type=module',
       '-e',
@@ -155,6 +170,7 @@ it('has declarations that a strict program compiles with, without those of Node'
     'program.ts',
     `import { openReprise, RepriseError, type RunEvent, type OpenOptions } from 'reprise'
 import { createClient, type Client } from 'reprise/client'
+import { createProvider, type ExecuteOptions, type ProviderMessage } from 'reprise/provider'
 import { startSimulator } from 'reprise/simulator'
 
 const options: OpenOptions = { home: '/tmp/x', daemon: 'refuse', agents: { fast: { adapter: 'claude', model: 'haiku' } } }
@@ -178,6 +194,16 @@ const show = (text: string): void => void text
 export const isRefusal = (error: unknown) => error instanceof RepriseError && error.code === 'agent-unknown'
 export const follow = (client: Client, id: string): AsyncGenerator<RunEvent, void> => client.events(id)
 export const client = createClient({ url: 'http://127.0.0.1:7717', token: '' })
+export async function ask(asked: ExecuteOptions): Promise<string | undefined> {
+  await using provider = await createProvider({ dataDir: '/tmp/x' })
+  const query = provider.executeQuery({ ...asked, canUseTool: async (tool) => ({ behavior: 'deny', message: tool }) })
+  const seen: ProviderMessage[] = []
+  for await (const message of query) {
+    seen.push(message)
+    if (message.type === 'result') return query.taken?.way === 'resumed' ? message.result : message.session_id
+  }
+  return undefined
+}
 export const simulator = startSimulator({ scenario: { name: 'x', rules: [{ reply: 'y' }] } })
 `,
   )

@@ -25,6 +25,7 @@ it.runIf(process.env.REPRISE_TEST_ALL)('the benchmarks run', { timeout: 300_000 
     'waiting',
     'webhook',
     'adopt',
+    'transfer',
   ])
     expect(stdout).toContain(`${name}:`)
 })

@@ -170,7 +170,7 @@ it('a limit: the other runs do not meet it; one probes when a person continues i
   ])
   const cli = createCli(world.env)
   const { stdout } = await cli.inside(['status'])
-  expect(stdout).toMatch(/^limit {5}claude.*\n.*resets at \d\d:\d\d:\d\d.*; \d+ runs waiting: run_/m)
+  expect(stdout).toMatch(/^limit {5}claude.*\n.*resets at .*\d\d:\d\d:\d\d.*; \d+ runs waiting: run_/m)
   expect(stdout).toMatch(/^quota {5}claude: five_hour 100% used/m)
   expect(world.simulator.requests({ kind: 'main' })).toHaveLength(1)
   expect((await cli.inside(['runs', 'continue', first.id])).stdout).toContain('continues now')

@@ -67,6 +67,12 @@ export function createEngineDouble(): EngineDouble {
     ...createJobDoubles(addRun),
     ...createWatchDoubles(),
     getChain: async () => notPlayed(),
+    exportSession: async () => notPlayed(),
+    importSession: async () => notPlayed(),
+    forkSession: async () => notPlayed(),
+    planSessionMove: async () => notPlayed(),
+    moveSession: async () => notPlayed(),
+    forkConversation: async () => notPlayed(),
     listApprovals: async () => [],
     decideApproval: async () => notPlayed(),
     addRun,
@@ -130,6 +136,9 @@ export function createEngineDouble(): EngineDouble {
     listAdoptable: async () => ({ items: [], nextCursor: null }),
     adoptSessions: async () => [],
     listAgents: async () => [],
+    readOverview: async () => notPlayed(),
+    listCosts: async () => [],
+    planTurn: async () => notPlayed(),
     readStats: async () => ({
       runs: runs.size,
       attempts: 0,
@@ -246,5 +255,6 @@ function newSession(): SessionDetail {
     transcript: { state: 'present', path: '/tmp/x.jsonl', bytes: 1 },
     runIds: [],
     heldBy: null,
+    copiedFrom: null,
   }
 }

@@ -251,6 +251,7 @@ export function describeJobs(open: () => Promise<Store>): void {
       tree: 't',
       head: null,
       attemptId: null,
+      position: null,
       createdAt: at(number),
     })
 

@@ -67,6 +67,7 @@ const engine = createEngine({
   damaged: `${home}/damaged`,
   mirror: `${home}/mirror`,
   archive: `${home}/archive`,
+  imports: `${home}/imports`,
   stateDir: `${home}/state`,
   sandbox: openSandboxHost(process.env.PATH ?? '', config.run.sandboxKind),
   broker: openBrokerHost({

@@ -119,7 +119,8 @@ describe('notifications', () => {
     }
     watching = await Watching.begin([bad, allIsWell], {
       notify: {
-        file: { command: 'cat >> told; echo >> told' },
+        // One write for each line: two notifications may be sent at the same time.
+        file: { command: 'line=$(cat); printf "%s\\n" "$line" >> told' },
         other: { command: 'cat >> others' },
         broken: { command: 'exit 1' },
       },

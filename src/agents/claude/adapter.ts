@@ -2,6 +2,7 @@ import type { AgentAdapter } from '../adapter.ts'
 import { answerClaude, farewellClaude } from './answer.ts'
 import { classifyClaude } from './classify.ts'
 import { claudeOwnFiles } from './config-dir.ts'
+import { claudeCopies } from './copies.ts'
 import { claudeAccount, hasClaudeCredentials, simulateClaude } from './credentials.ts'
 import { describeClaudeTool } from './describe-tool.ts'
 import { encloseClaude } from './enclose.ts'
@@ -9,6 +10,7 @@ import { claudeSessions } from './existing.ts'
 import { findClaudeHolders } from './holder.ts'
 import { locateClaudeSession, placeClaudeSession } from './locate.ts'
 import { mendClaudeTranscript } from './mend.ts'
+import { readClaudeMessage } from './message.ts'
 import { parseClaudeLine } from './parse.ts'
 import { planClaude, userMessage } from './plan.ts'
 import { CLAUDE_PRICING } from './pricing.ts'
@@ -36,6 +38,7 @@ export const claudeAdapter: AgentAdapter = {
   describeTool: describeClaudeTool,
   readScheduling: readClaudeScheduling,
   output: { stateful: false, parseLine: parseClaudeLine },
+  readMessage: readClaudeMessage,
   classify: classifyClaude,
   answer: answerClaude,
   farewell: farewellClaude,
@@ -43,6 +46,7 @@ export const claudeAdapter: AgentAdapter = {
   placeSession: placeClaudeSession,
   inspectTranscript: inspectClaudeTranscript,
   mendTranscript: mendClaudeTranscript,
+  copies: claudeCopies,
   ownFiles: claudeOwnFiles,
   findHolders: findClaudeHolders,
   enclose: encloseClaude,

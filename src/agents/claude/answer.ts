@@ -31,10 +31,12 @@ function replyTo(ask: Ask, answer: ToolAnswer): object {
         hookEventName: 'PreToolUse',
         permissionDecision: allowed ? 'allow' : 'deny',
         permissionDecisionReason: allowed ? 'allowed through Reprise' : message,
+        ...(allowed && answer.updatedInput ? { updatedInput: answer.updatedInput } : {}),
       },
     }
   }
-  return allowed ? { behavior: 'allow', updatedInput: ask.input } : { behavior: 'deny', message }
+  const { updatedInput = ask.input, native } = answer
+  return { ...native, ...(allowed ? { behavior: 'allow', updatedInput } : { behavior: 'deny', message }) }
 }
 
 /**

@@ -4,6 +4,7 @@
  */
 import type { Plan, PlanInput, Probe, TierPlan } from '../adapter.ts'
 import type { Message } from '../protocol.ts'
+import { optionArgs, systemPromptOf } from './options.ts'
 import { SCHEDULING_TOOLS } from './scheduling.ts'
 
 const PERMISSION_MODE = {
@@ -14,16 +15,17 @@ const PERMISSION_MODE = {
 } as const
 
 export function planClaude(input: PlanInput): Plan {
-  const { runtime, decision, permissions } = input
+  const { runtime, decision, permissions, options = null } = input
   const args = [
     '-p',
     '--input-format=stream-json',
     '--output-format=stream-json',
     '--verbose',
-    `--permission-mode=${PERMISSION_MODE[permissions]}`,
+    `--permission-mode=${options?.permissionMode ?? PERMISSION_MODE[permissions]}`,
   ]
   // Not in --help, but available since stream-json input exists; without it AskUserQuestion is not offered.
-  if (runtime.capabilities.permissionPrompt) args.push('--permission-prompt-tool=stdio')
+  if (runtime.capabilities.permissionPrompt && options?.asks !== false)
+    args.push('--permission-prompt-tool=stdio')
   if (runtime.capabilities.partialMessages) args.push('--include-partial-messages')
   if (decision.kind === 'resume') args.push(`--resume=${input.agentSessionId}`)
   else if (runtime.capabilities.sessionId) args.push(`--session-id=${input.agentSessionId}`)
@@ -33,10 +35,12 @@ export function planClaude(input: PlanInput): Plan {
     args.push(`--max-budget-usd=${input.maxBudgetUsd}`)
   if (input.gated) args.push(...sealed(input.tier, runtime))
   if (input.tier) args.push(...equipped(input.tier, runtime))
+  if (options) args.push(...optionArgs(options))
   args.push(...input.extraArgs)
 
   const messages = [userMessage(input.promptId, input.prompt)]
-  messages.unshift(gate(permissions === 'ask-all' || input.gated ? '*' : SCHEDULING_TOOLS.join('|')))
+  const gated = permissions === 'ask-all' || input.gated ? '*' : SCHEDULING_TOOLS.join('|')
+  messages.unshift(initialize(gated, options ? systemPromptOf(options) : {}))
   return { args, input: messages }
 }
 
@@ -70,9 +74,10 @@ export function userMessage(id: string, texts: readonly string[]): Message {
 }
 
 /** Makes the CLI ask before each of these tools, including those that it would allow by itself. */
-function gate(matcher: string): Message {
+function initialize(matcher: string, systemPrompt: object): Message {
   const request = {
     subtype: 'initialize',
+    ...systemPrompt,
     hooks: { PreToolUse: [{ matcher, hookCallbackIds: ['gate'] }] },
   }
   return { id: 'initialize', line: controlRequest('reprise-initialize', request) }

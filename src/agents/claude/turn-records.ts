@@ -13,6 +13,13 @@ export function timeOf({ timestamp }: Json): Date | null {
   return at && !Number.isNaN(at.getTime()) ? at : null
 }
 
+/** Whether the record is a question of a person or a program, as far as the record itself tells. */
+export const asksSomething = (record: Json): boolean =>
+  record.type === 'user' &&
+  record.isSidechain !== true &&
+  isRecord(record.message) &&
+  questionText(record) !== null
+
 /** null: the record is not a question. */
 export function questionText(record: Json): string | null {
   if (record.isMeta === true || record.isCompactSummary === true) return null

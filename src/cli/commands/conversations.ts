@@ -3,13 +3,13 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { Conversation } from '../../contract/conversation.ts'
-import { type CliContext, printJson, printLine } from '../base/context.ts'
+import { type CliContext, notify, printJson, printLine } from '../base/context.ts'
 import { idArgument } from '../base/id-argument.ts'
 import { usageError } from '../base/usage-error.ts'
 import { conversationLines, messageLines, moveLines, titleOf } from '../chat/conversation-text.ts'
 import { connect } from '../daemon/connect.ts'
 import { addListCommand } from '../list/list-command.ts'
-import { formatAge } from '../terminal/amounts.ts'
+import { count, formatAge } from '../terminal/amounts.ts'
 import { styleFor } from '../terminal/terminal.ts'
 
 const EXAMPLES = `
@@ -17,6 +17,7 @@ Examples:
   reprise conversations
   reprise conversations show cnv_…     all its messages
   reprise conversations move cnv_… ../renamed    after its directory was renamed or moved
+  reprise conversations fork cnv_… --at msg_…    branch off after that message
   reprise conversations rm cnv_…
   reprise chat cnv_…                   continue one`
 
@@ -53,6 +54,19 @@ export function define(command: Command, context: CliContext): void {
     .option('--yes', 'move it even if its sessions cannot be resumed there')
     .action((conversationId: string, directory: string, options: MoveOptions) =>
       move(conversationId, directory, options, context),
+    )
+  command
+    .command('fork')
+    .summary('branch one at its end or at an earlier message')
+    .description(
+      'Makes a new conversation with the turns up to a message. Its agents continue in forks of their sessions where those can ' +
+        'be cut there, and otherwise in a new session with the history.',
+    )
+    .argument(...id)
+    .option('--at <message>', 'the fork ends with the turn of this message (msg_01J…)', idArgument('msg'))
+    .option('--title <title>', 'its title (default: the same)')
+    .action((conversationId: string, options: { at?: string; title?: string }) =>
+      fork(conversationId, options, context),
     )
   command
     .command('rm')
@@ -106,6 +120,21 @@ async function show(id: string, context: CliContext): Promise<void> {
   const { safe } = styleFor(context.stdout, context.env)
   const messages = conversation.messages.flatMap((message) => ['', ...messageLines(message)])
   for (const line of [...conversationLines(conversation), ...messages]) await printLine(context, safe(line))
+}
+
+async function fork(
+  id: string,
+  { at, title }: { at?: string; title?: string },
+  context: CliContext,
+): Promise<void> {
+  const { client } = await connect(context)
+  const made = await client.forkConversation(id, { at, title })
+  if (context.json) return printJson(context, made)
+  await printLine(context, `Forked ${id} after ${count(made.turnCount, 'turn')}: ${made.id}`)
+  for (const { agent, session } of made.agents) {
+    if (session) notify(context, `${agent} continues in ${session}, a fork of its session`)
+  }
+  notify(context, `Continue with: reprise chat ${made.id}`)
 }
 
 async function remove(id: string, context: CliContext): Promise<void> {

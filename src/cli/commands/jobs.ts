@@ -8,7 +8,7 @@ import { type CliContext, printJson, printLine } from '../base/context.ts'
 import { idArgument } from '../base/id-argument.ts'
 import { usageError } from '../base/usage-error.ts'
 import { connect } from '../daemon/connect.ts'
-import { restoreCheckpoint, showDiff } from '../jobs/checkpoints.ts'
+import { restoreCheckpoint, rewind, showDiff } from '../jobs/checkpoints.ts'
 import { showJob } from '../jobs/detail.ts'
 import { followJob } from '../jobs/follow.ts'
 import { showLogs, showTranscript } from '../jobs/logs.ts'
@@ -115,6 +115,14 @@ export function define(command: Command, context: CliContext): void {
     .argument('<checkpoint>', 'its number', wholeNumber)
     .action(async (jobId: string, checkpoint: number) =>
       restoreCheckpoint(await withClient(), jobId, checkpoint, context),
+    )
+  command
+    .command('rewind')
+    .summary('put files and session back to a checkpoint; nothing of the present state is lost')
+    .argument(...id)
+    .requiredOption('--to <checkpoint>', 'its number', wholeNumber)
+    .action(async (jobId: string, options: { to: number }) =>
+      rewind(await withClient(), jobId, options.to, context),
     )
   command
     .command('transcript')

@@ -2,7 +2,11 @@
 import type { Command } from 'commander'
 import type { CliContext } from '../base/context.ts'
 import { defineAdopt } from '../sessions/adopt.ts'
+import { defineExport } from '../sessions/export.ts'
+import { defineFork } from '../sessions/fork.ts'
+import { defineImport } from '../sessions/import.ts'
 import { defineList } from '../sessions/list.ts'
+import { defineMove } from '../sessions/move.ts'
 import { defineRemove } from '../sessions/remove.ts'
 import { defineShow } from '../sessions/show.ts'
 
@@ -14,9 +18,21 @@ Examples:
   reprise sessions show 3f0c1e52-…           by the agent's own id
   reprise sessions rm ses_…                  delete one, with the agent's files
   reprise sessions adopt                     list sessions that were made without Reprise
-  reprise run --session ses_… "Continue"     continue one`
+  reprise run --session ses_… "Continue"     continue one
+  reprise sessions export ses_… -o work.gz   then elsewhere: reprise sessions import work.gz --dir .
+  reprise sessions fork ses_… --at run_…     branch off after that run
+  reprise sessions move ses_… --dir ../new   after its directory was renamed or moved`
 
-const SUBCOMMANDS = [defineList, defineShow, defineAdopt, defineRemove]
+const SUBCOMMANDS = [
+  defineList,
+  defineShow,
+  defineAdopt,
+  defineExport,
+  defineImport,
+  defineFork,
+  defineMove,
+  defineRemove,
+]
 
 export function define(command: Command, context: CliContext): void {
   command

@@ -1,9 +1,9 @@
 /** `reprise stats`: totals over all runs, and the savings of resuming. */
 import type { Command } from 'commander'
+import { reasonText } from '../../contract/start-text.ts'
 import type { Stats } from '../../contract/stats.ts'
 import { type CliContext, printJson, printLine } from '../base/context.ts'
 import { connect } from '../daemon/connect.ts'
-import { reasonText } from '../run/start-text.ts'
 import { count, formatCost, formatTokens } from '../terminal/amounts.ts'
 
 export function define(command: Command, context: CliContext): void {

@@ -28,11 +28,17 @@ async function startDetached(context: CliContext): Promise<void> {
   if (running) {
     const { url, pid } = running
     const { simulator } = await running.client.status()
-    return show(context, { url, pid, simulator, notices: [] }, { home, alreadyRunning: true })
+    const dashboard = (await running.client.createSignInLink()).url
+    return show(context, { url, pid, simulator, notices: [] }, { home, dashboard, alreadyRunning: true })
   }
   const { startInBackground } = await import('../daemon/process.ts')
   const { link, notices, simulator } = await startInBackground(context, home)
-  await show(context, { url: link.url, pid: link.pid, simulator, notices }, { home, alreadyRunning: false })
+  const dashboard = (await link.client.createSignInLink()).url
+  await show(
+    context,
+    { url: link.url, pid: link.pid, simulator, notices },
+    { home, dashboard, alreadyRunning: false },
+  )
 }
 
 async function runHere(context: CliContext): Promise<void> {
@@ -52,7 +58,9 @@ async function runHere(context: CliContext): Promise<void> {
   context.interrupt = stop
   process.on('SIGTERM', stop).on('SIGHUP', stop)
   const { url, pid, simulator, notices } = daemon
-  await show(context, { url, pid, simulator, notices }, { home, alreadyRunning: false })
+  // A daemon in the background writes into its log, where a link does not belong.
+  const dashboard = process.send ? null : await daemon.createSignInLink()
+  await show(context, { url, pid, simulator, notices }, { home, dashboard, alreadyRunning: false })
   await tellReady({ url, pid, simulator, notices })
   const cause = await daemon.closed
   const ended = {
@@ -81,12 +89,15 @@ async function start(context: CliContext, home: string) {
 async function show(
   context: CliContext,
   { url, pid, simulator, notices }: Ready,
-  { home, alreadyRunning }: { home: string; alreadyRunning: boolean },
+  { home, dashboard, alreadyRunning }: { home: string; dashboard: string | null; alreadyRunning: boolean },
 ): Promise<void> {
-  if (context.json) return printJson(context, { url, pid, home, simulator, notices, alreadyRunning })
+  if (context.json)
+    return printJson(context, { url, pid, home, simulator, notices, dashboard, alreadyRunning })
   await printLine(
     context,
     `Reprise ${alreadyRunning ? 'is already up' : 'is up'} at ${url} (pid ${pid}, home ${home})`,
   )
   for (const notice of notices) await printLine(context, notice)
+  if (dashboard !== null)
+    await printLine(context, `Dashboard: ${dashboard} (signs in once; later: reprise open)`)
 }

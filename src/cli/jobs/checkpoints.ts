@@ -1,4 +1,4 @@
-/** `reprise jobs diff` and `reprise jobs restore`: the checkpoints of a job. */
+/** `reprise jobs diff`, `restore` and `rewind`: the checkpoints of a job. */
 import type { Client } from '../../client/client.ts'
 import { type CliContext, notify, printJson, printLine } from '../base/context.ts'
 import { type Style, styleFor } from '../terminal/terminal.ts'
@@ -44,4 +44,19 @@ export async function restoreCheckpoint(
   if (context.json) return printJson(context, done)
   await printLine(context, `Restored the work tree to checkpoint ${done.restored}.`)
   if (done.saved !== null) notify(context, `To undo this: reprise jobs restore ${id} ${done.saved}`)
+}
+
+export async function rewind(
+  client: Client,
+  id: string,
+  checkpoint: number,
+  context: CliContext,
+): Promise<void> {
+  const done = await client.rewindJob(id, checkpoint)
+  if (context.json) return printJson(context, done)
+  const session = done.session ? `forked its session there: ${done.session}` : 'its next session is a new one'
+  await printLine(context, `Restored the work tree to checkpoint ${done.restored}, and ${session}.`)
+  if (done.saved !== null) notify(context, `The files before are checkpoint ${done.saved}.`)
+  notify(context, `Continue with: reprise jobs retry ${id}`)
+  if (done.session) notify(context, `Or with another prompt: reprise run --session ${done.session} "…"`)
 }

@@ -1,11 +1,11 @@
 /** A chain of runs as text: one line per run, its findings, actions and refusals, what followed, and the total. */
 import type { Chain, ChainRun } from '../../contract/chain.ts'
 import type { Escalation, Refusal, Signal } from '../../contract/escalation.ts'
+import { startText } from '../../contract/start-text.ts'
 import { visible } from '../../contract/visible-text.ts'
 import { formatCost, formatDuration } from '../terminal/amounts.ts'
 import { firstLine, type Style } from '../terminal/terminal.ts'
 import { formatTime, withLocalTimes } from '../terminal/time.ts'
-import { startText } from './start-text.ts'
 import { stateOf } from './table.ts'
 
 export function chainLines(chain: Chain, style: Style, width: number): string[] {

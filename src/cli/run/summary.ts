@@ -1,9 +1,9 @@
 /** The summary line of a turn: outcome, session, tokens, cost and duration. */
 import type { RunDetail } from '../../contract/run.ts'
+import { startText } from '../../contract/start-text.ts'
 import { formatCost, formatDuration, formatTokens } from '../terminal/amounts.ts'
 import type { Style } from '../terminal/terminal.ts'
 import { withLocalTimes } from '../terminal/time.ts'
-import { startText } from './start-text.ts'
 import { stateOf } from './table.ts'
 
 /** One line, preceded by the error message if the turn failed. `uncached` tokens are paid for in full. */

@@ -3,6 +3,7 @@
  * happens to the run go to stderr, one line each. On a terminal, a status line shows the progress.
  */
 import type { RunEvent } from '../../contract/events.ts'
+import { startText } from '../../contract/start-text.ts'
 import { type CliContext, print } from '../base/context.ts'
 import { formatDuration } from '../terminal/amounts.ts'
 import { createStatusLine } from '../terminal/status-line.ts'
@@ -10,7 +11,6 @@ import { firstLine, styleFor } from '../terminal/terminal.ts'
 import { formatTime, withLocalTimes } from '../terminal/time.ts'
 import { leftOutText } from './left-out-text.ts'
 import { advance, type Before, formatProgress, startProgress } from './progress.ts'
-import { startText } from './start-text.ts'
 import { contentLine, toolLine } from './tool-line.ts'
 
 export interface RunView {

@@ -9,7 +9,7 @@ import { printTable } from '../terminal/print-page.ts'
 import { firstLine, styleFor } from '../terminal/terminal.ts'
 import { formatTime } from '../terminal/time.ts'
 import { sessionArgument } from './argument.ts'
-import { contextText } from './text.ts'
+import { contextText, copyText } from './text.ts'
 
 export function defineShow(command: Command, context: CliContext): void {
   command
@@ -79,6 +79,7 @@ function fieldsOf(session: SessionDetail): [string, string][] {
       ? [['continued', `by ${session.continuedBy.join(' ')}`] as [string, string]]
       : []),
     ['in use by', session.heldBy ?? '–'],
+    ['copied from', copyText(session.copiedFrom)],
     ...(session.conversationId
       ? [['chat', `${session.conversationId} (reprise chat ${session.conversationId})`] as [string, string]]
       : []),

@@ -13,8 +13,10 @@ import {
 } from '../conversation.ts'
 import { WorkDir } from '../create-run.ts'
 import { page } from '../http.ts'
+import { TurnPlan } from '../overview.ts'
 import { Run } from '../run.ts'
-import { ConversationPath, IdempotencyHeaders, MessagePath, PageQuery } from './parameters.ts'
+import { ForkConversation } from '../session-transfer.ts'
+import { ConversationPath, IdempotencyHeaders, MessagePath, PageQuery, YesOrNo } from './parameters.ts'
 import { empty, type FeatureRoutes, json } from './route.ts'
 
 const AcceptedTurn = z.object({ run: Run })
@@ -69,6 +71,18 @@ export const conversationRoutes = {
     responses: { 200: json('The effect of the move', ConversationMove) },
     errors: ['not-found', 'work-dir-unusable'],
   },
+  planTurn: {
+    tag: 'conversations',
+    summary:
+      'Says what would happen if a message were sent now: resume or start fresh, and why; changes nothing',
+    params: ConversationPath,
+    query: z.strictObject({
+      agent: z.string().max(64).optional(),
+      forceFreshSession: YesOrNo.optional(),
+    }),
+    responses: { 200: json('The plan', TurnPlan) },
+    errors: ['not-found', 'agent-unknown'],
+  },
   deleteConversation: {
     tag: 'conversations',
     summary: 'Deletes a conversation and the sessions that only it used',
@@ -101,6 +115,17 @@ export const conversationRoutes = {
     summary: 'Removes a message and everything after it; runs that were to answer it are cancelled',
     params: MessagePath,
     responses: { 200: json('How many messages were removed', z.object({ removed: z.number().int() })) },
+    errors: ['not-found', 'conflict'],
+  },
+  forkConversation: {
+    tag: 'conversations',
+    summary: 'Forks a conversation: a new one with the turns up to a message',
+    description:
+      'Each agent gets a fork of its session, if that can be cut there. Otherwise its next turn starts a new session with the history.',
+    params: ConversationPath,
+    body: ForkConversation,
+    bodyOptional: true,
+    responses: { 201: json('The new conversation', ConversationDetail) },
     errors: ['not-found', 'conflict'],
   },
   retryTurn: {

@@ -20,6 +20,7 @@ export const escalationRoutes = {
   decideApproval: {
     tag: 'escalation',
     summary: 'Approves or refuses the tier that would follow this run',
+    scope: 'answer',
     params: RunPath,
     body: Approval,
     responses: { 200: json('What was decided', Escalation) },

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { CheckpointDiff } from '../checkpoint.ts'
+import { CheckpointDiff, RewoundJob } from '../checkpoint.ts'
 import { CreateJob, UpdateJob } from '../create-job.ts'
 import { RunEvent } from '../events.ts'
 import { page } from '../http.ts'
@@ -131,6 +131,16 @@ export const jobRoutes = {
     body: RestoreCheckpoint,
     responses: { 200: json('What was restored and what was saved', RestoredCheckpoint) },
     errors: ['not-found', 'conflict', 'work-dir-unusable'],
+  },
+  rewindJob: {
+    tag: 'jobs',
+    summary: 'Puts the files and the session of a job back to a checkpoint',
+    description:
+      'The session is forked at that point and the present files are saved as another checkpoint, so nothing is lost. A retry continues in the fork.',
+    params: JobPath,
+    body: RestoreCheckpoint,
+    responses: { 200: json('What was restored, and the fork', RewoundJob) },
+    errors: ['not-found', 'conflict', 'work-dir-unusable', 'session-unusable', 'agent-unknown'],
   },
   getTranscript: {
     tag: 'jobs',

@@ -11,6 +11,9 @@ export const PATHS = {
   prune: 'POST /api/prune',
   listAgents: 'GET /api/agents',
   getOpenApi: 'GET /api/openapi.json',
+  getOverview: 'GET /api/overview',
+  listCosts: 'GET /api/costs',
+  getConfiguration: 'GET /api/configuration',
   followChanges: 'GET /api/changes',
 
   createRun: 'POST /api/runs',
@@ -29,10 +32,12 @@ export const PATHS = {
   getConversation: 'GET /api/conversations/{id}',
   updateConversation: 'PATCH /api/conversations/{id}',
   planMove: 'GET /api/conversations/{id}/move',
+  planTurn: 'GET /api/conversations/{id}/plan',
   deleteConversation: 'DELETE /api/conversations/{id}',
   createTurn: 'POST /api/conversations/{id}/turns',
   editMessage: 'PATCH /api/conversations/{id}/messages/{mid}',
   truncateConversation: 'DELETE /api/conversations/{id}/messages/{mid}',
+  forkConversation: 'POST /api/conversations/{id}/fork',
   retryTurn: 'POST /api/conversations/{id}/messages/{mid}/retry',
 
   createJob: 'POST /api/jobs',
@@ -44,6 +49,7 @@ export const PATHS = {
   cancelJob: 'POST /api/jobs/{id}/cancel',
   diffCheckpoints: 'GET /api/jobs/{id}/diff',
   restoreCheckpoint: 'POST /api/jobs/{id}/restore',
+  rewindJob: 'POST /api/jobs/{id}/rewind',
   getTranscript: 'GET /api/jobs/{id}/transcript',
 
   createWatch: 'POST /api/watches',
@@ -69,7 +75,21 @@ export const PATHS = {
   listAdoptable: 'GET /api/sessions/adoptable',
   adoptSessions: 'POST /api/sessions/adopt',
   getSession: 'GET /api/sessions/{id}',
+  exportSession: 'POST /api/sessions/{id}/export',
+  importSession: 'POST /api/sessions/import',
+  forkSession: 'POST /api/sessions/{id}/fork',
+  planSessionMove: 'GET /api/sessions/{id}/move',
+  moveSession: 'POST /api/sessions/{id}/move',
   deleteSession: 'DELETE /api/sessions/{id}',
+
+  createSignInLink: 'POST /api/sign-in-links',
+  signIn: 'POST /api/sign-in',
+  signOut: 'POST /api/sign-out',
+  listTokens: 'GET /api/tokens',
+  createToken: 'POST /api/tokens',
+  revokeToken: 'DELETE /api/tokens/{id}',
+  rotateToken: 'POST /api/tokens/{id}/rotate',
+  listAudit: 'GET /api/audit',
 } as const satisfies Readonly<Record<string, `${Method} /${string}`>>
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'

@@ -3,6 +3,7 @@
  * are generated from it, and the types of handlers and client calls are derived from it (types.ts).
  */
 import type { z } from 'zod'
+import type { Scope } from '../access.ts'
 import type { ErrorCode } from '../errors.ts'
 import type { OperationId } from './paths.ts'
 
@@ -16,6 +17,7 @@ export const TAGS = {
   watches: 'Checks on a schedule or by event, and their cycles',
   'follow-ups': 'Prompts that a session is given at a later time',
   sessions: "The agents' sessions",
+  access: 'Tokens, sign-ins, and who did what',
 } as const satisfies Readonly<Record<string, string>>
 export type Tag = keyof typeof TAGS
 
@@ -26,6 +28,8 @@ export type ResponseSpec =
   | { description: string; events: z.ZodType }
   /** Lines of JSON (NDJSON). */
   | { description: string; lines: z.ZodType }
+  /** A file of this media type. */
+  | { description: string; bytes: string }
   | { description: string }
 
 export interface RouteSpec {
@@ -34,6 +38,8 @@ export interface RouteSpec {
   description?: string
   /** Which credentials are required. Default: the daemon's token. `hook`: the token or the secret of the watch. */
   auth?: 'none' | 'hook'
+  /** What the token must allow. Default: `read` for GET, `act` for everything else. */
+  scope?: Scope
   params?: z.ZodObject
   query?: z.ZodObject
   /** By lower-case names. */
@@ -43,6 +49,8 @@ export interface RouteSpec {
   bodyOptional?: true
   /** The handler reads the body itself: it cannot be parsed before the sender is known. */
   bodyUnparsed?: true
+  /** The body is a file of this media type, which the handler reads as a stream. It has no general limit. */
+  bodyBytes?: string
   /** `event`: the smaller limit for events that are sent to a watch. */
   bodyLimit?: 'event'
   /** By status. */
@@ -58,11 +66,12 @@ export type FeatureRoutes = Readonly<Partial<RouteTable>>
 export const json = <T extends z.ZodType>(description: string, schema: T) => ({ description, schema })
 export const events = <T extends z.ZodType>(description: string, item: T) => ({ description, events: item })
 export const lines = <T extends z.ZodType>(description: string, item: T) => ({ description, lines: item })
+export const bytes = (description: string, type: string) => ({ description, bytes: type })
 export const empty = (description: string) => ({ description })
 
 /** The error codes of an operation: its own, and those that follow from what it takes. */
 export function errorCodesOf(route: RouteSpec): ErrorCode[] {
-  const takesInput = route.params ?? route.query ?? route.headers ?? route.body
+  const takesInput = route.params ?? route.query ?? route.headers ?? route.body ?? route.bodyBytes
   return [
     ...new Set<ErrorCode>([
       ...(takesInput ? (['bad-request'] as const) : []),

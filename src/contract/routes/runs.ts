@@ -2,12 +2,18 @@ import { z } from 'zod'
 import { CreateRun } from '../create-run.ts'
 import { RunEvent } from '../events.ts'
 import { page } from '../http.ts'
+import { ConversationId, JobId, SessionId } from '../ids.ts'
 import { ToolResult } from '../question.ts'
 import { Run, RunDetail } from '../run.ts'
 import { Follow, IdempotencyHeaders, PageQuery, RunPath } from './parameters.ts'
 import { empty, events, type FeatureRoutes, json } from './route.ts'
 
-const RunsQuery = PageQuery.extend({ state: Run.shape.state.optional() })
+const RunsQuery = PageQuery.extend({
+  state: Run.shape.state.optional(),
+  conversationId: ConversationId.schema.optional(),
+  jobId: JobId.schema.optional(),
+  session: SessionId.schema.optional().describe("Reprise's id of the session that the runs used last."),
+})
 
 const Seq = z.string().regex(/^\d{1,15}$/, { error: 'expected the number of an event' })
 
@@ -80,6 +86,7 @@ export const runRoutes = {
   answerRun: {
     tag: 'runs',
     summary: 'Answers a question or a permission request of the agent',
+    scope: 'answer',
     params: RunPath,
     body: ToolResult,
     responses: { 200: json('The run', Run) },

@@ -21,6 +21,7 @@ export const systemRoutes = {
   shutDown: {
     tag: 'system',
     summary: 'Stops the daemon; running agents continue and the next daemon takes them over',
+    scope: 'admin',
     responses: { 202: json('The daemon will stop', z.object({ pid: z.number().int() })) },
   },
   getStats: {

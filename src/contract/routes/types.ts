@@ -44,7 +44,7 @@ type Responses<Id extends OperationId> = Routes[Id]['responses']
 /** The body of a response: `Stream` stands for one that is a stream. */
 type BodyOf<Response, Stream> = Response extends { schema: infer Schema extends z.ZodType }
   ? z.output<Schema>
-  : Response extends { events: z.ZodType } | { lines: z.ZodType }
+  : Response extends { events: z.ZodType } | { lines: z.ZodType } | { bytes: string }
     ? Stream
     : undefined
 
@@ -62,7 +62,9 @@ export type ResponseBody<Id extends OperationId> = BodyOf<Responses<Id>[keyof Re
 
 /** The operations that answer with a stream. */
 export type StreamId = {
-  [Id in OperationId]: Routes[Id]['responses'] extends { 200: { events: z.ZodType } | { lines: z.ZodType } }
+  [Id in OperationId]: Routes[Id]['responses'] extends {
+    200: { events: z.ZodType } | { lines: z.ZodType } | { bytes: string }
+  }
     ? Id
     : never
 }[OperationId]

@@ -3,10 +3,11 @@
  * reports and the commands that Reprise saw. It is clipped, keeping the newest commands, because it must fit into a
  * context window that may have been too small for the session.
  */
+
+import { aboutTool } from '../../contract/about-tool.ts'
 import { Handoff, type Recommendation } from '../../contract/escalation.ts'
 import type { EventBody } from '../../contract/events.ts'
 import type { RunId } from '../../contract/ids.ts'
-import { aboutTool } from '../../contract/tool.ts'
 
 export interface HandoffInput {
   runId: RunId

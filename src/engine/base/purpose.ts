@@ -6,7 +6,7 @@
  * A run has exactly one purpose, found from what is stored with the run (see purposes.ts). A purpose keeps nothing
  * about a run in memory: after a restart it is asked again, about the same stored run.
  */
-import type { TierPlan } from '../../agents/adapter.ts'
+import type { AgentOptions, TierPlan } from '../../agents/adapter.ts'
 import type { EventOf } from '../../contract/events.ts'
 import type { Outcome } from '../../contract/outcome.ts'
 import type { Tier } from '../../core/escalation/tier.ts'
@@ -38,6 +38,8 @@ export interface RunPurpose {
   readContext: (run: RunRecord) => Promise<RunContext>
   /** The agent's restrictions and the report that it must make; null if it has neither. */
   planAgent: (run: RunRecord) => TierPlan | null
+  /** What a program that embeds Reprise chose for the agent; null if nothing was chosen. */
+  agentOptions: (run: RunRecord) => AgentOptions | null
   /** The rules that the run's tool calls must follow; null if only the permissions of its request apply. */
   rulesOf: (run: RunRecord) => Tier | null
   /** The size of the context window, if the purpose defines one. */

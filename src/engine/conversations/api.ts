@@ -13,6 +13,7 @@ import type {
 import type { ListQuery, Page } from '../../contract/http.ts'
 import type { ConversationId, MessageId } from '../../contract/ids.ts'
 import type { Run } from '../../contract/run.ts'
+import type { ForkConversation } from '../../contract/session-transfer.ts'
 
 export interface ConversationEngine {
   createConversation: (request: CreateConversation) => Promise<Conversation>
@@ -28,6 +29,8 @@ export interface ConversationEngine {
     request: CreateTurn,
     idempotencyKey: string | null,
   ) => Promise<{ run: Run; created: boolean }>
+  /** Copies the messages up to a turn, and the agents' sessions where they can be cut there. */
+  forkConversation: (id: ConversationId, request: ForkConversation) => Promise<ConversationDetail>
   editMessage: (id: ConversationId, message: MessageId, text: string) => Promise<Message>
   /** Removes the message and everything after it, and cancels runs that were to answer it. */
   truncate: (id: ConversationId, message: MessageId) => Promise<{ removed: number }>

@@ -15,9 +15,10 @@ import { checkWorkDir } from '../path/check-request.ts'
 import { turnLimitsOf } from '../path/turn-limits.ts'
 import type { ConversationEngine } from './api.ts'
 import { describeConversation, describeConversationDetail, describeMessage } from './describe.ts'
+import { type ForkConversationDeps, forkConversation } from './fork.ts'
 import { checkConversationDir, planMove } from './move.ts'
 
-export interface ConversationDeps {
+export type ConversationDeps = ForkConversationDeps & {
   store: Pick<
     Store,
     | 'getConversation'
@@ -144,6 +145,8 @@ export function createConversations(
       wake()
       return { run: await describe(admitted.run), created: admitted.created }
     },
+    forkConversation: async (id, request) =>
+      detail(await require(await forkConversation(deps, await require(id), request))),
     editMessage: async (id, message, text) => {
       const edited = await store.editMessage(id, message, text, clock.now())
       if (edited.outdated) await endOutdated(edited.outdated)

@@ -7,8 +7,8 @@
  */
 import { homedir } from 'node:os'
 import type { Env, ToolAnswer } from '../../agents/adapter.ts'
+import { aboutTool } from '../../contract/about-tool.ts'
 import type { EventOf } from '../../contract/events.ts'
-import { aboutTool } from '../../contract/tool.ts'
 import type { Tier } from '../../core/escalation/tier.ts'
 import { type CallDecision, type CallFacts, showCall } from '../../core/rules/call.ts'
 import type { Action } from '../../core/rules/cooldown.ts'

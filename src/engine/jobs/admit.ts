@@ -9,7 +9,7 @@ import type { Store } from '../../store/store.ts'
 import type { JobSettings } from '../base/settings.ts'
 import { type NewRunDeps, newRun } from '../path/admit.ts'
 import { type CheckDeps, checkRequest } from '../path/check-request.ts'
-import { findTop } from './checkpoints.ts'
+import { findTop } from './checkpoint-errors.ts'
 import { holdsPlace } from './next-run.ts'
 
 export type AdmitJobDeps = CheckDeps &

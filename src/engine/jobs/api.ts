@@ -1,6 +1,6 @@
 /** The public interface of jobs. */
 
-import type { CheckpointDiff } from '../../contract/checkpoint.ts'
+import type { CheckpointDiff, RewoundJob } from '../../contract/checkpoint.ts'
 import type { CreateJob, UpdateJob } from '../../contract/create-job.ts'
 import type { ListQuery, Page } from '../../contract/http.ts'
 import type { JobId } from '../../contract/ids.ts'
@@ -27,6 +27,11 @@ export interface JobEngine {
   ) => Promise<CheckpointDiff>
   /** Restores the work tree, after saving it as checkpoint `saved`. Refused while the job runs. */
   restoreCheckpoint: (id: JobId, checkpoint: number) => Promise<{ restored: number; saved: number | null }>
+  /**
+   * Puts the files and the session back to a checkpoint. The session is forked there; the old one and the present files
+   * are kept. Refused while the job runs.
+   */
+  rewindJob: (id: JobId, checkpoint: number) => Promise<RewoundJob>
   /** The agent's own transcript of the job's newest session, from the archive or where the agent keeps it. */
   readTranscript: (id: JobId) => Promise<AsyncIterable<Uint8Array>>
 }

@@ -12,7 +12,6 @@
 import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { CheckpointDiff, CheckpointKind } from '../../contract/checkpoint.ts'
-import { RepriseError } from '../../contract/errors.ts'
 import type { AttemptId, JobId, RunId } from '../../contract/ids.ts'
 import { decideWorkTree } from '../../core/checkpoint/decide.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -24,15 +23,18 @@ import { inspect } from '../../process/git/inspect.ts'
 import { restore } from '../../process/git/restore.ts'
 import type { Git } from '../../process/git/run.ts'
 import { findWorkTree, readHead, type WorkTree } from '../../process/git/work-tree.ts'
-import type { CheckpointRecord, JobRecord } from '../../store/jobs/records.ts'
+import type { CheckpointRecord, JobRecord, SessionPosition } from '../../store/jobs/records.ts'
 import type { RunRecord } from '../../store/runs/records.ts'
 import type { Store } from '../../store/store.ts'
 import { KeyedLock } from '../base/keyed-lock.ts'
 import type { Log } from '../base/log.ts'
 import { NOTHING_FOUND, type Outset } from '../base/purpose.ts'
+import { explained, pick } from './checkpoint-errors.ts'
+import { type PositionDeps, readPosition } from './position.ts'
 
 interface Parts {
   store: Store
+  agents: PositionDeps['agents']
   clock: Clock
   log: Log
   git: Git
@@ -104,7 +106,9 @@ export class Checkpoints {
     try {
       await this.#within(job, async (workTree) => {
         const unsure = goneSince !== null && (await this.#changedSince(job, workTree, goneSince))
-        await this.#take(job, workTree, unsure ? 'found' : 'agent', attemptId)
+        // Read before the files: an agent may do again what it has forgotten, but must not believe what was undone.
+        const position = await readPosition(this.#parts, run, attemptId)
+        await this.#take(job, workTree, unsure ? 'found' : 'agent', attemptId, position)
       })
       return null
     } catch (error) {
@@ -164,7 +168,15 @@ export class Checkpoints {
     )
   }
 
-  async restore(job: JobRecord, number: number): Promise<{ restored: number; saved: number | null }> {
+  /**
+   * With `goOnFrom`, the restored state becomes the newest of the agent's own: its session was put back to that
+   * position.
+   */
+  async restore(
+    job: JobRecord,
+    number: number,
+    goOnFrom?: { position: SessionPosition | null },
+  ): Promise<{ restored: number; saved: number | null }> {
     const target = pick(job, await this.#parts.store.listCheckpoints(job.id), number)
     return explained(() =>
       this.#within(job, async (workTree) => {
@@ -173,6 +185,12 @@ export class Checkpoints {
           saveAs: { jobId: job.id, message: `before checkpoint ${number} was restored` },
           onSaved: (made) => this.#record(job.id, made, 'saved', null),
         })
+        if (goOnFrom) {
+          const { tree, commit: previous, attemptId } = target
+          const message = `rewound to checkpoint ${number}`
+          const made = await commitCheckpoint(workTree, { jobId: job.id, tree, message, previous })
+          await this.#record(job.id, made, 'agent', attemptId, goOnFrom.position)
+        }
         return { restored: number, saved: saved?.number ?? null }
       }),
     )
@@ -237,21 +255,32 @@ export class Checkpoints {
     workTree: WorkTree,
     kind: CheckpointKind,
     attemptId: AttemptId | null,
+    position: SessionPosition | null = null,
   ): Promise<void> {
     const last = await this.#agentsLast(job.id)
     const tree = await captureTree(workTree)
     // HEAD is compared too, because a commit does not change the files.
-    if (last?.tree === tree && last.head === (await readHead(workTree))) return
+    if (last?.tree === tree && last.head === (await readHead(workTree))) {
+      const isAgents = last.kind === 'agent' && position !== null
+      if (isAgents) await this.#parts.store.placeCheckpoint(job.id, last.number, position)
+      return
+    }
     const made = await commitCheckpoint(workTree, {
       jobId: job.id,
       tree,
       message: kind === 'start' ? 'before the agent began' : `by ${attemptId}`,
       previous: last?.commit ?? null,
     })
-    await this.#record(job.id, made, kind, attemptId)
+    await this.#record(job.id, made, kind, attemptId, position)
   }
 
-  #record(jobId: JobId, made: Checkpoint, kind: CheckpointKind, attemptId: AttemptId | null): Promise<void> {
+  #record(
+    jobId: JobId,
+    made: Checkpoint,
+    kind: CheckpointKind,
+    attemptId: AttemptId | null,
+    position: SessionPosition | null = null,
+  ): Promise<void> {
     const { number, ref, commit, tree, head } = made
     const createdAt = this.#parts.clock.now()
     return this.#parts.store.addCheckpoint({
@@ -263,6 +292,7 @@ export class Checkpoints {
       tree,
       head,
       attemptId,
+      position,
       createdAt,
     })
   }
@@ -282,48 +312,3 @@ const stop = (why: string): Outset => ({ kind: 'stop', outcome: { name: 'work-di
 const SWEEP_LIMIT = 1000
 /** Tolerance for the coarse timestamps of file systems. */
 const CLOCK_MARGIN_MS = 50
-
-/**
- * The top of the work tree, for a job with checkpoints. If there is none: null, or an error if checkpoints are
- * required.
- */
-export async function findTop(git: Git, dir: string, required: boolean): Promise<string | null> {
-  const found = await explained(() => findWorkTree(git, dir))
-  if (found.kind === 'work-tree') return found.workTree.top
-  if (!required) return null
-  const why = found.kind === 'git-missing' ? 'git is not installed' : `${dir} is not in a git repository`
-  throw new RepriseError('work-dir-unusable', `checkpoints are kept in git, and ${why}`, {
-    hint:
-      found.kind === 'git-missing'
-        ? 'Install git, or start the job without checkpoints.'
-        : 'Run `git init` there, or start the job without checkpoints.',
-  })
-}
-
-function pick(
-  job: JobRecord,
-  known: readonly CheckpointRecord[],
-  number: number | undefined,
-): CheckpointRecord {
-  const found = known.find((checkpoint) => checkpoint.number === number)
-  if (found) return found
-  const which = number === undefined ? 'checkpoints' : `checkpoint ${number}`
-  throw new RepriseError('not-found', `job ${job.id} has no ${which}`, {
-    hint: job.options.checkpoints
-      ? `\`reprise jobs show ${job.id}\` lists them.`
-      : 'Jobs have checkpoints if they are started with them (--checkpoints).',
-  })
-}
-
-/** Converts git's errors into errors of the API. */
-async function explained<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    if (!(error instanceof GitError)) throw error
-    throw new RepriseError('work-dir-unusable', error.message, {
-      ...(error.hint ? { hint: error.hint } : {}),
-      cause: error,
-    })
-  }
-}

@@ -114,6 +114,6 @@ const sum = (runs: readonly RunRecord[], of: (run: RunRecord) => number) =>
   runs.reduce((total, run) => total + of(run), 0)
 
 export function describeCheckpoint(checkpoint: CheckpointRecord): Checkpoint {
-  const { jobId: _, tree: __, createdAt, ...rest } = checkpoint
-  return { ...rest, createdAt: createdAt.toISOString() }
+  const { jobId: _, tree: __, position, createdAt, ...rest } = checkpoint
+  return { ...rest, session: position?.sessionId ?? null, createdAt: createdAt.toISOString() }
 }

@@ -2,6 +2,7 @@
 import { createReadStream } from 'node:fs'
 import type { AgentRegistry } from '../../agents/registry.ts'
 import { RepriseError } from '../../contract/errors.ts'
+import type { JobId } from '../../contract/ids.ts'
 import type { JobRecord } from '../../store/jobs/records.ts'
 import type { SessionRecord } from '../../store/runs/session-records.ts'
 import type { Store } from '../../store/store.ts'
@@ -9,8 +10,9 @@ import type { Mirror } from '../mirror/mirror.ts'
 import type { JobEngine } from './api.ts'
 import type { Checkpoints } from './checkpoints.ts'
 import { requireJob } from './require-job.ts'
+import { type RewindDeps, rewindJob } from './rewind.ts'
 
-export interface JobFilesDeps {
+export type JobFilesDeps = RewindDeps & {
   store: Pick<Store, 'getJob' | 'getRun' | 'getSession'>
   agents: Pick<AgentRegistry, 'get'>
   checkpoints: Pick<Checkpoints, 'diff' | 'restore'>
@@ -25,21 +27,23 @@ export interface JobFilesHooks {
 export function createJobFiles(
   deps: JobFilesDeps,
   { occupy }: JobFilesHooks,
-): Pick<JobEngine, 'diffCheckpoints' | 'restoreCheckpoint' | 'readTranscript'> {
+): Pick<JobEngine, 'diffCheckpoints' | 'restoreCheckpoint' | 'rewindJob' | 'readTranscript'> {
   const { store, checkpoints } = deps
+  /** Changes files of a job that has ended, while no other job works in its directory. */
+  const alone = async <T>(id: JobId, change: (job: JobRecord) => Promise<T>): Promise<T> => {
+    const job = await requireJob(store, id)
+    const run = await store.getRun(job.runId)
+    const open = run !== null && run.state.at !== 'settled'
+    const changed = open ? null : occupy(run?.place ?? job.id, () => change(job))
+    if (changed) return changed
+    throw new RepriseError('conflict', `${open ? `job ${id}` : 'another job'} is using that directory`, {
+      hint: 'Wait until it has ended, or cancel it first.',
+    })
+  }
   return {
     diffCheckpoints: async (id, range) => checkpoints.diff(await requireJob(store, id), range),
-    restoreCheckpoint: async (id, checkpoint) => {
-      const job = await requireJob(store, id)
-      const run = await store.getRun(job.runId)
-      const work = () => checkpoints.restore(job, checkpoint)
-      const open = run !== null && run.state.at !== 'settled'
-      const restored = open ? null : occupy(run?.place ?? job.id, work)
-      if (restored) return restored
-      throw new RepriseError('conflict', `${open ? `job ${id}` : 'another job'} is using that directory`, {
-        hint: 'Wait until it has ended, or cancel it first.',
-      })
-    },
+    restoreCheckpoint: (id, checkpoint) => alone(id, (job) => checkpoints.restore(job, checkpoint)),
+    rewindJob: (id, checkpoint) => alone(id, (job) => rewindJob(deps, job, checkpoint)),
     readTranscript: async (id) => {
       const job = await requireJob(store, id)
       const run = await store.getRun(job.runId)

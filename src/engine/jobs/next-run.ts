@@ -24,32 +24,37 @@ export async function nextRun(
   const last = await store.getRun(job.runId)
   if (!last) throw new Error(`job ${job.id} has no run`)
   const { forceFreshSession } = last.request
+  const rewound = job.rewound?.after === last.id ? job.rewound : null
   const now = clock.now()
   return {
     after: last.id,
     run: buildRun({
       agent: last.agent,
       model: last.model,
-      workDir: last.workDir,
+      workDir: job.options.workDir ?? last.workDir,
       prompt: last.prompt,
       promptId: last.promptId,
       // The wish for a new session remains in effect until an attempt has started.
       request: {
         ...last.request,
         ...(maxTurns === undefined ? {} : raised(last.request, maxTurns)),
-        forceFreshSession: !resume || (forceFreshSession && last.attemptCount === 0),
+        forceFreshSession: !resume || (!rewound && forceFreshSession && last.attemptCount === 0),
       },
-      sessionId: last.sessionId,
+      sessionId: rewound ? rewound.sessionId : last.sessionId,
       job: {
         id: job.id,
         priority: job.priority,
-        place: last.place ?? last.workDir,
+        place: placeOf(job, last),
         holdsPlace: holdsPlace(job.options),
       },
       createdAt: now,
     }),
   }
 }
+
+/** The directory whose number of concurrent jobs is limited. */
+const placeOf = ({ options: { workDir, workTree } }: JobRecord, last: RunRecord) =>
+  workDir === undefined ? (last.place ?? last.workDir) : (workTree ?? workDir)
 
 /** A job that continues by itself keeps the ratio between its total limit and the limit per attempt. */
 function raised({ maxTurns: before, turnsInAll }: RunRecord['request'], maxTurns: number) {

@@ -24,7 +24,12 @@ export function createJobPurpose(deps: JobPurposeDeps, plain: RunPurpose): RunPu
 
     // The earlier runs of a job worked on the same task, so they are not earlier turns.
     readContext: async (run) => {
-      const sameTask = run.links.jobId === null ? [run] : await store.listRunsOfJobs([run.links.jobId])
+      const { jobId } = run.links
+      const job = jobId && (await store.getJob(jobId))
+      const runs = jobId === null ? [run] : await store.listRunsOfJobs([jobId])
+      // After a rewind the agent knows what its fork has, and not what was undone.
+      const after = job ? job.rewound?.after : undefined
+      const sameTask = after === undefined ? runs : runs.filter(({ id }) => id > after)
       return readSessionContext(deps, run, { sameTask })
     },
 

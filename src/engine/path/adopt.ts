@@ -40,7 +40,7 @@ export async function adoptAttempt(deps: AdoptDeps, run: RunRecord, left: Attemp
     if (attempt.process === null) await persist(() => store.markLaunched(attempt, keeper))
     log.info({ run: run.id, attempt: attempt.id, pid: keeper.pid }, 'adopted an attempt')
     const goneSince = processes.isAlive(keeper) ? null : await processes.lastWriteOf(dir)
-    const agent = { adapter, env: agents.find(run.agent)?.env ?? {} }
+    const agent = { adapter, env: agents.find(run.agent, run.id)?.env ?? {} }
     const gate = enforcement.openGate(run, attempt, agent, dir)
     await attend(deps, { run, attempt, adapter, dir, keeper, gate }, goneSince)
   } catch (error) {

@@ -97,11 +97,11 @@ function toTurn(run: RunRecord, parts: readonly PastPart[]): PastTurn {
   return { prompt: run.prompt, answer: parts.length > 0 ? parts : words, ...(ending ? { ending } : {}) }
 }
 
-function toOutsideTurn({ text, answer, inSession }: KnownOutsideTurn): PastTurn {
+function toOutsideTurn({ text, answer, inSession, copied }: KnownOutsideTurn): PastTurn {
   return {
     prompt: text,
     answer: answer.length > 0 ? toParts(answer) : null,
-    origin: inSession ? 'outside' : 'outside-branch',
+    ...(copied && inSession ? {} : { origin: inSession ? 'outside' : 'outside-branch' }),
   }
 }
 

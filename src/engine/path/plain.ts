@@ -25,6 +25,7 @@ export function createPlainPurpose(deps: PlainDeps): RunPurpose {
 
     readContext: (run) => readSessionContext(deps, run),
     planAgent: () => null,
+    agentOptions: () => null,
     rulesOf: () => null,
     contextWindowOf: () => null,
 

@@ -67,7 +67,7 @@ export async function prepareAttempt(
   const purpose = deps.purposes.of(queued)
   const context = await purpose.readContext(queued)
   const { run, session } = context
-  const agent = agents.get(run.agent)
+  const agent = agents.get(run.agent, run.id)
   const runtime = await agents.runtime(run.agent)
   const workDir = await realWorkDir(run.workDir)
   const place = { workDir, workDirId: await identifyDir(workDir) }
@@ -120,6 +120,7 @@ export async function prepareAttempt(
       maxTurns: turnsForNext(run.request, countTurnLimits(run, attempts)),
       maxBudgetUsd: (await readBudgetLeft(purpose, run)) ?? run.request.maxBudgetUsd,
       extraArgs: agent.args,
+      options: purpose.agentOptions(run),
     }),
     attempt,
     newSession,

@@ -5,7 +5,7 @@ import type { CreateRun } from '../../contract/create-run.ts'
 import type { Approval, Escalation } from '../../contract/escalation.ts'
 import type { RunEvent } from '../../contract/events.ts'
 import type { ListQuery, Page, Quarantined, Status } from '../../contract/http.ts'
-import type { RunId } from '../../contract/ids.ts'
+import type { ConversationId, JobId, RunId, SessionId } from '../../contract/ids.ts'
 import type { PruneReport, PruneRequest } from '../../contract/prune.ts'
 import type { ToolResult } from '../../contract/question.ts'
 import type { Run, RunDetail } from '../../contract/run.ts'
@@ -28,7 +28,14 @@ export interface RunEngine {
   answer: (id: RunId, answer: ToolResult) => Promise<Run>
 
   getRun: (id: RunId) => Promise<RunDetail>
-  listRuns: (query: ListQuery & { state?: Run['state'] | undefined }) => Promise<Page<Run>>
+  listRuns: (
+    query: ListQuery & {
+      state?: Run['state'] | undefined
+      conversationId?: ConversationId | undefined
+      jobId?: JobId | undefined
+      session?: SessionId | undefined
+    },
+  ) => Promise<Page<Run>>
   /** All runs of the chain that this run belongs to, root first. */
   getChain: (id: RunId) => Promise<Chain>
   /** The tiers that wait for approval. */

@@ -115,8 +115,8 @@ export function createRuns(deps: RunDeps, hooks: CancelHooks): Runs {
       }
     },
 
-    listRuns: async (query) => {
-      const { items, nextCursor } = await store.listRuns(query)
+    listRuns: async ({ session, ...query }) => {
+      const { items, nextCursor } = await store.listRuns({ ...query, sessionId: session })
       // Long prompts are shortened in lists, so that a page does not become huge. Reading the single run returns them
       // whole.
       const short = items.map((run) => ({ ...run, prompt: run.prompt.slice(0, LISTED_PROMPT_CHARS) }))

@@ -1,7 +1,14 @@
 /** The public description of a session. */
-import type { Session, SessionRun } from '../../contract/session.ts'
+import type { Session, SessionDetail, SessionRun } from '../../contract/session.ts'
+import type { SessionOrigin } from '../../store/conversations/copies.ts'
 import type { RunRecord } from '../../store/runs/records.ts'
 import type { SessionRecord } from '../../store/runs/session-records.ts'
+
+export function describeCopy(origin: SessionOrigin | null): SessionDetail['copiedFrom'] {
+  if (origin === null) return null
+  const { sessionId: session, createdAt, ...rest } = origin
+  return { ...rest, session, createdAt: createdAt.toISOString() }
+}
 
 export function describeSession(session: SessionRecord, { maxAgeMs }: { maxAgeMs: number }): Session {
   const { contextTokens, contextWindow } = session

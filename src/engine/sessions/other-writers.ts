@@ -62,7 +62,7 @@ async function findConflict(
   { run, attempt, adapter }: Watched,
 ): Promise<string | null> {
   // The location of the files is unknown for an agent that is not configured any more.
-  const env = deps.agents.find(run.agent)?.env
+  const env = deps.agents.find(run.agent, run.id)?.env
   if (!env) return null
   const holders = await adapter.findHolders(attempt.agentSessionId, env)
   const ours = holders.filter(({ pid }) => deps.processes.attemptOf(pid) === attempt.id)

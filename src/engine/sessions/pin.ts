@@ -45,7 +45,7 @@ export async function readPin(
     }
   }
   const { store, agents } = deps
-  const { adapter, env } = agents.get(session.agent)
+  const { adapter, env } = agents.get(session.agent, run.id)
   const query = {
     // If the directory was renamed, its current name is used, because the agent will look there.
     workDir: isSamePlace(session, place) ? place.workDir : session.workDir,

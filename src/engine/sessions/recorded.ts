@@ -15,14 +15,14 @@ export interface RecordedDeps {
 /** `reported` is the session id that the agent reported, if it differs from the one we know. */
 export async function isRecorded(
   { store, agents }: RecordedDeps,
-  run: Pick<RunRecord, 'agent'>,
+  run: Pick<RunRecord, 'id' | 'agent'>,
   attempt: Pick<AttemptRecord, 'sessionId' | 'agentSessionId'>,
   messageId: string,
   reported: string | null = null,
 ): Promise<boolean> {
   const session = await store.getSession(attempt.sessionId)
   // The location of the files is unknown for an agent that is not configured any more.
-  const agent = agents.find(run.agent)
+  const agent = agents.find(run.agent, run.id)
   if (!session || !agent) return false
   const { hasMessage } = await agent.adapter.inspectTranscript(
     reported ?? attempt.agentSessionId,

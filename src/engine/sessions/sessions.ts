@@ -6,7 +6,7 @@ import type { Session, SessionDetail, SessionFilters } from '../../contract/sess
 import type { FollowUpRecord } from '../../store/follow-ups/records.ts'
 import type { SessionRecord } from '../../store/runs/session-records.ts'
 import type { Store } from '../../store/store.ts'
-import { describeSession, describeSessionRun } from './describe.ts'
+import { describeCopy, describeSession, describeSessionRun } from './describe.ts'
 import { listFiles } from './files.ts'
 import { requireSession } from './require-session.ts'
 
@@ -22,6 +22,7 @@ export interface SessionDeps {
     | 'findConversationOf'
     | 'findLeaseHolder'
     | 'findAnsweredPrompt'
+    | 'getOrigin'
   >
   agents: Pick<AgentRegistry, 'find'>
   settings: { resume: { maxAgeMs: number } }
@@ -57,6 +58,7 @@ export function createSessions(
         continuedBy: await store.listContinuing(session.id),
         conversationId: await store.findConversationOf(session.id),
         heldBy: await store.findLeaseHolder(session.id),
+        copiedFrom: describeCopy(await store.getOrigin(session.id)),
       }
     },
   }

@@ -1,12 +1,19 @@
 /** What the HTTP server needs from the daemon. */
-import type { Changes, Engine } from '../../engine/api.ts'
+import type { Access, Changes, Engine } from '../../engine/api.ts'
 import type { ServerLog } from './error-response.ts'
 
 export interface AppOptions {
   engine: Engine
   /** Without it, `GET /api/changes` is answered with `not-found`. */
   changes?: Changes | undefined
+  /** The token of the command line. Used only without `access`. */
   token: string
+  /** Tokens and sign-ins. Without it, only `token` is accepted. */
+  access?: Access | undefined
+  /** The folder with the files of the dashboard. Without it, there is none. */
+  webDir?: string | undefined
+  /** The configuration in force, without values that may be secret. */
+  configuration?: { settings: unknown; sources: string[] } | undefined
   version: string
   startedAt: string
   pid: number

@@ -1,9 +1,9 @@
 /**
  * Who may call the daemon. Listening on loopback is no protection: any web page can send requests there, and DNS
  * rebinding makes them look local. So the Host must be a name of this machine, an Origin must be the daemon's own, and
- * every operation needs the token, unless the route table says otherwise. Events for watches: see hook-auth.ts.
+ * every operation needs a token (caller.ts), unless the route table says otherwise. Events for watches: see hook-auth.ts.
  */
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import type { MiddlewareHandler } from 'hono'
 import { RepriseError } from '../../contract/errors.ts'
 import { isLoopback } from '../../core/loopback.ts'
@@ -36,29 +36,6 @@ export function guardOrigin(): MiddlewareHandler {
       throw new RepriseError('forbidden-origin', `requests from ${origin ?? 'other sites'} are refused`, {
         hint: 'Only pages that the daemon itself serves may call it.',
       })
-    }
-    await next()
-  }
-}
-
-export function guardToken(
-  token: string,
-  isOpen: (request: { method: string; path: string }) => boolean,
-): MiddlewareHandler {
-  const expected = digest(token)
-  return async (c, next) => {
-    if (!isOpen(c.req)) {
-      const [, shown] = /^Bearer +(\S+) *$/i.exec(c.req.header('authorization') ?? '') ?? []
-      if (shown === undefined || !timingSafeEqual(digest(shown), expected)) {
-        c.header('WWW-Authenticate', 'Bearer realm="reprise"')
-        throw new RepriseError(
-          'unauthorized',
-          shown === undefined ? 'the token is missing' : 'the token is wrong',
-          {
-            hint: 'Send "Authorization: Bearer <token>"; the token is in the file `token` in the daemon\'s home ($REPRISE_HOME, by default ~/.reprise).',
-          },
-        )
-      }
     }
     await next()
   }

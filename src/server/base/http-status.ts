@@ -7,6 +7,7 @@ export const HTTP_STATUS: Readonly<Record<ErrorCode, ContentfulStatusCode>> = {
   usage: 400,
   unauthorized: 401,
   'forbidden-origin': 403,
+  forbidden: 403,
   'not-found': 404,
   'question-unknown': 404,
   conflict: 409,

@@ -58,6 +58,8 @@ export function openApiDocument({ version, url }: { version: string; url: string
   }
 }
 
+const BYTES = { type: 'string', format: 'binary' }
+
 type SchemaOf = (schema: z.ZodType) => Json
 
 function describeOperation(operationId: OperationId, route: RouteSpec, schemaOf: SchemaOf): Json {
@@ -74,6 +76,9 @@ function describeOperation(operationId: OperationId, route: RouteSpec, schemaOf:
     ...(description && { description }),
     ...(auth && { security: SECURITY[auth] }),
     ...(parameters.length > 0 && { parameters }),
+    ...(route.bodyBytes && {
+      requestBody: { required: true, content: { [route.bodyBytes]: { schema: BYTES } } },
+    }),
     ...(body && {
       requestBody: {
         required: !route.bodyOptional,
@@ -114,6 +119,7 @@ function describeResponse(response: ResponseSpec, schemaOf: SchemaOf): Json {
   if ('schema' in response) {
     return { description, content: { 'application/json': { schema: schemaOf(response.schema) } } }
   }
+  if ('bytes' in response) return { description, content: { [response.bytes]: { schema: BYTES } } }
   if ('lines' in response) {
     return { description, content: { 'application/x-ndjson': { schema: schemaOf(response.lines) } } }
   }

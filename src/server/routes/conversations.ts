@@ -10,11 +10,13 @@ type ConversationHandlers = Pick<
   | 'getConversation'
   | 'updateConversation'
   | 'planMove'
+  | 'planTurn'
   | 'deleteConversation'
   | 'createTurn'
   | 'editMessage'
   | 'truncateConversation'
   | 'retryTurn'
+  | 'forkConversation'
 >
 
 export function conversationHandlers(engine: Engine): ConversationHandlers {
@@ -28,6 +30,11 @@ export function conversationHandlers(engine: Engine): ConversationHandlers {
     updateConversation: async ({ params, body }) =>
       respond(200, await engine.updateConversation(params.id, body)),
     planMove: async ({ params, query }) => respond(200, await engine.planMove(params.id, query.workDir)),
+    planTurn: async ({ params, query: { agent, forceFreshSession } }) =>
+      respond(
+        200,
+        await engine.planTurn(params.id, { agent, forceFreshSession: forceFreshSession === 'true' }),
+      ),
     deleteConversation: async ({ params }) => {
       await engine.deleteConversation(params.id)
       return respondEmpty(204)
@@ -37,6 +44,10 @@ export function conversationHandlers(engine: Engine): ConversationHandlers {
     editMessage: async ({ params, body }) =>
       respond(200, await engine.editMessage(params.id, params.mid, body.text)),
     truncateConversation: async ({ params }) => respond(200, await engine.truncate(params.id, params.mid)),
+    forkConversation: async ({ params, body }) => {
+      const fork = await engine.forkConversation(params.id, body)
+      return respond(201, fork, { Location: `/api/conversations/${fork.id}` })
+    },
     retryTurn: async ({ params, body, headers }) =>
       acceptedTurn(await engine.retryFrom(params.id, params.mid, body, headers['idempotency-key'] ?? null)),
   }

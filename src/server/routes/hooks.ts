@@ -7,6 +7,8 @@
 import type { Context } from 'hono'
 import { RepriseError } from '../../contract/errors.ts'
 import type { WatchEngine } from '../../engine/watches/api.ts'
+import type { AppOptions } from '../base/app-options.ts'
+import { addressOf, bearerOf } from '../base/caller.ts'
 import { type Handlers, respond } from '../base/handler.ts'
 import { checkHook, SIGNATURE_HEADER, unauthorizedHook } from '../base/hook-auth.ts'
 import { isNews } from '../base/triggered.ts'
@@ -14,18 +16,23 @@ import { isNews } from '../base/triggered.ts'
 export function hookHandlers({
   engine,
   token,
-}: {
-  engine: WatchEngine
-  token: string
-}): Pick<Handlers, 'receiveEvents'> {
+  access,
+}: Pick<AppOptions, 'engine' | 'token' | 'access'>): Pick<Handlers, 'receiveEvents'> {
   return {
     receiveEvents: async ({ params: { watch } }, c) => {
       const body = new Uint8Array(await c.req.arrayBuffer())
-      await authenticate(engine, token, watch, body, c)
+      if (!mayAct(access, c)) await authenticate(engine, access ? '' : token, watch, body, c)
       const triggered = await engine.receiveEvents(watch, parseJson(body))
       return respond(isNews(triggered) ? 202 : 200, triggered)
     },
   }
+}
+
+/** Whether the sender has a token that allows to start work. */
+function mayAct(access: AppOptions['access'], c: Context): boolean {
+  const bearer = bearerOf(c)
+  const caller = bearer === undefined ? null : access?.authenticate({ bearer }, addressOf(c))
+  return caller?.scope === 'act' || caller?.scope === 'admin'
 }
 
 async function authenticate(

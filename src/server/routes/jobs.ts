@@ -16,6 +16,7 @@ type JobHandlers = Pick<
   | 'cancelJob'
   | 'diffCheckpoints'
   | 'restoreCheckpoint'
+  | 'rewindJob'
   | 'getTranscript'
 >
 
@@ -52,6 +53,7 @@ export function jobHandlers(engine: Engine, streams: StreamOptions): JobHandlers
       respond(200, await engine.diffCheckpoints(params.id, query)),
     restoreCheckpoint: async ({ params, body }) =>
       respond(200, await engine.restoreCheckpoint(params.id, body.checkpoint)),
+    rewindJob: async ({ params, body }) => respond(200, await engine.rewindJob(params.id, body.checkpoint)),
     getTranscript: async ({ params }) => {
       const chunks = await engine.readTranscript(params.id)
       const type = 'application/x-ndjson; charset=utf-8'

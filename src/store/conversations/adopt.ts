@@ -46,6 +46,7 @@ export async function adoptSession(tx: Tx, { session, conversation, turns, at }:
         answer: JSON.stringify(said.answer),
         in_session: said.inSession ? 1 : 0,
         said_at: said.saidAt.getTime(),
+        copied: 0,
       })
       .onConflict((oc) => oc.doNothing())
       .execute()

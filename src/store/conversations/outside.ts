@@ -44,6 +44,8 @@ export async function noteGiven(tx: Tx, sessionId: SessionId, messageId: string)
 
 export interface KnownOutsideTurn extends OutsideTurn {
   saidAt: Date
+  /** It was copied from the session's origin, and not said outside Reprise. */
+  copied?: boolean
 }
 
 /** Oldest first. */
@@ -60,6 +62,7 @@ export async function listOutsideTurns(db: Kysely<Tables>, id: SessionId): Promi
     answer: JSON.parse(row.answer),
     saidAt: new Date(Number(row.said_at)),
     inSession: row.in_session === 1,
+    ...(row.copied === 1 ? { copied: true } : {}),
   }))
 }
 
@@ -83,6 +86,7 @@ export async function takeInOutside(tx: Tx, findings: OutsideFindings): Promise<
         answer: JSON.stringify(turn.answer),
         in_session: turn.inSession ? 1 : 0,
         said_at: turn.saidAt.getTime(),
+        copied: 0,
       })
       .onConflict((oc) => oc.doNothing())
       .returning('native_id')

@@ -41,12 +41,25 @@ export interface OutsideTurnsTable {
   answer: string
   in_session: number
   said_at: number
+  /** 1: copied from the session's origin, and not said outside Reprise. */
+  copied: number
 }
 
 /** A follow-up prompt that was given to a kept process. It is recorded before it is given. */
 export interface GivenPromptsTable {
   session_id: SessionId
   message_id: string
+}
+
+/** Where a session comes from that began as a copy; see copies.ts. */
+export interface SessionOriginsTable {
+  session_id: SessionId
+  kind: 'fork' | 'import' | 'rewind'
+  from_session_id: SessionId | null
+  from_agent_session_id: string
+  message_id: string | null
+  cost_usd: number | null
+  created_at: number
 }
 
 /**
@@ -71,5 +84,6 @@ declare module '../base/schema.ts' {
     pins: PinsTable
     outside_turns: OutsideTurnsTable
     given_prompts: GivenPromptsTable
+    session_origins: SessionOriginsTable
   }
 }

@@ -1,13 +1,15 @@
 /** The store interface of conversations. */
 import type { Kysely } from 'kysely'
 import type { Page } from '../../contract/http.ts'
-import type { ConversationId, MessageId, RunId, SessionId } from '../../contract/ids.ts'
+import type { ConversationId, JobId, MessageId, RunId, SessionId } from '../../contract/ids.ts'
 import type { Tables } from '../base/schema.ts'
 import type { Write } from '../base/transaction.ts'
 import type { NewRun, RunRecord } from '../runs/records.ts'
 import * as adoption from './adopt.ts'
 import * as conversations from './conversations.ts'
+import * as copies from './copies.ts'
 import * as changes from './history-changes.ts'
+import * as moves from './moves.ts'
 import * as outside from './outside.ts'
 import type { ConversationRecord, MessageRecord, NewConversation, PinRecord } from './records.ts'
 import * as turns from './turns.ts'
@@ -40,6 +42,17 @@ export interface ConversationStore {
   /** The session that has, or had, this id of the agent. */
   findKnownSession: (agentSessionId: string) => Promise<SessionId | null>
   takeInOutside: (findings: outside.OutsideFindings) => Promise<void>
+  /** Stores sessions that begin as copies of others, and perhaps the conversation that uses them. */
+  addCopies: (
+    sessions: readonly copies.CopiedSession[],
+    conversation: copies.CopiedConversation | null,
+  ) => Promise<void>
+  /** Returns false if a run is using the session. */
+  relocateSession: (moving: moves.SessionMoving) => Promise<boolean>
+  /** The jobs whose newest run worked in the session. */
+  listJobsOfSession: (id: SessionId) => Promise<JobId[]>
+  /** null: the session did not begin as a copy. */
+  getOrigin: (id: SessionId) => Promise<copies.SessionOrigin | null>
   admitTurn: (turn: turns.NewTurn) => Promise<{ run: RunRecord; created: boolean }>
   editMessage: (
     id: ConversationId,
@@ -78,6 +91,10 @@ export function createConversationStore(reader: Kysely<Tables>, write: Write): C
     adoptSession: (one) => write((tx) => adoption.adoptSession(tx, one)),
     findKnownSession: (agentSessionId) => adoption.findKnown(reader, agentSessionId),
     takeInOutside: (findings) => write((tx) => outside.takeInOutside(tx, findings)),
+    addCopies: (sessions, conversation) => write((tx) => copies.addCopies(tx, sessions, conversation)),
+    relocateSession: (moving) => write((tx) => moves.relocateSession(tx, moving)),
+    listJobsOfSession: (id) => moves.listJobsOfSession(reader, id),
+    getOrigin: (id) => copies.getOrigin(reader, id),
     admitTurn: (turn) => write((tx) => turns.admitTurn(tx, turn)),
     editMessage: (id, message, text, at) => write((tx) => changes.editMessage(tx, id, message, text, at)),
     truncate: (id, message, at) => write((tx) => changes.truncate(tx, id, message, at)),

@@ -4,7 +4,7 @@ import type { JobId } from '../../contract/ids.ts'
 import type { JobState } from '../../contract/job.ts'
 import type { Tables } from '../base/schema.ts'
 import type { Tx } from '../base/transaction.ts'
-import type { CheckpointRecord, JobRecord } from './records.ts'
+import type { CheckpointRecord, JobRecord, SessionPosition } from './records.ts'
 import { toCheckpoint, toJob } from './rows.ts'
 
 export async function addCheckpoint(tx: Tx, checkpoint: CheckpointRecord): Promise<void> {
@@ -19,6 +19,8 @@ export async function addCheckpoint(tx: Tx, checkpoint: CheckpointRecord): Promi
       tree: checkpoint.tree,
       head: checkpoint.head,
       attempt_id: checkpoint.attemptId,
+      session_id: checkpoint.position?.sessionId ?? null,
+      message_id: checkpoint.position?.messageId ?? null,
       created_at: checkpoint.createdAt.getTime(),
     })
     // In a repository that was cloned again, the numbers begin at 1 again: the newest checkpoint of a number replaces
@@ -30,9 +32,26 @@ export async function addCheckpoint(tx: Tx, checkpoint: CheckpointRecord): Promi
         tree: eb.ref('excluded.tree'),
         head: eb.ref('excluded.head'),
         attempt_id: eb.ref('excluded.attempt_id'),
+        session_id: eb.ref('excluded.session_id'),
+        message_id: eb.ref('excluded.message_id'),
         created_at: eb.ref('excluded.created_at'),
       })),
     )
+    .execute()
+}
+
+/** The session went on, and the files are still as they were at the checkpoint. */
+export async function placeCheckpoint(
+  tx: Tx,
+  id: JobId,
+  number: number,
+  { sessionId, messageId }: SessionPosition,
+): Promise<void> {
+  await tx
+    .updateTable('checkpoints')
+    .set({ session_id: sessionId, message_id: messageId })
+    .where('job_id', '=', id)
+    .where('number', '=', number)
     .execute()
 }
 

@@ -14,7 +14,7 @@ import type { Tx } from '../base/transaction.ts'
 import { admitRun } from '../runs/admit-run.ts'
 import type { NewRun } from '../runs/records.ts'
 import { settleQueued } from '../runs/runs.ts'
-import type { JobRecord, NewJob } from './records.ts'
+import type { JobRecord, NewJob, Rewound } from './records.ts'
 import { toJob } from './rows.ts'
 
 export async function admitJob(
@@ -39,6 +39,7 @@ export async function admitJob(
       priority: job.priority,
       max_budget_usd: job.maxBudgetUsd,
       max_budget_tokens: job.maxBudgetTokens,
+      rewound: null,
       created_at: at,
       updated_at: at,
     })
@@ -70,6 +71,17 @@ export async function continueJob(
   if (!row) return null
   await admitRun(tx, run)
   return toJob(row)
+}
+
+/** Notes where the job continues. Returns false if it has another run by now. */
+export async function rewindJob(tx: Tx, id: JobId, rewound: Rewound, at: Date): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('jobs')
+    .set({ rewound: JSON.stringify(rewound), updated_at: at.getTime() })
+    .where('id', '=', id)
+    .where('run_id', '=', rewound.after)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
 }
 
 /** Gives up a paused job by adding a run that is cancelled before it starts. Returns false if the job is not paused. */

@@ -1,7 +1,7 @@
 /** The tables of jobs. */
 
 import type { CheckpointKind } from '../../contract/checkpoint.ts'
-import type { AttemptId, JobId, RunId } from '../../contract/ids.ts'
+import type { AttemptId, JobId, RunId, SessionId } from '../../contract/ids.ts'
 import type { Attention, JobState } from '../../contract/job.ts'
 
 /** `state` and `attention` are derived from the run and change with it. */
@@ -15,6 +15,8 @@ export interface JobsTable {
   priority: number
   max_budget_usd: number | null
   max_budget_tokens: number | null
+  /** The newest rewind, as JSON. */
+  rewound: string | null
   created_at: number
   updated_at: number
 }
@@ -28,6 +30,9 @@ export interface CheckpointsTable {
   tree: string
   head: string | null
   attempt_id: AttemptId | null
+  /** The position of the session when the checkpoint was taken. */
+  session_id: SessionId | null
+  message_id: string | null
   created_at: number
 }
 

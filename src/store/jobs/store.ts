@@ -9,7 +9,7 @@ import type { Write } from '../base/transaction.ts'
 import type { NewRun, RunRecord } from '../runs/records.ts'
 import * as checkpoints from './checkpoints.ts'
 import * as jobs from './jobs.ts'
-import type { CheckpointRecord, JobRecord, NewJob } from './records.ts'
+import type { CheckpointRecord, JobRecord, NewJob, Rewound, SessionPosition } from './records.ts'
 import { listRunsOfJobs } from './runs-of-jobs.ts'
 
 export interface JobStore {
@@ -33,7 +33,11 @@ export interface JobStore {
   listRunsOfJobs: (ids: readonly JobId[]) => Promise<RunRecord[]>
   findJobByKey: (idempotencyKey: string, requestHash: string) => Promise<JobRecord | null>
   countJobs: () => Promise<Partial<Record<JobState, number>>>
+  /** Notes where the job continues. Returns false if it has another run by now. */
+  rewindJob: (id: JobId, rewound: Rewound, at: Date) => Promise<boolean>
   addCheckpoint: (checkpoint: CheckpointRecord) => Promise<void>
+  /** The session went on, and the files are still as they were at the checkpoint. */
+  placeCheckpoint: (id: JobId, number: number, position: SessionPosition) => Promise<void>
   listCheckpoints: (id: JobId) => Promise<CheckpointRecord[]>
   listJobsWithOldCheckpoints: (endedBefore: Date, limit: number) => Promise<JobRecord[]>
   deleteCheckpoints: (id: JobId) => Promise<void>
@@ -51,6 +55,9 @@ export function createJobStore(reader: Kysely<Tables>, write: Write): JobStore {
     findJobByKey: (key, hash) => jobs.findJobByKey(reader, key, hash),
     countJobs: () => jobs.countJobs(reader),
     addCheckpoint: (checkpoint) => write((tx) => checkpoints.addCheckpoint(tx, checkpoint)),
+    rewindJob: (id, rewound, at) => write((tx) => jobs.rewindJob(tx, id, rewound, at)),
+    placeCheckpoint: (id, number, position) =>
+      write((tx) => checkpoints.placeCheckpoint(tx, id, number, position)),
     listCheckpoints: (id) => checkpoints.listCheckpoints(reader, id),
     listJobsWithOldCheckpoints: (before, limit) =>
       checkpoints.listJobsWithOldCheckpoints(reader, before, limit),

@@ -108,7 +108,14 @@ async function deleteRun(tx: Tx, id: RunId): Promise<void> {
       and not exists (select 1 from attempts a where a.process_id = processes.id and a.run_id <> ${id})`.execute(
     tx,
   )
-  for (const table of ['attempts', 'questions', 'events', 'escalations'] as const)
+  for (const table of [
+    'attempts',
+    'questions',
+    'events',
+    'escalations',
+    'query_histories',
+    'tool_files',
+  ] as const)
     await tx.deleteFrom(table).where('run_id', '=', id).execute()
   await deleteTraces(tx, id)
   await tx.deleteFrom('runs').where('id', '=', id).execute()

@@ -101,3 +101,19 @@ export async function countEvents(db: Kysely<Tables>, runId: RunId, type: EventT
     .executeTakeFirstOrThrow()
   return Number(n)
 }
+
+export async function findNewestEvent(
+  db: Kysely<Tables>,
+  runId: RunId,
+  types: readonly EventType[],
+): Promise<StoredEvent | null> {
+  const row = await db
+    .selectFrom('events')
+    .selectAll()
+    .where('run_id', '=', runId)
+    .where('type', 'in', types)
+    .orderBy('seq', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row ? toEvent(row) : null
+}

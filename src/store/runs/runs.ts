@@ -2,7 +2,7 @@
 import { type Kysely, sql } from 'kysely'
 import { RepriseError } from '../../contract/errors.ts'
 import type { Page } from '../../contract/http.ts'
-import { RunId, type SessionId } from '../../contract/ids.ts'
+import { type ConversationId, type JobId, RunId, type SessionId } from '../../contract/ids.ts'
 import type { Outcome } from '../../contract/outcome.ts'
 import type { Tables } from '../base/schema.ts'
 import type { RunEffect, Tx } from '../base/transaction.ts'
@@ -22,6 +22,8 @@ export interface RunQuery {
   cursor?: string | undefined
   state?: 'queued' | 'running' | 'settled' | undefined
   sessionId?: SessionId | undefined
+  conversationId?: ConversationId | undefined
+  jobId?: JobId | undefined
 }
 
 /** Newest first. The cursor is the last id of the previous page. */
@@ -40,6 +42,8 @@ export async function listRuns(db: Kysely<Tables>, query: RunQuery): Promise<Pag
   // A redundant condition, so that the index of open runs is used instead of reading all settled ones.
   if (query.state && query.state !== 'settled') select = select.where('state', '<>', 'settled')
   if (query.sessionId) select = select.where('session_id', '=', query.sessionId)
+  if (query.conversationId) select = select.where('conversation_id', '=', query.conversationId)
+  if (query.jobId) select = select.where('job_id', '=', query.jobId)
   const rows = await select.execute()
   const items = rows.slice(0, query.limit).map(toRun)
   return { items, nextCursor: rows.length > query.limit ? (items.at(-1)?.id ?? null) : null }

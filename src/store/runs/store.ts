@@ -47,6 +47,7 @@ export interface RunStore {
 
   listEvents: (runId: RunId, query?: events.EventQuery) => Promise<StoredEvent[]>
   countEvents: (runId: RunId, type: EventType) => Promise<number>
+  findNewestEvent: (runId: RunId, types: readonly EventType[]) => Promise<StoredEvent | null>
 
   /** Redacted for display. */
   listPending: (runId: RunId) => Promise<PendingRecord[]>
@@ -95,6 +96,7 @@ export function createRunStore(reader: Kysely<Tables>, write: Write, redactor: R
 
     listEvents: (runId, query) => events.listEvents(reader, runId, query),
     countEvents: (runId, type) => events.countEvents(reader, runId, type),
+    findNewestEvent: (runId, types) => events.findNewestEvent(reader, runId, types),
 
     listPending: (runId) => questions.listPending(reader, runId, redactor),
     listQuestions: (attemptId) => questions.listQuestions(reader, attemptId),

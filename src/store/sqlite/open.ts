@@ -40,7 +40,8 @@ export async function openSqliteStore(
 ): Promise<Store> {
   const opened: DatabaseSync[] = []
   const connect = () => {
-    const database = new DatabaseSync(path)
+    // The timeout holds from the first statement on: even reading may have to wait for a lock.
+    const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS })
     // The file contains prompts and output, so only its user may read it.
     chmodSync(path, 0o600)
     opened.push(database)

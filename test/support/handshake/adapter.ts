@@ -82,6 +82,7 @@ export const handshakeAdapter: AgentAdapter = {
     }
   },
   mendTranscript: async () => null,
+  copies: null,
   ownFiles: () => [],
   findHolders: async () => [],
   enclose: null,

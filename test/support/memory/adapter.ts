@@ -5,6 +5,7 @@ import type { Capabilities } from '../../../src/contract/agent.ts'
 import { EventBody } from '../../../src/contract/events.ts'
 import type { Outcome } from '../../../src/contract/outcome.ts'
 import type { ToolDescription } from '../../../src/contract/tool.ts'
+import { readMemoryMessage } from './message.ts'
 import type { InputLine, Start } from './script.ts'
 import type { MemoryTranscripts } from './transcripts.ts'
 
@@ -108,6 +109,7 @@ export function createMemoryAdapter({
       return { kind: 'create', prompt: input.prompt, reason: null, when: { inMs: Number(input.inMs) } }
     },
     output: { stateful: false, parseLine },
+    readMessage: readMemoryMessage,
     classify,
     answer: ({ requestId }, answer) =>
       toMessage(`answer-${requestId}`, { type: 'answer', requestId, answer }),
@@ -119,6 +121,7 @@ export function createMemoryAdapter({
     placeSession: () => null,
     inspectTranscript: async (id, _env, query) => transcripts.inspect(id, query),
     mendTranscript: async (path, keepAs) => transcripts.mend(path, keepAs),
+    copies: null,
     ownFiles: () => [],
     findHolders: async (id) => transcripts.holders(id),
     enclose: null,

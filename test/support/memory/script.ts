@@ -49,7 +49,8 @@ export class ScriptedAgent {
   }
 
   print(...events: EventBody[]): void {
-    for (const event of events) this.#host.print(`${JSON.stringify(event)}\n`)
+    const { agentSessionId: session_id } = this.start
+    for (const event of events) this.#host.print(`${JSON.stringify({ ...event, session_id })}\n`)
   }
 
   /** Prints a text as it is: half a line, or no JSON at all. */

@@ -132,6 +132,7 @@ export class Stage {
       damaged: join(home, 'damaged'),
       mirror: join(home, 'mirror'),
       archive: join(home, 'archive'),
+      imports: join(home, 'imports'),
       stateDir: join(home, 'state'),
       sandbox: {
         ...openSandboxHost(''),

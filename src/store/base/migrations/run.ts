@@ -33,7 +33,11 @@ import { interruptions } from './0043-interruptions.ts'
 import { sandbox } from './0044-sandbox.ts'
 import { actionCalls } from './0047-action-calls.ts'
 import { sessionLifecycle } from './0050-session-lifecycle.ts'
+import { queries } from './0051-queries.ts'
+import { transfers } from './0052-transfers.ts'
 import { kept } from './0053-kept.ts'
+import { access } from './0056-access.ts'
+import { ends } from './0057-ends.ts'
 
 export interface Migration {
   number: number
@@ -71,7 +75,11 @@ export const MIGRATIONS: readonly Migration[] = [
   sandbox,
   actionCalls,
   sessionLifecycle,
+  queries,
+  transfers,
   kept,
+  access,
+  ends,
 ]
 
 interface MigrationsTable {

@@ -1,5 +1,5 @@
 /** How a run or an attempt started: in a resumed session, or in a new one and why. */
-import type { Carry, FreshReason } from '../../contract/run.ts'
+import type { Carry, FreshReason } from './run.ts'
 
 /** Events carry reason and carry as plain text, because they may come from another version. */
 interface Start {

@@ -1,0 +1,232 @@
+/**
+ * Imports an exported session under this home, into any work directory.
+ *
+ *     received → verified (in a folder of Reprise) → placed (where the agent looks) → stored
+ *
+ * A failure at any step removes what the steps before left. If the daemon dies, the next one removes the folder; files that
+ * were placed but not stored are refused as existing files by another import, which can make a copy.
+ */
+import { randomUUID } from 'node:crypto'
+import { mkdir, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { type AgentRegistry, type ConfiguredAgent, factsOf } from '../../agents/registry.ts'
+import { RepriseError } from '../../contract/errors.ts'
+import { ConversationId, SessionId } from '../../contract/ids.ts'
+import type { ImportedSession } from '../../contract/session-transfer.ts'
+import type { Clock } from '../../core/clock.ts'
+import type { CopiedConversation } from '../../store/conversations/copies.ts'
+import type { NewSession } from '../../store/runs/session-records.ts'
+import type { Store } from '../../store/store.ts'
+import { checkWorkDir, identifyDir } from '../path/check-request.ts'
+import type { Header } from './bundle.ts'
+import { listFiles } from './files.ts'
+import { readRecentTurns } from './past.ts'
+import { placeFiles } from './place.ts'
+import { type ReadBundle, readBundle, unusable } from './read-bundle.ts'
+
+export interface ImportDeps {
+  store: Pick<Store, 'findSession' | 'addCopies'>
+  agents: Pick<AgentRegistry, 'names' | 'get' | 'runtime'>
+  clock: Clock
+  /** The directory in which imports are received and verified. */
+  imports: string
+}
+
+export interface ImportOptions {
+  /** The directory to continue in; by default that of the export, if it exists here. */
+  workDir?: string | undefined
+  agent?: string | undefined
+  /** Give the session an id of its own. */
+  asCopy: boolean
+}
+
+export async function importSession(
+  deps: ImportDeps,
+  received: Readable,
+  options: ImportOptions,
+): Promise<ImportedSession> {
+  const dir = join(deps.imports, randomUUID())
+  await mkdir(dir, { recursive: true, mode: 0o700 })
+  try {
+    return await takeIn(deps, await readBundle(received, dir), options)
+  } finally {
+    await rm(dir, { recursive: true, force: true })
+  }
+}
+
+async function takeIn(
+  deps: ImportDeps,
+  bundle: ReadBundle,
+  options: ImportOptions,
+): Promise<ImportedSession> {
+  const { header } = bundle
+  const { store, clock } = deps
+  const agent = chooseAgent(deps.agents, header, options.agent)
+  const { adapter, env } = agent
+  const part = await adapter.copies?.readPart(bundle.transcript, null)
+  const before = header.session.agentSessionId
+  if (part === null) throw unusable('its transcript has no message')
+  if (part && part.agentSessionId !== before) throw unusable('its transcript is that of another session')
+  const place = await placeOf(header, options.workDir)
+  const runtime = await deps.agents.runtime(agent.name)
+  const agentSessionId = options.asCopy ? randomUUID() : before
+  if (options.asCopy && !adapter.copies) {
+    throw new RepriseError('session-unusable', `sessions of ${agent.name} cannot be copied`)
+  }
+  const to = adapter.placeSession(agentSessionId, env, place.workDir)
+  if (to === null) throw unusable(`${JSON.stringify(before).slice(0, 80)} is not an id of a session`)
+  await refuseExisting(deps, agent, agentSessionId, place.workDir)
+  const files: string[] = []
+  for await (const { name } of listFiles(bundle)) files.push(name)
+  const undo = await placeFiles({
+    from: bundle,
+    bytes: null,
+    to,
+    rename:
+      options.asCopy && adapter.copies
+        ? { isChanged: adapter.copies.hasRecords, change: adapter.copies.rename(before, agentSessionId) }
+        : null,
+  })
+  try {
+    const now = clock.now()
+    const past = { agentSessionId, workDir: place.workDir }
+    const recent = await readRecentTurns(agent, past, to.transcript)
+    const session: NewSession = {
+      ...describe(header, now),
+      agent: agent.name,
+      agentSessionId,
+      ...place,
+      runtimeId: runtime.runtimeId,
+      // The command of another machine does not matter here.
+      runtime: {
+        ...factsOf(runtime),
+        command: null,
+        version: header.session.version,
+        can: header.session.can,
+      },
+    }
+    const conversation = toConversation(bundle, session, now)
+    const origin = {
+      kind: 'import' as const,
+      sessionId: null,
+      agentSessionId: before,
+      messageId: null,
+      costUsd: header.session.costUsd,
+      createdAt: now,
+    }
+    const questions = part?.questions ?? recent.map(({ id }) => id)
+    // The messages of a conversation are its history; other sessions have the turns of the transcript.
+    const turns = conversation ? [] : recent
+    await store.addCopies([{ session, origin, questions, turns }], conversation)
+    return {
+      session: session.id,
+      agentSessionId,
+      agent: agent.name,
+      workDir: place.workDir,
+      conversation: conversation?.conversation.id ?? null,
+      turns: session.turns,
+      files: files.length,
+      bytes: (await stat(to.transcript)).size,
+    }
+  } catch (error) {
+    await undo()
+    throw error
+  }
+}
+
+/** The agent of the same name, or else any other that uses the same files. */
+function chooseAgent(
+  agents: ImportDeps['agents'],
+  { adapter, session }: Header,
+  asked: string | undefined,
+): ConfiguredAgent {
+  if (asked !== undefined) {
+    const agent = agents.get(asked)
+    if (agent.adapter.name === adapter) return agent
+    throw new RepriseError('conflict', `the session is one of ${adapter}, and the agent ${asked} is not`)
+  }
+  const fitting = agents.names().filter((name) => agents.get(name).adapter.name === adapter)
+  const name = fitting.find((known) => known === session.agent) ?? fitting[0]
+  if (name !== undefined) return agents.get(name)
+  throw new RepriseError('agent-unknown', `the session is one of ${adapter}, which is not configured here`, {
+    hint: `Configured agents: ${agents.names().join(', ')}. Add it under agents: in config.yaml.`,
+  })
+}
+
+async function placeOf({ session }: Header, asked: string | undefined) {
+  try {
+    const workDir = await checkWorkDir(asked ?? session.workDir)
+    return { workDir, workDirId: await identifyDir(workDir) }
+  } catch (error) {
+    if (asked !== undefined || !(error instanceof RepriseError)) throw error
+    throw new RepriseError(error.code, `the session's directory ${session.workDir} cannot be used here`, {
+      hint: 'Say in which directory it continues: --dir DIRECTORY',
+      cause: error,
+    })
+  }
+}
+
+async function refuseExisting(
+  { store }: ImportDeps,
+  { name, adapter, env }: ConfiguredAgent,
+  agentSessionId: string,
+  workDir: string,
+): Promise<void> {
+  const known = await store.findSession(agentSessionId)
+  const files = await adapter.locateSession(agentSessionId, env, workDir)
+  if (!known && !files) return
+  const where = known?.agent === name ? `as ${known.id}` : `at ${files?.transcript ?? known?.id}`
+  throw new RepriseError('conflict', `session ${agentSessionId} is here already, ${where}`, {
+    hint: 'It was left as it is. Import it as a copy with an id of its own: --as-copy',
+  })
+}
+
+function describe({ session }: Header, now: Date) {
+  return {
+    id: SessionId.create(now),
+    epoch: 0,
+    continues: null,
+    poison: null,
+    cacheState: null,
+    told: session.told,
+    compacted: session.compacted,
+    turns: session.turns,
+    resumes: 0,
+    contextTokens: session.contextTokens,
+    contextWindow: session.contextWindow,
+    costUsd: 0,
+    createdAt: now,
+    lastUsedAt: now,
+  }
+}
+
+function toConversation(
+  { header, messages }: ReadBundle,
+  session: NewSession,
+  now: Date,
+): CopiedConversation | null {
+  const { conversation } = header
+  if (conversation === null) return null
+  const { title, instructions, historyScope, sinceTurn, seenTurn } = conversation
+  const { agent, workDir } = session
+  const turns = messages.at(-1)?.turn ?? 0
+  return {
+    conversation: {
+      id: ConversationId.create(now),
+      title,
+      agent,
+      workDir,
+      instructions,
+      historyScope,
+      createdAt: now,
+    },
+    messages: messages.map(({ createdAt, ...message }) => ({
+      ...message,
+      // The session is pinned under the agent's name here.
+      agent: message.agent === header.session.agent ? agent : message.agent,
+      createdAt: new Date(createdAt),
+    })),
+    pins: [{ agent, sessionId: session.id, sinceTurn, seenTurn: Math.min(seenTurn, turns) }],
+  }
+}

@@ -1,0 +1,148 @@
+/**
+ * Who made a request, and what their token allows. A request has a bearer token, or a browser's cookie together with
+ * the key that only the daemon's own page knows; browsers send cookies to every port of a host, so the cookie alone is
+ * not enough. That header also makes forged requests impossible: another page cannot send it.
+ */
+import { timingSafeEqual } from 'node:crypto'
+import type { Context, MiddlewareHandler } from 'hono'
+import { getCookie } from 'hono/cookie'
+import { PAGE_KEY_HEADER, SCOPES, type Scope } from '../../contract/access.ts'
+import { RepriseError } from '../../contract/errors.ts'
+import type { OperationId } from '../../contract/routes/paths.ts'
+import type { RouteSpec } from '../../contract/routes/route.ts'
+import type { Caller } from '../../engine/api.ts'
+import type { AppOptions } from './app-options.ts'
+import { digest } from './guards.ts'
+import { ALL_ROUTES, fits, needsNoToken, type Route } from './register.ts'
+
+const CALLER = 'caller'
+
+/** Who called; null for operations that need no token. */
+export const callerOf = (c: Context): Caller | null => (c.get(CALLER) as Caller | undefined) ?? null
+
+/** The address of the sender, if the request came over a socket. */
+export function addressOf(c: Context): string | null {
+  const { incoming } = (c.env ?? {}) as { incoming?: { socket?: { remoteAddress?: string } } }
+  return incoming?.socket?.remoteAddress?.replace(/^::ffff:/, '') ?? null
+}
+
+/** One name per home, because browsers share cookies between all ports of a host. */
+export const cookieName = (home: string) => `reprise_${digest(home).toString('hex').slice(0, 8)}`
+
+export function guardCaller(options: Pick<AppOptions, 'access' | 'token' | 'home'>): MiddlewareHandler {
+  const authenticate = options.access ? withAccess(options, options.access) : withToken(options.token)
+  return async (c, next) => {
+    if (!needsNoToken(c.req)) {
+      const caller = authenticate(c)
+      c.set(CALLER, caller)
+      const route = routeOf(c)
+      if (route) requireScope(caller, scopeOf(route))
+      await next()
+      if (route && route.method !== 'GET' && c.res.ok) {
+        // The operation is done; a record that cannot be written must not make it look failed.
+        void record(options, c, route, caller).catch(() => {})
+      }
+      return
+    }
+    await next()
+  }
+}
+
+type Authenticate = (c: Context) => Caller
+
+function withAccess(
+  { home }: Pick<AppOptions, 'home'>,
+  access: NonNullable<AppOptions['access']>,
+): Authenticate {
+  const name = cookieName(home)
+  return (c) => {
+    const bearer = bearerOf(c)
+    const cookie = bearer === undefined ? getCookie(c, name) : undefined
+    const pageKey = c.req.header(PAGE_KEY_HEADER)
+    if (cookie !== undefined) refuseOtherSites(c)
+    const caller = access.authenticate({ bearer, cookie, pageKey }, addressOf(c))
+    if (caller) return caller
+    throw unauthorized(c, bearer ?? (pageKey && cookie))
+  }
+}
+
+/** Without a store of tokens, there is the one token. */
+function withToken(token: string): Authenticate {
+  const expected = digest(token)
+  return (c) => {
+    const shown = bearerOf(c)
+    if (shown === undefined || !timingSafeEqual(digest(shown), expected)) throw unauthorized(c, shown)
+    return { tokenId: null, name: 'command line', scope: 'admin', kind: 'command-line' }
+  }
+}
+
+export const bearerOf = (c: Context): string | undefined =>
+  /^Bearer +(\S+) *$/i.exec(c.req.header('authorization') ?? '')?.[1]
+
+/** Another port of the same host is another site for us, though not for the browser's rules about cookies. */
+function refuseOtherSites(c: Context): void {
+  const site = c.req.header('sec-fetch-site')
+  if (site === undefined || site === 'same-origin' || site === 'none') return
+  throw new RepriseError('forbidden-origin', 'requests from other sites are refused', {
+    hint: 'Only pages that the daemon itself serves may call it.',
+  })
+}
+
+function unauthorized(c: Context, shown: string | undefined): RepriseError {
+  c.header('WWW-Authenticate', 'Bearer realm="reprise"')
+  return new RepriseError(
+    'unauthorized',
+    shown === undefined ? 'the token is missing' : 'the token is wrong',
+    {
+      hint: 'Send "Authorization: Bearer <token>"; the token is in the file `token` in the daemon\'s home ($REPRISE_HOME, by default ~/.reprise). For the dashboard: reprise open',
+    },
+  )
+}
+
+export const scopeOf = ({ method, spec }: { method: string; spec: RouteSpec }): Scope =>
+  spec.scope ?? (method === 'GET' ? 'read' : 'act')
+
+function requireScope(caller: Caller, needed: Scope): void {
+  if (SCOPES.indexOf(caller.scope) >= SCOPES.indexOf(needed)) return
+  throw new RepriseError(
+    'forbidden',
+    `the token ${JSON.stringify(caller.name)} allows ${caller.scope}, and this needs ${needed}`,
+    { hint: `Use a token with the scope ${needed}: reprise token create NAME --scope ${needed}` },
+  )
+}
+
+const routeOf = (c: Context): Route | undefined =>
+  ALL_ROUTES.find(({ method, pattern }) => method === c.req.method && fits(pattern, c.req.path))
+
+/** What the record says about a request besides its operation: the decision, or the name. */
+const SUMMARIES: Partial<Readonly<Record<OperationId, (body: Record<string, unknown>) => unknown>>> = {
+  answerRun: ({ decision, answers }) => decision ?? Object.values(answers ?? {}).join(', '),
+  decideApproval: ({ decision }) => decision,
+  createToken: ({ name, scope }) => `${name}, ${scope}`,
+}
+const SUMMARY_CHARS = 200
+
+async function record(
+  { access }: Pick<AppOptions, 'access'>,
+  c: Context,
+  route: Route,
+  caller: Caller,
+): Promise<void> {
+  const summarize = SUMMARIES[route.id]
+  // The body was read before, and is kept.
+  const summary = summarize ? String(summarize(JSON.parse(await c.req.text()))).slice(0, SUMMARY_CHARS) : null
+  await access?.record({
+    tokenId: caller.tokenId,
+    who: caller.name,
+    from: addressOf(c),
+    operation: route.id,
+    subject: subjectOf(route.pattern, c.req.path) ?? c.res.headers.get('location')?.split('/').at(-1) ?? null,
+    summary,
+  })
+}
+
+function subjectOf(pattern: string, path: string): string | null {
+  const at = pattern.split('/').findIndex((part) => part.startsWith(':'))
+  const found = at === -1 ? undefined : path.split('/')[at]
+  return found === undefined ? null : decodeURIComponent(found).slice(0, 128)
+}

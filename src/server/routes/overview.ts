@@ -1,0 +1,21 @@
+/** The overview, costs, and the configuration in force. */
+import type { AppOptions } from '../base/app-options.ts'
+import { type Handlers, respond } from '../base/handler.ts'
+
+export function overviewHandlers({
+  engine,
+  configuration,
+}: Pick<AppOptions, 'engine' | 'configuration'>): Pick<
+  Handlers,
+  'getOverview' | 'listCosts' | 'getConfiguration'
+> {
+  return {
+    getOverview: async ({ query: { since } }) =>
+      respond(200, await engine.readOverview(since === undefined ? null : new Date(since))),
+    listCosts: async ({ query: { since, until } }) => {
+      const period = { since: new Date(since), until: until === undefined ? undefined : new Date(until) }
+      return respond(200, { items: await engine.listCosts(period), nextCursor: null })
+    },
+    getConfiguration: () => respond(200, configuration ?? { settings: {}, sources: [] }),
+  }
+}

@@ -1,0 +1,114 @@
+/** Sums over runs by the half hour in which they ended, and the runs that failed. */
+import { type Kysely, sql } from 'kysely'
+import type { CacheUse } from '../contract/cache.ts'
+import type { CostRow } from '../contract/overview.ts'
+import type { Tables } from './base/schema.ts'
+import type { RunRecord } from './runs/records.ts'
+import { toRun } from './runs/rows.ts'
+
+const BUCKET_MS = 1_800_000
+
+export interface Period {
+  since: Date
+  until?: Date | undefined
+}
+
+type Purpose = CostRow['purpose']
+
+/** The keys of a sum, in one text. */
+const keyOf = (row: {
+  bucket: number
+  agent: string
+  model: string | null
+  tier: number | null
+  purpose: Purpose
+}) => JSON.stringify([Number(row.bucket), row.agent, row.model, row.tier, row.purpose])
+
+const purposeOf = (table: 'runs') => sql<Purpose>`case
+  when ${sql.ref(`${table}.job_id`)} is not null then 'job'
+  when ${sql.ref(`${table}.conversation_id`)} is not null then 'conversation'
+  when ${sql.ref(`${table}.cycle_id`)} is not null then 'watch'
+  else 'run' end`
+
+export async function listCosts(db: Kysely<Tables>, period: Period): Promise<CostRow[]> {
+  const saved = await readSaved(db, period)
+  const rows = await db
+    .selectFrom('runs')
+    .select(({ fn }) => [
+      sql<number>`ended_at / ${sql.lit(BUCKET_MS)}`.as('bucket'),
+      'agent',
+      'model',
+      'tier',
+      purposeOf('runs').as('purpose'),
+      fn.countAll<number>().as('runs'),
+      sql<number>`sum(case when outcome_name in ('completed', 'cancelled') then 0 else 1 end)`.as('failed'),
+      sql<number>`sum(case when outcome_name = 'cancelled' then 1 else 0 end)`.as('cancelled'),
+      fn.sum<number>('input_tokens').as('input'),
+      fn.sum<number>('output_tokens').as('output'),
+      fn.sum<number>('cache_read_tokens').as('cacheRead'),
+      fn.sum<number>('cache_write_tokens').as('cacheWrite'),
+      fn.sum<number | null>('cost_usd').as('cost'),
+    ])
+    .where('ended_at', '>=', period.since.getTime())
+    .where('ended_at', '<', period.until?.getTime() ?? Number.MAX_SAFE_INTEGER)
+    .groupBy(['bucket', 'agent', 'model', 'tier', 'purpose'])
+    .orderBy('bucket')
+    .execute()
+  return rows.map((row) => ({
+    at: new Date(Number(row.bucket) * BUCKET_MS).toISOString(),
+    agent: row.agent,
+    model: row.model,
+    tier: row.tier,
+    purpose: row.purpose,
+    runs: Number(row.runs),
+    failed: Number(row.failed),
+    cancelled: Number(row.cancelled),
+    usage: {
+      inputTokens: Number(row.input),
+      outputTokens: Number(row.output),
+      cacheReadTokens: Number(row.cacheRead),
+      cacheWriteTokens: Number(row.cacheWrite),
+    },
+    costUsd: Number(row.cost ?? 0),
+    savedUsd: saved.get(keyOf(row)) ?? 0,
+  }))
+}
+
+/** What resuming saved, counted in the half hour in which the run ended. */
+async function readSaved(db: Kysely<Tables>, { since, until }: Period): Promise<Map<string, number>> {
+  const rows = await db
+    .selectFrom('runs')
+    .innerJoin('attempts', 'attempts.run_id', 'runs.id')
+    .select([
+      sql<number>`runs.ended_at / ${sql.lit(BUCKET_MS)}`.as('bucket'),
+      'runs.agent',
+      'runs.model',
+      'runs.tier',
+      purposeOf('runs').as('purpose'),
+      'attempts.cache_use as cacheUse',
+    ])
+    .where('attempts.cache_use', 'is not', null)
+    .where('runs.ended_at', '>=', since.getTime())
+    .where('runs.ended_at', '<', until?.getTime() ?? Number.MAX_SAFE_INTEGER)
+    .execute()
+  const sums = new Map<string, number>()
+  for (const row of rows) {
+    const { savedUsd } = JSON.parse(row.cacheUse ?? '{}') as Partial<CacheUse>
+    const key = keyOf(row)
+    sums.set(key, (sums.get(key) ?? 0) + (savedUsd ?? 0))
+  }
+  return sums
+}
+
+/** Newest first. */
+export async function listFailures(db: Kysely<Tables>, since: Date, limit: number): Promise<RunRecord[]> {
+  const rows = await db
+    .selectFrom('runs')
+    .selectAll()
+    .where('ended_at', '>=', since.getTime())
+    .where('outcome_name', 'not in', ['completed', 'cancelled'])
+    .orderBy('ended_at', 'desc')
+    .limit(limit)
+    .execute()
+  return rows.map(toRun)
+}

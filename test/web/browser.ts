@@ -1,0 +1,35 @@
+/**
+ * The browser of the tests: a Chromium that comes from npm, so that no other installation is needed. Where it does not
+ * start, `findBrowser` says why, and the tests that need it are skipped.
+ */
+import { mkdirSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { type Browser, chromium } from 'playwright-core'
+
+const CACHE = resolve(import.meta.dirname, '../../node_modules/.cache/chromium')
+
+export type Found = { browser: Browser } | { problem: string }
+
+export async function findBrowser(): Promise<Found> {
+  try {
+    // It is unpacked once, into the folder for temporary files; ours survives and is not shared with other users.
+    mkdirSync(CACHE, { recursive: true })
+    const executablePath = await unpack()
+    const args = ['--no-sandbox', '--disable-dev-shm-usage', '--font-render-hinting=none', '--disable-gpu']
+    return { browser: await chromium.launch({ executablePath, args }) }
+  } catch (error) {
+    return { problem: error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error) }
+  }
+}
+
+async function unpack(): Promise<string> {
+  const before = process.env.TMPDIR
+  process.env.TMPDIR = CACHE
+  try {
+    const { default: packed } = await import('@sparticuz/chromium')
+    return await packed.executablePath()
+  } finally {
+    if (before === undefined) delete process.env.TMPDIR
+    else process.env.TMPDIR = before
+  }
+}

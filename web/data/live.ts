@@ -1,0 +1,127 @@
+/**
+ * Keeps what is shown up to date over one connection. A change names what changed; the queries that show it are asked
+ * again, a few times a second at most. A lost connection is shown and tried again for as long as the page is open.
+ *
+ *   connecting ──→ live ⇄ lost        lost: what is shown is kept, and its age is said
+ *            └──→ signed-out          the daemon does not accept this browser (any more)
+ *
+ * Invariant: after a loss, either all missed changes arrive, or one `reload`, after which everything is asked again.
+ */
+import type { QueryClient } from '@tanstack/react-query'
+import type { Change } from '../../src/client/index.ts'
+import { client, isCode } from './client.ts'
+
+export type Connection =
+  | { at: 'connecting' }
+  | { at: 'live' }
+  | { at: 'lost'; since: number }
+  | { at: 'signed-out' }
+
+let connection: Connection = { at: 'connecting' }
+let daemonStartedAt: string | null = null
+let restartedAt: number | null = null
+const listeners = new Set<() => void>()
+
+export const readConnection = () => connection
+/** When this page noticed that the daemon was restarted; null: it was not. */
+export const readRestart = () => restartedAt
+export function onConnection(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+function set(next: Connection): void {
+  if (connection.at === next.at) return
+  connection = next
+  for (const listener of listeners) listener()
+}
+
+/** The first part of the keys of queries that show something of this kind. */
+const SHOWN_IN: Readonly<Record<Change['kind'], readonly string[]>> = {
+  run: ['overview', 'run', 'runs', 'chain', 'cycle', 'job', 'status', 'plan', 'session'],
+  job: ['overview', 'job', 'jobs'],
+  conversation: ['conversation', 'conversations', 'plan'],
+  message: ['conversation', 'plan'],
+  session: ['session', 'sessions'],
+  question: ['overview', 'run', 'runs', 'job', 'chain', 'cycle', 'audit'],
+  approval: ['overview', 'chain', 'cycle', 'run', 'audit'],
+  watch: ['watches', 'watch'],
+  cycle: ['overview', 'cycle', 'cycles', 'watches', 'watch'],
+  'follow-up': ['overview', 'cycle', 'run', 'follow-ups', 'session'],
+  obstacle: ['overview', 'status'],
+  notification: [],
+}
+/** Queries about one thing need not be asked again when another one of its kind changed. */
+const BY_ID: Partial<Readonly<Record<Change['kind'], string>>> = {
+  job: 'job',
+  conversation: 'conversation',
+  session: 'session',
+}
+
+const GATHER_MS = 200
+
+export function follow(queries: QueryClient): () => void {
+  const stop = new AbortController()
+  const stale = new Map<string, Set<string> | null>()
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const flush = () => {
+    timer = undefined
+    for (const [name, ids] of stale) {
+      if (ids === null) void queries.invalidateQueries({ queryKey: [name] })
+      else for (const id of ids) void queries.invalidateQueries({ queryKey: [name, id] })
+    }
+    stale.clear()
+  }
+  const note = (change: Change) => {
+    for (const name of SHOWN_IN[change.kind]) {
+      const ids = stale.get(name)
+      if (name !== BY_ID[change.kind] || ids === null) stale.set(name, null)
+      else stale.set(name, (ids ?? new Set()).add(change.id))
+    }
+    timer ??= setTimeout(flush, GATHER_MS)
+  }
+  const lose = () => set({ at: 'lost', since: Date.now() })
+
+  void (async () => {
+    try {
+      const changes = client.changes({
+        after: 'latest',
+        signal: stop.signal,
+        retryForMs: Number.POSITIVE_INFINITY,
+        onOpen: () => {
+          set({ at: 'live' })
+          void noteDaemon(queries)
+        },
+        onRetry: lose,
+      })
+      for await (const change of changes) {
+        if ('reload' in change) void queries.invalidateQueries()
+        else note(change)
+      }
+    } catch (error) {
+      if (stop.signal.aborted) return
+      if (isCode(error, 'unauthorized')) set({ at: 'signed-out' })
+      else lose()
+    }
+  })()
+  return () => {
+    stop.abort()
+    clearTimeout(timer)
+    connection = { at: 'connecting' }
+  }
+}
+
+/** A new connection may be to a new daemon. */
+async function noteDaemon(queries: QueryClient): Promise<void> {
+  try {
+    const { startedAt } = await client.health()
+    const restarted = daemonStartedAt !== null && daemonStartedAt !== startedAt
+    daemonStartedAt = startedAt
+    if (!restarted) return
+    restartedAt = Date.now()
+    for (const listener of listeners) listener()
+    void queries.invalidateQueries()
+  } catch {
+    // The next connection asks again.
+  }
+}

@@ -1,0 +1,103 @@
+/** The queries of the page. The first part of a key says what is shown; live.ts invalidates by it. */
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
+import type { JobState } from '../../src/contract/job.ts'
+import { noteDaemonTime, startOfToday } from '../format/time.ts'
+import { client } from './client.ts'
+
+export const overviewQuery = () =>
+  queryOptions({
+    queryKey: ['overview'],
+    queryFn: async () => {
+      const overview = await client.overview({ since: startOfToday() })
+      noteDaemonTime(overview.at)
+      return overview
+    },
+    // What agents do right now is not a change; it is asked for while there are any.
+    refetchInterval: ({ state }) => ((state.data?.atWork.length ?? 0) > 0 ? 3000 : false),
+  })
+
+export const statusQuery = () => queryOptions({ queryKey: ['status'], queryFn: () => client.status() })
+export const agentsQuery = () =>
+  queryOptions({ queryKey: ['agents'], queryFn: () => client.listAgents(), staleTime: 60_000 })
+export const configurationQuery = () =>
+  queryOptions({ queryKey: ['configuration'], queryFn: () => client.configuration() })
+export const tokensQuery = () => queryOptions({ queryKey: ['tokens'], queryFn: () => client.listTokens() })
+export const auditQuery = (subject?: string) =>
+  queryOptions({
+    queryKey: ['audit', subject ?? ''],
+    queryFn: async () => (await client.listAudit({ subject, limit: 50 })).items,
+  })
+
+export const runQuery = (id: string) =>
+  queryOptions({ queryKey: ['run', id], queryFn: () => client.getRun(id) })
+
+export const conversationsQuery = () =>
+  infiniteQueryOptions({
+    queryKey: ['conversations'],
+    queryFn: ({ pageParam }) => client.listConversations({ cursor: pageParam, limit: 50 }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.nextCursor ?? undefined,
+  })
+export const conversationQuery = (id: string) =>
+  queryOptions({ queryKey: ['conversation', id], queryFn: () => client.getConversation(id) })
+export const runsOfConversationQuery = (conversationId: string) =>
+  queryOptions({
+    queryKey: ['runs', 'conversation', conversationId],
+    queryFn: async () => (await client.listRuns({ conversationId, limit: 200 })).items,
+  })
+export const planQuery = (id: string, agent: string, forceFreshSession: boolean) =>
+  queryOptions({
+    queryKey: ['plan', id, agent, forceFreshSession],
+    queryFn: () => client.planTurn(id, { agent, forceFreshSession }),
+    placeholderData: keepPreviousData,
+  })
+
+export const jobsQuery = (state: JobState | undefined) =>
+  infiniteQueryOptions({
+    queryKey: ['jobs', state ?? 'all'],
+    queryFn: ({ pageParam }) => client.listJobs({ cursor: pageParam, limit: 100, state }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.nextCursor ?? undefined,
+    placeholderData: keepPreviousData,
+  })
+export const jobQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['job', id],
+    queryFn: () => client.getJob(id),
+    refetchInterval: ({ state }) => (state.data?.state === 'running' ? 3000 : false),
+  })
+export const diffQuery = (id: string, from: number | undefined, to: number | undefined) =>
+  queryOptions({ queryKey: ['diff', id, from, to], queryFn: () => client.diffJob(id, { from, to }) })
+
+export const watchesQuery = () => queryOptions({ queryKey: ['watches'], queryFn: () => client.listWatches() })
+export const watchQuery = (id: string) =>
+  queryOptions({ queryKey: ['watch', id], queryFn: () => client.getWatch(id) })
+export const cyclesQuery = (watch: string, limit: number) =>
+  queryOptions({
+    queryKey: ['cycles', watch, limit],
+    queryFn: async () => (await client.listCycles(watch, { limit })).items,
+  })
+export const cycleQuery = (id: string) =>
+  queryOptions({ queryKey: ['cycle', id], queryFn: () => client.getCycle(id) })
+
+export const sessionsQuery = () =>
+  infiniteQueryOptions({
+    queryKey: ['sessions'],
+    queryFn: ({ pageParam }) => client.listSessions({ cursor: pageParam, limit: 100 }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.nextCursor ?? undefined,
+  })
+export const sessionQuery = (id: string) =>
+  queryOptions({ queryKey: ['session', id], queryFn: () => client.getSession(id) })
+export const runsOfSessionQuery = (session: string | undefined) =>
+  queryOptions({
+    queryKey: ['runs', 'session', session],
+    queryFn: async () => (await client.listRuns({ session, limit: 200 })).items,
+    enabled: session !== undefined,
+  })
+export const costsQuery = (since: string) =>
+  queryOptions({
+    queryKey: ['costs', since],
+    queryFn: () => client.listCosts({ since }),
+    placeholderData: keepPreviousData,
+  })

@@ -1,0 +1,131 @@
+/** Bars in plain SVG. A few rectangles need no chart library; the numbers are in a table for those who cannot see them. */
+import type { CostRow } from '../../src/contract/overview.ts'
+import { formatCost } from '../format/amounts.ts'
+
+export interface Bar {
+  label: string
+  /** From the bottom to the top. */
+  parts: readonly { name: string; value: number; colour: string }[]
+  title: string
+}
+
+const HEIGHT = 100
+/** A few bars do not become as wide as the page. */
+const MIN_SLOTS = 7
+
+/** `tick` says which labels are shown. */
+export function Bars({
+  bars,
+  height,
+  tick,
+  caption,
+  format,
+  full,
+}: {
+  bars: readonly Bar[]
+  height: number
+  /** The value of a bar that fills the height; default: the largest. */
+  full?: number
+  tick: (index: number) => boolean
+  caption: string
+  format: (value: number) => string
+}) {
+  const totals = bars.map(({ parts }) => parts.reduce((sum, { value }) => sum + Math.max(0, value), 0))
+  const max = Math.max(...(full === undefined ? totals : [full]), 1e-9)
+  const slot = 100 / Math.max(bars.length, MIN_SLOTS)
+  return (
+    <figure>
+      <svg
+        viewBox={`0 0 100 ${HEIGHT}`}
+        preserveAspectRatio="none"
+        className="block w-full"
+        style={{ height }}
+        role="img"
+        aria-label={caption}
+      >
+        {bars.map(({ label, parts, title }, index) => {
+          let y = HEIGHT
+          return (
+            <g key={label}>
+              <title>{title}</title>
+              <rect x={index * slot} y={0} width={slot} height={HEIGHT} fill="transparent" />
+              {parts.map(({ name, value, colour }) => {
+                const tall = value <= 0 ? 0 : Math.max(1, (value / max) * (HEIGHT - 2))
+                y -= tall
+                return (
+                  <rect
+                    key={name}
+                    x={index * slot + slot * 0.12}
+                    y={y}
+                    width={slot * 0.76}
+                    height={tall}
+                    className={colour}
+                  />
+                )
+              })}
+            </g>
+          )
+        })}
+        <line
+          x1={0}
+          x2={100}
+          y1={HEIGHT}
+          y2={HEIGHT}
+          className="stroke-line"
+          strokeWidth={1}
+          vectorEffect="non-scaling-stroke"
+        />
+      </svg>
+      <div className="relative h-4 text-label text-muted" aria-hidden="true">
+        {bars.map(({ label }, index) =>
+          tick(index) ? (
+            <span
+              key={label}
+              className="absolute -translate-x-1/2 whitespace-nowrap"
+              style={{ left: `${(index + 0.5) * slot}%` }}
+            >
+              {label}
+            </span>
+          ) : null,
+        )}
+      </div>
+      <table className="sr-only">
+        <caption>{caption}</caption>
+        <tbody>
+          {bars.map(({ label }, index) => (
+            <tr key={label}>
+              <th scope="row">{label}</th>
+              <td>{format(totals[index] ?? 0)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </figure>
+  )
+}
+
+/** The cost of today by hour. */
+export function HourBars({ rows }: { rows: readonly CostRow[] }) {
+  const byHour = Array.from({ length: 24 }, () => ({ cost: 0, runs: 0, failed: 0 }))
+  for (const row of rows) {
+    const hour = byHour[new Date(row.at).getHours()]
+    if (!hour) continue
+    hour.cost += row.costUsd
+    hour.runs += row.runs
+    hour.failed += row.failed
+  }
+  const bars = byHour.map(({ cost, runs, failed }, hour) => ({
+    label: `${String(hour).padStart(2, '0')}:00`,
+    title: `${String(hour).padStart(2, '0')}:00  ${formatCost(cost)}, ${runs} runs${failed > 0 ? `, ${failed} failed` : ''}`,
+    parts: [{ name: 'cost', value: cost, colour: 'fill-accent' }],
+  }))
+  return (
+    <Bars
+      bars={bars}
+      height={44}
+      tick={(hour) => hour % 6 === 0 && hour > 0}
+      caption="Cost by hour"
+      format={formatCost}
+    />
+  )
+}

@@ -1,0 +1,123 @@
+/** The saved states of a job's work tree: the difference between any two, and going back to one. */
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { JobDetail } from '../../src/contract/job.ts'
+import { client } from '../data/client.ts'
+import { diffQuery } from '../data/queries.ts'
+import { plural } from '../format/amounts.ts'
+import { formatClock } from '../format/time.ts'
+import { PatchView } from '../transcript/diff.tsx'
+import { useAct } from './act.ts'
+import { Button, ErrorBox, Skeleton } from './base.tsx'
+
+const KIND_WORDS = {
+  start: 'before the agent started',
+  agent: 'what the agent left',
+  found: 'what was found there',
+  saved: 'saved before a restore',
+} as const
+
+export function Checkpoints({ job }: { job: JobDetail }) {
+  const { checkpoints } = job
+  const first = checkpoints[0]?.number ?? 0
+  const last = checkpoints.at(-1)?.number ?? 0
+  const [from, setFrom] = useState<number>(first)
+  const [to, setTo] = useState<number>(last)
+  const { data: diff, error, isLoading } = useQuery({ ...diffQuery(job.id, from, to), enabled: from !== to })
+  return (
+    <div className="rounded-lg border border-line bg-surface">
+      <ol className="flex flex-wrap items-center gap-y-1 px-3 py-2">
+        {checkpoints.map(({ number, kind, createdAt }, index) => (
+          <li key={number} className="flex items-center">
+            {index > 0 && <span aria-hidden="true" className="mx-1 h-px w-5 bg-line" />}
+            <button
+              type="button"
+              onClick={() => (number < to ? setFrom(number) : setTo(number))}
+              title={`${number}: ${KIND_WORDS[kind]}, ${formatClock(createdAt)}`}
+              aria-label={`checkpoint ${number}, ${KIND_WORDS[kind]}`}
+              className={`flex size-6 items-center justify-center rounded-full border text-small ${
+                number === from || number === to
+                  ? 'border-accent bg-accent-soft text-accent'
+                  : 'border-line hover:bg-raised'
+              }`}
+            >
+              {number}
+            </button>
+          </li>
+        ))}
+      </ol>
+      <div className="flex flex-wrap items-center gap-2 border-t border-line px-3 py-2 text-small">
+        <Choose label="From checkpoint" value={from} onChange={setFrom} job={job} />
+        <span className="text-muted">→</span>
+        <Choose label="To checkpoint" value={to} onChange={setTo} job={job} />
+        {diff && <span className="text-muted">{plural(diff.files.length, 'file')} changed</span>}
+        <Restore job={job} number={to} />
+      </div>
+      <div className="px-3 pb-3">
+        {error && <ErrorBox error={error} />}
+        {isLoading && from !== to && <Skeleton rows={2} />}
+        {from === to && (
+          <p className="text-muted">Choose two checkpoints to see what changed between them.</p>
+        )}
+        {diff &&
+          from !== to &&
+          (diff.patch === '' ? (
+            <p className="text-muted">Nothing changed.</p>
+          ) : (
+            <PatchView patch={diff.patch} />
+          ))}
+        {diff?.truncated && <p className="mt-1 text-ask">The patch is too long and is cut off.</p>}
+      </div>
+    </div>
+  )
+}
+
+function Choose({
+  label,
+  value,
+  onChange,
+  job,
+}: {
+  label: string
+  value: number
+  onChange: (number: number) => void
+  job: JobDetail
+}) {
+  return (
+    <select
+      aria-label={label}
+      value={value}
+      onChange={(event) => onChange(Number(event.target.value))}
+      className="h-7 rounded-md border border-line bg-surface px-1.5"
+    >
+      {job.checkpoints.map(({ number, kind, createdAt }) => (
+        <option key={number} value={number}>
+          {number} · {KIND_WORDS[kind]} · {formatClock(createdAt)}
+        </option>
+      ))}
+    </select>
+  )
+}
+
+function Restore({ job, number }: { job: JobDetail; number: number }) {
+  const act = useAct()
+  const [sure, setSure] = useState(false)
+  if (job.state === 'running') return null
+  return (
+    <span className="ml-auto flex flex-wrap items-center gap-2">
+      {sure && <span className="text-ask">The present files are saved as another checkpoint first.</span>}
+      <Button
+        kind={sure ? 'danger' : 'plain'}
+        busy={act.busy}
+        onClick={() => {
+          if (!sure) return setSure(true)
+          void act.run(() => client.restoreJob(job.id, number)).then(() => setSure(false))
+        }}
+      >
+        {sure ? `Restore ${number} now` : `Restore ${number}…`}
+      </Button>
+      {sure && <Button onClick={() => setSure(false)}>Keep</Button>}
+      {act.error !== null && <ErrorBox error={act.error} />}
+    </span>
+  )
+}
