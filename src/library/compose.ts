@@ -35,6 +35,7 @@ import {
 } from './agents.ts'
 import { brokerEnvironment } from './broker-environment.ts'
 import { systemClock } from './clock.ts'
+import { closeAll } from './close-all.ts'
 import { type Holder, lockHome } from './lock.ts'
 import type { EngineLog } from './log.ts'
 import { createNotifier } from './notifier.ts'
@@ -98,9 +99,7 @@ export async function compose({
   // The real path is used because agents outlive the daemon: their paths must stay valid if a symbolic link is removed.
   const home = realPath(asked)
   const closers: (() => unknown)[] = []
-  const close = async () => {
-    for (const closer of closers.splice(0).reverse()) await closer()
-  }
+  const close = () => closeAll(closers)
   try {
     const lock = lockHome(home, holder)
     closers.push(lock.release)

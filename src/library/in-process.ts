@@ -93,15 +93,18 @@ export function connectInProcess(parts: Composition, log: EngineLog, startedAt: 
     open: (id, ...[input]) => track(() => call(id, input)) as Promise<ReadableStream<Uint8Array> | null>,
     streams: streams.calls,
     close: async (options) => {
-      await engine.close(options)
-      await streams.close()
-      // Whoever waited for an end asks for the result now, so one call may be followed by another.
-      do {
-        await setImmediate()
-        await Promise.allSettled(underWay)
-      } while (underWay.size > 0)
-      isClosed = true
-      await parts.close()
+      try {
+        await engine.close(options)
+      } finally {
+        await streams.close()
+        // Whoever waited for an end asks for the result now, so one call may be followed by another.
+        do {
+          await setImmediate()
+          await Promise.allSettled(underWay)
+        } while (underWay.size > 0)
+        isClosed = true
+        await parts.close()
+      }
     },
   }
 }

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { Redactor } from '../../src/core/redact/redactor.ts'
 import { roughChars } from '../../src/core/rough-chars.ts'
 import { bundledCommands } from '../../src/library/agents.ts'
+import { closeAll } from '../../src/library/close-all.ts'
 import { createCallbackLog, type LogEntry } from '../../src/library/log.ts'
 import { resolveOptions } from '../../src/library/options.ts'
 
@@ -105,4 +106,14 @@ it('the rough size of a value follows that of its JSON', () => {
     const exact = JSON.stringify(value).length
     expect(Math.abs(roughChars(value) - exact)).toBeLessThan(60)
   }
+})
+
+it('closing closes everything, the last first, also if one of them fails', async () => {
+  const closed: string[] = []
+  const closers = ['lock', 'store', 'engine'].map((name) => async () => {
+    closed.push(name)
+    if (name === 'engine') throw new Error('the disk is full')
+  })
+  await expect(closeAll(closers)).rejects.toThrow('the disk is full')
+  expect(closed).toEqual(['engine', 'store', 'lock'])
 })

@@ -80,23 +80,24 @@ export async function purgeDeletedSessions(deps: DeleteSessionDeps): Promise<num
 
 async function purge(
   deps: DeleteSessionDeps,
-  { session, held, with: how }: DeletedSession,
+  { session, held, with: how, agentSessionIds }: DeletedSession,
 ): Promise<boolean> {
   const { store, agents, mirrors, damaged, sandboxes } = deps
   if (held || (await findHolder(deps, session)) !== null) return false
   const agent = agents.find(session.agent)
-  const files =
-    agent && (await agent.adapter.locateSession(session.agentSessionId, agent.env, session.workDir))
   // A person made an adopted session without Reprise: it stays theirs if only the conversation about it is deleted.
-  if (files && (how === 'session' || !session.adopted)) {
-    await rm(files.transcript, { force: true })
-    if (files.folder) await rm(files.folder, { recursive: true, force: true })
+  const isOurs = how === 'session' || !session.adopted
+  for (const id of agent && isOurs ? agentSessionIds : []) {
+    const files = await agent?.adapter.locateSession(id, agent.env, session.workDir)
+    if (files?.folder) await removeUntrusted(files.folder)
+    if (files) await rm(files.transcript, { force: true })
   }
   await mirrors.remove(session.id)
   const sandbox = join(sandboxes, session.id)
   for (const path of [...readDisposable(sandbox), sandbox]) await removeUntrusted(path)
   for (const name of await readdir(damaged).catch(() => []))
-    if (name.startsWith(`${session.agentSessionId}-`)) await rm(join(damaged, name), { force: true })
+    if (agentSessionIds.some((id) => name.startsWith(`${id}-`)))
+      await rm(join(damaged, name), { force: true })
   await store.forgetSession(session.id)
   return true
 }

@@ -71,10 +71,11 @@ export class Keeping {
 
   prune({ dryRun = false }: PruneRequest): Promise<PruneReport> {
     return this.#lock.run('sweep', async () => {
+      const { store, closing: signal } = this.#deps
       const sweep: Sweep = { now: this.#deps.clock.now(), dryRun, tally: new Tally() }
       await this.#sweep(sweep)
       const items = sweep.tally.items()
-      const { beforeBytes, afterBytes } = await this.#deps.store.shrink({ thorough: true, dryRun })
+      const { beforeBytes, afterBytes } = await store.shrink({ thorough: true, dryRun, signal })
       const inFiles = items.filter(({ kind }) => FILES.has(kind))
       const counted = dryRun ? items : inFiles
       const freedBytes = counted.reduce((sum, { bytes }) => sum + bytes, beforeBytes - afterBytes)
@@ -98,7 +99,7 @@ export class Keeping {
 
   async #sweepHourly(): Promise<void> {
     await this.#lock.run('sweep', async () => {
-      const { store, clock, obstacles, cooldowns } = this.#deps
+      const { store, clock, obstacles, cooldowns, closing } = this.#deps
       const now = clock.now()
       const before = (ageMs: number) => new Date(now.getTime() - ageMs)
       await obstacles.sweep()
@@ -106,7 +107,7 @@ export class Keeping {
       await store.forgetEvents(before(KEEP_EVENTS_MS))
       await store.deleteChanges({ before: before(KEEP_CHANGES_MS), keep: KEEP_CHANGES })
       await this.#sweep({ now, dryRun: false, tally: new Tally() })
-      await store.shrink({ thorough: false })
+      await store.shrink({ thorough: false, signal: closing })
       await this.#mirrorOthers(now)
     })
   }

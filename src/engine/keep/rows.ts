@@ -42,23 +42,29 @@ export async function sweepRows(deps: SweepRowsDeps, sweep: Sweep): Promise<void
   if (sessionsBefore) await sweepSessions(deps, sweep, sessionsBefore)
 }
 
-/** Returns the runs that went, or would go. Runs of deleted conversations go also if runs are kept forever. */
+/**
+ * Returns the runs that went, or would go. Runs of deleted conversations go also if runs are kept forever. Each group is
+ * looked at once: a long chain that is going on would otherwise be read as often as it has runs.
+ */
 async function sweepRuns(deps: SweepRowsDeps, sweep: Sweep, before: Date): Promise<Set<RunId>> {
   const { store } = deps
   const { tally } = sweep
   const seen = new Set<RunId>()
+  const gone = new Set<RunId>()
   for await (const id of oldRuns(deps, before, 'runs')) {
     if (seen.has(id)) continue
-    const group = await (sweep.dryRun ? store.measureGroup(id, before) : store.deleteGroup(id, before))
+    const visit = sweep.dryRun ? store.measureGroup : store.deleteGroup
+    const { runIds, swept: group } = await visit(id, before)
+    for (const runId of runIds) seen.add(runId)
     if (!group) continue
-    for (const runId of group.runIds) seen.add(runId)
+    for (const runId of runIds) gone.add(runId)
     tally.add('runs', group.runs)
     tally.add('events', group.events)
     tally.add('jobs', { count: group.jobs, bytes: 0 })
     tally.add('cycles', { count: group.cycles, bytes: 0 })
     tally.add('follow-ups', { count: group.followUps, bytes: 0 })
   }
-  return seen
+  return gone
 }
 
 async function sweepEvents(
@@ -67,18 +73,17 @@ async function sweepEvents(
   before: Date,
   gone: ReadonlySet<RunId>,
 ): Promise<void> {
-  const { store } = deps
+  const { store, closing } = deps
+  const seen = new Set(gone)
   for await (const id of oldRuns(deps, before, 'events')) {
-    if (gone.has(id)) continue
-    if (dryRun) {
-      const amount = await store.measureEvents(id, before)
-      if (amount) tally.add('events', amount)
-      continue
-    }
-    for (let done = false; !done; ) {
-      const step = await store.thinEvents(id, before)
-      if (step) tally.add('events', step.swept)
-      done = step?.done ?? true
+    if (seen.has(id)) continue
+    for (let done = false; !done && !closing.aborted; ) {
+      const step = dryRun
+        ? { ...(await store.measureEvents(id, before)), done: true }
+        : await store.thinEvents(id, before)
+      for (const runId of step.runIds) seen.add(runId)
+      if (step.swept) tally.add('events', step.swept)
+      done = step.done
     }
   }
 }

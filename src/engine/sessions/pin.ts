@@ -56,9 +56,6 @@ export async function readPin(
   }
   const inspect = () => adapter.inspectTranscript(session.agentSessionId, env, query)
   let transcript = await inspect()
-  const where = { ...session, workDir: query.workDir }
-  const restored = transcript.state === 'missing' && (await restoreSession(deps, { adapter, env }, where))
-  if (restored) transcript = await inspect()
   const leasedBy = await store.findLeaseHolder(session.id)
   const [other] = leasedBy === null ? await adapter.findHolders(session.agentSessionId, env) : []
   const holder: Holder | null =
@@ -67,6 +64,11 @@ export async function readPin(
       : other
         ? { kind: 'process', pid: other.pid }
         : null
+  const where = { ...session, workDir: query.workDir }
+  // A process that holds the session may be about to write its files itself.
+  const restored =
+    transcript.state === 'missing' && holder === null && (await restoreSession(deps, { adapter, env }, where))
+  if (restored) transcript = await inspect()
   return {
     pin: { ...session, epoch, full: false, transcript: transcript.state, holder },
     restored,

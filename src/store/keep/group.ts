@@ -23,6 +23,8 @@ export interface Group {
   cycleIds: readonly CycleId[]
   followUpIds: readonly FollowUpId[]
   sessionIds: readonly SessionId[]
+  /** Runs that were not read, because there are too many. Then the group stays. */
+  unread: readonly RunId[]
 }
 
 /** Larger groups stay: reading them would block the writer. */
@@ -30,8 +32,8 @@ const MAX_RUNS = 2000
 /** The newest cycles of a watch stay: its next one is told about the last ones, and people look there first. */
 const KEPT_CYCLES = 20
 
-/** null: the run does not exist, or the group is too large. */
-export async function readGroup(db: Db, start: RunId): Promise<Group | null> {
+/** Without any run if the given one does not exist. */
+export async function readGroup(db: Db, start: RunId): Promise<Group> {
   const runs = new Map<RunId, GroupRun>()
   const jobs = new Set<JobId>()
   const cycles = new Set<CycleId>()
@@ -55,7 +57,10 @@ export async function readGroup(db: Db, start: RunId): Promise<Group | null> {
   }
   for (let id = queue.pop(); id !== undefined; id = queue.pop()) {
     if (runs.has(id)) continue
-    if (runs.size >= MAX_RUNS) return null
+    if (runs.size >= MAX_RUNS) {
+      queue.push(id)
+      break
+    }
     const run = await readRun(db, id)
     if (!run) continue
     runs.set(id, run)
@@ -81,13 +86,13 @@ export async function readGroup(db: Db, start: RunId): Promise<Group | null> {
       if (plan.session_id) sessions.add(plan.session_id)
     }
   }
-  if (runs.size === 0) return null
   return {
     runs: [...runs.values()],
     jobIds: [...jobs],
     cycleIds: [...cycles],
     followUpIds: [...followUps],
     sessionIds: [...sessions],
+    unread: queue,
   }
 }
 
@@ -146,8 +151,8 @@ function followUpsOf(db: Db, runId: RunId, ownId: FollowUpId | null) {
 }
 
 /** Whether nothing of the group is going on, or may go on by itself. */
-async function isOver(db: Db, { runs, jobIds, cycleIds, followUpIds }: Group): Promise<boolean> {
-  if (runs.some(({ settled }) => !settled)) return false
+async function isOver(db: Db, { runs, jobIds, cycleIds, followUpIds, unread }: Group): Promise<boolean> {
+  if (unread.length > 0 || runs.length === 0 || runs.some(({ settled }) => !settled)) return false
   const openJob = await db
     .selectFrom('jobs')
     .select('id')
@@ -166,7 +171,17 @@ async function isOver(db: Db, { runs, jobIds, cycleIds, followUpIds }: Group): P
     .where('id', 'in', [...cycleIds, ''] as CycleId[])
     .where('state', 'in', ['queued', 'open'])
     .executeTakeFirst()
-  return !openJob && !planned && !openCycle
+  const awaitsApproval = await db
+    .selectFrom('escalations')
+    .select('run_id')
+    .where(
+      'run_id',
+      'in',
+      runs.map(({ id }) => id),
+    )
+    .where('decision', '=', 'ask')
+    .executeTakeFirst()
+  return !openJob && !planned && !openCycle && !awaitsApproval
 }
 
 /** Whether the whole group may be deleted: it ended before, and nothing that is in use refers to it. */

@@ -15,6 +15,8 @@ export interface DeletedSession {
   with: 'session' | 'conversation'
   /** A run still works in it. */
   held: boolean
+  /** All ids that the agent used for it: it gets another one when its memory is cleared. */
+  agentSessionIds: readonly string[]
 }
 
 export async function listDeletedSessions(db: Db): Promise<DeletedSession[]> {
@@ -30,11 +32,24 @@ export async function listDeletedSessions(db: Db): Promise<DeletedSession[]> {
     .where('deleted_at', 'is not', null)
     .orderBy('id')
     .execute()
-  return rows.map(({ held, ...row }) => ({
-    session: toSession(row),
-    with: row.deleted_with ?? 'session',
-    held: Number(held) === 1,
-  }))
+  return Promise.all(
+    rows.map(async ({ held, ...row }) => ({
+      session: toSession(row),
+      with: row.deleted_with ?? 'session',
+      held: Number(held) === 1,
+      agentSessionIds: [...new Set([row.agent_session_id, ...(await listEarlierIds(db, row.id))])],
+    })),
+  )
+}
+
+/** The agent's ids of the session in its attempts, without those that are another session's now. */
+async function listEarlierIds(db: Db, id: SessionId): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select distinct agent_session_id as id from attempts where session_id = ${id} and not exists (
+      select 1 from sessions s where s.agent_session_id = attempts.agent_session_id and s.id <> ${id})`.execute(
+    db,
+  )
+  return rows.map((row) => row.id)
 }
 
 /** Sessions that have not been used since, oldest use first. */

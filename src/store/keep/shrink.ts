@@ -6,6 +6,8 @@ export interface ShrinkOptions {
   thorough: boolean
   /** Only reports the size. */
   dryRun?: boolean
+  /** Ends it between two steps. */
+  signal?: AbortSignal
 }
 
 export interface Shrunk {

@@ -11,12 +11,12 @@ import * as runs from './sweep-runs.ts'
 
 export interface KeepStore {
   listOldRuns: (query: runs.SweepQuery, what: 'runs' | 'events') => Promise<runs.RunCursor[]>
-  /** What would go with the run; null: something of it is still needed. */
-  measureGroup: (id: RunId, before: Date) => Promise<runs.SweptGroup | null>
-  deleteGroup: (id: RunId, before: Date) => Promise<runs.SweptGroup | null>
-  measureEvents: (id: RunId, before: Date) => Promise<runs.Swept | null>
-  /** Deletes some events of the run; to be repeated until it is done. */
-  thinEvents: (id: RunId, before: Date) => Promise<{ swept: runs.Swept; done: boolean } | null>
+  /** What would go with the run. */
+  measureGroup: (id: RunId, before: Date) => Promise<runs.Visited<runs.SweptGroup>>
+  deleteGroup: (id: RunId, before: Date) => Promise<runs.Visited<runs.SweptGroup>>
+  measureEvents: (id: RunId, before: Date) => Promise<runs.Visited<runs.Swept>>
+  /** Deletes some events of the run and its group; to be repeated until it is done. */
+  thinEvents: (id: RunId, before: Date) => Promise<runs.Visited<runs.Swept> & { done: boolean }>
   countOld: (what: 'cycles' | 'follow-ups', before: Date) => Promise<number>
   /** Deletes some; to be repeated until there are none. */
   deleteOld: (what: 'cycles' | 'follow-ups', before: Date) => Promise<number>

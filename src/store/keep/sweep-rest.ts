@@ -10,20 +10,32 @@ type Db = Kysely<Tables>
 
 const AT_ONCE = 500
 
-/** Skipped cycles, and those that ended before they had a run. */
+/** Skipped cycles, and those that ended before they had a run. Those that must stay do not count for the limit. */
 export async function listOldCycles(db: Db, before: Date, limit: number): Promise<CycleId[]> {
+  const old: CycleId[] = []
+  for (let after: CycleId | null = null; ; ) {
+    const page: CycleId[] = await listWithoutRuns(db, before, after)
+    for (const id of page) {
+      if (!(await isAmongNewest(db, id))) old.push(id)
+      if (old.length === limit) return old
+    }
+    after = page.at(-1) ?? null
+    if (page.length < AT_ONCE) return old
+  }
+}
+
+async function listWithoutRuns(db: Db, before: Date, after: CycleId | null): Promise<CycleId[]> {
   const rows = await db
     .selectFrom('cycles')
     .select('id')
     .where('state', 'in', ['ended', 'skipped'])
     .where(sql<boolean>`coalesce(ended_at, due_at) < ${before.getTime()}`)
     .where(sql<boolean>`not exists (select 1 from runs where runs.cycle_id = cycles.id)`)
+    .$if(after !== null, (query) => query.where('id', '>', after as CycleId))
     .orderBy('id')
-    .limit(limit)
+    .limit(AT_ONCE)
     .execute()
-  const old: CycleId[] = []
-  for (const { id } of rows) if (!(await isAmongNewest(db, id))) old.push(id)
-  return old
+  return rows.map(({ id }) => id)
 }
 
 export async function listOldFollowUps(db: Db, before: Date, limit: number): Promise<FollowUpId[]> {

@@ -24,8 +24,14 @@ export interface Swept {
   bytes: number
 }
 
-export interface SweptGroup {
+/** What became of a group. Its runs need not be looked at again in the same sweep. */
+export interface Visited<What> {
   runIds: readonly RunId[]
+  /** null: something of the group is still needed. */
+  swept: What | null
+}
+
+export interface SweptGroup {
   runs: Swept
   events: Swept
   jobs: number
@@ -65,17 +71,17 @@ export async function listOldRuns(
   return (await select.execute()).map(({ id, ended_at }) => ({ id, endedAt: Number(ended_at) }))
 }
 
-/** null: something of the group is still needed. */
-export async function measureGroup(db: Db, id: RunId, before: Date): Promise<SweptGroup | null> {
+export async function measureGroup(db: Db, id: RunId, before: Date): Promise<Visited<SweptGroup>> {
   const group = await readGroup(db, id)
-  if (!group || !(await mayDelete(db, group, before))) return null
-  return describe(db, group)
+  const may = await mayDelete(db, group, before)
+  return { runIds: idsOf(group), swept: may ? await describe(db, group) : null }
 }
 
 /** Deletes the group in one transaction. */
-export async function deleteGroup(tx: Tx, id: RunId, before: Date): Promise<SweptGroup | null> {
+export async function deleteGroup(tx: Tx, id: RunId, before: Date): Promise<Visited<SweptGroup>> {
   const group = await readGroup(tx, id)
-  if (!group || !(await mayDelete(tx, group, before))) return null
+  const runIds = idsOf(group)
+  if (!(await mayDelete(tx, group, before))) return { runIds, swept: null }
   const swept = await describe(tx, group)
   for (const { id: runId } of group.runs) await deleteRun(tx, runId)
   for (const jobId of group.jobIds) {
@@ -90,8 +96,10 @@ export async function deleteGroup(tx: Tx, id: RunId, before: Date): Promise<Swep
     await deleteTraces(tx, planId)
     await tx.deleteFrom('follow_ups').where('id', '=', planId).execute()
   }
-  return swept
+  return { runIds, swept }
 }
+
+const idsOf = ({ runs, unread }: Group): RunId[] => [...runs.map(({ id }) => id), ...unread]
 
 async function deleteRun(tx: Tx, id: RunId): Promise<void> {
   // A process may have served several runs.
@@ -130,7 +138,6 @@ async function describe(db: Db, { runs, jobIds, cycleIds, followUpIds }: Group):
     events = add(events, await countEvents(db, id))
   }
   return {
-    runIds: runs.map(({ id }) => id),
     runs: own,
     events,
     jobs: jobIds.length,
@@ -172,37 +179,55 @@ async function countEvents(db: Db, id: RunId, all = true): Promise<Swept> {
   return { count: Number(n), bytes: Number(bytes) + Number(n) * EVENT_ROW_BYTES }
 }
 
-/** null: the events are still needed. */
-export async function measureEvents(db: Db, id: RunId, before: Date): Promise<Swept | null> {
+export async function measureEvents(db: Db, id: RunId, before: Date): Promise<Visited<Swept>> {
   const group = await readGroup(db, id)
-  if (!group || !(await mayThin(db, group, before))) return null
-  return countEvents(db, id, false)
+  if (!(await mayThin(db, group, before))) return { runIds: idsOf(group), swept: null }
+  let swept = NOTHING
+  for (const runId of idsOf(group)) swept = add(swept, await countEvents(db, runId, false))
+  return { runIds: idsOf(group), swept }
 }
 
 const AT_ONCE = 2000
+const RUNS_AT_ONCE = 100
 
-/**
- * Deletes some of the run's events. The transaction that deletes the last ones replaces one of them by a note, so that a
- * reader knows that they are missing. `done`: none is left.
- */
+/** Deletes some events of the group's runs. `done`: none is left. */
 export async function thinEvents(
   tx: Tx,
   id: RunId,
   before: Date,
-): Promise<{ swept: Swept; done: boolean } | null> {
+): Promise<Visited<Swept> & { done: boolean }> {
   const group = await readGroup(tx, id)
-  if (!group || !(await mayThin(tx, group, before))) return null
+  const runIds = idsOf(group)
+  if (!(await mayThin(tx, group, before))) return { runIds, swept: null, done: true }
+  const unswept = await tx
+    .selectFrom('runs')
+    .select('id')
+    .where('id', 'in', runIds)
+    .where('events_swept', '=', 0)
+    .limit(RUNS_AT_ONCE)
+    .execute()
+  let swept = NOTHING
+  for (const { id: runId } of unswept) {
+    if (swept.count < AT_ONCE) swept = add(swept, await thinRun(tx, runId, AT_ONCE - swept.count))
+  }
+  return { runIds, swept, done: unswept.length < RUNS_AT_ONCE && swept.count < AT_ONCE }
+}
+
+/**
+ * Deletes up to so many events of the run. The transaction that deletes the last ones replaces one of them by a note, so
+ * that a reader knows that they are missing.
+ */
+async function thinRun(tx: Tx, id: RunId, limit: number): Promise<Swept> {
   const old = await tx
     .selectFrom('events')
     .select(['seq', 'at', sql<number>`octet_length(body)`.as('bytes')])
     .where('run_id', '=', id)
     .where('type', 'not in', KEPT_EVENTS)
     .orderBy('seq')
-    .limit(AT_ONCE + 1)
+    .limit(limit + 1)
     .execute()
-  const done = old.length <= AT_ONCE
-  const last = old.at(-1)
-  const gone = done ? old : old.slice(0, AT_ONCE)
+  const done = old.length <= limit
+  const gone = done ? old : old.slice(0, limit)
   const end = gone.at(-1)
   if (end)
     await tx
@@ -211,10 +236,10 @@ export async function thinEvents(
       .where('type', 'not in', KEPT_EVENTS)
       .where('seq', '<=', end.seq)
       .execute()
-  if (done && last) await noteSwept(tx, id, last)
+  if (done && end) await noteSwept(tx, id, end)
   if (done) await tx.updateTable('runs').set({ events_swept: 1 }).where('id', '=', id).execute()
   const bytes = gone.reduce((sum, row) => sum + Number(row.bytes) + EVENT_ROW_BYTES, 0)
-  return { swept: { count: gone.length, bytes }, done }
+  return { count: gone.length, bytes }
 }
 
 const SWEPT_NOTE = 'What the agent printed was deleted after the time in keep.events.'

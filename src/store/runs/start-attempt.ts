@@ -29,7 +29,7 @@ export interface StartInput {
 
 /**
  * Returns the planned attempt. Throws `NotNow` if it must not start: the run is no longer queued, or its session is
- * leased.
+ * leased or has been deleted.
  */
 export async function startAttempt(
   tx: Tx,
@@ -69,7 +69,7 @@ export async function startAttempt(
   if (newSession) await insertSession(tx, newSession)
   else {
     await moveSession(tx, attempt.sessionId, { kind: 'resume' }, attempt.startedAt)
-    await tx
+    const { numUpdatedRows } = await tx
       .updateTable('sessions')
       .set((eb) => ({
         resumes: eb('resumes', '+', 1),
@@ -77,7 +77,9 @@ export async function startAttempt(
         ...(place ? { work_dir: place.workDir, work_dir_id: place.workDirId } : {}),
       }))
       .where('id', '=', attempt.sessionId)
-      .execute()
+      .where('deleted_at', 'is', null)
+      .executeTakeFirst()
+    if (numUpdatedRows === 0n) throw new NotNow(`session ${attempt.sessionId} has been deleted`)
   }
   // Takes the lease only while the session is free: otherwise the statement changes nothing and returns no row.
   const lease = await tx

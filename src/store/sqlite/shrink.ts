@@ -35,7 +35,7 @@ export function convertIfSmall(database: DatabaseSync): void {
 }
 
 export function createShrink(database: DatabaseSync, { write, alone }: DatabaseAccess): Shrink {
-  return async ({ thorough, dryRun = false }) => {
+  return async ({ thorough, dryRun = false, signal }) => {
     const beforeBytes = bytesOf(database)
     if (dryRun) return { beforeBytes, afterBytes: beforeBytes }
     if (!isIncremental(database)) {
@@ -43,7 +43,7 @@ export function createShrink(database: DatabaseSync, { write, alone }: DatabaseA
       return { beforeBytes, afterBytes: bytesOf(database) }
     }
     const spare = thorough ? 0 : SPARE_PAGES
-    while (read(database, 'freelist_count') > spare)
+    while (read(database, 'freelist_count') > spare && !signal?.aborted)
       await write(async () => database.exec(`pragma incremental_vacuum(${STEP_PAGES})`))
     // Without this the file itself becomes shorter only at some later time.
     await alone(() => database.exec('pragma wal_checkpoint(truncate)'))

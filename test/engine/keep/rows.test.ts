@@ -5,7 +5,14 @@ import { DatabaseSync } from 'node:sqlite'
 import { Kysely } from 'kysely'
 import { expect, it, onTestFinished } from 'vitest'
 import type { EventBody } from '../../../src/contract/events.ts'
-import { ConversationId, type CycleId, JobId, MessageId, type RunId } from '../../../src/contract/ids.ts'
+import {
+  ConversationId,
+  CycleId,
+  JobId,
+  MessageId,
+  type RunId,
+  type WatchId,
+} from '../../../src/contract/ids.ts'
 import { sweepRows } from '../../../src/engine/keep/rows.ts'
 import { Tally } from '../../../src/engine/keep/tally.ts'
 import { MIGRATIONS, migrate } from '../../../src/store/base/migrations/run.ts'
@@ -15,6 +22,7 @@ import type { NewSession } from '../../../src/store/runs/session-records.ts'
 import { nodeSqliteDialect } from '../../../src/store/sqlite/driver.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/open.ts'
 import type { Store } from '../../../src/store/store.ts'
+import { waiting } from '../../store/escalations.ts'
 import { planned } from '../../store/outbox.ts'
 import {
   admitted,
@@ -41,10 +49,10 @@ async function setUp() {
     await store.close()
     rmSync(dir, { recursive: true, force: true })
   })
-  const sweep = async (days: number, { dryRun = false, keep = {} } = {}) => {
+  const sweep = async (days: number, { dryRun = false, keep = {}, store: used = store } = {}) => {
     const tally = new Tally()
     const { signal: closing } = new AbortController()
-    const deps = { store, closing, settings: { keep: { ...KEEP, ...keep } } }
+    const deps = { store: used, closing, settings: { keep: { ...KEEP, ...keep } } }
     await sweepRows(deps, { now: day(days), dryRun, tally })
     return Object.fromEntries(tally.items().map(({ kind, count }) => [kind, count]))
   }
@@ -247,6 +255,43 @@ it('a chain goes as a whole or not at all, so that its cost stays right', async 
   for (const { run } of [root, leaf, later]) expect(await exists(store, run)).toBe(false)
 })
 
+it('a run that waits for approval stays, with the chain that it belongs to', async () => {
+  const { store, sweep } = await setUp()
+  const run = await admitted(store, { tier: { number: 1, parentRunId: null } })
+  const session = newSession()
+  const attempt = await startAttempt(store, {
+    attempt: newAttempt(run, session),
+    newSession: session,
+    events: () => [],
+  })
+  const asked = store.effects.escalate(waiting(run.id, 300 * 86_400))
+  await store.endAttempt(ending(attempt!, { at: day(1), effects: [asked] }))
+  expect(await sweep(200)).toEqual({})
+  expect((await store.getEscalation(run.id))?.decision).toBe('ask')
+})
+
+it('a group that must stay is looked at once in a sweep, not once for each of its runs', async () => {
+  const { store, sweep } = await setUp()
+  const root = await ended(store, 1, {}, { events: [text('x')] })
+  for (let n = 0; n < 5; n++) await ended(store, 1, { budgetOf: root.run.id }, { events: [text('x')] })
+  await plan(store, { runId: root.run.id, sessionId: root.session.id, dueAt: day(300) })
+  const looked: string[] = []
+  const looking: Partial<Store> = {
+    deleteGroup: (...args) => {
+      looked.push('runs')
+      return store.deleteGroup(...args)
+    },
+    thinEvents: (...args) => {
+      looked.push('events')
+      return store.thinEvents(...args)
+    },
+  }
+  expect(await sweep(200, { store: { ...store, ...looking } })).toEqual({})
+  expect(looked).toEqual(['runs', 'events'])
+  await store.endFollowUpsOfRun(root.run.id, MISSED, day(200))
+  expect(await sweep(200, { keep: { runsMs: Number.POSITIVE_INFINITY } })).toEqual({ events: 6 })
+})
+
 it('cycles go with their runs, skipped ones by themselves; the newest of a watch stay, until it is removed', async () => {
   const { store, sweep } = await setUp()
   const watch = await watching(store)
@@ -269,6 +314,21 @@ it('cycles go with their runs, skipped ones by themselves; the newest of a watch
   await store.removeWatch(watch.id, day(95))
   await sweep(95)
   expect((await store.listCycles({ watchId: watch.id, limit: 100 })).items).toEqual([])
+})
+
+it('old cycles go, however many of other watches must stay', async () => {
+  const { store, sweep } = await setUp()
+  const skipped = (watch: { id: WatchId }, id = CycleId.create(T0)) =>
+    store.addCycle(newCycle(watch, { id, skip: 'the last one is open' }))
+  for (let n = 0; n < 27; n++) {
+    const watch = await watching(store)
+    await Promise.all(Array.from({ length: 20 }, () => skipped(watch)))
+  }
+  const removed = await watching(store)
+  const last = await skipped(removed, CycleId.create(day(1)))
+  await store.removeWatch(removed.id, day(1))
+  expect(await sweep(95)).toEqual({ cycles: 1 })
+  expect(await store.getCycle(last.id)).toBeNull()
 })
 
 it('notifications that were sent and ended follow-ups go; what is pending or planned stays', async () => {
@@ -316,7 +376,16 @@ it('a session in use or referred to is not deleted; a deleted one is not found a
     null,
   ])
   expect((await store.listSessions({ limit: 10 })).items).toEqual([])
-  expect(await store.listDeletedSessions()).toMatchObject([{ session: { id: session.id }, with: 'session' }])
+  const late = await admitted(store)
+  const attempt = newAttempt(late, session, { resumed: true })
+  expect(
+    await startAttempt(store, { attempt, newSession: null, events: () => [] }),
+    'prepared before',
+  ).toBeNull()
+  expect((await store.getRun(late.id))?.state.at).toBe('queued')
+  expect(await store.listDeletedSessions()).toMatchObject([
+    { session: { id: session.id }, with: 'session', agentSessionIds: [session.agentSessionId] },
+  ])
   await store.forgetSession(session.id)
   expect(await store.listDeletedSessions()).toEqual([])
 })
@@ -329,6 +398,8 @@ it('the file becomes smaller, in steps, also if the database was made before it 
   const full = statSync(path).size
   expect(full).toBeGreaterThan(4_000_000)
   await sweep(95)
+  const stopped = await store.shrink({ thorough: true, signal: AbortSignal.abort() })
+  expect(stopped.afterBytes).toBe(stopped.beforeBytes)
   const { beforeBytes, afterBytes } = await store.shrink({ thorough: false })
   expect(afterBytes).toBeLessThan(beforeBytes / 2)
   expect(statSync(path).size).toBe(afterBytes)
