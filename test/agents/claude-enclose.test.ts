@@ -62,6 +62,7 @@ it.each([
   expect(await locateClaudeSession(agentSessionId, env, '/srv/app')).toEqual({
     transcript: join(own, `${agentSessionId}.jsonl`),
     folder: join(own, agentSessionId),
+    noLinks: true,
   })
 })
 
