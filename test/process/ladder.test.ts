@@ -1,5 +1,6 @@
 /** Ending an attempt: politely first, completely in the end, and no other process. */
 import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { deliver, readExit } from '../../src/process/attempt-dir.ts'
 import { endAttempt, endStrays, type LadderInput } from '../../src/process/ladder.ts'
@@ -17,6 +18,19 @@ import {
 } from './attempts.ts'
 
 const LONG = 20_000
+
+/** The process that `obeys-sigterm.sh` becomes. The keeper has short-lived processes of its own with the same marker. */
+async function theSleeper({ id }: Attempt): Promise<number> {
+  let found: number | undefined
+  await eventually(() => {
+    found = marked(id).find((pid) => {
+      const [program, seconds] = readFileSync(`/proc/${pid}/cmdline`, 'latin1').split('\0')
+      return program === 'sleep' && seconds === '1000'
+    })
+    expect(found).toBeDefined()
+  })
+  return found as number
+}
 
 async function climb(attempt: Attempt, change: Partial<LadderInput> = {}) {
   const farewell = vi.fn(async () => {})
@@ -141,10 +155,11 @@ describe('ending an attempt', () => {
     const own = await start('ignores-sigterm.sh', { attempt })
     await printed(own, 'ready')
     await printed(longer, 'ready')
-    const theirs = marked(longer.id)
+    const agent = await theSleeper(longer)
     await climb(own, { termMs: 50 })
     expect(strangers.every(isRunning)).toBe(true)
-    expect(marked(longer.id)).toEqual(theirs)
+    expect([agent, longer.keeper.pid].every(isRunning)).toBe(true)
+    expect(readExit(longer.dir)).toBeNull()
     await climb(longer)
   })
 

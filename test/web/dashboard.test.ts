@@ -198,6 +198,7 @@ describe.skipIf('problem' in found)('the dashboard', () => {
 
   test('a restarted daemon is noticed, and nothing is missing or doubled', async () => {
     await desk.go(page, '/jobs')
+    await page.getByRole('link', { name: 'remove the cache' }).waitFor()
     const before = await page.getByRole('row').count()
     await desk.world.killDaemon('SIGKILL')
     await page.getByText('No connection to the daemon').waitFor()
