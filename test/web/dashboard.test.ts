@@ -1,7 +1,7 @@
 /** The dashboard, as a person uses it: real browser, real daemon, real agent, scripted model. */
 import axe from 'axe-core'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Conversation } from '../../src/contract/conversation.ts'
 import type { Run } from '../../src/contract/run.ts'
 import { bash, results, threeTiers } from '../support/incident.ts'
@@ -14,6 +14,9 @@ const HOSTILE = [
   '[click](javascript:globalThis.pwned=1) ![pixel](http://evil.example/pixel.png)',
   'left \u202Etfel\u202C right',
 ].join('\n\n')
+
+/** Ends only what would never come. */
+const WAIT = { timeout: 120_000, interval: 20 }
 
 const found = await findBrowser()
 
@@ -154,7 +157,7 @@ describe.skipIf('problem' in found)('the dashboard', () => {
     await page.getByRole('link', { name: 'tier 1 observe' }).waitFor()
     await page.getByText('Tier 3 full wants to start').waitFor()
     expect(desk.watching.incident.docker).not.toContain('compose up -d web')
-    expect(await page.title()).toContain('◆ 1')
+    await vi.waitFor(async () => expect(await page.title()).toContain('◆ 1'), WAIT)
     await page.getByRole('button', { name: 'Approve' }).click()
     await page.getByText('✓ fixed').first().waitFor()
     await page.getByText('approved by “test” from 127.0.0.1').waitFor()
