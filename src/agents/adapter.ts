@@ -76,7 +76,7 @@ export interface PlanInput {
   options?: AgentOptions | null
 }
 
-/** What a program that embeds Reprise chose for its query, in the agent's own words. The adapter checks nothing. */
+/** The options that a program which embeds Reprise chose for its query, in the agent's own words. The adapter checks nothing. */
 export interface AgentOptions {
   /** Replaces the agent's own system prompt, or is added to it (`append`). */
   systemPrompt: { texts: readonly string[]; append: boolean } | null

@@ -15,7 +15,7 @@ export interface SessionFile {
  */
 export type SessionFileProblem = 'empty' | 'damaged' | 'sub-agent' | 'summary-only'
 
-/** What the beginning and the end of a session's file tell. */
+/** The facts that the beginning and the end of a session's file tell. */
 export interface SessionPeek {
   /** null: it can be adopted, as far as its beginning and end show. */
   problem: SessionFileProblem | null

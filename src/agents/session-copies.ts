@@ -23,7 +23,7 @@ export interface TranscriptPart {
   questions: readonly string[]
   /** The newest message in it; null: it has none. */
   lastMessageId: string | null
-  /** What the session had cost at that point by the agent's own count, which continues in a copy; null: not known. */
+  /** The cost of the session up to that point by the agent's own count, which continues in a copy; null: not known. */
   costUsd: number | null
   /** The context that the next call would start from; null: not known. */
   contextTokens: number | null

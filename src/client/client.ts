@@ -72,7 +72,7 @@ export interface Client
   adoptSessions: (request: AdoptSessions) => Promise<FoundSession[]>
   listAgents: () => Promise<Agent[]>
   stats: () => Promise<Stats>
-  /** What needs a person, what is at work, what waits by itself; costs and failures since a time. */
+  /** Returns the runs that need a person, are at work or wait by themselves, and costs and failures since a time. */
   overview: (options?: { since?: string | undefined }) => Promise<Overview>
   listCosts: (period: { since: string; until?: string | undefined }) => Promise<CostRow[]>
   /** The configuration in force; values that may be secret are hidden. */

@@ -1,4 +1,4 @@
-/** What a person wants to know first: what needs them, what is at work, what waits by itself, and what today cost. */
+/** The overview answers a person's first questions: what needs them, what is at work, what waits by itself, and what today cost. */
 import { z } from 'zod'
 import { Escalation } from './escalation.ts'
 import { JobId, RunId } from './ids.ts'
@@ -7,7 +7,7 @@ import { OutcomeName, Usage } from './outcome.ts'
 import { PendingQuestion } from './question.ts'
 import { FreshReason } from './run.ts'
 
-/** What a run is for, with a title for people. */
+/** The purpose of a run, with a title for people. */
 export const Subject = z
   .object({
     kind: z.enum(['job', 'conversation', 'cycle', 'run']),
@@ -116,7 +116,7 @@ export const Overview = z
   .meta({ id: 'Overview' })
 export type Overview = z.infer<typeof Overview>
 
-/** What would happen if a message were sent now. */
+/** Says what would happen if a message were sent now. */
 export const TurnPlan = z
   .object({
     agent: z.string(),

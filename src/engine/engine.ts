@@ -260,7 +260,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
 
     open: async () => {
       await timekeeping.open()
-      // What a daemon left that died while it received a session.
+      // A daemon that died while it received a session left these files.
       await rm(given.imports, { recursive: true, force: true })
       // This runs before anything can become due, so that a watch that was removed from the configuration does not
       // fire.

@@ -51,7 +51,7 @@ export interface ComposeInput {
   cwd: string
   env: MachineEnv
   log: EngineLog
-  /** What holds the home, for the error that a second one gets. */
+  /** Describes the holder of the home, for the error that a second one gets. */
   holder: Holder['kind']
   /** Whether an agent without credentials talks to the built-in simulator. */
   simulate: boolean

@@ -97,7 +97,7 @@ export function connectInProcess(parts: Composition, log: EngineLog, startedAt: 
         await engine.close(options)
       } finally {
         await streams.close()
-        // Whoever waited for an end asks for the result now, so one call may be followed by another.
+        // A caller that waited for an end asks for the result now, so one call may be followed by another.
         do {
           await setImmediate()
           await Promise.allSettled(underWay)
@@ -126,7 +126,7 @@ function plain(input: unknown): object {
   }
 }
 
-/** What an operation that takes a file reads. */
+/** The input of an operation that takes a file. */
 const sending = (bytes: Bytes): unknown => ({ req: { raw: new Response(bytes) } })
 
 /** Operations that read HTTP headers or bytes have another implementation in process. */

@@ -17,7 +17,7 @@ export interface OpenOptions {
   agents?: Settings['agents'] | undefined
   /** Any other settings, in the form of config.yaml. They override the configuration files and the environment. */
   settings?: Settings | undefined
-  /** What to do if a daemon runs on the home: `use` it, or `refuse` to open. Default: `use`. */
+  /** The behaviour if a daemon runs on the home: `use` it, or `refuse` to open. Default: `use`. */
   daemon?: 'use' | 'refuse' | undefined
   /** Lets agents without credentials talk to the built-in simulator, which costs nothing and answers nonsense. */
   simulate?: boolean | undefined

@@ -26,7 +26,7 @@ function readMessage(item: unknown, where: string): HistoryMessage[] {
     if (item.type !== 'user' && item.type !== 'assistant') return []
     if (!isRecord(item.message))
       throw wrong(`${where}.message`, 'a message with role and content', item.message)
-    // What a sub-agent said is not part of the conversation.
+    // The words of a sub-agent are not part of the conversation.
     if (typeof item.parent_tool_use_id === 'string') return []
     const { timestamp = item.timestamp } = item.message
     return readMessage({ ...item.message, role: item.type, timestamp }, `${where}.message`)

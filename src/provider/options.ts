@@ -29,7 +29,7 @@ export interface ExecuteOptions {
   /** Resumed only if there is a history too; see `conversationHistory`. */
   sdkSessionId?: string | undefined
   /**
-   * What was said before. If the session cannot be resumed, a new one is given this history. Accepts messages of this
+   * The messages so far. If the session cannot be resumed, a new one is given this history. Accepts messages of this
    * library, of the vendor's API and of the Agent SDK.
    */
   conversationHistory?: readonly HistoryInput[] | undefined

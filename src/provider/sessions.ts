@@ -1,5 +1,5 @@
 /**
- * What the provider knows of its sessions: a summary in memory, and `agent-sessions/<id>/session.json` for people and
+ * The provider's record of its sessions: a summary in memory, and `agent-sessions/<id>/session.json` for people and
  * other programs. The file is written from the store after each query and replaced as a whole; Reprise never reads it.
  */
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises'

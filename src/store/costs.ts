@@ -74,7 +74,7 @@ export async function listCosts(db: Kysely<Tables>, period: Period): Promise<Cos
   }))
 }
 
-/** What resuming saved, counted in the half hour in which the run ended. */
+/** The savings by resuming, counted in the half hour in which the run ended. */
 async function readSaved(db: Kysely<Tables>, { since, until }: Period): Promise<Map<string, number>> {
   const rows = await db
     .selectFrom('runs')

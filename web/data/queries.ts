@@ -12,7 +12,7 @@ export const overviewQuery = () =>
       noteDaemonTime(overview.at)
       return overview
     },
-    // What agents do right now is not a change; it is asked for while there are any.
+    // The present activity of agents is not a change, so it is requested while any agent is at work.
     refetchInterval: ({ state }) => ((state.data?.atWork.length ?? 0) > 0 ? 3000 : false),
   })
 

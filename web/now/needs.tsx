@@ -1,4 +1,4 @@
-/** What needs a person, each answerable in its row. */
+/** The list of requests that need a person, each answerable in its row. */
 import { useState } from 'react'
 import type { NeedsYou } from '../../src/contract/overview.ts'
 import { client } from '../data/client.ts'

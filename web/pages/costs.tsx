@@ -1,4 +1,4 @@
-/** What it cost: by day, and by agent, model, tier and purpose, with the numbers behind the picture. */
+/** Shows costs by day, and by agent, model, tier and purpose, with the numbers behind the picture. */
 import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import type { CostRow } from '../../src/contract/overview.ts'

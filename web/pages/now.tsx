@@ -131,7 +131,7 @@ const PARKED_WORDS: Readonly<Record<Parked['kind'], string>> = {
   'follow-up': 'follow-up',
 }
 
-/** Of a limit or an outage, what the vendor said; since when and until when is said elsewhere. */
+/** The vendor's words about a limit or an outage. Its beginning and end are shown elsewhere. */
 function messageOf({ kind, message }: Parked): string {
   if (message === null) return ''
   const text = withLocalTimes(inert(message))

@@ -1,4 +1,4 @@
-/** What a run is and how it stands. */
+/** Describes a run and its state. */
 import { Link } from '@tanstack/react-router'
 import type { Run } from '../../src/contract/run.ts'
 import { startText } from '../../src/contract/start-text.ts'

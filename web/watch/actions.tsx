@@ -1,4 +1,4 @@
-/** What one can do with a watch. */
+/** The actions on a watch. */
 import { useNavigate } from '@tanstack/react-router'
 import type { Watch } from '../../src/contract/watch.ts'
 import { client } from '../data/client.ts'

@@ -1,4 +1,4 @@
-/** What the caller of a query chose, as arguments and as fields of the first message, the way the Agent SDK passes it. */
+/** The options that the caller of a query chose, as arguments and as fields of the first message, the way the Agent SDK passes it. */
 import type { AgentOptions } from '../adapter.ts'
 
 /** Each option is one token, so that no value can be read as another option. */

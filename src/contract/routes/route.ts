@@ -38,7 +38,7 @@ export interface RouteSpec {
   description?: string
   /** Which credentials are required. Default: the daemon's token. `hook`: the token or the secret of the watch. */
   auth?: 'none' | 'hook'
-  /** What the token must allow. Default: `read` for GET, `act` for everything else. */
+  /** The scope that the token must have. Default: `read` for GET, `act` for everything else. */
   scope?: Scope
   params?: z.ZodObject
   query?: z.ZodObject

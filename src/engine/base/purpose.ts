@@ -38,7 +38,7 @@ export interface RunPurpose {
   readContext: (run: RunRecord) => Promise<RunContext>
   /** The agent's restrictions and the report that it must make; null if it has neither. */
   planAgent: (run: RunRecord) => TierPlan | null
-  /** What a program that embeds Reprise chose for the agent; null if nothing was chosen. */
+  /** The agent's options that a program which embeds Reprise has chosen; null if it chose none. */
   agentOptions: (run: RunRecord) => AgentOptions | null
   /** The rules that the run's tool calls must follow; null if only the permissions of its request apply. */
   rulesOf: (run: RunRecord) => Tier | null

@@ -149,7 +149,7 @@ export class Enclosures {
     }
   }
 
-  /** What the sandbox is to be like, and the agent's environment in it. */
+  /** The properties of the sandbox, and the agent's environment in it. */
   async #inputOf({ attempt, agent, dir, workDir, runtime, ...request }: EncloseRequest) {
     const { sandboxes, ownPaths, stateDir } = this.#deps
     const enclosure = await agent.adapter.enclose?.({

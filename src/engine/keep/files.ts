@@ -117,7 +117,7 @@ async function remove(
   { dryRun, tally }: Sweep,
   kind: PruneKind,
   path: string,
-  /** What is removed with it. */
+  /** The rows that are removed with it. */
   others: readonly string[] = [],
 ): Promise<void> {
   const sizes = await Promise.all([...others, path].map(sizeOf))

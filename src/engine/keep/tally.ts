@@ -23,7 +23,7 @@ export class Tally {
   }
 }
 
-/** What a sweep is about: the time, and whether it only counts. */
+/** The parameters of a sweep: the time, and whether it only counts. */
 export interface Sweep {
   now: Date
   dryRun: boolean

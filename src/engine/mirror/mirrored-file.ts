@@ -25,7 +25,7 @@ export interface MirrorPlace {
   name: string
 }
 
-/** What is known about a file that was compared before. */
+/** The facts about a file that was compared before. */
 export interface FileState {
   /** The length of its mirror. */
   to: number

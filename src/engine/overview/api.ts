@@ -5,7 +5,7 @@ import type { CostRow, Overview, TurnPlan } from '../../contract/overview.ts'
 export interface OverviewEngine {
   readOverview: (since: Date | null) => Promise<Overview>
   listCosts: (period: { since: Date; until?: Date | undefined }) => Promise<CostRow[]>
-  /** What would happen if a message were sent now. Changes nothing. */
+  /** Says what would happen if a message were sent now. Changes nothing. */
   planTurn: (
     id: ConversationId,
     request: { agent?: string | undefined; forceFreshSession: boolean },

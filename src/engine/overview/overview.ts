@@ -22,7 +22,7 @@ export interface OverviewDeps {
 
 export interface OverviewHooks {
   describeRun: (run: RunRecord) => Promise<Run>
-  /** What the running attempt has cost so far; null: not known. */
+  /** The cost of the running attempt so far; null: not known. */
   readLiveCost: (run: RunRecord) => number | null
   listApprovals: RunEngine['listApprovals']
   listJobs: JobEngine['listJobs']

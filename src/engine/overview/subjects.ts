@@ -1,4 +1,4 @@
-/** What runs are for, with titles for people. */
+/** The purposes of runs, with titles for people. */
 import type { Subject } from '../../contract/overview.ts'
 import type { RunRecord } from '../../store/runs/records.ts'
 import type { Store } from '../../store/store.ts'

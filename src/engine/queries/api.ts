@@ -10,7 +10,7 @@ import type { QueryOutput } from './output.ts'
 
 export interface AdmitQuery {
   request: CreateRun
-  /** What a new session is given, if the session of the request is not resumed. */
+  /** The history that a new session is given, if the session of the request is not resumed. */
   history: readonly HistoryMessage[]
   options: AgentOptions
   /** Kept in memory only. */

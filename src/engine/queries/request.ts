@@ -1,4 +1,4 @@
-/** What is stored with a run that is a query: what its caller chose for the agent. */
+/** The options that the caller of a query chose for the agent, stored with its run. */
 import type { AgentOptions } from '../../agents/adapter.ts'
 import type { RunRecord, RunRequest } from '../../store/runs/records.ts'
 

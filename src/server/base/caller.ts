@@ -114,7 +114,7 @@ function requireScope(caller: Caller, needed: Scope): void {
 const routeOf = (c: Context): Route | undefined =>
   ALL_ROUTES.find(({ method, pattern }) => method === c.req.method && fits(pattern, c.req.path))
 
-/** What the record says about a request besides its operation: the decision, or the name. */
+/** The details that the record has of a request besides its operation: the decision, or the name. */
 const SUMMARIES: Partial<Readonly<Record<OperationId, (body: Record<string, unknown>) => unknown>>> = {
   answerRun: ({ decision, answers }) => decision ?? Object.values(answers ?? {}).join(', '),
   decideApproval: ({ decision }) => decision,

@@ -20,7 +20,7 @@ export interface SessionOrigin {
   agentSessionId: string
   /** The message after which it was cut; null: it was copied whole. */
   messageId: string | null
-  /** What the copied part had cost by the agent's own count, with which the agent's total of the copy begins. */
+  /** The cost of the copied part by the agent's own count, with which the agent's total of the copy begins. */
   costUsd: number | null
   createdAt: Date
 }

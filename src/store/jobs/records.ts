@@ -50,7 +50,7 @@ export interface CheckpointRecord {
   tree: string
   head: string | null
   attemptId: AttemptId | null
-  /** What the agent had said and done by then; null: it had no session, or the position is not known. */
+  /** The position in the agent's session at that time; null: it had no session, or the position is not known. */
   position: SessionPosition | null
   createdAt: Date
 }

@@ -11,7 +11,7 @@ import * as runs from './sweep-runs.ts'
 
 export interface KeepStore {
   listOldRuns: (query: runs.SweepQuery, what: 'runs' | 'events') => Promise<runs.RunCursor[]>
-  /** What would go with the run. */
+  /** The rows that would be removed with the run. */
   measureGroup: (id: RunId, before: Date) => Promise<runs.Visited<runs.SweptGroup>>
   deleteGroup: (id: RunId, before: Date) => Promise<runs.Visited<runs.SweptGroup>>
   measureEvents: (id: RunId, before: Date) => Promise<runs.Visited<runs.Swept>>

@@ -24,7 +24,7 @@ export interface Swept {
   bytes: number
 }
 
-/** What became of a group. Its runs need not be looked at again in the same sweep. */
+/** The outcome for a group. Its runs need not be looked at again in the same sweep. */
 export interface Visited<What> {
   runIds: readonly RunId[]
   /** null: something of the group is still needed. */
@@ -121,7 +121,7 @@ async function deleteRun(tx: Tx, id: RunId): Promise<void> {
   await tx.deleteFrom('runs').where('id', '=', id).execute()
 }
 
-/** What names something by its id: the key of the request that made it, and notifications about it that were sent. */
+/** Rows that name something by its id: the key of the request that made it, and notifications about it that were sent. */
 export async function deleteTraces(tx: Tx, id: string): Promise<void> {
   await tx.deleteFrom('request_keys').where('made', '=', id).execute()
   await tx

@@ -100,7 +100,7 @@ export function createQueryStore(reader: Kysely<Tables>, write: Write): QuerySto
   }
 }
 
-/** What the end of a query changes. */
+/** The changes that the end of a query causes. */
 export interface QueryEffects {
   /** The history was not given to a new session, so nothing refers to it any more. */
   forgetHistory: () => RunEffect

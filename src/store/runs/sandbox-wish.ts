@@ -7,7 +7,7 @@ export interface WishedRun extends Pick<RunRecord, 'id' | 'sessionId'> {
   links: Pick<RunRecord['links'], 'conversationId'>
 }
 
-/** What the newest earlier run that says something about it says. null: none does. */
+/** The value of the newest earlier run that states one; null: none does. */
 export async function findSandboxWish(
   db: Kysely<Tables>,
   { id, sessionId, links: { conversationId } }: WishedRun,
