@@ -92,6 +92,11 @@ it('a session made by hand is listed, adopted with its history, and continued wi
   expect(after.messages).toHaveLength(6)
 })
 
+const hasTranscript = (id: string): boolean =>
+  readdirSync(join(world.configDir, 'projects'), { recursive: true }).some((name) =>
+    String(name).endsWith(`${id}.jsonl`),
+  )
+
 /** A live process writes a record of the session that it has open. */
 function isRegistered(id: string): boolean {
   const folder = join(world.configDir, 'sessions')
@@ -108,6 +113,8 @@ it('a session that a process has open is left alone, with its pid; afterwards it
   const hand = runByHand(world, ['--session-id', id], 'wait')
   await world.simulator.waitForHold('gate')
   await until(() => isRegistered(id), 'the record of the live process')
+  // The CLI asks the model before it writes its first line. Sessions without a file are not listed.
+  await until(() => hasTranscript(id), 'its transcript')
   const refused = await cli('sessions', 'adopt', id)
   expect(refused).toMatchObject({ code: 1 })
   const [, pid] = /process (\d+) has it open/.exec(refused.stdout) ?? []
