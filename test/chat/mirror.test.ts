@@ -43,8 +43,14 @@ const filesIn = (dir: string) =>
         .map(({ name }) => name)
     : []
 /** Everything but the last message that the model was sent. */
-const history = () => JSON.stringify(world.simulator.requests().at(-1)!.messages.slice(0, -1))
-const newest = () => world.simulator.requests().at(-1)!.userText
+const history = () =>
+  JSON.stringify(
+    world.simulator
+      .requests()
+      .findLast(({ kind }) => kind === 'main')!
+      .messages.slice(0, -1),
+  )
+const newest = () => world.simulator.requests({ kind: 'main' }).at(-1)!.userText
 
 it('a chat goes on in its session after the daemon was killed and all files of the agent are gone', async () => {
   const chat = await Chat.create(world)

@@ -77,7 +77,7 @@ it('a session made by hand is listed, adopted with its history, and continued wi
   })
   const next = await world.settled(run.id)
   expect(next).toMatchObject({ outcome: 'completed', resumed: true, sessionId: id, session, carry: 'none' })
-  const request = world.simulator.requests().at(-1)!
+  const request = world.simulator.requests({ kind: 'main' }).at(-1)!
   // A resumed turn of a chat has a note of Reprise before its text, and nothing of the past.
   expect(request.userText).toMatch(/^<reprise>\n[^\n]*\n<\/reprise>\nand obsidian$/)
   expect(request.userText).not.toContain('heliotrope')
@@ -151,6 +151,6 @@ it('an adopted session expires and is archived; its file may then be deleted, an
   const body = { text: 'and heliotrope' }
   const { run } = await world.api<{ run: Run }>('POST', `/api/conversations/${conversationId}/turns`, body)
   expect(await world.settled(run.id)).toMatchObject({ outcome: 'completed', resumed: true, sessionId: id })
-  const sent = JSON.stringify(world.simulator.requests().at(-1)!.messages)
+  const sent = JSON.stringify(world.simulator.requests({ kind: 'main' }).at(-1)!.messages)
   expect(sent.split('remember obsidian')).toHaveLength(2)
 })
