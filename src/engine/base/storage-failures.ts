@@ -2,7 +2,6 @@
  * Periods in which the disk refuses writes: a required write fails, or there is no room for the output of agents. That
  * output would be lost unnoticed, because a reader only sees that nothing arrives. Kept in memory, not in the store.
  */
-import { statfsSync } from 'node:fs'
 import type { Clock } from '../../core/clock.ts'
 
 export interface StorageFailure {
@@ -63,16 +62,5 @@ export class StorageFailures {
     if (now - this.#lookedAt < LOOK_MS) return
     this.#lookedAt = now
     this.#full = !this.#hasRoom()
-  }
-}
-
-/** Whether this user can write to the disk: some blocks may be reserved for root. */
-export function hasRoom(path: string): boolean {
-  try {
-    const { bavail, bfree, blocks } = statfsSync(path)
-    // Some file systems report no block counts.
-    return blocks === 0 || (process.getuid?.() === 0 ? bfree : bavail) > 0
-  } catch {
-    return true
   }
 }
