@@ -30,11 +30,13 @@ export interface DiskJudgement {
 /** A small disk would otherwise never be large enough. */
 const SHARE = 0.1
 const MIN_FILES = 1000
-/** How much of the need is kept in the reserve; the disk is full when less than this is free. */
-const RESERVED = 1 / 50
+const RESERVED_SHARE = 1 / 8
+const MAX_RESERVE_BYTES = 4 * 2 ** 20
 const FULL_FILES = 1 / 20
 
-export const reserveBytes = (needBytes: number): number => Math.floor(needBytes * RESERVED)
+/** How much is kept in the reserve. The disk is full when less than this is free. */
+export const reserveBytes = (needBytes: number): number =>
+  Math.min(MAX_RESERVE_BYTES, Math.floor(needBytes * RESERVED_SHARE))
 
 export function judgeDisk(
   path: string,

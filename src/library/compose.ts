@@ -18,7 +18,7 @@ import { createEngine, type RunningEngine } from '../engine/engine.ts'
 import type { FurtherPurposes } from '../engine/purposes.ts'
 import { ReadingThread } from '../engine/supervise/reading/thread.ts'
 import { openBrokerHost } from '../process/broker/host.ts'
-import { openReserve, readDiskFree } from '../process/disk-free.ts'
+import { onePerDisk, openReserve, readDiskFree } from '../process/disk-free.ts'
 import { openGit } from '../process/git/run.ts'
 import { Handling } from '../process/handling.ts'
 import { openHost } from '../process/host.ts'
@@ -151,7 +151,7 @@ export async function compose({
       spool,
       handling: new Handling(join(home, 'handling')),
       disks: {
-        paths: [...new Set([home, spool, dirname(databasePath(config, home))])],
+        paths: onePerDisk([home, spool, dirname(databasePath(config, home))]),
         readFree: readDiskFree,
         reserve: openReserve(join(home, 'reserve')),
       },

@@ -1,12 +1,18 @@
 /** Reads how much a disk has left, and keeps a file on it that can be deleted to make room. */
 import { randomBytes } from 'node:crypto'
-import { rmSync } from 'node:fs'
+import { rmSync, statSync } from 'node:fs'
 import { type FileHandle, open, stat, statfs } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { DiskFree } from '../core/disk.ts'
 
 /** A disk on the network that does not answer must not stop everything else. */
 const ANSWER_WITHIN_MS = 2000
+
+/** The first path on each disk. */
+export function onePerDisk(paths: readonly string[]): string[] {
+  const disks = paths.map((path) => statSync(path).dev)
+  return paths.filter((_path, index) => disks.indexOf(disks[index] ?? 0) === index)
+}
 
 /** null: nothing is known, because the file system says nothing or does not answer. */
 export async function readDiskFree(path: string): Promise<DiskFree | null> {

@@ -110,7 +110,7 @@ export class DiskSpace {
       if (judged.level === before) continue
       // The reserve goes first, so that the log can be written.
       if (judged.level === 'full') disks.reserve.release()
-      log.error({ path, level: judged.level }, judged.message)
+      log.error({ path, state: judged.level }, judged.message)
     }
     this.#short = short
     const full = short.find((one) => one.full)

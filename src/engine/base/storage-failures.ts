@@ -9,16 +9,12 @@ export interface StorageFailure {
   why: string
 }
 
-const LOOK_MS = 500
-
 export class StorageFailures {
   readonly #clock: Clock
   readonly #hasRoom: () => boolean
   #refused = 0
   #current: StorageFailure | null = null
   #newest: StorageFailure | null = null
-  #full = false
-  #lookedAt = Number.NEGATIVE_INFINITY
 
   constructor(clock: Clock, hasRoom: () => boolean) {
     this.#clock = clock
@@ -37,8 +33,7 @@ export class StorageFailures {
   }
 
   get current(): StorageFailure | null {
-    this.#look()
-    if (this.#full) this.#open('the disk is full')
+    if (!this.#hasRoom()) this.#open('the disk is full')
     this.#endIfOver()
     return this.#current
   }
@@ -54,13 +49,6 @@ export class StorageFailures {
   }
 
   #endIfOver(): void {
-    if (this.#refused === 0 && !this.#full) this.#current = null
-  }
-
-  #look(): void {
-    const now = this.#clock.monotonicMs()
-    if (now - this.#lookedAt < LOOK_MS) return
-    this.#lookedAt = now
-    this.#full = !this.#hasRoom()
+    if (this.#refused === 0 && this.#hasRoom()) this.#current = null
   }
 }
