@@ -19,7 +19,6 @@ import {
 import { mkdir, open, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isTemporaryCode } from '../core/system-error.ts'
-import { KEEPER_LOG } from './keeper-folder.ts'
 import { withSpareDescriptor } from './spare-descriptor.ts'
 
 export interface StdinMessage {
@@ -40,6 +39,8 @@ export function attemptDir(spool: string, attemptId: string): AttemptDir {
 }
 
 const SEED = 'seed.json'
+/** The keeper's own stderr, which it keeps open from its start to its end. */
+export const KEEPER_LOG = 'keeper.log'
 
 /**
  * What the reader of the output needs to rebuild the state of the agent's protocol. Written before the agent starts.
