@@ -115,7 +115,7 @@ export async function startDaemon(input: DaemonInput): Promise<Daemon> {
     })
     const { adopted } = await engine.open()
     if (adopted > 0) log.info({ adopted }, 'took over attempts that were left open')
-    const createSignInLink = async () => `${url}/sign-in#${(await access.createLink({})).code}`
+    const createSignInLink = async () => `${url}/sign-in#${(await access.createLink({}, null)).code}`
     return {
       url,
       engine,

@@ -9,7 +9,7 @@ let cli: Cli
 afterEach(() => cli.close())
 const mode = (path: string) => (statSync(path).mode & 0o777).toString(8)
 const published = (home: string) =>
-  JSON.parse(readFileSync(join(home, 'daemon.json'), 'utf8')) as Required<DaemonFile>
+  JSON.parse(readFileSync(join(home, 'daemon.json'), 'utf8')) as DaemonFile & { socket: string }
 
 test('it is in the home, for the owner only, and is removed with the daemon', async () => {
   cli = createCli({ ANTHROPIC_API_KEY: 'made-up' })
