@@ -91,6 +91,7 @@ export async function spoolAttempt(folder: string, output: string): Promise<Spoo
     handling: new Handling(join(folder, 'handling')),
     storageFailures,
     disk: { full: null },
+    agents,
     purposes: { of: () => purpose },
     nextPrompts: {
       takeOver: () => null,

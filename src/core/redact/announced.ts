@@ -50,7 +50,7 @@ export const ANNOUNCED: readonly Rule[] = [
     command: /\b(?:mysql|mariadb)/,
   },
   behind('password', ['hpas'], String.raw`\bsshpass\s{1,3}-p\s{0,3}${QUOTE}`, `${WORD}{1,128}`),
-  behind('password', ['-pas'], String.raw`--pass(?:word|wd)?=${QUOTE}`, `${WORD}{1,128}`),
+  behind('password', ['-pas'], `--pass(?:word|wd)?=${QUOTE}`, `${WORD}{1,128}`),
   behind(
     'password',
     ['_PWD', 'PASS'],
