@@ -3,7 +3,7 @@
  * Others reach it through /proc. It is gone with the last of those processes.
  */
 import { spawnSync } from 'node:child_process'
-import { readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, rmSync, statfsSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { REPRISE, type World } from './world.ts'
 
@@ -52,7 +52,14 @@ export class SmallDisk {
 
   /** Writes until nothing more can be written. */
   fill(): void {
-    spawnSync('dd', ['if=/dev/zero', `of=${this.path('filler')}`, 'bs=4k', 'oflag=append', 'conv=notrunc'])
+    const filler = openSync(this.path('filler'), 'a')
+    try {
+      for (;;) writeSync(filler, Buffer.alloc(4096))
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
+    } finally {
+      closeSync(filler)
+    }
   }
 
   /** Leaves about this much free. */
