@@ -73,7 +73,7 @@ export async function startDaemon(input: DaemonInput): Promise<Daemon> {
     return closing
   }
   try {
-    const { host, port } = config.server
+    const { host, port, publicUrl, trustedProxies } = config.server
     let url = ''
     const app = createApp({
       engine,
@@ -90,6 +90,8 @@ export async function startDaemon(input: DaemonInput): Promise<Daemon> {
       url: () => url,
       simulatorUrl,
       allowedHosts: [host],
+      publicUrl,
+      trustedProxies,
       log,
       onShutdown: () => void close(),
     })

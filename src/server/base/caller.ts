@@ -12,6 +12,7 @@ import type { OperationId } from '../../contract/routes/paths.ts'
 import type { RouteSpec } from '../../contract/routes/route.ts'
 import type { Caller } from '../../engine/api.ts'
 import type { AppOptions } from './app-options.ts'
+import { senderOf } from './forwarded.ts'
 import { digest } from './guards.ts'
 import { ALL_ROUTES, fits, needsNoToken, type Route } from './register.ts'
 
@@ -19,12 +20,6 @@ const CALLER = 'caller'
 
 /** Who called; null for operations that need no token. */
 export const callerOf = (c: Context): Caller | null => (c.get(CALLER) as Caller | undefined) ?? null
-
-/** The address of the sender, if the request came over a socket. */
-export function addressOf(c: Context): string | null {
-  const { incoming } = (c.env ?? {}) as { incoming?: { socket?: { remoteAddress?: string } } }
-  return incoming?.socket?.remoteAddress?.replace(/^::ffff:/, '') ?? null
-}
 
 /** One name per home, because browsers share cookies between all ports of a host. */
 export const cookieName = (home: string) => `reprise_${digest(home).toString('hex').slice(0, 8)}`
@@ -60,7 +55,7 @@ function withAccess(
     const cookie = bearer === undefined ? getCookie(c, name) : undefined
     const pageKey = c.req.header(PAGE_KEY_HEADER)
     if (cookie !== undefined) refuseOtherSites(c)
-    const caller = access.authenticate({ bearer, cookie, pageKey }, addressOf(c))
+    const caller = access.authenticate({ bearer, cookie, pageKey }, senderOf(c).address)
     if (caller) return caller
     throw unauthorized(c, bearer ?? (pageKey && cookie))
   }
@@ -134,7 +129,7 @@ async function record(
   await access?.record({
     tokenId: caller.tokenId,
     who: caller.name,
-    from: addressOf(c),
+    from: senderOf(c).address,
     operation: route.id,
     subject: subjectOf(route.pattern, c.req.path) ?? c.res.headers.get('location')?.split('/').at(-1) ?? null,
     summary,
