@@ -111,7 +111,8 @@ const routeOf = (c: Context): Route | undefined =>
 
 /** The details that the record has of a request besides its operation: the decision, or the name. */
 const SUMMARIES: Partial<Readonly<Record<OperationId, (body: Record<string, unknown>) => unknown>>> = {
-  answerRun: ({ decision, answers }) => decision ?? Object.values(answers ?? {}).join(', '),
+  answerRun: ({ decision, answers, remember }) =>
+    remember ? `${decision} always` : (decision ?? Object.values(answers ?? {}).join(', ')),
   decideApproval: ({ decision }) => decision,
   createToken: ({ name, scope }) => `${name}, ${scope}`,
 }
