@@ -5,6 +5,7 @@
  * by `server.publicUrl`, not by `X-Forwarded-Host`: a page could send that itself.
  */
 import type { Context, MiddlewareHandler } from 'hono'
+import { addressOf } from './known-caller.ts'
 
 interface Sender {
   /** null: the request did not come over a socket. */
@@ -16,7 +17,7 @@ interface Sender {
 const SENDER = 'sender'
 
 export const senderOf = (c: Context): Sender =>
-  (c.get(SENDER) as Sender | undefined) ?? { address: socketAddress(c), secure: false }
+  (c.get(SENDER) as Sender | undefined) ?? { address: addressOf(c), secure: false }
 
 export function noteSender(
   trustedProxies: readonly string[],
@@ -24,7 +25,7 @@ export function noteSender(
 ): MiddlewareHandler {
   const trusted = new Set(trustedProxies.map(plain))
   return async (c, next) => {
-    const peer = socketAddress(c)
+    const peer = addressOf(c)
     const proxied = peer !== null && trusted.has(peer)
     const lastProto = lastOf(c.req.header('x-forwarded-proto'))
     const sender: Sender = {
@@ -37,12 +38,6 @@ export function noteSender(
     c.set(SENDER, sender)
     await next()
   }
-}
-
-function socketAddress(c: Context): string | null {
-  const { incoming } = (c.env ?? {}) as { incoming?: { socket?: { remoteAddress?: string } } }
-  const address = incoming?.socket?.remoteAddress
-  return address === undefined ? null : plain(address)
 }
 
 /** IPv4 addresses may be written as IPv6. */
