@@ -43,10 +43,16 @@ export class EventLog {
       this.version++
       for (const listener of this.#listeners) listener()
     }
-    // Pages in the background get no frames.
+    // A page that has just gone into the background gets no frames.
     if (document.hidden) setTimeout(tell, 250)
     else requestAnimationFrame(tell)
   }
+}
+
+const isVisible = () => !document.hidden
+function onVisibility(listener: () => void): () => void {
+  document.addEventListener('visibilitychange', listener)
+  return () => document.removeEventListener('visibilitychange', listener)
 }
 
 /** The run that works on a job now is another one after each retry. */
@@ -63,7 +69,10 @@ export function useEvents(of: EventSourceOf): { log: EventLog; version: number }
   const [held, setHeld] = useState(() => ({ shown, log: new EventLog() }))
   if (held.shown !== shown) setHeld({ shown, log: new EventLog() })
   const { log } = held
+  const visible = useSyncExternalStore(onVisibility, isVisible)
   useEffect(() => {
+    // Nobody looks, and a browser has only a few connections for all its tabs.
+    if (!visible) return
     const stop = new AbortController()
     const options = { signal: stop.signal, retryForMs: Number.POSITIVE_INFINITY }
     const last = log.events.at(-1)
@@ -73,7 +82,7 @@ export function useEvents(of: EventSourceOf): { log: EventLog; version: number }
         : client.jobEvents(jobId, { ...options, ...(last ? { after: `${last.runId}:${last.seq}` } : {}) })
     void log.read(source, stop.signal)
     return () => stop.abort()
-  }, [log, runId, jobId])
+  }, [log, runId, jobId, visible])
   const version = useSyncExternalStore(log.subscribe, log.readVersion)
   return { log, version }
 }
