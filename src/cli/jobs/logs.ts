@@ -1,6 +1,7 @@
 /** `reprise jobs logs` and `reprise jobs transcript`: the events of all runs of a job, and the agent's own transcript. */
 import type { Client } from '../../client/client.ts'
-import { type CliContext, print, printLine } from '../base/context.ts'
+import { type CliContext, printLine } from '../base/context.ts'
+import { print } from '../base/output.ts'
 import { showEvents } from '../run/events.ts'
 import { styleFor } from '../terminal/terminal.ts'
 
