@@ -79,6 +79,10 @@ export function checkMoney(
       const reported =
         !STOPPED.includes(attempt.outcome?.name ?? '') &&
         events.some((event) => event.attemptId === attempt.id && event.type === 'turn-end')
+      // An agent that could not print into a full disk went on for a moment, and nobody saw what it was charged.
+      const unseen = events.some(
+        (event) => event.attemptId === attempt.id && event.type === 'gap' && event.reason === 'disk-full',
+      )
       const sure = reported ? own : own.slice(0, -1)
       const last = reported ? undefined : own.at(-1)
       for (const [kind, of] of [
@@ -86,7 +90,7 @@ export function checkMoney(
         ['all', allOf],
       ] as const) {
         const sum = sure.reduce((tokens, request) => tokens + of(request), 0)
-        ranges[kind].atLeast += sum
+        if (!unseen) ranges[kind].atLeast += sum
         // The beginning of an answer announces one token of output.
         ranges[kind].atMost += sum + (last ? of(last) + (outputOf(last) === 0 ? 1 : 0) : 0)
       }
