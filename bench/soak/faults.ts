@@ -33,10 +33,10 @@ export interface Disturbed {
   clock: SoakClock
 }
 
-/** How far the daemon's clock was ahead of the machine's, and since when. */
+/** The clock of the daemon, which is set forward now and then. */
 export class SoakClock {
   readonly #path: string
-  readonly #set: { at: number; aheadMs: number }[] = [{ at: 0, aheadMs: 0 }]
+  #aheadMs = 0
 
   constructor(dir: string) {
     this.#path = join(dir, 'clock')
@@ -51,15 +51,13 @@ export class SoakClock {
   }
 
   advance(ms: number): void {
-    const aheadMs = (this.#set.at(-1)?.aheadMs ?? 0) + Math.round(ms)
-    writeFileSync(this.#path, String(aheadMs))
-    this.#set.push({ at: Date.now(), aheadMs })
+    this.#aheadMs += Math.round(ms)
+    writeFileSync(this.#path, String(this.#aheadMs))
   }
 
-  /** The daemon's time at a time of the machine. It only goes forward, so times can be compared. */
+  /** A time of the machine as the daemon has it now: all stored times follow the clock when it is set. */
   toDaemon(at: Date): Date {
-    const ahead = this.#set.findLast((one) => one.at <= at.getTime())?.aheadMs ?? 0
-    return new Date(at.getTime() + ahead)
+    return new Date(at.getTime() + this.#aheadMs)
   }
 }
 
