@@ -8,6 +8,7 @@ import type { JobEngine } from './jobs/api.ts'
 import type { OverviewEngine } from './overview/api.ts'
 import type { RunEngine } from './runs/api.ts'
 import type { TransferEngine } from './transfer/api.ts'
+import type { TrustEngine } from './trust/api.ts'
 import type { WatchEngine } from './watches/api.ts'
 
 export type { Access, Caller, Changes }
@@ -20,4 +21,5 @@ export interface Engine
     WatchEngine,
     FollowUpEngine,
     OverviewEngine,
-    TransferEngine {}
+    TransferEngine,
+    TrustEngine {}
