@@ -79,18 +79,17 @@ class Collection implements DirectoryContent {
   readonly problems: string[] = []
   #bytes = 0
 
-  async addFile(path: string): Promise<void> {
-    if (this.#isFull(path)) return
+  /** Returns whether it is a folder. */
+  async addFile(path: string): Promise<boolean> {
+    if (this.#isFull(path)) return false
     // A link is followed, as the agent does; what counts is the content.
     const read = await examineUntrusted(path, { maxBytes: MAX_FILE_BYTES, followLink: true })
-    if (read.kind === 'missing' || read.kind === 'folder') return
-    if (read.kind === 'unusable') {
-      this.problems.push(`${path} ${read.why}`)
-      return
-    }
+    if (read.kind === 'unusable') this.problems.push(`${path} ${read.why}`)
+    if (read.kind !== 'file') return read.kind === 'folder'
     this.#bytes += read.bytes.length
     this.files.push({ path, hash: hashOf(read.bytes) })
     this.grants.push(...grantsOf(path, read.bytes.toString('utf8')))
+    return false
   }
 
   async addFolder(path: string, except: readonly string[] = [], depth = 0): Promise<void> {
@@ -107,8 +106,7 @@ class Collection implements DirectoryContent {
       if (this.#isFull(path)) return
       if (except.includes(entry.name)) continue
       const inside = join(path, entry.name)
-      if (!entry.isDirectory()) await this.addFile(inside)
-      if (entry.isDirectory() || entry.isSymbolicLink()) await this.addFolder(inside, [], depth + 1)
+      if (entry.isDirectory() || (await this.addFile(inside))) await this.addFolder(inside, [], depth + 1)
     }
   }
 

@@ -192,8 +192,10 @@ const digestOf = ({ files, problems }: DirectoryContent) =>
 
 function noteOn(workDir: string, { grants, problems }: DirectoryContent): string {
   const why = problems[0] === undefined ? 'is not trusted' : `cannot be trusted (${problems[0]})`
-  const counts = Map.groupBy(grants, ({ kind }) => kind)
-  const what = [...counts].map(([kind, list]) => `${list.length} ${NAMES[kind]}${list.length > 1 ? 's' : ''}`)
+  const what = Object.entries(NAMES).flatMap(([kind, name]) => {
+    const count = grants.filter((grant) => grant.kind === kind).length
+    return count === 0 ? [] : [`${count} ${name}${count > 1 ? 's' : ''}`]
+  })
   return `The directory ${why}: its settings do not apply${what.length > 0 ? ` (${what.join(', ')})` : ''}. To see what they are, and to decide: reprise trust ${workDir}`
 }
 
