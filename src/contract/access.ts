@@ -32,7 +32,10 @@ export const Token = z
     scope: Scope,
     createdAt: z.iso.datetime(),
     lastUsedAt: z.iso.datetime().nullable(),
-    lastUsedFrom: z.string().nullable().describe('The address from which it was used last.'),
+    lastUsedFrom: z
+      .string()
+      .nullable()
+      .describe('The address from which it was used last; null: over the Unix socket, or never.'),
     expiresAt: z.iso.datetime().nullable(),
     current: z.boolean().describe('The token of this request.'),
   })
@@ -101,7 +104,10 @@ export const AuditEntry = z
     at: z.iso.datetime(),
     tokenId: TokenId.schema.nullable(),
     who: z.string().describe('The name of the token.'),
-    from: z.string().nullable().describe('The address from which the request came.'),
+    from: z
+      .string()
+      .nullable()
+      .describe('The address from which the request came; null: over the Unix socket.'),
     operation: z.string(),
     subject: z.string().nullable().describe('The id of what was changed or answered.'),
     summary: z.string().nullable().describe('What was decided, such as `allow`.'),

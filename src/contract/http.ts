@@ -85,5 +85,7 @@ export const DaemonFile = z.object({
   startedAt: z.iso.datetime(),
   /** Identifies the directory of the daemon, so that a copy of it is not taken for the home of that daemon. */
   homeId: z.string().optional(),
+  /** The Unix socket of the daemon, absolute or relative to the home. */
+  socket: z.string().optional(),
 })
 export type DaemonFile = z.infer<typeof DaemonFile>

@@ -1,6 +1,7 @@
 /** What the HTTP server needs from the daemon. */
 import type { Access, Changes, Engine } from '../../engine/api.ts'
 import type { ServerLog } from './error-response.ts'
+import type { StreamLimits } from './open-streams.ts'
 
 export interface AppOptions {
   engine: Engine
@@ -29,4 +30,5 @@ export interface AppOptions {
   /** Called after the response to a shutdown request. */
   onShutdown: () => void
   heartbeatMs?: number
+  streamLimits?: StreamLimits
 }

@@ -3,8 +3,9 @@ import type { Context } from 'hono'
 import { deleteCookie, setCookie } from 'hono/cookie'
 import { RepriseError } from '../../contract/errors.ts'
 import type { AppOptions } from '../base/app-options.ts'
-import { addressOf, callerOf, cookieName } from '../base/caller.ts'
+import { cookieName } from '../base/caller.ts'
 import { type Handlers, respond, respondEmpty } from '../base/handler.ts'
+import { addressOf, callerOf } from '../base/known-caller.ts'
 
 type AccessHandlers = Pick<
   Handlers,
@@ -27,8 +28,8 @@ export function accessHandlers(options: Pick<AppOptions, 'access' | 'home' | 'ur
   const cookie = { path: '/', httpOnly: true, sameSite: 'Strict' } as const
 
   return {
-    createSignInLink: async ({ body }) => {
-      const { code, expiresAt } = await access().createLink(body)
+    createSignInLink: async ({ body }, c) => {
+      const { code, expiresAt } = await access().createLink(body, callerOf(c))
       return respond(201, { url: `${options.url()}/sign-in#${code}`, expiresAt })
     },
     signIn: async ({ body }, c) => {
@@ -51,17 +52,17 @@ export function accessHandlers(options: Pick<AppOptions, 'access' | 'home' | 'ur
     },
     signOut: async (_, c) => {
       const caller = callerOf(c)
-      if (caller?.kind === 'page' && caller.tokenId) await access().revoke(caller.tokenId)
+      if (caller?.kind === 'page' && caller.tokenId) await access().revoke(caller.tokenId, caller)
       deleteCookie(c, cookieName(options.home), cookie)
       return respondEmpty(204)
     },
     listTokens: (_, c) => respond(200, { items: access().list(currentOf(c)), nextCursor: null }),
-    createToken: async ({ body }) => respond(201, await access().create(body)),
-    revokeToken: async ({ params }) => {
-      await access().revoke(params.id)
+    createToken: async ({ body }, c) => respond(201, await access().create(body, callerOf(c))),
+    revokeToken: async ({ params }, c) => {
+      await access().revoke(params.id, callerOf(c))
       return respondEmpty(204)
     },
-    rotateToken: async ({ params }, c) => respond(200, await access().rotate(params.id, currentOf(c))),
+    rotateToken: async ({ params }, c) => respond(200, await access().rotate(params.id, callerOf(c))),
     listAudit: async ({ query }) => respond(200, await access().listAudit(query)),
   }
 }

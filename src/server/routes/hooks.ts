@@ -8,9 +8,10 @@ import type { Context } from 'hono'
 import { RepriseError } from '../../contract/errors.ts'
 import type { WatchEngine } from '../../engine/watches/api.ts'
 import type { AppOptions } from '../base/app-options.ts'
-import { addressOf, bearerOf } from '../base/caller.ts'
+import { bearerOf } from '../base/caller.ts'
 import { type Handlers, respond } from '../base/handler.ts'
 import { checkHook, SIGNATURE_HEADER, unauthorizedHook } from '../base/hook-auth.ts'
+import { addressOf } from '../base/known-caller.ts'
 import { isNews } from '../base/triggered.ts'
 
 export function hookHandlers({
