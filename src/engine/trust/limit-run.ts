@@ -6,7 +6,7 @@
 import { PERMISSION_MODES } from '../../contract/create-run.ts'
 import type { RunRecord, RunRequest } from '../../store/runs/records.ts'
 import type { Store } from '../../store/store.ts'
-import { realWorkDir } from '../path/check-request.ts'
+import { realWorkDir } from '../base/work-dir.ts'
 import type { ProjectLimits } from './project.ts'
 import type { Trust } from './trust.ts'
 

@@ -18,7 +18,7 @@ import type { DirectorySettings, DirectoryTrust, TrustState } from '../../contra
 import type { Clock } from '../../core/clock.ts'
 import type { Store } from '../../store/store.ts'
 import type { TrustDecision } from '../../store/trust/store.ts'
-import { checkWorkDir } from '../path/check-request.ts'
+import { checkWorkDir } from '../base/work-dir.ts'
 import type { TrustEngine } from './api.ts'
 import type { ProjectFile } from './project.ts'
 
