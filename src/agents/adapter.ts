@@ -159,6 +159,7 @@ export type StopCause =
   | 'budget'
   | 'rate-limited'
   | 'session-conflict'
+  | 'disk-full'
   | 'outage'
 
 export interface AgentAdapter {

@@ -26,6 +26,9 @@ export function buildPath(stage: Stage, change: Partial<DriveDeps> = {}): DriveD
     live: new LiveRuns(() => {}),
     storageFailures: { current: null, newest: null },
     trust: new Trust(input),
+    disk: { full: null, findShortage: async () => null },
+    temporaryErrors: new Map(),
+    closing: new AbortController().signal,
     obstacles: {
       pass: async () => ({ kind: 'go' }),
       meet: async () => null,
