@@ -69,5 +69,5 @@ async function openTranscript(
   const { adapter, env } = agents.get(agent)
   const files = await adapter.locateSession(agentSessionId, env, workDir)
   const file = files && (await openUntrusted(files.transcript, { followLink: true }))
-  return file && file.createReadStream()
+  return file?.createReadStream() ?? null
 }
