@@ -77,6 +77,10 @@ export const SignInLink = z
     url: z
       .string()
       .describe('Opens the dashboard, once. The secret is after the #, so that it reaches no log.'),
+    publicUrl: z
+      .string()
+      .nullable()
+      .describe('The same link through the proxy (`server.publicUrl`); null: there is none.'),
     expiresAt: z.iso.datetime(),
   })
   .meta({ id: 'SignInLink' })

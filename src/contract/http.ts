@@ -68,6 +68,9 @@ export interface ListQuery {
   cursor?: string | undefined
 }
 
+/** Each word must be found; case does not matter. */
+export const SearchText = z.string().max(200)
+
 export const page = <T extends z.ZodType>(item: T) =>
   z.object({
     items: z.array(item),

@@ -77,7 +77,7 @@ export async function startDaemon(input: DaemonInput): Promise<Daemon> {
     return closing
   }
   try {
-    const { host, port } = config.server
+    const { host, port, publicUrl, trustedProxies } = config.server
     let url = ''
     const app = createApp({
       engine,
@@ -94,6 +94,8 @@ export async function startDaemon(input: DaemonInput): Promise<Daemon> {
       url: () => url,
       simulatorUrl,
       allowedHosts: [host],
+      publicUrl,
+      trustedProxies,
       log,
       onShutdown: () => void close(),
     })

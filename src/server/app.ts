@@ -5,6 +5,7 @@ import { Hono } from 'hono'
 import type { AppOptions } from './base/app-options.ts'
 import { createAuthenticate, guardRoute } from './base/caller.ts'
 import { answerError, answerUnknownRoute } from './base/error-response.ts'
+import { noteSender } from './base/forwarded.ts'
 import { guardHost, guardOrigin } from './base/guards.ts'
 import { OpenStreams, STREAM_LIMITS } from './base/open-streams.ts'
 import { servePage } from './base/page.ts'
@@ -32,10 +33,13 @@ export function createApp(options: AppOptions): App {
     c.header('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'")
     await next()
   })
-  app.use(guardHost(options.allowedHosts))
+  const publicUrl = options.publicUrl === undefined ? null : new URL(options.publicUrl)
+  const publicOrigin = publicUrl?.origin ?? null
+  app.use(noteSender(options.trustedProxies ?? [], publicOrigin))
+  app.use(guardHost([...options.allowedHosts, ...(publicUrl ? [publicUrl.hostname] : [])]))
   // Before the check of origins: a link on another site may lead to the page.
   if (options.webDir !== undefined) app.use(servePage(options.webDir))
-  app.use(guardOrigin())
+  app.use(guardOrigin(publicOrigin))
 
   const ending = new AbortController()
   const heartbeatMs = options.heartbeatMs ?? HEARTBEAT_MS

@@ -26,6 +26,10 @@ export interface AppOptions {
   simulatorUrl: string | null
   /** Host names by which the daemon may be called, besides those of loopback. */
   allowedHosts: readonly string[]
+  /** The address of the page behind a proxy. Its host name is allowed too. */
+  publicUrl?: string | undefined
+  /** Addresses from which `X-Forwarded-For` and `X-Forwarded-Proto` are believed. */
+  trustedProxies?: readonly string[] | undefined
   log: ServerLog
   /** Called after the response to a shutdown request. */
   onShutdown: () => void

@@ -13,8 +13,9 @@ import type { RouteSpec } from '../../contract/routes/route.ts'
 import type { Caller } from '../../engine/api.ts'
 import type { Route } from './all-routes.ts'
 import type { AppOptions } from './app-options.ts'
+import { senderOf } from './forwarded.ts'
 import { digest } from './guards.ts'
-import { type Authenticate, addressOf, setCaller } from './known-caller.ts'
+import { type Authenticate, setCaller } from './known-caller.ts'
 
 /** One name per home, because browsers share cookies between all ports of a host. */
 export const cookieName = (home: string) => `reprise_${digest(home).toString('hex').slice(0, 8)}`
@@ -58,7 +59,7 @@ function withAccess(
     const cookie = bearer === undefined ? getCookie(c, name) : undefined
     const pageKey = c.req.header(PAGE_KEY_HEADER)
     if (cookie !== undefined) refuseOtherSites(c)
-    const caller = access.authenticate({ bearer, cookie, pageKey }, addressOf(c))
+    const caller = access.authenticate({ bearer, cookie, pageKey }, senderOf(c).address)
     if (caller) return caller
     throw unauthorized(c, bearer ?? (pageKey && cookie))
   }
@@ -113,7 +114,8 @@ function requireScope(caller: Caller, needed: Scope): void {
 
 /** The details that the record has of a request besides its operation: the decision, or the name. */
 const SUMMARIES: Partial<Readonly<Record<OperationId, (body: Record<string, unknown>) => unknown>>> = {
-  answerRun: ({ decision, answers }) => decision ?? Object.values(answers ?? {}).join(', '),
+  answerRun: ({ decision, answers, remember }) =>
+    remember ? `${decision} always` : (decision ?? Object.values(answers ?? {}).join(', ')),
   decideApproval: ({ decision }) => decision,
   createToken: ({ name, scope }) => `${name}, ${scope}`,
 }
@@ -131,7 +133,7 @@ async function record(
   await access?.record({
     tokenId: caller.tokenId,
     who: caller.name,
-    from: addressOf(c),
+    from: senderOf(c).address,
     operation: route.id,
     subject: subjectOf(route.pattern, c.req.path) ?? c.res.headers.get('location')?.split('/').at(-1) ?? null,
     summary,

@@ -4,8 +4,9 @@ import { deleteCookie, setCookie } from 'hono/cookie'
 import { RepriseError } from '../../contract/errors.ts'
 import type { AppOptions } from '../base/app-options.ts'
 import { cookieName } from '../base/caller.ts'
+import { senderOf } from '../base/forwarded.ts'
 import { type Handlers, respond, respondEmpty } from '../base/handler.ts'
-import { addressOf, callerOf } from '../base/known-caller.ts'
+import { callerOf } from '../base/known-caller.ts'
 
 type AccessHandlers = Pick<
   Handlers,
@@ -19,7 +20,9 @@ type AccessHandlers = Pick<
   | 'listAudit'
 >
 
-export function accessHandlers(options: Pick<AppOptions, 'access' | 'home' | 'url'>): AccessHandlers {
+export function accessHandlers(
+  options: Pick<AppOptions, 'access' | 'home' | 'url' | 'publicUrl'>,
+): AccessHandlers {
   const access = () => {
     if (options.access) return options.access
     throw new RepriseError('not-found', 'this server has no store of tokens')
@@ -30,10 +33,12 @@ export function accessHandlers(options: Pick<AppOptions, 'access' | 'home' | 'ur
   return {
     createSignInLink: async ({ body }, c) => {
       const { code, expiresAt } = await access().createLink(body, callerOf(c))
-      return respond(201, { url: `${options.url()}/sign-in#${code}`, expiresAt })
+      const linkAt = (base: string) => `${base.replace(/\/+$/, '')}/sign-in#${code}`
+      const publicUrl = options.publicUrl === undefined ? null : linkAt(options.publicUrl)
+      return respond(201, { url: linkAt(options.url()), publicUrl, expiresAt })
     },
     signIn: async ({ body }, c) => {
-      const from = addressOf(c)
+      const { address: from, secure } = senderOf(c)
       const signedIn = await access().signIn(body.code, { from, browser: browserOf(c) })
       if (!signedIn) {
         throw new RepriseError('unauthorized', 'this link was used before, or has expired', {
@@ -44,7 +49,7 @@ export function accessHandlers(options: Pick<AppOptions, 'access' | 'home' | 'ur
       setCookie(c, cookieName(options.home), signedIn.cookie, {
         ...cookie,
         maxAge: Math.floor(lastsMs / 1000),
-        secure: isSecure(c),
+        secure,
       })
       const { tokenId, name: who } = caller
       await access().record({ tokenId, who, from, operation: 'signIn', subject: tokenId, summary: null })
@@ -66,8 +71,6 @@ export function accessHandlers(options: Pick<AppOptions, 'access' | 'home' | 'ur
     listAudit: async ({ query }) => respond(200, await access().listAudit(query)),
   }
 }
-
-const isSecure = (c: Context) => new URL(c.req.url).protocol === 'https:'
 
 /** A short name for the browser, such as `Firefox on Linux`. */
 function browserOf(c: Context): string {
