@@ -2,11 +2,14 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
-import { REPRISE, World } from '../support/world.ts'
+import { afterEach, expect, test } from 'vitest'
+import { REPRISE, until, World } from '../support/world.ts'
+
+let world: World
+afterEach(() => world.close())
 
 test('no file in the home is open to others, whatever the umask', async () => {
-  const world = await World.create({
+  world = await World.create({
     name: 'umask',
     rules: [
       {
@@ -24,11 +27,9 @@ test('no file in the home is open to others, whatever the umask', async () => {
   })
   const body = { prompt: 'work', workDir: world.workDir, permissions: 'allow', checkpoints: true }
   const job = await world.api<{ id: string }>('POST', '/api/jobs', body)
-  await expect
-    .poll(async () => (await world.api<{ state: string }>('GET', `/api/jobs/${job.id}`)).state, {
-      timeout: 60_000,
-    })
-    .toBe('completed')
+  const isDone = async () =>
+    (await world.api<{ state: string }>('GET', `/api/jobs/${job.id}`)).state === 'completed'
+  await until(isDone, 'the job')
 
   const mode = (path: string) => statSync(path).mode & 0o777
   const open: string[] = []
@@ -45,5 +46,4 @@ test('no file in the home is open to others, whatever the umask', async () => {
   walk(world.home)
   expect(open).toEqual([])
   expect([mode(join(world.workDir, 'made')), mode(join(world.workDir, 'folder'))]).toEqual([0o666, 0o777])
-  await world.close()
 })
