@@ -13,6 +13,10 @@ export const PendingQuestion = z
     tool: z.string().optional(),
     input: z.unknown().optional(),
     questions: z.array(QuestionItem).optional(),
+    always: z
+      .string()
+      .optional()
+      .describe('What an answer with `always` would allow, for people; missing if that is not possible.'),
   })
   .meta({ id: 'PendingQuestion' })
 export type PendingQuestion = z.infer<typeof PendingQuestion>
@@ -30,6 +34,12 @@ export const ToolResult = z
       .optional()
       .describe('The answers by the text of their questions: the chosen label, or any other text.'),
     decision: z.enum(['allow', 'deny']).optional(),
+    always: z
+      .boolean()
+      .optional()
+      .describe(
+        'With `decision: allow`: the same is allowed without asking in the rest of the session, also after it was resumed. A shell command is allowed as it is, any other tool as a whole.',
+      ),
     message: z
       .string()
       .max(10_000)

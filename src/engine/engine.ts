@@ -44,6 +44,7 @@ import { listQuarantined, quarantine } from './path/quarantine.ts'
 import { createPurposes, type FurtherPurposes } from './purposes.ts'
 import type { QueryEngine } from './queries/api.ts'
 import { createQueries } from './queries/queries.ts'
+import { createReferences } from './references/references.ts'
 import { requireRun } from './runs/require-run.ts'
 import { createRuns, describeWhole } from './runs/runs.ts'
 import { startCleanUp } from './sessions/clean-up.ts'
@@ -323,6 +324,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
         },
         since,
       ),
+    ...createReferences(deps),
     listCosts: store.listCosts,
     planTurn: (id, request) => planTurn(deps, id, request),
   }

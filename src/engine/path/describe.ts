@@ -2,6 +2,7 @@
 import type { RunEvent } from '../../contract/events.ts'
 import type { PendingQuestion } from '../../contract/question.ts'
 import type { Attempt, Run } from '../../contract/run.ts'
+import { grantFor, grantText } from '../../core/permission/decide.ts'
 import type { AttemptRecord, PendingRecord } from '../../store/runs/attempt-records.ts'
 import type { RunRecord, StoredEvent } from '../../store/runs/records.ts'
 import type { SessionRecord } from '../../store/runs/session-records.ts'
@@ -64,7 +65,13 @@ export function describeRun(
 }
 
 export function describeQuestion({ ask, askHash, askedAt }: PendingRecord): PendingQuestion {
-  const base = { toolUseId: ask.toolUseId, askHash, askedAt: askedAt.toISOString() }
+  const grant = grantFor(ask)
+  const base = {
+    toolUseId: ask.toolUseId,
+    askHash,
+    askedAt: askedAt.toISOString(),
+    ...(grant ? { always: grantText(grant) } : {}),
+  }
   return ask.type === 'question-ask'
     ? { ...base, kind: 'question', questions: ask.questions }
     : { ...base, kind: 'permission', tool: ask.tool, input: ask.input }

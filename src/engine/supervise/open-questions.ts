@@ -20,7 +20,7 @@ import type { ProgressBus } from '../base/progress.ts'
 import type { Purposes } from '../base/purposes.ts'
 
 export interface OpenQuestionsDeps {
-  store: Pick<Store, 'listQuestions' | 'answerQuestion'>
+  store: Pick<Store, 'listQuestions' | 'listGrants' | 'answerQuestion'>
   purposes: Pick<Purposes, 'of'>
   clock: Clock
   log: Log
@@ -90,9 +90,10 @@ export class OpenQuestions {
   }
 
   async #consider({ ask }: QuestionRecord): Promise<void> {
-    const { run } = this.#in
+    const { run, attempt } = this.#in
     const { store, clock, bus, log, purposes } = this.#deps
-    const decision = decideAsk(run.request.permissions, ask)
+    const grants = await store.listGrants(attempt.sessionId)
+    const decision = decideAsk(run.request.permissions, ask, grants)
     if (decision.kind === 'wait') {
       await purposes
         .of(run)

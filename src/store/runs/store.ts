@@ -6,6 +6,7 @@ import type { AttemptId, JobId, RunId, SessionId } from '../../contract/ids.ts'
 import type { Outcome } from '../../contract/outcome.ts'
 import type { ToolResult } from '../../contract/question.ts'
 import type { SessionLifecycle } from '../../contract/session.ts'
+import type { Grant } from '../../core/permission/decide.ts'
 import type { Redactor } from '../../core/redact/redactor.ts'
 import type { LifecycleTrigger } from '../../core/session/lifecycle.ts'
 import type { Tables } from '../base/schema.ts'
@@ -53,6 +54,8 @@ export interface RunStore {
   listPending: (runId: RunId) => Promise<PendingRecord[]>
   /** All questions of the attempt, in order, unredacted. */
   listQuestions: (attemptId: AttemptId) => Promise<QuestionRecord[]>
+  /** What people have allowed for the whole session. */
+  listGrants: (id: SessionId) => Promise<Grant[]>
   answerQuestion: (
     runId: RunId,
     answer: ToolResult,
@@ -100,6 +103,7 @@ export function createRunStore(reader: Kysely<Tables>, write: Write, redactor: R
 
     listPending: (runId) => questions.listPending(reader, runId, redactor),
     listQuestions: (attemptId) => questions.listQuestions(reader, attemptId),
+    listGrants: (id) => questions.listGrants(reader, id),
     answerQuestion: (runId, answer, by, at) => write((tx) => answerQuestion(tx, runId, answer, by, at)),
 
     getSession: (id) => sessions.getSession(reader, id),

@@ -64,3 +64,29 @@ test('a question that nobody answers ends the run in a state that can be continu
   expect(next).toMatchObject({ outcome: 'completed', resumed: true, resultText: 'never mind, then' })
   expect(stage.processes.starts().at(-1)?.prompt).toEqual(['never mind'])
 })
+
+test('what is always allowed is not asked again in the session, by any run; anything else is', async () => {
+  stage = await Stage.open()
+  const runs =
+    (command: string): Script =>
+    async (agent) => {
+      await agent.begin()
+      const answer = await agent.ask('Bash', { command }, 'prompt', { kind: 'shell', command })
+      agent.finish(`${answer?.decision}`)
+      return agent.leave()
+    }
+  stage.play(runs('make test'), runs('make test'), runs('make install'))
+  const first = await stage.admit({ permissions: 'ask' })
+  const [question] = await stage.pending(first)
+  expect(question?.always).toBe('this command in this session')
+  const toolUseId = question?.toolUseId ?? ''
+  await stage.engine.answer(first, { toolUseId, decision: 'allow', always: true })
+  const { sessionId } = await stage.settled(first)
+  const inSession = { permissions: 'ask', sessionId: sessionId ?? '' } as const
+  const again = await stage.run(inSession)
+  expect(again).toMatchObject({ resultText: 'allow', resumed: true })
+  const third = await stage.admit(inSession)
+  const [other] = await stage.pending(third)
+  await stage.engine.answer(third, { toolUseId: other?.toolUseId ?? '', decision: 'deny' })
+  expect(await stage.settled(third)).toMatchObject({ resultText: 'deny' })
+})

@@ -113,10 +113,15 @@ export class ScriptedAgent {
   }
 
   /** Asks whether it may use a tool, and waits for the answer; null: its input was closed. */
-  ask(tool: string, input: unknown, via: EventOf<'permission-ask'>['via'] = 'prompt') {
+  ask(
+    tool: string,
+    input: unknown,
+    via: EventOf<'permission-ask'>['via'] = 'prompt',
+    described: Pick<EventOf<'permission-ask'>, 'kind' | 'command'> = {},
+  ) {
     const [requestId, toolUseId] = [randomUUID(), randomUUID()]
     this.print({ type: 'tool-start', toolUseId, name: tool, input })
-    this.print({ type: 'permission-ask', requestId, toolUseId, tool, input, via })
+    this.print({ type: 'permission-ask', requestId, toolUseId, tool, input, via, ...described })
     return this.#answerTo(requestId, toolUseId)
   }
 
