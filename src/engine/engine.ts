@@ -239,11 +239,11 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     deleteSession: (id) => keeping.deleteSession(id),
     prune: (request) => keeping.prune(request),
     ...createAdoption(deps),
-    ...createQueries(deps, { wakeDispatcher, describe: (run) => describeWhole(store, run) }),
+    ...createQueries(deps, { wakeDispatcher, describe: (run) => describeWhole(deps, run) }),
     ...createWatches(deps, {
       wake: wakeTimetable,
       onCycle,
-      describeRun: (run) => describeWhole(store, run),
+      describeRun: (run) => describeWhole(deps, run),
     }),
     ...createFollowUps(deps, {
       onPlanned: () => dueFollowUps.notePlanned(),
@@ -252,7 +252,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
       requireRun: (id) => requireRun(store, id),
     }),
     ...createConversations(deps, {
-      describe: (run) => describeWhole(store, run),
+      describe: (run) => describeWhole(deps, run),
       wake: wakeDispatcher,
       onDeleted: () => keeping.purge(),
       stop: (id) => stop(id, 'cancelled', 'cancelled'),
@@ -300,7 +300,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     },
     describeObstacles,
     getChain: async (id) => {
-      const chain = await readChain(deps, id, (run) => describeWhole(store, run))
+      const chain = await readChain(deps, id, (run) => describeWhole(deps, run))
       if (chain) return chain
       await requireRun(store, id)
       throw new Error(`run ${id} is in no chain`)
@@ -316,7 +316,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
       readOverview(
         deps,
         {
-          describeRun: (run) => describeWhole(store, run),
+          describeRun: (run) => describeWhole(deps, run),
           readLiveCost: ({ id }) => base.live.get(id)?.read()?.costUsd ?? null,
           listApprovals,
           listJobs: jobs.listJobs,

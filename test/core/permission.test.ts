@@ -40,10 +40,13 @@ describe('what was allowed for the whole session', () => {
     ['a command that only begins like it', shell('make'), shell('make install'), 'wait'],
     ['the same tool with another file', edit, { ...edit, paths: ['b.txt'] }, 'allow'],
     ['another tool', edit, { ...edit, tool: 'Write' }, 'wait'],
-  ] as [string, EventOf<'permission-ask'>, EventOf<'permission-ask'>, string][])('%s', (_, allowed, asked, expected) => {
-    const grant = grantFor(allowed)
-    expect(decideAsk('ask', asked, grant ? [grant] : []).kind).toBe(expected)
-  })
+  ] as [string, EventOf<'permission-ask'>, EventOf<'permission-ask'>, string][])(
+    '%s',
+    (_, allowed, asked, expected) => {
+      const grant = grantFor(allowed)
+      expect(decideAsk('ask', asked, grant ? [grant] : []).kind).toBe(expected)
+    },
+  )
 
   it('does not answer questions, and nothing that is not described', () => {
     expect(grantFor(question)).toBe(null)
