@@ -23,11 +23,7 @@ export async function resolveReferences(command: Command, context: CliContext): 
   }
 }
 
-async function resolved(
-  given: unknown,
-  taker: { parseArg?: unknown },
-  context: CliContext,
-): Promise<unknown> {
+async function resolved(given: unknown, taker: Taker, context: CliContext): Promise<unknown> {
   const kind = kindTakenBy(taker)
   if (kind === null || typeof given !== 'string') return given
   const reference = parseReference(given)
