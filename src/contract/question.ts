@@ -13,10 +13,6 @@ export const PendingQuestion = z
     tool: z.string().optional(),
     input: z.unknown().optional(),
     questions: z.array(QuestionItem).optional(),
-    always: z
-      .string()
-      .optional()
-      .describe('What an answer with `always` would allow, for people; missing if that is not possible.'),
   })
   .meta({ id: 'PendingQuestion' })
 export type PendingQuestion = z.infer<typeof PendingQuestion>
@@ -34,11 +30,11 @@ export const ToolResult = z
       .optional()
       .describe('The answers by the text of their questions: the chosen label, or any other text.'),
     decision: z.enum(['allow', 'deny']).optional(),
-    always: z
+    remember: z
       .boolean()
       .optional()
       .describe(
-        'With `decision: allow`: the same is allowed without asking in the rest of the session, also after it was resumed. A shell command is allowed as it is, any other tool as a whole.',
+        'With `decision: allow`: do not ask again in this session for the same command, or the same tool on the same files. Rules still apply.',
       ),
     message: z
       .string()

@@ -83,7 +83,7 @@ test('shows what was, asks with numbered options, and for a permission; always a
   await terminal.shows('your answer')
   terminal.type(`2${KEYS.enter}`)
   await terminal.shows('command: touch made')
-  await terminal.shows('a = always (this command in this session)')
+  await terminal.shows('a = always in this session')
   terminal.type(`a${KEYS.enter}`)
   await terminal.shows('Result: done')
   expect(await terminal.code).toBe(0)

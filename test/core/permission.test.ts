@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { PERMISSION_MODES } from '../../src/contract/create-run.ts'
 import type { EventOf } from '../../src/contract/events.ts'
-import { decideAsk, grantFor } from '../../src/core/permission/decide.ts'
+import { decideAsk } from '../../src/core/permission/decide.ts'
 
 const permission = (via: 'prompt' | 'hook'): EventOf<'permission-ask'> => ({
   type: 'permission-ask',
@@ -29,27 +29,4 @@ describe('a tool call', () => {
 
 it.each(PERMISSION_MODES)('a question to the user waits for a person, in mode %s', (mode) => {
   expect(decideAsk(mode, question)).toEqual({ kind: 'wait' })
-})
-
-describe('what was allowed for the whole session', () => {
-  const shell = (command: string) => ({ ...permission('prompt'), kind: 'shell' as const, command })
-  const edit = { ...permission('prompt'), tool: 'Edit', kind: 'write' as const, paths: ['a.txt'] }
-
-  it.each([
-    ['the same command', shell('make'), shell('make'), 'allow'],
-    ['a command that only begins like it', shell('make'), shell('make install'), 'wait'],
-    ['the same tool with another file', edit, { ...edit, paths: ['b.txt'] }, 'allow'],
-    ['another tool', edit, { ...edit, tool: 'Write' }, 'wait'],
-  ] as [string, EventOf<'permission-ask'>, EventOf<'permission-ask'>, string][])(
-    '%s',
-    (_, allowed, asked, expected) => {
-      const grant = grantFor(allowed)
-      expect(decideAsk('ask', asked, grant ? [grant] : []).kind).toBe(expected)
-    },
-  )
-
-  it('does not answer questions, and nothing that is not described', () => {
-    expect(grantFor(question)).toBe(null)
-    expect(grantFor(permission('prompt'))).toBe(null)
-  })
 })

@@ -95,7 +95,7 @@ function toResult(question: PendingQuestion, options: AnswerOptions): ToolResult
   if (options.answer)
     throw usageError('the agent asks for a permission, not a question', 'Answer with --allow or --deny.')
   if (options.allow) return { toolUseId, askHash, decision: 'allow' }
-  if (options.always) return { toolUseId, askHash, decision: 'allow', always: true }
+  if (options.always) return { toolUseId, askHash, decision: 'allow', remember: true }
   return {
     toolUseId,
     askHash,
@@ -134,10 +134,7 @@ export function addAnswerOptions(command: Command): Command {
   return command
     .argument('[toolUseId]', 'the question, if there are several')
     .option('--allow', 'allow the tool call')
-    .option(
-      '--always',
-      'allow it now and in the rest of the session: this command, or every call of this tool',
-    )
+    .option('--always', 'allow it now, and the same call in the rest of the session')
     .option('--deny', 'deny the tool call')
     .option('--message <text>', 'with --deny: a reason for the agent')
     .option(

@@ -20,7 +20,7 @@ export function optionLines({ options }: QuestionItem): string[] {
 }
 
 /** The command that answers it. */
-export function answerCommand(runId: string, { kind, toolUseId, always }: PendingQuestion): string {
-  const allow = always === undefined ? '--allow (or --deny)' : '--allow (or --always, --deny)'
+export function answerCommand(runId: string, { kind, toolUseId }: PendingQuestion): string {
+  const allow = '--allow (or --always, --deny)'
   return `reprise runs answer ${runId} ${toolUseId} ${kind === 'permission' ? allow : '--answer "…"'}`
 }

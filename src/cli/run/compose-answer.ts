@@ -23,12 +23,13 @@ export async function composeAnswer(question: PendingQuestion, asking: Asking): 
 async function decidePermission(
   question: PendingQuestion,
   { ask, show, screen }: Asking,
-): Promise<Pick<ToolResult, 'decision' | 'always' | 'message'>> {
+): Promise<Pick<ToolResult, 'decision' | 'remember' | 'message'>> {
   if (!(await showPages(pagesOf(describeAsk(question), screen), show, ask))) return { decision: 'deny' }
-  const always = question.always === undefined ? '' : `, a = always (${visible(question.always)})`
-  const reply = (await ask(`allow? [y = yes${always}, N = no, or a reason to deny] `)).trim()
+  const reply = (
+    await ask('allow? [y = yes, a = always in this session, N = no, or a reason to deny] ')
+  ).trim()
   if (/^(y|yes)$/i.test(reply)) return { decision: 'allow' }
-  if (question.always !== undefined && /^(a|always)$/i.test(reply)) return { decision: 'allow', always: true }
+  if (/^(a|always)$/i.test(reply)) return { decision: 'allow', remember: true }
   return { decision: 'deny', ...(/^(n|no)?$/i.test(reply) ? {} : { message: reply }) }
 }
 

@@ -2,7 +2,6 @@
 import type { RunEvent } from '../../contract/events.ts'
 import type { PendingQuestion } from '../../contract/question.ts'
 import type { Attempt, Run } from '../../contract/run.ts'
-import { grantFor, grantText } from '../../core/permission/decide.ts'
 import type { AttemptRecord, PendingRecord } from '../../store/runs/attempt-records.ts'
 import type { RunRecord, StoredEvent } from '../../store/runs/records.ts'
 import type { SessionRecord } from '../../store/runs/session-records.ts'
@@ -65,13 +64,7 @@ export function describeRun(
 }
 
 export function describeQuestion({ ask, askHash, askedAt }: PendingRecord): PendingQuestion {
-  const grant = grantFor(ask)
-  const base = {
-    toolUseId: ask.toolUseId,
-    askHash,
-    askedAt: askedAt.toISOString(),
-    ...(grant ? { always: grantText(grant) } : {}),
-  }
+  const base = { toolUseId: ask.toolUseId, askHash, askedAt: askedAt.toISOString() }
   return ask.type === 'question-ask'
     ? { ...base, kind: 'question', questions: ask.questions }
     : { ...base, kind: 'permission', tool: ask.tool, input: ask.input }

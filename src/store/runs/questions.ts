@@ -6,8 +6,7 @@
 import { createHash } from 'node:crypto'
 import type { Kysely } from 'kysely'
 import type { EventBody, EventType } from '../../contract/events.ts'
-import type { AttemptId, RunId, SessionId } from '../../contract/ids.ts'
-import { type Grant, grantFor } from '../../core/permission/decide.ts'
+import type { AttemptId, RunId } from '../../contract/ids.ts'
 import type { Redactor } from '../../core/redact/redactor.ts'
 import { redactAsk } from '../base/redaction.ts'
 import type { Tables } from '../base/schema.ts'
@@ -43,22 +42,6 @@ export async function listQuestions(db: Kysely<Tables>, attemptId: AttemptId): P
     .orderBy('asked_at')
     .execute()
   return rows.map(toQuestion)
-}
-
-/** What people have allowed for the whole session, by answers with `always`. */
-export async function listGrants(db: Kysely<Tables>, sessionId: SessionId): Promise<Grant[]> {
-  const rows = await db
-    .selectFrom('questions')
-    .innerJoin('attempts', 'attempts.id', 'questions.attempt_id')
-    .selectAll('questions')
-    .where('attempts.session_id', '=', sessionId)
-    // Narrows down what is parsed; the parsed answer decides.
-    .where('questions.answer', 'like', '%"always":true%')
-    .execute()
-  return rows.map(toQuestion).flatMap(({ ask, answer }) => {
-    const grant = answer?.always === true && answer.decision === 'allow' ? grantFor(ask) : null
-    return grant ? [grant] : []
-  })
 }
 
 export const hashOf = (ask: string) => createHash('sha256').update(ask).digest('hex')

@@ -6,12 +6,12 @@ import type { AttemptId, JobId, RunId, SessionId } from '../../contract/ids.ts'
 import type { Outcome } from '../../contract/outcome.ts'
 import type { ToolResult } from '../../contract/question.ts'
 import type { SessionLifecycle } from '../../contract/session.ts'
-import type { Grant } from '../../core/permission/decide.ts'
 import type { Redactor } from '../../core/redact/redactor.ts'
 import type { LifecycleTrigger } from '../../core/session/lifecycle.ts'
 import type { Tables } from '../base/schema.ts'
 import type { RunEffect, Write } from '../base/transaction.ts'
 import { admitRun } from './admit-run.ts'
+import { isCallAllowed } from './allowed-calls.ts'
 import { answerQuestion } from './answer-question.ts'
 import type { PendingRecord, QuestionRecord } from './attempt-records.ts'
 import * as events from './events.ts'
@@ -54,14 +54,15 @@ export interface RunStore {
   listPending: (runId: RunId) => Promise<PendingRecord[]>
   /** All questions of the attempt, in order, unredacted. */
   listQuestions: (attemptId: AttemptId) => Promise<QuestionRecord[]>
-  /** What people have allowed for the whole session. */
-  listGrants: (id: SessionId) => Promise<Grant[]>
   answerQuestion: (
     runId: RunId,
     answer: ToolResult,
     by: 'person' | 'policy',
     at: Date,
   ) => Promise<QuestionRecord>
+
+  /** Whether a person has allowed this call for the rest of the session; see core/permission/same-call.ts. */
+  isCallAllowed: (id: SessionId, call: string) => Promise<boolean>
 
   getSession: (id: SessionId) => Promise<SessionRecord | null>
   findSession: (agentSessionId: string) => Promise<SessionRecord | null>
@@ -103,8 +104,9 @@ export function createRunStore(reader: Kysely<Tables>, write: Write, redactor: R
 
     listPending: (runId) => questions.listPending(reader, runId, redactor),
     listQuestions: (attemptId) => questions.listQuestions(reader, attemptId),
-    listGrants: (id) => questions.listGrants(reader, id),
     answerQuestion: (runId, answer, by, at) => write((tx) => answerQuestion(tx, runId, answer, by, at)),
+
+    isCallAllowed: (id, call) => isCallAllowed(reader, id, call),
 
     getSession: (id) => sessions.getSession(reader, id),
     findSession: (id) => sessions.findSession(reader, id),

@@ -15,6 +15,7 @@ export type Start = Omit<PlanInput, 'runtime' | 'decision'> & { resume: boolean 
 export type InputLine =
   | { type: 'prompt'; id: string; texts: readonly string[] }
   | { type: 'answer'; requestId: string; answer: ToolAnswer }
+  | { type: 'reminder'; requestId: string; texts: readonly string[] }
   | { type: 'stop'; cause: string }
 
 export type Script = (agent: ScriptedAgent) => Promise<number | undefined>
@@ -112,16 +113,23 @@ export class ScriptedAgent {
     )
   }
 
+  /** Compacts its session in the middle of a turn. Returns what it is reminded of; null: its input was closed. */
+  async compact(): Promise<readonly string[] | null> {
+    const requestId = randomUUID()
+    this.print({ type: 'reminder-ask', requestId })
+    for (let line = await this.next(); line !== null; line = await this.next()) {
+      if (line.type !== 'reminder' || line.requestId !== requestId) continue
+      this.print({ type: 'compaction' })
+      return line.texts
+    }
+    return null
+  }
+
   /** Asks whether it may use a tool, and waits for the answer; null: its input was closed. */
-  ask(
-    tool: string,
-    input: unknown,
-    via: EventOf<'permission-ask'>['via'] = 'prompt',
-    described: Pick<EventOf<'permission-ask'>, 'kind' | 'command'> = {},
-  ) {
+  ask(tool: string, input: unknown, via: EventOf<'permission-ask'>['via'] = 'prompt') {
     const [requestId, toolUseId] = [randomUUID(), randomUUID()]
     this.print({ type: 'tool-start', toolUseId, name: tool, input })
-    this.print({ type: 'permission-ask', requestId, toolUseId, tool, input, via, ...described })
+    this.print({ type: 'permission-ask', requestId, toolUseId, tool, input, via })
     return this.#answerTo(requestId, toolUseId)
   }
 
