@@ -71,6 +71,7 @@ export function createEngineDouble(): EngineDouble {
     listTrust: async () => [],
     decideTrust: async () => notPlayed(),
     revokeTrust: async () => notPlayed(),
+    resolve: async () => notPlayed(),
     exportSession: async () => notPlayed(),
     importSession: async () => notPlayed(),
     forkSession: async () => notPlayed(),
