@@ -38,6 +38,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import('./commands/investigate.ts'),
   },
   {
+    name: 'attach',
+    summary: 'show something from its beginning, then live, and answer it',
+    load: () => import('./commands/attach.ts'),
+  },
+  {
     name: 'jobs',
     summary: 'list, show, retry and cancel jobs',
     load: () => import('./commands/jobs.ts'),
@@ -97,6 +102,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     name: 'token',
     summary: 'list, create, revoke and replace tokens and sign-ins',
     load: () => import('./commands/token.ts'),
+  },
+  {
+    name: 'trust',
+    summary: 'decide whether the settings of a directory may apply',
+    load: () => import('./commands/trust.ts'),
   },
   { name: 'init', summary: 'write an example configuration', load: () => import('./commands/init.ts') },
   {

@@ -45,6 +45,7 @@ import { listQuarantined, quarantine } from './path/quarantine.ts'
 import { createPurposes, type FurtherPurposes } from './purposes.ts'
 import type { QueryEngine } from './queries/api.ts'
 import { createQueries } from './queries/queries.ts'
+import { createReferences } from './references/references.ts'
 import { requireRun } from './runs/require-run.ts'
 import { createRuns, describeWhole } from './runs/runs.ts'
 import { startCleanUp } from './sessions/clean-up.ts'
@@ -56,6 +57,8 @@ import { describeEscalation, readChain } from './tiers/chain.ts'
 import { Timekeeping } from './timetable/timekeeping.ts'
 import { Timetable } from './timetable/timetable.ts'
 import { createTransfers } from './transfer/api.ts'
+import type { ProjectFile } from './trust/project.ts'
+import { Trust } from './trust/trust.ts'
 import { takeConfigured } from './watches/configured.ts'
 import { DueWatches } from './watches/due.ts'
 import { readOwnersNotices } from './watches/owners-notices.ts'
@@ -107,6 +110,8 @@ export interface EngineInput {
   /** Paths that no agent at a tier may read, besides credentials and sockets. */
   hiddenPaths: readonly string[]
   settings: EngineSettings
+  /** Reads Reprise's own settings in a work directory. null: there are none. */
+  readProject: (workDir: string) => Promise<ProjectFile | null>
   purposes?: FurtherPurposes
 }
 
@@ -138,6 +143,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     closing: closing.signal,
     obstacles: new Obstacles({ ...given, closing: closing.signal, storageFailures }, wakeDispatcher),
     checkpoints: new Checkpoints(given),
+    trust: new Trust(given),
     mirrors: new Mirror(given),
     cooldowns: new Cooldowns(
       { ...given, closing: closing.signal, storageFailures },
@@ -242,14 +248,18 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     ...jobs,
     ...createSessions(deps, { describeFollowUp }),
     ...createTransfers(deps),
+    inspectTrust: base.trust.inspectTrust,
+    listTrust: base.trust.listTrust,
+    decideTrust: base.trust.decideTrust,
+    revokeTrust: base.trust.revokeTrust,
     deleteSession: (id) => keeping.deleteSession(id),
     prune: (request) => keeping.prune(request),
     ...createAdoption(deps),
-    ...createQueries(deps, { wakeDispatcher, describe: (run) => describeWhole(store, run) }),
+    ...createQueries(deps, { wakeDispatcher, describe: (run) => describeWhole(deps, run) }),
     ...createWatches(deps, {
       wake: wakeTimetable,
       onCycle,
-      describeRun: (run) => describeWhole(store, run),
+      describeRun: (run) => describeWhole(deps, run),
     }),
     ...createFollowUps(deps, {
       onPlanned: () => dueFollowUps.notePlanned(),
@@ -258,7 +268,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
       requireRun: (id) => requireRun(store, id),
     }),
     ...createConversations(deps, {
-      describe: (run) => describeWhole(store, run),
+      describe: (run) => describeWhole(deps, run),
       wake: wakeDispatcher,
       onDeleted: () => keeping.purge(),
       stop: (id) => stop(id, 'cancelled', 'cancelled'),
@@ -308,7 +318,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     describeDisks: () => disk.describe(),
     describeObstacles,
     getChain: async (id) => {
-      const chain = await readChain(deps, id, (run) => describeWhole(store, run))
+      const chain = await readChain(deps, id, (run) => describeWhole(deps, run))
       if (chain) return chain
       await requireRun(store, id)
       throw new Error(`run ${id} is in no chain`)
@@ -324,7 +334,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
       readOverview(
         deps,
         {
-          describeRun: (run) => describeWhole(store, run),
+          describeRun: (run) => describeWhole(deps, run),
           readLive: ({ id }) => base.live.get(id)?.read() ?? null,
           listSimulated: () => given.agents.listSimulated(),
           listApprovals,
@@ -333,6 +343,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
         },
         since,
       ),
+    ...createReferences(deps),
     listCosts: store.listCosts,
     planTurn: (id, request) => planTurn(deps, id, request),
   }

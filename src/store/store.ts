@@ -9,6 +9,7 @@
 import type { Kysely } from 'kysely'
 import type { MachineId } from '../contract/ids.ts'
 import type { CostRow } from '../contract/overview.ts'
+import type { Referable } from '../contract/reference.ts'
 import type { Stats } from '../contract/stats.ts'
 import { NOTHING_TO_REDACT, type Redactor } from '../core/redact/redactor.ts'
 import { type AccessStore, createAccessStore } from './access/store.ts'
@@ -37,12 +38,14 @@ import { createNotificationStore, type NotificationStore } from './notify/store.
 import { obstacleListener } from './obstacles/obstacles.ts'
 import { createObstacleStore, type ObstacleStore } from './obstacles/store.ts'
 import { createQueryStore, type QueryEffects, type QueryStore, queryEffects } from './queries/store.ts'
+import { findIds } from './references.ts'
 import { type AttemptStore, createAttemptStore } from './runs/attempt-store.ts'
 import type { RunRecord } from './runs/records.ts'
 import { createRunStore, type RunStore } from './runs/store.ts'
 import { readStats } from './stats.ts'
 import { type TierEffects, tierEffects } from './tiers/run-effects.ts'
 import { createTierStore, type TierStore } from './tiers/store.ts'
+import { createTrustStore, type TrustStore } from './trust/store.ts'
 import { watchListener } from './watches/cycle-deadlines.ts'
 import { NO_SEALER, type Sealer } from './watches/sealed.ts'
 import { createWatchStore, type WatchStore } from './watches/store.ts'
@@ -63,11 +66,14 @@ export type Store = RunStore &
   AccessStore &
   QueryStore &
   KeepStore &
+  TrustStore &
   FactStore & {
     readonly effects: RunEffects
     readStats: () => Promise<Stats>
     /** Sums over the runs that ended in the period, oldest first. */
     listCosts: (period: Period) => Promise<CostRow[]>
+    /** The ids of this kind that begin or end so, newest first. */
+    findIds: (kind: Referable, body: string, limit: number) => Promise<string[]>
     /** Runs that ended since then and did not complete, without cancelled ones; newest first. */
     listFailures: (since: Date, limit: number) => Promise<RunRecord[]>
     /** Moves stored times after the clock was set or the daemon was suspended. */
@@ -143,6 +149,7 @@ export function createStore(
     ...createChangeStore(reader, write, changeListeners),
     ...createQueryStore(reader, write),
     ...createKeepStore(reader, group),
+    ...createTrustStore(reader, write),
     shrink: createShrink({
       write: (work) => group.enqueue(work),
       alone: (work) => writer.connection().execute(async () => work()),
@@ -150,6 +157,7 @@ export function createStore(
     effects: { ...conversationEffects, ...tierEffects, ...notificationEffects, ...queryEffects },
     readStats: () => readStats(reader),
     listCosts: (period) => listCosts(reader, period),
+    findIds: (kind, body, limit) => findIds(reader, kind, body, limit),
     listFailures: (since, limit) => listFailures(reader, since, limit),
     moveTimes: (move) => write((tx) => moveTimes(tx, move)),
     limitWaits: (now) => write((tx) => limitWaits(tx, now)),

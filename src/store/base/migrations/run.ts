@@ -39,6 +39,7 @@ import { kept } from './0053-kept.ts'
 import { access } from './0056-access.ts'
 import { ends } from './0057-ends.ts'
 import { allowedCalls } from './0064-allowed-calls.ts'
+import { trust } from './0066-trust.ts'
 import { sealedSecrets } from './0070-sealed-secrets.ts'
 
 export interface Migration {
@@ -83,6 +84,7 @@ export const MIGRATIONS: readonly Migration[] = [
   access,
   ends,
   allowedCalls,
+  trust,
   sealedSecrets,
 ]
 
